@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of NVIDIA's driver API that the backend uses, declared here so that it builds without a CUDA toolkit. Names
+// are NVIDIA's; a test compares all of it with cuda.h where there is one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace arrowdevice::cuda {
+
+using CUdevice = int;
+using CUdeviceptr = unsigned long long;
+using CUcontext = struct CUctx_st*;
+using CUstream = struct CUstream_st*;
+using CUevent = struct CUevent_st*;
+using cuuint64_t = uint64_t;
+
+struct CUuuid {
+  char bytes[16];
+};
+
+// X(name, value)
+#define ARROWDEVICE_CUDA_RESULTS(X)                 \
+  X(CUDA_SUCCESS, 0)                                \
+  X(CUDA_ERROR_INVALID_VALUE, 1)                    \
+  X(CUDA_ERROR_OUT_OF_MEMORY, 2)                    \
+  X(CUDA_ERROR_NOT_INITIALIZED, 3)                  \
+  X(CUDA_ERROR_DEINITIALIZED, 4)                    \
+  X(CUDA_ERROR_STUB_LIBRARY, 34)                    \
+  X(CUDA_ERROR_NO_DEVICE, 100)                      \
+  X(CUDA_ERROR_INVALID_DEVICE, 101)                 \
+  X(CUDA_ERROR_INVALID_CONTEXT, 201)                \
+  X(CUDA_ERROR_ECC_UNCORRECTABLE, 214)              \
+  X(CUDA_ERROR_NVLINK_UNCORRECTABLE, 220)           \
+  X(CUDA_ERROR_INVALID_HANDLE, 400)                 \
+  X(CUDA_ERROR_NOT_FOUND, 500)                      \
+  X(CUDA_ERROR_NOT_READY, 600)                      \
+  X(CUDA_ERROR_ILLEGAL_ADDRESS, 700)                \
+  X(CUDA_ERROR_LAUNCH_TIMEOUT, 702)                 \
+  X(CUDA_ERROR_CONTEXT_IS_DESTROYED, 709)           \
+  X(CUDA_ERROR_ASSERT, 710)                         \
+  X(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, 712) \
+  X(CUDA_ERROR_HARDWARE_STACK_ERROR, 714)           \
+  X(CUDA_ERROR_ILLEGAL_INSTRUCTION, 715)            \
+  X(CUDA_ERROR_MISALIGNED_ADDRESS, 716)             \
+  X(CUDA_ERROR_INVALID_ADDRESS_SPACE, 717)          \
+  X(CUDA_ERROR_INVALID_PC, 718)                     \
+  X(CUDA_ERROR_LAUNCH_FAILED, 719)                  \
+  X(CUDA_ERROR_NOT_SUPPORTED, 801)                  \
+  X(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803)         \
+  X(CUDA_ERROR_UNKNOWN, 999)
+
+#define ARROWDEVICE_CUDA_DEVICE_ATTRIBUTES(X)          \
+  X(CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 41)        \
+  X(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 83)            \
+  X(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 89) \
+  X(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 115)
+
+#define ARROWDEVICE_CUDA_POINTER_ATTRIBUTES(X) \
+  X(CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 2)       \
+  X(CU_POINTER_ATTRIBUTE_IS_MANAGED, 8)        \
+  X(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, 9)    \
+  X(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, 11) \
+  X(CU_POINTER_ATTRIBUTE_RANGE_SIZE, 12)
+
+#define ARROWDEVICE_CUDA_MEMORY_TYPES(X) \
+  X(CU_MEMORYTYPE_HOST, 1)               \
+  X(CU_MEMORYTYPE_DEVICE, 2)
+
+#define ARROWDEVICE_CUDA_CAPTURE_STATUSES(X) \
+  X(CU_STREAM_CAPTURE_STATUS_NONE, 0)        \
+  X(CU_STREAM_CAPTURE_STATUS_ACTIVE, 1)
+
+#define ARROWDEVICE_CUDA_QUERY_RESULTS(X) X(CU_GET_PROC_ADDRESS_SUCCESS, 0)
+
+#define ARROWDEVICE_CUDA_ACCESS_ORDERS(X) X(CU_MEMCPY_SRC_ACCESS_ORDER_STREAM, 1)
+
+#define ARROWDEVICE_CUDA_LOCATION_TYPES(X) X(CU_MEM_LOCATION_TYPE_DEVICE, 1)
+
+// clang-format off
+#define X(name, value) name = (value),
+enum CUresult : unsigned { ARROWDEVICE_CUDA_RESULTS(X) };
+enum CUdevice_attribute : unsigned { ARROWDEVICE_CUDA_DEVICE_ATTRIBUTES(X) };
+enum CUpointer_attribute : unsigned { ARROWDEVICE_CUDA_POINTER_ATTRIBUTES(X) };
+enum CUmemorytype : unsigned { ARROWDEVICE_CUDA_MEMORY_TYPES(X) };
+enum CUstreamCaptureStatus : unsigned { ARROWDEVICE_CUDA_CAPTURE_STATUSES(X) };
+enum CUdriverProcAddressQueryResult : unsigned { ARROWDEVICE_CUDA_QUERY_RESULTS(X) };
+enum CUmemcpySrcAccessOrder : unsigned { ARROWDEVICE_CUDA_ACCESS_ORDERS(X) };
+enum CUmemLocationType : unsigned { ARROWDEVICE_CUDA_LOCATION_TYPES(X) };
+#undef X
+// clang-format on
+
+// X(name, value): what cuda.h has as enumerators without a type of their own, or as macros.
+#define ARROWDEVICE_CUDA_FLAGS(X)   \
+  X(CU_STREAM_NON_BLOCKING, 1)      \
+  X(CU_EVENT_DISABLE_TIMING, 2)     \
+  X(CU_MEMHOSTALLOC_PORTABLE, 1)    \
+  X(CU_MEMHOSTREGISTER_PORTABLE, 1) \
+  X(CU_MEM_ATTACH_GLOBAL, 1)
+
+#define X(name, value) inline constexpr unsigned name = value;
+ARROWDEVICE_CUDA_FLAGS(X)
+#undef X
+
+// CU_STREAM_LEGACY and CU_STREAM_PER_THREAD, which are casts in cuda.h.
+inline constexpr uintptr_t kStreamLegacy = 1;
+inline constexpr uintptr_t kStreamPerThread = 2;
+
+struct CUmemLocation {
+  CUmemLocationType type;
+  int id;
+};
+
+struct CUmemcpyAttributes {
+  CUmemcpySrcAccessOrder srcAccessOrder;
+  CUmemLocation srcLocHint;
+  CUmemLocation dstLocHint;
+  unsigned flags;
+};
+
+}  // namespace arrowdevice::cuda

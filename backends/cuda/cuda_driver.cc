@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/cuda_driver.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "cuda/library.h"
+
+namespace arrowdevice::cuda {
+namespace {
+
+using streams::Context;
+using streams::MemoryKind;
+using streams::NativeEvent;
+using streams::Piece;
+using streams::PointerFacts;
+using streams::Properties;
+using streams::Stream;
+
+CUdeviceptr address_of(const void* memory) { return static_cast<CUdeviceptr>(reinterpret_cast<uintptr_t>(memory)); }
+void* pointer_to(CUdeviceptr address) { return reinterpret_cast<void*>(static_cast<uintptr_t>(address)); }
+CUstream native(Stream stream) { return static_cast<CUstream>(stream); }
+CUevent native_event(NativeEvent event) { return static_cast<CUevent>(event); }
+
+std::string bytes(int64_t size) { return format("%lld bytes", static_cast<long long>(size)); }
+
+class CudaDriver final : public streams::Driver {
+ public:
+  const char* vendor() const override { return "NVIDIA"; }
+  int api_version() const override { return cuda_.version(); }
+
+  int device_count() override {
+    int count = 0;
+    cuda_.check("cuDeviceGetCount", cuda_.cuDeviceGetCount(&count));
+    return count;
+  }
+
+  Properties properties(int ordinal) override {
+    const CUdevice device = device_at(ordinal);
+    Properties properties;
+    char name[128] = {};
+    cuda_.check("cuDeviceGetName", cuda_.cuDeviceGetName(name, sizeof name - 1, device));
+    properties.name = name;
+    CUuuid uuid{};
+    cuda_.check("cuDeviceGetUuid", cuda_.cuDeviceGetUuid(&uuid, device));
+    std::memcpy(properties.uuid.data(), uuid.bytes, sizeof uuid.bytes);
+    size_t memory = 0;
+    cuda_.check("cuDeviceTotalMem_v2", cuda_.cuDeviceTotalMem(&memory, device));
+    properties.total_memory = static_cast<int64_t>(memory);
+    // An address must be the same to the CPU and to every GPU: so it is on 64-bit systems.
+    properties.has_stream_ordered_memory = cuda_.cuMemAllocAsync != nullptr && cuda_.cuMemFreeAsync != nullptr &&
+                                           has(device, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
+    properties.has_managed_memory = has(device, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY);
+    properties.shares_managed_memory = has(device, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
+    return properties;
+  }
+
+  // The primary context is the one that the runtime API uses, and so the application's as a rule.
+  Context retain_context(int ordinal) override {
+    CUcontext context = nullptr;
+    cuda_.check("cuDevicePrimaryCtxRetain", cuda_.cuDevicePrimaryCtxRetain(&context, device_at(ordinal)));
+    return context;
+  }
+
+  bool can_access_peer(int ordinal, int peer) override {
+    int can = 0;
+    cuda_.check("cuDeviceCanAccessPeer", cuda_.cuDeviceCanAccessPeer(&can, device_at(ordinal), device_at(peer)));
+    return can != 0;
+  }
+
+  int enter(int, Context context) override {
+    cuda_.check("cuCtxPushCurrent_v2", cuda_.cuCtxPushCurrent(static_cast<CUcontext>(context)));
+    return 0;
+  }
+
+  // It can fail only once the driver is gone, and what was current with it.
+  void leave(int) noexcept override {
+    CUcontext popped = nullptr;
+    [[maybe_unused]] const CUresult result = cuda_.cuCtxPopCurrent(&popped);
+  }
+
+  bool is_fatal(int native_code) const noexcept override {
+    switch (native_code) {
+      case CUDA_ERROR_ECC_UNCORRECTABLE:
+      case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+      case CUDA_ERROR_ILLEGAL_ADDRESS:
+      case CUDA_ERROR_LAUNCH_TIMEOUT:
+      case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+      case CUDA_ERROR_ASSERT:
+      case CUDA_ERROR_HARDWARE_STACK_ERROR:
+      case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+      case CUDA_ERROR_MISALIGNED_ADDRESS:
+      case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+      case CUDA_ERROR_INVALID_PC:
+      case CUDA_ERROR_LAUNCH_FAILED: return true;
+      default: return false;
+    }
+  }
+
+  bool has_shut_down(int native_code) const noexcept override {
+    return native_code == CUDA_ERROR_DEINITIALIZED || native_code == CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  }
+
+  void* allocate(MemoryKind kind, int64_t size) override {
+    const auto n = static_cast<size_t>(size);
+    CUdeviceptr address = 0;
+    void* pinned = nullptr;
+    switch (kind) {
+      case MemoryKind::kDevice:
+        cuda_.check("cuMemAlloc_v2", cuda_.cuMemAlloc(&address, n), bytes(size));
+        return pointer_to(address);
+      case MemoryKind::kManaged:
+        cuda_.check("cuMemAllocManaged", cuda_.cuMemAllocManaged(&address, n, CU_MEM_ATTACH_GLOBAL), bytes(size));
+        return pointer_to(address);
+      case MemoryKind::kPinned:
+        cuda_.check("cuMemHostAlloc", cuda_.cuMemHostAlloc(&pinned, n, CU_MEMHOSTALLOC_PORTABLE), bytes(size));
+        return pinned;
+    }
+    return nullptr;
+  }
+
+  void free(MemoryKind kind, void* memory) override {
+    if (kind == MemoryKind::kPinned) {
+      cuda_.check("cuMemFreeHost", cuda_.cuMemFreeHost(memory));
+    } else {
+      cuda_.check("cuMemFree_v2", cuda_.cuMemFree(address_of(memory)));
+    }
+  }
+
+  void* allocate_on(Stream stream, int64_t size) override {
+    CUdeviceptr address = 0;
+    cuda_.check("cuMemAllocAsync", cuda_.cuMemAllocAsync(&address, static_cast<size_t>(size), native(stream)),
+                bytes(size));
+    return pointer_to(address);
+  }
+
+  void free_on(Stream stream, void* memory) override {
+    cuda_.check("cuMemFreeAsync", cuda_.cuMemFreeAsync(address_of(memory), native(stream)));
+  }
+
+  void memory_info(int64_t* free_bytes, int64_t* total_bytes) override {
+    size_t free = 0;
+    size_t total = 0;
+    cuda_.check("cuMemGetInfo_v2", cuda_.cuMemGetInfo(&free, &total));
+    *free_bytes = static_cast<int64_t>(free);
+    *total_bytes = static_cast<int64_t>(total);
+  }
+
+  void register_host(void* memory, int64_t size) override {
+    cuda_.check("cuMemHostRegister_v2",
+                cuda_.cuMemHostRegister(memory, static_cast<size_t>(size), CU_MEMHOSTREGISTER_PORTABLE), bytes(size));
+  }
+
+  void unregister_host(void* memory) override { cuda_.check("cuMemHostUnregister", cuda_.cuMemHostUnregister(memory)); }
+
+  // The driver answers for any address, with zeros for one that it does not know.
+  std::optional<PointerFacts> find_pointer(const void* pointer) override {
+    unsigned type = 0;
+    unsigned is_managed = 0;
+    int ordinal = -1;
+    CUdeviceptr start = 0;
+    size_t size = 0;
+    CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                                        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+                                        CU_POINTER_ATTRIBUTE_RANGE_SIZE};
+    void* values[] = {&type, &is_managed, &ordinal, &start, &size};
+    static_assert(std::size(attributes) == std::size(values));
+    cuda_.check("cuPointerGetAttributes",
+                cuda_.cuPointerGetAttributes(std::size(attributes), attributes, values, address_of(pointer)));
+    if (type != CU_MEMORYTYPE_HOST && type != CU_MEMORYTYPE_DEVICE) return std::nullopt;
+    return PointerFacts{.kind = is_managed != 0              ? MemoryKind::kManaged
+                                : type == CU_MEMORYTYPE_HOST ? MemoryKind::kPinned
+                                                             : MemoryKind::kDevice,
+                        .ordinal = ordinal,
+                        .base = pointer_to(start),
+                        .size = start != 0 ? static_cast<int64_t>(size) : -1};
+  }
+
+  void prefetch(void* memory, int64_t size, int ordinal, Stream stream) override {
+    cuda_.check("cuMemPrefetchAsync", cuda_.cuMemPrefetchAsync(address_of(memory), static_cast<size_t>(size),
+                                                               device_at(ordinal), native(stream)));
+  }
+
+  Stream create_stream() override {
+    CUstream stream = nullptr;
+    cuda_.check("cuStreamCreate", cuda_.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    return stream;
+  }
+
+  void destroy_stream(Stream stream) override {
+    cuda_.check("cuStreamDestroy_v2", cuda_.cuStreamDestroy(native(stream)));
+  }
+
+  void synchronize(Stream stream) override {
+    cuda_.check("cuStreamSynchronize", cuda_.cuStreamSynchronize(native(stream)));
+  }
+
+  // By its context, which has to be current to be asked for its device.
+  std::optional<int> ordinal_of(Stream stream) override {
+    if (is_default(stream)) return std::nullopt;
+    CUcontext context = nullptr;
+    cuda_.check("cuStreamGetCtx", cuda_.cuStreamGetCtx(native(stream), &context));
+    enter(0, context);
+    CUdevice device = 0;
+    const CUresult result = cuda_.cuCtxGetDevice(&device);
+    leave(0);
+    cuda_.check("cuCtxGetDevice", result);
+    return device;
+  }
+
+  void copy(const Piece& piece, Stream stream) override {
+    cuda_.check("cuMemcpyAsync",
+                cuda_.cuMemcpyAsync(address_of(piece.to), address_of(piece.from), static_cast<size_t>(piece.size),
+                                    native(stream)),
+                bytes(piece.size));
+  }
+
+  void copy_peer(const Piece& piece, int, Context to, int, Context from, Stream stream) override {
+    cuda_.check("cuMemcpyPeerAsync",
+                cuda_.cuMemcpyPeerAsync(address_of(piece.to), static_cast<CUcontext>(to), address_of(piece.from),
+                                        static_cast<CUcontext>(from), static_cast<size_t>(piece.size), native(stream)),
+                bytes(piece.size));
+  }
+
+  // Not the legacy default stream, and none that is being captured into a graph.
+  bool takes_batches(Stream stream) override {
+    if (cuda_.cuMemcpyBatchAsync == nullptr || is_legacy(stream)) {
+      return false;
+    }
+    auto status = CU_STREAM_CAPTURE_STATUS_NONE;
+    cuda_.check("cuStreamIsCapturing", cuda_.cuStreamIsCapturing(native(stream), &status));
+    return status == CU_STREAM_CAPTURE_STATUS_NONE;
+  }
+
+  void copy_batch(std::span<const Piece> pieces, Stream stream) override {
+    std::vector<CUdeviceptr> to(pieces.size());
+    std::vector<CUdeviceptr> from(pieces.size());
+    std::vector<size_t> sizes(pieces.size());
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      to[i] = address_of(pieces[i].to);
+      from[i] = address_of(pieces[i].from);
+      sizes[i] = static_cast<size_t>(pieces[i].size);
+    }
+    CUmemcpyAttributes attributes{};  // of all of them
+    attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+    size_t first = 0;
+    size_t failed = 0;
+    cuda_.check("cuMemcpyBatchAsync",
+                cuda_.cuMemcpyBatchAsync(to.data(), from.data(), sizes.data(), pieces.size(), &attributes, &first, 1,
+                                         &failed, native(stream)),
+                format("%zu copies", pieces.size()));
+  }
+
+  NativeEvent create_event() override {
+    CUevent event = nullptr;
+    cuda_.check("cuEventCreate", cuda_.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    return event;
+  }
+
+  void destroy_event(NativeEvent event) override {
+    cuda_.check("cuEventDestroy_v2", cuda_.cuEventDestroy(native_event(event)));
+  }
+
+  void record(NativeEvent event, Stream stream) override {
+    cuda_.check("cuEventRecord", cuda_.cuEventRecord(native_event(event), native(stream)));
+  }
+
+  bool is_done(NativeEvent event) override {
+    const CUresult result = cuda_.cuEventQuery(native_event(event));
+    if (result == CUDA_ERROR_NOT_READY) return false;
+    cuda_.check("cuEventQuery", result);
+    return true;
+  }
+
+  void wait(NativeEvent event) override {
+    cuda_.check("cuEventSynchronize", cuda_.cuEventSynchronize(native_event(event)));
+  }
+
+  void wait_on(Stream stream, NativeEvent event) override {
+    cuda_.check("cuStreamWaitEvent", cuda_.cuStreamWaitEvent(native(stream), native_event(event), 0));
+  }
+
+ private:
+  CUdevice device_at(int ordinal) const {
+    CUdevice device = 0;
+    cuda_.check("cuDeviceGet", cuda_.cuDeviceGet(&device, ordinal));
+    return device;
+  }
+
+  bool has(CUdevice device, CUdevice_attribute attribute) const {
+    int value = 0;
+    cuda_.check("cuDeviceGetAttribute", cuda_.cuDeviceGetAttribute(&value, attribute, device));
+    return value != 0;
+  }
+
+  // Those belong to whatever context is current.
+  static bool is_default(Stream stream) {
+    return is_legacy(stream) || reinterpret_cast<uintptr_t>(stream) == kStreamPerThread;
+  }
+  static bool is_legacy(Stream stream) {
+    return stream == nullptr || reinterpret_cast<uintptr_t>(stream) == kStreamLegacy;
+  }
+
+  const Library cuda_;
+};
+
+}  // namespace
+
+std::unique_ptr<streams::Driver> open_driver() { return std::make_unique<CudaDriver>(); }
+
+}  // namespace arrowdevice::cuda

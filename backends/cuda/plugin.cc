@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The entry of the plugin: the one symbol that it exports.
+#include "cuda/cuda_driver.h"
+#include "shared_streams/table.h"
+
+namespace arrowdevice::cuda {
+namespace {
+
+using streams::MemoryKind;
+
+constexpr streams::ServedType kServed[] = {{ARROW_DEVICE_CUDA, MemoryKind::kDevice},
+                                           {ARROW_DEVICE_CUDA_HOST, MemoryKind::kPinned},
+                                           {ARROW_DEVICE_CUDA_MANAGED, MemoryKind::kManaged}};
+constexpr ArrowDeviceType kTypes[] = {ARROW_DEVICE_CUDA, ARROW_DEVICE_CUDA_HOST, ARROW_DEVICE_CUDA_MANAGED};
+
+// Never destroyed: its devices are in use until the process is gone.
+const streams::Backend& backend() {
+  static const auto* const made = new streams::Backend{.name = "cuda",
+                                                       .version = ARROWDEVICE_CUDA_VERSION,
+                                                       .device_types = kTypes,
+                                                       .gpus = *new streams::Gpus(open_driver, kServed)};
+  return *made;
+}
+
+}  // namespace
+}  // namespace arrowdevice::cuda
+
+extern "C" __attribute__((visibility("default"))) const arrowdevice_backend* arrowdevice_backend_entry(
+    uint32_t host_abi, arrowdevice_error* error) {
+  return arrowdevice::streams::enter(arrowdevice::cuda::backend(), host_abi, error);
+}

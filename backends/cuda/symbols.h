@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The entry points of libcuda.so.1 that the backend uses: this list makes their declarations and loads them.
+#pragma once
+
+// X(name, version, suffix, parameters)
+//   version  in which this form of the function came; the driver is asked for the function as of that version
+//   suffix   of the exported symbol, for drivers that cannot be asked
+
+// Without any of these a driver is too old. All are there since CUDA 10.0.
+#define ARROWDEVICE_CUDA_REQUIRED(X)                                                               \
+  X(cuInit, 2000, "", (unsigned flags))                                                            \
+  X(cuDriverGetVersion, 2020, "", (int* version))                                                  \
+  X(cuGetErrorName, 6000, "", (CUresult error, const char** name))                                 \
+  X(cuDeviceGet, 2000, "", (CUdevice * device, int ordinal))                                       \
+  X(cuDeviceGetCount, 2000, "", (int* count))                                                      \
+  X(cuDeviceGetName, 2000, "", (char* name, int size, CUdevice device))                            \
+  X(cuDeviceGetUuid, 9020, "", (CUuuid * uuid, CUdevice device))                                   \
+  X(cuDeviceTotalMem, 3020, "_v2", (size_t * bytes, CUdevice device))                              \
+  X(cuDeviceGetAttribute, 2000, "", (int* value, CUdevice_attribute attribute, CUdevice device))   \
+  X(cuDeviceCanAccessPeer, 4000, "", (int* can, CUdevice device, CUdevice peer))                   \
+  X(cuDevicePrimaryCtxRetain, 7000, "", (CUcontext * context, CUdevice device))                    \
+  X(cuCtxPushCurrent, 4000, "_v2", (CUcontext context))                                            \
+  X(cuCtxPopCurrent, 4000, "_v2", (CUcontext * context))                                           \
+  X(cuCtxGetDevice, 2000, "", (CUdevice * device))                                                 \
+  X(cuMemAlloc, 3020, "_v2", (CUdeviceptr * memory, size_t size))                                  \
+  X(cuMemFree, 3020, "_v2", (CUdeviceptr memory))                                                  \
+  X(cuMemHostAlloc, 2020, "", (void** memory, size_t size, unsigned flags))                        \
+  X(cuMemFreeHost, 2000, "", (void* memory))                                                       \
+  X(cuMemAllocManaged, 6000, "", (CUdeviceptr * memory, size_t size, unsigned flags))              \
+  X(cuMemPrefetchAsync, 8000, "", (CUdeviceptr memory, size_t size, CUdevice to, CUstream stream)) \
+  X(cuMemHostRegister, 6050, "_v2", (void* memory, size_t size, unsigned flags))                   \
+  X(cuMemHostUnregister, 4000, "", (void* memory))                                                 \
+  X(cuMemGetInfo, 3020, "_v2", (size_t * free, size_t * total))                                    \
+  X(cuPointerGetAttributes, 7000, "",                                                              \
+    (unsigned count, CUpointer_attribute* attributes, void** values, CUdeviceptr pointer))         \
+  X(cuStreamCreate, 2000, "", (CUstream * stream, unsigned flags))                                 \
+  X(cuStreamDestroy, 4000, "_v2", (CUstream stream))                                               \
+  X(cuStreamSynchronize, 2000, "", (CUstream stream))                                              \
+  X(cuStreamWaitEvent, 3020, "", (CUstream stream, CUevent event, unsigned flags))                 \
+  X(cuStreamGetCtx, 9020, "", (CUstream stream, CUcontext * context))                              \
+  X(cuStreamIsCapturing, 10000, "", (CUstream stream, CUstreamCaptureStatus * status))             \
+  X(cuEventCreate, 2000, "", (CUevent * event, unsigned flags))                                    \
+  X(cuEventDestroy, 4000, "_v2", (CUevent event))                                                  \
+  X(cuEventRecord, 2000, "", (CUevent event, CUstream stream))                                     \
+  X(cuEventQuery, 2000, "", (CUevent event))                                                       \
+  X(cuEventSynchronize, 2000, "", (CUevent event))                                                 \
+  X(cuMemcpyAsync, 4000, "", (CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream))     \
+  X(cuMemcpyPeerAsync, 4000, "",                                                                   \
+    (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t size, CUstream stream))
+
+// NULL where the driver does not have them.
+#define ARROWDEVICE_CUDA_OPTIONAL(X)                                                                      \
+  X(cuMemAllocAsync, 11020, "", (CUdeviceptr * memory, size_t size, CUstream stream))                     \
+  X(cuMemFreeAsync, 11020, "", (CUdeviceptr memory, CUstream stream))                                     \
+  X(cuMemcpyBatchAsync, 12080, "",                                                                        \
+    (CUdeviceptr * to, CUdeviceptr * from, size_t * sizes, size_t count, CUmemcpyAttributes * attributes, \
+     size_t * attribute_starts, size_t attribute_count, size_t * failed, CUstream stream))
+
+#define ARROWDEVICE_CUDA_SYMBOLS(X) ARROWDEVICE_CUDA_REQUIRED(X) ARROWDEVICE_CUDA_OPTIONAL(X)

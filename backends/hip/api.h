@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of AMD's HIP runtime API that the backend uses, declared here so that it builds without ROCm. Names are
+// AMD's; a test compares all of it with hip_runtime_api.h where there is one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace arrowdevice::hip {
+
+using hipDevice_t = int;
+using hipDeviceptr_t = void*;
+using hipStream_t = struct ihipStream_t*;
+using hipEvent_t = struct ihipEvent_t*;
+
+struct hipUUID {
+  char bytes[16];
+};
+
+// X(name, value)
+#define ARROWDEVICE_HIP_ERRORS(X)             \
+  X(hipSuccess, 0)                            \
+  X(hipErrorInvalidValue, 1)                  \
+  X(hipErrorOutOfMemory, 2)                   \
+  X(hipErrorNotInitialized, 3)                \
+  X(hipErrorDeinitialized, 4)                 \
+  X(hipErrorInvalidDevicePointer, 17)         \
+  X(hipErrorInsufficientDriver, 35)           \
+  X(hipErrorNoDevice, 100)                    \
+  X(hipErrorInvalidDevice, 101)               \
+  X(hipErrorECCNotCorrectable, 214)           \
+  X(hipErrorInvalidHandle, 400)               \
+  X(hipErrorNotReady, 600)                    \
+  X(hipErrorIllegalAddress, 700)              \
+  X(hipErrorLaunchTimeOut, 702)               \
+  X(hipErrorContextIsDestroyed, 709)          \
+  X(hipErrorAssert, 710)                      \
+  X(hipErrorHostMemoryAlreadyRegistered, 712) \
+  X(hipErrorLaunchFailure, 719)               \
+  X(hipErrorNotSupported, 801)                \
+  X(hipErrorUnknown, 999)
+
+#define ARROWDEVICE_HIP_DEVICE_ATTRIBUTES(X) X(hipDeviceAttributeMemoryPoolsSupported, 88)
+
+#define ARROWDEVICE_HIP_MEMCPY_KINDS(X) X(hipMemcpyDefault, 4)
+
+// As of HIP 5. Another enumeration has the same name from HIP 6 on, see pointer_kind.h.
+#define ARROWDEVICE_HIP_MEMORY_TYPES(X) \
+  X(hipMemoryTypeHost, 0)               \
+  X(hipMemoryTypeDevice, 1)
+
+// clang-format off
+#define X(name, value) name = (value),
+enum hipError_t : unsigned { ARROWDEVICE_HIP_ERRORS(X) };
+enum hipDeviceAttribute_t : unsigned { ARROWDEVICE_HIP_DEVICE_ATTRIBUTES(X) };
+enum hipMemcpyKind : unsigned { ARROWDEVICE_HIP_MEMCPY_KINDS(X) };
+#undef X
+// clang-format on
+
+// X(name, value): macros of the header.
+#define ARROWDEVICE_HIP_FLAGS(X) \
+  X(hipStreamNonBlocking, 1)     \
+  X(hipEventDisableTiming, 2)    \
+  X(hipHostMallocPortable, 1)    \
+  X(hipHostRegisterPortable, 1)
+
+#define X(name, value) inline constexpr unsigned name = value;
+ARROWDEVICE_HIP_FLAGS(X)
+#undef X
+
+// hipStreamLegacy, of HIP 6 on, and hipStreamPerThread, which are casts in the header.
+inline constexpr uintptr_t kStreamLegacy = 1;
+inline constexpr uintptr_t kStreamPerThread = 2;
+
+// Of one shape in all versions; what its first member means is not the same in all.
+struct hipPointerAttribute_t {
+  unsigned memoryType;
+  int device;
+  void* devicePointer;
+  void* hostPointer;
+  int isManaged;
+  unsigned allocationFlags;
+};
+
+}  // namespace arrowdevice::hip

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hip/hip_driver.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include "hip/library.h"
+#include "hip/pointer_kind.h"
+
+namespace arrowdevice::hip {
+namespace {
+
+using streams::Context;
+using streams::MemoryKind;
+using streams::NativeEvent;
+using streams::Piece;
+using streams::PointerFacts;
+using streams::Properties;
+using streams::Stream;
+
+hipStream_t native(Stream stream) { return static_cast<hipStream_t>(stream); }
+hipEvent_t native_event(NativeEvent event) { return static_cast<hipEvent_t>(event); }
+
+std::string bytes(int64_t size) { return format("%lld bytes", static_cast<long long>(size)); }
+
+class HipDriver final : public streams::Driver {
+ public:
+  const char* vendor() const override { return "AMD"; }
+  int api_version() const override { return hip_.version(); }
+
+  int device_count() override {
+    int count = 0;
+    hip_.check("hipGetDeviceCount", hip_.hipGetDeviceCount(&count));
+    return count;
+  }
+
+  // One by one: the struct that holds them all is another one in each version.
+  Properties properties(int ordinal) override {
+    Properties properties;
+    char name[128] = {};
+    hip_.check("hipDeviceGetName", hip_.hipDeviceGetName(name, sizeof name - 1, ordinal));
+    properties.name = name;
+    hipUUID uuid{};
+    hip_.check("hipDeviceGetUuid", hip_.hipDeviceGetUuid(&uuid, ordinal));
+    std::memcpy(properties.uuid.data(), uuid.bytes, sizeof uuid.bytes);
+    size_t memory = 0;
+    hip_.check("hipDeviceTotalMem", hip_.hipDeviceTotalMem(&memory, ordinal));
+    properties.total_memory = static_cast<int64_t>(memory);
+    properties.has_stream_ordered_memory =
+        hip_.hipMallocAsync != nullptr && hip_.hipFreeAsync != nullptr && has_memory_pools(ordinal);
+    return properties;
+  }
+
+  Context retain_context(int) override { return nullptr; }  // there are none
+
+  bool can_access_peer(int ordinal, int peer) override {
+    int can = 0;
+    hip_.check("hipDeviceCanAccessPeer", hip_.hipDeviceCanAccessPeer(&can, ordinal, peer));
+    return can != 0;
+  }
+
+  // Each thread has a current device, 0 at first.
+  int enter(int ordinal, Context) override {
+    int former = 0;
+    hip_.check("hipGetDevice", hip_.hipGetDevice(&former));
+    if (former != ordinal) hip_.check("hipSetDevice", hip_.hipSetDevice(ordinal));
+    return former == ordinal ? kUnchanged : former;
+  }
+
+  void leave(int former) noexcept override {
+    if (former != kUnchanged && hip_.hipSetDevice(former) != hipSuccess) hip_.forget_error();
+  }
+
+  bool is_fatal(int native_code) const noexcept override {
+    switch (native_code) {
+      case hipErrorECCNotCorrectable:
+      case hipErrorIllegalAddress:
+      case hipErrorLaunchTimeOut:
+      case hipErrorContextIsDestroyed:
+      case hipErrorAssert:
+      case hipErrorLaunchFailure: return true;
+      default: return false;
+    }
+  }
+
+  bool has_shut_down(int native_code) const noexcept override {
+    return native_code == hipErrorDeinitialized || native_code == hipErrorContextIsDestroyed;
+  }
+
+  void* allocate(MemoryKind kind, int64_t size) override {
+    const auto n = static_cast<size_t>(size);
+    void* memory = nullptr;
+    switch (kind) {
+      case MemoryKind::kDevice: hip_.check("hipMalloc", hip_.hipMalloc(&memory, n), bytes(size)); return memory;
+      case MemoryKind::kPinned:
+        hip_.check("hipHostMalloc", hip_.hipHostMalloc(&memory, n, hipHostMallocPortable), bytes(size));
+        return memory;
+      case MemoryKind::kManaged: break;  // the format has no device type for it
+    }
+    throw Error(ENOTSUP, "managed memory of HIP");
+  }
+
+  void free(MemoryKind kind, void* memory) override {
+    if (kind == MemoryKind::kPinned) {
+      hip_.check("hipHostFree", hip_.hipHostFree(memory));
+    } else {
+      hip_.check("hipFree", hip_.hipFree(memory));
+    }
+  }
+
+  void* allocate_on(Stream stream, int64_t size) override {
+    void* memory = nullptr;
+    hip_.check("hipMallocAsync", hip_.hipMallocAsync(&memory, static_cast<size_t>(size), native(stream)), bytes(size));
+    return memory;
+  }
+
+  void free_on(Stream stream, void* memory) override {
+    hip_.check("hipFreeAsync", hip_.hipFreeAsync(memory, native(stream)));
+  }
+
+  void memory_info(int64_t* free_bytes, int64_t* total_bytes) override {
+    size_t free = 0;
+    size_t total = 0;
+    hip_.check("hipMemGetInfo", hip_.hipMemGetInfo(&free, &total));
+    *free_bytes = static_cast<int64_t>(free);
+    *total_bytes = static_cast<int64_t>(total);
+  }
+
+  void register_host(void* memory, int64_t size) override {
+    hip_.check("hipHostRegister", hip_.hipHostRegister(memory, static_cast<size_t>(size), hipHostRegisterPortable),
+               bytes(size));
+  }
+
+  void unregister_host(void* memory) override { hip_.check("hipHostUnregister", hip_.hipHostUnregister(memory)); }
+
+  // HIP 5 fails for memory that it does not know, later ones say so in their answer.
+  std::optional<PointerFacts> find_pointer(const void* pointer) override {
+    hipPointerAttribute_t attributes{};
+    const hipError_t result = hip_.hipPointerGetAttributes(&attributes, pointer);
+    if (result == hipErrorInvalidValue) {
+      hip_.forget_error();
+      return std::nullopt;
+    }
+    hip_.check("hipPointerGetAttributes", result);
+    const auto kind = pointer_kind(attributes, hip_.major());
+    if (!kind) return std::nullopt;
+    void* base = nullptr;
+    size_t size = 0;
+    if (hip_.hipMemGetAddressRange(&base, &size, const_cast<void*>(pointer)) != hipSuccess) {
+      hip_.forget_error();  // not of every kind of memory
+      base = nullptr;
+    }
+    return PointerFacts{.kind = *kind,
+                        .ordinal = attributes.device,
+                        .base = base,
+                        .size = base != nullptr ? static_cast<int64_t>(size) : -1};
+  }
+
+  Stream create_stream() override {
+    hipStream_t stream = nullptr;
+    hip_.check("hipStreamCreateWithFlags", hip_.hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+    return stream;
+  }
+
+  void destroy_stream(Stream stream) override { hip_.check("hipStreamDestroy", hip_.hipStreamDestroy(native(stream))); }
+
+  void synchronize(Stream stream) override {
+    hip_.check("hipStreamSynchronize", hip_.hipStreamSynchronize(native(stream)));
+  }
+
+  std::optional<int> ordinal_of(Stream stream) override {
+    const auto number = reinterpret_cast<uintptr_t>(stream);
+    const bool is_default = stream == nullptr || number == kStreamLegacy || number == kStreamPerThread;
+    if (is_default || hip_.hipStreamGetDevice == nullptr) return std::nullopt;
+    hipDevice_t device = 0;
+    hip_.check("hipStreamGetDevice", hip_.hipStreamGetDevice(native(stream), &device));
+    return device;
+  }
+
+  void copy(const Piece& piece, Stream stream) override {
+    hip_.check(
+        "hipMemcpyAsync",
+        hip_.hipMemcpyAsync(piece.to, piece.from, static_cast<size_t>(piece.size), hipMemcpyDefault, native(stream)),
+        bytes(piece.size));
+  }
+
+  void copy_peer(const Piece& piece, int to, Context, int from, Context, Stream stream) override {
+    hip_.check("hipMemcpyPeerAsync",
+               hip_.hipMemcpyPeerAsync(piece.to, to, piece.from, from, static_cast<size_t>(piece.size), native(stream)),
+               bytes(piece.size));
+  }
+
+  NativeEvent create_event() override {
+    hipEvent_t event = nullptr;
+    hip_.check("hipEventCreateWithFlags", hip_.hipEventCreateWithFlags(&event, hipEventDisableTiming));
+    return event;
+  }
+
+  void destroy_event(NativeEvent event) override {
+    hip_.check("hipEventDestroy", hip_.hipEventDestroy(native_event(event)));
+  }
+
+  void record(NativeEvent event, Stream stream) override {
+    hip_.check("hipEventRecord", hip_.hipEventRecord(native_event(event), native(stream)));
+  }
+
+  bool is_done(NativeEvent event) override {
+    const hipError_t result = hip_.hipEventQuery(native_event(event));
+    if (result == hipErrorNotReady) {
+      hip_.forget_error();
+      return false;
+    }
+    hip_.check("hipEventQuery", result);
+    return true;
+  }
+
+  void wait(NativeEvent event) override {
+    hip_.check("hipEventSynchronize", hip_.hipEventSynchronize(native_event(event)));
+  }
+
+  void wait_on(Stream stream, NativeEvent event) override {
+    hip_.check("hipStreamWaitEvent", hip_.hipStreamWaitEvent(native(stream), native_event(event), 0));
+  }
+
+ private:
+  static constexpr int kUnchanged = -1;
+
+  bool has_memory_pools(int ordinal) const {
+    int value = 0;
+    const auto attribute = hipDeviceAttributeMemoryPoolsSupported;
+    hip_.check("hipDeviceGetAttribute", hip_.hipDeviceGetAttribute(&value, attribute, ordinal));
+    return value != 0;
+  }
+
+  const Library hip_;
+};
+
+}  // namespace
+
+std::unique_ptr<streams::Driver> open_driver() { return std::make_unique<HipDriver>(); }
+
+}  // namespace arrowdevice::hip

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The HIP runtime as the shared implementation uses it.
+#pragma once
+
+#include <memory>
+
+#include "shared_streams/driver.h"
+
+namespace arrowdevice::hip {
+
+// Throws Error(ENODEV) with the reason if it is not there.
+std::unique_ptr<streams::Driver> open_driver();
+
+}  // namespace arrowdevice::hip

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// libamdhip64: its entry points, and its errors by name.
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "hip/api.h"
+#include "hip/symbols.h"
+#include "shared_streams/vendor_library.h"
+
+namespace arrowdevice::hip {
+
+#define X(name, version, parameters) using name##_function = hipError_t parameters;
+ARROWDEVICE_HIP_SYMBOLS(X)
+#undef X
+
+class Library {
+ public:
+  // Opens the newest one and starts it. Throws Error(ENODEV) with the reason if there is no library, no device, or a
+  // library that is too old.
+  Library();
+
+#define X(name, version, parameters) name##_function* name = nullptr;  // NOLINT(bugprone-macro-parentheses)
+  ARROWDEVICE_HIP_SYMBOLS(X)
+#undef X
+
+  int version() const noexcept { return version_; }  // 50221153 for HIP 5.2
+  int major() const noexcept;
+
+  // Throws an Error unless `result` is success: "hipMalloc: hipErrorOutOfMemory (2): 8388608 bytes".
+  void check(const char* call, hipError_t result, const std::string& detail = {}) const;
+
+  // Takes back a failure that was looked for: the program must not find it in hipGetLastError().
+  void forget_error() const noexcept;
+
+ private:
+  std::string name_of(hipError_t result) const;
+  void load();
+  void start();
+  template <typename Function>
+  void find(Function** out, const char* name);
+
+  streams::VendorLibrary library_;
+  const char* (*get_error_name_)(hipError_t) = nullptr;
+  int version_ = 0;
+};
+
+}  // namespace arrowdevice::hip

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The entry points of libamdhip64 that the backend uses: this list makes their declarations and loads them.
+#pragma once
+
+// X(name, version, parameters)
+//   version  of HIP in which it came, as far as it matters
+
+// Without any of these a runtime is too old. All are there since HIP 5.2.
+#define ARROWDEVICE_HIP_REQUIRED(X)                                                                         \
+  X(hipInit, 1.0, (unsigned flags))                                                                         \
+  X(hipRuntimeGetVersion, 1.0, (int* version))                                                              \
+  X(hipGetLastError, 1.0, ())                                                                               \
+  X(hipGetDeviceCount, 1.0, (int* count))                                                                   \
+  X(hipGetDevice, 1.0, (int* device))                                                                       \
+  X(hipSetDevice, 1.0, (int device))                                                                        \
+  X(hipDeviceGetName, 1.6, (char* name, int size, hipDevice_t device))                                      \
+  X(hipDeviceGetUuid, 5.2, (hipUUID * uuid, hipDevice_t device))                                            \
+  X(hipDeviceTotalMem, 1.6, (size_t * bytes, hipDevice_t device))                                           \
+  X(hipDeviceGetAttribute, 1.0, (int* value, hipDeviceAttribute_t attribute, int device))                   \
+  X(hipDeviceCanAccessPeer, 1.0, (int* can, int device, int peer))                                          \
+  X(hipMalloc, 1.0, (void** memory, size_t size))                                                           \
+  X(hipFree, 1.0, (void* memory))                                                                           \
+  X(hipHostMalloc, 1.0, (void** memory, size_t size, unsigned flags))                                       \
+  X(hipHostFree, 1.0, (void* memory))                                                                       \
+  X(hipHostRegister, 1.0, (void* memory, size_t size, unsigned flags))                                      \
+  X(hipHostUnregister, 1.0, (void* memory))                                                                 \
+  X(hipMemGetInfo, 1.0, (size_t * free, size_t * total))                                                    \
+  X(hipMemGetAddressRange, 1.0, (hipDeviceptr_t * base, size_t * size, hipDeviceptr_t pointer))             \
+  X(hipPointerGetAttributes, 1.0, (hipPointerAttribute_t * attributes, const void* pointer))                \
+  X(hipStreamCreateWithFlags, 1.0, (hipStream_t * stream, unsigned flags))                                  \
+  X(hipStreamDestroy, 1.0, (hipStream_t stream))                                                            \
+  X(hipStreamSynchronize, 1.0, (hipStream_t stream))                                                        \
+  X(hipStreamWaitEvent, 1.0, (hipStream_t stream, hipEvent_t event, unsigned flags))                        \
+  X(hipEventCreateWithFlags, 1.0, (hipEvent_t * event, unsigned flags))                                     \
+  X(hipEventDestroy, 1.0, (hipEvent_t event))                                                               \
+  X(hipEventRecord, 1.0, (hipEvent_t event, hipStream_t stream))                                            \
+  X(hipEventQuery, 1.0, (hipEvent_t event))                                                                 \
+  X(hipEventSynchronize, 1.0, (hipEvent_t event))                                                           \
+  X(hipMemcpyAsync, 1.0, (void* to, const void* from, size_t size, hipMemcpyKind kind, hipStream_t stream)) \
+  X(hipMemcpyPeerAsync, 1.0,                                                                                \
+    (void* to, int to_device, const void* from, int from_device, size_t size, hipStream_t stream))
+
+// NULL where the runtime does not have them.
+#define ARROWDEVICE_HIP_OPTIONAL(X)                                        \
+  X(hipMallocAsync, 5.2, (void** memory, size_t size, hipStream_t stream)) \
+  X(hipFreeAsync, 5.2, (void* memory, hipStream_t stream))
+
+// Of HIP 5.6 on: not in the header of 5.2.
+#define ARROWDEVICE_HIP_LATER(X) X(hipStreamGetDevice, 5.6, (hipStream_t stream, hipDevice_t * device))
+
+#define ARROWDEVICE_HIP_SYMBOLS(X) ARROWDEVICE_HIP_REQUIRED(X) ARROWDEVICE_HIP_OPTIONAL(X) ARROWDEVICE_HIP_LATER(X)

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opencl/copy.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "opencl/buffer.h"
+#include "opencl/native_kernel.h"
+#include "opencl/query.h"
+
+namespace arrowdevice::opencl {
+namespace {
+
+std::byte* host_place(const void* memory, int64_t offset) {
+  if (memory == nullptr || offset < 0) throw Error(EINVAL, "a region that lies nowhere in host memory");
+  return static_cast<std::byte*>(const_cast<void*>(memory)) + offset;
+}
+
+cl_mem buffer_of(const void* buffer) { return static_cast<cl_mem>(const_cast<void*>(buffer)); }
+
+}  // namespace
+
+void Copy::enqueue(std::span<const arrowdevice_backend_region> regions) {
+  host_pieces_.reserve(regions.size());
+  for (const auto& region : regions) sort_in(region);
+  for (const auto& piece : device_pieces_) enqueue_device_piece(piece);
+  enqueue_host_pieces();
+}
+
+// Buffers of one context are within reach, whichever of its devices they are on.
+void Copy::check_reachable(const void* device) const {
+  if (static_cast<const Device*>(device)->context() != device_.context()) {
+    throw Error(EINVAL, "a region is in another OpenCL context than the queue");
+  }
+}
+
+void Copy::sort_in(const arrowdevice_backend_region& region) {
+  if (region.size <= 0) throw Error(EINVAL, format("a region of %lld bytes", static_cast<long long>(region.size)));
+  const auto size = static_cast<size_t>(region.size);
+  for (const auto* device : {region.to_device, region.from_device}) {
+    if (device != nullptr) check_reachable(device);
+  }
+  if (region.to_device != nullptr && region.from_device != nullptr) {
+    const auto to = resolve(buffer_of(region.dst), region.dst_offset, region.size);
+    const auto from = resolve(buffer_of(region.src), region.src_offset, region.size);
+    device_pieces_.push_back({to.parent, from.parent, to.offset, from.offset, size});
+  } else if (region.to_device != nullptr) {
+    const auto to = resolve(buffer_of(region.dst), region.dst_offset, region.size);
+    add({to.parent, to.offset, host_place(region.src, region.src_offset), size, false});
+  } else if (region.from_device != nullptr) {
+    const auto from = resolve(buffer_of(region.src), region.src_offset, region.size);
+    add({from.parent, from.offset, host_place(region.dst, region.dst_offset), size, true});
+  } else {
+    throw Error(ENOTSUP, "an OpenCL queue does not copy from host memory to host memory");
+  }
+}
+
+// Pieces that follow one another at both ends are one.
+void Copy::add(const HostPiece& piece) {
+  if (!host_pieces_.empty()) {
+    auto& last = host_pieces_.back();
+    if (last.buffer == piece.buffer && last.to_host == piece.to_host && last.offset + last.size == piece.offset &&
+        last.host + last.size == piece.host) {
+      last.size += piece.size;
+      return;
+    }
+  }
+  host_pieces_.push_back(piece);
+}
+
+void Copy::enqueue_host_pieces() {
+  if (device_.properties().submission == Submission::kCommands) {
+    for (const auto& piece : host_pieces_) enqueue_command(piece);
+    return;
+  }
+  // A kernel for each buffer: PoCL 3.1 gives a native kernel the address of its first buffer only.
+  std::ranges::stable_sort(host_pieces_, std::less<>(), &HostPiece::buffer);
+  const std::span<const HostPiece> all(host_pieces_);
+  for (size_t first = 0; first < all.size();) {
+    size_t end = first + 1;
+    while (end < all.size() && all[end].buffer == all[first].buffer) ++end;
+    const auto pieces = all.subspan(first, end - first);
+    if (pieces.size() == 1) {
+      enqueue_command(pieces.front());
+    } else {
+      enqueue_kernel(pieces);
+    }
+    first = end;
+  }
+}
+
+void Copy::enqueue_command(const HostPiece& piece) {
+  cl_event done = nullptr;
+  if (piece.to_host) {
+    check("clEnqueueReadBuffer", api().clEnqueueReadBuffer(queue_, piece.buffer, CL_FALSE, piece.offset, piece.size,
+                                                           piece.host, 0, nullptr, &done));
+  } else {
+    check("clEnqueueWriteBuffer", api().clEnqueueWriteBuffer(queue_, piece.buffer, CL_FALSE, piece.offset, piece.size,
+                                                             piece.host, 0, nullptr, &done));
+  }
+  pending_.add(Owned<cl_event>::adopt(done));
+}
+
+void Copy::enqueue_kernel(std::span<const HostPiece> pieces) {
+  // Not every driver looks at this itself, as it does for other commands.
+  if (ask_buffer<cl_context>(pieces.front().buffer, CL_MEM_CONTEXT) != device_.context()) {
+    throw Error(EINVAL, "a cl_mem is of another OpenCL context than the queue");
+  }
+  NativeCopy kernel(pieces.size());
+  for (const auto& piece : pieces) kernel.add(piece.offset, piece.host, piece.size, piece.to_host);
+  pending_.add(kernel.enqueue(queue_, pieces.front().buffer));
+}
+
+void Copy::enqueue_device_piece(const DevicePiece& piece) {
+  cl_event done = nullptr;
+  check("clEnqueueCopyBuffer", api().clEnqueueCopyBuffer(queue_, piece.from, piece.to, piece.from_offset,
+                                                         piece.to_offset, piece.size, 0, nullptr, &done));
+  pending_.add(Owned<cl_event>::adopt(done));
+}
+
+}  // namespace arrowdevice::opencl

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opencl/event.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <thread>
+
+#include "base/deadline.h"
+#include "opencl/query.h"
+#include "opencl/watch.h"
+
+namespace arrowdevice::opencl {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Sleeps between two looks at an event: short at first, then a fraction of the time waited so far, so that a wait takes
+// little longer than it must and a long one costs nothing.
+constexpr auto kShortestNap = 5us;
+constexpr auto kLongestNap = 1'000us;
+constexpr int kNapShare = 8;
+
+bool is_over(cl_int status) { return status <= CL_COMPLETE; }
+
+// Blocks until all are over, failed or not. Throws what the driver says of the wait itself.
+void wait_until_over(std::span<const cl_event> events) {
+  if (events.empty()) return;
+  const cl_int code = api().clWaitForEvents(static_cast<cl_uint>(events.size()), events.data());
+  // It may return at the first failure, with the others still running.
+  if (code != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST || events.size() == 1) {
+    if (code != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) check("clWaitForEvents", code);
+    return;
+  }
+  for (const auto& event : events) {
+    if (!is_over(status_of(event))) wait_until_over({&event, 1});
+  }
+}
+
+}  // namespace
+
+std::vector<cl_event> handles_of(std::span<const Owned<cl_event>> events) {
+  std::vector<cl_event> handles;
+  handles.reserve(events.size());
+  for (const auto& event : events) handles.push_back(event.get());
+  return handles;
+}
+
+Event Event::import(cl_event foreign) {
+  auto event = Owned<cl_event>::share(foreign);
+  // A producer that has not flushed its queue may be waiting for us.
+  if (status_of(foreign) == CL_QUEUED) {
+    auto* const queue = ask_event<cl_command_queue>(foreign, CL_EVENT_COMMAND_QUEUE);
+    if (queue != nullptr) check("clFlush", api().clFlush(queue));
+  }
+  return {std::move(event), {}};
+}
+
+Event::~Event() {
+  const auto let_go = [](Owned<cl_event>& event) {
+    if (!event) return;
+    cl_int status = CL_COMPLETE;
+    const cl_int code =
+        api().clGetEventInfo(event.get(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+    if (code == CL_SUCCESS && status < CL_COMPLETE) release_failed(std::move(event));
+  };
+  let_go(point_);
+  for (auto& event : work_) let_go(event);
+}
+
+void Event::check_not_failed() const {
+  if (failure_) throw Error(*failure_);
+  for (const auto& event : work_) {
+    if (const cl_int status = status_of(event.get()); status < 0) throw failed_work(status);
+  }
+}
+
+bool Event::is_ready() const {
+  if (failure_) {
+    for (const auto& event : work_) {
+      if (!is_over(status_of(event.get()))) return false;
+    }
+    throw Error(*failure_);
+  }
+  const cl_int status = status_of(point_.get());
+  if (status < 0) throw failed_work(status);
+  // Also when it has fired: not every driver lets it fail with what it follows.
+  check_not_failed();
+  return status == CL_COMPLETE;
+}
+
+void Event::wait_for_ever() const {
+  wait_until_over(handles_of(work_));
+  check_not_failed();
+  auto* const point = point_.get();
+  wait_until_over({&point, 1});
+  if (!is_ready()) throw Error(EIO, "clWaitForEvents: it returned before the event was over");
+}
+
+void Event::wait(int64_t timeout_ns) const {
+  if (timeout_ns < 0) return wait_for_ever();
+  const Deadline deadline(timeout_ns);
+  const auto start = std::chrono::steady_clock::now();
+  while (!is_ready()) {
+    const auto left = std::chrono::nanoseconds(deadline.left());
+    if (left == 0ns) throw Error(ETIMEDOUT, "the event has not fired in time");
+    const std::chrono::nanoseconds waited = std::chrono::steady_clock::now() - start;
+    const std::chrono::nanoseconds nap =
+        std::clamp<std::chrono::nanoseconds>(waited / kNapShare, kShortestNap, kLongestNap);
+    std::this_thread::sleep_for(std::min(left, nap));
+  }
+}
+
+cl_event Event::point() const {
+  check_not_failed();
+  return point_.get();
+}
+
+cl_event* Event::publish() {
+  check_not_failed();
+  return point_.place();
+}
+
+}  // namespace arrowdevice::opencl

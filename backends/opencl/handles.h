@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Owners of OpenCL's reference-counted objects. Each holds one reference.
+#pragma once
+
+#include <utility>
+
+#include "opencl/api.h"
+#include "opencl/codes.h"
+
+namespace arrowdevice::opencl {
+
+template <typename Handle>
+struct Counting;
+
+#define ARROWDEVICE_OPENCL_COUNTING(handle, object)                                               \
+  template <>                                                                                     \
+  struct Counting<handle> {                                                                       \
+    static void retain(handle one) { check("clRetain" #object, api().clRetain##object(one)); }    \
+    /* What a release answers, nobody could act upon. */                                          \
+    static void release(handle one) noexcept { static_cast<void>(api().clRelease##object(one)); } \
+  };
+ARROWDEVICE_OPENCL_COUNTING(cl_context, Context)
+ARROWDEVICE_OPENCL_COUNTING(cl_command_queue, CommandQueue)
+ARROWDEVICE_OPENCL_COUNTING(cl_mem, MemObject)
+ARROWDEVICE_OPENCL_COUNTING(cl_event, Event)
+#undef ARROWDEVICE_OPENCL_COUNTING
+
+template <typename Handle>
+class Owned {
+ public:
+  Owned() = default;
+  ~Owned() {
+    if (handle_ != nullptr) Counting<Handle>::release(handle_);
+  }
+  Owned(Owned&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Owned& operator=(Owned&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+
+  // Takes over the reference that came with a handle.
+  static Owned adopt(Handle handle) noexcept {
+    Owned owned;
+    owned.handle_ = handle;
+    return owned;
+  }
+
+  // Adds a reference to someone else's.
+  static Owned share(Handle handle) {
+    Counting<Handle>::retain(handle);
+    return adopt(handle);
+  }
+
+  Handle get() const noexcept { return handle_; }
+  Handle take() noexcept { return std::exchange(handle_, nullptr); }
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+  // Where the handle is: what a published event points to.
+  Handle* place() noexcept { return &handle_; }
+
+ private:
+  Handle handle_ = nullptr;
+};
+
+}  // namespace arrowdevice::opencl

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opencl/relay.h"
+
+#include <atomic>
+#include <memory>
+
+#include "opencl/query.h"
+#include "opencl/watch.h"
+
+namespace arrowdevice::opencl {
+namespace {
+
+// One event on its way. Whoever sees first that its source is over passes that on.
+class Relay {
+ public:
+  Relay(cl_event source, Owned<cl_event> target)
+      : source_(Owned<cl_event>::share(source)), target_(std::move(target)) {}
+
+  bool is_done() const noexcept { return is_done_.load(std::memory_order_acquire); }
+
+  void finish(cl_int status) noexcept {
+    if (is_done_.exchange(true)) return;
+    // It fails only for an event that is set already, or that does not exist.
+    static_cast<void>(api().clSetUserEventStatus(target_.get(), status));
+  }
+
+  // Whether it is done. For drivers that do not say when work fails.
+  bool look() noexcept {
+    if (is_done()) return true;
+    cl_int status = CL_SUBMITTED;
+    const cl_int code =
+        api().clGetEventInfo(source_.get(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+    if (code != CL_SUCCESS) status = code;  // what cannot be asked any more is lost
+    if (status <= CL_COMPLETE) finish(status);
+    return is_done();
+  }
+
+ private:
+  const Owned<cl_event> source_;
+  const Owned<cl_event> target_;
+  std::atomic<bool> is_done_{false};
+};
+
+void CL_CALLBACK source_is_over(cl_event, cl_int status, void* user) {
+  const std::unique_ptr<std::shared_ptr<Relay>> relay(static_cast<std::shared_ptr<Relay>*>(user));
+  (*relay)->finish(status < CL_COMPLETE ? status : CL_COMPLETE);
+}
+
+}  // namespace
+
+Owned<cl_event> relay(cl_event source, cl_context context) {
+  cl_int code = CL_SUCCESS;
+  auto target = Owned<cl_event>::adopt(api().clCreateUserEvent(context, &code));
+  check("clCreateUserEvent", code);
+  const auto relay = std::make_shared<Relay>(source, Owned<cl_event>::share(target.get()));
+  // First the watch: from here on the target is set in every case. PoCL 3.1 never calls back for an event that fails;
+  // those that fire are passed on by the callback, so that the watch decides about the delay of failures only.
+  Watch::instance().add([relay] { return relay->look(); });
+  auto user = std::make_unique<std::shared_ptr<Relay>>(relay);
+  check("clSetEventCallback", api().clSetEventCallback(source, CL_COMPLETE, source_is_over, user.get()));
+  static_cast<void>(user.release());  // the callback's
+  return target;
+}
+
+}  // namespace arrowdevice::opencl

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared_streams/gpu.h"
+
+#include <cerrno>
+
+#include "base/log.h"
+
+namespace arrowdevice::streams {
+
+Gpu::Gpu(Driver& driver, int ordinal) : driver_(driver), ordinal_(ordinal), properties_(driver.properties(ordinal)) {}
+
+Context Gpu::context() {
+  std::call_once(retained_, [this] { context_ = driver_.retain_context(ordinal_); });
+  return context_;
+}
+
+void Gpu::check_not_lost() const {
+  if (!is_lost()) return;
+  const std::lock_guard lock(mutex_);
+  throw Error(EIO, format("GPU %d failed for good: %s", ordinal_, loss_.c_str()), {}, loss_code_);
+}
+
+void Gpu::remember(const Error& error) noexcept {
+  if (!driver_.is_fatal(error.native_code())) return;
+  const std::lock_guard lock(mutex_);
+  if (is_lost()) return;  // the first one is the cause
+  try {
+    loss_ = error.message();
+  } catch (const std::bad_alloc&) {
+    loss_.clear();  // the code says it as well
+  }
+  loss_code_ = error.native_code();
+  lost_.store(true, std::memory_order_release);
+}
+
+void Gpu::report_unreturned() const noexcept {
+  try {
+    throw;
+  } catch (const Error& e) {
+    if (driver_.has_shut_down(e.native_code())) return;
+    log(LogLevel::kWarning, e.message());
+  } catch (const std::exception& e) {
+    log(LogLevel::kWarning, e.what());
+  }
+}
+
+Stream Gpu::memory_stream() {
+  const std::lock_guard lock(mutex_);
+  if (memory_stream_ == nullptr) memory_stream_ = driver_.create_stream();
+  return memory_stream_;
+}
+
+}  // namespace arrowdevice::streams

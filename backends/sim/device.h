@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A simulated device, or a context of an application on one: its memory, its engine and its counters.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "sim/configuration.h"
+#include "sim/engine.h"
+#include "sim/host_memory.h"
+#include "sim/memory.h"
+#include "sim/statistics.h"
+
+namespace arrowdevice::sim {
+
+class Device {
+ public:
+  // `context`: what the application calls its context; NULL for a device of ours.
+  Device(int64_t id, const DeviceSettings& settings, void* context);
+
+  void apply(const DeviceSettings& settings);  // all but the kind of its buffers
+
+  int64_t id() const { return id_; }
+  const std::string& name() const { return name_; }
+  void* context() const { return context_; }
+  Statistics& statistics() { return statistics_; }
+  Memory& memory() { return memory_; }
+  HostMemory& host_memory() { return host_memory_; }
+  Engine& engine() { return *engine_; }
+  const std::shared_ptr<Lane>& default_lane() const { return default_lane_; }
+
+  // Throws Error(EBUSY) while buffers, queues or work of it are there.
+  void close();
+
+ private:
+  const int64_t id_;
+  const std::string name_;
+  void* const context_;
+  Statistics statistics_;
+  Memory memory_;
+  HostMemory host_memory_;
+  const std::shared_ptr<Engine> engine_;  // shared with its thread
+  const std::shared_ptr<Lane> default_lane_ = std::make_shared<Lane>();
+};
+
+}  // namespace arrowdevice::sim

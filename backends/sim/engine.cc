@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/engine.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "base/error.h"
+
+namespace arrowdevice::sim {
+
+using Clock = std::chrono::steady_clock;
+
+// What the clock can count, with room to spare.
+constexpr double kLongestTransferSeconds = 1e9;
+
+void Engine::submit(const std::shared_ptr<Lane>& lane, Work work) {
+  check_not_lost();
+  // The lane is looked at again when what it waits for has come; the engine may have gone by then.
+  if (const auto* wait = std::get_if<WaitWork>(&work)) {
+    wait->fence->when_finished([engine = weak_from_this()] {
+      if (const auto alive = engine.lock()) alive->wake();
+    });
+  }
+  const std::lock_guard lock(mutex_);
+  if (!started_) start();
+  // What can fail for want of memory comes first: a lane on the list has work.
+  lanes_.reserve(lanes_.size() + 1);
+  lane->pending_.push_back({.work = std::move(work), .earliest = Clock::now() + latency_});
+  if (lane->pending_.size() == 1) lanes_.push_back(lane);
+  changed_.notify_all();
+}
+
+void Engine::set_pace(int64_t latency_us, int64_t bandwidth) {
+  const std::lock_guard lock(mutex_);
+  latency_ = std::chrono::microseconds(latency_us);
+  state_.bandwidth = bandwidth;
+}
+
+void Engine::hold() {
+  std::unique_lock lock(mutex_);
+  held_ = true;
+  changed_.wait(lock, [this] { return !busy_; });
+}
+
+void Engine::resume() {
+  const std::lock_guard lock(mutex_);
+  held_ = false;
+  changed_.notify_all();
+}
+
+void Engine::lose() {
+  const std::lock_guard lock(mutex_);
+  state_.lost = true;
+  changed_.notify_all();
+}
+
+void Engine::check_not_lost() const {
+  const std::lock_guard lock(mutex_);
+  if (state_.lost) throw Error(EIO, owner_ + " was lost");
+}
+
+void Engine::recover() {
+  std::unique_lock lock(mutex_);
+  held_ = false;
+  state_.lost = true;
+  changed_.notify_all();
+  changed_.wait(lock, [this] { return lanes_.empty() && !busy_; });
+  state_.lost = false;
+  ++state_.life;
+}
+
+bool Engine::stop() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return !busy_; });  // it may be about to put down what has fired already
+  if (!lanes_.empty()) return false;
+  stopped_ = true;
+  changed_.notify_all();
+  return true;
+}
+
+// Detached, and it holds the engine: at exit the process ends around it, with nothing destroyed that it uses.
+void Engine::start() {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // the program's signals are for the program's threads
+  try {
+    std::thread([engine = shared_from_this()] { engine->run(); }).detach();
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  started_ = true;
+}
+
+void Engine::run() {
+  std::unique_lock lock(mutex_);
+  while (!stopped_) {
+    auto wake_at = Clock::time_point::max();
+    const auto lane = held_ ? nullptr : next_lane(wake_at);
+    if (lane == nullptr) {
+      if (wake_at == Clock::time_point::max()) {
+        changed_.wait(lock);
+      } else {
+        changed_.wait_until(lock, wake_at);
+      }
+      continue;
+    }
+    busy_ = true;
+    const State state = state_;
+    {
+      // Gone, with the pages it keeps, before the fence behind it fires: then nothing is in use any more.
+      Work work = std::move(lane->pending_.front().work);
+      lane->pending_.pop_front();
+      if (!lane->pending_.empty()) lanes_.push_back(lane);
+      lock.unlock();
+      execute(*lane, work, state);
+    }
+    lock.lock();
+    busy_ = false;
+    changed_.notify_all();
+  }
+}
+
+// Takes the first lane that can run off the lanes. Else says when one will, as far as time decides it.
+std::shared_ptr<Lane> Engine::next_lane(Clock::time_point& wake_at) {
+  for (auto place = lanes_.begin(); place != lanes_.end(); ++place) {
+    if (!can_run((*place)->pending_.front(), wake_at)) continue;
+    auto lane = *place;
+    lanes_.erase(place);
+    return lane;
+  }
+  return nullptr;
+}
+
+bool Engine::can_run(const Lane::Submission& submission, Clock::time_point& wake_at) const {
+  if (state_.lost) return true;
+  if (submission.earliest > Clock::now()) {
+    wake_at = std::min(wake_at, submission.earliest);
+    return false;
+  }
+  const auto* wait = std::get_if<WaitWork>(&submission.work);
+  return wait == nullptr || wait->fence->finished();
+}
+
+void Engine::wake() {
+  const std::lock_guard lock(mutex_);
+  changed_.notify_all();
+}
+
+void Engine::execute(Lane& lane, const Work& work, const State& state) {
+  if (lane.life_ != state.life) {
+    lane.life_ = state.life;
+    lane.failure_.reset();
+  }
+  if (state.lost && !lane.failure_) lane.failure_ = owner_ + " was lost";
+
+  if (const auto* copy = std::get_if<CopyWork>(&work)) {
+    if (!lane.failure_) transfer(lane, *copy, state.bandwidth);
+  } else if (const auto* fire = std::get_if<FireWork>(&work)) {
+    if (lane.failure_) {
+      fire->fence->fail(*lane.failure_);
+    } else if (fire->doomed) {
+      fire->fence->fail(owner_ + ": an event failed, as was asked for");
+    } else {
+      fire->fence->fire();
+    }
+  } else if (!lane.failure_) {
+    lane.failure_ = std::get<WaitWork>(work).fence->failure();
+  }
+}
+
+// The time passes before the bytes move: who changes the source or reads the target too early is found out.
+void Engine::transfer(Lane& lane, const CopyWork& copy, int64_t bandwidth) {
+  if (bandwidth > 0) {
+    double bytes = 0;
+    for (const Transfer& piece : copy.transfers) bytes += static_cast<double>(piece.size);
+    const std::chrono::duration<double> time(std::min(bytes / static_cast<double>(bandwidth), kLongestTransferSeconds));
+    std::unique_lock lock(mutex_);
+    if (changed_.wait_for(lock, time, [this] { return state_.lost; })) {
+      lane.failure_ = owner_ + " was lost";
+      return;
+    }
+  }
+  for (const Transfer& piece : copy.transfers) std::memcpy(piece.to, piece.from, static_cast<size_t>(piece.size));
+}
+
+}  // namespace arrowdevice::sim

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of the backend table by name, in the table's order: what the environment and tests switch off, count
+// and let fail.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace arrowdevice::sim {
+
+// X(name, pair): `pair` is the function that stands or falls with it, or the function itself.
+#define ARROWDEVICE_SIM_REQUIRED_FUNCTIONS(X) \
+  X(device_count, device_count)               \
+  X(device_open, device_open)                 \
+  X(device_describe, device_describe)         \
+  X(buffer_allocate, buffer_allocate)         \
+  X(buffer_deallocate, buffer_deallocate)     \
+  X(queue_create, queue_create)               \
+  X(queue_destroy, queue_destroy)             \
+  X(copy, copy)                               \
+  X(event_record, event_record)               \
+  X(event_query, event_query)                 \
+  X(event_wait, event_wait)                   \
+  X(queue_wait_event, queue_wait_event)       \
+  X(event_destroy, event_destroy)
+
+#define ARROWDEVICE_SIM_OPTIONAL_FUNCTIONS(X) \
+  X(event_publish, event_publish)             \
+  X(event_import, event_import)               \
+  X(sub_buffer, sub_buffer_free)              \
+  X(sub_buffer_free, sub_buffer)              \
+  X(queue_wrap, queue_native)                 \
+  X(queue_native, queue_wrap)                 \
+  X(device_adopt, device_retire)              \
+  X(device_retire, device_adopt)              \
+  X(device_native, device_native)             \
+  X(reach, reach)                             \
+  X(locate, locate)                           \
+  X(describe_pointer, describe_pointer)       \
+  X(host_register, host_unregister)           \
+  X(host_unregister, host_register)           \
+  X(memory_info, memory_info)
+
+// Enumerators are called what the table calls its functions. The last two are no functions but what else can fail:
+// an event that was recorded, and the device that gets a submission.
+enum class Function {
+// clang-format off
+#define X(name, pair) name,
+  ARROWDEVICE_SIM_REQUIRED_FUNCTIONS(X)
+  ARROWDEVICE_SIM_OPTIONAL_FUNCTIONS(X)
+#undef X
+  event,
+  lost,
+};
+// clang-format on
+
+inline constexpr int kFunctions = static_cast<int>(Function::lost) + 1;
+
+std::string_view name_of(Function function);
+std::optional<Function> function_named(std::string_view name);
+
+// Whether the table may lack it.
+bool is_optional(Function function);
+
+// Whether it has a way to say that it failed.
+bool can_fail(Function function);
+
+}  // namespace arrowdevice::sim

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <utility>
+
+#include "base/error.h"
+#include "sim/handle.h"
+
+namespace arrowdevice::sim {
+namespace {
+
+uintptr_t key_of(const void* buffer) { return reinterpret_cast<uintptr_t>(buffer); }
+
+long long printable(int64_t number) { return static_cast<long long>(number); }
+
+}  // namespace
+
+Memory::Memory(std::string owner, bool addresses, int64_t capacity, Statistics& statistics)
+    : owner_(std::move(owner)), addresses_(addresses), statistics_(statistics), capacity_(capacity) {}
+
+void* Memory::allocate(int64_t size, int64_t alignment) {
+  if (size <= 0) throw Error(EINVAL, format("%s: an allocation of %lld bytes", owner_.c_str(), printable(size)));
+  if (alignment < 0 || (alignment != 0 && !std::has_single_bit(static_cast<uint64_t>(alignment)))) {
+    throw Error(EINVAL, format("%s: %lld is no alignment", owner_.c_str(), printable(alignment)));
+  }
+  if (alignment > Pages::alignment()) {
+    throw Error(ENOTSUP, format("%s: an alignment of %lld bytes, more than the %lld of a page", owner_.c_str(),
+                                printable(alignment), printable(Pages::alignment())));
+  }
+  const std::lock_guard lock(mutex_);
+  if (size > capacity_ - used_) {
+    throw Error(ENOMEM,
+                format("device memory: %lld bytes on %s, where %lld of %lld are free", printable(size), owner_.c_str(),
+                       printable(std::max<int64_t>(capacity_ - used_, 0)), printable(capacity_)));
+  }
+  auto pages = std::make_shared<Pages>(size);
+  void* buffer = addresses_ ? pages->address() : new_handle();
+  buffers_.emplace(key_of(buffer), Buffer{.pages = std::move(pages), .offset = 0, .size = size, .parent = nullptr});
+  used_ += size;
+  statistics_.update([&](Counters& counters) {
+    ++counters.allocations;
+    ++counters.allocations_live;
+    counters.bytes_live += size;
+    counters.bytes_peak = std::max(counters.bytes_peak, counters.bytes_live);
+  });
+  return buffer;
+}
+
+void Memory::deallocate(void* buffer, bool in_use) {
+  const std::lock_guard lock(mutex_);
+  const auto entry = locate_exact(buffer, "allocation", false);
+  if (entry->second.parts != 0) refuse(buffer, "is given back before its sub-buffers");
+  // A copy keeps the pages until it is done, so that another owner than the table of buffers is a copy in flight.
+  const bool busy = entry->second.pages.use_count() > 1;
+  const int64_t size = entry->second.size;
+  buffers_.erase(entry);
+  used_ -= size;
+  statistics_.update([&](Counters& counters) {
+    --counters.allocations_live;
+    counters.bytes_live -= size;
+  });
+  if (busy && !in_use) refuse(buffer, "is given back without its queue while copies of it are in flight");
+}
+
+void* Memory::sub_buffer(const void* buffer, int64_t offset, int64_t size) {
+  if (size <= 0) throw Error(EINVAL, format("%s: a sub-buffer of %lld bytes", owner_.c_str(), printable(size)));
+  const std::lock_guard lock(mutex_);
+  const auto [entry, start] = place(buffer, offset, size);
+  const Buffer& whole = entry->second;
+  if (start % alignment() != 0) {
+    throw Error(EINVAL, format("%s: a sub-buffer at byte %lld, which is not aligned to %lld", owner_.c_str(),
+                               printable(start), printable(alignment())));
+  }
+  if (addresses_) return whole.pages->address() + start;
+
+  void* sub = new_handle();
+  Buffer part{.pages = whole.pages, .offset = whole.offset + start, .size = size, .parent = const_cast<void*>(buffer)};
+  buffers_.emplace(key_of(sub), std::move(part));
+  ++buffers_.at(key_of(buffer)).parts;
+  statistics_.update([](Counters& counters) {
+    ++counters.sub_buffers;
+    ++counters.sub_buffers_live;
+  });
+  return sub;
+}
+
+void Memory::sub_buffer_free(void* sub) {
+  const std::lock_guard lock(mutex_);
+  if (addresses_) {
+    if (locate(sub) == buffers_.end()) refuse(sub, "is no live buffer of this device");
+    return;
+  }
+  const auto entry = locate_exact(sub, "sub-buffer", true);
+  if (entry->second.parts != 0) refuse(sub, "is given back before its sub-buffers");
+  --buffers_.at(key_of(entry->second.parent)).parts;
+  buffers_.erase(entry);
+  statistics_.update([](Counters& counters) { --counters.sub_buffers_live; });
+}
+
+Range Memory::range(const void* buffer, int64_t offset, int64_t size) const {
+  const std::lock_guard lock(mutex_);
+  const auto [entry, start] = place(buffer, offset, size);
+  const Buffer& whole = entry->second;
+  return {.pages = whole.pages, .bytes = whole.pages->bytes() + whole.offset + start, .size = size};
+}
+
+std::optional<Memory::Allocation> Memory::find(const void* buffer) const {
+  const std::lock_guard lock(mutex_);
+  const auto entry = locate(buffer);
+  if (entry == buffers_.end()) return std::nullopt;
+  return Allocation{.base = reinterpret_cast<void*>(entry->first), .size = entry->second.size};
+}
+
+int64_t Memory::capacity() const {
+  const std::lock_guard lock(mutex_);
+  return capacity_;
+}
+
+void Memory::set_capacity(int64_t capacity) {
+  const std::lock_guard lock(mutex_);
+  capacity_ = capacity;
+}
+
+Memory::Buffers::const_iterator Memory::locate(const void* buffer) const {
+  if (!addresses_) return buffers_.find(key_of(buffer));
+  const auto next = buffers_.upper_bound(key_of(buffer));
+  if (next == buffers_.begin()) return buffers_.end();
+  const auto entry = std::prev(next);
+  return key_of(buffer) - entry->first < static_cast<uintptr_t>(entry->second.size) ? entry : buffers_.end();
+}
+
+Memory::Buffers::iterator Memory::locate_exact(const void* buffer, const char* noun, bool part) {
+  const auto entry = buffers_.find(key_of(buffer));
+  if (entry == buffers_.end() || (entry->second.parent != nullptr) != part) {
+    refuse(buffer, format("is no live %s of this device", noun).c_str());
+  }
+  return entry;
+}
+
+Memory::Place Memory::place(const void* buffer, int64_t offset, int64_t size) const {
+  const auto entry = locate(buffer);
+  if (entry == buffers_.end()) refuse(buffer, "is no live buffer of this device");
+  const int64_t start = static_cast<int64_t>(key_of(buffer) - entry->first);  // 0 for a handle
+  const int64_t rest = entry->second.size - start;
+  if (offset < 0 || size < 0 || offset > rest || size > rest - offset) {
+    throw Error(EINVAL, format("%s: %lld bytes at byte %lld lie outside of a buffer of %lld", owner_.c_str(),
+                               printable(size), printable(offset), printable(rest)));
+  }
+  return {.entry = entry, .offset = start + offset};
+}
+
+void Memory::refuse(const void* buffer, const char* what) const {
+  throw Error(EINVAL, format("%s: %p %s", owner_.c_str(), buffer, what));
+}
+
+}  // namespace arrowdevice::sim

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/pages.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace arrowdevice::sim {
+namespace {
+
+constexpr int kFreshByte = 0xA5;
+
+// Only so much, for a large allocation that nobody touches shall cost nothing.
+constexpr int64_t kFreshSize = 64 * 1024;
+
+class MemoryFile {
+ public:
+  explicit MemoryFile(int64_t size) : fd_(::memfd_create("arrowdevice-sim", MFD_CLOEXEC)), size_(size) {
+    if (fd_ < 0) refuse();
+    if (::ftruncate(fd_, size) != 0) {
+      ::close(fd_);
+      refuse();
+    }
+  }
+  ~MemoryFile() { ::close(fd_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  std::byte* map(int rights) const {
+    void* place = ::mmap(nullptr, static_cast<size_t>(size_), rights, MAP_SHARED | MAP_NORESERVE, fd_, 0);
+    return place == MAP_FAILED ? nullptr : static_cast<std::byte*>(place);
+  }
+
+  [[noreturn]] void refuse() const {
+    throw Error(ENOMEM, format("host memory for %lld bytes of a simulated device: %s", static_cast<long long>(size_),
+                               std::strerror(errno)));
+  }
+
+ private:
+  int fd_;
+  int64_t size_;
+};
+
+}  // namespace
+
+Pages::Pages(int64_t size) : size_(size) {
+  const MemoryFile file(size);
+  address_ = file.map(PROT_NONE);
+  if (address_ == nullptr) file.refuse();
+  bytes_ = file.map(PROT_READ | PROT_WRITE);
+  if (bytes_ == nullptr) {
+    ::munmap(address_, static_cast<size_t>(size_));
+    file.refuse();
+  }
+  std::memset(bytes_, kFreshByte, static_cast<size_t>(std::min(size, kFreshSize)));
+}
+
+Pages::~Pages() {
+  ::munmap(address_, static_cast<size_t>(size_));
+  ::munmap(bytes_, static_cast<size_t>(size_));
+}
+
+int64_t Pages::alignment() { return ::sysconf(_SC_PAGESIZE); }
+
+}  // namespace arrowdevice::sim

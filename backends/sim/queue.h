@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// A queue as the program holds it: a lane of a device's engine. Several queues, wrapped ones, may share a lane.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "sim/copy.h"
+#include "sim/device.h"
+#include "sim/engine.h"
+#include "sim/event.h"
+
+namespace arrowdevice::sim {
+
+class Queue {
+ public:
+  explicit Queue(std::shared_ptr<Device> device)
+      : device_(std::move(device)), lane_(std::make_shared<Lane>()), borrowed_(false), native_(nullptr) {
+    count();
+  }
+
+  // An application's queue on that lane, which it calls `native`: NULL is the device's default queue.
+  Queue(std::shared_ptr<Device> device, std::shared_ptr<Lane> lane, void* native)
+      : device_(std::move(device)), lane_(std::move(lane)), borrowed_(true), native_(native) {
+    count();
+  }
+
+  ~Queue() {
+    device_->statistics().update([](Counters& counters) { --counters.queues_live; });
+  }
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  const std::shared_ptr<Device>& device() const { return device_; }
+  const std::shared_ptr<Lane>& lane() const { return lane_; }
+
+  // What the application calls it. A queue of ours is called by its handle.
+  void* native(void* handle) const { return borrowed_ ? native_ : handle; }
+
+  void copy(CheckedCopy checked) {
+    submit(std::move(checked.work));
+    device_->statistics().update([&](Counters& counters) { counters += checked.counted; });
+  }
+
+  // `doomed`: it will fail when the engine gets to it.
+  std::shared_ptr<Event> record(bool doomed) {
+    auto fence = std::make_shared<Fence>();
+    submit(FireWork{.fence = fence, .doomed = doomed});
+    device_->statistics().update([](Counters& counters) { ++counters.events_recorded; });
+    return std::make_shared<Event>(device_, std::move(fence));
+  }
+
+  void wait(const Event& event) {
+    submit(WaitWork{.fence = event.fence()});
+    device_->statistics().update([](Counters& counters) { ++counters.queue_waits; });
+  }
+
+ private:
+  void count() {
+    device_->statistics().update([](Counters& counters) {
+      ++counters.queues;
+      ++counters.queues_live;
+    });
+  }
+
+  void submit(Work work) { device_->engine().submit(lane_, std::move(work)); }
+
+  const std::shared_ptr<Device> device_;
+  const std::shared_ptr<Lane> lane_;
+  const bool borrowed_;
+  void* const native_;
+};
+
+}  // namespace arrowdevice::sim

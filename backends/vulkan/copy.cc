@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vulkan/copy.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "vulkan/copy_commands.h"
+#include "vulkan/host_ranges.h"
+
+namespace arrowdevice::vulkan {
+namespace {
+
+using Region = arrowdevice_backend_region;
+
+// The CPU writes mapped memory itself up to this size: a submission costs as much as that. Beyond it the device reads
+// host memory while the caller goes on, where it can.
+constexpr VkDeviceSize kMostWritten = 256 << 10;
+// Importing pages pays from here on; less than this is copied to staging memory in that time.
+constexpr VkDeviceSize kLeastImported = 32 << 10;
+// Staging blocks in flight on a lane before the oldest ones are waited for.
+constexpr size_t kMostBlocks = 32;
+
+bool is_upload(const Region& region) { return region.from_device == nullptr; }
+bool is_download(const Region& region) { return region.to_device == nullptr; }
+VkDeviceSize size_of(const Region& region) { return static_cast<VkDeviceSize>(region.size); }
+const unsigned char* host_source(const Region& region) {
+  return static_cast<const unsigned char*>(region.src) + region.src_offset;
+}
+unsigned char* host_target(const Region& region) { return static_cast<unsigned char*>(region.dst) + region.dst_offset; }
+VkBuffer as_buffer(const void* handle) { return static_cast<VkBuffer>(const_cast<void*>(handle)); }
+
+class Copy {
+ public:
+  Copy(Device& device, Lane& lane, std::span<const Region> regions) : device_(device), lane_(lane), regions_(regions) {}
+
+  void run() {
+    if (write_directly()) return;
+    gather_host_ranges();
+    begin();
+    for (const auto& region : regions_) {
+      if (is_upload(region)) {
+        upload(region);
+      } else if (is_download(region)) {
+        download(region);
+      } else {
+        commands_->add(position(region.src, region.src_offset), position(region.dst, region.dst_offset),
+                       size_of(region));
+      }
+    }
+    submit();
+  }
+
+ private:
+  // Parts of one allocation are the same buffer to a copy, so that many parts are one command. A buffer of an
+  // application is taken as it is.
+  BufferPosition position(const void* handle, int64_t offset) const {
+    const auto place = device_.buffers().find(as_buffer(handle));
+    if (place) return {place->whole, place->offset + static_cast<VkDeviceSize>(offset)};
+    return {as_buffer(handle), static_cast<VkDeviceSize>(offset)};
+  }
+
+  // The application may have submitted to a borrowed queue what must come before.
+  bool write_directly() {
+    if (lane_.is_borrowed() || !std::ranges::all_of(regions_, is_upload)) return false;
+    VkDeviceSize total = 0;
+    for (const auto& region : regions_) total += size_of(region);
+    if (total > kMostWritten && device_.importer().is_used()) return false;
+    std::vector<Place> places;
+    for (const auto& region : regions_) {
+      const auto place = device_.buffers().find(as_buffer(region.dst));
+      if (!place || place->memory->mapped() == nullptr) return false;
+      places.push_back(*place);
+    }
+    if (!lane_.is_idle()) return false;
+    for (size_t i = 0; i < regions_.size(); ++i) {
+      const auto& region = regions_[i];
+      const VkDeviceSize offset = places[i].offset + static_cast<VkDeviceSize>(region.dst_offset);
+      std::memcpy(places[i].memory->mapped() + offset, host_source(region), size_of(region));
+      places[i].memory->flush(offset, size_of(region));
+    }
+    return true;
+  }
+
+  void gather_host_ranges() {
+    for (const auto& region : regions_) {
+      if (is_upload(region)) ranges_.add(host_source(region), size_of(region));
+      if (is_download(region)) ranges_.add(host_target(region), size_of(region));
+    }
+    const HostImporter& importer = device_.importer();
+    ranges_.join(importer.is_used() ? importer.alignment() : 1);
+    if (!importer.is_used()) return;
+    for (auto& range : ranges_.all()) {
+      if (range.end - range.begin >= kLeastImported) range.import = importer.import(range.begin, range.end);
+    }
+  }
+
+  void begin() {
+    batch_.emplace(lane_);
+    commands_.emplace(device_.logical(), batch_->commands());
+    upload_block_.reset();
+    download_block_.reset();
+  }
+
+  void submit() {
+    for (const auto& range : ranges_.all()) {
+      if (range.import != nullptr) batch_->submission().kept.push_back(range.import);
+    }
+    commands_->end();
+    flush_upload();
+    batch_->submit();
+    commands_.reset();
+    batch_.reset();
+  }
+
+  void upload(const Region& region) {
+    const unsigned char* from = host_source(region);
+    auto to = position(region.dst, region.dst_offset);
+    VkDeviceSize left = size_of(region);
+    if (const auto& import = ranges_.of(from).import; import != nullptr) {
+      commands_->add({import->buffer(), import->offset_of(reinterpret_cast<uintptr_t>(from))}, to, left);
+      return;
+    }
+    lane_.settle(reinterpret_cast<uintptr_t>(from), reinterpret_cast<uintptr_t>(from) + left);
+    while (left > 0) {
+      const auto room = take_room(upload_block_, Staging::kUpload, left);
+      std::memcpy(room.memory->mapped() + room.offset, from, room.size);
+      commands_->add({room.buffer, room.offset}, to, room.size);
+      from += room.size;
+      to.offset += room.size;
+      left -= room.size;
+    }
+  }
+
+  void download(const Region& region) {
+    unsigned char* to = host_target(region);
+    auto from = position(region.src, region.src_offset);
+    VkDeviceSize left = size_of(region);
+    const auto note = [&](VkDeviceSize size) {
+      const auto begin = reinterpret_cast<uintptr_t>(to);
+      batch_->submission().host_writes.push_back({begin, begin + size, nullptr, 0});
+    };
+    if (const auto& import = ranges_.of(to).import; import != nullptr) {
+      commands_->add(from, {import->buffer(), import->offset_of(reinterpret_cast<uintptr_t>(to))}, left);
+      note(left);
+      return;
+    }
+    while (left > 0) {
+      const auto room = take_room(download_block_, Staging::kDownload, left);
+      commands_->add(from, {room.buffer, room.offset}, room.size);
+      batch_->submission().downloads.push_back({room.memory, room.offset, to, room.size});
+      note(room.size);
+      from.offset += room.size;
+      to += room.size;
+      left -= room.size;
+    }
+  }
+
+  // A piece of a staging block of this batch.
+  struct Room {
+    const Memory* memory;
+    VkBuffer buffer;
+    VkDeviceSize offset;
+    VkDeviceSize size;
+  };
+  struct OpenBlock {
+    const Memory* memory;
+    VkBuffer buffer;
+    VkDeviceSize used;
+  };
+
+  Room take_room(std::optional<OpenBlock>& open, Staging::Direction direction, VkDeviceSize wanted) {
+    if (open && open->used == Staging::kBlockBytes) {
+      if (direction == Staging::kUpload) flush_upload();
+      open.reset();
+    }
+    if (!open) {
+      make_room();
+      auto& blocks = batch_->submission().blocks;
+      blocks.push_back(device_.staging().take(direction));
+      open = OpenBlock{blocks.back().memory.get(), blocks.back().buffer.get(), 0};
+    }
+    const VkDeviceSize size = std::min(wanted, Staging::kBlockBytes - open->used);
+    const Room room{open->memory, open->buffer, open->used, size};
+    open->used += size;
+    return room;
+  }
+
+  void flush_upload() {
+    if (upload_block_ && upload_block_->used > 0) upload_block_->memory->flush(0, upload_block_->used);
+  }
+
+  // Large copies go in several submissions, so that blocks come back while others are in use.
+  void make_room() {
+    constexpr size_t kMostInBatch = kMostBlocks / 4;
+    if (batch_->submission().blocks.size() < kMostInBatch) return;
+    submit();
+    while (lane_.blocks_in_flight() + kMostInBatch > kMostBlocks) lane_.wait_for_blocks();
+    begin();
+  }
+
+  Device& device_;
+  Lane& lane_;
+  const std::span<const Region> regions_;
+  HostRanges ranges_;
+  std::optional<Batch> batch_;
+  std::optional<CopyCommands> commands_;
+  std::optional<OpenBlock> upload_block_;
+  std::optional<OpenBlock> download_block_;
+};
+
+}  // namespace
+
+void copy(Device& device, Lane& lane, std::span<const arrowdevice_backend_region> regions) {
+  device.logical().check_not_lost();
+  if (!regions.empty()) Copy(device, lane, regions).run();
+}
+
+}  // namespace arrowdevice::vulkan

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies between buffers, recorded in as few commands as there are pairs of buffers, between the barriers that order
+// them.
+#pragma once
+
+#include <vector>
+
+#include "vulkan/lane.h"
+
+namespace arrowdevice::vulkan {
+
+// A position in a buffer.
+struct BufferPosition {
+  VkBuffer buffer;
+  VkDeviceSize offset;
+};
+
+class CopyCommands {
+ public:
+  CopyCommands(const LogicalDevice& device, VkCommandBuffer commands);
+
+  void add(const BufferPosition& from, const BufferPosition& to, VkDeviceSize size);
+  void end();
+
+ private:
+  void record_pending();
+
+  const LogicalDevice& device_;
+  const VkCommandBuffer commands_;
+  VkBuffer from_ = VK_NULL_HANDLE;
+  VkBuffer to_ = VK_NULL_HANDLE;
+  std::vector<VkBufferCopy> pending_;  // between these two
+};
+
+}  // namespace arrowdevice::vulkan

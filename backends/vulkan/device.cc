@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vulkan/device.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "base/error.h"
+#include "vulkan/queue_families.h"
+
+namespace arrowdevice::vulkan {
+namespace {
+
+std::vector<uint32_t> indices(const std::vector<Family>& families) {
+  std::vector<uint32_t> all;
+  for (const auto& family : families) all.push_back(family.index);
+  return all;
+}
+
+template <size_t capacity>
+void copy_text(char (&out)[capacity], const std::string& text) {
+  std::snprintf(out, capacity, "%s", text.c_str());
+}
+
+}  // namespace
+
+Device::Device(Setup setup)
+    : setup_(std::move(setup)),
+      buffers_(*setup_.logical, setup_.physical,
+               {indices(setup_.families), setup_.options.direct_mapping, setup_.options.noncoherent}),
+      importer_(*setup_.logical, setup_.physical, buffers_, setup_.external_memory_host),
+      staging_(*setup_.logical, setup_.physical, buffers_, setup_.options.noncoherent) {
+  for (const auto& family : setup_.families) {
+    const bool sets = sets_events(setup_.physical.families[family.index]);
+    for (const VkQueue queue : family.queues) {
+      queues_.push_back(std::make_unique<NativeQueue>(*setup_.logical, queue, family.index, sets, setup_.lock));
+    }
+  }
+  for (const auto& name : setup_.extensions) extension_names_.push_back(name.c_str());
+}
+
+Device::~Device() {
+  publishing_.reset();
+  ending_.clear();
+}
+
+void Device::deallocate(VkBuffer buffer, Lane* user) {
+  settle_if_lost();
+  auto memory = buffers_.take(buffer);
+  if (user == nullptr) return;
+  try {
+    user->record();  // of an application's queue, what it submitted itself
+  } catch (const Error&) {
+    // Nobody can tell when that is done: the memory stays as long as the device.
+    const std::lock_guard lock(mutex_);
+    if (user->is_borrowed()) abandoned_.push_back(memory);
+  }
+  user->keep(std::move(memory));
+}
+
+void Device::describe(arrowdevice_device_info& out) const {
+  copy_text(out.name, setup_.physical.name());
+  copy_text(out.vendor, setup_.physical.driver);
+  std::memcpy(out.uuid, setup_.physical.uuid, sizeof out.uuid);
+  out.total_memory = total_memory(setup_.physical);
+  out.buffer_alignment = static_cast<int64_t>(buffers_.alignment());
+  out.sub_buffer_alignment = static_cast<int64_t>(buffers_.alignment());
+  const bool publishes = std::ranges::any_of(
+      setup_.families, [&](const Family& family) { return sets_events(setup_.physical.families[family.index]); });
+  out.flags = ARROWDEVICE_DEVICE_WAIT_BLOCKS | (publishes ? ARROWDEVICE_DEVICE_EVENTS : 0u) |
+              (is_adopted() ? ARROWDEVICE_DEVICE_ADOPTED : 0u);
+  out.staging_type = 0;
+  out.reserved = 0;
+}
+
+void Device::memory(int64_t* free_bytes, int64_t* total_bytes) const {
+  logical().check_not_lost();
+  *total_bytes = total_memory(setup_.physical);
+  *free_bytes = setup_.options.memory_budget ? free_memory(setup_.instance_functions, setup_.physical) : -1;
+}
+
+void Device::native(arrowdevice_native_device& out) {
+  NativeQueue& main = *queues_.front();
+  out.platform = setup_.instance;
+  out.physical_device = setup_.physical.handle;
+  out.device = setup_.logical->handle();
+  out.queue = main.handle();
+  out.queue_family = main.family();
+  out.get_proc_addr = reinterpret_cast<void*>(setup_.get_proc_addr);
+  out.api_version = setup_.physical.api_version;
+  out.n_extensions = static_cast<uint32_t>(extension_names_.size());
+  out.extensions = extension_names_.data();
+  out.features = setup_.features;
+  // The lock of the library itself, also where the application gave one: it takes that in turn.
+  out.lock = [](void* user, void*) { static_cast<NativeQueue*>(user)->lock(); };
+  out.unlock = [](void* user, void*) { static_cast<NativeQueue*>(user)->unlock(); };
+  out.lock_user = &main;
+}
+
+// Copies go to the transfer family where one is opened, to its queues in turn.
+NativeQueue& Device::queue_for_copies() {
+  const uint32_t family = setup_.families.back().index;
+  for (;;) {
+    NativeQueue& queue = *queues_[next_queue_++ % queues_.size()];
+    if (queue.family() == family) return queue;
+  }
+}
+
+std::shared_ptr<Lane> Device::add_lane(NativeQueue& queue, bool borrowed) {
+  auto lane = std::make_shared<Lane>(*setup_.logical, queue, staging_, setup_.timeline_semaphores, borrowed);
+  std::erase_if(lanes_, [](const auto& one) { return one.expired(); });
+  lanes_.push_back(lane);
+  return lane;
+}
+
+std::shared_ptr<Lane> Device::make_lane() {
+  logical().check_not_lost();
+  const std::lock_guard lock(mutex_);
+  std::erase_if(ending_, [](const auto& lane) { return lane->is_idle(); });
+  return add_lane(queue_for_copies(), false);
+}
+
+std::shared_ptr<Lane> Device::wrap(VkQueue queue, uint32_t family) {
+  logical().check_not_lost();
+  const std::lock_guard lock(mutex_);
+  if (queue == VK_NULL_HANDLE) return add_lane(*queues_.front(), true);
+  for (const auto* known : {&queues_, &wrapped_}) {
+    const auto found = std::ranges::find_if(*known, [&](const auto& one) { return one->handle() == queue; });
+    if (found != known->end()) return add_lane(**found, true);
+  }
+  const auto opened = std::ranges::find(setup_.families, family, &Family::index);
+  if (opened == setup_.families.end()) {
+    throw Error(EINVAL, format("VkQueue %p is of family %u, which %s was not %s with: its memory is not shared with it",
+                               static_cast<void*>(queue), family, logical().name().c_str(),
+                               is_adopted() ? "adopted" : "opened"));
+  }
+  const bool sets = sets_events(setup_.physical.families[family]);
+  auto added = std::make_unique<NativeQueue>(*setup_.logical, queue, family, sets, setup_.lock);
+  wrapped_.push_back(std::move(added));  // for ever: two locks for one VkQueue would be none
+  return add_lane(*wrapped_.back(), true);
+}
+
+void Device::end_lane(std::shared_ptr<Lane> lane) noexcept {
+  lane->close();
+  const std::lock_guard lock(mutex_);
+  try {
+    if (!lane->is_idle()) ending_.push_back(std::move(lane));
+  } catch (const std::exception&) {
+    lane->drop();  // lost, or no memory to remember it by
+  }
+}
+
+std::shared_ptr<Lane> Device::publishing_lane() {
+  const std::lock_guard lock(mutex_);
+  if (publishing_ == nullptr) {
+    const auto queue = std::ranges::find_if(queues_, [](const auto& one) { return one->sets_events(); });
+    if (queue == queues_.end()) {
+      throw Error(ENOTSUP, logical().name() + " has no queue that sets events: it was adopted with one for transfers");
+    }
+    publishing_ = add_lane(**queue, false);
+  }
+  return publishing_;
+}
+
+std::vector<std::shared_ptr<Lane>> Device::all_lanes() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<Lane>> all;
+  for (const auto& one : lanes_) {
+    if (auto lane = one.lock()) all.push_back(std::move(lane));
+  }
+  return all;
+}
+
+void Device::settle_if_lost() noexcept {
+  if (!logical().is_lost()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(settled_, true)) return;
+  }
+  try {
+    for (const auto& lane : all_lanes()) lane->drop();
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
+void Device::drain() {
+  for (const auto& lane : all_lanes()) {
+    try {
+      lane->wait(lane->last(), Deadline(-1));
+    } catch (const Error&) {
+      if (!logical().is_lost()) throw;
+      lane->drop();
+    }
+  }
+}
+
+}  // namespace arrowdevice::vulkan

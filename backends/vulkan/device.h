@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device of the backend: a VkDevice with its memory, its queues and what it published.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "vulkan/host_import.h"
+#include "vulkan/published_events.h"
+#include "vulkan/setup.h"
+
+namespace arrowdevice::vulkan {
+
+// All functions may be called from any thread.
+class Device {
+ public:
+  explicit Device(Setup setup);
+  ~Device();
+
+  int64_t id() const noexcept { return setup_.id; }
+  bool is_adopted() const noexcept { return setup_.adopted; }
+  const LogicalDevice& logical() const noexcept { return *setup_.logical; }
+  const PhysicalDevice& physical() const noexcept { return setup_.physical; }
+
+  Buffers& buffers() noexcept { return buffers_; }
+  const HostImporter& importer() const noexcept { return importer_; }
+  Staging& staging() noexcept { return staging_; }
+  PublishedEvents& published() noexcept { return published_; }
+
+  // `user` may be NULL: its work so far may still use the buffer.
+  void deallocate(VkBuffer buffer, Lane* user);
+
+  void describe(arrowdevice_device_info& out) const;
+  void memory(int64_t* free_bytes, int64_t* total_bytes) const;
+
+  // The handles, borrowed as long as the device.
+  void native(arrowdevice_native_device& out);
+
+  std::shared_ptr<Lane> make_lane();
+  // An application's queue. Throws EINVAL for one of a family that is not opened.
+  std::shared_ptr<Lane> wrap(VkQueue queue, uint32_t family);
+  // Takes what of a lane is still in flight.
+  void end_lane(std::shared_ptr<Lane> lane) noexcept;
+  // Where events are set that their own lane cannot set.
+  std::shared_ptr<Lane> publishing_lane();
+
+  // Before memory goes that a lost device may still be writing.
+  void settle_if_lost() noexcept;
+  // Waits for everything in flight, as far as it ends.
+  void drain();
+
+ private:
+  NativeQueue& queue_for_copies();
+  std::shared_ptr<Lane> add_lane(NativeQueue& queue, bool borrowed);
+  std::vector<std::shared_ptr<Lane>> all_lanes();
+
+  const Setup setup_;
+  Buffers buffers_;
+  const HostImporter importer_;
+  Staging staging_;
+  PublishedEvents published_;
+  std::vector<const char*> extension_names_;
+
+  std::mutex mutex_;                                   // guards what follows
+  std::vector<std::unique_ptr<NativeQueue>> queues_;   // of the device
+  std::vector<std::unique_ptr<NativeQueue>> wrapped_;  // the application's others; never used but for its lanes
+  size_t next_queue_ = 0;
+  std::vector<std::weak_ptr<Lane>> lanes_;
+  std::vector<std::shared_ptr<Lane>> ending_;  // destroyed with work in flight
+  std::shared_ptr<Lane> publishing_;
+  std::vector<std::shared_ptr<const void>> abandoned_;
+  bool settled_ = false;
+};
+
+}  // namespace arrowdevice::vulkan

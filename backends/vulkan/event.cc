@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vulkan/event.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <thread>
+
+#include "base/error.h"
+#include "vulkan/device.h"
+
+namespace arrowdevice::vulkan {
+namespace {
+
+// How long a wait for a foreign event sleeps between two looks at it: a share of the time that it has waited, so that
+// what it is late by stays in proportion, and neither a core nor a millisecond too much is lost.
+class BackOff {
+ public:
+  void pause(int64_t left_ns) {
+    using namespace std::chrono;
+    const auto waited = steady_clock::now() - start_;
+    if (waited < kBusy) {
+      std::this_thread::yield();
+      return;
+    }
+    nanoseconds sleep = std::clamp<nanoseconds>(waited / 8, kShortest, kLongest);
+    if (left_ns >= 0) sleep = std::min(sleep, nanoseconds(left_ns));
+    std::this_thread::sleep_for(sleep);
+  }
+
+ private:
+  static constexpr std::chrono::microseconds kBusy{20};
+  static constexpr std::chrono::microseconds kShortest{10};
+  static constexpr std::chrono::microseconds kLongest{1000};
+
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+RecordedEvent::~RecordedEvent() {
+  if (handle_ != VK_NULL_HANDLE) device_.published().remove(handle_);
+}
+
+void RecordedEvent::hold_up(Device& device, const std::shared_ptr<Lane>& lane) {
+  // The device knows nothing of bytes that the CPU fetches, nor one VkDevice of another's semaphores.
+  if (&device != &device_ || lane_->has_downloads(number_)) {
+    wait(Deadline(-1));
+  } else {
+    lane->wait_for(lane_, number_);
+  }
+}
+
+void* RecordedEvent::publish() {
+  const std::lock_guard lock(publishing_);
+  if (published_ == nullptr) set_event();
+  return &handle_;
+}
+
+void RecordedEvent::set_event() {
+  // Nobody who sees a VkEvent fetches bytes for us.
+  if (lane_->has_downloads(number_)) wait(Deadline(-1));
+  auto event = std::make_shared<UniqueEvent>(make_event(device_.logical()));
+  auto lane = lane_;
+  if (!lane->queue().sets_events() || lane->is_closed()) {
+    lane = device_.publishing_lane();
+    lane->wait_for(lane_, number_);
+  }
+  Batch batch(*lane);
+  batch.submission().kept.push_back(event);
+  device_.published().add(event->get(), lane_, number_);
+  try {
+    device_.logical()->vkCmdSetEvent(batch.commands(), event->get(), VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
+    batch.submit();
+  } catch (...) {
+    device_.published().remove(event->get());
+    throw;
+  }
+  handle_ = event->get();
+  published_ = std::move(event);
+}
+
+bool ForeignEvent::is_ready() {
+  device_.check_not_lost();
+  const VkResult status = device_->vkGetEventStatus(device_.handle(), event_);
+  device_.check("vkGetEventStatus", status);
+  return status == VK_EVENT_SET;
+}
+
+bool ForeignEvent::wait(const Deadline& deadline) {
+  BackOff back_off;
+  while (!is_ready()) {
+    const int64_t left = deadline.left();
+    if (left == 0) return false;
+    back_off.pause(left);
+  }
+  return true;
+}
+
+void ForeignEvent::hold_up(Device&, const std::shared_ptr<Lane>&) { wait(Deadline(-1)); }
+
+void* ForeignEvent::publish() { throw Error(ENOTSUP, "a VkEvent of another producer is not published again"); }
+
+}  // namespace arrowdevice::vulkan

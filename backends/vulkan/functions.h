@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of Vulkan as a driver gives them.
+#pragma once
+
+#define VK_NO_PROTOTYPES
+#include <vulkan/vulkan.h>
+
+#include "vulkan/symbols.h"
+
+namespace arrowdevice::vulkan {
+
+#define X(name) PFN_##name name = nullptr;
+#define X_OPTIONAL(name, suffix) PFN_##name name = nullptr;
+
+struct GlobalFunctions {
+  PFN_vkGetInstanceProcAddr vkGetInstanceProcAddr = nullptr;
+  ARROWDEVICE_VULKAN_GLOBAL_FUNCTIONS(X)
+};
+
+struct InstanceFunctions {
+  ARROWDEVICE_VULKAN_INSTANCE_FUNCTIONS(X)
+};
+
+struct DeviceFunctions {
+  ARROWDEVICE_VULKAN_DEVICE_FUNCTIONS(X)
+  ARROWDEVICE_VULKAN_OPTIONAL_FUNCTIONS(X_OPTIONAL)  // NULL where the device has none
+};
+
+#undef X
+#undef X_OPTIONAL
+
+// They throw ENODEV where a function is missing that every Vulkan 1.1 has.
+GlobalFunctions global_functions(PFN_vkGetInstanceProcAddr get);
+InstanceFunctions instance_functions(PFN_vkGetInstanceProcAddr get, VkInstance instance);
+DeviceFunctions device_functions(PFN_vkGetDeviceProcAddr get, VkDevice device);
+
+}  // namespace arrowdevice::vulkan

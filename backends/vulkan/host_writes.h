@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host memory that copies in flight are going to write. The CPU must not read it at once where a queue is in order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace arrowdevice::vulkan {
+
+class Lane;
+
+struct HostWrite {
+  uintptr_t begin;
+  uintptr_t end;
+  std::shared_ptr<Lane> lane;  // NULL: the lane that keeps the list
+  uint64_t number;             // of the submission that writes
+};
+
+using HostWrites = std::vector<HostWrite>;
+
+}  // namespace arrowdevice::vulkan

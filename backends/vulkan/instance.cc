@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vulkan/instance.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/error.h"
+#include "vulkan/loader.h"
+#include "vulkan/queue_families.h"
+#include "vulkan/result.h"
+
+namespace arrowdevice::vulkan {
+
+Instance::Instance(const Options& options) : global_(open_loader(options.library)) {
+  check("vkEnumerateInstanceVersion", global_.vkEnumerateInstanceVersion(&api_version_));
+  if (api_version_ < VK_API_VERSION_1_1) throw Error(ENODEV, "the Vulkan loader knows Vulkan 1.0 only; 1.1 is needed");
+
+  VkApplicationInfo application{};
+  application.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
+  application.pEngineName = "libarrowdevice";
+  // The newest version whose functions are used here: a device of that version must be asked for it.
+  application.apiVersion = std::min<uint32_t>(api_version_, VK_API_VERSION_1_2);
+  VkInstanceCreateInfo create{};
+  create.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
+  create.pApplicationInfo = &application;
+  const VkResult made = global_.vkCreateInstance(&create, nullptr, &handle_);
+  check("vkCreateInstance", made, made == VK_ERROR_INCOMPATIBLE_DRIVER ? "the loader finds no Vulkan driver" : "");
+  api_version_ = application.apiVersion;
+  try {
+    vk_ = instance_functions(global_.vkGetInstanceProcAddr, handle_);
+    find_physical_devices();
+  } catch (...) {
+    if (vk_.vkDestroyInstance != nullptr) vk_.vkDestroyInstance(handle_, nullptr);
+    throw;
+  }
+}
+
+Instance::~Instance() { vk_.vkDestroyInstance(handle_, nullptr); }
+
+void Instance::find_physical_devices() {
+  std::vector<VkPhysicalDevice> handles;
+  VkResult result = VK_INCOMPLETE;
+  while (result == VK_INCOMPLETE) {  // there may be more by the second call
+    uint32_t n = 0;
+    check("vkEnumeratePhysicalDevices", vk_.vkEnumeratePhysicalDevices(handle_, &n, nullptr));
+    handles.resize(n);
+    result = vk_.vkEnumeratePhysicalDevices(handle_, &n, handles.data());
+    check("vkEnumeratePhysicalDevices", result);
+    handles.resize(n);
+  }
+  for (VkPhysicalDevice handle : handles) {
+    VkPhysicalDeviceProperties properties{};
+    vk_.vkGetPhysicalDeviceProperties(handle, &properties);
+    if (properties.apiVersion < VK_API_VERSION_1_1) continue;
+    auto device = PhysicalDevice::ask(vk_, handle, api_version_);
+    if (main_family(device.families)) physical_devices_.push_back(std::move(device));
+  }
+}
+
+}  // namespace arrowdevice::vulkan

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// One submission to a queue: its commands, and what must live until they are done.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "vulkan/host_writes.h"
+#include "vulkan/staging.h"
+#include "vulkan/unique.h"
+
+namespace arrowdevice::vulkan {
+
+// Bytes that the CPU fetches from staging memory once the commands are done.
+struct Download {
+  const Memory* from;
+  VkDeviceSize offset;
+  void* to;
+  VkDeviceSize size;
+};
+
+struct Submission {
+  uint64_t number = 0;
+  VkCommandBuffer commands = VK_NULL_HANDLE;
+  std::shared_ptr<UniqueFence> fence;  // where there are no timeline semaphores
+  std::vector<Staging::Block> blocks;
+  std::vector<Download> downloads;
+  std::vector<std::shared_ptr<const void>> kept;  // semaphores, events, pages of the host
+  std::vector<HostWrite> host_writes;             // bytes of host memory that it changes, downloads among them
+};
+
+}  // namespace arrowdevice::vulkan

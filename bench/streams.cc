@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams over simulated devices, of which the link is as slow as is wanted: whether the producer, the link and the
+// consumer work at the same time, and what a batch costs that has next to no rows.
+//
+//   meson devenv -C build bench/bench-streams
+//
+// `ratio` is the time of a hundred batches, once the first ten have come, over that of the slower of producer and link
+// alone; the bound is 1.10. Without a direct path a batch takes two links, one after the other, and so a depth of 4.
+#include <benchmark/benchmark.h>
+#include <sys/resource.h>
+#include <arrowdevice/arrowdevice.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include "batch.h"
+
+namespace arrowdevice::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kColumns = 8;
+constexpr int64_t kRows = 64 << 10;
+constexpr int kFilling = 10;  // until the pipeline is full
+constexpr int kBatches = 100;
+constexpr double kLinkSeconds = 0.020;  // of one batch
+
+void must(int code, const arrowdevice_error& error) {
+  if (code == 0) return;
+  std::fprintf(stderr, "bench-streams: %s\n", error.message);
+  std::exit(1);
+}
+
+template <typename... Parameters, typename... Arguments>
+void must(int (*function)(Parameters...), Arguments... arguments) {
+  arrowdevice_error error{};
+  must(function(arguments..., &error), error);
+}
+
+arrowdevice_device* device(const char* name) {
+  arrowdevice_device* found = nullptr;
+  must(arrowdevice_device_find, name, &found);
+  return found;
+}
+
+// Gives the same batch again and again, each after a pause.
+struct Producer {
+  ArrowDeviceArray batch;
+  const ArrowSchema* schema;
+  int64_t left;
+  std::chrono::duration<double> pause;
+
+  static Producer& of(ArrowDeviceArrayStream* self) { return *static_cast<Producer*>(self->private_data); }
+  static int get_schema(ArrowDeviceArrayStream* self, ArrowSchema* out) {
+    return arrowdevice_schema_copy(of(self).schema, out, nullptr);
+  }
+  static int get_next(ArrowDeviceArrayStream* self, ArrowDeviceArray* out) {
+    auto& producer = of(self);
+    *out = ArrowDeviceArray{};
+    if (producer.left-- == 0) return 0;
+    if (producer.pause.count() > 0) std::this_thread::sleep_for(producer.pause);
+    *out = producer.batch;
+    out->array.release = [](ArrowArray* array) { array->release = nullptr; };  // it is the benchmark's
+    return 0;
+  }
+
+  ArrowDeviceArrayStream stream() {
+    ArrowDeviceArrayStream made{};
+    made.device_type = batch.device_type;
+    made.get_schema = get_schema;
+    made.get_next = get_next;
+    made.get_last_error = [](ArrowDeviceArrayStream*) -> const char* { return nullptr; };
+    made.release = [](ArrowDeviceArrayStream* self) { self->release = nullptr; };
+    made.private_data = this;
+    return made;
+  }
+};
+
+// As a consumer that waits for each batch before it asks for the next. `full`: when the first batches had come.
+int64_t consume(ArrowDeviceArrayStream& stream, Clock::time_point* full = nullptr) {
+  int64_t batches = 0;
+  for (;; ++batches) {
+    if (full != nullptr && batches == kFilling) *full = Clock::now();
+    ArrowDeviceArray array{};
+    arrowdevice_error error{};
+    must(arrowdevice_stream_next(&stream, &array, &error), error);
+    if (array.array.release == nullptr) break;
+    must(arrowdevice_array_wait, static_cast<const ArrowDeviceArray*>(&array),
+         static_cast<arrowdevice_device*>(nullptr), int64_t{-1});
+    arrowdevice_array_release(&array);
+  }
+  arrowdevice_stream_release(&stream);
+  return batches;
+}
+
+// Producer pause in ms, whether the stream reads ahead, and its depth.
+void overlap(benchmark::State& state, const char* from, const char* to) {
+  const Batch batch(kColumns, kRows);
+  ArrowDeviceArray source = batch.array();
+  ArrowDeviceArray there{};
+  if (std::string(from) != "cpu") {
+    must(arrowdevice_array_copy, static_cast<const ArrowDeviceArray*>(&batch.array()), &batch.schema(), device(from),
+         static_cast<const arrowdevice_copy_options*>(nullptr), &there);
+    source = there;
+    source.sync_event = nullptr;  // it was waited for
+  }
+  const double pause = static_cast<double>(state.range(0)) / 1000;
+  double taken = 0;
+  for (auto _ : state) {
+    Producer producer{source, &batch.schema(), kFilling + kBatches, std::chrono::duration<double>(pause)};
+    auto upstream = producer.stream();
+    arrowdevice_stream_options options{};
+    options.struct_size = sizeof options;
+    options.flags = state.range(1) != 0 ? ARROWDEVICE_STREAM_READ_AHEAD : 0;
+    options.depth = static_cast<int32_t>(state.range(2));
+    ArrowDeviceArrayStream moved{};
+    Clock::time_point start;
+    must(arrowdevice_stream_move_to, &upstream, device(to), static_cast<const arrowdevice_stream_options*>(&options),
+         &moved);
+    consume(moved, &start);
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    state.SetIterationTime(seconds);
+    taken += seconds;
+  }
+  const double slower = std::max(pause, kLinkSeconds);
+  state.counters["ratio"] = taken / static_cast<double>(state.iterations()) / (kBatches * slower);
+  if (there.array.release != nullptr) arrowdevice_array_release(&there);
+}
+
+double resident_mib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+enum class Way { kFromHost, kMoveTo, kToHost, kAsync, kAsyncMove };
+
+// Batches, then rows of each.
+void small_batches(benchmark::State& state, Way way) {
+  const Batch batch(1, state.range(1));
+  const double before = resident_mib();
+  const auto start = Clock::now();
+  for (auto _ : state) {
+    Producer producer{batch.array(), &batch.schema(), state.range(0), {}};
+    auto upstream = producer.stream();
+    ArrowDeviceArrayStream out{};
+    ArrowArrayStream host{};
+    ArrowAsyncDeviceStreamHandler* handler = nullptr;
+    const arrowdevice_stream_options* const defaults = nullptr;
+    const arrowdevice_async_options* const async_defaults = nullptr;
+    switch (way) {
+      case Way::kFromHost:
+        must(arrowdevice_stream_to_host, &upstream, defaults, &host);
+        must(arrowdevice_stream_from_host, &host, &out);
+        break;
+      case Way::kMoveTo: must(arrowdevice_stream_move_to, &upstream, device("ext_dev:2"), defaults, &out); break;
+      case Way::kToHost:
+        must(arrowdevice_stream_move_to, &upstream, device("ext_dev:2"), defaults, &out);
+        must(arrowdevice_stream_to_host, &out, defaults, &host);
+        must(arrowdevice_stream_from_host, &host, &out);
+        break;
+      case Way::kAsync:
+        must(arrowdevice_async_collect, ArrowDeviceType{ARROW_DEVICE_CPU}, async_defaults, &handler, &out);
+        must(arrowdevice_async_produce, &upstream, handler, async_defaults);
+        break;
+      case Way::kAsyncMove:
+        must(arrowdevice_async_collect, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, async_defaults, &handler, &out);
+        must(arrowdevice_async_move_to, handler, device("ext_dev:2"), async_defaults, &handler);
+        must(arrowdevice_async_produce, &upstream, handler, async_defaults);
+        break;
+    }
+    if (consume(out) != state.range(0)) std::abort();
+  }
+  const std::chrono::duration<double, std::micro> taken = Clock::now() - start;
+  state.counters["us_a_batch"] =
+      taken.count() / static_cast<double>(state.range(0)) / static_cast<double>(state.iterations());
+  state.counters["MiB_more"] = resident_mib() - before;
+}
+
+void register_all() {
+  for (const auto& [name, from] :
+       {std::pair("from the host", "cpu"), std::pair("from a device without a path", "ext_dev:1")}) {
+    auto* const made =
+        benchmark::RegisterBenchmark((std::string("overlap ") + name).c_str(),
+                                     [from = from](benchmark::State& state) { overlap(state, from, "ext_dev:0"); });
+    made->ArgNames({"producer_ms", "read_ahead", "depth"})
+        ->ArgsProduct({{10, 20, 30}, {0, 1}, {2, 4}})
+        ->Iterations(1)
+        ->UseManualTime();
+    made->Unit(benchmark::kMillisecond);
+  }
+  constexpr std::pair<const char*, Way> kWays[] = {{"to the host and from it", Way::kFromHost},
+                                                   {"to a device", Way::kMoveTo},
+                                                   {"to a device and back", Way::kToHost},
+                                                   {"async pair", Way::kAsync},
+                                                   {"async pair over a device", Way::kAsyncMove}};
+  for (const auto& [name, way] : kWays) {
+    auto* const made =
+        benchmark::RegisterBenchmark((std::string("small batches ") + name).c_str(),
+                                     [way = way](benchmark::State& state) { small_batches(state, way); });
+    made->ArgNames({"batches", "rows"})->ArgsProduct({{10'000, 1'000'000}, {0, 1}})->Iterations(1)->UseRealTime();
+    made->Unit(benchmark::kMillisecond);
+  }
+}
+
+}  // namespace
+}  // namespace arrowdevice::bench
+
+int main(int argc, char** argv) {
+  using namespace arrowdevice::bench;  // NOLINT: this is their program
+  const auto bandwidth = static_cast<int64_t>(kColumns * kRows * 8 / kLinkSeconds);
+  const std::string link = "addresses:bandwidth=" + std::to_string(bandwidth);
+  setenv("ARROWDEVICE_SIM_DEVICES", (link + "," + link + ",addresses").c_str(), 1);
+  setenv("ARROWDEVICE_SIM_PEERS", "none", 1);
+  benchmark::Initialize(&argc, argv);
+  register_all();
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

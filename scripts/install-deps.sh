@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Installs what building and testing needs, where that is missing; says nothing and does nothing where it is there.
+# Debian and Ubuntu: by apt-get, through sudo unless run as root. Elsewhere: says what to install, and fails.
+set -eu
+
+need() { command -v "$1" >/dev/null 2>&1; }
+
+missing=
+want() { missing="$missing $1"; }
+
+need cc || want gcc
+need c++ || want g++
+need meson || want meson
+need ninja || want ninja-build
+need pkg-config || want pkg-config
+need readelf || want binutils
+need python3 || want python3
+# Where Debian splits Python, `venv` is there without the `ensurepip` that makes it work.
+need python3 && python3 -c 'import ensurepip, venv' 2>/dev/null || want python3-venv
+if ! { need pkg-config && pkg-config --exists catch2; }; then
+  # Catch2 2.13 of Debian 12 ships a pkg-config file too; without pkg-config, ask the package database.
+  { need dpkg-query && dpkg-query -W -f '${Status}' catch2 2>/dev/null | grep -q 'install ok installed'; } || want catch2
+fi
+# What some distributions have and others do not.
+optional=
+# What a backend opens at run time: without a GPU, HIP's runtime says so, which is tested.
+/sbin/ldconfig -p 2>/dev/null | grep -q libamdhip64 || optional="$optional libamdhip64-5"
+# OpenCL: the headers to build the backend, the loader and PoCL to run it on the CPU; Google Benchmark for bench/.
+installed() { need dpkg-query && dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
+[ -f /usr/include/CL/cl.h ] || want opencl-headers
+installed ocl-icd-libopencl1 || ! need dpkg-query || want ocl-icd-libopencl1
+installed pocl-opencl-icd || ! need dpkg-query || want pocl-opencl-icd
+{ need pkg-config && pkg-config --exists benchmark; } || want libbenchmark-dev
+# Vulkan: headers to build, a driver on the CPU, and the layer that watches what the tests do.
+has_library() { ldconfig -p 2>/dev/null | grep -q "$1"; }
+{ need pkg-config && pkg-config --exists vulkan; } || want libvulkan-dev
+ls /usr/share/vulkan/icd.d/lvp_icd*.json >/dev/null 2>&1 || want mesa-vulkan-drivers
+has_library libVkLayer_khronos_validation || want vulkan-validationlayers
+# Where a change is checked, so are its formatting and what clang-tidy finds.
+if [ -n "${CI:-}" ]; then
+  need clang-format || want clang-format
+  need clang-tidy || want clang-tidy
+  # Its headers are compared with what the backend declares of them.
+  [ -f /usr/include/hip/hip_runtime_api.h ] || [ -d /opt/rocm/include/hip ] || optional="$optional libamdhip64-dev"
+fi
+
+available() {
+  for package in $optional; do
+    if apt-cache show "$package" >/dev/null 2>&1; then echo "$package"; fi
+  done
+}
+
+if [ -z "$missing" ]; then
+  # Nobody is kept from building by what only tests look at.
+  [ -n "$optional" ] && need apt-cache && { [ "$(id -u)" -eq 0 ] || need sudo; } || exit 0
+  for package in $(available); do want "$package"; done
+  [ -n "$missing" ] || exit 0
+fi
+
+if ! need apt-get; then
+  echo "Missing:$missing (these are the names of Debian's packages)." >&2
+  echo "Install a C11 and a C++20 compiler, Meson 1.0 or newer, Ninja, pkg-config, binutils, Python 3 with venv, and Catch2;" >&2
+  echo "for OpenCL its headers, a loader and PoCL; for the benchmarks Google Benchmark." >&2
+  exit 1
+fi
+
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+  if ! need sudo; then
+    echo "Missing:$missing. Run as root: apt-get install$missing" >&2
+    exit 1
+  fi
+  as_root=sudo
+fi
+echo "Installing:$missing" >&2
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# shellcheck disable=SC2086  # one word a package
+if ! { $as_root apt-get update && $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+    $missing $(available); } </dev/null >"$log" 2>&1; then
+  cat "$log" >&2
+  exit 1
+fi

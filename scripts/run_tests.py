@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs everything that tests a build, and counts: run_tests.py [options] BUILD, or --sum FILE...
+
+Counts each case of a Catch2 program, each case of pytest, and every other Meson test as one. A program that fails
+without a failed case, since it crashed or timed out, counts as one failure. A skip is allowed only if it is on the list
+tests/allowed-skips.txt; any other counts as a failure. The last line is `N passed, N failed`, with `, N skipped` if any,
+and the exit code 0 only if nothing failed.
+"""
+
+import argparse
+import fnmatch
+import glob
+import json
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ALLOWED_SKIPS = os.path.join(ROOT, "tests", "allowed-skips.txt")
+REPORT = "ARROWDEVICE_TEST_REPORT"  # where tests/unit/main.cc writes its cases
+
+
+class Counts:
+    """Outcomes by name. Names of skips are what the list of allowed ones has."""
+
+    def __init__(self):
+        self.passed, self.failed, self.skipped = [], [], []
+
+    def add(self, outcome, name):
+        {"passed": self.passed, "failed": self.failed, "skipped": self.skipped}[outcome].append(name)
+
+    def merge(self, other):
+        for outcome in ("passed", "failed", "skipped"):
+            getattr(self, outcome).extend(getattr(other, outcome))
+
+    def line(self):
+        text = f"{len(self.passed)} passed, {len(self.failed)} failed"
+        return text + (f", {len(self.skipped)} skipped" if self.skipped else "")
+
+
+def count_cases(report, name):
+    """What a Catch2 program wrote of its own cases: "outcome name" a line."""
+    counts = Counts()
+    with open(report, encoding="utf-8", errors="replace") as file:
+        for line in file:
+            outcome, _, case = line.rstrip("\n").partition(" ")
+            counts.add(outcome, f"{name}: {case}")
+    return counts
+
+
+def count_meson_test(entry):
+    """One line of Meson's testlog.json."""
+    # "libarrowdevice:suite / name": the project says nothing here.
+    name, result = entry["name"].split(":", 1)[-1], entry["result"]
+    counts = Counts()
+    report = entry.get("env", {}).get(REPORT)
+    if report and os.path.exists(report):
+        counts = count_cases(report, name)
+    if result == "SKIP":
+        counts.add("skipped", name)
+    elif result not in ("OK", "EXPECTEDFAIL"):
+        if not counts.failed:  # it did not fail in one of its cases
+            counts.add("failed", f"{name} ({result.lower()})")
+    elif report and not counts.passed:
+        counts.add("failed", f"{name} (ran no test case)")
+    elif not report:
+        counts.add("passed", name)
+    return counts
+
+
+def run_meson(build, suites, without_suites):
+    reports = json.loads(subprocess.run(["meson", "introspect", "--tests", build], check=True, capture_output=True,
+                                        text=True).stdout)
+    for test in reports:  # what an earlier run left must not be counted
+        report = test["env"].get(REPORT)
+        if report and os.path.exists(report):
+            os.remove(report)
+    log = os.path.join(build, "meson-logs", "testlog.json")
+    if os.path.exists(log):
+        os.remove(log)
+    command = ["meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs"]
+    command += [word for suite in suites for word in ("--suite", suite)]
+    command += [word for suite in without_suites for word in ("--no-suite", suite)]
+    code = subprocess.run(command, stdin=subprocess.DEVNULL).returncode
+    counts = Counts()
+    if os.path.exists(log):
+        with open(log, encoding="utf-8") as file:
+            for line in file:
+                counts.merge(count_meson_test(json.loads(line)))
+    if code and not counts.failed:
+        counts.add("failed", f"meson test (exit code {code})")
+    if not counts.passed and not counts.failed:
+        counts.add("failed", "meson test (ran no test)")
+    return counts
+
+
+def count_junit(path):
+    """What pytest wrote with --junitxml."""
+    counts = Counts()
+    for case in ElementTree.parse(path).getroot().iter("testcase"):
+        name = f"{case.get('classname')}.{case.get('name')}"
+        if case.find("failure") is not None or case.find("error") is not None:
+            counts.add("failed", name)
+        elif case.find("skipped") is not None:
+            counts.add("skipped", name)
+        else:
+            counts.add("passed", name)
+    return counts
+
+
+def run_pytest(python, build, folder, **more):
+    report = os.path.join(build, "pytest.xml")
+    if os.path.exists(report):
+        os.remove(report)
+    environment = os.environ | {
+        "ARROWDEVICE_LIBRARY": os.path.join(build, "src", "libarrowdevice.so"),
+        "ARROWDEVICE_BACKEND_PATH": ":".join(sorted(glob.glob(os.path.join(build, "backends", "*", "")))),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    # Vulkan under its validation layer: any message ends the program.
+    vulkan = os.path.join(build, "tests", "drivers", "vulkan", "libvulkan-test-driver.so")
+    if os.path.exists(vulkan):
+        environment |= {"ARROWDEVICE_VULKAN_LIBRARY": vulkan, "ARROWDEVICE_TEST_VULKAN_VALIDATION": "1"}
+    environment |= more
+    code = subprocess.run([python, "-m", "pytest", "-q", "-rfEs", "-p", "no:cacheprovider", f"--rootdir={ROOT}",
+                           f"--junitxml={report}", folder],
+                          cwd=ROOT, env=environment, stdin=subprocess.DEVNULL).returncode
+    counts = count_junit(report) if os.path.exists(report) else Counts()
+    # Exit codes beyond 1 mean that tests did not even run; a crash leaves no report.
+    if code and not counts.failed:
+        counts.add("failed", f"pytest {os.path.relpath(folder, ROOT)} (exit code {code})")
+    return counts
+
+
+def refuse_skips(counts, path=ALLOWED_SKIPS):
+    """Turns every skip that is not on the list into a failure."""
+    allowed = []
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            name, dash, reason = line.partition(" — ")
+            if dash and reason.strip() and not line.startswith("#"):
+                allowed.append(name.strip())
+    refused = [name for name in counts.skipped if not any(fnmatch.fnmatchcase(name, pattern) for pattern in allowed)]
+    counts.skipped = [name for name in counts.skipped if name not in refused]
+    counts.failed += [f"{name} (skipped, and not on {os.path.relpath(path, ROOT)})" for name in refused]
+
+
+def report(counts):
+    print()
+    for name in counts.skipped:
+        print(f"skipped: {name}")
+    for name in counts.failed:
+        print(f"FAILED: {name}")
+    print(counts.line(), flush=True)
+    return 1 if counts.failed or not counts.passed else 0
+
+
+def read_counts(path):
+    counts = Counts()
+    with open(path, encoding="utf-8") as file:
+        counts.__dict__.update(json.load(file))
+    return counts
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", nargs="?")
+    parser.add_argument("--pytest", metavar="FOLDER", action="append", default=[], help="also run pytest on this folder")
+    parser.add_argument("--python", default=sys.executable, help="the Python that has pytest and pyarrow")
+    parser.add_argument("--suite", action="append", default=[], help="run this suite of Meson tests only")
+    parser.add_argument("--no-suite", action="append", default=[], help="leave out a suite of Meson tests")
+    parser.add_argument("--counts-to", metavar="FILE", help="write the counts there too")
+    parser.add_argument("--sum", metavar="FILE", nargs="+", help="run nothing, add up such files of earlier runs")
+    arguments = parser.parse_args()
+
+    counts = Counts()
+    if arguments.sum:
+        for path in arguments.sum:
+            counts.merge(read_counts(path))
+        return report(counts)
+    if not arguments.build:
+        parser.error("which build?")
+    build = os.path.abspath(arguments.build)
+    os.environ["ARROWDEVICE_PYTHON"] = arguments.python
+    counts.merge(run_meson(build, arguments.suite, arguments.no_suite))
+    for folder in arguments.pytest:
+        counts.merge(run_pytest(arguments.python, build, os.path.abspath(folder)))
+        golden = os.path.join(os.path.abspath(folder), "test_golden.py")
+        lavapipe = [os.path.join(build, "tests", "drivers", "vulkan", f"lavapipe_{i}.json") for i in range(2)]
+        if os.path.exists(golden) and os.path.exists(lavapipe[0]):
+            counts.merge(run_pytest(arguments.python, build, golden, ARROWDEVICE_TEST_PAIR="vulkan:0,vulkan:1",
+                                    VK_ICD_FILENAMES=":".join(lavapipe)))
+    refuse_skips(counts)
+    if arguments.counts_to:
+        with open(arguments.counts_to, "w", encoding="utf-8") as file:
+            json.dump(counts.__dict__, file)
+    return report(counts)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

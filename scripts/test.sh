@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Builds everything and runs every test; the last line is `N passed, N failed`, with `, N skipped` if any.
+#
+#   scripts/test.sh [--werror] [--sanitize=address,undefined | --sanitize=thread] [--counts-to=FILE]
+#
+# With a sanitizer it runs what the sanitizer can see into, the C++ tests and the tool, and leaves out Python's; with the
+# thread sanitizer the unit tests and the programs that use threads.
+# Builds are kept in build-scripts/, or in $ARROWDEVICE_BUILD.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+work=${ARROWDEVICE_BUILD:-$root/build-scripts}
+werror=false
+sanitize=none
+counts=
+for option in "$@"; do
+  case $option in
+    --werror) werror=true ;;
+    --sanitize=*) sanitize=${option#*=} ;;
+    --counts-to=*) counts=$option ;;
+    *)
+      echo "test.sh: there is no option $option; see the first lines of $0" >&2
+      exit 2
+      ;;
+  esac
+done
+
+# A build that fails is a failure like any other: whoever reads the last line must see it there.
+fail() {
+  echo "$1"
+  echo "0 passed, 1 failed"
+  exit 1
+}
+
+"$root/scripts/install-deps.sh" || fail "FAILED: installing what the build needs"
+mkdir -p "$work"
+
+# Arrow's own files: part of every run of a continuous integration, a listed skip elsewhere.
+if [ -z "${ARROWDEVICE_GOLDEN_DATA:-}" ] && [ -d "$root/../shared/data/arrow-ipc-stream" ]; then
+  ARROWDEVICE_GOLDEN_DATA=$(cd "$root/../shared/data/arrow-ipc-stream" && pwd)
+  export ARROWDEVICE_GOLDEN_DATA
+fi
+if [ -n "${CI:-}" ] && [ ! -d "${ARROWDEVICE_GOLDEN_DATA:-}" ]; then
+  fail "FAILED: ARROWDEVICE_GOLDEN_DATA names no folder, and golden files are part of a CI run"
+fi
+
+if [ "$sanitize" = none ]; then
+  build=$work/test
+  optimization=2
+  arrow_cpp=enabled
+  python=$("$root/scripts/python-env.sh" "$work/python") || fail "FAILED: making the Python environment"
+  set -- "--python=$python" "--pytest=$root/tests/demo" "--pytest=$root/tests/interop"
+else
+  build=$work/test-$(echo "$sanitize" | tr ',' '-')
+  arrow_cpp=disabled
+  optimization=1 # what a sanitizer adds takes long to optimise further
+  if [ "$sanitize" = thread ]; then
+    set -- --suite=unit --suite=stress --suite=threads
+  else
+    set -- --no-suite=headers --no-suite=architecture --no-suite=scripts --no-suite=install
+  fi
+  export UBSAN_OPTIONS="${UBSAN_OPTIONS-halt_on_error=1:print_stacktrace=1}"
+  # Tests ask for more memory than there is.
+  export TSAN_OPTIONS="${TSAN_OPTIONS-allocator_may_return_null=1}"
+fi
+
+echo "Building in $build" >&2
+# Arrow C++ comes with pyarrow, for builds without a sanitizer.
+set_options() {
+  meson setup "$@" "-Dwerror=$werror" "-Db_sanitize=$sanitize" "-Darrow_cpp=$arrow_cpp" "-Darrow_cpp_python=${python:-}" \
+    "$build" "$root" </dev/null || fail "FAILED: configuring $build"
+}
+if [ -f "$build/build.ninja" ]; then
+  set_options --reconfigure # which also knows options that are newer than the build
+else
+  set_options -Ddebug=true "-Doptimization=$optimization" -Db_ndebug=false -Dtests=enabled -Dsim=enabled
+fi
+meson compile -C "$build" </dev/null || fail "FAILED: building in $build"
+
+exec python3 "$root/scripts/run_tests.py" "$@" ${counts:+"$counts"} "$build"

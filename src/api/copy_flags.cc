@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/handles.h"
+
+namespace arrowdevice::api {
+namespace {
+
+constexpr uint32_t kCopyFlags =
+    ARROWDEVICE_COPY_ASYNC | ARROWDEVICE_COPY_ALWAYS | ARROWDEVICE_COPY_NEVER | ARROWDEVICE_COPY_WHOLE;
+
+}  // namespace
+
+array::CopyOptions read_copy_flags(uint32_t flags, const char* name) {
+  if ((flags & ~kCopyFlags) != 0) throw Error(EINVAL, format("%s is 0x%x, some of it unknown", name, flags));
+  const auto has = [&](uint32_t flag) { return (flags & flag) != 0; };
+  if (has(ARROWDEVICE_COPY_ALWAYS) && has(ARROWDEVICE_COPY_NEVER)) {
+    throw Error(EINVAL, "COPY_ALWAYS and COPY_NEVER rule each other out");
+  }
+  array::CopyOptions options;
+  options.async = has(ARROWDEVICE_COPY_ASYNC);
+  options.always = has(ARROWDEVICE_COPY_ALWAYS);
+  options.never = has(ARROWDEVICE_COPY_NEVER);
+  options.whole = has(ARROWDEVICE_COPY_WHOLE);
+  return options;
+}
+
+}  // namespace arrowdevice::api

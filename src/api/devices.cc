@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C functions about devices.
+#include "device/devices.h"
+
+#include "api/handles.h"
+#include "backend/device_types.h"
+#include "base/sized_struct.h"
+
+using namespace arrowdevice;  // NOLINT: the C API is this library's own
+using api::device_of;
+using api::required;
+using api::to_c;
+
+namespace {
+
+using CountersOut = struct arrowdevice_device_counters;  // a function has that name too
+
+constexpr uint32_t kFirstInfoSize = sizeof(arrowdevice_device_info);
+constexpr uint32_t kFirstCountersSize = sizeof(CountersOut);
+constexpr uint32_t kFirstNativeSize = sizeof(arrowdevice_native_device);
+
+}  // namespace
+
+extern "C" {
+
+ARROWDEVICE_API int arrowdevice_device_get(ArrowDeviceType device_type, int64_t device_id, arrowdevice_device** out,
+                                           arrowdevice_error* error) {
+  return guarded(error, [&] {
+    api::prepare(out);
+    *out = to_c(&device::Devices::instance().get(device_type, device_id));
+  });
+}
+
+ARROWDEVICE_API int arrowdevice_device_count(ArrowDeviceType device_type, int64_t* out, arrowdevice_error* error) {
+  return guarded(error, [&] {
+    required(out, "out") = 0;
+    *out = device::Devices::instance().count(device_type);
+  });
+}
+
+ARROWDEVICE_API int arrowdevice_device_list(arrowdevice_device** out, int64_t capacity, int64_t* count,
+                                            arrowdevice_error* error) {
+  return guarded(error, [&] {
+    required(count, "count") = 0;
+    if (capacity < 0) throw Error(EINVAL, "capacity is negative");
+    if (capacity > 0) required(out, "out");
+    const auto devices = device::Devices::instance().list();
+    for (size_t i = 0; i < devices.size() && static_cast<int64_t>(i) < capacity; ++i) out[i] = to_c(devices[i]);
+    *count = static_cast<int64_t>(devices.size());
+  });
+}
+
+ARROWDEVICE_API int arrowdevice_device_describe(const arrowdevice_device* device, arrowdevice_device_info* out,
+                                                arrowdevice_error* error) {
+  return guarded(error, [&] {
+    const auto& of = device_of(device);
+    of.check_not_retired();
+    write_sized(out, of.info(), kFirstInfoSize, "info");
+  });
+}
+
+ARROWDEVICE_API int arrowdevice_device_reach(const arrowdevice_device* from, const arrowdevice_device* to,
+                                             uint32_t* out, arrowdevice_error* error) {
+  return guarded(error, [&] {
+    required(out, "out") = 0;
+    auto& source = required(api::from_c(from), "from");
+    auto& target = required(api::from_c(to), "to");
+    source.check_usable();
+    target.check_usable();
+    *out = device::reach(source, target);
+  });
+}
+
+ARROWDEVICE_API int arrowdevice_device_find(const char* name, arrowdevice_device** out, arrowdevice_error* error) {
+  return guarded(error, [&] {
+    api::prepare(out);
+    *out = to_c(&device::Devices::instance().find(&required(name, "name")));
+  });
+}
+
+ARROWDEVICE_API const char* arrowdevice_device_type_name(ArrowDeviceType device_type) {
+  const auto* info = backend::find_device_type(device_type);
+  return info != nullptr ? info->name : nullptr;
+}
+
+ARROWDEVICE_API int arrowdevice_device_memory(const arrowdevice_device* device, int64_t* free_bytes,
+                                              int64_t* total_bytes, arrowdevice_error* error) {
+  return guarded(error, [&] {
+    int64_t now_free = -1;
+    int64_t in_all = -1;
+    device_of(device).memory(&now_free, &in_all);
+    if (free_bytes != nullptr) *free_bytes = now_free;
+    if (total_bytes != nullptr) *total_bytes = in_all;
+  });
+}
+
+ARROWDEVICE_API int arrowdevice_device_counters(const arrowdevice_device* device, CountersOut* out,
+                                                arrowdevice_error* error) {
+  return guarded(error, [&] {
+    const auto& of = device_of(device);
+    of.check_not_retired();
+    const auto& counters = of.counters();
+    CountersOut values{};
+    values.buffers = counters.buffers;
+    values.submissions = counters.submissions;
+    values.regions = counters.regions;
+    values.events = counters.events;
+    values.host_waits = counters.host_waits;
+    values.readbacks = counters.readbacks;
+    values.bytes_in = counters.bytes_in;
+    values.bytes_out = counters.bytes_out;
+    values.staged_bytes = counters.staged_bytes;
+    write_sized(out, values, kFirstCountersSize, "counters");
+  });
+}
+
+ARROWDEVICE_API int arrowdevice_device_adopt(ArrowDeviceType device_type, int64_t device_id,
+                                             const arrowdevice_native_device* native, arrowdevice_device** out,
+                                             arrowdevice_error* error) {
+  return guarded(error, [&] {
+    api::prepare(out);
+    const auto handles = read_sized(&required(native, "native"), kFirstNativeSize, "native");
+    *out = to_c(&device::Devices::instance().adopt(device_type, device_id, handles));
+  });
+}
+
+ARROWDEVICE_API int arrowdevice_device_retire(arrowdevice_device* device, int64_t timeout_ns,
+                                              arrowdevice_error* error) {
+  return guarded(error, [&] { device::Devices::instance().retire(device_of(device), Deadline(timeout_ns)); });
+}
+
+ARROWDEVICE_API int arrowdevice_device_native(const arrowdevice_device* device, arrowdevice_native_device* out,
+                                              arrowdevice_error* error) {
+  return guarded(error, [&] {
+    auto& of = device_of(device);
+    of.check_usable();
+    const auto& backend = of.backend();
+    backend.require("device_native", backend.table().device_native);
+    arrowdevice_native_device native{};
+    native.struct_size = sizeof native;
+    backend.call("device_native", backend.table().device_native, of.handle(), &native);
+    write_sized(out, native, kFirstNativeSize, "native");
+  });
+}
+
+}  // extern "C"

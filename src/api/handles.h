@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The opaque structs of the C API and what is behind them.
+#pragma once
+
+#include <arrowdevice/arrowdevice.h>
+
+#include <cerrno>
+#include <memory>
+
+#include "array/options.h"
+#include "array/view.h"
+#include "base/error.h"
+#include "device/device.h"
+#include "device/pool.h"
+#include "device/queue.h"
+
+// A queue that the application holds.
+struct arrowdevice_queue {
+  explicit arrowdevice_queue(std::shared_ptr<arrowdevice::device::Queue> held)
+      : queue(std::move(held)), use(queue->device()) {}
+
+  std::shared_ptr<arrowdevice::device::Queue> queue;
+  arrowdevice::device::DeviceUse use;
+};
+
+struct arrowdevice_view {
+  arrowdevice::array::View view;
+};
+
+namespace arrowdevice::api {
+
+// Devices and pools are never made by the C side, so their opaque structs are only names for ours.
+inline arrowdevice_device* to_c(device::Device* device) noexcept {
+  return reinterpret_cast<arrowdevice_device*>(device);
+}
+inline arrowdevice_pool* to_c(device::Pool* pool) noexcept { return reinterpret_cast<arrowdevice_pool*>(pool); }
+
+// Throws EINVAL for a NULL argument.
+template <typename T>
+T& required(T* argument, const char* name) {
+  if (argument == nullptr) throw Error(EINVAL, std::string(name) + " is NULL");
+  return *argument;
+}
+
+// Sets an out pointer to NULL first, so that a failure leaves it so.
+template <typename T>
+void prepare(T** out) {
+  required(out, "out");
+  *out = nullptr;
+}
+
+inline device::Device* from_c(const arrowdevice_device* device) noexcept {
+  return reinterpret_cast<device::Device*>(const_cast<arrowdevice_device*>(device));
+}
+inline device::Device& device_of(const arrowdevice_device* device) { return required(from_c(device), "device"); }
+
+inline device::Pool& pool_of(const arrowdevice_pool* pool) {
+  return required(reinterpret_cast<device::Pool*>(const_cast<arrowdevice_pool*>(pool)), "pool");
+}
+inline std::shared_ptr<device::Pool> share(arrowdevice_pool* pool_or_null) {
+  return pool_or_null != nullptr ? pool_of(pool_or_null).shared_from_this() : nullptr;
+}
+
+inline device::Queue& queue_of(const arrowdevice_queue* queue) { return *required(queue, "queue").queue; }
+inline device::Queue* queue_or_null(const arrowdevice_queue* queue) noexcept {
+  return queue != nullptr ? queue->queue.get() : nullptr;
+}
+
+// Options of a copy with nothing but its flags. `name` is that of the member, for messages.
+array::CopyOptions read_copy_flags(uint32_t flags, const char* name);
+
+}  // namespace arrowdevice::api

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C functions about the library itself, its backends and its deferred work.
+#include <cstring>
+
+#include "api/handles.h"
+#include "backend/registry.h"
+#include "base/deadline.h"
+#include "base/log.h"
+#include "base/sized_struct.h"
+#include "device/reaper.h"
+
+using namespace arrowdevice;  // NOLINT: the C API is this library's own
+using api::required;
+
+namespace {
+
+constexpr uint32_t kFirstReportSize = sizeof(arrowdevice_backend_report);
+
+template <size_t Capacity>
+void set_text(char (&out)[Capacity], const std::string& text) noexcept {
+  const size_t n = std::min(text.size(), Capacity - 1);
+  std::memcpy(out, text.data(), n);
+  out[n] = '\0';
+}
+
+}  // namespace
+
+extern "C" {
+
+ARROWDEVICE_API const char* arrowdevice_version(void) { return ARROWDEVICE_VERSION; }
+
+ARROWDEVICE_API void arrowdevice_set_log_handler(void (*handler)(void*, int, const char*), void* user) {
+  set_log_handler(handler, user);
+}
+
+ARROWDEVICE_API int arrowdevice_backend_load(const char* absolute_path, arrowdevice_error* error) {
+  return guarded(error, [&] { backend::Registry::instance().load(&required(absolute_path, "absolute_path")); });
+}
+
+ARROWDEVICE_API int arrowdevice_backend_register(const arrowdevice_backend* table, arrowdevice_error* error) {
+  return guarded(error, [&] { backend::Registry::instance().add(&required(table, "table")); });
+}
+
+ARROWDEVICE_API int arrowdevice_backend_explain(int64_t index, arrowdevice_backend_report* out,
+                                                arrowdevice_error* error) {
+  return guarded(error, [&] {
+    backend::Look look;
+    if (index < 0 || !backend::Registry::instance().look(static_cast<size_t>(index), &look)) {
+      throw Error(ENOENT, "nothing was looked at as number " + std::to_string(index));
+    }
+    arrowdevice_backend_report report{};
+    report.status = look.status;
+    set_text(report.name, look.name);
+    set_text(report.path, look.path);
+    set_text(report.reason, look.reason);
+    write_sized(out, report, kFirstReportSize, "report");
+  });
+}
+
+ARROWDEVICE_API int arrowdevice_set_manual_reaping(int on, arrowdevice_error* error) {
+  return guarded(error, [&] { device::Reaper::instance().set_manual(on != 0); });
+}
+
+ARROWDEVICE_API int arrowdevice_reap(int64_t max, int64_t* done, arrowdevice_error* error) {
+  return guarded(error, [&] {
+    const int64_t n = device::Reaper::instance().reap(max);
+    if (done != nullptr) *done = n;
+  });
+}
+
+ARROWDEVICE_API int arrowdevice_quiesce(int64_t timeout_ns, arrowdevice_error* error) {
+  return guarded(error, [&] {
+    if (!device::Reaper::instance().quiesce(Deadline(timeout_ns))) {
+      throw Error(ETIMEDOUT, "deferred work is not done yet");
+    }
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C functions about device streams.
+#include "api/handles.h"
+#include "base/sized_struct.h"
+#include "stream/device_stream.h"
+#include "stream/move_to.h"
+#include "stream/sources.h"
+
+using namespace arrowdevice;  // NOLINT: the C API is this library's own
+using api::device_of;
+using api::required;
+
+namespace {
+
+constexpr uint32_t kFirstStreamOptionsSize = sizeof(arrowdevice_stream_options);
+constexpr int32_t kDefaultDepth = 2;
+
+// The out struct is marked released first, so that a failure leaves it so; one that is the input is refused before.
+template <typename In, typename Out>
+void prepare(In* moved, Out* out) {
+  required(out, "out");
+  if (static_cast<void*>(moved) == out) throw Error(EINVAL, "out is also an input");
+  out->release = nullptr;
+}
+
+template <typename Stream>
+Stream& alive(Stream* stream) {
+  if (required(stream, "stream").release == nullptr) throw Error(EINVAL, "the stream is released");
+  return *stream;
+}
+
+stream::MoveOptions read(const arrowdevice_stream_options* given) {
+  const auto options = read_sized(given, kFirstStreamOptionsSize, "options");
+  if ((options.flags & ~uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}) != 0) {
+    throw Error(EINVAL, format("options.flags is 0x%x, some of it unknown", options.flags));
+  }
+  if (options.depth < 0) throw Error(EINVAL, format("options.depth is %d", options.depth));
+  stream::MoveOptions read;
+  read.copy = api::read_copy_flags(options.copy_flags, "options.copy_flags");
+  read.copy.pool = api::share(options.pool);
+  read.copy.source = api::from_c(options.source_device);
+  if (options.queue != nullptr) read.queue = options.queue->queue;
+  read.timeout_ns = options.timeout_ns;
+  read.depth = options.depth == 0 ? kDefaultDepth : options.depth;
+  read.reads_ahead = (options.flags & ARROWDEVICE_STREAM_READ_AHEAD) != 0;
+  return read;
+}
+
+}  // namespace
+
+extern "C" {
+
+ARROWDEVICE_API int arrowdevice_stream_from_arrays(ArrowSchema* moved, ArrowDeviceArray* moved_arrays, int64_t n,
+                                                   ArrowDeviceType device_type, ArrowDeviceArrayStream* out,
+                                                   arrowdevice_error* error) {
+  return guarded(error, [&] {
+    prepare(moved, out);
+    required(moved, "moved");
+    if (n < 0) throw Error(EINVAL, format("n is %lld", static_cast<long long>(n)));
+    if (n > 0) required(moved_arrays, "moved_arrays");
+    stream::from_arrays(*moved, {moved_arrays, static_cast<size_t>(n)}, device_type, out);
+  });
+}
+
+ARROWDEVICE_API int arrowdevice_stream_from_host(ArrowArrayStream* moved, ArrowDeviceArrayStream* out,
+                                                 arrowdevice_error* error) {
+  return guarded(error, [&] {
+    prepare(moved, out);
+    stream::from_host(alive(moved), out);
+  });
+}
+
+ARROWDEVICE_API int arrowdevice_stream_to_host(ArrowDeviceArrayStream* moved, const arrowdevice_stream_options* options,
+                                               ArrowArrayStream* out, arrowdevice_error* error) {
+  return guarded(error, [&] {
+    prepare(moved, out);
+    stream::to_host(alive(moved), read(options), out);
+  });
+}
+
+ARROWDEVICE_API int arrowdevice_stream_move_to(ArrowDeviceArrayStream* moved, arrowdevice_device* to,
+                                               const arrowdevice_stream_options* options, ArrowDeviceArrayStream* out,
+                                               arrowdevice_error* error) {
+  return guarded(error, [&] {
+    prepare(moved, out);
+    stream::move_to(alive(moved), device_of(to), read(options), out);
+  });
+}
+
+ARROWDEVICE_API int arrowdevice_stream_cancel(ArrowDeviceArrayStream* stream, arrowdevice_error* error) {
+  return guarded(error, [&] {
+    if (!stream::cancel(alive(stream))) throw Error(EINVAL, "the stream is not one of this library");
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "array/export.h"
+
+#include "array/keepers.h"
+#include "array/mirror.h"
+#include "array/source.h"
+#include "device/event.h"
+
+namespace arrowdevice::array {
+namespace {
+
+void publish_as_is(const device::Device& device, ArrowArray& moved, ArrowDeviceArray* out) noexcept {
+  *out = ArrowDeviceArray{};
+  out->array = moved;
+  out->device_type = device.type();
+  out->device_id = device.published_id();
+  moved.release = nullptr;
+}
+
+// The event must live as long as any part of the array, so every node gets an owner that holds it.
+void publish_with(std::shared_ptr<ForeignKeeper> keeper, transfer::Output& output, const device::Device& device,
+                  ArrowArray& moved, void* sync_event, ArrowDeviceArray* out) noexcept {
+  publish_as_is(device, moved, &keeper->array());
+  keeper->array().sync_event = sync_event;
+  *out = keeper->array();
+  output.publish(std::move(keeper), &out->array);
+}
+
+}  // namespace
+
+void export_array(device::Device& device, ArrowArray& moved, device::Queue* written_on, ArrowDeviceArray* out) {
+  constexpr int64_t kForEver = -1;
+  check_alive(&moved);
+  device.check_usable();
+  if (written_on == nullptr) {
+    publish_as_is(device, moved, out);
+    return;
+  }
+  if (!device.publishes_events() || &written_on->device().backend() != &device.backend()) {
+    written_on->finish(kForEver);
+    publish_as_is(device, moved, out);
+    return;
+  }
+  auto keeper = std::make_shared<ForeignKeeper>();
+  const auto output = mirror(moved);
+  auto event = written_on->record();
+  void* const sync_event = event->publish();
+  keeper->set_event(std::move(event));
+  publish_with(std::move(keeper), *output, device, moved, sync_event, out);
+}
+
+void export_with_event(device::Device& device, ArrowArray& moved, void* sync_event,
+                       void (*event_release)(void* user, void* sync_event), void* user, ArrowDeviceArray* out) {
+  check_alive(&moved);
+  device.check_usable();
+  device::ForeignEvent::check(device, sync_event);
+  auto keeper = std::make_shared<ForeignKeeper>();
+  const auto output = mirror(moved);
+  // A backend that can look at the event lets an early release wait for it.
+  if (device.backend().table().event_import != nullptr) {
+    keeper->set_event(device::ForeignEvent(device, sync_event).take());
+  }
+  keeper->set_event_release(event_release, user);
+  publish_with(std::move(keeper), *output, device, moved, sync_event, out);
+}
+
+}  // namespace arrowdevice::array

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "array/move.h"
+
+#include <cerrno>
+
+#include "array/keepers.h"
+#include "array/source.h"
+#include "device/devices.h"
+#include "transfer/copy.h"
+#include "transfer/route.h"
+
+namespace arrowdevice::array {
+namespace {
+
+void take(ArrowDeviceArray& moved, const device::Device& to, void* sync_event, ArrowDeviceArray* out) noexcept {
+  *out = ArrowDeviceArray{};
+  out->array = moved.array;
+  out->device_type = to.type();
+  out->device_id = to.published_id();
+  out->sync_event = sync_event;
+  moved.array.release = nullptr;
+}
+
+void take_all(ArrowDeviceArray& moved, ArrowDeviceArray& to) noexcept {
+  to = moved;
+  moved.array.release = nullptr;
+}
+
+// The event as the target's arrays carry it: events of one backend are of one form, others are waited for here.
+void* event_for(const ArrowDeviceArray& moved, device::Device& source, device::Device& to, const Deadline& deadline) {
+  if (moved.sync_event == nullptr) return nullptr;
+  if (&source == &to) {
+    device::ForeignEvent::check(source, moved.sync_event);
+    return moved.sync_event;
+  }
+  const device::ForeignEvent event(source, moved.sync_event);
+  if ((&source.backend() == &to.backend() && to.publishes_events())) return moved.sync_event;
+  event.wait(deadline.left());
+  return nullptr;
+}
+
+bool can_share(const device::Device& source, const device::Device& to) {
+  return source.has_addresses() == to.has_addresses() && (device::reach(source, to) & ARROWDEVICE_REACH_ACCESS) != 0;
+}
+
+transfer::CopyRequest request_of(const schema::Binding& bound, const ArrowDeviceArray& array, device::Device& source,
+                                 device::Device& to, const CopyOptions& options) {
+  return {.array = bound,
+          .source = source,
+          .sync_event = array.sync_event,
+          .target = to,
+          .queue = options.queue,
+          .pool = options.pool,
+          .async = options.async,
+          .whole = options.whole,
+          .deadline = options.deadline};
+}
+
+}  // namespace
+
+void copy(const ArrowDeviceArray& array, const ArrowSchema& schema, device::Device& to, const CopyOptions& options,
+          ArrowDeviceArray* out) {
+  check_alive(&array);
+  const schema::Tree tree(schema);
+  const schema::Binding bound(tree, array.array);
+  transfer::copy_array(request_of(bound, array, device_of(array, options.source), to, options), out);
+}
+
+void move_to(ArrowDeviceArray& moved, const ArrowSchema& schema, device::Device& to, const CopyOptions& options,
+             ArrowDeviceArray* out) {
+  check_alive(&moved);
+  move_to(moved, schema::Tree(schema), to, options, out);
+}
+
+void move_to(ArrowDeviceArray& moved, const schema::Tree& tree, device::Device& to, const CopyOptions& options,
+             ArrowDeviceArray* out) {
+  check_alive(&moved);
+  const schema::Binding bound(tree, moved.array);
+  auto& source = device_of(moved, options.source);
+  to.check_usable();
+  if (!options.always && can_share(source, to)) {
+    take(moved, to, event_for(moved, source, to, options.deadline), out);
+    return;
+  }
+  if (options.never) {
+    throw Error(ENOTSUP,
+                to.text() + " cannot use memory of " + source.text() + " where it is, and copying is ruled out");
+  }
+  auto owned = std::make_unique<OwnedArray>();
+  owned->after = transfer::copy_array(request_of(bound, moved, source, to, options), out);
+  take_all(moved, owned->array);
+  device::Reaper::instance().defer(std::move(owned));
+}
+
+bool move_blocks(const ArrowDeviceArray& moved, device::Device& to, const CopyOptions& options) {
+  auto& source = device_of(moved, options.source);
+  const bool shares = !options.always && can_share(source, to);
+  if (shares && (&source == &to || moved.sync_event == nullptr)) return false;
+  if (!options.async || !to.publishes_events()) return true;
+  return shares ? &source.backend() != &to.backend() : transfer::Route::is_staged(source, to);
+}
+
+void from_host(ArrowArray& moved, ArrowDeviceArray* out) {
+  check_alive(&moved);
+  *out = ArrowDeviceArray{};
+  out->array = moved;
+  moved.release = nullptr;
+  out->device_type = ARROW_DEVICE_CPU;
+  out->device_id = -1;
+}
+
+void to_host(ArrowDeviceArray& moved, const ArrowSchema& schema, const CopyOptions& options, ArrowArray* out) {
+  ArrowDeviceArray host;
+  move_to(moved, schema, device::Devices::instance().cpu(), options, &host);
+  *out = host.array;
+}
+
+void release_after(ArrowDeviceArray& moved, device::Queue& queue) {
+  check_alive(&moved);
+  auto owned = std::make_unique<OwnedArray>();
+  owned->after = queue.record();
+  take_all(moved, owned->array);
+  device::Reaper::instance().defer(std::move(owned));
+}
+
+}  // namespace arrowdevice::array

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/device_types.h"
+
+#include <algorithm>
+#include <array>
+
+namespace arrowdevice::backend {
+namespace {
+
+constexpr std::array kDeviceTypes{
+    DeviceTypeInfo{ARROW_DEVICE_CPU, "cpu", "cpu", false, true},
+    DeviceTypeInfo{ARROW_DEVICE_CUDA, "cuda", "cuda", true, false},
+    DeviceTypeInfo{ARROW_DEVICE_CUDA_HOST, "cuda_host", "cuda", true, true},
+    DeviceTypeInfo{ARROW_DEVICE_OPENCL, "opencl", "opencl", true, false},
+    DeviceTypeInfo{ARROW_DEVICE_VULKAN, "vulkan", "vulkan", true, false},
+    DeviceTypeInfo{ARROW_DEVICE_METAL, "metal", "metal", true, false},
+    DeviceTypeInfo{ARROW_DEVICE_VPI, "vpi", "vpi", false, false},
+    DeviceTypeInfo{ARROW_DEVICE_ROCM, "rocm", "hip", true, false},
+    DeviceTypeInfo{ARROW_DEVICE_ROCM_HOST, "rocm_host", "hip", true, true},
+    DeviceTypeInfo{ARROW_DEVICE_EXT_DEV, "ext_dev", "sim", true, false},
+    DeviceTypeInfo{ARROW_DEVICE_CUDA_MANAGED, "cuda_managed", "cuda", true, true},
+    DeviceTypeInfo{ARROW_DEVICE_ONEAPI, "oneapi", "level_zero", true, false},
+    DeviceTypeInfo{ARROW_DEVICE_WEBGPU, "webgpu", "webgpu", false, false},
+    DeviceTypeInfo{ARROW_DEVICE_HEXAGON, "hexagon", "hexagon", false, false},
+};
+
+}  // namespace
+
+const DeviceTypeInfo* find_device_type(ArrowDeviceType type) noexcept {
+  const auto found = std::ranges::find(kDeviceTypes, type, &DeviceTypeInfo::type);
+  return found == kDeviceTypes.end() ? nullptr : &*found;
+}
+
+const DeviceTypeInfo* find_device_type(std::string_view name) noexcept {
+  const auto found = std::ranges::find(kDeviceTypes, name, &DeviceTypeInfo::name);
+  return found == kDeviceTypes.end() ? nullptr : &*found;
+}
+
+std::string device_type_text(ArrowDeviceType type) {
+  const auto* info = find_device_type(type);
+  return info != nullptr ? info->name : "device type " + std::to_string(type);
+}
+
+std::string device_text(ArrowDeviceType type, int64_t id) {
+  const auto* info = find_device_type(type);
+  return info != nullptr ? std::string(info->name) + ":" + std::to_string(id)
+                         : "device " + std::to_string(id) + " of device type " + std::to_string(type);
+}
+
+int64_t canonical_device_id(ArrowDeviceType type, int64_t id) noexcept {
+  const auto* info = find_device_type(type);
+  return id == -1 && info != nullptr && info->minus_one_is_0 ? 0 : id;
+}
+
+const char* plugin_opt_in(std::string_view plugin) noexcept {
+  return plugin == "sim" ? "ARROWDEVICE_SIM_DEVICES" : nullptr;
+}
+
+}  // namespace arrowdevice::backend

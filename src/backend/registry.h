@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// All backends of the process: found, loaded at first need, kept for ever.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+
+namespace arrowdevice::backend {
+
+// One place looked at, and what came of it.
+struct Look {
+  int status;  // 0: loaded
+  std::string name;
+  std::string path;
+  std::string reason;
+};
+
+class Registry {
+ public:
+  // Made at first use and never destroyed: arrays may outlive everything else.
+  static Registry& instance();
+
+  // The backend that serves a type, loaded if need be; NULL where there is none.
+  const Backend* find(ArrowDeviceType type);
+
+  // Every backend that can be found.
+  std::vector<const Backend*> load_all();
+
+  const Backend* load(const std::string& absolute_path);
+  const Backend* add(const arrowdevice_backend* table);
+
+  // The outcome of a look, in the order of looking; false past the last.
+  bool look(size_t index, Look* out) const;
+
+  // What was said when the backend of a type was looked for: for messages. Empty where nothing was.
+  std::string refusals(ArrowDeviceType type) const;
+
+ private:
+  Registry();
+
+  const Backend* loaded(ArrowDeviceType type) const;
+  const Backend* keep(std::unique_ptr<Backend> backend, std::string reason);
+  const Backend* try_plugin(const std::string& folder, const std::string& name);
+  void look_for(const std::string& name, ArrowDeviceType type);
+  void scan(ArrowDeviceType type);
+  void remember(Look look);
+
+  // Held while a plugin is opened; taken before state_mutex_.
+  std::mutex loading_mutex_;
+  mutable std::mutex state_mutex_;
+  std::vector<std::unique_ptr<Backend>> backends_;
+  std::deque<Look> looks_;
+  std::set<std::string> tried_;          // plugin files; guarded by loading_mutex_
+  std::set<ArrowDeviceType> not_found_;  // guarded by loading_mutex_
+};
+
+}  // namespace arrowdevice::backend

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/background.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include "base/error.h"
+#include "base/process.h"
+
+namespace arrowdevice::background {
+namespace {
+
+// How long `exit` waits for threads to leave a driver.
+constexpr auto kExitPatience = std::chrono::seconds(2);
+
+// Never destroyed: threads are there until the process is gone.
+struct Workers {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int busy = 0;
+  pid_t process = getpid();
+
+  static Workers& instance() {
+    static auto* const workers = [] {
+      process::at_exit(wait_for_workers);
+      return new Workers;
+    }();
+    return *workers;
+  }
+
+  static void wait_for_workers() noexcept;
+};
+
+// A release that is made here may call exit, which must not wait for its own thread.
+int& depth_here() noexcept {
+  thread_local int depth = 0;
+  return depth;
+}
+
+void Workers::wait_for_workers() noexcept {
+  auto& workers = instance();
+  if (workers.process != getpid()) return;  // the threads are not in this child
+  std::unique_lock lock(workers.mutex);
+  workers.changed.wait_for(lock, kExitPatience, [&] { return workers.busy == depth_here(); });
+}
+
+}  // namespace
+
+void start(std::function<void()> body) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread(std::move(body)).detach();
+  } catch (const std::system_error& e) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw Error(EAGAIN, std::string("no thread can be started: ") + e.what());
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Busy::Busy() noexcept {
+  auto& workers = Workers::instance();
+  const std::lock_guard lock(workers.mutex);
+  may_work_ = !process::exit_has_begun();
+  if (!may_work_) return;
+  ++workers.busy;
+  ++depth_here();
+}
+
+Busy::~Busy() {
+  if (!may_work_) return;
+  auto& workers = Workers::instance();
+  const std::lock_guard lock(workers.mutex);
+  --workers.busy;
+  --depth_here();
+  workers.changed.notify_all();
+}
+
+}  // namespace arrowdevice::background

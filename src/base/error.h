@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors: exceptions inside the library and inside plugins, codes at every boundary.
+#pragma once
+
+#include <arrowdevice/arrowdevice.h>
+
+#include <exception>
+#include <string>
+#include <string_view>
+
+namespace arrowdevice {
+
+// What went wrong, with an errno value. Thrown everywhere inside, turned into a code by guarded() at the boundary.
+class Error : public std::exception {
+ public:
+  Error(int code, std::string message) : Error(code, std::move(message), {}, 0) {}
+  Error(int code, std::string message, std::string backend, int native_code)
+      : code_(code), native_code_(native_code), backend_(std::move(backend)), message_(std::move(message)) {}
+
+  int code() const noexcept { return code_; }
+  int native_code() const noexcept { return native_code_; }
+  const std::string& backend() const noexcept { return backend_; }
+  const std::string& message() const noexcept { return message_; }
+  const char* what() const noexcept override { return message_.c_str(); }
+
+ private:
+  int code_;
+  int native_code_;
+  std::string backend_;
+  std::string message_;
+};
+
+// Text in the manner of printf.
+[[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);
+
+// Fills an error that may be NULL. Text that is too long is cut between two characters; what is not UTF-8 becomes '?'.
+void fill_error(arrowdevice_error* out, int code, int native_code, std::string_view backend,
+                std::string_view message) noexcept;
+
+// Fills `out` from the exception that is being handled and returns its errno value.
+int fill_from_current_exception(arrowdevice_error* out) noexcept;
+
+// The boundary: runs `body`, and turns whatever it throws into a code and a filled error.
+template <typename Body>
+int guarded(arrowdevice_error* error, Body&& body) noexcept {
+  try {
+    body();
+    return 0;
+  } catch (...) {
+    return fill_from_current_exception(error);
+  }
+}
+
+}  // namespace arrowdevice

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The log: one line of text at a time, to the program's handler.
+#pragma once
+
+#include <string_view>
+
+namespace arrowdevice {
+
+enum class LogLevel : int { kError = 0, kWarning = 1, kInfo = 2, kDebug = 3 };
+
+using LogHandler = void (*)(void* user, int level, const char* message);
+
+void set_log_handler(LogHandler handler, void* user) noexcept;
+
+// Never throws: a line that cannot be written is lost.
+void log(LogLevel level, std::string_view message) noexcept;
+
+}  // namespace arrowdevice

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/process.h"
+
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <cassert>
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+namespace arrowdevice::process {
+namespace {
+
+constexpr size_t kMostExitFunctions = 8;
+
+std::atomic<bool> exiting{false};
+std::atomic<bool> opened{false};
+std::atomic<bool> forked{false};
+std::array<std::atomic<void (*)()>, kMostExitFunctions> exit_functions{};
+std::atomic<size_t> exit_function_count{0};
+
+void on_exit_begun() {
+  if (exiting.exchange(true)) return;
+  const size_t count = exit_function_count.load();
+  for (size_t i = 0; i < count; ++i) {
+    if (auto* function = exit_functions[i].load()) function();
+  }
+}
+
+void on_fork_in_child() {
+  if (opened.load()) forked.store(true);
+}
+
+// Never destroyed: the process may fork until it is gone.
+struct GuardedMutexes {
+  std::mutex list;
+  std::vector<std::mutex*> mutexes;
+
+  static GuardedMutexes& instance() {
+    static auto* const guarded = new GuardedMutexes;
+    return *guarded;
+  }
+};
+
+void lock_before_fork() {
+  auto& guarded = GuardedMutexes::instance();
+  guarded.list.lock();
+  for (auto* mutex : guarded.mutexes) mutex->lock();
+}
+
+void unlock_after_fork() {
+  auto& guarded = GuardedMutexes::instance();
+  for (auto* mutex : guarded.mutexes) mutex->unlock();
+  guarded.list.unlock();
+}
+
+}  // namespace
+
+void watch_exit() noexcept {
+  // A table that is full already holds this very handler, so that failing to add it once more loses only the order.
+  [[maybe_unused]] const int added = std::atexit(on_exit_begun);
+}
+
+bool exit_has_begun() noexcept { return exiting.load(std::memory_order_acquire); }
+
+void at_exit(void (*function)()) noexcept {
+  const size_t place = exit_function_count.load();
+  assert(place < kMostExitFunctions);
+  exit_functions[place].store(function);
+  exit_function_count.store(place + 1);
+}
+
+void drivers_opened() noexcept {
+  if (opened.exchange(true)) return;
+  [[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, on_fork_in_child);
+}
+
+void keep_usable_across_fork(std::mutex& mutex) {
+  [[maybe_unused]] static const int registered = pthread_atfork(lock_before_fork, unlock_after_fork, unlock_after_fork);
+  auto& guarded = GuardedMutexes::instance();
+  const std::lock_guard lock(guarded.list);
+  guarded.mutexes.push_back(&mutex);
+}
+
+void forget_across_fork(std::mutex& mutex) noexcept {
+  auto& guarded = GuardedMutexes::instance();
+  const std::lock_guard lock(guarded.list);
+  std::erase(guarded.mutexes, &mutex);
+}
+
+bool is_forked_child() noexcept { return forked.load(std::memory_order_acquire); }
+
+}  // namespace arrowdevice::process

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/device.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+
+#include "backend/device_types.h"
+#include "base/process.h"
+#include "device/pool.h"
+#include "device/queue.h"
+
+namespace arrowdevice::device {
+namespace {
+
+// Queues of the library that wait for their last work, on one device, before one of them is used again.
+constexpr size_t kMostQueues = 8;
+
+}  // namespace
+
+Device::Device(const backend::Backend& backend, ArrowDeviceType type, int64_t id, void* handle, bool adopted)
+    : backend_(backend), handle_(handle) {
+  info_.struct_size = sizeof info_;
+  info_.total_memory = -1;
+  info_.buffer_alignment = 1;
+  info_.sub_buffer_alignment = 1;
+  backend_.call("device_describe", backend_.table().device_describe, handle_, &info_);
+  info_.device_type = type;
+  info_.device_id = id;
+  const auto& name = backend_.name();
+  std::memset(info_.backend, 0, sizeof info_.backend);
+  std::memcpy(info_.backend, name.data(), std::min(name.size(), sizeof info_.backend - 1));
+  if (adopted) info_.flags |= ARROWDEVICE_DEVICE_ADOPTED;
+  const auto* known_type = backend::find_device_type(type);
+  const bool format_has_events = known_type == nullptr || known_type->has_events;
+  const auto& table = backend_.table();
+  if (!format_has_events || table.event_publish == nullptr || table.event_import == nullptr) {
+    info_.flags &= ~uint64_t{ARROWDEVICE_DEVICE_EVENTS};
+  }
+  if (is_cpu()) {
+    for (auto* mutex : {&pool_mutex_, &queues_mutex_, &held_mutex_}) process::keep_usable_across_fork(*mutex);
+    own_pool_ = std::make_shared<Pool>(*this, arrowdevice_pool_options{}, Pool::kDeviceOwned);
+  }
+  if (!has_addresses() && backend_.table().sub_buffer == nullptr) {
+    throw Error(EINVAL, "the buffers of " + text() + " are handles, but the backend has no sub_buffer", name, 0);
+  }
+  for (auto* alignment : {&info_.buffer_alignment, &info_.sub_buffer_alignment}) {
+    if (*alignment < 1 || (*alignment & (*alignment - 1)) != 0) {
+      throw Error(EINVAL, format("an alignment of %lld bytes", static_cast<long long>(*alignment)), name, 0);
+    }
+  }
+}
+
+Device::~Device() = default;
+
+std::string Device::text() const { return backend::device_text(type(), id()); }
+
+bool Device::is_usable() const noexcept {
+  return is_cpu() || (process::drivers_usable() && !retired_.load(std::memory_order_acquire));
+}
+
+void Device::check_not_retired() const {
+  if (retired_.load(std::memory_order_acquire)) throw Error(ENODEV, text() + " was retired");
+}
+
+void Device::check_usable() const {
+  if (is_usable()) return;
+  check_not_retired();
+  if (process::is_forked_child()) {
+    throw Error(ENODEV, text() + " was opened before this process was forked and cannot be used in the child");
+  }
+  throw Error(ENODEV, text() + " cannot be used any more: exit has begun");
+}
+
+void* Device::driver_allocate(const Queue* queue, int64_t size) {
+  check_usable();
+  void* buffer = nullptr;
+  const auto lock = queue != nullptr ? queue->lock() : std::unique_lock<std::mutex>();
+  backend_.call("buffer_allocate", backend_.table().buffer_allocate, handle_,
+                queue != nullptr ? queue->handle() : nullptr, size, info_.buffer_alignment, &buffer);
+  if (buffer == nullptr) throw Error(EIO, "buffer_allocate gave NULL on " + text(), backend_.name(), 0);
+  Counters::add(counters_.buffers, 1);
+  return buffer;
+}
+
+void Device::driver_deallocate(void* buffer) noexcept {
+  if (is_usable()) backend_.table().buffer_deallocate(handle_, nullptr, buffer);
+}
+
+std::shared_ptr<Pool> Device::pool() {
+  check_usable();
+  const std::lock_guard lock(pool_mutex_);
+  if (chosen_pool_ != nullptr) return chosen_pool_;
+  if (own_pool_ == nullptr) {
+    arrowdevice_pool_options options{};
+    if (is_borrowed()) options.keep = -1;
+    own_pool_ = std::make_shared<Pool>(*this, options, Pool::kDeviceOwned);
+  }
+  return own_pool_;
+}
+
+void Device::set_pool(std::shared_ptr<Pool> pool) {
+  if (pool != nullptr && &pool->device() != this) {
+    throw Error(EINVAL, "the pool is of " + pool->device().text() + ", not of " + text());
+  }
+  check_not_retired();
+  const std::lock_guard lock(pool_mutex_);
+  std::swap(chosen_pool_, pool);  // the former one, if this was its last owner, goes after the lock
+}
+
+std::shared_ptr<Queue> Device::take_queue() {
+  std::vector<std::shared_ptr<Queue>> failed;  // let go after the lock
+  {
+    const std::lock_guard lock(queues_mutex_);
+    const auto first_failed = std::partition(idle_queues_.begin(), idle_queues_.end(),
+                                             [](const auto& queue) { return !queue->has_failed(); });
+    failed.assign(std::make_move_iterator(first_failed), std::make_move_iterator(idle_queues_.end()));
+    idle_queues_.erase(first_failed, idle_queues_.end());
+    // One that is still at work would make this operation wait for a stranger's, so a new one is made, up to a number.
+    const auto idle = std::ranges::find_if(idle_queues_, [](const auto& queue) { return queue->is_idle(); });
+    if (idle != idle_queues_.end() || idle_queues_.size() >= kMostQueues) {
+      const auto chosen = idle != idle_queues_.end() ? idle : idle_queues_.begin();
+      auto queue = std::move(*chosen);
+      idle_queues_.erase(chosen);
+      return queue;
+    }
+    // Room for every queue that will be given back, so that giving back cannot fail.
+    idle_queues_.reserve(++queues_made_);
+  }
+  return Queue::create(*this);
+}
+
+void Device::give_queue_back(std::shared_ptr<Queue> queue) noexcept {
+  if (is_borrowed()) return;
+  const std::lock_guard lock(queues_mutex_);
+  if (idle_queues_.size() < idle_queues_.capacity()) idle_queues_.push_back(std::move(queue));
+}
+
+void Device::hold(Allocation allocation) {
+  void* const buffer = allocation.buffer();
+  auto kept = std::make_unique<Allocation>(std::move(allocation));
+  const std::lock_guard lock(held_mutex_);
+  held_.emplace(buffer, std::move(kept));
+}
+
+Allocation Device::let_go(void* buffer) {
+  const std::lock_guard lock(held_mutex_);
+  const auto found = held_.find(buffer);
+  if (found == held_.end()) throw Error(EINVAL, "not a buffer that was allocated on " + text());
+  Allocation allocation = std::move(*found->second);
+  held_.erase(found);
+  return allocation;
+}
+
+void* Device::sub_buffer(const void* buffer, int64_t offset, int64_t size) const {
+  if (has_addresses()) return const_cast<char*>(static_cast<const char*>(buffer) + offset);
+  check_usable();
+  void* sub = nullptr;
+  backend_.call("sub_buffer", backend_.table().sub_buffer, handle_, buffer, offset, size, &sub);
+  return sub;
+}
+
+void Device::free_sub_buffer(void* sub) const noexcept {
+  if (!has_addresses() && sub != nullptr && is_usable()) backend_.table().sub_buffer_free(handle_, sub);
+}
+
+void Device::memory(int64_t* free_bytes, int64_t* total_bytes) const {
+  *free_bytes = -1;
+  *total_bytes = info_.total_memory;
+  check_usable();
+  if (backend_.table().memory_info != nullptr) {
+    backend_.call("memory_info", backend_.table().memory_info, handle_, free_bytes, total_bytes);
+  }
+}
+
+void Device::drop_idle() {
+  std::vector<std::shared_ptr<Queue>> queues;
+  std::shared_ptr<Pool> pools[2];
+  {
+    const std::lock_guard lock(queues_mutex_);
+    queues.swap(idle_queues_);
+    idle_queues_.reserve(queues_made_);  // so that giving back still cannot fail
+  }
+  {
+    const std::lock_guard lock(pool_mutex_);
+    pools[0] = own_pool_;
+    pools[1] = chosen_pool_;
+  }
+  for (const auto& pool : pools) {
+    if (pool != nullptr) pool->trim();
+  }
+}
+
+void Device::retire() {
+  {
+    const std::lock_guard lock(pool_mutex_);
+    own_pool_.reset();
+    chosen_pool_.reset();
+  }
+  backend_.call("device_retire", backend_.table().device_retire, handle_);
+  retired_.store(true, std::memory_order_release);
+}
+
+}  // namespace arrowdevice::device

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device: a vendor's context with a published (type, id) pair.
+#pragma once
+
+#include <arrowdevice/arrowdevice.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "backend/backend.h"
+#include "device/counters.h"
+
+namespace arrowdevice::device {
+
+class Allocation;
+class Pool;
+class Queue;
+
+// Lives as long as the process. All functions may be called from any thread.
+class Device {
+ public:
+  Device(const backend::Backend& backend, ArrowDeviceType type, int64_t id, void* handle, bool adopted);
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  const backend::Backend& backend() const noexcept { return backend_; }
+  void* handle() const noexcept { return handle_; }
+  ArrowDeviceType type() const noexcept { return info_.device_type; }
+  int64_t id() const noexcept { return info_.device_id; }
+  const arrowdevice_device_info& info() const noexcept { return info_; }
+  std::string text() const;  // "cuda:0", for messages
+
+  bool is_cpu() const noexcept { return type() == ARROW_DEVICE_CPU; }
+  bool has_addresses() const noexcept { return (info_.flags & ARROWDEVICE_DEVICE_ADDRESSES) != 0; }
+  bool is_host_readable() const noexcept { return (info_.flags & ARROWDEVICE_DEVICE_HOST_READABLE) != 0; }
+  // Only what can be waited for, too, and where the format has events.
+  bool publishes_events() const noexcept { return (info_.flags & ARROWDEVICE_DEVICE_EVENTS) != 0; }
+
+  // Whether a queue that is to wait for an event may keep its caller waiting.
+  bool waits_on_host() const noexcept { return (info_.flags & ARROWDEVICE_DEVICE_WAIT_BLOCKS) != 0; }
+
+  // The id that arrays on it carry: -1 on the CPU.
+  int64_t published_id() const noexcept { return is_cpu() ? -1 : id(); }
+
+  // Whether its driver may be called: the CPU always, others not after `exit` has begun nor in a forked child.
+  bool is_usable() const noexcept;
+
+  // Throws ENODEV once it is retired, or in a forked child.
+  void check_usable() const;
+
+  // Throws ENODEV once it is retired.
+  void check_not_retired() const;
+
+  Counters& counters() const noexcept { return counters_; }
+
+  // Memory from the driver itself, `size` > 0 bytes at the device's alignment.
+  void* driver_allocate(const Queue* queue, int64_t size);
+  void driver_deallocate(void* buffer) noexcept;
+
+  // The pool that copies use when no other is named. Made at first use.
+  std::shared_ptr<Pool> pool();
+  void set_pool(std::shared_ptr<Pool> pool);
+
+  // A queue of the library for one operation; several operations at a time have a queue each.
+  std::shared_ptr<Queue> take_queue();
+  void give_queue_back(std::shared_ptr<Queue> queue) noexcept;
+
+  // Buffers that the C API gave out, by address or handle.
+  void hold(Allocation allocation);
+  Allocation let_go(void* buffer);
+
+  // A part of a buffer as a buffer. On devices with addresses this is arithmetic, and there is nothing to free.
+  void* sub_buffer(const void* buffer, int64_t offset, int64_t size) const;
+  void free_sub_buffer(void* sub) const noexcept;
+
+  void memory(int64_t* free_bytes, int64_t* total_bytes) const;
+
+  // Arrays, pools and queues of it that are alive; an adopted device cannot be retired while there are any.
+  void add_user() const noexcept { users_.fetch_add(1, std::memory_order_relaxed); }
+  void remove_user() const noexcept { users_.fetch_sub(1, std::memory_order_release); }
+  bool has_users() const noexcept { return users_.load(std::memory_order_acquire) > 0; }
+
+  // The context of a foreign array, which nobody adopted: it goes when its owner lets it go, so nothing of it is kept
+  // for later, neither queues nor memory.
+  void set_borrowed(bool borrowed) noexcept { borrowed_.store(borrowed, std::memory_order_relaxed); }
+  bool is_borrowed() const noexcept { return borrowed_.load(std::memory_order_relaxed); }
+
+  bool is_adopted() const noexcept { return (info_.flags & ARROWDEVICE_DEVICE_ADOPTED) != 0; }
+
+  // Lets go of queues that wait for their next use, and of memory that is kept.
+  void drop_idle();
+
+  // Gives the handle back and never calls the backend for this device again.
+  void retire();
+
+ private:
+  const backend::Backend& backend_;
+  void* const handle_;
+  arrowdevice_device_info info_{};
+  mutable Counters counters_;
+  mutable std::atomic<int64_t> users_{0};
+  std::atomic<bool> retired_{false};
+  std::atomic<bool> borrowed_{false};
+
+  std::mutex pool_mutex_;
+  std::shared_ptr<Pool> own_pool_;
+  std::shared_ptr<Pool> chosen_pool_;
+
+  std::mutex queues_mutex_;
+  std::vector<std::shared_ptr<Queue>> idle_queues_;
+  size_t queues_made_ = 0;
+
+  std::mutex held_mutex_;
+  std::unordered_map<void*, std::unique_ptr<Allocation>> held_;
+};
+
+// Keeps an adopted device from being retired.
+class DeviceUse {
+ public:
+  explicit DeviceUse(const Device& device) noexcept : device_(&device) { device.add_user(); }
+  ~DeviceUse() {
+    if (device_ != nullptr) device_->remove_user();
+  }
+  DeviceUse(DeviceUse&& other) noexcept : device_(std::exchange(other.device_, nullptr)) {}
+  DeviceUse& operator=(DeviceUse&&) = delete;
+
+ private:
+  const Device* device_;
+};
+
+// One of the library's own queues, for the length of an operation.
+class QueueLease {
+ public:
+  QueueLease() = default;
+  explicit QueueLease(Device& device) : device_(&device), queue_(device.take_queue()) {}
+  QueueLease(const QueueLease&) = delete;
+  ~QueueLease() {
+    if (queue_ != nullptr) device_->give_queue_back(std::move(queue_));
+  }
+  QueueLease(QueueLease&& other) noexcept = default;
+  QueueLease& operator=(QueueLease&& other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(queue_, other.queue_);
+    return *this;
+  }
+
+  Queue* get() const noexcept { return queue_.get(); }
+
+  // Lets the queue go for good, since what was queued on it may never end.
+  void abandon() noexcept { queue_.reset(); }
+
+ private:
+  Device* device_ = nullptr;
+  std::shared_ptr<Queue> queue_;
+};
+
+}  // namespace arrowdevice::device

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/devices.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+
+#include "backend/device_types.h"
+#include "backend/registry.h"
+#include "base/log.h"
+#include "base/process.h"
+#include "device/queue.h"
+#include "device/reaper.h"
+
+namespace arrowdevice::device {
+
+namespace {
+
+// Drivers must not be called after `exit` has begun, nor in a child of the process in which they were opened.
+void check_process(ArrowDeviceType type) {
+  if (type == ARROW_DEVICE_CPU || process::drivers_usable()) return;
+  const char* const why =
+      process::is_forked_child() ? ": drivers were opened before this process was forked" : ": exit has begun";
+  throw Error(ENODEV, backend::device_type_text(type) + why);
+}
+
+}  // namespace
+
+Devices& Devices::instance() {
+  static auto* const devices = [] {
+    auto* const made = new Devices;
+    process::keep_usable_across_fork(made->mutex_);
+    return made;
+  }();
+  return *devices;
+}
+
+Device& Devices::cpu() {
+  static Device& cpu = get(ARROW_DEVICE_CPU, 0);
+  return cpu;
+}
+
+const backend::Backend& Devices::backend_of(ArrowDeviceType type) {
+  auto& registry = backend::Registry::instance();
+  const auto* backend = registry.find(type);
+  if (backend != nullptr) return *backend;
+  if (backend::find_device_type(type) == nullptr) {
+    throw Error(ENOTSUP, "the format names no " + backend::device_type_text(type) + " and no backend serves it");
+  }
+  const auto why = registry.refusals(type);
+  throw Error(ENODEV,
+              "there is no backend for " + backend::device_type_text(type) + (why.empty() ? "" : " (" + why + ")"));
+}
+
+Device* Devices::opened(const Key& key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = devices_.find(key);
+  return found == devices_.end() ? nullptr : found->second.get();
+}
+
+Device& Devices::get(ArrowDeviceType type, int64_t id) {
+  id = backend::canonical_device_id(type, id);
+  if (auto* device = opened({type, id})) return *device;
+  return open(backend_of(type), type, id);
+}
+
+Device& Devices::open(const backend::Backend& backend, ArrowDeviceType type, int64_t id) {
+  const std::lock_guard opening(opening_);
+  if (auto* device = opened({type, id})) return *device;
+  check_process(type);
+  if (type != ARROW_DEVICE_CPU) process::drivers_opened();
+  int64_t count = 0;
+  backend.call("device_count", backend.table().device_count, type, &count);
+  process::watch_exit();
+  if (id < 0 || id >= count) {
+    throw Error(ENODEV,
+                format("there is no %s: the backend %s has %lld devices of this type",
+                       backend::device_text(type, id).c_str(), backend.name().c_str(), static_cast<long long>(count)));
+  }
+  // A device is opened once, also if it cannot be described the first time.
+  void*& handle = handles_[{type, id}];
+  if (handle == nullptr) backend.call("device_open", backend.table().device_open, type, id, &handle);
+  process::watch_exit();
+  auto device = std::make_unique<Device>(backend, type, id, handle, false);
+  const std::lock_guard lock(mutex_);
+  return *(devices_[{type, id}] = std::move(device));
+}
+
+Device& Devices::find(std::string_view name) {
+  const auto colon = name.find(':');
+  const auto* type = backend::find_device_type(name.substr(0, colon));
+  if (type == nullptr) {
+    throw Error(EINVAL, "\"" + std::string(name) + "\" does not begin with the name of a device type");
+  }
+  int64_t id = 0;
+  if (colon != name.npos) {
+    const auto digits = name.substr(colon + 1);
+    const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), id);
+    if (failure != std::errc() || end != digits.data() + digits.size() || id < 0) {
+      throw Error(EINVAL, "\"" + std::string(name) + "\" does not end with a device id");
+    }
+  }
+  return get(type->type, id);
+}
+
+int64_t Devices::count(ArrowDeviceType type) {
+  const auto* backend = backend::Registry::instance().find(type);
+  if (backend == nullptr) {
+    if (backend::find_device_type(type) != nullptr) return 0;
+    throw Error(ENOTSUP, "the format names no " + backend::device_type_text(type) + " and no backend serves it");
+  }
+  check_process(type);
+  if (type != ARROW_DEVICE_CPU) process::drivers_opened();
+  int64_t count = 0;
+  backend->try_call(ENODEV, "device_count", backend->table().device_count, type, &count);
+  return count;
+}
+
+std::vector<Device*> Devices::list() {
+  std::vector<ArrowDeviceType> types;
+  for (const auto* backend : backend::Registry::instance().load_all()) {
+    types.insert(types.end(), backend->device_types().begin(), backend->device_types().end());
+  }
+  std::ranges::sort(types);
+  std::vector<Device*> all;
+  for (const auto type : types) {
+    try {
+      const int64_t n = count(type);
+      for (int64_t id = 0; id < n; ++id) all.push_back(&get(type, id));
+    } catch (const Error& e) {
+      log(LogLevel::kWarning, backend::device_type_text(type) + " is left out: " + e.message());
+    }
+  }
+  return all;
+}
+
+Device& Devices::locate(ArrowDeviceType type, int64_t id, const void* buffer, void* sync_event) {
+  const auto& backend = backend_of(type);
+  if (backend.table().locate == nullptr || (buffer == nullptr && sync_event == nullptr)) return get(type, id);
+  check_process(type);
+  Device* plain = nullptr;
+  try {
+    plain = &get(type, id);
+  } catch (const Error& e) {
+    if (e.code() != ENODEV) throw;  // the id may be that of an adopted context only
+  }
+  void* handle = nullptr;
+  try {
+    backend.call("locate", backend.table().locate, type, id, buffer, sync_event, &handle);
+  } catch (const Error& e) {
+    if (e.code() == ENODEV) throw;  // nobody's whom the backend knows: what the id names could not use it
+  }
+  if (handle == nullptr) return plain != nullptr ? *plain : get(type, id);
+  if (plain != nullptr && plain->handle() == handle) return *plain;
+  return context(backend, type, id, handle, false);
+}
+
+Device& Devices::context(const backend::Backend& backend, ArrowDeviceType type, int64_t id, void* handle, bool adopts) {
+  const auto known = [&]() -> Device* {  // needs mutex_
+    auto found = contexts_.find(handle);
+    if (found == contexts_.end()) {
+      const auto with_id = std::ranges::find_if(devices_, [&](const auto& entry) {
+        return entry.second->handle() == handle && &entry.second->backend() == &backend;
+      });
+      if (with_id == devices_.end()) return nullptr;
+      found = contexts_.try_emplace(handle).first;
+      found->second.device = with_id->second.get();
+    }
+    found->second.adoptions += adopts;
+    if (adopts) found->second.device->set_borrowed(false);
+    return found->second.device;
+  };
+  {
+    const std::lock_guard lock(mutex_);
+    if (auto* device = known()) return *device;
+  }
+  auto device = std::make_unique<Device>(backend, type, id, handle, true);
+  device->set_borrowed(!adopts);
+  const std::lock_guard lock(mutex_);
+  if (auto* other = known()) return *other;
+  auto& place = contexts_[handle];
+  place.device = device.get();
+  place.owned = std::move(device);
+  place.adoptions = adopts;
+  return *place.device;
+}
+
+Device& Devices::adopt(ArrowDeviceType type, int64_t id, const arrowdevice_native_device& native) {
+  const auto& backend = backend_of(type);
+  backend.require("device_adopt", backend.table().device_adopt);
+  const std::lock_guard opening(opening_);
+  check_process(type);
+  if (type != ARROW_DEVICE_CPU) process::drivers_opened();
+  void* handle = nullptr;
+  backend.call("device_adopt", backend.table().device_adopt, type, id, &native, &handle);
+  process::watch_exit();
+  try {
+    return context(backend, type, id, handle, true);
+  } catch (...) {
+    arrowdevice_error unseen{};  // what led here is what the caller is told
+    backend.table().device_retire(handle, &unseen);
+    throw;
+  }
+}
+
+// Takes one adoption off. True if it was the last of a context that is to go: nobody else can retire it meanwhile.
+bool Devices::begin_retiring(const Device& device) {
+  const std::lock_guard lock(mutex_);
+  const auto found = contexts_.find(device.handle());
+  if (found == contexts_.end() || found->second.adoptions == 0) {
+    throw Error(EINVAL, device.text() + " was not adopted, or is retired already");
+  }
+  auto& context = found->second;
+  if (context.is_retiring) throw Error(EBUSY, device.text() + " is being retired by another thread");
+  const bool is_last = context.adoptions == 1 && context.owned != nullptr;
+  if (is_last) {
+    context.is_retiring = true;
+  } else {
+    --context.adoptions;
+  }
+  return is_last;
+}
+
+void Devices::end_retiring(const Device& device, bool is_retired) {
+  const std::lock_guard lock(mutex_);
+  const auto found = contexts_.find(device.handle());
+  found->second.is_retiring = false;
+  if (!is_retired) return;
+  retired_.push_back(std::move(found->second.owned));  // its pointer stays valid, to answer ENODEV
+  contexts_.erase(found);
+}
+
+void Devices::retire(Device& device, const Deadline& deadline) {
+  device.check_usable();
+  const auto& backend = device.backend();
+  backend.require("device_retire", backend.table().device_retire);
+  if (!begin_retiring(device)) {
+    backend.call("device_retire", backend.table().device_retire, device.handle());
+    return;
+  }
+  try {
+    if (!Reaper::instance().quiesce(deadline)) {
+      throw Error(ETIMEDOUT, "work on " + device.text() + " is not done yet");
+    }
+    device.drop_idle();
+    if (device.has_users()) throw Error(EBUSY, "arrays, pools or queues of " + device.text() + " are alive");
+    {
+      const std::lock_guard lock(mutex_);
+      retired_.reserve(retired_.size() + 1);  // so that nothing fails once the backend has let go
+    }
+    device.retire();
+  } catch (...) {
+    end_retiring(device, false);
+    throw;
+  }
+  end_retiring(device, true);
+}
+
+uint32_t reach(const Device& from, const Device& to) {
+  constexpr uint32_t kBoth = ARROWDEVICE_REACH_ACCESS | ARROWDEVICE_REACH_COPY;
+  if (&from == &to) return kBoth;
+  const auto ask = [](const Device& asked, const Device* source, const Device* target) {
+    uint32_t out = 0;
+    const auto& backend = asked.backend();
+    backend.call("reach", backend.table().reach, source != nullptr ? source->handle() : nullptr,
+                 target != nullptr ? target->handle() : nullptr, &out);
+    return out;
+  };
+  if (to.is_cpu() || from.is_cpu()) {
+    const Device& other = to.is_cpu() ? from : to;
+    uint32_t out = ARROWDEVICE_REACH_COPY;
+    if (to.is_cpu() && from.is_host_readable() && from.has_addresses()) out |= ARROWDEVICE_REACH_ACCESS;
+    if (other.backend().table().reach != nullptr) {
+      out |= ask(other, from.is_cpu() ? nullptr : &from, to.is_cpu() ? nullptr : &to);
+    }
+    return out;
+  }
+  if (&from.backend() == &to.backend()) {
+    return from.backend().table().reach != nullptr ? ask(from, &from, &to) : 0;
+  }
+  // Between vendors the host's view is all that is shared.
+  const auto is_host_memory = [](const Device& device) { return device.is_host_readable() && device.has_addresses(); };
+  return is_host_memory(from) || is_host_memory(to) ? uint32_t{ARROWDEVICE_REACH_COPY} : 0;
+}
+
+}  // namespace arrowdevice::device

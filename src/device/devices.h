@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// All devices of the process, by type and id.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "base/deadline.h"
+#include "device/device.h"
+
+namespace arrowdevice::device {
+
+class Devices {
+ public:
+  // Made at first use and never destroyed.
+  static Devices& instance();
+
+  // Throws ENODEV, ENOTSUP. Never an adopted one.
+  Device& get(ArrowDeviceType type, int64_t id);
+
+  // By name: "opencl:0", "cpu". Throws EINVAL for what is no such name.
+  Device& find(std::string_view name);
+
+  int64_t count(ArrowDeviceType type);
+
+  // All of all backends, by type, then id. Loads every backend; those that fail are left out and logged.
+  std::vector<Device*> list();
+
+  // The device that a foreign buffer or event belongs to: the backend is asked where it can tell, else it is the one
+  // with that type and id.
+  Device& locate(ArrowDeviceType type, int64_t id, const void* buffer, void* sync_event);
+
+  Device& adopt(ArrowDeviceType type, int64_t id, const arrowdevice_native_device& native);
+  void retire(Device& device, const Deadline& deadline);
+
+  // The CPU.
+  Device& cpu();
+
+ private:
+  // A context of someone else's: adopted by the application, or brought along by a foreign array.
+  struct Context {
+    Device* device = nullptr;
+    std::unique_ptr<Device> owned;  // NULL: one of the devices with an id
+    int64_t adoptions = 0;
+    bool is_retiring = false;
+  };
+  using Key = std::pair<ArrowDeviceType, int64_t>;
+
+  Device* opened(const Key& key);
+  Device& open(const backend::Backend& backend, ArrowDeviceType type, int64_t id);
+  const backend::Backend& backend_of(ArrowDeviceType type);
+  Device& context(const backend::Backend& backend, ArrowDeviceType type, int64_t id, void* handle, bool adopts);
+  bool begin_retiring(const Device& device);
+  void end_retiring(const Device& device, bool is_retired);
+
+  std::mutex mutex_;  // guards the maps; never held while a driver is called
+  std::map<Key, std::unique_ptr<Device>> devices_;
+  std::map<void*, Context> contexts_;  // by the backend's handle
+  std::vector<std::unique_ptr<Device>> retired_;
+  std::map<Key, void*> handles_;  // opened, but not described yet; guarded by opening_
+  std::mutex opening_;            // one device is opened at a time: drivers start their platform with the first
+};
+
+// What `to` can do with memory of `from`: ARROWDEVICE_REACH_*.
+uint32_t reach(const Device& from, const Device& to);
+
+}  // namespace arrowdevice::device

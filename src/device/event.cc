@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/event.h"
+
+#include <cerrno>
+
+#include "backend/device_types.h"
+#include "device/queue.h"
+
+namespace arrowdevice::device {
+
+Event::~Event() {
+  if (device_.is_usable()) device_.backend().table().event_destroy(handle_);
+}
+
+bool Event::is_ready() const {
+  if (fired_.load(std::memory_order_acquire)) return true;
+  device_.check_usable();
+  int ready = 0;
+  device_.backend().call("event_query", device_.backend().table().event_query, handle_, &ready);
+  if (ready != 0) fired_.store(true, std::memory_order_release);
+  return ready != 0;
+}
+
+bool Event::wait(int64_t timeout_ns) const {
+  if (timeout_ns == 0 || fired_.load(std::memory_order_acquire)) return is_ready();
+  Counters::add(device_.counters().host_waits, 1);
+  return wait_idly(timeout_ns);
+}
+
+bool Event::wait_idly(int64_t timeout_ns) const {
+  device_.check_usable();
+  const auto& backend = device_.backend();
+  const bool fired = backend.try_call(ETIMEDOUT, "event_wait", backend.table().event_wait, handle_, timeout_ns);
+  if (fired) fired_.store(true, std::memory_order_release);
+  return fired;
+}
+
+bool Event::is_over() const noexcept {
+  // Work that failed does not touch its memory any more, and says so each time that it is asked. A call that fails for
+  // another reason tells nothing.
+  constexpr int kAttempts = 2;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    try {
+      return !device_.is_usable() || is_ready();
+    } catch (...) {
+      continue;
+    }
+  }
+  return true;
+}
+
+void* Event::publish() const {
+  device_.check_usable();
+  void* sync_event = nullptr;
+  device_.backend().call("event_publish", device_.backend().table().event_publish, handle_, &sync_event);
+  return sync_event;
+}
+
+void ForeignEvent::check(const Device& source, const void* sync_event) {
+  const auto* type = backend::find_device_type(source.type());
+  if (sync_event != nullptr && type != nullptr && !type->has_events) {
+    throw Error(EINVAL, std::string("sync_event is not NULL, but arrays on ") + type->name + " have no events");
+  }
+}
+
+ForeignEvent::ForeignEvent(Device& source, void* sync_event) {
+  check(source, sync_event);
+  if (sync_event == nullptr) return;
+  const auto& backend = source.backend();
+  backend.require("event_import", backend.table().event_import);
+  source.check_usable();
+  void* handle = nullptr;
+  backend.call("event_import", backend.table().event_import, source.handle(), sync_event, &handle);
+  event_ = std::make_shared<Event>(source, handle);
+}
+
+void ForeignEvent::wait(int64_t timeout_ns) const {
+  if (event_ != nullptr && !event_->wait(timeout_ns)) {
+    throw Error(ETIMEDOUT, "the producer's event on " + event_->device().text() + " has not fired in time");
+  }
+}
+
+void ForeignEvent::wait_on(Queue& queue, int64_t timeout_ns) const {
+  if (event_ == nullptr) return;
+  const bool is_of_queues_backend = &queue.device().backend() == &event_->device().backend();
+  const bool has_time_out = timeout_ns >= 0;
+  if (!is_of_queues_backend || (has_time_out && queue.device().waits_on_host())) wait(timeout_ns);
+  if (is_of_queues_backend) queue.wait_for(*event_);
+}
+
+}  // namespace arrowdevice::device

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/pool.h"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+
+#include "base/checked.h"
+#include "base/process.h"
+#include "device/queue.h"
+
+namespace arrowdevice::device {
+namespace {
+
+constexpr int64_t kSmallestClass = 512;
+constexpr int64_t kClassesPerDoubling = 8;
+constexpr int64_t kMostKeptByDefault = int64_t{1} << 30;
+constexpr int64_t kDefaultKeepShare = 4;  // a quarter of what is free
+
+// Sizes are rounded up to an eighth of their power of two, so that at most an eighth is wasted and a block given back
+// fits the next buffer of about its size.
+int64_t size_class(int64_t size) {
+  if (size <= kSmallestClass) return kSmallestClass;
+  const auto power = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(size)));
+  return align_up(size, std::max(kSmallestClass, power / kClassesPerDoubling));
+}
+
+int64_t default_keep(const Device& device) {
+  int64_t free_bytes = -1;
+  int64_t total_bytes = -1;
+  try {
+    device.memory(&free_bytes, &total_bytes);
+  } catch (const Error&) {
+    free_bytes = -1;  // a device that cannot say how much is free gets the fixed bound
+  }
+  return free_bytes < 0 ? kMostKeptByDefault : std::min(kMostKeptByDefault, free_bytes / kDefaultKeepShare);
+}
+
+}  // namespace
+
+void Allocation::reset() noexcept {
+  if (buffer_ == nullptr) return;
+  pool_->give_back(std::exchange(buffer_, nullptr), capacity_);
+  pool_.reset();
+}
+
+Pool::Pool(Device& device, const arrowdevice_pool_options& options, Owner owner)
+    : device_(device),
+      options_(options),
+      use_(owner == kApplicationOwned ? std::optional<DeviceUse>(std::in_place, device) : std::nullopt),
+      keep_limit_(options.keep < 0   ? 0
+                  : options.keep > 0 ? options.keep
+                                     : default_keep(device)) {
+  if ((options.allocate == nullptr) != (options.deallocate == nullptr)) {
+    throw Error(EINVAL, "the pool's allocate and deallocate come together, but only one is there");
+  }
+  if (options.cap < 0) throw Error(EINVAL, "the pool's cap is negative");
+  if (device.is_cpu()) process::keep_usable_across_fork(mutex_);
+}
+
+Pool::~Pool() {
+  if (device_.is_cpu()) process::forget_across_fork(mutex_);
+  trim();
+  if (options_.destroy != nullptr && may_call_out()) options_.destroy(options_.user);
+}
+
+bool Pool::may_call_out() const noexcept { return device_.is_usable() && !process::exit_has_begun(); }
+
+Allocation Pool::allocate(const Queue* queue, int64_t size) {
+  const int64_t capacity = size_class(size);
+  void* buffer = take_kept(capacity);
+  if (buffer == nullptr) {
+    reserve(capacity);
+    try {
+      buffer = ask_driver(queue, capacity);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      stats_.used -= capacity;
+      throw;
+    }
+    const std::lock_guard lock(mutex_);
+    ++stats_.driver_allocations;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    ++stats_.allocations;
+  }
+  return {shared_from_this(), buffer, capacity};
+}
+
+void* Pool::take_kept(int64_t capacity) {
+  const std::lock_guard lock(mutex_);
+  const auto found = kept_.find(capacity);
+  if (found == kept_.end() || found->second.empty()) return nullptr;
+  void* const buffer = found->second.back().buffer;
+  found->second.pop_back();
+  if (found->second.empty()) kept_.erase(found);
+  stats_.kept -= capacity;
+  stats_.used += capacity;
+  return buffer;
+}
+
+// Counts a new block in, within the cap. What is kept gives way to what is asked for.
+void Pool::reserve(int64_t capacity) {
+  const auto fits = [&] { return options_.cap == 0 || stats_.used + stats_.kept + capacity <= options_.cap; };
+  std::unique_lock lock(mutex_);
+  if (!fits() && stats_.kept > 0) {
+    lock.unlock();
+    trim();
+    lock.lock();
+  }
+  if (!fits()) {
+    throw Error(ENOMEM, format("the pool's cap of %lld bytes on %s is reached: %lld in use, %lld asked for",
+                               static_cast<long long>(options_.cap), device_.text().c_str(),
+                               static_cast<long long>(stats_.used), static_cast<long long>(capacity)));
+  }
+  stats_.used += capacity;
+  stats_.peak = std::max(stats_.peak, stats_.used + stats_.kept);
+}
+
+void* Pool::ask_driver(const Queue* queue, int64_t capacity) {
+  try {
+    return ask_driver_once(queue, capacity);
+  } catch (const Error& e) {
+    const bool keeps_some = stats().kept > 0;
+    if (e.code() != ENOMEM || !keeps_some) throw;
+  }
+  trim();
+  return ask_driver_once(queue, capacity);
+}
+
+void* Pool::ask_driver_once(const Queue* queue, int64_t capacity) {
+  if (options_.allocate == nullptr) return device_.driver_allocate(queue, capacity);
+  device_.check_usable();
+  void* native_queue = nullptr;
+  if (queue != nullptr && device_.backend().table().queue_native != nullptr) native_queue = queue->native().queue;
+  void* buffer = nullptr;
+  const int code = options_.allocate(options_.user, capacity, device_.info().buffer_alignment, native_queue, &buffer);
+  if (code != 0 || buffer == nullptr) {
+    throw Error(code != 0 ? code : ENOMEM, format("the application's allocator gave no memory (%lld bytes on %s)",
+                                                  static_cast<long long>(capacity), device_.text().c_str()));
+  }
+  return buffer;
+}
+
+void Pool::give_back(void* buffer, int64_t capacity) noexcept {
+  // Nor is the lock touched then: in a forked child, a thread that is not there may hold it for ever.
+  if (!device_.is_usable()) return;
+  KeptList evicted;
+  bool is_kept = false;
+  try {
+    is_kept = keep(buffer, capacity, evicted);
+  } catch (const std::bad_alloc&) {
+    is_kept = false;  // no room to note it down: let the driver have it
+  }
+  for (const auto& old : evicted) to_driver(old.buffer, old.capacity);
+  if (!is_kept) to_driver(buffer, capacity);
+}
+
+// Counts a block out and keeps it if the bound allows; the oldest ones go for it. What can fail comes before anything
+// of the kept blocks changes.
+bool Pool::keep(void* buffer, int64_t capacity, KeptList& evicted) {
+  const std::lock_guard lock(mutex_);
+  stats_.used -= capacity;
+  if (capacity > keep_limit_ || !may_call_out()) return false;
+  KeptList node{{buffer, capacity, next_stamp_}};
+  auto& same_size = kept_[capacity];
+  same_size.splice(same_size.end(), node);
+  ++next_stamp_;
+  stats_.kept += capacity;
+  while (stats_.kept > keep_limit_) {
+    const auto oldest = std::ranges::min_element(
+        kept_, {}, [](const auto& entry) { return entry.second.empty() ? INT64_MAX : entry.second.front().stamp; });
+    stats_.kept -= oldest->first;
+    evicted.splice(evicted.end(), oldest->second, oldest->second.begin());
+    if (oldest->second.empty()) kept_.erase(oldest);
+  }
+  return true;
+}
+
+void Pool::to_driver(void* buffer, int64_t capacity) noexcept {
+  if (options_.deallocate == nullptr) {
+    device_.driver_deallocate(buffer);
+  } else if (may_call_out()) {
+    options_.deallocate(options_.user, buffer, capacity, nullptr);
+  }
+}
+
+void Pool::trim() noexcept {
+  std::map<int64_t, KeptList> all;
+  {
+    const std::lock_guard lock(mutex_);
+    all.swap(kept_);
+    stats_.kept = 0;
+  }
+  for (const auto& [capacity, blocks] : all) {
+    for (const auto& block : blocks) to_driver(block.buffer, capacity);
+  }
+}
+
+PoolStats Pool::stats() const {
+  const std::lock_guard lock(mutex_);
+  return stats_;
+}
+
+}  // namespace arrowdevice::device

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/queue.h"
+
+#include <cerrno>
+
+#include "base/log.h"
+
+namespace arrowdevice::device {
+
+std::shared_ptr<Queue> Queue::create(Device& device) {
+  device.check_usable();
+  void* handle = nullptr;
+  device.backend().call("queue_create", device.backend().table().queue_create, device.handle(), &handle);
+  return std::shared_ptr<Queue>(new Queue(device, handle));
+}
+
+std::shared_ptr<Queue> Queue::wrap(Device& device, const arrowdevice_native_queue& native) {
+  device.check_usable();
+  const auto& backend = device.backend();
+  backend.require("queue_wrap", backend.table().queue_wrap);
+  void* handle = nullptr;
+  backend.call("queue_wrap", backend.table().queue_wrap, device.handle(), &native, &handle);
+  auto queue = std::shared_ptr<Queue>(new Queue(device, handle));
+  queue->is_known_outside_ = true;
+  return queue;
+}
+
+Queue::~Queue() {
+  if (device_.is_usable()) device_.backend().table().queue_destroy(handle_);
+}
+
+arrowdevice_native_queue Queue::native() const {
+  const auto& backend = device_.backend();
+  backend.require("queue_native", backend.table().queue_native);
+  device_.check_usable();
+  arrowdevice_native_queue out{};
+  out.struct_size = sizeof out;
+  backend.call("queue_native", backend.table().queue_native, handle_, &out);
+  const std::lock_guard lock(mutex_);
+  is_known_outside_ = true;
+  return out;
+}
+
+void Queue::copy(std::span<const arrowdevice_backend_region> regions) {
+  if (regions.empty()) return;
+  device_.check_usable();
+  const std::lock_guard lock(mutex_);
+  has_new_work_ = true;
+  device_.backend().call("copy", device_.backend().table().copy, handle_, regions.data(),
+                         static_cast<int64_t>(regions.size()));
+  // Counted once the driver has taken them: any sizes may have been asked for.
+  int64_t in = 0;
+  int64_t out = 0;
+  for (const auto& region : regions) {
+    if (region.to_device == device_.handle()) in += region.size;
+    if (region.from_device == device_.handle()) out += region.size;
+  }
+  auto& counters = device_.counters();
+  Counters::add(counters.submissions, 1);
+  Counters::add(counters.regions, static_cast<int64_t>(regions.size()));
+  Counters::add(counters.bytes_in, in);
+  Counters::add(counters.bytes_out, out);
+}
+
+std::shared_ptr<Event> Queue::record() {
+  device_.check_usable();
+  const auto& table = device_.backend().table();
+  const std::lock_guard lock(mutex_);
+  void* handle = nullptr;
+  device_.backend().call("event_record", table.event_record, handle_, &handle);
+  Counters::add(device_.counters().events, 1);
+  try {
+    last_ = std::make_shared<Event>(device_, handle);
+  } catch (...) {
+    table.event_destroy(handle);
+    throw;
+  }
+  has_new_work_ = false;
+  return last_;
+}
+
+void Queue::wait_for(const Event& event) {
+  device_.check_usable();
+  const std::lock_guard lock(mutex_);
+  has_new_work_ = true;
+  device_.backend().call("queue_wait_event", device_.backend().table().queue_wait_event, handle_, event.handle());
+}
+
+// A new event is pending for a moment even where nothing is left to do, and would make each poll say so.
+bool Queue::finish(int64_t timeout_ns) {
+  auto event = end();
+  if (event == nullptr) event = record();
+  return event->wait(timeout_ns);
+}
+
+std::shared_ptr<Event> Queue::last() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return last_;
+}
+
+std::shared_ptr<Event> Queue::end() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return is_known_outside_ || has_new_work_ ? nullptr : last_;
+}
+
+bool Queue::is_idle() const noexcept {
+  const auto event = last();
+  return event == nullptr || event->is_over();
+}
+
+bool Queue::has_failed() const noexcept {
+  const auto event = last();
+  try {
+    if (event != nullptr && device_.is_usable()) event->is_ready();
+    return false;
+  } catch (...) {
+    return true;
+  }
+}
+
+bool Queue::drain() noexcept {
+  if (!device_.is_usable()) return false;
+  // A second try, since recording an event may be the very call that failed.
+  constexpr int kAttempts = 2;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    std::shared_ptr<Event> end;
+    try {
+      end = record();
+    } catch (...) {
+      continue;
+    }
+    try {
+      end->wait(-1);
+    } catch (...) {
+      return end->is_over();  // failed work does not run any more
+    }
+    return true;
+  }
+  log(LogLevel::kError, "a queue could not be drained after a failure; its memory is not used again");
+  return false;
+}
+
+}  // namespace arrowdevice::device

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// A queue: an in-order lane of work on a device.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+
+#include "device/device.h"
+#include "device/event.h"
+
+namespace arrowdevice::device {
+
+// Calls on one queue are serialised here, as the backend table promises; any thread may make them.
+class Queue {
+ public:
+  static std::shared_ptr<Queue> create(Device& device);
+  static std::shared_ptr<Queue> wrap(Device& device, const arrowdevice_native_queue& native);
+  ~Queue();
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  Device& device() const noexcept { return device_; }
+  void* handle() const noexcept { return handle_; }
+  arrowdevice_native_queue native() const;
+
+  // Enqueues a batch; none at all is no submission. Counts the bytes to and from the queue's own device: those of
+  // another device at the other end are for the caller to count.
+  void copy(std::span<const arrowdevice_backend_region> regions);
+
+  // An event that fires after the work so far.
+  std::shared_ptr<Event> record();
+
+  // Work queued later runs after the event, which is of this queue's backend.
+  void wait_for(const Event& event);
+
+  // Waits until the work so far is done; false after `timeout_ns` >= 0. Once it is done, a poll says so.
+  bool finish(int64_t timeout_ns);
+
+  // Whether nothing that was recorded is still to come.
+  bool is_idle() const noexcept;
+
+  // Whether its last work failed: work queued on it later may fail for that reason alone.
+  bool has_failed() const noexcept;
+
+  // After a failure: waits until nothing that was enqueued is running any more, whatever came of it. False if that
+  // cannot be told: what the work uses must never be used again then.
+  bool drain() noexcept;
+
+  // For driver calls that name the queue beside those of this class.
+  std::unique_lock<std::mutex> lock() const {
+    std::unique_lock lock(mutex_);
+    has_new_work_ = true;
+    return lock;
+  }
+
+ private:
+  Queue(Device& device, void* handle) noexcept : device_(device), handle_(handle) {}
+
+  std::shared_ptr<Event> last() const noexcept;
+
+  // The event behind all work so far, if it is recorded already.
+  std::shared_ptr<Event> end() const noexcept;
+
+  Device& device_;
+  void* const handle_;
+  mutable std::mutex mutex_;  // guards all below
+  std::shared_ptr<Event> last_;
+  mutable bool has_new_work_ = true;       // since `last_` was recorded
+  mutable bool is_known_outside_ = false;  // where work may be queued that is not seen here
+};
+
+}  // namespace arrowdevice::device

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Metadata of the C data interface: key-value pairs with lengths in native byte order, in one block of bytes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace arrowdevice::schema {
+
+// Bytes of an encoded block, 0 for NULL. Throws Error(EINVAL) where a count or a length is negative or the sum exceeds
+// 2^31 - 1 bytes.
+int64_t metadata_size(const char* encoded);
+
+// The value of the first pair with that key; nullopt where there is none. Throws as metadata_size().
+std::optional<std::string_view> metadata_find(const char* encoded, std::string_view key);
+
+inline constexpr std::string_view kExtensionName = "ARROW:extension:name";
+inline constexpr std::string_view kExtensionMetadata = "ARROW:extension:metadata";
+
+}  // namespace arrowdevice::schema

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schema/tree.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "base/error.h"
+#include "schema/format.h"
+
+namespace arrowdevice::schema {
+namespace {
+
+// As much of a name as a path could show; empty where there is none.
+std::string_view name_of(const ArrowSchema* source) {
+  if (source == nullptr || source->name == nullptr) return {};
+  return {source->name, strnlen(source->name, kLongestPath + 1)};
+}
+
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+// Cuts between two characters of UTF-8, so that a path can be printed.
+void drop_middle(std::string& path) {
+  if (path.size() <= kLongestPath) return;
+  constexpr std::string_view kGap = "...";
+  size_t head = kLongestPath / 2;
+  size_t tail = path.size() - (kLongestPath - head - kGap.size());
+  while (head > 0 && continues_character(path[head])) --head;
+  while (tail < path.size() && continues_character(path[tail])) ++tail;
+  path.replace(head, tail - head, kGap);
+}
+
+}  // namespace
+
+Tree::Tree(const ArrowSchema& root) {
+  // Breadth first, so that children lie side by side, with a loop, so that depth costs no stack.
+  add(&root, -1, false, {});
+  int depth = 1;
+  int32_t level_end = 1;
+  for (int32_t i = 0; i < size(); ++i) {
+    if (i == level_end) {
+      ++depth;
+      level_end = size();
+    }
+    read_type(i);
+    check_place(i);
+    add_children(i, depth);
+  }
+}
+
+void Tree::refuse(int32_t field, int code, const std::string& reason) const {
+  throw Error(code, path(field) + ": " + reason);
+}
+
+// The type as the format says, and whether the counts fit it.
+void Tree::read_type(int32_t index) {
+  Field& field = fields_[static_cast<size_t>(index)];
+  const ArrowSchema& source = *field.source;
+  if (source.format == nullptr) refuse(index, EINVAL, "the format is NULL");
+  ParsedFormat parsed;
+  try {
+    parsed = parse_format(source.format);
+  } catch (const Error& error) {
+    refuse(index, error.code(), error.message());
+  }
+  field.type = parsed.type;
+  if (parsed.union_map) {
+    // Columns of one type often follow each other.
+    if (union_maps_.empty() || union_maps_.back() != *parsed.union_map) union_maps_.push_back(*parsed.union_map);
+    field.type.union_map = static_cast<int32_t>(union_maps_.size()) - 1;
+  }
+
+  const LayoutInfo& info = field.type.info();
+  const int64_t n = source.n_children;
+  const int64_t expected = parsed.union_map ? parsed.n_type_ids : info.n_children;
+  if (n < 0) refuse(index, EINVAL, "n_children is " + std::to_string(n));
+  if (expected != LayoutInfo::kAnyNumber && n != expected) {
+    refuse(index, EINVAL,
+           "n_children is " + std::to_string(n) + ", not " + std::to_string(expected) + " (" + info.name + ")");
+  }
+  if (source.dictionary != nullptr && !field.type.is_index) {
+    refuse(index, EINVAL, "has a dictionary, but its format is no integer");
+  }
+}
+
+// What a parent demands of its children beyond their number. Map and run-end children are known by position.
+void Tree::check_place(int32_t index) const {
+  const Field& field = (*this)[index];
+  if (field.parent < 0) return;
+  const Field& parent = (*this)[field.parent];
+  if (parent.type.is_map) {
+    if (field.type.layout != Layout::kStruct) refuse(index, EINVAL, "the entries of a map are no struct");
+    const int64_t n = field.source->n_children;
+    if (n != 2) refuse(index, EINVAL, "n_children is " + std::to_string(n) + ", not 2 (entries of a map)");
+  }
+  if (parent.type.layout == Layout::kRunEndEncoded && index == parent.first_child) {
+    if (!field.type.is_run_end) refuse(index, EINVAL, "the run ends are no signed integer of 16, 32 or 64 bits");
+    if (field.source->dictionary != nullptr) refuse(index, EINVAL, "the run ends have a dictionary");
+  }
+}
+
+void Tree::add_children(int32_t index, int depth) {
+  const ArrowSchema& source = *(*this)[index].source;
+  const int64_t n = source.n_children;
+  const bool has_dictionary = source.dictionary != nullptr;
+  fields_[static_cast<size_t>(index)].first_child = size();
+  if (n == 0 && !has_dictionary) return;
+  if (depth == kDeepest) refuse(index, EINVAL, "nested deeper than " + std::to_string(kDeepest) + " levels");
+  // Before any of them is read: the number is the only bound on how much memory is looked at.
+  if (n > kMostNodes - size() - has_dictionary) {
+    refuse(index, EINVAL, "with its children there are more than " + std::to_string(kMostNodes) + " fields");
+  }
+  if (n > 0 && source.children == nullptr) {
+    refuse(index, EINVAL, "children is NULL, n_children is " + std::to_string(n));
+  }
+
+  std::array<const ArrowSchema*, kDeepest> line;
+  size_t n_line = 0;
+  for (int32_t each = index; each >= 0; each = (*this)[each].parent) line[n_line++] = (*this)[each].source;
+  const std::span<const ArrowSchema* const> ancestors(line.data(), n_line);
+
+  fields_[static_cast<size_t>(index)].n_children = static_cast<int32_t>(n);
+  for (int64_t i = 0; i < n; ++i) add(source.children[i], index, false, ancestors);
+  if (has_dictionary) {
+    fields_[static_cast<size_t>(index)].dictionary = size();
+    add(source.dictionary, index, true, ancestors);
+  }
+}
+
+// Refuses what must not be read before anything of it is read, its name for the message included.
+void Tree::add(const ArrowSchema* source, int32_t parent, bool is_dictionary,
+               std::span<const ArrowSchema* const> ancestors) {
+  const int32_t index = size();
+  fields_.push_back({.source = nullptr,
+                     .type = {},
+                     .parent = parent,
+                     .first_child = index,
+                     .n_children = 0,
+                     .dictionary = -1,
+                     .is_dictionary = is_dictionary});
+  if (source == nullptr) refuse(index, EINVAL, "the schema is NULL");
+  if (source->release == nullptr) refuse(index, EINVAL, "the schema is released");
+  fields_.back().source = source;
+  if (std::ranges::find(ancestors, source) != ancestors.end()) {
+    refuse(index, EINVAL, "the schema is its own ancestor");
+  }
+}
+
+std::string Tree::path(int32_t index) const {
+  std::array<int32_t, kDeepest> line;
+  size_t n_line = 0;
+  for (int32_t each = index; each >= 0; each = (*this)[each].parent) line[n_line++] = each;
+
+  const Field& root = fields_.front();
+  std::string path(name_of(root.source));
+  if (path.empty()) path = root.type.layout == Layout::kStruct ? "batch" : "array";
+  for (size_t i = n_line - 1; i-- > 0;) {
+    const Field& field = (*this)[line[i]];
+    const std::string_view name = name_of(field.source);
+    path += '.';
+    if (field.is_dictionary) {
+      path += "dictionary";
+    } else if (!name.empty()) {
+      path += name;
+    } else {
+      path += '[' + std::to_string(line[i] - (*this)[field.parent].first_child) + ']';
+    }
+  }
+  drop_middle(path);
+  return path;
+}
+
+}  // namespace arrowdevice::schema

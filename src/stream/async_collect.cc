@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library as a consumer: what a producer gives, as a stream that can be pulled.
+#include <cerrno>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <string>
+
+#include "backend/device_types.h"
+#include "base/error.h"
+#include "schema/copy.h"
+#include "stream/async.h"
+#include "stream/async_consumer.h"
+#include "stream/device_stream.h"
+
+namespace arrowdevice::stream {
+namespace {
+
+constexpr const char* kCancelled = "the stream was cancelled";
+
+// Between the producer's handler and the stream, which end in any order. Tasks are extracted by whoever pulls, so that
+// what a producer does then is done there.
+class Collection final : public AsyncConsumer {
+ public:
+  Collection(ArrowDeviceType type, int32_t depth) : type_(type), depth_(depth) {}
+  ~Collection() override {
+    if (schema_.release != nullptr) schema_.release(&schema_);
+  }
+
+  // -- the producer's side
+
+  // Attached before anything is looked at: a close that comes at that moment finds the producer, or is found here.
+  void on_schema(ArrowSchema schema, ArrowAsyncProducer* producer) override {
+    if (producer != nullptr) upstream_.attach(producer);
+    {
+      const std::lock_guard lock(mutex_);
+      if (schema_.release != nullptr) {
+        schema.release(&schema);
+        fail_with(EINVAL, "the producer has told its schema twice");
+      }
+      schema_ = schema;
+      if (producer == nullptr) fail_with(EINVAL, "the handler has no producer");
+      if (producer->device_type != type_) {
+        fail_with(EINVAL, "the producer's arrays are on device type " + std::to_string(producer->device_type) +
+                              ", not " + std::to_string(type_));
+      }
+      if (is_closed_ || is_cancelled_) throw Error(ECANCELED, kCancelled);
+      has_schema_ = true;
+      changed_.notify_all();
+    }
+    upstream_.request(depth_);
+  }
+
+  void on_task(const ArrowAsyncTask& task, const char*) override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!is_closed_) {
+        tasks_.push_back(task);
+        changed_.notify_all();
+        return;
+      }
+    }
+    auto unwanted = task;
+    discard(unwanted);
+  }
+
+  void on_end(const char*) override {
+    upstream_.detach();
+    const std::lock_guard lock(mutex_);
+    has_ended_ = true;
+    changed_.notify_all();
+  }
+
+  void on_error(int code, const char* text, const char*) noexcept override {
+    upstream_.detach();
+    const std::lock_guard lock(mutex_);
+    note_failure(code, text != nullptr ? text : format("the producer failed with errno %d", code));
+  }
+
+  void on_release() noexcept override {
+    upstream_.detach();
+    const std::lock_guard lock(mutex_);
+    if (!has_ended_) note_failure(EIO, "the producer has let go of the stream before its end");
+  }
+
+  // -- the stream's side
+
+  void schema(ArrowSchema* out) {
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return has_schema_ || code_ != 0 || is_cancelled_; });
+      if (!has_schema_) throw_failure();
+    }
+    schema::copy(schema_, out);  // which does not change any more
+  }
+
+  bool next(ArrowDeviceArray* out) {
+    ArrowAsyncTask task;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return !tasks_.empty() || has_ended_ || code_ != 0 || is_cancelled_; });
+      if (is_cancelled_ || (tasks_.empty() && !has_ended_)) throw_failure();
+      if (tasks_.empty()) return false;
+      task = tasks_.front();
+      tasks_.pop_front();
+    }
+    upstream_.request(1);
+    ArrowDeviceArray array = extract(task);
+    if (array.device_type != type_) {
+      const std::string where = backend::device_text(array.device_type, array.device_id);
+      array.array.release(&array.array);
+      throw Error(EINVAL,
+                  "an array of the stream is on " + where + ", which is of another device type than the stream");
+    }
+    *out = array;
+    return true;
+  }
+
+  void cancel() noexcept {
+    {
+      const std::lock_guard lock(mutex_);
+      is_cancelled_ = true;
+      changed_.notify_all();
+    }
+    upstream_.cancel();
+  }
+
+  void close() noexcept {
+    std::deque<ArrowAsyncTask> unwanted;
+    bool is_over;
+    {
+      const std::lock_guard lock(mutex_);
+      is_closed_ = true;
+      unwanted.swap(tasks_);
+      is_over = has_ended_ || code_ != 0;
+    }
+    if (!is_over) upstream_.cancel();
+    for (auto& task : unwanted) discard(task);
+  }
+
+ private:
+  [[noreturn]] void fail_with(int code, const std::string& text) {
+    note_failure(code, text);
+    throw Error(code, text);
+  }
+
+  // The first one stays. Needs the lock.
+  void note_failure(int code, const std::string& text) noexcept {
+    if (code_ == 0) {
+      code_ = code;
+      try {
+        text_ = text;
+      } catch (...) {
+        text_.clear();
+      }
+    }
+    changed_.notify_all();
+  }
+
+  [[noreturn]] void throw_failure() const {
+    if (is_cancelled_) throw Error(ECANCELED, kCancelled);
+    throw Error(code_, text_);
+  }
+
+  const ArrowDeviceType type_;
+  const int32_t depth_;
+  ForeignProducer upstream_;
+
+  std::mutex mutex_;  // guards all below; open while the producer is called
+  std::condition_variable changed_;
+  ArrowSchema schema_{};
+  std::deque<ArrowAsyncTask> tasks_;
+  int code_ = 0;  // of the failure that comes after the tasks
+  std::string text_;
+  bool has_schema_ = false;
+  bool has_ended_ = false;
+  bool is_cancelled_ = false;
+  bool is_closed_ = false;
+};
+
+class CollectedStream final : public DeviceStream {
+ public:
+  explicit CollectedStream(std::shared_ptr<Collection> collection) : collection_(std::move(collection)) {}
+  ~CollectedStream() override { collection_->close(); }
+
+  void schema(ArrowSchema* out) override { collection_->schema(out); }
+  bool next(ArrowDeviceArray* out) override { return collection_->next(out); }
+  void cancel() noexcept override { collection_->cancel(); }
+
+ private:
+  std::shared_ptr<Collection> collection_;
+};
+
+}  // namespace
+
+ArrowAsyncDeviceStreamHandler* collect(ArrowDeviceType type, const AsyncOptions& options, ArrowDeviceArrayStream* out) {
+  const auto collection = std::make_shared<Collection>(type, options.depth);
+  Publication<ArrowDeviceArrayStream> publication(std::make_unique<CollectedStream>(collection));
+  auto* const handler = make_handler(collection);
+  publish_on(type, publication, out);
+  return handler;
+}
+
+}  // namespace arrowdevice::stream

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library as a producer: a stream that is pulled as fast as the consumer asks.
+#include <cerrno>
+#include <mutex>
+
+#include "backend/device_types.h"
+#include "base/error.h"
+#include "stream/async.h"
+#include "stream/async_producer.h"
+#include "stream/device_stream.h"
+#include "stream/upstream.h"
+
+namespace arrowdevice::stream {
+namespace {
+
+class PulledStream final : public AsyncSource {
+ public:
+  void take(ArrowDeviceArrayStream& moved) noexcept { upstream_.take(moved); }
+  void give_back(ArrowDeviceArrayStream& moved) noexcept {
+    moved = *upstream_;
+    upstream_->release = nullptr;
+  }
+
+  bool has_next(bool wants_array) noexcept override { return !has_schema_ || (wants_array && !has_ended_); }
+
+  Item next() noexcept override {
+    try {
+      if (!has_schema_) return schema();
+      Item item(Item::Kind::kArray);
+      get_next(*upstream_, &item.array);
+      if (item.array.array.release == nullptr) {
+        has_ended_ = true;
+        return Item(Item::Kind::kEnd);
+      }
+      if (item.array.device_type == upstream_->device_type) return item;
+      throw Error(EINVAL, "an array of the stream is on " +
+                              backend::device_text(item.array.device_type, item.array.device_id) +
+                              ", which is of another device type than the stream");
+    } catch (...) {
+      has_schema_ = true;
+      has_ended_ = true;
+      return Item::current_failure();
+    }
+  }
+
+  // A stream of the library that waits is woken.
+  void cancel() noexcept override {
+    const std::lock_guard lock(closing_);
+    if (upstream_->release != nullptr) stream::cancel(*upstream_);
+  }
+
+  void close() noexcept override {
+    const std::lock_guard lock(closing_);
+    upstream_.release();
+  }
+
+ private:
+  Item schema() {
+    Item item(Item::Kind::kSchema);
+    get_schema(*upstream_, &item.schema);
+    has_schema_ = true;
+    return item;
+  }
+
+  Upstream<ArrowDeviceArrayStream> upstream_;
+  std::mutex closing_;  // against a cancel that comes at that moment
+  // Both change in next() only, which nothing else runs beside.
+  bool has_schema_ = false;
+  bool has_ended_ = false;
+};
+
+}  // namespace
+
+void produce(ArrowDeviceArrayStream& moved, ArrowAsyncDeviceStreamHandler& handler, AsyncOptions options) {
+  auto source = std::make_unique<PulledStream>();
+  auto& stream = *source;
+  const auto producer =
+      std::make_shared<AsyncProducer>(moved.device_type, handler, std::move(source), std::move(options.executor));
+  stream.take(moved);
+  const int code = producer->start();
+  if (code == 0) return;
+  stream.give_back(moved);
+  throw Error(code, format("the executor did not take the stream's work: errno %d", code));
+}
+
+}  // namespace arrowdevice::stream

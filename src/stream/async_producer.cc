@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stream/async_producer.h"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/background.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "schema/metadata.h"
+
+namespace arrowdevice::stream {
+
+Metadata copy_metadata(const char* encoded) {
+  if (encoded == nullptr) return std::nullopt;
+  return std::string(encoded, static_cast<size_t>(schema::metadata_size(encoded)));
+}
+
+namespace {
+
+const char* encoded(const Metadata& metadata) noexcept { return metadata.has_value() ? metadata->data() : nullptr; }
+
+}  // namespace
+
+// -- items
+
+Item::Item(Item&& other) noexcept
+    : kind(other.kind),
+      schema(std::exchange(other.schema, {})),
+      array(std::exchange(other.array, {})),
+      metadata(std::move(other.metadata)),
+      code(other.code),
+      text(std::move(other.text)) {}
+
+Item::~Item() {
+  if (schema.release != nullptr) schema.release(&schema);
+  if (array.array.release != nullptr) array.array.release(&array.array);
+}
+
+Item Item::failure(int code, std::string text, Metadata metadata) {
+  Item item(Kind::kFailure);
+  item.code = code;
+  item.text = std::move(text);
+  item.metadata = std::move(metadata);
+  return item;
+}
+
+Item Item::current_failure() {
+  arrowdevice_error error{};
+  const int code = fill_from_current_exception(&error);
+  return failure(code, error.message);
+}
+
+// -- tasks
+
+// What a task's private_data is. Keeps the producer, which the consumer may still call.
+struct AsyncProducer::TaskData {
+  std::shared_ptr<AsyncProducer> producer;
+  ArrowDeviceArray array;
+};
+
+// Where the data goes, or nowhere.
+int AsyncProducer::extract(ArrowAsyncTask* task, ArrowDeviceArray* out) noexcept {
+  auto* const data = static_cast<TaskData*>(std::exchange(task->private_data, nullptr));
+  if (data == nullptr) {
+    if (out != nullptr) out->array.release = nullptr;
+    return EINVAL;  // a second time
+  }
+  ArrowDeviceArray array = data->array;
+  const auto producer = std::move(data->producer);
+  {
+    const Lock lock(producer->mutex_);
+    if (producer->told_ == data) producer->told_ = nullptr;
+    producer->state_.task_gone();
+  }
+  delete data;
+  if (out != nullptr) {
+    *out = array;
+  } else {
+    array.array.release(&array.array);
+  }
+  return 0;
+}
+
+// -- the producer
+
+AsyncProducer::AsyncProducer(ArrowDeviceType device_type, ArrowAsyncDeviceStreamHandler& handler,
+                             std::unique_ptr<AsyncSource> source, std::unique_ptr<Executor> executor)
+    : handler_(handler), source_(std::move(source)), executor_(std::move(executor)) {
+  published_.device_type = device_type;
+  published_.request = request;
+  published_.cancel = cancel;
+  published_.private_data = this;
+}
+
+AsyncProducer& AsyncProducer::of(ArrowAsyncProducer* producer) noexcept {
+  return *static_cast<AsyncProducer*>(producer->private_data);
+}
+
+void AsyncProducer::request(ArrowAsyncProducer* self, int64_t n) noexcept {
+  auto& producer = of(self);
+  const auto alive = producer.shared_from_this();
+  Lock lock(producer.mutex_);
+  producer.state_.request(n);
+  producer.schedule(lock);
+}
+
+void AsyncProducer::cancel(ArrowAsyncProducer* self) noexcept {
+  auto& producer = of(self);
+  const auto alive = producer.shared_from_this();
+  Lock lock(producer.mutex_);
+  if (producer.state_.is_cancelled() || producer.state_.is_released()) return;
+  producer.state_.cancel();
+  lock.unlock();
+  producer.source_->cancel();  // one that is waiting in the source comes back
+  lock.lock();
+  producer.schedule(lock);
+}
+
+int AsyncProducer::start() noexcept {
+  {
+    const Lock lock(mutex_);
+    itself_ = shared_from_this();
+    is_scheduled_ = true;
+  }
+  const int code = executor_->submit(run_task, this);
+  if (code == 0) return 0;
+  const Lock lock(mutex_);
+  itself_.reset();  // the caller holds it, too
+  return code;
+}
+
+void AsyncProducer::wake() noexcept {
+  const auto alive = shared_from_this();
+  Lock lock(mutex_);
+  schedule(lock);
+}
+
+// Has the executor run whatever there is to do, unless it does so already.
+void AsyncProducer::schedule(Lock& lock) noexcept {
+  if (is_scheduled_ || !has_work()) return;
+  itself_ = shared_from_this();
+  is_scheduled_ = true;
+  lock.unlock();
+  const int code = executor_->submit(run_task, this);
+  if (code != 0) {
+    // The stream ends with the executor's code. Not on this stack: the caller may be inside of a callback.
+    lock.lock();
+    state_.fail(code);
+    lock.unlock();
+    try {
+      background::start([this] { run(); });
+    } catch (...) {
+      log(LogLevel::kError, "an async stream cannot be ended: neither its executor nor a thread runs its work");
+    }
+  }
+  lock.lock();
+}
+
+bool AsyncProducer::has_work() noexcept {
+  if (state_.is_released()) return false;
+  return state_.next() != AsyncState::Step::kNothing || source_->has_next(state_.wants_array());
+}
+
+void AsyncProducer::run_task(void* producer) noexcept { static_cast<AsyncProducer*>(producer)->run(); }
+
+// On the executor, one at a time.
+void AsyncProducer::run() noexcept {
+  Lock lock(mutex_);
+  while (has_work()) {
+    const auto step = state_.next();
+    if (step != AsyncState::Step::kNothing) {
+      const auto code = take(step, lock);
+      if (code.has_value()) state_.taken(step, *code);
+      continue;
+    }
+    lock.unlock();
+    Item item = source_->next();
+    lock.lock();
+    try {
+      arrived(std::move(item));
+    } catch (...) {  // no room for it
+      state_.fail(ENOMEM);
+    }
+  }
+  is_scheduled_ = false;
+  std::shared_ptr<AsyncProducer> last;  // goes after the lock
+  if (state_.is_released()) last.swap(itself_);
+  lock.unlock();
+}
+
+void AsyncProducer::arrived(Item item) {
+  const auto kind = item.kind;
+  const int code = item.code;
+  if (kind == Item::Kind::kAbort) {
+    state_.cancel();
+    return;
+  }
+  items_.push_back(std::move(item));
+  switch (kind) {
+    case Item::Kind::kSchema: state_.schema_arrived(); break;
+    case Item::Kind::kArray: state_.array_arrived(); break;
+    case Item::Kind::kEnd: state_.end_arrived(); break;
+    case Item::Kind::kFailure: state_.failure_arrived(code != 0 ? code : EIO); break;
+    case Item::Kind::kAbort: break;
+  }
+}
+
+// What the handler returned; nullopt: the stream has failed instead.
+std::optional<int> AsyncProducer::take(AsyncState::Step step, Lock& lock) noexcept {
+  switch (step) {
+    case AsyncState::Step::kSchema: return tell_schema(lock);
+    case AsyncState::Step::kTask: return tell_task(lock);
+    case AsyncState::Step::kEnd: return tell_end(lock);
+    case AsyncState::Step::kError: tell_error(lock); return 0;
+    case AsyncState::Step::kRelease: release_handler(lock); return 0;
+    case AsyncState::Step::kNothing: break;
+  }
+  return 0;
+}
+
+int AsyncProducer::tell_schema(Lock& lock) noexcept {
+  Item item = std::move(items_.front());
+  items_.pop_front();
+  lock.unlock();
+  additional_metadata_ = std::move(item.metadata);
+  published_.additional_metadata = encoded(additional_metadata_);
+  handler_.producer = &published_;
+  const int code = handler_.on_schema(&handler_, &item.schema);
+  lock.lock();
+  return code;
+}
+
+std::optional<int> AsyncProducer::tell_task(Lock& lock) noexcept {
+  auto* const data = new (std::nothrow) TaskData{shared_from_this(), {}};
+  if (data == nullptr) {
+    state_.fail(ENOMEM);
+    return std::nullopt;
+  }
+  Item item = std::move(items_.front());
+  items_.pop_front();
+  data->array = std::exchange(item.array, {});
+  told_ = data;
+  lock.unlock();
+  ArrowAsyncTask task{extract, data};
+  const int code = handler_.on_next_task(&handler_, &task, encoded(item.metadata));
+  source_->handed_out();
+  lock.lock();
+  // A consumer that refused it has not kept it.
+  const bool is_refused = code != 0 && told_ == data;
+  told_ = nullptr;
+  if (is_refused) {
+    lock.unlock();
+    ArrowAsyncTask refused{extract, data};
+    extract(&refused, nullptr);
+    lock.lock();
+  }
+  return code;
+}
+
+int AsyncProducer::tell_end(Lock& lock) noexcept {
+  const Item item = std::move(items_.front());
+  items_.pop_front();
+  lock.unlock();
+  const int code = handler_.on_next_task(&handler_, nullptr, encoded(item.metadata));
+  lock.lock();
+  return code;
+}
+
+void AsyncProducer::tell_error(Lock& lock) noexcept {
+  const int code = state_.error();
+  const bool is_own = state_.is_own_error();
+  Item item = is_own || items_.empty() ? Item(Item::Kind::kFailure) : std::move(items_.back());
+  lock.unlock();
+  handler_.producer = &published_;
+  const char* text = item.text.empty() ? nullptr : item.text.c_str();
+  if (is_own) text = code == EINVAL ? "a request of no arrays, or of fewer" : std::strerror(code);
+  handler_.on_error(&handler_, code, text, encoded(item.metadata));
+  lock.lock();
+}
+
+// What was never told goes with it.
+void AsyncProducer::release_handler(Lock& lock) noexcept {
+  std::deque<Item> items;
+  items.swap(items_);
+  lock.unlock();
+  items.clear();
+  source_->close();
+  handler_.release(&handler_);
+  lock.lock();
+}
+
+}  // namespace arrowdevice::stream

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stream/device_stream.h"
+
+#include <atomic>
+#include <cerrno>
+#include <new>
+#include <string>
+#include <type_traits>
+
+#include "base/error.h"
+
+namespace arrowdevice::stream {
+namespace {
+
+constexpr const char* kCancelled = "the stream was cancelled";
+
+// A failure as the callbacks tell it: a code, and a text that stays.
+struct Failure {
+  int code = 0;
+  std::string text;
+
+  static Failure current() noexcept;
+};
+
+Failure Failure::current() noexcept {
+  try {
+    try {
+      throw;
+    } catch (const Error& e) {
+      return {e.code(), e.message()};
+    } catch (const std::bad_alloc&) {
+      return {ENOMEM, "host memory is exhausted"};
+    } catch (const std::exception& e) {
+      return {EIO, e.what()};
+    } catch (...) {
+      return {EIO, "an exception of unknown type"};
+    }
+  } catch (...) {
+    return {ENOMEM, {}};  // no room for the text
+  }
+}
+
+void hand_over(const ArrowDeviceArray& array, ArrowDeviceArray* out) noexcept { *out = array; }
+void hand_over(const ArrowDeviceArray& array, ArrowArray* out) noexcept { *out = array.array; }
+
+}  // namespace
+
+// What private_data of a stream of the library is.
+template <typename Published>
+struct Publication<Published>::Handed {
+  using Array = std::conditional_t<std::is_same_v<Published, ArrowArrayStream>, ArrowArray, ArrowDeviceArray>;
+
+  std::unique_ptr<DeviceStream> stream;
+  Failure last;   // of get_schema or get_next, whichever came last
+  Failure final;  // of get_next: its answer from then on
+  bool has_ended = false;
+  std::atomic<bool> is_cancelled{false};
+
+  static Handed& of(Published* stream) noexcept { return *static_cast<Handed*>(stream->private_data); }
+
+  static int get_schema(Published* self, ArrowSchema* out) noexcept {
+    auto& handed = of(self);
+    *out = ArrowSchema{};
+    try {
+      handed.stream->schema(out);
+      return 0;
+    } catch (...) {
+      handed.last = Failure::current();
+      return handed.last.code;
+    }
+  }
+
+  static int get_next(Published* self, Array* out) noexcept {
+    auto& handed = of(self);
+    *out = Array{};
+    if (handed.has_ended) return 0;
+    if (handed.final.code == 0) handed.advance(out);
+    if (handed.final.code == 0) return 0;
+    handed.last = handed.final;
+    return handed.final.code;
+  }
+
+  void advance(Array* out) noexcept {
+    try {
+      ArrowDeviceArray array{};
+      if (is_cancelled) throw Error(ECANCELED, kCancelled);
+      if (stream->next(&array)) {
+        hand_over(array, out);
+      } else {
+        has_ended = true;
+      }
+    } catch (...) {
+      final = is_cancelled ? Failure{ECANCELED, kCancelled} : Failure::current();
+    }
+  }
+
+  static const char* get_last_error(Published* self) noexcept {
+    const auto& text = of(self).last.text;
+    return text.empty() ? nullptr : text.c_str();
+  }
+
+  static void release(Published* self) noexcept {
+    delete &of(self);
+    self->release = nullptr;
+    self->private_data = nullptr;
+  }
+};
+
+template <typename Published>
+Publication<Published>::Publication(std::unique_ptr<DeviceStream> stream) : handed_(std::make_unique<Handed>()) {
+  handed_->stream = std::move(stream);
+}
+
+template <typename Published>
+Publication<Published>::~Publication() = default;
+
+template <typename Published>
+void Publication<Published>::publish(Published* out) noexcept {
+  *out = Published{};
+  out->get_schema = Handed::get_schema;
+  out->get_next = Handed::get_next;
+  out->get_last_error = Handed::get_last_error;
+  out->release = Handed::release;
+  out->private_data = handed_.release();
+}
+
+template class Publication<ArrowDeviceArrayStream>;
+template class Publication<ArrowArrayStream>;
+
+void publish_on(ArrowDeviceType type, Publication<ArrowDeviceArrayStream>& publication,
+                ArrowDeviceArrayStream* out) noexcept {
+  publication.publish(out);
+  out->device_type = type;
+}
+
+bool cancel(ArrowDeviceArrayStream& stream) noexcept {
+  using Handed = Publication<ArrowDeviceArrayStream>::Handed;
+  if (stream.release != Handed::release) return false;
+  auto& handed = Handed::of(&stream);
+  handed.is_cancelled = true;
+  handed.stream->cancel();
+  return true;
+}
+
+}  // namespace arrowdevice::stream

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stream/pipeline.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+
+#include "array/move.h"
+#include "backend/device_types.h"
+#include "base/background.h"
+#include "base/error.h"
+#include "base/process.h"
+#include "schema/copy.h"
+#include "stream/device_stream.h"
+
+namespace arrowdevice::stream {
+namespace {
+
+MoveOptions with_queue(MoveOptions options) {
+  options.copy.queue = options.queue.get();
+  options.copy.async = true;
+  return options;
+}
+
+}  // namespace
+
+Pipeline::Pipeline(device::Device& to, const MoveOptions& options)
+    : to_(to),
+      options_(with_queue(options)),
+      use_(to),
+      queue_use_(options.queue != nullptr ? std::make_optional<device::DeviceUse>(options.queue->device())
+                                          : std::nullopt),
+      process_(getpid()) {}
+
+Pipeline::~Pipeline() {
+  if (schema_.release != nullptr) schema_.release(&schema_);
+}
+
+// A child has none of the threads, and what they had locked stays so.
+bool Pipeline::lacks_threads() const noexcept { return (has_reader_ || has_mover_) && getpid() != process_; }
+
+void Pipeline::check_threads() const {
+  if (lacks_threads()) throw Error(ENODEV, "the stream was begun before this process was forked");
+}
+
+void Pipeline::schema(ArrowSchema* out) {
+  check_threads();
+  {
+    Lock lock(mutex_);
+    if (!has_schema_ && options_.reads_ahead) {
+      start_reading_ahead();
+      changed_.wait(lock, [&] { return has_schema_ || schema_failure_ != nullptr || is_cancelled_; });
+      if (schema_failure_ != nullptr) std::rethrow_exception(schema_failure_);
+      if (!has_schema_) throw Error(ECANCELED, "the stream was cancelled");
+    } else if (!has_schema_) {
+      lock.unlock();
+      load_schema();
+    }
+  }
+  schema::copy(schema_, out);
+}
+
+// By whoever reads.
+void Pipeline::load_schema() {
+  if (tree_.has_value()) return;
+  get_schema(*upstream_, &schema_);
+  try {
+    tree_.emplace(schema_);
+  } catch (...) {
+    if (schema_.release != nullptr) schema_.release(&schema_);
+    schema_ = {};
+    throw;
+  }
+  const Lock lock(mutex_);
+  has_schema_ = true;
+  changed_.notify_all();
+}
+
+bool Pipeline::next(ArrowDeviceArray* out) {
+  check_threads();
+  Batches dropped;  // released after the lock
+  Lock lock(mutex_);
+  if (options_.reads_ahead) start_reading_ahead();
+  for (;;) {
+    while (!has_reader_ && may_read()) read(lock, Reader::kConsumer);
+    if (is_cancelled_) throw Error(ECANCELED, "the stream was cancelled");
+    if (batches_.empty() && reading_failure_ != nullptr) std::rethrow_exception(reading_failure_);
+    if (batches_.empty() && has_ended_) return false;
+    if (!batches_.empty() && batches_.front()->state == Batch::State::kSettled) break;
+    changed_.wait(lock);
+  }
+  const auto batch = std::move(batches_.front());
+  batches_.pop_front();
+  if (batch->failure != nullptr) {
+    has_ended_ = true;
+    dropped.swap(batches_);
+  }
+  changed_.notify_all();
+  lock.unlock();
+  if (batch->failure != nullptr) std::rethrow_exception(batch->failure);
+  *out = batch->array;
+  batch->array.array.release = nullptr;
+  return true;
+}
+
+// Needs the lock.
+bool Pipeline::may_read() const noexcept {
+  return !has_ended_ && !is_reading_ && !is_cancelled_ && !is_closed_ &&
+         batches_.size() < static_cast<size_t>(options_.depth);
+}
+
+// Reads one batch, moves it if that is no more than a submission, and puts it where the consumer takes it. The lock is
+// open meanwhile.
+void Pipeline::read(Lock& lock, Reader reader) {
+  auto batch = std::make_shared<Batch>();
+  is_reading_ = true;
+  const bool has_mover = has_mover_;
+  lock.unlock();
+  pull(*batch);
+  std::optional<background::Busy> busy;
+  if (reader == Reader::kThread) busy.emplace();
+  const bool may_work = !busy.has_value() || busy->may_work();
+  const bool is_end = batch->failure == nullptr && batch->array.array.release == nullptr;
+  bool needs_mover = false;
+  if (!is_end && batch->failure == nullptr && may_work) {
+    needs_mover = has_mover || occupies_thread(*batch);
+    if (!needs_mover) move(*batch);
+  }
+  if (!needs_mover) batch->state = Batch::State::kSettled;
+  lock.lock();
+  is_reading_ = false;
+  if (is_closed_) {
+    lock.unlock();
+    if (may_work) {
+      batch.reset();
+      upstream_.release();
+    }
+    lock.lock();
+    return;
+  }
+  if (is_end || batch->failure != nullptr) has_ended_ = true;
+  if (!is_end) batches_.push_back(batch);
+  if (needs_mover) hand_to_mover(*batch);
+  changed_.notify_all();
+}
+
+// Leaves the failure in the batch.
+void Pipeline::pull(Batch& batch) {
+  try {
+    load_schema();
+    get_next(*upstream_, &batch.array);
+    if (batch.array.array.release == nullptr) return;
+    const int64_t number = batches_read_++;
+    if (batch.array.device_type != upstream_->device_type) {
+      throw Error(EINVAL, "array " + std::to_string(number) + " of the stream is on " +
+                              backend::device_text(batch.array.device_type, batch.array.device_id) +
+                              ", which is of another device type than the stream");
+    }
+  } catch (...) {
+    batch.failure = std::current_exception();
+    if (tree_.has_value()) return;
+    const Lock lock(mutex_);
+    schema_failure_ = batch.failure;
+    changed_.notify_all();
+  }
+}
+
+// What cannot be told is for move() to say.
+bool Pipeline::occupies_thread(const Batch& batch) {
+  try {
+    return array::move_blocks(batch.array, to_, options_.copy);
+  } catch (...) {
+    return false;
+  }
+}
+
+void Pipeline::move(Batch& batch) noexcept {
+  try {
+    ArrowDeviceArray moved{};
+    auto options = options_.copy;
+    options.deadline = Deadline::from_option(options_.timeout_ns);
+    array::move_to(batch.array, *tree_, to_, options, &moved);
+    batch.array = moved;
+  } catch (...) {
+    batch.failure = std::current_exception();
+  }
+}
+
+// Needs the lock. Without a second thread, whoever has read does it.
+void Pipeline::hand_to_mover(Batch& batch) {
+  if (has_mover_) return;
+  try {
+    background::start([pipeline = shared_from_this()] { pipeline->move_batches(); });
+    has_mover_ = true;
+  } catch (...) {
+    batch.failure = std::current_exception();
+    batch.state = Batch::State::kSettled;
+  }
+}
+
+// Needs the lock.
+void Pipeline::start_reading_ahead() {
+  if (has_reader_ || has_ended_) return;
+  background::start([pipeline = shared_from_this()] { pipeline->read_ahead(); });
+  has_reader_ = true;
+}
+
+void Pipeline::read_ahead() noexcept {
+  Lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return may_read() || has_ended_ || is_cancelled_ || is_closed_; });
+    if (!may_read()) return;
+    try {
+      read(lock, Reader::kThread);
+    } catch (...) {  // no room for the batch
+      reading_failure_ = std::current_exception();
+      has_ended_ = true;
+      changed_.notify_all();
+    }
+  }
+}
+
+std::shared_ptr<Pipeline::Batch> Pipeline::find_unmoved() const {
+  const auto found =
+      std::ranges::find_if(batches_, [](const auto& batch) { return batch->state == Batch::State::kRead; });
+  return found != batches_.end() ? *found : nullptr;
+}
+
+void Pipeline::move_batches() noexcept {
+  Lock lock(mutex_);
+  for (;;) {
+    std::shared_ptr<Batch> batch;
+    changed_.wait(lock, [&] {
+      batch = find_unmoved();
+      return batch != nullptr || is_closed_ || is_cancelled_ || (has_ended_ && !is_reading_);
+    });
+    if (batch == nullptr || is_closed_ || is_cancelled_) return;
+    batch->state = Batch::State::kMoving;
+    lock.unlock();
+    {
+      const background::Busy busy;
+      if (!busy.may_work()) return;
+      move(*batch);
+    }
+    lock.lock();
+    batch->state = Batch::State::kSettled;
+    if (batch->failure != nullptr) has_ended_ = true;
+    changed_.notify_all();
+  }
+}
+
+void Pipeline::cancel() noexcept {
+  if (lacks_threads()) return;
+  {
+    const Lock lock(mutex_);
+    if (is_cancelled_ || is_closed_) return;
+    is_cancelled_ = true;
+    changed_.notify_all();
+  }
+  if (upstream_->release != nullptr) stream::cancel(*upstream_);
+}
+
+void Pipeline::close() noexcept {
+  if (lacks_threads() || process::is_forked_child()) {
+    forgotten_ = shared_from_this();  // nobody is called: it is let go for ever
+    return;
+  }
+  Batches dropped;  // released after the lock
+  bool is_reading;
+  {
+    const Lock lock(mutex_);
+    is_closed_ = true;
+    is_reading = is_reading_;
+    dropped.swap(batches_);
+    changed_.notify_all();
+  }
+  if (!is_reading) upstream_.release();
+}
+
+}  // namespace arrowdevice::stream

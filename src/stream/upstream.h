@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stream of a producer, taken over.
+#pragma once
+
+#include <arrowdevice/abi.h>
+
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+
+namespace arrowdevice::stream {
+
+// What a producer's callback said when it failed, with its text if it has one.
+template <typename Stream>
+[[noreturn]] void throw_producers_error(Stream& stream, int code, const char* call) {
+  const char* said = stream.get_last_error(&stream);
+  throw Error(code, said != nullptr ? std::string(said) : format("%s of the stream failed with errno %d", call, code));
+}
+
+template <typename Stream>
+void get_schema(Stream& stream, ArrowSchema* out) {
+  out->release = nullptr;
+  const int code = stream.get_schema(&stream, out);
+  if (code == 0) return;
+  out->release = nullptr;
+  throw_producers_error(stream, code, "get_schema");
+}
+
+// A released array is the end.
+inline void get_next(ArrowDeviceArrayStream& stream, ArrowDeviceArray* out) {
+  out->array.release = nullptr;
+  const int code = stream.get_next(&stream, out);
+  if (code == 0) return;
+  out->array.release = nullptr;
+  throw_producers_error(stream, code, "get_next");
+}
+inline void get_next(ArrowArrayStream& stream, ArrowArray* out) {
+  out->release = nullptr;
+  const int code = stream.get_next(&stream, out);
+  if (code == 0) return;
+  out->release = nullptr;
+  throw_producers_error(stream, code, "get_next");
+}
+
+// Releases it in the end.
+template <typename Stream>
+class Upstream {
+ public:
+  Upstream() = default;
+  ~Upstream() { release(); }
+  Upstream(const Upstream&) = delete;
+  Upstream& operator=(const Upstream&) = delete;
+
+  void take(Stream& moved) noexcept {
+    stream_ = moved;
+    moved.release = nullptr;
+  }
+
+  Stream& operator*() noexcept { return stream_; }
+  Stream* operator->() noexcept { return &stream_; }
+
+  void release() noexcept {
+    if (stream_.release != nullptr) stream_.release(&stream_);
+    stream_.release = nullptr;
+  }
+
+ private:
+  Stream stream_{};
+};
+
+}  // namespace arrowdevice::stream

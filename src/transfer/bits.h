@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bitmaps in host memory, least significant bit first.
+#pragma once
+
+#include <cstdint>
+
+namespace arrowdevice::transfer {
+
+inline bool bit_is_set(const uint8_t* bits, int64_t position) noexcept {
+  return (bits[position >> 3] >> (position & 7) & 1) != 0;
+}
+
+// Copies `count` bits that start at bit `first` of `source` to bit 0 of `target`. The bits behind the last one, up to
+// the end of its byte, become 0. `source` and `target` may be the same.
+void copy_bits(const uint8_t* source, int64_t first, int64_t count, uint8_t* target) noexcept;
+
+}  // namespace arrowdevice::transfer

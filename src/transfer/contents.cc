@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transfer/contents.h"
+
+#include "base/checked.h"
+#include "device/devices.h"
+
+namespace arrowdevice::transfer {
+namespace {
+
+constexpr int64_t kPieceAlignment = 16;
+
+int64_t bytes_of(const std::vector<arrowdevice_backend_region>& regions) {
+  int64_t bytes = 0;
+  for (const auto& region : regions) bytes += region.size;
+  return bytes;
+}
+
+}  // namespace
+
+device::Allocation allocate_staging(device::Device& device, int64_t size) {
+  auto& devices = device::Devices::instance();
+  const ArrowDeviceType type = device.info().staging_type;
+  // An adopted device may have an id that no pinned memory has: plain memory will do.
+  const bool has_pinned = type != 0 && device.id() >= 0 && device.id() < devices.count(type);
+  auto& host = has_pinned ? devices.get(type, device.id()) : devices.cpu();
+  return host.pool()->allocate(nullptr, size);
+}
+
+size_t Contents::PieceHash::operator()(const Piece& piece) const noexcept {
+  auto hash = reinterpret_cast<uint64_t>(piece.buffer);
+  for (const int64_t part : {piece.offset, piece.size}) {
+    hash = (hash ^ static_cast<uint64_t>(part)) * 0x9E3779B97F4A7C15u;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+const uint8_t* Contents::find(const void* buffer, int64_t offset, int64_t size) {
+  if (in_place()) return static_cast<const uint8_t*>(buffer) + offset;
+  const Piece piece{buffer, offset, size};
+  const auto [known, is_new] = known_.try_emplace(piece, nullptr);
+  if (is_new) wishes_.push_back(piece);
+  return known->second;
+}
+
+void Contents::read_back() {
+  // Once submitted, the copies must be waited for: a wait that may end early comes before.
+  if (deadline_->left() >= 0) event_->wait(deadline_->left());
+  int64_t total = 0;
+  for (const auto& piece : wishes_) total = checked_add(align_up(total, kPieceAlignment), piece.size);
+  auto block = allocate_staging(*source_, total);
+  auto* const bytes = static_cast<uint8_t*>(block.buffer());
+  std::vector<arrowdevice_backend_region> regions;
+  regions.reserve(wishes_.size());
+  int64_t place = 0;
+  for (const auto& piece : wishes_) {
+    place = align_up(place, kPieceAlignment);
+    regions.push_back({nullptr, bytes, place, source_->handle(), piece.buffer, piece.offset, piece.size, 0});
+    known_[piece] = bytes + place;
+    place += piece.size;
+  }
+  blocks_->allocations.push_back(std::move(block));
+  try {
+    queue_->copy(regions);
+    device::Counters::add(source_->counters().readbacks, 1);
+    if (&queue_->device() != source_) device::Counters::add(source_->counters().bytes_out, bytes_of(regions));
+    queue_->record()->wait(-1);
+  } catch (...) {
+    if (!queue_->drain()) device::Reaper::abandon(std::move(blocks_));
+    throw;
+  }
+  wishes_.clear();
+}
+
+bool variadic_sizes_on_host(const schema::Binding& array, const device::Device& source) {
+  if (!source.has_addresses()) return false;
+  if (source.is_host_readable() || source.backend().table().describe_pointer == nullptr) return true;
+  for (int32_t field = 0; field < array.tree().size(); ++field) {
+    if (array.n_variadic(field) == 0) continue;
+    arrowdevice_pointer_info info{};
+    info.struct_size = sizeof info;
+    source.backend().call("describe_pointer", source.backend().table().describe_pointer, source.handle(),
+                          array.buffers(field).back(), &info);
+    const bool is_device_memory =
+        (info.flags & ARROWDEVICE_POINTER_KNOWN) != 0 && (info.flags & ARROWDEVICE_POINTER_HOST_READABLE) == 0;
+    return !is_device_memory;  // one producer made them all
+  }
+  return true;
+}
+
+}  // namespace arrowdevice::transfer

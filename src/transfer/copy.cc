@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transfer/copy.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <vector>
+
+#include "device/reaper.h"
+#include "transfer/contents.h"
+#include "transfer/output.h"
+#include "transfer/parts.h"
+#include "transfer/plan.h"
+#include "transfer/route.h"
+#include "transfer/submit.h"
+
+namespace arrowdevice::transfer {
+namespace {
+
+// Parts begin at cache lines, as the format recommends.
+constexpr int64_t kLeastAlignment = 64;
+
+// The memory of a copy. Deferred until the copy is done, should it be released before.
+class CopyMemory final : public device::Deferred {
+ public:
+  explicit CopyMemory(device::Device& device) : use_(device), device_(device) {}
+  ~CopyMemory() override {
+    for (void* const sub : subs) device_.free_sub_buffer(sub);
+  }
+
+ private:
+  const device::DeviceUse use_;  // outlives the memory below
+  device::Device& device_;
+
+ public:
+  device::Allocation allocation;
+  std::vector<void*> subs;  // of devices with handles
+};
+
+class CopyKeeper final : public Keeper {
+ public:
+  explicit CopyKeeper(std::unique_ptr<CopyMemory> memory) : memory_(std::move(memory)) {}
+  ~CopyKeeper() override { device::Reaper::instance().defer(std::move(memory_)); }
+
+  CopyMemory& memory() noexcept { return *memory_; }
+  std::unique_ptr<CopyMemory> take_memory() noexcept { return std::move(memory_); }
+
+  // The event that the array carries lives as long as the array.
+  std::shared_ptr<device::Event> event;
+  // Sizes of variadic buffers, where these are not on the device.
+  std::unique_ptr<uint8_t[]> host_bytes;
+
+ private:
+  std::unique_ptr<CopyMemory> memory_;
+};
+
+// Staging memory, until the copy is done.
+struct StagingKeeper final : public device::Deferred {
+  InFlight in_flight;
+};
+
+class Copy {
+ public:
+  explicit Copy(const CopyRequest& request)
+      : request_(request),
+        array_(request.array),
+        tree_(request.array.tree()),
+        route_(request.source, request.target, request.queue),
+        event_of_source_(request.source, request.sync_event),
+        contents_(route_.source_on_host()
+                      ? Contents()
+                      : Contents(request.source, route_.source_queue(), event_of_source_, request.deadline)) {}
+
+  std::shared_ptr<device::Event> run(ArrowDeviceArray* out) {
+    // Made first: once something is submitted, what it uses must have an owner.
+    staging_ = std::make_unique<StagingKeeper>();
+    bool submitted = false;
+    try {
+      wait_for_source();
+      const bool shifts = route_.source_on_host() || route_.target_on_host();
+      plan_ = make_plan(array_, {request_.whole, shifts, route_.target_on_host()}, contents_,
+                        variadic_sizes_on_host(array_, request_.source));
+      place();
+      allocate();
+      build_output();
+      submitted = parts_.device_bytes > 0;
+      if (submitted) {
+        submit(array_, plan_, parts_, route_, keeper_->memory().allocation.buffer(), staging_->in_flight);
+        finish();
+      }
+    } catch (...) {
+      if (submitted && !route_.drain()) abandon_memory();
+      route_.abandon();
+      throw;
+    }
+    // A wait for the producer with no work of ours behind it must not hold up the next user of the queue.
+    if (!submitted && request_.sync_event != nullptr) route_.abandon();
+    publish(out);
+    return sync_event_ != nullptr ? event_ : nullptr;
+  }
+
+ private:
+  device::Device& target() const { return route_.target(); }
+
+  // A staged copy submits only after pieces have arrived, and sizes of variadic buffers in host memory are read before
+  // anything is submitted: a bounded wait, and every read, comes after the event.
+  void wait_for_source() {
+    if (request_.pool != nullptr && &request_.pool->device() != &target()) {
+      throw Error(EINVAL, "the pool is of " + request_.pool->device().text() + ", not of " + target().text());
+    }
+    route_.wait_for(event_of_source_, request_.deadline);
+    const bool is_bounded = request_.deadline.left() >= 0;
+    if ((route_.is_staged() && is_bounded) || reads_sizes_on_host()) event_of_source_.wait(request_.deadline.left());
+  }
+
+  bool reads_sizes_on_host() const {
+    const auto fields = tree_.fields();
+    return !route_.source_on_host() && request_.source.has_addresses() &&
+           std::ranges::any_of(fields, [&](const auto& field) {
+             return array_.n_variadic(static_cast<int32_t>(&field - fields.data())) > 0;
+           });
+  }
+
+  // Nobody can tell when the device is done with it, so it is never used again.
+  void abandon_memory() noexcept {
+    device::Reaper::abandon(keeper_->take_memory());
+    device::Reaper::abandon(std::move(staging_));
+  }
+
+  void place() {
+    parts_ = place_parts(array_, plan_,
+                         {.alignment = std::max(kLeastAlignment, target().info().sub_buffer_alignment),
+                          .source_on_host = route_.source_on_host(),
+                          .target_on_host = route_.target_on_host(),
+                          .sizes_on_host = target().has_addresses(),
+                          .whole = request_.whole});
+  }
+
+  void allocate() {
+    auto memory = std::make_unique<CopyMemory>(target());
+    if (parts_.device_bytes > 0) {
+      const auto pool = request_.pool != nullptr ? request_.pool : target().pool();
+      const bool queue_is_targets = &route_.target_queue().device() == &target();
+      memory->allocation = pool->allocate(queue_is_targets ? &route_.target_queue() : nullptr, parts_.device_bytes);
+    }
+    keeper_ = std::make_shared<CopyKeeper>(std::move(memory));
+  }
+
+  // Structs and pointers of the copy, with the buffers where they will be.
+  void build_output() {
+    OutputShape shape;
+    for (int32_t field = 0; field < tree_.size(); ++field) {
+      ++shape.nodes;
+      shape.children += tree_[field].n_children;
+      shape.buffers += buffer_count(field);
+    }
+    output_ = std::make_unique<Output>(shape);
+    nodes_.reserve(static_cast<size_t>(shape.nodes));
+    for (int32_t field = 0; field < tree_.size(); ++field) {
+      auto& node = output_->add_node(buffer_count(field), tree_[field].n_children);
+      const auto& planned = plan_[field];
+      node.length = planned.length;
+      node.offset = planned.offset;
+      node.null_count = null_count_of_part(array_, field, planned.length, planned.is_all);
+      nodes_.push_back(&node);
+      attach(field, &node);
+    }
+    if (parts_.host_bytes > 0) keeper_->host_bytes.reset(new uint8_t[static_cast<size_t>(parts_.host_bytes)]);
+    keeper_->memory().subs.reserve(target().has_addresses() ? 0 : parts_.parts.size());
+    for (const auto& part : parts_.parts) {
+      nodes_[static_cast<size_t>(part.field)]->buffers[part.position] = buffer_of(part);
+    }
+  }
+
+  int64_t buffer_count(int32_t field) const {
+    return schema::canonical_buffer_count(tree_[field].type, array_.n_variadic(field));
+  }
+
+  // Children follow their parents in the tree, side by side.
+  void attach(int32_t field, ArrowArray* node) {
+    const auto& described = tree_[field];
+    if (described.parent < 0) return;
+    auto& parent = *nodes_[static_cast<size_t>(described.parent)];
+    if (described.is_dictionary) {
+      parent.dictionary = node;
+    } else {
+      parent.children[field - tree_[described.parent].first_child] = node;
+    }
+  }
+
+  const void* buffer_of(const Part& part) {
+    if (part.on_host) {
+      auto* const bytes = keeper_->host_bytes.get() + part.place;
+      make_part(array_, plan_, part, bytes);
+      return bytes;
+    }
+    auto& memory = keeper_->memory();
+    void* const buffer = target().sub_buffer(memory.allocation.buffer(), part.place, part.size);
+    if (!target().has_addresses()) memory.subs.push_back(buffer);
+    return buffer;
+  }
+
+  // Waits, unless the caller takes an event instead.
+  void finish() {
+    event_ = route_.target_queue().record();
+    const bool needs_fixing =
+        std::ranges::any_of(parts_.parts, [](const Part& p) { return p.origin == Origin::kFixed; });
+    const bool may_return_early = request_.async && !needs_fixing && target().publishes_events() &&
+                                  &event_->device().backend() == &target().backend();
+    if (may_return_early) {
+      sync_event_ = event_->publish();
+      keeper_->event = event_;
+      keeper_->memory().after = event_;
+      staging_->after = event_;
+      return;
+    }
+    event_->wait(-1);
+    if (!needs_fixing) return;
+    auto* const bytes = static_cast<uint8_t*>(keeper_->memory().allocation.buffer());
+    for (const auto& part : parts_.parts) {
+      if (part.origin == Origin::kFixed) fix_part(plan_, tree_[part.field].type, part, bytes + part.place);
+    }
+  }
+
+  void publish(ArrowDeviceArray* out) noexcept {
+    device::Reaper::instance().defer(std::move(staging_));
+    *out = ArrowDeviceArray{};
+    out->device_type = target().type();
+    out->device_id = target().published_id();
+    out->sync_event = sync_event_;
+    output_->publish(std::move(keeper_), &out->array);
+  }
+
+  const CopyRequest& request_;
+  const schema::Binding& array_;
+  const schema::Tree& tree_;
+  Route route_;
+  const device::ForeignEvent event_of_source_;
+  Contents contents_;
+  Plan plan_;
+  Parts parts_;
+  std::shared_ptr<CopyKeeper> keeper_;
+  std::unique_ptr<StagingKeeper> staging_;
+  std::unique_ptr<Output> output_;
+  std::vector<ArrowArray*> nodes_;
+  std::shared_ptr<device::Event> event_;
+  void* sync_event_ = nullptr;
+};
+
+}  // namespace
+
+std::shared_ptr<device::Event> copy_array(const CopyRequest& request, ArrowDeviceArray* out) {
+  return Copy(request).run(out);
+}
+
+}  // namespace arrowdevice::transfer

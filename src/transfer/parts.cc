@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transfer/parts.h"
+
+#include <algorithm>
+
+#include "base/checked.h"
+#include "transfer/bits.h"
+
+namespace arrowdevice::transfer {
+namespace {
+
+using schema::BufferShape;
+
+class Placer {
+ public:
+  Placer(const schema::Binding& array, const Plan& plan, const Placement& placement)
+      : array_(array), tree_(array.tree()), plan_(plan), placement_(placement) {}
+
+  Parts run() {
+    for (int32_t field = 0; field < tree_.size(); ++field) place_field(field);
+    return std::move(parts_);
+  }
+
+ private:
+  void place_field(int32_t field) {
+    const auto& shapes = tree_[field].type.info().buffers;
+    int32_t position = 0;
+    for (const auto shape : shapes) {
+      if (shape == BufferShape::kVariadic) {
+        const int64_t n = array_.n_variadic(field);
+        for (int64_t i = 0; i < n; ++i) place_variadic(field, position++, i);
+      } else if (shape == BufferShape::kVariadicSizes) {
+        place_sizes(field, position++);
+      } else {
+        place_slots(field, position++, shape);
+      }
+    }
+  }
+
+  const void* source(int32_t field, int32_t position) const {
+    return array_.buffers(field)[static_cast<size_t>(position)];
+  }
+
+  void place_variadic(int32_t field, int32_t position, int64_t index) {
+    const auto& needed = plan_.variadic[static_cast<size_t>(plan_[field].variadic + index)].needed;
+    if (needed.count > 0) copy(field, position, BufferShape::kVariadic, needed.first, needed.count);
+  }
+
+  void place_sizes(int32_t field, int32_t position) {
+    const int64_t n = array_.n_variadic(field);
+    if (n > 0)
+      add({field, position, BufferShape::kVariadicSizes, Origin::kMade, placement_.sizes_on_host, n * 8, n * 8});
+  }
+
+  void place_slots(int32_t field, int32_t position, BufferShape shape) {
+    const auto& node = plan_[field];
+    const auto& type = tree_[field].type;
+    if (shape == BufferShape::kBytes) {
+      if (node.bytes.count > 0) copy(field, position, shape, node.bytes.first, node.bytes.count);
+      return;
+    }
+    if (shape == BufferShape::kValidity) {
+      const bool is_needed = placement_.whole ? source(field, position) != nullptr : array_.has_validity(field);
+      if (is_needed && node.slots.count > 0) place_bits(field, position, shape, 1);
+      return;
+    }
+    if (node.slots.count == 0) {
+      // Readers of offsets expect one entry even of an empty array.
+      if (buffer_role(shape) == ARROWDEVICE_ROLE_OFFSETS) make(field, position, shape, type.info().offset_bytes);
+      return;
+    }
+    if (shape == BufferShape::kValues && type.bit_width % 8 != 0) {
+      place_bits(field, position, shape, type.bit_width);
+      return;
+    }
+    const int64_t begin = shape == BufferShape::kOffsets ? buffer_bytes_before(type, node.slots.first)
+                                                         : buffer_bytes(type, shape, node.slots.first);
+    const int64_t size = buffer_bytes(type, shape, node.slots.count);
+    if (size == 0) return;
+    if (is_rewritten(node, shape)) {
+      make(field, position, shape, size);
+    } else if (shape == BufferShape::kOffsets && node.base > 0) {
+      Part part = copied(field, position, shape, begin, size);
+      part.origin = Origin::kFixed;
+      add(part);
+    } else {
+      copy(field, position, shape, begin, size);
+    }
+  }
+
+  // Offsets have an entry more than slots, which buffer_bytes() counts in; where they begin it does not count.
+  static int64_t buffer_bytes_before(const schema::Type& type, int64_t slots) {
+    return checked_mul(slots, type.info().offset_bytes);
+  }
+
+  static bool is_rewritten(const Node& node, BufferShape shape) {
+    switch (shape) {
+      case BufferShape::kOffsets:
+      case BufferShape::kSlotOffsets:
+      case BufferShape::kSlotSizes:
+      case BufferShape::kViews: return node.is_rebased;
+      case BufferShape::kValues: return node.run_ends != nullptr;
+      default: return false;
+    }
+  }
+
+  void place_bits(int32_t field, int32_t position, BufferShape shape, int64_t bit_width) {
+    const auto& node = plan_[field];
+    const int64_t first = checked_mul(node.slots.first, bit_width);
+    const int64_t bits = checked_mul(node.slots.count, bit_width);
+    const int64_t size = bytes_for_bits(bits);
+    if (size == 0) return;
+    if (first % 8 == 0) {
+      copy(field, position, shape, first / 8, size);
+    } else if (placement_.source_on_host) {
+      make(field, position, shape, size);
+    } else {
+      Part part = copied(field, position, shape, first / 8, bytes_for_bits(first % 8 + bits));
+      part.origin = Origin::kFixed;
+      part.size = size;
+      add(part);
+    }
+  }
+
+  Part copied(int32_t field, int32_t position, BufferShape shape, int64_t begin, int64_t size) const {
+    Part part{field, position, shape, Origin::kCopied, false, size, size};
+    part.source = source(field, position);
+    part.source_offset = begin;
+    part.source_bytes = size;
+    return part;
+  }
+
+  void copy(int32_t field, int32_t position, BufferShape shape, int64_t begin, int64_t size) {
+    add(copied(field, position, shape, begin, size));
+  }
+
+  void make(int32_t field, int32_t position, BufferShape shape, int64_t size) {
+    add({field, position, shape, Origin::kMade, false, size, size});
+  }
+
+  void add(Part part) {
+    auto& end = part.on_host ? parts_.host_bytes : parts_.device_bytes;
+    part.place = align_up(end, part.on_host ? int64_t{alignof(int64_t)} : placement_.alignment);
+    end = checked_add(part.place, part.room);
+    parts_.parts.push_back(part);
+  }
+
+  const schema::Binding& array_;
+  const schema::Tree& tree_;
+  const Plan& plan_;
+  const Placement& placement_;
+  Parts parts_;
+};
+
+}  // namespace
+
+Parts place_parts(const schema::Binding& array, const Plan& plan, const Placement& placement) {
+  return Placer(array, plan, placement).run();
+}
+
+}  // namespace arrowdevice::transfer

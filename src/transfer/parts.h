@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Step 3 of a copy: every buffer of the copy gets its place in one allocation, and its origin.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "transfer/plan.h"
+
+namespace arrowdevice::transfer {
+
+// Where the bytes of one buffer of the copy come from.
+enum class Origin {
+  kCopied,  // bytes of the source, as they are
+  kFixed,   // bytes of the source, put right by the CPU where they have arrived
+  kMade,    // written by the CPU
+};
+
+// One buffer of the copy that has bytes.
+struct Part {
+  int32_t field;
+  int32_t position;  // among the field's buffers
+  schema::BufferShape shape;
+  Origin origin;
+  bool on_host;                  // lies in host memory of the copy, not in the allocation
+  int64_t size;                  // bytes
+  int64_t room;                  // bytes reserved at its place: bits that are put right later arrive with one byte more
+  int64_t place = 0;             // in the allocation, or in the host memory
+  const void* source = nullptr;  // of what is copied
+  int64_t source_offset = 0;
+  int64_t source_bytes = 0;
+};
+
+struct Parts {
+  std::vector<Part> parts;   // in the order of fields and buffers
+  int64_t device_bytes = 0;  // size of the one allocation
+  int64_t host_bytes = 0;    // of the host memory beside it
+};
+
+struct Placement {
+  int64_t alignment;  // of every part in the allocation
+  bool source_on_host;
+  bool target_on_host;
+  bool sizes_on_host;  // whether the sizes of variadic buffers stay in host memory
+  bool whole;
+};
+
+Parts place_parts(const schema::Binding& array, const Plan& plan, const Placement& placement);
+
+// Writes a part with origin kMade to host memory.
+void make_part(const schema::Binding& array, const Plan& plan, const Part& part, uint8_t* out);
+
+// Puts a part with origin kFixed right, where it has arrived in host memory.
+void fix_part(const Plan& plan, const schema::Type& type, const Part& part, uint8_t* bytes);
+
+}  // namespace arrowdevice::transfer

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a copy needs of each field of an array: which slots, which bytes, and what becomes of its offsets.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "schema/binding.h"
+#include "transfer/contents.h"
+#include "transfer/extents.h"
+#include "transfer/index_reader.h"
+
+namespace arrowdevice::transfer {
+
+// How the copy is to be cut.
+struct Cut {
+  bool whole;           // COPY_WHOLE: nothing is trimmed or moved
+  bool bits_can_shift;  // the CPU reaches the source or the target; else bitmaps start at a byte boundary
+  bool target_on_host;  // offsets can be rebased after they have arrived
+};
+
+// One field of the copy.
+struct Node {
+  bool is_known = false;
+  bool is_all = false;  // its rows are all of the source's: what is known of them holds for the copy
+
+  // What is copied of the source's buffers.
+  Slots slots;
+
+  // The copy's own offset and length. What lies before the offset came along for this field's alignment; slots that
+  // came along for a parent's are part of the length.
+  int64_t offset = 0;
+  int64_t length = 0;
+
+  // Offsets of lists, list views and binaries: what is subtracted from each.
+  int64_t base = 0;
+  // Of a child of a dense union: the slots that the union's offsets refer to.
+  Extent in_union;
+  // Of binaries: the bytes that are copied.
+  Extent bytes;
+  // Of binary views: where in Plan::variadic its buffers begin.
+  int64_t variadic = 0;
+  // Of run ends: the logical slots of the parent that remain, and the first of their runs. NULL: run ends stay as they
+  // are.
+  Extent runs_of;
+  const uint8_t* run_ends = nullptr;
+
+  // Its index buffers as the CPU sees them, as far as anybody had to look.
+  Index index;
+
+  // Whether its offsets or views are made by the CPU rather than copied.
+  bool is_rebased = false;
+};
+
+struct VariadicBuffer {
+  int64_t size;   // of the source's buffer
+  Extent needed;  // bytes of it that are copied
+};
+
+struct Plan {
+  std::vector<Node> nodes;  // in the order of the schema's fields
+  std::vector<VariadicBuffer> variadic;
+
+  Node& operator[](int32_t field) noexcept { return nodes[static_cast<size_t>(field)]; }
+  const Node& operator[](int32_t field) const noexcept { return nodes[static_cast<size_t>(field)]; }
+};
+
+// Finds everything out: steps 1 and 2 of a copy. Where the source is on a device, sizes and ranges are read back in one
+// batch for the whole tree when nothing is sliced, and in at most one a level where inner positions depend on outer
+// offsets. Throws EINVAL, with the path of the child, for data that refers to what is not there.
+// `sizes_on_host`: whether the sizes of variadic buffers lie in host memory.
+Plan make_plan(const schema::Binding& array, const Cut& cut, Contents& contents, bool sizes_on_host);
+
+// The nulls of a copied or sliced field: 0 stays 0, all stay all, anything else is not known unless the rows are all.
+int64_t null_count_of_part(const schema::Binding& array, int32_t field, int64_t length, bool is_all);
+
+}  // namespace arrowdevice::transfer

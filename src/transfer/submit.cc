@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transfer/submit.h"
+
+#include <cstring>
+#include <span>
+
+#include "transfer/staged.h"
+
+namespace arrowdevice::transfer {
+namespace {
+
+using Region = arrowdevice_backend_region;
+
+class Submission {
+ public:
+  Submission(const schema::Binding& array, const Plan& plan, const Parts& parts, Route& route, void* target,
+             InFlight& in_flight)
+      : array_(array), plan_(plan), parts_(parts.parts), route_(route), target_(target), in_flight_(in_flight) {}
+
+  void run() {
+    if (route_.target_on_host()) {
+      to_host();
+    } else {
+      to_device();
+    }
+  }
+
+ private:
+  // The CPU writes what it makes to its place; queues carry the rest.
+  void to_host() {
+    auto* const out = static_cast<uint8_t*>(target_);
+    for (const auto& part : parts_) {
+      if (part.on_host) continue;
+      if (part.origin == Origin::kMade) {
+        make_part(array_, plan_, part, out + part.place);
+      } else {
+        regions_.push_back(copied(part));
+      }
+    }
+    route_.target_queue().copy(regions_);
+  }
+
+  // Small host buffers and what the CPU makes are gathered in runs: parts that lie side by side in the target do so in
+  // staging memory, and become one region.
+  void to_device() {
+    stage_size_ = gathered_bytes();
+    if (stage_size_ > 0) {
+      in_flight_.staging.push_back(allocate_staging(route_.target(), stage_size_));
+      stage_ = static_cast<uint8_t*>(in_flight_.staging.back().buffer());
+      device::Counters::add(route_.target().counters().staged_bytes, stage_size_);
+    }
+    std::vector<Region> from_device;
+    for (size_t i = 0; i < parts_.size();) {
+      const auto& part = parts_[i];
+      if (part.on_host) {
+        ++i;
+      } else if (is_gathered(part)) {
+        i = gather(i);
+      } else {
+        (route_.is_staged() ? from_device : regions_).push_back(copied(part));
+        ++i;
+      }
+    }
+    route_.target_queue().copy(regions_);
+    count_direct();
+    if (!from_device.empty()) copy_staged(route_, from_device, in_flight_);
+  }
+
+  // The queue has counted what its own device took; what came from another one is counted there.
+  void count_direct() {
+    if (&route_.target_queue().device() == &route_.source()) return;
+    for (const auto& region : regions_) {
+      if (region.from_device != nullptr) device::Counters::add(route_.source().counters().bytes_out, region.size);
+    }
+  }
+
+  bool is_gathered(const Part& part) const {
+    if (part.on_host) return false;
+    return part.origin == Origin::kMade || (route_.source_on_host() && part.size <= kLargestGathered);
+  }
+
+  // The end of the run of gathered parts that begins at `first`.
+  size_t run_end(size_t first) const {
+    size_t end = first;
+    while (end < parts_.size() && is_gathered(parts_[end])) ++end;
+    return end;
+  }
+
+  static int64_t run_bytes(std::span<const Part> run) { return run.back().place + run.back().size - run.front().place; }
+
+  int64_t gathered_bytes() const {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < parts_.size();) {
+      const size_t end = run_end(i);
+      if (end > i) bytes += run_bytes(std::span(parts_).subspan(i, end - i));
+      i = end > i ? end : i + 1;
+    }
+    return bytes;
+  }
+
+  // Gathers the run that begins at `first`; returns its end.
+  size_t gather(size_t first) {
+    const size_t end = run_end(first);
+    const auto run = std::span(parts_).subspan(first, end - first);
+    const int64_t bytes = run_bytes(run);
+    uint8_t* const stage = stage_ + staged_;
+    int64_t written = 0;
+    for (const auto& part : run) {
+      const int64_t at = part.place - run.front().place;
+      std::memset(stage + written, 0, static_cast<size_t>(at - written));  // no stray bytes between parts
+      if (part.origin == Origin::kMade) {
+        make_part(array_, plan_, part, stage + at);
+      } else {
+        std::memcpy(stage + at, static_cast<const uint8_t*>(part.source) + part.source_offset,
+                    static_cast<size_t>(part.size));
+      }
+      written = at + part.size;
+    }
+    regions_.push_back({route_.target_handle(), target_, run.front().place, nullptr, stage_, staged_, bytes, 0});
+    staged_ += bytes;
+    return end;
+  }
+
+  Region copied(const Part& part) const {
+    return {route_.target_handle(), target_,           part.place, route_.source_handle(), part.source,
+            part.source_offset,     part.source_bytes, 0};
+  }
+
+  const schema::Binding& array_;
+  const Plan& plan_;
+  const std::vector<Part>& parts_;
+  Route& route_;
+  void* const target_;
+  InFlight& in_flight_;
+
+  std::vector<Region> regions_;
+  uint8_t* stage_ = nullptr;
+  int64_t stage_size_ = 0;
+  int64_t staged_ = 0;
+};
+
+}  // namespace
+
+void submit(const schema::Binding& array, const Plan& plan, const Parts& parts, Route& route, void* target,
+            InFlight& in_flight) {
+  Submission(array, plan, parts, route, target, in_flight).run();
+}
+
+}  // namespace arrowdevice::transfer

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules of the house, as functions over a source tree: each returns what breaks it, one line for each place.
+
+Used by check_sources.py on this tree and by rules_test.py on small made-up ones.
+"""
+
+import os
+import re
+
+# The layers, lowest first. A file may include its own layer and what stands before it here, nothing else.
+LAYERS = ["base", "schema", "backend", "device", "interop", "transfer", "array", "stream", "api"]
+
+# The two walls: what drives devices knows nothing of Arrow's types. (schema/ stands below devices, so that the order of the
+# layers keeps it from knowing them.)
+WALLED_OFF_FROM_SCHEMA = {"backend", "device"}
+
+# What a plugin may use of the library's source.
+USABLE_BY_BACKENDS = {"base"}
+
+VENDOR_HEADER = re.compile(
+    r"^(cuda|cuda_runtime|cuda_runtime_api|driver_types|nvml)\.h$|^hip/|^hsa/|^CL/|^OpenCL/|^vulkan/|^vk_\w+\.h$|"
+    r"^level_zero/|^z(e|es|et)_\w+\.h$|^sycl/|^Metal/|^webgpu/|^AEEStd")
+
+SOURCE_SUFFIXES = (".h", ".hh", ".hpp", ".c", ".cc", ".cpp", ".inc")
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*(?:include|include_next|import)[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>|(\S+))', re.M)
+TOKENS = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+
+
+def _sources(root, folder):
+    for path, folders, files in os.walk(os.path.join(root, folder)):
+        folders.sort()
+        for name in sorted(files):
+            if name.endswith(SOURCE_SUFFIXES):
+                yield os.path.relpath(os.path.join(path, name), root)
+
+
+def _without_comments(text):
+    """Comments become blanks, lines stay; literals stay, since an #include is one."""
+    def blank(match):
+        token = match.group(0)
+        return token if token[0] in "\"'" else re.sub(r"[^\n]", " ", token)
+    return TOKENS.sub(blank, text)
+
+
+def _read(root, path):
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        return _without_comments(file.read())
+
+
+def _includes(root, path):
+    """(line, name as written, path inside the tree or None) of every include of a file."""
+    text = _read(root, path)
+    for match in INCLUDE.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        name = match.group(1) or match.group(2)
+        if name is None:
+            yield line, match.group(3), "(computed)"
+            continue
+        found = None
+        beside = [os.path.dirname(path)] if match.group(1) else []
+        for folder in beside + ["src", "backends", "include"]:
+            candidate = os.path.normpath(os.path.join(folder, name))
+            if os.path.isfile(os.path.join(root, candidate)):  # <array> is no folder
+                found = candidate
+                break
+        yield line, name, found
+
+
+def _layer(path):
+    parts = path.split(os.sep)
+    return parts[1] if len(parts) > 2 else None
+
+
+def layers(root):
+    """Files under src/ include downwards only, and backends are no part of the library's source but for their tables."""
+    broken = []
+    for path in _sources(root, "src"):
+        layer = _layer(path)
+        if layer not in LAYERS:
+            broken.append(f"{path}: {layer or 'src'} is not a layer: name its place among them in tests/architecture/rules.py")
+            continue
+        for line, name, target in _includes(root, path):
+            where = f"{path}:{line}: #include \"{name}\""
+            if target == "(computed)":
+                broken.append(f"{path}:{line}: an include must name its file, not {name}")
+            elif target is None:
+                if "/" in name and name.split("/")[0] in LAYERS:
+                    broken.append(f"{where}: there is no such file")
+            elif target.startswith("backends" + os.sep):
+                # The one way in is the table of a backend that is linked in, taken by the layer that registers it.
+                if layer != "backend":
+                    broken.append(f"{where}: only src/backend/ may name a backend")
+            elif target.startswith("src" + os.sep):
+                used = _layer(target)
+                if used not in LAYERS:
+                    broken.append(f"{where}: {used} is not a layer")
+                elif LAYERS.index(used) > LAYERS.index(layer):
+                    broken.append(f"{where}: {layer} stands below {used}")
+                elif used == "schema" and layer in WALLED_OFF_FROM_SCHEMA:
+                    broken.append(f"{where}: {layer} knows nothing of Arrow's types")
+    return broken
+
+
+def backends(root):
+    """A backend includes its own folder, the public headers and the lowest layer."""
+    broken = []
+    for path in _sources(root, "backends"):
+        for line, name, target in _includes(root, path):
+            where = f"{path}:{line}: #include \"{name}\""
+            if target is None or target.startswith("include" + os.sep):
+                if target is None and "/" in name and name.split("/")[0] in LAYERS:
+                    broken.append(f"{where}: there is no such file")
+            elif target == "(computed)":
+                broken.append(f"{path}:{line}: an include must name its file, not {name}")
+            elif target.startswith("src" + os.sep):
+                if _layer(target) not in USABLE_BY_BACKENDS:
+                    broken.append(f"{where}: a backend uses backend.h and src/base/, no other part of the library")
+            elif target.startswith("backends" + os.sep):
+                ours, theirs = _layer(path), _layer(target)
+                # cuda and hip are two symbol tables over one shared folder, which then drives no device by itself.
+                if ours != theirs and not (theirs or "").startswith("shared"):
+                    broken.append(f"{where}: {ours} and {theirs} are two backends")
+            else:
+                broken.append(f"{where}: outside of backends/")
+    return broken
+
+
+def vendor_headers(root):
+    """Vendor headers are for backends, for the tests of their drivers, and for what is measured beside raw calls (bench/)."""
+    broken = []
+    for folder in ("include", "src", "tools", "examples", "tests"):
+        for path in _sources(root, folder):
+            if path.startswith(os.path.join("tests", "drivers") + os.sep):
+                continue
+            for line, name, _ in _includes(root, path):
+                if VENDOR_HEADER.search(name):
+                    broken.append(f"{path}:{line}: #include <{name}>: vendor headers stay in backends/")
+    return broken
+
+
+def programs(root):
+    """The public headers include each other, the tool and the examples nothing but them: they are what a user can write."""
+    broken = []
+    for folder in ("include", "tools", "examples"):
+        for path in _sources(root, folder):
+            for line, name, target in _includes(root, path):
+                if target is None or target.split(os.sep)[0] in ("include", folder):
+                    continue
+                broken.append(f"{path}:{line}: #include \"{name}\": not a public header")
+    return broken
+
+
+def environment(root):
+    """The process environment is read in one place."""
+    broken = []
+    allowed = os.path.join("src", "base", "environment.cc")
+    for folder in ("src", "backends"):
+        for path in _sources(root, folder):
+            if path == allowed:
+                continue
+            text = TOKENS.sub(lambda match: re.sub(r"[^\n]", " ", match.group(0)), _read(root, path))
+            for match in re.finditer(r"\b(?:secure_)?getenv\b|\benviron\b", text):
+                line = text.count("\n", 0, match.start()) + 1
+                broken.append(f"{path}:{line}: {match.group(0)}: only {allowed} reads the environment")
+    return broken
+
+
+RULES = [layers, backends, vendor_headers, programs, environment]

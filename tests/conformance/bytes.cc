@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conformance/bytes.h"
+
+#include "support/generator.h"
+
+namespace arrowdevice::conformance {
+
+DeviceBuffer::DeviceBuffer(arrowdevice_device* device, int64_t size, arrowdevice_pool* pool, arrowdevice_queue* queue)
+    : device_(device), size_(size) {
+  succeed([&](auto* error) { return arrowdevice_buffer_allocate(device, pool, queue, size, &memory_, error); });
+  expect(memory_ != nullptr, "a buffer that is NULL");
+}
+
+arrowdevice_copy_region region_in(arrowdevice_device* to, void* dst, int64_t dst_offset, const void* host,
+                                  int64_t size) {
+  arrowdevice_copy_region region{};
+  region.to = to;
+  region.dst = dst;
+  region.dst_offset = dst_offset;
+  region.src = host;
+  region.size = size;
+  return region;
+}
+
+arrowdevice_copy_region region_out(void* host, arrowdevice_device* from, const void* src, int64_t src_offset,
+                                   int64_t size) {
+  arrowdevice_copy_region region{};
+  region.dst = host;
+  region.from = from;
+  region.src = src;
+  region.src_offset = src_offset;
+  region.size = size;
+  return region;
+}
+
+void enqueue(arrowdevice_queue* queue, const std::vector<arrowdevice_copy_region>& regions) {
+  succeed([&](auto* error) {
+    return arrowdevice_buffer_copy(queue, regions.data(), static_cast<int64_t>(regions.size()), error);
+  });
+}
+
+void finish(arrowdevice_queue* queue) {
+  succeed([&](auto* error) { return arrowdevice_queue_finish(queue, -1, error); });
+}
+
+Bytes pattern(int64_t size, uint64_t seed) {
+  testing::Random random(seed);
+  Bytes bytes(static_cast<size_t>(size));
+  for (unsigned char& byte : bytes) byte = static_cast<unsigned char>(random.next());
+  return bytes;
+}
+
+}  // namespace arrowdevice::conformance

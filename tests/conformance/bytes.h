@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device memory without Arrow: a buffer that frees itself, and copies of bytes to and from it.
+#pragma once
+
+#include <vector>
+
+#include "conformance/subject.h"
+
+namespace arrowdevice::conformance {
+
+using Bytes = std::vector<unsigned char>;
+
+class DeviceBuffer {
+ public:
+  DeviceBuffer(arrowdevice_device* device, int64_t size, arrowdevice_pool* pool = nullptr,
+               arrowdevice_queue* queue = nullptr);
+  DeviceBuffer(DeviceBuffer&& other) noexcept
+      : device_(other.device_), memory_(std::exchange(other.memory_, nullptr)), size_(other.size_) {}
+  DeviceBuffer& operator=(DeviceBuffer&&) = delete;
+  ~DeviceBuffer() { arrowdevice_buffer_free(device_, nullptr, memory_); }
+
+  void* get() const noexcept { return memory_; }
+  int64_t size() const noexcept { return size_; }
+  void free_after(arrowdevice_queue* queue) {
+    arrowdevice_buffer_free(device_, queue, std::exchange(memory_, nullptr));
+  }
+
+ private:
+  arrowdevice_device* device_;
+  void* memory_ = nullptr;
+  int64_t size_;
+};
+
+// Regions between host memory and a device; both are only described.
+arrowdevice_copy_region region_in(arrowdevice_device* to, void* dst, int64_t dst_offset, const void* host,
+                                  int64_t size);
+arrowdevice_copy_region region_out(void* host, arrowdevice_device* from, const void* src, int64_t src_offset,
+                                   int64_t size);
+
+void enqueue(arrowdevice_queue* queue, const std::vector<arrowdevice_copy_region>& regions);
+void finish(arrowdevice_queue* queue);
+
+// `size` bytes that differ from one another and from those of another seed.
+Bytes pattern(int64_t size, uint64_t seed = 1);
+
+}  // namespace arrowdevice::conformance

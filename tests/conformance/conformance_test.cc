@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every conformance case as a test case of its own, on the devices that the environment names:
+//
+//   ARROWDEVICE_TEST_DEVICES  "cpu", "ext_dev:0,ext_dev:1": names as arrowdevice_device_find() takes them
+//   ARROWDEVICE_TEST_LACKS    what all of them lack, of "events", "peer", "discrete", "direct": cases that need it are
+//                             not there, and a device that lacks anything else fails
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "conformance/conformance.h"
+#include "support/catch.h"
+
+// The address sanitizer ends the program where an allocation is too large, unless it is told that NULL will do: one
+// case asks for more memory than there is and wants to hear ENOMEM.
+extern "C" [[gnu::visibility("default")]] const char* __asan_default_options();
+extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+
+namespace {
+
+namespace conformance = arrowdevice::conformance;
+
+std::vector<std::string> words(const char* variable) {
+  const char* value = std::getenv(variable);
+  std::stringstream text(value == nullptr ? "" : value);
+  std::vector<std::string> found;
+  for (std::string word; std::getline(text, word, ',');) found.push_back(word);
+  return found;
+}
+
+uint32_t lacking() {
+  uint32_t needs = 0;
+  for (const std::string& word : words("ARROWDEVICE_TEST_LACKS")) {
+    if (word == "events") needs |= conformance::kNeedsEvents;
+    if (word == "peer") needs |= conformance::kNeedsPeer;
+    if (word == "discrete") needs |= conformance::kNeedsDiscrete;
+    if (word == "direct") needs |= conformance::kNeedsDirect;
+  }
+  return needs;
+}
+
+class Invoker : public Catch::ITestInvoker {
+ public:
+  Invoker(std::string device, const conformance::Case& one) : device_(std::move(device)), case_(one) {}
+
+  void invoke() const override {
+    arrowdevice_error error{};
+    arrowdevice_device* device = nullptr;
+    INFO(device_);
+    const int code = arrowdevice_device_find(device_.c_str(), &device, &error);
+    INFO(error.message);
+    REQUIRE(code == 0);
+    const conformance::Result result = conformance::run(case_, device);
+    INFO(result.message);
+    CHECK(result.outcome == conformance::Outcome::kPassed);
+  }
+
+ private:
+  std::string device_;
+  const conformance::Case& case_;
+};
+
+// Catch2 has macros for what is known when the program is compiled only; this is what they expand to.
+void add_test(const std::string& name, const std::string& device, const conformance::Case& one) {
+  auto* const invoker = new Invoker(device, one);
+#if CATCH_VERSION_MAJOR >= 3
+  Catch::AutoReg(Catch::Detail::unique_ptr<Catch::ITestInvoker>(invoker), CATCH_INTERNAL_LINEINFO, Catch::StringRef(),
+                 Catch::NameAndTags{name, "[conformance]"});
+#else
+  Catch::AutoReg(invoker, CATCH_INTERNAL_LINEINFO, Catch::StringRef(), Catch::NameAndTags(name, "[conformance]"));
+#endif
+}
+
+const bool registered = [] {
+  for (const std::string& device : words("ARROWDEVICE_TEST_DEVICES")) {
+    for (const conformance::Case& one : conformance::cases()) {
+      if ((one.needs & lacking()) == 0) add_test(device + ": " + one.name, device, one);
+    }
+  }
+  return true;
+}();
+
+TEST_CASE("every conformance case has a name of its own") {
+  REQUIRE(registered);
+  for (const conformance::Case& one : conformance::cases()) {
+    int times = 0;
+    for (const conformance::Case& other : conformance::cases()) times += std::string(one.name) == other.name;
+    INFO(one.name);
+    CHECK(times == 1);
+  }
+}
+
+// The last one: a driver that looks at what is left when the process ends finds nothing of ours.
+TEST_CASE("memory that is kept for its next use goes back to the driver when it is asked for") {
+  int64_t count = 0;
+  REQUIRE(arrowdevice_device_list(nullptr, 0, &count, nullptr) == 0);
+  std::vector<arrowdevice_device*> devices(static_cast<size_t>(count));
+  REQUIRE(arrowdevice_device_list(devices.data(), count, &count, nullptr) == 0);
+  for (arrowdevice_device* const device : devices) {
+    arrowdevice_pool* pool = nullptr;
+    REQUIRE(arrowdevice_device_pool(device, &pool, nullptr) == 0);
+    CHECK(arrowdevice_pool_trim(pool, nullptr) == 0);
+    struct arrowdevice_pool_stats stats {};
+    stats.struct_size = sizeof stats;
+    REQUIRE(arrowdevice_pool_stats(pool, &stats, nullptr) == 0);
+    CHECK(stats.kept == 0);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies and moves of arrays of every type between the host and the device.
+#include <cerrno>
+#include <cstring>
+
+#include "conformance/subject.h"
+
+namespace arrowdevice::conformance {
+
+namespace {
+
+using testing::canon_problem;
+using testing::problem;
+
+constexpr Canon kTrimmed{.copied = true, .offsets_are_zero = true};
+
+arrowdevice_copy_options with_flags(uint32_t flags) {
+  arrowdevice_copy_options options{};
+  options.struct_size = sizeof options;
+  options.flags = flags;
+  return options;
+}
+
+// A copy holds the rows of its source, so it has as many nulls: what was counted stays counted.
+void expect_count_kept(const ArrowArray& source, const ArrowArray& copy, const ArrowSchema& schema) {
+  const bool counts = testing::shape_of(schema.format).has_validity() && source.buffers[0] != nullptr;
+  if (!counts || source.null_count < 0) return;
+  expect(copy.null_count == source.null_count,
+         "null_count " + std::to_string(copy.null_count) + ", the source has " + std::to_string(source.null_count));
+}
+
+void keeps_values(Subject& subject) {
+  for_each(thorough_cases(), [&](Sample& sample) {
+    const ArrowDeviceArray before = *sample.host;
+    auto there = subject.to_device(*sample.host, *sample.schema);
+    expect_clean(canon_problem(*there, *sample.schema, subject.info(), kTrimmed), "on the device");
+    expect_count_kept(*sample.twin, there->array, *sample.schema);
+    auto back = subject.to_cpu(*there, *sample.schema);
+    expect_clean(canon_problem(*back, *sample.schema, subject.cpu_info(), kTrimmed), "back on the host");
+    expect_clean(problem(*sample.schema, back->array), "back on the host");
+    expect_count_kept(*sample.twin, back->array, *sample.schema);
+    expect(back->array.length == sample.twin->length, "rows were lost");
+    sample.expect_values(back->array);
+    expect(std::memcmp(&before, sample.host.get(), sizeof before) == 0, "the source was changed");
+    sample.expect_values(sample.host->array);
+  });
+}
+
+void keeps_no_hold_of_the_source(Subject& subject) {
+  for_each(testing::few_cases(), [&](Sample& sample) {
+    auto there = subject.to_device(*sample.host, *sample.schema);
+    sample.host.reset();
+    expect(sample.ledger.live() == 0, "a copy that is complete keeps its source");
+    auto back = subject.to_cpu(*there, *sample.schema);
+    there.reset();
+    sample.expect_values(back->array);
+  });
+}
+
+void moves(Subject& subject) {
+  for_each(thorough_cases(), [&](Sample& sample) {
+    Owned<ArrowDeviceArray> there;
+    succeed([&](auto* error) {
+      return arrowdevice_array_move_to(sample.host.get(), sample.schema.get(), subject.device(), nullptr, there.out(),
+                                       error);
+    });
+    expect(sample.host.released(), "what was moved is not marked released");
+    expect_clean(canon_problem(*there, *sample.schema, subject.info(), {.copied = false}), "on the device");
+    Owned<ArrowArray> back;
+    succeed([&](auto* error) {
+      return arrowdevice_array_to_host(there.get(), sample.schema.get(), nullptr, back.out(), error);
+    });
+    expect(there.released(), "what was moved is not marked released");
+    expect_clean(problem(*sample.schema, *back), "back on the host");
+    expect(back->length == sample.twin->length, "rows were lost");
+    sample.expect_values(*back);
+  });
+}
+
+void copies_whole(Subject& subject) {
+  for_each(testing::all_cases(), [&](Sample& sample) {
+    auto there = subject.copy(*sample.host, *sample.schema, subject.device(), ARROWDEVICE_COPY_WHOLE);
+    expect_clean(canon_problem(*there, *sample.schema, subject.info()), "on the device");
+    expect_count_kept(*sample.twin, there->array, *sample.schema);
+    auto back = subject.copy(*there, *sample.schema, subject.cpu(), ARROWDEVICE_COPY_WHOLE);
+    expect_clean(canon_problem(*back, *sample.schema, subject.cpu_info()), "back on the host");
+    expect_clean(problem(*sample.schema, back->array), "back on the host");
+    sample.expect_values(back->array);
+    expect(back->array.length == sample.twin->length, "rows were lost");
+  });
+}
+
+void copies_asynchronously(Subject& subject) {
+  for_each(thorough_cases(), [&](Sample& sample) {
+    auto there = subject.copy(*sample.host, *sample.schema, subject.device(), ARROWDEVICE_COPY_ASYNC);
+    expect_clean(canon_problem(*there, *sample.schema, subject.info(), kTrimmed), "on the device");
+    // Nobody waits here: the copy back has to.
+    auto back = subject.to_cpu(*there, *sample.schema);
+    expect_clean(problem(*sample.schema, back->array), "back on the host");
+    sample.expect_values(back->array);
+    // Of some arrays without rows nothing comes back, so that there was nothing to wait for.
+    if (there->array.length == 0) return;
+    int ready = 0;
+    succeed([&](auto* error) { return arrowdevice_array_ready(there.get(), nullptr, &ready, error); });
+    // Without rows nothing need be fetched, and nothing be waited for.
+    expect(ready == 1 || sample.twin->length == 0, "the array was copied back and is not ready");
+  });
+}
+
+void moves_asynchronously(Subject& subject) {
+  for_each(thorough_cases(), [&](Sample& sample) {
+    const arrowdevice_copy_options options = with_flags(ARROWDEVICE_COPY_ASYNC);
+    Owned<ArrowDeviceArray> there;
+    succeed([&](auto* error) {
+      return arrowdevice_array_move_to(sample.host.get(), sample.schema.get(), subject.device(), &options, there.out(),
+                                       error);
+    });
+    expect(sample.host.released(), "what was moved is not marked released");
+    Owned<ArrowArray> back;
+    succeed([&](auto* error) {
+      return arrowdevice_array_to_host(there.get(), sample.schema.get(), nullptr, back.out(), error);
+    });
+    sample.expect_values(*back);
+  });
+}
+
+void releases_before_the_event(Subject& subject) {
+  for (int round = 0; round < 3; ++round) {
+    for_each(testing::few_cases(), [&](Sample& sample) {
+      auto kept = subject.to_device(*sample.host, *sample.schema);
+      const arrowdevice_copy_options options = with_flags(ARROWDEVICE_COPY_ASYNC);
+      Owned<ArrowDeviceArray> there;
+      succeed([&](auto* error) {
+        return arrowdevice_array_move_to(sample.host.get(), sample.schema.get(), subject.device(), &options,
+                                         there.out(), error);
+      });
+      there.reset();
+      // Gets the same memory if it is free already, which it must not be before the copy into it is done.
+      auto next = subject.to_cpu(*kept, *sample.schema);
+      auto again = subject.to_device(*next, *sample.schema);
+      auto back = subject.to_cpu(*again, *sample.schema);
+      sample.expect_values(back->array);
+    });
+  }
+}
+
+void copies_where_asked_to(Subject& subject) {
+  for_each(testing::few_cases(), [&](Sample& sample) {
+    auto there = subject.to_device(*sample.host, *sample.schema);
+    auto second = subject.share(*there);
+    const arrowdevice_copy_options always = with_flags(ARROWDEVICE_COPY_ALWAYS);
+    Owned<ArrowDeviceArray> moved;
+    succeed([&](auto* error) {
+      return arrowdevice_array_move_to(there.get(), sample.schema.get(), subject.device(), &always, moved.out(), error);
+    });
+    for (int64_t i = 0; i < moved->array.n_buffers; ++i) {
+      expect(moved->array.buffers[i] == nullptr || moved->array.buffers[i] != second->array.buffers[i],
+             "ALWAYS gave the same buffer");
+    }
+    Owned<ArrowArray> back;
+    succeed([&](auto* error) {
+      return arrowdevice_array_to_host(moved.get(), sample.schema.get(), &always, back.out(), error);
+    });
+    sample.expect_values(*back);
+  });
+}
+
+void shares_on_one_device(Subject& subject) {
+  for_each(testing::few_cases(), [&](Sample& sample) {
+    auto there = subject.to_device(*sample.host, *sample.schema);
+    const arrowdevice_copy_options never = with_flags(ARROWDEVICE_COPY_NEVER);
+    std::vector<const void*> buffers(there->array.buffers, there->array.buffers + there->array.n_buffers);
+    Owned<ArrowDeviceArray> moved;
+    succeed([&](auto* error) {
+      return arrowdevice_array_move_to(there.get(), sample.schema.get(), subject.device(), &never, moved.out(), error);
+    });
+    expect(there.released(), "what was moved is not marked released");
+    for (int64_t i = 0; i < moved->array.n_buffers; ++i) {
+      expect(moved->array.buffers[i] == buffers[static_cast<size_t>(i)], "a move within a device changed a buffer");
+    }
+    auto back = subject.to_cpu(*moved, *sample.schema);
+    sample.expect_values(back->array);
+  });
+}
+
+void never_copies_where_told_not_to(Subject& subject) {
+  for_each(testing::few_cases(), [&](Sample& sample) {
+    const arrowdevice_copy_options never = with_flags(ARROWDEVICE_COPY_NEVER);
+    auto there = subject.to_device(*sample.host, *sample.schema);
+    Owned<ArrowArray> back;
+    const ArrowDeviceArray before = *there;
+    refuse(ENOTSUP, [&](auto* error) {
+      return arrowdevice_array_to_host(there.get(), sample.schema.get(), &never, back.out(), error);
+    });
+    expect(back.released(), "a refused move gave something");
+    expect(std::memcmp(&before, there.get(), sizeof before) == 0, "a refused move changed its input");
+    auto copied = subject.to_cpu(*there, *sample.schema);
+    sample.expect_values(copied->array);
+  });
+}
+
+void takes_old_options(Subject& subject) {
+  Sample sample(testing::find_case("record batch"));
+  Owned<ArrowDeviceArray> out;
+  arrowdevice_copy_options options{};
+  options.struct_size = 4;
+  refuse(EINVAL, [&](auto* error) {
+    return arrowdevice_array_copy(sample.host.get(), sample.schema.get(), subject.device(), &options, out.out(), error);
+  });
+  struct Larger {
+    arrowdevice_copy_options options;
+    unsigned char more[64];
+  } larger{};
+  larger.options.struct_size = sizeof larger;
+  succeed([&](auto* error) {
+    return arrowdevice_array_copy(sample.host.get(), sample.schema.get(), subject.device(), &larger.options, out.out(),
+                                  error);
+  });
+  options.struct_size = sizeof options;
+  options.timeout_ns = int64_t{60} * 1'000'000'000;
+  options.source_device = subject.cpu();
+  succeed([&](auto* error) {
+    return arrowdevice_array_copy(sample.host.get(), sample.schema.get(), subject.device(), &options, out.out(), error);
+  });
+  auto back = subject.to_cpu(*out, *sample.schema);
+  sample.expect_values(back->array);
+}
+
+constexpr Case kCases[] = {
+    {"a copy to the device and back has the same values, for every type", kNeedsNothing, keeps_values},
+    {"a copy does not hold its source", kNeedsNothing, keeps_no_hold_of_the_source},
+    {"a move to the device and back has the same values, for every type", kNeedsNothing, moves},
+    {"a whole copy has the same values and null count, for every type", kNeedsNothing, copies_whole},
+    {"a copy of an array whose event is pending waits for it, for every type", kNeedsNothing, copies_asynchronously},
+    {"a move of an array whose event is pending waits for it, for every type", kNeedsNothing, moves_asynchronously},
+    {"memory of an array that is released before its event is used again only after it", kNeedsNothing,
+     releases_before_the_event},
+    {"a move copies where it is told to", kNeedsNothing, copies_where_asked_to},
+    {"a move within a device shares", kNeedsNothing, shares_on_one_device},
+    {"a move that may not copy is refused where sharing will not do, and loses nothing", kNeedsDiscrete,
+     never_copies_where_told_not_to},
+    {"copy options of other sizes are taken or refused by their size", kNeedsNothing, takes_old_options},
+};
+
+}  // namespace
+
+std::span<const Case> copy_cases() { return kCases; }
+
+}  // namespace arrowdevice::conformance

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices: what they say of themselves and how they are found.
+#include <cerrno>
+#include <cstring>
+#include <limits>
+
+#include "conformance/subject.h"
+
+namespace arrowdevice::conformance {
+
+namespace {
+
+void describes_itself(Subject& subject) {
+  const arrowdevice_device_info& info = subject.info();
+  expect(info.name[0] != 0 && std::memchr(info.name, 0, sizeof info.name) != nullptr, "it has no name");
+  expect(info.backend[0] != 0, "it does not say which backend drives it");
+  expect(info.device_id >= 0 || subject.is_cpu(), "its id is negative");
+  expect(info.total_memory == -1 || info.total_memory > 0, "its memory is neither unknown nor more than 0");
+  for (const int64_t alignment : {info.buffer_alignment, info.sub_buffer_alignment}) {
+    expect(alignment > 0 && (alignment & (alignment - 1)) == 0, "an alignment is no power of two");
+  }
+  expect((info.flags & ~uint64_t{31}) == 0, "it has flags that do not exist");
+  expect((info.flags & ARROWDEVICE_DEVICE_ADOPTED) == 0, "it says that it was adopted");
+  expect((info.flags & ARROWDEVICE_DEVICE_HOST_READABLE) == 0 || (info.flags & ARROWDEVICE_DEVICE_ADDRESSES) != 0,
+         "the CPU reads handles");
+  expect(info.reserved == 0, "reserved is not zero");
+}
+
+void fills_what_the_caller_knows(Subject& subject) {
+  struct Larger {
+    arrowdevice_device_info info;
+    unsigned char more[32];
+  } larger;
+  std::memset(&larger, 0xEE, sizeof larger);
+  larger.info.struct_size = sizeof larger;
+  succeed([&](auto* error) { return arrowdevice_device_describe(subject.device(), &larger.info, error); });
+  expect(larger.info.struct_size == sizeof larger, "struct_size was changed");
+  for (const unsigned char byte : larger.more) expect(byte == 0, "what the library does not know is not zeroed");
+
+  arrowdevice_device_info info{};
+  info.struct_size = 8;
+  refuse(EINVAL, [&](auto* error) { return arrowdevice_device_describe(subject.device(), &info, error); });
+  Counters counters{};
+  counters.struct_size = 4;
+  refuse(EINVAL, [&](auto* error) { return arrowdevice_device_counters(subject.device(), &counters, error); });
+}
+
+void is_found_by_id_and_name(Subject& subject) {
+  const arrowdevice_device_info& info = subject.info();
+  arrowdevice_device* found = nullptr;
+  succeed([&](auto* error) { return arrowdevice_device_get(info.device_type, info.device_id, &found, error); });
+  expect(found == subject.device(), "its type and id find another device");
+
+  const char* type = arrowdevice_device_type_name(info.device_type);
+  expect(type != nullptr, "its type has no name");
+  const std::string name = std::string(type) + ":" + std::to_string(subject.is_cpu() ? 0 : info.device_id);
+  succeed([&](auto* error) { return arrowdevice_device_find(name.c_str(), &found, error); });
+  expect(found == subject.device(), "its name finds another device");
+
+  int64_t count = 0;
+  succeed([&](auto* error) { return arrowdevice_device_count(info.device_type, &count, error); });
+  expect(count > info.device_id, "its id is beyond the number of devices");
+  found = subject.device();
+  refuse(ENODEV, [&](auto* error) { return arrowdevice_device_get(info.device_type, count, &found, error); });
+  expect(found == nullptr, "a device that is not there was given");
+  refuse(ENODEV, [&](auto* error) {
+    return arrowdevice_device_get(info.device_type, std::numeric_limits<int64_t>::max(), &found, error);
+  });
+}
+
+void is_in_the_list(Subject& subject) {
+  int64_t count = 0;
+  succeed([&](auto* error) { return arrowdevice_device_list(nullptr, 0, &count, error); });
+  std::vector<arrowdevice_device*> listed(static_cast<size_t>(count));
+  int64_t again = 0;
+  succeed([&](auto* error) { return arrowdevice_device_list(listed.data(), count, &again, error); });
+  expect(again == count, "the number of devices changed");
+  int times = 0;
+  arrowdevice_device_info before{};
+  for (arrowdevice_device* device : listed) {
+    times += device == subject.device();
+    const arrowdevice_device_info info = describe(device);
+    expect(before.struct_size == 0 || before.device_type < info.device_type ||
+               (before.device_type == info.device_type && before.device_id < info.device_id),
+           "the list is not ordered by type and id");
+    before = info;
+  }
+  expect(times == 1, "it is in the list " + std::to_string(times) + " times");
+
+  arrowdevice_device* first = nullptr;
+  succeed([&](auto* error) { return arrowdevice_device_list(&first, 1, &again, error); });
+  expect(again == count && first == listed[0], "a list that is cut short differs");
+}
+
+void tells_its_memory(Subject& subject) {
+  int64_t free_bytes = -2;
+  int64_t total = -2;
+  succeed([&](auto* error) { return arrowdevice_device_memory(subject.device(), &free_bytes, &total, error); });
+  expect(free_bytes >= -1 && total >= -1, "a negative amount of memory");
+  expect(free_bytes == -1 || total == -1 || free_bytes <= total, "more memory is free than there is");
+  succeed([&](auto* error) { return arrowdevice_device_memory(subject.device(), nullptr, nullptr, error); });
+}
+
+void reaches_itself(Subject& subject) {
+  uint32_t reach = 0;
+  succeed([&](auto* error) { return arrowdevice_device_reach(subject.device(), subject.device(), &reach, error); });
+  expect(reach == (ARROWDEVICE_REACH_ACCESS | ARROWDEVICE_REACH_COPY), "it does not reach its own memory");
+  succeed([&](auto* error) { return arrowdevice_device_reach(subject.device(), subject.cpu(), &reach, error); });
+  const bool readable = (subject.info().flags & ARROWDEVICE_DEVICE_HOST_READABLE) != 0;
+  expect(((reach & ARROWDEVICE_REACH_ACCESS) != 0) == readable,
+         "its flags and its reach disagree about whether the CPU reads its memory");
+}
+
+void counts_what_it_does(Subject& subject) {
+  const Counters before = subject.counters();
+  Sample sample(testing::find_case("record batch"));
+  auto there = subject.to_device(*sample.host, *sample.schema);
+  auto back = subject.to_cpu(*there, *sample.schema);
+  const Counters after = subject.counters();
+  expect(after.submissions > before.submissions, "no submission was counted");
+  expect(after.regions - before.regions >= after.submissions - before.submissions, "fewer regions than submissions");
+  expect(after.bytes_in > before.bytes_in, "no bytes in were counted");
+  expect(after.bytes_out > before.bytes_out, "no bytes out were counted");
+  expect(after.buffers >= before.buffers && after.events >= before.events && after.host_waits >= before.host_waits &&
+             after.readbacks >= before.readbacks && after.staged_bytes >= before.staged_bytes,
+         "a counter went back");
+}
+
+constexpr Case kCases[] = {
+    {"a device describes itself", kNeedsNothing, describes_itself},
+    {"info structs are filled as far as the caller knows them", kNeedsNothing, fills_what_the_caller_knows},
+    {"a device is found by its id and by its name, and one beyond the last is not", kNeedsNothing,
+     is_found_by_id_and_name},
+    {"a device is in the list of devices once", kNeedsNothing, is_in_the_list},
+    {"a device tells its memory", kNeedsNothing, tells_its_memory},
+    {"a device reaches its own memory, and the CPU does where its flags say so", kNeedsNothing, reaches_itself},
+    {"a device counts what is asked of it", kNeedsDiscrete, counts_what_it_does},
+};
+
+}  // namespace
+
+std::span<const Case> device_cases() { return kCases; }
+
+}  // namespace arrowdevice::conformance

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting for arrays, and releasing them behind work that still uses them.
+#include <cerrno>
+#include <cstring>
+
+#include "conformance/own_array.h"
+
+namespace arrowdevice::conformance {
+
+namespace {
+
+using testing::field;
+using testing::make_schema;
+
+constexpr int64_t kRows = 50'000;
+constexpr int64_t kBytes = 4 * kRows;
+
+bool is_ready(const ArrowDeviceArray& array) {
+  int ready = -1;
+  succeed([&](auto* error) { return arrowdevice_array_ready(&array, nullptr, &ready, error); });
+  expect(ready == 0 || ready == 1, "neither ready nor not");
+  return ready == 1;
+}
+
+void finished_arrays_are_ready(Subject& subject) {
+  for_each(testing::few_cases(), [&](Sample& sample) {
+    expect(is_ready(*sample.host), "an array on the CPU is not ready");
+    auto there = subject.to_device(*sample.host, *sample.schema);
+    expect(is_ready(*there), "a copy that is complete on return is not ready");
+    succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, 0, error); });
+    succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), subject.device(), -1, error); });
+  });
+}
+
+void waits(Subject& subject) {
+  for_each(testing::few_cases(), [&](Sample& sample) {
+    auto there = subject.copy(*sample.host, *sample.schema, subject.device(), ARROWDEVICE_COPY_ASYNC);
+    succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, -1, error); });
+    expect(is_ready(*there), "an array that was waited for is not ready");
+    // The source may go now, and only now.
+    sample.host.reset();
+    auto back = subject.to_cpu(*there, *sample.schema);
+    sample.expect_values(back->array);
+  });
+}
+
+void polls(Subject& subject) {
+  Sample sample(testing::find_case("20000 rows of list<utf8>"));
+  auto there = subject.copy(*sample.host, *sample.schema, subject.device(), ARROWDEVICE_COPY_ASYNC);
+  // However fast the device is: either it is done, or a poll says that it is not.
+  while (!is_ready(*there)) {
+    const int code = arrowdevice_array_wait(there.get(), nullptr, 0, nullptr);
+    expect(code == 0 || code == ETIMEDOUT, "a poll gave code " + std::to_string(code));
+  }
+  succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, 0, error); });
+  auto back = subject.to_cpu(*there, *sample.schema);
+  sample.expect_values(back->array);
+}
+
+// An int32 array on the device, filled by a copy that may still run.
+Owned<ArrowDeviceArray> pending_array(Subject& subject, arrowdevice_queue* queue, const Bytes& values,
+                                      const Releases& releases) {
+  DeviceBuffer buffer(subject.device(), kBytes, nullptr, queue);
+  enqueue(queue, {region_in(subject.device(), buffer.get(), 0, values.data(), kBytes)});
+  Owned<ArrowArray> array = array_over(std::move(buffer), kRows, releases);
+  Owned<ArrowDeviceArray> out;
+  succeed(
+      [&](auto* error) { return arrowdevice_array_export(subject.device(), array.get(), queue, out.out(), error); });
+  return out;
+}
+
+void a_queue_waits(Subject& subject) {
+  const Bytes values = pattern(kBytes);
+  const Queue writer = subject.queue();
+  const Queue reader = subject.queue();
+  const Releases releases = count_releases();
+  auto array = pending_array(subject, writer.get(), values, releases);
+  succeed([&](auto* error) { return arrowdevice_array_wait_on(array.get(), nullptr, reader.get(), error); });
+  Bytes received(values.size());
+  enqueue(reader.get(), {region_out(received.data(), subject.device(), array->array.buffers[1], 0, kBytes)});
+  finish(reader.get());
+  expect(received == values, "a queue that was to wait for an array read it before it was there");
+}
+
+void releases_behind_a_queue(Subject& subject) {
+  const Bytes values = pattern(kBytes);
+  const Releases releases = count_releases();
+  const Queue queue = subject.queue();
+  auto array = pending_array(subject, queue.get(), values, releases);
+  Bytes received(values.size());
+  enqueue(queue.get(), {region_out(received.data(), subject.device(), array->array.buffers[1], 0, kBytes)});
+  succeed([&](auto* error) { return arrowdevice_array_release_after(array.get(), queue.get(), error); });
+  expect(array.released(), "what is released later is not marked released");
+  finish(queue.get());
+  quiesce();
+  expect(*releases == 1, "the array was released " + std::to_string(*releases) + " times");
+  expect(received == values, "the array was released before the work that uses it");
+  refuse(EINVAL, [&](auto* error) { return arrowdevice_array_release_after(array.get(), queue.get(), error); });
+}
+
+void releases_after_a_lost_queue(Subject& subject) {
+  const Bytes values = pattern(kBytes);
+  const Releases releases = count_releases();
+  Bytes received(values.size());
+  Queue queue = subject.queue();
+  auto array = pending_array(subject, queue.get(), values, releases);
+  enqueue(queue.get(), {region_out(received.data(), subject.device(), array->array.buffers[1], 0, kBytes)});
+  succeed([&](auto* error) { return arrowdevice_array_release_after(array.get(), queue.get(), error); });
+  queue.reset();
+  quiesce();
+  expect(*releases == 1, "the array was released " + std::to_string(*releases) + " times");
+  expect(received == values, "the work of a destroyed queue was lost");
+}
+
+void is_reaped(Subject& subject) {
+  Sample sample(testing::find_case("20000 rows of utf8"));
+  arrowdevice_copy_options options{};
+  options.struct_size = sizeof options;
+  options.flags = ARROWDEVICE_COPY_ASYNC;
+  Owned<ArrowDeviceArray> there;
+  succeed([&](auto* error) {
+    return arrowdevice_array_move_to(sample.host.get(), sample.schema.get(), subject.device(), &options, there.out(),
+                                     error);
+  });
+  int64_t done = -1;
+  succeed([&](auto* error) { return arrowdevice_reap(-1, &done, error); });
+  expect(done >= 0, "a negative number was reaped");
+  auto back = subject.to_cpu(*there, *sample.schema);
+  there.reset();
+  quiesce();
+  expect(sample.ledger.live() == 0, "a moved array was not released when its copy was done");
+  sample.expect_values(back->array);
+}
+
+void refuses_events_of_nobody(Subject& subject) {
+  Sample sample(testing::find_case("record batch"));
+  int event = 0;
+  sample.host->sync_event = &event;
+  const Queue queue = subject.queue();
+  Owned<ArrowDeviceArray> out;
+  int ready = 0;
+  refuse(EINVAL, [&](auto* error) { return arrowdevice_array_ready(sample.host.get(), nullptr, &ready, error); });
+  refuse(EINVAL, [&](auto* error) { return arrowdevice_array_wait(sample.host.get(), nullptr, 0, error); });
+  refuse(EINVAL,
+         [&](auto* error) { return arrowdevice_array_wait_on(sample.host.get(), nullptr, queue.get(), error); });
+  refuse(EINVAL, [&](auto* error) {
+    return arrowdevice_array_copy(sample.host.get(), sample.schema.get(), subject.device(), nullptr, out.out(), error);
+  });
+  expect(out.released(), "a refused copy gave something");
+  sample.host->sync_event = nullptr;
+}
+
+constexpr Case kCases[] = {
+    {"arrays that are complete are ready", kNeedsNothing, finished_arrays_are_ready},
+    {"waiting for an array makes it ready", kNeedsNothing, waits},
+    {"polling an array ends when it is ready", kNeedsNothing, polls},
+    {"a queue waits for an array", kNeedsNothing, a_queue_waits},
+    {"an array is released behind the work of a queue, once", kNeedsNothing, releases_behind_a_queue},
+    {"an array is released behind the work of a queue that is destroyed", kNeedsNothing, releases_after_a_lost_queue},
+    {"a moved array is released when its copy is done", kNeedsNothing, is_reaped},
+    {"an event on a device type that has none is refused", kNeedsNothing, refuses_events_of_nobody},
+};
+
+}  // namespace
+
+std::span<const Case> event_cases() { return kCases; }
+
+}  // namespace arrowdevice::conformance

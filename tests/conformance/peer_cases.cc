@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two devices of one type.
+#include "conformance/backlog.h"
+
+namespace arrowdevice::conformance {
+
+namespace {
+
+using testing::canon_problem;
+using testing::problem;
+
+void copies_between(Subject& subject) {
+  const arrowdevice_device_info peer = describe(subject.peer());
+  for_each(thorough_cases(), [&](Sample& sample) {
+    auto first = subject.to_device(*sample.host, *sample.schema);
+    auto second = subject.copy(*first, *sample.schema, subject.peer());
+    expect_clean(canon_problem(*second, *sample.schema, peer), "on the peer");
+    first.reset();
+    auto back = subject.to_cpu(*second, *sample.schema);
+    expect_clean(problem(*sample.schema, back->array), "back on the host");
+    expect(back->array.length == sample.twin->length, "rows were lost");
+    sample.expect_values(back->array);
+  });
+}
+
+void copies_slices_between(Subject& subject) {
+  const arrowdevice_device_info peer = describe(subject.peer());
+  for_each(thorough_cases(), [&](Sample& sample) {
+    auto first = subject.to_device(*sample.host, *sample.schema);
+    for (const Range range : ranges_of(sample.twin->length)) {
+      auto slice = subject.slice(*first, *sample.schema, range);
+      auto second = subject.copy(*slice, *sample.schema, subject.peer());
+      expect_clean(canon_problem(*second, *sample.schema, peer), "on the peer");
+      auto third = subject.copy(*second, *sample.schema, subject.device());
+      auto back = subject.to_cpu(*third, *sample.schema);
+      expect_clean(problem(*sample.schema, back->array), "back on the host");
+      expect(back->array.length == range.length, "rows were lost");
+      sample.expect_values(back->array, range.offset);
+    }
+  });
+}
+
+void copies_unaligned_bitmaps_between(Subject& subject) {
+  for_each(testing::all_cases(), [&](Sample& sample) {
+    auto first = subject.copy(*sample.host, *sample.schema, subject.device(), ARROWDEVICE_COPY_WHOLE);
+    auto second = subject.copy(*first, *sample.schema, subject.peer(), ARROWDEVICE_COPY_WHOLE);
+    auto back = subject.to_cpu(*second, *sample.schema);
+    expect_clean(problem(*sample.schema, back->array), "back on the host");
+    sample.expect_values(back->array);
+  });
+}
+
+void moves_along_a_chain(Subject& subject) {
+  arrowdevice_copy_options options{};
+  options.struct_size = sizeof options;
+  options.flags = ARROWDEVICE_COPY_ASYNC;
+  for_each(thorough_cases(), [&](Sample& sample) {
+    Owned<ArrowDeviceArray> array = std::move(sample.host);
+    for (arrowdevice_device* to : {subject.device(), subject.peer(), subject.device(), subject.peer()}) {
+      Owned<ArrowDeviceArray> next;
+      succeed([&](auto* error) {
+        return arrowdevice_array_move_to(array.get(), sample.schema.get(), to, &options, next.out(), error);
+      });
+      expect(array.released(), "what was moved is not marked released");
+      array = std::move(next);
+    }
+    Owned<ArrowArray> back;
+    succeed([&](auto* error) {
+      return arrowdevice_array_to_host(array.get(), sample.schema.get(), nullptr, back.out(), error);
+    });
+    expect_clean(problem(*sample.schema, *back), "back on the host");
+    sample.expect_values(*back);
+  });
+}
+
+void waits_across_devices(Subject& subject) {
+  const Queue queue = subject.queue(subject.peer());
+  for_each(testing::few_cases(), [&](Sample& sample) {
+    auto first = subject.copy(*sample.host, *sample.schema, subject.device(), ARROWDEVICE_COPY_ASYNC);
+    succeed([&](auto* error) { return arrowdevice_array_wait_on(first.get(), nullptr, queue.get(), error); });
+    auto second = subject.copy(*first, *sample.schema, subject.peer(), ARROWDEVICE_COPY_ASYNC, queue.get());
+    auto back = subject.to_cpu(*second, *sample.schema);
+    sample.expect_values(back->array);
+  });
+}
+
+constexpr int64_t kRows = 50'000;
+constexpr int64_t kBytes = 4 * kRows;
+
+// A pool of its own: what is freed into it is what it gives next.
+Pool new_pool(const Subject& subject) {
+  arrowdevice_pool* made = nullptr;
+  succeed([&](auto* error) { return arrowdevice_pool_create(subject.device(), nullptr, &made, error); });
+  return Pool(made);
+}
+
+void does_not_overtake_a_copy(Subject& subject) {
+  const HostCase first_case{"first", testing::field("i"), {.rows = kRows, .nulls = testing::Nulls::kNone, .seed = 1}};
+  const HostCase second_case{"second", testing::field("i"), {.rows = kRows, .nulls = testing::Nulls::kNone, .seed = 2}};
+  Sample first(first_case);
+  Sample second(second_case);
+  const Backlog backlog(subject);
+  const Pool pool = new_pool(subject);
+  const Queue held = subject.queue();
+  const Queue free_one = subject.queue();
+  backlog.hold_up(held.get());
+
+  arrowdevice_copy_options options{};
+  options.struct_size = sizeof options;
+  options.pool = pool.get();
+  options.flags = ARROWDEVICE_COPY_ASYNC;
+  options.queue = held.get();
+  Owned<ArrowDeviceArray> out;
+  const auto copy = [&](const Sample& sample) {
+    succeed([&](auto* error) {
+      return arrowdevice_array_copy(sample.host.get(), sample.schema.get(), subject.device(), &options, out.out(),
+                                    error);
+    });
+  };
+  copy(first);
+  out.reset();
+  options.flags = 0;
+  options.queue = free_one.get();
+  copy(second);
+  finish(held.get());
+  auto back = subject.to_cpu(*out, *second.schema);
+  second.expect_values(back->array);
+}
+
+void does_not_overtake_a_free(Subject& subject) {
+  const Bytes sent = pattern(kBytes, 1);
+  const Bytes different = pattern(kBytes, 2);
+  Bytes received(sent.size());
+  const Backlog backlog(subject);
+  const Pool pool = new_pool(subject);
+  const Queue held = subject.queue();
+  const Queue free_one = subject.queue();
+  DeviceBuffer buffer(subject.device(), kBytes, pool.get());
+  enqueue(held.get(), {region_in(subject.device(), buffer.get(), 0, sent.data(), kBytes)});
+  backlog.hold_up(held.get());
+  enqueue(held.get(), {region_out(received.data(), subject.device(), buffer.get(), 0, kBytes)});
+  buffer.free_after(held.get());
+  const DeviceBuffer next(subject.device(), kBytes, pool.get());
+  enqueue(free_one.get(), {region_in(subject.device(), next.get(), 0, different.data(), kBytes)});
+  finish(free_one.get());
+  finish(held.get());
+  expect(received == sent, "memory was used again before the queue that it was freed behind was done with it");
+}
+
+void does_not_overtake_a_release(Subject& subject) {
+  const Bytes sent = pattern(kBytes, 1);
+  Bytes received(sent.size());
+  const Releases releases = count_releases();
+  const Backlog backlog(subject);
+  const Queue held = subject.queue();
+  DeviceBuffer buffer(subject.device(), kBytes);
+  enqueue(held.get(), {region_in(subject.device(), buffer.get(), 0, sent.data(), kBytes)});
+  Owned<ArrowArray> array = array_over(std::move(buffer), kRows, releases);
+  Owned<ArrowDeviceArray> exported;
+  succeed([&](auto* error) {
+    return arrowdevice_array_export(subject.device(), array.get(), held.get(), exported.out(), error);
+  });
+  backlog.hold_up(held.get());
+  enqueue(held.get(), {region_out(received.data(), subject.device(), exported->array.buffers[1], 0, kBytes)});
+  succeed([&](auto* error) { return arrowdevice_array_release_after(exported.get(), held.get(), error); });
+  // Whenever it is released, the bytes have arrived by then.
+  if (*releases != 0) expect(received == sent, "the array was released before the work that uses it");
+  finish(held.get());
+  quiesce();
+  expect(*releases == 1, "the array was released " + std::to_string(*releases) + " times");
+  expect(received == sent, "the bytes changed");
+}
+
+void waits_for_the_other_device(Subject& subject) {
+  const Bytes sent = pattern(kBytes, 3);
+  const Backlog backlog(subject);
+  const Queue held = subject.queue();
+  DeviceBuffer buffer(subject.device(), kBytes);
+  backlog.hold_up(held.get());
+  enqueue(held.get(), {region_in(subject.device(), buffer.get(), 0, sent.data(), kBytes)});
+  Owned<ArrowArray> array = array_over(std::move(buffer), kRows, count_releases());
+  Owned<ArrowDeviceArray> exported;
+  succeed([&](auto* error) {
+    return arrowdevice_array_export(subject.device(), array.get(), held.get(), exported.out(), error);
+  });
+  const auto schema = testing::make_schema(testing::field("i"));
+  auto second = subject.copy(*exported, *schema, subject.peer());
+  auto back = subject.to_cpu(*second, *schema);
+  expect(values_of(back->array) == sent, "an array was copied before what it waits for was there");
+}
+
+// Sends what the pile writes last through the device, on a queue that was made to wait for it.
+void expect_arrived(Subject& subject, const Backlog& backlog, arrowdevice_queue* waiting) {
+  const auto size = static_cast<int64_t>(backlog.arrived().size());
+  Bytes received(backlog.arrived().size());
+  const DeviceBuffer buffer(subject.device(), size);
+  enqueue(waiting, {region_in(subject.device(), buffer.get(), 0, backlog.arrived().data(), size)});
+  enqueue(waiting, {region_out(received.data(), subject.device(), buffer.get(), 0, size)});
+  finish(waiting);
+  expect(received == backlog.expected(), "the queue did not wait");
+}
+
+void a_queue_waits_for_the_pile(Subject& subject) {
+  const Queue queue = subject.queue();
+  const Backlog backlog(subject);
+  backlog.hold_up(queue.get());
+  expect_arrived(subject, backlog, queue.get());
+}
+
+void an_import_waits_for_the_pile(Subject& subject) {
+  const Queue queue = subject.queue();
+  Backlog backlog(subject);
+  arrowdevice_import_options options{};
+  options.struct_size = sizeof options;
+  options.queue = queue.get();
+  const auto schema = testing::make_schema(testing::field("i"));
+  arrowdevice_view* view = nullptr;
+  succeed([&](auto* error) { return arrowdevice_array_import(backlog.array(), schema.get(), &options, &view, error); });
+  const View owner(view);
+  expect_arrived(subject, backlog, queue.get());
+}
+
+constexpr Case kCases[] = {
+    {"a copy between two devices of one type has the same values, for every type", kNeedsPeer, copies_between},
+    {"slices copy between two devices of one type with their rows, for every type", kNeedsPeer, copies_slices_between},
+    {"whole copies between two devices of one type keep offsets within bytes, for every type", kNeedsPeer,
+     copies_unaligned_bitmaps_between},
+    {"pending arrays move along a chain of devices, for every type", kNeedsPeer, moves_along_a_chain},
+    {"a queue of one device waits for an array of another", kNeedsPeer, waits_across_devices},
+    {"memory of an array released before its event is not overwritten by a queue that is held up", kNeedsPeer,
+     does_not_overtake_a_copy},
+    {"memory freed behind a queue that is held up is not used before it", kNeedsPeer, does_not_overtake_a_free},
+    {"an array is released behind a queue that is held up, not before", kNeedsPeer, does_not_overtake_a_release},
+    {"an array that is held up is waited for", kNeedsPeer, waits_for_the_other_device},
+    {"a queue is held up by an array of another device", kNeedsPeer, a_queue_waits_for_the_pile},
+    {"a queue is held up by the import of an array of another device", kNeedsPeer, an_import_waits_for_the_pile},
+};
+
+}  // namespace
+
+std::span<const Case> peer_cases() { return kCases; }
+
+}  // namespace arrowdevice::conformance

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pools of device memory.
+#include <atomic>
+#include <cerrno>
+
+#include "conformance/bytes.h"
+
+namespace arrowdevice::conformance {
+
+namespace {
+
+Pool make_pool(const Subject& subject, const arrowdevice_pool_options* options = nullptr) {
+  arrowdevice_pool* made = nullptr;
+  succeed([&](auto* error) { return arrowdevice_pool_create(subject.device(), options, &made, error); });
+  return Pool(made);
+}
+
+arrowdevice_pool_options default_options() {
+  arrowdevice_pool_options options{};
+  options.struct_size = sizeof options;
+  return options;
+}
+
+void counts_its_memory(Subject& subject) {
+  const Pool pool = make_pool(subject);
+  PoolStats stats = subject.stats(pool.get());
+  expect(stats.used == 0 && stats.kept == 0 && stats.allocations == 0, "a new pool is not empty");
+  {
+    const DeviceBuffer buffer(subject.device(), 10'000, pool.get());
+    stats = subject.stats(pool.get());
+    expect(stats.used >= 10'000 && stats.allocations == 1 && stats.driver_allocations == 1, "a buffer is not counted");
+    expect(stats.peak >= stats.used, "the peak is below what is used");
+  }
+  stats = subject.stats(pool.get());
+  expect(stats.used == 0, "a freed buffer is still counted");
+  expect(stats.peak >= 10'000, "the peak went back");
+}
+
+void uses_memory_again(Subject& subject) {
+  const Pool pool = make_pool(subject);
+  for (int i = 0; i < 5; ++i) const DeviceBuffer buffer(subject.device(), 10'000, pool.get());
+  const PoolStats stats = subject.stats(pool.get());
+  expect(stats.allocations == 5, "not every buffer is counted");
+  expect(stats.driver_allocations == 1, "what was freed was not used again");
+  expect(stats.kept >= 10'000, "nothing is kept");
+}
+
+void trims(Subject& subject) {
+  const Pool pool = make_pool(subject);
+  const DeviceBuffer live(subject.device(), 5'000, pool.get());
+  { const DeviceBuffer buffer(subject.device(), 100'000, pool.get()); }
+  succeed([&](auto* error) { return arrowdevice_pool_trim(pool.get(), error); });
+  const PoolStats stats = subject.stats(pool.get());
+  expect(stats.kept == 0, "a trimmed pool keeps something");
+  expect(stats.used >= 5'000, "trimming took what is in use");
+}
+
+void keeps_nothing(Subject& subject) {
+  arrowdevice_pool_options options = default_options();
+  options.keep = -1;
+  const Pool pool = make_pool(subject, &options);
+  { const DeviceBuffer buffer(subject.device(), 100'000, pool.get()); }
+  expect(subject.stats(pool.get()).kept == 0, "a pool that is to keep nothing keeps something");
+}
+
+void bounds_what_it_keeps(Subject& subject) {
+  arrowdevice_pool_options options = default_options();
+  options.keep = 300'000;
+  const Pool pool = make_pool(subject, &options);
+  {
+    std::vector<DeviceBuffer> buffers;
+    for (int i = 0; i < 20; ++i) buffers.emplace_back(subject.device(), 100'000, pool.get());
+  }
+  expect(subject.stats(pool.get()).kept <= 300'000, "it keeps more than it may");
+}
+
+void has_a_cap(Subject& subject) {
+  arrowdevice_pool_options options = default_options();
+  options.cap = 4 << 20;
+  const Pool pool = make_pool(subject, &options);
+  void* none = &options;
+  {
+    const DeviceBuffer first(subject.device(), 3'000'000, pool.get());
+    refuse(ENOMEM, [&](auto* error) {
+      return arrowdevice_buffer_allocate(subject.device(), pool.get(), nullptr, 3'000'000, &none, error);
+    });
+    expect(none == nullptr, "a failed allocation gave something");
+  }
+  // What is kept makes way for what is needed.
+  { const DeviceBuffer other_size(subject.device(), 3'500'000, pool.get()); }
+  const PoolStats stats = subject.stats(pool.get());
+  expect(stats.peak <= 4 << 20, "the pool went above its cap");
+
+  Sample sample(testing::find_case("20000 rows of utf8"));
+  options.cap = 1'000;
+  const Pool tiny = make_pool(subject, &options);
+  arrowdevice_copy_options copy{};
+  copy.struct_size = sizeof copy;
+  copy.pool = tiny.get();
+  Owned<ArrowDeviceArray> out;
+  refuse(ENOMEM, [&](auto* error) {
+    return arrowdevice_array_copy(sample.host.get(), sample.schema.get(), subject.device(), &copy, out.out(), error);
+  });
+  expect(out.released(), "a failed copy left something");
+  sample.expect_values(sample.host->array);
+}
+
+void serves_copies(Subject& subject) {
+  Pool pool = make_pool(subject);
+  Sample sample(testing::find_case("record batch"));
+  arrowdevice_copy_options options{};
+  options.struct_size = sizeof options;
+  options.pool = pool.get();
+  Owned<ArrowDeviceArray> out;
+  succeed([&](auto* error) {
+    return arrowdevice_array_copy(sample.host.get(), sample.schema.get(), subject.device(), &options, out.out(), error);
+  });
+  expect(subject.stats(pool.get()).used > 0, "a copy took nothing of the pool that it was given");
+  // The array keeps its pool.
+  pool.reset();
+  auto back = subject.to_cpu(*out, *sample.schema);
+  sample.expect_values(back->array);
+}
+
+void outlives_its_handle(Subject& subject) {
+  Pool pool = make_pool(subject);
+  const Bytes sent = pattern(1'000);
+  Bytes received(1'000);
+  const Queue queue = subject.queue();
+  const DeviceBuffer buffer(subject.device(), 1'000, pool.get());
+  pool.reset();
+  enqueue(queue.get(), {region_in(subject.device(), buffer.get(), 0, sent.data(), 1'000)});
+  enqueue(queue.get(), {region_out(received.data(), subject.device(), buffer.get(), 0, 1'000)});
+  finish(queue.get());
+  expect(received == sent, "a buffer of a destroyed pool lost its bytes");
+  arrowdevice_pool_destroy(nullptr);
+}
+
+void becomes_the_default(Subject& subject) {
+  Pool pool = make_pool(subject);
+  arrowdevice_pool* before = nullptr;
+  succeed([&](auto* error) { return arrowdevice_device_pool(subject.device(), &before, error); });
+  succeed([&](auto* error) { return arrowdevice_device_set_pool(subject.device(), pool.get(), error); });
+  arrowdevice_pool* now = nullptr;
+  succeed([&](auto* error) { return arrowdevice_device_pool(subject.device(), &now, error); });
+  expect(now == pool.get(), "the device has another default pool than was set");
+  int64_t used = 0;
+  {
+    const DeviceBuffer buffer(subject.device(), 1'000);
+    used = subject.stats(pool.get()).used;
+  }
+  succeed([&](auto* error) { return arrowdevice_device_set_pool(subject.device(), nullptr, error); });
+  succeed([&](auto* error) { return arrowdevice_device_pool(subject.device(), &now, error); });
+  expect(used >= 1'000, "the default pool was not used");
+  expect(now == before, "the library's own pool did not come back");
+}
+
+// An allocator of the application: it takes the memory from the device's own pool and counts.
+struct Allocator {
+  arrowdevice_device* device;
+  std::atomic<int> allocated{0};
+  std::atomic<int> deallocated{0};
+  std::atomic<int> destroyed{0};
+  std::atomic<int64_t> bytes{0};
+
+  static int allocate(void* user, int64_t size, int64_t, void*, void** out) {
+    auto* self = static_cast<Allocator*>(user);
+    const int code = arrowdevice_buffer_allocate(self->device, nullptr, nullptr, size, out, nullptr);
+    if (code == 0) {
+      ++self->allocated;
+      self->bytes += size;
+    }
+    return code;
+  }
+  static void deallocate(void* user, void* buffer, int64_t size, void*) {
+    auto* self = static_cast<Allocator*>(user);
+    ++self->deallocated;
+    self->bytes -= size;
+    arrowdevice_buffer_free(self->device, nullptr, buffer);
+  }
+  static void destroy(void* user) { ++static_cast<Allocator*>(user)->destroyed; }
+};
+
+void takes_an_allocator(Subject& subject) {
+  Allocator allocator{subject.device()};
+  arrowdevice_pool_options options = default_options();
+  options.user = &allocator;
+  options.allocate = Allocator::allocate;
+  options.deallocate = Allocator::deallocate;
+  options.destroy = Allocator::destroy;
+  {
+    Pool pool = make_pool(subject, &options);
+    Sample sample(testing::find_case("record batch"));
+    arrowdevice_copy_options copy{};
+    copy.struct_size = sizeof copy;
+    copy.pool = pool.get();
+    Owned<ArrowDeviceArray> out;
+    succeed([&](auto* error) {
+      return arrowdevice_array_copy(sample.host.get(), sample.schema.get(), subject.device(), &copy, out.out(), error);
+    });
+    expect(allocator.allocated > 0, "the application's allocator was not asked");
+    pool.reset();
+    expect(allocator.destroyed == 0, "the allocator was destroyed before its memory");
+    auto back = subject.to_cpu(*out, *sample.schema);
+    sample.expect_values(back->array);
+  }
+  quiesce();
+  expect(allocator.allocated == allocator.deallocated && allocator.bytes == 0, "not all of its memory came back");
+  expect(allocator.destroyed == 1, "the allocator was destroyed " + std::to_string(allocator.destroyed) + " times");
+
+  options.deallocate = nullptr;
+  arrowdevice_pool* none = nullptr;
+  refuse(EINVAL, [&](auto* error) { return arrowdevice_pool_create(subject.device(), &options, &none, error); });
+}
+
+void belongs_to_its_device(Subject& subject) {
+  const Pool pool = make_pool(subject);
+  void* none = nullptr;
+  refuse(EINVAL, [&](auto* error) {
+    return arrowdevice_buffer_allocate(subject.peer(), pool.get(), nullptr, 100, &none, error);
+  });
+  refuse(EINVAL, [&](auto* error) { return arrowdevice_device_set_pool(subject.peer(), pool.get(), error); });
+}
+
+constexpr Case kCases[] = {
+    {"a pool counts the memory that it gave", kNeedsNothing, counts_its_memory},
+    {"a pool gives memory again that was freed", kNeedsNothing, uses_memory_again},
+    {"trimming a pool gives back what is not in use", kNeedsNothing, trims},
+    {"a pool that is to keep nothing keeps nothing", kNeedsNothing, keeps_nothing},
+    {"a pool keeps no more than it may", kNeedsNothing, bounds_what_it_keeps},
+    {"a pool stays below its cap, and a copy that does not fit fails whole", kNeedsNothing, has_a_cap},
+    {"a copy takes its memory from the pool that it is given, and keeps it", kNeedsNothing, serves_copies},
+    {"live buffers keep a pool", kNeedsNothing, outlives_its_handle},
+    {"a pool becomes the default of its device and the former one comes back", kNeedsNothing, becomes_the_default},
+    {"a pool takes its memory from the application's allocator", kNeedsNothing, takes_an_allocator},
+    {"a pool is refused by another device", kNeedsPeer, belongs_to_its_device},
+};
+
+}  // namespace
+
+std::span<const Case> pool_cases() { return kCases; }
+
+}  // namespace arrowdevice::conformance

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// arrowdevice.hpp: owners release once, keep what a failed call did not take, and throw what the library says.
+#include <arrowdevice/arrowdevice.hpp>
+
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "support/catch.h"
+
+namespace ad = arrowdevice::cpp;
+
+namespace {
+
+// {value: int32} of some rows; counts its releases.
+struct Made {
+  std::vector<int32_t> values;
+  std::vector<const void*> column_buffers, root_buffers{nullptr};
+  ArrowArray column{}, *columns[1] = {&column};
+  int releases = 0;
+
+  explicit Made(int32_t rows) {
+    for (int32_t i = 0; i < rows; ++i) values.push_back(i * i);
+    column_buffers = {nullptr, values.data()};
+  }
+
+  ad::Array array() {
+    column.length = static_cast<int64_t>(values.size());
+    column.n_buffers = 2;
+    column.buffers = column_buffers.data();
+    column.release = [](ArrowArray* self) { self->release = nullptr; };
+    ArrowArray root{};
+    root.length = column.length;
+    root.n_buffers = 1;
+    root.buffers = root_buffers.data();
+    root.n_children = 1;
+    root.children = columns;
+    root.private_data = this;
+    root.release = [](ArrowArray* self) {
+      ++static_cast<Made*>(self->private_data)->releases;
+      if (self->children[0]->release != nullptr) self->children[0]->release(self->children[0]);
+      self->release = nullptr;
+    };
+    return ad::Array(&root);
+  }
+};
+
+ad::Schema schema_of(const char* column_format) {
+  ArrowSchema column{}, *columns[1] = {&column}, root{};
+  column.format = column_format;
+  column.name = "value";
+  column.release = [](ArrowSchema* self) { self->release = nullptr; };
+  root.format = "+s";
+  root.n_children = 1;
+  root.children = columns;
+  root.release = [](ArrowSchema* self) { self->release = nullptr; };
+  return ad::Schema::copy_of(root);
+}
+
+int code_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const ad::Exception& error) {
+    CHECK(std::strlen(error.what()) > 0);
+    return error.code();
+  }
+  return 0;
+}
+
+std::vector<int32_t> values_of(const ArrowArray& batch) {
+  const ArrowArray& column = *batch.children[0];
+  const auto* values = static_cast<const int32_t*>(column.buffers[1]) + column.offset;
+  return std::vector<int32_t>(values, values + column.length);
+}
+
+template <typename Owner>
+constexpr bool kMovesOnly = std::is_nothrow_move_constructible_v<Owner>&& std::is_nothrow_move_assignable_v<Owner> &&
+                            !std::is_copy_constructible_v<Owner> && !std::is_copy_assignable_v<Owner>;
+static_assert(kMovesOnly<ad::Schema> && kMovesOnly<ad::Array> && kMovesOnly<ad::ArrayStream> &&
+              kMovesOnly<ad::DeviceArray> && kMovesOnly<ad::DeviceArrayStream> && kMovesOnly<ad::Queue> &&
+              kMovesOnly<ad::Pool> && kMovesOnly<ad::View> && kMovesOnly<ad::Buffer> && kMovesOnly<ad::SubBuffer>);
+static_assert(std::is_trivially_copyable_v<ad::Device>);
+
+}  // namespace
+
+TEST_CASE("an owner releases what it holds, once") {
+  Made made(3);
+  {
+    ad::Array array = made.array();
+    CHECK(array);
+    ad::Array other = std::move(array);
+    CHECK_FALSE(array);  // NOLINT(bugprone-use-after-move): what is left behind is the point
+    CHECK(other);
+    CHECK(made.releases == 0);
+  }
+  CHECK(made.releases == 1);
+}
+
+TEST_CASE("assigning to an owner releases what it held") {
+  Made first(1), second(2);
+  ad::Array array = first.array();
+  array = second.array();
+  CHECK(first.releases == 1);
+  CHECK(second.releases == 0);
+  array.reset();
+  CHECK(second.releases == 1);
+  CHECK_FALSE(array);
+}
+
+TEST_CASE("a struct that was handed over belongs to whoever took it") {
+  Made made(3);
+  ArrowArray taken{};
+  {
+    ad::Array array = made.array();
+    array.hand_over(&taken);
+    CHECK_FALSE(array);
+  }
+  CHECK(made.releases == 0);
+  taken.release(&taken);
+  CHECK(made.releases == 1);
+}
+
+TEST_CASE("out() empties an owner for a C function to fill") {
+  Made made(1);
+  ad::Array array = made.array();
+  CHECK(array.out() == array.get());
+  CHECK(made.releases == 1);
+}
+
+TEST_CASE("what a failed call did not take stays with its owner") {
+  Made made(3);
+  {
+    ad::DeviceArray array = ad::DeviceArray::from_host(made.array());
+    const ad::Schema wrong = schema_of("u");  // texts have three buffers
+    CHECK(code_of([&] { std::move(array).move_to(wrong, ad::Device::find("ext_dev:0")); }) == EINVAL);
+    CHECK(array);
+    CHECK(made.releases == 0);
+  }
+  CHECK(made.releases == 1);
+}
+
+TEST_CASE("an exception has the code and the message of the library") {
+  CHECK(code_of([] { ad::Device::find("no such device"); }) == EINVAL);
+  CHECK(code_of([] { ad::Device::get(ARROW_DEVICE_EXT_DEV, 1000); }) == ENODEV);
+  ad::Array empty;
+  CHECK(code_of([&] { ad::DeviceArray::from_host(std::move(empty)); }) == EINVAL);
+}
+
+TEST_CASE("devices are values that compare by identity") {
+  const ad::Device cpu = ad::Device::find("cpu");
+  CHECK(cpu == ad::Device::get(ARROW_DEVICE_CPU, -1));
+  CHECK(cpu != ad::Device::find("ext_dev:0"));
+  CHECK(cpu.describe().device_type == ARROW_DEVICE_CPU);
+  CHECK(cpu.reach(cpu) == (ARROWDEVICE_REACH_ACCESS | ARROWDEVICE_REACH_COPY));
+  CHECK(ad::Device::count(ARROW_DEVICE_EXT_DEV) == 2);
+  int found = 0;
+  for (const ad::Device device : ad::Device::list()) found += device == cpu || device == ad::Device::find("ext_dev:1");
+  CHECK(found == 2);
+  CHECK_FALSE(ad::Device());
+}
+
+TEST_CASE("a batch goes to a device and comes back the same") {
+  for (const char* name : {"cpu", "ext_dev:0", "ext_dev:1"}) {
+    INFO(name);
+    const ad::Device device = ad::Device::find(name);
+    const ad::Schema schema = schema_of("i");
+    Made made(1000);
+    const std::vector<int32_t> expected = made.values;
+    ad::DeviceArray there = ad::DeviceArray::from_host(made.array()).move_to(schema, device);
+    CHECK(there.device() == device);
+    there.wait();
+    CHECK(there.ready());
+    there.validate(schema);
+
+    ad::DeviceArray copied = there.copy(schema, device, ad::copy_options(ARROWDEVICE_COPY_ASYNC));
+    ad::DeviceArray slice = there.slice(schema, 10, 5);
+    auto [column, column_schema] = there.select(schema, {0});
+    ad::DeviceArray shared = there.share();
+    there.reset();
+    CHECK(std::string(column_schema->format) == "+s");
+
+    CHECK(values_of(*std::move(shared).to_host(schema)) == expected);
+    CHECK(values_of(*std::move(copied).to_host(schema, ad::copy_options(ARROWDEVICE_COPY_ALWAYS))) == expected);
+    CHECK(values_of(*std::move(slice).to_host(schema)) == std::vector<int32_t>(&expected[10], &expected[15]));
+    CHECK(values_of(*std::move(column).to_host(column_schema)) == expected);
+    ad::quiesce();
+    CHECK(made.releases == 1);
+  }
+}
+
+TEST_CASE("a view shows an array's buffers and gives the array back") {
+  const ad::Schema schema = schema_of("i");
+  Made made(7);
+  ad::View view(ad::DeviceArray::from_host(made.array()), schema);
+  CHECK(view.root().n_children == 1);
+  CHECK(std::string(view.root().children[0]->name) == "value");
+  CHECK(view.root().children[0]->buffers[1].data == made.values.data());
+  CHECK(view.device() == ad::Device::find("cpu"));
+  CHECK(view.array().array.length == 7);
+  ad::DeviceArray shared = view.share();
+  ad::DeviceArray back = std::move(view).detach();
+  CHECK_FALSE(view);  // NOLINT(bugprone-use-after-move)
+  CHECK(back->array.length == 7);
+  back.reset();
+  CHECK(made.releases == 0);
+  shared.reset();
+  CHECK(made.releases == 1);
+}
+
+TEST_CASE("what is released after a queue is given up at once and released in the end") {
+  const ad::Schema schema = schema_of("i");
+  ad::Queue queue(ad::Device::find("ext_dev:0"));
+  Made first(1), second(2);
+  ad::DeviceArray array = ad::DeviceArray::from_host(first.array());
+  std::move(array).release_after(queue);
+  CHECK_FALSE(array);  // NOLINT(bugprone-use-after-move)
+  ad::View view(ad::DeviceArray::from_host(second.array()), schema);
+  std::move(view).release_after(queue);
+  CHECK_FALSE(view);  // NOLINT(bugprone-use-after-move)
+  queue.finish();
+  ad::quiesce();
+  CHECK(first.releases == 1);
+  CHECK(second.releases == 1);
+}
+
+TEST_CASE("a buffer belongs to its pool until its owner dies") {
+  const ad::Device device = ad::Device::find("ext_dev:1");
+  ad::Pool pool(device, ad::pool_options());
+  ad::Queue queue(device);
+  {
+    ad::Buffer buffer(device, 4096, &pool, &queue);
+    CHECK(pool.stats().used >= 4096);
+    ad::Buffer moved = std::move(buffer);
+    CHECK_FALSE(buffer);  // NOLINT(bugprone-use-after-move)
+    ad::SubBuffer part(moved, 1024, 128);
+    CHECK(part);
+  }
+  CHECK(pool.stats().used == 0);
+  ad::Buffer late(device, 4096, &pool, &queue);
+  late.free_after(queue);
+  CHECK_FALSE(late);
+  queue.finish();
+  ad::quiesce();
+  CHECK(pool.stats().used == 0);
+  CHECK(pool.stats().allocations == 2);
+}
+
+TEST_CASE("bytes go through a queue to a device and back") {
+  const ad::Device device = ad::Device::find("ext_dev:0");
+  ad::Queue queue(device);
+  ad::Buffer buffer(device, 64);
+  const std::string sent = "sixteen bytes...";
+  std::string received(sent.size(), '\0');
+  const auto size = static_cast<int64_t>(sent.size());
+  const int64_t before = device.counters().bytes_in;
+  queue.copy({{device.get(), buffer.get(), 8, nullptr, sent.data(), 0, size, 0}});
+  queue.copy({{nullptr, received.data(), 0, device.get(), buffer.get(), 8, size, 0}});
+  queue.finish();
+  CHECK(received == sent);
+  CHECK(device.counters().bytes_in == before + size);
+}
+
+TEST_CASE("every place looked at for backends is told") {
+  ad::Device::list();
+  bool cpu = false, sim = false;
+  for (const auto& report : ad::explain_backends()) {
+    cpu = cpu || (std::string(report.name) == "cpu" && report.status == 0);
+    sim = sim || (std::string(report.name) == "sim" && report.status == 0);
+  }
+  CHECK(cpu);
+  CHECK(sim);
+  CHECK(code_of([] { ad::load_backend("relative.so"); }) == EINVAL);
+}

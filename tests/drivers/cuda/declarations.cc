@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiles only if the backend's declarations are those of the cuda.h that is found.
+#include <cstddef>
+#include <cstdio>
+#include <type_traits>
+
+#include "cuda/api.h"
+#include "cuda/symbols.h"
+// Theirs come last: some of their names are macros.
+#include <cuda.h>
+#include <cudaTypedefs.h>
+
+#include "real_type.h"
+
+namespace declarations {
+
+namespace ours = arrowdevice::cuda;
+
+#define SAME(type)          \
+  template <>               \
+  struct Real<ours::type> { \
+    using Type = ::type;    \
+  };
+SAME(CUcontext)
+SAME(CUstream)
+SAME(CUevent)
+
+#define SAME_SIZE(type) \
+  SAME(type)            \
+  static_assert(sizeof(ours::type) == sizeof(::type) && alignof(ours::type) == alignof(::type));
+SAME_SIZE(CUuuid)
+SAME_SIZE(CUresult)
+SAME_SIZE(CUdevice_attribute)
+SAME_SIZE(CUpointer_attribute)
+SAME_SIZE(CUmemorytype)
+SAME_SIZE(CUstreamCaptureStatus)
+SAME_SIZE(CUdriverProcAddressQueryResult)
+SAME_SIZE(CUmemcpySrcAccessOrder)
+SAME_SIZE(CUmemLocationType)
+SAME_SIZE(CUmemLocation)
+SAME_SIZE(CUmemcpyAttributes)
+
+static_assert(std::is_same_v<ours::CUdevice, ::CUdevice> && std::is_same_v<ours::CUdeviceptr, ::CUdeviceptr> &&
+              std::is_same_v<ours::cuuint64_t, ::cuuint64_t>);
+
+#define SAME_PLACE(type, member)                                            \
+  static_assert(offsetof(ours::type, member) == offsetof(::type, member) && \
+                sizeof(ours::type::member) == sizeof(::type::member));
+SAME_PLACE(CUmemLocation, type)
+SAME_PLACE(CUmemLocation, id)
+SAME_PLACE(CUmemcpyAttributes, srcAccessOrder)
+SAME_PLACE(CUmemcpyAttributes, srcLocHint)
+SAME_PLACE(CUmemcpyAttributes, dstLocHint)
+SAME_PLACE(CUmemcpyAttributes, flags)
+
+}  // namespace declarations
+
+// Outside of any namespace the names are the vendor's, be they enumerators or macros.
+#define X(name, value) static_assert(static_cast<long long>(name) == (value));
+ARROWDEVICE_CUDA_RESULTS(X)
+ARROWDEVICE_CUDA_DEVICE_ATTRIBUTES(X)
+ARROWDEVICE_CUDA_POINTER_ATTRIBUTES(X)
+ARROWDEVICE_CUDA_MEMORY_TYPES(X)
+ARROWDEVICE_CUDA_CAPTURE_STATUSES(X)
+ARROWDEVICE_CUDA_QUERY_RESULTS(X)
+ARROWDEVICE_CUDA_ACCESS_ORDERS(X)
+ARROWDEVICE_CUDA_LOCATION_TYPES(X)
+ARROWDEVICE_CUDA_FLAGS(X)
+#undef X
+
+namespace arrowdevice::cuda {
+
+// The vendor has the type of each function as of each version under a name of its own.
+#define X(name, version, suffix, parameters)   \
+  using name##_function = CUresult parameters; \
+  static_assert(std::is_same_v<declarations::Real<name##_function>::Type*, ::PFN_##name##_v##version>, #name);
+ARROWDEVICE_CUDA_SYMBOLS(X)
+#undef X
+
+}  // namespace arrowdevice::cuda
+
+int main() {
+  const bool same_streams = arrowdevice::cuda::kStreamLegacy == reinterpret_cast<uintptr_t>(CU_STREAM_LEGACY) &&
+                            arrowdevice::cuda::kStreamPerThread == reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD);
+  std::printf("compared with cuda.h of CUDA %d.%d\n", CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10);
+  return same_streams ? 0 : 1;
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast bytes get to a GPU and back, as ratios to the driver's own call on the same bytes in the same run: speed
+// [MIB]. A benchmark: it finds nothing right or wrong.
+#include <arrowdevice/arrowdevice.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <stdexcept>
+#include <vector>
+
+#include "drivers/vendor.h"
+
+namespace {
+
+constexpr int kRuns = 7;
+constexpr double kGiga = 1e9;
+
+void must(int code, const arrowdevice_error& error) {
+  if (code != 0) throw std::runtime_error(error.message);
+}
+
+double median_seconds(const std::function<void()>& run) {
+  std::vector<double> seconds;
+  run();  // the first one warms up
+  for (int i = 0; i < kRuns; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    run();
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  std::ranges::sort(seconds);
+  return seconds[kRuns / 2];
+}
+
+class Bench {
+ public:
+  explicit Bench(int64_t size) : size_(size), pageable_(static_cast<size_t>(size), 'x') {
+    arrowdevice_error error{};
+    must(arrowdevice_device_get(drivers::vendor().device, 0, &gpu_, &error), error);
+    must(arrowdevice_device_get(drivers::vendor().pinned, 0, &pinned_device_, &error), error);
+    must(arrowdevice_queue_create(gpu_, &queue_, &error), error);
+    must(arrowdevice_buffer_allocate(gpu_, nullptr, nullptr, size, &there_, &error), error);
+    must(arrowdevice_buffer_allocate(pinned_device_, nullptr, nullptr, size, &pinned_, &error), error);
+    arrowdevice_native_queue native{};
+    native.struct_size = sizeof native;
+    must(arrowdevice_queue_native(queue_, &native, &error), error);
+    stream_ = native.queue;
+  }
+  ~Bench() {
+    arrowdevice_buffer_free(gpu_, nullptr, there_);
+    arrowdevice_buffer_free(pinned_device_, nullptr, pinned_);
+    arrowdevice_queue_destroy(queue_);
+    for (arrowdevice_device* const device : {gpu_, pinned_device_}) {
+      arrowdevice_pool* pool = nullptr;
+      if (arrowdevice_device_pool(device, &pool, nullptr) == 0) arrowdevice_pool_trim(pool, nullptr);
+    }
+  }
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+
+  void compare(const char* what, bool to_device, bool is_pinned) {
+    void* const host = is_pinned ? pinned_ : pageable_.data();
+    const double ours = median_seconds([&] { ours_once(host, to_device); });
+    const double theirs = median_seconds([&] { theirs_once(host, to_device); });
+    const double bytes = static_cast<double>(size_);
+    std::printf("%-26s %6.2f GB/s, %5.2f times the driver's own %6.2f GB/s\n", what, bytes / ours / kGiga,
+                theirs / ours, bytes / theirs / kGiga);
+  }
+
+ private:
+  void finish() const {
+    arrowdevice_error error{};
+    must(arrowdevice_queue_finish(queue_, -1, &error), error);
+  }
+
+  void ours_once(void* host, bool to_device) const {
+    arrowdevice_copy_region region{};
+    region.to = to_device ? gpu_ : nullptr;
+    region.from = to_device ? nullptr : gpu_;
+    region.dst = to_device ? there_ : host;
+    region.src = to_device ? host : there_;
+    region.size = size_;
+    arrowdevice_error error{};
+    must(arrowdevice_buffer_copy(queue_, &region, 1, &error), error);
+    finish();
+  }
+
+  void theirs_once(void* host, bool to_device) const {
+    drivers::make_current(0);
+    const int result = drivers::call(drivers::vendor().copy, to_device ? there_ : host, to_device ? host : there_,
+                                     static_cast<size_t>(size_), stream_);
+    drivers::undo_make_current();
+    if (result != 0) throw std::runtime_error("the driver's copy failed");
+    finish();
+  }
+
+  const int64_t size_;
+  std::vector<char> pageable_;
+  arrowdevice_device* gpu_ = nullptr;
+  arrowdevice_device* pinned_device_ = nullptr;
+  arrowdevice_queue* queue_ = nullptr;
+  void* there_ = nullptr;
+  void* pinned_ = nullptr;
+  void* stream_ = nullptr;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  constexpr int64_t kDefaultMiB = 256;
+  const int64_t mib = argc > 1 ? std::atoll(argv[1]) : kDefaultMiB;
+  Bench bench(mib << 20);
+  std::printf("%lld MiB, median of %d runs\n", static_cast<long long>(mib), kRuns);
+  bench.compare("to device, pinned", true, true);
+  bench.compare("from device, pinned", false, true);
+  bench.compare("to device, pageable", true, false);
+  bench.compare("from device, pageable", false, false);
+  return 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `arrowdevice explain` says where a driver is missing, broken, old or without a device: explain_test.py TOOL CUDA OLDER_CUDA HIP OLDER_HIP
+
+The folders hold stand-ins for the drivers' libraries. Where the real libamdhip64 is installed and there is no AMD GPU, it is asked too.
+"""
+
+import os
+import subprocess
+import sys
+import unittest
+
+TOOL, CUDA, OLDER_CUDA, HIP, OLDER_HIP = sys.argv[1:6]
+
+
+def explain(name, folder="", **machine):
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("STANDIN_")}
+    environment |= {"LD_LIBRARY_PATH": folder, "NO_COLOR": "1"} | machine
+    done = subprocess.run([TOOL, "explain", name], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=60)
+    return done.returncode, " ".join(done.stdout.split()), done.stderr
+
+
+def is_installed(library):
+    """On the machine: the stand-ins of the build, which the test's own LD_LIBRARY_PATH may lead to, do not count."""
+    environment = {key: value for key, value in os.environ.items() if key != "LD_LIBRARY_PATH"}
+    return subprocess.run([sys.executable, "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1])", library], env=environment,
+                          stdin=subprocess.DEVNULL, capture_output=True).returncode == 0
+
+
+class Explain(unittest.TestCase):
+    def assert_refused(self, said, *parts):
+        code, text, errors = said
+        self.assertEqual((code, errors), (1, ""), text)
+        for part in parts:
+            self.assertIn(part, text)
+
+    @unittest.skipIf(is_installed("libcuda.so.1"), "NVIDIA's library is installed here")
+    def test_no_cuda_library(self):
+        self.assert_refused(explain("cuda"), "cuda cannot be used: no driver library: libcuda.so.1: cannot open shared object file")
+
+    def test_cuda_library_without_a_driver_or_without_a_device(self):
+        for machine in ({"STANDIN_DEVICES": "0"}, {"STANDIN_FAIL": "cuInit:1+=100"}):
+            with self.subTest(machine=machine):
+                loaded = os.path.exists("/proc/driver/nvidia/version")
+                self.assert_refused(explain("cuda", CUDA, **machine), "cuInit: CUDA_ERROR_NO_DEVICE (100): ",
+                                    "it has no GPU" if loaded else "the kernel's driver (nvidia.ko) is not loaded")
+
+    def test_the_toolkit_s_stub_in_the_place_of_the_driver(self):
+        self.assert_refused(explain("cuda", CUDA, STANDIN_FAIL="cuInit:1+=34"), "CUDA_ERROR_STUB_LIBRARY (34)", "the toolkit's stub")
+
+    def test_library_and_kernel_of_two_versions(self):
+        self.assert_refused(explain("cuda", CUDA, STANDIN_FAIL="cuInit:1+=803"), "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803)",
+                            "of different versions")
+
+    def test_too_old_a_cuda_driver(self):
+        self.assert_refused(explain("cuda", CUDA, STANDIN_DRIVER_VERSION="9020"),
+                            "libcuda.so.1 is a driver for CUDA 9.2 and too old: it has no cuStreamIsCapturing, which came with CUDA 10.0",
+                            "install a driver for CUDA 10.0 or newer")
+
+    def test_cuda_devices_that_are_there(self):
+        for folder, machine in ((CUDA, {}), (OLDER_CUDA, {"STANDIN_DRIVER_VERSION": "10000"})):
+            for name in ("cuda", "cuda:1", "cuda_host", "cuda_managed"):
+                with self.subTest(folder=folder, name=name):
+                    code, text, _ = explain(name, folder, **machine)
+                    self.assertEqual(code, 0, text)
+                    self.assertIn(f"{name} is there: Stand-in for an NVIDIA GPU", text)
+
+    def test_a_device_beyond_the_last(self):
+        self.assert_refused(explain("cuda:7", CUDA), "there is no cuda:7", "2 devices of this type")
+
+    def test_too_old_a_hip_runtime(self):
+        self.assert_refused(explain("rocm", OLDER_HIP, STANDIN_HIP_VERSION="40500000"),
+                            "libamdhip64.so.5 is HIP 4.5 and too old: it has no ", "install ROCm 5.2 or newer")
+
+    def test_hip_without_a_device(self):
+        self.assert_refused(explain("rocm", HIP, STANDIN_DEVICES="0"), "hipGetDeviceCount: hipErrorNoDevice (100): ")
+
+    def test_hip_by_the_name_of_its_backend(self):
+        code, text, _ = explain("hip", HIP)
+        self.assertEqual(code, 0, text)
+        self.assertIn("The backend hip is loaded. rocm is there: Stand-in for an AMD GPU 0.", text)
+        code, text, _ = explain("hip", HIP, STANDIN_DEVICES="0")
+        self.assertIn("The backend hip is loaded. rocm cannot be used: hipGetDeviceCount: ", text)
+
+    @unittest.skipIf(os.path.exists("/dev/kfd"), "there may be an AMD GPU")
+    @unittest.skipUnless(is_installed("libamdhip64.so.5"), "AMD's library is not installed")
+    def test_the_real_hip_runtime_without_a_device(self):
+        self.assert_refused(explain("rocm"), "rocm cannot be used: hip", "libamdhip64.so.5 is there, but the kernel's driver (amdgpu) is not "
+                            "loaded: there is no /dev/kfd")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stand-in for libamdhip64: the entry points that the backend uses, and no more.
+//
+//   STANDIN_HIP_VERSION   60200000 for HIP 6.2; before 6 the memory types have other numbers, and unknown memory is an
+//   error
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+
+#include "hip/api.h"
+#include "hip/symbols.h"
+#include "machine/control.h"
+#include "machine/machine.h"
+#include "machine/violation.h"
+
+using namespace arrowdevice::hip;
+using standin::Kind;
+using standin::Machine;
+using standin::violation;
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+// Each entry point begins with it: the call is counted, fails if it was asked to, and `gpus` are at hand.
+#define BEGIN(call)                                                   \
+  constexpr const char* kCall = call;                                 \
+  int failing = 0;                                                    \
+  [[maybe_unused]] Machine& gpus = standin::machine(kCall, &failing); \
+  if (const hipError_t early = begin(kCall, failing)) return early
+
+// What takes something back tells of failures of earlier work too, and has taken it back all the same.
+#define BEGIN_GIVING_BACK(call)                      \
+  constexpr const char* kCall = call;                \
+  int failing = 0;                                   \
+  Machine& gpus = standin::machine(kCall, &failing); \
+  const hipError_t late = begin(kCall, failing);     \
+  if (sticky != 0) return late
+
+namespace {
+
+constexpr int kDefaultVersion = 60'200'000;
+constexpr int kFirstOfHip6 = 60'000'000;
+
+std::atomic<bool> started{false};
+std::atomic<int> sticky{0};
+thread_local int current = 0;
+thread_local hipError_t last_error = hipSuccess;
+
+int hip_version() {
+  const char* text = std::getenv("STANDIN_HIP_VERSION");
+  return text != nullptr ? std::atoi(text) : kDefaultVersion;
+}
+
+bool is_sticky(int code) {
+  return code == 214 || code == 700 || code == 702 || code == 709 || code == 710 || code == 719;
+}
+
+hipError_t fail(hipError_t error) {
+  if (error != hipSuccess) last_error = error;
+  return error;
+}
+
+// An error that a GPU does not recover from is what every call gives from then on.
+hipError_t begin(const char* call, int failing) {
+  if (!started && std::strcmp(call, "hipInit") != 0 && std::strcmp(call, "hipRuntimeGetVersion") != 0) {
+    violation("%s is called before hipInit", call);
+  }
+  if (sticky != 0) return fail(static_cast<hipError_t>(sticky.load()));
+  if (is_sticky(failing)) {
+    sticky = failing;
+    standin::machine().lose();
+  }
+  return fail(static_cast<hipError_t>(failing));
+}
+
+void check_device(const Machine& gpus, int device, const char* call) {
+  if (device < 0 || device >= gpus.devices()) violation("%s: there is no device %d", call, device);
+}
+
+uintptr_t number(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
+
+void* stream_of(Machine& gpus, hipStream_t stream, const char* call) {
+  if (number(stream) <= kStreamPerThread) return gpus.default_stream(current);
+  if (gpus.device_of_stream(stream) != current) {
+    violation("%s: the stream is of GPU %d, and GPU %d is current", call, gpus.device_of_stream(stream), current);
+  }
+  return stream;
+}
+
+}  // namespace
+
+// -- the runtime and its devices
+
+EXPORT hipError_t hipInit(unsigned flags) {
+  BEGIN("hipInit");
+  if (flags != 0) violation("hipInit: flags %u", flags);
+  started = true;
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipRuntimeGetVersion(int* version) {
+  BEGIN("hipRuntimeGetVersion");
+  *version = hip_version();
+  return hipSuccess;
+}
+
+EXPORT const char* hipGetErrorName(hipError_t error) {
+  switch (error) {
+#define X(name, value) \
+  case name: return #name;
+    ARROWDEVICE_HIP_ERRORS(X)
+#undef X
+  }
+  return nullptr;
+}
+
+EXPORT hipError_t hipGetLastError() {
+  const hipError_t error = last_error;
+  last_error = hipSuccess;
+  return error;
+}
+
+EXPORT hipError_t hipGetDeviceCount(int* count) {
+  BEGIN("hipGetDeviceCount");
+  *count = gpus.devices();
+  return fail(*count > 0 ? hipSuccess : hipErrorNoDevice);
+}
+
+EXPORT hipError_t hipGetDevice(int* device) {
+  BEGIN("hipGetDevice");
+  *device = current;
+  return hipSuccess;
+}
+
+// Restoring what was current must not fail twice: the device changes all the same.
+EXPORT hipError_t hipSetDevice(int device) {
+  check_device(standin::machine(), device, "hipSetDevice");
+  const int former = current;
+  current = device;
+  int failing = 0;
+  standin::machine("hipSetDevice", &failing);
+  const hipError_t error = begin("hipSetDevice", failing);
+  if (error != hipSuccess && sticky == 0) current = former;
+  return error;
+}
+
+EXPORT hipError_t hipDeviceGetName(char* name, int size, hipDevice_t device) {
+  BEGIN("hipDeviceGetName");
+  check_device(gpus, device, kCall);
+  std::snprintf(name, static_cast<size_t>(size), "Stand-in for an AMD GPU %d", device);
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipDeviceGetUuid(hipUUID* uuid, hipDevice_t device) {
+  BEGIN("hipDeviceGetUuid");
+  check_device(gpus, device, kCall);
+  std::memcpy(uuid->bytes, "stand-in for hip", sizeof uuid->bytes);
+  uuid->bytes[15] = static_cast<char>(device);
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipDeviceTotalMem(size_t* bytes, hipDevice_t device) {
+  BEGIN("hipDeviceTotalMem");
+  check_device(gpus, device, kCall);
+  *bytes = gpus.memory();
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device) {
+  BEGIN("hipDeviceGetAttribute");
+  check_device(gpus, device, kCall);
+  if (attribute != hipDeviceAttributeMemoryPoolsSupported) violation("%s: attribute %u", kCall, attribute);
+  *value = gpus.memory_pools();
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
+  BEGIN("hipDeviceCanAccessPeer");
+  check_device(gpus, device, kCall);
+  check_device(gpus, peer, kCall);
+  *can = gpus.peers() && device != peer;
+  return hipSuccess;
+}
+
+// -- memory
+
+EXPORT hipError_t hipMalloc(void** memory, size_t size) {
+  BEGIN("hipMalloc");
+  *memory = reinterpret_cast<void*>(gpus.allocate(Kind::kDevice, current, size));
+  return fail(*memory != nullptr ? hipSuccess : hipErrorOutOfMemory);
+}
+
+EXPORT hipError_t hipFree(void* memory) {
+  BEGIN_GIVING_BACK("hipFree");
+  gpus.free(Kind::kDevice, current, number(memory));
+  return late;
+}
+
+EXPORT hipError_t hipHostMalloc(void** memory, size_t size, unsigned flags) {
+  BEGIN("hipHostMalloc");
+  if (flags != hipHostMallocPortable) violation("%s: pinned memory that is not portable (%u)", kCall, flags);
+  *memory = reinterpret_cast<void*>(gpus.allocate(Kind::kPinned, current, size));
+  return fail(*memory != nullptr ? hipSuccess : hipErrorOutOfMemory);
+}
+
+EXPORT hipError_t hipHostFree(void* memory) {
+  BEGIN_GIVING_BACK("hipHostFree");
+  gpus.free(Kind::kPinned, current, number(memory));
+  return late;
+}
+
+EXPORT hipError_t hipMallocAsync(void** memory, size_t size, hipStream_t stream) {
+  BEGIN("hipMallocAsync");
+  if (!gpus.memory_pools()) return fail(hipErrorNotSupported);
+  *memory = reinterpret_cast<void*>(gpus.allocate_on(stream_of(gpus, stream, kCall), size));
+  return fail(*memory != nullptr ? hipSuccess : hipErrorOutOfMemory);
+}
+
+EXPORT hipError_t hipFreeAsync(void* memory, hipStream_t stream) {
+  BEGIN_GIVING_BACK("hipFreeAsync");
+  gpus.free_on(stream_of(gpus, stream, kCall), number(memory));
+  return late;
+}
+
+EXPORT hipError_t hipHostRegister(void* memory, size_t size, unsigned flags) {
+  BEGIN("hipHostRegister");
+  if (flags != hipHostRegisterPortable) violation("%s: memory that is not portable (%u)", kCall, flags);
+  const bool fresh = gpus.register_host(current, number(memory), size);
+  return fail(fresh ? hipSuccess : hipErrorHostMemoryAlreadyRegistered);
+}
+
+EXPORT hipError_t hipHostUnregister(void* memory) {
+  BEGIN_GIVING_BACK("hipHostUnregister");
+  gpus.unregister_host(number(memory));
+  return late;
+}
+
+EXPORT hipError_t hipMemGetInfo(size_t* free, size_t* total) {
+  BEGIN("hipMemGetInfo");
+  *free = gpus.free_memory(current);
+  *total = gpus.memory();
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipMemGetAddressRange(hipDeviceptr_t* base, size_t* size, hipDeviceptr_t pointer) {
+  BEGIN("hipMemGetAddressRange");
+  const auto found = gpus.find(number(pointer));
+  if (!found || found->kind == Kind::kRegistered) return fail(hipErrorInvalidValue);
+  *base = reinterpret_cast<void*>(found->start);
+  *size = found->size;
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void* pointer) {
+  BEGIN("hipPointerGetAttributes");
+  const bool is_hip_6 = hip_version() >= kFirstOfHip6;
+  const auto found = gpus.find(number(pointer));
+  if (!found && !is_hip_6) return fail(hipErrorInvalidValue);
+  const bool on_device = found && found->kind == Kind::kDevice;
+  const unsigned host = is_hip_6 ? 1 : 0;
+  std::memset(attributes, 0, sizeof *attributes);
+  attributes->memoryType = !found ? 0 : on_device ? host + 1 : host;
+  attributes->device = found ? found->device : -2;
+  attributes->devicePointer = const_cast<void*>(pointer);
+  attributes->hostPointer = on_device ? nullptr : const_cast<void*>(pointer);
+  return hipSuccess;
+}
+
+// -- streams
+
+EXPORT hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
+  BEGIN("hipStreamCreateWithFlags");
+  if (flags != hipStreamNonBlocking) violation("%s: a stream that the default stream waits for (%u)", kCall, flags);
+  *stream = static_cast<hipStream_t>(gpus.create_stream(current));
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipStreamDestroy(hipStream_t stream) {
+  BEGIN_GIVING_BACK("hipStreamDestroy");
+  gpus.destroy_stream(current, stream);
+  return late;
+}
+
+EXPORT hipError_t hipStreamSynchronize(hipStream_t stream) {
+  BEGIN("hipStreamSynchronize");
+  gpus.synchronize(stream_of(gpus, stream, kCall));
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags) {
+  BEGIN("hipStreamWaitEvent");
+  if (flags != 0) violation("%s: flags %u", kCall, flags);
+  gpus.wait_on(stream_of(gpus, stream, kCall), event);
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t* device) {
+  BEGIN("hipStreamGetDevice");
+  *device = gpus.device_of_stream(stream);
+  return hipSuccess;
+}
+
+// -- copies
+
+EXPORT hipError_t hipMemcpyAsync(void* to, const void* from, size_t size, hipMemcpyKind kind, hipStream_t stream) {
+  BEGIN("hipMemcpyAsync");
+  if (kind != hipMemcpyDefault) violation("%s: kind %u", kCall, kind);
+  gpus.copy(stream_of(gpus, stream, kCall), {{.to = number(to), .from = number(from), .size = size}});
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t size,
+                                     hipStream_t stream) {
+  BEGIN("hipMemcpyPeerAsync");
+  check_device(gpus, to_device, kCall);
+  check_device(gpus, from_device, kCall);
+  gpus.copy(
+      stream_of(gpus, stream, kCall),
+      {{.to = number(to), .from = number(from), .size = size, .to_device = to_device, .from_device = from_device}});
+  return hipSuccess;
+}
+
+// -- events
+
+EXPORT hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
+  BEGIN("hipEventCreateWithFlags");
+  if ((flags & hipEventDisableTiming) == 0) violation("%s: an event with timing (%u)", kCall, flags);
+  *event = static_cast<hipEvent_t>(gpus.create_event(current));
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipEventDestroy(hipEvent_t event) {
+  BEGIN_GIVING_BACK("hipEventDestroy");
+  gpus.destroy_event(current, event);
+  return late;
+}
+
+EXPORT hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
+  BEGIN("hipEventRecord");
+  gpus.record(event, stream_of(gpus, stream, kCall));
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipEventQuery(hipEvent_t event) {
+  BEGIN("hipEventQuery");
+  return fail(gpus.is_done(event) ? hipSuccess : hipErrorNotReady);
+}
+
+EXPORT hipError_t hipEventSynchronize(hipEvent_t event) {
+  BEGIN("hipEventSynchronize");
+  gpus.wait(event);
+  return hipSuccess;
+}
+
+EXPORT const char* standin_entry_point(int64_t index) {
+  static constexpr const char* kNames[] = {
+#define X(name, version, parameters) #name,
+      ARROWDEVICE_HIP_SYMBOLS(X)
+#undef X
+  };
+  return index >= 0 && index < static_cast<int64_t>(std::size(kNames)) ? kNames[index] : nullptr;
+}

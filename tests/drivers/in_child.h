@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <string>
+
+namespace drivers {
+
+template <typename Body>
+std::string in_child(Body&& body, std::string* output) {
+  int ends[2];
+  if (::pipe(ends) != 0) return "no pipe";
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child < 0) return "no process";
+  if (child == 0) {
+    ::dup2(ends[1], STDERR_FILENO);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    ::signal(SIGABRT, SIG_DFL);
+    ::signal(SIGSEGV, SIG_DFL);
+    try {
+      body();
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+      std::fflush(stderr);
+      ::_exit(1);
+    }
+    std::exit(0);  // with its handlers: the stand-in looks at what is left
+  }
+  ::close(ends[1]);
+  std::string said;
+  char piece[4096];
+  for (ssize_t n = 0; (n = ::read(ends[0], piece, sizeof piece)) > 0;) said.append(piece, static_cast<size_t>(n));
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (output != nullptr) *output = said;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return "";
+  if (WIFSIGNALED(status)) said += std::string("ended by ") + ::strsignal(WTERMSIG(status));
+  return said.empty() ? "failed and said nothing" : said;
+}
+
+}  // namespace drivers

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams and events of the machine.
+#include "base/error.h"
+#include "machine/machine.h"
+#include "machine/violation.h"
+#include "sim/handle.h"
+
+namespace standin {
+namespace {
+
+namespace sim = arrowdevice::sim;
+
+}  // namespace
+
+std::shared_ptr<Stream> Machine::stream(void* handle) const {
+  const auto found = streams_.find(handle);
+  if (found == streams_.end()) violation("%p is not a live stream", handle);
+  return found->second;
+}
+
+std::shared_ptr<Event> Machine::event(void* handle) const {
+  const auto found = events_.find(handle);
+  if (found == events_.end()) violation("%p is not a live event", handle);
+  return found->second;
+}
+
+void* Machine::add_stream(int device) {
+  auto made = std::make_shared<Stream>();
+  made->id = next_stream_++;
+  made->device = device;
+  made->lane = std::make_shared<sim::Lane>();
+  void* const handle = sim::new_handle();
+  streams_.emplace(handle, std::move(made));
+  return handle;
+}
+
+void* Machine::create_stream(int device) {
+  const std::lock_guard lock(mutex_);
+  return add_stream(device);
+}
+
+void* Machine::default_stream(int device) {
+  const std::lock_guard lock(mutex_);
+  void*& handle = default_streams_[device];
+  if (handle == nullptr) handle = add_stream(device);
+  return handle;
+}
+
+// Its work goes on.
+void Machine::destroy_stream(int device, void* handle) {
+  const std::lock_guard lock(mutex_);
+  const auto gone = stream(handle);
+  if (gone->device != device)
+    violation("a stream of GPU %d is destroyed while GPU %d is current", gone->device, device);
+  streams_.erase(handle);
+}
+
+int Machine::device_of_stream(void* handle) const {
+  const std::lock_guard lock(mutex_);
+  return stream(handle)->device;
+}
+
+void Machine::synchronize(void* handle) {
+  Order known;
+  auto fence = std::make_shared<sim::Fence>();
+  {
+    const std::lock_guard lock(mutex_);
+    const auto on = stream(handle);
+    known = on->knows;
+    engines_[static_cast<size_t>(on->device)]->submit(on->lane, sim::FireWork{.fence = fence, .doomed = false});
+  }
+  fence->wait(-1);
+  const std::lock_guard lock(mutex_);
+  host_.merge(known);
+}
+
+void Machine::use(Stream& on, Allocation& allocation) {
+  if (!on.knows.covers(allocation.made, host_)) {
+    violation("memory at %#zx is used on a stream that does not wait for its allocation", allocation.start);
+  }
+  allocation.used.set(on.id, on.work);
+}
+
+// NULL for host memory that the driver does not know.
+Allocation* Machine::check_end(const Stream& on, uintptr_t address, size_t size, int device, const char* what) {
+  if (address == 0) violation("the %s of a copy is NULL", what);
+  const auto next = allocations_.upper_bound(address);
+  const auto place = next == allocations_.begin() ? allocations_.end() : std::prev(next);
+  if (place == allocations_.end() || address - place->second.start >= place->second.size) {
+    const auto buried = dead_.upper_bound(address);
+    if (buried != dead_.begin()) {
+      const auto& [start, dead] = *std::prev(buried);
+      if (address - start < dead.size)
+        violation("the %s of a copy, %#zx, is %s that was freed", what, address, name_of(dead.kind));
+    }
+    if (sim::is_handle(reinterpret_cast<void*>(address))) violation("the %s of a copy is a handle", what);
+    if (device >= 0) violation("the %s of a copy between GPUs, %#zx, is no memory of theirs", what, address);
+    return nullptr;
+  }
+  Allocation& allocation = place->second;
+  if (address - allocation.start + size > allocation.size) {
+    violation("%zu bytes from %#zx on, the %s of a copy, reach out of an allocation of %zu bytes at %#zx", size,
+              address, what, allocation.size, allocation.start);
+  }
+  const int expected = device >= 0 ? device : on.device;
+  if (allocation.kind == Kind::kDevice && allocation.device != expected) {
+    violation("the %s of a copy is memory of GPU %d, where GPU %d was to be", what, allocation.device, expected);
+  }
+  return &allocation;
+}
+
+sim::Transfer Machine::transfer(Stream& on, const Copy& copy) {
+  if (copy.size == 0) violation("a copy of 0 bytes");
+  Allocation* const to = check_end(on, copy.to, copy.size, copy.to_device, "target");
+  Allocation* const from = check_end(on, copy.from, copy.size, copy.from_device, "source");
+  if (copy.to < copy.from + copy.size && copy.from < copy.to + copy.size) {
+    violation("source and target of a copy overlap");
+  }
+  const auto bytes = [](const Allocation* allocation, uintptr_t address) {
+    const bool is_hidden = allocation != nullptr && allocation->kind == Kind::kDevice;
+    return is_hidden ? allocation->pages->bytes() + (address - allocation->start)
+                     : reinterpret_cast<std::byte*>(address);
+  };
+  for (Allocation* const end : {to, from}) {
+    if (end != nullptr) use(on, *end);
+  }
+  return {.to_pages = to != nullptr ? to->pages : nullptr,
+          .from_pages = from != nullptr ? from->pages : nullptr,
+          .to = bytes(to, copy.to),
+          .from = bytes(from, copy.from),
+          .size = static_cast<int64_t>(copy.size)};
+}
+
+void Machine::copy(void* handle, const std::vector<Copy>& copies) {
+  const std::lock_guard lock(mutex_);
+  const auto on = stream(handle);
+  ++on->work;
+  on->knows.set(on->id, on->work);
+  sim::CopyWork work;
+  for (const Copy& one : copies) work.transfers.push_back(transfer(*on, one));
+  engines_[static_cast<size_t>(on->device)]->submit(on->lane, std::move(work));
+}
+
+void Machine::wait_on(void* handle, void* event_handle) {
+  const std::lock_guard lock(mutex_);
+  const auto on = stream(handle);
+  const auto waited = event(event_handle);
+  if (waited->fence == nullptr) return;
+  on->knows.merge(waited->at);
+  engines_[static_cast<size_t>(on->device)]->submit(on->lane, sim::WaitWork{.fence = waited->fence});
+}
+
+void* Machine::create_event(int device) {
+  const std::lock_guard lock(mutex_);
+  void* const handle = sim::new_handle();
+  events_.emplace(handle, std::make_shared<Event>(Event{.device = device, .fence = nullptr, .at = {}}));
+  return handle;
+}
+
+void Machine::destroy_event(int device, void* handle) {
+  const std::lock_guard lock(mutex_);
+  const auto gone = event(handle);
+  if (gone->device != device)
+    violation("an event of GPU %d is destroyed while GPU %d is current", gone->device, device);
+  events_.erase(handle);
+}
+
+int Machine::device_of_event(void* handle) const {
+  const std::lock_guard lock(mutex_);
+  return event(handle)->device;
+}
+
+void Machine::record(void* event_handle, void* handle) {
+  const std::lock_guard lock(mutex_);
+  const auto recorded = event(event_handle);
+  const auto on = stream(handle);
+  if (recorded->device != on->device) {
+    violation("an event of GPU %d is recorded on a stream of GPU %d", recorded->device, on->device);
+  }
+  auto fence = std::make_shared<sim::Fence>();
+  engines_[static_cast<size_t>(on->device)]->submit(on->lane, sim::FireWork{.fence = fence, .doomed = false});
+  recorded->fence = std::move(fence);
+  recorded->at = on->knows;
+}
+
+bool Machine::is_done(void* handle) {
+  const std::lock_guard lock(mutex_);
+  const auto asked = event(handle);
+  if (asked->fence != nullptr && !asked->fence->finished()) return false;
+  host_.merge(asked->at);
+  return true;
+}
+
+void Machine::wait(void* handle) {
+  std::shared_ptr<sim::Fence> fence;
+  Order known;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto waited = event(handle);
+    fence = waited->fence;
+    known = waited->at;
+  }
+  if (fence != nullptr) fence->wait(-1);
+  const std::lock_guard lock(mutex_);
+  host_.merge(known);
+}
+
+}  // namespace standin

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "drivers/opencl/faults.h"
+
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+#include "opencl/vendor.h"
+
+namespace opencl_faults {
+namespace {
+
+#define EXPORTED __attribute__((visibility("default")))
+
+struct State {
+  std::mutex mutex;
+  std::string planned;  // "" any
+  long nth = 0;         // 0: nothing is planned
+  int code = 0;
+  long until_loss = 0;
+  bool is_lost = false;
+  std::string failed;
+  std::map<std::string, long> calls;
+  long submissions = 0;
+  std::map<std::string, long> live;
+};
+
+State& state() {
+  static auto& instance = *new State;
+  return instance;
+}
+
+bool begins(const std::string& text, const std::string& with) { return text.compare(0, with.size(), with) == 0; }
+
+bool is_submission(const std::string& function) { return begins(function, "clEnqueue"); }
+
+// What a driver still answers when its device is gone: what it knows by itself, and giving back.
+bool needs_device(const std::string& function) {
+  return is_submission(function) || begins(function, "clCreate") || function == "clFlush" ||
+         function == "clWaitForEvents" || function == "clGetEventInfo";
+}
+
+// The code to answer with instead of forwarding, or CL_SUCCESS.
+int intercept(const std::string& function) {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  ++now.calls[function];
+  if (begins(function, "clRelease")) return CL_SUCCESS;
+  if (is_submission(function)) {
+    ++now.submissions;
+    if (now.until_loss > 0 && --now.until_loss == 0) now.is_lost = true;
+  }
+  if (now.is_lost && needs_device(function)) {
+    if (now.failed.empty()) now.failed = function;
+    return CL_DEVICE_NOT_AVAILABLE;
+  }
+  const bool is_meant = now.nth > 0 && (now.planned.empty() || now.planned == function);
+  if (!is_meant || --now.nth > 0) return CL_SUCCESS;
+  now.failed = function;
+  return now.code;
+}
+
+void count(const std::string& object, long by) {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  now.live[object] += by;
+}
+
+// After a call that succeeded.
+void count_references(const std::string& function) {
+  for (const char* object : {"Context", "CommandQueue", "MemObject", "Event"}) {
+    if (function == std::string("clRetain") + object) count(object, 1);
+    if (function == std::string("clRelease") + object) count(object, -1);
+  }
+  if (function == "clCreateContext") count("Context", 1);
+  if (begins(function, "clCreateCommandQueue")) count("CommandQueue", 1);
+  if (function == "clCreateBuffer" || function == "clCreateSubBuffer") count("MemObject", 1);
+  if (function == "clCreateUserEvent") count("Event", 1);
+}
+
+template <typename Function>
+Function* real(const char* name) {
+  static void* const loader = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+  void* const symbol = loader != nullptr ? dlsym(loader, name) : nullptr;
+  if (symbol == nullptr) {
+    std::fprintf(stderr, "the OpenCL loader has no %s: %s\n", name, dlerror());
+    std::abort();
+  }
+  return reinterpret_cast<Function*>(symbol);
+}
+
+}  // namespace
+
+EXPORTED const std::vector<std::string>& functions() {
+  static const std::vector<std::string> names = {
+#define ANSWERS(name, parameters, arguments) #name,
+#define ENQUEUES ANSWERS
+#define MAKES(result, name, parameters, arguments) #name,
+#include "drivers/opencl/forwarded.inc"
+#undef ANSWERS
+#undef ENQUEUES
+#undef MAKES
+  };
+  return names;
+}
+
+EXPORTED void reset() {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  now.planned.clear();
+  now.failed.clear();
+  now.calls.clear();
+  now.nth = now.until_loss = now.submissions = 0;
+  now.is_lost = false;
+}
+
+EXPORTED void plan(const std::string& function, long nth, int code) {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  now.planned = function;
+  now.nth = nth;
+  now.code = code;
+}
+
+EXPORTED void plan_any(long nth, int code) { plan("", nth, code); }
+
+EXPORTED void plan_loss(long nth) {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  now.until_loss = nth;
+}
+
+EXPORTED std::string failed() {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  return now.failed;
+}
+
+EXPORTED long calls(const std::string& function) {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  return now.calls[function];
+}
+
+EXPORTED long submissions() {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  return now.submissions;
+}
+
+EXPORTED long live(const std::string& object) {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  return now.live[object];
+}
+
+}  // namespace opencl_faults
+
+#define ANSWERS(name, parameters, arguments)                                    \
+  extern "C" EXPORTED cl_int CL_API_CALL name parameters {                      \
+    static auto* const forward = opencl_faults::real<decltype(::name)>(#name);  \
+    if (const int code = opencl_faults::intercept(#name); code != CL_SUCCESS) { \
+      return code;                                                              \
+    }                                                                           \
+    const cl_int code = forward arguments;                                      \
+    if (code == CL_SUCCESS) opencl_faults::count_references(#name);             \
+    return code;                                                                \
+  }
+#define ENQUEUES(name, parameters, arguments)                                     \
+  extern "C" EXPORTED cl_int CL_API_CALL name parameters {                        \
+    static auto* const forward = opencl_faults::real<decltype(::name)>(#name);    \
+    if (const int code = opencl_faults::intercept(#name); code != CL_SUCCESS) {   \
+      return code;                                                                \
+    }                                                                             \
+    const cl_int code = forward arguments;                                        \
+    if (code == CL_SUCCESS && event != nullptr) opencl_faults::count("Event", 1); \
+    return code;                                                                  \
+  }
+#define MAKES(result, name, parameters, arguments)                              \
+  extern "C" EXPORTED result CL_API_CALL name parameters {                      \
+    static auto* const forward = opencl_faults::real<decltype(::name)>(#name);  \
+    if (const int code = opencl_faults::intercept(#name); code != CL_SUCCESS) { \
+      *errcode_ret = code;                                                      \
+      return nullptr;                                                           \
+    }                                                                           \
+    result made = forward arguments;                                            \
+    if (made != nullptr) opencl_faults::count_references(#name);                \
+    return made;                                                                \
+  }
+#include "drivers/opencl/forwarded.inc"

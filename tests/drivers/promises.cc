@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the backends of CUDA and HIP promise beyond conformance. Each case has a process of its own.
+#include <arrowdevice/arrowdevice.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include "drivers/table.h"
+#include "support/catch.h"
+
+namespace {
+
+using drivers::calls;
+using drivers::in_child;
+using drivers::must;
+using drivers::Pending;
+using drivers::refusal;
+using drivers::table;
+using drivers::vendor;
+
+void expect(bool holds, const std::string& what) {
+  if (!holds) throw std::runtime_error(what);
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+void* gpu(int64_t id) { return drivers::open(vendor().device, id); }
+void* pinned(int64_t id) { return drivers::open(vendor().pinned, id); }
+
+// What a use of the backend is made of, tried whether it works or not.
+void use_once() {
+  arrowdevice_error error{};
+  void* queue = nullptr;
+  void* memory = nullptr;
+  void* event = nullptr;
+  if (table().queue_create(gpu(0), &queue, &error) != 0) return;
+  if (table().buffer_allocate(gpu(0), queue, 64, 64, &memory, &error) == 0) {
+    static const char bytes[64] = "";  // the copy may come after this function
+    const arrowdevice_backend_region region{gpu(0), memory, 0, nullptr, bytes, 0, sizeof bytes, 0};
+    table().copy(queue, &region, 1, &error);
+    arrowdevice_pointer_info info{};
+    table().describe_pointer(gpu(0), memory, &info, &error);
+  }
+  // Again and again, until the driver has said that all of it is over: memory is given back after that only.
+  int ready = 0;
+  while (ready == 0) {
+    if (table().event_record(queue, &event, &error) != 0) continue;
+    table().queue_wait_event(queue, event, &error);
+    table().event_wait(event, -1, &error);
+    table().event_query(event, &ready, &error);
+    table().event_destroy(event);
+  }
+  if (memory != nullptr) table().buffer_deallocate(gpu(0), nullptr, memory);
+  table().queue_destroy(queue);
+}
+
+TEST_CASE("what the caller has made current is current after every call, also after failing ones") {
+  CHECK(in_child([] {
+          gpu(0);
+          drivers::make_current(1);
+          const intptr_t before = drivers::current();
+          use_once();
+          expect(drivers::current() == before, "another GPU is current after calls that succeed");
+          for (const std::string& entry_point : drivers::entry_points()) {
+            if (entry_point == "hipSetDevice") continue;  // putting it back is that very call
+            for (int64_t n = 1; n <= 8; ++n) {
+              drivers::fail_nth(entry_point, n, 0);
+              use_once();
+              drivers::fail_no_more();
+              expect(drivers::current() == before, "another GPU is current after " + entry_point + " failed");
+            }
+          }
+          drivers::undo_make_current();
+        }) == "");
+}
+
+TEST_CASE("a thread without a context can give everything back, and has none afterwards") {
+  CHECK(in_child([] {
+          auto work = std::make_unique<Pending>(gpu(1));
+          work->finish();
+          intptr_t before = -1, after = -1;
+          std::thread([&] {
+            before = drivers::current();
+            work.reset();
+            after = drivers::current();
+          }).join();
+          expect(before == after, "giving back changed what is current on the thread");
+          expect(drivers::live_allocations() == 0, "the memory was not given back");
+        }) == "");
+}
+
+// The mistake: the call that waits, for memory that belongs to the order of a stream, on a thread without a context.
+TEST_CASE("mistake 13: memory is freed in the order of the work on it, and in the way in which it was allocated") {
+  ::setenv("STANDIN_LATENCY_US", "20000", 1);
+  CHECK(in_child([] {
+          Pending work(gpu(0));
+          std::thread([&] { work.free_behind(); }).join();
+          expect(calls(vendor().allocate_on) == 1 && calls(vendor().free_on) == 1, "not in the order of a stream");
+          expect(calls(vendor().allocate) == 0 && calls(vendor().free) == 0, "by calls that wait");
+          expect(drivers::live_allocations() == 0, "the memory was not given back");
+        }) == "");
+  ::setenv("STANDIN_MEMORY_POOLS", "0", 1);
+  CHECK(in_child([] {
+          Pending work(gpu(0));
+          std::thread([&] { work.free_behind(); }).join();
+          expect(calls(vendor().allocate) == 1 && calls(vendor().allocate_on) == 0, "in the order of a stream");
+          expect(calls(vendor().free) == 0, "it was freed while work on it was pending");
+          work.finish();
+          const Pending more(gpu(0));  // whoever asks for memory next gives back what is over
+          expect(calls(vendor().free) == 1, "it was not freed when the work was over");
+        }) == "");
+  ::unsetenv("STANDIN_MEMORY_POOLS");
+  CHECK(in_child([] {
+          Pending work(pinned(0));
+          work.free_behind();
+          expect(calls(vendor().free_pinned) == 0, "pinned memory was freed while work on it was pending");
+          work.finish();
+          const Pending more(pinned(0));
+          expect(calls(vendor().free_pinned) == 1, "it was not freed when the work was over");
+        }) == "");
+  ::unsetenv("STANDIN_LATENCY_US");
+}
+
+TEST_CASE("after an error that a GPU does not recover from, everything is EIO and tells of it") {
+  constexpr int kIllegalAddress = 700;
+  CHECK(in_child([] {
+          void* queue = nullptr;
+          void* event = nullptr;
+          must(table().queue_create, gpu(0), &queue);
+          must(table().event_record, queue, &event);
+          drivers::fail_nth(vendor().query, 1, kIllegalAddress);
+          int ready = 0;
+          const std::string first = refusal(EIO, table().event_query, event, &ready);
+          expect(contains(first, vendor().query) && contains(first, "(700)"), first);
+          const int64_t before = calls(vendor().record);
+          const std::string then = refusal(EIO, table().event_record, queue, &event);
+          expect(contains(then, "failed for good") && contains(then, first), then);
+          expect(calls(vendor().record) == before, "the driver was called again");
+          void* memory = nullptr;
+          refusal(EIO, table().buffer_allocate, gpu(0), nullptr, int64_t{64}, int64_t{64}, &memory);
+          table().queue_destroy(queue);
+        }) == "");
+}
+
+TEST_CASE("a driver that has shut down is no error to what is given back, another failure is logged") {
+  constexpr int kDeinitialized = 4;
+  ::setenv("ARROWDEVICE_LOG", "1", 1);
+  for (const int code : {kDeinitialized, 999}) {
+    std::string output;
+    CHECK(in_child(
+              [&] {
+                auto work = std::make_unique<Pending>(gpu(0));
+                work->finish();
+                drivers::fail_nth(vendor().free_on, 1, code);
+                work.reset();
+              },
+              &output) == "");
+    INFO(output);
+    CHECK(contains(output, std::string(vendor().free_on) + ": ") == (code != kDeinitialized));
+  }
+  ::unsetenv("ARROWDEVICE_LOG");
+}
+
+TEST_CASE("an application's streams are wrapped, the default ones too, and those of another GPU are refused") {
+  CHECK(in_child([] {
+          void* const device = gpu(0);
+          void* const theirs = drivers::create_stream(0);
+          for (void* const stream :
+               {static_cast<void*>(nullptr), reinterpret_cast<void*>(1), reinterpret_cast<void*>(2), theirs}) {
+            arrowdevice_native_queue native{};
+            native.struct_size = sizeof native;
+            native.queue = stream;
+            void* queue = nullptr;
+            must(table().queue_wrap, device, &native, &queue);
+            arrowdevice_native_queue again{};
+            must(table().queue_native, queue, &again);
+            expect(again.queue == stream, "another stream came back");
+            void* event = nullptr;
+            must(table().event_record, queue, &event);
+            must(table().event_wait, event, int64_t{-1});
+            table().event_destroy(event);
+            table().queue_destroy(queue);
+          }
+          void* const other = drivers::create_stream(1);
+          arrowdevice_native_queue native{};
+          native.queue = other;
+          void* queue = nullptr;
+          const std::string message = refusal(EINVAL, table().queue_wrap, device, &native, &queue);
+          expect(contains(message, "GPU 1") && contains(message, "GPU 0"), message);
+          drivers::destroy_stream(0, theirs);  // a wrapped stream is its owner's
+          drivers::destroy_stream(1, other);
+        }) == "");
+}
+
+TEST_CASE("a foreign event is the address of its handle, is waited for by a queue, and stays its owner's") {
+  CHECK(in_child([] {
+          void* const device = gpu(0);
+          void* const stream = drivers::create_stream(1);
+          void* theirs = drivers::create_event(1);
+          drivers::record(1, theirs, stream);
+          void* event = nullptr;
+          must(table().event_import, device, static_cast<void*>(&theirs), &event);
+          void* queue = nullptr;
+          must(table().queue_create, device, &queue);
+          must(table().queue_wait_event, queue, event);
+          expect(calls(vendor().wait_on) == 1, "the queue does not wait for it");
+          must(table().event_wait, event, int64_t{-1});
+          table().event_destroy(event);
+          drivers::destroy_event(1, theirs);
+          theirs = nullptr;
+          refusal(EINVAL, table().event_import, gpu(0), static_cast<void*>(&theirs), &event);
+          refusal(EINVAL, table().event_import, gpu(0), static_cast<void*>(nullptr), &event);
+          table().queue_destroy(queue);
+          drivers::destroy_stream(1, stream);
+        }) == "");
+}
+
+TEST_CASE("a time-out is kept, and what was waited for is still waited for afterwards") {
+  ::setenv("STANDIN_LATENCY_US", "200000", 1);
+  CHECK(in_child([] {
+          Pending work(gpu(0));
+          void* event = nullptr;
+          must(table().event_record, work.queue(), &event);
+          refusal(ETIMEDOUT, table().event_wait, event, int64_t{0});
+          refusal(ETIMEDOUT, table().event_wait, event, int64_t{1'000'000});
+          must(table().event_wait, event, int64_t{60'000'000'000});
+          table().event_destroy(event);
+        }) == "");
+  ::unsetenv("STANDIN_LATENCY_US");
+}
+
+TEST_CASE("the driver's word on memory is passed on, and a wrong device id is refused with both ids") {
+  CHECK(in_child([] {
+          const Pending device_memory(gpu(1), 4096);
+          const Pending pinned_memory(pinned(0), 4096);
+          std::vector<char> ordinary(4096);
+          const auto info = [&](const void* pointer) {
+            arrowdevice_pointer_info out{};
+            out.struct_size = sizeof out;
+            must(table().describe_pointer, gpu(0), pointer, &out);
+            return out;
+          };
+          auto found = info(static_cast<char*>(device_memory.memory()) + 100);
+          expect(found.flags == ARROWDEVICE_POINTER_KNOWN && found.device_type == vendor().device &&
+                     found.device_id == 1 && found.base == device_memory.memory() && found.size == 4096,
+                 "device memory is described as something else");
+          found = info(pinned_memory.memory());
+          expect(found.flags == (ARROWDEVICE_POINTER_KNOWN | ARROWDEVICE_POINTER_HOST_READABLE) &&
+                     found.device_type == vendor().pinned && found.device_id == 0,
+                 "pinned memory is described as something else");
+          expect(info(ordinary.data()).flags == 0, "ordinary memory is known to the driver");
+          must(table().host_register, gpu(0), static_cast<void*>(ordinary.data()), int64_t{4096});
+          found = info(ordinary.data());
+          expect((found.flags & ARROWDEVICE_POINTER_KNOWN) != 0, "registered memory is not known");
+          refusal(EEXIST, table().host_register, gpu(0), static_cast<void*>(ordinary.data()), int64_t{4096});
+          table().host_unregister(gpu(0), ordinary.data());
+
+          void* located = nullptr;
+          const ArrowDeviceType type = vendor().device;
+          const void* const buffer = device_memory.memory();
+          must(table().locate, type, int64_t{1}, buffer, static_cast<void*>(nullptr), &located);
+          expect(located == gpu(1), "another device was found");
+          const std::string message =
+              refusal(EINVAL, table().locate, type, int64_t{0}, buffer, static_cast<void*>(nullptr), &located);
+          expect(contains(message, "GPU 1") && contains(message, "GPU 0"), message);
+        }) == "");
+}
+
+TEST_CASE(
+    "regions whose ends the driver knows are one submission where it takes batches, and one call each where not") {
+  CHECK(in_child([] {
+          constexpr int64_t kPiece = 1000;
+          constexpr int kPieces = 3;
+          void* const device = gpu(0);
+          void* host = nullptr;
+          void* there = nullptr;
+          must(table().buffer_allocate, pinned(0), static_cast<void*>(nullptr), 2 * kPieces * kPiece, int64_t{64},
+               &host);
+          must(table().buffer_allocate, device, static_cast<void*>(nullptr), kPieces * kPiece, int64_t{64}, &there);
+          auto* const sent = static_cast<char*>(host);
+          auto* const received = sent + kPieces * kPiece;
+          for (int64_t i = 0; i < kPieces * kPiece; ++i) sent[i] = static_cast<char>(i % 101);
+          std::vector<arrowdevice_backend_region> in, out;
+          for (int64_t i = 0; i < kPieces; ++i) {
+            in.push_back({device, there, i * kPiece, nullptr, sent, i * kPiece, kPiece, 0});
+            out.push_back({nullptr, received, i * kPiece, device, there, i * kPiece, kPiece, 0});
+          }
+          const bool takes_batches = vendor().device == ARROW_DEVICE_CUDA;
+          arrowdevice_native_queue native{};
+          void* own = nullptr;
+          void* legacy = nullptr;
+          must(table().queue_create, device, &own);
+          must(table().queue_wrap, device, &native, &legacy);
+          for (void* const queue : {own, legacy}) {
+            const int64_t batches = calls("cuMemcpyBatchAsync");
+            const int64_t copies = calls(vendor().copy);
+            for (const auto* const regions : {&in, &out}) {
+              must(table().copy, queue, regions->data(), int64_t{kPieces});
+            }
+            const bool in_batches = takes_batches && queue == own;
+            expect(calls("cuMemcpyBatchAsync") - batches == (in_batches ? 2 : 0), "another number of batches");
+            expect(calls(vendor().copy) - copies == (in_batches ? 0 : 2 * kPieces), "another number of copies");
+            void* event = nullptr;
+            must(table().event_record, queue, &event);
+            must(table().event_wait, event, int64_t{-1});
+            table().event_destroy(event);
+            expect(std::equal(sent, received, received), "the bytes changed");
+            std::fill(received, received + kPieces * kPiece, '\0');
+            table().queue_destroy(queue);
+          }
+          table().buffer_deallocate(device, nullptr, there);
+          table().buffer_deallocate(pinned(0), nullptr, host);
+        }) == "");
+}
+
+TEST_CASE("managed memory that a queue fills is prefetched to the queue's GPU, where the CPU shares it") {
+  if (vendor().device != ARROW_DEVICE_CUDA) {  // the format has no managed memory of others
+    void* device = nullptr;
+    CHECK(in_child([&] { refusal(EINVAL, table().device_open, ARROW_DEVICE_CUDA_MANAGED, int64_t{0}, &device); }) ==
+          "");
+    return;
+  }
+  for (const int shared : {2, 1}) {
+    ::setenv("STANDIN_MANAGED", std::to_string(shared).c_str(), 1);
+    CHECK(in_child([&] {
+            const Pending work(drivers::open(ARROW_DEVICE_CUDA_MANAGED, 0));
+            expect(calls("cuMemPrefetchAsync") == (shared == 2 ? 1 : 0), "another number of prefetches");
+          }) == "");
+  }
+  ::unsetenv("STANDIN_MANAGED");
+}
+
+}  // namespace

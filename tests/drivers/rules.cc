@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stand-in is no use unless it ends the process on each mistake: here they are, one in a process of its own each.
+#include <cstdlib>
+#include <functional>
+
+#include "drivers/table.h"
+#include "support/catch.h"
+
+namespace {
+
+using drivers::call;
+using drivers::in_child;
+using drivers::Pending;
+using drivers::vendor;
+
+// What is said, and that the process was ended by it.
+void check_violation(const std::string& part, const std::function<void()>& mistake) {
+  const std::string said = in_child([&] {
+    drivers::open(vendor().device, 1);  // starts the driver
+    mistake();
+  });
+  INFO(said);
+  CHECK(said.find(part) != std::string::npos);
+  CHECK(said.find("ended by") != std::string::npos);
+}
+
+bool is_cuda() { return vendor().device == ARROW_DEVICE_CUDA; }
+
+void* device_memory(int ordinal, size_t size) {
+  drivers::make_current(ordinal);
+  void* memory = nullptr;
+  call(vendor().allocate, &memory, size);
+  drivers::undo_make_current();
+  return memory;
+}
+
+void copy(int ordinal, void* to, const void* from, size_t size, void* stream) {
+  drivers::make_current(ordinal);
+  if (is_cuda()) {
+    call(vendor().copy, to, from, size, stream);
+  } else {
+    call(vendor().copy, to, from, size, 4, stream);
+  }
+  drivers::undo_make_current();
+}
+
+void free_memory(int ordinal, void* memory) {
+  drivers::make_current(ordinal);
+  call(vendor().free, memory);
+  drivers::undo_make_current();
+}
+
+TEST_CASE("a stand-in ends the process when the wrong GPU is current, or none") {
+  check_violation("current", [] {
+    void* const stream = drivers::create_stream(1);
+    copy(0, device_memory(1, 64), device_memory(1, 64), 64, stream);
+  });
+  check_violation("GPU 1", [] { free_memory(0, device_memory(1, 64)); });
+  if (is_cuda()) {
+    check_violation("no context is current", [] {
+      void* memory = nullptr;
+      call(vendor().allocate, &memory, size_t{64});
+    });
+    check_violation("contexts on its stack", [] { drivers::make_current(0); });
+  }
+}
+
+TEST_CASE("a stand-in ends the process on handles that are dead or foreign") {
+  check_violation("not a live stream", [] {
+    void* const stream = drivers::create_stream(0);
+    drivers::destroy_stream(0, stream);
+    drivers::destroy_stream(0, stream);
+  });
+  check_violation("not a live event", [] {
+    void* const event = drivers::create_event(0);
+    drivers::destroy_event(0, event);
+    drivers::record(0, event, nullptr);
+  });
+  check_violation("not a live event", [] {
+    int nothing = 0;
+    drivers::record(0, &nothing, nullptr);
+  });
+}
+
+TEST_CASE("a stand-in ends the process on ranges outside of allocations, and on memory that was freed") {
+  check_violation("reach out of an allocation",
+                  [] { copy(0, device_memory(0, 64), device_memory(0, 63), 64, nullptr); });
+  check_violation("that was freed", [] {
+    void* const memory = device_memory(0, 64);
+    free_memory(0, memory);
+    copy(0, memory, device_memory(0, 64), 64, nullptr);
+  });
+  check_violation("freed already", [] {
+    void* const memory = device_memory(0, 64);
+    free_memory(0, memory);
+    free_memory(0, memory);
+  });
+  check_violation("is memory of GPU 1", [] { copy(0, device_memory(0, 64), device_memory(1, 64), 64, nullptr); });
+}
+
+TEST_CASE("a stand-in ends the process when the CPU reads device memory") {
+  check_violation("ended by Segmentation fault", [] {
+    const auto* const memory = static_cast<const volatile char*>(device_memory(0, 64));
+    [[maybe_unused]] const char read = *memory;
+  });
+}
+
+TEST_CASE("a stand-in ends the process when memory is freed while work on it is pending, however fast it is") {
+  check_violation("while work on it is pending", [] {
+    void* const to = device_memory(0, 64);
+    copy(0, to, device_memory(0, 64), 64, nullptr);
+    free_memory(0, to);
+  });
+  check_violation("does not wait for the work on it", [] {
+    const Pending work(drivers::open(vendor().device, 0));
+    void* const other = drivers::create_stream(0);
+    drivers::make_current(0);
+    call(vendor().free_on, work.memory(), other);
+  });
+  check_violation("freed by the call that waits", [] {
+    Pending work(drivers::open(vendor().device, 0));
+    work.finish();
+    free_memory(0, work.memory());
+  });
+}
+
+TEST_CASE("a stand-in ends the process when anything but contexts and streams is left at exit") {
+  check_violation("device memory are left at exit", [] { device_memory(0, 64); });
+  check_violation("events are left at exit", [] { drivers::create_event(0); });
+}
+
+TEST_CASE("a stand-in ends the process when it is called after exit, or in a forked child") {
+  const std::string said = in_child([] {
+    static void* stream = nullptr;
+    // Registered before the driver is there, and so called after its own handler.
+    std::atexit([] { drivers::destroy_stream(0, stream); });
+    drivers::open(vendor().device, 0);
+    stream = drivers::create_stream(0);
+  });
+  INFO(said);
+  CHECK(said.find("after the process has begun to exit") != std::string::npos);
+  check_violation("in a forked child", [] {
+    const std::string child = in_child([] { drivers::create_stream(0); });
+    std::fputs(child.c_str(), stderr);
+    std::abort();
+  });
+}
+
+}  // namespace

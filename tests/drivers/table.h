@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of the backend under test, as the library gets it from the plugin at STANDIN_PLUGIN.
+#pragma once
+
+#include <arrowdevice/backend.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "drivers/vendor.h"
+
+namespace drivers {
+
+const arrowdevice_backend& table();
+
+// Throws what a call fails with.
+template <typename... Parameters, typename... Arguments>
+void must(int (*function)(Parameters...), Arguments... arguments) {
+  arrowdevice_error error{};
+  if (function(arguments..., &error) != 0) throw std::runtime_error(error.message);
+}
+
+// The message of a call that fails with that code.
+template <typename... Parameters, typename... Arguments>
+std::string refusal(int code, int (*function)(Parameters...), Arguments... arguments) {
+  arrowdevice_error error{};
+  const int got = function(arguments..., &error);
+  if (got != code) throw std::runtime_error("code " + std::to_string(got) + ", not " + std::to_string(code));
+  return error.message;
+}
+
+void* open(ArrowDeviceType type, int64_t id);
+
+// A queue and some memory with a copy to it that is pending for a while.
+class Pending {
+ public:
+  explicit Pending(void* device, int64_t size = 1 << 20);
+  ~Pending();
+  Pending(const Pending&) = delete;
+  Pending& operator=(const Pending&) = delete;
+
+  void* queue() const { return queue_; }
+  void* memory() const { return memory_; }
+  void finish();
+  // Gives the memory back behind the copy.
+  void free_behind();
+
+ private:
+  void* device_;
+  void* queue_ = nullptr;
+  void* memory_ = nullptr;
+  std::string source_;
+};
+
+}  // namespace drivers

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stand-in under test, as an application beside the library uses the vendor's API: STANDIN_VENDOR is "cuda" or
+// "hip".
+#pragma once
+
+#include <arrowdevice/abi.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace drivers {
+
+struct Vendor {
+  const char* library;
+  ArrowDeviceType device, pinned;
+  // What it calls things.
+  const char *allocate, *free, *allocate_on, *free_on, *allocate_pinned, *free_pinned, *copy, *record, *query, *wait_on;
+};
+
+const Vendor& vendor();
+
+// A function of the stand-in's library, which is opened at first need. Both vendors' calls return 0 on success.
+void* find(const char* symbol);
+
+template <typename... Arguments>
+int call(const char* symbol, Arguments... arguments) {
+  return reinterpret_cast<int (*)(Arguments...)>(find(symbol))(arguments...);
+}
+
+// The stand-in's own functions, see machine/control.h.
+void fail_nth(const std::string& call, int64_t n, int code);
+void fail_no_more();
+int64_t calls(const std::string& call);
+int64_t live_allocations();
+std::vector<std::string> entry_points();
+
+// What the application has made current on this thread: another number for each GPU, and for none.
+intptr_t current();
+void make_current(int ordinal);
+void undo_make_current();
+
+// Of the application, made and used while that GPU is current.
+void* create_stream(int ordinal);
+void destroy_stream(int ordinal, void* stream);
+void* create_event(int ordinal);
+void destroy_event(int ordinal, void* event);
+void record(int ordinal, void* event, void* stream);
+
+// Runs the body in a child process, in which no driver is open yet. What it throws, and a signal that ends it, is the
+// text that is returned; "" if it returns, and its process then exits as well. `output`: what it wrote to its standard
+// error.
+template <typename Body>
+std::string in_child(Body&& body, std::string* output = nullptr);
+
+}  // namespace drivers
+
+#include "drivers/in_child.h"

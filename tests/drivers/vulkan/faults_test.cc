@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every call of Vulkan fails in turn while arrays go to a device and back: nothing is leaked, nothing is lost, the
+// message names the call, and the next operation works.
+#include <arrowdevice/arrowdevice.h>
+
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#include "drivers/vulkan/driver_control.h"
+#include "support/cases.h"
+#include "support/catch.h"
+#include "support/owned.h"
+#include "support/reader.h"
+
+namespace {
+
+using namespace arrowdevice::testing;  // NOLINT: what every line of this test is written with
+using vulkan_test::driver;
+
+constexpr int32_t kOutOfHostMemory = -1;
+constexpr int32_t kOutOfDeviceMemory = -2;
+
+// Failing to open is not remembered, so that this may be tried again and again.
+int open(arrowdevice_device** out, arrowdevice_error* error) {
+  return arrowdevice_device_get(ARROW_DEVICE_VULKAN, 0, out, error);
+}
+
+arrowdevice_device* device() {
+  arrowdevice_device* found = nullptr;
+  arrowdevice_error error{};
+  const int code = open(&found, &error);
+  INFO(error.message);
+  REQUIRE(code == 0);
+  return found;
+}
+
+// What is idle goes, so that what is left over shows.
+void settle() {
+  REQUIRE(arrowdevice_quiesce(-1, nullptr) == 0);
+  // Queues that ended with work in flight are looked after when the next one is made.
+  arrowdevice_queue* queue = nullptr;
+  REQUIRE(arrowdevice_queue_create(device(), &queue, nullptr) == 0);
+  arrowdevice_queue_destroy(queue);
+  arrowdevice_pool* pool = nullptr;
+  REQUIRE(arrowdevice_device_pool(device(), &pool, nullptr) == 0);
+  REQUIRE(arrowdevice_pool_trim(pool, nullptr) == 0);
+}
+
+int64_t used() {
+  arrowdevice_pool* pool = nullptr;
+  REQUIRE(arrowdevice_device_pool(device(), &pool, nullptr) == 0);
+  struct arrowdevice_pool_stats stats {};
+  stats.struct_size = sizeof stats;
+  REQUIRE(arrowdevice_pool_stats(pool, &stats, nullptr) == 0);
+  return stats.used;
+}
+
+// One trip of a batch: there by a pending copy, looked at, moved, and back. Gives the first failure.
+class Trip {
+ public:
+  Trip() : schema_(case_().schema()) {
+    Owned<ArrowArray> array = case_().array(Ledger());
+    REQUIRE(arrowdevice_array_from_host(array.get(), host_.out(), nullptr) == 0);
+  }
+
+  int run(arrowdevice_error* error) {
+    arrowdevice_copy_options options{};
+    options.struct_size = sizeof options;
+    options.flags = ARROWDEVICE_COPY_ASYNC;
+    Owned<ArrowDeviceArray> there;
+    int code = arrowdevice_array_copy(host_.get(), schema_.get(), device(), &options, there.out(), error);
+    if (code != 0) {
+      CHECK(there.released());
+      return code;
+    }
+    arrowdevice_view* view = nullptr;
+    arrowdevice_import_options import{};
+    import.struct_size = sizeof import;
+    import.flags = ARROWDEVICE_IMPORT_SIZES;
+    code = arrowdevice_array_import(there.get(), schema_.get(), &import, &view, error);
+    if (code != 0) {
+      CHECK(view == nullptr);
+      CHECK(!there.released());
+      return code;
+    }
+    arrowdevice_view_detach(view, there.out());
+    code = arrowdevice_array_wait(there.get(), nullptr, -1, error);
+    if (code != 0) return code;
+    Owned<ArrowArray> back;
+    code = arrowdevice_array_to_host(there.get(), schema_.get(), nullptr, back.out(), error);
+    if (code != 0) {
+      CHECK(back.released());
+      CHECK(!there.released());
+      return code;
+    }
+    CHECK(there.released());
+    Owned<ArrowArray> twin = case_().array(Ledger());
+    CHECK(difference(*schema_, *twin, 0, *schema_, *back, 0, back->length) == "");
+    return 0;
+  }
+
+  bool input_is_kept() const { return !host_.released(); }
+
+ private:
+  static const HostCase& case_() { return find_case("record batch"); }
+
+  Owned<ArrowSchema> schema_;
+  Owned<ArrowDeviceArray> host_;
+};
+
+void must_succeed() {
+  arrowdevice_error error{};
+  const int code = Trip().run(&error);
+  INFO(error.message);
+  REQUIRE(code == 0);
+}
+
+// First: a device is opened once. Its last call but one is the last that can be made to fail before.
+TEST_CASE("opening a device fails with the call that failed, and works the next time") {
+  for (const char* name : {"vkEnumerateInstanceVersion", "vkCreateInstance", "vkEnumeratePhysicalDevices",
+                           "vkEnumerateDeviceExtensionProperties", "vkCreateDevice", "vkCreateBuffer"}) {
+    arrowdevice_device* opened = nullptr;
+    arrowdevice_error error{};
+    driver().fail(name, 1, kOutOfHostMemory);
+    const int code = open(&opened, &error);
+    driver().fail(nullptr, 0, 0);
+    INFO(name << ": " << error.message);
+    CHECK(code == ENOMEM);
+    CHECK(error.native_code == kOutOfHostMemory);
+    CHECK(std::string(error.message).rfind(std::string(name) + ": VK_ERROR_OUT_OF_HOST_MEMORY (-1)", 0) == 0);
+    CHECK(opened == nullptr);
+  }
+  CHECK(driver().live() == 0);
+  must_succeed();
+}
+
+TEST_CASE("each call that fails is told of, leaks nothing, and leaves the next operation unharmed") {
+  must_succeed();
+  must_succeed();
+  settle();
+  const int64_t live = driver().live();
+  const int64_t in_use = used();
+  int failures = 0;
+  for (const int32_t result : {kOutOfHostMemory, kOutOfDeviceMemory}) {
+    for (const char* const* name = driver().fallible(); *name != nullptr; ++name) {
+      for (int64_t nth = 1;; ++nth) {
+        arrowdevice_error error{};
+        const int64_t before = driver().calls(*name);
+        driver().fail(*name, nth, result);
+        {
+          Trip trip;
+          const int code = trip.run(&error);
+          const bool reached = driver().calls(*name) - before >= nth;
+          driver().fail(nullptr, 0, 0);
+          INFO(*name << ", call " << nth << ": " << error.message);
+          CHECK(trip.input_is_kept());
+          if (!reached) {
+            CHECK(code == 0);
+            break;
+          }
+          if (code != 0) {
+            ++failures;
+            CHECK(code == ENOMEM);
+            CHECK(error.native_code == result);
+            CHECK(std::string(error.message).find(std::string(*name) + ": VK_ERROR_OUT_OF_") == 0);
+          }
+        }
+        must_succeed();
+        settle();
+        INFO(*name << ", call " << nth);
+        REQUIRE(driver().live() <= live);
+        REQUIRE(used() == in_use);
+      }
+    }
+  }
+  INFO(failures << " calls failed");
+  CHECK(failures >= 20);
+}
+
+// Last: a lost device stays lost.
+TEST_CASE("a lost device is EIO, and everything after it fails cleanly") {
+  must_succeed();
+  settle();
+  driver().lose("vkQueueSubmit", 1);
+  arrowdevice_error error{};
+  {
+    Trip trip;
+    CHECK(trip.run(&error) == EIO);
+    CHECK(std::string(error.message).find("vkQueueSubmit: VK_ERROR_DEVICE_LOST (-4)") == 0);
+    CHECK(error.native_code == -4);
+    CHECK(trip.input_is_kept());
+    for (int i = 0; i < 3; ++i) {
+      CHECK(trip.run(&error) == EIO);
+      CHECK(std::string(error.message).find("VK_ERROR_DEVICE_LOST") != std::string::npos);
+      CHECK(trip.input_is_kept());
+    }
+  }
+  void* buffer = nullptr;
+  CHECK(arrowdevice_buffer_allocate(device(), nullptr, nullptr, 1 << 20, &buffer, &error) == EIO);
+  CHECK(buffer == nullptr);
+  arrowdevice_queue* queue = nullptr;
+  CHECK(arrowdevice_queue_create(device(), &queue, &error) == EIO);
+  CHECK(queue == nullptr);
+  CHECK(arrowdevice_quiesce(-1, nullptr) == 0);
+}
+
+}  // namespace

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which way bytes take between host memory and the device, as the driver sees it, and that each keeps a queue's order.
+#include <arrowdevice/backend.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "drivers/vulkan/driver_control.h"
+#include "support/catch.h"
+
+namespace {
+
+using vulkan_test::driver;
+using Bytes = std::vector<unsigned char>;
+
+constexpr int64_t kSmall = 4 << 10;
+constexpr int64_t kLarge = 5 << 20;
+
+bool is_without(const char* what) {
+  const char* const words = std::getenv("ARROWDEVICE_VULKAN_WITHOUT");
+  return words != nullptr && std::strstr(words, what) != nullptr;
+}
+
+arrowdevice_device* device() {
+  arrowdevice_device* found = nullptr;
+  arrowdevice_error error{};
+  const int code = arrowdevice_device_get(ARROW_DEVICE_VULKAN, 0, &found, &error);
+  INFO(error.message);
+  REQUIRE(code == 0);
+  return found;
+}
+
+template <typename Handle, void (*kEnd)(Handle*)>
+struct End {
+  void operator()(Handle* handle) const noexcept { kEnd(handle); }
+};
+using Queue = std::unique_ptr<arrowdevice_queue, End<arrowdevice_queue, arrowdevice_queue_destroy>>;
+
+Queue make_queue() {
+  arrowdevice_queue* made = nullptr;
+  REQUIRE(arrowdevice_queue_create(device(), &made, nullptr) == 0);
+  return Queue(made);
+}
+
+class Buffer {
+ public:
+  explicit Buffer(int64_t size) {
+    REQUIRE(arrowdevice_buffer_allocate(device(), nullptr, nullptr, size, &handle_, nullptr) == 0);
+  }
+  ~Buffer() { arrowdevice_buffer_free(device(), nullptr, handle_); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  void* get() const { return handle_; }
+
+ private:
+  void* handle_ = nullptr;
+};
+
+void copy(const Queue& queue, const arrowdevice_copy_region& region) {
+  arrowdevice_error error{};
+  const int code = arrowdevice_buffer_copy(queue.get(), &region, 1, &error);
+  INFO(error.message);
+  REQUIRE(code == 0);
+}
+void copy_in(const Queue& queue, const Buffer& to, const Bytes& from) {
+  copy(queue, {device(), to.get(), 0, nullptr, from.data(), 0, static_cast<int64_t>(from.size()), 0});
+}
+void copy_out(const Queue& queue, Bytes& to, const Buffer& from) {
+  copy(queue, {nullptr, to.data(), 0, device(), from.get(), 0, static_cast<int64_t>(to.size()), 0});
+}
+void copy_within(const Queue& queue, const Buffer& to, const Buffer& from, int64_t size) {
+  copy(queue, {device(), to.get(), 0, device(), from.get(), 0, size, 0});
+}
+void finish(const Queue& queue) { REQUIRE(arrowdevice_queue_finish(queue.get(), -1, nullptr) == 0); }
+
+Bytes pattern(int64_t size, int seed) {
+  Bytes bytes(static_cast<size_t>(size));
+  for (size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<unsigned char>((i * 31 + i / 251) % 255 + static_cast<size_t>(seed));
+  return bytes;
+}
+
+// Calls of a function while `body` runs.
+template <typename Body>
+int64_t calls(const char* function, Body&& body) {
+  const int64_t before = driver().calls(function);
+  body();
+  return driver().calls(function) - before;
+}
+
+TEST_CASE("a few bytes are written into mapped memory without a submission where nothing comes before them") {
+  const Queue queue = make_queue();
+  const Buffer buffer(kSmall);
+  const Bytes sent = pattern(kSmall, 1);
+  const int64_t submissions = calls("vkQueueSubmit", [&] { copy_in(queue, buffer, sent); });
+  CHECK(submissions == (is_without("direct_mapping") ? 1 : 0));
+  Bytes received(sent.size());
+  CHECK(calls("vkQueueSubmit", [&] { copy_out(queue, received, buffer); }) == 1);
+  finish(queue);
+  CHECK((received == sent));
+}
+
+TEST_CASE("bytes are not written into mapped memory before the work that comes first") {
+  const Queue queue = make_queue();
+  const Buffer first(kLarge);
+  const Buffer second(kLarge);
+  for (int round = 0; round < 20; ++round) {
+    const Bytes sent = pattern(kLarge, 1);
+    const Bytes late = pattern(kSmall, 100 + round);
+    Bytes received(sent.size());
+    copy_in(queue, first, sent);
+    copy_within(queue, second, first, kLarge);
+    copy_in(queue, first, late);  // must not be seen by the copy before
+    copy_out(queue, received, second);
+    finish(queue);
+    REQUIRE((received == sent));
+  }
+}
+
+TEST_CASE("host memory that a queue is still to write is read by its next copy after that") {
+  const Queue queue = make_queue();
+  for (const int64_t size : {kSmall, kLarge}) {
+    for (int round = 0; round < 10; ++round) {
+      const Buffer first(size);
+      const Buffer second(size);
+      const Bytes sent = pattern(size, round);
+      Bytes between(sent.size());
+      Bytes received(sent.size());
+      copy_in(queue, first, sent);
+      copy_out(queue, between, first);
+      copy_in(queue, second, between);
+      copy_out(queue, received, second);
+      finish(queue);
+      REQUIRE((received == sent));
+    }
+  }
+}
+
+TEST_CASE("the device reads and writes large host memory itself, or it is staged") {
+  const Queue queue = make_queue();
+  const Buffer buffer(kLarge);
+  const Bytes sent = pattern(kLarge, 3);
+  Bytes received(sent.size());
+  const auto trip = [&] {
+    copy_in(queue, buffer, sent);
+    copy_out(queue, received, buffer);
+    finish(queue);
+  };
+  const bool imports = !is_without("external_memory_host");
+  CHECK(calls("vkGetMemoryHostPointerPropertiesEXT", trip) == (imports ? 2 : 0));
+  CHECK((received == sent));
+  // One submission each way, or as many as staging memory wants.
+  const int64_t submissions = calls("vkQueueSubmit", trip);
+  CHECK((imports ? submissions == 2 : submissions >= 2));
+}
+
+TEST_CASE("however much is copied, little memory is taken for the way") {
+  const Queue queue = make_queue();
+  constexpr int64_t kHuge = 100 << 20;
+  const Buffer buffer(kHuge);
+  const Bytes sent = pattern(kHuge, 5);
+  Bytes received(sent.size());
+  const int64_t allocations = calls("vkAllocateMemory", [&] {
+    copy_in(queue, buffer, sent);
+    copy_out(queue, received, buffer);
+    finish(queue);
+  });
+  CHECK((received == sent));
+  // Two imports, or blocks of 1 MiB: 32 in flight, each way.
+  CHECK(allocations <= (is_without("external_memory_host") ? 64 : 2));
+}
+
+TEST_CASE("memory that is not coherent is flushed before the device reads it, and invalidated before the CPU does") {
+  const char* const force = std::getenv("ARROWDEVICE_VULKAN_FORCE");
+  const bool noncoherent = force != nullptr && std::strstr(force, "noncoherent") != nullptr;
+  const Queue queue = make_queue();
+  const Buffer buffer(kSmall);
+  const Bytes sent = pattern(kSmall, 7);
+  Bytes received(sent.size());
+  const int64_t flushes = calls("vkFlushMappedMemoryRanges", [&] { copy_in(queue, buffer, sent); });
+  const int64_t invalidations = calls("vkInvalidateMappedMemoryRanges", [&] {
+    copy_out(queue, received, buffer);
+    finish(queue);
+  });
+  CHECK(flushes == (noncoherent ? 1 : 0));
+  CHECK(invalidations == (noncoherent ? 1 : 0));
+  CHECK((received == sent));
+}
+
+// The library itself frees behind an event, so this asks the backend.
+TEST_CASE("memory freed behind a queue goes when the queue's work is done") {
+  const char* const plugin = std::getenv("VULKAN_PLUGIN");
+  REQUIRE(plugin != nullptr);
+  void* const opened = dlopen(plugin, RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(opened != nullptr);
+  arrowdevice_error error{};
+  const auto entry = reinterpret_cast<arrowdevice_backend_entry_function>(dlsym(opened, ARROWDEVICE_BACKEND_ENTRY));
+  const arrowdevice_backend& table = *entry(ARROWDEVICE_BACKEND_ABI_VERSION, &error);
+  void* own = nullptr;
+  void* queue = nullptr;
+  void* first = nullptr;
+  void* second = nullptr;
+  void* event = nullptr;
+  REQUIRE(table.device_open(ARROW_DEVICE_VULKAN, 0, &own, &error) == 0);
+  REQUIRE(table.queue_create(own, &queue, &error) == 0);
+  REQUIRE(table.buffer_allocate(own, queue, kLarge, 64, &first, &error) == 0);
+  REQUIRE(table.buffer_allocate(own, queue, kLarge, 64, &second, &error) == 0);
+  const Bytes sent = pattern(kLarge, 11);
+  Bytes received(sent.size());
+  const arrowdevice_backend_region regions[] = {{own, first, 0, nullptr, sent.data(), 0, kLarge, 0},
+                                                {own, second, 0, own, first, 0, kLarge, 0},
+                                                {nullptr, received.data(), 0, own, second, 0, kLarge, 0}};
+  for (const auto& region : regions) REQUIRE(table.copy(queue, &region, 1, &error) == 0);
+  const int64_t frees = calls("vkDestroyBuffer", [&] {
+    table.buffer_deallocate(own, queue, first);
+    REQUIRE(table.event_record(queue, &event, &error) == 0);
+    REQUIRE(table.event_wait(event, -1, &error) == 0);
+  });
+  CHECK(frees >= 1);
+  CHECK((received == sent));
+  table.event_destroy(event);
+  table.queue_destroy(queue);
+  table.buffer_deallocate(own, nullptr, second);
+}
+
+TEST_CASE("queues wait by timeline semaphores, or by fences where there are none") {
+  const Queue queue = make_queue();
+  const Buffer buffer(kLarge);
+  const Bytes sent = pattern(kLarge, 9);
+  const bool timelines = !is_without("timeline_semaphores");
+  const int64_t fences = calls("vkCreateFence", [&] {
+    copy_in(queue, buffer, sent);
+    finish(queue);
+  });
+  CHECK((timelines ? fences == 0 : fences >= 1));
+}
+
+}  // namespace

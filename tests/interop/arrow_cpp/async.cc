@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: Apache-2.0
+// Async streams between Arrow C++ and the library: each as the producer of the other, and the library in between. Named
+// after the cases of Arrow's own tests where there is one.
+#include <arrow/util/async_generator.h>
+#include <arrow/util/future.h>
+#include <arrow/util/thread_pool.h>
+
+#include <thread>
+
+#include "peer.h"
+
+namespace {
+
+using namespace arrow_cpp_test;  // NOLINT: what every line of these tests is written with
+
+using Generator = arrow::AsyncGenerator<BatchPtr>;
+
+std::shared_ptr<arrow::internal::ThreadPool> pool() {
+  static const auto made = ok(arrow::internal::ThreadPool::Make(4));
+  return made;
+}
+
+// Arrow C++ as a producer, on a thread of its own: it waits there for requests.
+class ArrowProducer {
+ public:
+  ArrowProducer(SchemaPtr schema, Generator generator, arrow::DeviceAllocationType type,
+                ArrowAsyncDeviceStreamHandler* handler)
+      : thread_([=, this] {
+          done_ = arrow::ExportAsyncRecordBatchReader(schema, generator, type, handler);
+          done_.Wait();
+        }) {}
+  ~ArrowProducer() {
+    if (thread_.joinable()) thread_.join();
+  }
+
+  arrow::Status wait() {
+    thread_.join();
+    return done_.status();
+  }
+
+ private:
+  arrow::Future<> done_;
+  std::thread thread_;
+};
+
+// Arrow C++ as a consumer. Its handler lives here, so this waits for the release.
+class ArrowConsumer {
+ public:
+  explicit ArrowConsumer(uint64_t queue_size = 1) {
+    stream = arrow::CreateAsyncDeviceStreamHandler(&handler_.published, pool().get(), queue_size, map_device);
+    handler_.consumer = this;
+    release_ = handler_.published.release;
+    handler_.published.release = [](ArrowAsyncDeviceStreamHandler* self) {
+      auto* const consumer = reinterpret_cast<Handler*>(self)->consumer;
+      consumer->release_(self);
+      consumer->is_released_ = true;
+    };
+  }
+  ~ArrowConsumer() {
+    while (!is_released_) std::this_thread::yield();
+  }
+  ArrowConsumer(const ArrowConsumer&) = delete;
+  ArrowConsumer& operator=(const ArrowConsumer&) = delete;
+
+  ArrowAsyncDeviceStreamHandler* handler() { return &handler_.published; }
+
+  // Once more or less is there: the end is NULL. In the end the generator goes.
+  BatchPtr next() {
+    if (!generator_) generator_ = ok(stream.result()).generator;
+    const auto came = ok(generator_().result());
+    if (arrow::IsIterationEnd(came)) return nullptr;
+    if (const auto sync = came.batch->GetSyncEvent()) ok(sync->Wait());
+    return to_cpu(came.batch);
+  }
+  arrow::Status next_status() {
+    if (!generator_) generator_ = ok(stream.result()).generator;
+    return generator_().status();
+  }
+  bool is_released() const { return is_released_; }
+  void drop() {
+    generator_ = {};
+    stream = {};
+  }
+
+  arrow::Future<arrow::AsyncRecordBatchGenerator> stream;
+
+ private:
+  // Its private_data is that of Arrow C++.
+  struct Handler {
+    ArrowAsyncDeviceStreamHandler published{};
+    ArrowConsumer* consumer = nullptr;
+  } handler_;
+  void (*release_)(ArrowAsyncDeviceStreamHandler*) = nullptr;
+  std::atomic<bool> is_released_{false};
+  arrow::AsyncGenerator<arrow::RecordBatchWithMetadata> generator_;
+};
+
+struct Collected {
+  ArrowAsyncDeviceStreamHandler* handler = nullptr;
+  DeviceStream stream;
+};
+
+Collected collect(int32_t depth = 0, ArrowDeviceType type = ARROW_DEVICE_EXT_DEV) {
+  Collected made;
+  const auto options = async_options(depth);
+  must(arrowdevice_async_collect, type, &options, &made.handler, made.stream.out());
+  return made;
+}
+
+ArrowAsyncDeviceStreamHandler* moving_to(arrowdevice_device* to, ArrowAsyncDeviceStreamHandler* downstream) {
+  ArrowAsyncDeviceStreamHandler* upstream = nullptr;
+  const arrowdevice_async_options* defaults = nullptr;
+  must(arrowdevice_async_move_to, downstream, to, defaults, &upstream);
+  return upstream;
+}
+
+void produce(DeviceStream stream, ArrowAsyncDeviceStreamHandler* handler,
+             const arrowdevice_async_options* options = nullptr) {
+  must(arrowdevice_async_produce, stream.get(), handler, options);
+  REQUIRE(stream.released());
+}
+
+Generator failing(std::vector<BatchPtr> good, arrow::Status status) {
+  return [good = std::move(good), next = std::make_shared<size_t>(0), status] {
+    return *next < good.size() ? arrow::Future<BatchPtr>::MakeFinished(good[(*next)++])
+                               : arrow::Future<BatchPtr>::MakeFinished(status);
+  };
+}
+
+DeviceStream on_sim(const std::vector<BatchPtr>& batches) {
+  DeviceStream stream;
+  ok(arrow::ExportDeviceRecordBatchReader(ok(arrow::RecordBatchReader::Make(to_sim(batches), ints(), kSim)),
+                                          stream.out()));
+  return move_to(std::move(stream), sim(1));
+}
+
+// Everything that Arrow C++ has made is given back in the end, by whichever thread is the last.
+class NoneLeft {
+ public:
+  NoneLeft() : live_(live_buffers()) {}
+  ~NoneLeft() {
+    until([&] { return live_buffers() == live_; });
+  }
+
+ private:
+  const int64_t live_;
+};
+
+TEST_CASE("TestAsyncDeviceArrayStreamRoundTrip.Simple: from Arrow C++ to the library") {
+  begin();
+  const NoneLeft none;
+  const auto batches = ints_batches(20);
+  for (const int32_t depth : {1, 3, 100}) {
+    auto [handler, stream] = collect(depth);
+    ArrowProducer producer(ints(), arrow::MakeVectorGenerator(to_sim(batches)), kSim, handler);
+    Owned<ArrowSchema> schema;
+    must(arrowdevice_stream_schema, stream.get(), schema.out());
+    CHECK(ok(arrow::ImportSchema(schema.get()))->Equals(*ints()));
+    for (const auto& batch : batches) CHECK(same(*batch, *read_next(stream, ints())));
+    for (int i = 0; i < 2; ++i) CHECK(next(stream).released());
+    ok(producer.wait());
+  }
+}
+
+TEST_CASE("TestAsyncDeviceArrayStreamRoundTrip.Simple: from the library to Arrow C++") {
+  begin();
+  const NoneLeft none;
+  const auto batches = ints_batches(20);
+  auto options = async_options();
+  for (const bool on_pool : {false, true}) {
+    if (on_pool) {
+      options.submit = [](void*, void (*task)(void*), void* arg) {
+        return pool()->Spawn([=] { task(arg); }).ok() ? 0 : EIO;
+      };
+    }
+    for (const uint64_t queue_size : {1, 5}) {
+      ArrowConsumer consumer(queue_size);
+      CHECK(!consumer.stream.is_finished());
+      produce(on_sim(batches), consumer.handler(), &options);
+      const auto stream = ok(consumer.stream.result());
+      CHECK(stream.schema->Equals(*ints()));
+      CHECK(stream.device_type == kSim);
+      for (const auto& batch : batches) CHECK(same(*batch, *consumer.next()));
+      CHECK(consumer.next() == nullptr);
+    }
+  }
+}
+
+TEST_CASE("TestAsyncDeviceArrayStreamRoundTrip.Simple: through the library") {
+  begin();
+  const NoneLeft none;
+  const auto batches = ints_batches(20);
+  ArrowConsumer consumer;
+  ArrowProducer producer(ints(), arrow::MakeVectorGenerator(to_sim(batches)), kSim,
+                         moving_to(sim(1), consumer.handler()));
+  CHECK(ok(consumer.stream.result()).schema->Equals(*ints()));
+  for (const auto& batch : batches) CHECK(same(*batch, *consumer.next()));
+  CHECK(consumer.next() == nullptr);
+  ok(producer.wait());
+}
+
+TEST_CASE("TestAsyncDeviceArrayStreamRoundTrip.NullSchema") {
+  begin();
+  const auto export_none = [](ArrowAsyncDeviceStreamHandler* handler) {
+    return arrow::ExportAsyncRecordBatchReader(nullptr, nullptr, arrow::DeviceAllocationType::kCPU, handler).status();
+  };
+  auto [handler, stream] = collect();
+  CHECK(export_none(handler).IsInvalid());
+  Owned<ArrowSchema> schema;
+  CHECK(stream->get_schema(stream.get(), schema.out()) == EINVAL);
+  CHECK(stream->get_last_error(stream.get()) == std::string("Schema is null"));
+
+  ArrowConsumer behind;
+  CHECK(export_none(moving_to(sim(0), behind.handler())).IsInvalid());
+  CHECK(fails_with(behind.stream.status(), arrow::StatusCode::UnknownError, "Schema is null"));
+
+  auto without = std::make_shared<Producer>(field("i"));
+  without->schema_code = EIO;
+  ArrowConsumer consumer;
+  produce(stream_of(without), consumer.handler());
+  CHECK(fails_with(consumer.stream.status(), arrow::StatusCode::UnknownError, "no schema today"));
+}
+
+// Arrow C++ loses what it has queued when an error comes: nothing comes before it here.
+TEST_CASE("TestAsyncDeviceArrayStreamRoundTrip.PropagateError") {
+  begin();
+  const NoneLeft none;
+  const auto failure = arrow::Status::UnknownError("expected failure");
+  {
+    const auto batches = ints_batches();
+    auto [handler, stream] = collect();
+    ArrowProducer producer(ints(), failing(to_sim(batches), failure), kSim, handler);
+    for (const auto& batch : batches) CHECK(same(*batch, *read_next(stream, ints())));
+    for (int i = 0; i < 2; ++i) CHECK(contains(next_fails(EINVAL, stream), "expected failure"));
+    CHECK(producer.wait().IsUnknownError());
+  }
+  {
+    ArrowConsumer consumer;
+    ArrowProducer producer(ints(), failing({}, failure), kSim, moving_to(sim(1), consumer.handler()));
+    CHECK(fails_with(consumer.next_status(), arrow::StatusCode::UnknownError, "expected failure"));
+    CHECK(producer.wait().IsUnknownError());
+  }
+  {
+    auto source = std::make_shared<Producer>(struct_of({field("i")}));
+    source->steps.push_back({Array(), EREMOTEIO, "the net is down"});
+    ArrowConsumer consumer;
+    produce(stream_of(source), consumer.handler());
+    const auto status = consumer.next_status();
+    CHECK(fails_with(status, arrow::StatusCode::UnknownError, "the net is down"));
+    REQUIRE(status.detail() != nullptr);
+    CHECK(static_cast<const arrow::AsyncErrorDetail&>(*status.detail()).code() == EREMOTEIO);
+  }
+}
+
+// Batches without end, counted.
+struct Endless {
+  explicit Endless(BatchPtr every) : batch(std::move(every)) {}
+  Generator generator() {
+    return [this] { return ++calls, arrow::Future<BatchPtr>::MakeFinished(batch); };
+  }
+  const BatchPtr batch;
+  std::atomic<int64_t> calls{0};
+};
+
+TEST_CASE("a slow consumer holds a producer of Arrow C++ back, and cancelling it ends that") {
+  begin();
+  const NoneLeft none;
+  const auto expected = ints_batches(1)[0];
+  Endless endless(to_sim(expected));
+  auto [handler, stream] = collect(3);
+  ArrowProducer producer(ints(), endless.generator(), kSim, handler);
+  for (int64_t taken = 1; taken <= 50; ++taken) {
+    CHECK(same(*expected, *read_next(stream, ints())));
+    // One more is made before it waits for a request, and asking comes before taking.
+    CHECK(endless.calls <= taken + 4);
+  }
+  must(arrowdevice_stream_cancel, stream.get());
+  next_fails(ECANCELED, stream);
+  CHECK(producer.wait().IsCancelled());
+  next_fails(ECANCELED, stream);
+}
+
+TEST_CASE("a stream that is closed early ends a producer of Arrow C++") {
+  begin();
+  const NoneLeft none;
+  const auto expected = ints_batches(1)[0];
+  for (const int32_t depth : {1, 5}) {
+    Endless endless(to_sim(expected));
+    auto [handler, stream] = collect(depth);
+    ArrowProducer producer(ints(), endless.generator(), kSim, handler);
+    CHECK(same(*expected, *read_next(stream, ints())));
+    stream.reset();
+    CHECK(producer.wait().IsCancelled());
+  }
+}
+
+// Through the library to a consumer of which the test decides every step.
+struct Behind {
+  explicit Behind(int (*on_task)(Consumer&, ArrowAsyncTask*), int64_t requested = 2) {
+    consumer->on_schema = [requested](Consumer& told) { return told.request(requested), 0; };
+    consumer->on_task = on_task;
+  }
+  ArrowAsyncDeviceStreamHandler* handler() const { return moving_to(sim(1), handler_of(consumer)); }
+
+  const std::shared_ptr<Consumer> consumer = std::make_shared<Consumer>();
+};
+
+int keep(Consumer& consumer, ArrowAsyncTask* task) { return consumer.keep_data(task); }
+int refuse(Consumer&, ArrowAsyncTask*) { return EIO; }
+
+TEST_CASE("a slow consumer behind the library holds a producer of Arrow C++ back, and cancelling it ends that") {
+  begin();
+  const NoneLeft none;
+  const auto expected = ints_batches(1)[0];
+  Endless endless(to_sim(expected));
+  const Behind behind(keep);
+  auto& consumer = *behind.consumer;
+  ArrowProducer producer(ints(), endless.generator(), kSim, behind.handler());
+  consumer.wait_for_tasks(2);
+  CHECK(endless.calls <= 2 + 4 + 1);  // told, asked for ahead, and the one that waits for a request
+  consumer.request(1);
+  consumer.wait_for_tasks(3);
+  CHECK(endless.calls <= 3 + 4 + 1);
+  consumer.cancel();
+  consumer.wait_for_release();
+  CHECK(consumer.calls() == "STTTR");
+  CHECK(producer.wait().IsCancelled());
+  for (auto& array : consumer.arrays) CHECK(same(*expected, *read(*array, ints())));
+}
+
+TEST_CASE("a consumer behind the library that refuses a batch ends a producer of Arrow C++") {
+  begin();
+  const NoneLeft none;
+  Endless endless(to_sim(ints_batches(1)[0]));
+  const Behind behind(refuse);
+  ArrowProducer producer(ints(), endless.generator(), kSim, behind.handler());
+  behind.consumer->wait_for_release();
+  CHECK(behind.consumer->calls() == "STR");
+  CHECK(producer.wait().IsCancelled());
+}
+
+TEST_CASE("an error of Arrow C++ arrives behind the library, after the batches before it") {
+  begin();
+  const NoneLeft none;
+  const auto batches = ints_batches();
+  const Behind behind(keep, 10);
+  auto& consumer = *behind.consumer;
+  ArrowProducer producer(ints(), failing(to_sim(batches), arrow::Status::IOError("the net is down")), kSim,
+                         behind.handler());
+  consumer.wait_for_release();
+  CHECK(consumer.calls() == "STTXR");
+  CHECK(contains(consumer.text, "the net is down"));
+  for (size_t i = 0; i < batches.size(); ++i) CHECK(same(*batches[i], *read(*consumer.arrays[i], ints())));
+  CHECK(producer.wait().IsIOError());
+}
+
+// The layout that it ships is the one that the library writes, and reads where a program says so.
+TEST_CASE("the metadata of a producer of Arrow C++ is read in the layout that it ships: it has none") {
+  static_assert(sizeof(ArrowAsyncProducer) == 40 && offsetof(ArrowAsyncProducer, additional_metadata) == 24);
+  begin();
+  const NoneLeft none;
+  const Behind behind(keep, 10);
+  ArrowAsyncDeviceStreamHandler* handler = nullptr;
+  auto options = async_options();
+  options.upstream_layout = ARROWDEVICE_ASYNC_LAYOUT_SHIPPED;
+  must(arrowdevice_async_move_to, handler_of(behind.consumer), sim(1), &options, &handler);
+  ArrowProducer producer(ints(), arrow::MakeVectorGenerator(to_sim(ints_batches())), kSim, handler);
+  behind.consumer->wait_for_release();
+  CHECK(behind.consumer->calls() == "STTER");
+  CHECK(behind.consumer->additional_metadata == "");
+  ok(producer.wait());
+}
+
+// Refused, Arrow C++ goes on: with an error where there is a batch, with the end where there is none.
+TEST_CASE("a stream that is closed before its producer has begun refuses Arrow C++") {
+  begin();
+  const NoneLeft none;
+  for (const int64_t n : {0, 2}) {
+    auto [handler, stream] = collect();
+    stream.reset();
+    ArrowProducer producer(ints(), arrow::MakeVectorGenerator(to_sim(ints_batches(n))), kSim, handler);
+    CHECK(producer.wait().ok() == (n == 0));
+  }
+}
+
+TEST_CASE("a producer of Arrow C++ on another device type than the stream's is refused") {
+  begin();
+  const NoneLeft none;
+  for (const int64_t n : {0, 2}) {
+    auto [handler, stream] = collect(0, ARROW_DEVICE_CPU);
+    ArrowProducer producer(ints(), arrow::MakeVectorGenerator(to_sim(ints_batches(n))), kSim, handler);
+    Owned<ArrowSchema> schema;
+    CHECK(stream->get_schema(stream.get(), schema.out()) == EINVAL);
+    CHECK(contains(stream->get_last_error(stream.get()), "device type"));
+    CHECK(producer.wait().ok() == (n == 0));
+  }
+}
+
+TEST_CASE("a consumer that waits for a producer of Arrow C++ is cancelled while that waits for something else") {
+  begin();
+  const NoneLeft none;
+  auto pending = arrow::Future<BatchPtr>::Make();
+  auto [handler, stream] = collect();
+  ArrowProducer producer(
+      ints(), [pending] { return pending; }, kSim, handler);
+  Owned<ArrowSchema> schema;
+  must(arrowdevice_stream_schema, stream.get(), schema.out());
+  std::thread canceller([stream = stream.get()] { arrowdevice_stream_cancel(stream, nullptr); });
+  next_fails(ECANCELED, stream);
+  canceller.join();
+  pending.MarkFinished(to_sim(ints_batches(1)[0]));
+  CHECK(producer.wait().IsCancelled());
+}
+
+// Its extraction says that all is well, and writes nothing.
+TEST_CASE("a batch that Arrow C++ cannot export fails the stream") {
+  begin();
+  const NoneLeft none;
+  const auto good = ints_batches(1)[0];
+  const auto schema = arrow::schema({arrow::field("a", arrow::int32()), arrow::field("b", arrow::int32())});
+  const auto bad = arrow::RecordBatch::Make(schema, 2, {to_sim(good->column(0), 0), to_sim(good->column(0), 1)});
+  {
+    auto [handler, stream] = collect();
+    ArrowProducer producer(schema, arrow::MakeVectorGenerator<BatchPtr>({bad}), kSim, handler);
+    for (int i = 0; i < 2; ++i) CHECK(contains(next_fails(EINVAL, stream), "released array"));
+  }
+  {
+    ArrowConsumer consumer;
+    ArrowProducer producer(schema, arrow::MakeVectorGenerator<BatchPtr>({bad}), kSim,
+                           moving_to(sim(1), consumer.handler()));
+    CHECK(fails_with(consumer.next_status(), arrow::StatusCode::UnknownError, "released array"));
+  }
+}
+
+TEST_CASE("a batch without buffers, which Arrow C++ says is on the CPU, in an async stream on a device") {
+  begin();
+  const auto schema = arrow::schema({arrow::field("nothing", arrow::null())});
+  const auto batch = arrow::RecordBatch::Make(schema, 3, {from_json(arrow::null(), "[null, null, null]")});
+  auto [handler, stream] = collect();
+  ArrowProducer producer(schema, arrow::MakeVectorGenerator<BatchPtr>({batch}), kSim, handler);
+  CHECK(contains(next_fails(EINVAL, stream), "another device type"));
+}
+
+std::shared_ptr<Producer> host_ints(int64_t n) {
+  auto source = std::make_shared<Producer>(struct_of({field("i")}));
+  for (const auto& batch : ints_batches(n)) {
+    Array array;
+    ok(arrow::ExportDeviceRecordBatch(*batch, nullptr, array.out()));
+    source->steps.push_back({std::move(array)});
+  }
+  return source;
+}
+
+// It reads 32 batches ahead, whatever the size of its queue.
+TEST_CASE("a slow consumer of Arrow C++ holds the library's producer back") {
+  begin();
+  constexpr int64_t kBatches = 200;
+  const auto source = host_ints(kBatches);
+  ArrowConsumer consumer;
+  produce(stream_of(source), consumer.handler());
+  for (int64_t taken = 1; taken <= kBatches; ++taken) {
+    REQUIRE(consumer.next() != nullptr);
+    CHECK(source->calls <= taken + 40);
+  }
+  CHECK(consumer.next() == nullptr);
+}
+
+// It never cancels, and forgets the tasks that it has queued; nobody waits for it, and the program can cancel.
+TEST_CASE("a consumer of Arrow C++ that goes away leaves a producer that can be cancelled") {
+  begin();
+  const auto source = host_ints(200);
+  ArrowConsumer consumer;
+  produce(stream_of(source), consumer.handler());
+  REQUIRE(consumer.next() != nullptr);
+  consumer.drop();
+  CHECK(source->releases == 0);
+  auto* const producer = consumer.handler()->producer;
+  producer->cancel(producer);
+  until([&] { return source->releases == 1; });
+}
+
+// Arrow C++ asks for more with each batch that it takes, after the release too.
+TEST_CASE("a consumer of Arrow C++ that begins when the library's producer has released it still asks for more") {
+  begin();
+  const NoneLeft none;
+  for (auto* to : {static_cast<arrowdevice_device*>(nullptr), cpu(), sim(0)}) {
+    ArrowConsumer consumer(5);
+    const auto source = host_ints(3);
+    produce(stream_of(source), to == nullptr ? consumer.handler() : moving_to(to, consumer.handler()));
+    until([&] { return consumer.is_released() && source->releases == 1; });
+    for (int batch = 0; batch < 3; ++batch) REQUIRE(consumer.next() != nullptr);
+    REQUIRE(consumer.next() == nullptr);
+  }
+}
+
+TEST_CASE("short streams, one after the other, end while Arrow C++ still asks for more") {
+  begin();
+  const NoneLeft none;
+  for (int i = 0; i < 300; ++i) {
+    ArrowConsumer consumer(5);
+    const auto source = host_ints(3);
+    if (i % 2 == 0) {
+      produce(stream_of(source), consumer.handler());
+    } else {
+      produce(stream_of(source), moving_to(cpu(), consumer.handler()));
+    }
+    for (int batch = 0; batch < 3; ++batch) REQUIRE(consumer.next() != nullptr);
+    REQUIRE(consumer.next() == nullptr);
+    consumer.drop();
+    until([&] { return source->releases == 1; });
+  }
+}
+
+TEST_CASE("short streams of Arrow C++, one after the other, are taken or closed as they end") {
+  begin();
+  const NoneLeft none;
+  const auto batches = to_sim(ints_batches(3));
+  for (int i = 0; i < 300; ++i) {
+    auto [handler, stream] = collect(1 + i % 4);
+    ArrowProducer producer(ints(), arrow::MakeVectorGenerator(batches), kSim, handler);
+    for (int batch = 0; batch < 3; ++batch) REQUIRE(!next(stream).released());
+    if (i % 2 == 0) REQUIRE(next(stream).released());
+  }
+}
+
+}  // namespace

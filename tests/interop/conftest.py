@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the interoperability tests share. The environment says where the library is, see scripts/run_tests.py."""
+
+import os
+import sys
+
+import pyarrow as pa
+import pytest
+
+# Read when the library first looks for devices.
+os.environ["ARROWDEVICE_SIM_DEVICES"] = "addresses,addresses"
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "scripts"))
+
+pytest.register_assert_rewrite("trips")
+from trips import Machine  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def machine():
+    return Machine()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = (yield).get_result()
+    if call.when == "call":
+        item.passed = report.passed
+
+
+@pytest.fixture
+def nothing_left(machine, request):
+    """Fails a test after which more memory is held than before: of pyarrow's own, or of a device."""
+    before = machine.bytes_used() | {"pyarrow": pa.total_allocated_bytes()}
+    yield
+    if not getattr(request.node, "passed", False):
+        return  # the report of a failure holds what the test held
+    machine.quiesce()
+    after = machine.bytes_used() | {"pyarrow": pa.total_allocated_bytes()}
+    assert {name: used for name, used in after.items() if used > before[name]} == {}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A backend whose device memory is the host's, and every way to get one wrong. What it is, macros say:
+
+     PLUGIN_NAME "ok"        the name in its table
+     PLUGIN_TYPE 60          the device type that it serves
+     PLUGIN_<DEFECT>         one of those below
+     PLUGIN_WITHOUT(table)   statements that take functions out of the table */
+#include <arrowdevice/backend.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef PLUGIN_WITHOUT
+#define PLUGIN_WITHOUT(table) ((void)(table))
+#endif
+
+static int the_device, the_queue, the_event;
+
+static int device_count(ArrowDeviceType type, int64_t* out, struct arrowdevice_error* error) {
+  (void)error;
+  *out = type == PLUGIN_TYPE;
+  return 0;
+}
+
+static int device_open(ArrowDeviceType type, int64_t id, void** device, struct arrowdevice_error* error) {
+  (void)type, (void)id, (void)error;
+  *device = &the_device;
+  return 0;
+}
+
+static int device_describe(void* device, struct arrowdevice_device_info* out, struct arrowdevice_error* error) {
+  (void)device, (void)error;
+  strcpy(out->name, "a device of tests");
+  out->buffer_alignment = 64;
+  out->sub_buffer_alignment = 64;
+#if defined(PLUGIN_HANDLES)
+  out->flags = 0;
+#elif defined(PLUGIN_ODD_ALIGNMENT)
+  out->buffer_alignment = 48;
+  out->flags = ARROWDEVICE_DEVICE_ADDRESSES;
+#else
+  out->flags = ARROWDEVICE_DEVICE_ADDRESSES;
+#endif
+  return 0;
+}
+
+static int buffer_allocate(void* device, void* queue, int64_t size, int64_t alignment, void** out,
+                           struct arrowdevice_error* error) {
+  (void)device, (void)queue, (void)error;
+  *out = aligned_alloc((size_t)alignment, (size_t)((size + alignment - 1) / alignment * alignment));
+  return *out == NULL ? ENOMEM : 0;
+}
+
+static void buffer_deallocate(void* device, void* queue, void* buffer) {
+  (void)device, (void)queue;
+  free(buffer);
+}
+
+static int queue_create(void* device, void** queue, struct arrowdevice_error* error) {
+  (void)device, (void)error;
+  *queue = &the_queue;
+  return 0;
+}
+
+static void queue_destroy(void* queue) { (void)queue; }
+
+static int copy(void* queue, const struct arrowdevice_backend_region* regions, int64_t n,
+                struct arrowdevice_error* error) {
+  int64_t i;
+  (void)queue, (void)error;
+  for (i = 0; i < n; ++i) {
+    memcpy((char*)regions[i].dst + regions[i].dst_offset, (const char*)regions[i].src + regions[i].src_offset,
+           (size_t)regions[i].size);
+  }
+  return 0;
+}
+
+static int event_record(void* queue, void** event, struct arrowdevice_error* error) {
+  (void)queue, (void)error;
+  *event = &the_event;
+  return 0;
+}
+
+static int event_query(void* event, int* ready, struct arrowdevice_error* error) {
+  (void)event, (void)error;
+  *ready = 1;
+  return 0;
+}
+
+static int event_wait(void* event, int64_t timeout_ns, struct arrowdevice_error* error) {
+  (void)event, (void)timeout_ns, (void)error;
+  return 0;
+}
+
+static int queue_wait_event(void* queue, void* event, struct arrowdevice_error* error) {
+  (void)queue, (void)event, (void)error;
+  return 0;
+}
+
+static void event_destroy(void* event) { (void)event; }
+
+/* Half of a pair, for tables that have only one of both. */
+static inline int unpaired(void) { return ENOTSUP; }
+
+static const ArrowDeviceType the_types[] = {PLUGIN_TYPE};
+
+/* A table with room for what a later version may have appended. */
+static struct {
+  struct arrowdevice_backend table;
+  void* more[8];
+} the_table;
+
+#ifdef PLUGIN_STATIC
+const struct arrowdevice_backend* PLUGIN_STATIC(void);
+const struct arrowdevice_backend* PLUGIN_STATIC(void) {
+#elif defined(PLUGIN_NO_SYMBOL)
+const struct arrowdevice_backend* another_entry(uint32_t host_abi, struct arrowdevice_error* error);
+const struct arrowdevice_backend* another_entry(uint32_t host_abi, struct arrowdevice_error* error) {
+#else
+const struct arrowdevice_backend* arrowdevice_backend_entry(uint32_t host_abi, struct arrowdevice_error* error);
+const struct arrowdevice_backend* arrowdevice_backend_entry(uint32_t host_abi, struct arrowdevice_error* error) {
+#endif
+  struct arrowdevice_backend* table = &the_table.table;
+#ifndef PLUGIN_STATIC
+  (void)host_abi, (void)error;
+#endif
+  table->struct_size = sizeof *table;
+  table->abi_version = ARROWDEVICE_BACKEND_ABI_VERSION;
+  table->name = PLUGIN_NAME;
+  table->version = "of a test";
+  table->device_types = the_types;
+  table->n_device_types = 1;
+  table->device_count = device_count;
+  table->device_open = device_open;
+  table->device_describe = device_describe;
+  table->buffer_allocate = buffer_allocate;
+  table->buffer_deallocate = buffer_deallocate;
+  table->queue_create = queue_create;
+  table->queue_destroy = queue_destroy;
+  table->copy = copy;
+  table->event_record = event_record;
+  table->event_query = event_query;
+  table->event_wait = event_wait;
+  table->queue_wait_event = queue_wait_event;
+  table->event_destroy = event_destroy;
+#if defined(PLUGIN_OLDER) || defined(PLUGIN_SHORT)
+  /* Whoever reads beyond the end finds what faults when it is called. */
+  memset((char*)table + offsetof(struct arrowdevice_backend, event_publish), 0x5C,
+         sizeof *table - offsetof(struct arrowdevice_backend, event_publish));
+#endif
+#if defined(PLUGIN_OLDER)
+  table->struct_size = offsetof(struct arrowdevice_backend, event_publish);
+#elif defined(PLUGIN_SHORT)
+  table->struct_size = offsetof(struct arrowdevice_backend, event_destroy);
+#elif defined(PLUGIN_EMPTY)
+  table->struct_size = 0;
+#elif defined(PLUGIN_NEWER)
+memset(the_table.more, 0x5C, sizeof the_table.more);
+table->struct_size = sizeof the_table;
+#elif defined(PLUGIN_OTHER_ABI)
+table->abi_version = ARROWDEVICE_BACKEND_ABI_VERSION + 1;
+#elif defined(PLUGIN_NO_TYPES)
+table->n_device_types = 0;
+#elif defined(PLUGIN_NULL_TYPES)
+table->device_types = NULL;
+#elif defined(PLUGIN_NULL_NAME)
+table->name = NULL;
+#elif defined(PLUGIN_NULL)
+return NULL;
+#elif defined(PLUGIN_FAILS)
+error->code = ENODEV;
+error->native_code = 100;
+strcpy(error->message, "the driver of the test is not installed");
+return NULL;
+#elif defined(PLUGIN_UNTERMINATED)
+memset(error->message, 'x', sizeof error->message);
+error->code = EIO;
+return NULL;
+#endif
+  PLUGIN_WITHOUT(table);
+  (void)unpaired;
+  return table;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program that uses the library as its arguments say and prints what came of it: tests of what happens once in a
+   process run it as often as they need.
+
+     probe LIBRARY COMMAND...
+     get=TYPE        get device 0 of the type, allocate on it, copy bytes to it and back
+     count=TYPE      how many devices there are
+     load=PATH       load a plugin
+     register        register a backend "registered" for type 60
+     list            all devices
+     explain         every place that was looked at
+     opened          which plugins are in the process */
+#include <arrowdevice/arrowdevice.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct arrowdevice_backend* probe_table(void);
+
+static void* library;
+
+static void* function(const char* name) {
+  void* found = dlsym(library, name);
+  if (found == NULL) {
+    printf("%s\n", dlerror());
+    exit(2);
+  }
+  return found;
+}
+
+#define CALL(name) (*(__typeof__(&name))function(#name))
+
+static void report(const char* what, int code, const struct arrowdevice_error* error) {
+  printf("%s -> %d %s\n", what, code, code == 0 ? "" : error->message);
+}
+
+static int use(struct arrowdevice_device* device, struct arrowdevice_error* error) {
+  static const char bytes[] = "there and back";
+  char back[sizeof bytes] = "";
+  struct arrowdevice_queue* queue = NULL;
+  void* buffer = NULL;
+  int code = CALL(arrowdevice_queue_create)(device, &queue, error);
+  if (code == 0) code = CALL(arrowdevice_buffer_allocate)(device, NULL, queue, sizeof bytes, &buffer, error);
+  if (code == 0) {
+    struct arrowdevice_copy_region in = {device, NULL, 0, NULL, bytes, 0, sizeof bytes, 0};
+    struct arrowdevice_copy_region out = {NULL, back, 0, device, NULL, 0, sizeof bytes, 0};
+    in.dst = buffer;
+    out.src = buffer;
+    code = CALL(arrowdevice_buffer_copy)(queue, &in, 1, error);
+    if (code == 0) code = CALL(arrowdevice_buffer_copy)(queue, &out, 1, error);
+    if (code == 0) code = CALL(arrowdevice_queue_finish)(queue, -1, error);
+    if (code == 0 && memcmp(bytes, back, sizeof bytes) != 0) {
+      strcpy(error->message, "other bytes came back");
+      code = EIO;
+    }
+  }
+  CALL(arrowdevice_buffer_free)(device, NULL, buffer);
+  CALL(arrowdevice_queue_destroy)(queue);
+  return code;
+}
+
+static void get(const char* what, int type) {
+  struct arrowdevice_error error = {0};
+  struct arrowdevice_device* device = NULL;
+  int code = CALL(arrowdevice_device_get)(type, 0, &device, &error);
+  if (code == 0) {
+    struct arrowdevice_device_info info;
+    memset(&info, 0, sizeof info);
+    info.struct_size = sizeof info;
+    code = CALL(arrowdevice_device_describe)(device, &info, &error);
+    if (code == 0) code = use(device, &error);
+    if (code == 0) printf("%s is of %s\n", what, info.backend);
+  }
+  report(what, code, &error);
+}
+
+static void list(void) {
+  struct arrowdevice_error error = {0};
+  struct arrowdevice_device* devices[64];
+  int64_t count = 0, i;
+  int code = CALL(arrowdevice_device_list)(devices, 64, &count, &error);
+  report("list", code, &error);
+  for (i = 0; i < count; ++i) {
+    struct arrowdevice_device_info info;
+    memset(&info, 0, sizeof info);
+    info.struct_size = sizeof info;
+    CALL(arrowdevice_device_describe)(devices[i], &info, NULL);
+    printf("device %d:%lld of %s\n", info.device_type, (long long)info.device_id, info.backend);
+  }
+}
+
+static void explain(void) {
+  struct arrowdevice_backend_report look;
+  int64_t i;
+  memset(&look, 0, sizeof look);
+  look.struct_size = sizeof look;
+  for (i = 0; CALL(arrowdevice_backend_explain)(i, &look, NULL) == 0; ++i) {
+    printf("look %d [%s] [%s] %s\n", look.status, look.name, look.path, look.reason);
+  }
+}
+
+/* Each plugin once: a mapped file has several lines. */
+static void opened(void) {
+  char line[4096], last[4096] = "";
+  FILE* maps = fopen("/proc/self/maps", "r");
+  if (maps == NULL) exit(2);
+  printf("opened");
+  while (fgets(line, sizeof line, maps) != NULL) {
+    char* name = strstr(line, "/libarrowdevice-");
+    if (name == NULL || strcmp(name, last) == 0) continue;
+    strcpy(last, name);
+    name[strcspn(name, "\n")] = '\0';
+    printf(" %s", name + strlen("/libarrowdevice-"));
+  }
+  printf(".\n");
+  fclose(maps);
+}
+
+int main(int argc, char** argv) {
+  int i;
+  if (argc < 2) return 2;
+  library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) {
+    printf("%s\n", dlerror());
+    return 2;
+  }
+  for (i = 2; i < argc; ++i) {
+    struct arrowdevice_error error = {0};
+    const char* command = argv[i];
+    if (strncmp(command, "get=", 4) == 0) {
+      get(command, atoi(command + 4));
+    } else if (strncmp(command, "count=", 6) == 0) {
+      int64_t count = -1;
+      int code = CALL(arrowdevice_device_count)(atoi(command + 6), &count, &error);
+      printf("%s is %lld\n", command, (long long)count);
+      report(command, code, &error);
+    } else if (strncmp(command, "load=", 5) == 0) {
+      int code = CALL(arrowdevice_backend_load)(command + 5, &error);
+      report("load", code, &error);
+    } else if (strcmp(command, "register") == 0) {
+      int code = CALL(arrowdevice_backend_register)(probe_table(), &error);
+      report(command, code, &error);
+    } else if (strcmp(command, "list") == 0) {
+      list();
+    } else if (strcmp(command, "explain") == 0) {
+      explain();
+    } else if (strcmp(command, "opened") == 0) {
+      opened();
+    } else {
+      return 2;
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buffers, parts of them, and batches of copies.
+#include <algorithm>
+#include <cerrno>
+
+#include "opencl/application.h"
+
+using namespace opencl_test;  // NOLINT
+
+namespace {
+
+constexpr int64_t kSize = 64'000;
+
+// A buffer that is freed at the end.
+struct DeviceBuffer {
+  explicit DeviceBuffer(int64_t size = kSize) {
+    must(arrowdevice_buffer_allocate, opencl(), nullptr, nullptr, size, &handle);
+  }
+  ~DeviceBuffer() { arrowdevice_buffer_free(opencl(), nullptr, handle); }
+  DeviceBuffer(const DeviceBuffer&) = delete;
+
+  void* handle = nullptr;
+};
+
+struct DevicePart {
+  DevicePart(const void* of, int64_t offset, int64_t size) {
+    must(arrowdevice_buffer_sub, opencl(), of, offset, size, &handle);
+  }
+  ~DevicePart() { arrowdevice_buffer_sub_free(opencl(), handle); }
+  DevicePart(const DevicePart&) = delete;
+
+  void* handle = nullptr;
+};
+
+cl_uint references_of(const void* buffer) { return references(static_cast<cl_mem>(const_cast<void*>(buffer))); }
+
+}  // namespace
+
+TEST_CASE("a part of a part is a part of the whole") {
+  begin_opencl();
+  const int64_t step = describe(opencl()).sub_buffer_alignment;
+  const Bytes sent = pattern(kSize);
+  const DeviceBuffer buffer;
+  const cl_uint before = references_of(buffer.handle);
+  {
+    const Queue queue = make_queue(opencl());
+    const auto in = region_in(opencl(), buffer.handle, sent);
+    must(arrowdevice_buffer_copy, queue.get(), &in, 1);
+    const DevicePart part(buffer.handle, 2 * step, 20 * step);
+    const DevicePart inner(part.handle, 3 * step, 4 * step);
+    const DevicePart innermost(inner.handle, step, 100);
+    Bytes received(90);
+    auto out = region_out(received, opencl(), innermost.handle);
+    out.src_offset = 10;
+    must(arrowdevice_buffer_copy, queue.get(), &out, 1);
+    must(arrowdevice_queue_finish, queue.get(), -1);
+    const auto* const begin = sent.data() + 6 * step + 10;
+    CHECK((received == Bytes(begin, begin + 90)));
+    CHECK(references_of(buffer.handle) == before + 3);
+  }
+  CHECK(references_of(buffer.handle) == before);
+}
+
+TEST_CASE("a part may end with its buffer and go no further, and has some bytes") {
+  begin_opencl();
+  const int64_t step = describe(opencl()).sub_buffer_alignment;
+  const DeviceBuffer buffer;
+  void* none = nullptr;
+  const DevicePart last(buffer.handle, kSize - kSize % step, kSize % step == 0 ? 1 : kSize % step);
+  CHECK(contains(refused(EINVAL, arrowdevice_buffer_sub, opencl(), last.handle, 0, kSize, &none), "bytes"));
+  refused(EINVAL, arrowdevice_buffer_sub, opencl(), buffer.handle, 0, 0, &none);
+  refused(EINVAL, arrowdevice_buffer_sub, opencl(), buffer.handle, int64_t{1}, 1, &none);
+}
+
+TEST_CASE("copies beyond the end of a buffer are refused, alone and in a batch") {
+  begin_opencl();
+  const DeviceBuffer buffer(1'000);
+  const Queue queue = make_queue(opencl());
+  Bytes bytes(4'096);
+  const DevicePart part(buffer.handle, 0, 100);
+  auto good = region_in(opencl(), buffer.handle, bytes);
+  good.size = 10;
+  auto bad = good;
+  bad.dst = part.handle;
+  bad.dst_offset = 95;
+  const arrowdevice_copy_region batch[] = {good, bad, good};
+  refused(EINVAL, arrowdevice_buffer_copy, queue.get(), &bad, 1);
+  refused(EINVAL, arrowdevice_buffer_copy, queue.get(), batch, 3);
+}
+
+TEST_CASE("a batch of a thousand pieces of several buffers, both ways at once, arrives whole") {
+  begin_opencl();
+  constexpr int64_t kPieces = 1'000;
+  constexpr int64_t kPiece = kSize / kPieces;
+  const Bytes sent = pattern(kSize);
+  Bytes received(kSize);
+  const DeviceBuffer buffers[3];
+  const Queue queue = make_queue(opencl());
+  std::vector<arrowdevice_copy_region> in;
+  std::vector<arrowdevice_copy_region> both;
+  for (int64_t i = 0; i < kPieces; ++i) {
+    const int64_t at = (kPieces - 1 - i) * kPiece;
+    in.push_back({opencl(), buffers[i % 3].handle, at, nullptr, sent.data(), i * kPiece, kPiece, 0});
+    both.push_back({nullptr, received.data(), i * kPiece, opencl(), buffers[i % 3].handle, at, kPiece, 0});
+    both.push_back({opencl(), buffers[(i + 1) % 3].handle, at, nullptr, sent.data(), 0, kPiece, 0});
+  }
+  must(arrowdevice_buffer_copy, queue.get(), in.data(), static_cast<int64_t>(in.size()));
+  must(arrowdevice_buffer_copy, queue.get(), both.data(), static_cast<int64_t>(both.size()));
+  must(arrowdevice_queue_finish, queue.get(), -1);
+  CHECK((received == sent));
+}
+
+TEST_CASE("host memory is read when the copy runs, not when it is enqueued") {
+  begin_opencl();
+  const ClContext context = make_context();
+  ClEvent gate = make_user_event(context.get());
+  const ClBuffer elsewhere = make_buffer(context.get(), 64);
+  const Array held = array_over(elsewhere.get(), 64, gate.place());
+  const DeviceBuffer buffer;
+  const Queue queue = make_queue(opencl());
+  Bytes sent(kSize);
+  Bytes received(kSize);
+  must(arrowdevice_array_wait_on, held.get(), nullptr, queue.get());
+  std::vector<arrowdevice_copy_region> in;
+  for (int64_t i = 0; i < 10; ++i) {
+    in.push_back({opencl(), buffer.handle, (9 - i) * 100, nullptr, sent.data(), (9 - i) * 100, 100, 0});
+  }
+  must(arrowdevice_buffer_copy, queue.get(), in.data(), 10);
+  const auto out = region_out(received, opencl(), buffer.handle);
+  must(arrowdevice_buffer_copy, queue.get(), &out, 1);
+  std::ranges::copy(pattern(kSize), sent.begin());
+  set(gate);
+  must(arrowdevice_queue_finish, queue.get(), -1);
+  CHECK((Bytes(received.begin(), received.begin() + 1'000) == Bytes(sent.begin(), sent.begin() + 1'000)));
+}
+
+TEST_CASE("a buffer that is larger than the device allows is ENOMEM, with the call and its code") {
+  begin_opencl();
+  void* buffer = nullptr;
+  const std::string message =
+      refused(ENOMEM, arrowdevice_buffer_allocate, opencl(), nullptr, nullptr, int64_t{1} << 50, &buffer);
+  CHECK(contains(message, "clCreateBuffer: CL_"));
+  CHECK(contains(message, "bytes"));
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contexts of others: arrays that come from them, applications that bring theirs, and what is left of it in the end.
+#include <cerrno>
+
+#include "opencl/application.h"
+
+using namespace opencl_test;  // NOLINT
+
+namespace {
+
+constexpr size_t kBytes = 5'000;
+
+void fill(cl_context context, cl_mem buffer, const Bytes& bytes) {
+  const ClQueue queue = make_command_queue(context);
+  REQUIRE(api().clEnqueueWriteBuffer(queue.get(), buffer, CL_TRUE, 0, bytes.size(), bytes.data(), 0, nullptr,
+                                     nullptr) == CL_SUCCESS);
+}
+
+arrowdevice_native_device native_of(cl_context context, cl_device_id device = nullptr) {
+  arrowdevice_native_device native{};
+  native.struct_size = sizeof native;
+  native.context = context;
+  native.device = device;
+  return native;
+}
+
+arrowdevice_native_queue native_of(cl_command_queue queue) {
+  arrowdevice_native_queue native{};
+  native.struct_size = sizeof native;
+  native.queue = queue;
+  return native;
+}
+
+arrowdevice_device* device_of(const ArrowDeviceArray& array) {
+  arrowdevice_device* device = nullptr;
+  must(arrowdevice_array_device, &array, &device);
+  return device;
+}
+
+}  // namespace
+
+TEST_CASE("an array of another context is copied from there without prior agreement, and nothing of it is kept") {
+  begin_opencl();
+  const ClContext context = make_context();
+  const Bytes sent = pattern(kBytes);
+  {
+    const ClBuffer buffer = make_buffer(context.get(), kBytes);
+    fill(context.get(), buffer.get(), sent);
+    ClEvent event = make_user_event(context.get());
+    set(event);
+    const cl_uint of_buffer = references(buffer.get());
+    const cl_uint of_event = references(event.get());
+    const cl_uint of_context = references(context.get());
+    for (const int64_t target : {-1, 0, 1}) {
+      Array array = array_over(buffer.get(), kBytes, event.place());
+      auto* const source = device_of(*array);
+      CHECK(source != opencl(0));
+      CHECK((describe(source).flags & ARROWDEVICE_DEVICE_ADOPTED) != 0);
+      const Array there = copy(*array, byte_schema(), target < 0 ? cpu() : opencl(target), ARROWDEVICE_COPY_ASYNC);
+      const Array back = copy(*there, byte_schema(), cpu());
+      CHECK((bytes_of(back->array) == sent));
+      array.reset();
+      settle();
+      CHECK(references(buffer.get()) == of_buffer);
+      CHECK(references(event.get()) == of_event);
+      CHECK(references(context.get()) == of_context);
+    }
+  }
+  CHECK(references(context.get()) == 1);
+}
+
+TEST_CASE("an array can be copied to another context, and nothing of it is kept") {
+  begin_opencl();
+  const ClContext context = make_context();
+  {
+    const ClBuffer buffer = make_buffer(context.get(), 64);
+    Array array = array_over(buffer.get(), 64, nullptr);
+    Sample sample(mixed_batch());
+    const Array there = copy(sample, device_of(*array), ARROWDEVICE_COPY_ASYNC);
+    CHECK(difference(sample, *there) == "");
+  }
+  settle();
+  CHECK(references(context.get()) == 1);
+}
+
+TEST_CASE("an array of the library's own context is known as that") {
+  begin_opencl();
+  Sample sample(field("l"));
+  for (const int64_t id : {0, 1}) {
+    const Array there = copy(sample, opencl(id));
+    CHECK(device_of(*there) == opencl(id));
+  }
+}
+
+TEST_CASE("an array with the id of no device is refused unless its context was adopted with that id") {
+  begin_opencl();
+  constexpr int64_t kId = 77;
+  const ClContext context = make_context();
+  const ClBuffer buffer = make_buffer(context.get(), kBytes);
+  const Bytes sent = pattern(kBytes);
+  fill(context.get(), buffer.get(), sent);
+  Array array = array_over(buffer.get(), kBytes, nullptr, kId);
+  Array out;
+  refused(ENODEV, arrowdevice_array_copy, array.get(), &byte_schema(), cpu(), nullptr, out.out());
+  const auto native = native_of(context.get());
+  arrowdevice_device* adopted = nullptr;
+  must(arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, kId, &native, &adopted);
+  CHECK(device_of(*array) == adopted);
+  CHECK((bytes_of(copy(*array, byte_schema(), cpu())->array) == sent));
+  must(arrowdevice_device_retire, adopted, -1);
+  refused(ENODEV, arrowdevice_array_copy, array.get(), &byte_schema(), cpu(), nullptr, out.out());
+}
+
+TEST_CASE("an adopted context is used as it is, and its references are back at their start when it is retired") {
+  begin_opencl();
+  const ClContext context = make_context();
+  const auto native = native_of(context.get(), device_id());
+  arrowdevice_device* adopted = nullptr;
+  arrowdevice_device* again = nullptr;
+  must(arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, 0, &native, &adopted);
+  CHECK(references(context.get()) == 2);
+  must(arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, 0, &native, &again);
+  CHECK(again == adopted);
+  CHECK(references(context.get()) == 3);
+  must(arrowdevice_device_retire, again, -1);
+  CHECK(references(context.get()) >= 2);
+
+  auto handles = native_of(static_cast<cl_context>(nullptr));
+  must(arrowdevice_device_native, adopted, &handles);
+  CHECK(handles.context == context.get());
+  CHECK(handles.device == device_id());
+  CHECK(handles.platform != nullptr);
+
+  Sample sample(mixed_batch());
+  {
+    const Array there = copy(sample, adopted, ARROWDEVICE_COPY_ASYNC);
+    CHECK(device_of(*there) == adopted);
+    CHECK(difference(sample, *there) == "");
+    refused(EBUSY, arrowdevice_device_retire, adopted, -1);
+  }
+  must(arrowdevice_device_retire, adopted, -1);
+  CHECK(references(context.get()) == 1);
+  refused(ENODEV, arrowdevice_device_retire, adopted, -1);
+}
+
+TEST_CASE("contexts and devices that do not belong together are not adopted") {
+  begin_opencl();
+  const ClContext first = make_context(0);
+  const cl_device_id both[] = {device_id(0), device_id(1)};
+  REQUIRE(both[0] != both[1]);
+  cl_int code = CL_SUCCESS;
+  const auto shared = ClContext::adopt(api().clCreateContext(nullptr, 2, both, nullptr, nullptr, &code));
+  REQUIRE(code == CL_SUCCESS);
+  arrowdevice_device* adopted = nullptr;
+  auto native = native_of(nullptr, device_id());
+  CHECK(contains(refused(EINVAL, arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, 0, &native, &adopted), "context"));
+  native = native_of(first.get(), device_id(1));
+  refused(EINVAL, arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, 1, &native, &adopted);
+  // Of two devices, the id or the handle names one.
+  native = native_of(shared.get());
+  CHECK(contains(refused(EINVAL, arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, 5, &native, &adopted), "2 devices"));
+  CHECK(references(shared.get()) == 1);
+  arrowdevice_device* one = nullptr;
+  arrowdevice_device* other = nullptr;
+  must(arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, 0, &native, &one);
+  must(arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, 1, &native, &other);
+  CHECK(one != other);
+  // Devices of one context copy to one another directly.
+  uint32_t reach = 0;
+  must(arrowdevice_device_reach, one, other, &reach);
+  CHECK(reach == ARROWDEVICE_REACH_COPY);
+  {
+    Sample sample(mixed_batch());
+    const Array there = copy(sample, one, ARROWDEVICE_COPY_ASYNC);
+    const Array second = copy(*there, *sample.schema, other, ARROWDEVICE_COPY_ASYNC);
+    CHECK(counters(one).bytes_out > 0);
+    CHECK(difference(sample, *second) == "");
+  }
+  must(arrowdevice_device_retire, one, -1);
+  must(arrowdevice_device_retire, other, -1);
+  settle();
+  CHECK(references(shared.get()) == 1);
+  must(arrowdevice_device_reach, opencl(0), opencl(1), &reach);
+  CHECK(reach == 0);
+}
+
+TEST_CASE("an application's queue is wrapped, its own commands come in between, and it is let go") {
+  begin_opencl();
+  const ClContext context = make_context();
+  const auto native_device = native_of(context.get());
+  arrowdevice_device* adopted = nullptr;
+  must(arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, 0, &native_device, &adopted);
+  const ClQueue mine = make_command_queue(context.get());
+  const cl_uint before = references(mine.get());
+  {
+    const ClBuffer buffer = make_buffer(context.get(), kBytes);
+    const ClEvent gate = make_user_event(context.get());
+    const auto native = native_of(mine.get());
+    arrowdevice_queue* wrapped = nullptr;
+    must(arrowdevice_queue_wrap, adopted, &native, &wrapped);
+    Queue queue(wrapped);
+    const Bytes sent = pattern(kBytes);
+    cl_event held = gate.get();
+    // The application's own command, held up, is work of the queue: what is recorded behind it waits.
+    REQUIRE(api().clEnqueueWriteBuffer(mine.get(), buffer.get(), CL_FALSE, 0, kBytes, sent.data(), 1, &held, nullptr) ==
+            CL_SUCCESS);
+    refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 1'000'000);
+    Bytes received(kBytes);
+    const auto out = region_out(received, adopted, buffer.get());
+    must(arrowdevice_buffer_copy, queue.get(), &out, 1);
+    set(gate);
+    must(arrowdevice_queue_finish, queue.get(), -1);
+    CHECK((received == sent));
+  }
+  settle();
+  CHECK(references(mine.get()) == before);
+  must(arrowdevice_device_retire, adopted, -1);
+}
+
+TEST_CASE("queues out of order, of another context or NULL are not wrapped") {
+  begin_opencl();
+  const ClContext context = make_context();
+  const auto native_device = native_of(context.get());
+  arrowdevice_device* adopted = nullptr;
+  must(arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, 0, &native_device, &adopted);
+  const ClQueue unordered = make_command_queue(context.get(), CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  const ClQueue ordered = make_command_queue(context.get());
+  arrowdevice_queue* queue = nullptr;
+  auto native = native_of(unordered.get());
+  CHECK(contains(refused(EINVAL, arrowdevice_queue_wrap, adopted, &native, &queue), "out of order"));
+  native = native_of(ordered.get());
+  CHECK(contains(refused(EINVAL, arrowdevice_queue_wrap, opencl(), &native, &queue), "another context"));
+  native = native_of(static_cast<cl_command_queue>(nullptr));
+  CHECK(contains(refused(EINVAL, arrowdevice_queue_wrap, adopted, &native, &queue), "default"));
+  CHECK(references(ordered.get()) == 1);
+  must(arrowdevice_device_retire, adopted, -1);
+}

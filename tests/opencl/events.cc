@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events of the application: pending until it sets them, and failing when it says so.
+#include <cerrno>
+#include <thread>
+
+#include "opencl/application.h"
+
+using namespace opencl_test;  // NOLINT
+
+namespace {
+
+constexpr int64_t kPatience = 30'000'000'000;  // nanoseconds; only a hang takes as long
+constexpr size_t kBytes = 10'000;
+constexpr cl_int kFailure = -4711;
+
+// An array on the device, filled, whose event the test holds in its hand.
+struct Promised {
+  explicit Promised(const ClContext& context)
+      : sent(pattern(kBytes)), buffer(make_buffer(context.get(), kBytes)), event(make_user_event(context.get())) {
+    const ClQueue queue = make_command_queue(context.get());
+    REQUIRE(api().clEnqueueWriteBuffer(queue.get(), buffer.get(), CL_TRUE, 0, kBytes, sent.data(), 0, nullptr,
+                                       nullptr) == CL_SUCCESS);
+    array = array_over(buffer.get(), kBytes, event.place());
+  }
+
+  Bytes sent;
+  ClBuffer buffer;
+  ClEvent event;
+  Array array;
+};
+
+// The library's own context of a device.
+ClContext own_context() {
+  arrowdevice_native_device native{};
+  native.struct_size = sizeof native;
+  must(arrowdevice_device_native, opencl(), &native);
+  return ClContext::share(static_cast<cl_context>(native.context));
+}
+
+// The test framework checks on one thread only: what comes of it shows in whoever waits.
+void set_from_thread(const ClEvent& event, cl_int status = CL_COMPLETE) {
+  api().clSetUserEventStatus(event.get(), status);
+}
+
+struct Elsewhere {
+  const char* name;
+  ClContext context;
+};
+
+std::vector<Elsewhere> contexts() {
+  std::vector<Elsewhere> both;
+  both.push_back({"in the library's context", own_context()});
+  both.push_back({"in another context", make_context()});
+  return both;
+}
+
+// A copy in on a queue of device 0, and what came of it.
+class CopyBehind {
+ public:
+  explicit CopyBehind(arrowdevice_queue* queue) : queue_(queue), sent_(pattern(kBytes, 2)), received_(kBytes) {
+    must(arrowdevice_buffer_allocate, opencl(), nullptr, nullptr, int64_t{kBytes}, &buffer_);
+    const auto in = region_in(opencl(), buffer_, sent_);
+    const auto out = region_out(received_, opencl(), buffer_);
+    must(arrowdevice_buffer_copy, queue_, &in, 1);
+    must(arrowdevice_buffer_copy, queue_, &out, 1);
+  }
+  ~CopyBehind() { arrowdevice_buffer_free(opencl(), nullptr, buffer_); }
+
+  bool is_done() const { return received_ == sent_; }
+
+ private:
+  arrowdevice_queue* queue_;
+  Bytes sent_;
+  Bytes received_;
+  void* buffer_ = nullptr;
+};
+
+}  // namespace
+
+TEST_CASE("an event of the application is pending until it is set") {
+  begin_opencl();
+  for (const auto& [name, context] : contexts()) {
+    INFO(name);
+    Promised promised(context);
+    CHECK(is_ready(*promised.array) == 0);
+    CHECK(refused(ETIMEDOUT, arrowdevice_array_wait, promised.array.get(), nullptr, 1'000'000) != "");
+    std::thread setter([&] { set_from_thread(promised.event); });
+    must(arrowdevice_array_wait, promised.array.get(), nullptr, kPatience);
+    setter.join();
+    CHECK(is_ready(*promised.array) == 1);
+    must(arrowdevice_array_wait, promised.array.get(), nullptr, -1);
+  }
+}
+
+TEST_CASE("a wait without an end is woken by the application's event, fired or failed") {
+  begin_opencl();
+  for (const auto& [name, context] : contexts()) {
+    INFO(name);
+    for (const cl_int status : {CL_COMPLETE, kFailure}) {
+      Promised promised(context);
+      std::thread setter([&] { set_from_thread(promised.event, status); });
+      arrowdevice_error error{};
+      CHECK(arrowdevice_array_wait(promised.array.get(), nullptr, -1, &error) == (status == CL_COMPLETE ? 0 : EIO));
+      CHECK(error.native_code == status);
+      setter.join();
+    }
+  }
+}
+
+TEST_CASE("a copy waits for the application's event on the device") {
+  begin_opencl();
+  for (const auto& [name, context] : contexts()) {
+    INFO(name);
+    Promised promised(context);
+    std::thread setter([&] { set_from_thread(promised.event); });
+    const Array back = copy(*promised.array, byte_schema(), cpu());
+    setter.join();
+    CHECK((bytes_of(back->array) == promised.sent));
+  }
+}
+
+TEST_CASE("a queue that is made to wait for the application's event does nothing before") {
+  begin_opencl();
+  for (const auto& [name, context] : contexts()) {
+    INFO(name);
+    Promised promised(context);
+    const Queue queue = make_queue(opencl());
+    must(arrowdevice_array_wait_on, promised.array.get(), nullptr, queue.get());
+    const CopyBehind behind(queue.get());
+    CHECK(refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 2'000'000) != "");
+    CHECK_FALSE(behind.is_done());
+    set(promised.event);
+    must(arrowdevice_queue_finish, queue.get(), kPatience);
+    CHECK(behind.is_done());
+  }
+}
+
+TEST_CASE("an event that has failed is EIO with its code for all who ask, and nobody waits for it") {
+  begin_opencl();
+  for (const auto& [name, context] : contexts()) {
+    INFO(name);
+    Promised promised(context);
+    set(promised.event, kFailure);
+    const Queue queue = make_queue(opencl());
+    int ready = 0;
+    arrowdevice_error error{};
+    CHECK(arrowdevice_array_ready(promised.array.get(), nullptr, &ready, &error) == EIO);
+    CHECK(error.native_code == kFailure);
+    CHECK(error.backend == std::string("opencl"));
+    CHECK(contains(error.message, "-4711"));
+    refused(EIO, arrowdevice_array_wait, promised.array.get(), nullptr, -1);
+    refused(EIO, arrowdevice_array_wait_on, promised.array.get(), nullptr, queue.get());
+    Array out;
+    refused(EIO, arrowdevice_array_copy, promised.array.get(), &byte_schema(), cpu(), nullptr, out.out());
+    refused(EIO, arrowdevice_array_copy, promised.array.get(), &byte_schema(), opencl(), nullptr, out.out());
+    CHECK(out.released());
+    // The queue was told nothing, and goes on.
+    const CopyBehind behind(queue.get());
+    must(arrowdevice_queue_finish, queue.get(), kPatience);
+    CHECK(behind.is_done());
+  }
+}
+
+TEST_CASE("an event that fails while a queue waits for it fails what is behind it") {
+  begin_opencl();
+  for (const auto& [name, context] : contexts()) {
+    INFO(name);
+    Promised promised(context);
+    Queue queue = make_queue(opencl());
+    must(arrowdevice_array_wait_on, promised.array.get(), nullptr, queue.get());
+    const CopyBehind behind(queue.get());
+    set(promised.event, kFailure);
+    arrowdevice_error error{};
+    CHECK(arrowdevice_queue_finish(queue.get(), kPatience, &error) == EIO);
+    CHECK(error.native_code < 0);
+    CHECK_FALSE(behind.is_done());
+    // It stays so: OpenCL itself would go on with the next command as if nothing had happened.
+    CHECK(arrowdevice_queue_finish(queue.get(), -1, nullptr) == EIO);
+    // Other queues do not mind.
+    const Queue other = make_queue(opencl());
+    const CopyBehind next(other.get());
+    must(arrowdevice_queue_finish, other.get(), kPatience);
+    CHECK(next.is_done());
+  }
+}
+
+TEST_CASE("an asynchronous copy behind an event that fails carries an event that fails") {
+  begin_opencl();
+  Promised promised(own_context());
+  const Array there = copy(*promised.array, byte_schema(), opencl(), ARROWDEVICE_COPY_ASYNC);
+  REQUIRE(there->sync_event != nullptr);
+  CHECK(is_ready(*there) == 0);
+  set(promised.event, kFailure);
+  refused(EIO, arrowdevice_array_wait, there.get(), nullptr, -1);
+  // Others than the library see it too.
+  CHECK(arrowdevice::opencl::status_of(*static_cast<cl_event*>(there->sync_event)) < 0);
+}
+
+TEST_CASE("an event that is set in the same moment that it is waited for is not lost") {
+  begin_opencl();
+  constexpr int kTimes = 300;
+  for (const auto& [name, context] : contexts()) {
+    INFO(name);
+    for (int i = 0; i < kTimes; ++i) {
+      const ClEvent event = make_user_event(context.get());
+      const ClBuffer buffer = make_buffer(context.get(), 64);
+      cl_event handle = event.get();
+      const Array array = array_over(buffer.get(), 64, &handle);
+      const Queue queue = make_queue(opencl());
+      std::thread setter([&] { api().clSetUserEventStatus(handle, CL_COMPLETE); });
+      must(arrowdevice_array_wait_on, array.get(), nullptr, queue.get());
+      must(arrowdevice_queue_finish, queue.get(), kPatience);
+      setter.join();
+    }
+  }
+}
+
+TEST_CASE("what is not a cl_event is refused") {
+  begin_opencl();
+  const ClBuffer buffer = make_buffer(own_context().get(), 64);
+  cl_event none = nullptr;
+  const Array array = array_over(buffer.get(), 64, &none);
+  int ready = 0;
+  refused(EINVAL, arrowdevice_array_ready, array.get(), nullptr, &ready);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device goes away in the middle.
+#include <cerrno>
+
+#include "drivers/opencl/faults.h"
+#include "opencl/application.h"
+
+using namespace opencl_test;  // NOLINT
+namespace faults = opencl_faults;
+
+TEST_CASE("a device that is lost is EIO, then and from then on, and inputs are kept") {
+  begin_opencl();
+  Sample sample(mixed_batch());
+  for (long nth = 1; nth <= 3; ++nth) {
+    INFO("lost with submission " << nth);
+    const Array there = copy(sample, opencl());
+    faults::reset();
+    faults::plan_loss(nth);
+    Array out;
+    int code = 0;
+    arrowdevice_error error{};
+    // A copy in is a submission or two, and so is one out.
+    for (int i = 0; i < 3 && code == 0; ++i) {
+      code = arrowdevice_array_copy(there.get(), sample.schema.get(), cpu(), nullptr, out.out(), &error);
+    }
+    CHECK(code == EIO);
+    CHECK(contains(error.message, "CL_DEVICE_NOT_AVAILABLE (-2)"));
+    CHECK(out.released());
+    CHECK(there->array.release != nullptr);
+    // Whatever is tried now fails at once and cleanly.
+    arrowdevice_queue* queue = nullptr;
+    CHECK(arrowdevice_queue_create(opencl(), &queue, nullptr) == EIO);
+    void* buffer = nullptr;
+    CHECK(arrowdevice_buffer_allocate(opencl(), nullptr, nullptr, 1 << 24, &buffer, nullptr) == EIO);
+    refused(EIO, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), opencl(), nullptr, out.out());
+    refused(EIO, arrowdevice_array_copy, there.get(), sample.schema.get(), cpu(), nullptr, out.out());
+    faults::reset();
+    // The driver is there again: so is the array.
+    CHECK(difference(sample, *there) == "");
+    CHECK(difference(sample, *copy(sample, opencl())) == "");
+  }
+}

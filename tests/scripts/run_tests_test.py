@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The test runner must not lose a failure: run_tests_test.py SCRIPTS_DIR"""
+
+import os
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, sys.argv[1])
+import run_tests  # noqa: E402
+
+
+class Counting(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def file(self, text):
+        path = os.path.join(self.folder.name, "file")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def meson(self, result, report=None):
+        entry = {"name": "suite / some test", "result": result, "env": {}}
+        if report is not None:
+            entry["env"] = {run_tests.REPORT: self.file(report)}
+        return run_tests.count_meson_test(entry)
+
+    def test_a_meson_test_counts_as_one(self):
+        self.assertEqual(self.meson("OK").line(), "1 passed, 0 failed")
+        self.assertEqual(self.meson("FAIL").line(), "0 passed, 1 failed")
+        self.assertEqual(self.meson("TIMEOUT").line(), "0 passed, 1 failed")
+        self.assertEqual(self.meson("ERROR").line(), "0 passed, 1 failed")
+        self.assertEqual(self.meson("UNEXPECTEDPASS").line(), "0 passed, 1 failed")
+        self.assertEqual(self.meson("SKIP").line(), "0 passed, 0 failed, 1 skipped")
+
+    def test_each_case_of_a_catch2_program_counts(self):
+        counts = self.meson("FAIL", "passed one\nfailed two, with words\npassed three\n")
+        self.assertEqual(counts.line(), "2 passed, 1 failed")
+        self.assertEqual(counts.failed, ["suite / some test: two, with words"])
+
+    def test_a_program_that_crashes_after_good_cases_failed(self):
+        self.assertEqual(self.meson("FAIL", "passed one\n").line(), "1 passed, 1 failed")
+
+    def test_a_program_that_ran_no_case_failed(self):
+        self.assertEqual(self.meson("OK", "").line(), "0 passed, 1 failed")
+
+    def test_pytest_counts_by_its_own_report(self):
+        counts = run_tests.count_junit(self.file(
+            '<testsuites><testsuite><testcase classname="t" name="a"/><testcase classname="t" name="b"><failure/></testcase>'
+            '<testcase classname="t" name="c"><error/></testcase><testcase classname="t" name="d"><skipped/></testcase>'
+            "</testsuite></testsuites>"))
+        self.assertEqual(counts.line(), "1 passed, 2 failed, 1 skipped")
+        self.assertEqual(counts.skipped, ["t.d"])
+
+    def test_only_listed_skips_with_a_reason_are_allowed(self):
+        counts = run_tests.Counts()
+        for name in ("t.listed", "t.unlisted", "t.without reason", "t.commented", "u.of_many[a-1]"):
+            counts.add("skipped", name)
+        run_tests.refuse_skips(counts, self.file("t.listed — needs a moon\nu.of_many* — needs stars\nt.without reason — \n# t.commented — no\n"))
+        self.assertEqual(counts.line(), "0 passed, 3 failed, 2 skipped")
+
+    def test_nothing_run_is_no_success(self):
+        self.assertEqual(run_tests.report(run_tests.Counts()), 1)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

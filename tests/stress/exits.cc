@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs that end while they hold arrays, views, queues and pools, some of them pending: they end well, no driver is
+// called after it has shut down, and what is released late frees its host memory.
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+#include "leftovers.h"
+#include "spy.h"
+
+namespace {
+
+using namespace stress;  // NOLINT: what every line of these programs is written with
+namespace control = arrowdevice::sim::control;
+
+// Reached by leak checkers, destroyed by nobody.
+Leftovers* kept;
+Sample* many;
+
+void start_spied() {
+  register_spy();
+  for (const int64_t id : Leftovers::kStuck) control::hold(id);
+}
+
+void at_exit(void (*function)()) { check(std::atexit(function) == 0, "no room for an exit handler"); }
+
+void release_kept(const char* when) {
+  kept->release();
+  check_equal(kept->live(), 0, when);
+  delete kept;
+  kept = nullptr;
+}
+
+// -- never released
+
+void never_released() {
+  start_spied();
+  kept = new Leftovers(true);
+}
+
+// With the plugin as programs have it; its variables make devices 1 and 3 stuck.
+void never_released_of_plugin() { kept = new Leftovers(true); }
+
+void never_released_and_many_pending() {
+  start_spied();
+  kept = new Leftovers(true);
+  many = new Sample(field("l"));
+  auto* const queue = make_queue(sim(1));
+  for (int i = 0; i < 1000; ++i) must(arrowdevice_array_release_after, many->host().get(), queue);
+  arrowdevice_queue_destroy(queue);
+}
+
+// -- released late
+
+// Registered before the library was used, so that it runs after everything that the library and the driver registered.
+void released_by_an_early_handler() {
+  at_exit([] {
+    const int64_t calls = driver_calls();
+    const int64_t deferred = kept->live_deferred();
+    check(deferred > 0, "nothing was deferred");
+    release_kept("host arrays that are alive after a late release");
+    check_equal(driver_calls(), calls, "calls of a driver that has shut down");
+    arrowdevice_queue* queue = nullptr;
+    must_fail(ENODEV, arrowdevice_queue_create, sim(0), &queue);
+    must(arrowdevice_quiesce, -1);
+    Sample sample(batch());
+    check_same(difference(sample, *copy(*sample.host(), *sample.schema, cpu())));  // the CPU works to the end
+  });
+  start_spied();
+  kept = new Leftovers(true);
+}
+
+// Registered after the library was used: it runs first, when everything still works.
+void released_by_a_late_handler() {
+  start_spied();
+  kept = new Leftovers(true);
+  at_exit([] {
+    for (const int64_t id : Leftovers::kStuck) control::resume(id);
+    must(arrowdevice_quiesce, -1);
+    check_equal(kept->live_deferred(), 0, "deferred host arrays that are alive");
+    const Sample& sample = kept->sample();
+    for (const int64_t id : Leftovers::kReady)
+      check_same(difference(sample, *copy(*sample.host(), *sample.schema, sim(id))));
+    release_kept("host arrays that are alive");
+    check_equal(control::refused(), 0, "refused calls");
+  });
+}
+
+// Registered between the first device and the last: the library has noticed that exit has begun, the driver has not
+// yet.
+void released_by_a_handler_in_between() {
+  register_spy();
+  copy(*Sample(batch()).host(), *Sample(batch()).schema, sim(0));
+  at_exit([] {
+    const int64_t calls = driver_calls();
+    release_kept("host arrays that are alive after a late release");
+    check_equal(driver_calls(), calls, "calls of a driver after exit has begun");
+  });
+  for (const int64_t id : Leftovers::kStuck) control::hold(id);
+  kept = new Leftovers(true);
+}
+
+struct ReleasedAtTheEnd {
+  ~ReleasedAtTheEnd() {
+    if (held == nullptr) return;
+    held->release();
+    check_equal(held->live(), 0, "host arrays that are alive after static destructors");
+  }
+  std::unique_ptr<Leftovers> held;
+};
+
+ReleasedAtTheEnd early_static;  // made before the library was used, destroyed after it noticed the exit
+
+void released_by_static_destructors() {
+  start_spied();
+  early_static.held = std::make_unique<Leftovers>(true);
+  static ReleasedAtTheEnd late_static;
+  late_static.held = std::make_unique<Leftovers>(true);
+  thread_local ReleasedAtTheEnd of_thread;
+  of_thread.held = std::make_unique<Leftovers>(true);
+}
+
+// A foreign array of device memory whose second owner goes late. Its release would call the driver, and is not called.
+struct Foreign {
+  void* device_memory;
+  const void* buffers[2];
+  static void release(ArrowArray* array) {
+    auto* const self = static_cast<Foreign*>(array->private_data);
+    arrowdevice_buffer_free(sim(0), nullptr, self->device_memory);
+    delete self;
+    array->release = nullptr;
+  }
+};
+
+Array foreign_array() {
+  auto* const foreign = new Foreign{};
+  must(arrowdevice_buffer_allocate, sim(0), nullptr, nullptr, 800, &foreign->device_memory);
+  foreign->buffers[1] = foreign->device_memory;
+  ArrowArray array{};
+  array.length = 100;
+  array.n_buffers = 2;
+  array.buffers = foreign->buffers;
+  array.release = Foreign::release;
+  array.private_data = foreign;
+  Array out;
+  must(arrowdevice_array_export, sim(0), &array, nullptr, out.out());
+  return out;
+}
+
+Array* shared_foreign;
+
+void foreign_arrays_are_let_go() {
+  at_exit([] {
+    const int64_t calls = driver_calls();
+    delete[] shared_foreign;
+    shared_foreign = nullptr;
+    check_equal(driver_calls(), calls, "calls of a driver that has shut down");
+  });
+  start_spied();
+  shared_foreign = new Array[3];
+  shared_foreign[0] = foreign_array();
+  shared_foreign[1] = share(shared_foreign[0]);
+  Array array = foreign_array();
+  auto* const queue = make_queue(sim(1));
+  must(arrowdevice_array_release_after, array.get(), queue);
+  arrowdevice_queue_destroy(queue);
+}
+
+// -- the thread that ends deferred work is at it when exit begins
+
+void exit_while_deferred_work_ends() {
+  start_spied();
+  many = new Sample(field("l"));
+  auto* const queue = make_queue(sim(1));
+  for (int i = 0; i < 500; ++i) {
+    Array host = many->host();
+    Array on_device = copy(*host, *many->schema, sim(1), ARROWDEVICE_COPY_ASYNC, queue);
+    must(arrowdevice_array_release_after, on_device.get(), queue);
+    must(arrowdevice_array_release_after, host.get(), queue);
+  }
+  arrowdevice_queue_destroy(queue);
+  at_exit([] { control::resume(1); });
+}
+
+// On the thread that ends deferred work, which then cannot be waited for.
+void exit_in_a_deferred_release() {
+  start_spied();
+  kept = new Leftovers(true);
+  ArrowArray array{};
+  array.release = [](ArrowArray*) { std::exit(0); };
+  Array host;
+  must(arrowdevice_array_from_host, &array, host.out());
+  auto* const queue = make_queue(sim(1));
+  must(arrowdevice_array_release_after, host.get(), queue);
+  arrowdevice_queue_destroy(queue);
+  control::resume(1);
+  for (;;) pause();
+}
+
+// -- other threads
+
+void exit_on_another_thread() {
+  start_spied();
+  kept = new Leftovers(true);
+  std::thread([] { std::exit(0); }).join();
+}
+
+void exit_while_threads_wait() {
+  start_spied();
+  kept = new Leftovers(true);
+  static std::atomic<int> begun{0};
+  constexpr int kThreads = 4;
+  static Sample* const sample = new Sample(batch());
+  static Array* const source = new Array(sample->host());
+  static Array* const pending = new Array(copy(**source, *sample->schema, sim(1), ARROWDEVICE_COPY_ASYNC));
+  for (int i = 0; i < kThreads; ++i) {
+    std::thread([] {
+      ++begun;
+      arrowdevice_array_wait(pending->get(), nullptr, -1, nullptr);
+    }).detach();
+  }
+  while (begun < kThreads) std::this_thread::yield();
+}
+
+void exit_while_threads_copy_on_the_cpu() {
+  start_spied();
+  kept = new Leftovers(true);
+  static std::atomic<int> copied{0};
+  constexpr int kThreads = 4;
+  for (int i = 0; i < kThreads; ++i) {
+    std::thread([] {
+      auto* const sample = new Sample(batch());
+      auto* const source = new Array(sample->host());
+      for (;;) {
+        Array made = copy(**source, *sample->schema, cpu());
+        share(*source);
+        ++copied;
+      }
+    }).detach();
+  }
+  while (copied < kThreads) std::this_thread::yield();
+}
+
+constexpr Scenario kScenarios[] = {
+    {"a program that releases nothing ends well, whatever is pending", never_released},
+    {"a program that releases nothing of a plugin's devices ends well", never_released_of_plugin},
+    {"a program ends well while a thousand arrays wait for their release", never_released_and_many_pending},
+    {"an exit handler older than the library releases everything without calling the driver",
+     released_by_an_early_handler},
+    {"an exit handler younger than the devices works with them and releases everything", released_by_a_late_handler},
+    {"an exit handler older than the last device releases everything without calling the driver",
+     released_by_a_handler_in_between},
+    {"destructors of static and thread-local objects release everything", released_by_static_destructors},
+    {"foreign arrays on devices are let go after exit has begun", foreign_arrays_are_let_go},
+    {"exit may begin while deferred work ends", exit_while_deferred_work_ends},
+    {"exit may be called by a deferred release", exit_in_a_deferred_release},
+    {"exit may be called on another thread than main", exit_on_another_thread},
+    {"exit does not wait for threads that wait for an event", exit_while_threads_wait},
+    {"exit does not disturb threads that copy on the CPU", exit_while_threads_copy_on_the_cpu},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return play(kScenarios, argc, argv); }

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs that fork while they hold arrays: in the child those on the CPU are used and released as before, those on
+// devices are let go without a call of the driver, whatever other threads of the parent were doing; the parent goes on.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include "leftovers.h"
+#include "spy.h"
+
+namespace {
+
+using namespace stress;  // NOLINT: what every line of these programs is written with
+namespace control = arrowdevice::sim::control;
+
+bool is_child = false;
+
+}  // namespace
+
+// Asked by the leak checker: in a child, what only the parent's other threads could reach looks like a leak.
+extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off() { return is_child ? 1 : 0; }
+
+namespace {
+
+// Runs `body` in a child, which must return from it and end by exit(), with all its handlers.
+void in_child(const std::function<void()>& body) {
+  constexpr unsigned kLongestSeconds = 60;  // a child that takes longer hangs
+  const pid_t child = fork();
+  check(child >= 0, "fork failed");
+  if (child == 0) {
+    is_child = true;
+    alarm(kLongestSeconds);
+    body();
+    std::exit(0);
+  }
+  int status = 0;
+  check(waitpid(child, &status, 0) == child, "waitpid failed");
+  check(!WIFSIGNALED(status) || WTERMSIG(status) != SIGALRM, "a child hangs");
+  check(WIFEXITED(status) && WEXITSTATUS(status) == 0, "a child did not end well");
+}
+
+void start_held() {
+  register_spy();
+  for (const int64_t id : Leftovers::kStuck) control::hold(id);
+}
+
+void use_the_cpu(const Sample& sample) {
+  Array host = sample.host();
+  Array copied = copy(*host, *sample.schema, cpu());
+  Array second = share(host);
+  host.reset();
+  check_same(difference(sample, *copied));
+  check_same(difference(sample, *second));
+  void* buffer = nullptr;
+  must(arrowdevice_buffer_allocate, cpu(), nullptr, nullptr, 100, &buffer);
+  arrowdevice_buffer_free(cpu(), nullptr, buffer);
+}
+
+void expect_no_device(arrowdevice_device* device, const Sample& sample, const ArrowDeviceArray& on_cpu) {
+  arrowdevice_queue* queue = nullptr;
+  must_fail(ENODEV, arrowdevice_queue_create, device, &queue);
+  Array out;
+  must_fail(ENODEV, arrowdevice_array_copy, &on_cpu, sample.schema.get(), device, nullptr, out.out());
+  arrowdevice_device* same = nullptr;
+  must(arrowdevice_device_get, ARROW_DEVICE_EXT_DEV, 0, &same);
+}
+
+// What a child does with what it has inherited.
+void live_as_a_child(Leftovers& held) {
+  Sample sample(batch());
+  use_the_cpu(sample);
+  Array& inherited = held.arrays().front();  // of the CPU
+  check_same(difference(held.sample(), *inherited));
+  Array second = share(inherited);
+  expect_no_device(sim(0), sample, *inherited);
+  int64_t done = -1;
+  must(arrowdevice_reap, -1, &done);
+  check_equal(done, 0, "pieces of deferred work that a child ended");
+  must(arrowdevice_quiesce, -1);
+  second.reset();
+  held.release();
+  check_equal(held.live(), 0, "host arrays that are alive in a child");
+}
+
+// The parent's own are as they were.
+void live_as_the_parent(Leftovers& held) {
+  for (const int64_t id : Leftovers::kStuck) control::resume(id);
+  must(arrowdevice_quiesce, -1);
+  check_equal(held.live_deferred(), 0, "deferred host arrays that are alive in the parent");
+  check_same(difference(held.sample(), *held.arrays().front()));
+  const Sample sample(batch());
+  for (int64_t id = 0; id < 4; ++id) check_same(difference(sample, *copy(*sample.host(), *sample.schema, sim(id))));
+  held.release();
+  check_equal(held.live(), 0, "host arrays that are alive in the parent");
+  check_equal(control::refused(), 0, "refused calls");
+}
+
+void children_release() {
+  start_held();
+  Leftovers held(true);
+  for (int i = 0; i < 3; ++i) in_child([&] { live_as_a_child(held); });
+  live_as_the_parent(held);
+}
+
+void children_forget() {
+  start_held();
+  Leftovers held(true);
+  in_child([] {});
+  live_as_the_parent(held);
+}
+
+void grandchildren() {
+  start_held();
+  Leftovers held(true);
+  in_child([&] {
+    in_child([&] { live_as_a_child(held); });
+    live_as_a_child(held);
+  });
+  live_as_the_parent(held);
+}
+
+// Work of every kind on other threads, until told to stop. It is all of the library: the arrays that tests write down
+// take locks of their own, which a child may find taken for ever.
+class Busy {
+ public:
+  // With the pools of what is forgotten, which children give back to.
+  explicit Busy(const Leftovers& held) : held_(held) {
+    for (int i = 0; i < 2; ++i) begin([this](Array& source) { copy_on_the_cpu(source); });
+    for (const int64_t id : Leftovers::kReady) begin([this, id](Array& source) { copy_to_and_fro(source, id); });
+    for (const auto& rounds : rounds_) {
+      while (rounds == 0) std::this_thread::yield();
+    }
+  }
+
+  void end() {
+    ending_ = true;
+    for (auto& thread : threads_) thread.join();
+  }
+
+ private:
+  static const Sample& sample() {
+    static const auto* const made = new Sample(batch());
+    return *made;
+  }
+
+  void copy_on_the_cpu(Array& source) {
+    Array copied = copy(*source, *sample().schema, cpu(), 0, nullptr, held_.pool_of(cpu()));
+    const Array second = share(copied);
+    copied.reset();
+    check_same(difference(sample(), *second));
+    void* buffer = nullptr;
+    must(arrowdevice_buffer_allocate, cpu(), nullptr, nullptr, 100, &buffer);
+    arrowdevice_buffer_free(cpu(), nullptr, buffer);
+  }
+
+  void copy_to_and_fro(Array& source, int64_t id) {
+    auto* const queue = make_queue(sim(id));
+    Array host = copy(*source, *sample().schema, cpu());
+    Array there = copy(*host, *sample().schema, sim(id), ARROWDEVICE_COPY_ASYNC, queue, held_.pool_of(sim(id)));
+    void* buffer = nullptr;
+    must(arrowdevice_buffer_allocate, sim(id), nullptr, nullptr, 100, &buffer);
+    arrowdevice_buffer_free(sim(id), nullptr, buffer);
+    must(arrowdevice_array_release_after, host.get(), queue);
+    Array second = share(there);
+    must(arrowdevice_array_release_after, there.get(), queue);
+    arrowdevice_queue_destroy(queue);
+    check_same(difference(sample(), *second));
+  }
+
+  void begin(std::function<void(Array&)> body) {
+    const size_t place = threads_.size();
+    sources_[place] = sample().host();
+    threads_.emplace_back([this, body = std::move(body), place] {
+      for (; !ending_; ++rounds_[place]) body(sources_[place]);
+    });
+  }
+
+  static constexpr size_t kThreads = 4;
+  const Leftovers& held_;
+  std::atomic<bool> ending_{false};
+  std::atomic<int64_t> rounds_[kThreads]{};
+  Array sources_[kThreads];
+  std::vector<std::thread> threads_;
+};
+
+void fork_while_threads_work() {
+  start_held();
+  Leftovers held(true);
+  Busy busy(held);
+  for (int i = 0; i < 30; ++i) in_child([&] { live_as_a_child(held); });
+  busy.end();
+  live_as_the_parent(held);
+}
+
+void children_of_a_cpu_program() {
+  register_spy();
+  Sample sample(batch());
+  Array inherited = sample.host();
+  Array copied = copy(*inherited, *sample.schema, cpu());
+  in_child([&] {
+    check_same(difference(sample, *copied));
+    const Array there = copy(*inherited, *sample.schema, sim(0));
+    check_same(difference(sample, *there));
+    in_child([&] { expect_no_device(sim(0), sample, *inherited); });  // now it is a child of one that has opened them
+    copied.reset();
+    inherited.reset();
+    check_equal(sample.ledger.live(), 0, "host arrays that are alive in the child");
+  });
+  check_same(difference(sample, *copy(*inherited, *sample.schema, sim(2))));
+}
+
+// The address sanitizer's allocator may stay locked in a child of a process with other threads.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kAllocatorSurvivesFork = false;
+#elif defined(__has_feature)
+constexpr bool kAllocatorSurvivesFork = !__has_feature(address_sanitizer);
+#else
+constexpr bool kAllocatorSurvivesFork = true;
+#endif
+
+constexpr Scenario kScenarios[] = {
+    {"children use and release what is on the CPU, and let go what is on devices", children_release},
+    {"children that release nothing end well", children_forget},
+    {"children of children do as children do", grandchildren},
+    {"children of a program that has used the CPU only open devices of their own", children_of_a_cpu_program},
+    {"children are as well when they are made while other threads work", fork_while_threads_work},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return play(std::span(kScenarios).first(std::size(kScenarios) - (kAllocatorSurvivesFork ? 0 : 1)), argc, argv);
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "leftovers.h"
+
+namespace stress {
+
+Leftovers::Leftovers(bool deferring) {
+  hold_on_cpu();
+  for (const int64_t id : kReady) hold_on(id, false);
+  for (const int64_t id : kStuck) {
+    hold_on(id, true);
+    if (deferring) defer_on(id);
+  }
+}
+
+void Leftovers::view(Array array, uint32_t flags) {
+  arrowdevice_import_options options{};
+  options.struct_size = sizeof options;
+  options.flags = flags;
+  arrowdevice_view* made = nullptr;
+  must(arrowdevice_array_import, array.get(), sample_.schema.get(), &options, &made);
+  views_.push_back(made);
+}
+
+void Leftovers::hold_on_cpu() {
+  Array array = sample_.host();
+  arrays_.push_back(share(array));
+  Array slice;
+  must(arrowdevice_array_slice, array.get(), sample_.schema.get(), 3, 9, slice.out());
+  arrays_.push_back(std::move(slice));
+  arrays_.push_back(copy(*array, *sample_.schema, cpu()));
+  view(std::move(array));
+  arrays_.push_back(sample_.host());
+  pools_[cpu()] = make_pool(cpu());
+  arrays_.push_back(copy(*arrays_.back(), *sample_.schema, cpu(), 0, nullptr, pool_of(cpu())));
+}
+
+void Leftovers::hold_on(int64_t id, bool stuck) {
+  auto* const device = sim(id);
+  const uint32_t flags = stuck ? ARROWDEVICE_COPY_ASYNC : 0;
+  queues_.push_back(make_queue(device));
+  pools_[device] = make_pool(device);
+
+  // The source of a copy that is never done is needed for as long.
+  arrays_.push_back(sample_.host());
+  const size_t source = arrays_.size() - 1;
+  Array there = copy(*arrays_[source], *sample_.schema, device, flags, queues_.back(), pool_of(device));
+  arrays_.push_back(share(there));
+  const int64_t columns[] = {2, 0};
+  Array selected;
+  must(arrowdevice_array_select, there.get(), sample_.schema.get(), columns, 2, selected.out(), nullptr);
+  children_.push_back({});
+  children_.back().array = *selected->array.children[1];
+  selected->array.children[1]->release = nullptr;
+  arrays_.push_back(std::move(selected));
+  view(std::move(there), stuck ? 0 : ARROWDEVICE_IMPORT_SIZES);
+  arrays_.push_back(copy(*arrays_[source], *sample_.schema, device, flags));
+
+  arrowdevice_native_queue native{};
+  native.struct_size = sizeof native;
+  must(arrowdevice_queue_native, queues_.back(), &native);
+  arrowdevice_queue* wrapped = nullptr;
+  must(arrowdevice_queue_wrap, device, &native, &wrapped);
+  queues_.push_back(wrapped);
+
+  for (arrowdevice_pool* pool : {pool_of(device), static_cast<arrowdevice_pool*>(nullptr)}) {
+    void* buffer = nullptr;
+    must(arrowdevice_buffer_allocate, device, pool, nullptr, 1000, &buffer);
+    buffers_.emplace_back(device, buffer);
+  }
+}
+
+void Leftovers::defer_on(int64_t id) {
+  auto* const queue = make_queue(sim(id));
+  queues_.push_back(queue);
+  Array on_device = copy(*arrays_.front(), *sample_.schema, sim(id), ARROWDEVICE_COPY_ASYNC, queue);
+  must(arrowdevice_array_release_after, on_device.get(), queue);
+  Array on_cpu = deferred_.host();
+  must(arrowdevice_array_release_after, on_cpu.get(), queue);
+
+  Array moved = deferred_.host();
+  const auto options = copy_options(ARROWDEVICE_COPY_ASYNC, queue);
+  Array out;
+  must(arrowdevice_array_move_to, moved.get(), deferred_.schema.get(), sim(id), &options, out.out());
+  arrays_.push_back(std::move(out));
+
+  Array seen = deferred_.host();
+  arrowdevice_view* view = nullptr;
+  must(arrowdevice_array_import, seen.get(), deferred_.schema.get(), nullptr, &view);
+  must(arrowdevice_view_release_after, view, queue);
+
+  void* buffer = nullptr;
+  must(arrowdevice_buffer_allocate, sim(id), nullptr, nullptr, 1000, &buffer);
+  arrowdevice_buffer_free(sim(id), queue, buffer);
+}
+
+void Leftovers::release() {
+  for (auto* view : views_) arrowdevice_view_release(view);
+  for (const auto& [device, buffer] : buffers_) arrowdevice_buffer_free(device, nullptr, buffer);
+  for (auto* queue : queues_) arrowdevice_queue_destroy(queue);
+  for (const auto& [device, pool] : pools_) arrowdevice_pool_destroy(pool);
+  for (auto& child : children_) child.array.release(&child.array);
+  arrays_.clear();
+  views_.clear();
+  buffers_.clear();
+  queues_.clear();
+  pools_.clear();
+  children_.clear();
+}
+
+}  // namespace stress

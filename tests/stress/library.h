@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A second copy of the library in the process, as a module that brings its own would load it. What a program calls by
+// name is the copy that it is linked with.
+#pragma once
+
+#include <arrowdevice/arrowdevice.h>
+
+#include <string>
+
+namespace stress {
+
+// The functions that these programs call, of one copy.
+// clang-format off
+#define STRESS_FUNCTIONS(X) \
+  X(device_get) X(device_count) X(queue_create) X(queue_destroy) X(pool_stats) X(device_pool) \
+  X(array_from_host) X(array_import) X(view_share) X(view_detach) X(view_release) \
+  X(view_release_after) X(array_move) X(array_release) X(array_release_after) X(array_ready) \
+  X(array_wait) X(array_wait_on) X(array_copy) X(array_move_to) X(array_to_host) X(array_share) \
+  X(array_slice) X(array_select) X(quiesce)
+// clang-format on
+
+struct Library {
+#define STRESS_MEMBER(name) decltype(&::arrowdevice_##name) name;
+  STRESS_FUNCTIONS(STRESS_MEMBER)
+#undef STRESS_MEMBER
+  void* handle = nullptr;  // of dlopen; NULL for the copy that the program is linked with
+  std::string path = {};   // of the file, which is there no more
+};
+
+Library linked_library();
+
+// Loads a copy of the library's file. The loader tells libraries apart by their files, so each copy is another library.
+Library load_copy();
+bool is_loaded(const Library& library);
+
+}  // namespace stress

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command-line tool, as a shell or a script sees it: tool_test.py TOOL VERSION"""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import unittest
+
+TOOL, VERSION = sys.argv[1], sys.argv[2]
+COLUMNS = 100
+ESCAPE = "\x1b["
+
+
+def run(*arguments, devices="addresses,handles", stdout=subprocess.PIPE, **more):
+    environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")}
+    environment |= {"ARROWDEVICE_SIM_DEVICES": devices, "TERM": "xterm"} | more
+    return subprocess.run([TOOL, *arguments], env=environment, stdin=subprocess.DEVNULL, stdout=stdout,
+                          stderr=subprocess.PIPE, text=True, timeout=60)
+
+
+def run_on_terminal(*arguments, **more):
+    """What the tool writes when its output is a terminal."""
+    ours, theirs = pty.openpty()
+    try:
+        code = run(*arguments, stdout=theirs, **more).returncode
+    finally:
+        os.close(theirs)
+    text = b""
+    try:
+        while piece := os.read(ours, 65536):
+            text += piece
+    except OSError:  # the other end is closed: a terminal's way to say so
+        pass
+    os.close(ours)
+    return code, text.decode()
+
+
+class Tool(unittest.TestCase):
+    def test_version_is_the_library_s(self):
+        done = run("--version")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, f"arrowdevice {VERSION}\n", ""))
+
+    def test_help_is_there_for_the_tool_and_for_each_command(self):
+        for arguments in (["--help"], ["list", "--help"], ["explain", "--help"], ["explain", "cuda", "--help"], ["-h"]):
+            with self.subTest(arguments=arguments):
+                done = run(*arguments)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertIn("Usage: arrowdevice", done.stdout)
+                self.assertIn("Exit code:", done.stdout)
+                self.assert_fits(done.stdout)
+
+    def test_the_help_names_every_command(self):
+        for command in ("list", "explain", "--version"):
+            self.assertIn(command, run("--help").stdout)
+
+    def test_wrong_usage_is_exit_code_2_and_nothing_on_standard_output(self):
+        for arguments in ([], ["lst"], ["--versoin"], ["list", "--jsn"], ["list", "cpu"], ["explain", "a", "b"],
+                          ["explain", "--all"], ["explain", ""], ["--version", "list"]):
+            with self.subTest(arguments=arguments):
+                done = run(*arguments)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertNotEqual(done.stderr, "")
+
+    def assert_fits(self, text):
+        for line in text.splitlines():
+            self.assertLessEqual(len(line), COLUMNS, line)
+
+    def test_list_shows_the_cpu_and_each_simulated_device(self):
+        done = run("list")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        heading, *rows = done.stdout.splitlines()
+        self.assertEqual(heading.split("  ")[0], "TYPE")
+        for word in ("TYPE", "ID", "NAME", "MEMORY", "BACKEND", "BUFFERS", "CPU ACCESS"):
+            self.assertIn(word, heading)
+        cells = {(row.split()[0], row.split()[1]): row.split() for row in rows}
+        cpu = [row for (kind, _), row in cells.items() if kind == "cpu"]
+        self.assertEqual(len(cpu), 1, rows)
+        self.assertEqual(cpu[0][-3:], ["cpu", "addresses", "yes"])
+        self.assertEqual(cells["ext_dev", "0"][-3:], ["sim", "addresses", "no"])
+        self.assertEqual(cells["ext_dev", "1"][-3:], ["sim", "handles", "no"])
+        self.assert_fits(done.stdout)
+
+    def test_list_without_simulated_devices_shows_none(self):
+        self.assertNotIn("ext_dev", run("list", devices="").stdout)
+
+    def test_json_says_the_same_to_a_script(self):
+        done = run("list", "--json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        answer = json.loads(done.stdout)
+        self.assertEqual(answer["version"], VERSION)
+        devices = {(device["type"], device["id"]): device for device in answer["devices"]}
+        self.assertEqual(len(devices), len(answer["devices"]))
+        cpu = next(device for device in answer["devices"] if device["type"] == "cpu")
+        self.assertEqual((cpu["device_type"], cpu["backend"], cpu["buffers"], cpu["cpu_access"]),
+                         (1, "cpu", "addresses", True))
+        simulated = devices["ext_dev", 1]
+        self.assertEqual((simulated["device_type"], simulated["backend"], simulated["buffers"], simulated["cpu_access"]),
+                         (12, "sim", "handles", False))
+        self.assertGreater(simulated["total_memory"], 0)
+        self.assertGreater(simulated["buffer_alignment"], 0)
+        self.assertTrue(simulated["name"])
+
+    def test_explain_names_each_place_and_what_came_of_it(self):
+        done = run("explain")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("loaded    cpu  (no file: linked in)", done.stdout)
+        unwrapped = "".join(line.strip() for line in done.stdout.splitlines())
+        self.assertIn(os.path.join(os.environ["ARROWDEVICE_BACKEND_PATH"].split(":")[0], "libarrowdevice-sim.so"),
+                      unwrapped)
+        self.assert_fits(done.stdout)
+
+    def test_explain_of_what_works_is_success(self):
+        for name in ("cpu", "ext_dev", "ext_dev:1", "sim"):
+            with self.subTest(name=name):
+                done = run("explain", name)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+                self.assertIn(name, done.stdout.splitlines()[-1])
+
+    def test_explain_of_what_does_not_work_is_failure_with_the_reason(self):
+        for name in ("hexagon", "hexagon:0", "ext_dev:7", "nonsense", "nonsense:0"):
+            with self.subTest(name=name):
+                done = run("explain", name)
+                self.assertEqual((done.returncode, done.stderr), (1, ""), done.stdout)
+                self.assertIn(name, done.stdout)
+                self.assert_fits(done.stdout)
+
+    def test_explain_tells_every_folder_that_lacks_the_plugin(self):
+        folder = "/nowhere/" + "long/" * 40 + "x"
+        done = run("explain", "hexagon", ARROWDEVICE_BACKEND_PATH=folder)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(folder, "".join(line.strip() for line in done.stdout.splitlines()))
+        self.assert_fits(done.stdout)
+
+    def test_colour_is_for_terminals(self):
+        for arguments in (["list"], ["explain"]):
+            with self.subTest(arguments=arguments):
+                self.assertNotIn(ESCAPE, run(*arguments).stdout)
+                code, text = run_on_terminal(*arguments)
+                self.assertEqual(code, 0)
+                self.assertIn(ESCAPE, text)
+
+    def test_colour_is_left_out_where_it_is_not_wanted(self):
+        for wish in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+            with self.subTest(wish=wish):
+                code, text = run_on_terminal("list", **wish)
+                self.assertEqual(code, 0)
+                self.assertIn("ext_dev", text)
+                self.assertNotIn(ESCAPE, text)
+        self.assertIn(ESCAPE, run_on_terminal("list", NO_COLOR="")[1])  # empty is not set
+
+    def test_output_that_cannot_be_written_is_failure(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            for arguments in (["list"], ["list", "--json"], ["explain"], ["--version"]):
+                with self.subTest(arguments=arguments):
+                    done = run(*arguments, stdout=full)
+                    self.assertEqual(done.returncode, 1)
+                    self.assertIn("standard output", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

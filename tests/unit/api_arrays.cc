@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions that hand arrays over, wait for them and let them go.
+#include "library.h"
+
+namespace {
+
+using namespace library_test;  // NOLINT: what every line of these tests is written with
+
+constexpr Knobs kPlain{.rows = 40};
+
+ArrowDeviceArray garbage() {
+  ArrowDeviceArray array;
+  std::memset(&array, 0x5C, sizeof array);
+  return array;
+}
+
+// Device buffers as an application would have them: a copy that is complete, as a plain array.
+Owned<ArrowArray> on_device(const Sample& sample, int64_t id) {
+  Array there = copy(sample, sim(id));
+  return Owned<ArrowArray>(there.take().array);
+}
+
+TEST_CASE("a host array becomes a device array on the CPU, ready and without an owner in between") {
+  begin();
+  Ledger ledger;
+  auto array = make_array(generate(field("u"), kPlain), ledger);
+  const ArrowArray was = *array;
+  Array out(garbage());
+  out->array.release = nullptr;
+  must(arrowdevice_array_from_host, array.get(), out.get());
+  CHECK(array.released());
+  CHECK(out->device_type == ARROW_DEVICE_CPU);
+  CHECK(out->device_id == -1);
+  CHECK(out->sync_event == nullptr);
+  for (const int64_t reserved : out->reserved) CHECK(reserved == 0);
+  CHECK(out->array.buffers == was.buffers);
+  CHECK(ledger.live() == ledger.made());
+  out.reset();
+  CHECK(ledger.live() == 0);
+  CHECK(contains(refused(EINVAL, arrowdevice_array_from_host, array.get(), out.out()), "released"));
+  refused(EINVAL, arrowdevice_array_from_host, nullptr, out.out());
+  auto other = make_array(generate(field("u"), kPlain), ledger);
+  refused(EINVAL, arrowdevice_array_from_host, other.get(), nullptr);
+  CHECK_FALSE(other.released());
+}
+
+TEST_CASE("an array on a device becomes a host array, complete") {
+  begin();
+  Sample sample(mixed_batch(), kPlain);
+  Array there = copy(sample, sim(0));
+  Owned<ArrowArray> back;
+  must(arrowdevice_array_to_host, there.get(), sample.schema.get(), nullptr, back.out());
+  CHECK(there.released());
+  CHECK(arrowdevice::testing::difference(*sample.schema, *sample.twin, *sample.schema, *back) == "");
+  CHECK(problem(*sample.schema, *back) == "");
+}
+
+TEST_CASE("an array on the host becomes a host array without a copy, unless one is asked for") {
+  begin();
+  Sample sample(field("u"), kPlain);
+  const void* const values = sample.host->array.buffers[2];
+  Owned<ArrowArray> back;
+  must(arrowdevice_array_to_host, sample.host.get(), sample.schema.get(), nullptr, back.out());
+  CHECK(back->buffers[2] == values);
+  Array again = from_host(std::move(back));
+  const auto options = copy_options(ARROWDEVICE_COPY_ALWAYS);
+  must(arrowdevice_array_to_host, again.get(), sample.schema.get(), &options, back.out());
+  CHECK(back->buffers[2] != values);
+  CHECK(sample.ledger.live() == 0);
+  CHECK(arrowdevice::testing::difference(*sample.schema, *sample.twin, *sample.schema, *back) == "");
+}
+
+TEST_CASE("to the host: what is wrong is refused and left as it is") {
+  begin();
+  Sample sample(field("u"), kPlain);
+  Array there = copy(sample, sim(0));
+  Owned<ArrowArray> back;
+  const auto never = copy_options(ARROWDEVICE_COPY_NEVER);
+  CHECK(contains(refused(ENOTSUP, arrowdevice_array_to_host, there.get(), sample.schema.get(), &never, back.out()),
+                 "copying is ruled out"));
+  refused(EINVAL, arrowdevice_array_to_host, nullptr, sample.schema.get(), nullptr, back.out());
+  refused(EINVAL, arrowdevice_array_to_host, there.get(), nullptr, nullptr, back.out());
+  refused(EINVAL, arrowdevice_array_to_host, there.get(), sample.schema.get(), nullptr, nullptr);
+  refused(EINVAL, arrowdevice_array_to_host, there.get(), sample.schema.get(), nullptr, &there->array);
+  CHECK_FALSE(there.released());
+  CHECK(back.released());
+  CHECK(difference(sample, *there) == "");
+  Array released;
+  refused(EINVAL, arrowdevice_array_to_host, released.get(), sample.schema.get(), nullptr, back.out());
+}
+
+TEST_CASE("an exported array is ready when the queue that writes it is") {
+  begin();
+  Sample sample(mixed_batch(), kPlain);
+  for (const int64_t id : {kAddresses[0], kHandles[0]}) {
+    INFO("device " << id);
+    auto array = on_device(sample, id);
+    const Queue queue = make_queue(sim(id));
+    Held engine(id);
+    Array out(garbage());
+    out->array.release = nullptr;
+    must(arrowdevice_array_export, sim(id), array.get(), queue.get(), out.get());
+    CHECK(array.released());
+    CHECK(out->device_type == ARROW_DEVICE_EXT_DEV);
+    CHECK(out->device_id == id);
+    REQUIRE(out->sync_event != nullptr);
+    for (const int64_t reserved : out->reserved) CHECK(reserved == 0);
+    CHECK(is_ready(*out) == 0);
+    engine.resume();
+    must(arrowdevice_array_wait, out.get(), nullptr, -1);
+    CHECK(is_ready(*out) == 1);
+    CHECK(difference(sample, *out) == "");
+  }
+}
+
+TEST_CASE("an array exported without a queue is ready and has no event") {
+  begin();
+  Sample sample(field("u"), kPlain);
+  auto array = on_device(sample, 1);
+  Array out;
+  must(arrowdevice_array_export, sim(1), array.get(), nullptr, out.out());
+  CHECK(out->sync_event == nullptr);
+  CHECK(out->device_id == 1);
+  CHECK(is_ready(*out) == 1);
+  CHECK(difference(sample, *out) == "");
+}
+
+TEST_CASE("an array on the CPU is exported when the queue that writes it is finished") {
+  begin();
+  Sample sample(field("u"), kPlain);
+  Owned<ArrowArray> array(sample.host.take().array);
+  const Queue queue = make_queue(cpu());
+  Array out;
+  must(arrowdevice_array_export, cpu(), array.get(), queue.get(), out.out());
+  CHECK(out->device_id == -1);
+  CHECK(out->sync_event == nullptr);
+}
+
+TEST_CASE("an export that is refused leaves its array alone") {
+  begin();
+  Sample sample(field("u"), kPlain);
+  Owned<ArrowArray> array(sample.host.take().array);
+  const Queue queue = make_queue(sim(0));
+  Array out;
+  refused(EINVAL, arrowdevice_array_export, nullptr, array.get(), nullptr, out.out());
+  refused(EINVAL, arrowdevice_array_export, sim(0), nullptr, nullptr, out.out());
+  refused(EINVAL, arrowdevice_array_export, sim(0), array.get(), nullptr, nullptr);
+  control::fail_next("event_record");
+  CHECK(arrowdevice_array_export(sim(0), array.get(), queue.get(), out.out(), nullptr) == EIO);
+  control::fail_next("event_publish");
+  CHECK(arrowdevice_array_export(sim(0), array.get(), queue.get(), out.out(), nullptr) == EIO);
+  CHECK(out.released());
+  CHECK_FALSE(array.released());
+  CHECK(sample.ledger.live() > 0);
+  array.reset();
+  refused(EINVAL, arrowdevice_array_export, sim(0), array.get(), nullptr, out.out());
+  refused(EINVAL, arrowdevice_array_export_event, sim(0), array.get(), nullptr, nullptr, nullptr, out.out());
+  CHECK(sample.ledger.live() == 0);
+}
+
+struct Ended {
+  int times = 0;
+  void* event = nullptr;
+  static void end(void* user, void* sync_event) {
+    auto& ended = *static_cast<Ended*>(user);
+    ++ended.times;
+    ended.event = sync_event;
+  }
+};
+
+TEST_CASE("an array exported with the application's event carries it, and ends it with the last owner") {
+  begin();
+  Sample sample(mixed_batch(), kPlain);
+  auto array = on_device(sample, 0);
+  control::UserEvent written;
+  Ended ended;
+  Array out;
+  must(arrowdevice_array_export_event, sim(0), array.get(), written.sync_event(), Ended::end, &ended, out.out());
+  CHECK(array.released());
+  CHECK(out->sync_event == written.sync_event());
+  CHECK(is_ready(*out) == 0);
+  Array second;
+  must(arrowdevice_array_share, out.get(), second.out());
+  CHECK(second->sync_event == written.sync_event());
+  Owned<ArrowArray> child(*second->array.children[0]);
+  second->array.children[0]->release = nullptr;
+  out.reset();
+  second.reset();
+  CHECK(ended.times == 0);
+  written.set();
+  child.reset();
+  must(arrowdevice_quiesce, -1);
+  CHECK(ended.times == 1);
+  CHECK(ended.event == written.sync_event());
+}
+
+TEST_CASE("an event without an end outlives the array, and NULL is an array that is ready") {
+  begin();
+  Sample sample(field("l"), kPlain);
+  control::UserEvent written;
+  written.set();
+  auto array = on_device(sample, 0);
+  Array out;
+  must(arrowdevice_array_export_event, sim(0), array.get(), written.sync_event(), nullptr, nullptr, out.out());
+  CHECK(is_ready(*out) == 1);
+  out.reset();
+  array = on_device(sample, 0);
+  Ended ended;
+  must(arrowdevice_array_export_event, sim(0), array.get(), nullptr, Ended::end, &ended, out.out());
+  CHECK(is_ready(*out) == 1);
+  CHECK(difference(sample, *out) == "");
+}
+
+TEST_CASE("an event on a device type that has none is refused and not ended") {
+  begin();
+  Sample sample(field("l"), kPlain);
+  Owned<ArrowArray> array(sample.host.take().array);
+  int event = 0;
+  Ended ended;
+  Array out;
+  CHECK(contains(
+      refused(EINVAL, arrowdevice_array_export_event, cpu(), array.get(), &event, Ended::end, &ended, out.out()),
+      "cpu"));
+  CHECK(ended.times == 0);
+  CHECK_FALSE(array.released());
+  refused(EINVAL, arrowdevice_array_export_event, nullptr, array.get(), nullptr, nullptr, nullptr, out.out());
+  refused(EINVAL, arrowdevice_array_export_event, cpu(), array.get(), nullptr, nullptr, nullptr, nullptr);
+  refused(EINVAL, arrowdevice_array_export_event, cpu(), nullptr, nullptr, nullptr, nullptr, out.out());
+}
+
+TEST_CASE("an array on the CPU with an event is refused by all that would wait for it") {
+  begin();
+  Sample sample(field("l"), kPlain);
+  int event = 0;
+  sample.host->sync_event = &event;
+  int ready = 77;
+  const Queue queue = make_queue(sim(0));
+  CHECK(contains(refused(EINVAL, arrowdevice_array_ready, sample.host.get(), nullptr, &ready), "sync_event"));
+  refused(EINVAL, arrowdevice_array_wait, sample.host.get(), nullptr, -1);
+  refused(EINVAL, arrowdevice_array_wait_on, sample.host.get(), nullptr, queue.get());
+  Array out;
+  refused(EINVAL, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), sim(0), nullptr, out.out());
+  refused(EINVAL, arrowdevice_array_move_to, sample.host.get(), sample.schema.get(), cpu(), nullptr, out.out());
+  arrowdevice_view* view = nullptr;
+  refused(EINVAL, arrowdevice_array_import, sample.host.get(), sample.schema.get(), nullptr, &view);
+  CHECK_FALSE(sample.host.released());
+}
+
+TEST_CASE("the device of an array is the one that its buffers are on") {
+  begin();
+  Sample sample(field("l"), kPlain);
+  for (int64_t id = 0; id < kSims; ++id) {
+    const Array there = copy(sample, sim(id));
+    arrowdevice_device* found = nullptr;
+    must(arrowdevice_array_device, there.get(), &found);
+    CHECK(found == sim(id));
+  }
+  arrowdevice_device* found = nullptr;
+  for (const int64_t id : {-1, 0}) {
+    sample.host->device_id = id;
+    must(arrowdevice_array_device, sample.host.get(), &found);
+    CHECK(found == cpu());
+  }
+  sample.host->device_id = 7;
+  found = cpu();
+  refused(ENODEV, arrowdevice_array_device, sample.host.get(), &found);
+  CHECK(found == nullptr);
+  for (const ArrowDeviceType type : {0, 5, 99, -7}) {
+    sample.host->device_type = type;
+    refused(ENOTSUP, arrowdevice_array_device, sample.host.get(), &found);
+  }
+  sample.host->device_type = ARROW_DEVICE_METAL;
+  refused(ENODEV, arrowdevice_array_device, sample.host.get(), &found);
+  refused(EINVAL, arrowdevice_array_device, nullptr, &found);
+  refused(EINVAL, arrowdevice_array_device, sample.host.get(), nullptr);
+  sample.host.reset();
+  refused(EINVAL, arrowdevice_array_device, sample.host.get(), &found);
+}
+
+TEST_CASE("a moved array is where it was moved to, and nowhere else") {
+  begin();
+  Sample sample(field("l"), kPlain);
+  Array there = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
+  const ArrowDeviceArray was = *there;
+  Array to(garbage());
+  to->array.release = nullptr;
+  arrowdevice_array_move(there.get(), to.get());
+  CHECK(there.released());
+  CHECK(std::memcmp(to.get(), &was, sizeof was) == 0);
+  arrowdevice_array_move(to.get(), to.get());
+  arrowdevice_array_move(nullptr, to.get());
+  arrowdevice_array_move(to.get(), nullptr);
+  CHECK_FALSE(to.released());
+  CHECK(difference(sample, *to) == "");
+  Array nothing;
+  arrowdevice_array_move(nothing.get(), there.get());
+  CHECK(there.released());
+}
+
+TEST_CASE("an array is released once, and a released one or none is left alone") {
+  begin();
+  Sample sample(mixed_batch(), kPlain);
+  arrowdevice_array_release(sample.host.get());
+  CHECK(sample.ledger.live() == 0);
+  CHECK(sample.host.released());
+  arrowdevice_array_release(sample.host.get());
+  arrowdevice_array_release(nullptr);
+  CHECK(Ledger::mistakes() == 0);
+}
+
+TEST_CASE("an array is released behind a queue's work, at once where that is done") {
+  begin();
+  const Queue queue = make_queue(sim(0));
+  Sample now(field("l"), kPlain), later(field("l"), kPlain);
+  must(arrowdevice_queue_finish, queue.get(), -1);
+  must(arrowdevice_array_release_after, now.host.get(), queue.get());
+  CHECK(now.host.released());
+  must(arrowdevice_quiesce, -1);
+  CHECK(now.ledger.live() == 0);
+
+  Held engine(0);
+  must(arrowdevice_array_release_after, later.host.get(), queue.get());
+  CHECK(later.host.released());
+  CHECK(later.ledger.live() > 0);
+  engine.resume();
+  must(arrowdevice_quiesce, -1);
+  CHECK(later.ledger.live() == 0);
+}
+
+TEST_CASE("an array that cannot be released later stays with its owner") {
+  begin();
+  Sample sample(field("l"), kPlain);
+  const Queue queue = make_queue(sim(0));
+  refused(EINVAL, arrowdevice_array_release_after, nullptr, queue.get());
+  refused(EINVAL, arrowdevice_array_release_after, sample.host.get(), nullptr);
+  control::fail_next("event_record");
+  CHECK(arrowdevice_array_release_after(sample.host.get(), queue.get(), nullptr) == EIO);
+  control::lose(0);
+  refused(EIO, arrowdevice_array_release_after, sample.host.get(), queue.get());
+  CHECK_FALSE(sample.host.released());
+  CHECK(sample.ledger.live() > 0);
+  sample.host.reset();
+  refused(EINVAL, arrowdevice_array_release_after, sample.host.get(), queue.get());
+}
+
+TEST_CASE("waiting for an array ends with its event, or with the time") {
+  begin();
+  Sample sample(field("l"), kPlain);
+  Held engine(0);
+  const Array there = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
+  CHECK(contains(refused(ETIMEDOUT, arrowdevice_array_wait, there.get(), nullptr, 0), "ext_dev:0"));
+  refused(ETIMEDOUT, arrowdevice_array_wait, there.get(), nullptr, 1'000'000);
+  CHECK(is_ready(*there) == 0);
+  engine.resume();
+  must(arrowdevice_array_wait, there.get(), nullptr, -1);
+  must(arrowdevice_array_wait, there.get(), sim(0), 0);
+  CHECK(is_ready(*there) == 1);
+  must(arrowdevice_array_wait, sample.host.get(), nullptr, 0);
+}
+
+TEST_CASE("a queue waits for an array, of its own device, of another, and on the CPU for the CPU's") {
+  begin();
+  Sample sample(field("l"), kPlain);
+  Held engine(0);
+  const Array there = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
+  const Queue other = make_queue(sim(1));
+  must(arrowdevice_array_wait_on, there.get(), nullptr, other.get());
+  refused(ETIMEDOUT, arrowdevice_queue_finish, other.get(), 0);
+  engine.resume();
+  must(arrowdevice_queue_finish, other.get(), -1);
+  const Queue on_cpu = make_queue(cpu());
+  must(arrowdevice_array_wait_on, there.get(), nullptr, on_cpu.get());
+  CHECK(is_ready(*there) == 1);
+  must(arrowdevice_array_wait_on, sample.host.get(), nullptr, other.get());
+}
+
+TEST_CASE("missing arguments and released arrays are refused by all that wait") {
+  begin();
+  Array released;
+  Sample sample(field("l"), kPlain);
+  const Queue queue = make_queue(sim(0));
+  int ready = 77;
+  for (const ArrowDeviceArray* array : {static_cast<const ArrowDeviceArray*>(nullptr), std::as_const(released).get()}) {
+    refused(EINVAL, arrowdevice_array_ready, array, nullptr, &ready);
+    CHECK(ready == 0);
+    refused(EINVAL, arrowdevice_array_wait, array, nullptr, 0);
+    refused(EINVAL, arrowdevice_array_wait_on, array, nullptr, queue.get());
+  }
+  refused(EINVAL, arrowdevice_array_ready, sample.host.get(), nullptr, nullptr);
+  refused(EINVAL, arrowdevice_array_wait_on, sample.host.get(), nullptr, nullptr);
+}
+
+}  // namespace

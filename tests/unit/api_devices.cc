@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions about devices.
+#include <limits>
+
+#include "library.h"
+
+namespace {
+
+using namespace library_test;  // NOLINT: what every line of these tests is written with
+
+// What the format does not name, and nobody serves.
+constexpr ArrowDeviceType kNoTypes[] = {
+    0, 5, 6, 17, 99, -7, std::numeric_limits<int32_t>::max(), std::numeric_limits<int32_t>::min()};
+
+arrowdevice_device* const kNotADevice = reinterpret_cast<arrowdevice_device*>(8);
+
+TEST_CASE("a device is got by its type and id, and is one device however often it is asked for") {
+  begin();
+  CHECK(sim(0) == sim(0));
+  CHECK(sim(0) != sim(1));
+  const auto info = describe(sim(2));
+  CHECK(info.device_type == ARROW_DEVICE_EXT_DEV);
+  CHECK(info.device_id == 2);
+}
+
+TEST_CASE("a device type that nobody knows is not supported, and there is no device of it") {
+  begin();
+  for (const ArrowDeviceType type : kNoTypes) {
+    INFO(type);
+    arrowdevice_device* device = kNotADevice;
+    CHECK(contains(refused(ENOTSUP, arrowdevice_device_get, type, 0, &device), std::to_string(type)));
+    CHECK(device == nullptr);
+    int64_t count = 77;
+    refused(ENOTSUP, arrowdevice_device_count, type, &count);
+    CHECK(count == 0);
+    arrowdevice_native_device native{};
+    native.struct_size = sizeof native;
+    device = kNotADevice;
+    refused(ENOTSUP, arrowdevice_device_adopt, type, 0, &native, &device);
+    CHECK(device == nullptr);
+  }
+}
+
+TEST_CASE("a device id out of range is a device that is not there") {
+  begin();
+  for (const int64_t id : {int64_t{kSims}, int64_t{-1}, int64_t{-2}, std::numeric_limits<int64_t>::max(),
+                           std::numeric_limits<int64_t>::min()}) {
+    arrowdevice_device* device = kNotADevice;
+    CHECK(contains(refused(ENODEV, arrowdevice_device_get, ARROW_DEVICE_EXT_DEV, id, &device),
+                   "ext_dev:" + std::to_string(id)));
+    CHECK(device == nullptr);
+  }
+  arrowdevice_device* device = kNotADevice;
+  CHECK(contains(refused(ENODEV, arrowdevice_device_get, ARROW_DEVICE_CPU, 1, &device), "cpu:1"));
+}
+
+TEST_CASE("a device type without a driver counts none and says where it was looked for") {
+  begin();
+  int64_t count = 77;
+  must(arrowdevice_device_count, ARROW_DEVICE_METAL, &count);
+  CHECK(count == 0);
+  arrowdevice_device* device = kNotADevice;
+  CHECK(contains(refused(ENODEV, arrowdevice_device_get, ARROW_DEVICE_METAL, 0, &device), "metal"));
+  CHECK(device == nullptr);
+}
+
+TEST_CASE("devices are listed by type and id, as many as fit") {
+  begin();
+  int64_t count = 0;
+  must(arrowdevice_device_list, nullptr, 0, &count);
+  REQUIRE(count >= 1 + kSims);
+  std::vector<arrowdevice_device*> all(static_cast<size_t>(count) + 1, kNotADevice);
+  must(arrowdevice_device_list, all.data(), count, &count);
+  CHECK(all.back() == kNotADevice);
+  all.pop_back();
+  CHECK(all[0] == cpu());
+  for (size_t i = 1; i < all.size(); ++i) {
+    const auto before = describe(all[i - 1]);
+    const auto info = describe(all[i]);
+    CHECK(std::pair(before.device_type, before.device_id) < std::pair(info.device_type, info.device_id));
+  }
+  std::vector<arrowdevice_device*> two(3, kNotADevice);
+  int64_t total = 0;
+  must(arrowdevice_device_list, two.data(), 2, &total);
+  CHECK(total == count);
+  CHECK(two[1] == all[1]);
+  CHECK(two[2] == kNotADevice);
+}
+
+TEST_CASE("a device is described as its backend has it") {
+  begin();
+  auto info = describe(sim(0));
+  CHECK(std::string(info.backend) == "sim");
+  CHECK(std::string(info.vendor) == "libarrowdevice");
+  CHECK(info.name[0] != '\0');
+  CHECK(info.total_memory == int64_t{4} << 30);
+  CHECK(info.buffer_alignment == 64);
+  CHECK(info.flags == (ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_EVENTS));
+  info = describe(sim(kHandles[0]));
+  CHECK(info.flags == ARROWDEVICE_DEVICE_EVENTS);
+  CHECK(info.sub_buffer_alignment == 128);
+  info = describe(cpu());
+  CHECK(std::string(info.backend) == "cpu");
+  CHECK(info.flags == (ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_HOST_READABLE));
+  CHECK(info.device_id == 0);
+}
+
+TEST_CASE("the reach of devices is what their backend says") {
+  const auto reach = [](arrowdevice_device* from, arrowdevice_device* to) {
+    uint32_t out = 77;
+    must(arrowdevice_device_reach, from, to, &out);
+    return out;
+  };
+  constexpr uint32_t kBoth = ARROWDEVICE_REACH_ACCESS | ARROWDEVICE_REACH_COPY;
+  begin();
+  CHECK(reach(sim(0), sim(0)) == kBoth);
+  CHECK(reach(cpu(), cpu()) == kBoth);
+  CHECK(reach(cpu(), sim(0)) == ARROWDEVICE_REACH_COPY);
+  CHECK(reach(sim(0), cpu()) == ARROWDEVICE_REACH_COPY);
+  CHECK(reach(sim(0), sim(1)) == ARROWDEVICE_REACH_COPY);
+  begin(configuration(Peers::kNone));
+  CHECK(reach(sim(0), sim(1)) == 0);
+  begin(configuration(Peers::kAccess));
+  CHECK(reach(sim(0), sim(1)) == kBoth);
+  CHECK(reach(sim(0), sim(2)) == ARROWDEVICE_REACH_COPY);
+}
+
+TEST_CASE("a device is found by its name, and what is no name is refused") {
+  begin();
+  const auto find = [](const char* name) {
+    arrowdevice_device* device = nullptr;
+    must(arrowdevice_device_find, name, &device);
+    return device;
+  };
+  CHECK(find("cpu") == cpu());
+  CHECK(find("cpu:0") == cpu());
+  CHECK(find("ext_dev") == sim(0));
+  CHECK(find("ext_dev:3") == sim(3));
+  for (const char* name : {"", ":", ":0", "CPU", "cpu:", "cpu:x", "cpu:0x", "cpu:-1", "cpu: 0", "cpu:0:0", "gpu",
+                           "ext_dev:99999999999999999999", "cpu\xFF"}) {
+    INFO(name);
+    arrowdevice_device* device = kNotADevice;
+    refused(EINVAL, arrowdevice_device_find, name, &device);
+    CHECK(device == nullptr);
+  }
+  arrowdevice_device* device = kNotADevice;
+  refused(ENODEV, arrowdevice_device_find, "ext_dev:4", &device);
+}
+
+TEST_CASE("every device type that the format names has a name, and no other has one") {
+  const std::pair<ArrowDeviceType, const char*> names[] = {{ARROW_DEVICE_CPU, "cpu"},
+                                                           {ARROW_DEVICE_CUDA, "cuda"},
+                                                           {ARROW_DEVICE_CUDA_HOST, "cuda_host"},
+                                                           {ARROW_DEVICE_OPENCL, "opencl"},
+                                                           {ARROW_DEVICE_VULKAN, "vulkan"},
+                                                           {ARROW_DEVICE_METAL, "metal"},
+                                                           {ARROW_DEVICE_VPI, "vpi"},
+                                                           {ARROW_DEVICE_ROCM, "rocm"},
+                                                           {ARROW_DEVICE_ROCM_HOST, "rocm_host"},
+                                                           {ARROW_DEVICE_EXT_DEV, "ext_dev"},
+                                                           {ARROW_DEVICE_CUDA_MANAGED, "cuda_managed"},
+                                                           {ARROW_DEVICE_ONEAPI, "oneapi"},
+                                                           {ARROW_DEVICE_WEBGPU, "webgpu"},
+                                                           {ARROW_DEVICE_HEXAGON, "hexagon"}};
+  for (const auto& [type, name] : names) CHECK(arrowdevice_device_type_name(type) == std::string(name));
+  for (const ArrowDeviceType type : kNoTypes) CHECK(arrowdevice_device_type_name(type) == nullptr);
+}
+
+TEST_CASE("a device's free memory is less by what is allocated on it") {
+  begin();
+  int64_t before = 0, total = 0;
+  must(arrowdevice_device_memory, sim(0), &before, &total);
+  CHECK(total == describe(sim(0)).total_memory);
+  void* buffer = nullptr;
+  must(arrowdevice_buffer_allocate, sim(0), nullptr, nullptr, 1 << 20, &buffer);
+  int64_t after = 0;
+  must(arrowdevice_device_memory, sim(0), &after, nullptr);
+  CHECK(before - after == 1 << 20);
+  must(arrowdevice_device_memory, sim(0), nullptr, nullptr);
+  arrowdevice_buffer_free(sim(0), nullptr, buffer);
+  refused(EINVAL, arrowdevice_device_memory, nullptr, &before, &total);
+  control::lose(0);
+  refused(EIO, arrowdevice_device_memory, sim(0), &before, &total);
+}
+
+// Something for an application to tell its contexts by.
+arrowdevice_native_device context_of(int& mine) {
+  arrowdevice_native_device native{};
+  native.struct_size = sizeof native;
+  native.context = &mine;
+  return native;
+}
+
+TEST_CASE("an adopted context is a device of its own until it is retired as often as it was adopted") {
+  begin();
+  int mine = 0;
+  const auto native = context_of(mine);
+  arrowdevice_device* adopted = nullptr;
+  must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &native, &adopted);
+  CHECK(adopted != sim(1));
+  auto info = describe(adopted);
+  CHECK(info.device_id == 1);
+  CHECK((info.flags & ARROWDEVICE_DEVICE_ADOPTED) != 0);
+  CHECK((describe(sim(1)).flags & ARROWDEVICE_DEVICE_ADOPTED) == 0);
+  arrowdevice_device* again = nullptr;
+  must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &native, &again);
+  CHECK(again == adopted);
+  int other_mine = 0;
+  const auto other_native = context_of(other_mine);
+  arrowdevice_device* other = nullptr;
+  must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &other_native, &other);
+  CHECK(other != adopted);
+
+  Sample sample(mixed_batch());
+  auto there = copy(sample, adopted);
+  arrowdevice_device* found = nullptr;
+  must(arrowdevice_array_device, there.get(), &found);
+  CHECK(found == adopted);
+  CHECK(difference(sample, *there) == "");
+
+  must(arrowdevice_device_retire, adopted, 0);  // the second adoption
+  CHECK(contains(refused(EBUSY, arrowdevice_device_retire, adopted, -1), "alive"));
+  CHECK(difference(sample, *there) == "");
+  there.reset();
+  must(arrowdevice_device_retire, adopted, -1);
+  CHECK(contains(refused(ENODEV, arrowdevice_device_retire, adopted, -1), "retired"));
+  Array out;
+  refused(ENODEV, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), adopted, nullptr, out.out());
+  arrowdevice_queue* queue = nullptr;
+  refused(ENODEV, arrowdevice_queue_create, adopted, &queue);
+  int64_t free_bytes = 0;
+  refused(ENODEV, arrowdevice_device_memory, adopted, &free_bytes, &free_bytes);
+  arrowdevice_device_info info_after{};
+  info_after.struct_size = sizeof info_after;
+  refused(ENODEV, arrowdevice_device_describe, adopted, &info_after);
+
+  must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &native, &again);
+  CHECK(difference(sample, *copy(sample, again)) == "");
+  must(arrowdevice_device_retire, again, -1);
+  must(arrowdevice_device_retire, other, -1);
+  CHECK(control::refused() == 0);
+}
+
+TEST_CASE("an adopted device with work that is not done is not retired in time") {
+  begin();
+  int mine = 0;
+  const auto native = context_of(mine);
+  arrowdevice_device* adopted = nullptr;
+  must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &native, &adopted);
+  Sample sample(field("l"));
+  const Queue queue = make_queue(sim(0));
+  Held engine(0);
+  must(arrowdevice_array_release_after, sample.host.get(), queue.get());
+  refused(ETIMEDOUT, arrowdevice_device_retire, adopted, 0);
+  engine.resume();
+  must(arrowdevice_device_retire, adopted, -1);
+}
+
+TEST_CASE("what was not adopted is not retired, and handles that make no sense are not adopted") {
+  begin();
+  refused(EINVAL, arrowdevice_device_retire, nullptr, 0);
+  CHECK(contains(refused(EINVAL, arrowdevice_device_retire, sim(0), 0), "not adopted"));
+  arrowdevice_device* device = kNotADevice;
+  arrowdevice_native_device native{};
+  native.struct_size = sizeof native;
+  refused(EINVAL, arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 0, &native, &device);
+  CHECK(device == nullptr);
+  refused(EINVAL, arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 0, nullptr, &device);
+  refused(EINVAL, arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 0, &native, nullptr);
+  refused(ENOTSUP, arrowdevice_device_adopt, ARROW_DEVICE_CPU, 0, &native, &device);
+  refused(ENODEV, arrowdevice_device_adopt, ARROW_DEVICE_METAL, 0, &native, &device);
+}
+
+TEST_CASE("a device's handles are those of its driver, and adopting them gives the device itself") {
+  begin();
+  arrowdevice_native_device native{};
+  native.struct_size = sizeof native;
+  must(arrowdevice_device_native, sim(1), &native);
+  REQUIRE(native.device != nullptr);
+  REQUIRE(native.context != nullptr);
+  arrowdevice_device* adopted = nullptr;
+  must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &native, &adopted);
+  CHECK(adopted == sim(1));
+  must(arrowdevice_device_retire, adopted, -1);  // undoes the adoption, and no more
+  CHECK(describe(sim(1)).device_id == 1);
+  refused(EINVAL, arrowdevice_device_native, nullptr, &native);
+  refused(EINVAL, arrowdevice_device_native, sim(1), nullptr);
+  refused(ENOTSUP, arrowdevice_device_native, cpu(), &native);
+}
+
+TEST_CASE("missing arguments of functions about devices are named") {
+  begin();
+  arrowdevice_device* device = nullptr;
+  int64_t count = 0;
+  uint32_t reach = 0;
+  CHECK(contains(refused(EINVAL, arrowdevice_device_get, ARROW_DEVICE_CPU, 0, nullptr), "out"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_count, ARROW_DEVICE_CPU, nullptr), "out"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_list, &device, 1, nullptr), "count"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_list, nullptr, 1, &count), "out"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_list, &device, -1, &count), "capacity"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_reach, nullptr, sim(0), &reach), "from"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_reach, sim(0), nullptr, &reach), "to"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_reach, sim(0), sim(0), nullptr), "out"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_find, nullptr, &device), "name"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_find, "cpu", nullptr), "out"));
+  arrowdevice_device_info info{};
+  info.struct_size = sizeof info;
+  CHECK(contains(refused(EINVAL, arrowdevice_device_describe, nullptr, &info), "device"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_describe, sim(0), nullptr), "info"));
+  Counters counted{};
+  counted.struct_size = sizeof counted;
+  CHECK(contains(refused(EINVAL, arrowdevice_device_counters, nullptr, &counted), "device"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_counters, sim(0), nullptr), "counters"));
+}
+
+}  // namespace

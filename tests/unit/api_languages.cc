@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions for languages that cannot call C function pointers.
+#include "library.h"
+
+namespace {
+
+using namespace library_test;  // NOLINT: what every line of these tests is written with
+
+TEST_CASE("a schema's copy is deep and lives on without the original") {
+  const Field type =
+      struct_of({field("l", "id").with_metadata("unit", "s"), dictionary_of("i", field("u", "value")).named("kind"),
+                 map_of(field("u", "key"), field("i", "value")).named("map").with_flags(ARROW_FLAG_MAP_KEYS_SORTED)});
+  auto schema = make_schema(type);
+  Owned<ArrowSchema> made;
+  must(arrowdevice_schema_copy, schema.get(), made.out());
+  CHECK(made->children[0] != schema->children[0]);
+  const std::string metadata = encode_metadata({{"unit", "s"}});
+  arrowdevice_schema_release(schema.get());
+  CHECK(schema.released());
+  REQUIRE(made->n_children == 3);
+  CHECK(std::string(made->format) == "+s");
+  CHECK(std::string(made->children[0]->name) == "id");
+  CHECK(std::string(made->children[0]->metadata, metadata.size()) == metadata);
+  CHECK(std::string(made->children[1]->dictionary->format) == "u");
+  CHECK((made->children[2]->flags & ARROW_FLAG_MAP_KEYS_SORTED) != 0);
+
+  Owned<ArrowSchema> child(*made->children[2]);
+  made->children[2]->release = nullptr;
+  arrowdevice_schema_release(made.get());
+  CHECK(std::string(child->children[0]->children[1]->name) == "value");
+}
+
+TEST_CASE("a schema that is released, missing or malformed is not copied") {
+  Owned<ArrowSchema> released, out;
+  refused(EINVAL, arrowdevice_schema_copy, released.get(), out.out());
+  refused(EINVAL, arrowdevice_schema_copy, nullptr, out.out());
+  auto schema = make_schema(struct_of({field("i")}));
+  refused(EINVAL, arrowdevice_schema_copy, schema.get(), nullptr);
+  refused(EINVAL, arrowdevice_schema_copy, schema.get(), schema.get());
+  CHECK_FALSE(schema.released());
+  arrowdevice_schema_release(schema->children[0]);
+  refused(EINVAL, arrowdevice_schema_copy, schema.get(), out.out());
+  CHECK(out.released());
+}
+
+TEST_CASE("what is released already, or nothing, is left alone") {
+  const int64_t before = live_schema_fields();
+  Ledger ledger;
+  auto schema = make_schema(struct_of({field("i")}));
+  auto array = make_array(generate(field("u"), {}), ledger);
+  CHECK(live_schema_fields() == before + 2);
+  for (int i = 0; i < 2; ++i) {
+    arrowdevice_schema_release(schema.get());
+    arrowdevice_host_array_release(array.get());
+  }
+  CHECK(live_schema_fields() == before);
+  CHECK(ledger.live() == 0);
+  CHECK(Ledger::mistakes() == 0);
+  arrowdevice_schema_release(nullptr);
+  arrowdevice_host_array_release(nullptr);
+  arrowdevice_stream_release(nullptr);
+}
+
+// A stream of some batches of int64, then its end, or a failure.
+class Stream {
+ public:
+  explicit Stream(int batches, int code = 0, const char* text = nullptr) : left_(batches), code_(code), text_(text) {
+    stream_ = {.device_type = ARROW_DEVICE_CPU,
+               .get_schema = [](ArrowDeviceArrayStream* s, ArrowSchema* out) { return of(s).get_schema(out); },
+               .get_next = [](ArrowDeviceArrayStream* s, ArrowDeviceArray* out) { return of(s).get_next(out); },
+               .get_last_error = [](ArrowDeviceArrayStream* s) { return of(s).text_; },
+               .release =
+                   [](ArrowDeviceArrayStream* s) {
+                     ++of(s).releases;
+                     s->release = nullptr;
+                   },
+               .private_data = this};
+  }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  ArrowDeviceArrayStream* get() { return &stream_; }
+  int releases = 0;
+  Ledger ledger;
+
+ private:
+  static Stream& of(ArrowDeviceArrayStream* stream) { return *static_cast<Stream*>(stream->private_data); }
+
+  int get_schema(ArrowSchema* out) {
+    if (code_ != 0) return code_;
+    *out = make_schema(field("l")).take();
+    return 0;
+  }
+  int get_next(ArrowDeviceArray* out) {
+    if (left_ == 0 && code_ != 0) {
+      std::memset(out, 0x5C, sizeof *out);  // a failed producer may leave anything
+      return code_;
+    }
+    *out = ArrowDeviceArray{};
+    out->device_type = ARROW_DEVICE_CPU;
+    out->device_id = -1;
+    if (left_-- > 0) out->array = make_array(generate(field("l"), {}), ledger).take();
+    return 0;
+  }
+
+  int left_;
+  int code_;
+  const char* text_;
+  ArrowDeviceArrayStream stream_;
+};
+
+TEST_CASE("a stream's schema and arrays come out of it, until a released one marks the end") {
+  Stream stream(2);
+  Owned<ArrowSchema> schema;
+  must(arrowdevice_stream_schema, stream.get(), schema.out());
+  CHECK(std::string(schema->format) == "l");
+  Array array;
+  for (int i = 0; i < 2; ++i) {
+    must(arrowdevice_stream_next, stream.get(), array.out());
+    CHECK_FALSE(array.released());
+    CHECK(array->array.length == Knobs{}.rows);
+  }
+  must(arrowdevice_stream_next, stream.get(), array.out());
+  CHECK(array.released());
+  CHECK(stream.ledger.live() == 0);
+  arrowdevice_stream_release(stream.get());
+  arrowdevice_stream_release(stream.get());
+  CHECK(stream.releases == 1);
+  CHECK(contains(refused(EINVAL, arrowdevice_stream_next, stream.get(), array.out()), "released"));
+  CHECK(contains(refused(EINVAL, arrowdevice_stream_schema, stream.get(), schema.out()), "released"));
+}
+
+TEST_CASE("what a stream's producer says of a failure is passed on, with its code") {
+  Owned<ArrowSchema> schema;
+  Array array;
+  Stream talks(0, ECANCELED, "the table was dropped");
+  CHECK(refused(ECANCELED, arrowdevice_stream_schema, talks.get(), schema.out()) == "the table was dropped");
+  CHECK(refused(ECANCELED, arrowdevice_stream_next, talks.get(), array.out()) == "the table was dropped");
+  CHECK(array.released());
+  CHECK(schema.released());
+  Stream silent(0, EPIPE);
+  CHECK(contains(refused(EPIPE, arrowdevice_stream_schema, silent.get(), schema.out()), "get_schema"));
+  CHECK(contains(refused(EPIPE, arrowdevice_stream_next, silent.get(), array.out()), "get_next"));
+}
+
+TEST_CASE("missing arguments of functions about streams are refused") {
+  Stream stream(1);
+  Owned<ArrowSchema> schema;
+  Array array;
+  refused(EINVAL, arrowdevice_stream_schema, nullptr, schema.out());
+  refused(EINVAL, arrowdevice_stream_schema, stream.get(), nullptr);
+  refused(EINVAL, arrowdevice_stream_next, nullptr, array.out());
+  refused(EINVAL, arrowdevice_stream_next, stream.get(), nullptr);
+}
+
+}  // namespace

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions about the library itself, its backends and its deferred work.
+#include <mutex>
+
+#include "library.h"
+
+namespace {
+
+using namespace library_test;  // NOLINT: what every line of these tests is written with
+
+arrowdevice_backend_report explained(int64_t index) {
+  arrowdevice_backend_report report{};
+  report.struct_size = sizeof report;
+  must(arrowdevice_backend_explain, index, &report);
+  return report;
+}
+
+int64_t looks() {
+  arrowdevice_backend_report report{};
+  report.struct_size = sizeof report;
+  int64_t n = 0;
+  while (arrowdevice_backend_explain(n, &report, nullptr) == 0) ++n;
+  return n;
+}
+
+TEST_CASE("the version is that of the header") {
+  const std::string version = std::to_string(ARROWDEVICE_VERSION_MAJOR) + "." +
+                              std::to_string(ARROWDEVICE_VERSION_MINOR) + "." +
+                              std::to_string(ARROWDEVICE_VERSION_PATCH);
+  CHECK(arrowdevice_version() == version);
+}
+
+struct Log {
+  std::mutex mutex;
+  std::vector<std::pair<int, std::string>> lines;
+
+  static void add(void* user, int level, const char* message) {
+    auto& log = *static_cast<Log*>(user);
+    const std::lock_guard lock(log.mutex);
+    log.lines.emplace_back(level, message);
+  }
+};
+
+TEST_CASE("log lines go to the program's handler, with its data, until it is taken away") {
+  begin();
+  Log first, second;
+  int not_a_buffer = 0;
+  const auto complain = [&] { arrowdevice_buffer_free(sim(0), nullptr, &not_a_buffer); };
+  arrowdevice_set_log_handler(Log::add, &first);
+  complain();
+  arrowdevice_set_log_handler(Log::add, &second);
+  complain();
+  complain();
+  arrowdevice_set_log_handler(nullptr, nullptr);
+  REQUIRE(first.lines.size() == 1);
+  CHECK(first.lines[0].first == 0);
+  CHECK(contains(first.lines[0].second, "not a buffer that was allocated on ext_dev:0"));
+  CHECK(first.lines[0].second.find('\n') == std::string::npos);
+  CHECK(second.lines.size() == 2);
+}
+
+TEST_CASE("a registered backend serves its device types and is reported") {
+  begin();
+  int64_t count = 0;
+  must(arrowdevice_device_count, ARROW_DEVICE_EXT_DEV, &count);
+  CHECK(count == kSims);
+  bool is_reported = false;
+  for (int64_t i = 0; i < looks(); ++i) {
+    const auto report = explained(i);
+    if (std::string(report.name) != "sim" || report.status != 0) continue;
+    is_reported = true;
+    CHECK(std::string(report.path).empty());
+    CHECK(contains(report.reason, "ext_dev"));
+  }
+  CHECK(is_reported);
+  CHECK(std::string(explained(0).name) == "cpu");
+}
+
+TEST_CASE("a second backend of a name or for a device type is refused") {
+  begin();
+  CHECK(contains(refused(EEXIST, arrowdevice_backend_register, control::table()), "sim"));
+  arrowdevice_backend other = *control::table();
+  other.name = "other";
+  CHECK(contains(refused(EEXIST, arrowdevice_backend_register, &other), "ext_dev is served by the backend sim"));
+  const ArrowDeviceType cpu_type[] = {ARROW_DEVICE_CPU};
+  other.device_types = cpu_type;
+  CHECK(contains(refused(EEXIST, arrowdevice_backend_register, &other), "cpu"));
+}
+
+TEST_CASE("a table that cannot be used is not registered") {
+  begin();
+  const int64_t before = looks();
+  const ArrowDeviceType type[] = {70};
+  const auto refusal = [&](int code, auto spoil) {
+    arrowdevice_backend table = *control::table();
+    table.name = "spoiled";
+    table.device_types = type;
+    spoil(table);
+    return refused(code, arrowdevice_backend_register, &table);
+  };
+  CHECK(contains(refused(EINVAL, arrowdevice_backend_register, nullptr), "table"));
+  CHECK(contains(refusal(EINVAL, [](auto& t) { t.struct_size = 16; }), "16 bytes"));
+  CHECK(contains(refusal(ENOTSUP, [](auto& t) { t.abi_version = 2; }), "version 2"));
+  CHECK(contains(refusal(EINVAL, [](auto& t) { t.name = nullptr; }), "name"));
+  CHECK(contains(refusal(EINVAL, [](auto& t) { t.name = "Upper"; }), "name"));
+  CHECK(contains(refusal(EINVAL, [](auto& t) { t.name = "sixteen_letters_"; }), "name"));
+  CHECK(contains(refusal(EINVAL, [](auto& t) { t.device_types = nullptr; }), "device types"));
+  CHECK(contains(refusal(EINVAL, [](auto& t) { t.n_device_types = 0; }), "device types"));
+  CHECK(contains(refusal(EINVAL, [](auto& t) { t.event_wait = nullptr; }), "event_wait"));
+  CHECK(contains(refusal(EINVAL, [](auto& t) { t.host_unregister = nullptr; }), "host_register"));
+  CHECK(looks() == before);
+  int64_t count = 0;
+  refused(ENOTSUP, arrowdevice_device_count, ArrowDeviceType{70}, &count);
+}
+
+TEST_CASE("a plugin is loaded from an absolute path only, and from one that is there") {
+  begin();
+  CHECK(contains(refused(EINVAL, arrowdevice_backend_load, nullptr), "absolute_path"));
+  CHECK(contains(refused(EINVAL, arrowdevice_backend_load, "libarrowdevice-sim.so"), "absolute"));
+  CHECK(contains(refused(EINVAL, arrowdevice_backend_load, ""), "absolute"));
+  const int64_t before = looks();
+  const char* nowhere = "/nonexistent/libarrowdevice-nowhere.so";
+  CHECK(contains(refused(ENOENT, arrowdevice_backend_load, nowhere), nowhere));
+  CHECK(looks() == before + 1);
+  const auto report = explained(before);
+  CHECK(report.status == ENOENT);
+  CHECK(std::string(report.path) == nowhere);
+  CHECK(std::string(report.name) == "nowhere");
+}
+
+TEST_CASE("there is no report before the first and past the last look") {
+  begin();
+  arrowdevice_backend_report report{};
+  report.struct_size = sizeof report;
+  refused(ENOENT, arrowdevice_backend_explain, looks(), &report);
+  refused(ENOENT, arrowdevice_backend_explain, -1, &report);
+  refused(EINVAL, arrowdevice_backend_explain, 0, nullptr);
+}
+
+TEST_CASE("reaping ends deferred work whose events have fired, and not what is pending") {
+  begin();
+  Sample first(field("l")), second(field("l"));
+  const Queue queue = make_queue(sim(0));
+  const Queue other = make_queue(sim(1));
+  Held engine(0);
+  must(arrowdevice_array_release_after, first.host.get(), queue.get());
+  must(arrowdevice_reap, -1, nullptr);
+  CHECK(first.ledger.live() > 0);
+  must(arrowdevice_array_release_after, second.host.get(), other.get());
+  refused(ETIMEDOUT, arrowdevice_quiesce, 0);
+  refused(ETIMEDOUT, arrowdevice_quiesce, 1'000'000);
+  engine.resume();
+  must(arrowdevice_quiesce, -1);
+  CHECK(first.ledger.live() == 0);
+  CHECK(second.ledger.live() == 0);
+  int64_t done = -1;
+  must(arrowdevice_reap, -1, &done);
+  CHECK(done == 0);
+}
+
+TEST_CASE("manual reaping cannot be chosen once something was deferred") {
+  begin();
+  Sample sample(field("l"));
+  const Queue queue = make_queue(sim(0));
+  Held engine(0);
+  must(arrowdevice_array_release_after, sample.host.get(), queue.get());
+  engine.resume();
+  must(arrowdevice_quiesce, -1);
+  refused(EBUSY, arrowdevice_set_manual_reaping, 1);
+  must(arrowdevice_set_manual_reaping, 0);
+}
+
+}  // namespace

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions about queues, pools and bytes.
+#include <limits>
+
+#include "library.h"
+
+namespace {
+
+using namespace library_test;  // NOLINT: what every line of these tests is written with
+
+std::vector<unsigned char> sample_bytes(int64_t size) {
+  std::vector<unsigned char> bytes(static_cast<size_t>(size));
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(i % 97 + 1);
+  return bytes;
+}
+
+arrowdevice_copy_region to_device(arrowdevice_device* device, void* buffer, const void* from, int64_t size) {
+  return {.to = device,
+          .dst = buffer,
+          .dst_offset = 0,
+          .from = nullptr,
+          .src = from,
+          .src_offset = 0,
+          .size = size,
+          .reserved = 0};
+}
+
+arrowdevice_copy_region to_host(void* to, arrowdevice_device* device, const void* buffer, int64_t size) {
+  return {.to = nullptr,
+          .dst = to,
+          .dst_offset = 0,
+          .from = device,
+          .src = buffer,
+          .src_offset = 0,
+          .size = size,
+          .reserved = 0};
+}
+
+// A buffer of the default pool.
+class Buffer {
+ public:
+  Buffer(arrowdevice_device* device, int64_t size) : device_(device) {
+    must(arrowdevice_buffer_allocate, device, nullptr, nullptr, size, &buffer_);
+  }
+  ~Buffer() { arrowdevice_buffer_free(device_, nullptr, buffer_); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  void* get() const { return buffer_; }
+
+ private:
+  arrowdevice_device* device_;
+  void* buffer_ = nullptr;
+};
+
+TEST_CASE("a queue does its work in order and is finished when all of it is done") {
+  begin();
+  for (const int64_t id : {kAddresses[0], kHandles[0]}) {
+    INFO("device " << id);
+    const Buffer buffer(sim(id), 1'000);
+    const Queue queue = make_queue(sim(id));
+    const auto bytes = sample_bytes(1'000);
+    std::vector<unsigned char> back(1'000);
+    const auto in = to_device(sim(id), buffer.get(), bytes.data(), 1'000);
+    const auto out = to_host(back.data(), sim(id), buffer.get(), 1'000);
+    Held engine(id);
+    must(arrowdevice_buffer_copy, queue.get(), &in, 1);
+    must(arrowdevice_buffer_copy, queue.get(), &out, 1);
+    CHECK(contains(refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 0), "not done"));
+    refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 1'000'000);
+    engine.resume();
+    must(arrowdevice_queue_finish, queue.get(), -1);
+    must(arrowdevice_queue_finish, queue.get(), 0);  // nothing was queued since
+    CHECK(back == bytes);
+  }
+}
+
+TEST_CASE("a queue is not finished while work is left that the application queued on it by itself") {
+  begin();
+  const Queue queue = make_queue(sim(0));
+  must(arrowdevice_queue_finish, queue.get(), -1);
+  arrowdevice_native_queue native{};
+  native.struct_size = sizeof native;
+  must(arrowdevice_queue_native, queue.get(), &native);
+  arrowdevice_queue* made = nullptr;
+  must(arrowdevice_queue_wrap, sim(0), &native, &made);
+  const Queue same(made);
+  must(arrowdevice_queue_finish, same.get(), -1);
+  const Buffer buffer(sim(0), 64);
+  const auto bytes = sample_bytes(64);
+  const auto in = to_device(sim(0), buffer.get(), bytes.data(), 64);
+  for (auto [working, other] : {std::pair(&queue, &same), std::pair(&same, &queue)}) {
+    Held engine(0);
+    must(arrowdevice_buffer_copy, working->get(), &in, 1);
+    refused(ETIMEDOUT, arrowdevice_queue_finish, other->get(), 0);
+    engine.resume();
+    must(arrowdevice_queue_finish, other->get(), -1);
+  }
+}
+
+TEST_CASE("finishing a queue whose work failed says so") {
+  begin();
+  const Queue queue = make_queue(sim(0));
+  Held engine(0);
+  control::lose(0);
+  refused(EIO, arrowdevice_queue_finish, queue.get(), -1);
+}
+
+TEST_CASE("a queue that is destroyed finishes its work") {
+  begin();
+  const Buffer buffer(sim(0), 64);
+  const auto bytes = sample_bytes(64);
+  const auto in = to_device(sim(0), buffer.get(), bytes.data(), 64);
+  Queue queue = make_queue(sim(0));
+  Held engine(0);
+  must(arrowdevice_buffer_copy, queue.get(), &in, 1);
+  const int64_t live = control::counters(0).queues_live;
+  queue.reset();
+  CHECK(control::counters(0).queues_live == live - 1);
+  arrowdevice_queue_destroy(nullptr);
+  const Queue other = make_queue(sim(0));
+  engine.resume();
+  must(arrowdevice_queue_finish, other.get(), -1);
+  std::vector<unsigned char> got(64);
+  control::peek(0, buffer.get(), 0, got.data(), 64);
+  CHECK(got == bytes);
+}
+
+TEST_CASE("a wrapped queue is the application's own, and is not ended with ours") {
+  begin();
+  const Queue owned = make_queue(sim(0));
+  arrowdevice_native_queue native{};
+  native.struct_size = sizeof native;
+  must(arrowdevice_queue_native, owned.get(), &native);
+  REQUIRE(native.queue != nullptr);
+  arrowdevice_queue* made = nullptr;
+  must(arrowdevice_queue_wrap, sim(0), &native, &made);
+  Queue wrapped(made);
+  arrowdevice_native_queue same{};
+  same.struct_size = sizeof same;
+  must(arrowdevice_queue_native, wrapped.get(), &same);
+  CHECK(same.queue == native.queue);
+
+  // Work of one comes before work of the other: they are one queue.
+  const Buffer buffer(sim(0), 64);
+  const auto bytes = sample_bytes(64);
+  std::vector<unsigned char> back(64);
+  const auto in = to_device(sim(0), buffer.get(), bytes.data(), 64);
+  const auto out = to_host(back.data(), sim(0), buffer.get(), 64);
+  must(arrowdevice_buffer_copy, wrapped.get(), &in, 1);
+  must(arrowdevice_buffer_copy, owned.get(), &out, 1);
+  wrapped.reset();
+  must(arrowdevice_queue_finish, owned.get(), -1);
+  CHECK(back == bytes);
+
+  native.queue = nullptr;  // the driver's default one
+  must(arrowdevice_queue_wrap, sim(0), &native, &made);
+  wrapped.reset(made);
+  must(arrowdevice_queue_finish, wrapped.get(), -1);
+}
+
+TEST_CASE("queues that cannot be are refused") {
+  begin();
+  auto* queue = reinterpret_cast<arrowdevice_queue*>(8);
+  CHECK(contains(refused(EINVAL, arrowdevice_queue_create, nullptr, &queue), "device"));
+  CHECK(queue == nullptr);
+  refused(EINVAL, arrowdevice_queue_create, sim(0), nullptr);
+  arrowdevice_native_queue native{};
+  native.struct_size = sizeof native;
+  int not_a_queue = 0;
+  native.queue = &not_a_queue;
+  queue = reinterpret_cast<arrowdevice_queue*>(8);
+  refused(EINVAL, arrowdevice_queue_wrap, sim(0), &native, &queue);
+  CHECK(queue == nullptr);
+  refused(EINVAL, arrowdevice_queue_wrap, sim(0), nullptr, &queue);
+  refused(EINVAL, arrowdevice_queue_wrap, sim(0), &native, nullptr);
+  refused(EINVAL, arrowdevice_queue_wrap, nullptr, &native, &queue);
+  refused(ENOTSUP, arrowdevice_queue_wrap, cpu(), &native, &queue);
+  refused(EINVAL, arrowdevice_queue_native, nullptr, &native);
+  const Queue owned = make_queue(sim(0));
+  refused(EINVAL, arrowdevice_queue_native, owned.get(), nullptr);
+  const Queue on_cpu = make_queue(cpu());
+  refused(ENOTSUP, arrowdevice_queue_native, on_cpu.get(), &native);
+  refused(EINVAL, arrowdevice_queue_finish, nullptr, 0);
+}
+
+TEST_CASE("a pool that is made counts what it gives, and its memory outlives it") {
+  begin();
+  Pool pool = make_pool(sim(0));
+  CHECK(stats(pool.get()).allocations == 0);
+  void* buffer = nullptr;
+  must(arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, 10'000, &buffer);
+  CHECK(stats(pool.get()).used >= 10'000);
+  CHECK(stats(pool.get()).allocations == 1);
+  CHECK(stats(pool.get()).driver_allocations == 1);
+  CHECK(stats(pool.get()).peak == stats(pool.get()).used);
+  pool.reset();
+  CHECK(control::counters(0).allocations_live == 1);
+  arrowdevice_buffer_free(sim(0), nullptr, buffer);
+  CHECK(control::counters(0).allocations_live == 0);
+  arrowdevice_pool_destroy(nullptr);
+}
+
+TEST_CASE("trimming a pool gives back what it keeps") {
+  begin();
+  const Pool pool = make_pool(sim(0));
+  void* buffer = nullptr;
+  must(arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, 10'000, &buffer);
+  must(arrowdevice_pool_trim, pool.get());
+  CHECK(control::counters(0).allocations_live == 1);  // it is in use
+  arrowdevice_buffer_free(sim(0), nullptr, buffer);
+  CHECK(stats(pool.get()).kept >= 10'000);
+  CHECK(control::counters(0).allocations_live == 1);
+  must(arrowdevice_pool_trim, pool.get());
+  CHECK(stats(pool.get()).kept == 0);
+  CHECK(control::counters(0).allocations_live == 0);
+}
+
+TEST_CASE("a device's default pool can be another one, which it keeps alive") {
+  begin();
+  arrowdevice_pool* const own = default_pool(sim(0));
+  Pool pool = make_pool(sim(0));
+  arrowdevice_pool* const raw = pool.get();
+  must(arrowdevice_device_set_pool, sim(0), pool.get());
+  CHECK(default_pool(sim(0)) == raw);
+  pool.reset();
+  Sample sample(field("l"));
+  const int64_t before = stats(own).allocations;
+  const auto there = copy(sample, sim(0));
+  CHECK(stats(raw).allocations == 1);
+  CHECK(stats(own).allocations == before);
+  must(arrowdevice_device_set_pool, sim(0), nullptr);
+  CHECK(default_pool(sim(0)) == own);
+  CHECK(difference(sample, *there) == "");
+}
+
+TEST_CASE("pools that cannot be are refused") {
+  begin();
+  auto* pool = reinterpret_cast<arrowdevice_pool*>(8);
+  CHECK(contains(refused(EINVAL, arrowdevice_pool_create, nullptr, nullptr, &pool), "device"));
+  CHECK(pool == nullptr);
+  refused(EINVAL, arrowdevice_pool_create, sim(0), nullptr, nullptr);
+  auto options = pool_options();
+  options.flags = 1;
+  CHECK(contains(refused(EINVAL, arrowdevice_pool_create, sim(0), &options, &pool), "flags"));
+  options = pool_options();
+  options.cap = -1;
+  CHECK(contains(refused(EINVAL, arrowdevice_pool_create, sim(0), &options, &pool), "cap"));
+  options = pool_options();
+  options.deallocate = [](void*, void*, int64_t, void*) {};
+  CHECK(contains(refused(EINVAL, arrowdevice_pool_create, sim(0), &options, &pool), "allocate"));
+  CHECK(pool == nullptr);
+  PoolStats figures{};
+  figures.struct_size = sizeof figures;
+  refused(EINVAL, arrowdevice_pool_stats, nullptr, &figures);
+  refused(EINVAL, arrowdevice_pool_stats, default_pool(sim(0)), nullptr);
+  refused(EINVAL, arrowdevice_pool_trim, nullptr);
+  refused(EINVAL, arrowdevice_device_set_pool, nullptr, nullptr);
+  CHECK(contains(refused(EINVAL, arrowdevice_device_set_pool, sim(0), default_pool(sim(1))), "ext_dev:1"));
+  refused(EINVAL, arrowdevice_device_pool, nullptr, &pool);
+  refused(EINVAL, arrowdevice_device_pool, sim(0), nullptr);
+}
+
+TEST_CASE("buffers that cannot be are refused") {
+  begin();
+  void* buffer = &buffer;
+  for (const int64_t size : {int64_t{0}, int64_t{-1}, std::numeric_limits<int64_t>::min()}) {
+    CHECK(contains(refused(EINVAL, arrowdevice_buffer_allocate, sim(0), nullptr, nullptr, size, &buffer),
+                   std::to_string(size)));
+    CHECK(buffer == nullptr);
+  }
+  for (const int64_t size : {int64_t{8} << 30, std::numeric_limits<int64_t>::max()}) {
+    INFO(size);
+    const int code = arrowdevice_buffer_allocate(sim(0), nullptr, nullptr, size, &buffer, nullptr);
+    CHECK((code == ENOMEM || code == EINVAL));
+  }
+  refused(EINVAL, arrowdevice_buffer_allocate, nullptr, nullptr, nullptr, 1, &buffer);
+  refused(EINVAL, arrowdevice_buffer_allocate, sim(0), nullptr, nullptr, 1, nullptr);
+  refused(EINVAL, arrowdevice_buffer_allocate, sim(0), default_pool(sim(1)), nullptr, 1, &buffer);
+  CHECK(control::counters(0).allocations_live == 0);
+  CHECK(stats(default_pool(sim(0))).used == 0);
+}
+
+TEST_CASE("memory freed behind a queue is used again only after the queue's work") {
+  begin();
+  for (const int64_t id : {kAddresses[0], kHandles[0]}) {
+    INFO("device " << id);
+    const Queue queue = make_queue(sim(id));
+    void* first = nullptr;
+    must(arrowdevice_buffer_allocate, sim(id), nullptr, queue.get(), 4'000, &first);
+    const auto bytes = sample_bytes(4'000);
+    const auto in = to_device(sim(id), first, bytes.data(), 4'000);
+    Held engine(id);
+    must(arrowdevice_buffer_copy, queue.get(), &in, 1);
+    arrowdevice_buffer_free(sim(id), queue.get(), first);
+    CHECK(stats(default_pool(sim(id))).kept == 0);
+    const Buffer second(sim(id), 4'000);
+    CHECK(second.get() != first);
+    engine.resume();
+    must(arrowdevice_quiesce, -1);
+    CHECK(stats(default_pool(sim(id))).kept >= 4'000);
+    const Buffer third(sim(id), 4'000);
+    CHECK(third.get() == first);
+  }
+}
+
+TEST_CASE("freeing what is no buffer does nothing, and freeing nothing is allowed") {
+  begin();
+  arrowdevice_set_log_handler([](void*, int, const char*) {}, nullptr);
+  int not_a_buffer = 0;
+  arrowdevice_buffer_free(sim(0), nullptr, &not_a_buffer);
+  arrowdevice_buffer_free(nullptr, nullptr, &not_a_buffer);
+  void* buffer = nullptr;
+  must(arrowdevice_buffer_allocate, sim(0), nullptr, nullptr, 100, &buffer);
+  arrowdevice_buffer_free(sim(0), nullptr, buffer);
+  arrowdevice_buffer_free(sim(0), nullptr, buffer);  // a second time
+  arrowdevice_set_log_handler(nullptr, nullptr);
+  arrowdevice_buffer_free(sim(0), nullptr, nullptr);
+  arrowdevice_buffer_free(nullptr, nullptr, nullptr);
+  CHECK(stats(default_pool(sim(0))).used == 0);
+  CHECK(control::refused() == 0);
+}
+
+TEST_CASE("a part of a buffer holds the bytes at its offset, and is given back") {
+  begin();
+  for (const int64_t id : {kAddresses[0], kHandles[0]}) {
+    INFO("device " << id);
+    const Buffer buffer(sim(id), 1'024);
+    const auto bytes = sample_bytes(1'024);
+    control::poke(id, buffer.get(), 0, bytes.data(), 1'024);
+    void* part = nullptr;
+    must(arrowdevice_buffer_sub, sim(id), buffer.get(), 256, 100, &part);
+    CHECK(control::counters(id).sub_buffers_live == (id == kHandles[0] ? 1 : 0));
+    std::vector<unsigned char> got(100);
+    const Queue queue = make_queue(sim(id));
+    const auto out = to_host(got.data(), sim(id), part, 100);
+    must(arrowdevice_buffer_copy, queue.get(), &out, 1);
+    must(arrowdevice_queue_finish, queue.get(), -1);
+    CHECK(std::memcmp(got.data(), bytes.data() + 256, 100) == 0);
+    arrowdevice_buffer_sub_free(sim(id), part);
+    CHECK(control::counters(id).sub_buffers_live == 0);
+  }
+  arrowdevice_buffer_sub_free(nullptr, nullptr);
+  arrowdevice_buffer_sub_free(sim(kHandles[0]), nullptr);
+}
+
+TEST_CASE("parts that cannot be are refused") {
+  begin();
+  const int64_t id = kHandles[0];
+  const Buffer buffer(sim(id), 1'024);
+  void* part = &part;
+  refused(EINVAL, arrowdevice_buffer_sub, sim(id), nullptr, 0, 1, &part);
+  CHECK(part == nullptr);
+  refused(EINVAL, arrowdevice_buffer_sub, sim(id), buffer.get(), -128, 1, &part);
+  refused(EINVAL, arrowdevice_buffer_sub, sim(id), buffer.get(), 0, 0, &part);
+  CHECK(contains(refused(EINVAL, arrowdevice_buffer_sub, sim(id), buffer.get(), 4, 1, &part), "multiple of 128"));
+  refused(EINVAL, arrowdevice_buffer_sub, sim(id), buffer.get(), 1 << 20, 1, &part);
+  refused(EINVAL, arrowdevice_buffer_sub, nullptr, buffer.get(), 0, 1, &part);
+  refused(EINVAL, arrowdevice_buffer_sub, sim(id), buffer.get(), 0, 1, nullptr);
+}
+
+TEST_CASE("regions are copied from and to their offsets, between devices too") {
+  begin();
+  const Buffer near(sim(0), 256), far(sim(kHandles[0]), 256);
+  const auto bytes = sample_bytes(256);
+  std::vector<unsigned char> back(256);
+  const Queue queue = make_queue(sim(kHandles[0]));
+  control::poke(0, near.get(), 0, bytes.data(), 256);
+  arrowdevice_copy_region region{};
+  region.to = sim(kHandles[0]);
+  region.dst = far.get();
+  region.dst_offset = 100;
+  region.from = sim(0);
+  region.src = near.get();
+  region.src_offset = 10;
+  region.size = 50;
+  must(arrowdevice_buffer_copy, queue.get(), &region, 1);
+  arrowdevice_copy_region out = to_host(back.data(), sim(kHandles[0]), far.get(), 50);
+  out.src_offset = 100;
+  out.dst_offset = 7;
+  must(arrowdevice_buffer_copy, queue.get(), &out, 1);
+  must(arrowdevice_queue_finish, queue.get(), -1);
+  CHECK(std::memcmp(back.data() + 7, bytes.data() + 10, 50) == 0);
+  CHECK(back[6] == 0);
+  CHECK(back[57] == 0);
+  must(arrowdevice_buffer_copy, queue.get(), nullptr, 0);
+  region.size = 0;
+  region.src = nullptr;
+  const int64_t copies = control::counters(kHandles[0]).copies;
+  must(arrowdevice_buffer_copy, queue.get(), &region, 1);  // nothing to do is done
+  CHECK(control::counters(kHandles[0]).copies == copies);
+}
+
+TEST_CASE("host memory may be named as the CPU") {
+  begin();
+  const Buffer buffer(sim(0), 64);
+  const auto bytes = sample_bytes(64);
+  auto in = to_device(sim(0), buffer.get(), bytes.data(), 64);
+  in.from = cpu();
+  const Queue queue = make_queue(sim(0));
+  must(arrowdevice_buffer_copy, queue.get(), &in, 1);
+  must(arrowdevice_queue_finish, queue.get(), -1);
+  std::vector<unsigned char> got(64);
+  control::peek(0, buffer.get(), 0, got.data(), 64);
+  CHECK(got == bytes);
+}
+
+TEST_CASE("regions that make no sense are refused with their number") {
+  begin();
+  const Buffer buffer(sim(0), 64);
+  const Queue queue = make_queue(sim(0));
+  const Queue on_cpu = make_queue(cpu());
+  unsigned char host[64] = {};
+  const auto good = to_device(sim(0), buffer.get(), host, 64);
+  const auto refusal = [&](auto spoil, arrowdevice_queue* on) {
+    arrowdevice_copy_region regions[] = {good, good};
+    spoil(regions[1]);
+    return refused(EINVAL, arrowdevice_buffer_copy, on, regions, 2);
+  };
+  CHECK(contains(refusal([](auto& r) { r.size = -1; }, queue.get()), "region 1"));
+  CHECK(contains(refusal([](auto& r) { r.dst_offset = -1; }, queue.get()), "region 1"));
+  CHECK(contains(refusal([](auto& r) { r.src_offset = -1; }, queue.get()), "region 1"));
+  CHECK(contains(refusal([](auto& r) { r.src = nullptr; }, queue.get()), "region 1"));
+  CHECK(contains(refusal([](auto& r) { r.dst = nullptr; }, queue.get()), "region 1"));
+  refusal([](auto& r) { r.dst_offset = 1 << 20; }, queue.get());  // beyond the buffer: the driver's word
+  refusal([](auto& r) { r.size = std::numeric_limits<int64_t>::max(); }, queue.get());
+  CHECK(contains(refused(EINVAL, arrowdevice_buffer_copy, on_cpu.get(), &good, 1), "region 0"));
+  refused(EINVAL, arrowdevice_buffer_copy, nullptr, &good, 1);
+  refused(EINVAL, arrowdevice_buffer_copy, queue.get(), nullptr, 1);
+  refused(EINVAL, arrowdevice_buffer_copy, queue.get(), &good, -1);
+}
+
+}  // namespace

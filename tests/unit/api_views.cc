@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Foreign arrays taken over.
+#include "library.h"
+
+namespace {
+
+using namespace library_test;  // NOLINT: what every line of these tests is written with
+
+constexpr Knobs kPlain{.rows = 40};
+
+arrowdevice_import_options import_options(uint32_t flags = 0) {
+  arrowdevice_import_options options{};
+  options.struct_size = sizeof options;
+  options.flags = flags;
+  return options;
+}
+
+View import_view(ArrowDeviceArray* array, const ArrowSchema& schema,
+                 const arrowdevice_import_options* options = nullptr) {
+  arrowdevice_view* view = nullptr;
+  must(arrowdevice_array_import, array, &schema, options, &view);
+  return View(view);
+}
+
+TEST_CASE("a view shows the fields, the buffers and the texts of an array") {
+  begin();
+  const Field type =
+      struct_of({field("l", "id").with_metadata("unit", "s"), field("u", "name").not_null(),
+                 field("w:3", "code").extension("house.code", std::string("a\0b", 3)),
+                 fixed_size_list_of(4, field("b", "item")).named("bits"), dictionary_of("s", field("u")).named("kind")})
+          .not_null();
+  Sample sample(type, kPlain);
+  Array there = copy(sample, sim(0));
+  const ArrowDeviceArray was = *there;
+  const View view = import_view(there.get(), *sample.schema);
+  CHECK(there.released());
+  sample.schema.reset();  // nothing depends on it
+
+  const arrowdevice_node* root = arrowdevice_view_root(view.get());
+  REQUIRE(root != nullptr);
+  CHECK(root->layout == ARROWDEVICE_LAYOUT_STRUCT);
+  CHECK(std::string(root->format) == "+s");
+  CHECK(root->length == 40);
+  REQUIRE(root->n_children == 5);
+  const arrowdevice_node& id = *root->children[0];
+  CHECK(std::string(id.name) == "id");
+  CHECK(std::string(id.format) == "l");
+  CHECK(id.layout == ARROWDEVICE_LAYOUT_FIXED);
+  CHECK(id.bit_width == 64);
+  CHECK(id.extension_name == nullptr);
+  CHECK(id.metadata != nullptr);
+  REQUIRE(id.n_buffers == 2);
+  CHECK(id.buffers[0].role == ARROWDEVICE_ROLE_VALIDITY);
+  CHECK(id.buffers[1].role == ARROWDEVICE_ROLE_DATA);
+  CHECK(id.buffers[1].size == 40 * 8);
+  CHECK(id.buffers[1].flags == ARROWDEVICE_BUFFER_SIZE_KNOWN);
+  CHECK(id.buffers[1].data == id.array->buffers[1]);
+  const arrowdevice_node& name = *root->children[1];
+  CHECK((name.flags & ARROW_FLAG_NULLABLE) == 0);
+  REQUIRE(name.n_buffers == 3);
+  CHECK(name.buffers[1].role == ARROWDEVICE_ROLE_OFFSETS);
+  CHECK(name.buffers[1].size == 41 * 4);
+  CHECK((name.buffers[2].flags & ARROWDEVICE_BUFFER_SIZE_KNOWN) == 0);
+  CHECK(name.buffers[2].size == 0);
+  const arrowdevice_node& code = *root->children[2];
+  CHECK(std::string(code.extension_name) == "house.code");
+  REQUIRE(code.extension_metadata_size == 3);
+  CHECK(std::memcmp(code.extension_metadata, "a\0b", 3) == 0);
+  CHECK(code.bit_width == 24);
+  CHECK(root->children[3]->list_size == 4);
+  CHECK(root->children[3]->children[0]->bit_width == 1);
+  const arrowdevice_node& kind = *root->children[4];
+  CHECK(kind.layout == ARROWDEVICE_LAYOUT_FIXED);
+  REQUIRE(kind.dictionary != nullptr);
+  CHECK(std::string(kind.dictionary->format) == "u");
+  CHECK(id.dictionary == nullptr);
+
+  CHECK(arrowdevice_view_device(view.get()) == sim(0));
+  CHECK(arrowdevice_view_array(view.get())->device_id == 0);
+  CHECK(arrowdevice_view_array(view.get())->array.buffers == was.array.buffers);
+}
+
+TEST_CASE("a view learns the sizes that lie on the device when it is asked to, and waits for the event first") {
+  begin();
+  Sample sample(struct_of({field("u", "a"), field("vu", "b")}).not_null(), kPlain);
+  Array there = copy(sample, sim(0));
+  const auto* offsets = static_cast<const int32_t*>(sample.twin->children[0]->buffers[1]);
+  const int64_t readbacks = counters(sim(0)).readbacks;
+  const auto options = import_options(ARROWDEVICE_IMPORT_SIZES);
+  const View view = import_view(there.get(), *sample.schema, &options);
+  const auto& text = arrowdevice_view_root(view.get())->children[0]->buffers[2];
+  CHECK((text.flags & ARROWDEVICE_BUFFER_SIZE_KNOWN) != 0);
+  CHECK(text.size == offsets[40]);
+  CHECK(counters(sim(0)).readbacks == readbacks + 1);
+  const arrowdevice_node& views = *arrowdevice_view_root(view.get())->children[1];
+  CHECK((views.buffers[views.n_buffers - 1].flags & ARROWDEVICE_BUFFER_HOST) != 0);
+}
+
+TEST_CASE("a view whose array is not ready in time is refused, and the array stays") {
+  begin();
+  Sample sample(field("u"), kPlain);
+  Held engine(0);
+  Array there = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
+  auto options = import_options(ARROWDEVICE_IMPORT_SIZES);
+  options.timeout_ns = 1'000'000;
+  auto* view = reinterpret_cast<arrowdevice_view*>(8);
+  refused(ETIMEDOUT, arrowdevice_array_import, there.get(), sample.schema.get(), &options, &view);
+  CHECK(view == nullptr);
+  CHECK_FALSE(there.released());
+  engine.resume();
+  CHECK(difference(sample, *there) == "");
+}
+
+TEST_CASE("a view makes a queue wait, and nobody otherwise") {
+  begin();
+  Sample sample(field("l"), kPlain);
+  Held engine(0);
+  Array there = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
+  const Queue queue = make_queue(sim(1));
+  auto options = import_options();
+  options.queue = queue.get();
+  const View view = import_view(there.get(), *sample.schema, &options);
+  refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 0);
+  engine.resume();
+  must(arrowdevice_queue_finish, queue.get(), -1);
+}
+
+TEST_CASE("a view's second owner lives on without the view, and the view without it") {
+  begin();
+  Sample sample(mixed_batch(), kPlain);
+  View view = import_view(sample.host.get(), *sample.schema);
+  Array shared;
+  must(arrowdevice_view_share, view.get(), shared.out());
+  Array more;
+  must(arrowdevice_view_share, view.get(), more.out());
+  more.reset();
+  CHECK(sample.ledger.live() > 0);
+  view.reset();
+  CHECK(sample.ledger.live() > 0);
+  CHECK(difference(sample, *shared) == "");
+  shared.reset();
+  CHECK(sample.ledger.live() == 0);
+  CHECK(Ledger::mistakes() == 0);
+}
+
+TEST_CASE("a view lets its array go as it came") {
+  begin();
+  Sample sample(mixed_batch(), kPlain);
+  const ArrowDeviceArray was = *sample.host;
+  View view = import_view(sample.host.get(), *sample.schema);
+  Array out;
+  arrowdevice_view_detach(view.release(), out.out());
+  CHECK(std::memcmp(out.get(), &was, sizeof was) == 0);
+  CHECK(difference(sample, *out) == "");
+  arrowdevice_view_detach(nullptr, out.out());
+  CHECK(out.released());
+  CHECK(sample.ledger.live() == 0);
+}
+
+TEST_CASE("a view that was shared lets go an owner like the others") {
+  begin();
+  Sample sample(mixed_batch(), kPlain);
+  View view = import_view(sample.host.get(), *sample.schema);
+  Array shared;
+  must(arrowdevice_view_share, view.get(), shared.out());
+  Array out;
+  arrowdevice_view_detach(view.release(), out.out());
+  shared.reset();
+  CHECK(sample.ledger.live() > 0);
+  CHECK(difference(sample, *out) == "");
+  out.reset();
+  CHECK(sample.ledger.live() == 0);
+}
+
+TEST_CASE("releasing a view releases its array, at once or behind a queue's work") {
+  begin();
+  Sample first(field("u"), kPlain), second(field("u"), kPlain);
+  import_view(first.host.get(), *first.schema).reset();
+  CHECK(first.ledger.live() == 0);
+  arrowdevice_view_release(nullptr);
+
+  const Queue queue = make_queue(sim(0));
+  Held engine(0);
+  View view = import_view(second.host.get(), *second.schema);
+  must(arrowdevice_view_release_after, view.release(), queue.get());
+  CHECK(second.ledger.live() > 0);
+  engine.resume();
+  must(arrowdevice_quiesce, -1);
+  CHECK(second.ledger.live() == 0);
+}
+
+TEST_CASE("a view that cannot be released later stays as it is") {
+  begin();
+  Sample sample(field("u"), kPlain);
+  const Queue queue = make_queue(sim(0));
+  View view = import_view(sample.host.get(), *sample.schema);
+  refused(EINVAL, arrowdevice_view_release_after, nullptr, queue.get());
+  refused(EINVAL, arrowdevice_view_release_after, view.get(), nullptr);
+  control::fail_next("event_record");
+  CHECK(arrowdevice_view_release_after(view.get(), queue.get(), nullptr) == EIO);
+  CHECK(arrowdevice_view_root(view.get())->length == 40);
+  Array shared;
+  must(arrowdevice_view_share, view.get(), shared.out());
+  CHECK(difference(sample, *shared) == "");
+}
+
+TEST_CASE("an import that is refused gives no view and leaves the array alone") {
+  begin();
+  Sample sample(field("u"), kPlain);
+  const auto other = make_schema(field("l"));
+  auto* view = reinterpret_cast<arrowdevice_view*>(8);
+  refused(EINVAL, arrowdevice_array_import, nullptr, sample.schema.get(), nullptr, &view);
+  CHECK(view == nullptr);
+  refused(EINVAL, arrowdevice_array_import, sample.host.get(), nullptr, nullptr, &view);
+  refused(EINVAL, arrowdevice_array_import, sample.host.get(), sample.schema.get(), nullptr, nullptr);
+  refused(EINVAL, arrowdevice_array_import, sample.host.get(), other.get(), nullptr, &view);
+  auto options = import_options(2);
+  CHECK(contains(refused(EINVAL, arrowdevice_array_import, sample.host.get(), sample.schema.get(), &options, &view),
+                 "flags"));
+  options = import_options();
+  options.validate = 3;
+  refused(EINVAL, arrowdevice_array_import, sample.host.get(), sample.schema.get(), &options, &view);
+  options.validate = ARROWDEVICE_VALIDATE_FULL;
+  refused(ENOTSUP, arrowdevice_array_import, sample.host.get(), sample.schema.get(), &options, &view);
+  CHECK_FALSE(sample.host.released());
+  CHECK(difference(sample, *sample.host) == "");
+  Array out;
+  refused(EINVAL, arrowdevice_view_share, nullptr, out.out());
+  const View there = import_view(sample.host.get(), *sample.schema);
+  refused(EINVAL, arrowdevice_view_share, there.get(), nullptr);
+  CHECK(arrowdevice_view_root(nullptr) == nullptr);
+  CHECK(arrowdevice_view_array(nullptr) == nullptr);
+  CHECK(arrowdevice_view_device(nullptr) == nullptr);
+}
+
+}  // namespace

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time-outs: what waits for a device that does not come gives up, and loses nothing.
+#include "library.h"
+
+namespace {
+
+using namespace library_test;  // NOLINT: what every line of these tests is written with
+
+constexpr int64_t kShort = 2'000'000;
+
+TEST_CASE("a copy to the host gives up on an array that is not ready in time, and can be tried again") {
+  begin();
+  Sample sample(field("u"), {.rows = 30});
+  const Array there = copy(sample, sim(0));
+  control::UserEvent written;
+  Array pending;
+  Owned<ArrowArray> plain(copy(*there, *sample.schema, sim(0)).take().array);
+  must(arrowdevice_array_export_event, sim(0), plain.get(), written.sync_event(), nullptr, nullptr, pending.out());
+  auto options = copy_options();
+  options.timeout_ns = kShort;
+  Array out;
+  // Sizes of strings have to be read before anything is submitted.
+  CHECK(contains(
+      refused(ETIMEDOUT, arrowdevice_array_copy, pending.get(), sample.schema.get(), cpu(), &options, out.out()),
+      "ext_dev:0"));
+  CHECK(out.released());
+  Owned<ArrowArray> host;
+  refused(ETIMEDOUT, arrowdevice_array_to_host, pending.get(), sample.schema.get(), &options, host.out());
+  CHECK_FALSE(pending.released());
+  written.set();
+  must(arrowdevice_array_to_host, pending.get(), sample.schema.get(), &options, host.out());
+  CHECK(arrowdevice::testing::difference(*sample.schema, *sample.twin, *sample.schema, *host) == "");
+}
+
+TEST_CASE("a copy within one backend gives up in the same way where it must read before it copies") {
+  begin();
+  Sample sample(list_of(field("u")), {.rows = 30});
+  for (const Peers peers : {Peers::kCopy, Peers::kNone}) {
+    begin(configuration(peers));
+    Held engine(0);
+    const Array pending = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
+    auto options = copy_options(ARROWDEVICE_COPY_ASYNC);
+    options.timeout_ns = kShort;
+    Array out;
+    refused(ETIMEDOUT, arrowdevice_array_copy, pending.get(), sample.schema.get(), sim(1), &options, out.out());
+    CHECK(out.released());
+    engine.resume();
+    must(arrowdevice_array_wait, pending.get(), nullptr, -1);
+    const Array moved = copy(*pending, *sample.schema, sim(1), options);
+    CHECK(difference(sample, *moved) == "");
+  }
+}
+
+TEST_CASE("what needs no wait before it is submitted has no use for a time-out") {
+  begin();
+  Sample sample(field("l"), {.rows = 30});
+  Held engine(0);
+  auto options = copy_options(ARROWDEVICE_COPY_ASYNC);
+  options.timeout_ns = 1;
+  const Array pending = copy(*sample.host, *sample.schema, sim(0), options);
+  const Array moved = copy(*pending, *sample.schema, sim(1), options);
+  CHECK(is_ready(*moved) == 0);
+  engine.resume();
+  CHECK(difference(sample, *moved) == "");
+}
+
+TEST_CASE("an import gives up in time, and without sizes to learn does not wait") {
+  begin();
+  Sample sample(field("u"), {.rows = 30});
+  Held engine(0);
+  Array pending = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
+  arrowdevice_import_options options{};
+  options.struct_size = sizeof options;
+  options.flags = ARROWDEVICE_IMPORT_SIZES;
+  options.timeout_ns = kShort;
+  arrowdevice_view* view = nullptr;
+  refused(ETIMEDOUT, arrowdevice_array_import, pending.get(), sample.schema.get(), &options, &view);
+  CHECK_FALSE(pending.released());
+  options.flags = 0;
+  must(arrowdevice_array_import, pending.get(), sample.schema.get(), &options, &view);
+  arrowdevice_view_detach(view, pending.out());
+  engine.resume();
+  CHECK(difference(sample, *pending) == "");
+}
+
+TEST_CASE("a queue of the CPU that waits for a device's array gives up in time") {
+  begin();
+  Sample sample(field("u"), {.rows = 30});
+  Held engine(0);
+  Array pending = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
+  const Queue queue = make_queue(cpu());
+  arrowdevice_import_options options{};
+  options.struct_size = sizeof options;
+  options.queue = queue.get();
+  options.timeout_ns = kShort;
+  arrowdevice_view* view = nullptr;
+  refused(ETIMEDOUT, arrowdevice_array_import, pending.get(), sample.schema.get(), &options, &view);
+  CHECK_FALSE(pending.released());
+}
+
+TEST_CASE("negative time-outs wait for ever, zero does not wait") {
+  begin();
+  Sample sample(field("l"), {.rows = 30});
+  Held engine(0);
+  const Array pending = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
+  refused(ETIMEDOUT, arrowdevice_array_wait, pending.get(), nullptr, 0);
+  engine.resume();
+  must(arrowdevice_array_wait, pending.get(), nullptr, INT64_MIN);
+  auto options = copy_options();
+  options.timeout_ns = -5;
+  CHECK(difference(sample, *copy(*pending, *sample.schema, cpu(), options)) == "");
+}
+
+}  // namespace

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Children of a process that has opened a driver: arrays on the CPU work as before, arrays on devices are let go
+// without calling anyone.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+
+#include "library.h"
+
+namespace {
+
+using namespace library_test;  // NOLINT: what every line of these tests is written with
+
+// Runs `body` in a forked child; the number of the first check of it that failed, 0 if none did.
+int in_child(const std::function<int()>& body) {
+  const pid_t child = fork();
+  if (child == 0) _exit(body());
+  REQUIRE(child > 0);
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  return WEXITSTATUS(status);
+}
+
+TEST_CASE("in a forked child, arrays on the CPU are copied, shared and released") {
+  begin();
+  Sample sample(mixed_batch(), {.rows = 20});
+  Array shared;
+  must(arrowdevice_array_share, sample.host.get(), shared.out());
+  copy(sample, sim(0)).reset();
+  CHECK(in_child([&] {
+          Array made;
+          if (arrowdevice_array_copy(shared.get(), sample.schema.get(), cpu(), nullptr, made.out(), nullptr) != 0)
+            return 1;
+          if (arrowdevice::testing::difference(*sample.schema, *sample.twin, *sample.schema, made->array) != "")
+            return 2;
+          made.reset();
+          arrowdevice_array_release(shared.get());
+          if (sample.ledger.live() == 0) return 3;
+          arrowdevice_array_release(sample.host.get());
+          if (sample.ledger.live() != 0) return 4;
+          return 0;
+        }) == 0);
+  CHECK(sample.ledger.live() > 0);  // the parent's are its own
+}
+
+TEST_CASE("in a forked child, arrays on devices are let go without calling the driver") {
+  begin();
+  Sample sample(mixed_batch(), {.rows = 20});
+  Array there = copy(sample, sim(kHandles[0]));
+  Array pending = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
+  must(arrowdevice_array_wait, pending.get(), nullptr, -1);
+  Queue queue = make_queue(sim(0));
+  Pool pool = make_pool(sim(0));
+  void* buffer = nullptr;
+  must(arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, 100, &buffer);
+  const auto calls = [] {
+    int64_t all = 0;
+    for (const char* function :
+         {"buffer_deallocate", "sub_buffer_free", "event_destroy", "queue_destroy", "event_query", "event_wait",
+          "event_record", "copy", "buffer_allocate", "queue_create", "locate"}) {
+      all += control::calls(function);
+    }
+    return all;
+  };
+  CHECK(in_child([&] {
+          const int64_t before = calls();
+          arrowdevice_buffer_free(sim(0), nullptr, buffer);
+          there.reset();
+          pending.reset();
+          queue.reset();
+          pool.reset();
+          if (arrowdevice_quiesce(0, nullptr) != 0) return 1;
+          return calls() == before ? 0 : 2;
+        }) == 0);
+  CHECK(difference(sample, *there) == "");
+  CHECK(difference(sample, *pending) == "");
+  arrowdevice_buffer_free(sim(0), nullptr, buffer);
+}
+
+TEST_CASE("in a forked child, calls on devices that were opened before answer that they cannot be used") {
+  begin();
+  Sample sample(mixed_batch(), {.rows = 20});
+  Array there = copy(sample, sim(0));
+  arrowdevice_device* const device = sim(0);
+  CHECK(in_child([&] {
+          Array out;
+          arrowdevice_queue* queue = nullptr;
+          void* buffer = nullptr;
+          if (arrowdevice_array_copy(sample.host.get(), sample.schema.get(), device, nullptr, out.out(), nullptr) !=
+              ENODEV) {
+            return 1;
+          }
+          if (arrowdevice_array_copy(there.get(), sample.schema.get(), cpu(), nullptr, out.out(), nullptr) != ENODEV)
+            return 2;
+          if (arrowdevice_queue_create(device, &queue, nullptr) != ENODEV) return 3;
+          if (arrowdevice_buffer_allocate(device, nullptr, nullptr, 100, &buffer, nullptr) != ENODEV) return 4;
+          if (!out.released()) return 5;
+          arrowdevice_error error{};
+          if (arrowdevice_queue_create(device, &queue, &error) != ENODEV) return 6;
+          if (std::string(error.message).find("fork") == std::string::npos) return 7;
+          there.reset();
+          return 0;
+        }) == 0);
+  CHECK(difference(sample, *there) == "");
+}
+
+}  // namespace

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Manual reaping, which is chosen once in a process: these tests are a program of their own, and run in their order.
+#include <dirent.h>
+
+#include <memory>
+
+#include "library.h"
+
+namespace {
+
+using namespace library_test;  // NOLINT: what every line of these tests is written with
+
+int64_t threads() {
+  DIR* const folder = opendir("/proc/self/task");
+  REQUIRE(folder != nullptr);
+  int64_t n = 0;
+  while (const dirent* entry = readdir(folder)) n += entry->d_name[0] != '.';
+  closedir(folder);
+  return n;
+}
+
+void become_manual() { must(arrowdevice_set_manual_reaping, 1); }
+
+TEST_CASE("with manual reaping no thread is started, and nothing ends before the program asks") {
+  begin();
+  become_manual();
+  Sample sample(field("l"));
+  const Queue queue = make_queue(sim(0));
+  must(arrowdevice_queue_finish, queue.get(), -1);  // the device has its thread
+  const int64_t before = threads();
+  Held engine(0);
+  must(arrowdevice_array_release_after, sample.host.get(), queue.get());
+  int64_t done = 77;
+  must(arrowdevice_reap, -1, &done);
+  CHECK(done == 0);
+  engine.resume();
+  const Queue other = make_queue(sim(0));
+  must(arrowdevice_queue_finish, other.get(), -1);
+  must(arrowdevice_queue_finish, queue.get(), -1);
+  CHECK(sample.ledger.live() > 0);
+  CHECK(threads() == before);
+  must(arrowdevice_reap, -1, &done);
+  CHECK(done == 1);
+  CHECK(sample.ledger.live() == 0);
+}
+
+TEST_CASE("reaping ends as many pieces as it is told, the oldest first") {
+  begin();
+  become_manual();
+  std::vector<std::unique_ptr<Sample>> samples;
+  const Queue queue = make_queue(sim(0));
+  Held engine(0);
+  for (int i = 0; i < 5; ++i) {
+    samples.push_back(std::make_unique<Sample>(field("l")));
+    must(arrowdevice_array_release_after, samples.back()->host.get(), queue.get());
+  }
+  engine.resume();
+  must(arrowdevice_queue_finish, queue.get(), -1);
+  const auto live = [&] {
+    std::string text;
+    for (const auto& sample : samples) text += sample->ledger.live() > 0 ? '1' : '0';
+    return text;
+  };
+  int64_t done = 77;
+  must(arrowdevice_reap, 0, &done);
+  CHECK(done == 0);
+  CHECK(live() == "11111");
+  must(arrowdevice_reap, 2, &done);
+  CHECK(done == 2);
+  CHECK(live() == "00111");
+  must(arrowdevice_reap, 100, &done);
+  CHECK(done == 3);
+  CHECK(live() == "00000");
+}
+
+TEST_CASE("quiescing with manual reaping reaps itself") {
+  begin();
+  become_manual();
+  Sample sample(field("l"));
+  const Queue queue = make_queue(sim(0));
+  Held engine(0);
+  must(arrowdevice_array_release_after, sample.host.get(), queue.get());
+  refused(ETIMEDOUT, arrowdevice_quiesce, 0);
+  refused(ETIMEDOUT, arrowdevice_quiesce, 1'000'000);
+  CHECK(sample.ledger.live() > 0);
+  engine.resume();
+  must(arrowdevice_quiesce, -1);
+  CHECK(sample.ledger.live() == 0);
+}
+
+TEST_CASE("manual reaping cannot be taken back once something was deferred") {
+  begin();
+  become_manual();
+  Sample sample(field("l"));
+  const Queue queue = make_queue(sim(0));
+  Held engine(0);
+  must(arrowdevice_array_release_after, sample.host.get(), queue.get());
+  refused(EBUSY, arrowdevice_set_manual_reaping, 0);
+  engine.resume();
+  must(arrowdevice_quiesce, -1);
+  refused(EBUSY, arrowdevice_set_manual_reaping, 0);
+}
+
+}  // namespace

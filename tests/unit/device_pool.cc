@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pools of device memory.
+#include <atomic>
+#include <cstdlib>
+#include <limits>
+#include <thread>
+
+#include "library.h"
+
+namespace {
+
+using namespace library_test;  // NOLINT: what every line of these tests is written with
+
+void* allocate(arrowdevice_pool* pool, int64_t size, int64_t id = 0) {
+  void* buffer = nullptr;
+  must(arrowdevice_buffer_allocate, sim(id), pool, nullptr, size, &buffer);
+  return buffer;
+}
+
+void give_back(void* buffer, int64_t id = 0) { arrowdevice_buffer_free(sim(id), nullptr, buffer); }
+
+TEST_CASE("a pool gives memory again for any size of about the same") {
+  begin();
+  const Pool pool = make_pool(sim(0));
+  void* const first = allocate(pool.get(), 100'000);
+  give_back(first);
+  void* const again = allocate(pool.get(), 99'000);
+  CHECK(again == first);
+  CHECK(stats(pool.get()).driver_allocations == 1);
+  CHECK(stats(pool.get()).allocations == 2);
+  void* const other = allocate(pool.get(), 200'000);
+  CHECK(stats(pool.get()).driver_allocations == 2);
+  give_back(again);
+  give_back(other);
+}
+
+TEST_CASE("a pool wastes at most an eighth of what it is asked for, beyond the smallest blocks") {
+  begin();
+  const Pool pool = make_pool(sim(0));
+  for (int64_t size = 5'000; size < 3'000'000; size = size * 7 / 5 + 1) {
+    const int64_t before = stats(pool.get()).used;
+    void* const buffer = allocate(pool.get(), size);
+    const int64_t used = stats(pool.get()).used - before;
+    INFO(size);
+    CHECK(used >= size);
+    CHECK(used <= size + size / 8 + 512);
+    give_back(buffer);
+    CHECK(stats(pool.get()).used == before);
+  }
+}
+
+TEST_CASE("a pool's figures are what was given, kept and asked of the driver") {
+  begin();
+  const Pool pool = make_pool(sim(0));
+  void* const first = allocate(pool.get(), 1 << 20);
+  void* const second = allocate(pool.get(), 1 << 21);
+  CHECK(stats(pool.get()).used == 3 << 20);
+  CHECK(stats(pool.get()).kept == 0);
+  CHECK(stats(pool.get()).peak == 3 << 20);
+  give_back(first);
+  CHECK(stats(pool.get()).used == 2 << 20);
+  CHECK(stats(pool.get()).kept == 1 << 20);
+  CHECK(stats(pool.get()).peak == 3 << 20);
+  give_back(second);
+  CHECK(stats(pool.get()).kept == 3 << 20);
+  must(arrowdevice_pool_trim, pool.get());
+  CHECK(stats(pool.get()).kept == 0);
+  CHECK(stats(pool.get()).peak == 3 << 20);
+  CHECK(control::counters(0).bytes_live == 0);
+}
+
+TEST_CASE("a pool keeps as much as it is told, the newest blocks first") {
+  begin();
+  auto options = pool_options();
+  options.keep = 3 << 20;
+  const Pool pool = make_pool(sim(0), &options);
+  std::vector<void*> buffers;
+  for (int i = 0; i < 5; ++i) buffers.push_back(allocate(pool.get(), 1 << 20));
+  for (void* const buffer : buffers) give_back(buffer);
+  CHECK(stats(pool.get()).kept == 3 << 20);
+  CHECK(control::counters(0).bytes_live == 3 << 20);
+  void* const big = allocate(pool.get(), 4 << 20);  // more than is ever kept
+  give_back(big);
+  CHECK(stats(pool.get()).kept == 3 << 20);
+  void* const newest = allocate(pool.get(), 1 << 20);
+  CHECK(newest == buffers.back());
+  give_back(newest);
+}
+
+TEST_CASE("a pool that is to keep nothing gives everything back at once") {
+  begin();
+  auto options = pool_options();
+  options.keep = -1;
+  const Pool pool = make_pool(sim(0), &options);
+  give_back(allocate(pool.get(), 1 << 20));
+  CHECK(stats(pool.get()).kept == 0);
+  CHECK(control::counters(0).bytes_live == 0);
+}
+
+TEST_CASE("a pool keeps by default a quarter of what is free, at most") {
+  auto configured = configuration();
+  for (auto& device : configured.devices) device.memory = 8 << 20;
+  begin(configured);
+  const Pool pool = make_pool(sim(0));
+  std::vector<void*> buffers;
+  for (int i = 0; i < 6; ++i) buffers.push_back(allocate(pool.get(), 1 << 20));
+  for (void* const buffer : buffers) give_back(buffer);
+  CHECK(stats(pool.get()).kept == 2 << 20);
+}
+
+TEST_CASE("a pool stays below its cap, and what it keeps gives way to what is asked for") {
+  begin();
+  auto options = pool_options();
+  options.cap = 3 << 20;
+  const Pool pool = make_pool(sim(0), &options);
+  void* const first = allocate(pool.get(), 2 << 20);
+  void* refused_buffer = nullptr;
+  const std::string why =
+      refused(ENOMEM, arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, 2 << 20, &refused_buffer);
+  CHECK(contains(why, "cap"));
+  CHECK(contains(why, "ext_dev:0"));
+  CHECK(stats(pool.get()).used == 2 << 20);
+  void* const second = allocate(pool.get(), 1 << 20);  // to the brim
+  give_back(first);
+  give_back(second);
+  CHECK(stats(pool.get()).kept == 3 << 20);
+  void* const third = allocate(pool.get(), 3 << 20);
+  CHECK(stats(pool.get()).used == 3 << 20);
+  CHECK(stats(pool.get()).kept == 0);
+  CHECK(control::counters(0).bytes_peak == 3 << 20);
+  give_back(third);
+  refused(ENOMEM, arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, (3 << 20) + 1, &refused_buffer);
+}
+
+TEST_CASE("a copy beyond a pool's cap fails whole, and fits when there is room again") {
+  begin();
+  auto options = pool_options();
+  options.cap = 1 << 20;
+  const Pool pool = make_pool(sim(0), &options);
+  Sample sample(field("l"), {.rows = 1'000});
+  void* const block = allocate(pool.get(), 1 << 20);
+  auto copying = copy_options();
+  copying.pool = pool.get();
+  Array out;
+  refused(ENOMEM, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), sim(0), &copying, out.out());
+  CHECK(out.released());
+  give_back(block);
+  out = copy(*sample.host, *sample.schema, sim(0), copying);
+  CHECK(difference(sample, *out) == "");
+}
+
+TEST_CASE("when the driver has no memory, what is kept is given back and it is asked once more") {
+  begin();
+  const Pool pool = make_pool(sim(0));
+  give_back(allocate(pool.get(), 1 << 20));
+  CHECK(control::counters(0).allocations_live == 1);
+  control::fail_next("buffer_allocate", ENOMEM);
+  const int64_t calls = control::calls("buffer_allocate");
+  void* const buffer = allocate(pool.get(), 4 << 20);
+  CHECK(control::calls("buffer_allocate") == calls + 2);
+  CHECK(control::counters(0).allocations_live == 1);
+  CHECK(stats(pool.get()).kept == 0);
+  CHECK(stats(pool.get()).used == 4 << 20);
+  give_back(buffer);
+}
+
+TEST_CASE("when the driver has no memory and nothing is kept, or it fails otherwise, it is asked once") {
+  begin();
+  const Pool pool = make_pool(sim(0));
+  void* buffer = nullptr;
+  control::fail_next("buffer_allocate", ENOMEM);
+  int64_t calls = control::calls("buffer_allocate");
+  arrowdevice_error error{};
+  CHECK(arrowdevice_buffer_allocate(sim(0), pool.get(), nullptr, 100, &buffer, &error) == ENOMEM);
+  CHECK(std::string(error.backend) == "sim");
+  CHECK(control::calls("buffer_allocate") == calls + 1);
+  give_back(allocate(pool.get(), 1 << 20));
+  control::fail_next("buffer_allocate", EIO);
+  calls = control::calls("buffer_allocate");
+  CHECK(arrowdevice_buffer_allocate(sim(0), pool.get(), nullptr, 4 << 20, &buffer, nullptr) == EIO);
+  CHECK(control::calls("buffer_allocate") == calls + 1);
+  CHECK(stats(pool.get()).used == 0);
+  CHECK(stats(pool.get()).kept == 1 << 20);
+}
+
+TEST_CASE("a device that is full says so with the driver's words") {
+  auto configured = configuration();
+  configured.devices[0].memory = 1 << 20;
+  begin(configured);
+  void* buffer = nullptr;
+  CHECK(contains(refused(ENOMEM, arrowdevice_buffer_allocate, sim(0), nullptr, nullptr, 2 << 20, &buffer), "memory"));
+  Sample sample(field("w:1024"), {.rows = 2'000, .nulls = Nulls::kNone});
+  Array out;
+  refused(ENOMEM, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), sim(0), nullptr, out.out());
+  refused(ENOMEM, arrowdevice_array_move_to, sample.host.get(), sample.schema.get(), sim(0), nullptr, out.out());
+  CHECK_FALSE(sample.host.released());
+  CHECK(control::counters(0).bytes_live == 0);
+}
+
+// An application's allocator over the driver of device 0.
+struct Allocator {
+  explicit Allocator(void* device) : device_handle(device) {}
+
+  arrowdevice_pool_options options() {
+    auto made = pool_options();
+    made.allocate = [](void* user, int64_t size, int64_t alignment, void* native_queue, void** out) {
+      auto& self = *static_cast<Allocator*>(user);
+      if (self.fails_with != 0) return self.fails_with;
+      self.last_queue = native_queue;
+      self.last_alignment = alignment;
+      ++self.allocations;
+      arrowdevice_error error{};
+      return control::table()->buffer_allocate(self.device_handle, nullptr, size, alignment, out, &error);
+    };
+    made.deallocate = [](void* user, void* buffer, int64_t size, void*) {
+      auto& self = *static_cast<Allocator*>(user);
+      ++self.deallocations;
+      self.bytes_back += size;
+      control::table()->buffer_deallocate(self.device_handle, nullptr, buffer);
+    };
+    made.destroy = [](void* user) {
+      auto& self = *static_cast<Allocator*>(user);
+      ++self.destroyed;
+      self.destroyed_last = self.allocations == self.deallocations;
+    };
+    made.user = this;
+    return made;
+  }
+
+  void* device_handle;
+  int fails_with = 0;
+  int64_t last_alignment = 0;
+  void* last_queue = nullptr;
+  std::atomic<int> allocations{0}, deallocations{0}, destroyed{0};
+  std::atomic<int64_t> bytes_back{0};
+  bool destroyed_last = false;
+};
+
+void* handle_of(int64_t id) {
+  arrowdevice_native_device native{};
+  native.struct_size = sizeof native;
+  must(arrowdevice_device_native, sim(id), &native);
+  return native.device;
+}
+
+TEST_CASE("a pool takes its memory from the application's allocator, and ends it after the last buffer") {
+  begin();
+  Allocator allocator(handle_of(0));
+  const auto options = allocator.options();
+  Pool pool = make_pool(sim(0), &options);
+  auto copying = copy_options();
+  copying.pool = pool.get();
+  Sample sample(mixed_batch(), {.rows = 30});
+  Array there = copy(*sample.host, *sample.schema, sim(0), copying);
+  CHECK(allocator.allocations == 1);
+  CHECK(allocator.last_alignment == describe(sim(0)).buffer_alignment);
+  CHECK(difference(sample, *there) == "");
+  pool.reset();
+  CHECK(allocator.destroyed == 0);
+  CHECK(difference(sample, *there) == "");
+  there.reset();
+  CHECK(allocator.deallocations == 1);
+  CHECK(allocator.destroyed == 1);
+  CHECK(allocator.destroyed_last);
+  CHECK(control::counters(0).bytes_live == 0);
+}
+
+TEST_CASE("the application's allocator is given the queue that uses the memory first") {
+  begin();
+  Allocator allocator(handle_of(0));
+  const auto options = allocator.options();
+  const Pool pool = make_pool(sim(0), &options);
+  const Queue queue = make_queue(sim(0));
+  arrowdevice_native_queue native{};
+  native.struct_size = sizeof native;
+  must(arrowdevice_queue_native, queue.get(), &native);
+  void* buffer = nullptr;
+  must(arrowdevice_buffer_allocate, sim(0), pool.get(), queue.get(), 100, &buffer);
+  CHECK(allocator.last_queue == native.queue);
+  give_back(buffer);
+  must(arrowdevice_pool_trim, pool.get());
+  must(arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, 100, &buffer);
+  CHECK(allocator.last_queue == nullptr);
+  give_back(buffer);
+}
+
+TEST_CASE("an allocator that fails fails the call, with its code, and gives nothing") {
+  begin();
+  Allocator allocator(handle_of(0));
+  const auto options = allocator.options();
+  const Pool pool = make_pool(sim(0), &options);
+  allocator.fails_with = ENOSPC;
+  void* buffer = nullptr;
+  CHECK(contains(refused(ENOSPC, arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, 100, &buffer), "allocator"));
+  CHECK(stats(pool.get()).used == 0);
+  allocator.fails_with = 0;
+  give_back(allocate(pool.get(), 1 << 20));
+  CHECK(allocator.deallocations == 0);  // kept
+  must(arrowdevice_pool_trim, pool.get());
+  CHECK(allocator.deallocations == 1);
+  CHECK(allocator.bytes_back == 1 << 20);
+}
+
+TEST_CASE("a pool serves several threads, and its figures add up") {
+  begin();
+  const Pool pool = make_pool(sim(0));
+  arrowdevice_device* const device = sim(0);
+  std::atomic<int> failures{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 200; ++i) {
+        void* buffer = nullptr;
+        if (arrowdevice_buffer_allocate(device, pool.get(), nullptr, 1'000 * (1 + (i + t) % 7), &buffer, nullptr) !=
+            0) {
+          ++failures;
+        }
+        arrowdevice_buffer_free(device, nullptr, buffer);
+        if (i % 50 == 0) arrowdevice_pool_trim(pool.get(), nullptr);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  CHECK(failures == 0);
+  const auto figures = stats(pool.get());
+  CHECK(figures.used == 0);
+  CHECK(figures.allocations == 4 * 200);
+  CHECK(figures.kept == control::counters(0).bytes_live);
+  must(arrowdevice_pool_trim, pool.get());
+  CHECK(control::counters(0).bytes_live == 0);
+  CHECK(control::refused() == 0);
+}
+
+}  // namespace

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deferred work: what is let go when an event has fired.
+#include <algorithm>
+#include <memory>
+
+#include "library.h"
+
+namespace {
+
+using namespace library_test;  // NOLINT: what every line of these tests is written with
+
+TEST_CASE("arrays are released behind their queues' work, in whatever order the queues end") {
+  int order[] = {0, 1, 2};
+  do {
+    begin();
+    INFO("devices end in the order " << order[0] << order[1] << order[2]);
+    std::vector<std::unique_ptr<Sample>> samples;
+    std::vector<Queue> queues;
+    for (int64_t id = 0; id < 3; ++id) {
+      control::hold(id);
+      samples.push_back(std::make_unique<Sample>(field("l"), Knobs{.rows = 20}));
+      queues.push_back(make_queue(sim(id)));
+    }
+    for (size_t i = 0; i < 3; ++i) must(arrowdevice_array_release_after, samples[i]->host.get(), queues[i].get());
+    for (const int id : order) {
+      CHECK(samples[static_cast<size_t>(id)]->ledger.live() > 0);
+      control::resume(id);
+      // The one that ended is released although others, older ones too, still wait.
+      while (samples[static_cast<size_t>(id)]->ledger.live() > 0) must(arrowdevice_reap, -1, nullptr);
+    }
+    must(arrowdevice_quiesce, -1);
+    for (const auto& sample : samples) CHECK(sample->ledger.live() == 0);
+    CHECK(Ledger::mistakes() == 0);
+  } while (std::next_permutation(std::begin(order), std::end(order)));
+}
+
+TEST_CASE("an array is released behind a queue that is destroyed, and behind one that failed") {
+  begin();
+  Sample first(field("l")), second(field("l"));
+  Queue queue = make_queue(sim(0));
+  const Queue lost = make_queue(sim(1));
+  Held engine(0);
+  Held other(1);
+  must(arrowdevice_array_release_after, first.host.get(), queue.get());
+  queue.reset();
+  CHECK(first.ledger.live() > 0);
+  must(arrowdevice_array_release_after, second.host.get(), lost.get());
+  control::lose(1);
+  other.resume();
+  engine.resume();
+  must(arrowdevice_quiesce, -1);
+  CHECK(first.ledger.live() == 0);
+  CHECK(second.ledger.live() == 0);
+}
+
+TEST_CASE("quiescing waits for arrays, copies and buffers that are still in flight") {
+  begin();
+  Sample moved(field("l")), later(field("l"));
+  const Queue queue = make_queue(sim(0));
+  Held engine(0);
+  Array there;
+  const auto options = copy_options(ARROWDEVICE_COPY_ASYNC);
+  must(arrowdevice_array_move_to, moved.host.get(), moved.schema.get(), sim(0), &options, there.out());
+  there.reset();
+  must(arrowdevice_array_release_after, later.host.get(), queue.get());
+  void* buffer = nullptr;
+  must(arrowdevice_buffer_allocate, sim(0), nullptr, queue.get(), 100, &buffer);
+  arrowdevice_buffer_free(sim(0), queue.get(), buffer);
+  refused(ETIMEDOUT, arrowdevice_quiesce, 0);
+  CHECK(stats(default_pool(sim(0))).used > 0);
+  engine.resume();
+  must(arrowdevice_quiesce, -1);
+  CHECK(moved.ledger.live() == 0);
+  CHECK(later.ledger.live() == 0);
+  CHECK(stats(default_pool(sim(0))).used == 0);
+}
+
+TEST_CASE("quiescing when nothing was deferred returns at once") {
+  begin();
+  must(arrowdevice_quiesce, 0);
+  must(arrowdevice_quiesce, -1);
+}
+
+TEST_CASE("a release may defer more work itself") {
+  begin();
+  Sample inner(field("l"));
+  const Queue queue = make_queue(sim(0));
+  struct State {
+    ArrowDeviceArray inner;
+    arrowdevice_queue* queue;
+    int code = -1;
+  } state{inner.host.take(), queue.get()};
+  ArrowDeviceArray array{};
+  array.device_type = ARROW_DEVICE_CPU;
+  array.device_id = -1;
+  array.array.private_data = &state;
+  array.array.release = [](ArrowArray* released) {
+    auto& of = *static_cast<State*>(released->private_data);
+    of.code = arrowdevice_array_release_after(&of.inner, of.queue, nullptr);
+    released->release = nullptr;
+  };
+  Held engine(0);
+  must(arrowdevice_array_release_after, &array, queue.get());
+  engine.resume();
+  must(arrowdevice_quiesce, -1);
+  CHECK(state.code == 0);
+  CHECK(inner.ledger.live() == 0);
+}
+
+}  // namespace

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mistake 14: an event destroyed, memory freed or a queue ended when the driver has shut down already. A program of its
+// own: it releases everything from the last exit handler, when no function of the driver may be called any more.
+#include <arrowdevice/arrowdevice.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+#include "sim/control.h"
+#include "support/cases.h"
+#include "support/host_data.h"
+
+namespace {
+
+using namespace arrowdevice::testing;  // NOLINT: what every line of this test is written with
+namespace control = arrowdevice::sim::control;
+
+ArrowDeviceArray pending, complete, on_cpu, later;
+arrowdevice_queue* queue;
+arrowdevice_pool* pool;
+arrowdevice_device* device;
+void* buffer;
+Ledger* ledger;
+
+int64_t driver_calls() {
+  int64_t all = 0;
+  for (const char* function : {"device_count",      "device_open",   "device_describe",  "buffer_allocate",
+                               "buffer_deallocate", "queue_create",  "queue_destroy",    "copy",
+                               "event_record",      "event_query",   "event_wait",       "queue_wait_event",
+                               "event_destroy",     "event_publish", "event_import",     "sub_buffer",
+                               "sub_buffer_free",   "locate",        "describe_pointer", "memory_info"}) {
+    all += control::calls(function);
+  }
+  return all;
+}
+
+void check(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "mistake 14: %s\n", what);
+  _exit(1);
+}
+
+// Registered before the library was used, and so run after everything that the library has registered.
+void last_of_all() {
+  const int64_t before = driver_calls();
+  arrowdevice_array_release(&pending);
+  arrowdevice_array_release(&complete);
+  arrowdevice_array_release(&on_cpu);
+  arrowdevice_buffer_free(device, nullptr, buffer);
+  arrowdevice_queue_destroy(queue);
+  arrowdevice_pool_destroy(pool);
+  check(ledger->live() == ledger->made() / 2, "an array on the CPU was not released");
+  check(pending.array.release == nullptr && complete.array.release == nullptr, "an array was not marked released");
+  arrowdevice_queue* made = nullptr;
+  check(arrowdevice_queue_create(device, &made, nullptr) == ENODEV, "a queue was made after exit had begun");
+  check(arrowdevice_quiesce(0, nullptr) == 0 || arrowdevice_quiesce(0, nullptr) == ETIMEDOUT, "quiescing failed");
+  check(driver_calls() == before, "the driver was called after exit had begun");
+  _exit(0);  // what still waits for the driver is never let go
+}
+
+void must(int code) { check(code == 0, "a call before exit failed"); }
+
+}  // namespace
+
+int main() {
+  check(std::atexit(last_of_all) == 0, "no room for an exit handler");
+  ledger = new Ledger;
+  control::reset();
+  must(arrowdevice_backend_register(control::table(), nullptr));
+  must(arrowdevice_device_get(ARROW_DEVICE_EXT_DEV, 0, &device, nullptr));
+  const Field type = struct_of({field("l"), field("u")}).not_null();
+  const auto schema = make_schema(type);
+  const auto make = [&](ArrowDeviceArray* out) {
+    auto array = make_array(generate(type, {}), *ledger);
+    must(arrowdevice_array_from_host(array.get(), out, nullptr));
+  };
+  make(&on_cpu);
+  make(&later);
+  must(arrowdevice_array_copy(&on_cpu, schema.get(), device, nullptr, &complete, nullptr));
+  must(arrowdevice_queue_create(device, &queue, nullptr));
+  must(arrowdevice_pool_create(device, nullptr, &pool, nullptr));
+  must(arrowdevice_buffer_allocate(device, pool, nullptr, 100, &buffer, nullptr));
+  control::hold(0);
+  arrowdevice_copy_options options{};
+  options.struct_size = sizeof options;
+  options.flags = ARROWDEVICE_COPY_ASYNC;
+  must(arrowdevice_array_copy(&on_cpu, schema.get(), device, &options, &pending, nullptr));
+  must(arrowdevice_array_release_after(&later, queue, nullptr));
+  return 0;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mistakes that existing implementations make with bytes, memory and cost; each one's name is the mistake that is not
+// made here.
+#include <cstdlib>
+
+#include "library.h"
+
+namespace {
+
+using namespace library_test;  // NOLINT: what every line of these tests is written with
+
+TEST_CASE("mistake 3: variadic buffers of views or sizes of list views that do not come along") {
+  begin();
+  for (const Field& type : {field("vu"), list_view_of(field("vu")), large_list_view_of(field("i")),
+                            struct_of({field("vz"), list_view_of(field("c"))})}) {
+    for (const int variadic : {0, 1, 3}) {
+      Sample sample(type, {.rows = 60, .variadic = variadic, .longest_text = 40});
+      INFO(type.format << ", " << variadic << " variadic buffers");
+      Held engine(0);
+      const Array there = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
+      engine.resume();
+      // The host's memory is gone when the copy is read.
+      must(arrowdevice_array_wait, there.get(), nullptr, -1);
+      sample.host.reset();
+      const Array on = copy(*there, *sample.schema, sim(kHandles[0]));
+      CHECK(difference(sample, *on) == "");
+      if (type.format == "vu") CHECK(on->array.n_buffers == sample.twin->n_buffers);
+      if (type.format == "+vL") {
+        CHECK(on->array.n_buffers == 3);
+        CHECK(on->array.buffers[2] != nullptr);
+      }
+    }
+  }
+}
+
+TEST_CASE("mistake 4: a move that succeeds and gives nothing") {
+  for (const Peers peers : {Peers::kNone, Peers::kCopy, Peers::kAccess}) {
+    begin(configuration(peers));
+    for (int64_t from = -1; from < kSims; ++from) {
+      for (int64_t to = -1; to < kSims; ++to) {
+        INFO("from " << from << " to " << to);
+        Sample sample(mixed_batch(), {.rows = 20});
+        Array there = from < 0 ? std::move(sample.host) : copy(sample, sim(from));
+        Array moved;
+        must(arrowdevice_array_move_to, there.get(), sample.schema.get(), to < 0 ? cpu() : sim(to), nullptr,
+             moved.out());
+        CHECK(there.released());
+        REQUIRE_FALSE(moved.released());
+        CHECK(moved->device_type == (to < 0 ? ARROW_DEVICE_CPU : ARROW_DEVICE_EXT_DEV));
+        CHECK(moved->device_id == to);
+        CHECK(difference(sample, *moved) == "");
+      }
+    }
+  }
+  begin();
+  Sample sample(field("l"));
+  Array out;
+  const auto never = copy_options(ARROWDEVICE_COPY_NEVER);
+  refused(ENOTSUP, arrowdevice_array_move_to, sample.host.get(), sample.schema.get(), sim(0), &never, out.out());
+  CHECK(out.released());
+  CHECK_FALSE(sample.host.released());
+}
+
+TEST_CASE("mistake 7: a slice that copies all that lies behind it") {
+  begin();
+  constexpr int64_t kRows = 20'000;
+  Sample sample(struct_of({field("l"), field("u"), list_of(field("u")), field("b"), field("vu"),
+                           dense_union_of("0,1", {field("i"), field("u")}), run_end_encoded("i", field("u"))})
+                    .not_null(),
+                {.rows = kRows});
+  Array whole = copy(sample, sim(0));
+  const int64_t all = control::counters(0).bytes_in;
+  Array host_slice = slice(*sample.host, *sample.schema, kRows / 2, 10);
+  Array there = copy(*host_slice, *sample.schema, sim(1));
+  // What refers to bytes anywhere, as views do, may reach far; the offsets and values may not.
+  const int64_t in = control::counters(1).bytes_in;
+  CHECK(in < all / 10);
+  CHECK(difference(sample, *there, kRows / 2) == "");
+  Array device_slice = slice(*whole, *sample.schema, kRows / 2, 10);
+  const int64_t before = control::counters(0).bytes_out;
+  const Array back = copy(*device_slice, *sample.schema, cpu());
+  CHECK(control::counters(0).bytes_out - before < all / 4);
+  CHECK(difference(sample, *back, kRows / 2) == "");
+}
+
+TEST_CASE("mistake 8: one allocation, one submission and one wait for each buffer") {
+  begin();
+  std::vector<Field> columns;
+  for (int i = 0; i < 200; ++i) columns.push_back(field(i % 2 == 0 ? "i" : "u"));
+  Sample sample(struct_of(std::move(columns)).not_null(), {.rows = 20});
+  const Array there = copy(sample, sim(0));
+  auto counted = control::counters(0);
+  CHECK(counted.allocations == 1);
+  CHECK(counted.copies == 1);
+  CHECK(counted.events_recorded == 1);
+  CHECK(counted.host_waits <= 1);
+  const Array back = copy(*there, *sample.schema, cpu());
+  counted = control::counters(0);
+  CHECK(counted.copies == 3);  // the way in, the sizes, the way out
+  CHECK(counted.host_waits <= 3);
+  CHECK(difference(sample, *back) == "");
+}
+
+// Knows each buffer that its device would have been asked for.
+struct Allocator {
+  std::vector<int64_t> sizes;
+  static int allocate(void* user, int64_t size, int64_t, void*, void** out) {
+    static_cast<Allocator*>(user)->sizes.push_back(size);
+    *out = std::malloc(static_cast<size_t>(size));
+    return *out == nullptr ? ENOMEM : 0;
+  }
+  static void deallocate(void*, void* buffer, int64_t, void*) { std::free(buffer); }
+};
+
+TEST_CASE("mistake 16: an allocation of no bytes that the driver is asked for") {
+  begin();
+  Allocator allocator;
+  auto options = pool_options();
+  options.allocate = Allocator::allocate;
+  options.deallocate = Allocator::deallocate;
+  options.user = &allocator;
+  const Pool pool = make_pool(cpu(), &options);
+  auto copying = copy_options();
+  copying.pool = pool.get();
+  for (const Field& type : {field("n"), field("l"), struct_of({}), field("w:0"), fixed_size_list_of(0, field("l")),
+                            struct_of({field("n"), field("l")}), sparse_union_of("0", {field("l")}),
+                            run_end_encoded("i", field("l")), field("vu")}) {
+    Sample sample(type, {.rows = 0, .nulls = Nulls::kNone});
+    INFO(type.format);
+    const int64_t calls = control::calls("buffer_allocate") + control::calls("copy");
+    const Array there = copy(sample, sim(0));
+    CHECK(control::calls("buffer_allocate") + control::calls("copy") == calls);
+    CHECK(there->sync_event == nullptr);
+    const Array back = copy(*there, *sample.schema, cpu(), copying);
+    CHECK(allocator.sizes.empty());
+    CHECK(back->array.length == 0);
+    CHECK(difference(sample, *there) == "");
+  }
+  // Strings of no rows have one offset, and so some bytes.
+  Sample strings(field("u"), {.rows = 0});
+  const Array there = copy(strings, sim(0));
+  CHECK(there->array.buffers[1] != nullptr);
+  CHECK(difference(strings, *there) == "");
+}
+
+}  // namespace

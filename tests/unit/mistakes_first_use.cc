@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mistake 17, in a program of its own, since what is published too early is so only once in a process.
+#include <atomic>
+#include <thread>
+
+#include "library.h"
+
+namespace {
+
+using namespace library_test;  // NOLINT: what every line of these tests is written with
+
+// What each of many threads that come at the same moment sees of a device that nobody has asked for before.
+struct Seen {
+  arrowdevice_device* device = nullptr;
+  arrowdevice_device_info info{};
+  arrowdevice_pool* pool = nullptr;
+  int code = 0;
+};
+
+std::vector<Seen> first_use(const char* name) {
+  constexpr size_t kThreads = 16;
+  std::vector<Seen> seen(kThreads);
+  std::vector<std::thread> threads;
+  std::atomic<size_t> waiting{0};
+  for (auto& mine : seen) {
+    threads.emplace_back([&] {
+      ++waiting;
+      while (waiting < kThreads) std::this_thread::yield();
+      mine.code = arrowdevice_device_find(name, &mine.device, nullptr);
+      if (mine.code != 0) return;
+      mine.info.struct_size = sizeof mine.info;
+      mine.code = arrowdevice_device_describe(mine.device, &mine.info, nullptr);
+      if (mine.code == 0) mine.code = arrowdevice_device_pool(mine.device, &mine.pool, nullptr);
+      if (mine.code != 0) return;
+      arrowdevice_queue* queue = nullptr;
+      mine.code = arrowdevice_queue_create(mine.device, &queue, nullptr);
+      arrowdevice_queue_destroy(queue);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  return seen;
+}
+
+TEST_CASE("mistake 17: a device that is seen before it is made") {
+  control::reset(configuration());
+  must(arrowdevice_backend_register, control::table());
+  for (const char* name : {"cpu", "ext_dev:0", "ext_dev:1", "ext_dev:2", "ext_dev:3"}) {
+    INFO(name);
+    const auto seen = first_use(name);
+    for (const Seen& one : seen) {
+      CHECK(one.code == 0);
+      CHECK(one.device == seen[0].device);
+      CHECK(one.pool == seen[0].pool);
+      CHECK(one.info.name[0] != '\0');
+      CHECK(one.info.buffer_alignment > 1);
+      CHECK(std::memcmp(&one.info, &seen[0].info, sizeof one.info) == 0);
+    }
+  }
+  CHECK(control::calls("device_open") == kSims);  // once each
+}
+
+}  // namespace

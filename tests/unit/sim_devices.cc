@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <string>
+
+#include "sim_table.h"
+
+using namespace sim_test;
+using arrowdevice::sim::Peers;
+
+namespace {
+
+arrowdevice_device_info describe(void* device) {
+  arrowdevice_device_info info{};
+  info.struct_size = sizeof info;
+  must(table().device_describe, device, &info);
+  return info;
+}
+
+uint32_t reach(void* from, void* to) {
+  uint32_t out = 99;
+  must(table().reach, from, to, &out);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("simulated device: devices are what was asked for", "[sim]") {
+  control::reset(devices("ah"));
+  int64_t count = 0;
+  must(table().device_count, ARROW_DEVICE_EXT_DEV, &count);
+  CHECK(count == 2);
+  void* out = nullptr;
+  CHECK(code(table().device_open, ARROW_DEVICE_EXT_DEV, int64_t{2}, &out) == ENODEV);
+  CHECK(code(table().device_open, ARROW_DEVICE_EXT_DEV, int64_t{-1}, &out) == ENODEV);
+  CHECK(code(table().device_open, ARROW_DEVICE_CUDA, int64_t{0}, &out) == EINVAL);
+  CHECK(open(0) == open(0));
+
+  const auto first = describe(open(0)), second = describe(open(1));
+  CHECK(std::string(first.name) == "Simulated accelerator 0 (addresses)");
+  CHECK(std::string(second.name) == "Simulated accelerator 1 (handles)");
+  CHECK(first.flags == (ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_EVENTS));
+  CHECK(second.flags == ARROWDEVICE_DEVICE_EVENTS);
+  CHECK(first.buffer_alignment == 64);
+  CHECK(second.buffer_alignment == 128);
+  CHECK(std::memcmp(first.uuid, describe(open(0)).uuid, sizeof first.uuid) == 0);
+  CHECK(std::memcmp(first.uuid, second.uuid, sizeof first.uuid) != 0);
+}
+
+TEST_CASE("simulated device: peers reach as far as was asked for", "[sim]") {
+  const Peers peers = GENERATE(Peers::kNone, Peers::kCopy, Peers::kAccess);
+  auto configuration = devices("aah");
+  configuration.peers = peers;
+  control::reset(configuration);
+  void* first = open(0);
+  void* second = open(1);
+  void* handles = open(2);
+  const uint32_t copy = peers == Peers::kNone ? 0 : ARROWDEVICE_REACH_COPY;
+  CHECK(reach(first, second) == (copy | (peers == Peers::kAccess ? ARROWDEVICE_REACH_ACCESS : 0u)));
+  CHECK(reach(first, handles) == copy);
+  CHECK(reach(first, first) == (ARROWDEVICE_REACH_COPY | ARROWDEVICE_REACH_ACCESS));
+  CHECK(reach(first, nullptr) == ARROWDEVICE_REACH_COPY);
+  CHECK(reach(nullptr, handles) == ARROWDEVICE_REACH_COPY);
+
+  // What reach() says is what copies do.
+  const Buffer source(first, 64), target(second, 64), far_target(handles, 64);
+  const auto bytes = sample(64);
+  control::poke(0, source.get(), 0, bytes.data(), 64);
+  const Queue queue(second);
+  CHECK(queue.try_copy(between(target, source)) == (copy != 0 ? 0 : ENOTSUP));
+  CHECK(queue.try_copy(between(far_target, source)) == (copy != 0 ? 0 : ENOTSUP));
+  std::vector<std::byte> seen(64);
+  auto in_place = to_host(seen.data(), source);
+  in_place.from_device = second;  // the first one's memory, used by the second as its own
+  CHECK(queue.try_copy(in_place) == (peers == Peers::kAccess ? 0 : EINVAL));
+  CHECK(queue.finish() == 0);
+  CHECK((content(1, target) == bytes) == (copy != 0));
+  CHECK((seen == bytes) == (peers == Peers::kAccess));
+  CHECK(control::counters(1).bytes_peer == (copy != 0 ? 128 : 0));
+}
+
+TEST_CASE("simulated device: bytes are counted by where they come from and go to", "[sim]") {
+  control::reset(devices("h"));
+  void* device = open(0);
+  const Queue queue(device);
+  const Buffer first(device, 100), second(device, 100);
+  auto bytes = sample(100);
+  const arrowdevice_backend_region regions[] = {to_device(first, bytes.data()), to_device(second, bytes.data(), 90)};
+  must(table().copy, queue.get(), regions, int64_t{2});
+  queue.copy(between(second, first));
+  queue.copy(to_host(bytes.data(), second, 60));
+  CHECK(queue.finish() == 0);
+  const auto counted = control::counters(0);
+  CHECK(counted.copies == 3);
+  CHECK(counted.regions == 4);
+  CHECK(counted.bytes_in == 110);
+  CHECK(counted.bytes_within == 100);
+  CHECK(counted.bytes_out == 40);
+  CHECK(counted.events_recorded == 1);
+  CHECK(counted.events_live == 0);
+  CHECK(counted.host_waits == 1);
+  CHECK(counted.allocations_live == 2);
+  CHECK(counted.bytes_live == 200);
+}
+
+TEST_CASE("simulated device: an application's queue is wrapped and not owned", "[sim]") {
+  control::reset(devices("aa"));
+  void* device = open(0);
+  const Queue application(device);
+  arrowdevice_native_queue native{};
+  native.struct_size = sizeof native;
+  must(table().queue_native, application.get(), &native);
+
+  void* wrapped = nullptr;
+  CHECK(code(table().queue_wrap, open(1), &native, &wrapped) == EINVAL);  // of another device
+  must(table().queue_wrap, device, &native, &wrapped);
+  arrowdevice_native_queue again{};
+  again.struct_size = sizeof again;
+  must(table().queue_native, wrapped, &again);
+  CHECK(again.queue == native.queue);
+
+  // One order for both: what was put on one runs before what is put on the other.
+  control::hold(0);
+  const Buffer buffer(device, 64);
+  const auto bytes = sample(64);
+  std::vector<std::byte> seen(64);
+  application.copy(to_device(buffer, bytes.data()));
+  const auto region = to_host(seen.data(), buffer);
+  must(table().copy, wrapped, &region, int64_t{1});
+  control::resume(0);
+  CHECK(application.finish() == 0);
+  CHECK(seen == bytes);
+
+  table().queue_destroy(wrapped);
+  CHECK(application.finish() == 0);
+  CHECK(code(table().queue_native, wrapped, &again) == EINVAL);
+
+  native.queue = nullptr;  // the default queue
+  must(table().queue_wrap, device, &native, &wrapped);
+  must(table().queue_native, wrapped, &again);
+  CHECK(again.queue == nullptr);
+  table().queue_destroy(wrapped);
+}
+
+TEST_CASE("simulated device: an application's context is a device until it is retired", "[sim]") {
+  control::reset(devices("a"));
+  void* device = open(0);
+  int context = 0;
+  arrowdevice_native_device native{};
+  native.struct_size = sizeof native;
+  void* adopted = nullptr;
+  CHECK(code(table().device_adopt, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native, &adopted) == EINVAL);  // no context
+  native.context = &context;
+  CHECK(code(table().device_adopt, ARROW_DEVICE_EXT_DEV, int64_t{1}, &native, &adopted) == ENODEV);
+  must(table().device_adopt, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native, &adopted);
+  void* twice = nullptr;
+  must(table().device_adopt, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native, &twice);
+  CHECK(twice == adopted);
+  CHECK(adopted != device);
+  CHECK((describe(adopted).flags & ARROWDEVICE_DEVICE_ADOPTED) != 0);
+
+  arrowdevice_native_device handles{};
+  handles.struct_size = sizeof handles;
+  must(table().device_native, adopted, &handles);
+  CHECK(handles.context == &context);
+  CHECK(handles.device == device);
+
+  {
+    const Buffer buffer(adopted, 64);
+    void* found = nullptr;
+    must(table().locate, ARROW_DEVICE_EXT_DEV, int64_t{0}, buffer.get(), nullptr, &found);
+    CHECK(found == adopted);
+    must(table().device_retire, adopted);  // one of two
+    CHECK(code(table().device_retire, adopted) == EBUSY);
+  }
+  {
+    const Queue queue(adopted);
+    CHECK(queue.finish() == 0);
+    CHECK(code(table().device_retire, adopted) == EBUSY);
+  }
+  must(table().device_retire, adopted);
+  CHECK(code(table().device_retire, adopted) == EINVAL);
+  CHECK(code(table().device_retire, device) == EINVAL);
+}
+
+TEST_CASE("simulated device: the context of an open device is that device", "[sim]") {
+  control::reset(devices("h"));
+  void* device = open(0);
+  arrowdevice_native_device native{};
+  native.struct_size = sizeof native;
+  must(table().device_native, device, &native);
+  void* adopted = nullptr;
+  must(table().device_adopt, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native, &adopted);
+  CHECK(adopted == device);
+  must(table().device_retire, adopted);
+  CHECK(describe(device).total_memory > 0);
+}
+
+TEST_CASE("simulated device: buffers and events are located", "[sim]") {
+  control::reset(devices("ah"));
+  void* device = open(1);
+  const Buffer buffer(device, 64);
+  const Queue queue(device);
+  const Event event = queue.record();
+  void* sync_event = nullptr;
+  must(table().event_publish, event.get(), &sync_event);
+  const auto type = ARROW_DEVICE_EXT_DEV;
+  void* found = nullptr;
+  must(table().locate, type, int64_t{1}, buffer.get(), nullptr, &found);
+  CHECK(found == device);
+  must(table().locate, type, int64_t{1}, nullptr, sync_event, &found);
+  CHECK(found == device);
+  must(table().locate, type, int64_t{0}, nullptr, nullptr, &found);
+  CHECK(found == open(0));
+  CHECK(code(table().locate, type, int64_t{0}, buffer.get(), nullptr, &found) == EINVAL);
+  CHECK(code(table().locate, type, int64_t{0}, nullptr, sync_event, &found) == EINVAL);
+  CHECK(code(table().locate, type, int64_t{0}, &found, nullptr, &found) == EINVAL);
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "sim_table.h"
+
+using namespace sim_test;
+using arrowdevice::sim::Configuration;
+using arrowdevice::sim::Function;
+using arrowdevice::sim::Peers;
+
+namespace {
+
+// These variables of the simulated backend and no others, for as long as it lives.
+class Environment {
+ public:
+  explicit Environment(std::map<std::string, std::string> variables) : variables_(std::move(variables)) {
+    for (const char* name : {"DEVICES", "MEMORY", "LATENCY_US", "BANDWIDTH", "PEERS", "WITHOUT", "FAIL", "STATS"}) {
+      ::unsetenv((std::string("ARROWDEVICE_SIM_") + name).c_str());
+    }
+    for (const auto& [name, value] : variables_) ::setenv(name.c_str(), value.c_str(), 1);
+  }
+  ~Environment() {
+    for (const auto& [name, value] : variables_) ::unsetenv(name.c_str());
+  }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  std::map<std::string, std::string> variables_;
+};
+
+std::string refusal(const std::string& name, const std::string& value) {
+  const Environment environment(std::map<std::string, std::string>{{name, value}});
+  try {
+    Configuration::from_environment();
+  } catch (const arrowdevice::Error& error) {
+    CHECK(error.code() == EINVAL);
+    return error.message();
+  }
+  return "accepted";
+}
+
+// A file name that nobody else has, removed in the end.
+class TemporaryFile {
+ public:
+  TemporaryFile() {
+    const char* folder = std::getenv("TMPDIR");
+    path_ = std::string(folder != nullptr ? folder : P_tmpdir) + "/arrowdevice-sim-XXXXXX";
+    const int fd = ::mkstemp(path_.data());
+    REQUIRE(fd >= 0);
+    ::close(fd);
+  }
+  ~TemporaryFile() { ::unlink(path_.c_str()); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string text() const {
+    std::ifstream file(path_);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+ private:
+  std::string path_;
+};
+
+constexpr const char* kChildTest = "simulated device: a program that leaks";
+
+}  // namespace
+
+TEST_CASE("simulated device: nothing set is one device with addresses", "[sim]") {
+  const Environment nothing(std::map<std::string, std::string>{});
+  const auto configuration = Configuration::from_environment();
+  REQUIRE(configuration.devices.size() == 1);
+  CHECK(configuration.devices[0].addresses);
+  CHECK(configuration.devices[0].memory == int64_t{4} << 30);
+  CHECK(configuration.devices[0].latency_us == 0);
+  CHECK(configuration.devices[0].bandwidth == 0);
+  CHECK(configuration.peers == Peers::kCopy);
+  CHECK(configuration.without.empty());
+  CHECK(configuration.failures.empty());
+  CHECK(configuration.statistics_file.empty());
+}
+
+TEST_CASE("simulated device: the environment sets everything", "[sim]") {
+  const Environment environment({{"ARROWDEVICE_SIM_DEVICES", "addresses,handles:memory=3k:latency_us=7:bandwidth=2g"},
+                                 {"ARROWDEVICE_SIM_MEMORY", "16m"},
+                                 {"ARROWDEVICE_SIM_LATENCY_US", "5"},
+                                 {"ARROWDEVICE_SIM_BANDWIDTH", "1000"},
+                                 {"ARROWDEVICE_SIM_PEERS", "access"},
+                                 {"ARROWDEVICE_SIM_WITHOUT", "event_publish,reach"},
+                                 {"ARROWDEVICE_SIM_FAIL", "allocate:3,copy:2+,event,lost:9"},
+                                 {"ARROWDEVICE_SIM_STATS", "/somewhere/statistics.json"}});
+  const auto configuration = Configuration::from_environment();
+  REQUIRE(configuration.devices.size() == 2);
+  CHECK(configuration.devices[0].addresses);
+  CHECK(configuration.devices[0].memory == 16 << 20);
+  CHECK(configuration.devices[0].latency_us == 5);
+  CHECK(configuration.devices[0].bandwidth == 1000);
+  CHECK_FALSE(configuration.devices[1].addresses);
+  CHECK(configuration.devices[1].memory == 3072);
+  CHECK(configuration.devices[1].latency_us == 7);
+  CHECK(configuration.devices[1].bandwidth == int64_t{2} << 30);
+  CHECK(configuration.peers == Peers::kAccess);
+  CHECK(configuration.without == std::vector{Function::event_publish, Function::reach});
+  REQUIRE(configuration.failures.size() == 4);
+  CHECK(configuration.failures[0].function == Function::buffer_allocate);
+  CHECK(configuration.failures[0].call == 3);
+  CHECK_FALSE(configuration.failures[0].onwards);
+  CHECK(configuration.failures[1].function == Function::copy);
+  CHECK(configuration.failures[1].call == 2);
+  CHECK(configuration.failures[1].onwards);
+  CHECK(configuration.failures[2].function == Function::event);
+  CHECK(configuration.failures[2].call == 1);
+  CHECK(configuration.failures[3].function == Function::lost);
+  CHECK(configuration.failures[3].call == 9);
+  CHECK(configuration.statistics_file == "/somewhere/statistics.json");
+}
+
+TEST_CASE("simulated device: a wrong word in the environment is named", "[sim]") {
+  CHECK(contains(refusal("ARROWDEVICE_SIM_DEVICES", "addresses,adresses"), "\"adresses\" is no simulated device"));
+  CHECK(contains(refusal("ARROWDEVICE_SIM_DEVICES", "handles:size=1"), "\"handles:size=1\" has settings"));
+  CHECK(contains(refusal("ARROWDEVICE_SIM_DEVICES", "handles:memory="), "\"\" is not a number"));
+  CHECK(contains(refusal("ARROWDEVICE_SIM_MEMORY", "1t"), "\"1t\" is not a number"));
+  CHECK(contains(refusal("ARROWDEVICE_SIM_MEMORY", "9999999999g"), "too large"));
+  CHECK(contains(refusal("ARROWDEVICE_SIM_LATENCY_US", "-1"), "\"-1\" is not a number"));
+  CHECK(contains(refusal("ARROWDEVICE_SIM_PEERS", "some"), "\"some\" is none of"));
+  CHECK(contains(refusal("ARROWDEVICE_SIM_WITHOUT", "copy"), "\"copy\" is no optional function"));
+  CHECK(contains(refusal("ARROWDEVICE_SIM_FAIL", "cpoy:1"), "\"cpoy:1\" names no function"));
+  CHECK(contains(refusal("ARROWDEVICE_SIM_FAIL", "queue_destroy:1"), "no way to fail"));
+  CHECK(contains(refusal("ARROWDEVICE_SIM_FAIL", "copy:0"), "counts from 1"));
+  CHECK(contains(refusal("ARROWDEVICE_SIM_STATS", "statistics.json"), "is not an absolute path"));
+}
+
+// Run by the next test in a process of its own.
+TEST_CASE(kChildTest, "[.]") {
+  control::reset(Configuration::from_environment());
+  void* device = open(0);
+  const auto bytes = sample(300);
+  void* leaked = nullptr;
+  must(table().buffer_allocate, device, nullptr, int64_t{500}, int64_t{64}, &leaked);
+  const Buffer buffer(device, 300);
+  const Queue queue(device);
+  queue.copy(to_device(buffer, bytes.data()));
+  CHECK(queue.finish() == 0);
+  table().buffer_deallocate(device, nullptr, &leaked);
+}
+
+TEST_CASE("simulated device: statistics are written at exit", "[sim]") {
+  const TemporaryFile file;
+  const Environment environment({{"ARROWDEVICE_SIM_STATS", file.path()}, {"ARROWDEVICE_SIM_DEVICES", "handles"}});
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::unsetenv("ARROWDEVICE_TEST_REPORT");  // that is ours, and the child would begin it anew
+    ::execl("/proc/self/exe", "sim", kChildTest, "--out", "/dev/null", static_cast<char*>(nullptr));
+    ::_exit(127);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+
+  const std::string text = file.text();
+  CHECK(contains(text, "\"name\": \"Simulated accelerator 0 (handles)\""));
+  CHECK(contains(text, "\"allocations\": 2,"));
+  CHECK(contains(text, "\"allocations_live\": 1,"));
+  CHECK(contains(text, "\"bytes_live\": 500,"));
+  CHECK(contains(text, "\"bytes_peak\": 800,"));
+  CHECK(contains(text, "\"bytes_in\": 300,"));
+  CHECK(contains(text, "\"events_live\": 0,"));
+  CHECK(contains(text, "\"queues_live\": 0,"));
+  CHECK(contains(text, "\"copy\": 1,"));
+  CHECK(contains(text, "\"refused\": 1,"));
+  CHECK(contains(text, "is no live allocation of this device"));
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sim_table.h"
+
+using namespace sim_test;
+
+namespace {
+
+// The signal that ends a child which reads the first byte at `address`; 0 if none does.
+int signal_of_reading(const void* address) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGSEGV, SIG_DFL);  // past the handlers of the test framework and of the sanitizers
+    [[maybe_unused]] const char seen = *static_cast<const volatile char*>(address);
+    ::_exit(0);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+}  // namespace
+
+TEST_CASE("simulated device: a read by the CPU crashes, of memory and of handles", "[sim]") {
+  control::reset(devices("ah"));
+  const Buffer address(open(0), 64), handle(open(1), 64);
+  const char readable = 0;
+  CHECK(signal_of_reading(&readable) == 0);
+  CHECK(signal_of_reading(address.get()) == SIGSEGV);
+  CHECK(signal_of_reading(handle.get()) == SIGSEGV);
+  CHECK(signal_of_reading(open(0)) == SIGSEGV);
+}
+
+TEST_CASE("simulated device: fresh memory is neither zero nor what was there before", "[sim]") {
+  control::reset(devices("a"));
+  const Buffer buffer(open(0), 100);
+  for (const std::byte byte : content(0, buffer)) CHECK(byte == std::byte{0xA5});
+}
+
+TEST_CASE("simulated device: buffers that are not the device's are refused", "[sim]") {
+  const std::string kinds = GENERATE("aa", "hh");
+  control::reset(devices(kinds));
+  void* device = open(0);
+  const Queue queue(device);
+  const Buffer own(device, 256), other(open(1), 256);
+  auto bytes = sample(256);
+
+  auto region = to_device(own, bytes.data());
+  SECTION("host memory as device memory") {
+    region.dst = bytes.data();
+    CHECK(contains(message(table().copy, queue.get(), &region, int64_t{1}), "no live buffer"));
+  }
+  SECTION("another device's memory") {
+    region.dst = other.get();
+    CHECK(queue.try_copy(region) == EINVAL);
+  }
+  SECTION("device memory as host memory") {
+    region.src = other.get();
+    CHECK(queue.try_copy(region) == EINVAL);
+  }
+  SECTION("a buffer that was given back") {
+    {
+      const Buffer gone(device, 256);
+      region.dst = gone.get();
+    }
+    CHECK(queue.try_copy(region) == EINVAL);
+  }
+  SECTION("a device that is none") {
+    region.to_device = bytes.data();
+    CHECK(queue.try_copy(region) == EINVAL);
+  }
+  SECTION("bytes past the end") {
+    region.dst_offset = 1;
+    CHECK(contains(message(table().copy, queue.get(), &region, int64_t{1}),
+                   "256 bytes at byte 1 lie outside of a buffer of 256"));
+  }
+  SECTION("bytes before the start") {
+    region.dst_offset = -1;
+    CHECK(queue.try_copy(region) == EINVAL);
+  }
+  SECTION("a position that would wrap around") {
+    region.dst_offset = INT64_MAX;
+    CHECK(queue.try_copy(region) == EINVAL);
+  }
+  SECTION("no bytes") {
+    region.size = 0;
+    CHECK(queue.try_copy(region) == EINVAL);
+  }
+  SECTION("source and target overlap") {
+    region = between(own, own);
+    CHECK(queue.try_copy(region) == EINVAL);
+  }
+  CHECK(control::refused() == 1);
+  CHECK(control::refusals().size() == 1);
+  CHECK(control::counters(0).copies == 0);
+}
+
+TEST_CASE("simulated device: memory is bounded, and comes back", "[sim]") {
+  auto configuration = devices("a");
+  configuration.devices[0].memory = 1000;
+  control::reset(configuration);
+  void* device = open(0);
+  void* out = nullptr;
+  {
+    const Buffer buffer(device, 600);
+    int64_t free_bytes = 0, total_bytes = 0;
+    must(table().memory_info, device, &free_bytes, &total_bytes);
+    CHECK(free_bytes == 400);
+    CHECK(total_bytes == 1000);
+    CHECK(contains(message(table().buffer_allocate, device, nullptr, int64_t{401}, int64_t{64}, &out),
+                   "401 bytes on Simulated accelerator 0 (addresses), where 400 of 1000"));
+    CHECK(code(table().buffer_allocate, device, nullptr, int64_t{401}, int64_t{64}, &out) == ENOMEM);
+  }
+  const Buffer all(device, 1000);
+  CHECK(control::counters(0).bytes_peak == 1000);
+  CHECK(control::refused() == 0);
+}
+
+TEST_CASE("simulated device: allocations of odd sizes and alignments are answered", "[sim]") {
+  control::reset(devices("ah"));
+  void* device = open(0);
+  void* out = nullptr;
+  CHECK(code(table().buffer_allocate, device, nullptr, int64_t{0}, int64_t{64}, &out) == EINVAL);
+  CHECK(code(table().buffer_allocate, device, nullptr, int64_t{-1}, int64_t{64}, &out) == EINVAL);
+  CHECK(code(table().buffer_allocate, device, nullptr, int64_t{8}, int64_t{3}, &out) == EINVAL);
+  CHECK(code(table().buffer_allocate, device, nullptr, int64_t{8}, int64_t{1} << 30, &out) == ENOTSUP);
+  must(table().buffer_allocate, device, nullptr, int64_t{8}, int64_t{4096}, &out);
+  CHECK(reinterpret_cast<uintptr_t>(out) % 4096 == 0);
+  table().buffer_deallocate(device, nullptr, out);
+  CHECK(control::counters(0).allocations_live == 0);
+}
+
+TEST_CASE("simulated device: memory in use is given back with its queue only", "[sim]") {
+  control::reset(devices("a"));
+  void* device = open(0);
+  const Queue queue(device);
+  const auto source = sample(4096);
+  void* with_queue = nullptr;
+  void* without = nullptr;
+  must(table().buffer_allocate, device, queue.get(), int64_t{4096}, int64_t{64}, &with_queue);
+  must(table().buffer_allocate, device, nullptr, int64_t{4096}, int64_t{64}, &without);
+
+  control::hold(0);
+  for (void* buffer : {with_queue, without}) {
+    queue.copy({.to_device = device,
+                .dst = buffer,
+                .dst_offset = 0,
+                .from_device = nullptr,
+                .src = source.data(),
+                .src_offset = 0,
+                .size = 4096,
+                .reserved = 0});
+  }
+  table().buffer_deallocate(device, queue.get(), with_queue);
+  CHECK(control::refused() == 0);
+  table().buffer_deallocate(device, nullptr, without);
+  CHECK(control::refused() == 1);
+  control::resume(0);
+  CHECK(queue.finish() == 0);
+  CHECK(control::counters(0).allocations_live == 0);
+}
+
+TEST_CASE("simulated device: a finished copy has let go of its memory when its event fires", "[sim]") {
+  control::reset(devices("a"));
+  void* device = open(0);
+  const Queue queue(device);
+  const auto source = sample(64);
+  for (int i = 0; i < 200; ++i) {
+    const Buffer buffer(device, 64);  // given back without a queue, each time
+    queue.copy(to_device(buffer, source.data()));
+    REQUIRE(queue.finish() == 0);
+  }
+  CHECK(control::refused() == 0);
+}
+
+TEST_CASE("simulated device: sub-buffers of handles are buffers of their own", "[sim]") {
+  control::reset(devices("h"));
+  void* device = open(0);
+  const Queue queue(device);
+  const Buffer whole(device, 1024);
+  const auto source = sample(100);
+  void* sub = nullptr;
+  must(table().sub_buffer, device, whole.get(), int64_t{256}, int64_t{100}, &sub);
+  void* inner = nullptr;
+  must(table().sub_buffer, device, sub, int64_t{0}, int64_t{10}, &inner);
+  CHECK(control::counters(0).sub_buffers_live == 2);
+
+  arrowdevice_backend_region region{.to_device = device,
+                                    .dst = sub,
+                                    .dst_offset = 0,
+                                    .from_device = nullptr,
+                                    .src = source.data(),
+                                    .src_offset = 0,
+                                    .size = 100,
+                                    .reserved = 0};
+  queue.copy(region);
+  CHECK(queue.finish() == 0);
+  std::vector<std::byte> seen(100);
+  control::peek(0, whole.get(), 256, seen.data(), 100);
+  CHECK(seen == source);
+
+  region.dst_offset = 1;  // past the end of the part, not of the whole
+  CHECK(queue.try_copy(region) == EINVAL);
+  region.dst = static_cast<char*>(whole.get()) + 1;  // arithmetic on a handle
+  CHECK(queue.try_copy(region) == EINVAL);
+
+  void* out = nullptr;
+  CHECK(code(table().sub_buffer, device, whole.get(), int64_t{64}, int64_t{64}, &out) == EINVAL);  // not aligned
+  CHECK(code(table().sub_buffer, device, whole.get(), int64_t{1024}, int64_t{1}, &out) == EINVAL);
+  CHECK(control::refused() == 4);
+
+  table().sub_buffer_free(device, sub);  // before the part of it
+  table().buffer_deallocate(device, nullptr, whole.get());
+  CHECK(control::refused() == 6);
+  CHECK(control::counters(0).sub_buffers_live == 2);
+  table().sub_buffer_free(device, inner);
+  table().sub_buffer_free(device, sub);
+  table().sub_buffer_free(device, sub);  // twice
+  CHECK(control::refused() == 7);
+  CHECK(control::counters(0).sub_buffers_live == 0);
+}
+
+TEST_CASE("simulated device: sub-buffers of addresses are addresses", "[sim]") {
+  control::reset(devices("a"));
+  void* device = open(0);
+  const Buffer whole(device, 1024);
+  void* sub = nullptr;
+  must(table().sub_buffer, device, whole.get(), int64_t{64}, int64_t{100}, &sub);
+  CHECK(sub == static_cast<char*>(whole.get()) + 64);
+  void* inner = nullptr;
+  must(table().sub_buffer, device, sub, int64_t{64}, int64_t{10}, &inner);
+  CHECK(inner == static_cast<char*>(whole.get()) + 128);
+  CHECK(code(table().sub_buffer, device, whole.get(), int64_t{1}, int64_t{1}, &inner) == EINVAL);
+  table().sub_buffer_free(device, sub);
+  CHECK(control::refused() == 1);
+}
+
+TEST_CASE("simulated device: pointers are described", "[sim]") {
+  control::reset(devices("ah"));
+  void* device = open(0);
+  const Buffer address(device, 100), handle(open(1), 200);
+  arrowdevice_pointer_info info{};
+  info.struct_size = sizeof info;
+
+  must(table().describe_pointer, device, static_cast<char*>(address.get()) + 99, &info);
+  CHECK(info.flags == ARROWDEVICE_POINTER_KNOWN);
+  CHECK(info.device_type == ARROW_DEVICE_EXT_DEV);
+  CHECK(info.device_id == 0);
+  CHECK(info.base == address.get());
+  CHECK(info.size == 100);
+
+  must(table().describe_pointer, device, static_cast<char*>(address.get()) + 100, &info);
+  CHECK(info.flags == 0);
+  CHECK(info.base == nullptr);
+  CHECK(info.size == -1);
+
+  must(table().describe_pointer, device, handle.get(), &info);
+  CHECK(info.device_id == 1);
+  CHECK(info.size == 200);
+
+  std::vector<char> host(64);
+  must(table().describe_pointer, device, host.data(), &info);
+  CHECK(info.flags == 0);
+  must(table().host_register, device, host.data(), int64_t{64});
+  must(table().describe_pointer, device, host.data() + 63, &info);
+  CHECK(info.flags == (ARROWDEVICE_POINTER_KNOWN | ARROWDEVICE_POINTER_HOST_READABLE));
+  CHECK(info.device_type == ARROW_DEVICE_CPU);
+  CHECK(info.base == host.data());
+  CHECK(code(table().host_register, device, host.data() + 63, int64_t{1}) == EEXIST);
+  CHECK(control::counters(0).host_registrations_live == 1);
+  table().host_unregister(device, host.data());
+  table().host_unregister(device, host.data());
+  CHECK(control::refused() == 1);
+  CHECK(control::counters(0).host_registrations_live == 0);
+}

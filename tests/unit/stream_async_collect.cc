@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library as a consumer of async streams.
+#include "stream_handler.h"
+
+namespace {
+
+using namespace stream_test;  // NOLINT: what every line of these tests is written with
+
+constexpr int64_t kRows = 7;
+
+struct Collected {
+  ArrowAsyncDeviceStreamHandler* handler = nullptr;
+  DeviceStream stream;
+};
+
+Collected collect(ArrowDeviceType type = ARROW_DEVICE_CPU, int32_t depth = 0) {
+  Collected made;
+  const auto options = async_options(depth);
+  must(arrowdevice_async_collect, type, &options, &made.handler, made.stream.out());
+  CHECK(made.stream->device_type == type);
+  return made;
+}
+
+Array one(const Sample& sample, const Ledger& ledger) {
+  return from_host(make_array(generate(sample.type, sample.knobs), ledger));
+}
+
+TEST_CASE("what is produced is collected") {
+  begin();
+  const Sample sample(mixed_batch(), {.rows = 60});
+  for (auto* device : {cpu(), sim(0), sim(3)}) {
+    const auto type = device == cpu() ? ArrowDeviceType{ARROW_DEVICE_CPU} : ArrowDeviceType{ARROW_DEVICE_EXT_DEV};
+    for (const int32_t depth : {0, 1, 100}) {
+      auto [handler, stream] = collect(type, depth);
+      auto producer = batches_of(sample, kRows, device);
+      DeviceStream produced = stream_of(producer, type);
+      must(arrowdevice_async_produce, produced.get(), handler, nullptr);
+      Owned<ArrowSchema> schema;
+      REQUIRE(stream->get_schema(stream.get(), schema.out()) == 0);
+      CHECK(schema->n_children == sample.schema->n_children);
+      CHECK(difference_of_rest(sample, kRows, stream) == "");
+      stream.reset();
+      until([&] { return producer->releases == 1; });
+    }
+  }
+}
+
+TEST_CASE("a number of arrays is asked for ahead, then one for each that is taken") {
+  begin();
+  const Sample sample(field("u"), {.rows = 5});
+  const Ledger ledger;
+  auto [handler, stream] = collect(ARROW_DEVICE_CPU, 3);
+  Hand hand(handler);
+  CHECK(hand.schema(sample.type) == 0);
+  CHECK(hand.requested() == 3);
+  for (int i = 0; i < 3; ++i) CHECK(hand.task(one(sample, ledger)) == 0);
+  CHECK(hand.requested() == 3);
+  CHECK(hand.unextracted() == 3);
+  CHECK(difference(sample, *next(stream)) == "");
+  CHECK(hand.unextracted() == 2);
+  CHECK(hand.requested() == 4);
+  CHECK(hand.end() == 0);
+  next(stream);
+  next(stream);
+  CHECK(next(stream).released());
+  CHECK(next(stream).released());
+  hand.release();
+  CHECK(next(stream).released());
+  CHECK(hand.cancels() == 0);
+  CHECK(ledger.live() == 0);
+}
+
+TEST_CASE("a producer on another device type is refused by its handler, and the stream says so") {
+  begin();
+  auto [handler, stream] = collect(ARROW_DEVICE_EXT_DEV);
+  Hand hand(handler, ARROW_DEVICE_CPU);
+  CHECK(hand.schema(field("i")) == EINVAL);
+  hand.release();
+  Owned<ArrowSchema> schema;
+  CHECK(stream->get_schema(stream.get(), schema.out()) == EINVAL);
+  CHECK(contains(stream->get_last_error(stream.get()), "device type"));
+  CHECK(contains(next_fails(EINVAL, stream), "device type"));
+}
+
+TEST_CASE("a stream that is released early cancels its producer, and what is queued or comes late is discarded") {
+  begin();
+  const Sample sample(field("u"), {.rows = 5});
+  const Ledger ledger;
+  auto [handler, stream] = collect();
+  Hand hand(handler);
+  hand.schema(sample.type);
+  for (int i = 0; i < 3; ++i) hand.task(one(sample, ledger));
+  next(stream);
+  stream.reset();
+  CHECK(hand.cancels() == 1);
+  CHECK(hand.unextracted() == 0);
+  CHECK(hand.task(one(sample, ledger)) == 0);
+  CHECK(hand.unextracted() == 0);
+  hand.error(EIO, "some tell of a cancel");
+  hand.release();
+  CHECK(ledger.live() == 0);
+}
+
+TEST_CASE("a stream that is released before its producer has begun refuses the schema") {
+  begin();
+  auto [handler, stream] = collect();
+  stream.reset();
+  Hand hand(handler);
+  CHECK(hand.schema(field("i")) == ECANCELED);
+  CHECK(hand.requested() == 0);
+}
+
+TEST_CASE("a producer's error comes after its arrays, with code and text, and stays") {
+  begin();
+  const Sample sample(field("u"), {.rows = 5});
+  const Ledger ledger;
+  auto [handler, stream] = collect();
+  Hand hand(handler);
+  hand.schema(sample.type);
+  hand.task(one(sample, ledger));
+  hand.error(EREMOTEIO, "the net is down");
+  hand.release();
+  CHECK(difference(sample, *next(stream)) == "");
+  for (int i = 0; i < 2; ++i) CHECK(next_fails(EREMOTEIO, stream) == "the net is down");
+  CHECK(ledger.live() == 0);
+
+  auto [second, failing] = collect();
+  Hand silent(second);
+  silent.error(ENODATA, nullptr);
+  Owned<ArrowSchema> schema;
+  CHECK(failing->get_schema(failing.get(), schema.out()) == ENODATA);
+  CHECK(contains(next_fails(ENODATA, failing), std::to_string(ENODATA)));
+}
+
+TEST_CASE("a producer that lets go before the end is an error") {
+  begin();
+  const Sample sample(field("u"), {.rows = 5});
+  const Ledger ledger;
+  auto [handler, stream] = collect();
+  {
+    Hand hand(handler);
+    hand.schema(sample.type);
+    hand.task(one(sample, ledger));
+    hand.release();
+    CHECK(difference(sample, *next(stream)) == "");
+  }
+  CHECK(contains(next_fails(EIO, stream), "before its end"));
+
+  auto [never_used, waiting] = collect();
+  never_used->release(never_used);
+  CHECK(next_fails(EIO, waiting) != "");
+}
+
+TEST_CASE("an extraction that fails ends the stream") {
+  begin();
+  const Sample sample(field("u"), {.rows = 5});
+  const Ledger ledger;
+  auto [handler, stream] = collect();
+  Hand hand(handler);
+  hand.schema(sample.type);
+  hand.task(one(sample, ledger), nullptr, EREMOTEIO);
+  CHECK(contains(next_fails(EREMOTEIO, stream), "extract_data"));
+  next_fails(EREMOTEIO, stream);
+  stream.reset();
+  CHECK(hand.cancels() == 1);
+  CHECK(ledger.live() == 0);
+}
+
+TEST_CASE("cancelling wakes whoever waits for a schema or an array, and reaches the producer") {
+  begin();
+  for (const bool has_schema : {false, true}) {
+    auto [handler, stream] = collect();
+    Hand hand(handler);
+    if (has_schema) hand.schema(field("i"));
+    int code = -1;  // no assertions on other threads
+    std::thread canceller([&code, &stream = stream] { code = arrowdevice_stream_cancel(stream.get(), nullptr); });
+    if (has_schema) {
+      CHECK(contains(next_fails(ECANCELED, stream), "cancelled"));
+    } else {
+      Owned<ArrowSchema> schema;
+      CHECK(stream->get_schema(stream.get(), schema.out()) == ECANCELED);
+    }
+    canceller.join();
+    CHECK(code == 0);
+    next_fails(ECANCELED, stream);
+    CHECK(hand.cancels() == (has_schema ? 1 : 0));
+  }
+}
+
+// Some producers are gone by then, but for the release.
+TEST_CASE("a producer that has told the end, or an error, is not called any more") {
+  begin();
+  const Sample sample(field("u"), {.rows = 5});
+  for (const bool fails : {false, true}) {
+    const Ledger ledger;
+    auto [handler, stream] = collect(ARROW_DEVICE_CPU, 2);
+    Hand hand(handler);
+    hand.schema(sample.type);
+    hand.task(one(sample, ledger));
+    if (fails) {
+      hand.error(EIO, "it broke");
+    } else {
+      hand.end();
+    }
+    CHECK(difference(sample, *next(stream)) == "");
+    CHECK(hand.requested() == 2);
+    must(arrowdevice_stream_cancel, stream.get());
+    stream.reset();
+    CHECK(hand.cancels() == 0);
+  }
+}
+
+TEST_CASE("a producer is cancelled once, and not called any more") {
+  begin();
+  const Sample sample(field("u"), {.rows = 5});
+  const Ledger ledger;
+  auto [handler, stream] = collect();
+  Hand hand(handler);
+  hand.schema(sample.type);
+  hand.task(one(sample, ledger));
+  for (int i = 0; i < 2; ++i) must(arrowdevice_stream_cancel, stream.get());
+  stream.reset();
+  CHECK(hand.cancels() == 1);
+  CHECK(hand.requested() == 4);
+  CHECK(hand.unextracted() == 0);
+}
+
+TEST_CASE("what cannot be collected is refused") {
+  begin();
+  ArrowAsyncDeviceStreamHandler* handler = nullptr;
+  DeviceStream stream;
+  refused(EINVAL, arrowdevice_async_collect, 0, nullptr, &handler, stream.out());
+  refused(EINVAL, arrowdevice_async_collect, ARROW_DEVICE_CPU, nullptr, nullptr, stream.out());
+  refused(EINVAL, arrowdevice_async_collect, ARROW_DEVICE_CPU, nullptr, &handler, nullptr);
+  CHECK(handler == nullptr);
+  CHECK(stream.released());
+}
+
+}  // namespace

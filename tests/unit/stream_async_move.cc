@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library between a producer and a consumer of async streams, with a device between them.
+#include "stream_handler.h"
+
+namespace {
+
+using namespace stream_test;  // NOLINT: what every line of these tests is written with
+
+constexpr int64_t kRows = 7;
+
+ArrowAsyncDeviceStreamHandler* before(ArrowAsyncDeviceStreamHandler* downstream, arrowdevice_device* to,
+                                      const arrowdevice_async_options& options = async_options()) {
+  ArrowAsyncDeviceStreamHandler* upstream = nullptr;
+  must(arrowdevice_async_move_to, downstream, to, &options, &upstream);
+  return upstream;
+}
+
+TEST_CASE("what is produced on one device is collected on another, over others between them") {
+  const Sample sample(mixed_batch(), {.rows = 60});
+  for (const Peers peers : {Peers::kCopy, Peers::kNone}) {
+    begin(configuration(peers));
+    for (const int32_t depth : {0, 1}) {
+      ArrowAsyncDeviceStreamHandler* handler = nullptr;
+      DeviceStream stream;
+      const auto options = async_options(depth);
+      must(arrowdevice_async_collect, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, &options, &handler, stream.out());
+      for (const int64_t id : {3, 1, 2, 0}) handler = before(handler, sim(id), options);
+      auto producer = batches_of(sample, kRows);
+      DeviceStream produced = stream_of(producer);
+      must(arrowdevice_async_produce, produced.get(), handler, nullptr);
+      CHECK(difference_of_rest(sample, kRows, stream) == "");
+      stream.reset();
+      until([&] { return producer->releases == 1; });
+    }
+  }
+  CHECK(control::refused() == 0);
+}
+
+TEST_CASE("arrays are moved ahead of the consumer's requests, a bounded number of them") {
+  begin();
+  const Sample sample(mixed_batch(), {.rows = 60});
+  auto producer = batches_of(sample, kRows);
+  auto consumer = std::make_shared<Consumer>();
+  consumer->on_schema = [](Consumer&) { return 0; };
+  DeviceStream produced = stream_of(producer);
+  Held engine(0);
+  must(arrowdevice_async_produce, produced.get(), before(handler_of(consumer), sim(0), async_options(3)), nullptr);
+  until([&] { return producer->calls == 3; });
+  until([&] { return consumer->calls() == "S"; });
+  consumer->request(1);
+  consumer->wait_for_tasks(1);
+  CHECK(is_ready(*consumer->arrays[0]) == 0);  // it is handed on while it is copied
+  until([&] { return producer->calls == 4; });
+  CHECK(consumer->calls() == "ST");
+  engine.resume();
+  CHECK(difference(sample, *consumer->arrays[0]) == "");
+  consumer->request(100);
+  consumer->wait_for_release();
+  CHECK(consumer->calls() == "STTTTTTTTTER");
+  CHECK(consumer->device_type == ARROW_DEVICE_EXT_DEV);
+  CHECK_FALSE(consumer->overlapped);
+}
+
+TEST_CASE("a cancel downstream reaches upstream, and what was moved ahead is let go") {
+  begin();
+  const Sample sample(mixed_batch(), {.rows = 60});
+  auto producer = batches_of(sample, kRows);
+  auto consumer = std::make_shared<Consumer>();
+  consumer->on_schema = [](Consumer& told) { return told.request(1), 0; };
+  DeviceStream produced = stream_of(producer);
+  must(arrowdevice_async_produce, produced.get(), before(handler_of(consumer), sim(0)), nullptr);
+  consumer->wait_for_tasks(1);
+  consumer->cancel();
+  consumer->cancel();
+  consumer->wait_for_release();
+  CHECK(consumer->calls() == "STR");
+  until([&] { return producer->releases == 1; });
+  consumer->arrays.clear();
+  must(arrowdevice_quiesce, -1);
+  until([&] { return stats(default_pool(sim(0))).used == 0; });
+}
+
+TEST_CASE("an error upstream arrives downstream, after the arrays before it") {
+  begin();
+  const Sample sample(mixed_batch(), {.rows = 60});
+  auto producer = batches_of(sample, kRows);
+  producer->steps[2].code = EREMOTEIO;
+  producer->steps[2].text = "the disk is gone";
+  auto consumer = std::make_shared<Consumer>();
+  DeviceStream produced = stream_of(producer);
+  must(arrowdevice_async_produce, produced.get(), before(handler_of(consumer), sim(0)), nullptr);
+  consumer->wait_for_release();
+  CHECK(consumer->calls() == "STTXR");
+  CHECK(consumer->code == EREMOTEIO);
+  CHECK(consumer->text == "the disk is gone");
+}
+
+TEST_CASE("a move that fails is an error downstream and a cancel upstream") {
+  begin();
+  const Sample sample(mixed_batch(), {.rows = 14});
+  const Ledger ledger;
+  auto consumer = std::make_shared<Consumer>();
+  Hand hand(before(handler_of(consumer), sim(0)));
+  CHECK(hand.schema(sample.type) == 0);
+  CHECK(hand.task(from_host(make_array(generate(sample.type, sample.knobs), ledger))) == 0);
+  consumer->wait_for_tasks(1);
+  control::fail_next("copy");
+  CHECK(hand.task(from_host(make_array(generate(sample.type, sample.knobs), ledger))) == 0);
+  consumer->wait_for_release();
+  CHECK(consumer->calls() == "STXR");
+  CHECK(consumer->code == EIO);
+  CHECK(contains(consumer->text, "copy: "));
+  CHECK(hand.cancels() >= 1);
+  CHECK(hand.task(from_host(make_array(generate(sample.type, sample.knobs), ledger))) == 0);  // it comes too late
+  CHECK(hand.unextracted() == 0);
+  hand.release();
+  must(arrowdevice_quiesce, -1);
+  until([&] { return ledger.live() == 0; });
+}
+
+// Some producers are gone by then, but for the release.
+TEST_CASE("a producer that has told the end, or an error, is not called any more by what is behind it") {
+  begin();
+  const Sample sample(mixed_batch(), {.rows = 5});
+  for (const bool cancelled : {false, true}) {
+    for (const bool fails : {false, true}) {
+      auto consumer = std::make_shared<Consumer>();
+      consumer->on_schema = [](Consumer&) { return 0; };
+      Hand hand(before(handler_of(consumer), sim(0)));
+      hand.schema(sample.type);
+      hand.task(copy(sample, cpu()));
+      if (fails) {
+        hand.error(EIO, "it broke");
+      } else {
+        hand.end();
+      }
+      until([&] { return consumer->calls() == "S"; });
+      if (cancelled) {
+        consumer->cancel();
+      } else {
+        consumer->request(2);
+      }
+      consumer->wait_for_release();
+      CHECK(consumer->calls() == (cancelled ? "SR" : fails ? "STXR" : "STER"));
+      CHECK(hand.requested() == 4);
+      CHECK(hand.cancels() == 0);
+    }
+  }
+}
+
+// Some producers go away with the first cancel, but for the release.
+TEST_CASE("a producer is cancelled once, and not called any more, by what is behind it") {
+  begin();
+  const Sample sample(mixed_batch(), {.rows = 5});
+  auto consumer = std::make_shared<Consumer>();
+  consumer->on_schema = [](Consumer&) { return 0; };
+  Hand hand(before(handler_of(consumer), sim(0)));
+  hand.schema(sample.type);
+  hand.task(copy(sample, cpu()));
+  until([&] { return consumer->calls() == "S"; });
+  for (int i = 0; i < 2; ++i) consumer->cancel();
+  consumer->wait_for_release();
+  CHECK(hand.cancels() == 1);
+  CHECK(hand.requested() == 4);
+  CHECK(hand.unextracted() == 0);
+}
+
+TEST_CASE("a consumer that refuses ends upstream too") {
+  begin();
+  const Sample sample(mixed_batch(), {.rows = 60});
+  auto producer = batches_of(sample, kRows);
+  auto consumer = std::make_shared<Consumer>();
+  consumer->on_task = [](Consumer&, ArrowAsyncTask*) { return ENOBUFS; };
+  DeviceStream produced = stream_of(producer);
+  must(arrowdevice_async_produce, produced.get(), before(handler_of(consumer), sim(0)), nullptr);
+  consumer->wait_for_release();
+  CHECK(consumer->calls() == "STR");
+  until([&] { return producer->releases == 1; });
+}
+
+TEST_CASE("a handler that is never given to a producer is ended by its release") {
+  begin();
+  auto consumer = std::make_shared<Consumer>();
+  auto* const upstream = before(handler_of(consumer), sim(0));
+  upstream->release(upstream);
+  consumer->wait_for_release();
+  CHECK(consumer->calls() == "R");
+}
+
+TEST_CASE("a producer that lets go before the end is an error downstream") {
+  begin();
+  const Sample sample(field("u"), {.rows = 5});
+  auto consumer = std::make_shared<Consumer>();
+  Hand hand(before(handler_of(consumer), sim(0)));
+  hand.schema(sample.type);
+  hand.release();
+  consumer->wait_for_release();
+  CHECK(consumer->calls() == "SXR");
+  CHECK(consumer->code == EIO);
+}
+
+TEST_CASE("metadata is passed on; that of a producer only where the program names its layout") {
+  begin();
+  const Sample sample(field("u"), {.rows = 5});
+  const std::string some = encode_metadata({{"rows", "5"}});
+  struct Published {
+    ArrowDeviceType device_type;
+    void (*request)(ArrowAsyncProducer*, int64_t);
+    void (*cancel)(ArrowAsyncProducer*);
+    void (*release)(ArrowAsyncProducer*);
+    const char* additional_metadata;
+    void* private_data;
+  };
+  for (const int32_t layout :
+       {ARROWDEVICE_ASYNC_LAYOUT_UNKNOWN, ARROWDEVICE_ASYNC_LAYOUT_SHIPPED, ARROWDEVICE_ASYNC_LAYOUT_PUBLISHED}) {
+    const Ledger ledger;
+    auto consumer = std::make_shared<Consumer>();
+    auto options = async_options();
+    options.upstream_layout = layout;
+    auto* const handler = before(handler_of(consumer), sim(0), options);
+    Hand hand(handler);
+    hand.producer().additional_metadata = some.data();
+    if (layout != ARROWDEVICE_ASYNC_LAYOUT_PUBLISHED) {
+      hand.schema(sample.type);
+    } else {
+      static int asked = 0;
+      Published published{ARROW_DEVICE_CPU,
+                          [](ArrowAsyncProducer*, int64_t) { ++asked; },
+                          [](ArrowAsyncProducer*) {},
+                          nullptr,
+                          some.data(),
+                          nullptr};
+      auto schema = make_schema(sample.type);
+      handler->producer = reinterpret_cast<ArrowAsyncProducer*>(&published);
+      CHECK(handler->on_schema(handler, schema.get()) == 0);
+      CHECK(asked == 1);
+      handler->producer = &hand.producer();
+      hand.release();
+      consumer->wait_for_release();
+      CHECK(consumer->additional_metadata == some.c_str());
+      continue;
+    }
+    hand.task(from_host(make_array(generate(sample.type, sample.knobs), ledger)), some.data());
+    hand.end();
+    hand.release();
+    consumer->wait_for_release();
+    CHECK(consumer->calls() == "STER");
+    CHECK(consumer->metadata[0] == some.c_str());
+    const bool knows = layout == ARROWDEVICE_ASYNC_LAYOUT_SHIPPED;
+    CHECK(consumer->additional_metadata == (knows ? some.c_str() : ""));
+  }
+}
+
+TEST_CASE("what cannot be moved between handlers is refused") {
+  begin();
+  auto consumer = std::make_shared<Consumer>();
+  auto* const handler = handler_of(consumer);
+  ArrowAsyncDeviceStreamHandler* upstream = nullptr;
+  refused(EINVAL, arrowdevice_async_move_to, nullptr, sim(0), nullptr, &upstream);
+  refused(EINVAL, arrowdevice_async_move_to, handler, nullptr, nullptr, &upstream);
+  refused(EINVAL, arrowdevice_async_move_to, handler, sim(0), nullptr, nullptr);
+  auto options = async_options();
+  options.copy_flags = 1u << 9;
+  CHECK(contains(refused(EINVAL, arrowdevice_async_move_to, handler, sim(0), &options, &upstream), "copy_flags"));
+  CHECK(upstream == nullptr);
+  CHECK(consumer->calls() == "");
+  handler->release(handler);
+}
+
+}  // namespace

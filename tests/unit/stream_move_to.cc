@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams that move while they flow: what comes out, in which order, and what is asked of the producer.
+#include "stream_producer.h"
+
+namespace {
+
+using namespace stream_test;  // NOLINT: what every line of these tests is written with
+
+constexpr int64_t kRows = 7;
+
+TEST_CASE("a stream arrives whole on every device, and comes back") {
+  const Sample sample(mixed_batch(), {.rows = 60});
+  for (const Peers peers : {Peers::kCopy, Peers::kNone}) {
+    begin(configuration(peers));
+    for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}}) {
+      for (const int32_t depth : {0, 1, 5}) {
+        const auto options = stream_options(flags, depth);
+        auto producer = batches_of(sample, kRows);
+        DeviceStream stream = stream_of(producer);
+        for (const int64_t id : {0, 1, 2, 3}) stream = move_to(std::move(stream), sim(id), options);
+        CHECK(stream->device_type == ARROW_DEVICE_EXT_DEV);
+        HostStream home = to_host(std::move(stream), options);
+        CHECK(producer->calls == 0);  // nobody has asked yet
+        Owned<ArrowSchema> schema;
+        REQUIRE(home->get_schema(home.get(), schema.out()) == 0);
+        CHECK(schema->n_children == sample.schema->n_children);
+        CHECK(difference_of_rest(sample, kRows, home) == "");
+        CHECK_FALSE(producer->overlapped);
+        if (flags == 0 && peers == Peers::kCopy) CHECK_FALSE(producer->called_elsewhere);
+        home.reset();
+        until([&] { return producer->releases == 1; });
+      }
+    }
+  }
+  CHECK(control::refused() == 0);
+}
+
+TEST_CASE("batches are handed out while they are on their way, a bounded number of them") {
+  begin();
+  const Sample sample(mixed_batch(), {.rows = 60});
+  for (const int32_t depth : {1, 2, 4}) {
+    auto producer = batches_of(sample, kRows);
+    Held engine(0);
+    DeviceStream stream = move_to(stream_of(producer), sim(0), stream_options(0, depth));
+    const Array first = next(stream);
+    CHECK(producer->calls == depth);
+    CHECK(first->sync_event != nullptr);
+    CHECK(is_ready(*first) == 0);
+    const Array second = next(stream);
+    CHECK(producer->calls == depth + 1);
+    CHECK(is_ready(*second) == 0);
+    CHECK_FALSE(producer->called_elsewhere);
+    engine.resume();
+    CHECK(difference(sample, *first, 0) == "");
+    CHECK(difference(sample, *second, kRows) == "");
+    CHECK(difference_of_rest(sample, kRows, stream, 2 * kRows) == "");
+  }
+}
+
+TEST_CASE("a batch that is where it should be is passed through with its event") {
+  begin();
+  const Sample sample(field("u"), {.rows = 21});
+  Held engine(2);
+  auto producer = std::make_shared<Producer>(sample.type);
+  producer->steps.push_back({copy(sample, sim(2), ARROWDEVICE_COPY_ASYNC)});
+  const void* const event = producer->steps[0].array->sync_event;
+  const void* const buffer = producer->steps[0].array->array.buffers[2];
+  REQUIRE(event != nullptr);
+  DeviceStream stream = move_to(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(2));
+  const Array passed = next(stream);
+  CHECK(passed->sync_event == event);
+  CHECK(passed->array.buffers[2] == buffer);
+  CHECK(is_ready(*passed) == 0);
+  engine.resume();
+  CHECK(difference(sample, *passed) == "");
+}
+
+TEST_CASE("batches of a stream may lie on different devices, have no rows, and be no structs") {
+  begin();
+  for (const Field& type : {mixed_batch(), field("u"), list_of(field("i")), field("b"), field("n")}) {
+    const Sample sample(type, {.rows = 21});
+    auto producer = std::make_shared<Producer>(type);
+    for (const int64_t id : {0, 3, 1, 2}) {
+      producer->steps.push_back({copy(sample, sim(id))});
+      Array empty = slice(*producer->steps.back().array, *sample.schema, 5, 0);
+      producer->steps.push_back({std::move(empty)});
+    }
+    DeviceStream stream = move_to(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(2));
+    for (int i = 0; i < 4; ++i) {
+      const Array batch = next(stream);
+      CHECK(batch->device_id == 2);
+      CHECK(difference(sample, *batch) == "");
+      CHECK(next(stream)->array.length == 0);
+    }
+    CHECK(next(stream).released());
+  }
+}
+
+TEST_CASE("an empty stream has its schema and its end") {
+  begin();
+  for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}}) {
+    auto producer = std::make_shared<Producer>(mixed_batch());
+    DeviceStream stream = move_to(stream_of(producer), sim(0), stream_options(flags));
+    Owned<ArrowSchema> schema;
+    REQUIRE(stream->get_schema(stream.get(), schema.out()) == 0);
+    CHECK(std::string(schema->format) == "+s");
+    CHECK(next(stream).released());
+    CHECK(next(stream).released());
+  }
+}
+
+TEST_CASE("a producer's error comes after the batches before it, with code and text, and stays") {
+  begin();
+  const Sample sample(mixed_batch(), {.rows = 60});
+  for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}}) {
+    for (const int32_t depth : {1, 2, 6}) {
+      auto producer = batches_of(sample, kRows);
+      producer->steps[3].code = ENODATA;
+      producer->steps[3].text = "the tape has ended";
+      DeviceStream stream = move_to(stream_of(producer), sim(0), stream_options(flags, depth));
+      for (int64_t i = 0; i < 3; ++i) CHECK(difference(sample, *next(stream), i * kRows) == "");
+      for (int i = 0; i < 3; ++i) CHECK(next_fails(ENODATA, stream) == "the tape has ended");
+      CHECK(producer->calls == 4);
+      stream.reset();
+      until([&] { return producer->releases == 1; });
+    }
+  }
+}
+
+TEST_CASE("a schema that does not come is an error of both calls") {
+  begin();
+  for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}}) {
+    auto producer = std::make_shared<Producer>(field("i"));
+    producer->schema_code = EACCES;
+    DeviceStream stream = move_to(stream_of(producer), sim(0), stream_options(flags));
+    Owned<ArrowSchema> schema;
+    CHECK(stream->get_schema(stream.get(), schema.out()) == EACCES);
+    CHECK(std::string(stream->get_last_error(stream.get())) == "no schema today");
+    CHECK(schema.released());
+    CHECK(next_fails(EACCES, stream) == "no schema today");
+    CHECK(producer->calls == 0);
+  }
+}
+
+TEST_CASE("a copy that fails ends the stream at its batch, and nothing is left behind") {
+  const Sample sample(mixed_batch(), {.rows = 60});
+  for (const Peers peers : {Peers::kCopy, Peers::kNone}) {
+    begin(configuration(peers));
+    for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}}) {
+      const Ledger ledger;
+      auto producer = batches_of(sample, kRows, sim(1));
+      DeviceStream stream = move_to(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(0), stream_options(flags, 1));
+      CHECK(difference(sample, *next(stream)) == "");
+      control::fail_next("copy");
+      std::string text;
+      int64_t good = 1;
+      for (;; ++good) {
+        Array batch;
+        const int code = stream->get_next(stream.get(), batch.out());
+        if (code == 0) {
+          REQUIRE_FALSE(batch.released());
+          continue;
+        }
+        CHECK(code == EIO);
+        text = stream->get_last_error(stream.get());
+        break;
+      }
+      CHECK(good <= 3);
+      CHECK(contains(text, "copy: "));
+      CHECK(contains(next_fails(EIO, stream), "copy: "));
+      stream.reset();
+      control::fail_no_more();
+      until([&] { return producer->releases == 1; });
+    }
+  }
+}
+
+TEST_CASE("a batch of another device type than its stream's is refused by its number") {
+  begin();
+  const Sample sample(field("i"), {.rows = 21});
+  auto producer = batches_of(sample, kRows);
+  producer->steps[1].array = copy(sample, sim(0));
+  DeviceStream stream = move_to(stream_of(producer), sim(1));
+  next(stream);
+  CHECK(contains(next_fails(EINVAL, stream), "array 1"));
+}
+
+TEST_CASE("options of a moving stream are checked, and a stream that is refused stays the caller's") {
+  begin();
+  const Sample sample(field("i"), {.rows = 21});
+  auto producer = batches_of(sample, kRows);
+  DeviceStream stream = stream_of(producer);
+  const auto refuse = [&](arrowdevice_stream_options options, arrowdevice_device* to) {
+    DeviceStream out;
+    HostStream host;
+    const auto message = refused(EINVAL, arrowdevice_stream_move_to, stream.get(), to, &options, out.out());
+    if (to != nullptr) refused(EINVAL, arrowdevice_stream_to_host, stream.get(), &options, host.out());
+    CHECK(out.released());
+    CHECK_FALSE(stream.released());
+    return message;
+  };
+  CHECK(contains(refuse(stream_options(8), sim(0)), "flags"));
+  CHECK(contains(refuse(stream_options(0, -1), sim(0)), "depth"));
+  auto options = stream_options();
+  options.struct_size = 8;
+  CHECK(contains(refuse(options, sim(0)), "struct_size"));
+  options = stream_options();
+  options.copy_flags = ARROWDEVICE_COPY_ALWAYS | ARROWDEVICE_COPY_NEVER;
+  refuse(options, sim(0));
+  options.copy_flags = 1u << 20;
+  CHECK(contains(refuse(options, sim(0)), "copy_flags"));
+  refuse(stream_options(), nullptr);
+  refused(EINVAL, arrowdevice_stream_move_to, stream.get(), sim(0), nullptr, nullptr);
+  refused(EINVAL, arrowdevice_stream_move_to, stream.get(), sim(0), nullptr, stream.get());
+  CHECK(producer->releases == 0);
+  DeviceStream released, out;
+  refused(EINVAL, arrowdevice_stream_move_to, released.get(), sim(0), nullptr, out.out());
+}
+
+TEST_CASE("a stream copies with its queue, into its pool, as its flags say") {
+  begin();
+  const Sample sample(field("l"), {.rows = 21});
+  Queue queue = make_queue(sim(0));
+  Pool pool = make_pool(sim(0));
+  auto options = stream_options();
+  options.queue = queue.get();
+  options.pool = pool.get();
+  options.copy_flags = ARROWDEVICE_COPY_ALWAYS;
+  auto producer = batches_of(sample, kRows, sim(0));
+  DeviceStream stream = move_to(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(0), options);
+  queue.reset();  // the stream has its own hold on it
+  const int64_t used = stats(pool.get()).used;
+  const Array first = next(stream);
+  CHECK(stats(pool.get()).used > used);
+  CHECK(difference(sample, *first) == "");
+  CHECK(difference_of_rest(sample, kRows, stream, kRows) == "");
+
+  options = stream_options();
+  options.copy_flags = ARROWDEVICE_COPY_NEVER;
+  stream = move_to(stream_of(batches_of(sample, kRows)), sim(0), options);
+  CHECK(contains(next_fails(ENOTSUP, stream), "copying is ruled out"));
+}
+
+TEST_CASE("a stream on the CPU that moves to the CPU shares") {
+  begin();
+  const Sample sample(mixed_batch(), {.rows = 21});
+  auto producer = batches_of(sample, kRows);
+  const void* const buffer = producer->steps[0].array->array.children[0]->buffers[1];
+  HostStream host = to_host(stream_of(producer));
+  const Array first = next(host);
+  CHECK(first->array.children[0]->buffers[1] == buffer);
+  CHECK(difference_of_rest(sample, kRows, host, kRows) == "");
+}
+
+}  // namespace

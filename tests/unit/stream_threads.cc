@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams with threads of their own: who is called where, cancelling, and letting go of what is under way.
+#include <condition_variable>
+#include <mutex>
+
+#include "stream_producer.h"
+
+namespace {
+
+using namespace stream_test;  // NOLINT: what every line of these tests is written with
+
+constexpr int64_t kRows = 7;
+constexpr uint32_t kReadAhead = ARROWDEVICE_STREAM_READ_AHEAD;
+
+// A door that is shut until it is opened.
+class Door {
+ public:
+  void pass() {
+    std::unique_lock lock(mutex_);
+    ++waiting_;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return open_; });
+  }
+  void open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+  void wait_for_someone() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return waiting_ > 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int waiting_ = 0;
+  bool open_ = false;
+};
+
+// A producer that stays inside its call number `call` until the door opens.
+std::shared_ptr<Producer> stuck_at(int64_t call, Door& door, const Sample& sample) {
+  auto producer = batches_of(sample, kRows);
+  producer->on_next = [call, &door](int64_t made) {
+    if (made == call) door.pass();
+  };
+  return producer;
+}
+
+TEST_CASE("reading ahead is done by one thread of the stream, and no further than its depth") {
+  begin();
+  const Sample sample(mixed_batch(), {.rows = 60});
+  auto producer = batches_of(sample, kRows);
+  DeviceStream stream = move_to(stream_of(producer), sim(0), stream_options(kReadAhead, 3));
+  const Array first = next(stream);
+  until([&] { return producer->calls == 4; });  // the one that is handed out, and three
+  CHECK(producer->called_elsewhere);
+  CHECK(difference(sample, *first) == "");
+  CHECK(difference_of_rest(sample, kRows, stream, kRows) == "");
+  CHECK_FALSE(producer->overlapped);
+}
+
+TEST_CASE("cancelling from another thread wakes a consumer that waits, and stays") {
+  begin();
+  const Sample sample(mixed_batch(), {.rows = 60});
+  Door door;
+  auto producer = stuck_at(1, door, sample);
+  DeviceStream stream = move_to(stream_of(producer), sim(0), stream_options(kReadAhead));
+  next(stream);
+  bool cancelled = false;  // no assertions on other threads
+  std::thread canceller([&] {
+    door.wait_for_someone();
+    cancelled =
+        arrowdevice_stream_cancel(stream.get(), nullptr) == 0 && arrowdevice_stream_cancel(stream.get(), nullptr) == 0;
+  });
+  CHECK(contains(next_fails(ECANCELED, stream), "cancelled"));
+  canceller.join();
+  CHECK(cancelled);
+  CHECK(next_fails(ECANCELED, stream) != "");
+  stream.reset();  // returns although the producer does not
+  CHECK(producer->releases == 0);
+  door.open();
+  until([&] { return producer->releases == 1; });
+  CHECK(producer->calls == 2);
+}
+
+TEST_CASE("cancelling goes up through the streams of the library") {
+  begin();
+  const Sample sample(mixed_batch(), {.rows = 60});
+  Door door;
+  auto producer = stuck_at(0, door, sample);
+  DeviceStream stream = move_to(stream_of(producer), sim(0), stream_options(kReadAhead));
+  stream = move_to(std::move(stream), sim(1));
+  bool cancelled = false;  // no assertions on other threads
+  std::thread canceller([&] {
+    door.wait_for_someone();
+    cancelled = arrowdevice_stream_cancel(stream.get(), nullptr) == 0;
+  });
+  next_fails(ECANCELED, stream);
+  canceller.join();
+  CHECK(cancelled);
+  door.open();
+  stream.reset();
+  until([&] { return producer->releases == 1; });
+}
+
+TEST_CASE("a stream of someone else, or a released one, is not cancelled") {
+  begin();
+  const Sample sample(field("i"), {.rows = 21});
+  DeviceStream foreign = stream_of(batches_of(sample, kRows)), released;
+  refused(EINVAL, arrowdevice_stream_cancel, foreign.get());
+  refused(EINVAL, arrowdevice_stream_cancel, released.get());
+  refused(EINVAL, arrowdevice_stream_cancel, nullptr);
+}
+
+TEST_CASE("a stream that is cancelled before its first batch asks nobody") {
+  begin();
+  const Sample sample(field("i"), {.rows = 21});
+  auto producer = batches_of(sample, kRows);
+  DeviceStream stream = move_to(stream_of(producer), sim(0));
+  must(arrowdevice_stream_cancel, stream.get());
+  next_fails(ECANCELED, stream);
+  CHECK(producer->calls == 0);
+}
+
+TEST_CASE("releasing a stream early returns at once, and what is under way ends by itself") {
+  const Sample sample(field("l"), {.rows = 60});  // nothing has to be read back
+  for (const Peers peers : {Peers::kCopy, Peers::kNone}) {
+    begin(configuration(peers));
+    for (const uint32_t flags : {0u, kReadAhead}) {
+      INFO("flags " << flags);
+      const int64_t used = stats(default_pool(sim(0))).used;
+      auto producer = batches_of(sample, kRows, sim(1));
+      Held engine(0);
+      DeviceStream stream = move_to(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(0), stream_options(flags, 4));
+      if (peers == Peers::kCopy) CHECK(is_ready(*next(stream)) == 0);
+      stream.reset();
+      until([&] { return producer->releases == 1; });
+      engine.resume();
+      must(arrowdevice_quiesce, -1);
+      until([&] { return stats(default_pool(sim(0))).used == used; });
+    }
+  }
+}
+
+TEST_CASE("a release while the reading thread is in a producer that never returns does not block") {
+  begin();
+  const Sample sample(mixed_batch(), {.rows = 60});
+  Door door;
+  auto producer = stuck_at(2, door, sample);
+  DeviceStream stream = move_to(stream_of(producer), sim(0), stream_options(kReadAhead, 8));
+  CHECK(difference(sample, *next(stream)) == "");
+  door.wait_for_someone();
+  stream.reset();
+  CHECK(producer->releases == 0);
+  door.open();
+  until([&] { return producer->releases == 1; });
+  CHECK(producer->calls == 3);
+}
+
+TEST_CASE("staged batches are copied while the consumer's own thread reads") {
+  begin(configuration(Peers::kNone));
+  const Sample sample(mixed_batch(), {.rows = 60});
+  auto producer = batches_of(sample, kRows, sim(1));
+  DeviceStream stream = move_to(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(2), stream_options(0, 3));
+  CHECK(difference_of_rest(sample, kRows, stream) == "");
+  CHECK_FALSE(producer->called_elsewhere);
+  CHECK_FALSE(producer->overlapped);
+}
+
+TEST_CASE("a stream keeps its device from being retired") {
+  begin();
+  char context = 0;
+  arrowdevice_native_device native{};
+  native.struct_size = sizeof native;
+  native.context = &context;
+  arrowdevice_device* device = nullptr;
+  must(arrowdevice_device_adopt, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, 0, &native, &device);
+  const Sample sample(field("i"), {.rows = 21});
+  DeviceStream stream = move_to(stream_of(batches_of(sample, kRows)), device);
+  refused(EBUSY, arrowdevice_device_retire, device, 0);
+  CHECK(difference_of_rest(sample, kRows, stream) == "");
+  stream.reset();
+  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_device_retire, device, -1);
+}
+
+}  // namespace

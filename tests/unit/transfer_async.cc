@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies that return while they run.
+#include "library.h"
+
+namespace {
+
+using namespace library_test;  // NOLINT: what every line of these tests is written with
+
+TEST_CASE("a copy that is asked not to wait has an event that is pending until the engine is done") {
+  begin();
+  for (const int64_t id : {kAddresses[0], kHandles[0]}) {
+    INFO("device " << id);
+    Sample sample(mixed_batch(), {.rows = 40});
+    Held engine(id);
+    const auto there = copy(sample, sim(id), ARROWDEVICE_COPY_ASYNC);
+    REQUIRE(there->sync_event != nullptr);
+    CHECK(is_ready(*there) == 0);
+    engine.resume();
+    must(arrowdevice_array_wait, there.get(), nullptr, -1);
+    CHECK(is_ready(*there) == 1);
+    CHECK(difference(sample, *there) == "");
+  }
+}
+
+TEST_CASE("a copy is complete on return unless it is asked not to be") {
+  begin();
+  Sample sample(field("l"), {.rows = 40});
+  const auto there = copy(sample, sim(0));
+  CHECK(there->sync_event == nullptr);
+  const auto back = copy(*there, *sample.schema, cpu(), ARROWDEVICE_COPY_ASYNC);
+  CHECK(back->sync_event == nullptr);  // the CPU has no events
+  CHECK(difference(sample, *back) == "");
+}
+
+TEST_CASE("the memory of a copy that is released before its event is used again only after it") {
+  begin();
+  for (const int64_t id : {kAddresses[0], kHandles[0]}) {
+    INFO("device " << id);
+    Sample first(field("l"), {.rows = 1'000, .seed = 1});
+    Sample second(field("l"), {.rows = 1'000, .seed = 2});
+    arrowdevice_pool* const pool = default_pool(sim(id));
+    const PoolStats before = stats(pool);
+    Held engine(id);
+    auto gone = copy(first, sim(id), ARROWDEVICE_COPY_ASYNC);
+    gone.reset();
+    CHECK(stats(pool).kept == 0);
+    CHECK(stats(pool).used > before.used);
+    const auto other = copy(second, sim(id), ARROWDEVICE_COPY_ASYNC);
+    CHECK(stats(pool).driver_allocations - before.driver_allocations == 2);
+    CHECK(control::counters(id).allocations_live >= 2);
+    engine.resume();
+    must(arrowdevice_array_wait, other.get(), nullptr, -1);
+    must(arrowdevice_quiesce, -1);
+    CHECK(stats(pool).kept > 0);
+    CHECK(difference(second, *other) == "");
+    CHECK(control::refused() == 0);
+  }
+}
+
+TEST_CASE("a child that leaves a pending copy keeps the memory until the event") {
+  begin();
+  Sample sample(struct_of({field("l", "a"), field("u", "b")}).not_null(), {.rows = 100});
+  Held engine(0);
+  auto there = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
+  ArrowDeviceArray child = *there;
+  child.array = *there->array.children[1];
+  there->array.children[1]->release = nullptr;
+  there.reset();
+  Array owned(child);
+  CHECK(is_ready(*owned) == 0);  // the event lives with the child
+  engine.resume();
+  must(arrowdevice_array_wait, owned.get(), nullptr, -1);
+  const auto back = copy(*owned, *sample.schema->children[1], cpu());
+  CHECK(arrowdevice::testing::difference(*sample.schema->children[1], *sample.twin->children[1],
+                                         *sample.schema->children[1], back->array) == "");
+}
+
+TEST_CASE("what is moved while the copy runs is released when it is done, and not before") {
+  begin();
+  Sample sample(mixed_batch(), {.rows = 40});
+  Held engine(0);
+  const auto options = copy_options(ARROWDEVICE_COPY_ASYNC);
+  Array there;
+  must(arrowdevice_array_move_to, sample.host.get(), sample.schema.get(), sim(0), &options, there.out());
+  CHECK(sample.host.released());
+  CHECK(sample.ledger.live() > 0);
+  CHECK(is_ready(*there) == 0);
+  there.reset();  // nor does the copy's end end the source
+  CHECK(sample.ledger.live() > 0);
+  engine.resume();
+  must(arrowdevice_quiesce, -1);
+  CHECK(sample.ledger.live() == 0);
+  CHECK(Ledger::mistakes() == 0);
+}
+
+TEST_CASE("a pending array moves on along devices, and none of the moves waits") {
+  begin();
+  Sample sample(field("l"), {.rows = 100});
+  Held first(0);
+  Held second(1);
+  Array array = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
+  const auto options = copy_options(ARROWDEVICE_COPY_ASYNC);
+  for (const int64_t id : {1, 2, 3}) {
+    Array moved;
+    must(arrowdevice_array_move_to, array.get(), sample.schema.get(), sim(id), &options, moved.out());
+    array = std::move(moved);
+    CHECK(is_ready(*array) == 0);
+  }
+  second.resume();
+  CHECK(is_ready(*array) == 0);
+  first.resume();
+  must(arrowdevice_array_wait, array.get(), nullptr, -1);
+  CHECK(difference(sample, *array) == "");
+}
+
+TEST_CASE("a copy whose device fails later says so when it is waited for") {
+  begin();
+  Sample sample(field("l"), {.rows = 100});
+  Held engine(0);
+  control::fail_next("event");
+  const auto there = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
+  engine.resume();
+  CHECK(contains(refused(EIO, arrowdevice_array_wait, there.get(), nullptr, -1), "event"));
+  int ready = -1;
+  refused(EIO, arrowdevice_array_ready, there.get(), nullptr, &ready);
+}
+
+TEST_CASE("a copy that is to wait fails whole when its device does, and loses nothing") {
+  begin();
+  Sample sample(field("l"), {.rows = 100});
+  arrowdevice_pool* const pool = default_pool(sim(0));
+  control::fail_next("event");
+  Array out;
+  CHECK(arrowdevice_array_copy(sample.host.get(), sample.schema.get(), sim(0), nullptr, out.out(), nullptr) == EIO);
+  CHECK(out.released());
+  CHECK(stats(pool).used == 0);
+  CHECK(difference(sample, *copy(sample, sim(0))) == "");
+}
+
+TEST_CASE("every step of a copy that fails gives everything back and leaves its input alone") {
+  Sample sample(mixed_batch(), {.rows = 40});
+  for (const int64_t id : {kAddresses[0], kHandles[0]}) {
+    begin();
+    Array source = copy(sample, sim(id));
+    for (const bool in : {true, false}) {
+      for (const char* function : {"copy", "event_record", "event_wait", "event_query", "event_publish", "event",
+                                   "buffer_allocate", "sub_buffer", "queue_create"}) {
+        for (int nth = 1; nth <= 3; ++nth) {
+          for (const uint32_t flags : {0, ARROWDEVICE_COPY_ASYNC}) {
+            begin();
+            const int64_t live = control::counters(id).allocations_live;
+            const int64_t subs = control::counters(id).sub_buffers_live;
+            control::fail_nth(function, nth);
+            const auto options = copy_options(flags);
+            Array out;
+            const auto& from = in ? *sample.host : *source;
+            const int code =
+                arrowdevice_array_copy(&from, sample.schema.get(), in ? sim(id) : cpu(), &options, out.out(), nullptr);
+            INFO((in ? "to " : "from ") << id << ": " << function << ", call " << nth << ", flags " << flags);
+            CHECK((code == 0) == !out.released());
+            if (flags == 0 && control::failures_injected() == 0) CHECK(code == 0);
+            out.reset();
+            begin();
+            CHECK(control::counters(id).allocations_live == live);
+            CHECK(control::counters(id).sub_buffers_live == subs);
+            // A queue that is kept has its last event.
+            CHECK(control::counters(id).events_live <= control::counters(id).queues_live);
+          }
+        }
+      }
+    }
+    CHECK(difference(sample, *source) == "");
+  }
+  CHECK(sample.ledger.live() > 0);
+}
+
+TEST_CASE("a copy on a device that is lost meanwhile fails, keeps its source, and gives nothing") {
+  Sample sample(mixed_batch(), {.rows = 40});
+  for (const bool in : {true, false}) {
+    for (int nth = 1; nth <= 4; ++nth) {
+      begin();
+      const Array source = copy(sample, sim(0));
+      control::fail_nth("lost", nth);
+      arrowdevice_set_log_handler([](void*, int, const char*) {}, nullptr);
+      Array out;
+      const auto& from = in ? *sample.host : *source;
+      const int code =
+          arrowdevice_array_copy(&from, sample.schema.get(), in ? sim(0) : cpu(), nullptr, out.out(), nullptr);
+      arrowdevice_set_log_handler(nullptr, nullptr);
+      INFO((in ? "to" : "from") << " the device, submission " << nth);
+      CHECK(code == (control::failures_injected() > 0 ? EIO : 0));
+      CHECK(out.released() == (code != 0));
+      control::reset(configuration());
+      CHECK(difference(sample, *source) == "");
+    }
+  }
+  CHECK(difference(sample, *sample.host) == "");
+}
+
+}  // namespace

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies between devices without a direct path, which go through host memory in halves of 4 MiB.
+#include <atomic>
+#include <thread>
+
+#include "library.h"
+
+namespace {
+
+using namespace library_test;  // NOLINT: what every line of these tests is written with
+
+constexpr int64_t kHalf = 4 << 20;
+
+// Between each pair of kinds of devices.
+constexpr std::pair<int64_t, int64_t> kRoutes[] = {{0, 1}, {0, 2}, {2, 0}, {2, 3}};
+
+// Bytes on the CPU that are quick to make.
+struct Block {
+  explicit Block(int64_t bytes) : schema(make_schema(field("C").not_null())) {
+    Buffer values;
+    values.bytes.resize(static_cast<size_t>(bytes));
+    for (size_t i = 0; i < values.bytes.size(); i += 4'093) values.bytes[i] = static_cast<unsigned char>(i % 251 + 1);
+    array = from_host(make_array(data_of(bytes, {no_buffer(), std::move(values)}), Ledger()));
+  }
+
+  bool is_on(int64_t id, const ArrowDeviceArray& there) const {
+    std::vector<unsigned char> got(static_cast<size_t>(array->array.length));
+    control::peek(id, there.array.buffers[1], 0, got.data(), array->array.length);
+    return std::memcmp(got.data(), array->array.buffers[1], got.size()) == 0;
+  }
+
+  Owned<ArrowSchema> schema;
+  Array array;
+};
+
+struct Spent {
+  int64_t out, in, staged_source, staged_target, source_copies, target_copies;
+};
+
+class Meter {
+ public:
+  Meter(int64_t from, int64_t to)
+      : from_(from),
+        to_(to),
+        source_(counters(sim(from))),
+        target_(counters(sim(to))),
+        source_device_(control::counters(from)),
+        target_device_(control::counters(to)) {}
+
+  Spent spent() const {
+    return {.out = control::counters(from_).bytes_out - source_device_.bytes_out,
+            .in = control::counters(to_).bytes_in - target_device_.bytes_in,
+            .staged_source = counters(sim(from_)).staged_bytes - source_.staged_bytes,
+            .staged_target = counters(sim(to_)).staged_bytes - target_.staged_bytes,
+            .source_copies = control::counters(from_).copies - source_device_.copies,
+            .target_copies = control::counters(to_).copies - target_device_.copies};
+  }
+
+ private:
+  int64_t from_, to_;
+  Counters source_, target_;
+  arrowdevice::sim::Counters source_device_, target_device_;
+};
+
+TEST_CASE("a staged copy has the same bytes and half as many pieces as halves fit, for sizes around a half") {
+  begin(configuration(Peers::kNone));
+  for (const int64_t bytes :
+       {int64_t{1}, kHalf / 2, kHalf - 1, kHalf, kHalf + 1, 2 * kHalf, 2 * kHalf + 1, 3 * kHalf}) {
+    const Block block(bytes);
+    const auto there = copy(*block.array, *block.schema, sim(0));
+    const Meter meter(0, 1);
+    const auto moved = copy(*there, *block.schema, sim(1));
+    const Spent spent = meter.spent();
+    INFO(bytes << " bytes");
+    const int64_t pieces = (bytes + kHalf - 1) / kHalf;
+    CHECK(spent.out == bytes);
+    CHECK(spent.in == bytes);
+    CHECK(spent.staged_source == bytes);
+    CHECK(spent.staged_target == bytes);
+    CHECK(spent.source_copies == pieces);
+    CHECK(spent.target_copies == pieces);
+    CHECK(block.is_on(1, *moved));
+  }
+}
+
+TEST_CASE("a staged copy of many regions fills each half with several of them") {
+  begin(configuration(Peers::kNone));
+  std::vector<Field> columns;
+  for (int i = 0; i < 60; ++i) columns.push_back(field(i % 3 == 0 ? "w:1024" : i % 3 == 1 ? "u" : "b"));
+  for (const int64_t rows : {10, 300}) {
+    Sample sample(struct_of(columns).not_null(), {.rows = rows});
+    for (const auto& [from, to] : kRoutes) {
+      INFO(rows << " rows from " << from << " to " << to);
+      const auto there = copy(sample, sim(from));
+      const Meter meter(from, to);
+      const auto moved = copy(*there, *sample.schema, sim(to));
+      const Spent spent = meter.spent();
+      CHECK(spent.staged_target == spent.in);
+      CHECK(spent.target_copies == (spent.in + kHalf - 1) / kHalf);
+      CHECK(difference(sample, *moved) == "");
+    }
+  }
+}
+
+TEST_CASE("staged copies have the same values, for every layout") {
+  begin(configuration(Peers::kNone));
+  for (const HostCase& one : few_cases()) {
+    Sample sample(one.type, one.knobs);
+    for (const auto& [from, to] : kRoutes) {
+      INFO(one.name << " from " << from << " to " << to);
+      auto there = copy(sample, sim(from));
+      CHECK(difference(sample, *copy(*there, *sample.schema, sim(to))) == "");
+      const int64_t rows = there->array.length;
+      auto part = slice(*there, *sample.schema, rows / 3, rows / 2);
+      CHECK(difference(sample, *copy(*part, *sample.schema, sim(to)), rows / 3) == "");
+    }
+  }
+  CHECK(control::refused() == 0);
+}
+
+TEST_CASE("a staged copy waits for its source's event before it reads") {
+  begin(configuration(Peers::kNone));
+  Sample sample(field("l"), {.rows = 1'000});
+  auto there = copy(sample, sim(0));
+  control::UserEvent written;
+  there->sync_event = written.sync_event();
+  // The value arrives with the event: whoever reads before it reads the old one.
+  auto options = copy_options(ARROWDEVICE_COPY_ASYNC);
+  const int64_t old_value = 41, new_value = 42;
+  control::poke(0, const_cast<void*>(there->array.buffers[1]), 0, &old_value, sizeof old_value);
+  std::atomic<bool> returned = false;
+  std::thread producer([&] {
+    // The copy occupies this test's thread; its wait is what the producer waits for.
+    while (control::calls("queue_wait_event") == 0 && !returned) std::this_thread::yield();
+    control::poke(0, const_cast<void*>(there->array.buffers[1]), 0, &new_value, sizeof new_value);
+    written.set();
+  });
+  Array moved;
+  const int code = arrowdevice_array_copy(there.get(), sample.schema.get(), sim(1), &options, moved.out(), nullptr);
+  returned = true;
+  producer.join();
+  REQUIRE(code == 0);
+  must(arrowdevice_array_wait, moved.get(), nullptr, -1);
+  int64_t got = 0;
+  control::peek(1, moved->array.buffers[1], 0, &got, sizeof got);
+  CHECK(got == new_value);
+  there->sync_event = nullptr;
+}
+
+TEST_CASE("a staged copy that is asked not to wait has a pending event until its last piece has arrived") {
+  begin(configuration(Peers::kNone));
+  const Block block(3 * kHalf / 2);  // more than two pieces would wait for a half to leave
+  const auto there = copy(*block.array, *block.schema, sim(0));
+  Held engine(1);
+  const Array moved = copy(*there, *block.schema, sim(1), ARROWDEVICE_COPY_ASYNC);
+  REQUIRE(moved->sync_event != nullptr);
+  CHECK(is_ready(*moved) == 0);
+  engine.resume();
+  must(arrowdevice_array_wait, moved.get(), nullptr, -1);
+  CHECK(block.is_on(1, *moved));
+}
+
+TEST_CASE("a staged copy that fails at any step loses nothing and can be tried again") {
+  begin(configuration(Peers::kNone));
+  Sample sample(mixed_batch(), {.rows = 40});
+  const auto there = copy(sample, sim(0));
+  for (const char* function : {"copy", "event_record", "event_wait", "buffer_allocate", "queue_create"}) {
+    for (int nth = 1; nth <= 4; ++nth) {
+      begin(configuration(Peers::kNone));
+      const int64_t live = control::counters(1).allocations_live;
+      control::fail_nth(function, nth);
+      Array out;
+      const int code = arrowdevice_array_copy(there.get(), sample.schema.get(), sim(1), nullptr, out.out(), nullptr);
+      const bool failed = control::failures_injected() > 0;
+      INFO(function << ", call " << nth);
+      CHECK((code != 0) == failed);
+      CHECK(out.released() == failed);
+      out.reset();
+      control::reset(configuration(Peers::kNone));
+      must(arrowdevice_pool_trim, default_pool(sim(1)));
+      CHECK(control::counters(1).allocations_live == live);
+      CHECK(difference(sample, *copy(*there, *sample.schema, sim(1))) == "");
+    }
+  }
+}
+
+}  // namespace

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <arrowdevice/arrowdevice.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <optional>
+#include <string_view>
+
+#include "command.h"
+#include "terminal.h"
+
+namespace arrowdevice::tool {
+namespace {
+
+constexpr size_t kIndent = 10;
+
+void print_report(const arrowdevice_backend_report& report) {
+  const bool loaded = report.status == 0;
+  const std::string path = report.path[0] == '\0' ? "(no file: linked in)" : printable(report.path);
+  const std::string state = styled(loaded ? "loaded" : "not used", loaded ? Style::kGood : Style::kBad);
+  const std::string name = report.name[0] == '\0' ? "" : printable(report.name);
+  const std::string first = name.empty() ? path : name + "  " + path;
+  // The state is printed into the margin of the first line.
+  const size_t margin = kIndent - (loaded ? 6 : 8);
+  std::printf("%s%s", state.c_str(), std::string(margin, ' ').c_str());
+  if (columns_of(first) <= kColumns - kIndent) {
+    std::printf("%s\n", first.c_str());
+  } else {
+    std::printf("%s\n", name.c_str());
+    print_paragraph(path, kIndent);
+  }
+  print_paragraph(printable(report.reason), kIndent);
+}
+
+void print_conclusion(const std::string& text) {
+  std::printf("\n");
+  print_paragraph(printable(text), 0);
+}
+
+int explain_all() {
+  cpp::Device::list();  // loads every backend
+  for (const auto& report : cpp::explain_backends()) print_report(report);
+  return kSuccess;
+}
+
+// What became of the devices of a backend that is loaded: those that are there, and once each why others are not.
+std::string devices_of(const std::string& backend) {
+  constexpr ArrowDeviceType kMostTypes = 64;
+  std::string text;
+  std::string last;
+  for (ArrowDeviceType type = 1; type <= kMostTypes; ++type) {
+    const char* const type_name = arrowdevice_device_type_name(type);
+    if (type_name == nullptr) continue;
+    try {
+      const auto info = cpp::Device::get(type, 0).describe();
+      if (info.backend == backend) text += std::string(" ") + type_name + " is there: " + info.name + ".";
+    } catch (const cpp::Exception& error) {
+      if (error.backend() != backend || error.what() == last) continue;
+      last = error.what();
+      text += std::string(" ") + type_name + " cannot be used: " + last + ".";
+    }
+  }
+  return text;
+}
+
+// NAME is a backend: a word that is no device type.
+int explain_backend(const std::string& name) {
+  cpp::Device::list();
+  bool loaded = false;
+  bool seen = false;
+  for (const auto& report : cpp::explain_backends()) {
+    // A place without a name, a folder that is not there, was looked at for every backend.
+    if (name != report.name && report.name[0] != '\0') continue;
+    print_report(report);
+    seen = seen || name == report.name;
+    loaded = loaded || (name == report.name && report.status == 0);
+  }
+  print_conclusion(loaded ? "The backend " + name + " is loaded." + devices_of(name)
+                   : seen ? "The backend " + name + " was found and is not used."
+                          : "\"" + name + "\" is no device type, and there is no backend of that name.");
+  return loaded ? kSuccess : kFailure;
+}
+
+int explain_device(const std::string& name) {
+  cpp::Device device;
+  std::optional<cpp::Exception> failure;
+  try {
+    device = cpp::Device::find(name);
+  } catch (const cpp::Exception& error) {
+    if (error.code() == EINVAL && name.find(':') == std::string::npos) return explain_backend(name);
+    failure = error;
+  }
+  for (const auto& report : cpp::explain_backends()) print_report(report);
+  if (failure) {
+    print_conclusion(name + " cannot be used: " + failure->what());
+    return kFailure;
+  }
+  const auto info = device.describe();
+  print_conclusion(name + " is there: " + info.name + ", driven by the backend " + info.backend + ".");
+  return kSuccess;
+}
+
+}  // namespace
+
+int explain(const std::vector<std::string>& arguments) {
+  if (arguments.size() > 1) throw UsageError("explain: one name at most");
+  if (arguments.empty()) return explain_all();
+  if (arguments[0].empty() || arguments[0][0] == '-') {
+    throw UsageError("explain: there is no option \"" + arguments[0] + "\"");
+  }
+  return explain_device(arguments[0]);
+}
+
+}  // namespace arrowdevice::tool

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "terminal.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "utf8.h"
+
+namespace arrowdevice::tool {
+namespace {
+
+constexpr size_t kGap = 2;  // between two columns of a table
+
+bool colour_wanted() {
+  const char* no_color = std::getenv("NO_COLOR");
+  if (no_color != nullptr && no_color[0] != '\0') return false;
+  const char* terminal = std::getenv("TERM");
+  if (terminal == nullptr || std::string_view(terminal) == "dumb") return false;
+  return isatty(STDOUT_FILENO) == 1;
+}
+
+// The first `columns` characters.
+std::string_view head(std::string_view text, size_t columns) {
+  size_t bytes = 0;
+  for (size_t i = 0; i < columns && bytes < text.size(); ++i) bytes += utf8_length(text.substr(bytes));
+  return text.substr(0, bytes);
+}
+
+std::string fitted(const std::string& text, size_t columns) {
+  const size_t taken = columns_of(text);
+  if (taken <= columns) return text + std::string(columns - taken, ' ');
+  return std::string(head(text, columns - 1)) + "…";
+}
+
+}  // namespace
+
+std::string styled(std::string_view text, Style style) {
+  static const bool colour = colour_wanted();
+  const char* begin = style == Style::kHeading ? "\033[1m" : style == Style::kGood ? "\033[32m" : "\033[31m";
+  if (!colour || style == Style::kPlain) return std::string(text);
+  return begin + std::string(text) + "\033[0m";
+}
+
+size_t columns_of(std::string_view text) {
+  size_t columns = 0;
+  for (size_t i = 0; i < text.size(); i += utf8_length(text.substr(i))) ++columns;
+  return columns;
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size();) {
+    const size_t length = utf8_length(text.substr(i));
+    const auto first = static_cast<unsigned char>(text[i]);
+    // Control characters, C1 ones (U+0080 to U+009F) included.
+    const bool control = first < 0x20 || first == 0x7f ||
+                         (length == 2 && first == 0xc2 && static_cast<unsigned char>(text[i + 1]) < 0xa0);
+    const bool broken = length == 1 && first >= 0x80;
+    if (control || broken) {
+      out += '?';
+    } else {
+      out += text.substr(i, length);
+    }
+    i += length;
+  }
+  return out;
+}
+
+void print_table(const std::vector<std::string>& heading, const std::vector<std::vector<std::string>>& rows,
+                 size_t elastic) {
+  std::vector<size_t> widths;
+  for (const std::string& text : heading) widths.push_back(columns_of(text));
+  for (const auto& row : rows) {
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns_of(row[i]));
+  }
+  size_t total = kGap * (widths.size() - 1);
+  for (size_t width : widths) total += width;
+  if (total > kColumns) {
+    const size_t least = columns_of(heading[elastic]);
+    widths[elastic] -= std::min(total - kColumns, widths[elastic] - least);
+  }
+
+  const auto line = [&](const std::vector<std::string>& row) {
+    std::string out;
+    for (size_t i = 0; i < row.size(); ++i) {
+      if (i > 0) out += std::string(kGap, ' ');
+      out += fitted(row[i], widths[i]);
+    }
+    out.erase(out.find_last_not_of(' ') + 1);
+    return out;
+  };
+  std::printf("%s\n", styled(line(heading), Style::kHeading).c_str());
+  for (const auto& row : rows) std::printf("%s\n", line(row).c_str());
+}
+
+void print_paragraph(std::string_view text, size_t indent) {
+  const size_t room = kColumns - indent;
+  const std::string margin(indent, ' ');
+  while (!text.empty()) {
+    std::string_view piece = head(text, room);
+    if (piece.size() < text.size() && text[piece.size()] != ' ') {
+      const size_t space = piece.find_last_of(' ');
+      if (space != std::string_view::npos && space > 0) piece = piece.substr(0, space);
+    }
+    std::printf("%s%s\n", margin.c_str(), std::string(piece).c_str());
+    text.remove_prefix(piece.size());
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  }
+}
+
+}  // namespace arrowdevice::tool
