@@ -5,6 +5,7 @@
 
 #include "array/keepers.h"
 #include "array/source.h"
+#include "base/scratch.h"
 #include "device/devices.h"
 #include "transfer/copy.h"
 #include "transfer/route.h"
@@ -61,21 +62,24 @@ transfer::CopyRequest request_of(const schema::Binding& bound, const ArrowDevice
 void copy(const ArrowDeviceArray& array, const ArrowSchema& schema, device::Device& to, const CopyOptions& options,
           ArrowDeviceArray* out) {
   check_alive(&array);
-  const schema::Tree tree(schema);
-  const schema::Binding bound(tree, array.array);
+  Scratch scratch;
+  const schema::Tree tree(schema, scratch.memory());
+  const schema::Binding bound(tree, array.array, scratch.memory());
   transfer::copy_array(request_of(bound, array, device_of(array, options.source), to, options), out);
 }
 
 void move_to(ArrowDeviceArray& moved, const ArrowSchema& schema, device::Device& to, const CopyOptions& options,
              ArrowDeviceArray* out) {
   check_alive(&moved);
-  move_to(moved, schema::Tree(schema), to, options, out);
+  Scratch scratch;
+  move_to(moved, schema::Tree(schema, scratch.memory()), to, options, out);
 }
 
 void move_to(ArrowDeviceArray& moved, const schema::Tree& tree, device::Device& to, const CopyOptions& options,
              ArrowDeviceArray* out) {
   check_alive(&moved);
-  const schema::Binding bound(tree, moved.array);
+  Scratch scratch;
+  const schema::Binding bound(tree, moved.array, scratch.memory());
   auto& source = device_of(moved, options.source);
   to.check_usable();
   if (!options.always && can_share(source, to)) {

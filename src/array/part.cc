@@ -8,6 +8,7 @@
 #include "array/source.h"
 #include "backend/device_types.h"
 #include "base/error.h"
+#include "base/scratch.h"
 #include "schema/copy.h"
 
 namespace arrowdevice::array {
@@ -49,8 +50,9 @@ void share(ArrowDeviceArray& inout, ArrowDeviceArray* out) {
 
 void slice(ArrowDeviceArray& inout, const ArrowSchema& schema, int64_t offset, int64_t length, ArrowDeviceArray* out) {
   check_alive(&inout);
-  const schema::Tree tree(schema);
-  const schema::Binding array(tree, inout.array);
+  Scratch scratch;
+  const schema::Tree tree(schema, scratch.memory());
+  const schema::Binding array(tree, inout.array, scratch.memory());
   if (offset < 0 || length < 0 || offset > inout.array.length - length) {
     throw Error(EINVAL, tree.path(0) + ": rows " + std::to_string(offset) + " and " + std::to_string(length) +
                             " more are not in an array of " + std::to_string(inout.array.length));
@@ -75,8 +77,9 @@ void slice(ArrowDeviceArray& inout, const ArrowSchema& schema, int64_t offset, i
 void select(ArrowDeviceArray& inout, const ArrowSchema& schema, std::span<const int64_t> children,
             ArrowDeviceArray* out, ArrowSchema* out_schema) {
   check_alive(&inout);
-  const schema::Tree tree(schema);
-  const schema::Binding array(tree, inout.array);
+  Scratch scratch;
+  const schema::Tree tree(schema, scratch.memory());
+  const schema::Binding array(tree, inout.array, scratch.memory());
   if (tree[0].type.layout != Layout::kStruct)
     throw Error(EINVAL, tree.path(0) + ": not a struct, it has no columns to select");
   std::vector<int32_t> columns;

@@ -9,22 +9,25 @@
 
 namespace arrowdevice {
 
+// Out of line, so that the arithmetic stays small where it is used.
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_size(const char* why) { throw Error(EINVAL, why); }
+inline constexpr const char* kTooLarge = "a size or position is too large for 64 bits";
+
 inline int64_t checked_add(int64_t a, int64_t b) {
   int64_t sum;
-  if (__builtin_add_overflow(a, b, &sum)) throw Error(EINVAL, "a size or position is too large for 64 bits");
+  if (__builtin_add_overflow(a, b, &sum)) refuse_size(kTooLarge);
   return sum;
 }
 
 inline int64_t checked_mul(int64_t a, int64_t b) {
   int64_t product;
-  if (__builtin_mul_overflow(a, b, &product)) throw Error(EINVAL, "a size or position is too large for 64 bits");
+  if (__builtin_mul_overflow(a, b, &product)) refuse_size(kTooLarge);
   return product;
 }
 
-// The least multiple of `alignment` that is not below `value`.
+// The least multiple of `alignment`, a power of two, that is not below `value`.
 inline int64_t align_up(int64_t value, int64_t alignment) {
-  const int64_t rest = value % alignment;
-  return rest == 0 ? value : checked_add(value, alignment - rest);
+  return checked_add(value, alignment - 1) & ~(alignment - 1);
 }
 
 // Bytes that hold `bits` bits. Does not overflow for any `bits` that is not negative.

@@ -153,8 +153,7 @@ Allocation Device::let_go(void* buffer) {
   return allocation;
 }
 
-void* Device::sub_buffer(const void* buffer, int64_t offset, int64_t size) const {
-  if (has_addresses()) return const_cast<char*>(static_cast<const char*>(buffer) + offset);
+void* Device::make_sub_buffer(const void* buffer, int64_t offset, int64_t size) const {
   check_usable();
   void* sub = nullptr;
   backend_.call("sub_buffer", backend_.table().sub_buffer, handle_, buffer, offset, size, &sub);

@@ -74,7 +74,10 @@ class Device {
   Allocation let_go(void* buffer);
 
   // A part of a buffer as a buffer. On devices with addresses this is arithmetic, and there is nothing to free.
-  void* sub_buffer(const void* buffer, int64_t offset, int64_t size) const;
+  void* sub_buffer(const void* buffer, int64_t offset, int64_t size) const {
+    if (has_addresses()) return const_cast<char*>(static_cast<const char*>(buffer) + offset);
+    return make_sub_buffer(buffer, offset, size);
+  }
   void free_sub_buffer(void* sub) const noexcept;
 
   void memory(int64_t* free_bytes, int64_t* total_bytes) const;
@@ -98,6 +101,8 @@ class Device {
   void retire();
 
  private:
+  void* make_sub_buffer(const void* buffer, int64_t offset, int64_t size) const;
+
   const backend::Backend& backend_;
   void* const handle_;
   arrowdevice_device_info info_{};

@@ -39,9 +39,31 @@ int64_t default_keep(const Device& device) {
 }  // namespace
 
 void Allocation::reset() noexcept {
-  if (buffer_ == nullptr) return;
-  pool_->give_back(std::exchange(buffer_, nullptr), capacity_);
+  if (block_.buffer == nullptr) return;
+  pool_->give_back(block_);
+  block_ = {};
+  next_part_ = 0;
   pool_.reset();
+}
+
+void* Allocation::part(int64_t offset, int64_t size) {
+  const Device& device = pool_->device();
+  if (device.has_addresses()) return device.sub_buffer(block_.buffer, offset, size);
+  auto& parts = block_.parts;
+  if (next_part_ < parts.size() && parts[next_part_].offset == offset && parts[next_part_].size == size) {
+    return parts[next_part_++].handle;
+  }
+  // It was cut in another way before.
+  for (size_t i = next_part_; i < parts.size(); ++i) device.free_sub_buffer(parts[i].handle);
+  parts.resize(next_part_);
+  parts.push_back({offset, size, nullptr});  // before there is anything to lose
+  try {
+    parts.back().handle = device.sub_buffer(block_.buffer, offset, size);
+  } catch (...) {
+    parts.pop_back();
+    throw;
+  }
+  return parts[next_part_++].handle;
 }
 
 Pool::Pool(Device& device, const arrowdevice_pool_options& options, Owner owner)
@@ -68,11 +90,11 @@ bool Pool::may_call_out() const noexcept { return device_.is_usable() && !proces
 
 Allocation Pool::allocate(const Queue* queue, int64_t size) {
   const int64_t capacity = size_class(size);
-  void* buffer = take_kept(capacity);
-  if (buffer == nullptr) {
+  Block block = take_kept(capacity);
+  if (block.buffer == nullptr) {
     reserve(capacity);
     try {
-      buffer = ask_driver(queue, capacity);
+      block = {ask_driver(queue, capacity), capacity, {}};
     } catch (...) {
       const std::lock_guard lock(mutex_);
       stats_.used -= capacity;
@@ -85,19 +107,20 @@ Allocation Pool::allocate(const Queue* queue, int64_t size) {
     const std::lock_guard lock(mutex_);
     ++stats_.allocations;
   }
-  return {shared_from_this(), buffer, capacity};
+  return {shared_from_this(), std::move(block)};
 }
 
-void* Pool::take_kept(int64_t capacity) {
+// Without a buffer where none of this size is kept.
+Block Pool::take_kept(int64_t capacity) {
   const std::lock_guard lock(mutex_);
   const auto found = kept_.find(capacity);
-  if (found == kept_.end() || found->second.empty()) return nullptr;
-  void* const buffer = found->second.back().buffer;
+  if (found == kept_.end() || found->second.empty()) return {};
+  Block block = std::move(found->second.back().block);
   found->second.pop_back();
   if (found->second.empty()) kept_.erase(found);
   stats_.kept -= capacity;
   stats_.used += capacity;
-  return buffer;
+  return block;
 }
 
 // Counts a new block in, within the cap. What is kept gives way to what is asked for.
@@ -143,28 +166,30 @@ void* Pool::ask_driver_once(const Queue* queue, int64_t capacity) {
   return buffer;
 }
 
-void Pool::give_back(void* buffer, int64_t capacity) noexcept {
+void Pool::give_back(Block& block) noexcept {
   // Nor is the lock touched then: in a forked child, a thread that is not there may hold it for ever.
   if (!device_.is_usable()) return;
   KeptList evicted;
   bool is_kept = false;
   try {
-    is_kept = keep(buffer, capacity, evicted);
+    is_kept = keep(block, evicted);
   } catch (const std::bad_alloc&) {
     is_kept = false;  // no room to note it down: let the driver have it
   }
-  for (const auto& old : evicted) to_driver(old.buffer, old.capacity);
-  if (!is_kept) to_driver(buffer, capacity);
+  for (const auto& old : evicted) to_driver(old.block);
+  if (!is_kept) to_driver(block);
 }
 
 // Counts a block out and keeps it if the bound allows; the oldest ones go for it. What can fail comes before anything
 // of the kept blocks changes.
-bool Pool::keep(void* buffer, int64_t capacity, KeptList& evicted) {
+bool Pool::keep(Block& block, KeptList& evicted) {
+  const int64_t capacity = block.capacity;
   const std::lock_guard lock(mutex_);
   stats_.used -= capacity;
   if (capacity > keep_limit_ || !may_call_out()) return false;
-  KeptList node{{buffer, capacity, next_stamp_}};
+  KeptList node(1);
   auto& same_size = kept_[capacity];
+  node.front() = {std::move(block), next_stamp_};
   same_size.splice(same_size.end(), node);
   ++next_stamp_;
   stats_.kept += capacity;
@@ -178,11 +203,12 @@ bool Pool::keep(void* buffer, int64_t capacity, KeptList& evicted) {
   return true;
 }
 
-void Pool::to_driver(void* buffer, int64_t capacity) noexcept {
+void Pool::to_driver(const Block& block) noexcept {
+  for (const auto& part : block.parts) device_.free_sub_buffer(part.handle);
   if (options_.deallocate == nullptr) {
-    device_.driver_deallocate(buffer);
+    device_.driver_deallocate(block.buffer);
   } else if (may_call_out()) {
-    options_.deallocate(options_.user, buffer, capacity, nullptr);
+    options_.deallocate(options_.user, block.buffer, block.capacity, nullptr);
   }
 }
 
@@ -193,8 +219,8 @@ void Pool::trim() noexcept {
     all.swap(kept_);
     stats_.kept = 0;
   }
-  for (const auto& [capacity, blocks] : all) {
-    for (const auto& block : blocks) to_driver(block.buffer, capacity);
+  for (const auto& same_size : all) {
+    for (const auto& one : same_size.second) to_driver(one.block);
   }
 }
 

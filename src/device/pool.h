@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "device/device.h"
 
@@ -16,34 +17,52 @@ namespace arrowdevice::device {
 
 using PoolStats = struct arrowdevice_pool_stats;  // a function has that name too
 
+// A part of a block as a buffer of its own, where buffers are handles.
+struct SubBuffer {
+  int64_t offset;
+  int64_t size;
+  void* handle;
+};
+
+// Memory of a driver. Its parts stay with it from one use to the next: tables that follow each other are cut alike, and
+// making a handle costs a driver more than filling it.
+struct Block {
+  void* buffer = nullptr;
+  int64_t capacity = 0;
+  std::vector<SubBuffer> parts;
+};
+
 // One piece of a pool's memory. Gives itself back: nothing may use the memory any more then.
 class Allocation {
  public:
   Allocation() = default;
-  Allocation(std::shared_ptr<Pool> pool, void* buffer, int64_t capacity) noexcept
-      : pool_(std::move(pool)), buffer_(buffer), capacity_(capacity) {}
+  Allocation(std::shared_ptr<Pool> pool, Block block) noexcept : pool_(std::move(pool)), block_(std::move(block)) {}
   ~Allocation() { reset(); }
   Allocation(Allocation&& other) noexcept
-      : pool_(std::move(other.pool_)), buffer_(std::exchange(other.buffer_, nullptr)), capacity_(other.capacity_) {}
+      : pool_(std::move(other.pool_)), block_(std::exchange(other.block_, {})), next_part_(other.next_part_) {}
   Allocation& operator=(Allocation&& other) noexcept {
     if (this != &other) {
       reset();
       pool_ = std::move(other.pool_);
-      buffer_ = std::exchange(other.buffer_, nullptr);
-      capacity_ = other.capacity_;
+      block_ = std::exchange(other.block_, {});
+      next_part_ = other.next_part_;
     }
     return *this;
   }
 
-  void* buffer() const noexcept { return buffer_; }
-  int64_t capacity() const noexcept { return capacity_; }
-  explicit operator bool() const noexcept { return buffer_ != nullptr; }
+  void* buffer() const noexcept { return block_.buffer; }
+  int64_t capacity() const noexcept { return block_.capacity; }
+  explicit operator bool() const noexcept { return block_.buffer != nullptr; }
   void reset() noexcept;
+
+  // A part of it as a buffer, which lives as long as the allocation. On devices with handles these are asked for in
+  // order, each once.
+  void* part(int64_t offset, int64_t size);
 
  private:
   std::shared_ptr<Pool> pool_;
-  void* buffer_ = nullptr;
-  int64_t capacity_ = 0;
+  Block block_;
+  size_t next_part_ = 0;
 };
 
 // All functions may be called from any thread. No lock is held while the driver or the application's allocator works.
@@ -79,19 +98,18 @@ class Pool : public std::enable_shared_from_this<Pool> {
   friend class Allocation;
 
   struct Kept {
-    void* buffer;
-    int64_t capacity;
+    Block block;
     int64_t stamp;  // the order of giving back
   };
   using KeptList = std::list<Kept>;
 
-  void* take_kept(int64_t capacity);
+  Block take_kept(int64_t capacity);
   void reserve(int64_t capacity);
   void* ask_driver(const Queue* queue, int64_t capacity);
   void* ask_driver_once(const Queue* queue, int64_t capacity);
-  void give_back(void* buffer, int64_t capacity) noexcept;
-  bool keep(void* buffer, int64_t capacity, KeptList& evicted);
-  void to_driver(void* buffer, int64_t capacity) noexcept;
+  void give_back(Block& block) noexcept;
+  bool keep(Block& block, KeptList& evicted);
+  void to_driver(const Block& block) noexcept;
   bool may_call_out() const noexcept;
 
   Device& device_;

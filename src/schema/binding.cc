@@ -12,35 +12,45 @@ namespace {
 
 std::string number(int64_t value) { return std::to_string(value); }
 
-bool is_variadic(const LayoutInfo& info) {
-  return std::ranges::find(info.buffers, BufferShape::kVariadic) != info.buffers.end();
-}
-
-// Buffers that are always there, the sizes of variadic ones included.
-int64_t fixed_buffers(const LayoutInfo& info) {
-  return static_cast<int64_t>(info.buffers.size()) - (is_variadic(info) ? 1 : 0);
-}
-
 }  // namespace
 
-int64_t canonical_buffer_count(const Type& type, int64_t n_variadic) noexcept {
-  return fixed_buffers(type.info()) + n_variadic;
-}
-
-Binding::Binding(const Tree& tree, const ArrowArray& root) : tree_(tree) {
-  arrays_.resize(static_cast<size_t>(tree.size()), nullptr);
+Binding::Binding(const Tree& tree, const ArrowArray& root, std::pmr::memory_resource* memory)
+    : tree_(tree), bound_(memory) {
+  bound_.resize(static_cast<size_t>(tree.size()));
   bind(0, &root);
   for (int32_t field = 0; field < tree_.size(); ++field) {
+    if (is_plain(field)) {
+      const auto& array = (*this)[field];
+      bound_[static_cast<size_t>(field)] = {&array, array.buffers, array.buffers[0] != nullptr ? array.null_count : 0};
+      buffer_count_ += array.n_buffers;
+      continue;
+    }
     check_lengths(field);
+    check_buffer_count(field);
+    interpret(field);
     check_buffers(field);
     check_children(field);
-    const auto& array = (*this)[field];
-    const auto& described = tree_[field];
-    for (int32_t i = 0; i < described.n_children; ++i) bind(described.first_child + i, array.children[i]);
-    if (described.dictionary >= 0) bind(described.dictionary, array.dictionary);
+    bind_children(field);
   }
   // Parents come before their children in a tree, so only now are all lengths known to be sound.
-  for (int32_t field = 0; field < tree_.size(); ++field) check_child_lengths(field);
+  for (int32_t field = 0; field < tree_.size(); ++field) {
+    if (tree_[field].n_children > 0) check_child_lengths(field);
+  }
+}
+
+// Whether a field is a column of fixed width in a struct with nothing amiss, as most are. What is not is looked at rule
+// by rule.
+bool Binding::is_plain(int32_t field) const noexcept {
+  constexpr int64_t kMostSlots = int64_t{1} << 40;  // so many of so many bits each are far from overflowing
+  constexpr int64_t kWidest = 1024;
+  const auto& described = tree_[field];
+  const auto& array = (*this)[field];
+  return described.type.layout == Layout::kFixed && described.type.bit_width <= kWidest && described.dictionary < 0 &&
+         described.parent >= 0 && tree_[described.parent].type.layout == Layout::kStruct && array.length >= 0 &&
+         array.length <= kMostSlots && array.offset >= 0 && array.offset <= kMostSlots && array.null_count >= -1 &&
+         array.null_count <= array.length && array.n_buffers == 2 && array.buffers != nullptr &&
+         (array.buffers[0] != nullptr || array.null_count <= 0) && array.buffers[1] != nullptr &&
+         array.n_children == 0 && array.dictionary == nullptr;
 }
 
 void Binding::refuse(int32_t field, const std::string& why) const {
@@ -53,7 +63,27 @@ void Binding::bind(int32_t field, const ArrowArray* array) {
   for (int32_t above = tree_[field].parent; above >= 0; above = tree_[above].parent) {
     if (&(*this)[above] == array) refuse(field, "the array is its own ancestor");
   }
-  arrays_[static_cast<size_t>(field)] = array;
+  bound_[static_cast<size_t>(field)].array = array;
+}
+
+// What the layout makes of a struct whose number of buffers is known to fit.
+void Binding::interpret(int32_t field) {
+  const auto& array = (*this)[field];
+  const auto& type = tree_[field].type;
+  const auto& info = type.info();
+  auto& bound = bound_[static_cast<size_t>(field)];
+  bound.buffers = array.buffers;
+  if (!info.is_variadic && array.n_buffers > info.fixed_buffers) bound.buffers += array.n_buffers - info.fixed_buffers;
+  if (type.layout == Layout::kNull) {
+    bound.null_count = array.length;
+  } else {
+    const bool has_bitmap = info.has_validity && array.buffers[0] != nullptr && !is_run_ends(field);
+    bound.null_count = has_bitmap ? array.null_count : 0;
+  }
+  if (__builtin_add_overflow(buffer_count_, buffer_count(field), &buffer_count_)) {
+    refuse(field, "n_buffers is " + number(array.n_buffers));
+  }
+  has_variadic_ |= n_variadic(field) > 0;
 }
 
 void Binding::check_lengths(int32_t field) const {
@@ -69,16 +99,15 @@ void Binding::check_lengths(int32_t field) const {
   }
 }
 
-void Binding::check_buffers(int32_t field) const {
+void Binding::check_buffer_count(int32_t field) const {
   const auto& array = (*this)[field];
   const auto& type = tree_[field].type;
   const auto& info = type.info();
-  const int64_t fixed = fixed_buffers(info);
   if (array.n_buffers < 0) refuse(field, "n_buffers is " + number(array.n_buffers));
-  const bool fits = is_variadic(info) ? array.n_buffers >= fixed : array.n_buffers == fixed;
+  const bool fits = info.is_variadic ? array.n_buffers >= info.fixed_buffers : array.n_buffers == info.fixed_buffers;
   if (!fits && array.n_buffers != info.legacy_buffers) {
-    refuse(field, std::string("a ") + info.name + " has " + number(fixed) + (is_variadic(info) ? " or more" : "") +
-                      " buffers, not " + number(array.n_buffers));
+    refuse(field, std::string("a ") + info.name + " has " + number(info.fixed_buffers) +
+                      (info.is_variadic ? " or more" : "") + " buffers, not " + number(array.n_buffers));
   }
   if (array.n_buffers > 0 && array.buffers == nullptr) refuse(field, "buffers is NULL");
   const bool counts_no_nulls = !info.has_validity && type.layout != Layout::kNull;
@@ -89,6 +118,12 @@ void Binding::check_buffers(int32_t field) const {
   if (!fits && type.layout != Layout::kNull && array.null_count != 0) {
     refuse(field, "a union with a validity bitmap must have null_count 0, not " + number(array.null_count));
   }
+}
+
+void Binding::check_buffers(int32_t field) const {
+  const auto& array = (*this)[field];
+  const auto& type = tree_[field].type;
+  const auto& info = type.info();
   const auto given = buffers(field);
   const int64_t slots = array.length + array.offset;
   for (size_t i = 0; i < info.buffers.size(); ++i) {
@@ -133,14 +168,23 @@ void Binding::check_children(int32_t field) const {
   }
 }
 
+void Binding::bind_children(int32_t field) {
+  const auto& array = (*this)[field];
+  const auto& described = tree_[field];
+  for (int32_t i = 0; i < described.n_children; ++i) bind(described.first_child + i, array.children[i]);
+  if (described.dictionary >= 0) bind(described.dictionary, array.dictionary);
+}
+
+void Binding::refuse_length(int32_t field, int64_t needed) const {
+  refuse(field, "length is " + number((*this)[field].length) + ", the parent needs " + number(needed));
+}
+
 void Binding::check_child_lengths(int32_t field) const {
   const auto& described = tree_[field];
   const auto& array = (*this)[field];
   const int64_t end = array.offset + array.length;
   const auto child_needs = [&](int32_t child, int64_t needed) {
-    if ((*this)[child].length < needed) {
-      refuse(child, "length is " + number((*this)[child].length) + ", the parent needs " + number(needed));
-    }
+    if ((*this)[child].length < needed) refuse_length(child, needed);
   };
   switch (described.type.info().refers) {
     case Refers::kSame:
@@ -170,30 +214,9 @@ void Binding::check_child_lengths(int32_t field) const {
   }
 }
 
-std::span<const void* const> Binding::buffers(int32_t field) const noexcept {
-  const auto& array = (*this)[field];
-  const auto& info = tree_[field].type.info();
-  const int64_t fixed = fixed_buffers(info);
-  const int64_t in_front = !is_variadic(info) && array.n_buffers > fixed ? array.n_buffers - fixed : 0;
-  return {array.buffers + in_front, static_cast<size_t>(array.n_buffers - in_front)};
-}
-
-int64_t Binding::n_variadic(int32_t field) const noexcept {
-  const auto& info = tree_[field].type.info();
-  return is_variadic(info) ? (*this)[field].n_buffers - fixed_buffers(info) : 0;
-}
-
 bool Binding::is_run_ends(int32_t field) const noexcept {
   const int32_t parent = tree_[field].parent;
   return parent >= 0 && tree_[parent].type.layout == Layout::kRunEndEncoded && tree_[parent].first_child == field;
-}
-
-int64_t Binding::null_count(int32_t field) const noexcept {
-  const auto& array = (*this)[field];
-  const auto& type = tree_[field].type;
-  if (type.layout == Layout::kNull) return array.length;
-  if (!type.info().has_validity || array.buffers[0] == nullptr || is_run_ends(field)) return 0;
-  return array.null_count;
 }
 
 }  // namespace arrowdevice::schema

@@ -5,6 +5,7 @@
 #include <arrowdevice/abi.h>
 
 #include <cstdint>
+#include <memory_resource>
 #include <span>
 #include <vector>
 
@@ -17,42 +18,63 @@ class Binding {
  public:
   // Throws EINVAL, with the path of the child, for an array that does not fit: released, wrong numbers of buffers or
   // children, negative or overflowing lengths, missing buffers, children that are too short, cycles.
-  Binding(const Tree& tree, const ArrowArray& root);
+  Binding(const Tree& tree, const ArrowArray& root,
+          std::pmr::memory_resource* memory = std::pmr::new_delete_resource());
 
   const Tree& tree() const noexcept { return tree_; }
-  const ArrowArray& operator[](int32_t field) const noexcept { return *arrays_[static_cast<size_t>(field)]; }
+  const ArrowArray& operator[](int32_t field) const noexcept { return *at(field).array; }
 
   // A field's buffers in canonical order: what old producers put in front is left out.
-  std::span<const void* const> buffers(int32_t field) const noexcept;
+  std::span<const void* const> buffers(int32_t field) const noexcept {
+    return {at(field).buffers, static_cast<size_t>(buffer_count(field))};
+  }
+
+  // How many these are, and over all fields: what an array that is written has as well.
+  int64_t buffer_count(int32_t field) const noexcept { return info(field).fixed_buffers + n_variadic(field); }
+  int64_t buffer_count() const noexcept { return buffer_count_; }
 
   // How many variadic buffers a field has; 0 where its layout has none.
-  int64_t n_variadic(int32_t field) const noexcept;
+  int64_t n_variadic(int32_t field) const noexcept {
+    return info(field).is_variadic ? (*this)[field].n_buffers - info(field).fixed_buffers : 0;
+  }
+  bool has_variadic() const noexcept { return has_variadic_; }
 
   // The nulls of a field: 0 where the layout or a missing bitmap says so, -1 where nobody has counted.
-  int64_t null_count(int32_t field) const noexcept;
+  int64_t null_count(int32_t field) const noexcept { return at(field).null_count; }
 
   // Whether there is a bitmap that has to be looked at.
-  bool has_validity(int32_t field) const noexcept {
-    return null_count(field) != 0 && tree_[field].type.info().has_validity;
-  }
+  bool has_validity(int32_t field) const noexcept { return null_count(field) != 0 && info(field).has_validity; }
 
   // Whether a field is the run ends of its parent: these never have nulls.
   bool is_run_ends(int32_t field) const noexcept;
 
  private:
+  // A field's struct, with what its layout makes of it.
+  struct Bound {
+    const ArrowArray* array;
+    const void* const* buffers;
+    int64_t null_count;
+  };
+
+  const Bound& at(int32_t field) const noexcept { return bound_[static_cast<size_t>(field)]; }
+  const LayoutInfo& info(int32_t field) const noexcept { return tree_[field].type.info(); }
+
   void bind(int32_t field, const ArrowArray* array);
+  bool is_plain(int32_t field) const noexcept;
+  void interpret(int32_t field);
   void check_lengths(int32_t field) const;
+  void check_buffer_count(int32_t field) const;
   void check_buffers(int32_t field) const;
   void check_children(int32_t field) const;
+  void bind_children(int32_t field);
   void check_child_lengths(int32_t field) const;
-  [[noreturn]] void refuse(int32_t field, const std::string& why) const;
+  [[noreturn, gnu::cold]] void refuse_length(int32_t field, int64_t needed) const;
+  [[noreturn, gnu::cold]] void refuse(int32_t field, const std::string& why) const;
 
   const Tree& tree_;
-  std::vector<const ArrowArray*> arrays_;
+  std::pmr::vector<Bound> bound_;
+  int64_t buffer_count_ = 0;
+  bool has_variadic_ = false;
 };
-
-// How many buffers an array of this type has beyond the canonical ones without variadic ones; for arrays that are
-// written.
-int64_t canonical_buffer_count(const Type& type, int64_t n_variadic) noexcept;
 
 }  // namespace arrowdevice::schema

@@ -194,6 +194,14 @@ constexpr auto kKeys = [] {
   return keys;
 }();
 
+constexpr auto kByLetter = [] {
+  std::array<const Type*, 128> types{};
+  for (const Known& known : kKnown) {
+    if (known.head.size() == 1 && known.parse == nullptr) types[static_cast<size_t>(known.head[0])] = &known.type;
+  }
+  return types;
+}();
+
 const Known* find(std::string_view head) {
   if (head.size() > kLongestHead) return nullptr;
   const auto found = std::find(kKeys.begin(), kKeys.end(), key_of(head));
@@ -201,6 +209,11 @@ const Known* find(std::string_view head) {
 }
 
 }  // namespace
+
+const Type* type_of_letter(const char* format) noexcept {
+  const auto letter = static_cast<unsigned char>(format[0]);
+  return letter < kByLetter.size() && letter != '\0' && format[1] == '\0' ? kByLetter[letter] : nullptr;
+}
 
 ParsedFormat parse_format(std::string_view text) {
   if (text.empty()) throw Error(EINVAL, "the format is empty");

@@ -6,8 +6,14 @@
 
 #include <arrowdevice/arrowdevice.h>
 
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstddef>
 #include <cstdint>
 #include <span>
+
+#include "base/checked.h"
 
 namespace arrowdevice::schema {
 
@@ -66,9 +72,52 @@ struct LayoutInfo {
   int64_t legacy_buffers;  // another number of buffers that old producers give, -1: none.
                            // Where it is one more, the first is a validity bitmap to be ignored
   int n_children;          // kAnyNumber: structs; unions, whose format names them
+  bool is_variadic = std::ranges::find(buffers, BufferShape::kVariadic) != buffers.end();
+  // Buffers that are always there, the sizes of variadic ones included.
+  int64_t fixed_buffers = static_cast<int64_t>(buffers.size()) - (is_variadic ? 1 : 0);
 };
 
-const LayoutInfo& layout_info(Layout layout) noexcept;
+namespace table {
+
+using enum BufferShape;
+
+inline constexpr BufferShape kFixed[] = {kValidity, kValues};
+inline constexpr BufferShape kBinary[] = {kValidity, kOffsets, kBytes};
+inline constexpr BufferShape kBinaryView[] = {kValidity, kViews, kVariadic, kVariadicSizes};
+inline constexpr BufferShape kList[] = {kValidity, kOffsets};
+inline constexpr BufferShape kListView[] = {kValidity, kSlotOffsets, kSlotSizes};
+inline constexpr BufferShape kValidityAlone[] = {kValidity};
+inline constexpr BufferShape kSparseUnion[] = {kTypeIds};
+inline constexpr BufferShape kDenseUnion[] = {kTypeIds, kSlotOffsets};
+
+inline constexpr int kAny = LayoutInfo::kAnyNumber;
+
+// In the order of Layout. The columns: name, buffers, what slots refer to, bytes of an offset, validity, legacy
+// buffers, children.
+inline constexpr std::array<LayoutInfo, 14> kLayouts = {{
+    {"null", {}, Refers::kNowhere, 0, false, 1, 0},
+    {"fixed-width", kFixed, Refers::kNowhere, 0, true, -1, 0},
+    {"binary", kBinary, Refers::kOffsets, 4, true, -1, 0},
+    {"large binary", kBinary, Refers::kOffsets, 8, true, -1, 0},
+    {"binary view", kBinaryView, Refers::kBinaryViews, 0, true, -1, 0},
+    {"list", kList, Refers::kOffsets, 4, true, -1, 1},
+    {"large list", kList, Refers::kOffsets, 8, true, -1, 1},
+    {"list view", kListView, Refers::kListViews, 4, true, -1, 1},
+    {"large list view", kListView, Refers::kListViews, 8, true, -1, 1},
+    {"fixed-size list", kValidityAlone, Refers::kTimes, 0, true, -1, 1},
+    {"struct", kValidityAlone, Refers::kSame, 0, true, -1, kAny},
+    {"sparse union", kSparseUnion, Refers::kSame, 0, false, 2, kAny},
+    {"dense union", kDenseUnion, Refers::kTypeIds, 4, false, 3, kAny},
+    {"run-end encoded", {}, Refers::kRunEnds, 0, false, -1, 2},
+}};
+
+}  // namespace table
+
+inline const LayoutInfo& layout_info(Layout layout) noexcept {
+  const auto index = static_cast<size_t>(layout);
+  assert(index < table::kLayouts.size());
+  return table::kLayouts[index];
+}
 
 // ARROWDEVICE_ROLE_* of a buffer.
 uint32_t buffer_role(BufferShape shape) noexcept;
@@ -89,8 +138,27 @@ struct Type {
   const LayoutInfo& info() const noexcept { return layout_info(layout); }
 };
 
-// Bytes of `slots` slots of a buffer from its start, for the shapes whose size follows from the number of slots alone;
-// -1 for kBytes, kVariadic and kVariadicSizes. Throws EINVAL where that overflows.
-int64_t buffer_bytes(const Type& type, BufferShape shape, int64_t slots);
+// Bytes of `slots` slots of a buffer from its start, for the shapes whose size follows from the number of slots
+// alone; -1 for kBytes, kVariadic and kVariadicSizes. Throws EINVAL where that overflows
+// or `slots` is negative.
+inline int64_t buffer_bytes(const Type& type, BufferShape shape, int64_t slots) {
+  if (slots < 0) refuse_size("a number of slots is negative");
+  switch (shape) {
+    case BufferShape::kValidity: return bytes_for_bits(slots);
+    case BufferShape::kValues:
+      // Multiplies whole bytes where it can: a size may fit 64 bits when its number of bits does not.
+      return type.bit_width % 8 == 0 ? checked_mul(slots, type.bit_width / 8)
+                                     : bytes_for_bits(checked_mul(slots, type.bit_width));
+    case BufferShape::kOffsets: return checked_mul(checked_add(slots, 1), type.info().offset_bytes);
+    case BufferShape::kSlotOffsets:
+    case BufferShape::kSlotSizes: return checked_mul(slots, type.info().offset_bytes);
+    case BufferShape::kTypeIds: return slots;
+    case BufferShape::kViews: return checked_mul(slots, 16);
+    case BufferShape::kBytes:
+    case BufferShape::kVariadic:
+    case BufferShape::kVariadicSizes: break;
+  }
+  return -1;
+}
 
 }  // namespace arrowdevice::schema

@@ -33,7 +33,7 @@ void drop_middle(std::string& path) {
 
 }  // namespace
 
-Tree::Tree(const ArrowSchema& root) {
+Tree::Tree(const ArrowSchema& root, std::pmr::memory_resource* memory) : fields_(memory), union_maps_(memory) {
   // Breadth first, so that children lie side by side, with a loop, so that depth costs no stack.
   add(&root, -1, false, {});
   int depth = 1;
@@ -43,7 +43,8 @@ Tree::Tree(const ArrowSchema& root) {
       ++depth;
       level_end = size();
     }
-    read_type(i);
+    if (read_plain(i)) continue;
+    check_type(i, read_format(i));
     check_place(i);
     add_children(i, depth);
   }
@@ -53,31 +54,48 @@ void Tree::refuse(int32_t field, int code, const std::string& reason) const {
   throw Error(code, path(field) + ": " + reason);
 }
 
-// The type as the format says, and whether the counts fit it.
-void Tree::read_type(int32_t index) {
+// Most fields: a type of one letter, nothing below it, in a struct, which demands nothing. False for all others.
+bool Tree::read_plain(int32_t index) noexcept {
   Field& field = fields_[static_cast<size_t>(index)];
   const ArrowSchema& source = *field.source;
-  if (source.format == nullptr) refuse(index, EINVAL, "the format is NULL");
+  if (source.n_children != 0 || source.dictionary != nullptr || source.format == nullptr) return false;
+  if (field.parent < 0 || (*this)[field.parent].type.layout != Layout::kStruct) return false;
+  const Type* const type = type_of_letter(source.format);
+  if (type == nullptr) return false;
+  field.type = *type;
+  field.first_child = size();
+  return true;
+}
+
+// The type as the format says. Returns how many children it demands, or LayoutInfo::kAnyNumber.
+int64_t Tree::read_format(int32_t index) {
+  Field& field = fields_[static_cast<size_t>(index)];
+  const char* const format = field.source->format;
+  if (format == nullptr) refuse(index, EINVAL, "the format is NULL");
   ParsedFormat parsed;
   try {
-    parsed = parse_format(source.format);
+    parsed = parse_format(format);
   } catch (const Error& error) {
     refuse(index, error.code(), error.message());
   }
   field.type = parsed.type;
-  if (parsed.union_map) {
-    // Columns of one type often follow each other.
-    if (union_maps_.empty() || union_maps_.back() != *parsed.union_map) union_maps_.push_back(*parsed.union_map);
-    field.type.union_map = static_cast<int32_t>(union_maps_.size()) - 1;
-  }
+  if (!parsed.union_map) return parsed.type.info().n_children;
+  // Columns of one type often follow each other.
+  if (union_maps_.empty() || union_maps_.back() != *parsed.union_map) union_maps_.push_back(*parsed.union_map);
+  field.type.union_map = static_cast<int32_t>(union_maps_.size()) - 1;
+  return parsed.n_type_ids;
+}
 
-  const LayoutInfo& info = field.type.info();
+// Whether the schema has what its type demands.
+void Tree::check_type(int32_t index, int64_t expected) const {
+  const Field& field = (*this)[index];
+  const ArrowSchema& source = *field.source;
   const int64_t n = source.n_children;
-  const int64_t expected = parsed.union_map ? parsed.n_type_ids : info.n_children;
   if (n < 0) refuse(index, EINVAL, "n_children is " + std::to_string(n));
   if (expected != LayoutInfo::kAnyNumber && n != expected) {
     refuse(index, EINVAL,
-           "n_children is " + std::to_string(n) + ", not " + std::to_string(expected) + " (" + info.name + ")");
+           "n_children is " + std::to_string(n) + ", not " + std::to_string(expected) + " (" + field.type.info().name +
+               ")");
   }
   if (source.dictionary != nullptr && !field.type.is_index) {
     refuse(index, EINVAL, "has a dictionary, but its format is no integer");
@@ -121,6 +139,8 @@ void Tree::add_children(int32_t index, int depth) {
   const std::span<const ArrowSchema* const> ancestors(line.data(), n_line);
 
   fields_[static_cast<size_t>(index)].n_children = static_cast<int32_t>(n);
+  const size_t needed = fields_.size() + static_cast<size_t>(n) + has_dictionary;
+  if (needed > fields_.capacity()) fields_.reserve(std::max(needed, 2 * fields_.capacity()));
   for (int64_t i = 0; i < n; ++i) add(source.children[i], index, false, ancestors);
   if (has_dictionary) {
     fields_[static_cast<size_t>(index)].dictionary = size();

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,7 +40,7 @@ class Tree {
   // Throws Error: EINVAL for what is malformed (released or NULL children, a depth above kDeepest, more than kMostNodes
   // fields, a child that is its own ancestor, wrong numbers of children, a dictionary on what is no index type, ...),
   // ENOTSUP for a format string that is well-formed but names no known type. The message begins with the path.
-  explicit Tree(const ArrowSchema& root);
+  explicit Tree(const ArrowSchema& root, std::pmr::memory_resource* memory = std::pmr::new_delete_resource());
 
   std::span<const Field> fields() const noexcept { return fields_; }
   const Field& operator[](int32_t field) const noexcept { return fields_[static_cast<size_t>(field)]; }
@@ -54,15 +55,17 @@ class Tree {
   std::string path(int32_t field) const;
 
  private:
-  void read_type(int32_t field);
+  bool read_plain(int32_t field) noexcept;
+  int64_t read_format(int32_t field);
+  void check_type(int32_t field, int64_t n_children) const;
   void check_place(int32_t field) const;
   void add_children(int32_t field, int depth);
   void add(const ArrowSchema* source, int32_t parent, bool is_dictionary,
            std::span<const ArrowSchema* const> ancestors);
-  [[noreturn]] void refuse(int32_t field, int code, const std::string& reason) const;
+  [[noreturn, gnu::cold]] void refuse(int32_t field, int code, const std::string& reason) const;
 
-  std::vector<Field> fields_;
-  std::vector<UnionMap> union_maps_;
+  std::pmr::vector<Field> fields_;
+  std::pmr::vector<UnionMap> union_maps_;
 };
 
 }  // namespace arrowdevice::schema

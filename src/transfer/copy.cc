@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <vector>
 
+#include "base/scratch.h"
 #include "device/reaper.h"
 #include "transfer/contents.h"
 #include "transfer/output.h"
@@ -20,20 +21,11 @@ namespace {
 constexpr int64_t kLeastAlignment = 64;
 
 // The memory of a copy. Deferred until the copy is done, should it be released before.
-class CopyMemory final : public device::Deferred {
- public:
-  explicit CopyMemory(device::Device& device) : use_(device), device_(device) {}
-  ~CopyMemory() override {
-    for (void* const sub : subs) device_.free_sub_buffer(sub);
-  }
+struct CopyMemory final : public device::Deferred {
+  explicit CopyMemory(device::Device& device) : use(device) {}
 
- private:
-  const device::DeviceUse use_;  // outlives the memory below
-  device::Device& device_;
-
- public:
+  const device::DeviceUse use;  // outlives the memory
   device::Allocation allocation;
-  std::vector<void*> subs;  // of devices with handles
 };
 
 class CopyKeeper final : public Keeper {
@@ -78,13 +70,13 @@ class Copy {
       wait_for_source();
       const bool shifts = route_.source_on_host() || route_.target_on_host();
       plan_ = make_plan(array_, {request_.whole, shifts, route_.target_on_host()}, contents_,
-                        variadic_sizes_on_host(array_, request_.source));
+                        variadic_sizes_on_host(array_, request_.source), scratch_.memory());
       place();
       allocate();
       build_output();
       submitted = parts_.device_bytes > 0;
       if (submitted) {
-        submit(array_, plan_, parts_, route_, keeper_->memory().allocation.buffer(), staging_->in_flight);
+        submit(array_, plan_, parts_, route_, keeper_->memory().allocation.buffer(), staging_->in_flight, scratch_);
         finish();
       }
     } catch (...) {
@@ -113,11 +105,7 @@ class Copy {
   }
 
   bool reads_sizes_on_host() const {
-    const auto fields = tree_.fields();
-    return !route_.source_on_host() && request_.source.has_addresses() &&
-           std::ranges::any_of(fields, [&](const auto& field) {
-             return array_.n_variadic(static_cast<int32_t>(&field - fields.data())) > 0;
-           });
+    return !route_.source_on_host() && request_.source.has_addresses() && array_.has_variadic();
   }
 
   // Nobody can tell when the device is done with it, so it is never used again.
@@ -132,7 +120,8 @@ class Copy {
                           .source_on_host = route_.source_on_host(),
                           .target_on_host = route_.target_on_host(),
                           .sizes_on_host = target().has_addresses(),
-                          .whole = request_.whole});
+                          .whole = request_.whole},
+                         scratch_.memory());
   }
 
   void allocate() {
@@ -147,16 +136,11 @@ class Copy {
 
   // Structs and pointers of the copy, with the buffers where they will be.
   void build_output() {
-    OutputShape shape;
+    // Each field but the root is a child or a dictionary of another.
+    output_ = std::make_unique<Output>(OutputShape{tree_.size(), tree_.size() - 1, array_.buffer_count()});
+    nodes_.reserve(static_cast<size_t>(tree_.size()));
     for (int32_t field = 0; field < tree_.size(); ++field) {
-      ++shape.nodes;
-      shape.children += tree_[field].n_children;
-      shape.buffers += buffer_count(field);
-    }
-    output_ = std::make_unique<Output>(shape);
-    nodes_.reserve(static_cast<size_t>(shape.nodes));
-    for (int32_t field = 0; field < tree_.size(); ++field) {
-      auto& node = output_->add_node(buffer_count(field), tree_[field].n_children);
+      auto& node = output_->add_node(array_.buffer_count(field), tree_[field].n_children);
       const auto& planned = plan_[field];
       node.length = planned.length;
       node.offset = planned.offset;
@@ -165,14 +149,9 @@ class Copy {
       attach(field, &node);
     }
     if (parts_.host_bytes > 0) keeper_->host_bytes.reset(new uint8_t[static_cast<size_t>(parts_.host_bytes)]);
-    keeper_->memory().subs.reserve(target().has_addresses() ? 0 : parts_.parts.size());
     for (const auto& part : parts_.parts) {
       nodes_[static_cast<size_t>(part.field)]->buffers[part.position] = buffer_of(part);
     }
-  }
-
-  int64_t buffer_count(int32_t field) const {
-    return schema::canonical_buffer_count(tree_[field].type, array_.n_variadic(field));
   }
 
   // Children follow their parents in the tree, side by side.
@@ -193,18 +172,13 @@ class Copy {
       make_part(array_, plan_, part, bytes);
       return bytes;
     }
-    auto& memory = keeper_->memory();
-    void* const buffer = target().sub_buffer(memory.allocation.buffer(), part.place, part.size);
-    if (!target().has_addresses()) memory.subs.push_back(buffer);
-    return buffer;
+    return keeper_->memory().allocation.part(part.place, part.size);
   }
 
   // Waits, unless the caller takes an event instead.
   void finish() {
     event_ = route_.target_queue().record();
-    const bool needs_fixing =
-        std::ranges::any_of(parts_.parts, [](const Part& p) { return p.origin == Origin::kFixed; });
-    const bool may_return_early = request_.async && !needs_fixing && target().publishes_events() &&
+    const bool may_return_early = request_.async && !parts_.needs_fixing && target().publishes_events() &&
                                   &event_->device().backend() == &target().backend();
     if (may_return_early) {
       sync_event_ = event_->publish();
@@ -214,7 +188,7 @@ class Copy {
       return;
     }
     event_->wait(-1);
-    if (!needs_fixing) return;
+    if (!parts_.needs_fixing) return;
     auto* const bytes = static_cast<uint8_t*>(keeper_->memory().allocation.buffer());
     for (const auto& part : parts_.parts) {
       if (part.origin == Origin::kFixed) fix_part(plan_, tree_[part.field].type, part, bytes + part.place);
@@ -236,12 +210,13 @@ class Copy {
   Route route_;
   const device::ForeignEvent event_of_source_;
   Contents contents_;
-  Plan plan_;
-  Parts parts_;
+  Scratch scratch_;
+  Plan plan_{scratch_.memory()};
+  Parts parts_{scratch_.memory()};
   std::shared_ptr<CopyKeeper> keeper_;
   std::unique_ptr<StagingKeeper> staging_;
   std::unique_ptr<Output> output_;
-  std::vector<ArrowArray*> nodes_;
+  std::pmr::vector<ArrowArray*> nodes_{scratch_.memory()};
   std::shared_ptr<device::Event> event_;
   void* sync_event_ = nullptr;
 };

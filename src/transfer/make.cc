@@ -32,13 +32,13 @@ void subtract(const uint8_t* from, int64_t n, int width, int64_t base, uint8_t* 
   }
 }
 
-void make_list_view(const Node& node, BufferShape shape, int width, uint8_t* out) {
-  const auto& index = node.index;
+void make_list_view(const Node& node, const References& refs, BufferShape shape, int width, uint8_t* out) {
+  const auto& index = refs.index;
   for (int64_t row = 0; row < node.slots.rows(); ++row) {
     const int64_t size = index.validity.is_valid(row) ? load_index(index.view_sizes, row, width) : 0;
     int64_t value = size;
     if (shape == BufferShape::kSlotOffsets) {
-      value = size > 0 ? load_index(index.view_offsets, row, width) - node.base : 0;
+      value = size > 0 ? load_index(index.view_offsets, row, width) - refs.base : 0;
     }
     store_index(out, node.slots.lead + row, width, value);
   }
@@ -46,28 +46,31 @@ void make_list_view(const Node& node, BufferShape shape, int width, uint8_t* out
 
 void make_union_offsets(const schema::Binding& array, const Plan& plan, int32_t field, uint8_t* out) {
   const auto& node = plan[field];
+  const auto& index = plan.refs(field).index;
   const auto& described = array.tree()[field];
   const auto& children = array.tree().union_map(described);
   for (int64_t slot = 0; slot < node.slots.count; ++slot) {
-    const int8_t child = union_child(node.index.type_ids[slot], children);
+    const int8_t child = union_child(index.type_ids[slot], children);
     int64_t offset = 0;
     if (child >= 0) {
-      const auto& needed = plan[described.first_child + child].in_union;
-      offset = load_index(node.index.union_offsets, slot, 4) - needed.first;
+      const auto& needed = plan.refs(described.first_child + child).in_union;
+      offset = load_index(index.union_offsets, slot, 4) - needed.first;
       if (offset < 0 || offset >= needed.count) offset = 0;  // slots before the rows may hold anything
     }
     store_index(out, slot, 4, offset);
   }
 }
 
-void make_views(const Plan& plan, const Node& node, uint8_t* out) {
+void make_views(const Plan& plan, int32_t field, uint8_t* out) {
+  const auto& node = plan[field];
+  const auto& refs = plan.refs(field);
   for (int64_t row = 0; row < node.slots.rows(); ++row) {
     BinaryView view{};
-    if (node.index.validity.is_valid(row)) {
-      std::memcpy(&view, node.index.views + row * int64_t{sizeof view}, sizeof view);
+    if (refs.index.validity.is_valid(row)) {
+      std::memcpy(&view, refs.index.views + row * int64_t{sizeof view}, sizeof view);
       if (!view.is_inline()) {
         const auto target = view_target(view);
-        const auto& buffer = plan.variadic[static_cast<size_t>(node.variadic + target.buffer)];
+        const auto& buffer = plan.variadic[static_cast<size_t>(refs.variadic + target.buffer)];
         set_view_offset(view, static_cast<int32_t>(target.offset - buffer.needed.first));
       }
     }
@@ -75,12 +78,12 @@ void make_views(const Plan& plan, const Node& node, uint8_t* out) {
   }
 }
 
-void make_run_ends(const Node& node, int width, uint8_t* out) {
-  const int64_t first = node.runs_of.first;
-  const int64_t last = first + node.runs_of.count;
+void make_run_ends(const Node& node, const References& refs, int width, uint8_t* out) {
+  const int64_t first = refs.runs_of.first;
+  const int64_t last = first + refs.runs_of.count;
   for (int64_t run = 0; run < node.slots.count; ++run) {
     // Clamped before anything is subtracted: runs that nobody searched may end anywhere.
-    const int64_t end = std::clamp(load_index(node.run_ends, run, width), first, last);
+    const int64_t end = std::clamp(load_index(refs.run_ends, run, width), first, last);
     store_index(out, run, width, end - first);
   }
 }
@@ -88,7 +91,7 @@ void make_run_ends(const Node& node, int width, uint8_t* out) {
 void make_sizes(const schema::Binding& array, const Plan& plan, int32_t field, uint8_t* out) {
   const int64_t n = array.n_variadic(field);
   for (int64_t i = 0; i < n; ++i) {
-    store_index(out, i, 8, plan.variadic[static_cast<size_t>(plan[field].variadic + i)].needed.count);
+    store_index(out, i, 8, plan.variadic[static_cast<size_t>(plan.refs(field).variadic + i)].needed.count);
   }
 }
 
@@ -106,14 +109,18 @@ void make_part(const schema::Binding& array, const Plan& plan, const Part& part,
   if (node.slots.count == 0) return;
   switch (part.shape) {
     case BufferShape::kOffsets:
-      return subtract(node.index.list_offsets, node.slots.count + 1, type.info().offset_bytes, node.base, out);
+      return subtract(plan.refs(part.field).index.list_offsets, node.slots.count + 1, type.info().offset_bytes,
+                      plan.refs(part.field).base, out);
     case BufferShape::kSlotOffsets:
       if (type.info().refers == schema::Refers::kTypeIds) return make_union_offsets(array, plan, part.field, out);
-      return make_list_view(node, part.shape, type.info().offset_bytes, out);
-    case BufferShape::kSlotSizes: return make_list_view(node, part.shape, type.info().offset_bytes, out);
-    case BufferShape::kViews: return make_views(plan, node, out);
+      return make_list_view(node, plan.refs(part.field), part.shape, type.info().offset_bytes, out);
+    case BufferShape::kSlotSizes:
+      return make_list_view(node, plan.refs(part.field), part.shape, type.info().offset_bytes, out);
+    case BufferShape::kViews: return make_views(plan, part.field, out);
     case BufferShape::kValues:
-      if (node.run_ends != nullptr) return make_run_ends(node, static_cast<int>(type.bit_width / 8), out);
+      if (plan.has_references(part.field) && plan.refs(part.field).run_ends != nullptr) {
+        return make_run_ends(node, plan.refs(part.field), static_cast<int>(type.bit_width / 8), out);
+      }
       [[fallthrough]];
     case BufferShape::kValidity: {
       const auto* bits = static_cast<const uint8_t*>(array.buffers(part.field)[static_cast<size_t>(part.position)]);
@@ -127,7 +134,7 @@ void make_part(const schema::Binding& array, const Plan& plan, const Part& part,
 void fix_part(const Plan& plan, const schema::Type& type, const Part& part, uint8_t* bytes) {
   const auto& node = plan[part.field];
   if (part.shape == BufferShape::kOffsets) {
-    subtract(bytes, node.slots.count + 1, type.info().offset_bytes, node.base, bytes);
+    subtract(bytes, node.slots.count + 1, type.info().offset_bytes, plan.refs(part.field).base, bytes);
   } else {
     const int64_t width = bits_a_slot(type, part.shape);
     copy_bits(bytes, node.slots.first * width % 8, node.slots.count * width, bytes);

@@ -28,7 +28,7 @@ Output::Output(const OutputShape& shape) {
   const int64_t buffers = checked_mul(shape.buffers, sizeof(const void*));
   const int64_t size = checked_add(checked_add(head, nodes), checked_add(children, buffers));
   auto* const memory = static_cast<char*>(::operator new(static_cast<size_t>(size)));
-  std::memset(memory, 0, static_cast<size_t>(size));
+  std::memset(memory + head + nodes, 0, static_cast<size_t>(children + buffers));
   block_ = new (memory) Block{.live_nodes = 0, .keeper = nullptr};
   nodes_ = reinterpret_cast<ArrowArray*>(memory + head);
   children_ = reinterpret_cast<ArrowArray**>(memory + head + nodes);
@@ -39,20 +39,6 @@ Output::~Output() {
   if (block_ != nullptr) Block::destroy(block_);
 }
 
-ArrowArray& Output::add_node(int64_t n_buffers, int64_t n_children) {
-  ArrowArray& node = added_ == 0 ? root_ : nodes_[added_ - 1];
-  ++added_;
-  node.n_buffers = n_buffers;
-  node.n_children = n_children;
-  node.buffers = n_buffers > 0 ? buffers_ : nullptr;
-  node.children = n_children > 0 ? children_ : nullptr;
-  node.release = release_node;
-  node.private_data = block_;
-  buffers_ += n_buffers;
-  children_ += n_children;
-  return node;
-}
-
 void Output::publish(std::shared_ptr<Keeper> keeper, ArrowArray* out) noexcept {
   block_->live_nodes.store(added_, std::memory_order_relaxed);
   block_->keeper = std::move(keeper);
@@ -60,16 +46,28 @@ void Output::publish(std::shared_ptr<Keeper> keeper, ArrowArray* out) noexcept {
   *out = root_;
 }
 
+// Releases a node and what is left below it. Returns how many nodes of the block that were: a count that all nodes
+// share is lowered once for all of them.
+int64_t Output::release_tree(ArrowArray* node, const Block* block) {
+  int64_t released = 1;
+  const auto release = [&](ArrowArray* below) {
+    if (below->release == release_node && below->private_data == block) {
+      released += release_tree(below, block);
+    } else if (below->release != nullptr) {
+      below->release(below);
+    }
+  };
+  // Children that were moved out are marked released here and live on elsewhere.
+  for (int64_t i = 0; i < node->n_children; ++i) release(node->children[i]);
+  if (node->dictionary != nullptr) release(node->dictionary);
+  node->release = nullptr;
+  return released;
+}
+
 void Output::release_node(ArrowArray* node) {
   auto* const block = static_cast<Block*>(node->private_data);
-  // Children that were moved out are marked released here and live on elsewhere.
-  for (int64_t i = 0; i < node->n_children; ++i) {
-    ArrowArray* const child = node->children[i];
-    if (child->release != nullptr) child->release(child);
-  }
-  if (node->dictionary != nullptr && node->dictionary->release != nullptr) node->dictionary->release(node->dictionary);
-  node->release = nullptr;
-  if (block->live_nodes.fetch_sub(1, std::memory_order_acq_rel) == 1) Block::destroy(block);
+  const int64_t released = release_tree(node, block);
+  if (block->live_nodes.fetch_sub(released, std::memory_order_acq_rel) == released) Block::destroy(block);
 }
 
 bool is_output(const ArrowArray& array) noexcept { return array.release == Output::release_node; }

@@ -35,7 +35,23 @@ class Output {
   Output& operator=(const Output&) = delete;
 
   // The next node: the root first. Its `n_buffers` and `n_children` pointers are NULL, its numbers are 0.
-  ArrowArray& add_node(int64_t n_buffers, int64_t n_children);
+  ArrowArray& add_node(int64_t n_buffers, int64_t n_children) noexcept {
+    ArrowArray& node = added_ == 0 ? root_ : nodes_[added_ - 1];
+    ++added_;
+    node = {.length = 0,
+            .null_count = 0,
+            .offset = 0,
+            .n_buffers = n_buffers,
+            .n_children = n_children,
+            .buffers = n_buffers > 0 ? buffers_ : nullptr,
+            .children = n_children > 0 ? children_ : nullptr,
+            .dictionary = nullptr,
+            .release = release_node,
+            .private_data = block_};
+    buffers_ += n_buffers;
+    children_ += n_children;
+    return node;
+  }
 
   // Hands the array over. All nodes of the shape must have been added; `keeper` may be NULL.
   void publish(std::shared_ptr<Keeper> keeper, ArrowArray* out) noexcept;
@@ -44,6 +60,7 @@ class Output {
   struct Block;
 
   static void release_node(ArrowArray* node);
+  static int64_t release_tree(ArrowArray* node, const Block* block);
   friend bool is_output(const ArrowArray& array) noexcept;
   friend const std::shared_ptr<Keeper>& keeper_of(const ArrowArray& array) noexcept;
 

@@ -13,10 +13,11 @@ using schema::BufferShape;
 
 class Placer {
  public:
-  Placer(const schema::Binding& array, const Plan& plan, const Placement& placement)
-      : array_(array), tree_(array.tree()), plan_(plan), placement_(placement) {}
+  Placer(const schema::Binding& array, const Plan& plan, const Placement& placement, std::pmr::memory_resource* memory)
+      : array_(array), tree_(array.tree()), plan_(plan), placement_(placement), parts_(memory) {}
 
   Parts run() {
+    parts_.parts.reserve(2 * static_cast<size_t>(tree_.size()));  // enough for most tables
     for (int32_t field = 0; field < tree_.size(); ++field) place_field(field);
     return std::move(parts_);
   }
@@ -42,21 +43,21 @@ class Placer {
   }
 
   void place_variadic(int32_t field, int32_t position, int64_t index) {
-    const auto& needed = plan_.variadic[static_cast<size_t>(plan_[field].variadic + index)].needed;
+    const auto& needed = plan_.variadic[static_cast<size_t>(plan_.refs(field).variadic + index)].needed;
     if (needed.count > 0) copy(field, position, BufferShape::kVariadic, needed.first, needed.count);
   }
 
   void place_sizes(int32_t field, int32_t position) {
     const int64_t n = array_.n_variadic(field);
-    if (n > 0)
-      add({field, position, BufferShape::kVariadicSizes, Origin::kMade, placement_.sizes_on_host, n * 8, n * 8});
+    if (n > 0) add({field, position, BufferShape::kVariadicSizes, Origin::kMade, placement_.sizes_on_host, n * 8});
   }
 
   void place_slots(int32_t field, int32_t position, BufferShape shape) {
     const auto& node = plan_[field];
     const auto& type = tree_[field].type;
     if (shape == BufferShape::kBytes) {
-      if (node.bytes.count > 0) copy(field, position, shape, node.bytes.first, node.bytes.count);
+      const auto& bytes = plan_.refs(field).bytes;
+      if (bytes.count > 0) copy(field, position, shape, bytes.first, bytes.count);
       return;
     }
     if (shape == BufferShape::kValidity) {
@@ -77,9 +78,9 @@ class Placer {
                                                          : buffer_bytes(type, shape, node.slots.first);
     const int64_t size = buffer_bytes(type, shape, node.slots.count);
     if (size == 0) return;
-    if (is_rewritten(node, shape)) {
+    if (is_rewritten(field, shape)) {
       make(field, position, shape, size);
-    } else if (shape == BufferShape::kOffsets && node.base > 0) {
+    } else if (shape == BufferShape::kOffsets && plan_.refs(field).base > 0) {
       Part part = copied(field, position, shape, begin, size);
       part.origin = Origin::kFixed;
       add(part);
@@ -93,13 +94,13 @@ class Placer {
     return checked_mul(slots, type.info().offset_bytes);
   }
 
-  static bool is_rewritten(const Node& node, BufferShape shape) {
+  bool is_rewritten(int32_t field, BufferShape shape) const {
     switch (shape) {
       case BufferShape::kOffsets:
       case BufferShape::kSlotOffsets:
       case BufferShape::kSlotSizes:
-      case BufferShape::kViews: return node.is_rebased;
-      case BufferShape::kValues: return node.run_ends != nullptr;
+      case BufferShape::kViews: return plan_[field].is_rebased;
+      case BufferShape::kValues: return plan_.has_references(field) && plan_.refs(field).run_ends != nullptr;
       default: return false;
     }
   }
@@ -123,7 +124,7 @@ class Placer {
   }
 
   Part copied(int32_t field, int32_t position, BufferShape shape, int64_t begin, int64_t size) const {
-    Part part{field, position, shape, Origin::kCopied, false, size, size};
+    Part part{field, position, shape, Origin::kCopied, false, size};
     part.source = source(field, position);
     part.source_offset = begin;
     part.source_bytes = size;
@@ -135,14 +136,16 @@ class Placer {
   }
 
   void make(int32_t field, int32_t position, BufferShape shape, int64_t size) {
-    add({field, position, shape, Origin::kMade, false, size, size});
+    add({field, position, shape, Origin::kMade, false, size});
   }
 
-  void add(Part part) {
+  void add(const Part& part) {
     auto& end = part.on_host ? parts_.host_bytes : parts_.device_bytes;
-    part.place = align_up(end, part.on_host ? int64_t{alignof(int64_t)} : placement_.alignment);
-    end = checked_add(part.place, part.room);
+    const int64_t place = align_up(end, part.on_host ? int64_t{alignof(int64_t)} : placement_.alignment);
+    end = checked_add(place, part.room());
+    parts_.needs_fixing |= part.origin == Origin::kFixed;
     parts_.parts.push_back(part);
+    parts_.parts.back().place = place;
   }
 
   const schema::Binding& array_;
@@ -154,8 +157,9 @@ class Placer {
 
 }  // namespace
 
-Parts place_parts(const schema::Binding& array, const Plan& plan, const Placement& placement) {
-  return Placer(array, plan, placement).run();
+Parts place_parts(const schema::Binding& array, const Plan& plan, const Placement& placement,
+                  std::pmr::memory_resource* memory) {
+  return Placer(array, plan, placement, memory).run();
 }
 
 }  // namespace arrowdevice::transfer

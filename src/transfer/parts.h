@@ -2,7 +2,9 @@
 // Step 3 of a copy: every buffer of the copy gets its place in one allocation, and its origin.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "transfer/plan.h"
@@ -24,17 +26,22 @@ struct Part {
   Origin origin;
   bool on_host;                  // lies in host memory of the copy, not in the allocation
   int64_t size;                  // bytes
-  int64_t room;                  // bytes reserved at its place: bits that are put right later arrive with one byte more
   int64_t place = 0;             // in the allocation, or in the host memory
   const void* source = nullptr;  // of what is copied
   int64_t source_offset = 0;
-  int64_t source_bytes = 0;
+  int64_t source_bytes = 0;  // one more than `size` where bits are put right later
+
+  // Bytes that are needed at its place.
+  int64_t room() const noexcept { return std::max(size, source_bytes); }
 };
 
 struct Parts {
-  std::vector<Part> parts;   // in the order of fields and buffers
-  int64_t device_bytes = 0;  // size of the one allocation
-  int64_t host_bytes = 0;    // of the host memory beside it
+  explicit Parts(std::pmr::memory_resource* memory) : parts(memory) {}
+
+  std::pmr::vector<Part> parts;  // in the order of fields and buffers
+  int64_t device_bytes = 0;      // size of the one allocation
+  int64_t host_bytes = 0;        // of the host memory beside it
+  bool needs_fixing = false;     // there are parts with origin kFixed
 };
 
 struct Placement {
@@ -45,7 +52,8 @@ struct Placement {
   bool whole;
 };
 
-Parts place_parts(const schema::Binding& array, const Plan& plan, const Placement& placement);
+Parts place_parts(const schema::Binding& array, const Plan& plan, const Placement& placement,
+                  std::pmr::memory_resource* memory);
 
 // Writes a part with origin kMade to host memory.
 void make_part(const schema::Binding& array, const Plan& plan, const Part& part, uint8_t* out);

@@ -18,16 +18,19 @@ std::string number(int64_t value) { return std::to_string(value); }
 
 class Planner {
  public:
-  Planner(const schema::Binding& array, const Cut& cut, Contents& contents, bool sizes_on_host)
+  Planner(const schema::Binding& array, const Cut& cut, Contents& contents, bool sizes_on_host,
+          std::pmr::memory_resource* memory)
       : array_(array),
         tree_(array.tree()),
         cut_(cut),
         contents_(contents),
-        reader_(array, contents, cut.target_on_host, sizes_on_host) {}
+        reader_(array, contents, cut.target_on_host, sizes_on_host),
+        plan_(memory) {}
 
   Plan run() {
     plan_.nodes.resize(static_cast<size_t>(tree_.size()));
-    lay_out_variadic();
+    lay_out_references();
+    if (array_.has_variadic()) lay_out_variadic();
     require_root();
     for (bool is_first = true;; is_first = false) {
       bool complete = true;
@@ -61,11 +64,25 @@ class Planner {
     }
   }
 
+  bool is_told_by_data(int32_t field) const {
+    const auto refers = tree_[field].type.info().refers;
+    return refers != Refers::kNowhere && refers != Refers::kSame && refers != Refers::kTimes;
+  }
+
+  void lay_out_references() {
+    int32_t count = 0;
+    for (int32_t field = 0; field < tree_.size(); ++field) {
+      const int32_t parent = tree_[field].parent;
+      if (is_told_by_data(field) || (parent >= 0 && is_told_by_data(parent))) plan_[field].references = count++;
+    }
+    plan_.references.resize(static_cast<size_t>(count));
+  }
+
   void lay_out_variadic() {
     for (int32_t field = 0; field < tree_.size(); ++field) {
       const int64_t n = array_.n_variadic(field);
       if (n == 0) continue;
-      plan_[field].variadic = static_cast<int64_t>(plan_.variadic.size());
+      plan_.refs(field).variadic = static_cast<int64_t>(plan_.variadic.size());
       plan_.variadic.resize(plan_.variadic.size() + static_cast<size_t>(n), VariadicBuffer{0, {}});
     }
   }
@@ -129,6 +146,7 @@ class Planner {
     auto& node = plan_[field];
     const auto& described = tree_[field];
     if (described.dictionary >= 0) require_whole_child(described.dictionary);
+    if (described.type.info().refers == Refers::kNowhere) return true;
     if (cut_.whole) return look_inside_whole(field);
     const auto refers = described.type.info().refers;
     if (refers == Refers::kSame || refers == Refers::kTimes) {
@@ -143,7 +161,7 @@ class Planner {
       for (int32_t i = 0; i < described.n_children; ++i) require_child(described.first_child + i, 0, 0);
       return true;
     }
-    const auto reading = reader_.read(field, node.slots, &node.index);
+    const auto reading = reader_.read(field, node.slots, &plan_.refs(field).index);
     if (reading == Reading::kAsked) return false;
     if (reading == Reading::kTooLarge) {
       need_everything(field);
@@ -206,58 +224,61 @@ class Planner {
     if (bytes.count > 0 && array_.buffers(field)[2] == nullptr) {
       refuse(field, "data buffer is NULL, " + number(bytes.count) + " bytes are needed");
     }
-    plan_[field].bytes = bytes;
+    plan_.refs(field).bytes = bytes;
   }
 
   void need_by_offsets(int32_t field) {
     auto& node = plan_[field];
+    auto& refs = plan_.refs(field);
     const auto& described = tree_[field];
     const bool is_list = described.n_children > 0;
     const int64_t child_length = is_list ? array_[described.first_child].length : -1;
-    node.base = checked(field, [&] { return offsets_extent(node.index.begin, node.index.end, child_length); }).first;
-    node.is_rebased = node.base > 0 && node.index.list_offsets != nullptr;
+    refs.base = checked(field, [&] { return offsets_extent(refs.index.begin, refs.index.end, child_length); }).first;
+    node.is_rebased = refs.base > 0 && refs.index.list_offsets != nullptr;
     // Offsets that can be rebased neither here nor where they arrive stay, and so does all that they refer to.
-    if (!node.is_rebased && !cut_.target_on_host) node.base = 0;
+    if (!node.is_rebased && !cut_.target_on_host) refs.base = 0;
     if (is_list) {
-      require_child(described.first_child, node.base, node.index.end - node.base);
+      require_child(described.first_child, refs.base, refs.index.end - refs.base);
     } else {
-      set_bytes(field, node.base, node.index.end);
+      set_bytes(field, refs.base, refs.index.end);
     }
   }
 
   void need_by_list_view(int32_t field) {
     auto& node = plan_[field];
+    auto& refs = plan_.refs(field);
     const int32_t child = tree_[field].first_child;
     const auto extent = checked(field, [&] {
-      return list_view_extent(node.index.view_offsets, node.index.view_sizes, tree_[field].type.info().offset_bytes,
-                              node.slots.rows(), node.index.validity, array_[child].length);
+      return list_view_extent(refs.index.view_offsets, refs.index.view_sizes, tree_[field].type.info().offset_bytes,
+                              node.slots.rows(), refs.index.validity, array_[child].length);
     });
-    node.base = extent.first;
+    refs.base = extent.first;
     node.is_rebased = true;
     require_child(child, extent.first, extent.count);
   }
 
   void need_by_type_ids(int32_t field) {
     auto& node = plan_[field];
+    const auto& index = plan_.refs(field).index;
     const auto& described = tree_[field];
     std::vector<int64_t> lengths;
     for (int32_t i = 0; i < described.n_children; ++i) lengths.push_back(array_[described.first_child + i].length);
     std::vector<Extent> extents(lengths.size());
     checked(field, [&] {
-      dense_union_extents(node.index.type_ids, node.index.union_offsets, node.slots.count, node.slots.lead,
+      dense_union_extents(index.type_ids, index.union_offsets, node.slots.count, node.slots.lead,
                           tree_.union_map(described), lengths, extents);
     });
     node.is_rebased = true;
     for (int32_t i = 0; i < described.n_children; ++i) {
       const auto& extent = extents[static_cast<size_t>(i)];
-      plan_[described.first_child + i].in_union = extent;
+      plan_.refs(described.first_child + i).in_union = extent;
       require_child(described.first_child + i, extent.first, extent.count);
     }
   }
 
   std::span<VariadicBuffer> variadic(int32_t field) {
     return std::span(plan_.variadic)
-        .subspan(static_cast<size_t>(plan_[field].variadic), static_cast<size_t>(array_.n_variadic(field)));
+        .subspan(static_cast<size_t>(plan_.refs(field).variadic), static_cast<size_t>(array_.n_variadic(field)));
   }
 
   // Once they have been read.
@@ -283,14 +304,14 @@ class Planner {
 
   void need_by_binary_view(int32_t field) {
     auto& node = plan_[field];
+    const auto& index = plan_.refs(field).index;
     auto mine = variadic(field);
     if (mine.empty()) return;
     load_variadic_sizes(field);
     std::vector<int64_t> sizes;
     for (const auto& one : mine) sizes.push_back(one.size);
     std::vector<Extent> extents(mine.size());
-    checked(field,
-            [&] { binary_view_extents(node.index.views, node.slots.rows(), node.index.validity, sizes, extents); });
+    checked(field, [&] { binary_view_extents(index.views, node.slots.rows(), index.validity, sizes, extents); });
     for (size_t i = 0; i < mine.size(); ++i) mine[i].needed = extents[i];
     check_variadic(field);
     node.is_rebased = true;
@@ -298,15 +319,16 @@ class Planner {
 
   void need_by_runs(int32_t field) {
     const auto& node = plan_[field];
+    const auto& index = plan_.refs(field).index;
     const int32_t child = tree_[field].first_child;
     const auto width = static_cast<int>(tree_[child].type.bit_width / 8);
     const auto runs = checked(child, [&] {
-      return runs_extent(node.index.run_ends, width, array_[child].length, node.slots.first, node.slots.count);
+      return runs_extent(index.run_ends, width, array_[child].length, node.slots.first, node.slots.count);
     });
     require_child(child, runs.first, runs.count);
     require_child(child + 1, runs.first, runs.count);
-    plan_[child].runs_of = {node.slots.first, node.slots.count};
-    plan_[child].run_ends = node.index.run_ends + runs.first * width;
+    plan_.refs(child).runs_of = {node.slots.first, node.slots.count};
+    plan_.refs(child).run_ends = index.run_ends + runs.first * width;
   }
 
   const schema::Binding& array_;
@@ -319,8 +341,9 @@ class Planner {
 
 }  // namespace
 
-Plan make_plan(const schema::Binding& array, const Cut& cut, Contents& contents, bool sizes_on_host) {
-  return Planner(array, cut, contents, sizes_on_host).run();
+Plan make_plan(const schema::Binding& array, const Cut& cut, Contents& contents, bool sizes_on_host,
+               std::pmr::memory_resource* memory) {
+  return Planner(array, cut, contents, sizes_on_host, memory).run();
 }
 
 int64_t null_count_of_part(const schema::Binding& array, int32_t field, int64_t length, bool is_all) {

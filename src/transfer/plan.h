@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
 #include <span>
 #include <vector>
 
@@ -20,10 +21,16 @@ struct Cut {
   bool target_on_host;  // offsets can be rebased after they have arrived
 };
 
-// One field of the copy.
+// One field of the copy. Small, since tables have thousands.
 struct Node {
   bool is_known = false;
   bool is_all = false;  // its rows are all of the source's: what is known of them holds for the copy
+
+  // Whether its offsets or views are made by the CPU rather than copied.
+  bool is_rebased = false;
+
+  // Its place in Plan::references; -1 where what its slots refer to does not depend on data.
+  int32_t references = -1;
 
   // What is copied of the source's buffers.
   Slots slots;
@@ -32,7 +39,10 @@ struct Node {
   // came along for a parent's are part of the length.
   int64_t offset = 0;
   int64_t length = 0;
+};
 
+// What the slots of a field refer to, or what those of its parent say of it.
+struct References {
   // Offsets of lists, list views and binaries: what is subtracted from each.
   int64_t base = 0;
   // Of a child of a dense union: the slots that the union's offsets refer to.
@@ -48,9 +58,6 @@ struct Node {
 
   // Its index buffers as the CPU sees them, as far as anybody had to look.
   Index index;
-
-  // Whether its offsets or views are made by the CPU rather than copied.
-  bool is_rebased = false;
 };
 
 struct VariadicBuffer {
@@ -59,18 +66,28 @@ struct VariadicBuffer {
 };
 
 struct Plan {
-  std::vector<Node> nodes;  // in the order of the schema's fields
-  std::vector<VariadicBuffer> variadic;
+  explicit Plan(std::pmr::memory_resource* memory) : nodes(memory), references(memory), variadic(memory) {}
+
+  std::pmr::vector<Node> nodes;             // in the order of the schema's fields
+  std::pmr::vector<References> references;  // of the fields that have them
+  std::pmr::vector<VariadicBuffer> variadic;
 
   Node& operator[](int32_t field) noexcept { return nodes[static_cast<size_t>(field)]; }
   const Node& operator[](int32_t field) const noexcept { return nodes[static_cast<size_t>(field)]; }
+
+  bool has_references(int32_t field) const noexcept { return (*this)[field].references >= 0; }
+  References& refs(int32_t field) noexcept { return references[static_cast<size_t>((*this)[field].references)]; }
+  const References& refs(int32_t field) const noexcept {
+    return references[static_cast<size_t>((*this)[field].references)];
+  }
 };
 
 // Finds everything out: steps 1 and 2 of a copy. Where the source is on a device, sizes and ranges are read back in one
 // batch for the whole tree when nothing is sliced, and in at most one a level where inner positions depend on outer
 // offsets. Throws EINVAL, with the path of the child, for data that refers to what is not there.
 // `sizes_on_host`: whether the sizes of variadic buffers lie in host memory.
-Plan make_plan(const schema::Binding& array, const Cut& cut, Contents& contents, bool sizes_on_host);
+Plan make_plan(const schema::Binding& array, const Cut& cut, Contents& contents, bool sizes_on_host,
+               std::pmr::memory_resource* memory);
 
 // The nulls of a copied or sliced field: 0 stays 0, all stay all, anything else is not known unless the rows are all.
 int64_t null_count_of_part(const schema::Binding& array, int32_t field, int64_t length, bool is_all);

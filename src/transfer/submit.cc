@@ -14,8 +14,15 @@ using Region = arrowdevice_backend_region;
 class Submission {
  public:
   Submission(const schema::Binding& array, const Plan& plan, const Parts& parts, Route& route, void* target,
-             InFlight& in_flight)
-      : array_(array), plan_(plan), parts_(parts.parts), route_(route), target_(target), in_flight_(in_flight) {}
+             InFlight& in_flight, Scratch& scratch)
+      : array_(array),
+        plan_(plan),
+        parts_(parts.parts),
+        route_(route),
+        target_(target),
+        in_flight_(in_flight),
+        regions_(scratch.memory()),
+        from_device_(scratch.memory()) {}
 
   void run() {
     if (route_.target_on_host()) {
@@ -29,6 +36,7 @@ class Submission {
   // The CPU writes what it makes to its place; queues carry the rest.
   void to_host() {
     auto* const out = static_cast<uint8_t*>(target_);
+    regions_.reserve(parts_.size());
     for (const auto& part : parts_) {
       if (part.on_host) continue;
       if (part.origin == Origin::kMade) {
@@ -49,7 +57,6 @@ class Submission {
       stage_ = static_cast<uint8_t*>(in_flight_.staging.back().buffer());
       device::Counters::add(route_.target().counters().staged_bytes, stage_size_);
     }
-    std::vector<Region> from_device;
     for (size_t i = 0; i < parts_.size();) {
       const auto& part = parts_[i];
       if (part.on_host) {
@@ -57,13 +64,13 @@ class Submission {
       } else if (is_gathered(part)) {
         i = gather(i);
       } else {
-        (route_.is_staged() ? from_device : regions_).push_back(copied(part));
+        (route_.is_staged() ? from_device_ : regions_).push_back(copied(part));
         ++i;
       }
     }
     route_.target_queue().copy(regions_);
     count_direct();
-    if (!from_device.empty()) copy_staged(route_, from_device, in_flight_);
+    if (!from_device_.empty()) copy_staged(route_, from_device_, in_flight_);
   }
 
   // The queue has counted what its own device took; what came from another one is counted there.
@@ -107,7 +114,7 @@ class Submission {
     int64_t written = 0;
     for (const auto& part : run) {
       const int64_t at = part.place - run.front().place;
-      std::memset(stage + written, 0, static_cast<size_t>(at - written));  // no stray bytes between parts
+      if (at > written) std::memset(stage + written, 0, static_cast<size_t>(at - written));  // no stray bytes
       if (part.origin == Origin::kMade) {
         make_part(array_, plan_, part, stage + at);
       } else {
@@ -128,12 +135,13 @@ class Submission {
 
   const schema::Binding& array_;
   const Plan& plan_;
-  const std::vector<Part>& parts_;
+  const std::pmr::vector<Part>& parts_;
   Route& route_;
   void* const target_;
   InFlight& in_flight_;
 
-  std::vector<Region> regions_;
+  std::pmr::vector<Region> regions_;
+  std::pmr::vector<Region> from_device_;  // by way of staging memory
   uint8_t* stage_ = nullptr;
   int64_t stage_size_ = 0;
   int64_t staged_ = 0;
@@ -142,8 +150,8 @@ class Submission {
 }  // namespace
 
 void submit(const schema::Binding& array, const Plan& plan, const Parts& parts, Route& route, void* target,
-            InFlight& in_flight) {
-  Submission(array, plan, parts, route, target, in_flight).run();
+            InFlight& in_flight, Scratch& scratch) {
+  Submission(array, plan, parts, route, target, in_flight, scratch).run();
 }
 
 }  // namespace arrowdevice::transfer

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "base/scratch.h"
 #include "device/pool.h"
 #include "transfer/parts.h"
 #include "transfer/route.h"
@@ -18,7 +19,7 @@ struct InFlight {
 // Submits all parts to `target`, the one allocation. Where the CPU writes the target, parts that it makes are there on
 // return and copies may still be running; parts with origin kFixed are to be put right after that.
 void submit(const schema::Binding& array, const Plan& plan, const Parts& parts, Route& route, void* target,
-            InFlight& in_flight);
+            InFlight& in_flight, Scratch& scratch);
 
 // Host buffers up to this size are gathered into one staging block, so that many small ones are one region.
 inline constexpr int64_t kLargestGathered = 64 << 10;

@@ -32,7 +32,7 @@ struct Planned {
         array(make_array(std::move(data), Ledger())),
         tree(*schema),
         bound(tree, *array),
-        plan(make_plan(bound, cut, contents, true)) {}
+        plan(make_plan(bound, cut, contents, true, std::pmr::new_delete_resource())) {}
 
   Extent slots(int32_t field) const { return {plan[field].slots.first, plan[field].slots.count}; }
 
@@ -73,13 +73,13 @@ TEST_CASE("a plan's rows of a list are the items between two offsets") {
   Data root = at(1, data_of(2, {no_buffer(), buffer_of<int32_t>({0, 5, 6, 9, 30})}, {int32s(40, 7)}));
   const Planned planned(list_of(field("i")), std::move(root));
   CHECK(planned.slots(1) == Extent{7 + 5, 4});
-  CHECK(planned.plan[0].base == 5);
+  CHECK(planned.plan.refs(0).base == 5);
 }
 
 TEST_CASE("a plan's rows of strings are the bytes between two offsets") {
   Data root = at(1, data_of(2, {no_buffer(), buffer_of<int64_t>({0, 5, 6, 9}), zeros(9)}));
   const Planned planned(field("U"), std::move(root));
-  CHECK(planned.plan[0].bytes == Extent{5, 4});
+  CHECK(planned.plan.refs(0).bytes == Extent{5, 4});
 }
 
 TEST_CASE("a plan's rows of a list view are what its slots with items span") {
@@ -111,7 +111,7 @@ TEST_CASE("a plan's rows of runs are the runs that cover them, and the parent's 
   const Planned planned(run_end_encoded("i", field("i")), std::move(root));
   CHECK(planned.slots(1) == Extent{1 + 1, 2});
   CHECK(planned.slots(2) == Extent{10 + 1, 2});
-  CHECK(planned.plan[1].runs_of == Extent{5, 4});
+  CHECK(planned.plan.refs(1).runs_of == Extent{5, 4});
 }
 
 TEST_CASE("a plan never trims a dictionary") {

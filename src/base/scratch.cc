@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/scratch.h"
+
+#include <bit>
+#include <new>
+
+namespace arrowdevice {
+
+struct Scratch::Block {
+  explicit Block(size_t wanted) : bytes(new std::byte[wanted]), size(wanted) {}
+
+  std::unique_ptr<std::byte[]> bytes;  // not initialised: what nobody uses costs nothing
+  size_t size;
+};
+
+// Blocks between operations, each taken by whoever is first. Never destroyed: operations may come until the process
+// ends.
+std::array<std::atomic<Scratch::Block*>, Scratch::kMostKept> Scratch::kept{};
+
+std::unique_ptr<Scratch::Block> Scratch::take() noexcept {
+  for (auto& place : kept) {
+    if (place.load(std::memory_order_relaxed) == nullptr) continue;
+    if (Block* const block = place.exchange(nullptr, std::memory_order_acquire)) return std::unique_ptr<Block>(block);
+  }
+  return nullptr;
+}
+
+void Scratch::keep(std::unique_ptr<Block> block) noexcept {
+  for (auto& place : kept) {
+    Block* empty = nullptr;
+    if (place.compare_exchange_strong(empty, block.get(), std::memory_order_release, std::memory_order_relaxed)) {
+      [[maybe_unused]] const auto* now_there = block.release();
+      return;
+    }
+  }
+}
+
+void* Scratch::Overflow::do_allocate(size_t bytes, size_t alignment) {
+  void* const piece = ::operator new(bytes, std::align_val_t(alignment));
+  bytes_ += bytes;
+  return piece;
+}
+
+void Scratch::Overflow::do_deallocate(void* piece, size_t bytes, size_t alignment) {
+  ::operator delete(piece, bytes, std::align_val_t(alignment));
+}
+
+Scratch::Scratch() : block_(take()) {
+  if (block_ == nullptr) block_ = std::make_unique<Block>(kSmallest);
+  pieces_.emplace(block_->bytes.get(), block_->size, &overflow_);
+}
+
+// The next operation is likely to need as much as this one.
+Scratch::~Scratch() {
+  pieces_.reset();
+  if (overflow_.bytes() > 0) {
+    const size_t wanted = std::bit_ceil(block_->size + overflow_.bytes());
+    if (wanted <= kLargestKept) {
+      try {
+        block_ = std::make_unique<Block>(wanted);
+      } catch (const std::bad_alloc&) {
+        return;  // then it has to ask for more once again
+      }
+    }
+  }
+  keep(std::move(block_));
+}
+
+}  // namespace arrowdevice
