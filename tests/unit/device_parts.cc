@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of a block on devices with handles: made once for tables that are cut alike, and never lost.
+#include "library.h"
+
+namespace {
+
+using namespace library_test;  // NOLINT: what every line of these tests is written with
+
+constexpr int64_t kDevice = kHandles[0];
+
+// Of the same size whichever of the two in the middle comes first.
+Field table(const char* second, const char* third = "f") {
+  return struct_of({field("l"), field(second), field(third), field("l")});
+}
+
+TEST_CASE("a table that is cut like the one before it takes the parts that are there") {
+  begin();
+  Sample first(table("g"));
+  Sample second(table("g"));
+  copy(first, sim(kDevice));
+  const int64_t made = control::calls("sub_buffer");
+  CHECK(made > 0);
+  const Array there = copy(second, sim(kDevice));
+  CHECK(control::calls("sub_buffer") == made);
+  CHECK(control::calls("sub_buffer_free") == 0);
+  CHECK(difference(second, *there) == "");
+}
+
+TEST_CASE("two tables at the same time have parts of their own") {
+  begin();
+  Sample first(table("g"));
+  Sample second(table("g"));
+  const Array one = copy(first, sim(kDevice));
+  const int64_t made = control::calls("sub_buffer");
+  const Array other = copy(second, sim(kDevice));
+  CHECK(control::calls("sub_buffer") == 2 * made);
+  CHECK(difference(first, *one) == "");
+  CHECK(difference(second, *other) == "");
+}
+
+TEST_CASE("where a table is cut in another way, its own parts are made and the others go") {
+  begin();
+  Sample one(table("g", "f"));
+  Sample other(table("f", "g"));
+  copy(one, sim(kDevice));
+  const int64_t made = control::calls("sub_buffer");
+  const Array there = copy(other, sim(kDevice));
+  const int64_t freed = control::calls("sub_buffer_free");
+  CHECK(control::calls("sub_buffer") > made);
+  CHECK(freed > 0);
+  CHECK(freed < made);  // what comes before the column that differs is as it was
+  CHECK(difference(other, *there) == "");
+}
+
+TEST_CASE("parts go before the memory does") {
+  begin();
+  Sample sample(table("g"));
+  copy(sample, sim(kDevice));
+  CHECK(control::calls("sub_buffer_free") == 0);
+  must(arrowdevice_pool_trim, default_pool(sim(kDevice)));
+  CHECK(control::calls("sub_buffer_free") == control::calls("sub_buffer"));
+  CHECK(control::counters(kDevice).bytes_live == 0);
+  CHECK(control::refused() == 0);
+}
+
+TEST_CASE("a part that cannot be made fails the copy whole, and those of before are taken or made again") {
+  begin();
+  Sample sample(table("g"));
+  control::fail_nth("sub_buffer", 2);
+  Array out;
+  arrowdevice_error error{};
+  CHECK(arrowdevice_array_copy(sample.host.get(), sample.schema.get(), sim(kDevice), nullptr, out.out(), &error) ==
+        EIO);
+  CHECK(contains(error.message, "sub_buffer"));
+  control::fail_no_more();
+  const Array there = copy(sample, sim(kDevice));
+  CHECK(difference(sample, *there) == "");
+  CHECK(control::refused() == 0);
+}
+
+}  // namespace
