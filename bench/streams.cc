@@ -5,7 +5,7 @@
 //   meson devenv -C build bench/bench-streams
 //
 // `ratio` is the time of a hundred batches, once the first ten have come, over that of the slower of producer and link
-// alone; the bound is 1.10. Without a direct path a batch takes two links, one after the other, and so a depth of 4.
+// alone; the bound is 1.10.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 #include <arrowdevice/arrowdevice.hpp>

@@ -3,8 +3,8 @@
 
 #include <chrono>
 #include <memory>
-#include <thread>
 
+#include "base/background.h"
 #include "base/process.h"
 
 namespace arrowdevice::opencl {
@@ -32,7 +32,7 @@ void Watch::add(std::function<bool()> look) {
 
 // Needs mutex_.
 void Watch::start() {
-  std::thread([this] { run(); }).detach();
+  background::start([this] { run(); });
   is_running_ = true;
   // The driver's own exit handlers come after this.
   process::at_exit([] { instance().stop(); });

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/engine.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <thread>
 #include <utility>
 
+#include "base/background.h"
 #include "base/error.h"
 
 namespace arrowdevice::sim {
@@ -85,16 +84,7 @@ bool Engine::stop() {
 
 // Detached, and it holds the engine: at exit the process ends around it, with nothing destroyed that it uses.
 void Engine::start() {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // the program's signals are for the program's threads
-  try {
-    std::thread([engine = shared_from_this()] { engine->run(); }).detach();
-  } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  background::start([engine = shared_from_this()] { engine->run(); });
   started_ = true;
 }
 
@@ -115,11 +105,11 @@ void Engine::run() {
     const State state = state_;
     {
       // Gone, with the pages it keeps, before the fence behind it fires: then nothing is in use any more.
-      Work work = std::move(lane->pending_.front().work);
+      const Lane::Submission submission = std::move(lane->pending_.front());
       lane->pending_.pop_front();
       if (!lane->pending_.empty()) lanes_.push_back(lane);
       lock.unlock();
-      execute(*lane, work, state);
+      execute(*lane, submission, state);
     }
     lock.lock();
     busy_ = false;
@@ -153,7 +143,8 @@ void Engine::wake() {
   changed_.notify_all();
 }
 
-void Engine::execute(Lane& lane, const Work& work, const State& state) {
+void Engine::execute(Lane& lane, const Lane::Submission& submission, const State& state) {
+  const Work& work = submission.work;
   if (lane.life_ != state.life) {
     lane.life_ = state.life;
     lane.failure_.reset();
@@ -161,7 +152,7 @@ void Engine::execute(Lane& lane, const Work& work, const State& state) {
   if (state.lost && !lane.failure_) lane.failure_ = owner_ + " was lost";
 
   if (const auto* copy = std::get_if<CopyWork>(&work)) {
-    if (!lane.failure_) transfer(lane, *copy, state.bandwidth);
+    if (!lane.failure_) transfer(lane, *copy, std::max(submission.earliest, lane.waited_until_), state.bandwidth);
   } else if (const auto* fire = std::get_if<FireWork>(&work)) {
     if (lane.failure_) {
       fire->fence->fail(*lane.failure_);
@@ -170,19 +161,23 @@ void Engine::execute(Lane& lane, const Work& work, const State& state) {
     } else {
       fire->fence->fire();
     }
-  } else if (!lane.failure_) {
-    lane.failure_ = std::get<WaitWork>(work).fence->failure();
+  } else {
+    lane.waited_until_ = Clock::now();
+    if (!lane.failure_) lane.failure_ = std::get<WaitWork>(work).fence->failure();
   }
 }
 
-// The time passes before the bytes move: who changes the source or reads the target too early is found out.
-void Engine::transfer(Lane& lane, const CopyWork& copy, int64_t bandwidth) {
+// The time passes before the bytes move: who changes the source or reads the target too early is found out. The link
+// has a clock of its own, so that a thread that wakes late makes no transfer slower that follows another.
+void Engine::transfer(Lane& lane, const CopyWork& copy, Clock::time_point ready, int64_t bandwidth) {
   if (bandwidth > 0) {
     double bytes = 0;
     for (const Transfer& piece : copy.transfers) bytes += static_cast<double>(piece.size);
     const std::chrono::duration<double> time(std::min(bytes / static_cast<double>(bandwidth), kLongestTransferSeconds));
+    link_free_ = std::max(link_free_, ready) + std::chrono::duration_cast<Clock::duration>(time);
     std::unique_lock lock(mutex_);
-    if (changed_.wait_for(lock, time, [this] { return state_.lost; })) {
+    if (changed_.wait_until(lock, link_free_, [this] { return state_.lost; })) {
+      link_free_ = Clock::now();
       lane.failure_ = owner_ + " was lost";
       return;
     }

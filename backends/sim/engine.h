@@ -55,6 +55,7 @@ class Lane {
   std::deque<Submission> pending_;      // guarded by the engine's mutex
   std::optional<std::string> failure_;  // used by the engine's thread only, as is the next
   int64_t life_ = 0;                    // of the engine, in which it failed
+  std::chrono::steady_clock::time_point waited_until_{};
 };
 
 // A lane that waits holds up no other. Thread-safety: free, but for the calls on one lane.
@@ -94,8 +95,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::shared_ptr<Lane> next_lane(std::chrono::steady_clock::time_point& wake_at);
   bool can_run(const Lane::Submission& submission, std::chrono::steady_clock::time_point& wake_at) const;
   void wake();
-  void execute(Lane& lane, const Work& work, const State& state);
-  void transfer(Lane& lane, const CopyWork& copy, int64_t bandwidth);
+  void execute(Lane& lane, const Lane::Submission& submission, const State& state);
+  void transfer(Lane& lane, const CopyWork& copy, std::chrono::steady_clock::time_point ready, int64_t bandwidth);
 
   const std::string owner_;
   mutable std::mutex mutex_;  // guards all below; never held while a fence finishes or bytes move
@@ -103,6 +104,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::vector<std::shared_ptr<Lane>> lanes_;  // those with pending work, the next one first
   State state_;
   std::chrono::microseconds latency_{0};
+  std::chrono::steady_clock::time_point link_free_{};  // used by the thread only
   bool started_ = false;
   bool busy_ = false;
   bool held_ = false;

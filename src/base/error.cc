@@ -66,22 +66,53 @@ void fill_error(arrowdevice_error* out, int code, int native_code, std::string_v
   copy_text(out->message, sizeof out->message, message);
 }
 
-int fill_from_current_exception(arrowdevice_error* out) noexcept {
+namespace {
+
+// What the exception that is being handled says: tell(code, native_code, backend, message). A rethrown exception is
+// alive in here only.
+template <typename Tell>
+int tell_current_exception(Tell&& tell) noexcept {
   try {
     throw;
   } catch (const Error& e) {
-    fill_error(out, e.code(), e.native_code(), e.backend(), e.message());
+    tell(e.code(), e.native_code(), e.backend(), e.message());
     return e.code();
   } catch (const std::bad_alloc&) {
-    fill_error(out, ENOMEM, 0, {}, "host memory is exhausted");
+    tell(ENOMEM, 0, {}, "host memory is exhausted");
     return ENOMEM;
   } catch (const std::exception& e) {
-    fill_error(out, EIO, 0, {}, e.what());
+    tell(EIO, 0, {}, e.what());
     return EIO;
   } catch (...) {
-    fill_error(out, EIO, 0, {}, "an exception of unknown type");
+    tell(EIO, 0, {}, "an exception of unknown type");
     return EIO;
   }
 }
+
+}  // namespace
+
+int fill_from_current_exception(arrowdevice_error* out) noexcept {
+  return tell_current_exception(
+      [&](int code, int native_code, std::string_view backend, std::string_view message) noexcept {
+        fill_error(out, code, native_code, backend, message);
+      });
+}
+
+Failure::Failure(int code, std::string_view text) noexcept : code_(code) {
+  try {
+    text_ = std::make_shared<const std::string>(text);
+  } catch (const std::bad_alloc&) {
+    text_ = nullptr;
+  }
+}
+
+Failure Failure::current() noexcept {
+  Failure failure;
+  tell_current_exception(
+      [&](int code, int, std::string_view, std::string_view message) noexcept { failure = Failure(code, message); });
+  return failure;
+}
+
+void Failure::raise() const { throw Error(code_, text_ != nullptr ? *text_ : std::string()); }
 
 }  // namespace arrowdevice

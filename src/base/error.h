@@ -5,6 +5,7 @@
 #include <arrowdevice/arrowdevice.h>
 
 #include <exception>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -39,6 +40,28 @@ void fill_error(arrowdevice_error* out, int code, int native_code, std::string_v
 
 // Fills `out` from the exception that is being handled and returns its errno value.
 int fill_from_current_exception(arrowdevice_error* out) noexcept;
+
+// A failure that is told later, perhaps more than once. None of it throws: where memory is exhausted the text is lost,
+// and the code stays.
+class Failure {
+ public:
+  Failure() = default;  // nothing has failed
+  Failure(int code, std::string_view text) noexcept;
+
+  // Of the exception that is being handled.
+  static Failure current() noexcept;
+
+  explicit operator bool() const noexcept { return code_ != 0; }
+  int code() const noexcept { return code_; }
+  const char* text() const noexcept { return text_ != nullptr && !text_->empty() ? text_->c_str() : nullptr; }
+
+  // As an Error.
+  [[noreturn]] void raise() const;
+
+ private:
+  int code_ = 0;
+  std::shared_ptr<const std::string> text_;
+};
 
 // The boundary: runs `body`, and turns whatever it throws into a code and a filled error.
 template <typename Body>

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/reaper.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <thread>
 
+#include "base/background.h"
 #include "base/log.h"
 #include "base/process.h"
 
@@ -17,8 +15,6 @@ namespace {
 
 // How long the thread waits for the oldest event before it looks at the others again.
 constexpr int64_t kLongestWaitNs = 1'000'000;
-// How long `exit` waits for the thread to leave a driver.
-constexpr auto kExitPatience = std::chrono::seconds(2);
 
 // Marks a thread that is ending deferred work: a release under it may call the library again.
 class Ending {
@@ -72,23 +68,11 @@ std::unique_ptr<Deferred> Reaper::List::pop() noexcept {
 
 Reaper& Reaper::instance() {
   static auto* const reaper = [] {
-    process::at_exit(on_exit);
     auto* const made = new Reaper;
     process::keep_usable_across_fork(made->mutex_);
     return made;
   }();
   return *reaper;
-}
-
-// The thread must be out of every driver before the drivers' own exit handlers run; unless exit was called by a release
-// that this very thread has in hand.
-void Reaper::on_exit() noexcept {
-  auto& reaper = instance();
-  if (process::is_forked_child()) return;  // the thread is not here
-  std::unique_lock lock(reaper.mutex_);
-  reaper.changed_.wait_for(lock, kExitPatience, [&] {
-    return reaper.in_driver_ == std::thread::id() || reaper.in_driver_ == std::this_thread::get_id();
-  });
 }
 
 void Reaper::defer(std::unique_ptr<Deferred> work) noexcept {
@@ -109,29 +93,25 @@ void Reaper::defer(std::unique_ptr<Deferred> work) noexcept {
 
 // Needs mutex_. Without a thread, work is ended by whoever reaps.
 void Reaper::start_thread() noexcept {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // the program's signals are not for this thread
   try {
-    std::thread(&Reaper::run, this).detach();
+    background::start([this] { run(); });
     has_thread_ = true;
   } catch (...) {
     log(LogLevel::kError, "no thread can be started for deferred releases: call arrowdevice_reap()");
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void Reaper::run() noexcept {
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [&] { return list_.size > 0; });
-    if (process::exit_has_begun()) return;
-    in_driver_ = std::this_thread::get_id();
     lock.unlock();
-    if (reap(-1) == 0) wait_for_oldest();
+    {
+      const background::Busy busy;
+      if (!busy.may_work()) return;
+      if (reap(-1) == 0) wait_for_oldest();
+    }
     lock.lock();
-    in_driver_ = {};
-    changed_.notify_all();
   }
 }
 

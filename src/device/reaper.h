@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <thread>
 
 #include "base/deadline.h"
 #include "device/event.h"
@@ -57,7 +56,6 @@ class Reaper {
     std::unique_ptr<Deferred> pop() noexcept;
   };
 
-  static void on_exit() noexcept;
   void start_thread() noexcept;
   void run() noexcept;
   void wait_for_oldest() noexcept;
@@ -69,7 +67,6 @@ class Reaper {
   bool manual_ = false;
   bool used_ = false;
   bool has_thread_ = false;
-  std::thread::id in_driver_;  // the thread, while it may be in a driver
 };
 
 }  // namespace arrowdevice::device

@@ -2,6 +2,7 @@
 // The library as a consumer: what a producer gives, as a stream that can be pulled.
 #include <cerrno>
 #include <condition_variable>
+#include <cstdio>
 #include <deque>
 #include <mutex>
 #include <string>
@@ -73,14 +74,16 @@ class Collection final : public AsyncConsumer {
 
   void on_error(int code, const char* text, const char*) noexcept override {
     upstream_.detach();
+    char silent[64];  // a text that needs no memory
+    std::snprintf(silent, sizeof silent, "the producer failed with errno %d", code);
     const std::lock_guard lock(mutex_);
-    note_failure(code, text != nullptr ? text : format("the producer failed with errno %d", code));
+    note_failure(Failure(code, text != nullptr ? text : silent));
   }
 
   void on_release() noexcept override {
     upstream_.detach();
     const std::lock_guard lock(mutex_);
-    if (!has_ended_) note_failure(EIO, "the producer has let go of the stream before its end");
+    if (!has_ended_) note_failure(Failure(EIO, "the producer has let go of the stream before its end"));
   }
 
   // -- the stream's side
@@ -88,7 +91,7 @@ class Collection final : public AsyncConsumer {
   void schema(ArrowSchema* out) {
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return has_schema_ || code_ != 0 || is_cancelled_; });
+      changed_.wait(lock, [&] { return has_schema_ || failure_ || is_cancelled_; });
       if (!has_schema_) throw_failure();
     }
     schema::copy(schema_, out);  // which does not change any more
@@ -98,7 +101,7 @@ class Collection final : public AsyncConsumer {
     ArrowAsyncTask task;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return !tasks_.empty() || has_ended_ || code_ != 0 || is_cancelled_; });
+      changed_.wait(lock, [&] { return !tasks_.empty() || has_ended_ || failure_ || is_cancelled_; });
       if (is_cancelled_ || (tasks_.empty() && !has_ended_)) throw_failure();
       if (tasks_.empty()) return false;
       task = tasks_.front();
@@ -132,7 +135,7 @@ class Collection final : public AsyncConsumer {
       const std::lock_guard lock(mutex_);
       is_closed_ = true;
       unwanted.swap(tasks_);
-      is_over = has_ended_ || code_ != 0;
+      is_over = has_ended_ || failure_;
     }
     if (!is_over) upstream_.cancel();
     for (auto& task : unwanted) discard(task);
@@ -140,26 +143,19 @@ class Collection final : public AsyncConsumer {
 
  private:
   [[noreturn]] void fail_with(int code, const std::string& text) {
-    note_failure(code, text);
+    note_failure(Failure(code, text));
     throw Error(code, text);
   }
 
   // The first one stays. Needs the lock.
-  void note_failure(int code, const std::string& text) noexcept {
-    if (code_ == 0) {
-      code_ = code;
-      try {
-        text_ = text;
-      } catch (...) {
-        text_.clear();
-      }
-    }
+  void note_failure(Failure failure) noexcept {
+    if (!failure_) failure_ = std::move(failure);
     changed_.notify_all();
   }
 
   [[noreturn]] void throw_failure() const {
     if (is_cancelled_) throw Error(ECANCELED, kCancelled);
-    throw Error(code_, text_);
+    failure_.raise();
   }
 
   const ArrowDeviceType type_;
@@ -170,8 +166,7 @@ class Collection final : public AsyncConsumer {
   std::condition_variable changed_;
   ArrowSchema schema_{};
   std::deque<ArrowAsyncTask> tasks_;
-  int code_ = 0;  // of the failure that comes after the tasks
-  std::string text_;
+  Failure failure_;  // which comes after the tasks
   bool has_schema_ = false;
   bool has_ended_ = false;
   bool is_cancelled_ = false;

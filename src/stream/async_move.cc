@@ -28,8 +28,7 @@ struct Arrival {
   ArrowSchema schema{};
   ArrowAsyncTask task{};
   Metadata metadata = {};
-  int code = 0;
-  std::string text = {};
+  Failure failure = {};
 };
 
 // Between the handler that upstream calls and the producer that calls downstream, which end in any order.
@@ -93,9 +92,8 @@ class Passage final : public AsyncConsumer {
   void on_error(int code, const char* text, const char* metadata) noexcept override {
     upstream_.detach();
     Arrival arrival{Arrival::Kind::kError};
-    arrival.code = code;
+    arrival.failure = Failure(code, text != nullptr ? text : "");
     try {
-      if (text != nullptr) arrival.text = text;
       arrival.metadata = copy_metadata(metadata);
     } catch (...) {
       arrival.metadata.reset();  // the code counts
@@ -122,7 +120,7 @@ class Passage final : public AsyncConsumer {
       const std::lock_guard lock(mutex_);
       if (arrivals_.empty()) {
         has_ended_ = true;
-        return Item::failure(ENOMEM, "host memory is exhausted");
+        return Item(Failure(ENOMEM, "host memory is exhausted"));
       }
       arrival.emplace(std::move(arrivals_.front()));
       arrivals_.pop_front();
@@ -132,7 +130,7 @@ class Passage final : public AsyncConsumer {
     } catch (...) {
       has_ended_ = true;
       upstream_.cancel();
-      return Item::current_failure();
+      return Item(Failure::current());
     }
   }
 
@@ -204,14 +202,17 @@ class Passage final : public AsyncConsumer {
         item.metadata = std::move(arrival.metadata);
         return item;
       }
-      case Arrival::Kind::kError:
+      case Arrival::Kind::kError: {
         has_ended_ = true;
-        return Item::failure(arrival.code, std::move(arrival.text), std::move(arrival.metadata));
+        Item item(std::move(arrival.failure));
+        item.metadata = std::move(arrival.metadata);
+        return item;
+      }
       case Arrival::Kind::kGone: break;
     }
     has_ended_ = true;
     if (!tree_.has_value()) return Item(Item::Kind::kAbort);  // it was never begun
-    return Item::failure(EIO, "the producer has let go of the stream before its end");
+    return Item(Failure(EIO, "the producer has let go of the stream before its end"));
   }
 
   Item schema_item(Arrival& arrival) {

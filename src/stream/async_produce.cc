@@ -39,7 +39,7 @@ class PulledStream final : public AsyncSource {
     } catch (...) {
       has_schema_ = true;
       has_ended_ = true;
-      return Item::current_failure();
+      return Item(Failure::current());
     }
   }
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/background.h"
-#include "base/error.h"
 #include "base/log.h"
 #include "schema/metadata.h"
 
@@ -30,26 +29,11 @@ Item::Item(Item&& other) noexcept
       schema(std::exchange(other.schema, {})),
       array(std::exchange(other.array, {})),
       metadata(std::move(other.metadata)),
-      code(other.code),
-      text(std::move(other.text)) {}
+      failure(std::move(other.failure)) {}
 
 Item::~Item() {
   if (schema.release != nullptr) schema.release(&schema);
   if (array.array.release != nullptr) array.array.release(&array.array);
-}
-
-Item Item::failure(int code, std::string text, Metadata metadata) {
-  Item item(Kind::kFailure);
-  item.code = code;
-  item.text = std::move(text);
-  item.metadata = std::move(metadata);
-  return item;
-}
-
-Item Item::current_failure() {
-  arrowdevice_error error{};
-  const int code = fill_from_current_exception(&error);
-  return failure(code, error.message);
 }
 
 // -- tasks
@@ -192,7 +176,7 @@ void AsyncProducer::run() noexcept {
 
 void AsyncProducer::arrived(Item item) {
   const auto kind = item.kind;
-  const int code = item.code;
+  const int code = item.failure.code();
   if (kind == Item::Kind::kAbort) {
     state_.cancel();
     return;
@@ -274,7 +258,7 @@ void AsyncProducer::tell_error(Lock& lock) noexcept {
   Item item = is_own || items_.empty() ? Item(Item::Kind::kFailure) : std::move(items_.back());
   lock.unlock();
   handler_.producer = &published_;
-  const char* text = item.text.empty() ? nullptr : item.text.c_str();
+  const char* text = item.failure.text();
   if (is_own) text = code == EINVAL ? "a request of no arrays, or of fewer" : std::strerror(code);
   handler_.on_error(&handler_, code, text, encoded(item.metadata));
   lock.lock();

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "base/error.h"
 #include "stream/async_state.h"
 #include "stream/executor.h"
 
@@ -32,15 +33,13 @@ struct Item {
   Item(Item&& other) noexcept;
   Item& operator=(Item&&) = delete;
 
-  static Item failure(int code, std::string text, Metadata metadata = {});
-  static Item current_failure();  // of the exception that is being handled
+  explicit Item(Failure what) noexcept : kind(Kind::kFailure), failure(std::move(what)) {}
 
   Kind kind;
   ArrowSchema schema{};
   ArrowDeviceArray array{};
   Metadata metadata;  // of the callback; with the schema, that of the producer
-  int code = 0;
-  std::string text;
+  Failure failure;
 };
 
 class AsyncSource {

@@ -3,8 +3,6 @@
 
 #include <atomic>
 #include <cerrno>
-#include <new>
-#include <string>
 #include <type_traits>
 
 #include "base/error.h"
@@ -13,32 +11,6 @@ namespace arrowdevice::stream {
 namespace {
 
 constexpr const char* kCancelled = "the stream was cancelled";
-
-// A failure as the callbacks tell it: a code, and a text that stays.
-struct Failure {
-  int code = 0;
-  std::string text;
-
-  static Failure current() noexcept;
-};
-
-Failure Failure::current() noexcept {
-  try {
-    try {
-      throw;
-    } catch (const Error& e) {
-      return {e.code(), e.message()};
-    } catch (const std::bad_alloc&) {
-      return {ENOMEM, "host memory is exhausted"};
-    } catch (const std::exception& e) {
-      return {EIO, e.what()};
-    } catch (...) {
-      return {EIO, "an exception of unknown type"};
-    }
-  } catch (...) {
-    return {ENOMEM, {}};  // no room for the text
-  }
-}
 
 void hand_over(const ArrowDeviceArray& array, ArrowDeviceArray* out) noexcept { *out = array; }
 void hand_over(const ArrowDeviceArray& array, ArrowArray* out) noexcept { *out = array.array; }
@@ -66,7 +38,7 @@ struct Publication<Published>::Handed {
       return 0;
     } catch (...) {
       handed.last = Failure::current();
-      return handed.last.code;
+      return handed.last.code();
     }
   }
 
@@ -74,10 +46,10 @@ struct Publication<Published>::Handed {
     auto& handed = of(self);
     *out = Array{};
     if (handed.has_ended) return 0;
-    if (handed.final.code == 0) handed.advance(out);
-    if (handed.final.code == 0) return 0;
+    if (!handed.final) handed.advance(out);
+    if (!handed.final) return 0;
     handed.last = handed.final;
-    return handed.final.code;
+    return handed.final.code();
   }
 
   void advance(Array* out) noexcept {
@@ -90,14 +62,11 @@ struct Publication<Published>::Handed {
         has_ended = true;
       }
     } catch (...) {
-      final = is_cancelled ? Failure{ECANCELED, kCancelled} : Failure::current();
+      final = is_cancelled ? Failure(ECANCELED, kCancelled) : Failure::current();
     }
   }
 
-  static const char* get_last_error(Published* self) noexcept {
-    const auto& text = of(self).last.text;
-    return text.empty() ? nullptr : text.c_str();
-  }
+  static const char* get_last_error(Published* self) noexcept { return of(self).last.text(); }
 
   static void release(Published* self) noexcept {
     delete &of(self);

@@ -10,26 +10,48 @@ namespace {
 
 using Region = arrowdevice_backend_region;
 
-// Long enough that a link's latency does not matter, short enough that the first half is filled soon.
-constexpr int64_t kHalfBytes = 4 << 20;
+// Long enough that a link's latency does not matter, short enough that the first piece is there soon: the second link
+// stands still until then.
+constexpr int64_t kLargestPiece = 4 << 20;
+constexpr int64_t kSmallestPiece = 256 << 10;
+constexpr int64_t kPiecesOfACopy = 16;
 
-// Walks the regions in pieces that fill a half.
+// So many blocks of staging memory go round: one fills, one empties, and the next to be filled waits behind the first,
+// so that the link from the source never waits for the CPU.
+constexpr int64_t kBlocks = 3;
+
+int64_t piece_size(int64_t total) {
+  return std::min(total, std::clamp(total / kPiecesOfACopy, kSmallestPiece, kLargestPiece));
+}
+
+// One block of staging memory, and what it holds.
+struct Stage {
+  void* memory = nullptr;
+  std::vector<Region> download;            // to it
+  std::vector<Region> upload;              // from it
+  std::shared_ptr<device::Event> arrived;  // on the host
+  std::shared_ptr<device::Event> left;     // for the target
+  bool is_full = false;
+};
+
+// Walks the regions in pieces of one size.
 class Pieces {
  public:
-  explicit Pieces(std::span<const Region> regions) : regions_(regions) {}
+  Pieces(std::span<const Region> regions, int64_t piece_bytes) : regions_(regions), piece_bytes_(piece_bytes) {}
 
   bool at_end() const noexcept { return next_ == regions_.size(); }
 
-  // Fills a half at `stage`: the regions that lead there, and the ones that lead on. Returns its bytes.
-  int64_t fill(void* stage, std::vector<Region>& download, std::vector<Region>& upload) {
-    int64_t filled = 0;
-    download.clear();
-    upload.clear();
-    while (!at_end() && filled < kHalfBytes) {
+  // What of the regions is to go through a stage next.
+  void lay_out(Stage& stage) {
+    stage.download.clear();
+    stage.upload.clear();
+    for (int64_t filled = 0; !at_end() && filled < piece_bytes_;) {
       const Region& region = regions_[next_];
-      const int64_t size = std::min(region.size - done_, kHalfBytes - filled);
-      download.push_back({nullptr, stage, filled, region.from_device, region.src, region.src_offset + done_, size, 0});
-      upload.push_back({region.to_device, region.dst, region.dst_offset + done_, nullptr, stage, filled, size, 0});
+      const int64_t size = std::min(region.size - done_, piece_bytes_ - filled);
+      stage.download.push_back(
+          {nullptr, stage.memory, filled, region.from_device, region.src, region.src_offset + done_, size, 0});
+      stage.upload.push_back(
+          {region.to_device, region.dst, region.dst_offset + done_, nullptr, stage.memory, filled, size, 0});
       filled += size;
       done_ += size;
       if (done_ == region.size) {
@@ -37,22 +59,13 @@ class Pieces {
         done_ = 0;
       }
     }
-    return filled;
   }
 
  private:
   std::span<const Region> regions_;
+  const int64_t piece_bytes_;
   size_t next_ = 0;
   int64_t done_ = 0;  // bytes of the next region
-};
-
-struct Half {
-  std::vector<Region> download;
-  std::vector<Region> upload;
-  std::shared_ptr<device::Event> arrived;  // on the host
-  std::shared_ptr<device::Event> left;     // for the target
-
-  bool is_full = false;
 };
 
 }  // namespace
@@ -60,40 +73,36 @@ struct Half {
 void copy_staged(Route& route, std::span<const Region> regions, InFlight& in_flight) {
   int64_t total = 0;
   for (const auto& region : regions) total += region.size;
-  const int64_t half_bytes = std::min(total, kHalfBytes);
-  Half halves[2];
-  void* memory[2];
-  const int used = total > kHalfBytes ? 2 : 1;
-  for (int i = 0; i < used; ++i) {
-    in_flight.staging.push_back(allocate_staging(route.target(), half_bytes));
-    memory[i] = in_flight.staging.back().buffer();
+  const int64_t piece_bytes = piece_size(total);
+  std::vector<Stage> stages(static_cast<size_t>(std::min(kBlocks, (total + piece_bytes - 1) / piece_bytes)));
+  for (auto& stage : stages) {
+    in_flight.staging.push_back(allocate_staging(route.target(), piece_bytes));
+    stage.memory = in_flight.staging.back().buffer();
   }
   for (auto* device : {&route.source(), &route.target()}) {
     device::Counters::add(device->counters().staged_bytes, total);
   }
-  const auto send_on = [&](Half& half) {
-    half.arrived->wait(-1);
-    route.target_queue().copy(half.upload);
-    half.left = route.target_queue().record();
-    half.is_full = false;
+  const auto send_on = [&](Stage& stage) {
+    stage.arrived->wait(-1);
+    route.target_queue().copy(stage.upload);
+    stage.left = route.target_queue().record();
+    stage.is_full = false;
   };
-  Pieces pieces(regions);
-  int turn = 0;
-  for (; !pieces.at_end(); turn = (turn + 1) % used) {
-    Half& half = halves[turn];
-    if (half.is_full) send_on(half);
-    if (half.left != nullptr) half.left->wait(-1);
-    pieces.fill(memory[turn], half.download, half.upload);
-    route.source_queue().copy(half.download);
-    half.arrived = route.source_queue().record();
-    half.is_full = true;
-    // While this half arrives, the other one, which came before it, leaves.
-    Half& other = halves[(turn + 1) % used];
-    if (&other != &half && other.is_full) send_on(other);
+  Pieces pieces(regions, piece_bytes);
+  Stage* before = nullptr;
+  for (size_t turn = 0; !pieces.at_end(); turn = (turn + 1) % stages.size()) {
+    Stage& stage = stages[turn];
+    if (stage.is_full) send_on(stage);
+    if (stage.left != nullptr) stage.left->wait(-1);
+    pieces.lay_out(stage);
+    route.source_queue().copy(stage.download);
+    stage.arrived = route.source_queue().record();
+    stage.is_full = true;
+    // While this piece arrives, the one before it leaves.
+    if (before != nullptr && before->is_full) send_on(*before);
+    before = &stage;
   }
-  for (int i = 0; i < used; ++i, turn = (turn + 1) % used) {
-    if (halves[turn].is_full) send_on(halves[turn]);
-  }
+  if (before != nullptr && before->is_full) send_on(*before);
 }
 
 }  // namespace arrowdevice::transfer

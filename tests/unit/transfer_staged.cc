@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between devices without a direct path, which go through host memory in halves of 4 MiB.
+// Copies between devices without a direct path, which go through host memory in pieces.
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -9,7 +10,15 @@ namespace {
 
 using namespace library_test;  // NOLINT: what every line of these tests is written with
 
-constexpr int64_t kHalf = 4 << 20;
+constexpr int64_t kSmallest = 256 << 10;
+constexpr int64_t kLargest = 4 << 20;
+constexpr int64_t kBlocks = 3;  // of staging memory
+
+// Pieces of a copy: a sixteenth of it each, within bounds.
+int64_t pieces_of(int64_t bytes) {
+  const int64_t piece = std::clamp(bytes / 16, kSmallest, kLargest);
+  return (bytes + piece - 1) / piece;
+}
 
 // Between each pair of kinds of devices.
 constexpr std::pair<int64_t, int64_t> kRoutes[] = {{0, 1}, {0, 2}, {2, 0}, {2, 3}};
@@ -62,17 +71,18 @@ class Meter {
   arrowdevice::sim::Counters source_device_, target_device_;
 };
 
-TEST_CASE("a staged copy has the same bytes and half as many pieces as halves fit, for sizes around a half") {
+TEST_CASE("a staged copy has the same bytes and few pieces, for sizes around theirs") {
   begin(configuration(Peers::kNone));
   for (const int64_t bytes :
-       {int64_t{1}, kHalf / 2, kHalf - 1, kHalf, kHalf + 1, 2 * kHalf, 2 * kHalf + 1, 3 * kHalf}) {
+       {int64_t{1}, kSmallest - 1, kSmallest, kSmallest + 1, 2 * kSmallest + 1, 3 * kSmallest, 3 * kSmallest + 1,
+        16 * kSmallest, 17 * kSmallest + 1, kLargest + 1, 16 * kLargest, 17 * kLargest + 1}) {
     const Block block(bytes);
     const auto there = copy(*block.array, *block.schema, sim(0));
     const Meter meter(0, 1);
     const auto moved = copy(*there, *block.schema, sim(1));
     const Spent spent = meter.spent();
     INFO(bytes << " bytes");
-    const int64_t pieces = (bytes + kHalf - 1) / kHalf;
+    const int64_t pieces = pieces_of(bytes);
     CHECK(spent.out == bytes);
     CHECK(spent.in == bytes);
     CHECK(spent.staged_source == bytes);
@@ -83,7 +93,7 @@ TEST_CASE("a staged copy has the same bytes and half as many pieces as halves fi
   }
 }
 
-TEST_CASE("a staged copy of many regions fills each half with several of them") {
+TEST_CASE("a staged copy of many regions fills each piece with several of them") {
   begin(configuration(Peers::kNone));
   std::vector<Field> columns;
   for (int i = 0; i < 60; ++i) columns.push_back(field(i % 3 == 0 ? "w:1024" : i % 3 == 1 ? "u" : "b"));
@@ -96,7 +106,7 @@ TEST_CASE("a staged copy of many regions fills each half with several of them") 
       const auto moved = copy(*there, *sample.schema, sim(to));
       const Spent spent = meter.spent();
       CHECK(spent.staged_target == spent.in);
-      CHECK(spent.target_copies == (spent.in + kHalf - 1) / kHalf);
+      CHECK(spent.target_copies == pieces_of(spent.in));
       CHECK(difference(sample, *moved) == "");
     }
   }
@@ -149,7 +159,7 @@ TEST_CASE("a staged copy waits for its source's event before it reads") {
 
 TEST_CASE("a staged copy that is asked not to wait has a pending event until its last piece has arrived") {
   begin(configuration(Peers::kNone));
-  const Block block(3 * kHalf / 2);  // more than two pieces would wait for a half to leave
+  const Block block(kBlocks * kSmallest);  // more pieces would wait for a block of staging memory
   const auto there = copy(*block.array, *block.schema, sim(0));
   Held engine(1);
   const Array moved = copy(*there, *block.schema, sim(1), ARROWDEVICE_COPY_ASYNC);
