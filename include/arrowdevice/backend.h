@@ -154,9 +154,9 @@ struct arrowdevice_backend {
   /** ARROWDEVICE_REACH_*: what `to` can do with memory of `from`. NULL is the host. Absent: direct copies to and from
    *  the host and within one device, nothing else. */
   int (*reach)(void* from_or_null, void* to_or_null, uint32_t* out, struct arrowdevice_error* error);
-  /** The device (context) that a foreign buffer or event belongs to; either may be NULL. ENODEV: to none that can be
-   *  used, and the array is refused with the message; after any other failure it is taken to be of the device with that
-   *  id. */
+  /** The device (context) that a foreign buffer or event belongs to; either may be NULL. EINVAL, ENOTSUP: that cannot
+   * be told, and it is taken to be of the device with that id. After any other failure the array is refused with the
+   *  message: ENODEV, if it belongs to none that can be used. */
   int (*locate)(ArrowDeviceType device_type, int64_t device_id, const void* buffer, void* sync_event, void** device,
                 struct arrowdevice_error* error);
   /** What the driver knows of an address or handle; not known is not an error. */

@@ -148,7 +148,9 @@ Device& Devices::locate(ArrowDeviceType type, int64_t id, const void* buffer, vo
   try {
     backend.call("locate", backend.table().locate, type, id, buffer, sync_event, &handle);
   } catch (const Error& e) {
-    if (e.code() == ENODEV) throw;  // nobody's whom the backend knows: what the id names could not use it
+    // A backend that does not know it leaves it to the id. Anything else is for the caller: ENODEV, for instance, that
+    // it is nobody's whom the backend knows, so that what the id names could not use it.
+    if (e.code() != EINVAL && e.code() != ENOTSUP) throw;
   }
   if (handle == nullptr) return plain != nullptr ? *plain : get(type, id);
   if (plain != nullptr && plain->handle() == handle) return *plain;

@@ -16,7 +16,7 @@ using arrowdevice::sim::kFunctions;
 using arrowdevice::sim::name_of;
 
 // What every operation does without: the hint where a foreign array lies, and what is free for a pool to keep.
-constexpr const char* kNeverNeeded[] = {"locate", "memory_info"};
+constexpr const char* kNeverNeeded[] = {"memory_info"};
 
 constexpr const char* kVaries = "event_query";
 
