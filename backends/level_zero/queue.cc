@@ -23,6 +23,12 @@ ze_result_t create_list(const Device& device, bool in_order, ze_command_list_han
   return api().zeCommandListCreateImmediate(device.context().native(), physical.native(), &description, out);
 }
 
+// Host memory may be what there is none of: nothing is put together here.
+void report_loss(const char* what, const std::exception& reason) noexcept {
+  log(LogLevel::kWarning, what);
+  log(LogLevel::kWarning, reason.what());
+}
+
 }  // namespace
 
 Queue::Queue(Device& device)
@@ -62,7 +68,8 @@ Queue::~Queue() {
       return;
     } catch (const std::exception& e) {
       if (physical.is_lost()) return;
-      if (attempt + 1 == kAttempts) log(LogLevel::kWarning, std::string("a command list is lost: ") + e.what());
+      if (attempt + 1 == kAttempts)
+        report_loss("a command list is lost, for it is not known when its work is over:", e);
     }
   }
 }
@@ -129,9 +136,7 @@ void Queue::free_behind(void* memory) noexcept {
       append_point(nullptr)->free_afterwards(memory);
       return;
     } catch (const std::exception& e) {
-      if (attempt + 1 == kAttempts) {
-        log(LogLevel::kWarning, std::string("memory is lost, for it is not known when its use is over: ") + e.what());
-      }
+      if (attempt + 1 == kAttempts) report_loss("memory is lost, for it is not known when its use is over:", e);
     }
   }
 }

@@ -130,6 +130,7 @@ void buffer_deallocate(void* device, void* queue, void* buffer) noexcept {
     queue_of(queue).free_behind(buffer);
   } else {
     device_of(device).free(buffer);
+    device_of(device).context().unfinished().sweep();
   }
 }
 
