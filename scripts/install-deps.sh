@@ -37,6 +37,13 @@ has_library() { ldconfig -p 2>/dev/null | grep -q "$1"; }
 { need pkg-config && pkg-config --exists vulkan; } || want libvulkan-dev
 ls /usr/share/vulkan/icd.d/lvp_icd*.json >/dev/null 2>&1 || want mesa-vulkan-drivers
 has_library libVkLayer_khronos_validation || want vulkan-validationlayers
+# Level Zero: headers to build, and the loader, which loads the driver of the tests. Not every distribution has them;
+# where a change is checked, they must be there.
+level_zero=
+[ -f /usr/include/level_zero/ze_api.h ] || level_zero="$level_zero libze-dev"
+has_library libze_loader.so.1 || level_zero="$level_zero libze1"
+[ -n "${CI:-}" ] || { optional="$optional$level_zero"; level_zero=; }
+for package in $level_zero; do want "$package"; done
 # Where a change is checked, so are its formatting and what clang-tidy finds.
 if [ -n "${CI:-}" ]; then
   need clang-format || want clang-format

@@ -73,6 +73,14 @@ struct arrowdevice_backend_region {
  * cl_command_queue, in order, of that context and device.
  */
 
+/*
+ * What the fields of arrowdevice_native_device and arrowdevice_native_queue mean, by backend:
+ *
+ * level_zero: `context` the ze_context_handle_t, which its owner keeps until the device is retired; `device` the
+ * ze_device_handle_t, NULL for the GPU that `device_id` counts; `platform` the ze_driver_handle_t, given only. Of a
+ * queue: `queue` an immediate ze_command_list_handle_t of that context and device. All are handles of the loader.
+ */
+
 /** What a driver knows of an address or handle. */
 struct arrowdevice_pointer_info {
   uint32_t struct_size, flags; /* ARROWDEVICE_POINTER_* */

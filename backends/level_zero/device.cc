@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level_zero/device.h"
+
+#include <cerrno>
+
+#include "base/environment.h"
+#include "level_zero/api.h"
+#include "level_zero/codes.h"
+
+namespace arrowdevice::level_zero {
+namespace {
+
+constexpr const char* kVariable = "ARROWDEVICE_LEVEL_ZERO_MEMORY";
+
+struct Request {
+  const char* call;
+  ze_result_t result;
+};
+
+// More than kernels of old can address in one piece: nobody but the kernel's author knows, and copies do not care.
+ze_relaxed_allocation_limits_exp_desc_t relaxed_limits() {
+  ze_relaxed_allocation_limits_exp_desc_t relaxed{};
+  relaxed.stype = ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC;
+  relaxed.flags = ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE;
+  return relaxed;
+}
+
+Request request(MemoryKind kind, ze_context_handle_t context, const PhysicalDevice& device, size_t size,
+                size_t alignment, void** out) {
+  const auto relaxed = relaxed_limits();
+  const void* const next = size > device.properties().largest_allocation ? &relaxed : nullptr;
+  ze_device_mem_alloc_desc_t of_device{};
+  of_device.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC;
+  of_device.pNext = next;
+  ze_host_mem_alloc_desc_t of_host{};
+  of_host.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC;
+  of_host.pNext = next;
+  switch (kind) {
+    case MemoryKind::kDevice:
+      return {"zeMemAllocDevice", api().zeMemAllocDevice(context, &of_device, size, alignment, device.native(), out)};
+    case MemoryKind::kHost: return {"zeMemAllocHost", api().zeMemAllocHost(context, &of_host, size, alignment, out)};
+    case MemoryKind::kShared: break;
+  }
+  of_host.pNext = nullptr;  // one request for both
+  return {"zeMemAllocShared",
+          api().zeMemAllocShared(context, &of_device, &of_host, size, alignment, device.native(), out)};
+}
+
+}  // namespace
+
+MemoryKind chosen_memory_kind() {
+  const auto chosen = environment::text(kVariable);
+  if (!chosen || *chosen == "device") return MemoryKind::kDevice;
+  if (*chosen == "host") return MemoryKind::kHost;
+  if (*chosen == "shared") return MemoryKind::kShared;
+  throw Error(EINVAL, std::string(kVariable) + "=" + *chosen + ": none of \"device\", \"host\" and \"shared\"");
+}
+
+void* Device::allocate(int64_t size, int64_t alignment) {
+  context_.unfinished().sweep();
+  return physical_.use([&] {
+    void* memory = nullptr;
+    const auto [call, result] = request(kind_, context_.native(), physical_, static_cast<size_t>(size),
+                                        static_cast<size_t>(alignment), &memory);
+    if (result != ZE_RESULT_SUCCESS) {
+      throw failure(call, result, format("%lld bytes on %s", static_cast<long long>(size), properties().name.c_str()));
+    }
+    return memory;
+  });
+}
+
+void Device::free(void* memory) noexcept {
+  if (!physical_.is_lost()) physical_.give_back("zeMemFree", api().zeMemFree(context_.native(), memory));
+}
+
+}  // namespace arrowdevice::level_zero

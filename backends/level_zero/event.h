@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// An event of the backend: a point in a queue's work, or what another producer published.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "level_zero/point.h"
+
+namespace arrowdevice::level_zero {
+
+// May be used from any thread.
+class Event {
+ public:
+  Event() = default;
+  virtual ~Event() = default;
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  // Whether it has fired. Throws EIO if the work failed.
+  virtual bool is_ready() = 0;
+  // Throws ETIMEDOUT after `timeout_ns` >= 0, EIO if the work failed.
+  virtual void wait(int64_t timeout_ns) = 0;
+  // What a queue can wait for; NULL where only the CPU can.
+  virtual std::shared_ptr<Point> point() const = 0;
+};
+
+class QueueEvent final : public Event {
+ public:
+  explicit QueueEvent(std::shared_ptr<Point> point) noexcept : point_(std::move(point)) {}
+
+  bool is_ready() override { return point_->is_passed(); }
+  void wait(int64_t timeout_ns) override { point_->wait(timeout_ns); }
+  std::shared_ptr<Point> point() const override { return point_; }
+
+ private:
+  const std::shared_ptr<Point> point_;
+};
+
+}  // namespace arrowdevice::level_zero

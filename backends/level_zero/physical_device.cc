@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level_zero/physical_device.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "base/log.h"
+#include "level_zero/api.h"
+#include "level_zero/codes.h"
+
+namespace arrowdevice::level_zero {
+namespace {
+
+constexpr uint32_t kIntel = 0x8086;
+
+ze_device_properties_t ask(ze_device_handle_t device) {
+  ze_device_properties_t answer{};
+  answer.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+  check("zeDeviceGetProperties", api().zeDeviceGetProperties(device, &answer));
+  return answer;
+}
+
+int64_t ask_memory(ze_device_handle_t device) {
+  uint32_t count = 0;
+  check("zeDeviceGetMemoryProperties", api().zeDeviceGetMemoryProperties(device, &count, nullptr));
+  ze_device_memory_properties_t unknown{};
+  unknown.stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
+  std::vector<ze_device_memory_properties_t> memories(count, unknown);
+  if (count == 0) return -1;
+  check("zeDeviceGetMemoryProperties", api().zeDeviceGetMemoryProperties(device, &count, memories.data()));
+  uint64_t total = 0;
+  for (const auto& memory : memories) total += memory.totalSize;
+  return total != 0 ? static_cast<int64_t>(total) : -1;
+}
+
+bool ask_system_memory(ze_device_handle_t device) {
+  ze_device_memory_access_properties_t answer{};
+  answer.stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_ACCESS_PROPERTIES;
+  check("zeDeviceGetMemoryAccessProperties", api().zeDeviceGetMemoryAccessProperties(device, &answer));
+  return (answer.sharedSystemAllocCapabilities & ZE_MEMORY_ACCESS_CAP_FLAG_RW) != 0;
+}
+
+// Engines that only copy, where the device has some, so that copies run beside kernels.
+QueueGroup ask_queue_group(ze_device_handle_t device) {
+  const auto* const call = "zeDeviceGetCommandQueueGroupProperties";
+  uint32_t count = 0;
+  check(call, api().zeDeviceGetCommandQueueGroupProperties(device, &count, nullptr));
+  ze_command_queue_group_properties_t unknown{};
+  unknown.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
+  std::vector<ze_command_queue_group_properties_t> groups(count, unknown);
+  if (count > 0) check(call, api().zeDeviceGetCommandQueueGroupProperties(device, &count, groups.data()));
+  constexpr auto kCopy = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY;
+  constexpr auto kCompute = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE;
+  const auto with = [&](uint32_t wanted) {
+    return std::ranges::find_if(
+        groups, [&](const auto& group) { return (group.flags & (kCopy | kCompute)) == wanted && group.numQueues > 0; });
+  };
+  // Engines that compute copy as well, whether the driver says so or not.
+  for (const uint32_t wanted : {uint32_t{kCopy}, uint32_t{kCopy} | kCompute, uint32_t{kCompute}}) {
+    const auto found = with(wanted);
+    if (found != groups.end()) return {static_cast<uint32_t>(found - groups.begin()), found->numQueues};
+  }
+  throw Error(ENODEV, std::string(call) + ": the device has no engine that copies");
+}
+
+}  // namespace
+
+Properties::Properties(ze_device_handle_t device)
+    : total_memory(ask_memory(device)),
+      reaches_system_memory(ask_system_memory(device)),
+      queue_group(ask_queue_group(device)) {
+  const auto answer = ask(device);
+  name = {answer.name, strnlen(answer.name, sizeof answer.name)};
+  vendor = answer.vendorId == kIntel ? "Intel" : format("PCI vendor 0x%04x", answer.vendorId);
+  static_assert(sizeof uuid == sizeof answer.uuid.id);
+  std::memcpy(uuid.data(), answer.uuid.id, sizeof answer.uuid.id);
+  largest_allocation = answer.maxMemAllocSize;
+}
+
+void PhysicalDevice::check_not_lost() const {
+  if (!is_lost()) return;
+  const std::lock_guard lock(mutex_);
+  throw Error(EIO, properties_.name + " failed for good: " + loss_, {}, loss_code_);
+}
+
+void PhysicalDevice::remember(const Error& error) noexcept {
+  if (!is_fatal(error.native_code())) return;
+  const std::lock_guard lock(mutex_);
+  if (is_lost()) return;  // the first one is the cause
+  try {
+    loss_ = error.message();
+  } catch (const std::bad_alloc&) {
+    loss_.clear();  // the code says it as well
+  }
+  loss_code_ = error.native_code();
+  lost_.store(true, std::memory_order_release);
+}
+
+bool PhysicalDevice::give_back(const char* call, ze_result_t result) noexcept {
+  if (result == ZE_RESULT_SUCCESS) return true;
+  try {
+    const Error error = failure(call, result);
+    remember(error);
+    log(LogLevel::kWarning, error.message());
+  } catch (const std::exception& e) {
+    log(LogLevel::kWarning, e.what());
+  }
+  return false;
+}
+
+}  // namespace arrowdevice::level_zero

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device of a driver, whatever the context: what it is, and whether it has failed for good.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "base/error.h"
+#include "level_zero/vendor.h"
+
+namespace arrowdevice::level_zero {
+
+// The engines of a device that queues are made on.
+struct QueueGroup {
+  uint32_t ordinal;
+  uint32_t engines;
+};
+
+struct Properties {
+  explicit Properties(ze_device_handle_t device);
+
+  std::string name;
+  std::string vendor;
+  std::array<uint8_t, 16> uuid{};
+  int64_t total_memory;         // bytes, -1 if unknown
+  uint64_t largest_allocation;  // bytes, beyond which the driver is asked for an exception
+  bool reaches_system_memory;   // ordinary memory of the host, without the driver knowing of it
+  QueueGroup queue_group;
+};
+
+// Lives as long as the process. Thread-safety: free.
+class PhysicalDevice {
+ public:
+  // `has_in_order_lists`: of the driver.
+  PhysicalDevice(ze_device_handle_t native, bool has_in_order_lists)
+      : native_(native), properties_(native), has_in_order_lists_(has_in_order_lists) {}
+
+  ze_device_handle_t native() const noexcept { return native_; }
+  const Properties& properties() const noexcept { return properties_; }
+
+  // Every use of the driver that a lost device can make fail. An error that the device does not recover from is
+  // remembered, and what every later use says.
+  template <typename Body>
+  auto use(Body&& body) {
+    check_not_lost();
+    try {
+      return body();
+    } catch (const Error& e) {
+      remember(e);
+      throw;
+    }
+  }
+
+  // Gives something back, in a place that cannot fail: what the driver says against it is logged. False if it does.
+  bool give_back(const char* call, ze_result_t result) noexcept;
+
+  bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
+
+  bool has_in_order_lists() const noexcept { return has_in_order_lists_.load(std::memory_order_relaxed); }
+  void lacks_in_order_lists() noexcept { has_in_order_lists_.store(false, std::memory_order_relaxed); }
+
+  // Queues take the engines in turn.
+  uint32_t next_engine() noexcept {
+    return next_engine_.fetch_add(1, std::memory_order_relaxed) % properties_.queue_group.engines;
+  }
+
+ private:
+  void check_not_lost() const;
+  void remember(const Error& error) noexcept;
+
+  const ze_device_handle_t native_;
+  const Properties properties_;
+  std::atomic<bool> has_in_order_lists_;
+  std::atomic<uint32_t> next_engine_{0};
+  std::atomic<bool> lost_{false};
+  mutable std::mutex mutex_;  // guards what follows
+  std::string loss_;
+  int loss_code_ = 0;
+};
+
+}  // namespace arrowdevice::level_zero

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level_zero/queue.h"
+
+#include <cerrno>
+
+#include "base/log.h"
+#include "level_zero/api.h"
+#include "level_zero/codes.h"
+#include "level_zero/copy.h"
+
+namespace arrowdevice::level_zero {
+namespace {
+
+ze_result_t create_list(const Device& device, bool in_order, ze_command_list_handle_t* out) {
+  auto& physical = device.physical();
+  ze_command_queue_desc_t description{};
+  description.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
+  description.ordinal = physical.properties().queue_group.ordinal;
+  description.index = physical.next_engine();
+  description.flags = ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY;
+  if (in_order) description.flags |= kInOrder;
+  description.mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS;
+  return api().zeCommandListCreateImmediate(device.context().native(), physical.native(), &description, out);
+}
+
+// Host memory may be what there is none of: nothing is put together here.
+void report_loss(const char* what, const std::exception& reason) noexcept {
+  log(LogLevel::kWarning, what);
+  log(LogLevel::kWarning, reason.what());
+}
+
+}  // namespace
+
+Queue::Queue(Device& device)
+    : device_(device), is_borrowed_(false), is_shared_(false), is_in_order_(device.physical().has_in_order_lists()) {
+  device.physical().use([&] {
+    ze_result_t result = create_list(device, is_in_order_, &list_);
+    if (is_in_order_ && result == ZE_RESULT_ERROR_INVALID_ENUMERATION) {
+      // A layer between the loader and the driver, which is older than the driver.
+      device.physical().lacks_in_order_lists();
+      is_in_order_ = false;
+      result = create_list(device, false, &list_);
+    }
+    check("zeCommandListCreateImmediate", result);
+  });
+}
+
+// Whether it is in order, older drivers do not tell.
+Queue::Queue(Device& device, ze_command_list_handle_t borrowed)
+    : device_(device), list_(borrowed), is_borrowed_(true), is_shared_(true) {
+  if (borrowed == nullptr) throw Error(EINVAL, "Level Zero has no default queue: name an immediate command list");
+}
+
+// A list must not be destroyed before its work is over.
+Queue::~Queue() {
+  auto& physical = device_.physical();
+  if (is_borrowed_ || physical.is_lost()) return;
+  // A second try, since a driver that fails for a moment must not cost a list.
+  constexpr int kAttempts = 2;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    try {
+      if (has_new_work_ || is_shared()) last_ = append_point(nullptr);
+      if (last_ != nullptr && !last_->is_passed()) {
+        last_->destroy_afterwards(list_);
+      } else {
+        physical.give_back("zeCommandListDestroy", api().zeCommandListDestroy(list_));
+      }
+      return;
+    } catch (const std::exception& e) {
+      if (physical.is_lost()) return;
+      if (attempt + 1 == kAttempts)
+        report_loss("a command list is lost, for it is not known when its work is over:", e);
+    }
+  }
+}
+
+// After all that was appended so far or, where there is something to wait for, after that.
+std::shared_ptr<Point> Queue::append_point(const std::shared_ptr<Point>& awaited) {
+  device_.context().unfinished().sweep();
+  auto point = Point::make(device_);
+  auto* waits_for = awaited != nullptr ? awaited->native() : nullptr;
+  device_.physical().use([&] {
+    check("zeCommandListAppendBarrier",
+          api().zeCommandListAppendBarrier(list_, point->native(), waits_for != nullptr ? 1 : 0,
+                                           waits_for != nullptr ? &waits_for : nullptr));
+  });
+  point->set_appended();
+  if (awaited != nullptr) point->keep(awaited);
+  return point;
+}
+
+void Queue::append_barrier() {
+  device_.physical().use(
+      [&] { check("zeCommandListAppendBarrier", api().zeCommandListAppendBarrier(list_, nullptr, 0, nullptr)); });
+  may_overtake_ = false;
+}
+
+void Queue::copy(std::span<const arrowdevice_backend_region> regions) {
+  const std::vector<Piece> pieces = check_pieces(device_, regions);
+  if (!is_in_order_ && (may_overtake_ || is_shared())) append_barrier();
+  has_new_work_ = true;
+  may_overtake_ = true;
+  device_.physical().use([&] {
+    for (const Piece& piece : pieces) {
+      check("zeCommandListAppendMemoryCopy",
+            api().zeCommandListAppendMemoryCopy(list_, piece.to, piece.from, piece.size, nullptr, 0, nullptr));
+    }
+  });
+  // What the application appends next must not overtake the copies.
+  if (!is_in_order_ && is_shared()) append_barrier();
+}
+
+std::unique_ptr<Event> Queue::record() {
+  last_ = append_point(nullptr);
+  has_new_work_ = false;
+  may_overtake_ = false;
+  return std::make_unique<QueueEvent>(last_);
+}
+
+void Queue::wait_for(Event& event) {
+  const auto point = event.point();
+  // Lists wait for events of their own context only.
+  if (point == nullptr || &point->device().context() != &device_.context()) return event.wait(-1);
+  if (point->is_passed()) return;
+  has_new_work_ = true;
+  // The new point lets the driver's event go when the list has got past it; nobody else asks for it.
+  append_point(point);
+}
+
+void Queue::free_behind(void* memory) noexcept {
+  if (device_.physical().is_lost()) return;
+  constexpr int kAttempts = 2;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    try {
+      has_new_work_ = true;
+      append_point(nullptr)->free_afterwards(memory);
+      return;
+    } catch (const std::exception& e) {
+      if (attempt + 1 == kAttempts) report_loss("memory is lost, for it is not known when its use is over:", e);
+    }
+  }
+}
+
+}  // namespace arrowdevice::level_zero

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stand-in for a Level Zero driver, which the real loader loads: the entry points that the backend uses, and no more.
+//
+//   STANDIN_ZE_API_VERSION     "1.4": the version of Level Zero that the driver says; in-order lists came with 1.7
+//   STANDIN_ZE_DEVICE_TYPE     "vpu": what its devices are, GPUs if it is not set
+//   STANDIN_ZE_COPY_ENGINES    engines that only copy: 2
+//   STANDIN_ZE_SYSTEM_MEMORY   whether devices reach all memory of the host: 0
+//   STANDIN_ZE_OTHER_CONTEXTS  whether contexts know of one another's memory, as Intel's driver has it: 0
+#include <level_zero/ze_api.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "level_zero/entry_points.h"
+#include "level_zero/objects.h"
+#include "machine/control.h"
+#include "machine/machine.h"
+#include "machine/violation.h"
+#include "sim/handle.h"
+
+using standin::Kind;
+using standin::Machine;
+using standin::violation;
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+// Each entry point begins with it: the call is counted, fails if it was asked to, and `gpus` are at hand.
+#define BEGIN(call)                                                   \
+  constexpr const char* kCall = call;                                 \
+  int failing = 0;                                                    \
+  [[maybe_unused]] Machine& gpus = standin::machine(kCall, &failing); \
+  if (const ze_result_t early = begin(kCall, failing)) return early
+
+// What takes something back tells of failures of earlier work too, and has taken it back all the same.
+#define BEGIN_GIVING_BACK(call)                                       \
+  constexpr const char* kCall = call;                                 \
+  int failing = 0;                                                    \
+  [[maybe_unused]] Machine& gpus = standin::machine(kCall, &failing); \
+  const ze_result_t late = begin(kCall, failing);                     \
+  if (is_lost) return late
+
+namespace {
+
+using standin::level_zero::Objects;
+
+constexpr uint32_t kIntel = 0x8086;
+constexpr uint32_t kFirstWithInOrder = ZE_MAKE_VERSION(1, 7);
+constexpr uint32_t kInOrder = ZE_BIT(1);
+
+std::atomic<bool> started{false};
+std::atomic<bool> is_lost{false};
+
+// What the machine means by its numbers.
+ze_result_t result_of(std::string_view call, int failing) {
+  constexpr int kOutOfMemory = 2;
+  constexpr int kUnknown = 999;
+  switch (failing) {
+    case 0: return ZE_RESULT_SUCCESS;
+    case kOutOfMemory:
+      return call.starts_with("zeMemAlloc") ? ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY : ZE_RESULT_ERROR_UNKNOWN;
+    case kUnknown: return ZE_RESULT_ERROR_UNKNOWN;
+    default: return static_cast<ze_result_t>(failing);
+  }
+}
+
+// A lost device is lost for every call from then on.
+ze_result_t begin(const char* call, int failing) {
+  if (!started && std::strcmp(call, "zeInit") != 0) violation("%s is called before zeInit", call);
+  const ze_result_t result = result_of(call, failing);
+  if (result == ZE_RESULT_ERROR_DEVICE_LOST && !is_lost.exchange(true)) standin::machine().lose();
+  return is_lost ? ZE_RESULT_ERROR_DEVICE_LOST : result;
+}
+
+int64_t number(const char* variable, int64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::atoll(text);
+}
+
+uint32_t api_version() {
+  const char* text = std::getenv("STANDIN_ZE_API_VERSION");
+  unsigned major = 1;
+  unsigned minor = 9;
+  if (text != nullptr && std::sscanf(text, "%u.%u", &major, &minor) != 2) violation("STANDIN_ZE_API_VERSION=%s", text);
+  return ZE_MAKE_VERSION(major, minor);
+}
+
+uint32_t copy_engines() { return static_cast<uint32_t>(number("STANDIN_ZE_COPY_ENGINES", 2)); }
+bool contexts_know_all() { return number("STANDIN_ZE_OTHER_CONTEXTS", 0) != 0; }
+
+uintptr_t address_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
+void* pointer_to(uintptr_t address) { return reinterpret_cast<void*>(address); }
+
+Objects& objects() {
+  static auto* const made = new Objects(standin::machine());
+  return *made;
+}
+
+ze_driver_handle_t driver() {
+  static void* const handle = arrowdevice::sim::new_handle();
+  return static_cast<ze_driver_handle_t>(handle);
+}
+
+const std::vector<ze_device_handle_t>& devices() {
+  static const auto* const made = [] {
+    auto* const handles = new std::vector<ze_device_handle_t>;
+    for (int i = 0; i < standin::machine().devices(); ++i) {
+      handles->push_back(static_cast<ze_device_handle_t>(arrowdevice::sim::new_handle()));
+    }
+    return handles;
+  }();
+  return *made;
+}
+
+int ordinal_of(ze_device_handle_t device, const char* call) {
+  const auto found = std::ranges::find(devices(), device);
+  if (found == devices().end()) violation("%s: %p is not a device", call, static_cast<void*>(device));
+  return static_cast<int>(found - devices().begin());
+}
+
+template <typename Struct>
+void check_type(const Struct* description, ze_structure_type_t type, const char* call) {
+  if (description == nullptr || description->stype != type) violation("%s: the struct does not say what it is", call);
+}
+
+// As Level Zero's lists are asked for: without room, how many there are.
+template <typename Get>
+ze_result_t list(uint32_t available, uint32_t* count, bool has_room, Get&& get) {
+  if (!has_room || *count == 0 || *count > available) *count = available;
+  for (uint32_t i = 0; has_room && i < *count; ++i) get(i);
+  return ZE_RESULT_SUCCESS;
+}
+
+}  // namespace
+
+// -- drivers and devices
+
+EXPORT ze_result_t zeInit(ze_init_flags_t flags) {
+  BEGIN("zeInit");
+  if (flags != ZE_INIT_FLAG_GPU_ONLY) violation("zeInit: flags %u", flags);
+  started = true;
+  return ZE_RESULT_SUCCESS;
+}
+
+EXPORT ze_result_t zeDriverGet(uint32_t* count, ze_driver_handle_t* drivers) {
+  BEGIN("zeDriverGet");
+  return list(1, count, drivers != nullptr, [&](uint32_t i) { drivers[i] = driver(); });
+}
+
+EXPORT ze_result_t zeDriverGetApiVersion(ze_driver_handle_t of, ze_api_version_t* version) {
+  BEGIN("zeDriverGetApiVersion");
+  if (of != driver()) violation("%s: %p is not a driver", kCall, static_cast<void*>(of));
+  *version = static_cast<ze_api_version_t>(api_version());
+  return ZE_RESULT_SUCCESS;
+}
+
+EXPORT ze_result_t zeDeviceGet(ze_driver_handle_t of, uint32_t* count, ze_device_handle_t* out) {
+  BEGIN("zeDeviceGet");
+  if (of != driver()) violation("%s: %p is not a driver", kCall, static_cast<void*>(of));
+  return list(static_cast<uint32_t>(devices().size()), count, out != nullptr,
+              [&](uint32_t i) { out[i] = devices()[i]; });
+}
+
+EXPORT ze_result_t zeDeviceGetProperties(ze_device_handle_t device, ze_device_properties_t* out) {
+  BEGIN("zeDeviceGetProperties");
+  const int ordinal = ordinal_of(device, kCall);
+  check_type(out, ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES, kCall);
+  const char* const type = std::getenv("STANDIN_ZE_DEVICE_TYPE");
+  out->type = type != nullptr && std::string(type) == "vpu" ? static_cast<ze_device_type_t>(5) : ZE_DEVICE_TYPE_GPU;
+  out->vendorId = kIntel;
+  out->maxMemAllocSize = gpus.memory() / 2;
+  std::snprintf(out->name, sizeof out->name, "Stand-in for an Intel GPU %d", ordinal);
+  std::memcpy(out->uuid.id, "standin for zero", sizeof out->uuid.id);
+  out->uuid.id[15] = static_cast<uint8_t>(ordinal);
+  return ZE_RESULT_SUCCESS;
+}
+
+EXPORT ze_result_t zeDeviceGetMemoryProperties(ze_device_handle_t device, uint32_t* count,
+                                               ze_device_memory_properties_t* out) {
+  BEGIN("zeDeviceGetMemoryProperties");
+  ordinal_of(device, kCall);
+  return list(1, count, out != nullptr, [&](uint32_t i) {
+    check_type(&out[i], ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES, kCall);
+    out[i].totalSize = gpus.memory();
+  });
+}
+
+EXPORT ze_result_t zeDeviceGetMemoryAccessProperties(ze_device_handle_t device,
+                                                     ze_device_memory_access_properties_t* out) {
+  BEGIN("zeDeviceGetMemoryAccessProperties");
+  ordinal_of(device, kCall);
+  check_type(out, ZE_STRUCTURE_TYPE_DEVICE_MEMORY_ACCESS_PROPERTIES, kCall);
+  out->sharedSystemAllocCapabilities =
+      number("STANDIN_ZE_SYSTEM_MEMORY", 0) != 0 ? uint32_t{ZE_MEMORY_ACCESS_CAP_FLAG_RW} : 0;
+  return ZE_RESULT_SUCCESS;
+}
+
+EXPORT ze_result_t zeDeviceGetCommandQueueGroupProperties(ze_device_handle_t device, uint32_t* count,
+                                                          ze_command_queue_group_properties_t* out) {
+  BEGIN("zeDeviceGetCommandQueueGroupProperties");
+  ordinal_of(device, kCall);
+  return list(2, count, out != nullptr, [&](uint32_t i) {
+    check_type(&out[i], ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES, kCall);
+    out[i].flags = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY;
+    if (i == 0) out[i].flags |= ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE;
+    out[i].numQueues = i == 0 ? 1 : copy_engines();
+  });
+}
+
+EXPORT ze_result_t zeDeviceCanAccessPeer(ze_device_handle_t device, ze_device_handle_t peer, ze_bool_t* out) {
+  BEGIN("zeDeviceCanAccessPeer");
+  *out = ordinal_of(device, kCall) == ordinal_of(peer, kCall) || gpus.peers();
+  return ZE_RESULT_SUCCESS;
+}
+
+// -- contexts
+
+EXPORT ze_result_t zeContextCreate(ze_driver_handle_t of, const ze_context_desc_t* description,
+                                   ze_context_handle_t* out) {
+  BEGIN("zeContextCreate");
+  if (of != driver()) violation("%s: %p is not a driver", kCall, static_cast<void*>(of));
+  check_type(description, ZE_STRUCTURE_TYPE_CONTEXT_DESC, kCall);
+  *out = objects().create_context();
+  return ZE_RESULT_SUCCESS;
+}
+
+EXPORT ze_result_t zeContextDestroy(ze_context_handle_t context) {
+  BEGIN_GIVING_BACK("zeContextDestroy");
+  objects().destroy_context(context);
+  return late;
+}
+
+// -- command lists
+
+EXPORT ze_result_t zeCommandListCreateImmediate(ze_context_handle_t context, ze_device_handle_t device,
+                                                const ze_command_queue_desc_t* description,
+                                                ze_command_list_handle_t* out) {
+  BEGIN("zeCommandListCreateImmediate");
+  check_type(description, ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, kCall);
+  const bool is_in_order = (description->flags & kInOrder) != 0;
+  if (is_in_order && api_version() < kFirstWithInOrder) violation("%s: in order, of a driver that is too old", kCall);
+  const uint32_t engines = description->ordinal == 0 ? 1 : copy_engines();
+  if (description->ordinal > 1 || description->index >= engines) {
+    violation("%s: engine %u of group %u", kCall, description->index, description->ordinal);
+  }
+  if (description->index != 0 && (description->flags & ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY) == 0) {
+    violation("%s: an engine is named, and may be another", kCall);
+  }
+  if (description->mode != ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS) violation("%s: appending to it blocks", kCall);
+  *out = objects().create_list(context, ordinal_of(device, kCall), is_in_order);
+  return ZE_RESULT_SUCCESS;
+}
+
+EXPORT ze_result_t zeCommandListDestroy(ze_command_list_handle_t list) {
+  BEGIN_GIVING_BACK("zeCommandListDestroy");
+  objects().destroy_list(list);
+  return late;
+}
+
+EXPORT ze_result_t zeCommandListAppendBarrier(ze_command_list_handle_t list, ze_event_handle_t signal, uint32_t count,
+                                              ze_event_handle_t* waits) {
+  BEGIN("zeCommandListAppendBarrier");
+  objects().append_barrier(list, signal, std::vector<ze_event_handle_t>(waits, waits + count));
+  return ZE_RESULT_SUCCESS;
+}
+
+EXPORT ze_result_t zeCommandListAppendMemoryCopy(ze_command_list_handle_t list, void* to, const void* from, size_t size,
+                                                 ze_event_handle_t signal, uint32_t count, ze_event_handle_t*) {
+  BEGIN("zeCommandListAppendMemoryCopy");
+  if (signal != nullptr || count != 0) violation("%s: events of copies are not stood in for", kCall);
+  objects().append_copy(list, {.to = address_of(to), .from = address_of(from), .size = size});
+  return ZE_RESULT_SUCCESS;
+}
+
+// -- events
+
+EXPORT ze_result_t zeEventPoolCreate(ze_context_handle_t context, const ze_event_pool_desc_t* description,
+                                     uint32_t device_count, ze_device_handle_t*, ze_event_pool_handle_t* out) {
+  BEGIN("zeEventPoolCreate");
+  check_type(description, ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, kCall);
+  if ((description->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) == 0) violation("%s: the host does not see them", kCall);
+  if (device_count != 0) violation("%s: some devices do not see them", kCall);
+  if (description->count == 0) violation("%s: for no events", kCall);
+  *out = objects().create_pool(context, description->count);
+  return ZE_RESULT_SUCCESS;
+}
+
+EXPORT ze_result_t zeEventPoolDestroy(ze_event_pool_handle_t pool) {
+  BEGIN_GIVING_BACK("zeEventPoolDestroy");
+  objects().destroy_pool(pool);
+  return late;
+}
+
+EXPORT ze_result_t zeEventCreate(ze_event_pool_handle_t pool, const ze_event_desc_t* description,
+                                 ze_event_handle_t* out) {
+  BEGIN("zeEventCreate");
+  check_type(description, ZE_STRUCTURE_TYPE_EVENT_DESC, kCall);
+  if ((description->signal & ZE_EVENT_SCOPE_FLAG_HOST) == 0 || (description->wait & ZE_EVENT_SCOPE_FLAG_HOST) == 0) {
+    violation("%s: what comes before it need not be seen by the host, or by other devices", kCall);
+  }
+  *out = objects().create_event(pool, description->index);
+  return ZE_RESULT_SUCCESS;
+}
+
+EXPORT ze_result_t zeEventDestroy(ze_event_handle_t event) {
+  BEGIN_GIVING_BACK("zeEventDestroy");
+  objects().destroy_event(event);
+  return late;
+}
+
+EXPORT ze_result_t zeEventHostReset(ze_event_handle_t event) {
+  BEGIN("zeEventHostReset");
+  objects().reset(event);
+  return ZE_RESULT_SUCCESS;
+}
+
+EXPORT ze_result_t zeEventQueryStatus(ze_event_handle_t event) {
+  BEGIN("zeEventQueryStatus");
+  return objects().is_done(event) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}
+
+EXPORT ze_result_t zeEventHostSynchronize(ze_event_handle_t event, uint64_t timeout) {
+  BEGIN("zeEventHostSynchronize");
+  if (timeout == UINT64_MAX) {
+    objects().wait(event);
+    return ZE_RESULT_SUCCESS;
+  }
+  constexpr std::chrono::microseconds kPause{50};
+  const auto start = std::chrono::steady_clock::now();
+  while (!objects().is_done(event)) {
+    if (std::chrono::steady_clock::now() - start >= std::chrono::nanoseconds(timeout)) return ZE_RESULT_NOT_READY;
+    std::this_thread::sleep_for(kPause);
+  }
+  return ZE_RESULT_SUCCESS;
+}
+
+// -- memory
+
+namespace {
+
+ze_result_t allocate(Kind kind, ze_context_handle_t context, int device, size_t size, size_t alignment, void** out) {
+  objects().check_context(context);
+  if (size == 0) violation("an allocation of 0 bytes");
+  constexpr size_t kPage = 4096;
+  if ((alignment & (alignment - 1)) != 0 || alignment > kPage) return ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT;
+  const uintptr_t memory = standin::machine().allocate(kind, device, size);
+  if (memory == 0) return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+  objects().keep_memory(context, memory);
+  *out = pointer_to(memory);
+  return ZE_RESULT_SUCCESS;
+}
+
+// More than a device allows in one piece is refused unless the request says that it may be.
+bool is_too_large(const Machine& gpus, size_t size, const void* next) {
+  const auto* const relaxed = static_cast<const ze_relaxed_allocation_limits_exp_desc_t*>(next);
+  const bool is_relaxed = relaxed != nullptr &&
+                          relaxed->stype == ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC &&
+                          relaxed->flags == ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE;
+  return size > gpus.memory() / 2 && !is_relaxed;
+}
+
+}  // namespace
+
+EXPORT ze_result_t zeMemAllocDevice(ze_context_handle_t context, const ze_device_mem_alloc_desc_t* description,
+                                    size_t size, size_t alignment, ze_device_handle_t device, void** out) {
+  BEGIN("zeMemAllocDevice");
+  check_type(description, ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, kCall);
+  if (is_too_large(gpus, size, description->pNext)) return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
+  return allocate(Kind::kDevice, context, ordinal_of(device, kCall), size, alignment, out);
+}
+
+EXPORT ze_result_t zeMemAllocHost(ze_context_handle_t context, const ze_host_mem_alloc_desc_t* description, size_t size,
+                                  size_t alignment, void** out) {
+  BEGIN("zeMemAllocHost");
+  check_type(description, ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, kCall);
+  if (is_too_large(gpus, size, description->pNext)) return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
+  return allocate(Kind::kPinned, context, 0, size, alignment, out);
+}
+
+EXPORT ze_result_t zeMemAllocShared(ze_context_handle_t context, const ze_device_mem_alloc_desc_t* of_device,
+                                    const ze_host_mem_alloc_desc_t* of_host, size_t size, size_t alignment,
+                                    ze_device_handle_t device, void** out) {
+  BEGIN("zeMemAllocShared");
+  check_type(of_device, ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, kCall);
+  check_type(of_host, ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, kCall);
+  if (is_too_large(gpus, size, of_device->pNext)) return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
+  return allocate(Kind::kManaged, context, ordinal_of(device, kCall), size, alignment, out);
+}
+
+EXPORT ze_result_t zeMemFree(ze_context_handle_t context, void* memory) {
+  BEGIN_GIVING_BACK("zeMemFree");
+  const auto found = gpus.find(address_of(memory));
+  objects().forget_memory(context, address_of(memory));
+  gpus.free(found ? found->kind : Kind::kDevice, found ? found->device : 0, address_of(memory));
+  return late;
+}
+
+EXPORT ze_result_t zeMemGetAllocProperties(ze_context_handle_t context, const void* memory,
+                                           ze_memory_allocation_properties_t* out, ze_device_handle_t* device) {
+  BEGIN("zeMemGetAllocProperties");
+  objects().check_context(context);
+  check_type(out, ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES, kCall);
+  const auto found = gpus.find(address_of(memory));
+  out->type = ZE_MEMORY_TYPE_UNKNOWN;
+  if (!found || !(contexts_know_all() || objects().is_of_context(context, found->start))) return ZE_RESULT_SUCCESS;
+  out->type = found->kind == Kind::kDevice   ? ZE_MEMORY_TYPE_DEVICE
+              : found->kind == Kind::kPinned ? ZE_MEMORY_TYPE_HOST
+                                             : ZE_MEMORY_TYPE_SHARED;
+  if (device != nullptr) {
+    *device = found->kind == Kind::kPinned ? nullptr : devices()[static_cast<size_t>(found->device)];
+  }
+  return ZE_RESULT_SUCCESS;
+}
+
+EXPORT ze_result_t zeMemGetAddressRange(ze_context_handle_t context, const void* memory, void** base, size_t* size) {
+  BEGIN("zeMemGetAddressRange");
+  objects().check_context(context);
+  const auto found = gpus.find(address_of(memory));
+  if (!found) violation("%s: %p is no memory of the driver", kCall, memory);
+  if (base != nullptr) *base = pointer_to(found->start);
+  if (size != nullptr) *size = found->size;
+  return ZE_RESULT_SUCCESS;
+}
+
+EXPORT const char* standin_entry_point(int64_t index) {
+  constexpr auto kCount = static_cast<int64_t>(std::size(standin::level_zero::kEntryPoints));
+  return index >= 0 && index < kCount ? standin::level_zero::kEntryPoints[index] : nullptr;
+}

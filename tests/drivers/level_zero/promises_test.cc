@@ -1,0 +1,597 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the backend of Level Zero promises beyond conformance. Each case has a process of its own.
+#include <arrowdevice/arrowdevice.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "drivers/level_zero/application.h"
+#include "drivers/table.h"
+#include "support/catch.h"
+
+namespace {
+
+using drivers::in_child;
+using drivers::must;
+using drivers::Pending;
+using drivers::refusal;
+using drivers::table;
+using level_zero::calls;
+using level_zero::contains;
+using level_zero::expect;
+using level_zero::ze;
+
+// For the length of a scope.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
+  ~Variable() { ::unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* const name_;
+};
+
+void* gpu(int64_t id) { return drivers::open(ARROW_DEVICE_ONEAPI, id); }
+
+void* create_queue(void* device) {
+  void* queue = nullptr;
+  must(table().queue_create, device, &queue);
+  return queue;
+}
+
+void* wrap(void* device, ze_command_list_handle_t list) {
+  arrowdevice_native_queue native{};
+  native.struct_size = sizeof native;
+  native.queue = list;
+  void* queue = nullptr;
+  must(table().queue_wrap, device, static_cast<const arrowdevice_native_queue*>(&native), &queue);
+  return queue;
+}
+
+void* record(void* queue) {
+  void* event = nullptr;
+  must(table().event_record, queue, &event);
+  return event;
+}
+
+void finish(void* queue) {
+  void* const event = record(queue);
+  must(table().event_wait, event, int64_t{-1});
+  table().event_destroy(event);
+}
+
+void* allocate(void* device, int64_t size) {
+  void* memory = nullptr;
+  must(table().buffer_allocate, device, static_cast<void*>(nullptr), size, int64_t{64}, &memory);
+  return memory;
+}
+
+void free_memory(void* device, void* memory) { table().buffer_deallocate(device, nullptr, memory); }
+
+arrowdevice_backend_region region(void* to_device, void* to, void* from_device, const void* from, int64_t size) {
+  return {to_device, to, 0, from_device, from, 0, size, 0};
+}
+
+void copy(void* queue, const arrowdevice_backend_region& one) { must(table().copy, queue, &one, int64_t{1}); }
+
+void* adopt(int64_t id, ze_context_handle_t context, ze_device_handle_t device) {
+  arrowdevice_native_device native{};
+  native.struct_size = sizeof native;
+  native.context = context;
+  native.device = device;
+  void* adopted = nullptr;
+  must(table().device_adopt, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, id,
+       static_cast<const arrowdevice_native_device*>(&native), &adopted);
+  return adopted;
+}
+
+void* locate(int64_t id, const void* buffer) {
+  void* found = nullptr;
+  must(table().locate, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, id, buffer, static_cast<void*>(nullptr), &found);
+  return found;
+}
+
+// Work is pending for so long at least.
+constexpr const char* kSlow = "20000";  // microseconds
+
+TEST_CASE("a device says what it is") {
+  CHECK(in_child([] {
+          arrowdevice_device_info info{};
+          must(table().device_describe, gpu(1), &info);
+          expect(std::string(info.name) == "Stand-in for an Intel GPU 1" && std::string(info.vendor) == "Intel",
+                 "name");
+          expect(std::memcmp(info.uuid, "standin for zer\1", sizeof info.uuid) == 0, "the UUID is another");
+          expect(info.total_memory == int64_t{8} << 30, "another size of memory");
+          expect(info.flags == (ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_WAIT_BLOCKS), "other flags");
+        }) == "");
+}
+
+TEST_CASE("ids count the devices of one driver after the other, the same ones every time") {
+  CHECK(in_child([] {
+          int64_t count = 0;
+          must(table().device_count, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, &count);
+          arrowdevice_native_device first{}, again{};
+          for (int64_t id = 0; id < count; ++id) {
+            must(table().device_native, gpu(id), &first);
+            must(table().device_native, gpu(id), &again);
+            expect(first.device == again.device && first.context == again.context, "other handles");
+            if (id < 2) expect(first.device == level_zero::device(static_cast<uint32_t>(id)), "another device");
+            expect((first.platform == level_zero::driver()) == (id < 2), "another driver");
+          }
+          void* none = nullptr;
+          refusal(ENODEV, table().device_open, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, count, &none);
+          refusal(EINVAL, table().device_open, ArrowDeviceType{ARROW_DEVICE_CUDA}, int64_t{0}, &none);
+        }) == "");
+}
+
+TEST_CASE("memory is freed behind the work on it, without waiting") {
+  const Variable slow("STANDIN_LATENCY_US", kSlow);
+  CHECK(in_child([] {
+          Pending work(gpu(0));
+          work.free_behind();
+          expect(calls("zeMemFree") == 0, "it was freed while work on it was pending");
+          work.finish();
+          const Pending more(gpu(0));  // whoever asks for memory next gives back what is over
+          expect(calls("zeMemFree") == 1, "it was not freed when the work was over");
+        }) == "");
+}
+
+TEST_CASE("queues and events that are let go of while they are in use are given back by later calls") {
+  const Variable slow("STANDIN_LATENCY_US", kSlow);
+  for (const char* const version : {"1.9", "1.4"}) {
+    const Variable older("STANDIN_ZE_API_VERSION", version);
+    CHECK(in_child([] {
+            auto work = std::make_unique<Pending>(gpu(0));
+            void* const waiter = create_queue(gpu(1));
+            void* const event = record(work->queue());
+            must(table().queue_wait_event, waiter, event);
+            table().event_destroy(event);
+            table().queue_destroy(waiter);
+            expect(calls("zeCommandListDestroy") == 0, "a list was destroyed while it waited");
+            expect(calls("zeEventHostSynchronize") == 0, "the CPU waited");
+            work->finish();
+            void* const idle = create_queue(gpu(1));
+            finish(idle);
+            work.reset();
+            for (int i = 0; calls("zeCommandListDestroy") < 2; ++i) {
+              expect(i < 1'000, "the lists were not destroyed when their work was over");
+              finish(idle);
+            }
+            table().queue_destroy(idle);
+          }) == "");
+  }
+}
+
+TEST_CASE("an event of the driver is not used again before all queues have got past it") {
+  const Variable slow("STANDIN_LATENCY_US", kSlow);
+  CHECK(in_child([] {
+          Pending work(gpu(0));
+          void* const waiter = create_queue(gpu(1));
+          void* const event = record(work.queue());
+          must(table().queue_wait_event, waiter, event);
+          must(table().event_wait, event, int64_t{-1});
+          finish(work.queue());  // it is no more the last one there
+          table().event_destroy(event);
+          finish(work.queue());
+          finish(waiter);
+          table().queue_destroy(waiter);
+        }) == "");
+}
+
+TEST_CASE("a queue and memory behind it are not lost when the driver fails once as they are let go of") {
+  CHECK(in_child([] {
+          constexpr int64_t kSize = 64;
+          const std::vector<char> sent(kSize);
+          void* const device = gpu(0);
+          void* const queue = create_queue(device);
+          void* const memory = allocate(device, kSize);
+          copy(queue, region(device, memory, nullptr, sent.data(), kSize));
+          level_zero::fail_nth("zeCommandListAppendBarrier", 1);
+          table().buffer_deallocate(device, queue, memory);
+          level_zero::fail_nth("zeCommandListAppendBarrier", 1);
+          table().queue_destroy(queue);
+          // Whoever asks for memory makes the backend look at what is over.
+          for (int i = 0; calls("zeCommandListDestroy") < 1 || calls("zeMemFree") < 1 + i; ++i) {
+            expect(i < 100'000, "the list or the memory is lost");
+            free_memory(device, allocate(device, kSize));
+          }
+        }) == "");
+}
+
+TEST_CASE("events are used again") {
+  CHECK(in_child([] {
+          void* const queue = create_queue(gpu(0));
+          for (int i = 0; i < 1'000; ++i) finish(queue);
+          expect(calls("zeEventPoolCreate") == 1, "more than one pool");
+          expect(calls("zeEventCreate") <= 4, std::to_string(calls("zeEventCreate")) + " events of the driver");
+          table().queue_destroy(queue);
+        }) == "");
+}
+
+TEST_CASE("a pool that is full is followed by another, and all its events are apart") {
+  CHECK(in_child([] {
+          void* const queue = create_queue(gpu(0));
+          std::vector<void*> events;
+          for (int i = 0; i < 200; ++i) events.push_back(record(queue));
+          expect(calls("zeEventPoolCreate") == 4, std::to_string(calls("zeEventPoolCreate")) + " pools");
+          for (void* const event : events) must(table().event_wait, event, int64_t{-1});
+          for (void* const event : events) table().event_destroy(event);
+          table().queue_destroy(queue);
+        }) == "");
+}
+
+TEST_CASE("a device that is lost stays lost, says why, and is not asked again") {
+  for (const int code : {ZE_RESULT_ERROR_DEVICE_LOST, ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET}) {
+    CHECK(in_child([&] {
+            void* const queue = create_queue(gpu(0));
+            void* const event = record(queue);
+            void* const memory = allocate(gpu(0), 64);
+            level_zero::fail_nth("zeEventQueryStatus", 1, code);
+            int ready = 0;
+            const std::string first = refusal(EIO, table().event_query, event, &ready);
+            expect(contains(first, "zeEventQueryStatus: ZE_RESULT_ERROR_DEVICE_"), first);
+            const int64_t before = calls("zeCommandListAppendBarrier");
+            void* another = nullptr;
+            const std::string then = refusal(EIO, table().event_record, queue, &another);
+            expect(contains(then, "failed for good") && contains(then, first), then);
+            expect(calls("zeCommandListAppendBarrier") == before, "the driver was called again");
+            refusal(EIO, table().event_wait, event, int64_t{-1});
+            refusal(EIO, table().buffer_allocate, gpu(0), static_cast<void*>(nullptr), int64_t{64}, int64_t{64},
+                    &another);
+            table().event_destroy(event);
+            table().queue_destroy(queue);
+            free_memory(gpu(0), memory);
+            expect(calls("zeMemFree") == 0 && calls("zeCommandListDestroy") == 0, "something was given back");
+            // The other one is not lost, unless the driver is.
+            if (code == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET) must(table().queue_create, gpu(1), &another);
+            std::_Exit(0);  // what is left in a lost device is nobody's fault
+          }) == "");
+  }
+}
+
+TEST_CASE("a time-out is kept, and what was waited for is still waited for afterwards") {
+  const Variable slow("STANDIN_LATENCY_US", "200000");
+  CHECK(in_child([] {
+          Pending work(gpu(0));
+          void* const event = record(work.queue());
+          refusal(ETIMEDOUT, table().event_wait, event, int64_t{0});
+          refusal(ETIMEDOUT, table().event_wait, event, int64_t{1'000'000});
+          must(table().event_wait, event, int64_t{60'000'000'000});
+          table().event_destroy(event);
+        }) == "");
+}
+
+TEST_CASE("a queue waits for another device of its context on the device, and for another context on the CPU") {
+  const Variable slow("STANDIN_LATENCY_US", kSlow);
+  CHECK(in_child([] {
+          Pending work(gpu(0));
+          void* const event = record(work.queue());
+          void* const peer = create_queue(gpu(1));
+          must(table().queue_wait_event, peer, event);
+          expect(calls("zeEventHostSynchronize") == 0, "the CPU waited for a device of the same context");
+
+          auto* const context = level_zero::create_context();
+          void* const adopted = adopt(0, context, level_zero::device(0));
+          void* const foreign = create_queue(adopted);
+          must(table().queue_wait_event, foreign, event);
+          int ready = 0;
+          must(table().event_query, event, &ready);
+          expect(ready == 1, "nobody waited for a device of another context");
+          finish(peer);
+          table().event_destroy(event);
+          table().queue_destroy(foreign);
+          table().queue_destroy(peer);
+          must(table().device_retire, adopted);
+          ze().zeContextDestroy(context);
+        }) == "");
+}
+
+TEST_CASE("an application's command list keeps the order of what both append, whether it is in order or not") {
+  for (const bool is_in_order : {true, false}) {
+    CHECK(in_child([&] {
+            constexpr int64_t kSize = 64;
+            const std::vector<char> earlier(kSize, 'e'), ours(kSize, 'o');
+            std::vector<char> seen(kSize), later(kSize);
+            void* const device = gpu(0);
+            arrowdevice_native_device native{};
+            must(table().device_native, device, &native);
+            auto* const context = static_cast<ze_context_handle_t>(native.context);
+            auto* const list = level_zero::create_list(context, 0, is_in_order);
+            void* const memory = allocate(device, kSize);
+            void* const queue = wrap(device, list);
+            arrowdevice_native_queue again{};
+            must(table().queue_native, queue, &again);
+            expect(again.queue == list, "another list came back");
+
+            level_zero::append_copy(list, memory, earlier.data(), kSize);
+            copy(queue, region(nullptr, seen.data(), device, memory, kSize));
+            copy(queue, region(device, memory, nullptr, ours.data(), kSize));
+            level_zero::append_copy(list, later.data(), memory, kSize);
+            finish(queue);
+            expect(seen == earlier, "the library overtook the application");
+            expect(later == ours, "the application overtook the library");
+            table().queue_destroy(queue);
+            free_memory(device, memory);
+            level_zero::append_copy(list, later.data(), earlier.data(), kSize);  // it is still its owner's
+            level_zero::finish(context, list);
+            ze().zeCommandListDestroy(list);
+          }) == "");
+  }
+}
+
+TEST_CASE("a list that was shown to the application keeps the order of what both append") {
+  const Variable older("STANDIN_ZE_API_VERSION", "1.4");
+  CHECK(in_child([] {
+          constexpr int64_t kSize = 64;
+          const std::vector<char> first(kSize, 'f');
+          std::vector<char> seen(kSize);
+          void* const device = gpu(0);
+          void* const memory = allocate(device, kSize);
+          void* const queue = create_queue(device);
+          arrowdevice_native_queue native{};
+          must(table().queue_native, queue, &native);
+          level_zero::append_copy(static_cast<ze_command_list_handle_t>(native.queue), memory, first.data(), kSize);
+          copy(queue, region(nullptr, seen.data(), device, memory, kSize));
+          finish(queue);
+          expect(seen == first, "the library overtook the application");
+          free_memory(device, memory);
+          table().queue_destroy(queue);
+        }) == "");
+}
+
+TEST_CASE("Level Zero has no default queue") {
+  CHECK(in_child([] {
+          const arrowdevice_native_queue native{};
+          void* queue = nullptr;
+          refusal(EINVAL, table().queue_wrap, gpu(0), &native, &queue);
+        }) == "");
+}
+
+TEST_CASE("an application's context is one device, counted, and nothing is left in it when it is retired") {
+  CHECK(in_child([] {
+          auto* const context = level_zero::create_context();
+          auto* const native = level_zero::device(1);
+          for (int round = 0; round < 2; ++round) {  // it may come again
+            void* const adopted = adopt(5, context, native);
+            expect(adopt(5, context, native) == adopted, "the same handles gave another device");
+            arrowdevice_native_device shown{};
+            must(table().device_native, adopted, &shown);
+            expect(shown.context == context && shown.device == native && shown.platform == level_zero::driver(),
+                   "other handles came back");
+            {
+              const Pending work(adopted);
+              expect(locate(5, work.memory()) == adopted, "its memory was found elsewhere");
+            }
+            must(table().device_retire, adopted);
+            must(table().device_retire, adopted);
+            refusal(EINVAL, table().device_retire, adopted);
+          }
+          ze().zeContextDestroy(context);
+          arrowdevice_native_device nothing{};
+          void* adopted = nullptr;
+          refusal(EINVAL, table().device_adopt, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, int64_t{0},
+                  static_cast<const arrowdevice_native_device*>(&nothing), &adopted);
+        }) == "");
+}
+
+TEST_CASE("an adopted device without a handle is the one that the id counts") {
+  CHECK(in_child([] {
+          auto* const context = level_zero::create_context();
+          void* const adopted = adopt(1, context, nullptr);
+          arrowdevice_native_device shown{};
+          must(table().device_native, adopted, &shown);
+          expect(shown.device == level_zero::device(1), "another device");
+          must(table().device_retire, adopted);
+          ze().zeContextDestroy(context);
+        }) == "");
+}
+
+TEST_CASE("memory of a context that is not adopted, and a range outside of an allocation, are refused") {
+  CHECK(in_child([] {
+          auto* const context = level_zero::create_context();
+          void* const theirs = level_zero::allocate(context, 0, 64);
+          void* const device = gpu(0);
+          void* const queue = create_queue(device);
+          char received[128];
+          const auto foreign = region(nullptr, received, device, theirs, 64);
+          const std::string unknown = refusal(EINVAL, table().copy, queue, &foreign, int64_t{1});
+          expect(contains(unknown, "not known to the context") && contains(unknown, "adopt"), unknown);
+          expect(locate(0, theirs) == device, "memory that nobody knows is not taken as the id says");
+
+          void* const adopted = adopt(0, context, level_zero::device(0));
+          expect(locate(0, theirs) == adopted, "memory of an adopted context is not found there");
+          void* const their_queue = create_queue(adopted);
+          const auto good = region(nullptr, received, adopted, theirs, 64);
+          copy(their_queue, good);
+          finish(their_queue);
+          const auto wide = region(nullptr, received, adopted, theirs, 65);
+          const std::string too_wide = refusal(EINVAL, table().copy, their_queue, &wide, int64_t{1});
+          expect(contains(too_wide, "reach out of an allocation of 64 bytes"), too_wide);
+          const std::string elsewhere = refusal(EINVAL, table().copy, queue, &good, int64_t{1});
+          expect(contains(elsewhere, "another context than the queue"), elsewhere);
+
+          void* none = nullptr;
+          refusal(ENODEV, table().locate, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, int64_t{99},
+                  static_cast<const void*>(theirs), static_cast<void*>(nullptr), &none);
+          table().queue_destroy(their_queue);
+          table().queue_destroy(queue);
+          ze().zeMemFree(context, theirs);
+          must(table().device_retire, adopted);
+          ze().zeContextDestroy(context);
+        }) == "");
+}
+
+TEST_CASE("where contexts know of one another's memory, an adopted one is still found first") {
+  const Variable all("STANDIN_ZE_OTHER_CONTEXTS", "1");
+  CHECK(in_child([] {
+          auto* const context = level_zero::create_context();
+          void* const theirs = level_zero::allocate(context, 0, 64);
+          expect(locate(0, theirs) == gpu(0), "it is not found");
+          void* const adopted = adopt(0, context, level_zero::device(0));
+          expect(locate(0, theirs) == adopted, "another context was found first");
+          ze().zeMemFree(context, theirs);
+          must(table().device_retire, adopted);
+          ze().zeContextDestroy(context);
+        }) == "");
+}
+
+TEST_CASE("ordinary memory of the host is taken where the device reaches all of it") {
+  for (const bool reaches : {true, false}) {
+    const Variable system("STANDIN_ZE_SYSTEM_MEMORY", reaches ? "1" : "0");
+    CHECK(in_child([&] {
+            void* const queue = create_queue(gpu(0));
+            const std::vector<char> sent(64, 's');
+            std::vector<char> received(64);
+            const auto one = region(nullptr, received.data(), gpu(0), sent.data(), 64);
+            if (reaches) {
+              copy(queue, one);
+              finish(queue);
+              expect(received == sent, "the bytes changed");
+            } else {
+              refusal(EINVAL, table().copy, queue, &one, int64_t{1});
+            }
+            table().queue_destroy(queue);
+          }) == "");
+  }
+}
+
+TEST_CASE("arrays in any kind of memory are copied, and the driver's word on it is passed on") {
+  CHECK(
+      in_child([] {
+        void* const device = gpu(0);
+        arrowdevice_native_device native{};
+        must(table().device_native, device, &native);
+        auto* const context = static_cast<ze_context_handle_t>(native.context);
+        ze_device_mem_alloc_desc_t of_device{};
+        of_device.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC;
+        ze_host_mem_alloc_desc_t of_host{};
+        of_host.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC;
+        void* shared = nullptr;
+        level_zero::must(ze().zeMemAllocShared(context, &of_device, &of_host, 64, 64, level_zero::device(1), &shared));
+        void* const host = level_zero::allocate_host(context, 64);
+        void* const of_peer = level_zero::allocate(context, 1, 64);
+        const std::vector<char> ordinary(64);
+        const auto info = [&](const void* pointer) {
+          arrowdevice_pointer_info out{};
+          out.struct_size = sizeof out;
+          must(table().describe_pointer, device, pointer, &out);
+          return out;
+        };
+        constexpr uint32_t kReadable = ARROWDEVICE_POINTER_KNOWN | ARROWDEVICE_POINTER_HOST_READABLE;
+        const auto is = [&](const void* pointer, uint32_t flags, int64_t id) {
+          const auto found = info(static_cast<const char*>(pointer) + 10);
+          return found.flags == flags && found.device_id == id && found.device_type == ARROW_DEVICE_ONEAPI &&
+                 found.base == pointer && found.size == 64;
+        };
+        expect(is(of_peer, ARROWDEVICE_POINTER_KNOWN, 1), "device memory is described as something else");
+        expect(is(shared, kReadable, 1), "shared memory is described as something else");
+        expect(is(host, kReadable, 0), "host memory is described as something else");
+        expect(info(ordinary.data()).flags == 0, "ordinary memory is known to the driver");
+        expect(locate(0, of_peer) == gpu(1), "memory of another GPU than the array names is not taken as of that GPU");
+        expect(locate(0, host) == device, "host memory is not of the device that the array names");
+
+        void* const queue = create_queue(device);
+        for (void* const memory : {shared, host}) {
+          std::vector<char> sent(64), received(64);
+          std::iota(sent.begin(), sent.end(), '\0');
+          copy(queue, region(device, memory, nullptr, sent.data(), 64));
+          copy(queue, region(nullptr, received.data(), device, memory, 64));
+          finish(queue);
+          expect(received == sent, "the bytes changed");
+        }
+        table().queue_destroy(queue);
+        for (void* const memory : {shared, host, of_peer}) ze().zeMemFree(context, memory);
+      }) == "");
+}
+
+TEST_CASE("more than the driver allows in one piece is asked for as an exception") {
+  const Variable small("STANDIN_MEMORY", "1048576");
+  CHECK(in_child([] {
+          for (const int64_t size : {int64_t{1} << 18, int64_t{3} << 18}) free_memory(gpu(0), allocate(gpu(0), size));
+          void* none = nullptr;
+          const std::string message = refusal(ENOMEM, table().buffer_allocate, gpu(0), static_cast<void*>(nullptr),
+                                              int64_t{2} << 20, int64_t{64}, &none);
+          expect(
+              contains(message, "zeMemAllocDevice: ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY (0x70000003): 2097152 bytes"),
+              message);
+        }) == "");
+}
+
+TEST_CASE("a device without engines that only copy copies with those that compute") {
+  const Variable none("STANDIN_ZE_COPY_ENGINES", "0");
+  CHECK(in_child([] { const Pending work(gpu(0)); }) == "");
+}
+
+TEST_CASE("the memory of the library is of the kind that the environment says") {
+  for (const auto& [kind, call] :
+       {std::pair{"device", "zeMemAllocDevice"}, {"host", "zeMemAllocHost"}, {"shared", "zeMemAllocShared"}}) {
+    const Variable chosen("ARROWDEVICE_LEVEL_ZERO_MEMORY", kind);
+    CHECK(in_child([&] {
+            free_memory(gpu(0), allocate(gpu(0), 64));
+            expect(calls(call) == 1, std::string("without ") + call);
+          }) == "");
+  }
+  const Variable wrong("ARROWDEVICE_LEVEL_ZERO_MEMORY", "shred");
+  CHECK(in_child([] {
+          void* none = nullptr;
+          const std::string message =
+              refusal(EINVAL, table().device_open, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, int64_t{0}, &none);
+          expect(contains(message, "ARROWDEVICE_LEVEL_ZERO_MEMORY=shred"), message);
+        }) == "");
+}
+
+TEST_CASE("where a layer does not know in-order lists, barriers keep the order") {
+  for (const bool has_layer : {true, false}) {
+    const Variable layer("ZE_ENABLE_VALIDATION_LAYER", has_layer ? "1" : "0");
+    const Variable parameters("ZE_ENABLE_PARAMETER_VALIDATION", has_layer ? "1" : "0");
+    CHECK(in_child([&] {
+            constexpr int64_t kSize = 64;
+            const std::vector<char> sent(kSize, 's');
+            std::vector<char> received(kSize);
+            void* const device = gpu(0);
+            void* const queue = create_queue(device);
+            void* const other = create_queue(device);
+            void* const memory = allocate(device, kSize);
+            copy(queue, region(device, memory, nullptr, sent.data(), kSize));
+            copy(queue, region(nullptr, received.data(), device, memory, kSize));
+            expect(calls("zeCommandListAppendBarrier") == (has_layer ? 1 : 0), "another number of barriers");
+            finish(queue);
+            expect(received == sent, "a copy overtook another");
+            expect(calls("zeCommandListCreateImmediate") == 2, "another number of lists");
+            free_memory(device, memory);
+            table().queue_destroy(queue);
+            table().queue_destroy(other);
+          }) == "");
+  }
+}
+
+TEST_CASE("devices reach one another within a context where the driver says so, and no other context") {
+  for (const bool peers : {true, false}) {
+    const Variable reaching("STANDIN_PEERS", peers ? "1" : "0");
+    CHECK(in_child([&] {
+            const auto reach = [](void* from, void* to) {
+              uint32_t out = 99;
+              must(table().reach, from, to, &out);
+              return out;
+            };
+            constexpr uint32_t kAll = ARROWDEVICE_REACH_ACCESS | ARROWDEVICE_REACH_COPY;
+            expect(reach(gpu(0), gpu(0)) == kAll, "a device does not reach itself");
+            expect(reach(gpu(0), gpu(1)) == (peers ? ARROWDEVICE_REACH_COPY : 0u), "peers");
+            expect(reach(gpu(0), nullptr) == ARROWDEVICE_REACH_COPY, "to the host");
+            expect(reach(nullptr, gpu(0)) == ARROWDEVICE_REACH_COPY, "from the host");
+            auto* const context = level_zero::create_context();
+            void* const adopted = adopt(0, context, level_zero::device(0));
+            expect(reach(gpu(0), adopted) == 0 && reach(adopted, gpu(0)) == 0, "another context");
+            must(table().device_retire, adopted);
+            ze().zeContextDestroy(context);
+          }) == "");
+  }
+}
+
+}  // namespace

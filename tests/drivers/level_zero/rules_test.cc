@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stand-in is no use unless it ends the process on each mistake: here they are, one in a process of its own each.
+#include <cstdlib>
+#include <functional>
+
+#include "drivers/level_zero/application.h"
+#include "support/catch.h"
+
+namespace {
+
+using drivers::in_child;
+using level_zero::allocate;
+using level_zero::append_barrier;
+using level_zero::append_copy;
+using level_zero::create_context;
+using level_zero::create_event;
+using level_zero::create_list;
+using level_zero::create_pool;
+using level_zero::ze;
+
+constexpr bool kInOrder = true;
+constexpr bool kUnordered = false;
+
+// What is said, and that the process was ended by it.
+void check_violation(const std::string& part, const std::function<void()>& mistake) {
+  const std::string said = in_child(mistake);
+  INFO(said);
+  CHECK(said.find(part) != std::string::npos);
+  CHECK(said.find("ended by") != std::string::npos);
+}
+
+// A list with a copy that nobody knows to be over.
+struct Busy {
+  ze_context_handle_t context = create_context();
+  ze_command_list_handle_t list = create_list(context, 0, kInOrder);
+  void* to = allocate(context, 0, 64);
+  void* from = allocate(context, 0, 64);
+  ze_event_pool_handle_t pool = create_pool(context);
+  ze_event_handle_t event = create_event(pool, 0);
+
+  Busy() {
+    append_copy(list, to, from, 64);
+    append_barrier(list, event, nullptr);
+  }
+};
+
+TEST_CASE("the stand-in ends the process on handles that are dead") {
+  check_violation("is not a live command list", [] {
+    auto* const context = create_context();
+    auto* const list = create_list(context, 0, kInOrder);
+    ze().zeCommandListDestroy(list);
+    ze().zeCommandListDestroy(list);
+  });
+  check_violation("is not a live event", [] {
+    auto* const event = create_event(create_pool(create_context()), 0);
+    ze().zeEventDestroy(event);
+    ze().zeEventQueryStatus(event);
+  });
+  check_violation("is not a live context", [] {
+    auto* const context = create_context();
+    ze().zeContextDestroy(context);
+    create_list(context, 0, kInOrder);
+  });
+  check_violation("is not a device", [] {
+    int nothing = 0;
+    ze_bool_t can = 0;
+    ze().zeDeviceCanAccessPeer(reinterpret_cast<ze_device_handle_t>(&nothing), level_zero::device(0), &can);
+  });
+}
+
+TEST_CASE("the stand-in ends the process on ranges outside of allocations, freed memory and foreign contexts") {
+  const auto copy = [](void* to, void* from, ze_context_handle_t context) {
+    auto* const list = create_list(context, 0, kInOrder);
+    append_copy(list, to, from, 64);
+  };
+  check_violation("reach out of an allocation", [&] {
+    auto* const context = create_context();
+    copy(allocate(context, 0, 64), allocate(context, 0, 63), context);
+  });
+  check_violation("that was freed", [&] {
+    auto* const context = create_context();
+    void* const memory = allocate(context, 0, 64);
+    ze().zeMemFree(context, memory);
+    copy(memory, allocate(context, 0, 64), context);
+  });
+  check_violation("used in another context", [&] {
+    auto* const context = create_context();
+    copy(allocate(context, 0, 64), allocate(create_context(), 0, 64), context);
+  });
+  check_violation("freed in another context", [] {
+    void* const memory = allocate(create_context(), 0, 64);
+    ze().zeMemFree(create_context(), memory);
+  });
+  ::setenv("STANDIN_PEERS", "0", 1);
+  check_violation("is memory of GPU 1", [&] {
+    auto* const context = create_context();
+    copy(allocate(context, 0, 64), allocate(context, 1, 64), context);
+  });
+  ::unsetenv("STANDIN_PEERS");
+}
+
+TEST_CASE("the stand-in ends the process when the CPU reads device memory") {
+  check_violation("ended by Segmentation fault", [] {
+    const auto* const memory = static_cast<const volatile char*>(allocate(create_context(), 0, 64));
+    [[maybe_unused]] const char read = *memory;
+  });
+}
+
+TEST_CASE("the stand-in ends the process when something is given back that is in use, however fast it is") {
+  check_violation("freed while work on it is pending", [] {
+    const Busy busy;
+    ze().zeMemFree(busy.context, busy.to);
+  });
+  check_violation("a command list is destroyed while work on it is pending", [] {
+    const Busy busy;
+    ze().zeCommandListDestroy(busy.list);
+  });
+  check_violation("an event is reset while it is pending", [] { ze().zeEventHostReset(Busy().event); });
+  check_violation("an event is destroyed while it is pending", [] { ze().zeEventDestroy(Busy().event); });
+  check_violation("an event is reset while a command list waits for it", [] {
+    const Busy busy;
+    append_barrier(create_list(busy.context, 1, kInOrder), nullptr, busy.event);
+    ze().zeEventHostSynchronize(busy.event, UINT64_MAX);
+    ze().zeEventHostReset(busy.event);
+  });
+}
+
+TEST_CASE("the stand-in ends the process when events are not used as they must be") {
+  check_violation("signalled again that was not reset", [] {
+    const Busy busy;
+    append_barrier(busy.list, busy.event, nullptr);
+  });
+  check_violation("waits for an event that nothing signals", [] {
+    const Busy busy;
+    append_barrier(busy.list, nullptr, create_event(busy.pool, 1));
+  });
+  check_violation("waits for ever for an event that nothing signals",
+                  [] { ze().zeEventHostSynchronize(create_event(create_pool(create_context()), 0), UINT64_MAX); });
+  check_violation("waits for an event of another context", [] {
+    const Busy busy;
+    append_barrier(create_list(create_context(), 0, kInOrder), nullptr, busy.event);
+  });
+  check_violation("with the index 0, which is taken", [] {
+    auto* const pool = create_pool(create_context());
+    create_event(pool, 0);
+    create_event(pool, 0);
+  });
+}
+
+TEST_CASE("the stand-in runs what no barrier orders in another order") {
+  CHECK(in_child([] {
+          auto* const context = create_context();
+          for (const bool has_barrier : {true, false}) {
+            auto* const list = create_list(context, 0, kUnordered);
+            const char first[] = "first";
+            const char later[] = "later";
+            char target[sizeof first] = "";
+            append_copy(list, target, first, sizeof first);
+            if (has_barrier) append_barrier(list, nullptr, nullptr);
+            append_copy(list, target, later, sizeof later);
+            level_zero::finish(context, list);
+            level_zero::expect(std::string(target) == (has_barrier ? later : first), "the other copy came later");
+            ze().zeCommandListDestroy(list);
+          }
+        }) == "");
+}
+
+TEST_CASE("the stand-in ends the process when anything but contexts and what lists hold is left") {
+  check_violation("device memory are left at exit", [] { allocate(create_context(), 0, 64); });
+  check_violation("events are left at exit", [] {
+    auto* const context = create_context();
+    auto* const pool = create_pool(context);
+    auto* const list = create_list(context, 0, kInOrder);
+    for (uint32_t i = 0; i < 2; ++i) append_barrier(list, create_event(pool, i), nullptr);
+  });
+  check_violation("that still has command lists or event pools", [] {
+    auto* const context = create_context();
+    create_pool(context);
+    ze().zeContextDestroy(context);
+  });
+  check_violation("that still has events", [] {
+    auto* const pool = create_pool(create_context());
+    create_event(pool, 0);
+    ze().zeEventPoolDestroy(pool);
+  });
+}
+
+TEST_CASE("the stand-in ends the process when it is called after exit, or in a forked child") {
+  check_violation("after the process has begun to exit", [] {
+    static ze_context_handle_t context = nullptr;
+    // Registered before the driver is there, and so called after its own handler.
+    std::atexit([] { ze().zeContextDestroy(context); });
+    context = create_context();
+  });
+  check_violation("in a forked child", [] {
+    create_context();
+    const std::string child = in_child([] { create_context(); });
+    std::fputs(child.c_str(), stderr);
+    std::abort();
+  });
+}
+
+}  // namespace

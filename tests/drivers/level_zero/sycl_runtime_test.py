@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Events of a real SYCL runtime, by dpctl on the CPU, on arrays over a stand-in for a Level Zero driver.
+
+Runs with the Python that ARROWDEVICE_SYCL_PYTHON names, else this one, where dpctl is installed and has a CPU device of OpenCL (pip install
+dpctl intel-opencl-rt); skipped elsewhere.
+"""
+
+import ctypes as C
+import errno
+import os
+import subprocess
+import sys
+import unittest
+
+SKIPPED = 77
+
+
+def prepare():
+    """Begins again with the Python that has dpctl, and with an environment in which its libraries find each other."""
+    python = os.environ.get("ARROWDEVICE_SYCL_PYTHON") or sys.executable
+    where = subprocess.run([python, "-c", "import sys, dpctl; print(sys.prefix)"], capture_output=True, text=True)
+    if where.returncode:
+        print("dpctl is not installed")
+        sys.exit(SKIPPED)
+    libraries = os.path.join(where.stdout.strip(), "lib")
+    environment = os.environ | {
+        "ARROWDEVICE_SYCL_PREPARED": "1",
+        "LD_LIBRARY_PATH": libraries,
+        # The runtime shall not find the stand-in, which is for the backend only.
+        "ONEAPI_DEVICE_SELECTOR": "opencl:cpu",
+    }
+    driver = os.path.join(libraries, "libintelocl.so")
+    if os.path.exists(driver):
+        environment["OCL_ICD_FILENAMES"] = driver
+    os.execve(python, [python, *sys.argv], environment)
+
+
+if "ARROWDEVICE_SYCL_PREPARED" not in os.environ:
+    prepare()
+
+import dpctl
+import dpctl.memory
+
+if not dpctl.has_cpu_devices():
+    print("dpctl has no CPU device")
+    sys.exit(SKIPPED)
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "scripts"))
+import arrowdevice_ffi as ffi
+
+BYTES = 64 << 20
+COPIES = 20
+
+
+def ints(lib, values):
+    """An array of int32 on the CPU. Python keeps its memory."""
+    data = (C.c_int32 * len(values))(*values)
+    buffers = (C.c_void_p * 2)(None, C.cast(data, C.c_void_p))
+    array = ffi.HostArray(lib)
+    array.c.length, array.c.n_buffers, array.c.buffers = len(values), 2, buffers
+    array.c.release = C.cast(RELEASE, C.c_void_p)
+    return array, (data, buffers)
+
+
+@C.CFUNCTYPE(None, C.POINTER(ffi.ArrowArray))
+def RELEASE(array):
+    array.contents.release = None
+
+
+@C.CFUNCTYPE(None, C.POINTER(ffi.ArrowSchema))
+def RELEASE_SCHEMA(schema):
+    schema.contents.release = None
+
+
+class RealRuntime(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.lib = ffi.load()
+        cls.device = cls.lib.device("oneapi:0")
+        cls.queue = dpctl.SyclQueue("opencl:cpu", property="in_order")
+        cls.memory = [dpctl.memory.MemoryUSMShared(BYTES, queue=cls.queue) for _ in range(2)]
+        cls.schema = ffi.Schema(cls.lib)
+        cls.schema.c.format = b"i"
+        cls.schema.c.release = C.cast(RELEASE_SCHEMA, C.c_void_p)
+
+    def pending(self):
+        """The event of work that takes a while."""
+        for _ in range(COPIES):
+            event = self.queue.memcpy_async(self.memory[0], self.memory[1], BYTES)
+        return event
+
+    def published(self, event, values):
+        host, self.kept = ints(self.lib, values)
+        array = ffi.DeviceArray.from_host(host).move_to(self.device, self.schema)
+        self.assertFalse(array.c.sync_event)
+        array.c.sync_event = event.addressof_ref()
+        return array
+
+    def assert_complete(self, event):
+        self.assertEqual(event.execution_status, dpctl.event_status_type.complete)
+
+    def test_a_wait_lasts_until_the_work_is_over(self):
+        event = self.pending()
+        array = self.published(event, [1, 2, 3])
+        array.wait()
+        self.assert_complete(event)
+
+    def test_a_wait_with_a_time_out_ends_in_time_or_with_the_work(self):
+        event = self.pending()
+        array = self.published(event, [1, 2, 3])
+        try:
+            array.wait(timeout_ns=0)
+            self.assert_complete(event)
+        except ffi.ArrowDeviceError as error:
+            self.assertEqual(error.code, errno.ETIMEDOUT)
+        array.wait(timeout_ns=60_000_000_000)
+        self.assert_complete(event)
+
+    def test_a_copy_waits_and_brings_the_values(self):
+        event = self.pending()
+        back = self.published(event, [4, 5, 6]).to_host(self.schema)
+        self.assert_complete(event)
+        values = C.cast(back.c.buffers[1], C.POINTER(C.c_int32))
+        self.assertEqual([values[i] for i in range(back.c.length)], [4, 5, 6])
+
+    def tearDown(self):
+        self.queue.wait()
+        self.lib.quiesce(-1)
+        pool = C.c_void_p()
+        self.lib.device_pool(self.device.handle, C.byref(pool))
+        self.lib.pool_trim(pool)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

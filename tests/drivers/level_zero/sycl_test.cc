@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays that another producer published with a sycl::event, by a libsycl.so of ours. Each case has a process of its
+// own, since a runtime that was loaded stays.
+#include <arrowdevice/arrowdevice.h>
+#include <dlfcn.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "drivers/level_zero/application.h"
+#include "drivers/table.h"
+#include "level_zero/sycl_events.h"
+#include "support/catch.h"
+
+namespace {
+
+using drivers::in_child;
+using drivers::must;
+using drivers::refusal;
+using drivers::table;
+using level_zero::contains;
+using level_zero::expect;
+
+// Loaded for itself, as a producer's own extension module is.
+class Runtime {
+ public:
+  explicit Runtime(const char* variable) : library_(::dlopen(std::getenv(variable), RTLD_NOW | RTLD_LOCAL)) {
+    if (library_ == nullptr) throw std::runtime_error(::dlerror());
+  }
+
+  template <typename Function>
+  Function* find(const char* name) const {
+    return reinterpret_cast<Function*>(::dlsym(library_, name));
+  }
+
+  void* event(void (*work)(void*) = nullptr, void* argument = nullptr, int32_t failure = 0) const {
+    return find<decltype(sycl_event_create)>("sycl_event_create")(work, argument, failure);
+  }
+  void complete(void* event) const { find<decltype(sycl_event_complete)>("sycl_event_complete")(event); }
+  int64_t waits(void* event) const { return find<decltype(sycl_event_waits)>("sycl_event_waits")(event); }
+  void destroy(void* event) const { find<decltype(sycl_event_destroy)>("sycl_event_destroy")(event); }
+
+ private:
+  void* const library_;
+};
+
+constexpr const char* kToday = "TEST_SYCL_RUNTIME";
+constexpr const char* kBefore2023 = "TEST_SYCL_RUNTIME_BEFORE_2023";
+constexpr const char* kWithoutStatus = "TEST_SYCL_RUNTIME_WITHOUT_STATUS";
+
+void* gpu() { return drivers::open(ARROW_DEVICE_ONEAPI, 0); }
+
+void* import(void* sycl_event) {
+  void* event = nullptr;
+  must(table().event_import, gpu(), sycl_event, &event);
+  return event;
+}
+
+bool is_ready(void* event) {
+  int ready = 0;
+  must(table().event_query, event, &ready);
+  return ready != 0;
+}
+
+TEST_CASE("a sycl::event is refused where no SYCL runtime is loaded, and the message says so") {
+  CHECK(in_child([] {
+          int something = 0;
+          void* event = nullptr;
+          const std::string message =
+              refusal(ENOTSUP, table().event_import, gpu(), static_cast<void*>(&something), &event);
+          expect(contains(message, "no libsycl.so is loaded"), message);
+        }) == "");
+}
+
+TEST_CASE("a sycl::event is refused where two runtimes are loaded, since it does not tell whose it is") {
+  CHECK(in_child([] {
+          const Runtime first(kToday);
+          const Runtime second(kBefore2023);
+          void* const theirs = first.event();
+          void* event = nullptr;
+          const std::string message = refusal(ENOTSUP, table().event_import, gpu(), theirs, &event);
+          expect(contains(message, std::getenv(kToday)) && contains(message, std::getenv(kBefore2023)), message);
+          first.destroy(theirs);
+        }) == "");
+}
+
+TEST_CASE("a sycl::event is waited for by the runtime of its producer, of today and of before 2023") {
+  for (const char* const variable : {kToday, kBefore2023}) {
+    CHECK(in_child([&] {
+            const Runtime runtime(variable);
+            void* const theirs = runtime.event();
+            void* const event = import(theirs);
+            expect(!is_ready(event), "it is over before its work is");
+            refusal(ETIMEDOUT, table().event_wait, event, int64_t{0});
+            refusal(ETIMEDOUT, table().event_wait, event, int64_t{1'000'000});
+            expect(runtime.waits(theirs) == 0, "a wait with a time-out waited for ever");
+            must(table().event_wait, event, int64_t{-1});
+            expect(runtime.waits(theirs) == 1, "nobody waited");
+            expect(is_ready(event), "it is not over after its work");
+            table().event_destroy(event);
+
+            void* const over = runtime.event();
+            runtime.complete(over);
+            void* const another = import(over);
+            must(table().event_wait, another, int64_t{0});
+            table().event_destroy(another);
+            runtime.destroy(over);
+            runtime.destroy(theirs);
+          }) == "");
+  }
+}
+
+TEST_CASE("a runtime that does not tell whether an event is over is waited for without a time-out only") {
+  CHECK(in_child([] {
+          const Runtime runtime(kWithoutStatus);
+          void* const theirs = runtime.event();
+          void* const event = import(theirs);
+          int ready = 0;
+          refusal(ENOTSUP, table().event_query, event, &ready);
+          const std::string message = refusal(ENOTSUP, table().event_wait, event, int64_t{1'000'000'000});
+          expect(contains(message, "without a time-out only"), message);
+          must(table().event_wait, event, int64_t{-1});
+          expect(is_ready(event), "what was waited for is not over");
+          must(table().event_wait, event, int64_t{0});
+          table().event_destroy(event);
+          runtime.destroy(theirs);
+        }) == "");
+}
+
+TEST_CASE("what a SYCL runtime throws does not leave the backend, and is EIO each time") {
+  for (const int32_t failure : {1, 2}) {
+    CHECK(in_child([&] {
+            const Runtime runtime(kToday);
+            void* const theirs = runtime.event(nullptr, nullptr, failure);
+            void* const event = import(theirs);
+            for (int i = 0; i < 2; ++i) {
+              const std::string message = refusal(EIO, table().event_wait, event, int64_t{-1});
+              expect(contains(message, "sycl::event::wait: "), message);
+              expect(contains(message, failure == 1 ? "the kernel failed" : "of unknown type"), message);
+            }
+            runtime.complete(theirs);  // over, and failed: asking says so as well
+            int ready = 0;
+            refusal(EIO, table().event_query, event, &ready);
+            void* queue = nullptr;
+            must(table().queue_create, gpu(), &queue);
+            refusal(EIO, table().queue_wait_event, queue, event);
+            table().queue_destroy(queue);
+            table().event_destroy(event);
+            runtime.destroy(theirs);
+          }) == "");
+  }
+}
+
+// An array of one buffer, whose producer writes it late.
+struct Late {
+  void* memory;
+  std::vector<int32_t> values;
+  ze_context_handle_t context;
+};
+
+void write(void* argument) {
+  const auto& late = *static_cast<Late*>(argument);
+  auto* const list = level_zero::create_list(late.context, 0, true);
+  level_zero::append_copy(list, late.memory, late.values.data(), late.values.size() * sizeof(int32_t));
+  level_zero::finish(late.context, list);
+  level_zero::ze().zeCommandListDestroy(list);
+}
+
+TEST_CASE("mistake 1: a copy of a fixed-width array waits for the producer's sycl::event, and it leaves complete") {
+  CHECK(in_child([] {
+          const Runtime runtime(kToday);
+          arrowdevice_device* device = nullptr;
+          expect(arrowdevice_device_get(ARROW_DEVICE_ONEAPI, 0, &device, nullptr) == 0, "no device");
+          arrowdevice_native_device native{};
+          native.struct_size = sizeof native;
+          expect(arrowdevice_device_native(device, &native, nullptr) == 0, "no handles");
+          auto* const context = static_cast<ze_context_handle_t>(native.context);
+          Late late{.memory = level_zero::allocate(context, 0, 16), .values = {1, 2, 3, 4}, .context = context};
+          void* const event = runtime.event(write, &late);
+
+          ArrowSchema schema{};
+          schema.format = "i";
+          schema.release = [](ArrowSchema* one) { one->release = nullptr; };
+          const void* buffers[] = {nullptr, late.memory};
+          ArrowDeviceArray array{};
+          array.array.length = 4;
+          array.array.n_buffers = 2;
+          array.array.buffers = buffers;
+          array.array.release = [](ArrowArray* one) { one->release = nullptr; };
+          array.device_type = ARROW_DEVICE_ONEAPI;
+          array.sync_event = event;
+
+          arrowdevice_error error{};
+          int ready = 1;
+          expect(arrowdevice_array_ready(&array, nullptr, &ready, nullptr) == 0 && ready == 0,
+                 "it is ready before its event");
+          ArrowDeviceArray copied{};
+          arrowdevice_device* peer = nullptr;
+          expect(arrowdevice_device_get(ARROW_DEVICE_ONEAPI, 1, &peer, nullptr) == 0, "no second device");
+          arrowdevice_copy_options options{};
+          options.struct_size = sizeof options;
+          options.flags = ARROWDEVICE_COPY_ASYNC;
+          expect(arrowdevice_array_copy(&array, &schema, peer, &options, &copied, &error) == 0, error.message);
+          expect(runtime.waits(event) == 1, "nobody waited for the producer");
+          expect(copied.sync_event == nullptr, "an array left with an event that is no sycl::event");
+          ArrowArray back{};
+          expect(arrowdevice_array_to_host(&copied, &schema, nullptr, &back, &error) == 0, error.message);
+          expect(std::memcmp(back.buffers[1], late.values.data(), 16) == 0, "it was copied before it was written");
+          back.release(&back);
+          array.array.release(&array.array);
+          runtime.destroy(event);
+          level_zero::ze().zeMemFree(context, late.memory);
+          arrowdevice_pool* pool = nullptr;
+          expect(arrowdevice_quiesce(-1, nullptr) == 0 && arrowdevice_device_pool(peer, &pool, nullptr) == 0,
+                 "no pool");
+          arrowdevice_pool_trim(pool, nullptr);
+        }) == "");
+}
+
+}  // namespace
