@@ -38,6 +38,7 @@ void Engine::set_pace(int64_t latency_us, int64_t bandwidth) {
   const std::lock_guard lock(mutex_);
   latency_ = std::chrono::microseconds(latency_us);
   state_.bandwidth = bandwidth;
+  state_.going_since = Clock::now();
 }
 
 void Engine::hold() {
@@ -49,6 +50,7 @@ void Engine::hold() {
 void Engine::resume() {
   const std::lock_guard lock(mutex_);
   held_ = false;
+  state_.going_since = Clock::now();
   changed_.notify_all();
 }
 
@@ -152,7 +154,8 @@ void Engine::execute(Lane& lane, const Lane::Submission& submission, const State
   if (state.lost && !lane.failure_) lane.failure_ = owner_ + " was lost";
 
   if (const auto* copy = std::get_if<CopyWork>(&work)) {
-    if (!lane.failure_) transfer(lane, *copy, std::max(submission.earliest, lane.waited_until_), state.bandwidth);
+    if (!lane.failure_)
+      transfer(lane, *copy, std::max({submission.earliest, lane.waited_until_, state.going_since}), state.bandwidth);
   } else if (const auto* fire = std::get_if<FireWork>(&work)) {
     if (lane.failure_) {
       fire->fence->fail(*lane.failure_);

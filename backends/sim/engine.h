@@ -88,6 +88,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
     int64_t life = 0;
     int64_t bandwidth = 0;
     bool lost = false;
+    std::chrono::steady_clock::time_point going_since{};  // when the pace was set or the engine was last resumed
   };
 
   void start();

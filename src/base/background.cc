@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -20,7 +21,8 @@ namespace {
 // How long `exit` waits for threads to leave a driver.
 constexpr auto kExitPatience = std::chrono::seconds(2);
 
-// Never destroyed: threads are there until the process is gone.
+// Made before the first thread, and never destroyed: threads are there until the process is gone. A child of a fork has
+// none of them, but may start its own.
 struct Workers {
   std::mutex mutex;
   std::condition_variable changed;
@@ -29,13 +31,19 @@ struct Workers {
 
   static Workers& instance() {
     static auto* const workers = [] {
+      auto* const made = new Workers;
+      process::keep_usable_across_fork(made->mutex);
+      published.store(made);
       process::at_exit(wait_for_workers);
-      return new Workers;
+      return made;
     }();
     return *workers;
   }
 
   static void wait_for_workers() noexcept;
+
+  // For `exit`, which must not wait for another thread that is making them.
+  static inline std::atomic<Workers*> published{nullptr};
 };
 
 // A release that is made here may call exit, which must not wait for its own thread.
@@ -45,7 +53,7 @@ int& depth_here() noexcept {
 }
 
 void Workers::wait_for_workers() noexcept {
-  auto& workers = instance();
+  auto& workers = *published.load();
   if (workers.process != getpid()) return;  // the threads are not in this child
   std::unique_lock lock(workers.mutex);
   workers.changed.wait_for(lock, kExitPatience, [&] { return workers.busy == depth_here(); });
@@ -54,6 +62,7 @@ void Workers::wait_for_workers() noexcept {
 }  // namespace
 
 void start(std::function<void()> body) {
+  Workers::instance();
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);

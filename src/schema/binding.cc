@@ -22,7 +22,7 @@ Binding::Binding(const Tree& tree, const ArrowArray& root, std::pmr::memory_reso
     if (is_plain(field)) {
       const auto& array = (*this)[field];
       bound_[static_cast<size_t>(field)] = {&array, array.buffers, array.buffers[0] != nullptr ? array.null_count : 0};
-      buffer_count_ += array.n_buffers;
+      count_buffers(field);
       continue;
     }
     check_lengths(field);
@@ -80,10 +80,14 @@ void Binding::interpret(int32_t field) {
     const bool has_bitmap = info.has_validity && array.buffers[0] != nullptr && !is_run_ends(field);
     bound.null_count = has_bitmap ? array.null_count : 0;
   }
-  if (__builtin_add_overflow(buffer_count_, buffer_count(field), &buffer_count_)) {
-    refuse(field, "n_buffers is " + number(array.n_buffers));
-  }
+  count_buffers(field);
   has_variadic_ |= n_variadic(field) > 0;
+}
+
+void Binding::count_buffers(int32_t field) {
+  if (__builtin_add_overflow(buffer_count_, buffer_count(field), &buffer_count_)) {
+    refuse(field, "with its buffers there are more than 64 bits can count");
+  }
 }
 
 void Binding::check_lengths(int32_t field) const {

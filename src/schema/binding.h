@@ -62,6 +62,7 @@ class Binding {
   void bind(int32_t field, const ArrowArray* array);
   bool is_plain(int32_t field) const noexcept;
   void interpret(int32_t field);
+  void count_buffers(int32_t field);
   void check_lengths(int32_t field) const;
   void check_buffer_count(int32_t field) const;
   void check_buffers(int32_t field) const;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/checked.h"
 #include "transfer/contents.h"
 
 namespace arrowdevice::transfer {
@@ -15,13 +16,14 @@ using Region = arrowdevice_backend_region;
 constexpr int64_t kLargestPiece = 4 << 20;
 constexpr int64_t kSmallestPiece = 256 << 10;
 constexpr int64_t kPiecesOfACopy = 16;
+constexpr int64_t kPageBytes = 4096;  // devices like copies that begin at a round address
 
 // So many blocks of staging memory go round: one fills, one empties, and the next to be filled waits behind the first,
 // so that the link from the source never waits for the CPU.
 constexpr int64_t kBlocks = 3;
 
 int64_t piece_size(int64_t total) {
-  return std::min(total, std::clamp(total / kPiecesOfACopy, kSmallestPiece, kLargestPiece));
+  return std::min(total, align_up(std::clamp(total / kPiecesOfACopy, kSmallestPiece, kLargestPiece), kPageBytes));
 }
 
 // One block of staging memory, and what it holds.
@@ -31,7 +33,6 @@ struct Stage {
   std::vector<Region> upload;              // from it
   std::shared_ptr<device::Event> arrived;  // on the host
   std::shared_ptr<device::Event> left;     // for the target
-  bool is_full = false;
 };
 
 // Walks the regions in pieces of one size.
@@ -86,23 +87,20 @@ void copy_staged(Route& route, std::span<const Region> regions, InFlight& in_fli
     stage.arrived->wait(-1);
     route.target_queue().copy(stage.upload);
     stage.left = route.target_queue().record();
-    stage.is_full = false;
   };
   Pieces pieces(regions, piece_bytes);
   Stage* before = nullptr;
   for (size_t turn = 0; !pieces.at_end(); turn = (turn + 1) % stages.size()) {
     Stage& stage = stages[turn];
-    if (stage.is_full) send_on(stage);
     if (stage.left != nullptr) stage.left->wait(-1);
     pieces.lay_out(stage);
     route.source_queue().copy(stage.download);
     stage.arrived = route.source_queue().record();
-    stage.is_full = true;
     // While this piece arrives, the one before it leaves.
-    if (before != nullptr && before->is_full) send_on(*before);
+    if (before != nullptr) send_on(*before);
     before = &stage;
   }
-  if (before != nullptr && before->is_full) send_on(*before);
+  if (before != nullptr) send_on(*before);
 }
 
 }  // namespace arrowdevice::transfer

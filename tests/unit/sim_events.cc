@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
 #include <thread>
 
 #include "sim_table.h"
@@ -202,6 +203,26 @@ TEST_CASE("simulated device: latency and bandwidth keep a copy pending, and a lo
   control::lose(0);
   CHECK(event.wait() == EIO);
   CHECK(content(0, buffer) == untouched);
+  control::reset();
+}
+
+TEST_CASE("simulated device: a link takes its time for each copy, and none of what passed while it was held", "[sim]") {
+  using Clock = std::chrono::steady_clock;
+  auto configuration = devices("a");
+  configuration.devices[0].bandwidth = 1'000'000;
+  control::reset(configuration);
+  void* device = open(0);
+  const Buffer buffer(device, 20'000);
+  const auto source = sample(20'000);
+  const Queue queue(device);
+  control::hold(0);
+  for (int i = 0; i < 3; ++i) queue.copy(to_device(buffer, source.data()));
+  const Event event = queue.record();
+  std::this_thread::sleep_for(std::chrono::milliseconds(80));
+  const auto resumed = Clock::now();
+  control::resume(0);
+  CHECK(event.wait() == 0);
+  CHECK(Clock::now() - resumed >= std::chrono::milliseconds(60));
   control::reset();
 }
 

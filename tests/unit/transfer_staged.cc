@@ -16,7 +16,7 @@ constexpr int64_t kBlocks = 3;  // of staging memory
 
 // Pieces of a copy: a sixteenth of it each, within bounds.
 int64_t pieces_of(int64_t bytes) {
-  const int64_t piece = std::clamp(bytes / 16, kSmallest, kLargest);
+  const int64_t piece = (std::clamp(bytes / 16, kSmallest, kLargest) + 4095) / 4096 * 4096;
   return (bytes + piece - 1) / piece;
 }
 
