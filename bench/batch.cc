@@ -4,6 +4,8 @@
 namespace arrowdevice::bench {
 namespace {
 
+constexpr size_t kTextBytes = 10;
+
 // The batch owns all of it.
 void release_array(ArrowArray* array) { array->release = nullptr; }
 void release_schema(ArrowSchema* schema) { schema->release = nullptr; }
@@ -37,6 +39,22 @@ Batch::Batch(int64_t columns, int64_t rows) : rows_(rows), values_(static_cast<s
   schema_.name = "";
   schema_.n_children = columns;
   schema_.children = schemas_.data();
+  schema_.release = release_schema;
+}
+
+Texts::Texts(int64_t rows) : offsets_(static_cast<size_t>(rows) + 1), bytes_(static_cast<size_t>(rows) * kTextBytes) {
+  for (size_t i = 0; i < offsets_.size(); ++i) offsets_[i] = static_cast<int32_t>(i * kTextBytes);
+  for (size_t i = 0; i < bytes_.size(); ++i) bytes_[i] = static_cast<char>('a' + i % 26);
+  buffers_[1] = offsets_.data();
+  buffers_[2] = bytes_.data();
+  array_.array.length = rows;
+  array_.array.n_buffers = 3;
+  array_.array.buffers = buffers_;
+  array_.array.release = release_array;
+  array_.device_type = ARROW_DEVICE_CPU;
+  array_.device_id = -1;
+  schema_.format = "u";
+  schema_.name = "";
   schema_.release = release_schema;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A record batch of int64 columns without nulls, in host memory that has been written to.
+// What benchmarks move: host memory that has been written to, as arrays without nulls that it owns.
 #pragma once
 
 #include <arrowdevice/abi.h>
@@ -10,6 +10,7 @@
 
 namespace arrowdevice::bench {
 
+// A record batch of int64 columns.
 class Batch {
  public:
   Batch(int64_t columns, int64_t rows);
@@ -35,6 +36,25 @@ class Batch {
   std::vector<ArrowArray*> arrays_;
   std::vector<ArrowSchema*> schemas_;
   const void* root_buffers_[1] = {};
+  ArrowDeviceArray array_{};
+  ArrowSchema schema_{};
+};
+
+// A utf8 array of `rows` texts of ten bytes.
+class Texts {
+ public:
+  explicit Texts(int64_t rows);
+  Texts(const Texts&) = delete;
+
+  const ArrowDeviceArray& array() const { return array_; }
+  const ArrowSchema& schema() const { return schema_; }
+  const std::vector<int32_t>& offsets() const { return offsets_; }
+  const std::vector<char>& bytes() const { return bytes_; }
+
+ private:
+  std::vector<int32_t> offsets_;
+  std::vector<char> bytes_;
+  const void* buffers_[3] = {};
   ArrowDeviceArray array_{};
   ArrowSchema schema_{};
 };

@@ -32,23 +32,23 @@ class Raw {
 
   opencl::Owned<cl_mem> make_buffer(size_t bytes) {
     cl_int code = CL_SUCCESS;
-    auto buffer = opencl::Owned<cl_mem>::adopt(
-        api().clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, bytes, nullptr, &code));
+    auto buffer =
+        opencl::Owned<cl_mem>::adopt(api().clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, bytes, nullptr, &code));
     check("clCreateBuffer", code);
     return buffer;
   }
 
   void write(const void* from) {
-    check("clEnqueueWriteBuffer", api().clEnqueueWriteBuffer(queue_.get(), buffer_.get(), CL_TRUE, 0, bytes_, from, 0,
-                                                             nullptr, nullptr));
+    check("clEnqueueWriteBuffer",
+          api().clEnqueueWriteBuffer(queue_.get(), buffer_.get(), CL_TRUE, 0, bytes_, from, 0, nullptr, nullptr));
   }
   void read(void* to) {
     check("clEnqueueReadBuffer",
           api().clEnqueueReadBuffer(queue_.get(), buffer_.get(), CL_TRUE, 0, bytes_, to, 0, nullptr, nullptr));
   }
   void write(cl_mem buffer, cl_bool blocking, size_t bytes, const void* from) {
-    check("clEnqueueWriteBuffer", api().clEnqueueWriteBuffer(queue_.get(), buffer, blocking, 0, bytes, from, 0, nullptr,
-                                                             nullptr));
+    check("clEnqueueWriteBuffer",
+          api().clEnqueueWriteBuffer(queue_.get(), buffer, blocking, 0, bytes, from, 0, nullptr, nullptr));
   }
   void finish() {
     cl_event end = nullptr;

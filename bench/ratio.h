@@ -10,8 +10,8 @@
 
 namespace arrowdevice::bench {
 
-// Reports the time of `library` as the benchmark's, and as counters the medians of both in microseconds, their ratio, and
-// the bound that the ratio is to keep.
+// Reports the time of `library` as the benchmark's, and as counters the medians of both in microseconds, their ratio,
+// and the bound that the ratio is to keep.
 template <typename Library, typename Raw>
 void compare(benchmark::State& state, double bound, Library&& library, Raw&& raw) {
   using Clock = std::chrono::steady_clock;

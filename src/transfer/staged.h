@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between two devices that have no direct path: through host memory in alternating halves, so that both links
+// Copies between two devices that have no direct path: through host memory in pieces, so that both links
 // are busy at the same time.
 #pragma once
 
