@@ -222,6 +222,7 @@ TEST_CASE("simulated device: a link takes its time for each copy, and none of wh
   const auto resumed = Clock::now();
   control::resume(0);
   CHECK(event.wait() == 0);
+  // A lower bound, which no other load of the machine can break.
   CHECK(Clock::now() - resumed >= std::chrono::milliseconds(60));
   control::reset();
 }

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of the benchmarks says which bounds are kept. Run as: bench_table_test.py SCRIPTS."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPTS = sys.argv.pop(1)
+
+
+class BenchTable(unittest.TestCase):
+    def table(self, *cases):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "host.json")
+            with open(path, "w", encoding="utf-8") as file:
+                if cases:
+                    json.dump({"benchmarks": list(cases)}, file)
+            done = subprocess.run([sys.executable, os.path.join(SCRIPTS, "bench_table.py"), path], capture_output=True,
+                                  text=True)
+        return done.returncode, done.stdout, done.stderr
+
+    def test_a_bound_that_is_kept(self):
+        code, out, _ = self.table({"name": "copy_texts/rows:10/iterations:5/manual_time", "real_time": 2.5,
+                                   "time_unit": "ms", "ratio": 1.1, "bound": 1.25})
+        self.assertEqual(code, 0)
+        self.assertRegex(out, r"(?m)^host +copy texts, rows:10 +2500\.00 +1\.100 +1\.25$")
+        self.assertIn("1 cases, 0 over their bound", out)
+
+    def test_a_bound_that_is_not_kept(self):
+        code, out, _ = self.table({"name": "a", "real_time": 1, "time_unit": "us", "ratio": 1.3, "bound": 1.25},
+                                  {"name": "b", "real_time": 1, "time_unit": "us"})
+        self.assertEqual(code, 1)
+        self.assertRegex(out, r"(?m)^host +a +1\.00 +1\.300 +1\.25  not kept$")
+        self.assertIn("2 cases, 1 over their bound", out)
+
+    def test_a_case_that_failed(self):
+        code, _, err = self.table({"name": "a", "error_occurred": True, "error_message": "no device"})
+        self.assertEqual(code, 1)
+        self.assertIn("host: a: no device", err)
+
+    def test_nothing_was_run(self):
+        code, _, err = self.table()
+        self.assertEqual(code, 1)
+        self.assertIn("no benchmark was run", err)
+
+
+if __name__ == "__main__":
+    unittest.main()
