@@ -61,9 +61,6 @@ else
     set -- --no-suite=headers --no-suite=architecture --no-suite=scripts --no-suite=install
   fi
   export UBSAN_OPTIONS="${UBSAN_OPTIONS-halt_on_error=1:print_stacktrace=1}"
-  # Its guess at where a library's thread-local memory begins is wrong when that memory happens to begin at a page: the
-  # leak checker then crashes. Without the guess it finds the same leaks.
-  export ASAN_OPTIONS="${ASAN_OPTIONS-intercept_tls_get_addr=0}"
   # Tests ask for more memory than there is.
   export TSAN_OPTIONS="${TSAN_OPTIONS-allocator_may_return_null=1}"
 fi
