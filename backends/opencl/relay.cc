@@ -20,8 +20,10 @@ class Relay {
 
   void finish(cl_int status) noexcept {
     if (is_done_.exchange(true)) return;
-    // It fails only for an event that is set already, or that does not exist.
-    static_cast<void>(api().clSetUserEventStatus(target_.get(), status));
+    const cl_int code = api().clSetUserEventStatus(target_.get(), status);
+    // Short of memory a driver may refuse, and whoever waits for the target would wait for ever: the watch tries again.
+    // An event that is set already, or was never made, is as done as it can be.
+    if (code == CL_OUT_OF_RESOURCES || code == CL_OUT_OF_HOST_MEMORY) is_done_.store(false);
   }
 
   // Whether it is done. For drivers that do not say when work fails.

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <mutex>
 
@@ -22,10 +23,13 @@ struct State {
   int code = 0;
   long until_loss = 0;
   bool is_lost = false;
+  int pauses = 0;
+  long failures = 0;
   std::string failed;
   std::map<std::string, long> calls;
   long submissions = 0;
   std::map<std::string, long> live;
+  std::vector<std::function<void()>> releases;  // that failed
 };
 
 State& state() {
@@ -48,18 +52,21 @@ int intercept(const std::string& function) {
   State& now = state();
   const std::lock_guard lock(now.mutex);
   ++now.calls[function];
-  if (begins(function, "clRelease")) return CL_SUCCESS;
+  if (now.pauses > 0) return CL_SUCCESS;
   if (is_submission(function)) {
     ++now.submissions;
     if (now.until_loss > 0 && --now.until_loss == 0) now.is_lost = true;
   }
   if (now.is_lost && needs_device(function)) {
     if (now.failed.empty()) now.failed = function;
+    ++now.failures;
     return CL_DEVICE_NOT_AVAILABLE;
   }
-  const bool is_meant = now.nth > 0 && (now.planned.empty() || now.planned == function);
+  const bool is_any = now.planned.empty() && !begins(function, "clRelease");
+  const bool is_meant = now.nth > 0 && (is_any || now.planned == function);
   if (!is_meant || --now.nth > 0) return CL_SUCCESS;
   now.failed = function;
+  ++now.failures;
   return now.code;
 }
 
@@ -81,6 +88,13 @@ void count_references(const std::string& function) {
   if (function == "clCreateUserEvent") count("Event", 1);
 }
 
+// A release that failed, until reset().
+void put_off(std::function<void()> release) {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  now.releases.push_back(std::move(release));
+}
+
 template <typename Function>
 Function* real(const char* name) {
   static void* const loader = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -99,16 +113,24 @@ EXPORTED const std::vector<std::string>& functions() {
 #define ANSWERS(name, parameters, arguments) #name,
 #define ENQUEUES ANSWERS
 #define MAKES(result, name, parameters, arguments) #name,
+#define RELEASES(name, handle) #name,
 #include "drivers/opencl/forwarded.inc"
 #undef ANSWERS
 #undef ENQUEUES
 #undef MAKES
+#undef RELEASES
   };
   return names;
 }
 
 EXPORTED void reset() {
   State& now = state();
+  std::vector<std::function<void()>> releases;
+  {
+    const std::lock_guard lock(now.mutex);
+    releases.swap(now.releases);
+  }
+  for (const auto& release : releases) release();
   const std::lock_guard lock(now.mutex);
   now.planned.clear();
   now.failed.clear();
@@ -131,6 +153,24 @@ EXPORTED void plan_loss(long nth) {
   State& now = state();
   const std::lock_guard lock(now.mutex);
   now.until_loss = nth;
+}
+
+EXPORTED Pause::Pause() {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  ++now.pauses;
+}
+
+EXPORTED Pause::~Pause() {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  --now.pauses;
+}
+
+EXPORTED long failures() {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  return now.failures;
 }
 
 EXPORTED std::string failed() {
@@ -189,5 +229,19 @@ EXPORTED long live(const std::string& object) {
     result made = forward arguments;                                            \
     if (made != nullptr) opencl_faults::count_references(#name);                \
     return made;                                                                \
+  }
+#define RELEASES(name, handle)                                                  \
+  extern "C" EXPORTED cl_int CL_API_CALL name(handle one) {                     \
+    static auto* const forward = opencl_faults::real<decltype(::name)>(#name);  \
+    const auto release = [one] {                                                \
+      const cl_int code = forward(one);                                         \
+      if (code == CL_SUCCESS) opencl_faults::count_references(#name);           \
+      return code;                                                              \
+    };                                                                          \
+    if (const int code = opencl_faults::intercept(#name); code != CL_SUCCESS) { \
+      opencl_faults::put_off(release);                                          \
+      return code;                                                              \
+    }                                                                           \
+    return release();                                                           \
   }
 #include "drivers/opencl/forwarded.inc"
