@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/plugin_entry.h"
 #include "shared_streams/queue.h"
 #include "shared_streams/reach.h"
 
@@ -228,19 +229,13 @@ arrowdevice_backend make_table(const Backend& backend) {
 }  // namespace
 
 const arrowdevice_backend* enter(const Backend& backend, uint32_t host_abi, arrowdevice_error* error) noexcept {
-  const arrowdevice_backend* entered = nullptr;
-  guarded(error, [&] {
-    if (host_abi != ARROWDEVICE_BACKEND_ABI_VERSION) {
-      throw Error(ENOTSUP, format("the library speaks version %u of the backend table, the backend %s version %u",
-                                  host_abi, backend.name, ARROWDEVICE_BACKEND_ABI_VERSION));
-    }
+  return enter_plugin(backend.name, host_abi, error, [&]() -> const arrowdevice_backend& {
     static const arrowdevice_backend table = [&] {
       gpus = &backend.gpus;
       return make_table(backend);
     }();
-    entered = &table;
+    return table;
   });
-  return entered;
 }
 
 }  // namespace arrowdevice::streams

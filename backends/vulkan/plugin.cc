@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The entry of the plugin: the one symbol that it exports.
-#include <arrowdevice/backend.h>
-
-#include <cerrno>
-
-#include "base/error.h"
+#include "base/plugin_entry.h"
 #include "vulkan/devices.h"
 #include "vulkan/table.h"
 
 extern "C" __attribute__((visibility("default"))) const arrowdevice_backend* arrowdevice_backend_entry(
     uint32_t host_abi, arrowdevice_error* error) {
-  const arrowdevice_backend* table = nullptr;
-  arrowdevice::guarded(error, [&] {
-    if (host_abi != ARROWDEVICE_BACKEND_ABI_VERSION) {
-      throw arrowdevice::Error(ENOTSUP, arrowdevice::format("the library speaks version %u of the backend table, the "
-                                                            "Vulkan backend %u",
-                                                            host_abi, ARROWDEVICE_BACKEND_ABI_VERSION));
-    }
+  return arrowdevice::enter_plugin("Vulkan", host_abi, error, []() -> const arrowdevice_backend& {
     arrowdevice::vulkan::Devices::instance();  // an environment that makes no sense is told of at once
-    table = &arrowdevice::vulkan::table();
+    return arrowdevice::vulkan::table();
   });
-  return table;
 }
