@@ -8,10 +8,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
+#include <stdexcept>
 #include <string>
 
 namespace drivers {
+
+// What is checked in a child process: what does not hold is its text.
+inline void expect(bool holds, const std::string& what) {
+  if (!holds) throw std::runtime_error(what);
+}
 
 template <typename Body>
 std::string in_child(Body&& body, std::string* output) {

@@ -14,16 +14,13 @@
 namespace {
 
 using drivers::calls;
+using drivers::expect;
 using drivers::in_child;
 using drivers::must;
 using drivers::Pending;
 using drivers::refusal;
 using drivers::table;
 using drivers::vendor;
-
-void expect(bool holds, const std::string& what) {
-  if (!holds) throw std::runtime_error(what);
-}
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 

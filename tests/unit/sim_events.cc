@@ -208,17 +208,21 @@ TEST_CASE("simulated device: latency and bandwidth keep a copy pending, and a lo
 
 TEST_CASE("simulated device: a link takes its time for each copy, and none of what passed while it was held", "[sim]") {
   using Clock = std::chrono::steady_clock;
-  auto configuration = devices("a");
-  configuration.devices[0].bandwidth = 1'000'000;
+  constexpr size_t kBytes = 60'000;  // 60 ms
+  auto configuration = devices("aa");
+  for (auto& one : configuration.devices) one.bandwidth = 1'000'000;
   control::reset(configuration);
-  void* device = open(0);
-  const Buffer buffer(device, 20'000);
-  const auto source = sample(20'000);
-  const Queue queue(device);
+  void* held = open(0);
+  void* other = open(1);
+  const Buffer target(held, kBytes), elsewhere(other, kBytes);
+  const auto source = sample(kBytes);
+  const Queue queue(held), clock(other);
   control::hold(0);
-  for (int i = 0; i < 3; ++i) queue.copy(to_device(buffer, source.data()));
+  queue.copy(to_device(target, source.data()));
   const Event event = queue.record();
-  std::this_thread::sleep_for(std::chrono::milliseconds(80));
+  // As long as the copy that is held would have taken.
+  clock.copy(to_device(elsewhere, source.data()));
+  CHECK(clock.finish() == 0);
   const auto resumed = Clock::now();
   control::resume(0);
   CHECK(event.wait() == 0);

@@ -163,10 +163,6 @@ std::vector<std::string> entry_points() {
   return names;
 }
 
-void expect(bool holds, const std::string& what) {
-  if (!holds) throw std::runtime_error(what);
-}
-
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace level_zero

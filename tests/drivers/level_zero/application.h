@@ -48,7 +48,6 @@ int64_t calls(const std::string& call);
 int64_t live_allocations();
 std::vector<std::string> entry_points();
 
-void expect(bool holds, const std::string& what);
 bool contains(const std::string& text, const std::string& part);
 
 }  // namespace level_zero

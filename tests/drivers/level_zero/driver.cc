@@ -9,14 +9,12 @@
 #include <level_zero/ze_api.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include "level_zero/entry_points.h"
 #include "level_zero/objects.h"
@@ -327,17 +325,8 @@ EXPORT ze_result_t zeEventQueryStatus(ze_event_handle_t event) {
 
 EXPORT ze_result_t zeEventHostSynchronize(ze_event_handle_t event, uint64_t timeout) {
   BEGIN("zeEventHostSynchronize");
-  if (timeout == UINT64_MAX) {
-    objects().wait(event);
-    return ZE_RESULT_SUCCESS;
-  }
-  constexpr std::chrono::microseconds kPause{50};
-  const auto start = std::chrono::steady_clock::now();
-  while (!objects().is_done(event)) {
-    if (std::chrono::steady_clock::now() - start >= std::chrono::nanoseconds(timeout)) return ZE_RESULT_NOT_READY;
-    std::this_thread::sleep_for(kPause);
-  }
-  return ZE_RESULT_SUCCESS;
+  const int64_t timeout_ns = timeout > static_cast<uint64_t>(INT64_MAX) ? -1 : static_cast<int64_t>(timeout);
+  return objects().wait(event, timeout_ns) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
 
 // -- memory

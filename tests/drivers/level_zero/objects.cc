@@ -215,15 +215,17 @@ bool Objects::is_done(ze_event_handle_t handle) {
   return true;
 }
 
-void Objects::wait(ze_event_handle_t handle) {
+bool Objects::wait(ze_event_handle_t handle, int64_t timeout_ns) {
   void* signal = nullptr;
   {
     const std::lock_guard lock(mutex_);
     signal = event(handle)->signal;
   }
-  if (signal == nullptr) violation("the program waits for ever for an event that nothing signals");
-  machine_.wait(signal);
-  is_done(handle);
+  if (signal == nullptr) {
+    if (timeout_ns < 0) violation("the program waits for ever for an event that nothing signals");
+    return false;
+  }
+  return machine_.wait(signal, timeout_ns) && is_done(handle);
 }
 
 // -- memory

@@ -77,7 +77,8 @@ class Objects {
   void reset(ze_event_handle_t handle);
   bool is_done(ze_event_handle_t handle);
   // For ever.
-  void wait(ze_event_handle_t handle);
+  // False when the time is over first; negative: for ever.
+  bool wait(ze_event_handle_t handle, int64_t timeout_ns);
 
   void keep_memory(ze_context_handle_t context, uintptr_t start);
   void forget_memory(ze_context_handle_t context, uintptr_t start);

@@ -15,6 +15,7 @@
 
 namespace {
 
+using drivers::expect;
 using drivers::in_child;
 using drivers::must;
 using drivers::Pending;
@@ -22,7 +23,6 @@ using drivers::refusal;
 using drivers::table;
 using level_zero::calls;
 using level_zero::contains;
-using level_zero::expect;
 using level_zero::ze;
 
 // For the length of a scope.

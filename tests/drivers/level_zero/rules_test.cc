@@ -159,7 +159,7 @@ TEST_CASE("the stand-in runs what no barrier orders in another order") {
             if (has_barrier) append_barrier(list, nullptr, nullptr);
             append_copy(list, target, later, sizeof later);
             level_zero::finish(context, list);
-            level_zero::expect(std::string(target) == (has_barrier ? later : first), "the other copy came later");
+            drivers::expect(std::string(target) == (has_barrier ? later : first), "the other copy came later");
             ze().zeCommandListDestroy(list);
           }
         }) == "");

@@ -16,12 +16,12 @@
 
 namespace {
 
+using drivers::expect;
 using drivers::in_child;
 using drivers::must;
 using drivers::refusal;
 using drivers::table;
 using level_zero::contains;
-using level_zero::expect;
 
 // Loaded for itself, as a producer's own extension module is.
 class Runtime {

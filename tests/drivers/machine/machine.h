@@ -107,7 +107,8 @@ class Machine {
   int device_of_event(void* event) const;
   void record(void* event, void* stream);
   bool is_done(void* event);
-  void wait(void* event);
+  // False when the time is over first; negative: for ever.
+  bool wait(void* event, int64_t timeout_ns = -1);
 
   // Nothing can be given back any more, and what is left at exit is nobody's fault.
   void lose() { lost_ = true; }

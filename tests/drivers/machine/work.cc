@@ -191,7 +191,7 @@ bool Machine::is_done(void* handle) {
   return true;
 }
 
-void Machine::wait(void* handle) {
+bool Machine::wait(void* handle, int64_t timeout_ns) {
   std::shared_ptr<sim::Fence> fence;
   Order known;
   {
@@ -200,9 +200,15 @@ void Machine::wait(void* handle) {
     fence = waited->fence;
     known = waited->at;
   }
-  if (fence != nullptr) fence->wait(-1);
+  try {
+    if (fence != nullptr) fence->wait(timeout_ns);
+  } catch (const arrowdevice::Error& e) {
+    if (e.code() != ETIMEDOUT) throw;
+    return false;
+  }
   const std::lock_guard lock(mutex_);
   host_.merge(known);
+  return true;
 }
 
 }  // namespace standin
