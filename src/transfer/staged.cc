@@ -16,7 +16,11 @@ using Region = arrowdevice_backend_region;
 constexpr int64_t kLargestPiece = 4 << 20;
 constexpr int64_t kSmallestPiece = 256 << 10;
 constexpr int64_t kPiecesOfACopy = 16;
-constexpr int64_t kPageBytes = 4096;  // devices like copies that begin at a round address
+// Towards the end of a copy of many pieces each is half of what is left, down to a quarter of a piece: the first link
+// stands still while the last one leaves.
+constexpr int64_t kPiecesOfATaperedCopy = 8;
+constexpr int64_t kShortestLastPieces = 4;  // in a piece
+constexpr int64_t kPageBytes = 4096;        // devices like copies that begin at a round address
 
 // So many blocks of staging memory go round: one fills, one empties, and the next to be filled waits behind the first,
 // so that the link from the source never waits for the CPU.
@@ -35,20 +39,26 @@ struct Stage {
   std::shared_ptr<device::Event> left;     // for the target
 };
 
-// Walks the regions in pieces of one size.
+// Walks the regions in pieces of one size, and shorter ones at the end.
 class Pieces {
  public:
-  Pieces(std::span<const Region> regions, int64_t piece_bytes) : regions_(regions), piece_bytes_(piece_bytes) {}
+  Pieces(std::span<const Region> regions, int64_t total, int64_t piece_bytes)
+      : regions_(regions),
+        longest_(piece_bytes),
+        shortest_(total < piece_bytes * kPiecesOfATaperedCopy ? piece_bytes : piece_bytes / kShortestLastPieces),
+        left_(total) {}
 
-  bool at_end() const noexcept { return next_ == regions_.size(); }
+  bool at_end() const noexcept { return left_ == 0; }
 
   // What of the regions is to go through a stage next.
   void lay_out(Stage& stage) {
     stage.download.clear();
     stage.upload.clear();
-    for (int64_t filled = 0; !at_end() && filled < piece_bytes_;) {
+    const int64_t wanted = std::min(left_, std::clamp(align_up(left_ / 2, kPageBytes), shortest_, longest_));
+    left_ -= wanted;
+    for (int64_t filled = 0; filled < wanted;) {
       const Region& region = regions_[next_];
-      const int64_t size = std::min(region.size - done_, piece_bytes_ - filled);
+      const int64_t size = std::min(region.size - done_, wanted - filled);
       stage.download.push_back(
           {nullptr, stage.memory, filled, region.from_device, region.src, region.src_offset + done_, size, 0});
       stage.upload.push_back(
@@ -64,8 +74,10 @@ class Pieces {
 
  private:
   std::span<const Region> regions_;
-  const int64_t piece_bytes_;
+  const int64_t longest_;
+  const int64_t shortest_;
   size_t next_ = 0;
+  int64_t left_;      // bytes of all regions
   int64_t done_ = 0;  // bytes of the next region
 };
 
@@ -88,7 +100,7 @@ void copy_staged(Route& route, std::span<const Region> regions, InFlight& in_fli
     route.target_queue().copy(stage.upload);
     stage.left = route.target_queue().record();
   };
-  Pieces pieces(regions, piece_bytes);
+  Pieces pieces(regions, total, piece_bytes);
   Stage* before = nullptr;
   for (size_t turn = 0; !pieces.at_end(); turn = (turn + 1) % stages.size()) {
     Stage& stage = stages[turn];

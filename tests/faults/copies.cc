@@ -212,8 +212,8 @@ TEST_CASE("staged copies between devices survive the failure of any backend call
 
 TEST_CASE("copies in several pieces survive the failure of any backend call", "[faults]") {
   for (const Way& way : {kStagedWays[0], kStagedWays[2]}) {
-    exercise(copying(Rows::large(), "9 MiB", way, {0}));
-    exercise(copying(Rows::large(), "9 MiB", way, {kAsync}));
+    exercise(copying(Rows::large(), "1.25 MiB", way, {0}));
+    exercise(copying(Rows::large(), "1.25 MiB", way, {kAsync}));
   }
 }
 

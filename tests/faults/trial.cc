@@ -396,7 +396,7 @@ const Rows& Rows::long_index() {
 
 const Rows& Rows::large() {
   static const Rows rows = [] {
-    constexpr int64_t kBytes = 9 << 20;
+    constexpr int64_t kBytes = 1280 << 10;
     Data data = data_of(kBytes, {no_buffer(), {}});
     auto& bytes = data.buffers[1].bytes;
     bytes.resize(kBytes);

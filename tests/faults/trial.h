@@ -23,7 +23,7 @@
 //
 // The program prints the list of all failed calls and their number when it ends: run `tests/faults/faults` in the build
 // folder, or `meson test -v 'every backend call fails in turn'`. Data is small but for an index of 80 KB and a staged
-// copy of 9 MiB; these and the second kind of data run with fewer combinations of flags.
+// copy of 1.25 MiB; these and the second kind of data run with fewer combinations of flags.
 #pragma once
 
 #include <functional>
@@ -43,7 +43,7 @@ class Rows {
   static const Rows& nested();      // strings, lists, views, a union, runs, a dictionary, with nulls
   static const Rows& flat();        // 64-bit integers with nulls
   static const Rows& long_index();  // a list with more than 64 KiB of offsets
-  static const Rows& large();       // more than two halves of the staging memory
+  static const Rows& large();       // five pieces, more than there are blocks of staging memory
 
   const ArrowSchema& schema() const { return *schema_; }
   int64_t length() const { return length_; }
