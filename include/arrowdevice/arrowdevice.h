@@ -751,10 +751,10 @@ ARROWDEVICE_API int arrowdevice_array_device(const struct ArrowDeviceArray* arra
  * @param out      the view, to be given to arrowdevice_view_release() or one of its kin.
  *
  * Errors: EINVAL the array does not fit its schema (the message names the child: "batch.prices.item: ..."); ENOTSUP a
- * format that is not known, or a level of validation that arrowdevice_array_validate() does not have; ENODEV its device
- * is not there; ETIMEDOUT, EIO from a wait.
+ * format that is not known; ENODEV its device is not there; ETIMEDOUT, EIO from a wait.
  * Implements: "Memory management", "Synchronization"; the layouts of the columnar format.
- * Thread-safety: per object. Blocks only with IMPORT_SIZES, or where the queue cannot wait on the device.
+ * Thread-safety: per object. Blocks only with IMPORT_SIZES, where the queue cannot wait on the device, or with a level
+ * of `validate` beyond the structure.
  */
 ARROWDEVICE_API int arrowdevice_array_import(struct ArrowDeviceArray* moved, const struct ArrowSchema* schema,
                                              const struct arrowdevice_import_options* options,
@@ -994,13 +994,21 @@ ARROWDEVICE_API int arrowdevice_array_select(struct ArrowDeviceArray* inout, con
  *
  * @param source_or_null  overrides what `(device_type, device_id)` would find.
  * @param level           ARROWDEVICE_VALIDATE_STRUCTURE: the structs, without looking at data;
- *                        ARROWDEVICE_VALIDATE_FULL: also the data, ENOTSUP in this release;
- *                        ARROWDEVICE_VALIDATE_STRICT: also what real producers neglect: ENOTSUP in this release.
+ *                        ARROWDEVICE_VALIDATE_FULL: also the data, wherever it lies: buffers are on the device that
+ *                        the array names and as large as its driver says they must be, `null_count` is right, offsets,
+ *                        views, type ids, run ends and dictionary indices refer to what is there, prefixes of views
+ *                        are those of their data, texts are UTF-8;
+ *                        ARROWDEVICE_VALIDATE_STRICT: also what real producers neglect: `reserved` is zero, and
+ *                        fields that are not nullable have no nulls in rows that can be seen.
  *
- * Errors: EINVAL an array that does not fit (the message names the child), or a level that is none of these; ENOTSUP a
- * format that is not known, or a level as above.
+ * Of host memory nobody knows how large it is: a buffer that is too small is found where a driver made it.
+ *
+ * Errors: EINVAL an array that does not fit (the message names the child, and the slot), or a level that is none of
+ * these; ENOTSUP a format that is not known; beyond the structure also ENODEV its device is not there, EIO from its
+ * event or the device, ENOMEM.
  * Implements: "Structure definitions"; the layouts of the columnar format.
- * Thread-safety: free on a `const` array. Does not block.
+ * Thread-safety: free on a `const` array. Beyond the structure it blocks until the array is ready, and while its data
+ * is read back, in pieces of 1 MiB.
  */
 ARROWDEVICE_API int arrowdevice_array_validate(const struct ArrowDeviceArray* array, const struct ArrowSchema* schema,
                                                struct arrowdevice_device* source_or_null, int level,

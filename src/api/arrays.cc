@@ -5,6 +5,7 @@
 #include "array/move.h"
 #include "array/part.h"
 #include "array/source.h"
+#include "array/validate.h"
 #include "array/view.h"
 #include "base/deadline.h"
 #include "base/sized_struct.h"
@@ -44,36 +45,22 @@ array::CopyOptions read(const arrowdevice_copy_options* given) {
   return read;
 }
 
-void check_level(int level) {
-  if (level < ARROWDEVICE_VALIDATE_STRUCTURE || level > ARROWDEVICE_VALIDATE_STRICT) {
-    throw Error(EINVAL, format("%d is no level of validation", level));
+array::Level read_level(int level) {
+  switch (level) {
+    case ARROWDEVICE_VALIDATE_STRUCTURE: return array::Level::kStructure;
+    case ARROWDEVICE_VALIDATE_FULL: return array::Level::kFull;
+    case ARROWDEVICE_VALIDATE_STRICT: return array::Level::kStrict;
+    default: throw Error(EINVAL, format("%d is no level of validation", level));
   }
 }
 
-// What the levels beyond the structure look at first, without any data.
-void check_reserved(const ArrowDeviceArray& array) {
-  for (const int64_t value : array.reserved) {
-    if (value != 0) throw Error(EINVAL, "the producer has left reserved bytes of the device array uninitialised");
-  }
-}
-
-void validate(const ArrowDeviceArray& array, const ArrowSchema& schema, int level) {
-  check_level(level);
-  array::check_alive(&array);
-  const schema::Tree tree(schema);
-  const schema::Binding bound(tree, array.array);
-  if (level == ARROWDEVICE_VALIDATE_STRUCTURE) return;
-  if (level == ARROWDEVICE_VALIDATE_STRICT) check_reserved(array);
-  throw Error(ENOTSUP, "this release validates structure only, not data");
-}
-
-array::ImportOptions read(const arrowdevice_import_options* given, int* level) {
+array::ImportOptions read(const arrowdevice_import_options* given) {
   const auto options = read_sized(given, kFirstImportOptionsSize, "options");
   if ((options.flags & ~uint32_t{ARROWDEVICE_IMPORT_SIZES}) != 0) {
     throw Error(EINVAL, format("options.flags is 0x%x, some of it unknown", options.flags));
   }
-  *level = options.validate;
-  return {.learn_sizes = (options.flags & ARROWDEVICE_IMPORT_SIZES) != 0,
+  return {.level = read_level(options.validate),
+          .learn_sizes = (options.flags & ARROWDEVICE_IMPORT_SIZES) != 0,
           .queue = api::queue_or_null(options.queue),
           .source = api::from_c(options.source_device),
           .deadline = Deadline::from_option(options.timeout_ns)};
@@ -115,9 +102,7 @@ ARROWDEVICE_API int arrowdevice_array_import(ArrowDeviceArray* moved, const Arro
                                              arrowdevice_error* error) {
   return guarded(error, [&] {
     api::prepare(out);
-    int level = 0;
-    const auto known = read(options, &level);
-    if (level != ARROWDEVICE_VALIDATE_STRUCTURE) validate(required(moved, "moved"), required(schema, "schema"), level);
+    const auto known = read(options);
     *out = new arrowdevice_view{array::View(required(moved, "moved"), required(schema, "schema"), known)};
   });
 }
@@ -268,8 +253,14 @@ ARROWDEVICE_API int arrowdevice_array_select(ArrowDeviceArray* inout, const Arro
 }
 
 ARROWDEVICE_API int arrowdevice_array_validate(const ArrowDeviceArray* array, const ArrowSchema* schema,
-                                               arrowdevice_device*, int level, arrowdevice_error* error) {
-  return guarded(error, [&] { validate(required(array, "array"), required(schema, "schema"), level); });
+                                               arrowdevice_device* source_or_null, int level,
+                                               arrowdevice_error* error) {
+  return guarded(error, [&] {
+    constexpr int64_t kForEver = -1;
+    const auto known = read_level(level);
+    array::validate(required(array, "array"), required(schema, "schema"), api::from_c(source_or_null), known,
+                    Deadline(kForEver));
+  });
 }
 
 }  // extern "C"

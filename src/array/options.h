@@ -22,7 +22,15 @@ struct CopyOptions {
   Deadline deadline{-1};
 };
 
+// How far an array is looked at.
+enum class Level {
+  kStructure,  // the structs alone
+  kFull,       // also the data: no consumer is led out of bounds, and texts are texts
+  kStrict,     // also what real producers neglect
+};
+
 struct ImportOptions {
+  Level level = Level::kStructure;
   bool learn_sizes = false;
   device::Queue* queue = nullptr;
   device::Device* source = nullptr;

@@ -6,6 +6,7 @@
 #include "array/mirror.h"
 #include "array/sizes.h"
 #include "array/source.h"
+#include "array/validate.h"
 #include "schema/metadata.h"
 
 namespace arrowdevice::array {
@@ -17,6 +18,7 @@ View::View(ArrowDeviceArray& moved, const ArrowSchema& schema, const ImportOptio
   const schema::Binding bound(tree, moved.array);
   device_ = &device_of(moved, options.source);
   use_.emplace(*device_);
+  validate_data(bound, moved, *device_, options.level, options.deadline);
   fill(bound, moved, options);
   keeper_->array() = moved;
   nodes_.front().array = &keeper_->array().array;

@@ -1,0 +1,530 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "array/validate.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "array/data_reader.h"
+#include "array/source.h"
+#include "array/utf8.h"
+#include "base/checked.h"
+#include "schema/binding.h"
+#include "transfer/extents.h"
+
+namespace arrowdevice::array {
+namespace {
+
+using schema::BufferShape;
+using schema::Refers;
+using transfer::BinaryView;
+using transfer::Validity;
+
+// Of data that is in host memory at once.
+constexpr int64_t kPieceBytes = 1 << 20;
+constexpr int64_t kViewBytes = sizeof(BinaryView);
+constexpr int kUnionOffsetBytes = 4;
+constexpr int64_t kViewPrefix = 4;
+
+std::string number(int64_t value) { return std::to_string(value); }
+
+// In pieces of so many slots that each needs no more than kPieceBytes.
+template <typename Body>
+void in_pieces(int64_t slots, int64_t bytes_of_a_slot, const Body& body) {
+  const int64_t most = std::max<int64_t>(kPieceBytes / std::max<int64_t>(bytes_of_a_slot, 1), 1);
+  for (int64_t first = 0; first < slots; first += most) body(first, std::min(most, slots - first));
+}
+
+int64_t count_set(const uint8_t* bits, int64_t first, int64_t count) noexcept {
+  int64_t set = 0;
+  int64_t at = first;
+  for (; at < first + count && at % 8 != 0; ++at) set += bits[at / 8] >> (at % 8) & 1;
+  for (; first + count - at >= 64; at += 64) {
+    uint64_t word;
+    std::memcpy(&word, bits + at / 8, sizeof word);
+    set += std::popcount(word);
+  }
+  for (; at < first + count; ++at) set += bits[at / 8] >> (at % 8) & 1;
+  return set;
+}
+
+// The value of an index of a dictionary; what is too large for an int64_t is as far out of range as the greatest one.
+int64_t load_dictionary_index(const uint8_t* entries, int64_t position, int64_t width, bool is_signed) noexcept {
+  uint64_t value = 0;
+  std::memcpy(&value, entries + position * width, static_cast<size_t>(width));  // little-endian
+  if (!is_signed) return value > INT64_MAX ? INT64_MAX : static_cast<int64_t>(value);
+  const int unused = 64 - static_cast<int>(width) * 8;
+  return static_cast<int64_t>(value << unused) >> unused;
+}
+
+class Validation {
+ public:
+  Validation(const schema::Binding& array, device::Device& source, device::Queue* queue,
+             const device::ForeignEvent& event, const Deadline& deadline, bool is_strict)
+      : array_(array),
+        source_(source),
+        index_(source, queue, event, deadline),
+        bits_(source, queue, event, deadline),
+        data_(source, queue, event, deadline),
+        sizes_on_host_(array.has_variadic() && transfer::variadic_sizes_on_host(array, source)),
+        is_strict_(is_strict) {}
+
+  void run(const ArrowDeviceArray& whole) {
+    for (int32_t field = 0; field < array_.tree().size(); ++field) {
+      check_places(field, whole);
+      check_nulls(field);
+      check_references(field);
+    }
+  }
+
+ private:
+  [[noreturn]] void refuse(int32_t field, const std::string& why) const {
+    throw Error(EINVAL, array_.tree().path(field) + ": " + why);
+  }
+  [[noreturn]] void refuse_slot(int32_t field, int64_t slot, const std::string& why) const {
+    refuse(field, "slot " + number(slot) + " " + why);
+  }
+
+  const schema::Type& type(int32_t field) const { return array_.tree()[field].type; }
+  std::string_view format(int32_t field) const { return array_.tree()[field].source->format; }
+  const void* buffer(int32_t field, BufferShape shape) const {
+    const auto& shapes = type(field).info().buffers;
+    const auto at = std::ranges::find(shapes, shape);
+    return at == shapes.end() ? nullptr : array_.buffers(field)[static_cast<size_t>(at - shapes.begin())];
+  }
+
+  // -- where buffers are
+
+  // What the driver knows of a buffer must agree with what the array says of it.
+  void check_places(int32_t field, const ArrowDeviceArray& whole) const {
+    if (source_.backend().table().describe_pointer == nullptr || source_.is_borrowed()) return;
+    size_t position = 0;
+    for (const auto shape : type(field).info().buffers) {
+      const int64_t repeat = shape == BufferShape::kVariadic ? array_.n_variadic(field) : 1;
+      for (int64_t i = 0; i < repeat; ++i) {
+        const void* const buffer = array_.buffers(field)[position++];
+        if (buffer != nullptr) check_place(field, shape, buffer, whole);
+      }
+    }
+  }
+
+  void check_place(int32_t field, BufferShape shape, const void* buffer, const ArrowDeviceArray& whole) const {
+    arrowdevice_pointer_info info{};
+    info.struct_size = sizeof info;
+    source_.backend().call("describe_pointer", source_.backend().table().describe_pointer, source_.handle(), buffer,
+                           &info);
+    if ((info.flags & ARROWDEVICE_POINTER_KNOWN) == 0) return;
+    const std::string name = std::string("the ") + schema::buffer_name(shape) + " buffer";
+    // Memory of another kind may be in reach all the same: pinned memory is of a GPU's kernels.
+    if (info.device_type == whole.device_type && info.device_id != whole.device_id) {
+      refuse(field, name + " is on device_id " + number(info.device_id) + ", and the array says device_id " +
+                        number(whole.device_id));
+    }
+    if (!source_.has_addresses() || info.base == nullptr || info.size < 0) return;
+    const int64_t needed = least_bytes(field, shape);
+    const int64_t behind = static_cast<const char*>(buffer) - static_cast<const char*>(info.base);
+    if (needed > info.size - behind) {
+      refuse(field, name + " needs " + number(needed) + " bytes, and its memory ends after " +
+                        number(std::max<int64_t>(info.size - behind, 0)));
+    }
+  }
+
+  // Bytes that a buffer needs for its slots, as far as their number says.
+  int64_t least_bytes(int32_t field, BufferShape shape) const {
+    if (shape == BufferShape::kVariadicSizes) return array_.n_variadic(field) * 8;
+    if (array_[field].length == 0) return 0;
+    return std::max<int64_t>(schema::buffer_bytes(type(field), shape, array_[field].offset + array_[field].length), 0);
+  }
+
+  // -- nulls
+
+  // Whether the `count` slots from `first` on, which is counted from the array's own first, are valid. Until the next
+  // call.
+  Validity validity(int32_t field, int64_t first, int64_t count) {
+    if (!has_bitmap(field)) return {};
+    const int64_t bit = array_[field].offset + first;
+    return {bits_.read({array_.buffers(field)[0], bit / 8, bytes_for_bits(bit % 8 + count)}), bit % 8};
+  }
+  bool has_bitmap(int32_t field) const {
+    return type(field).info().has_validity && array_.buffers(field)[0] != nullptr;
+  }
+
+  void check_nulls(int32_t field) {
+    const auto& array = array_[field];
+    if (!has_bitmap(field) || array.length == 0) return;
+    int64_t nulls = 0;
+    constexpr int64_t kSlotsOfAPiece = kPieceBytes * 8;
+    for (int64_t first = 0; first < array.length; first += kSlotsOfAPiece) {
+      const int64_t count = std::min(kSlotsOfAPiece, array.length - first);
+      const Validity piece = validity(field, first, count);
+      nulls += count - count_set(piece.bits, piece.bit, count);
+    }
+    if (array.null_count >= 0 && array.null_count != nulls) {
+      refuse(field, "null_count is " + number(array.null_count) + ", and the validity bitmap has " + number(nulls) +
+                        (nulls == 1 ? " null" : " nulls"));
+    }
+    if (nulls > 0 && array_.is_run_ends(field))
+      refuse(field, "run ends have no nulls, and these have " + number(nulls));
+    const bool may_be_null = (array_.tree()[field].source->flags & ARROW_FLAG_NULLABLE) != 0;
+    if (is_strict_ && nulls > 0 && !may_be_null && !array_.tree()[field].is_dictionary) check_hidden(field);
+  }
+
+  // All nulls of a field that has none must lie where no row can be seen.
+  void check_hidden(int32_t field) {
+    in_pieces(array_[field].length, 1, [&](int64_t first, int64_t count) {
+      const std::vector<bool> is_seen = seen_slots(field, first, count);
+      const Validity valid = validity(field, first, count);
+      for (int64_t i = 0; i < count; ++i) {
+        if (!valid.is_valid(i) && is_seen[static_cast<size_t>(i)]) {
+          refuse_slot(field, first + i, "is null, and the field is not nullable");
+        }
+      }
+    });
+  }
+
+  // Which of these slots lie under a row of all the structs around the field. Those of a union's child may belong to
+  // rows of another child: none counts as seen.
+  std::vector<bool> seen_slots(int32_t field, int64_t first, int64_t count) {
+    const int32_t parent = array_.tree()[field].parent;
+    const bool is_below_struct =
+        parent >= 0 && type(parent).info().refers == Refers::kSame && type(parent).union_map < 0;
+    if (!is_below_struct)
+      return std::vector<bool>(static_cast<size_t>(count), parent < 0 || type(parent).union_map < 0);
+    std::vector<bool> is_seen(static_cast<size_t>(count), false);
+    // A child's slot is its parent's, the parent's own offset included.
+    const auto& above = array_[parent];
+    const int64_t from = std::max(first, above.offset);
+    const int64_t to = std::min(first + count, above.offset + above.length);
+    if (from >= to) return is_seen;
+    const std::vector<bool> is_seen_above = seen_slots(parent, from - above.offset, to - from);
+    const Validity valid = validity(parent, from - above.offset, to - from);
+    for (int64_t slot = from; slot < to; ++slot) {
+      is_seen[static_cast<size_t>(slot - first)] =
+          is_seen_above[static_cast<size_t>(slot - from)] && valid.is_valid(slot - from);
+    }
+    return is_seen;
+  }
+
+  // -- what slots refer to
+
+  void check_references(int32_t field) {
+    if (array_.tree()[field].dictionary >= 0) check_dictionary_indices(field);
+    if (array_[field].length == 0) return;
+    switch (type(field).info().refers) {
+      case Refers::kOffsets: return check_offsets(field);
+      case Refers::kListViews: return check_list_views(field);
+      case Refers::kTypeIds: return check_type_ids(field);
+      case Refers::kBinaryViews: return check_binary_views(field);
+      case Refers::kRunEnds: return check_run_ends(field);
+      case Refers::kSame:
+        if (type(field).union_map >= 0) check_type_ids(field);
+        return;
+      case Refers::kNowhere:
+      case Refers::kTimes: return;
+    }
+  }
+
+  void check_dictionary_indices(int32_t field) {
+    const auto& array = array_[field];
+    const int64_t width = type(field).bit_width / 8;
+    const int64_t values = array_[array_.tree()[field].dictionary].length;
+    const bool is_signed = format(field)[0] >= 'a';  // "c", "s", "i", "l"
+    in_pieces(array.length, width, [&](int64_t first, int64_t count) {
+      const Validity valid = validity(field, first, count);
+      const auto* const indices =
+          index_.read({buffer(field, BufferShape::kValues), (array.offset + first) * width, count * width});
+      for (int64_t i = 0; i < count; ++i) {
+        if (!valid.is_valid(i)) continue;
+        const int64_t index = load_dictionary_index(indices, i, width, is_signed);
+        if (index < 0 || index >= values) {
+          refuse_slot(field, first + i,
+                      "has index " + number(index) + ", and the dictionary " + number(values) + " values");
+        }
+      }
+    });
+  }
+
+  // Of lists and binaries.
+  void check_offsets(int32_t field) {
+    const auto& array = array_[field];
+    const int width = type(field).info().offset_bytes;
+    const void* const bytes = buffer(field, BufferShape::kBytes);
+    const bool is_list = type(field).info().n_children == 1;
+    // Nothing says how many bytes there are, but where they are missing there are none.
+    const int64_t limit = is_list ? array_[array_.tree()[field].first_child].length : bytes == nullptr ? 0 : INT64_MAX;
+    const bool is_text = format(field) == "u" || format(field) == "U";
+    int64_t before = 0;
+    in_pieces(array.length, width, [&](int64_t first, int64_t count) {
+      const auto* const offsets = index_.read(
+          {buffer(field, BufferShape::kOffsets), checked_mul(array.offset + first, width), (count + 1) * width});
+      for (int64_t i = 0; i <= count; ++i) {
+        const int64_t offset = transfer::load_index(offsets, i, width);
+        if (offset < before) {
+          refuse_slot(field, first + i,
+                      "has offset " + number(offset) + ", less than " + number(before) + " before it");
+        }
+        if (offset > limit) {
+          refuse_slot(field, first + i,
+                      "has offset " + number(offset) + ", and there are " + number(limit) +
+                          (is_list ? " items" : " bytes of data"));
+        }
+        before = offset;
+      }
+      if (is_text) check_texts(field, first, count, offsets, width, bytes);
+    });
+  }
+
+  void check_texts(int32_t field, int64_t first, int64_t count, const uint8_t* offsets, int width, const void* bytes) {
+    const Validity valid = validity(field, first, count);
+    const int64_t end = transfer::load_index(offsets, count, width);
+    Utf8Check check;
+    const uint8_t* window = nullptr;
+    int64_t window_begin = 0, window_end = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      if (!valid.is_valid(i)) continue;
+      const int64_t text_end = transfer::load_index(offsets, i + 1, width);
+      for (int64_t at = transfer::load_index(offsets, i, width); at < text_end;) {
+        if (at >= window_end) {
+          window_begin = at;
+          window_end = std::min(end, at + kPieceBytes);
+          window = data_.read({bytes, window_begin, window_end - window_begin});
+        }
+        const int64_t size = std::min(text_end, window_end) - at;
+        check.feed(window + (at - window_begin), size);
+        at += size;
+      }
+      if (!check.finish()) refuse_slot(field, first + i, "is no UTF-8");
+    }
+  }
+
+  void check_list_views(int32_t field) {
+    const auto& array = array_[field];
+    const int width = type(field).info().offset_bytes;
+    const int64_t items = array_[array_.tree()[field].first_child].length;
+    in_pieces(array.length, width, [&](int64_t first, int64_t count) {
+      const Validity valid = validity(field, first, count);
+      const int64_t place = checked_mul(array.offset + first, width);
+      const auto [offsets, sizes] = index_.read({{buffer(field, BufferShape::kSlotOffsets), place, count * width},
+                                                 {buffer(field, BufferShape::kSlotSizes), place, count * width}});
+      for (int64_t i = 0; i < count; ++i) {
+        if (!valid.is_valid(i)) continue;
+        const int64_t offset = transfer::load_index(offsets, i, width);
+        const int64_t size = transfer::load_index(sizes, i, width);
+        if (offset < 0 || size < 0 || size > items || offset > items - size) {
+          refuse_slot(field, first + i,
+                      "has offset " + number(offset) + " and size " + number(size) + ", and there are " +
+                          number(items) + " items");
+        }
+      }
+    });
+  }
+
+  // Of unions, and of dense ones the offsets too.
+  void check_type_ids(int32_t field) {
+    const auto& array = array_[field];
+    const auto& described = array_.tree()[field];
+    const auto& children = array_.tree().union_map(described);
+    const void* const offsets_buffer = buffer(field, BufferShape::kSlotOffsets);
+    in_pieces(array.length, kUnionOffsetBytes, [&](int64_t first, int64_t count) {
+      const DataRange ids{buffer(field, BufferShape::kTypeIds), array.offset + first, count};
+      const uint8_t* type_ids = nullptr;
+      const uint8_t* offsets = nullptr;
+      if (offsets_buffer == nullptr) {
+        type_ids = index_.read(ids);
+      } else {
+        const auto found = index_.read(
+            {ids, DataRange{offsets_buffer, (array.offset + first) * kUnionOffsetBytes, count * kUnionOffsetBytes}});
+        type_ids = found[0];
+        offsets = found[1];
+      }
+      for (int64_t i = 0; i < count; ++i) {
+        const int8_t child = transfer::union_child(type_ids[i], children);
+        if (child < 0)
+          refuse_slot(field, first + i,
+                      "has type id " + number(static_cast<int8_t>(type_ids[i])) + ", which the type does not name");
+        if (offsets == nullptr) continue;
+        const int64_t offset = transfer::load_index(offsets, i, kUnionOffsetBytes);
+        const int64_t length = array_[described.first_child + child].length;
+        if (offset < 0 || offset >= length) {
+          refuse_slot(
+              field, first + i,
+              "has offset " + number(offset) + ", and child " + number(child) + " has length " + number(length));
+        }
+      }
+    });
+  }
+
+  void check_run_ends(int32_t field) {
+    const auto& array = array_[field];
+    const int32_t ends_field = array_.tree()[field].first_child;
+    const auto& ends = array_[ends_field];
+    const int width = static_cast<int>(type(ends_field).bit_width / 8);
+    int64_t before = 0;
+    in_pieces(ends.length, width, [&](int64_t first, int64_t count) {
+      const auto* const entries =
+          index_.read({buffer(ends_field, BufferShape::kValues), (ends.offset + first) * width, count * width});
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t end = transfer::load_index(entries, i, width);
+        if (end <= before) {
+          refuse_slot(ends_field, first + i, "ends at " + number(end) + ", and the run before it at " + number(before));
+        }
+        before = end;
+      }
+    });
+    if (before < array.offset + array.length) {
+      refuse(field,
+             "the runs end at " + number(before) + ", and the array reaches " + number(array.offset + array.length));
+    }
+    if (array_[ends_field + 1].length < ends.length) {
+      refuse(field, number(ends.length) + " runs have " + number(array_[ends_field + 1].length) + " values");
+    }
+  }
+
+  // -- binary views
+
+  static constexpr int64_t kFirstVariadic = 2;  // behind validity and views
+
+  // Of the data that a view refers to.
+  struct Part {
+    int64_t slot;
+    DataRange range;
+    std::optional<std::array<uint8_t, kViewPrefix>> prefix;  // that it must begin with
+    bool is_last;
+  };
+
+  void check_binary_views(int32_t field) {
+    const auto& array = array_[field];
+    const std::vector<int64_t> sizes = variadic_sizes(field);
+    const bool is_text = format(field) == "vu";
+    Utf8Check check;
+    std::vector<Part> parts;
+    int64_t bytes = 0;
+    const auto flush = [&] {
+      check_parts(field, parts, is_text, check);
+      parts.clear();
+      bytes = 0;
+    };
+    in_pieces(array.length, kViewBytes, [&](int64_t first, int64_t count) {
+      const Validity valid = validity(field, first, count);
+      const auto* const views =
+          index_.read({buffer(field, BufferShape::kViews), (array.offset + first) * kViewBytes, count * kViewBytes});
+      for (int64_t i = 0; i < count; ++i) {
+        if (!valid.is_valid(i)) continue;
+        BinaryView view;
+        std::memcpy(&view, views + i * kViewBytes, sizeof view);
+        check_view(field, first + i, view, sizes);
+        if (view.is_inline()) {
+          Utf8Check inline_check;
+          inline_check.feed(view.rest, view.size);
+          if (is_text && !inline_check.finish()) refuse_slot(field, first + i, "is no UTF-8");
+          continue;
+        }
+        if (kPieceBytes - bytes < kViewPrefix) flush();
+        const auto target = transfer::view_target(view);
+        const void* const data = array_.buffers(field)[static_cast<size_t>(kFirstVariadic + target.buffer)];
+        const int64_t wanted = is_text ? view.size : kViewPrefix;
+        for (int64_t done = 0; done < wanted;) {
+          const int64_t size = std::min(wanted - done, kPieceBytes - bytes);
+          Part part{first + i, {data, target.offset + done, size}, std::nullopt, done + size == wanted};
+          if (done == 0) std::memcpy(part.prefix.emplace().data(), view.rest, kViewPrefix);
+          parts.push_back(part);
+          done += size;
+          bytes += size;
+          if (bytes == kPieceBytes) flush();
+        }
+      }
+    });
+    flush();
+  }
+
+  void check_view(int32_t field, int64_t slot, const BinaryView& view, const std::vector<int64_t>& sizes) const {
+    if (view.size < 0) refuse_slot(field, slot, "has length " + number(view.size));
+    if (view.is_inline()) return;
+    const auto target = transfer::view_target(view);
+    const auto n = static_cast<int64_t>(sizes.size());
+    if (target.buffer < 0 || target.buffer >= n) {
+      refuse_slot(field, slot, "is in buffer " + number(target.buffer) + ", and there are " + number(n));
+    }
+    const int64_t size = sizes[static_cast<size_t>(target.buffer)];
+    if (target.offset < 0 || target.offset > size - view.size) {
+      refuse_slot(field, slot,
+                  "has offset " + number(target.offset) + " and length " + number(view.size) + ", and buffer " +
+                      number(target.buffer) + " has " + number(size) + " bytes");
+    }
+  }
+
+  void check_parts(int32_t field, const std::vector<Part>& parts, bool is_text, Utf8Check& check) {
+    std::vector<DataRange> ranges;
+    for (const auto& part : parts) ranges.push_back(part.range);
+    std::vector<const uint8_t*> found(ranges.size());
+    data_.read(ranges.data(), ranges.size(), found.data());
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const auto& part = parts[i];
+      if (part.prefix && std::memcmp(found[i], part.prefix->data(), kViewPrefix) != 0) {
+        refuse_slot(field, part.slot, "has a prefix that its data does not begin with");
+      }
+      if (!is_text) continue;
+      check.feed(found[i], part.range.size);
+      if (part.is_last && !check.finish()) refuse_slot(field, part.slot, "is no UTF-8");
+    }
+  }
+
+  std::vector<int64_t> variadic_sizes(int32_t field) {
+    const int64_t n = array_.n_variadic(field);
+    std::vector<int64_t> sizes(static_cast<size_t>(n));
+    if (n == 0) return sizes;
+    const void* const buffer = array_.buffers(field).back();
+    const auto* const entries = sizes_on_host_ ? static_cast<const uint8_t*>(buffer) : index_.read({buffer, 0, n * 8});
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t size = transfer::load_index(entries, i, 8);
+      if (size < 0) refuse(field, "variadic buffer " + number(i) + " has " + number(size) + " bytes");
+      if (size > 0 && array_.buffers(field)[static_cast<size_t>(kFirstVariadic + i)] == nullptr) {
+        refuse(field, "variadic buffer " + number(i) + " has " + number(size) + " bytes and is NULL");
+      }
+      sizes[static_cast<size_t>(i)] = size;
+    }
+    return sizes;
+  }
+
+  const schema::Binding& array_;
+  device::Device& source_;
+  // One for each kind of data, since what was read is valid until the next call only.
+  DataReader index_;
+  DataReader bits_;
+  DataReader data_;
+  const bool sizes_on_host_;
+  const bool is_strict_;
+};
+
+void check_reserved(const ArrowDeviceArray& array) {
+  for (const int64_t value : array.reserved) {
+    if (value != 0) throw Error(EINVAL, "the producer has left reserved bytes of the device array uninitialised");
+  }
+}
+
+}  // namespace
+
+void validate(const ArrowDeviceArray& array, const ArrowSchema& schema, device::Device* named, Level level,
+              const Deadline& deadline) {
+  check_alive(&array);
+  const schema::Tree tree(schema);
+  const schema::Binding bound(tree, array.array);
+  if (level != Level::kStructure) validate_data(bound, array, device_of(array, named), level, deadline);
+}
+
+void validate_data(const schema::Binding& bound, const ArrowDeviceArray& array, device::Device& source, Level level,
+                   const Deadline& deadline) {
+  if (level == Level::kStructure) return;
+  if (level == Level::kStrict) check_reserved(array);
+  const device::ForeignEvent event(source, array.sync_event);
+  event.wait(deadline.left());
+  const bool in_place = source.has_addresses() && source.is_host_readable();
+  const device::QueueLease lease = in_place ? device::QueueLease() : device::QueueLease(source);
+  Validation(bound, source, lease.get(), event, deadline, level == Level::kStrict).run(array);
+}
+
+}  // namespace arrowdevice::array
