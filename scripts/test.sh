@@ -48,13 +48,16 @@ fi
 if [ "$sanitize" = none ]; then
   build=$work/test
   optimization=2
+  debug_info=-g
   arrow_cpp=enabled
   python=$("$root/scripts/python-env.sh" "$work/python") || fail "FAILED: making the Python environment"
   set -- "--python=$python" "--pytest=$root/tests/demo" "--pytest=$root/tests/interop"
 else
   build=$work/test-$(echo "$sanitize" | tr ',' '-')
   arrow_cpp=disabled
-  optimization=1 # what a sanitizer adds takes long to optimise further
+  # What a sanitizer adds takes long to optimise further and to describe to a debugger: its reports need lines only.
+  optimization=g
+  debug_info=-g1
   if [ "$sanitize" = thread ]; then
     set -- --suite=unit --suite=stress --suite=threads
   else
@@ -74,8 +77,12 @@ set_options() {
 if [ -f "$build/build.ninja" ]; then
   set_options --reconfigure # which also knows options that are newer than the build
 else
-  set_options -Ddebug=true "-Doptimization=$optimization" -Db_ndebug=false -Dtests=enabled -Dsim=enabled
+  set_options -Ddebug=true "-Doptimization=$optimization" "-Dc_args=$debug_info" "-Dcpp_args=$debug_info" \
+    -Db_ndebug=false -Dtests=enabled -Dsim=enabled
 fi
-meson compile -C "$build" </dev/null || fail "FAILED: building in $build"
+# With a sanitizer, what the tests need is built as they begin.
+if [ "$sanitize" = none ]; then
+  meson compile -C "$build" </dev/null || fail "FAILED: building in $build"
+fi
 
 exec python3 "$root/scripts/run_tests.py" "$@" ${counts:+"$counts"} "$build"

@@ -269,7 +269,7 @@ void unknown_formats_are_unsupported(Subject& subject) {
 }
 
 void valid_arrays_are_valid(Subject& subject) {
-  for_each(testing::all_cases(), [&](Sample& sample) {
+  for_each(testing::asked_cases(), [&](Sample& sample) {
     succeed([&](auto* error) {
       return arrowdevice_array_validate(sample.host.get(), sample.schema.get(), nullptr, ARROWDEVICE_VALIDATE_STRUCTURE,
                                         error);

@@ -33,7 +33,7 @@ void expect_counts(const Sample& sample, const ArrowArray& slice, Range range) {
 }
 
 void copies_host_slices(Subject& subject) {
-  for_each(testing::all_cases(), [&](Sample& sample) {
+  for_each(testing::asked_cases(), [&](Sample& sample) {
     for (const Range range : ranges_of(sample.twin->length)) {
       auto slice = subject.slice(*sample.host, *sample.schema, range);
       expect_clean(canon_problem(*slice, *sample.schema, subject.cpu_info(), kShared), "the slice");
@@ -79,7 +79,7 @@ void copies_device_slices(Subject& subject) {
 }
 
 void moves_device_slices(Subject& subject) {
-  for_each(testing::all_cases(), [&](Sample& sample) {
+  for_each(testing::asked_cases(), [&](Sample& sample) {
     const int64_t rows = sample.twin->length;
     const Range range{rows / 3, rows - rows / 3 - rows / 5};
     auto there = subject.to_device(*sample.host, *sample.schema);
@@ -97,7 +97,7 @@ void moves_device_slices(Subject& subject) {
 }
 
 void slices_slices(Subject& subject) {
-  for_each(testing::all_cases(), [&](Sample& sample) {
+  for_each(testing::asked_cases(), [&](Sample& sample) {
     if (sample.twin->length < 19) return;
     auto there = subject.to_device(*sample.host, *sample.schema);
     auto outer = subject.slice(*there, *sample.schema, {3, 15});
@@ -114,7 +114,7 @@ void slices_slices(Subject& subject) {
 }
 
 void copies_slices_whole(Subject& subject) {
-  for_each(testing::all_cases(), [&](Sample& sample) {
+  for_each(testing::asked_cases(), [&](Sample& sample) {
     if (sample.twin->length < 16) return;
     auto there = subject.to_device(*sample.host, *sample.schema);
     auto slice = subject.slice(*there, *sample.schema, {5, 9});

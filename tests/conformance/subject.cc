@@ -180,7 +180,7 @@ void for_each(const std::vector<HostCase>& cases, const std::function<void(Sampl
 
 const std::vector<HostCase>& thorough_cases() {
   static const std::vector<HostCase> cases = [] {
-    std::vector<HostCase> made = testing::all_cases();
+    std::vector<HostCase> made = testing::asked_cases();
     made.insert(made.end(), testing::large_cases().begin(), testing::large_cases().end());
     return made;
   }();

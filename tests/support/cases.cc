@@ -2,6 +2,7 @@
 #include "support/cases.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <stdexcept>
 #include <utility>
 
@@ -239,6 +240,11 @@ const std::vector<HostCase>& few_cases() {
 const std::vector<HostCase>& large_cases() {
   static const std::vector<HostCase> cases = make_large();
   return cases;
+}
+
+const std::vector<HostCase>& asked_cases() {
+  const char* const which = std::getenv("ARROWDEVICE_TEST_CASES");
+  return which != nullptr && std::string(which) == "few" ? few_cases() : all_cases();
 }
 
 const HostCase& find_case(const std::string& name) {

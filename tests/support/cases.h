@@ -49,6 +49,8 @@ const std::vector<HostCase>& all_cases();
 const std::vector<HostCase>& few_cases();
 // Few and large: offsets, views and runs of more than 64 KiB.
 const std::vector<HostCase>& large_cases();
+// All, or few where ARROWDEVICE_TEST_CASES is "few".
+const std::vector<HostCase>& asked_cases();
 // The one with that name. Throws std::invalid_argument.
 const HostCase& find_case(const std::string& name);
 
