@@ -24,7 +24,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int64_t kColumns = 8;
-constexpr int64_t kRows = 64 << 10;
+constexpr int64_t kRows = 128 << 10;
 constexpr int kFilling = 10;  // until the pipeline is full
 constexpr int kBatches = 100;
 constexpr double kLinkSeconds = 0.020;  // of one batch

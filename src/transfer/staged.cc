@@ -2,6 +2,7 @@
 #include "transfer/staged.h"
 
 #include <algorithm>
+#include <deque>
 
 #include "base/checked.h"
 #include "transfer/contents.h"
@@ -15,16 +16,14 @@ using Region = arrowdevice_backend_region;
 // stands still until then.
 constexpr int64_t kLargestPiece = 4 << 20;
 constexpr int64_t kSmallestPiece = 256 << 10;
-constexpr int64_t kPiecesOfACopy = 16;
-// Towards the end of a copy of many pieces each is half of what is left, down to a quarter of a piece: the first link
-// stands still while the last one leaves.
-constexpr int64_t kPiecesOfATaperedCopy = 8;
-constexpr int64_t kShortestLastPieces = 4;  // in a piece
-constexpr int64_t kPageBytes = 4096;        // devices like copies that begin at a round address
+constexpr int64_t kPiecesOfACopy = 32;
+constexpr int64_t kPageBytes = 4096;  // devices like copies that begin at a round address
 
-// So many blocks of staging memory go round: one fills, one empties, and the next to be filled waits behind the first,
-// so that the link from the source never waits for the CPU.
-constexpr int64_t kBlocks = 3;
+// While one piece arrives, so many wait behind it already: the link from the source has work also when the CPU, which
+// sends on what has arrived, is late.
+constexpr size_t kPiecesAhead = 2;
+// Blocks of staging memory, which go round: for these, one that leaves, and one that is to be filled next.
+constexpr int64_t kBlocks = kPiecesAhead + 3;
 
 int64_t piece_size(int64_t total) {
   return std::min(total, align_up(std::clamp(total / kPiecesOfACopy, kSmallestPiece, kLargestPiece), kPageBytes));
@@ -39,26 +38,20 @@ struct Stage {
   std::shared_ptr<device::Event> left;     // for the target
 };
 
-// Walks the regions in pieces of one size, and shorter ones at the end.
+// Walks the regions in pieces of one size.
 class Pieces {
  public:
-  Pieces(std::span<const Region> regions, int64_t total, int64_t piece_bytes)
-      : regions_(regions),
-        longest_(piece_bytes),
-        shortest_(total < piece_bytes * kPiecesOfATaperedCopy ? piece_bytes : piece_bytes / kShortestLastPieces),
-        left_(total) {}
+  Pieces(std::span<const Region> regions, int64_t piece_bytes) : regions_(regions), piece_bytes_(piece_bytes) {}
 
-  bool at_end() const noexcept { return left_ == 0; }
+  bool at_end() const noexcept { return next_ == regions_.size(); }
 
   // What of the regions is to go through a stage next.
   void lay_out(Stage& stage) {
     stage.download.clear();
     stage.upload.clear();
-    const int64_t wanted = std::min(left_, std::clamp(align_up(left_ / 2, kPageBytes), shortest_, longest_));
-    left_ -= wanted;
-    for (int64_t filled = 0; filled < wanted;) {
+    for (int64_t filled = 0; !at_end() && filled < piece_bytes_;) {
       const Region& region = regions_[next_];
-      const int64_t size = std::min(region.size - done_, wanted - filled);
+      const int64_t size = std::min(region.size - done_, piece_bytes_ - filled);
       stage.download.push_back(
           {nullptr, stage.memory, filled, region.from_device, region.src, region.src_offset + done_, size, 0});
       stage.upload.push_back(
@@ -74,10 +67,8 @@ class Pieces {
 
  private:
   std::span<const Region> regions_;
-  const int64_t longest_;
-  const int64_t shortest_;
+  const int64_t piece_bytes_;
   size_t next_ = 0;
-  int64_t left_;      // bytes of all regions
   int64_t done_ = 0;  // bytes of the next region
 };
 
@@ -100,19 +91,23 @@ void copy_staged(Route& route, std::span<const Region> regions, InFlight& in_fli
     route.target_queue().copy(stage.upload);
     stage.left = route.target_queue().record();
   };
-  Pieces pieces(regions, total, piece_bytes);
-  Stage* before = nullptr;
+  Pieces pieces(regions, piece_bytes);
+  std::deque<Stage*> arriving;
+  const auto send_oldest_on = [&] {
+    send_on(*arriving.front());
+    arriving.pop_front();
+  };
   for (size_t turn = 0; !pieces.at_end(); turn = (turn + 1) % stages.size()) {
+    // With fewer blocks than pieces ahead, what is to be filled anew has to leave first.
+    if (arriving.size() == std::min(kPiecesAhead + 1, stages.size())) send_oldest_on();
     Stage& stage = stages[turn];
     if (stage.left != nullptr) stage.left->wait(-1);
     pieces.lay_out(stage);
     route.source_queue().copy(stage.download);
     stage.arrived = route.source_queue().record();
-    // While this piece arrives, the one before it leaves.
-    if (before != nullptr) send_on(*before);
-    before = &stage;
+    arriving.push_back(&stage);
   }
-  if (before != nullptr) send_on(*before);
+  while (!arriving.empty()) send_oldest_on();
 }
 
 }  // namespace arrowdevice::transfer
