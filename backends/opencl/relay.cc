@@ -19,11 +19,15 @@ class Relay {
   bool is_done() const noexcept { return is_done_.load(std::memory_order_acquire); }
 
   void finish(cl_int status) noexcept {
-    if (is_done_.exchange(true)) return;
+    if (is_being_set_.test_and_set(std::memory_order_acq_rel)) return;
     const cl_int code = api().clSetUserEventStatus(target_.get(), status);
-    // Short of memory a driver may refuse, and whoever waits for the target would wait for ever: the watch tries again.
-    // An event that is set already, or was never made, is as done as it can be.
-    if (code == CL_OUT_OF_RESOURCES || code == CL_OUT_OF_HOST_MEMORY) is_done_.store(false);
+    // Short of memory a driver may refuse, and whoever waits for the target would wait for ever: the watch, which keeps
+    // this until it is done, tries again. An event that is set already, or was never made, is as done as it can be.
+    if (code == CL_OUT_OF_RESOURCES || code == CL_OUT_OF_HOST_MEMORY) {
+      is_being_set_.clear(std::memory_order_release);
+    } else {
+      is_done_.store(true, std::memory_order_release);
+    }
   }
 
   // Whether it is done. For drivers that do not say when work fails.
@@ -40,6 +44,7 @@ class Relay {
  private:
   const Owned<cl_event> source_;
   const Owned<cl_event> target_;
+  std::atomic_flag is_being_set_;  // stays set once it is done
   std::atomic<bool> is_done_{false};
 };
 

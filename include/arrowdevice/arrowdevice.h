@@ -999,7 +999,8 @@ ARROWDEVICE_API int arrowdevice_array_select(struct ArrowDeviceArray* inout, con
  *                        views, type ids, run ends and dictionary indices refer to what is there, prefixes of views
  *                        are those of their data, texts are UTF-8;
  *                        ARROWDEVICE_VALIDATE_STRICT: also what real producers neglect: `reserved` is zero, and
- *                        fields that are not nullable have no nulls in rows that can be seen.
+ *                        fields that are not nullable have no nulls where rows of the structs and lists around them
+ *                        can be seen.
  *
  * Of host memory nobody knows how large it is: a buffer that is too small is found where a driver made it.
  *

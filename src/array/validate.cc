@@ -74,8 +74,9 @@ class Validation {
         is_strict_(is_strict) {}
 
   void run(const ArrowDeviceArray& whole) {
+    // First where everything is: after that it may be read.
+    for (int32_t field = 0; field < array_.tree().size(); ++field) check_places(field, whole);
     for (int32_t field = 0; field < array_.tree().size(); ++field) {
-      check_places(field, whole);
       check_nulls(field);
       check_references(field);
     }
@@ -101,7 +102,6 @@ class Validation {
 
   // What the driver knows of a buffer must agree with what the array says of it.
   void check_places(int32_t field, const ArrowDeviceArray& whole) const {
-    if (source_.backend().table().describe_pointer == nullptr || source_.is_borrowed()) return;
     size_t position = 0;
     for (const auto shape : type(field).info().buffers) {
       const int64_t repeat = shape == BufferShape::kVariadic ? array_.n_variadic(field) : 1;
@@ -113,24 +113,52 @@ class Validation {
   }
 
   void check_place(int32_t field, BufferShape shape, const void* buffer, const ArrowDeviceArray& whole) const {
-    arrowdevice_pointer_info info{};
-    info.struct_size = sizeof info;
-    source_.backend().call("describe_pointer", source_.backend().table().describe_pointer, source_.handle(), buffer,
-                           &info);
-    if ((info.flags & ARROWDEVICE_POINTER_KNOWN) == 0) return;
+    const auto info = describe(buffer);
+    if (!info) return;
     const std::string name = std::string("the ") + schema::buffer_name(shape) + " buffer";
-    // Memory of another kind may be in reach all the same: pinned memory is of a GPU's kernels.
-    if (info.device_type == whole.device_type && info.device_id != whole.device_id) {
-      refuse(field, name + " is on device_id " + number(info.device_id) + ", and the array says device_id " +
+    // Memory of another kind may be in reach all the same, and host memory belongs to no device more than to another.
+    // What an application adopts has the id that it wants.
+    const bool has_own_id = info->device_type == whole.device_type && info->device_id >= 0 && !source_.is_adopted() &&
+                            (info->flags & ARROWDEVICE_POINTER_HOST_READABLE) == 0;
+    if (has_own_id && info->device_id != whole.device_id) {
+      refuse(field, name + " is on device_id " + number(info->device_id) + ", and the array says device_id " +
                         number(whole.device_id));
     }
-    if (!source_.has_addresses() || info.base == nullptr || info.size < 0) return;
     const int64_t needed = least_bytes(field, shape);
-    const int64_t behind = static_cast<const char*>(buffer) - static_cast<const char*>(info.base);
-    if (needed > info.size - behind) {
-      refuse(field, name + " needs " + number(needed) + " bytes, and its memory ends after " +
-                        number(std::max<int64_t>(info.size - behind, 0)));
+    const int64_t there = room(buffer, needed);
+    if (needed > there) {
+      refuse(field, name + " needs " + number(needed) + " bytes, and its memory ends after " + number(there));
     }
+  }
+
+  // What the driver knows of an address or handle; nothing where it does not know it.
+  std::optional<arrowdevice_pointer_info> describe(const void* buffer) const {
+    const auto ask = source_.backend().table().describe_pointer;
+    if (ask == nullptr || source_.is_borrowed()) return std::nullopt;
+    arrowdevice_pointer_info info{};
+    info.struct_size = sizeof info;
+    source_.backend().call("describe_pointer", ask, source_.handle(), buffer, &info);
+    if ((info.flags & ARROWDEVICE_POINTER_KNOWN) == 0) return std::nullopt;
+    return info;
+  }
+
+  // How many bytes there are from a buffer on, at most: INT64_MAX where the driver does not say, and any number not
+  // below `wanted` where there are as many.
+  int64_t room(const void* buffer, int64_t wanted) const {
+    auto info = describe(buffer);
+    if (!info || info->size < 0) return INT64_MAX;
+    // Of a part of a buffer with a handle, where the part begins is not told.
+    if (!source_.has_addresses()) return info->size;
+    if (info->base == nullptr) return INT64_MAX;
+    const auto* const begin = static_cast<const char*>(buffer);
+    const char* end = static_cast<const char*>(info->base) + info->size;
+    // Memory that was mapped side by side is known by its pieces.
+    while (end - begin < wanted) {
+      info = describe(end);
+      if (!info || info->base != end || info->size <= 0) break;
+      end += info->size;
+    }
+    return std::max<int64_t>(end - begin, 0);
   }
 
   // Bytes that a buffer needs for its slots, as far as their number says.
@@ -186,27 +214,54 @@ class Validation {
     });
   }
 
-  // Which of these slots lie under a row of all the structs around the field. Those of a union's child may belong to
-  // rows of another child: none counts as seen.
+  // Which of these slots can be seen from the rows of the array: those of valid rows of the structs and lists around
+  // the field. Whether another layout's rows refer to a slot is not looked at: none counts as seen.
   std::vector<bool> seen_slots(int32_t field, int64_t first, int64_t count) {
     const int32_t parent = array_.tree()[field].parent;
-    const bool is_below_struct =
-        parent >= 0 && type(parent).info().refers == Refers::kSame && type(parent).union_map < 0;
-    if (!is_below_struct)
-      return std::vector<bool>(static_cast<size_t>(count), parent < 0 || type(parent).union_map < 0);
-    std::vector<bool> is_seen(static_cast<size_t>(count), false);
-    // A child's slot is its parent's, the parent's own offset included.
-    const auto& above = array_[parent];
-    const int64_t from = std::max(first, above.offset);
-    const int64_t to = std::min(first + count, above.offset + above.length);
-    if (from >= to) return is_seen;
-    const std::vector<bool> is_seen_above = seen_slots(parent, from - above.offset, to - from);
-    const Validity valid = validity(parent, from - above.offset, to - from);
-    for (int64_t slot = from; slot < to; ++slot) {
-      is_seen[static_cast<size_t>(slot - first)] =
-          is_seen_above[static_cast<size_t>(slot - from)] && valid.is_valid(slot - from);
+    std::vector<bool> is_seen(static_cast<size_t>(count), parent < 0);
+    if (parent < 0 || type(parent).union_map >= 0) return is_seen;
+    switch (type(parent).info().refers) {
+      case Refers::kSame: see_slots_of_rows(parent, 1, first, is_seen); break;
+      case Refers::kTimes: see_slots_of_rows(parent, type(parent).list_size, first, is_seen); break;
+      case Refers::kOffsets: see_slots_of_lists(parent, first, is_seen); break;
+      default: break;
     }
     return is_seen;
+  }
+
+  // A row of the parent has `times` slots, counted from its first buffer slot: its own offset included.
+  void see_slots_of_rows(int32_t parent, int64_t times, int64_t first, std::vector<bool>& is_seen) {
+    const auto& above = array_[parent];
+    const auto count = static_cast<int64_t>(is_seen.size());
+    if (times == 0 || count == 0) return;
+    const int64_t from = std::max(first / times, above.offset);
+    const int64_t to = std::min((first + count - 1) / times + 1, above.offset + above.length);
+    if (from >= to) return;
+    const std::vector<bool> is_seen_above = seen_slots(parent, from - above.offset, to - from);
+    const Validity valid = validity(parent, from - above.offset, to - from);
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t row = (first + i) / times - from;
+      if (row < 0 || row >= to - from) continue;
+      is_seen[static_cast<size_t>(i)] = is_seen_above[static_cast<size_t>(row)] && valid.is_valid(row);
+    }
+  }
+
+  void see_slots_of_lists(int32_t parent, int64_t first, std::vector<bool>& is_seen) {
+    const auto& above = array_[parent];
+    const int width = type(parent).info().offset_bytes;
+    const auto count = static_cast<int64_t>(is_seen.size());
+    in_pieces(above.length, width, [&](int64_t first_row, int64_t rows) {
+      const std::vector<bool> is_seen_above = seen_slots(parent, first_row, rows);
+      const Validity valid = validity(parent, first_row, rows);
+      const auto* const offsets = index_.read(
+          {buffer(parent, BufferShape::kOffsets), checked_mul(above.offset + first_row, width), (rows + 1) * width});
+      for (int64_t row = 0; row < rows; ++row) {
+        if (!is_seen_above[static_cast<size_t>(row)] || !valid.is_valid(row)) continue;
+        const int64_t begin = std::max(transfer::load_index(offsets, row, width), first);
+        const int64_t end = std::min(transfer::load_index(offsets, row + 1, width), first + count);
+        for (int64_t slot = begin; slot < end; ++slot) is_seen[static_cast<size_t>(slot - first)] = true;
+      }
+    });
   }
 
   // -- what slots refer to
@@ -254,8 +309,7 @@ class Validation {
     const int width = type(field).info().offset_bytes;
     const void* const bytes = buffer(field, BufferShape::kBytes);
     const bool is_list = type(field).info().n_children == 1;
-    // Nothing says how many bytes there are, but where they are missing there are none.
-    const int64_t limit = is_list ? array_[array_.tree()[field].first_child].length : bytes == nullptr ? 0 : INT64_MAX;
+    const int64_t limit = is_list ? array_[array_.tree()[field].first_child].length : data_bytes(field, bytes);
     const bool is_text = format(field) == "u" || format(field) == "U";
     int64_t before = 0;
     in_pieces(array.length, width, [&](int64_t first, int64_t count) {
@@ -276,6 +330,16 @@ class Validation {
       }
       if (is_text) check_texts(field, first, count, offsets, width, bytes);
     });
+  }
+
+  // How many bytes of data a binary may have. Only the driver says; but where they are missing there are none.
+  int64_t data_bytes(int32_t field, const void* bytes) {
+    if (bytes == nullptr) return 0;
+    const auto& array = array_[field];
+    const int width = type(field).info().offset_bytes;
+    const auto* const last =
+        index_.read({buffer(field, BufferShape::kOffsets), checked_mul(array.offset + array.length, width), width});
+    return room(bytes, transfer::load_index(last, 0, width));
   }
 
   void check_texts(int32_t field, int64_t first, int64_t count, const uint8_t* offsets, int width, const void* bytes) {
@@ -388,12 +452,45 @@ class Validation {
 
   static constexpr int64_t kFirstVariadic = 2;  // behind validity and views
 
-  // Of the data that a view refers to.
+  // Of the data that a view refers to: part of a window that is read at once.
   struct Part {
     int64_t slot;
-    DataRange range;
+    size_t window;
+    int64_t begin;  // in the window
+    int64_t size;
     std::optional<std::array<uint8_t, kViewPrefix>> prefix;  // that it must begin with
     bool is_last;
+  };
+
+  // What is to be looked at next. Data that lies side by side, as it mostly does, is one window.
+  struct Batch {
+    std::vector<DataRange> windows;
+    std::vector<Part> parts;
+    int64_t bytes = 0;
+
+    static constexpr size_t kMostParts = 64 << 10;
+    static constexpr size_t kMostWindows = 4 << 10;
+    static constexpr int64_t kGap = 64;  // is read too
+
+    bool is_full() const {
+      return kPieceBytes - bytes < kViewPrefix || parts.size() == kMostParts || windows.size() == kMostWindows;
+    }
+
+    // Where these bytes will be, of the window that is the last now.
+    int64_t add(const void* data, int64_t offset, int64_t size) {
+      if (!windows.empty()) {
+        auto& last = windows.back();
+        if (last.buffer == data && offset >= last.offset && offset - last.offset <= last.size + kGap) {
+          const int64_t grown = std::max<int64_t>(offset + size - last.offset - last.size, 0);
+          last.size += grown;
+          bytes += grown;
+          return offset - last.offset;
+        }
+      }
+      windows.push_back({data, offset, size});
+      bytes += size;
+      return 0;
+    }
   };
 
   void check_binary_views(int32_t field) {
@@ -401,12 +498,10 @@ class Validation {
     const std::vector<int64_t> sizes = variadic_sizes(field);
     const bool is_text = format(field) == "vu";
     Utf8Check check;
-    std::vector<Part> parts;
-    int64_t bytes = 0;
+    Batch batch;
     const auto flush = [&] {
-      check_parts(field, parts, is_text, check);
-      parts.clear();
-      bytes = 0;
+      check_batch(field, batch, is_text, check);
+      batch = {};
     };
     in_pieces(array.length, kViewBytes, [&](int64_t first, int64_t count) {
       const Validity valid = validity(field, first, count);
@@ -423,18 +518,17 @@ class Validation {
           if (is_text && !inline_check.finish()) refuse_slot(field, first + i, "is no UTF-8");
           continue;
         }
-        if (kPieceBytes - bytes < kViewPrefix) flush();
         const auto target = transfer::view_target(view);
         const void* const data = array_.buffers(field)[static_cast<size_t>(kFirstVariadic + target.buffer)];
         const int64_t wanted = is_text ? view.size : kViewPrefix;
         for (int64_t done = 0; done < wanted;) {
-          const int64_t size = std::min(wanted - done, kPieceBytes - bytes);
-          Part part{first + i, {data, target.offset + done, size}, std::nullopt, done + size == wanted};
+          if (batch.is_full()) flush();
+          const int64_t size = std::min(wanted - done, kPieceBytes - batch.bytes);
+          const int64_t begin = batch.add(data, target.offset + done, size);
+          Part part{first + i, batch.windows.size() - 1, begin, size, std::nullopt, done + size == wanted};
           if (done == 0) std::memcpy(part.prefix.emplace().data(), view.rest, kViewPrefix);
-          parts.push_back(part);
+          batch.parts.push_back(part);
           done += size;
-          bytes += size;
-          if (bytes == kPieceBytes) flush();
         }
       }
     });
@@ -457,18 +551,16 @@ class Validation {
     }
   }
 
-  void check_parts(int32_t field, const std::vector<Part>& parts, bool is_text, Utf8Check& check) {
-    std::vector<DataRange> ranges;
-    for (const auto& part : parts) ranges.push_back(part.range);
-    std::vector<const uint8_t*> found(ranges.size());
-    data_.read(ranges.data(), ranges.size(), found.data());
-    for (size_t i = 0; i < parts.size(); ++i) {
-      const auto& part = parts[i];
-      if (part.prefix && std::memcmp(found[i], part.prefix->data(), kViewPrefix) != 0) {
+  void check_batch(int32_t field, const Batch& batch, bool is_text, Utf8Check& check) {
+    std::vector<const uint8_t*> found(batch.windows.size());
+    data_.read(batch.windows.data(), batch.windows.size(), found.data());
+    for (const auto& part : batch.parts) {
+      const uint8_t* const bytes = found[part.window] + part.begin;
+      if (part.prefix && std::memcmp(bytes, part.prefix->data(), kViewPrefix) != 0) {
         refuse_slot(field, part.slot, "has a prefix that its data does not begin with");
       }
       if (!is_text) continue;
-      check.feed(found[i], part.range.size);
+      check.feed(bytes, part.size);
       if (part.is_last && !check.finish()) refuse_slot(field, part.slot, "is no UTF-8");
     }
   }
@@ -482,8 +574,13 @@ class Validation {
     for (int64_t i = 0; i < n; ++i) {
       const int64_t size = transfer::load_index(entries, i, 8);
       if (size < 0) refuse(field, "variadic buffer " + number(i) + " has " + number(size) + " bytes");
-      if (size > 0 && array_.buffers(field)[static_cast<size_t>(kFirstVariadic + i)] == nullptr) {
+      const void* const data = array_.buffers(field)[static_cast<size_t>(kFirstVariadic + i)];
+      if (size > 0 && data == nullptr) {
         refuse(field, "variadic buffer " + number(i) + " has " + number(size) + " bytes and is NULL");
+      }
+      if (const int64_t there = data != nullptr ? room(data, size) : 0; size > there) {
+        refuse(field, "variadic buffer " + number(i) + " has " + number(size) + " bytes, and its memory ends after " +
+                          number(there));
       }
       sizes[static_cast<size_t>(i)] = size;
     }
@@ -520,6 +617,7 @@ void validate_data(const schema::Binding& bound, const ArrowDeviceArray& array, 
                    const Deadline& deadline) {
   if (level == Level::kStructure) return;
   if (level == Level::kStrict) check_reserved(array);
+  const device::DeviceUse use(source);
   const device::ForeignEvent event(source, array.sync_event);
   event.wait(deadline.left());
   const bool in_place = source.has_addresses() && source.is_host_readable();

@@ -136,6 +136,7 @@ std::vector<Device*> Devices::list() {
 
 Device& Devices::locate(ArrowDeviceType type, int64_t id, const void* buffer, void* sync_event) {
   const auto& backend = backend_of(type);
+  id = backend::canonical_device_id(type, id);
   if (backend.table().locate == nullptr || (buffer == nullptr && sync_event == nullptr)) return get(type, id);
   check_process(type);
   Device* plain = nullptr;

@@ -3,6 +3,9 @@
 // of, and how many references its objects have.
 #pragma once
 
+#include <chrono>
+#include <thread>
+
 #include "opencl/handles.h"
 #include "opencl/query.h"
 #include "opencl/table.h"
@@ -38,6 +41,15 @@ cl_uint references(cl_context context);
 cl_uint references(cl_command_queue queue);
 cl_uint references(cl_mem buffer);
 cl_uint references(cl_event event);
+
+// The references once they are as many as expected, or after a while. A driver's own threads let go of what a command
+// used a little after its event has fired.
+template <typename Handle>
+cl_uint references_come_to(cl_uint expected, Handle handle) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  while (references(handle) != expected && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  return references(handle);
+}
 
 // `n` bytes that differ from place to place.
 Bytes pattern(size_t n, unsigned seed = 1);

@@ -61,12 +61,12 @@ TEST_CASE("an array of another context is copied from there without prior agreem
       CHECK((bytes_of(back->array) == sent));
       array.reset();
       settle();
-      CHECK(references(buffer.get()) == of_buffer);
-      CHECK(references(event.get()) == of_event);
-      CHECK(references(context.get()) == of_context);
+      CHECK(references_come_to(of_buffer, buffer.get()) == of_buffer);
+      CHECK(references_come_to(of_event, event.get()) == of_event);
+      CHECK(references_come_to(of_context, context.get()) == of_context);
     }
   }
-  CHECK(references(context.get()) == 1);
+  CHECK(references_come_to(1, context.get()) == 1);
 }
 
 TEST_CASE("an array can be copied to another context, and nothing of it is kept") {
@@ -80,7 +80,7 @@ TEST_CASE("an array can be copied to another context, and nothing of it is kept"
     CHECK(difference(sample, *there) == "");
   }
   settle();
-  CHECK(references(context.get()) == 1);
+  CHECK(references_come_to(1, context.get()) == 1);
 }
 
 TEST_CASE("an array of the library's own context is known as that") {
@@ -118,10 +118,10 @@ TEST_CASE("an adopted context is used as it is, and its references are back at t
   arrowdevice_device* adopted = nullptr;
   arrowdevice_device* again = nullptr;
   must(arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, 0, &native, &adopted);
-  CHECK(references(context.get()) == 2);
+  CHECK(references_come_to(2, context.get()) == 2);
   must(arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, 0, &native, &again);
   CHECK(again == adopted);
-  CHECK(references(context.get()) == 3);
+  CHECK(references_come_to(3, context.get()) == 3);
   must(arrowdevice_device_retire, again, -1);
   CHECK(references(context.get()) >= 2);
 
@@ -139,7 +139,7 @@ TEST_CASE("an adopted context is used as it is, and its references are back at t
     refused(EBUSY, arrowdevice_device_retire, adopted, -1);
   }
   must(arrowdevice_device_retire, adopted, -1);
-  CHECK(references(context.get()) == 1);
+  CHECK(references_come_to(1, context.get()) == 1);
   refused(ENODEV, arrowdevice_device_retire, adopted, -1);
 }
 
@@ -159,7 +159,7 @@ TEST_CASE("contexts and devices that do not belong together are not adopted") {
   // Of two devices, the id or the handle names one.
   native = native_of(shared.get());
   CHECK(contains(refused(EINVAL, arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, 5, &native, &adopted), "2 devices"));
-  CHECK(references(shared.get()) == 1);
+  CHECK(references_come_to(1, shared.get()) == 1);
   arrowdevice_device* one = nullptr;
   arrowdevice_device* other = nullptr;
   must(arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, 0, &native, &one);
@@ -179,7 +179,7 @@ TEST_CASE("contexts and devices that do not belong together are not adopted") {
   must(arrowdevice_device_retire, one, -1);
   must(arrowdevice_device_retire, other, -1);
   settle();
-  CHECK(references(shared.get()) == 1);
+  CHECK(references_come_to(1, shared.get()) == 1);
   must(arrowdevice_device_reach, opencl(0), opencl(1), &reach);
   CHECK(reach == 0);
 }
@@ -213,7 +213,7 @@ TEST_CASE("an application's queue is wrapped, its own commands come in between, 
     CHECK((received == sent));
   }
   settle();
-  CHECK(references(mine.get()) == before);
+  CHECK(references_come_to(before, mine.get()) == before);
   must(arrowdevice_device_retire, adopted, -1);
 }
 
@@ -232,6 +232,6 @@ TEST_CASE("queues out of order, of another context or NULL are not wrapped") {
   CHECK(contains(refused(EINVAL, arrowdevice_queue_wrap, opencl(), &native, &queue), "another context"));
   native = native_of(static_cast<cl_command_queue>(nullptr));
   CHECK(contains(refused(EINVAL, arrowdevice_queue_wrap, adopted, &native, &queue), "default"));
-  CHECK(references(ordered.get()) == 1);
+  CHECK(references_come_to(1, ordered.get()) == 1);
   must(arrowdevice_device_retire, adopted, -1);
 }

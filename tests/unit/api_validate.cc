@@ -274,6 +274,41 @@ TEST_CASE("nulls of a field that is not nullable are told by strict validation, 
   }
 }
 
+TEST_CASE("nulls of items that are not nullable are told where a list shows them") {
+  begin();
+  const Data third_is_null = with_nulls(1, data_of(4, {buffer_of<uint8_t>({0b1011}), buffer_of<int8_t>({1, 2, 3, 4})}));
+  struct Lists {
+    const char* what;
+    Field type;
+    Data data;
+    bool is_seen;
+  };
+  const Field fixed = fixed_size_list_of(2, field("c", "item").not_null());
+  const Field list = list_of(field("c", "item").not_null());
+  const Lists all[] = {
+      {"two valid rows", fixed, data_of(2, {no_buffer()}, {third_is_null}), true},
+      {"a null row", fixed, with_nulls(1, data_of(2, {buffer_of<uint8_t>({0b01})}, {third_is_null})), false},
+      {"behind the last row", fixed, data_of(1, {no_buffer()}, {third_is_null}), false},
+      {"lists of all items", list, data_of(2, {no_buffer(), buffer_of<int32_t>({0, 1, 4})}, {third_is_null}), true},
+      {"a null list", list,
+       with_nulls(1, data_of(2, {buffer_of<uint8_t>({0b01}), buffer_of<int32_t>({0, 1, 4})}, {third_is_null})), false},
+      {"lists of the first items", list, data_of(2, {no_buffer(), buffer_of<int32_t>({0, 1, 2})}, {third_is_null}),
+       false},
+  };
+  for (const auto& one : all) {
+    INFO(one.what);
+    const auto schema = make_schema(one.type);
+    const Array array = from_host(make_array(one.data, Ledger()));
+    must(arrowdevice_array_validate, array.get(), schema.get(), nullptr, kFull);
+    if (!one.is_seen) {
+      must(arrowdevice_array_validate, array.get(), schema.get(), nullptr, kStrict);
+    } else {
+      CHECK(contains(refused(EINVAL, arrowdevice_array_validate, array.get(), schema.get(), nullptr, kStrict),
+                     "array.item: slot 2 is null, and the field is not nullable"));
+    }
+  }
+}
+
 TEST_CASE("a buffer on another device than the array says is refused with both ids") {
   begin();
   Sample sample(field("i"));
@@ -294,6 +329,36 @@ TEST_CASE("a buffer that is smaller than its slots need is refused where a drive
   there->array.length = kFarTooMany;
   CHECK(contains(refused(EINVAL, arrowdevice_array_validate, there.get(), sample.schema.get(), nullptr, kFull),
                  "array: the data buffer needs 800000000 bytes, and its memory ends after"));
+}
+
+// Of a device's own memory: of the host's nobody knows where it ends.
+TEST_CASE("data that leads out of a driver's memory is refused before it is read") {
+  begin();
+  const auto write = [](int64_t place, const ArrowArray& array, size_t buffer, int64_t offset, auto value) {
+    control::poke(place, const_cast<void*>(array.buffers[buffer]), offset, &value, sizeof value);
+  };
+  const auto text_schema = make_schema(field("u"));
+  const auto runs_schema = make_schema(run_end_encoded("i", field("c")));
+  const Array text_host = from_host(make_array(bytes_of_three("abcdef", 2, 4), Ledger()));
+  const Array runs_host = from_host(make_array(run_ends({2, 4, 6}, 6), Ledger()));
+  for (const int64_t place : {int64_t{0}, int64_t{2}}) {
+    INFO("on device " << place);
+    const Array texts = copy(*text_host, *text_schema, sim(place));
+    write(place, texts->array, 1, 12, int32_t{1} << 30);
+    CHECK(contains(refused(EINVAL, arrowdevice_array_validate, texts.get(), text_schema.get(), nullptr, kFull),
+                   "array: slot 3 has offset 1073741824, and there are "));
+    const Array runs = copy(*runs_host, *runs_schema, sim(place));
+    runs->array.children[0]->length = runs->array.children[1]->length = 100'000'000;
+    CHECK(contains(refused(EINVAL, arrowdevice_array_validate, runs.get(), runs_schema.get(), nullptr, kFull),
+                   "array.run_ends: the data buffer needs 400000000 bytes, and its memory ends after "));
+  }
+  const auto view_schema = make_schema(field("vz"));
+  const Array view_host = from_host(make_array(views({kFirstView, kSecondView}, kTwoTexts), Ledger()));
+  const Array there = copy(*view_host, *view_schema, sim(0));
+  const int64_t far_too_many = int64_t{1} << 40;
+  std::memcpy(const_cast<void*>(there->array.buffers[3]), &far_too_many, sizeof far_too_many);  // on the host
+  CHECK(contains(refused(EINVAL, arrowdevice_array_validate, there.get(), view_schema.get(), nullptr, kFull),
+                 "array: variadic buffer 0 has 1099511627776 bytes, and its memory ends after "));
 }
 
 TEST_CASE("validation of data waits for the array, and says what its work failed with") {
