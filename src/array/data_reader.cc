@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "array/data_reader.h"
 
+#include "base/checked.h"
+
 namespace arrowdevice::array {
 
 void DataReader::read(const DataRange* ranges, size_t n, const uint8_t** out) {
-  if (queue_ == nullptr) {
+  if (source_.queue == nullptr) {
     contents_.emplace();
   } else {
-    contents_.emplace(source_, *queue_, event_, deadline_);
+    contents_.emplace(source_.device, *source_.queue, source_.event, source_.deadline);
   }
   const auto find_all = [&] {
     for (size_t i = 0; i < n; ++i) out[i] = contents_->find(ranges[i].buffer, ranges[i].offset, ranges[i].size);
@@ -16,6 +18,12 @@ void DataReader::read(const DataRange* ranges, size_t n, const uint8_t** out) {
   if (!contents_->has_wishes()) return;
   contents_->read_back();
   find_all();
+}
+
+transfer::Validity ValidityReader::read(int32_t field, int64_t first, int64_t count) {
+  if (!has_bitmap(field)) return {};
+  const int64_t bit = array_[field].offset + first;
+  return {bits_.read({array_.buffers(field)[0], bit / 8, bytes_for_bits(bit % 8 + count)}), bit % 8};
 }
 
 }  // namespace arrowdevice::array

@@ -2,13 +2,34 @@
 // An array's data as the CPU sees it, a piece at a time: in place where it can, else read back.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 
+#include "schema/binding.h"
 #include "transfer/contents.h"
+#include "transfer/extents.h"
 
 namespace arrowdevice::array {
+
+// Of data that is in host memory at once.
+inline constexpr int64_t kPieceBytes = 1 << 20;
+
+// Calls body(first, count) for so many slots at a time that they need no more than kPieceBytes.
+template <typename Body>
+void in_pieces(int64_t slots, int64_t bytes_of_a_slot, const Body& body) {
+  const int64_t most = std::max<int64_t>(kPieceBytes / std::max<int64_t>(bytes_of_a_slot, 1), 1);
+  for (int64_t first = 0; first < slots; first += most) body(first, std::min(most, slots - first));
+}
+
+// Where data is read from. The event was waited for.
+struct DataSource {
+  device::Device& device;
+  device::Queue* queue;  // of the device; NULL where the CPU reads its memory in place
+  const device::ForeignEvent& event;
+  const Deadline& deadline;
+};
 
 // One place in a buffer of the array. `size` > 0.
 struct DataRange {
@@ -19,9 +40,7 @@ struct DataRange {
 
 class DataReader {
  public:
-  // `queue`: of the source; NULL where the CPU reads its memory in place. The event was waited for. Borrows all.
-  DataReader(device::Device& source, device::Queue* queue, const device::ForeignEvent& event, const Deadline& deadline)
-      : source_(source), queue_(queue), event_(event), deadline_(deadline) {}
+  explicit DataReader(const DataSource& source) : source_(source) {}
 
   // Host memory with the bytes of each range, valid until the next call.
   template <size_t n>
@@ -38,11 +57,25 @@ class DataReader {
   void read(const DataRange* ranges, size_t n, const uint8_t** out);
 
  private:
-  device::Device& source_;
-  device::Queue* const queue_;
-  const device::ForeignEvent& event_;
-  const Deadline& deadline_;
+  const DataSource source_;
   std::optional<transfer::Contents> contents_;  // of the last call
+};
+
+// Validity bitmaps.
+class ValidityReader {
+ public:
+  ValidityReader(const schema::Binding& array, const DataSource& source) : array_(array), bits_(source) {}
+
+  bool has_bitmap(int32_t field) const {
+    return array_.tree()[field].type.info().has_validity && array_.buffers(field)[0] != nullptr;
+  }
+
+  // Of `count` slots of a field from `first` on, counted from its first row. Valid until the next call.
+  transfer::Validity read(int32_t field, int64_t first, int64_t count);
+
+ private:
+  const schema::Binding& array_;
+  DataReader bits_;
 };
 
 }  // namespace arrowdevice::array

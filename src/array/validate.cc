@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "array/data_reader.h"
+#include "array/places.h"
+#include "array/seen_slots.h"
 #include "array/source.h"
 #include "array/utf8.h"
 #include "base/checked.h"
@@ -24,20 +26,11 @@ using schema::Refers;
 using transfer::BinaryView;
 using transfer::Validity;
 
-// Of data that is in host memory at once.
-constexpr int64_t kPieceBytes = 1 << 20;
 constexpr int64_t kViewBytes = sizeof(BinaryView);
 constexpr int kUnionOffsetBytes = 4;
 constexpr int64_t kViewPrefix = 4;
 
 std::string number(int64_t value) { return std::to_string(value); }
-
-// In pieces of so many slots that each needs no more than kPieceBytes.
-template <typename Body>
-void in_pieces(int64_t slots, int64_t bytes_of_a_slot, const Body& body) {
-  const int64_t most = std::max<int64_t>(kPieceBytes / std::max<int64_t>(bytes_of_a_slot, 1), 1);
-  for (int64_t first = 0; first < slots; first += most) body(first, std::min(most, slots - first));
-}
 
 int64_t count_set(const uint8_t* bits, int64_t first, int64_t count) noexcept {
   int64_t set = 0;
@@ -63,19 +56,19 @@ int64_t load_dictionary_index(const uint8_t* entries, int64_t position, int64_t 
 
 class Validation {
  public:
-  Validation(const schema::Binding& array, device::Device& source, device::Queue* queue,
-             const device::ForeignEvent& event, const Deadline& deadline, bool is_strict)
+  Validation(const schema::Binding& array, const DataSource& source, bool is_strict)
       : array_(array),
-        source_(source),
-        index_(source, queue, event, deadline),
-        bits_(source, queue, event, deadline),
-        data_(source, queue, event, deadline),
-        sizes_on_host_(array.has_variadic() && transfer::variadic_sizes_on_host(array, source)),
+        places_(array, source.device),
+        seen_(array, source),
+        validity_(array, source),
+        index_(source),
+        data_(source),
+        sizes_on_host_(array.has_variadic() && transfer::variadic_sizes_on_host(array, source.device)),
         is_strict_(is_strict) {}
 
   void run(const ArrowDeviceArray& whole) {
     // First where everything is: after that it may be read.
-    for (int32_t field = 0; field < array_.tree().size(); ++field) check_places(field, whole);
+    for (int32_t field = 0; field < array_.tree().size(); ++field) places_.check(field, whole);
     for (int32_t field = 0; field < array_.tree().size(); ++field) {
       check_nulls(field);
       check_references(field);
@@ -98,97 +91,16 @@ class Validation {
     return at == shapes.end() ? nullptr : array_.buffers(field)[static_cast<size_t>(at - shapes.begin())];
   }
 
-  // -- where buffers are
-
-  // What the driver knows of a buffer must agree with what the array says of it.
-  void check_places(int32_t field, const ArrowDeviceArray& whole) const {
-    size_t position = 0;
-    for (const auto shape : type(field).info().buffers) {
-      const int64_t repeat = shape == BufferShape::kVariadic ? array_.n_variadic(field) : 1;
-      for (int64_t i = 0; i < repeat; ++i) {
-        const void* const buffer = array_.buffers(field)[position++];
-        if (buffer != nullptr) check_place(field, shape, buffer, whole);
-      }
-    }
-  }
-
-  void check_place(int32_t field, BufferShape shape, const void* buffer, const ArrowDeviceArray& whole) const {
-    const auto info = describe(buffer);
-    if (!info) return;
-    const std::string name = std::string("the ") + schema::buffer_name(shape) + " buffer";
-    // Memory of another kind may be in reach all the same, and host memory belongs to no device more than to another.
-    // What an application adopts has the id that it wants.
-    const bool has_own_id = info->device_type == whole.device_type && info->device_id >= 0 && !source_.is_adopted() &&
-                            (info->flags & ARROWDEVICE_POINTER_HOST_READABLE) == 0;
-    if (has_own_id && info->device_id != whole.device_id) {
-      refuse(field, name + " is on device_id " + number(info->device_id) + ", and the array says device_id " +
-                        number(whole.device_id));
-    }
-    const int64_t needed = least_bytes(field, shape);
-    const int64_t there = room(buffer, needed);
-    if (needed > there) {
-      refuse(field, name + " needs " + number(needed) + " bytes, and its memory ends after " + number(there));
-    }
-  }
-
-  // What the driver knows of an address or handle; nothing where it does not know it.
-  std::optional<arrowdevice_pointer_info> describe(const void* buffer) const {
-    const auto ask = source_.backend().table().describe_pointer;
-    if (ask == nullptr || source_.is_borrowed()) return std::nullopt;
-    arrowdevice_pointer_info info{};
-    info.struct_size = sizeof info;
-    source_.backend().call("describe_pointer", ask, source_.handle(), buffer, &info);
-    if ((info.flags & ARROWDEVICE_POINTER_KNOWN) == 0) return std::nullopt;
-    return info;
-  }
-
-  // How many bytes there are from a buffer on, at most: INT64_MAX where the driver does not say, and any number not
-  // below `wanted` where there are as many.
-  int64_t room(const void* buffer, int64_t wanted) const {
-    auto info = describe(buffer);
-    if (!info || info->size < 0) return INT64_MAX;
-    // Of a part of a buffer with a handle, where the part begins is not told.
-    if (!source_.has_addresses()) return info->size;
-    if (info->base == nullptr) return INT64_MAX;
-    const auto* const begin = static_cast<const char*>(buffer);
-    const char* end = static_cast<const char*>(info->base) + info->size;
-    // Memory that was mapped side by side is known by its pieces.
-    while (end - begin < wanted) {
-      info = describe(end);
-      if (!info || info->base != end || info->size <= 0) break;
-      end += info->size;
-    }
-    return std::max<int64_t>(end - begin, 0);
-  }
-
-  // Bytes that a buffer needs for its slots, as far as their number says.
-  int64_t least_bytes(int32_t field, BufferShape shape) const {
-    if (shape == BufferShape::kVariadicSizes) return array_.n_variadic(field) * 8;
-    if (array_[field].length == 0) return 0;
-    return std::max<int64_t>(schema::buffer_bytes(type(field), shape, array_[field].offset + array_[field].length), 0);
-  }
-
   // -- nulls
-
-  // Whether the `count` slots from `first` on, which is counted from the array's own first, are valid. Until the next
-  // call.
-  Validity validity(int32_t field, int64_t first, int64_t count) {
-    if (!has_bitmap(field)) return {};
-    const int64_t bit = array_[field].offset + first;
-    return {bits_.read({array_.buffers(field)[0], bit / 8, bytes_for_bits(bit % 8 + count)}), bit % 8};
-  }
-  bool has_bitmap(int32_t field) const {
-    return type(field).info().has_validity && array_.buffers(field)[0] != nullptr;
-  }
 
   void check_nulls(int32_t field) {
     const auto& array = array_[field];
-    if (!has_bitmap(field) || array.length == 0) return;
+    if (!validity_.has_bitmap(field) || array.length == 0) return;
     int64_t nulls = 0;
     constexpr int64_t kSlotsOfAPiece = kPieceBytes * 8;
     for (int64_t first = 0; first < array.length; first += kSlotsOfAPiece) {
       const int64_t count = std::min(kSlotsOfAPiece, array.length - first);
-      const Validity piece = validity(field, first, count);
+      const Validity piece = validity_.read(field, first, count);
       nulls += count - count_set(piece.bits, piece.bit, count);
     }
     if (array.null_count >= 0 && array.null_count != nulls) {
@@ -204,62 +116,12 @@ class Validation {
   // All nulls of a field that has none must lie where no row can be seen.
   void check_hidden(int32_t field) {
     in_pieces(array_[field].length, 1, [&](int64_t first, int64_t count) {
-      const std::vector<bool> is_seen = seen_slots(field, first, count);
-      const Validity valid = validity(field, first, count);
+      const std::vector<bool> is_seen = seen_.find(field, first, count);
+      const Validity valid = validity_.read(field, first, count);
       for (int64_t i = 0; i < count; ++i) {
         if (!valid.is_valid(i) && is_seen[static_cast<size_t>(i)]) {
           refuse_slot(field, first + i, "is null, and the field is not nullable");
         }
-      }
-    });
-  }
-
-  // Which of these slots can be seen from the rows of the array: those of valid rows of the structs and lists around
-  // the field. Whether another layout's rows refer to a slot is not looked at: none counts as seen.
-  std::vector<bool> seen_slots(int32_t field, int64_t first, int64_t count) {
-    const int32_t parent = array_.tree()[field].parent;
-    std::vector<bool> is_seen(static_cast<size_t>(count), parent < 0);
-    if (parent < 0 || type(parent).union_map >= 0) return is_seen;
-    switch (type(parent).info().refers) {
-      case Refers::kSame: see_slots_of_rows(parent, 1, first, is_seen); break;
-      case Refers::kTimes: see_slots_of_rows(parent, type(parent).list_size, first, is_seen); break;
-      case Refers::kOffsets: see_slots_of_lists(parent, first, is_seen); break;
-      default: break;
-    }
-    return is_seen;
-  }
-
-  // A row of the parent has `times` slots, counted from its first buffer slot: its own offset included.
-  void see_slots_of_rows(int32_t parent, int64_t times, int64_t first, std::vector<bool>& is_seen) {
-    const auto& above = array_[parent];
-    const auto count = static_cast<int64_t>(is_seen.size());
-    if (times == 0 || count == 0) return;
-    const int64_t from = std::max(first / times, above.offset);
-    const int64_t to = std::min((first + count - 1) / times + 1, above.offset + above.length);
-    if (from >= to) return;
-    const std::vector<bool> is_seen_above = seen_slots(parent, from - above.offset, to - from);
-    const Validity valid = validity(parent, from - above.offset, to - from);
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t row = (first + i) / times - from;
-      if (row < 0 || row >= to - from) continue;
-      is_seen[static_cast<size_t>(i)] = is_seen_above[static_cast<size_t>(row)] && valid.is_valid(row);
-    }
-  }
-
-  void see_slots_of_lists(int32_t parent, int64_t first, std::vector<bool>& is_seen) {
-    const auto& above = array_[parent];
-    const int width = type(parent).info().offset_bytes;
-    const auto count = static_cast<int64_t>(is_seen.size());
-    in_pieces(above.length, width, [&](int64_t first_row, int64_t rows) {
-      const std::vector<bool> is_seen_above = seen_slots(parent, first_row, rows);
-      const Validity valid = validity(parent, first_row, rows);
-      const auto* const offsets = index_.read(
-          {buffer(parent, BufferShape::kOffsets), checked_mul(above.offset + first_row, width), (rows + 1) * width});
-      for (int64_t row = 0; row < rows; ++row) {
-        if (!is_seen_above[static_cast<size_t>(row)] || !valid.is_valid(row)) continue;
-        const int64_t begin = std::max(transfer::load_index(offsets, row, width), first);
-        const int64_t end = std::min(transfer::load_index(offsets, row + 1, width), first + count);
-        for (int64_t slot = begin; slot < end; ++slot) is_seen[static_cast<size_t>(slot - first)] = true;
       }
     });
   }
@@ -289,7 +151,7 @@ class Validation {
     const int64_t values = array_[array_.tree()[field].dictionary].length;
     const bool is_signed = format(field)[0] >= 'a';  // "c", "s", "i", "l"
     in_pieces(array.length, width, [&](int64_t first, int64_t count) {
-      const Validity valid = validity(field, first, count);
+      const Validity valid = validity_.read(field, first, count);
       const auto* const indices =
           index_.read({buffer(field, BufferShape::kValues), (array.offset + first) * width, count * width});
       for (int64_t i = 0; i < count; ++i) {
@@ -339,11 +201,11 @@ class Validation {
     const int width = type(field).info().offset_bytes;
     const auto* const last =
         index_.read({buffer(field, BufferShape::kOffsets), checked_mul(array.offset + array.length, width), width});
-    return room(bytes, transfer::load_index(last, 0, width));
+    return places_.room(bytes, transfer::load_index(last, 0, width));
   }
 
   void check_texts(int32_t field, int64_t first, int64_t count, const uint8_t* offsets, int width, const void* bytes) {
-    const Validity valid = validity(field, first, count);
+    const Validity valid = validity_.read(field, first, count);
     const int64_t end = transfer::load_index(offsets, count, width);
     Utf8Check check;
     const uint8_t* window = nullptr;
@@ -370,7 +232,7 @@ class Validation {
     const int width = type(field).info().offset_bytes;
     const int64_t items = array_[array_.tree()[field].first_child].length;
     in_pieces(array.length, width, [&](int64_t first, int64_t count) {
-      const Validity valid = validity(field, first, count);
+      const Validity valid = validity_.read(field, first, count);
       const int64_t place = checked_mul(array.offset + first, width);
       const auto [offsets, sizes] = index_.read({{buffer(field, BufferShape::kSlotOffsets), place, count * width},
                                                  {buffer(field, BufferShape::kSlotSizes), place, count * width}});
@@ -504,7 +366,7 @@ class Validation {
       batch = {};
     };
     in_pieces(array.length, kViewBytes, [&](int64_t first, int64_t count) {
-      const Validity valid = validity(field, first, count);
+      const Validity valid = validity_.read(field, first, count);
       const auto* const views =
           index_.read({buffer(field, BufferShape::kViews), (array.offset + first) * kViewBytes, count * kViewBytes});
       for (int64_t i = 0; i < count; ++i) {
@@ -578,7 +440,7 @@ class Validation {
       if (size > 0 && data == nullptr) {
         refuse(field, "variadic buffer " + number(i) + " has " + number(size) + " bytes and is NULL");
       }
-      if (const int64_t there = data != nullptr ? room(data, size) : 0; size > there) {
+      if (const int64_t there = data != nullptr ? places_.room(data, size) : 0; size > there) {
         refuse(field, "variadic buffer " + number(i) + " has " + number(size) + " bytes, and its memory ends after " +
                           number(there));
       }
@@ -588,10 +450,11 @@ class Validation {
   }
 
   const schema::Binding& array_;
-  device::Device& source_;
+  const Places places_;
+  SeenSlots seen_;
   // One for each kind of data, since what was read is valid until the next call only.
+  ValidityReader validity_;
   DataReader index_;
-  DataReader bits_;
   DataReader data_;
   const bool sizes_on_host_;
   const bool is_strict_;
@@ -622,7 +485,7 @@ void validate_data(const schema::Binding& bound, const ArrowDeviceArray& array, 
   event.wait(deadline.left());
   const bool in_place = source.has_addresses() && source.is_host_readable();
   const device::QueueLease lease = in_place ? device::QueueLease() : device::QueueLease(source);
-  Validation(bound, source, lease.get(), event, deadline, level == Level::kStrict).run(array);
+  Validation(bound, {source, lease.get(), event, deadline}, level == Level::kStrict).run(array);
 }
 
 }  // namespace arrowdevice::array

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "array/places.h"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace arrowdevice::array {
+
+using schema::BufferShape;
+
+namespace {
+
+std::string number(int64_t value) { return std::to_string(value); }
+
+}  // namespace
+
+void Places::check(int32_t field, const ArrowDeviceArray& whole) const {
+  size_t position = 0;
+  for (const auto shape : array_.tree()[field].type.info().buffers) {
+    const int64_t repeat = shape == BufferShape::kVariadic ? array_.n_variadic(field) : 1;
+    for (int64_t i = 0; i < repeat; ++i) {
+      const void* const buffer = array_.buffers(field)[position++];
+      if (buffer != nullptr) check_buffer(field, shape, buffer, whole);
+    }
+  }
+}
+
+void Places::check_buffer(int32_t field, BufferShape shape, const void* buffer, const ArrowDeviceArray& whole) const {
+  const auto info = describe(buffer);
+  if (!info) return;
+  const std::string name = std::string("the ") + schema::buffer_name(shape) + " buffer";
+  // Memory of another kind may be in reach all the same, and host memory belongs to no device more than to another.
+  // What an application adopts has the id that it wants.
+  const bool has_own_id = info->device_type == whole.device_type && info->device_id >= 0 && !source_.is_adopted() &&
+                          (info->flags & ARROWDEVICE_POINTER_HOST_READABLE) == 0;
+  if (has_own_id && info->device_id != whole.device_id) {
+    refuse(field, name + " is on device_id " + number(info->device_id) + ", and the array says device_id " +
+                      number(whole.device_id));
+  }
+  const int64_t needed = least_bytes(field, shape);
+  const int64_t there = room(buffer, needed);
+  if (needed > there) {
+    refuse(field, name + " needs " + number(needed) + " bytes, and its memory ends after " + number(there));
+  }
+}
+
+std::optional<arrowdevice_pointer_info> Places::describe(const void* buffer) const {
+  const auto ask = source_.backend().table().describe_pointer;
+  if (ask == nullptr || source_.is_borrowed()) return std::nullopt;
+  arrowdevice_pointer_info info{};
+  info.struct_size = sizeof info;
+  source_.backend().call("describe_pointer", ask, source_.handle(), buffer, &info);
+  if ((info.flags & ARROWDEVICE_POINTER_KNOWN) == 0) return std::nullopt;
+  return info;
+}
+
+int64_t Places::room(const void* buffer, int64_t wanted) const {
+  auto info = describe(buffer);
+  if (!info || info->size < 0) return INT64_MAX;
+  // Of a part of a buffer with a handle, where the part begins is not told.
+  if (!source_.has_addresses()) return info->size;
+  if (info->base == nullptr) return INT64_MAX;
+  const auto* const begin = static_cast<const char*>(buffer);
+  const char* end = static_cast<const char*>(info->base) + info->size;
+  // Memory that was mapped side by side is known by its pieces.
+  while (end - begin < wanted) {
+    info = describe(end);
+    if (!info || info->base != end || info->size <= 0) break;
+    end += info->size;
+  }
+  return std::max<int64_t>(end - begin, 0);
+}
+
+int64_t Places::least_bytes(int32_t field, BufferShape shape) const {
+  if (shape == BufferShape::kVariadicSizes) return array_.n_variadic(field) * 8;
+  if (array_[field].length == 0) return 0;
+  return std::max<int64_t>(
+      schema::buffer_bytes(array_.tree()[field].type, shape, array_[field].offset + array_[field].length), 0);
+}
+
+void Places::refuse(int32_t field, const std::string& why) const {
+  throw Error(EINVAL, array_.tree().path(field) + ": " + why);
+}
+
+}  // namespace arrowdevice::array
