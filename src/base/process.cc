@@ -8,6 +8,7 @@
 #include <cassert>
 #include <cstdlib>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 namespace arrowdevice::process {
@@ -44,10 +45,24 @@ struct GuardedMutexes {
   }
 };
 
+bool try_lock_all(const std::vector<std::mutex*>& mutexes) {
+  for (size_t i = 0; i < mutexes.size(); ++i) {
+    if (mutexes[i]->try_lock()) continue;
+    while (i > 0) mutexes[--i]->unlock();
+    return false;
+  }
+  return true;
+}
+
+// All or none, and none while waiting: whoever holds one of them may want the list, or another.
 void lock_before_fork() {
   auto& guarded = GuardedMutexes::instance();
-  guarded.list.lock();
-  for (auto* mutex : guarded.mutexes) mutex->lock();
+  for (;;) {
+    guarded.list.lock();
+    if (try_lock_all(guarded.mutexes)) return;
+    guarded.list.unlock();
+    std::this_thread::yield();
+  }
 }
 
 void unlock_after_fork() {
