@@ -5,7 +5,12 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -19,6 +24,15 @@ namespace control = arrowdevice::sim::control;
 
 bool is_child = false;
 
+// The address sanitizer's allocator stays locked for ever in a child that was made while another thread was in it.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kAllocatorSurvivesFork = false;
+#elif defined(__has_feature)
+constexpr bool kAllocatorSurvivesFork = !__has_feature(address_sanitizer);
+#else
+constexpr bool kAllocatorSurvivesFork = true;
+#endif
+
 }  // namespace
 
 // Asked by the leak checker: in a child, what only the parent's other threads could reach looks like a leak.
@@ -26,9 +40,32 @@ extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off() { r
 
 namespace {
 
+// Whether each thread but this one sleeps, as the kernel says.
+bool others_sleep() {
+  const std::string own = std::to_string(gettid());
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    if (task.path().filename() == own) continue;
+    std::string stat;
+    std::getline(std::ifstream(task.path() / "stat"), stat);  // "ID (NAME) STATE ..."
+    const size_t name_end = stat.rfind(") ");
+    if (name_end != std::string::npos && stat[name_end + 2] != 'S') return false;
+  }
+  return true;
+}
+
+// Until other threads have nothing left to do: one that has only just been given work, or is between two pieces of it,
+// is seen awake within a few looks.
+void let_others_rest() {
+  constexpr int kLooks = 10;
+  for (int asleep = 0; asleep < kLooks; asleep = others_sleep() ? asleep + 1 : 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 // Runs `body` in a child, which must return from it and end by exit(), with all its handlers.
 void in_child(const std::function<void()>& body) {
   constexpr unsigned kLongestSeconds = 60;  // a child that takes longer hangs
+  if (!kAllocatorSurvivesFork) let_others_rest();
   const pid_t child = fork();
   check(child >= 0, "fork failed");
   if (child == 0) {
@@ -212,15 +249,6 @@ void children_of_a_cpu_program() {
   });
   check_same(difference(sample, *copy(*inherited, *sample.schema, sim(2))));
 }
-
-// The address sanitizer's allocator may stay locked in a child of a process with other threads.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kAllocatorSurvivesFork = false;
-#elif defined(__has_feature)
-constexpr bool kAllocatorSurvivesFork = !__has_feature(address_sanitizer);
-#else
-constexpr bool kAllocatorSurvivesFork = true;
-#endif
 
 constexpr Scenario kScenarios[] = {
     {"children use and release what is on the CPU, and let go what is on devices", children_release},
