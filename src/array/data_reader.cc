@@ -20,6 +20,10 @@ void DataReader::read(const DataRange* ranges, size_t n, const uint8_t** out) {
   find_all();
 }
 
+void refuse_slot(const schema::Binding& array, int32_t field, int64_t slot, const std::string& why) {
+  array.refuse(field, "slot " + std::to_string(slot) + " " + why);
+}
+
 transfer::Validity ValidityReader::read(int32_t field, int64_t first, int64_t count) {
   if (!has_bitmap(field)) return {};
   const int64_t bit = array_[field].offset + first;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "schema/binding.h"
 #include "transfer/contents.h"
@@ -60,6 +61,9 @@ class DataReader {
   const DataSource source_;
   std::optional<transfer::Contents> contents_;  // of the last call
 };
+
+// Throws EINVAL: "batch.prices: slot 7 " and why. Slots are counted from the field's first row.
+[[noreturn]] void refuse_slot(const schema::Binding& array, int32_t field, int64_t slot, const std::string& why);
 
 // Validity bitmaps.
 class ValidityReader {

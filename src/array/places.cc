@@ -34,13 +34,13 @@ void Places::check_buffer(int32_t field, BufferShape shape, const void* buffer, 
   const bool has_own_id = info->device_type == whole.device_type && info->device_id >= 0 && !source_.is_adopted() &&
                           (info->flags & ARROWDEVICE_POINTER_HOST_READABLE) == 0;
   if (has_own_id && info->device_id != whole.device_id) {
-    refuse(field, name + " is on device_id " + number(info->device_id) + ", and the array says device_id " +
-                      number(whole.device_id));
+    array_.refuse(field, name + " is on device_id " + number(info->device_id) + ", and the array says device_id " +
+                             number(whole.device_id));
   }
   const int64_t needed = least_bytes(field, shape);
   const int64_t there = room(buffer, needed);
   if (needed > there) {
-    refuse(field, name + " needs " + number(needed) + " bytes, and its memory ends after " + number(there));
+    array_.refuse(field, name + " needs " + number(needed) + " bytes, and its memory ends after " + number(there));
   }
 }
 
@@ -76,10 +76,6 @@ int64_t Places::least_bytes(int32_t field, BufferShape shape) const {
   if (array_[field].length == 0) return 0;
   return std::max<int64_t>(
       schema::buffer_bytes(array_.tree()[field].type, shape, array_[field].offset + array_[field].length), 0);
-}
-
-void Places::refuse(int32_t field, const std::string& why) const {
-  throw Error(EINVAL, array_.tree().path(field) + ": " + why);
 }
 
 }  // namespace arrowdevice::array

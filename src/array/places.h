@@ -31,7 +31,6 @@ class Places {
   std::optional<arrowdevice_pointer_info> describe(const void* buffer) const;
   // That a buffer needs for its slots, as far as their number says.
   int64_t least_bytes(int32_t field, schema::BufferShape shape) const;
-  [[noreturn]] void refuse(int32_t field, const std::string& why) const;
 
   const schema::Binding& array_;
   const device::Device& source_;

@@ -10,12 +10,6 @@ namespace arrowdevice::array {
 using schema::Refers;
 using transfer::Validity;
 
-namespace {
-
-constexpr size_t kOffsetsBuffer = 1;  // of lists, behind the validity
-
-}  // namespace
-
 std::vector<bool> SeenSlots::find(int32_t field, int64_t first, int64_t count) {
   const int32_t parent = array_.tree()[field].parent;
   std::vector<bool> is_seen(static_cast<size_t>(count), parent < 0);
@@ -56,8 +50,8 @@ void SeenSlots::find_in_lists(int32_t parent, int64_t first, std::vector<bool>& 
   in_pieces(above.length, width, [&](int64_t first_row, int64_t rows) {
     const std::vector<bool> is_seen_above = find(parent, first_row, rows);
     const Validity valid = validity_.read(parent, first_row, rows);
-    const auto* const offsets = offsets_.read(
-        {array_.buffers(parent)[kOffsetsBuffer], checked_mul(above.offset + first_row, width), (rows + 1) * width});
+    const auto* const offsets = offsets_.read({array_.buffer(parent, schema::BufferShape::kOffsets),
+                                               checked_mul(above.offset + first_row, width), (rows + 1) * width});
     for (int64_t row = 0; row < rows; ++row) {
       if (!is_seen_above[static_cast<size_t>(row)] || !valid.is_valid(row)) continue;
       const int64_t begin = std::max(transfer::load_index(offsets, row, width), first);

@@ -76,11 +76,8 @@ class Measuring {
     return not_negative(field, "variadic", transfer::load_index(entries, index, 8));
   }
 
-  int64_t not_negative(int32_t field, const char* buffer, int64_t size) const {
-    if (size < 0) {
-      throw Error(EINVAL,
-                  array_.tree().path(field) + ": the " + buffer + " buffer has " + std::to_string(size) + " bytes");
-    }
+  int64_t not_negative(int32_t field, const std::string& buffer, int64_t size) const {
+    if (size < 0) array_.refuse(field, "the " + buffer + " buffer has " + std::to_string(size) + " bytes");
     return size;
   }
 

@@ -2,13 +2,12 @@
 #include "array/validate.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
-#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "array/binary_view_check.h"
 #include "array/data_reader.h"
 #include "array/places.h"
 #include "array/seen_slots.h"
@@ -23,12 +22,9 @@ namespace {
 
 using schema::BufferShape;
 using schema::Refers;
-using transfer::BinaryView;
 using transfer::Validity;
 
-constexpr int64_t kViewBytes = sizeof(BinaryView);
 constexpr int kUnionOffsetBytes = 4;
-constexpr int64_t kViewPrefix = 4;
 
 std::string number(int64_t value) { return std::to_string(value); }
 
@@ -63,7 +59,7 @@ class Validation {
         validity_(array, source),
         index_(source),
         data_(source),
-        sizes_on_host_(array.has_variadic() && transfer::variadic_sizes_on_host(array, source.device)),
+        views_(array, source, places_),
         is_strict_(is_strict) {}
 
   void run(const ArrowDeviceArray& whole) {
@@ -76,20 +72,12 @@ class Validation {
   }
 
  private:
-  [[noreturn]] void refuse(int32_t field, const std::string& why) const {
-    throw Error(EINVAL, array_.tree().path(field) + ": " + why);
-  }
   [[noreturn]] void refuse_slot(int32_t field, int64_t slot, const std::string& why) const {
-    refuse(field, "slot " + number(slot) + " " + why);
+    array::refuse_slot(array_, field, slot, why);
   }
 
   const schema::Type& type(int32_t field) const { return array_.tree()[field].type; }
   std::string_view format(int32_t field) const { return array_.tree()[field].source->format; }
-  const void* buffer(int32_t field, BufferShape shape) const {
-    const auto& shapes = type(field).info().buffers;
-    const auto at = std::ranges::find(shapes, shape);
-    return at == shapes.end() ? nullptr : array_.buffers(field)[static_cast<size_t>(at - shapes.begin())];
-  }
 
   // -- nulls
 
@@ -104,11 +92,11 @@ class Validation {
       nulls += count - count_set(piece.bits, piece.bit, count);
     }
     if (array.null_count >= 0 && array.null_count != nulls) {
-      refuse(field, "null_count is " + number(array.null_count) + ", and the validity bitmap has " + number(nulls) +
-                        (nulls == 1 ? " null" : " nulls"));
+      array_.refuse(field, "null_count is " + number(array.null_count) + ", and the validity bitmap has " +
+                               number(nulls) + (nulls == 1 ? " null" : " nulls"));
     }
     if (nulls > 0 && array_.is_run_ends(field))
-      refuse(field, "run ends have no nulls, and these have " + number(nulls));
+      array_.refuse(field, "run ends have no nulls, and these have " + number(nulls));
     const bool may_be_null = (array_.tree()[field].source->flags & ARROW_FLAG_NULLABLE) != 0;
     if (is_strict_ && nulls > 0 && !may_be_null && !array_.tree()[field].is_dictionary) check_hidden(field);
   }
@@ -135,7 +123,7 @@ class Validation {
       case Refers::kOffsets: return check_offsets(field);
       case Refers::kListViews: return check_list_views(field);
       case Refers::kTypeIds: return check_type_ids(field);
-      case Refers::kBinaryViews: return check_binary_views(field);
+      case Refers::kBinaryViews: return views_.check(field);
       case Refers::kRunEnds: return check_run_ends(field);
       case Refers::kSame:
         if (type(field).union_map >= 0) check_type_ids(field);
@@ -153,7 +141,7 @@ class Validation {
     in_pieces(array.length, width, [&](int64_t first, int64_t count) {
       const Validity valid = validity_.read(field, first, count);
       const auto* const indices =
-          index_.read({buffer(field, BufferShape::kValues), (array.offset + first) * width, count * width});
+          index_.read({array_.buffer(field, BufferShape::kValues), (array.offset + first) * width, count * width});
       for (int64_t i = 0; i < count; ++i) {
         if (!valid.is_valid(i)) continue;
         const int64_t index = load_dictionary_index(indices, i, width, is_signed);
@@ -169,14 +157,14 @@ class Validation {
   void check_offsets(int32_t field) {
     const auto& array = array_[field];
     const int width = type(field).info().offset_bytes;
-    const void* const bytes = buffer(field, BufferShape::kBytes);
+    const void* const bytes = array_.buffer(field, BufferShape::kBytes);
     const bool is_list = type(field).info().n_children == 1;
     const int64_t limit = is_list ? array_[array_.tree()[field].first_child].length : data_bytes(field, bytes);
     const bool is_text = format(field) == "u" || format(field) == "U";
     int64_t before = 0;
     in_pieces(array.length, width, [&](int64_t first, int64_t count) {
       const auto* const offsets = index_.read(
-          {buffer(field, BufferShape::kOffsets), checked_mul(array.offset + first, width), (count + 1) * width});
+          {array_.buffer(field, BufferShape::kOffsets), checked_mul(array.offset + first, width), (count + 1) * width});
       for (int64_t i = 0; i <= count; ++i) {
         const int64_t offset = transfer::load_index(offsets, i, width);
         if (offset < before) {
@@ -199,8 +187,8 @@ class Validation {
     if (bytes == nullptr) return 0;
     const auto& array = array_[field];
     const int width = type(field).info().offset_bytes;
-    const auto* const last =
-        index_.read({buffer(field, BufferShape::kOffsets), checked_mul(array.offset + array.length, width), width});
+    const auto* const last = index_.read(
+        {array_.buffer(field, BufferShape::kOffsets), checked_mul(array.offset + array.length, width), width});
     return places_.room(bytes, transfer::load_index(last, 0, width));
   }
 
@@ -234,8 +222,9 @@ class Validation {
     in_pieces(array.length, width, [&](int64_t first, int64_t count) {
       const Validity valid = validity_.read(field, first, count);
       const int64_t place = checked_mul(array.offset + first, width);
-      const auto [offsets, sizes] = index_.read({{buffer(field, BufferShape::kSlotOffsets), place, count * width},
-                                                 {buffer(field, BufferShape::kSlotSizes), place, count * width}});
+      const auto [offsets, sizes] =
+          index_.read({{array_.buffer(field, BufferShape::kSlotOffsets), place, count * width},
+                       {array_.buffer(field, BufferShape::kSlotSizes), place, count * width}});
       for (int64_t i = 0; i < count; ++i) {
         if (!valid.is_valid(i)) continue;
         const int64_t offset = transfer::load_index(offsets, i, width);
@@ -254,9 +243,9 @@ class Validation {
     const auto& array = array_[field];
     const auto& described = array_.tree()[field];
     const auto& children = array_.tree().union_map(described);
-    const void* const offsets_buffer = buffer(field, BufferShape::kSlotOffsets);
+    const void* const offsets_buffer = array_.buffer(field, BufferShape::kSlotOffsets);
     in_pieces(array.length, kUnionOffsetBytes, [&](int64_t first, int64_t count) {
-      const DataRange ids{buffer(field, BufferShape::kTypeIds), array.offset + first, count};
+      const DataRange ids{array_.buffer(field, BufferShape::kTypeIds), array.offset + first, count};
       const uint8_t* type_ids = nullptr;
       const uint8_t* offsets = nullptr;
       if (offsets_buffer == nullptr) {
@@ -269,9 +258,10 @@ class Validation {
       }
       for (int64_t i = 0; i < count; ++i) {
         const int8_t child = transfer::union_child(type_ids[i], children);
-        if (child < 0)
+        if (child < 0) {
           refuse_slot(field, first + i,
                       "has type id " + number(static_cast<int8_t>(type_ids[i])) + ", which the type does not name");
+        }
         if (offsets == nullptr) continue;
         const int64_t offset = transfer::load_index(offsets, i, kUnionOffsetBytes);
         const int64_t length = array_[described.first_child + child].length;
@@ -292,7 +282,7 @@ class Validation {
     int64_t before = 0;
     in_pieces(ends.length, width, [&](int64_t first, int64_t count) {
       const auto* const entries =
-          index_.read({buffer(ends_field, BufferShape::kValues), (ends.offset + first) * width, count * width});
+          index_.read({array_.buffer(ends_field, BufferShape::kValues), (ends.offset + first) * width, count * width});
       for (int64_t i = 0; i < count; ++i) {
         const int64_t end = transfer::load_index(entries, i, width);
         if (end <= before) {
@@ -302,151 +292,12 @@ class Validation {
       }
     });
     if (before < array.offset + array.length) {
-      refuse(field,
-             "the runs end at " + number(before) + ", and the array reaches " + number(array.offset + array.length));
+      array_.refuse(field, "the runs end at " + number(before) + ", and the array reaches " +
+                               number(array.offset + array.length));
     }
     if (array_[ends_field + 1].length < ends.length) {
-      refuse(field, number(ends.length) + " runs have " + number(array_[ends_field + 1].length) + " values");
+      array_.refuse(field, number(ends.length) + " runs have " + number(array_[ends_field + 1].length) + " values");
     }
-  }
-
-  // -- binary views
-
-  static constexpr int64_t kFirstVariadic = 2;  // behind validity and views
-
-  // Of the data that a view refers to: part of a window that is read at once.
-  struct Part {
-    int64_t slot;
-    size_t window;
-    int64_t begin;  // in the window
-    int64_t size;
-    std::optional<std::array<uint8_t, kViewPrefix>> prefix;  // that it must begin with
-    bool is_last;
-  };
-
-  // What is to be looked at next. Data that lies side by side, as it mostly does, is one window.
-  struct Batch {
-    std::vector<DataRange> windows;
-    std::vector<Part> parts;
-    int64_t bytes = 0;
-
-    static constexpr size_t kMostParts = 64 << 10;
-    static constexpr size_t kMostWindows = 4 << 10;
-    static constexpr int64_t kGap = 64;  // is read too
-
-    bool is_full() const {
-      return kPieceBytes - bytes < kViewPrefix || parts.size() == kMostParts || windows.size() == kMostWindows;
-    }
-
-    // Where these bytes will be, of the window that is the last now.
-    int64_t add(const void* data, int64_t offset, int64_t size) {
-      if (!windows.empty()) {
-        auto& last = windows.back();
-        if (last.buffer == data && offset >= last.offset && offset - last.offset <= last.size + kGap) {
-          const int64_t grown = std::max<int64_t>(offset + size - last.offset - last.size, 0);
-          last.size += grown;
-          bytes += grown;
-          return offset - last.offset;
-        }
-      }
-      windows.push_back({data, offset, size});
-      bytes += size;
-      return 0;
-    }
-  };
-
-  void check_binary_views(int32_t field) {
-    const auto& array = array_[field];
-    const std::vector<int64_t> sizes = variadic_sizes(field);
-    const bool is_text = format(field) == "vu";
-    Utf8Check check;
-    Batch batch;
-    const auto flush = [&] {
-      check_batch(field, batch, is_text, check);
-      batch = {};
-    };
-    in_pieces(array.length, kViewBytes, [&](int64_t first, int64_t count) {
-      const Validity valid = validity_.read(field, first, count);
-      const auto* const views =
-          index_.read({buffer(field, BufferShape::kViews), (array.offset + first) * kViewBytes, count * kViewBytes});
-      for (int64_t i = 0; i < count; ++i) {
-        if (!valid.is_valid(i)) continue;
-        BinaryView view;
-        std::memcpy(&view, views + i * kViewBytes, sizeof view);
-        check_view(field, first + i, view, sizes);
-        if (view.is_inline()) {
-          Utf8Check inline_check;
-          inline_check.feed(view.rest, view.size);
-          if (is_text && !inline_check.finish()) refuse_slot(field, first + i, "is no UTF-8");
-          continue;
-        }
-        const auto target = transfer::view_target(view);
-        const void* const data = array_.buffers(field)[static_cast<size_t>(kFirstVariadic + target.buffer)];
-        const int64_t wanted = is_text ? view.size : kViewPrefix;
-        for (int64_t done = 0; done < wanted;) {
-          if (batch.is_full()) flush();
-          const int64_t size = std::min(wanted - done, kPieceBytes - batch.bytes);
-          const int64_t begin = batch.add(data, target.offset + done, size);
-          Part part{first + i, batch.windows.size() - 1, begin, size, std::nullopt, done + size == wanted};
-          if (done == 0) std::memcpy(part.prefix.emplace().data(), view.rest, kViewPrefix);
-          batch.parts.push_back(part);
-          done += size;
-        }
-      }
-    });
-    flush();
-  }
-
-  void check_view(int32_t field, int64_t slot, const BinaryView& view, const std::vector<int64_t>& sizes) const {
-    if (view.size < 0) refuse_slot(field, slot, "has length " + number(view.size));
-    if (view.is_inline()) return;
-    const auto target = transfer::view_target(view);
-    const auto n = static_cast<int64_t>(sizes.size());
-    if (target.buffer < 0 || target.buffer >= n) {
-      refuse_slot(field, slot, "is in buffer " + number(target.buffer) + ", and there are " + number(n));
-    }
-    const int64_t size = sizes[static_cast<size_t>(target.buffer)];
-    if (target.offset < 0 || target.offset > size - view.size) {
-      refuse_slot(field, slot,
-                  "has offset " + number(target.offset) + " and length " + number(view.size) + ", and buffer " +
-                      number(target.buffer) + " has " + number(size) + " bytes");
-    }
-  }
-
-  void check_batch(int32_t field, const Batch& batch, bool is_text, Utf8Check& check) {
-    std::vector<const uint8_t*> found(batch.windows.size());
-    data_.read(batch.windows.data(), batch.windows.size(), found.data());
-    for (const auto& part : batch.parts) {
-      const uint8_t* const bytes = found[part.window] + part.begin;
-      if (part.prefix && std::memcmp(bytes, part.prefix->data(), kViewPrefix) != 0) {
-        refuse_slot(field, part.slot, "has a prefix that its data does not begin with");
-      }
-      if (!is_text) continue;
-      check.feed(bytes, part.size);
-      if (part.is_last && !check.finish()) refuse_slot(field, part.slot, "is no UTF-8");
-    }
-  }
-
-  std::vector<int64_t> variadic_sizes(int32_t field) {
-    const int64_t n = array_.n_variadic(field);
-    std::vector<int64_t> sizes(static_cast<size_t>(n));
-    if (n == 0) return sizes;
-    const void* const buffer = array_.buffers(field).back();
-    const auto* const entries = sizes_on_host_ ? static_cast<const uint8_t*>(buffer) : index_.read({buffer, 0, n * 8});
-    for (int64_t i = 0; i < n; ++i) {
-      const int64_t size = transfer::load_index(entries, i, 8);
-      if (size < 0) refuse(field, "variadic buffer " + number(i) + " has " + number(size) + " bytes");
-      const void* const data = array_.buffers(field)[static_cast<size_t>(kFirstVariadic + i)];
-      if (size > 0 && data == nullptr) {
-        refuse(field, "variadic buffer " + number(i) + " has " + number(size) + " bytes and is NULL");
-      }
-      if (const int64_t there = data != nullptr ? places_.room(data, size) : 0; size > there) {
-        refuse(field, "variadic buffer " + number(i) + " has " + number(size) + " bytes, and its memory ends after " +
-                          number(there));
-      }
-      sizes[static_cast<size_t>(i)] = size;
-    }
-    return sizes;
   }
 
   const schema::Binding& array_;
@@ -456,7 +307,7 @@ class Validation {
   ValidityReader validity_;
   DataReader index_;
   DataReader data_;
-  const bool sizes_on_host_;
+  BinaryViewCheck views_;
   const bool is_strict_;
 };
 

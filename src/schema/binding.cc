@@ -53,6 +53,12 @@ bool Binding::is_plain(int32_t field) const noexcept {
          array.n_children == 0 && array.dictionary == nullptr;
 }
 
+const void* Binding::buffer(int32_t field, BufferShape shape) const noexcept {
+  const auto& shapes = info(field).buffers;
+  const auto at = std::ranges::find(shapes, shape);
+  return at == shapes.end() ? nullptr : buffers(field)[static_cast<size_t>(at - shapes.begin())];
+}
+
 void Binding::refuse(int32_t field, const std::string& why) const {
   throw Error(EINVAL, tree_.path(field) + ": " + why);
 }

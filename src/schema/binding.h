@@ -29,6 +29,9 @@ class Binding {
     return {at(field).buffers, static_cast<size_t>(buffer_count(field))};
   }
 
+  // The one of a shape that is no kVariadic; NULL where the layout has none.
+  const void* buffer(int32_t field, BufferShape shape) const noexcept;
+
   // How many these are, and over all fields: what an array that is written has as well.
   int64_t buffer_count(int32_t field) const noexcept { return info(field).fixed_buffers + n_variadic(field); }
   int64_t buffer_count() const noexcept { return buffer_count_; }
@@ -47,6 +50,9 @@ class Binding {
 
   // Whether a field is the run ends of its parent: these never have nulls.
   bool is_run_ends(int32_t field) const noexcept;
+
+  // Throws EINVAL with the path of the field: whoever looks at the data tells what is wrong with it in the same way.
+  [[noreturn, gnu::cold]] void refuse(int32_t field, const std::string& why) const;
 
  private:
   // A field's struct, with what its layout makes of it.
@@ -70,7 +76,6 @@ class Binding {
   void bind_children(int32_t field);
   void check_child_lengths(int32_t field) const;
   [[noreturn, gnu::cold]] void refuse_length(int32_t field, int64_t needed) const;
-  [[noreturn, gnu::cold]] void refuse(int32_t field, const std::string& why) const;
 
   const Tree& tree_;
   std::pmr::vector<Bound> bound_;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transfer/index_reader.h"
 
-#include <algorithm>
-#include <cassert>
-
 #include "base/checked.h"
 
 namespace arrowdevice::transfer {
@@ -20,13 +17,6 @@ constexpr int64_t kVariadicSizeBytes = 8;
 Reading done_if(bool all_there) { return all_there ? Reading::kDone : Reading::kAsked; }
 
 }  // namespace
-
-const void* IndexReader::buffer(int32_t field, BufferShape shape) const {
-  const auto& shapes = array_.tree()[field].type.info().buffers;
-  const auto at = std::ranges::find(shapes, shape);
-  assert(at != shapes.end());
-  return array_.buffers(field)[static_cast<size_t>(at - shapes.begin())];
-}
 
 const uint8_t* IndexReader::entries(const void* buffer, int64_t first, int64_t count, int64_t width) {
   return contents_.find(buffer, checked_mul(first, width), checked_mul(count, width));
@@ -63,7 +53,7 @@ Reading IndexReader::read(int32_t field, const Slots& slots, Index* out) {
 // Everything of a field is asked for before any of it is missed, so that it comes in one batch.
 Reading IndexReader::read_offsets(int32_t field, const Slots& slots, Index* out) {
   const int width = array_.tree()[field].type.info().offset_bytes;
-  const void* const offsets = buffer(field, BufferShape::kOffsets);
+  const void* const offsets = array_.buffer(field, BufferShape::kOffsets);
   const bool is_read_whole =
       contents_.in_place() || (!target_on_host_ && is_worth_reading(field, slots, slots.count + 1, width));
   if (is_read_whole) {
@@ -83,7 +73,7 @@ Reading IndexReader::read_offsets(int32_t field, const Slots& slots, Index* out)
 
 Reading IndexReader::read_last_offset(int32_t field, int64_t slots, int64_t* out) {
   const int width = array_.tree()[field].type.info().offset_bytes;
-  const auto* end = entries(buffer(field, BufferShape::kOffsets), slots, 1, width);
+  const auto* end = entries(array_.buffer(field, BufferShape::kOffsets), slots, 1, width);
   if (end == nullptr) return Reading::kAsked;
   *out = load_index(end, 0, width);
   return Reading::kDone;
@@ -93,15 +83,16 @@ Reading IndexReader::read_list_view(int32_t field, const Slots& slots, Index* ou
   const int width = array_.tree()[field].type.info().offset_bytes;
   if (!is_worth_reading(field, slots, slots.rows(), width)) return Reading::kTooLarge;
   const bool has_validity = find_validity(field, slots.first_row(), slots.rows(), &out->validity);
-  out->view_offsets = entries(buffer(field, BufferShape::kSlotOffsets), slots.first_row(), slots.rows(), width);
-  out->view_sizes = entries(buffer(field, BufferShape::kSlotSizes), slots.first_row(), slots.rows(), width);
+  out->view_offsets = entries(array_.buffer(field, BufferShape::kSlotOffsets), slots.first_row(), slots.rows(), width);
+  out->view_sizes = entries(array_.buffer(field, BufferShape::kSlotSizes), slots.first_row(), slots.rows(), width);
   return done_if(has_validity && out->view_offsets != nullptr && out->view_sizes != nullptr);
 }
 
 Reading IndexReader::read_dense_union(int32_t field, const Slots& slots, Index* out) {
   if (!is_worth_reading(field, slots, slots.count, kUnionOffsetBytes)) return Reading::kTooLarge;
-  out->type_ids = entries(buffer(field, BufferShape::kTypeIds), slots.first, slots.count, 1);
-  out->union_offsets = entries(buffer(field, BufferShape::kSlotOffsets), slots.first, slots.count, kUnionOffsetBytes);
+  out->type_ids = entries(array_.buffer(field, BufferShape::kTypeIds), slots.first, slots.count, 1);
+  out->union_offsets =
+      entries(array_.buffer(field, BufferShape::kSlotOffsets), slots.first, slots.count, kUnionOffsetBytes);
   return done_if(out->type_ids != nullptr && out->union_offsets != nullptr);
 }
 
@@ -111,7 +102,7 @@ Reading IndexReader::read_binary_view(int32_t field, const Slots& slots, Index* 
   if (!is_worth_reading(field, slots, slots.rows(), kViewBytes))
     return has_sizes ? Reading::kTooLarge : Reading::kAsked;
   const bool has_validity = find_validity(field, slots.first_row(), slots.rows(), &out->validity);
-  out->views = entries(buffer(field, BufferShape::kViews), slots.first_row(), slots.rows(), kViewBytes);
+  out->views = entries(array_.buffer(field, BufferShape::kViews), slots.first_row(), slots.rows(), kViewBytes);
   return done_if(has_sizes && has_validity && out->views != nullptr);
 }
 
@@ -120,7 +111,7 @@ Reading IndexReader::read_run_ends(int32_t field, const Slots& slots, Index* out
   const auto& run_ends = array_[child];
   const int64_t width = array_.tree()[child].type.bit_width / 8;
   if (!is_worth_reading(field, slots, run_ends.length, width)) return Reading::kTooLarge;
-  out->run_ends = entries(buffer(child, BufferShape::kValues), run_ends.offset, run_ends.length, width);
+  out->run_ends = entries(array_.buffer(child, BufferShape::kValues), run_ends.offset, run_ends.length, width);
   return done_if(out->run_ends != nullptr);
 }
 

@@ -72,7 +72,6 @@ class IndexReader {
   Reading read_binary_view(int32_t field, const Slots& slots, Index* out);
   Reading read_run_ends(int32_t field, const Slots& slots, Index* out);
 
-  const void* buffer(int32_t field, schema::BufferShape shape) const;
   const uint8_t* entries(const void* buffer, int64_t first, int64_t count, int64_t width);
   bool find_validity(int32_t field, int64_t first, int64_t count, Validity* out);
   bool is_worth_reading(int32_t field, const Slots& slots, int64_t entries, int64_t width) const;

@@ -50,17 +50,13 @@ class Planner {
   }
 
  private:
-  [[noreturn]] void refuse(int32_t field, const std::string& why) const {
-    throw Error(EINVAL, tree_.path(field) + ": " + why);
-  }
-
   // Adds the path to what a pure function has found wrong.
   template <typename Function>
   auto checked(int32_t field, Function&& function) const {
     try {
       return function();
     } catch (const Error& e) {
-      refuse(field, e.message());
+      array_.refuse(field, e.message());
     }
   }
 
@@ -222,7 +218,7 @@ class Planner {
   void set_bytes(int32_t field, int64_t begin, int64_t end) {
     const auto bytes = checked(field, [&] { return offsets_extent(begin, end, -1); });
     if (bytes.count > 0 && array_.buffers(field)[2] == nullptr) {
-      refuse(field, "data buffer is NULL, " + number(bytes.count) + " bytes are needed");
+      array_.refuse(field, "data buffer is NULL, " + number(bytes.count) + " bytes are needed");
     }
     plan_.refs(field).bytes = bytes;
   }
@@ -288,7 +284,7 @@ class Planner {
     for (size_t i = 0; i < mine.size(); ++i) {
       mine[i].size = load_index(sizes, static_cast<int64_t>(i), 8);
       if (mine[i].size < 0)
-        refuse(field, "variadic buffer " + std::to_string(i) + " has " + number(mine[i].size) + " bytes");
+        array_.refuse(field, "variadic buffer " + std::to_string(i) + " has " + number(mine[i].size) + " bytes");
     }
   }
 
@@ -296,8 +292,8 @@ class Planner {
     const auto mine = variadic(field);
     for (size_t i = 0; i < mine.size(); ++i) {
       if (mine[i].needed.count > 0 && array_.buffers(field)[2 + i] == nullptr) {
-        refuse(field, "variadic buffer " + std::to_string(i) + " is NULL, " + number(mine[i].needed.count) +
-                          " bytes are needed");
+        array_.refuse(field, "variadic buffer " + std::to_string(i) + " is NULL, " + number(mine[i].needed.count) +
+                                 " bytes are needed");
       }
     }
   }

@@ -9,13 +9,10 @@
 #include "drivers/vendor.h"
 #include "support/cases.h"
 #include "support/catch.h"
-#include "support/owned.h"
 
 namespace {
 
 using arrowdevice::testing::HostCase;
-using arrowdevice::testing::Ledger;
-using arrowdevice::testing::Owned;
 using drivers::expect;
 
 constexpr int64_t kMostCalls = 60;  // of one entry point that are looked at
@@ -82,26 +79,9 @@ TEST_CASE("nothing is lost when any call of the driver fails, and the message be
 
 TEST_CASE("an array in pinned memory may name its device 0 or -1") {
   CHECK(drivers::in_child([] {
-          const HostCase& batch = arrowdevice::testing::find_case("record batch");
-          const auto schema = batch.schema();
-          Owned<ArrowArray> array = batch.array(Ledger());
-          Owned<ArrowDeviceArray> host;
-          expect(arrowdevice_array_from_host(array.get(), host.out(), nullptr) == 0, "no host array");
           arrowdevice_device* pinned = nullptr;
           expect(arrowdevice_device_get(drivers::vendor().pinned, 0, &pinned, nullptr) == 0, "no pinned memory");
-          Owned<ArrowDeviceArray> there;
-          expect(arrowdevice_array_copy(host.get(), schema.get(), pinned, nullptr, there.out(), nullptr) == 0,
-                 "no copy");
-          for (const int64_t id : {0, -1}) {
-            there->device_id = id;
-            for (arrowdevice_device* const named : {static_cast<arrowdevice_device*>(nullptr), pinned}) {
-              arrowdevice_error error{};
-              const int code =
-                  arrowdevice_array_validate(there.get(), schema.get(), named, ARROWDEVICE_VALIDATE_FULL, &error);
-              expect(code == 0, error.message);
-            }
-          }
-          there.reset();
+          drivers::check_valid(arrowdevice::testing::find_case("record batch"), pinned, {0, -1});
           drivers::trim_all();
         }) == "");
 }

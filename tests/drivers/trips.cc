@@ -112,6 +112,23 @@ void copy_thousand_columns(arrowdevice_device* to, const std::vector<std::string
   }
 }
 
+void check_valid(const HostCase& one, arrowdevice_device* on, const std::vector<int64_t>& ids) {
+  const auto schema = one.schema();
+  Owned<ArrowArray> array = one.array(Ledger());
+  Owned<ArrowDeviceArray> host;
+  expect(arrowdevice_array_from_host(array.get(), host.out(), nullptr) == 0, "no host array");
+  Owned<ArrowDeviceArray> there;
+  expect(arrowdevice_array_copy(host.get(), schema.get(), on, nullptr, there.out(), nullptr) == 0, "no copy");
+  for (const int64_t id : ids) {
+    there->device_id = id;
+    for (arrowdevice_device* const named : {static_cast<arrowdevice_device*>(nullptr), on}) {
+      arrowdevice_error error{};
+      const int code = arrowdevice_array_validate(there.get(), schema.get(), named, ARROWDEVICE_VALIDATE_FULL, &error);
+      expect(code == 0, error.message);
+    }
+  }
+}
+
 // Twice, since a type that cannot be counted is left out.
 void trim_all() {
   arrowdevice_device* devices[16];

@@ -37,6 +37,10 @@ void move_array(const Attempt& attempt, const arrowdevice::testing::HostCase& on
 void copy_thousand_columns(arrowdevice_device* to, const std::vector<std::string>& once,
                            const std::function<int64_t(const std::string&)>& calls);
 
+// Throws unless a copy on the device is valid to its data, with each of these ids and whether the device is named or
+// not.
+void check_valid(const arrowdevice::testing::HostCase& one, arrowdevice_device* on, const std::vector<int64_t>& ids);
+
 // Everything that was opened, memory for staging too.
 void trim_all();
 

@@ -107,8 +107,7 @@ constexpr Import kSizes{", with sizes", ARROWDEVICE_IMPORT_SIZES, false};
 constexpr Import kSizesForQueue{", with sizes, for a queue", ARROWDEVICE_IMPORT_SIZES, true};
 
 int import(Scene& scene, const Import& how, arrowdevice_error* error) {
-  arrowdevice_import_options options{};
-  options.struct_size = sizeof options;
+  auto options = import_options();
   options.flags = how.flags;
   options.queue = how.has_queue ? scene.queue.get() : nullptr;
   auto* view = reinterpret_cast<arrowdevice_view*>(&options);  // to be set to NULL

@@ -103,9 +103,7 @@ TEST_CASE("without an optional function, sizes on the device are learned", "[wit
   for (int64_t id = 0; id < devices(); ++id) {
     const Sample sample(field("u"), sliced());
     Array there = copy(sample, sim(id));
-    arrowdevice_import_options options{};
-    options.struct_size = sizeof options;
-    options.flags = ARROWDEVICE_IMPORT_SIZES;
+    auto options = import_options(ARROWDEVICE_IMPORT_SIZES);
     arrowdevice_view* view = nullptr;
     must(arrowdevice_array_import, there.get(), sample.schema.get(), &options, &view);
     const View owner(view);

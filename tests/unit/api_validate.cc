@@ -215,8 +215,7 @@ TEST_CASE("each inconsistency of the data is told with its place, wherever it li
       }
       must(arrowdevice_array_validate, array.get(), schema.get(), nullptr, ARROWDEVICE_VALIDATE_STRUCTURE);
       // An import says the same, and leaves the array with its owner.
-      arrowdevice_import_options options{};
-      options.struct_size = sizeof options;
+      auto options = import_options();
       options.timeout_ns = -1;
       options.validate = kFull;
       arrowdevice_view* view = nullptr;
@@ -367,8 +366,7 @@ TEST_CASE("validation of data waits for the array, and says what its work failed
   {
     Held engine(0);
     Array there = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
-    arrowdevice_import_options options{};
-    options.struct_size = sizeof options;
+    auto options = import_options();
     options.validate = kFull;
     options.timeout_ns = 1;
     arrowdevice_view* view = nullptr;

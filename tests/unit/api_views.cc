@@ -8,13 +8,6 @@ using namespace library_test;  // NOLINT: what every line of these tests is writ
 
 constexpr Knobs kPlain{.rows = 40};
 
-arrowdevice_import_options import_options(uint32_t flags = 0) {
-  arrowdevice_import_options options{};
-  options.struct_size = sizeof options;
-  options.flags = flags;
-  return options;
-}
-
 View import_view(ArrowDeviceArray* array, const ArrowSchema& schema,
                  const arrowdevice_import_options* options = nullptr) {
   arrowdevice_view* view = nullptr;

@@ -69,9 +69,7 @@ TEST_CASE("an import gives up in time, and without sizes to learn does not wait"
   Sample sample(field("u"), {.rows = 30});
   Held engine(0);
   Array pending = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
-  arrowdevice_import_options options{};
-  options.struct_size = sizeof options;
-  options.flags = ARROWDEVICE_IMPORT_SIZES;
+  auto options = import_options(ARROWDEVICE_IMPORT_SIZES);
   options.timeout_ns = kShort;
   arrowdevice_view* view = nullptr;
   refused(ETIMEDOUT, arrowdevice_array_import, pending.get(), sample.schema.get(), &options, &view);
@@ -89,8 +87,7 @@ TEST_CASE("a queue of the CPU that waits for a device's array gives up in time")
   Held engine(0);
   Array pending = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
   const Queue queue = make_queue(cpu());
-  arrowdevice_import_options options{};
-  options.struct_size = sizeof options;
+  auto options = import_options();
   options.queue = queue.get();
   options.timeout_ns = kShort;
   arrowdevice_view* view = nullptr;

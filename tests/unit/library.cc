@@ -89,6 +89,13 @@ arrowdevice_pool_options pool_options() {
   return options;
 }
 
+arrowdevice_import_options import_options(uint32_t flags) {
+  arrowdevice_import_options options{};
+  options.struct_size = sizeof options;
+  options.flags = flags;
+  return options;
+}
+
 arrowdevice_copy_options copy_options(uint32_t flags) {
   arrowdevice_copy_options options{};
   options.struct_size = sizeof options;

@@ -99,6 +99,7 @@ Queue make_queue(arrowdevice_device* device);
 Pool make_pool(arrowdevice_device* device, const arrowdevice_pool_options* options = nullptr);
 arrowdevice_pool_options pool_options();
 arrowdevice_copy_options copy_options(uint32_t flags = 0);
+arrowdevice_import_options import_options(uint32_t flags = 0);
 
 arrowdevice_device_info describe(const arrowdevice_device* device);
 Counters counters(const arrowdevice_device* device);

@@ -130,9 +130,7 @@ TEST_CASE("mistake 2: sizes learned from strings before the event has fired") {
   begin();
   Sample sample(field("u"), {.rows = 50, .nulls = Nulls::kNone, .longest_text = 20});
   Unwritten array(sample, 0);
-  arrowdevice_import_options options{};
-  options.struct_size = sizeof options;
-  options.flags = ARROWDEVICE_IMPORT_SIZES;
+  auto options = import_options(ARROWDEVICE_IMPORT_SIZES);
   arrowdevice_view* view = nullptr;
   int code = -1;
   control::reset(configuration());

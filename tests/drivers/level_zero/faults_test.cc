@@ -126,6 +126,22 @@ TEST_CASE("an application's context is given back whole when any call of the dri
   CHECK(failures > 10);
 }
 
+TEST_CASE("an array on an adopted device is valid, whatever id the application gave that") {
+  CHECK(in_child([] {
+          auto* const context = level_zero::create_context();
+          arrowdevice_native_device native{};
+          native.struct_size = sizeof native;
+          native.context = context;
+          native.device = level_zero::device(1);
+          arrowdevice_device* adopted = nullptr;
+          expect(arrowdevice_device_adopt(ARROW_DEVICE_ONEAPI, 7, &native, &adopted, nullptr) == 0, "not adopted");
+          drivers::check_valid(arrowdevice::testing::find_case("record batch"), adopted, {7});
+          expect(arrowdevice_device_retire(adopted, -1, nullptr) == 0, "not retired");
+          level_zero::ze().zeContextDestroy(context);
+          drivers::trim_all();
+        }) == "");
+}
+
 TEST_CASE("a batch of a thousand columns is one allocation, one copy and one event of the driver, from a cold pool") {
   CHECK(in_child([] {
           arrowdevice_device* gpu = nullptr;

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A driver whose memory is mapped side by side, and that knows each piece for itself. In a program of its own, since a
+// backend is registered once.
+#include <algorithm>
+
+#include "library.h"
+
+namespace {
+
+using namespace library_test;  // NOLINT: what every line of these tests is written with
+
+constexpr int64_t kPiece = 4096;
+
+decltype(arrowdevice_backend::describe_pointer) describe_whole = nullptr;
+
+int describe_piece(void* device, const void* buffer, arrowdevice_pointer_info* out, arrowdevice_error* error) {
+  const int code = describe_whole(device, buffer, out, error);
+  if (code != 0 || out->base == nullptr) return code;
+  auto* const begin = static_cast<char*>(out->base);
+  const int64_t before = (static_cast<const char*>(buffer) - begin) / kPiece * kPiece;
+  out->base = begin + before;
+  out->size = std::min(kPiece, out->size - before);
+  return 0;
+}
+
+TEST_CASE("a buffer over several mappings is as large as all of them") {
+  control::reset(configuration());
+  static arrowdevice_backend table = *control::table();
+  describe_whole = table.describe_pointer;
+  table.describe_pointer = describe_piece;
+  REQUIRE(arrowdevice_backend_register(&table, nullptr) == 0);
+  Sample sample(field("l").not_null(), {.rows = 3'000});  // six pieces
+  Array there = copy(sample, sim(0));
+  must(arrowdevice_array_validate, there.get(), sample.schema.get(), nullptr, ARROWDEVICE_VALIDATE_FULL);
+  there->array.length = 10'000'000;
+  CHECK(contains(
+      refused(EINVAL, arrowdevice_array_validate, there.get(), sample.schema.get(), nullptr, ARROWDEVICE_VALIDATE_FULL),
+      "array: the data buffer needs 80000000 bytes, and its memory ends after"));
+}
+
+}  // namespace
