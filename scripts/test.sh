@@ -50,11 +50,14 @@ if [ "$sanitize" = none ]; then
   optimization=2
   debug_info=-g
   arrow_cpp=enabled
+  # With nothing precompiled each file shows that it includes what it uses, and the compiler warns of everything.
+  precompiled=false
   python=$("$root/scripts/python-env.sh" "$work/python") || fail "FAILED: making the Python environment"
   set -- "--python=$python" "--pytest=$root/tests/demo" "--pytest=$root/tests/interop"
 else
   build=$work/test-$(echo "$sanitize" | tr ',' '-')
   arrow_cpp=disabled
+  precompiled=true
   # What a sanitizer adds takes long to optimise further and to describe to a debugger: its reports need lines only.
   optimization=g
   debug_info=-g1
@@ -71,8 +74,8 @@ fi
 echo "Building in $build" >&2
 # Arrow C++ comes with pyarrow, for builds without a sanitizer.
 set_options() {
-  meson setup "$@" "-Dwerror=$werror" "-Db_sanitize=$sanitize" "-Darrow_cpp=$arrow_cpp" "-Darrow_cpp_python=${python:-}" \
-    "$build" "$root" </dev/null || fail "FAILED: configuring $build"
+  meson setup "$@" "-Dwerror=$werror" "-Db_sanitize=$sanitize" "-Db_pch=$precompiled" "-Darrow_cpp=$arrow_cpp" \
+    "-Darrow_cpp_python=${python:-}" "$build" "$root" </dev/null || fail "FAILED: configuring $build"
 }
 if [ -f "$build/build.ninja" ]; then
   set_options --reconfigure # which also knows options that are newer than the build
