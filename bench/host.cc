@@ -3,11 +3,17 @@
 // costs that copies nothing: run it from the build folder as
 //
 //   meson devenv -C build bench/bench-host
+#include <sys/mman.h>
 #include <arrowdevice/arrowdevice.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <thread>
+#include <vector>
 
 #include "batch.h"
 #include "ratio.h"
@@ -98,6 +104,50 @@ void copy_columns_with_a_cold_pool(benchmark::State& state, double bound) {
       [&] { copy_plainly(batch, touched); });
 }
 
+// Fresh memory in huge pages, which as many threads fill as the machine has processors, up to the eight of the library.
+void copy_plainly_by_threads(const Batch& batch) {
+  constexpr size_t kHugePage = size_t{2} << 20;
+  constexpr int64_t kPiece = 4 << 20;
+  const auto bytes = static_cast<size_t>(batch.bytes());
+  const size_t whole = (bytes + kHugePage - 1) / kHugePage * kHugePage;
+  const std::unique_ptr<char, decltype(&std::free)> fresh(static_cast<char*>(std::aligned_alloc(kHugePage, whole)),
+                                                          &std::free);
+  madvise(fresh.get(), whole, MADV_HUGEPAGE);
+  const int64_t column_bytes = batch.bytes() / batch.array().array.n_children;
+  std::atomic<int64_t> next{0};
+  const auto take_pieces = [&] {
+    for (int64_t at = next.fetch_add(kPiece); at < batch.bytes(); at = next.fetch_add(kPiece)) {
+      const int64_t end = std::min(at + kPiece, batch.bytes());
+      for (int64_t from = at; from < end;) {  // over the end of a column
+        const int64_t column = from / column_bytes;
+        const int64_t size = std::min(end, (column + 1) * column_bytes) - from;
+        std::memcpy(fresh.get() + from, static_cast<const char*>(batch.column(column)) + from % column_bytes,
+                    static_cast<size_t>(size));
+        from += size;
+      }
+    }
+  };
+  std::vector<std::thread> others;
+  for (unsigned i = 1; i < std::min(8u, std::thread::hardware_concurrency()); ++i) others.emplace_back(take_pieces);
+  take_pieces();
+  for (auto& other : others) other.join();
+  benchmark::ClobberMemory();
+}
+
+// So large that several threads fill memory faster than one.
+void copy_columns_by_threads(benchmark::State& state, double bound) {
+  const Batch batch(state.range(0), state.range(1));
+  check_copy(batch);
+  compare(
+      state, bound,
+      [&] {
+        copy_and_release(batch.array(), batch.schema());
+        arrowdevice_error error{};
+        must(arrowdevice_pool_trim(pool(), &error), error);
+      },
+      [&] { copy_plainly_by_threads(batch); });
+}
+
 void copy_texts(benchmark::State& state, double bound) {
   const Texts texts(state.range(0));
   const size_t offset_bytes = texts.offsets().size() * sizeof(int32_t);
@@ -168,6 +218,11 @@ BENCHMARK_CAPTURE(copy_columns, , 1.25)->ArgNames({"columns", "rows"})->Args({kC
 BENCHMARK_CAPTURE(copy_columns_with_a_cold_pool, , 2.0)
     ->ArgNames({"columns", "rows"})
     ->Args({kColumns, kMillion})
+    ->UseManualTime();
+BENCHMARK_CAPTURE(copy_columns_by_threads, , 1.25)
+    ->ArgNames({"columns", "rows"})
+    ->Args({kColumns, 4 * kMillion})
+    ->Args({kColumns, 16 * kMillion})
     ->UseManualTime();
 BENCHMARK_CAPTURE(copy_columns, narrow, 2.5)->ArgNames({"columns", "rows"})->Args({1'000, 100})->UseManualTime();
 BENCHMARK_CAPTURE(copy_texts, , 1.25)->ArgName("rows")->Arg(10 * kMillion)->UseManualTime();

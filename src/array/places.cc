@@ -45,13 +45,7 @@ void Places::check_buffer(int32_t field, BufferShape shape, const void* buffer, 
 }
 
 std::optional<arrowdevice_pointer_info> Places::describe(const void* buffer) const {
-  const auto ask = source_.backend().table().describe_pointer;
-  if (ask == nullptr || source_.is_borrowed()) return std::nullopt;
-  arrowdevice_pointer_info info{};
-  info.struct_size = sizeof info;
-  source_.backend().call("describe_pointer", ask, source_.handle(), buffer, &info);
-  if ((info.flags & ARROWDEVICE_POINTER_KNOWN) == 0) return std::nullopt;
-  return info;
+  return source_.is_borrowed() ? std::nullopt : source_.describe(buffer);
 }
 
 int64_t Places::room(const void* buffer, int64_t wanted) const {

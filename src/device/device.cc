@@ -164,6 +164,16 @@ void Device::free_sub_buffer(void* sub) const noexcept {
   if (!has_addresses() && sub != nullptr && is_usable()) backend_.table().sub_buffer_free(handle_, sub);
 }
 
+std::optional<arrowdevice_pointer_info> Device::describe(const void* buffer) const {
+  const auto ask = backend_.table().describe_pointer;
+  if (ask == nullptr) return std::nullopt;
+  arrowdevice_pointer_info info{};
+  info.struct_size = sizeof info;
+  backend_.call("describe_pointer", ask, handle_, buffer, &info);
+  if ((info.flags & ARROWDEVICE_POINTER_KNOWN) == 0) return std::nullopt;
+  return info;
+}
+
 void Device::memory(int64_t* free_bytes, int64_t* total_bytes) const {
   *free_bytes = -1;
   *total_bytes = info_.total_memory;

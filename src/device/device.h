@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -79,6 +80,9 @@ class Device {
     return make_sub_buffer(buffer, offset, size);
   }
   void free_sub_buffer(void* sub) const noexcept;
+
+  // What the driver knows of an address or handle, if anything.
+  std::optional<arrowdevice_pointer_info> describe(const void* buffer) const;
 
   void memory(int64_t* free_bytes, int64_t* total_bytes) const;
 

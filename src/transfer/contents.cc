@@ -2,29 +2,14 @@
 #include "transfer/contents.h"
 
 #include "base/checked.h"
-#include "device/devices.h"
+#include "transfer/staging.h"
 
 namespace arrowdevice::transfer {
 namespace {
 
 constexpr int64_t kPieceAlignment = 16;
 
-int64_t bytes_of(const std::vector<arrowdevice_backend_region>& regions) {
-  int64_t bytes = 0;
-  for (const auto& region : regions) bytes += region.size;
-  return bytes;
-}
-
 }  // namespace
-
-device::Allocation allocate_staging(device::Device& device, int64_t size) {
-  auto& devices = device::Devices::instance();
-  const ArrowDeviceType type = device.info().staging_type;
-  // An adopted device may have an id that no pinned memory has: plain memory will do.
-  const bool has_pinned = type != 0 && device.id() >= 0 && device.id() < devices.count(type);
-  auto& host = has_pinned ? devices.get(type, device.id()) : devices.cpu();
-  return host.pool()->allocate(nullptr, size);
-}
 
 size_t Contents::PieceHash::operator()(const Piece& piece) const noexcept {
   auto hash = reinterpret_cast<uint64_t>(piece.buffer);
@@ -74,16 +59,11 @@ void Contents::read_back() {
 
 bool variadic_sizes_on_host(const schema::Binding& array, const device::Device& source) {
   if (!source.has_addresses()) return false;
-  if (source.is_host_readable() || source.backend().table().describe_pointer == nullptr) return true;
+  if (source.is_host_readable()) return true;
   for (int32_t field = 0; field < array.tree().size(); ++field) {
     if (array.n_variadic(field) == 0) continue;
-    arrowdevice_pointer_info info{};
-    info.struct_size = sizeof info;
-    source.backend().call("describe_pointer", source.backend().table().describe_pointer, source.handle(),
-                          array.buffers(field).back(), &info);
-    const bool is_device_memory =
-        (info.flags & ARROWDEVICE_POINTER_KNOWN) != 0 && (info.flags & ARROWDEVICE_POINTER_HOST_READABLE) == 0;
-    return !is_device_memory;  // one producer made them all
+    const auto info = source.describe(array.buffers(field).back());  // one producer made them all
+    return !info || (info->flags & ARROWDEVICE_POINTER_HOST_READABLE) != 0;
   }
   return true;
 }

@@ -62,9 +62,6 @@ class Contents {
   std::unique_ptr<Blocks> blocks_ = std::make_unique<Blocks>();
 };
 
-// Host memory from which the device copies fast: its pinned memory where it has such, else plain.
-device::Allocation allocate_staging(device::Device& device, int64_t size);
-
 // Whether the sizes of variadic buffers lie in host memory: on devices with addresses they do, unless the backend knows
 // the address as its own.
 bool variadic_sizes_on_host(const schema::Binding& array, const device::Device& source);

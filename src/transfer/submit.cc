@@ -4,7 +4,9 @@
 #include <cstring>
 #include <span>
 
+#include "transfer/pinned.h"
 #include "transfer/staged.h"
+#include "transfer/staging.h"
 
 namespace arrowdevice::transfer {
 namespace {
@@ -22,7 +24,7 @@ class Submission {
         target_(target),
         in_flight_(in_flight),
         regions_(scratch.memory()),
-        from_device_(scratch.memory()) {}
+        to_stage_(scratch.memory()) {}
 
   void run() {
     if (route_.target_on_host()) {
@@ -33,7 +35,7 @@ class Submission {
   }
 
  private:
-  // The CPU writes what it makes to its place; queues carry the rest.
+  // The CPU writes what it makes to its place; a queue carries the rest.
   void to_host() {
     auto* const out = static_cast<uint8_t*>(target_);
     regions_.reserve(parts_.size());
@@ -45,7 +47,11 @@ class Submission {
         regions_.push_back(copied(part));
       }
     }
-    route_.target_queue().copy(regions_);
+    if (!route_.source_on_host() && gains_from_pinned(route_, bytes_of(regions_)) && is_pageable(route_, target_)) {
+      copy_through_pinned(route_, regions_, in_flight_);
+    } else {
+      route_.target_queue().copy(regions_);
+    }
   }
 
   // Small host buffers and what the CPU makes are gathered in runs: parts that lie side by side in the target do so in
@@ -57,6 +63,7 @@ class Submission {
       stage_ = static_cast<uint8_t*>(in_flight_.staging.back().buffer());
       device::Counters::add(route_.target().counters().staged_bytes, stage_size_);
     }
+    const bool avoids_pageable = route_.source_on_host() && gains_from_pinned(route_, copied_bytes());
     for (size_t i = 0; i < parts_.size();) {
       const auto& part = parts_[i];
       if (part.on_host) {
@@ -64,13 +71,26 @@ class Submission {
       } else if (is_gathered(part)) {
         i = gather(i);
       } else {
-        (route_.is_staged() ? from_device_ : regions_).push_back(copied(part));
+        const bool is_staged = route_.is_staged() || (avoids_pageable && is_pageable(route_, part.source));
+        (is_staged ? to_stage_ : regions_).push_back(copied(part));
         ++i;
       }
     }
     route_.target_queue().copy(regions_);
     count_direct();
-    if (!from_device_.empty()) copy_staged(route_, from_device_, in_flight_);
+    if (to_stage_.empty()) return;
+    if (route_.is_staged()) {
+      copy_staged(route_, to_stage_, in_flight_);
+    } else {
+      copy_through_pinned(route_, to_stage_, in_flight_);
+    }
+  }
+
+  // Of what is not gathered.
+  int64_t copied_bytes() const {
+    int64_t bytes = 0;
+    for (const auto& part : parts_) bytes += part.on_host || is_gathered(part) ? 0 : part.size;
+    return bytes;
   }
 
   // The queue has counted what its own device took; what came from another one is counted there.
@@ -141,7 +161,7 @@ class Submission {
   InFlight& in_flight_;
 
   std::pmr::vector<Region> regions_;
-  std::pmr::vector<Region> from_device_;  // by way of staging memory
+  std::pmr::vector<Region> to_stage_;  // piece by piece
   uint8_t* stage_ = nullptr;
   int64_t stage_size_ = 0;
   int64_t staged_ = 0;

@@ -62,14 +62,50 @@ class Bench {
 
   void compare(const char* what, bool to_device, bool is_pinned) {
     void* const host = is_pinned ? pinned_ : pageable_.data();
-    const double ours = median_seconds([&] { ours_once(host, to_device); });
-    const double theirs = median_seconds([&] { theirs_once(host, to_device); });
-    const double bytes = static_cast<double>(size_);
-    std::printf("%-26s %6.2f GB/s, %5.2f times the driver's own %6.2f GB/s\n", what, bytes / ours / kGiga,
-                theirs / ours, bytes / theirs / kGiga);
+    report(what, median_seconds([&] { ours_once(host, to_device); }),
+           median_seconds([&] { theirs_once(host, to_device); }));
+  }
+
+  // An Arrow array of these bytes in pageable memory, and back into memory of the library, which is warm.
+  void compare_arrays() {
+    const double theirs_to = median_seconds([&] { theirs_once(pageable_.data(), true); });
+    const double theirs_from = median_seconds([&] { theirs_once(pageable_.data(), false); });
+    ArrowSchema schema{};
+    schema.format = "C";
+    schema.release = [](ArrowSchema*) {};
+    const void* buffers[] = {nullptr, pageable_.data()};
+    ArrowDeviceArray host{};
+    host.device_type = ARROW_DEVICE_CPU;
+    host.device_id = -1;
+    host.array.length = size_;
+    host.array.n_buffers = 2;
+    host.array.buffers = buffers;
+    host.array.release = [](ArrowArray*) {};
+    arrowdevice_device* cpu = nullptr;
+    arrowdevice_error error{};
+    must(arrowdevice_device_get(ARROW_DEVICE_CPU, -1, &cpu, &error), error);
+    const auto copy_once = [&](const ArrowDeviceArray& from, arrowdevice_device* to) {
+      ArrowDeviceArray out{};
+      must(arrowdevice_array_copy(&from, &schema, to, nullptr, &out, &error), error);
+      return out;
+    };
+    const auto copy_and_release = [&](const ArrowDeviceArray& from, arrowdevice_device* to) {
+      ArrowDeviceArray out = copy_once(from, to);
+      arrowdevice_array_release(&out);
+    };
+    report("array to device, pageable", median_seconds([&] { copy_and_release(host, gpu_); }), theirs_to);
+    ArrowDeviceArray there = copy_once(host, gpu_);
+    report("array from device, pageable", median_seconds([&] { copy_and_release(there, cpu); }), theirs_from);
+    arrowdevice_array_release(&there);
   }
 
  private:
+  void report(const char* what, double ours, double theirs) const {
+    const double bytes = static_cast<double>(size_);
+    std::printf("%-28s %6.2f GB/s, %5.2f times the driver's own %6.2f GB/s\n", what, bytes / ours / kGiga,
+                theirs / ours, bytes / theirs / kGiga);
+  }
+
   void finish() const {
     arrowdevice_error error{};
     must(arrowdevice_queue_finish(queue_, -1, &error), error);
@@ -117,6 +153,7 @@ int main(int argc, char** argv) try {
   bench.compare("from device, pinned", false, true);
   bench.compare("to device, pageable", true, false);
   bench.compare("from device, pageable", false, false);
+  bench.compare_arrays();
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/parallel.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "base/background.h"
+#include "base/environment.h"
+#include "base/error.h"
+
+namespace arrowdevice::parallel {
+namespace {
+
+constexpr const char* kVariable = "ARROWDEVICE_COPY_THREADS";
+// Beyond these a copy is held up by memory and by links, not by processors.
+constexpr int64_t kMostByItself = 8;
+constexpr int64_t kMostAsked = 256;
+
+// Outlives the call: a thread that starts late still looks at it.
+class Crew {
+ public:
+  explicit Crew(const std::function<void()>& body) : body_(body) {}
+
+  // On a helping thread.
+  void help() noexcept {
+    const background::Busy busy;
+    if (!busy.may_work() || !enter()) return;
+    work();
+    leave();
+  }
+
+  // On the thread that called.
+  void lead() {
+    work();
+    std::unique_lock lock(mutex_);
+    is_over_ = true;
+    changed_.wait(lock, [this] { return helping_ == 0; });
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  bool enter() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (is_over_) return false;
+    ++helping_;
+    return true;
+  }
+
+  void leave() noexcept {
+    const std::lock_guard lock(mutex_);
+    --helping_;
+    changed_.notify_one();
+  }
+
+  void work() noexcept {
+    try {
+      body_();
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!failure_) failure_ = std::current_exception();
+    }
+  }
+
+  const std::function<void()>& body_;  // not looked at once the call is over
+  std::mutex mutex_;                   // guards all below
+  std::condition_variable changed_;
+  int helping_ = 0;
+  bool is_over_ = false;
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+int copy_threads() {
+  const auto asked = environment::number(kVariable);
+  if (!asked) {
+    return static_cast<int>(std::clamp(int64_t{std::thread::hardware_concurrency()}, int64_t{1}, kMostByItself));
+  }
+  if (*asked < 1)
+    throw Error(EINVAL, std::string(kVariable) + "=" + std::to_string(*asked) + ": not a number of threads");
+  return static_cast<int>(std::min(*asked, kMostAsked));
+}
+
+void run(int threads, const std::function<void()>& body) {
+  if (threads <= 1) return body();
+  const auto crew = std::make_shared<Crew>(body);
+  try {
+    for (int i = 1; i < threads; ++i) background::start([crew] { crew->help(); });
+  } catch (const std::exception&) {
+    // No thread, or no memory for one: those that are there do it.
+  }
+  crew->lead();
+}
+
+}  // namespace arrowdevice::parallel

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transfer/pinned.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+
+#include "base/parallel.h"
+#include "transfer/staging.h"
+
+namespace arrowdevice::transfer {
+namespace {
+
+using Region = arrowdevice_backend_region;
+
+// Below, threads would cost more than they gain.
+constexpr int64_t kLeastBytes = 8 << 20;
+constexpr int64_t kLeastBytesOfAThread = 4 << 20;
+
+device::Device& device_of(const Route& route) { return route.target_on_host() ? route.source() : route.target(); }
+
+void copy_on_host(std::span<const Region> regions) {
+  for (const auto& region : regions) {
+    std::memcpy(static_cast<char*>(region.dst) + region.dst_offset,
+                static_cast<const char*>(region.src) + region.src_offset, static_cast<size_t>(region.size));
+  }
+}
+
+class PinnedCopy {
+ public:
+  PinnedCopy(Route& route, std::span<const Region> regions, int64_t piece_bytes, uint8_t* blocks)
+      : queue_(route.target_queue()),
+        is_to_host_(route.target_on_host()),
+        piece_bytes_(piece_bytes),
+        blocks_(blocks),
+        pieces_(regions, piece_bytes) {}
+
+  // Each thread has two halves of staging memory in turn: one is on the link while it fills or empties the other.
+  static constexpr int64_t kHalves = 2;
+
+  // One thread's share. Pieces may come in any order.
+  void carry() {
+    std::array<Half, kHalves> halves;
+    for (auto& half : halves) half.memory = blocks_ + next_block_++ * piece_bytes_;
+    try {
+      size_t turn = 0;
+      for (;; turn = (turn + 1) % kHalves) {
+        settle(halves[turn]);
+        if (!begin(halves[turn])) break;
+      }
+      if (!is_to_host_) return;
+      while (halves[turn = (turn + 1) % kHalves].on_link != nullptr) settle(halves[turn]);
+    } catch (...) {
+      has_failed_ = true;
+      throw;
+    }
+  }
+
+ private:
+  struct Half {
+    uint8_t* memory = nullptr;
+    StagedPiece piece;
+    std::shared_ptr<device::Event> on_link;  // fires when it is not any more
+  };
+
+  // The half is free on return.
+  void settle(Half& half) {
+    if (half.on_link == nullptr) return;
+    half.on_link->wait(-1);
+    half.on_link = nullptr;
+    if (is_to_host_) copy_on_host(half.piece.out);
+  }
+
+  // Puts the next piece on the link. False if there is none.
+  bool begin(Half& half) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (has_failed_ || pieces_.at_end()) return false;
+      pieces_.next(half.memory, half.piece);
+    }
+    if (!is_to_host_) copy_on_host(half.piece.in);
+    queue_.copy(is_to_host_ ? half.piece.in : half.piece.out);
+    half.on_link = queue_.record();
+    return true;
+  }
+
+  device::Queue& queue_;
+  const bool is_to_host_;
+  const int64_t piece_bytes_;
+  uint8_t* const blocks_;
+  std::atomic<int64_t> next_block_{0};
+  std::atomic<bool> has_failed_{false};
+  std::mutex mutex_;
+  StagedPieces pieces_;  // guarded by the mutex
+};
+
+}  // namespace
+
+bool gains_from_pinned(const Route& route, int64_t bytes) {
+  const auto& host = route.target_on_host() ? route.target() : route.source();
+  return bytes >= kLeastBytes && host.is_cpu() && has_pinned_staging(device_of(route)) && parallel::copy_threads() > 1;
+}
+
+bool is_pageable(const Route& route, const void* host) { return !device_of(route).describe(host); }
+
+void copy_through_pinned(Route& route, std::span<const Region> regions, InFlight& in_flight) {
+  const int64_t total = bytes_of(regions);
+  const int64_t piece_bytes = staged_piece_bytes(total);
+  const int threads = static_cast<int>(std::clamp<int64_t>(total / kLeastBytesOfAThread, 1, parallel::copy_threads()));
+  in_flight.staging.push_back(allocate_staging(device_of(route), threads * PinnedCopy::kHalves * piece_bytes));
+  auto* const blocks = static_cast<uint8_t*>(in_flight.staging.back().buffer());
+  device::Counters::add(device_of(route).counters().staged_bytes, total);
+  PinnedCopy copy(route, regions, piece_bytes, blocks);
+  parallel::run(threads, [&copy] { copy.carry(); });
+}
+
+}  // namespace arrowdevice::transfer

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transfer/staging.h"
+
+#include <algorithm>
+
+#include "base/checked.h"
+#include "device/devices.h"
+
+namespace arrowdevice::transfer {
+namespace {
+
+constexpr int64_t kLargestPiece = 4 << 20;
+constexpr int64_t kSmallestPiece = 256 << 10;
+constexpr int64_t kPiecesOfACopy = 32;
+constexpr int64_t kPageBytes = 4096;  // devices like copies that begin at a round address
+
+}  // namespace
+
+device::Allocation allocate_staging(device::Device& device, int64_t size) {
+  auto& devices = device::Devices::instance();
+  auto& host = has_pinned_staging(device) ? devices.get(device.info().staging_type, device.id()) : devices.cpu();
+  return host.pool()->allocate(nullptr, size);
+}
+
+bool has_pinned_staging(const device::Device& device) {
+  const ArrowDeviceType type = device.info().staging_type;
+  // An adopted device may have an id that no pinned memory has: plain memory will do.
+  return type != 0 && device.id() >= 0 && device.id() < device::Devices::instance().count(type);
+}
+
+int64_t bytes_of(std::span<const arrowdevice_backend_region> regions) noexcept {
+  int64_t bytes = 0;
+  for (const auto& region : regions) bytes += region.size;
+  return bytes;
+}
+
+int64_t staged_piece_bytes(int64_t total) {
+  return std::min(total, align_up(std::clamp(total / kPiecesOfACopy, kSmallestPiece, kLargestPiece), kPageBytes));
+}
+
+void StagedPieces::next(void* memory, StagedPiece& out) {
+  out.in.clear();
+  out.out.clear();
+  for (int64_t filled = 0; !at_end() && filled < piece_bytes_;) {
+    const auto& region = regions_[next_];
+    const int64_t size = std::min(region.size - done_, piece_bytes_ - filled);
+    out.in.push_back({nullptr, memory, filled, region.from_device, region.src, region.src_offset + done_, size, 0});
+    out.out.push_back({region.to_device, region.dst, region.dst_offset + done_, nullptr, memory, filled, size, 0});
+    filled += size;
+    done_ += size;
+    if (done_ == region.size) {
+      ++next_;
+      done_ = 0;
+    }
+  }
+}
+
+}  // namespace arrowdevice::transfer

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Large arrays in pageable host memory: they go through pinned memory, in pieces, by several threads. Each case has a
+// process of its own.
+#include <arrowdevice/arrowdevice.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <stdexcept>
+#include <utility>
+
+#include "drivers/trips.h"
+#include "drivers/vendor.h"
+#include "support/catch.h"
+#include "support/reader.h"
+
+namespace {
+
+using arrowdevice::testing::field;
+using arrowdevice::testing::HostCase;
+using arrowdevice::testing::Ledger;
+using arrowdevice::testing::Owned;
+using drivers::calls;
+using drivers::expect;
+using drivers::in_child;
+using drivers::vendor;
+
+constexpr int64_t kRows = 100'000;
+constexpr int64_t kPieces = 30;                    // of such a copy, at least
+constexpr int64_t kLargeBytes = kRows * (80 + 8);  // of the columns that are not small
+// A column of bits is too small to be worth it, but goes along.
+const HostCase& large() {
+  static const HostCase made{
+      "large", arrowdevice::testing::struct_of({field("w:80"), field("l"), field("b")}).not_null(), {.rows = kRows}};
+  return made;
+}
+
+void use_threads(const char* n) { ::setenv("ARROWDEVICE_COPY_THREADS", n, 1); }
+
+arrowdevice_device* device(ArrowDeviceType type, int64_t id = 0) {
+  arrowdevice_device* found = nullptr;
+  expect(arrowdevice_device_get(type, id, &found, nullptr) == 0, "no such device");
+  return found;
+}
+
+// What a device has taken and given by way of staging memory since the last time.
+int64_t staged_since(arrowdevice_device* on) {
+  static int64_t before = 0;
+  struct arrowdevice_device_counters counters {};
+  counters.struct_size = sizeof counters;
+  expect(arrowdevice_device_counters(on, &counters, nullptr) == 0, "no counters");
+  return counters.staged_bytes - std::exchange(before, counters.staged_bytes);
+}
+
+Owned<ArrowDeviceArray> copy(ArrowDeviceArray* array, const ArrowSchema& schema, arrowdevice_device* to,
+                             uint32_t flags = 0) {
+  arrowdevice_copy_options options{};
+  options.struct_size = sizeof options;
+  options.flags = flags;
+  Owned<ArrowDeviceArray> out;
+  arrowdevice_error error{};
+  expect(arrowdevice_array_copy(array, &schema, to, &options, out.out(), &error) == 0, error.message);
+  return out;
+}
+
+Owned<ArrowDeviceArray> on_host(const Ledger& ledger) {
+  Owned<ArrowArray> array = large().array(ledger);
+  Owned<ArrowDeviceArray> host;
+  expect(arrowdevice_array_from_host(array.get(), host.out(), nullptr) == 0, "no host array");
+  return host;
+}
+
+void expect_same(const ArrowSchema& schema, const ArrowDeviceArray& host) {
+  const auto twin = large().array(Ledger());
+  const auto difference = arrowdevice::testing::difference(schema, *twin, 0, schema, host.array, 0, twin->length);
+  expect(difference.empty(), "the values changed: " + difference);
+}
+
+TEST_CASE("large arrays go from pageable memory and back to it by way of pinned memory, in pieces") {
+  CHECK(in_child([] {
+          use_threads("3");
+          const auto schema = large().schema();
+          auto* const gpu = device(vendor().device);
+          Owned<ArrowDeviceArray> host = on_host(Ledger());
+          const int64_t copies = calls(vendor().copy);
+          for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_COPY_ASYNC}}) {
+            staged_since(gpu);
+            Owned<ArrowDeviceArray> there = copy(host.get(), *schema, gpu, flags);
+            expect(staged_since(gpu) >= kLargeBytes, "not by way of pinned memory");
+            const auto back = copy(there.get(), *schema, device(ARROW_DEVICE_CPU));
+            expect(staged_since(gpu) >= kLargeBytes, "not back by way of pinned memory");
+            expect_same(*schema, *back);
+          }
+          expect(calls(vendor().copy) - copies > kPieces, "not in pieces");
+          host.reset();
+          drivers::trim_all();
+          expect(drivers::live_allocations() == 0, "memory was lost");
+        }) == "");
+}
+
+TEST_CASE("pinned memory, and with one thread all memory, is copied as it is") {
+  CHECK(in_child([] {
+          use_threads("3");
+          const auto schema = large().schema();
+          auto* const gpu = device(vendor().device);
+          Owned<ArrowDeviceArray> host = on_host(Ledger());
+          Owned<ArrowDeviceArray> pinned = copy(host.get(), *schema, device(vendor().pinned));
+          staged_since(gpu);
+          const int64_t copies = calls(vendor().copy);
+          Owned<ArrowDeviceArray> there = copy(pinned.get(), *schema, gpu);
+          use_threads("1");
+          Owned<ArrowDeviceArray> plain = copy(host.get(), *schema, gpu);
+          expect(calls(vendor().copy) - copies < kPieces, "in pieces");
+          expect(staged_since(gpu) < kLargeBytes, "by way of staging memory");
+          expect_same(*schema, *copy(there.get(), *schema, device(ARROW_DEVICE_CPU)));
+          for (auto* array : {&pinned, &there, &plain}) array->reset();
+          drivers::trim_all();
+        }) == "");
+}
+
+TEST_CASE("how many threads copy is a number of 1 or more") {
+  for (const char* n : {"0", "-1", "many"}) {
+    INFO(n);
+    CHECK(in_child([&] {
+            use_threads(n);
+            const auto schema = large().schema();
+            const Owned<ArrowDeviceArray> host = on_host(Ledger());
+            Owned<ArrowDeviceArray> out;
+            arrowdevice_error error{};
+            const int code =
+                arrowdevice_array_copy(host.get(), schema.get(), device(vendor().device), nullptr, out.out(), &error);
+            expect(code == EINVAL && std::string(error.message).starts_with("ARROWDEVICE_COPY_THREADS="),
+                   error.message);
+            drivers::trim_all();
+          }) == "");
+  }
+}
+
+TEST_CASE("nothing is lost when a call fails for any of the pieces") {
+  constexpr int kUnknown = 999;
+  int failures = 0;
+  for (const std::string call : {vendor().copy, vendor().record, vendor().query, vendor().allocate_pinned}) {
+    for (const int64_t n : {1, 2, 3, 5, 8, 13, 21, 34}) {
+      const std::string problem = in_child([&] {
+        use_threads("3");
+        drivers::fail_nth(call, n, kUnknown);
+        const drivers::Attempt attempt = [&](const auto& one) {
+          drivers::attempt({{call + ": ", EIO, kUnknown}}, one);
+        };
+        drivers::move_array(attempt, large(), device(vendor().device, 0), device(vendor().device, 1));
+        expect(arrowdevice_quiesce(-1, nullptr) == 0, "deferred work is not done");
+        drivers::trim_all();
+        expect(drivers::live_allocations() == 0, "memory was lost");
+        if (calls(call) < n) throw std::runtime_error("not reached");
+      });
+      if (problem == "not reached\n") break;
+      ++failures;
+      INFO(call << ", call " << n);
+      CHECK(problem == "");
+    }
+  }
+  CHECK(failures >= 8);
+}
+
+}  // namespace
