@@ -43,7 +43,7 @@ class Tool(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, f"arrowdevice {VERSION}\n", ""))
 
     def test_help_is_there_for_the_tool_and_for_each_command(self):
-        for arguments in (["--help"], ["list", "--help"], ["explain", "--help"], ["explain", "cuda", "--help"], ["-h"]):
+        for arguments in (["--help"], ["list", "--help"], ["explain", "--help"], ["bench", "--help"], ["explain", "cuda", "--help"], ["-h"]):
             with self.subTest(arguments=arguments):
                 done = run(*arguments)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -52,12 +52,13 @@ class Tool(unittest.TestCase):
                 self.assert_fits(done.stdout)
 
     def test_the_help_names_every_command(self):
-        for command in ("list", "explain", "--version"):
+        for command in ("list", "explain", "bench", "--version"):
             self.assertIn(command, run("--help").stdout)
 
     def test_wrong_usage_is_exit_code_2_and_nothing_on_standard_output(self):
         for arguments in ([], ["lst"], ["--versoin"], ["list", "--jsn"], ["list", "cpu"], ["explain", "a", "b"],
-                          ["explain", "--all"], ["explain", ""], ["--version", "list"]):
+                          ["explain", "--all"], ["explain", ""], ["bench", "--mib=0"],
+                          ["bench", "--mib=1x"], ["bench", "--mib"], ["bench", ""], ["--version", "list"]):
             with self.subTest(arguments=arguments):
                 done = run(*arguments)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
@@ -133,8 +134,59 @@ class Tool(unittest.TestCase):
         self.assertIn(folder, "".join(line.strip() for line in done.stdout.splitlines()))
         self.assert_fits(done.stdout)
 
+    def test_bench_measures_each_pair_of_devices(self):
+        done = run("bench", "--mib=1", "--json", "cpu", "ext_dev:0", "ext_dev:1", ARROWDEVICE_SIM_PEERS="none")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        answer = json.loads(done.stdout)
+        self.assertEqual((answer["version"], answer["bytes"]), (VERSION, 1 << 20))
+        names = ["cpu:0", "ext_dev:0", "ext_dev:1"]
+        self.assertEqual([(pair["from"], pair["to"]) for pair in answer["pairs"]],
+                         [(one, other) for one in names for other in names])
+        for pair in answer["pairs"]:
+            with self.subTest(pair=pair):
+                self.assertTrue(pair["verified"])
+                self.assertGreater(pair["gb_per_s"], 0)
+                self.assertGreater(pair["small_us"], 0)
+                self.assertEqual(pair["direct"], {pair["from"], pair["to"]} != {"ext_dev:0", "ext_dev:1"})
+
+    def test_bench_prints_a_table_for_people(self):
+        done = run("bench", "--mib=1", "cpu", "ext_dev:0", "ext_dev:1", ARROWDEVICE_SIM_PEERS="none")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        rows = [line.split() for line in done.stdout.splitlines()]
+        for title in ("GB/s", "us"):
+            first = rows.index([title, "cpu:0", "ext_dev:0", "ext_dev:1"])
+            self.assertEqual([row[0] for row in rows[first + 1:first + 4]], ["cpu:0", "ext_dev:0", "ext_dev:1"])
+            for row in rows[first + 1:first + 4]:
+                self.assertGreater(min(float(cell) for cell in row[1:]), 0, row)
+        self.assertIn("By way of host memory, for want of a direct path: ext_dev:0 to ext_dev:1, ext_dev:1 to ext_dev:0.",
+                      done.stdout.replace("\n", " "))
+        self.assert_fits(done.stdout)
+
+    def test_bench_of_many_devices_fits(self):
+        done = run("bench", "--mib=1", *["ext_dev:0"] * 9)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assert_fits(done.stdout)
+        self.assertEqual(sum(line.startswith("us ") for line in done.stdout.splitlines()), 2)
+
+    def test_bench_says_what_could_not_be_copied(self):
+        devices = "addresses,addresses:memory=64k"
+        done = run("bench", "--mib=1", "cpu", "ext_dev:1", devices=devices)
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertIn("failed", done.stdout)
+        self.assertIn("cpu:0 to ext_dev:1 failed: ", done.stdout)
+        self.assert_fits(done.stdout)
+        answer = json.loads(run("bench", "--json", "--mib=1", "cpu", "ext_dev:1", devices=devices).stdout)
+        there = next(pair for pair in answer["pairs"] if (pair["from"], pair["to"]) == ("cpu:0", "ext_dev:1"))
+        self.assertEqual((there["verified"], there["gb_per_s"]), (False, None))
+        self.assertTrue(there["error"])
+
+    def test_bench_of_a_device_that_is_not_there_is_failure_with_the_reason(self):
+        done = run("bench", "ext_dev:7")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("ext_dev:7", done.stderr)
+
     def test_colour_is_for_terminals(self):
-        for arguments in (["list"], ["explain"]):
+        for arguments in (["list"], ["explain"], ["bench", "--mib=1", "ext_dev:0"]):
             with self.subTest(arguments=arguments):
                 self.assertNotIn(ESCAPE, run(*arguments).stdout)
                 code, text = run_on_terminal(*arguments)
@@ -152,7 +204,7 @@ class Tool(unittest.TestCase):
 
     def test_output_that_cannot_be_written_is_failure(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
-            for arguments in (["list"], ["list", "--json"], ["explain"], ["--version"]):
+            for arguments in (["list"], ["list", "--json"], ["explain"], ["bench", "--mib=1", "cpu"], ["--version"]):
                 with self.subTest(arguments=arguments):
                     done = run(*arguments, stdout=full)
                     self.assertEqual(done.returncode, 1)

@@ -8,15 +8,11 @@
 
 #include "command.h"
 #include "json.h"
+#include "names.h"
 #include "terminal.h"
 
 namespace arrowdevice::tool {
 namespace {
-
-std::string type_of(const arrowdevice_device_info& info) {
-  const char* name = arrowdevice_device_type_name(info.device_type);
-  return name == nullptr ? std::to_string(info.device_type) : name;
-}
 
 std::string readable_bytes(int64_t bytes) {
   if (bytes < 0) return "unknown";
@@ -36,7 +32,7 @@ const char* buffers_of(const arrowdevice_device_info& info) {
 bool has(const arrowdevice_device_info& info, uint64_t flag) { return (info.flags & flag) != 0; }
 
 void print_table_of(const std::vector<arrowdevice_device_info>& devices) {
-  std::vector<std::vector<std::string>> rows;
+  std::vector<std::vector<Cell>> rows;
   for (const auto& info : devices) {
     rows.push_back({type_of(info), std::to_string(info.device_id), printable(info.name),
                     readable_bytes(info.total_memory), printable(info.backend), buffers_of(info),

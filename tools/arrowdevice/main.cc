@@ -33,6 +33,19 @@ constexpr std::array kCommands{
             "\n"
             "Exit code: 0 listed, 1 the library failed, 2 wrong usage.\n",
             list},
+    Command{"bench", "how fast arrays get from device to device",
+            "Usage: arrowdevice bench [--json] [--mib=N] [DEVICE]...\n"
+            "\n"
+            "Copies an array of N MiB (64 unless said otherwise) and one of a few bytes from each of the\n"
+            "devices to each, and prints GB/s and microseconds: medians of warm copies, waited for, and\n"
+            "verified. Without DEVICE (cuda:1), all that there are.\n"
+            "\n"
+            "  --json   one JSON object, for scripts\n"
+            "  --mib=N  the size of the large array\n"
+            "  --help   this text\n"
+            "\n"
+            "Exit code: 0 all copies arrived, 1 some did not, or the library failed; 2 wrong usage.\n",
+            bench},
     Command{"explain", "why a device or backend is there, or is not",
             "Usage: arrowdevice explain [NAME]\n"
             "\n"

@@ -69,12 +69,11 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-void print_table(const std::vector<std::string>& heading, const std::vector<std::vector<std::string>>& rows,
-                 size_t elastic) {
+void print_table(const std::vector<std::string>& heading, const std::vector<std::vector<Cell>>& rows, size_t elastic) {
   std::vector<size_t> widths;
   for (const std::string& text : heading) widths.push_back(columns_of(text));
   for (const auto& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns_of(row[i]));
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns_of(row[i].text));
   }
   size_t total = kGap * (widths.size() - 1);
   for (size_t width : widths) total += width;
@@ -83,17 +82,21 @@ void print_table(const std::vector<std::string>& heading, const std::vector<std:
     widths[elastic] -= std::min(total - kColumns, widths[elastic] - least);
   }
 
-  const auto line = [&](const std::vector<std::string>& row) {
-    std::string out;
+  const auto print_line = [&](const std::vector<Cell>& row) {
+    std::string gap;
     for (size_t i = 0; i < row.size(); ++i) {
-      if (i > 0) out += std::string(kGap, ' ');
-      out += fitted(row[i], widths[i]);
+      const std::string text = fitted(row[i].text, widths[i]);
+      const size_t end = text.find_last_not_of(' ') + 1;
+      if (end > 0) std::printf("%s%s", gap.c_str(), styled(text.substr(0, end), row[i].style).c_str());
+      if (end > 0) gap.clear();
+      gap += std::string(text.size() - end + kGap, ' ');
     }
-    out.erase(out.find_last_not_of(' ') + 1);
-    return out;
+    std::printf("\n");
   };
-  std::printf("%s\n", styled(line(heading), Style::kHeading).c_str());
-  for (const auto& row : rows) std::printf("%s\n", line(row).c_str());
+  std::vector<Cell> first;
+  for (const std::string& text : heading) first.emplace_back(text, Style::kHeading);
+  print_line(first);
+  for (const auto& row : rows) print_line(row);
 }
 
 void print_paragraph(std::string_view text, size_t indent) {

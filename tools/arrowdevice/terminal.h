@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace arrowdevice::tool {
@@ -22,9 +23,16 @@ size_t columns_of(std::string_view text);
 // Text for a terminal: what would steer it, or is no UTF-8, becomes '?'.
 std::string printable(std::string_view text);
 
+struct Cell {
+  Cell(std::string text_, Style style_ = Style::kPlain) : text(std::move(text_)), style(style_) {}  // NOLINT: a text
+  Cell(const char* text_) : text(text_) {}                                                          // NOLINT: a text
+
+  std::string text;
+  Style style = Style::kPlain;
+};
+
 // Prints rows under a heading, in at most kColumns columns; what does not fit is cut from the column `elastic`.
-void print_table(const std::vector<std::string>& heading, const std::vector<std::vector<std::string>>& rows,
-                 size_t elastic);
+void print_table(const std::vector<std::string>& heading, const std::vector<std::vector<Cell>>& rows, size_t elastic);
 
 // Prints a text, wrapped and indented, in at most kColumns columns. A word that is too long, a path, is broken.
 void print_paragraph(std::string_view text, size_t indent);

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast arrays get from each device to each other one.
+#include <unistd.h>
+#include <arrowdevice/arrowdevice.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <string_view>
+#include <vector>
+
+#include "command.h"
+#include "json.h"
+#include "names.h"
+#include "terminal.h"
+
+namespace arrowdevice::tool {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+constexpr int64_t kMiB = 1 << 20;
+constexpr int64_t kUsualMiB = 64;
+constexpr int64_t kMostMiB = 1 << 20;
+constexpr int64_t kSmallRows = 8;
+constexpr double kGiga = 1e9;
+constexpr double kMicro = 1e6;
+
+struct Options {
+  bool json = false;
+  int64_t bytes = kUsualMiB * kMiB;
+  std::vector<std::string> names;
+};
+
+// A column of int64 in host memory, without nulls. Arrays of it borrow, and end before it.
+class Column {
+ public:
+  explicit Column(int64_t rows) : values_(static_cast<size_t>(rows)) {
+    for (size_t i = 0; i < values_.size(); ++i) values_[i] = static_cast<int64_t>(i * 0x9E3779B97F4A7C15u);
+    buffers_[1] = values_.data();
+  }
+  Column(const Column&) = delete;
+
+  cpp::DeviceArray array() {
+    ArrowArray made{};
+    made.length = static_cast<int64_t>(values_.size());
+    made.n_buffers = 2;
+    made.buffers = buffers_;
+    made.release = [](ArrowArray* array) { array->release = nullptr; };
+    return cpp::DeviceArray::from_host(cpp::Array(&made));
+  }
+
+  static cpp::Schema schema() {
+    ArrowSchema made{};
+    made.format = "l";
+    made.release = [](ArrowSchema* schema) { schema->release = nullptr; };
+    return cpp::Schema(&made);
+  }
+
+  bool is_same(const ArrowArray& host) const {
+    return host.length == static_cast<int64_t>(values_.size()) &&
+           std::memcmp(static_cast<const int64_t*>(host.buffers[1]) + host.offset, values_.data(),
+                       values_.size() * sizeof values_[0]) == 0;
+  }
+
+ private:
+  std::vector<int64_t> values_;
+  const void* buffers_[2] = {};
+};
+
+struct Place {
+  cpp::Device device;
+  std::string name;
+};
+
+// What copies from one device to another came to.
+struct Trip {
+  const Place* from;
+  const Place* to;
+  bool is_direct = false;
+  double gigabytes_a_second = 0;
+  double microseconds = 0;   // of a copy of a few bytes
+  std::string problem = {};  // why there are no figures; empty: all bytes arrived
+};
+
+// The median time of a call, which is made for about `budget`, and once before.
+template <typename Call>
+double median_seconds(Seconds budget, Call&& call) {
+  constexpr size_t kLeast = 3;
+  constexpr size_t kMost = 200;
+  call();
+  std::vector<double> times;
+  const auto begin = Clock::now();
+  while (times.size() < kLeast || (times.size() < kMost && Clock::now() - begin < budget)) {
+    const auto start = Clock::now();
+    call();
+    times.push_back(Seconds(Clock::now() - start).count());
+  }
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
+Trip measure(const Place& from, const Place& to, Column& large, Column& small, int64_t bytes) {
+  constexpr Seconds kBudget{0.25};
+  Trip trip{&from, &to};
+  try {
+    const cpp::Schema schema = Column::schema();
+    trip.is_direct = (from.device.reach(to.device) & ARROWDEVICE_REACH_COPY) != 0;
+    {
+      const cpp::DeviceArray source = large.array().copy(schema, from.device);
+      const auto copy = [&] { return source.copy(schema, to.device); };
+      trip.gigabytes_a_second = static_cast<double>(bytes) / median_seconds(kBudget, copy) / kGiga;
+      if (!large.is_same(*copy().to_host(schema))) trip.problem = "the bytes that arrived are other ones";
+    }
+    const cpp::DeviceArray source = small.array().copy(schema, from.device);
+    trip.microseconds = median_seconds(kBudget / 4, [&] { source.copy(schema, to.device); }) * kMicro;
+  } catch (const cpp::Exception& error) {
+    trip.problem = error.what();
+  }
+  return trip;
+}
+
+// How far it is, for whoever waits at a terminal.
+class Progress {
+ public:
+  explicit Progress(size_t total) : total_(total), is_shown_(isatty(STDERR_FILENO) == 1) {}
+  ~Progress() {
+    if (is_shown_) std::fputs("\r\033[K", stderr);
+  }
+  Progress(const Progress&) = delete;
+
+  void tell(const Place& from, const Place& to) {
+    ++done_;
+    if (!is_shown_) return;
+    std::fprintf(stderr, "\r\033[K%zu of %zu: %s to %s", done_, total_, from.name.c_str(), to.name.c_str());
+    std::fflush(stderr);
+  }
+
+ private:
+  const size_t total_;
+  const bool is_shown_;
+  size_t done_ = 0;
+};
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, value < 10 ? "%.2f" : value < 100 ? "%.1f" : "%.0f", value);
+  return text;
+}
+
+// A table for a quantity: from the rows to the columns.
+void print_matrix(const std::string& title, const std::vector<Place>& places, const std::vector<Trip>& trips,
+                  double Trip::*quantity) {
+  size_t room = kColumns;
+  for (const auto& place : places) room = std::min(room, kColumns - columns_of(place.name));
+  size_t widest = 0;
+  for (const auto& place : places) widest = std::max(widest, columns_of(place.name) + 2);
+  const size_t at_once = std::max<size_t>(1, room / std::max<size_t>(widest, 8));
+  for (size_t first = 0; first < places.size(); first += at_once) {
+    const size_t end = std::min(places.size(), first + at_once);
+    std::vector<std::string> heading{title};
+    for (size_t to = first; to < end; ++to) heading.push_back(places[to].name);
+    std::vector<std::vector<Cell>> rows;
+    for (size_t from = 0; from < places.size(); ++from) {
+      std::vector<Cell> row{Cell{places[from].name}};
+      for (size_t to = first; to < end; ++to) {
+        const Trip& trip = trips[from * places.size() + to];
+        row.push_back(!trip.problem.empty()
+                          ? Cell{"failed", Style::kBad}
+                          : Cell{number(trip.*quantity), trip.is_direct ? Style::kGood : Style::kPlain});
+      }
+      rows.push_back(std::move(row));
+    }
+    print_table(heading, rows, 0);
+    std::printf("\n");
+  }
+}
+
+void print_matrices(const std::vector<Place>& places, const std::vector<Trip>& trips, int64_t bytes) {
+  std::printf("Copies of %lld MiB and of %lld bytes, from each row's device to each column's; medians, verified.\n\n",
+              static_cast<long long>(bytes / kMiB), static_cast<long long>(kSmallRows * 8));
+  print_matrix("GB/s", places, trips, &Trip::gigabytes_a_second);
+  print_matrix("us", places, trips, &Trip::microseconds);
+  std::string staged;
+  for (const Trip& trip : trips) {
+    if (trip.is_direct || !trip.problem.empty()) continue;
+    staged += (staged.empty() ? "" : ", ") + trip.from->name + " to " + trip.to->name;
+  }
+  if (!staged.empty()) print_paragraph("By way of host memory, for want of a direct path: " + staged + ".", 0);
+  for (const Trip& trip : trips) {
+    if (trip.problem.empty()) continue;
+    print_paragraph(trip.from->name + " to " + trip.to->name + " failed: " + printable(trip.problem), 0);
+  }
+}
+
+void print_json_of(const std::vector<Trip>& trips, int64_t bytes) {
+  std::printf("{\"version\": %s, \"bytes\": %lld, \"small_bytes\": %lld, \"pairs\": [",
+              json_string(arrowdevice_version()).c_str(), static_cast<long long>(bytes),
+              static_cast<long long>(kSmallRows * 8));
+  for (size_t i = 0; i < trips.size(); ++i) {
+    const Trip& trip = trips[i];
+    std::printf("%s\n  {\"from\": %s, \"to\": %s, \"direct\": %s, ", i == 0 ? "" : ",",
+                json_string(trip.from->name).c_str(), json_string(trip.to->name).c_str(),
+                trip.is_direct ? "true" : "false");
+    if (trip.problem.empty()) {
+      std::printf("\"gb_per_s\": %.3f, \"small_us\": %.3f, \"verified\": true, \"error\": null}",
+                  trip.gigabytes_a_second, trip.microseconds);
+    } else {
+      std::printf("\"gb_per_s\": null, \"small_us\": null, \"verified\": false, \"error\": %s}",
+                  json_string(trip.problem).c_str());
+    }
+  }
+  std::printf("\n]}\n");
+}
+
+int64_t parse_mib(const std::string& text) {
+  int64_t mib = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), mib);
+  if (code != std::errc() || end != text.data() + text.size() || mib < 1 || mib > kMostMiB) {
+    throw UsageError("bench: --mib=" + text + " is no number from 1 to " + std::to_string(kMostMiB));
+  }
+  return mib;
+}
+
+Options parse(const std::vector<std::string>& arguments) {
+  constexpr std::string_view kMib = "--mib=";
+  Options options;
+  for (const std::string& argument : arguments) {
+    if (argument == "--json") {
+      options.json = true;
+    } else if (argument.compare(0, kMib.size(), kMib) == 0) {
+      options.bytes = parse_mib(argument.substr(kMib.size())) * kMiB;
+    } else if (argument.empty() || argument[0] == '-') {
+      throw UsageError("bench: there is no option \"" + argument + "\"");
+    } else {
+      options.names.push_back(argument);
+    }
+  }
+  return options;
+}
+
+std::vector<Place> places_of(const std::vector<std::string>& names) {
+  std::vector<cpp::Device> devices;
+  for (const std::string& name : names) devices.push_back(cpp::Device::find(name));
+  if (names.empty()) devices = cpp::Device::list();
+  std::vector<Place> places;
+  for (const cpp::Device& device : devices) places.push_back({device, name_of(device.describe())});
+  return places;
+}
+
+}  // namespace
+
+int bench(const std::vector<std::string>& arguments) {
+  const Options options = parse(arguments);
+  const std::vector<Place> places = places_of(options.names);
+  Column large(options.bytes / 8);
+  Column small(kSmallRows);
+  std::vector<Trip> trips;
+  {
+    Progress progress(places.size() * places.size());
+    for (const Place& from : places) {
+      for (const Place& to : places) {
+        progress.tell(from, to);
+        trips.push_back(measure(from, to, large, small, options.bytes));
+      }
+    }
+  }
+  options.json ? print_json_of(trips, options.bytes) : print_matrices(places, trips, options.bytes);
+  const bool all = std::all_of(trips.begin(), trips.end(), [](const Trip& trip) { return trip.problem.empty(); });
+  return all ? kSuccess : kFailure;
+}
+
+}  // namespace arrowdevice::tool
