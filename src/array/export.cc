@@ -42,11 +42,11 @@ void export_array(device::Device& device, ArrowArray& moved, device::Queue* writ
     return;
   }
   auto keeper = std::make_shared<ForeignKeeper>();
-  const auto output = mirror(moved);
+  auto output = mirror(moved);
   auto event = written_on->record();
   void* const sync_event = event->publish();
   keeper->set_event(std::move(event));
-  publish_with(std::move(keeper), *output, device, moved, sync_event, out);
+  publish_with(std::move(keeper), output, device, moved, sync_event, out);
 }
 
 void export_with_event(device::Device& device, ArrowArray& moved, void* sync_event,
@@ -55,13 +55,13 @@ void export_with_event(device::Device& device, ArrowArray& moved, void* sync_eve
   device.check_usable();
   device::ForeignEvent::check(device, sync_event);
   auto keeper = std::make_shared<ForeignKeeper>();
-  const auto output = mirror(moved);
+  auto output = mirror(moved);
   // A backend that can look at the event lets an early release wait for it.
   if (device.backend().table().event_import != nullptr) {
     keeper->set_event(device::ForeignEvent(device, sync_event).take());
   }
   keeper->set_event_release(event_release, user);
-  publish_with(std::move(keeper), *output, device, moved, sync_event, out);
+  publish_with(std::move(keeper), output, device, moved, sync_event, out);
 }
 
 }  // namespace arrowdevice::array

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string>
+#include <vector>
 
 #include "base/checked.h"
+#include "base/scratch.h"
 #include "transfer/plan.h"
 
 namespace arrowdevice::array {
@@ -17,7 +20,7 @@ struct Found {
   int depth;
 };
 
-std::string place_of(const std::vector<Found>& found, int64_t index) {
+std::string place_of(std::span<const Found> found, int64_t index) {
   std::string path;
   for (; found[static_cast<size_t>(index)].parent >= 0; index = found[static_cast<size_t>(index)].parent) {
     const auto& parent = *found[static_cast<size_t>(found[static_cast<size_t>(index)].parent)].array;
@@ -29,8 +32,9 @@ std::string place_of(const std::vector<Found>& found, int64_t index) {
   return "array" + path;
 }
 
-std::vector<Found> find_all(const ArrowArray& root) {
-  std::vector<Found> found{{&root, -1, 1}};
+std::pmr::vector<Found> find_all(const ArrowArray& root, std::pmr::memory_resource* memory) {
+  std::pmr::vector<Found> found(memory);
+  found.push_back({&root, -1, 1});
   const auto add = [&](const ArrowArray* array, size_t parent) {
     const auto where = [&] { return place_of(found, static_cast<int64_t>(parent)); };
     if (array == nullptr) throw Error(EINVAL, where() + ": a child is NULL");
@@ -50,10 +54,50 @@ std::vector<Found> find_all(const ArrowArray& root) {
         (array.n_buffers > 0 && array.buffers == nullptr)) {
       throw Error(EINVAL, place_of(found, static_cast<int64_t>(i)) + ": buffers or children are missing");
     }
+    const size_t wanted = found.size() + static_cast<size_t>(std::min(array.n_children, schema::kMostNodes));
+    if (wanted > found.capacity()) found.reserve(std::max(wanted, 2 * found.capacity()));
     for (int64_t child = 0; child < array.n_children; ++child) add(array.children[child], i);
     if (array.dictionary != nullptr) add(array.dictionary, i);
   }
   return found;
+}
+
+// The fields of a tree below and with `field`, parents first.
+std::pmr::vector<int32_t> subtree(const schema::Tree& tree, int32_t field, std::pmr::memory_resource* memory) {
+  std::pmr::vector<int32_t> fields(memory);
+  fields.push_back(field);
+  for (size_t i = 0; i < fields.size(); ++i) {
+    const auto& described = tree[fields[i]];
+    for (int32_t child = 0; child < described.n_children; ++child) fields.push_back(described.first_child + child);
+    if (described.dictionary >= 0) fields.push_back(described.dictionary);
+  }
+  return fields;
+}
+
+bool is_leaf(const schema::Field& field) noexcept { return field.n_children == 0 && field.dictionary < 0; }
+
+transfer::OutputShape shape_of(const schema::Binding& array, std::span<const int32_t> roots, int64_t extra_nodes,
+                               std::pmr::memory_resource* memory) {
+  transfer::OutputShape shape;
+  if (extra_nodes > 0) {
+    shape.nodes = 1;
+    shape.children = static_cast<int64_t>(roots.size());
+    shape.buffers = 1;  // of a struct
+  }
+  const auto add = [&](int32_t field) {
+    ++shape.nodes;
+    shape.children += array.tree()[field].n_children;
+    shape.buffers += array.buffer_count(field);
+  };
+  for (const int32_t root : roots) {
+    if (is_leaf(array.tree()[root])) {
+      add(root);
+    } else {
+      for (const int32_t field : subtree(array.tree(), root, memory)) add(field);
+    }
+  }
+  if (shape.nodes > schema::kMostNodes) throw Error(EINVAL, "more than 2^20 arrays in one");
+  return shape;
 }
 
 void copy_numbers(const ArrowArray& from, ArrowArray& to) noexcept {
@@ -64,21 +108,22 @@ void copy_numbers(const ArrowArray& from, ArrowArray& to) noexcept {
 
 }  // namespace
 
-std::unique_ptr<transfer::Output> mirror(const ArrowArray& root) {
-  const auto found = find_all(root);
+transfer::Output mirror(const ArrowArray& root) {
+  Scratch scratch;
+  const auto found = find_all(root, scratch.memory());
   transfer::OutputShape shape;
   for (const auto& one : found) {
     ++shape.nodes;
     shape.children = checked_add(shape.children, one.array->n_children);
     shape.buffers = checked_add(shape.buffers, one.array->n_buffers);
   }
-  auto output = std::make_unique<transfer::Output>(shape);
-  std::vector<ArrowArray*> nodes;
+  transfer::Output output(shape);
+  std::pmr::vector<ArrowArray*> nodes(scratch.memory());
   nodes.reserve(found.size());
   int64_t next_child = 0;
   int64_t current_parent = -1;
   for (const auto& one : found) {
-    auto& node = output->add_node(one.array->n_buffers, one.array->n_children);
+    auto& node = output.add_node(one.array->n_buffers, one.array->n_children);
     copy_numbers(*one.array, node);
     std::copy_n(one.array->buffers, one.array->n_buffers, node.buffers);
     nodes.push_back(&node);
@@ -103,7 +148,7 @@ CoOwner::CoOwner(ArrowDeviceArray& array) : array_(array) {
     return;
   }
   auto foreign = std::make_shared<ForeignKeeper>();
-  output_ = mirror(array.array);
+  output_.emplace(mirror(array.array));
   foreign_ = foreign.get();
   keeper_ = std::move(foreign);
 }
@@ -114,48 +159,23 @@ void CoOwner::commit() noexcept {
   output_->publish(keeper_, &array_.array);
 }
 
-std::vector<int32_t> subtree(const schema::Tree& tree, int32_t field) {
-  std::vector<int32_t> fields{field};
-  for (size_t i = 0; i < fields.size(); ++i) {
-    const auto& described = tree[fields[i]];
-    for (int32_t child = 0; child < described.n_children; ++child) fields.push_back(described.first_child + child);
-    if (described.dictionary >= 0) fields.push_back(described.dictionary);
-  }
-  return fields;
-}
-
-PartialMirror::PartialMirror(const schema::Binding& array, const std::vector<int32_t>& fields, int64_t extra_nodes)
-    : array_(array) {
-  transfer::OutputShape shape;
-  if (extra_nodes > 0) {
-    shape.nodes = 1;
-    shape.children = static_cast<int64_t>(fields.size());
-    shape.buffers = 1;  // of a struct
-  }
-  for (const int32_t root : fields) {
-    for (const int32_t field : subtree(array.tree(), root)) {
-      ++shape.nodes;
-      shape.children += array.tree()[field].n_children;
-      shape.buffers += static_cast<int64_t>(array.buffers(field).size());
-    }
-  }
-  if (shape.nodes > schema::kMostNodes) throw Error(EINVAL, "more than 2^20 arrays in one");
-  output_ = std::make_unique<transfer::Output>(shape);
-}
+PartialMirror::PartialMirror(const schema::Binding& array, std::span<const int32_t> fields, int64_t extra_nodes,
+                             std::pmr::memory_resource* memory)
+    : array_(array), memory_(memory), output_(shape_of(array, fields, extra_nodes, memory)) {}
 
 ArrowArray& PartialMirror::add_node(int32_t field) {
   const auto buffers = array_.buffers(field);
-  auto& node = output_->add_node(static_cast<int64_t>(buffers.size()), array_.tree()[field].n_children);
+  auto& node = output_.add_node(static_cast<int64_t>(buffers.size()), array_.tree()[field].n_children);
   copy_numbers(array_[field], node);
   node.null_count = array_.null_count(field);
   std::ranges::copy(buffers, node.buffers);
   return node;
 }
 
-ArrowArray& PartialMirror::add(int32_t root, int64_t skip, int64_t length) {
+ArrowArray& PartialMirror::add_tree(int32_t root) {
   const auto& tree = array_.tree();
-  const auto fields = subtree(tree, root);
-  std::vector<ArrowArray*> nodes;
+  const auto fields = subtree(tree, root, memory_);
+  std::pmr::vector<ArrowArray*> nodes(memory_);
   nodes.reserve(fields.size());
   for (const int32_t field : fields) nodes.push_back(&add_node(field));
   size_t next = 1;
@@ -164,7 +184,11 @@ ArrowArray& PartialMirror::add(int32_t root, int64_t skip, int64_t length) {
     for (int32_t child = 0; child < described.n_children; ++child) nodes[i]->children[child] = nodes[next++];
     if (described.dictionary >= 0) nodes[i]->dictionary = nodes[next++];
   }
-  auto& node = *nodes[0];
+  return *nodes[0];
+}
+
+ArrowArray& PartialMirror::add(int32_t root, int64_t skip, int64_t length) {
+  auto& node = is_leaf(array_.tree()[root]) ? add_node(root) : add_tree(root);
   const bool is_all = skip == 0 && length == node.length;
   node.null_count = transfer::null_count_of_part(array_, root, length, is_all);
   node.offset += skip;

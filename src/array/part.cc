@@ -44,8 +44,8 @@ void make_batch_root(ArrowArray& root, int64_t length) noexcept {
 void share(ArrowDeviceArray& inout, ArrowDeviceArray* out) {
   check_alive(&inout);
   CoOwner owner(inout);
-  const auto output = mirror(inout.array);
-  publish(inout, *output, owner, out);
+  auto output = mirror(inout.array);
+  publish(inout, output, owner, out);
 }
 
 void slice(ArrowDeviceArray& inout, const ArrowSchema& schema, int64_t offset, int64_t length, ArrowDeviceArray* out) {
@@ -59,14 +59,16 @@ void slice(ArrowDeviceArray& inout, const ArrowSchema& schema, int64_t offset, i
   }
   CoOwner owner(inout);
   if (!is_record_batch(array)) {
-    PartialMirror part(array, {0}, 0);
+    constexpr int32_t kRoot[] = {0};
+    PartialMirror part(array, kRoot, 0, scratch.memory());
     part.add(0, offset, length);
     publish(inout, part.output(), owner, out);
     return;
   }
-  std::vector<int32_t> columns;
+  std::pmr::vector<int32_t> columns(scratch.memory());
+  columns.reserve(static_cast<size_t>(tree[0].n_children));
   for (int32_t i = 0; i < tree[0].n_children; ++i) columns.push_back(tree[0].first_child + i);
-  PartialMirror part(array, columns, 1);
+  PartialMirror part(array, columns, 1, scratch.memory());
   auto& root = part.output().add_node(1, tree[0].n_children);
   make_batch_root(root, length);
   for (size_t i = 0; i < columns.size(); ++i)
@@ -82,7 +84,7 @@ void select(ArrowDeviceArray& inout, const ArrowSchema& schema, std::span<const 
   const schema::Binding array(tree, inout.array, scratch.memory());
   if (tree[0].type.layout != Layout::kStruct)
     throw Error(EINVAL, tree.path(0) + ": not a struct, it has no columns to select");
-  std::vector<int32_t> columns;
+  std::pmr::vector<int32_t> columns(scratch.memory());
   for (const int64_t child : children) {
     if (child < 0 || child >= tree[0].n_children) {
       throw Error(EINVAL, tree.path(0) + ": there is no child " + std::to_string(child) + " of " +
@@ -91,7 +93,7 @@ void select(ArrowDeviceArray& inout, const ArrowSchema& schema, std::span<const 
     columns.push_back(tree[0].first_child + static_cast<int32_t>(child));
   }
   CoOwner owner(inout);
-  PartialMirror part(array, columns, 1);
+  PartialMirror part(array, columns, 1, scratch.memory());
   auto& root = part.output().add_node(1, static_cast<int64_t>(columns.size()));
   const bool batch = is_record_batch(array);
   if (batch) {

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <string>
+#include <string_view>
 
 #include "base/checked.h"
 #include "transfer/extents.h"
@@ -14,10 +15,13 @@ using schema::BufferShape;
 
 class Measuring {
  public:
-  Measuring(const schema::Binding& array, transfer::Contents* contents, bool sizes_on_host)
-      : array_(array), contents_(contents), sizes_on_host_(sizes_on_host) {}
+  Measuring(const schema::Binding& array, transfer::Contents* contents, bool sizes_on_host,
+            std::pmr::memory_resource* memory)
+      : array_(array), contents_(contents), sizes_on_host_(sizes_on_host), sizes_(memory) {
+    sizes_.reserve(static_cast<size_t>(array.buffer_count()));
+  }
 
-  BufferSizes run() {
+  std::pmr::vector<int64_t> run() {
     measure();
     // What lies on the device is asked for in the first round, and there in the second.
     if (contents_ != nullptr && contents_->has_wishes()) {
@@ -29,16 +33,18 @@ class Measuring {
 
  private:
   void measure() {
-    sizes_ = {};
+    sizes_.clear();
     for (int32_t field = 0; field < array_.tree().size(); ++field) {
-      sizes_.first.push_back(sizes_.bytes.size());
-      size_t position = 0;
+      const void* const* buffer = array_.buffers(field).data();
+      if (array_.is_plain(field)) {
+        const int64_t slots = array_[field].length + array_[field].offset;
+        sizes_.push_back(buffer[0] == nullptr ? 0 : bytes_for_bits(slots));
+        sizes_.push_back(bytes_for_bits(slots * array_.tree()[field].type.bit_width));
+        continue;
+      }
       for (const auto shape : array_.tree()[field].type.info().buffers) {
         const int64_t repeat = shape == BufferShape::kVariadic ? array_.n_variadic(field) : 1;
-        for (int64_t i = 0; i < repeat; ++i) {
-          const void* buffer = array_.buffers(field)[position++];
-          sizes_.bytes.push_back(buffer == nullptr ? 0 : size_of(field, shape, i));
-        }
+        for (int64_t i = 0; i < repeat; ++i) sizes_.push_back(*buffer++ == nullptr ? 0 : size_of(field, shape, i));
       }
     }
   }
@@ -76,21 +82,24 @@ class Measuring {
     return not_negative(field, "variadic", transfer::load_index(entries, index, 8));
   }
 
-  int64_t not_negative(int32_t field, const std::string& buffer, int64_t size) const {
-    if (size < 0) array_.refuse(field, "the " + buffer + " buffer has " + std::to_string(size) + " bytes");
+  int64_t not_negative(int32_t field, std::string_view buffer, int64_t size) const {
+    if (size < 0) {
+      array_.refuse(field, "the " + std::string(buffer) + " buffer has " + std::to_string(size) + " bytes");
+    }
     return size;
   }
 
   const schema::Binding& array_;
   transfer::Contents* const contents_;
   const bool sizes_on_host_;
-  BufferSizes sizes_;
+  std::pmr::vector<int64_t> sizes_;
 };
 
 }  // namespace
 
-BufferSizes buffer_sizes(const schema::Binding& array, transfer::Contents* contents, bool sizes_on_host) {
-  return Measuring(array, contents, sizes_on_host).run();
+std::pmr::vector<int64_t> buffer_sizes(const schema::Binding& array, transfer::Contents* contents, bool sizes_on_host,
+                                       std::pmr::memory_resource* memory) {
+  return Measuring(array, contents, sizes_on_host, memory).run();
 }
 
 }  // namespace arrowdevice::array

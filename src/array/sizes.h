@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "schema/binding.h"
@@ -12,14 +13,10 @@ namespace arrowdevice::array {
 
 inline constexpr int64_t kUnknownSize = -1;
 
-struct BufferSizes {
-  // Of each field, in order, one after the other; kUnknownSize where only data that was not looked at says.
-  std::vector<int64_t> bytes;
-  std::vector<size_t> first;  // where a field's begin
-};
-
-// `contents`: NULL if the data must not be looked at. `sizes_on_host`: whether the sizes of variadic buffers are in
-// host memory, and may be looked at.
-BufferSizes buffer_sizes(const schema::Binding& array, transfer::Contents* contents, bool sizes_on_host);
+// The bytes of each field's buffers, in order, one after the other; kUnknownSize where only data that was not looked at
+// says. `contents`: NULL if the data must not be looked at. `sizes_on_host`: whether the sizes of variadic buffers are
+// in host memory, and may be looked at.
+std::pmr::vector<int64_t> buffer_sizes(const schema::Binding& array, transfer::Contents* contents, bool sizes_on_host,
+                                       std::pmr::memory_resource* memory);
 
 }  // namespace arrowdevice::array

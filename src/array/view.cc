@@ -2,11 +2,14 @@
 #include "array/view.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "array/mirror.h"
 #include "array/sizes.h"
 #include "array/source.h"
 #include "array/validate.h"
+#include "base/scratch.h"
 #include "schema/metadata.h"
 
 namespace arrowdevice::array {
@@ -14,18 +17,26 @@ namespace arrowdevice::array {
 View::View(ArrowDeviceArray& moved, const ArrowSchema& schema, const ImportOptions& options)
     : keeper_(std::make_shared<ForeignKeeper>()) {
   check_alive(&moved);
-  const schema::Tree tree(schema);
-  const schema::Binding bound(tree, moved.array);
+  Scratch scratch;
+  const schema::Tree tree(schema, scratch.memory());
+  const schema::Binding bound(tree, moved.array, scratch.memory());
   device_ = &device_of(moved, options.source);
   use_.emplace(*device_);
   validate_data(bound, moved, *device_, options.level, options.deadline);
-  fill(bound, moved, options);
+  fill(bound, moved, options, scratch.memory());
   keeper_->array() = moved;
   nodes_.front().array = &keeper_->array().array;
   moved.array.release = nullptr;
 }
 
-void View::fill(const schema::Binding& bound, const ArrowDeviceArray& moved, const ImportOptions& options) {
+// Of C structs and pointers, which have no values yet.
+template <typename Value>
+Value* View::make(size_t n) {
+  return std::pmr::polymorphic_allocator<Value>(&*memory_).allocate(n);
+}
+
+void View::fill(const schema::Binding& bound, const ArrowDeviceArray& moved, const ImportOptions& options,
+                std::pmr::memory_resource* scratch) {
   const auto& tree = bound.tree();
   const device::ForeignEvent event(*device_, moved.sync_event);
   if (options.queue != nullptr) event.wait_on(*options.queue, options.deadline.left());
@@ -33,89 +44,113 @@ void View::fill(const schema::Binding& bound, const ArrowDeviceArray& moved, con
   const bool on_host = device_->has_addresses() && device_->is_host_readable();
   const bool may_look = options.learn_sizes || (on_host && moved.sync_event == nullptr);
   device::QueueLease lease;
-  std::unique_ptr<transfer::Contents> contents;
+  std::optional<transfer::Contents> contents;
   if (options.learn_sizes) event.wait(options.deadline.left());
   if (may_look && on_host) {
-    contents = std::make_unique<transfer::Contents>();
+    contents.emplace();
   } else if (may_look) {
     lease = device::QueueLease(*device_);
-    contents = std::make_unique<transfer::Contents>(*device_, *lease.get(), event, options.deadline);
+    contents.emplace(*device_, *lease.get(), event, options.deadline);
   }
-  const bool has_variadic = std::ranges::any_of(tree.fields(), [&](const auto& field) {
-    return bound.n_variadic(static_cast<int32_t>(&field - tree.fields().data())) > 0;
-  });
   // Sizes of variadic buffers lie in host memory, but the producer may not have written them yet.
-  const bool sizes_on_host = has_variadic && transfer::variadic_sizes_on_host(bound, *device_) && event.is_ready();
-  const auto sizes = buffer_sizes(bound, contents.get(), sizes_on_host);
+  const bool sizes_on_host =
+      bound.has_variadic() && transfer::variadic_sizes_on_host(bound, *device_) && event.is_ready();
+  const auto sizes = buffer_sizes(bound, contents ? &*contents : nullptr, sizes_on_host, scratch);
 
-  size_t n_children = 0;
-  for (const auto& field : tree.fields()) n_children += static_cast<size_t>(field.n_children);
-  nodes_.resize(static_cast<size_t>(tree.size()));
-  buffers_.resize(sizes.bytes.size());
-  children_.reserve(n_children);
+  // Each field but the root is a child or a dictionary of another. Most texts are short.
+  const auto n_nodes = static_cast<size_t>(tree.size());
+  constexpr size_t kUsualTexts = 16;
+  memory_.emplace(n_nodes * (sizeof(arrowdevice_node) + sizeof(void*) + kUsualTexts) +
+                  sizes.size() * sizeof(arrowdevice_node_buffer));
+  nodes_ = {make<arrowdevice_node>(n_nodes), n_nodes};
+  auto* buffer = make<arrowdevice_node_buffer>(sizes.size());
+  auto** child = make<const arrowdevice_node*>(n_nodes);
+  free_text_ = {make<char>(n_nodes * kUsualTexts), n_nodes * kUsualTexts};
+  auto size = sizes.begin();
   for (int32_t field = 0; field < tree.size(); ++field) {
+    const auto& described = tree[field];
+    const auto& array = bound[field];
     auto& node = nodes_[static_cast<size_t>(field)];
-    auto* const buffers = buffers_.data() + sizes.first[static_cast<size_t>(field)];
-    node.buffers = buffers;
-    fill_node(bound, field);
-    for (int32_t i = 0; i < node.n_buffers; ++i) {
-      const int64_t size = sizes.bytes[sizes.first[static_cast<size_t>(field)] + static_cast<size_t>(i)];
-      const bool is_variadic_sizes = buffers[i].role == ARROWDEVICE_ROLE_VARIADIC_SIZES;
-      buffers[i].size = std::max<int64_t>(size, 0);
-      if (size != kUnknownSize) buffers[i].flags |= ARROWDEVICE_BUFFER_SIZE_KNOWN;
-      if (on_host || (is_variadic_sizes && sizes_on_host)) buffers[i].flags |= ARROWDEVICE_BUFFER_HOST;
+    node = {.name = nullptr,
+            .format = nullptr,
+            .metadata = nullptr,
+            .extension_name = nullptr,
+            .extension_metadata = nullptr,
+            .extension_metadata_size = 0,
+            .length = array.length,
+            .offset = array.offset,
+            .null_count = bound.null_count(field),
+            .flags = described.source->flags,
+            .layout = static_cast<int32_t>(described.type.layout),
+            .n_buffers = 0,
+            .n_children = described.n_children,
+            .bit_width = described.type.bit_width,
+            .list_size = described.type.list_size,
+            .buffers = buffer,
+            .children = child,
+            .dictionary = described.dictionary >= 0 ? &nodes_[static_cast<size_t>(described.dictionary)] : nullptr,
+            .array = &array,
+            .reserved = {}};
+    fill_texts(tree, field, node);
+    for (int32_t i = 0; i < described.n_children; ++i)
+      *child++ = &nodes_[static_cast<size_t>(described.first_child + i)];
+    const void* const* data = bound.buffers(field).data();
+    for (const auto shape : described.type.info().buffers) {
+      const int64_t repeat = shape == schema::BufferShape::kVariadic ? bound.n_variadic(field) : 1;
+      const bool is_on_host = on_host || (shape == schema::BufferShape::kVariadicSizes && sizes_on_host);
+      for (int64_t i = 0; i < repeat; ++i, ++size) {
+        const bool is_known = *size != kUnknownSize;
+        *buffer++ = {
+            .data = *data++,
+            .size = is_known ? *size : 0,
+            .role = schema::buffer_role(shape),
+            .flags = (is_known ? ARROWDEVICE_BUFFER_SIZE_KNOWN : 0u) | (is_on_host ? ARROWDEVICE_BUFFER_HOST : 0u),
+            .reserved = 0};
+      }
     }
+    node.n_buffers = static_cast<int32_t>(buffer - node.buffers);
   }
 }
 
-void View::fill_node(const schema::Binding& bound, int32_t field) {
-  const auto& described = bound.tree()[field];
-  const auto& array = bound[field];
-  const auto& info = described.type.info();
-  auto& node = nodes_[static_cast<size_t>(field)];
-  fill_texts(bound.tree(), field, node);
-  node.length = array.length;
-  node.offset = array.offset;
-  node.null_count = bound.null_count(field);
-  node.flags = described.source->flags;
-  node.layout = static_cast<int32_t>(described.type.layout);
-  node.bit_width = described.type.bit_width;
-  node.list_size = described.type.list_size;
-  node.array = &array;
-  node.n_children = described.n_children;
-  node.children = children_.data() + children_.size();
-  for (int32_t i = 0; i < described.n_children; ++i) {
-    children_.push_back(&nodes_[static_cast<size_t>(described.first_child + i)]);
-  }
-  if (described.dictionary >= 0) node.dictionary = &nodes_[static_cast<size_t>(described.dictionary)];
-  auto* next = const_cast<arrowdevice_node_buffer*>(node.buffers);
-  size_t position = 0;
-  for (const auto shape : info.buffers) {
-    const int64_t repeat = shape == schema::BufferShape::kVariadic ? bound.n_variadic(field) : 1;
-    for (int64_t i = 0; i < repeat; ++i, ++next) {
-      next->data = bound.buffers(field)[position++];
-      next->role = schema::buffer_role(shape);
-    }
-  }
-  node.n_buffers = static_cast<int32_t>(position);
+// Many formats are one letter, which need not be kept for each view.
+const char* View::keep_format(const char* format) {
+  static constexpr auto kLetters = [] {
+    std::array<std::array<char, 2>, 128> letters{};
+    for (size_t i = 0; i < letters.size(); ++i) letters[i][0] = static_cast<char>(i);
+    return letters;
+  }();
+  const auto first = static_cast<unsigned char>(format[0]);
+  if (first > 0 && first < kLetters.size() && format[1] == '\0') return kLetters[first].data();
+  return keep_text(format);
 }
 
-const char* View::keep_text(const char* text, int64_t size) {
-  return texts_.emplace_back(text, static_cast<size_t>(size)).c_str();
+const char* View::keep_name(const char* name) {
+  void* const end = memccpy(free_text_.data(), name, '\0', free_text_.size());
+  if (end == nullptr) return keep_text(name);
+  const char* const kept = free_text_.data();
+  free_text_ = {static_cast<char*>(end), free_text_.data() + free_text_.size()};
+  return kept;
+}
+
+const char* View::keep_text(std::string_view text) {
+  auto* const kept = static_cast<char*>(memory_->allocate(text.size() + 1, 1));
+  std::ranges::copy(text, kept);
+  kept[text.size()] = '\0';
+  return kept;
 }
 
 void View::fill_texts(const schema::Tree& tree, int32_t field, arrowdevice_node& node) {
   const ArrowSchema& schema = *tree[field].source;
-  node.format = texts_.emplace_back(schema.format).c_str();
-  if (schema.name != nullptr) node.name = texts_.emplace_back(schema.name).c_str();
+  node.format = keep_format(schema.format);
+  if (schema.name != nullptr) node.name = keep_name(schema.name);
   if (schema.metadata == nullptr) return;
   try {
-    node.metadata = keep_text(schema.metadata, schema::metadata_size(schema.metadata));
+    node.metadata = keep_text({schema.metadata, static_cast<size_t>(schema::metadata_size(schema.metadata))});
     if (const auto name = schema::metadata_find(schema.metadata, schema::kExtensionName)) {
-      node.extension_name = keep_text(name->data(), static_cast<int64_t>(name->size()));
+      node.extension_name = keep_text(*name);
     }
     if (const auto value = schema::metadata_find(schema.metadata, schema::kExtensionMetadata)) {
-      node.extension_metadata = keep_text(value->data(), static_cast<int64_t>(value->size()));
+      node.extension_metadata = keep_text(*value);
       node.extension_metadata_size = static_cast<int64_t>(value->size());
     }
   } catch (const Error& e) {
@@ -125,21 +160,21 @@ void View::fill_texts(const schema::Tree& tree, int32_t field, arrowdevice_node&
 
 void View::share(ArrowDeviceArray* out) const {
   const auto& array = keeper_->array();
-  const auto output = mirror(array.array);
+  auto output = mirror(array.array);
   {
     const std::lock_guard lock(share_mutex_);
-    if (successor_ == nullptr) successor_ = mirror(array.array);
+    if (!successor_) successor_.emplace(mirror(array.array));
   }
   *out = ArrowDeviceArray{};
   out->device_type = array.device_type;
   out->device_id = array.device_type == ARROW_DEVICE_CPU ? -1 : array.device_id;
   out->sync_event = array.sync_event;
-  output->publish(keeper_, &out->array);
+  output.publish(keeper_, &out->array);
 }
 
 void View::detach(ArrowDeviceArray* out) noexcept {
   ArrowDeviceArray detached = keeper_->array();
-  if (successor_ != nullptr) {
+  if (successor_) {
     successor_->publish(std::move(keeper_), &detached.array);
   } else {
     keeper_->array().array.release = nullptr;

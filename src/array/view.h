@@ -4,12 +4,12 @@
 
 #include <arrowdevice/arrowdevice.h>
 
-#include <deque>
 #include <memory>
+#include <memory_resource>
 #include <mutex>
 #include <optional>
-#include <string>
-#include <vector>
+#include <span>
+#include <string_view>
 
 #include "array/keepers.h"
 #include "array/options.h"
@@ -36,21 +36,25 @@ class View {
   void release_after(device::Queue& queue);
 
  private:
-  void fill(const schema::Binding& bound, const ArrowDeviceArray& moved, const ImportOptions& options);
-  void fill_node(const schema::Binding& bound, int32_t field);
+  void fill(const schema::Binding& bound, const ArrowDeviceArray& moved, const ImportOptions& options,
+            std::pmr::memory_resource* scratch);
   void fill_texts(const schema::Tree& tree, int32_t field, arrowdevice_node& node);
-  const char* keep_text(const char* text, int64_t size);
+  const char* keep_format(const char* format);
+  const char* keep_name(const char* name);
+  const char* keep_text(std::string_view text);
+  template <typename Value>
+  Value* make(size_t n);
 
   device::Device* device_ = nullptr;
   std::optional<device::DeviceUse> use_;
   std::shared_ptr<ForeignKeeper> keeper_;
-  std::vector<arrowdevice_node> nodes_;
-  std::vector<arrowdevice_node_buffer> buffers_;
-  std::vector<const arrowdevice_node*> children_;
-  std::deque<std::string> texts_;
+  // Of the nodes and of all that they point to.
+  std::optional<std::pmr::monotonic_buffer_resource> memory_;
+  std::span<arrowdevice_node> nodes_;
+  std::span<char> free_text_;  // for short names
 
   mutable std::mutex share_mutex_;
-  mutable std::unique_ptr<transfer::Output> successor_;  // what detach() gives away once the array is shared
+  mutable std::optional<transfer::Output> successor_;  // what detach() gives away once the array is shared
 };
 
 }  // namespace arrowdevice::array

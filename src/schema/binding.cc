@@ -19,12 +19,7 @@ Binding::Binding(const Tree& tree, const ArrowArray& root, std::pmr::memory_reso
   bound_.resize(static_cast<size_t>(tree.size()));
   bind(0, &root);
   for (int32_t field = 0; field < tree_.size(); ++field) {
-    if (is_plain(field)) {
-      const auto& array = (*this)[field];
-      bound_[static_cast<size_t>(field)] = {&array, array.buffers, array.buffers[0] != nullptr ? array.null_count : 0};
-      count_buffers(field);
-      continue;
-    }
+    if (is_plain(field)) continue;  // its parent has seen to it
     check_lengths(field);
     check_buffer_count(field);
     interpret(field);
@@ -38,19 +33,22 @@ Binding::Binding(const Tree& tree, const ArrowArray& root, std::pmr::memory_reso
   }
 }
 
-// Whether a field is a column of fixed width in a struct with nothing amiss, as most are. What is not is looked at rule
-// by rule.
-bool Binding::is_plain(int32_t field) const noexcept {
-  constexpr int64_t kMostSlots = int64_t{1} << 40;  // so many of so many bits each are far from overflowing
-  constexpr int64_t kWidest = 1024;
-  const auto& described = tree_[field];
-  const auto& array = (*this)[field];
-  return described.type.layout == Layout::kFixed && described.type.bit_width <= kWidest && described.dictionary < 0 &&
-         described.parent >= 0 && tree_[described.parent].type.layout == Layout::kStruct && array.length >= 0 &&
-         array.length <= kMostSlots && array.offset >= 0 && array.offset <= kMostSlots && array.null_count >= -1 &&
-         array.null_count <= array.length && array.n_buffers == 2 && array.buffers != nullptr &&
-         (array.buffers[0] != nullptr || array.null_count <= 0) && array.buffers[1] != nullptr &&
-         array.n_children == 0 && array.dictionary == nullptr;
+// The shortest way for most fields. False for all others, and for what is amiss: these are looked at rule by rule.
+bool Binding::bind_plain(int32_t field, const ArrowArray* array, const ArrowArray* ancestor) {
+  constexpr uint64_t kMostSlots = uint64_t{1} << 40;
+  constexpr int64_t kWidest = 1024;  // bits
+  if (!tree_[field].is_plain || tree_[field].type.bit_width > kWidest || array == nullptr ||
+      array->release == nullptr || array == ancestor || static_cast<uint64_t>(array->length) > kMostSlots ||
+      static_cast<uint64_t>(array->offset) > kMostSlots || array->null_count < -1 ||
+      array->null_count > array->length || array->n_buffers != 2 || array->buffers == nullptr ||
+      array->buffers[1] == nullptr || array->n_children != 0 || array->dictionary != nullptr) {
+    return false;
+  }
+  const bool has_bitmap = array->buffers[0] != nullptr;
+  if (!has_bitmap && array->null_count > 0) return false;
+  bound_[static_cast<size_t>(field)] = {array, array->buffers, has_bitmap ? array->null_count : 0, true};
+  buffer_count_ += 2;
+  return true;
 }
 
 const void* Binding::buffer(int32_t field, BufferShape shape) const noexcept {
@@ -181,7 +179,10 @@ void Binding::check_children(int32_t field) const {
 void Binding::bind_children(int32_t field) {
   const auto& array = (*this)[field];
   const auto& described = tree_[field];
-  for (int32_t i = 0; i < described.n_children; ++i) bind(described.first_child + i, array.children[i]);
+  for (int32_t i = 0; i < described.n_children; ++i) {
+    const int32_t child = described.first_child + i;
+    if (!bind_plain(child, array.children[i], &array)) bind(child, array.children[i]);
+  }
   if (described.dictionary >= 0) bind(described.dictionary, array.dictionary);
 }
 

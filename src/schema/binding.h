@@ -45,6 +45,10 @@ class Binding {
   // The nulls of a field: 0 where the layout or a missing bitmap says so, -1 where nobody has counted.
   int64_t null_count(int32_t field) const noexcept { return at(field).null_count; }
 
+  // Whether it is a plain field of the tree, with nothing amiss: two buffers, of slots so few that the number of their
+  // bits is far from overflowing.
+  bool is_plain(int32_t field) const noexcept { return at(field).is_plain; }
+
   // Whether there is a bitmap that has to be looked at.
   bool has_validity(int32_t field) const noexcept { return null_count(field) != 0 && info(field).has_validity; }
 
@@ -60,13 +64,14 @@ class Binding {
     const ArrowArray* array;
     const void* const* buffers;
     int64_t null_count;
+    bool is_plain;
   };
 
   const Bound& at(int32_t field) const noexcept { return bound_[static_cast<size_t>(field)]; }
   const LayoutInfo& info(int32_t field) const noexcept { return tree_[field].type.info(); }
 
   void bind(int32_t field, const ArrowArray* array);
-  bool is_plain(int32_t field) const noexcept;
+  bool bind_plain(int32_t field, const ArrowArray* array, const ArrowArray* ancestor);
   void interpret(int32_t field);
   void count_buffers(int32_t field);
   void check_lengths(int32_t field) const;

@@ -61,6 +61,11 @@ enum class Refers {
   kRunEnds,      // the runs that cover them, of run ends and values alike
 };
 
+struct ShapeInfo {
+  uint32_t role;     // ARROWDEVICE_ROLE_*
+  const char* name;  // for messages
+};
+
 struct LayoutInfo {
   static constexpr int kAnyNumber = -1;
 
@@ -92,6 +97,20 @@ inline constexpr BufferShape kDenseUnion[] = {kTypeIds, kSlotOffsets};
 
 inline constexpr int kAny = LayoutInfo::kAnyNumber;
 
+// In the order of BufferShape.
+inline constexpr std::array<ShapeInfo, 10> kShapes = {{
+    {ARROWDEVICE_ROLE_VALIDITY, "validity"},
+    {ARROWDEVICE_ROLE_DATA, "data"},
+    {ARROWDEVICE_ROLE_OFFSETS, "offsets"},
+    {ARROWDEVICE_ROLE_OFFSETS, "offsets"},
+    {ARROWDEVICE_ROLE_SIZES, "sizes"},
+    {ARROWDEVICE_ROLE_TYPE_IDS, "type ids"},
+    {ARROWDEVICE_ROLE_VIEWS, "views"},
+    {ARROWDEVICE_ROLE_DATA, "data"},
+    {ARROWDEVICE_ROLE_VARIADIC, "variadic"},
+    {ARROWDEVICE_ROLE_VARIADIC_SIZES, "variadic sizes"},
+}};
+
 // In the order of Layout. The columns: name, buffers, what slots refer to, bytes of an offset, validity, legacy
 // buffers, children.
 inline constexpr std::array<LayoutInfo, 14> kLayouts = {{
@@ -119,11 +138,17 @@ inline const LayoutInfo& layout_info(Layout layout) noexcept {
   return table::kLayouts[index];
 }
 
+inline const ShapeInfo& shape_info(BufferShape shape) noexcept {
+  const auto index = static_cast<size_t>(shape);
+  assert(index < table::kShapes.size());
+  return table::kShapes[index];
+}
+
 // ARROWDEVICE_ROLE_* of a buffer.
-uint32_t buffer_role(BufferShape shape) noexcept;
+inline uint32_t buffer_role(BufferShape shape) noexcept { return shape_info(shape).role; }
 
 // "validity", "offsets", ... for messages.
-const char* buffer_name(BufferShape shape) noexcept;
+inline const char* buffer_name(BufferShape shape) noexcept { return shape_info(shape).name; }
 
 // The type of one field, as its format string says.
 struct Type {

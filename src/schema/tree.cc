@@ -43,7 +43,7 @@ Tree::Tree(const ArrowSchema& root, std::pmr::memory_resource* memory) : fields_
       ++depth;
       level_end = size();
     }
-    if (read_plain(i)) continue;
+    if ((*this)[i].is_plain) continue;
     check_type(i, read_format(i));
     check_place(i);
     add_children(i, depth);
@@ -54,16 +54,23 @@ void Tree::refuse(int32_t field, int code, const std::string& reason) const {
   throw Error(code, path(field) + ": " + reason);
 }
 
-// Most fields: a type of one letter, nothing below it, in a struct, which demands nothing. False for all others.
-bool Tree::read_plain(int32_t index) noexcept {
-  Field& field = fields_[static_cast<size_t>(index)];
-  const ArrowSchema& source = *field.source;
-  if (source.n_children != 0 || source.dictionary != nullptr || source.format == nullptr) return false;
-  if (field.parent < 0 || (*this)[field.parent].type.layout != Layout::kStruct) return false;
-  const Type* const type = type_of_letter(source.format);
-  if (type == nullptr) return false;
-  field.type = *type;
-  field.first_child = size();
+// The shortest way for most fields, in a struct at the root: a type of one letter with a fixed width, nothing below it.
+// False for all others, and for what is amiss.
+bool Tree::add_plain(const ArrowSchema* source, int32_t parent, const ArrowSchema* ancestor) {
+  if (source == nullptr || source->release == nullptr || source == ancestor || source->n_children != 0 ||
+      source->dictionary != nullptr || source->format == nullptr) {
+    return false;
+  }
+  const Type* const type = type_of_letter(source->format);
+  if (type == nullptr || type->layout != Layout::kFixed) return false;
+  fields_.push_back({.source = source,
+                     .type = *type,
+                     .parent = parent,
+                     .first_child = size() + 1,
+                     .n_children = 0,
+                     .dictionary = -1,
+                     .is_dictionary = false,
+                     .is_plain = true});
   return true;
 }
 
@@ -141,7 +148,12 @@ void Tree::add_children(int32_t index, int depth) {
   fields_[static_cast<size_t>(index)].n_children = static_cast<int32_t>(n);
   const size_t needed = fields_.size() + static_cast<size_t>(n) + has_dictionary;
   if (needed > fields_.capacity()) fields_.reserve(std::max(needed, 2 * fields_.capacity()));
-  for (int64_t i = 0; i < n; ++i) add(source.children[i], index, false, ancestors);
+  const bool may_be_plain = index == 0 && (*this)[index].type.layout == Layout::kStruct;
+  for (int64_t i = 0; i < n; ++i) {
+    if (!may_be_plain || !add_plain(source.children[i], index, &source)) {
+      add(source.children[i], index, false, ancestors);
+    }
+  }
   if (has_dictionary) {
     fields_[static_cast<size_t>(index)].dictionary = size();
     add(source.dictionary, index, true, ancestors);
@@ -158,7 +170,8 @@ void Tree::add(const ArrowSchema* source, int32_t parent, bool is_dictionary,
                      .first_child = index,
                      .n_children = 0,
                      .dictionary = -1,
-                     .is_dictionary = is_dictionary});
+                     .is_dictionary = is_dictionary,
+                     .is_plain = false});
   if (source == nullptr) refuse(index, EINVAL, "the schema is NULL");
   if (source->release == nullptr) refuse(index, EINVAL, "the schema is released");
   fields_.back().source = source;

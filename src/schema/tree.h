@@ -28,6 +28,9 @@ struct Field {
   int32_t n_children;
   int32_t dictionary;  // -1 without
   bool is_dictionary;  // stands in its parent's `dictionary`
+  // A column of fixed width in a struct, without a dictionary, as most fields are: nothing is below it, and no data
+  // says which of its slots are needed.
+  bool is_plain = false;
 };
 
 // For each type id 0 .. 127 of a union the position of its child, -1 where there is none.
@@ -55,13 +58,13 @@ class Tree {
   std::string path(int32_t field) const;
 
  private:
-  bool read_plain(int32_t field) noexcept;
   int64_t read_format(int32_t field);
   void check_type(int32_t field, int64_t n_children) const;
   void check_place(int32_t field) const;
   void add_children(int32_t field, int depth);
   void add(const ArrowSchema* source, int32_t parent, bool is_dictionary,
            std::span<const ArrowSchema* const> ancestors);
+  bool add_plain(const ArrowSchema* source, int32_t parent, const ArrowSchema* ancestor);
   [[noreturn, gnu::cold]] void refuse(int32_t field, int code, const std::string& reason) const;
 
   std::pmr::vector<Field> fields_;

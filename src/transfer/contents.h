@@ -24,7 +24,7 @@ class Contents {
   // A source on a device: read back on `queue`, which may be another device's and waits for `event` already. A deadline
   // also bounds the CPU's wait for it. Borrows all four.
   Contents(device::Device& source, device::Queue& queue, const device::ForeignEvent& event, const Deadline& deadline)
-      : source_(&source), queue_(&queue), event_(&event), deadline_(&deadline) {}
+      : source_(&source), queue_(&queue), event_(&event), deadline_(&deadline), blocks_(std::make_unique<Blocks>()) {}
 
   bool in_place() const noexcept { return queue_ == nullptr; }
 
@@ -59,7 +59,7 @@ class Contents {
   const Deadline* deadline_ = nullptr;
   std::unordered_map<Piece, const uint8_t*, PieceHash> known_;  // NULL: wished for
   std::vector<Piece> wishes_;
-  std::unique_ptr<Blocks> blocks_ = std::make_unique<Blocks>();
+  std::unique_ptr<Blocks> blocks_;  // not in place
 };
 
 // Whether the sizes of variadic buffers lie in host memory: on devices with addresses they do, unless the backend knows

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <vector>
 
 #include "base/scratch.h"
@@ -137,7 +138,7 @@ class Copy {
   // Structs and pointers of the copy, with the buffers where they will be.
   void build_output() {
     // Each field but the root is a child or a dictionary of another.
-    output_ = std::make_unique<Output>(OutputShape{tree_.size(), tree_.size() - 1, array_.buffer_count()});
+    output_.emplace(OutputShape{tree_.size(), tree_.size() - 1, array_.buffer_count()});
     nodes_.reserve(static_cast<size_t>(tree_.size()));
     for (int32_t field = 0; field < tree_.size(); ++field) {
       auto& node = output_->add_node(array_.buffer_count(field), tree_[field].n_children);
@@ -215,7 +216,7 @@ class Copy {
   Parts parts_{scratch_.memory()};
   std::shared_ptr<CopyKeeper> keeper_;
   std::unique_ptr<StagingKeeper> staging_;
-  std::unique_ptr<Output> output_;
+  std::optional<Output> output_;
   std::pmr::vector<ArrowArray*> nodes_{scratch_.memory()};
   std::shared_ptr<device::Event> event_;
   void* sync_event_ = nullptr;

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 namespace arrowdevice::transfer {
 
@@ -31,10 +32,17 @@ class Output {
  public:
   explicit Output(const OutputShape& shape);
   ~Output();
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
+  Output(Output&& other) noexcept
+      : block_(std::exchange(other.block_, nullptr)),
+        root_(other.root_),
+        nodes_(other.nodes_),
+        children_(other.children_),
+        buffers_(other.buffers_),
+        added_(other.added_) {}
+  Output& operator=(Output&&) = delete;
 
-  // The next node: the root first. Its `n_buffers` and `n_children` pointers are NULL, its numbers are 0.
+  // The next node: the root first, which stays only until the output is moved. Its `n_buffers` and `n_children`
+  // pointers are NULL, its numbers are 0.
   ArrowArray& add_node(int64_t n_buffers, int64_t n_children) noexcept {
     ArrowArray& node = added_ == 0 ? root_ : nodes_[added_ - 1];
     ++added_;

@@ -24,6 +24,7 @@ class Placer {
 
  private:
   void place_field(int32_t field) {
+    if (array_.is_plain(field) && tree_[field].type.bit_width % 8 == 0) return place_plain(field);
     const auto& shapes = tree_[field].type.info().buffers;
     int32_t position = 0;
     for (const auto shape : shapes) {
@@ -36,6 +37,15 @@ class Placer {
         place_slots(field, position++, shape);
       }
     }
+  }
+
+  // What the rules below come to for most fields.
+  void place_plain(int32_t field) {
+    const auto& slots = plan_[field].slots;
+    if (slots.count == 0) return;
+    place_slots(field, 0, BufferShape::kValidity);
+    const int64_t width = tree_[field].type.bit_width / 8;
+    if (width > 0) copy(field, 1, BufferShape::kValues, slots.first * width, slots.count * width);
   }
 
   const void* source(int32_t field, int32_t position) const {

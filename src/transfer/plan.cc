@@ -36,6 +36,7 @@ class Planner {
       bool complete = true;
       for (int32_t field = 0; field < tree_.size(); ++field) {
         if (plan_[field].is_known) {
+          if (tree_[field].is_plain) continue;
           complete &= look_inside(field);
         } else {
           // What it will need if all of it is needed is read along with the first batch.
@@ -68,6 +69,7 @@ class Planner {
   void lay_out_references() {
     int32_t count = 0;
     for (int32_t field = 0; field < tree_.size(); ++field) {
+      if (tree_[field].is_plain) continue;
       const int32_t parent = tree_[field].parent;
       if (is_told_by_data(field) || (parent >= 0 && is_told_by_data(parent))) plan_[field].references = count++;
     }
@@ -147,9 +149,11 @@ class Planner {
     const auto refers = described.type.info().refers;
     if (refers == Refers::kSame || refers == Refers::kTimes) {
       const int64_t times = refers == Refers::kSame ? 1 : described.type.list_size;
+      const int64_t first_row = checked_mul(node.slots.first_row(), times);
+      const int64_t rows = checked_mul(node.slots.rows(), times);
+      const int64_t lead = checked_mul(node.slots.lead, times);
       for (int32_t i = 0; i < described.n_children; ++i) {
-        require_child(described.first_child + i, checked_mul(node.slots.first_row(), times),
-                      checked_mul(node.slots.rows(), times), checked_mul(node.slots.lead, times));
+        require_child(described.first_child + i, first_row, rows, lead);
       }
       return true;
     }
