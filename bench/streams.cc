@@ -133,6 +133,27 @@ void overlap(benchmark::State& state, const char* from, const char* to) {
   if (there.array.release != nullptr) arrowdevice_array_release(&there);
 }
 
+// Batches of few bytes over a link that takes long for each: how many of them are on their way at a time decides.
+void depth(benchmark::State& state, const char* to) {
+  const Batch batch(kColumns, 8);
+  constexpr int64_t kMany = 300;
+  for (auto _ : state) {
+    Producer producer{batch.array(), &batch.schema(), kMany, {}};
+    auto upstream = producer.stream();
+    arrowdevice_stream_options options{};
+    options.struct_size = sizeof options;
+    options.depth = static_cast<int32_t>(state.range(0));
+    ArrowDeviceArrayStream moved{};
+    const auto start = Clock::now();
+    must(arrowdevice_stream_move_to, &upstream, device(to), static_cast<const arrowdevice_stream_options*>(&options),
+         &moved);
+    consume(moved);
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    state.SetIterationTime(seconds);
+    state.counters["batches_per_s"] = kMany / seconds;
+  }
+}
+
 double resident_mib() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -195,6 +216,11 @@ void register_all() {
         ->UseManualTime();
     made->Unit(benchmark::kMillisecond);
   }
+  for (const auto& [name, to] : {std::pair("latency 1 ms", "ext_dev:3"), std::pair("latency 0.1 ms", "ext_dev:4")}) {
+    auto* const made = benchmark::RegisterBenchmark((std::string("depth ") + name).c_str(),
+                                                    [to = to](benchmark::State& state) { depth(state, to); });
+    made->ArgName("depth")->RangeMultiplier(2)->Range(1, 64)->Iterations(1)->UseManualTime();
+  }
   constexpr std::pair<const char*, Way> kWays[] = {{"to the host and from it", Way::kFromHost},
                                                    {"to a device", Way::kMoveTo},
                                                    {"to a device and back", Way::kToHost},
@@ -216,7 +242,8 @@ int main(int argc, char** argv) {
   using namespace arrowdevice::bench;  // NOLINT: this is their program
   const auto bandwidth = static_cast<int64_t>(kColumns * kRows * 8 / kLinkSeconds);
   const std::string link = "addresses:bandwidth=" + std::to_string(bandwidth);
-  setenv("ARROWDEVICE_SIM_DEVICES", (link + "," + link + ",addresses").c_str(), 1);
+  setenv("ARROWDEVICE_SIM_DEVICES",
+         (link + "," + link + ",addresses,addresses:latency_us=1000,addresses:latency_us=100").c_str(), 1);
   setenv("ARROWDEVICE_SIM_PEERS", "none", 1);
   benchmark::Initialize(&argc, argv);
   register_all();

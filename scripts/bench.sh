@@ -1,7 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Builds a release and runs the benchmarks; prints a table of what each took and its ratio to the driver's own call on the
-# same bytes, and says where a bound is not kept. Options are Google Benchmark's: --benchmark_filter=REGEX, for instance.
+# same bytes, and says where a bound is not kept; then what single calls cost in instructions, and what peers take.
+#
+#   scripts/bench.sh [--docs] [OPTION...]
+#
+# --docs writes the figures and plots of docs/performance.md. Other options are Google Benchmark's:
+# --benchmark_filter=REGEX, for instance.
 # Results are kept in build-scripts/bench-results/, or below $ARROWDEVICE_BUILD, a JSON file for each program.
 set -eu
 
@@ -9,9 +14,15 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 work=${ARROWDEVICE_BUILD:-$root/build-scripts}
 build=$work/bench
 results=$work/bench-results
+docs=
+if [ "${1:-}" = --docs ]; then
+  docs=true
+  shift
+fi
 
 "$root/scripts/install-deps.sh"
 mkdir -p "$results"
+python=$("$root/scripts/python-env.sh" "$work/python-bench" requirements-bench.txt)
 
 echo "Building a release in $build" >&2
 if ! [ -f "$build/build.ninja" ]; then
@@ -22,12 +33,27 @@ ninja -C "$build" </dev/null >&2
 plugins=
 for folder in "$build"/backends/*/; do plugins=$plugins${plugins:+:}${folder%/}; done
 export ARROWDEVICE_BACKEND_PATH="${ARROWDEVICE_BACKEND_PATH-$plugins}"
+export ARROWDEVICE_LIBRARY="$build/src/libarrowdevice.so"
 rm -f "$results"/*.json
 for program in "$build"/bench/bench-*; do
   [ -x "$program" ] && [ -f "$program" ] || continue
-  [ "${program##*/}" != bench-cost ] || continue # for scripts/costs.py
   name=${program##*/bench-}
+  [ "$name" != cost ] || continue
   echo "Running $name" >&2
   "$program" "--benchmark_out=$results/$name.json" --benchmark_out_format=json "$@" </dev/null >/dev/null
 done
-exec python3 "$root/scripts/bench_table.py" "$results"/*.json
+echo "Running peers" >&2
+"$python" "$root/bench/peers.py" "--json=$results/peers.json"
+kept=true
+python3 "$root/scripts/bench_table.py" "$results"/*.json || kept=false
+
+costs=$work/bench-costs.json
+rm -f "$costs"
+if command -v valgrind >/dev/null; then
+  echo "Counting instructions" >&2
+  python3 "$root/scripts/costs.py" "$build/bench/bench-cost" "--json=$costs" || kept=false
+else
+  echo "Instructions are not counted: there is no valgrind." >&2
+fi
+[ -z "$docs" ] || "$python" "$root/scripts/performance_docs.py" "$root/docs" "$costs" "$results"/*.json
+$kept

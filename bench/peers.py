@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Copies of the same arrays on the CPU by the library and by its peers, each beside `memmove` of the same bytes into
+memory that has been touched: peers.py [--json=FILE]
+
+Peers: Arrow C++ through pyarrow (`copy_to`, its memory manager's copy). nanoarrow's Python package has no function that
+copies an array to a device. The library is called through ctypes, so that a few microseconds of each call are Python's.
+"""
+
+import argparse
+import ctypes
+import json
+import os
+import statistics
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "scripts"))
+
+import arrowdevice_ffi as ffi  # noqa: E402: it is found beside the demo
+
+MILLION = 1_000_000
+LEAST_SECONDS = 1.0
+LEAST_RUNS = 5
+
+
+def median_seconds(*works):
+    """Of each, in turns, so that what a machine does besides hits all alike."""
+    for work in works:
+        work()
+    times = [[] for _ in works]
+    begin = time.perf_counter()
+    while len(times[0]) < LEAST_RUNS or time.perf_counter() - begin < LEAST_SECONDS:
+        for work, taken in zip(works, times):
+            start = time.perf_counter()
+            work()
+            taken.append(time.perf_counter() - start)
+    return [statistics.median(taken) for taken in times]
+
+
+def columns(n, rows):
+    return pa.record_batch([pa.array(np.arange(rows, dtype=np.int64)) for _ in range(n)],
+                           names=[f"c{i}" for i in range(n)])
+
+
+def texts(rows):
+    offsets = np.arange(rows + 1, dtype=np.int32) * 10
+    characters = np.full(rows * 10, ord("a"), dtype=np.uint8)
+    array = pa.Array.from_buffers(pa.utf8(), rows, [None, pa.py_buffer(offsets), pa.py_buffer(characters)])
+    return pa.record_batch([array], names=["text"])
+
+
+def pieces_of(batch):
+    """Address and size of what a copy has to move."""
+    for column in batch.columns:
+        width = 8 if pa.types.is_int64(column.type) else None
+        if width:
+            yield column.buffers()[1].address + column.offset * width, len(column) * width
+        else:
+            for buffer in column.buffers()[1:]:
+                yield buffer.address, buffer.size
+
+
+def memmove(batch):
+    pieces = list(pieces_of(batch))
+    touched = np.ones(sum(size for _, size in pieces), dtype=np.uint8)
+
+    def work():
+        to = touched.ctypes.data
+        for address, size in pieces:
+            ctypes.memmove(to, address, size)
+            to += size
+    return work
+
+
+def by_the_library(lib, batch):
+    device = lib.device("cpu")
+    host, schema = ffi.HostArray(lib), ffi.Schema(lib)
+    batch._export_to_c(host.address, schema.address)
+    array = ffi.DeviceArray.from_host(host)
+    copied = array.copy(device, schema)
+    back, its_schema = copied.to_host(schema), schema.copy()
+    check(batch, pa.RecordBatch._import_from_c(back.address, its_schema.address))
+    return lambda: array.copy(device, schema).release()
+
+
+def by_arrow_cpp(batch):
+    manager = pa.default_cpu_memory_manager()
+    check(batch, batch.copy_to(manager))
+    return lambda: batch.copy_to(manager)
+
+
+def check(sent, arrived):
+    if not sent.equals(arrived):
+        raise SystemExit("a copy has other values")
+
+
+CASES = {
+    "8 columns of 1M int64": lambda: columns(8, MILLION),
+    "1000 columns of 100 int64": lambda: columns(1_000, 100),
+    "10M utf8": lambda: texts(10 * MILLION),
+    "the last 10 rows of 8 x 1M int64": lambda: columns(8, MILLION).slice(MILLION - 10),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json")
+    options = parser.parse_args()
+    lib = ffi.load()
+    results = []
+    for name, make in CASES.items():
+        batch = make()
+        raw, ours, theirs = median_seconds(memmove(batch), by_the_library(lib, batch), by_arrow_cpp(batch))
+        # Of many pieces, and of few bytes, Python would take most of the time.
+        is_yardstick = sum(size for _, size in pieces_of(batch)) > MILLION and batch.num_columns <= 8
+        for peer, seconds in (("libarrowdevice", ours), ("Arrow C++ " + pa.cpp_version, theirs)):
+            results.append({"name": f"{name}, {peer}", "real_time": seconds * 1e6, "time_unit": "us",
+                            **({"ratio": seconds / raw} if is_yardstick else {})})
+            if not options.json:
+                print(f"{name + ', ' + peer:<60} {seconds * 1e6:>12.1f} us" +
+                      (f" {seconds / raw:>9.2f} x memmove" if is_yardstick else ""))
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump({"benchmarks": results}, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// How what a copy takes grows with its bytes, its columns, the devices and the threads at work: curves, without bounds.
+//
+//   meson devenv -C build bench/bench-scale
+#include <benchmark/benchmark.h>
+#include <arrowdevice/arrowdevice.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "batch.h"
+#include "ratio.h"
+
+namespace arrowdevice::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kRows = 100;
+constexpr int kDevices = 16;
+constexpr int64_t kLatencyMicroseconds = 1'000;  // of each copy to a simulated device
+constexpr int64_t kCopies = 200;
+
+void must(int code, const arrowdevice_error& error) {
+  if (code == 0) return;
+  std::fprintf(stderr, "bench-scale: %s\n", error.message);
+  std::exit(1);
+}
+
+arrowdevice_device* device(const std::string& name) {
+  arrowdevice_device* found = nullptr;
+  arrowdevice_error error{};
+  must(arrowdevice_device_find(name.c_str(), &found, &error), error);
+  return found;
+}
+
+void copy_and_release(const Batch& batch, arrowdevice_device* to) {
+  ArrowDeviceArray out{};
+  arrowdevice_error error{};
+  must(arrowdevice_array_copy(&batch.array(), &batch.schema(), to, nullptr, &out, &error), error);
+  arrowdevice_array_release(&out);
+}
+
+// Against `memcpy` of as many pieces of that size into memory that has been touched.
+void copy_on_the_cpu(benchmark::State& state, int64_t columns, int64_t rows) {
+  const Batch batch(columns, rows);
+  std::vector<char> touched(static_cast<size_t>(batch.bytes()), 1);
+  arrowdevice_device* const cpu = device("cpu");
+  compare(
+      state, 0, [&] { copy_and_release(batch, cpu); },
+      [&] {
+        const auto bytes = static_cast<size_t>(rows) * sizeof(int64_t);
+        for (int64_t i = 0; i < columns; ++i) {
+          std::memcpy(touched.data() + static_cast<size_t>(i) * bytes, batch.column(i), bytes);
+          benchmark::ClobberMemory();
+        }
+      });
+  state.counters.erase("bound");
+}
+
+// Copies to simulated devices that each take a while, by threads of which each has a device of its own, or all have
+// one: what of the time that one thread takes for all of them they take together.
+void copy_by_threads(benchmark::State& state, bool share_a_device) {
+  const auto threads = static_cast<int64_t>(state.range(0));
+  const Batch batch(8, kRows);
+  const auto copy_all = [&](int64_t by) {
+    std::atomic<int64_t> left{kCopies};
+    const auto body = [&](int64_t thread) {
+      arrowdevice_device* const to = device("ext_dev:" + std::to_string(share_a_device ? 0 : thread));
+      while (left.fetch_sub(1) > 0) copy_and_release(batch, to);
+    };
+    const auto start = Clock::now();
+    std::vector<std::thread> others;
+    for (int64_t i = 1; i < by; ++i) others.emplace_back(body, i);
+    body(0);
+    for (auto& other : others) other.join();
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  copy_all(threads);  // opens the devices
+  const double alone = copy_all(1);
+  for (auto _ : state) state.SetIterationTime(copy_all(threads));
+  const double together = copy_all(threads);
+  state.counters["times_faster"] = alone / together;
+}
+
+void register_all() {
+  auto* bytes = benchmark::RegisterBenchmark(
+      "bytes", [](benchmark::State& state) { copy_on_the_cpu(state, 1, state.range(0) / 8); });
+  bytes->ArgName("bytes")->RangeMultiplier(8)->Range(8, int64_t{1} << 30)->UseManualTime();
+  auto* columns = benchmark::RegisterBenchmark(
+      "columns", [](benchmark::State& state) { copy_on_the_cpu(state, state.range(0), kRows); });
+  columns->ArgName("columns")->RangeMultiplier(10)->Range(1, 100'000)->UseManualTime();
+  for (const bool share : {false, true}) {
+    auto* threads = benchmark::RegisterBenchmark(share ? "threads with one device" : "threads with a device each",
+                                                 [share](benchmark::State& state) { copy_by_threads(state, share); });
+    threads->ArgName("threads")->RangeMultiplier(2)->Range(1, kDevices)->Iterations(1)->UseManualTime();
+  }
+}
+
+}  // namespace
+}  // namespace arrowdevice::bench
+
+int main(int argc, char** argv) {
+  using namespace arrowdevice::bench;  // NOLINT: this is their program
+  std::string devices;
+  for (int i = 0; i < kDevices; ++i) {
+    devices += (i == 0 ? "addresses:latency_us=" : ",addresses:latency_us=") + std::to_string(kLatencyMicroseconds);
+  }
+  setenv("ARROWDEVICE_SIM_DEVICES", devices.c_str(), 1);
+  benchmark::Initialize(&argc, argv);
+  register_all();
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

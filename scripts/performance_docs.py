@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the figures of docs/performance.md, between its marks, and the plots beside it:
+
+    performance_docs.py DOCS COSTS.json RESULT.json...
+"""
+
+import datetime
+import json
+import os
+import platform
+import re
+import sys
+
+import matplotlib
+
+matplotlib.use("svg")
+matplotlib.rcParams["svg.fonttype"] = "none"  # text stays text
+matplotlib.rcParams["svg.hashsalt"] = "performance"  # the same figures make the same file
+import matplotlib.pyplot as plt  # noqa: E402: the backend is chosen first
+
+from bench_table import rows_of  # noqa: E402: it is beside this file
+
+KEPT, MISSED = "", " **not kept**"
+
+
+def processor():
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        model = re.search(r"model name\s*: (.*)", file.read())
+    return model[1] if model else platform.machine()
+
+
+def table(heading, rows):
+    align = ["---"] + ["---:"] * (len(heading) - 1)
+    return "\n".join("| " + " | ".join(row) + " |" for row in [heading, align, *rows])
+
+
+def machine():
+    return (f"Measured on {datetime.date.today()}: {processor()}, {os.cpu_count()} cores, shared with others; "
+            f"{platform.libc_ver()[0]} {platform.libc_ver()[1]}.")
+
+
+def microseconds(value):
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def timed(results):
+    rows = []
+    for path in results:
+        for program, name, taken, ratio, bound in rows_of(path):
+            if program in ("peers", "scale"):
+                continue
+            is_missed = ratio is not None and bound is not None and ratio > bound
+            rows.append([f"{program}: {name}", microseconds(taken), "" if ratio is None else f"{ratio:.2f}",
+                         "" if bound is None else f"{bound:g}" + (MISSED if is_missed else KEPT)])
+    return table(["case", "us", "times the yardstick", "bound"], rows)
+
+
+def counted(path):
+    if not os.path.exists(path):
+        raise SystemExit("instructions were not counted: install valgrind")
+    with open(path, encoding="utf-8") as file:
+        cases = json.load(file)
+
+    def bound(case, kind):
+        value = case[f"{kind}_bound"]
+        return "" if value is None else f"{value:,}" + (MISSED if case[f"{kind}s"] > value else KEPT)
+    return table(["case", "instructions", "bound", "allocations", "bound"],
+                 [[case["name"], f"{case['instructions']:,}", bound(case, "instruction"), str(case["allocations"]),
+                   bound(case, "allocation")] for case in cases])
+
+
+def peers(results):
+    rows = []
+    for path in results:
+        for program, name, taken, ratio, _ in rows_of(path):
+            if program == "peers":
+                rows.append([name, microseconds(taken), "" if ratio is None else f"{ratio:.2f}"])
+    return table(["case", "us", "times memmove"], rows)
+
+
+def plot(path, title, across, down, curves, scale="log"):
+    figure, axes = plt.subplots(figsize=(6.4, 3.6))
+    for label, points in curves.items():
+        axes.plot(*zip(*sorted(points)), marker="o", markersize=3, label=label)
+    axes.set(xscale="log", yscale=scale, xlabel=across, ylabel=down, title=title)
+    axes.grid(True, which="major", alpha=0.3)
+    if len(curves) > 1:
+        axes.legend(frameon=False)
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+
+
+def cases_of(results, program):
+    for path in results:
+        if os.path.splitext(os.path.basename(path))[0] == program:
+            with open(path, encoding="utf-8") as file:
+                return json.load(file)["benchmarks"]
+    return []
+
+
+def curves(results, name, value):
+    """The points of a curve: the one argument that the case has, and a value of its result."""
+    found = []
+    for case in cases_of(results, "scale"):
+        argument = re.match(re.escape(name) + r"/\w+:(\d+)", case["name"])
+        if argument:
+            found.append((int(argument[1]), value(case)))
+    return found
+
+
+def depth_curves(results):
+    found = {}
+    for case in cases_of(results, "streams"):
+        argument = re.match(r"depth (.*)/depth:(\d+)", case["name"])
+        if argument:
+            found.setdefault(argument[1], []).append((int(argument[2]), case["batches_per_s"]))
+    return found
+
+
+def plots(docs, results):
+    os.makedirs(os.path.join(docs, "performance"), exist_ok=True)
+    at = lambda name: os.path.join(docs, "performance", name)
+    times = lambda name: {"library": curves(results, name, lambda case: case["library_us"]),
+                          "memcpy of the same pieces": curves(results, name, lambda case: case["raw_us"])}
+    plot(at("bytes.svg"), "A copy of one column on the CPU", "bytes", "us", times("bytes"))
+    plot(at("columns.svg"), "A copy of columns of 800 bytes on the CPU", "columns", "us", times("columns"))
+    plot(at("threads.svg"), "Copies to simulated devices that take 1 ms each", "threads", "times faster than one thread",
+         {label: curves(results, "threads with " + label, lambda case: case["times_faster"])
+          for label in ("a device each", "one device")})
+    plot(at("depth.svg"), "Streams over a simulated link with latency", "depth", "batches a second", depth_curves(results))
+
+
+def main():
+    docs, costs, *results = sys.argv[1:]
+    path = os.path.join(docs, "performance.md")
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    for name, made in {"machine": machine(), "timed": timed(results), "counted": counted(costs),
+                       "peers": peers(results)}.items():
+        pattern = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
+        text, found = re.subn(pattern, lambda match: match[1] + made + "\n" + match[2], text, flags=re.DOTALL)
+        if found != 1:
+            raise SystemExit(f"{path}: there is no place for {name}")
+    plots(docs, results)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+if __name__ == "__main__":
+    main()
