@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "array/mirror.h"
 #include "array/sizes.h"
@@ -27,12 +26,6 @@ View::View(ArrowDeviceArray& moved, const ArrowSchema& schema, const ImportOptio
   keeper_->array() = moved;
   nodes_.front().array = &keeper_->array().array;
   moved.array.release = nullptr;
-}
-
-// Of C structs and pointers, which have no values yet.
-template <typename Value>
-Value* View::make(size_t n) {
-  return std::pmr::polymorphic_allocator<Value>(&*memory_).allocate(n);
 }
 
 void View::fill(const schema::Binding& bound, const ArrowDeviceArray& moved, const ImportOptions& options,
@@ -60,12 +53,14 @@ void View::fill(const schema::Binding& bound, const ArrowDeviceArray& moved, con
   // Each field but the root is a child or a dictionary of another. Most texts are short.
   const auto n_nodes = static_cast<size_t>(tree.size());
   constexpr size_t kUsualTexts = 16;
-  memory_.emplace(n_nodes * (sizeof(arrowdevice_node) + sizeof(void*) + kUsualTexts) +
-                  sizes.size() * sizeof(arrowdevice_node_buffer));
-  nodes_ = {make<arrowdevice_node>(n_nodes), n_nodes};
-  auto* buffer = make<arrowdevice_node_buffer>(sizes.size());
-  auto** child = make<const arrowdevice_node*>(n_nodes);
-  free_text_ = {make<char>(n_nodes * kUsualTexts), n_nodes * kUsualTexts};
+  const size_t buffers_at = n_nodes * sizeof(arrowdevice_node);
+  const size_t children_at = buffers_at + sizes.size() * sizeof(arrowdevice_node_buffer);
+  const size_t texts_at = children_at + n_nodes * sizeof(void*);
+  block_.reset(new std::byte[texts_at + n_nodes * kUsualTexts]);
+  nodes_ = {reinterpret_cast<arrowdevice_node*>(block_.get()), n_nodes};
+  auto* buffer = reinterpret_cast<arrowdevice_node_buffer*>(block_.get() + buffers_at);
+  auto** child = reinterpret_cast<const arrowdevice_node**>(block_.get() + children_at);
+  free_text_ = {reinterpret_cast<char*>(block_.get() + texts_at), n_nodes * kUsualTexts};
   auto size = sizes.begin();
   for (int32_t field = 0; field < tree.size(); ++field) {
     const auto& described = tree[field];
@@ -121,28 +116,25 @@ const char* View::keep_format(const char* format) {
   }();
   const auto first = static_cast<unsigned char>(format[0]);
   if (first > 0 && first < kLetters.size() && format[1] == '\0') return kLetters[first].data();
-  return keep_text(format);
+  return keep_short(format);
 }
 
-const char* View::keep_name(const char* name) {
-  void* const end = memccpy(free_text_.data(), name, '\0', free_text_.size());
-  if (end == nullptr) return keep_text(name);
-  const char* const kept = free_text_.data();
-  free_text_ = {static_cast<char*>(end), free_text_.data() + free_text_.size()};
-  return kept;
-}
-
-const char* View::keep_text(std::string_view text) {
-  auto* const kept = static_cast<char*>(memory_->allocate(text.size() + 1, 1));
-  std::ranges::copy(text, kept);
-  kept[text.size()] = '\0';
-  return kept;
+// Names and formats are short: a loop is through with one before a function has begun.
+const char* View::keep_short(const char* text) {
+  for (size_t i = 0; i < free_text_.size(); ++i) {
+    free_text_[i] = text[i];
+    if (text[i] != '\0') continue;
+    const char* const kept = free_text_.data();
+    free_text_ = free_text_.subspan(i + 1);
+    return kept;
+  }
+  return keep_text(text);
 }
 
 void View::fill_texts(const schema::Tree& tree, int32_t field, arrowdevice_node& node) {
   const ArrowSchema& schema = *tree[field].source;
   node.format = keep_format(schema.format);
-  if (schema.name != nullptr) node.name = keep_name(schema.name);
+  if (schema.name != nullptr) node.name = keep_short(schema.name);
   if (schema.metadata == nullptr) return;
   try {
     node.metadata = keep_text({schema.metadata, static_cast<size_t>(schema::metadata_size(schema.metadata))});

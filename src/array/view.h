@@ -4,11 +4,14 @@
 
 #include <arrowdevice/arrowdevice.h>
 
+#include <cstddef>
+#include <forward_list>
 #include <memory>
 #include <memory_resource>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "array/keepers.h"
@@ -40,18 +43,17 @@ class View {
             std::pmr::memory_resource* scratch);
   void fill_texts(const schema::Tree& tree, int32_t field, arrowdevice_node& node);
   const char* keep_format(const char* format);
-  const char* keep_name(const char* name);
-  const char* keep_text(std::string_view text);
-  template <typename Value>
-  Value* make(size_t n);
+  const char* keep_short(const char* text);
+  const char* keep_text(std::string_view text) { return long_texts_.emplace_front(text).c_str(); }
 
   device::Device* device_ = nullptr;
   std::optional<device::DeviceUse> use_;
   std::shared_ptr<ForeignKeeper> keeper_;
-  // Of the nodes and of all that they point to.
-  std::optional<std::pmr::monotonic_buffer_resource> memory_;
+  // The nodes, and behind them what they point to: buffers, pointers to children, short texts.
+  std::unique_ptr<std::byte[]> block_;
   std::span<arrowdevice_node> nodes_;
-  std::span<char> free_text_;  // for short names
+  std::span<char> free_text_;                  // of the block
+  std::forward_list<std::string> long_texts_;  // that the block has no room for
 
   mutable std::mutex share_mutex_;
   mutable std::optional<transfer::Output> successor_;  // what detach() gives away once the array is shared

@@ -63,14 +63,13 @@ bool Tree::add_plain(const ArrowSchema* source, int32_t parent, const ArrowSchem
   }
   const Type* const type = type_of_letter(source->format);
   if (type == nullptr || type->layout != Layout::kFixed) return false;
-  fields_.push_back({.source = source,
-                     .type = *type,
-                     .parent = parent,
-                     .first_child = size() + 1,
-                     .n_children = 0,
-                     .dictionary = -1,
-                     .is_dictionary = false,
-                     .is_plain = true});
+  Field& field = fields_.emplace_back();
+  field.source = source;
+  field.type = *type;
+  field.parent = parent;
+  field.first_child = size();
+  field.dictionary = -1;
+  field.is_plain = true;
   return true;
 }
 
@@ -79,6 +78,12 @@ int64_t Tree::read_format(int32_t index) {
   Field& field = fields_[static_cast<size_t>(index)];
   const char* const format = field.source->format;
   if (format == nullptr) refuse(index, EINVAL, "the format is NULL");
+  // The root of every record batch.
+  static const Type kStructType = parse_format("+s").type;
+  if (format[0] == '+' && format[1] == 's' && format[2] == '\0') {
+    field.type = kStructType;
+    return LayoutInfo::kAnyNumber;
+  }
   ParsedFormat parsed;
   try {
     parsed = parse_format(format);

@@ -65,7 +65,8 @@ class Copy {
 
   std::shared_ptr<device::Event> run(ArrowDeviceArray* out) {
     // Made first: once something is submitted, what it uses must have an owner.
-    staging_ = std::make_unique<StagingKeeper>();
+    const bool is_by_cpu = route_.source_on_host() && route_.target_on_host();
+    if (!is_by_cpu) staging_ = std::make_unique<StagingKeeper>();
     bool submitted = false;
     try {
       wait_for_source();
@@ -77,7 +78,8 @@ class Copy {
       build_output();
       submitted = parts_.device_bytes > 0;
       if (submitted) {
-        submit(array_, plan_, parts_, route_, keeper_->memory().allocation.buffer(), staging_->in_flight, scratch_);
+        submit(array_, plan_, parts_, route_, keeper_->memory().allocation.buffer(),
+               is_by_cpu ? nullptr : &staging_->in_flight, scratch_);
         finish();
       }
     } catch (...) {
@@ -112,7 +114,7 @@ class Copy {
   // Nobody can tell when the device is done with it, so it is never used again.
   void abandon_memory() noexcept {
     device::Reaper::abandon(keeper_->take_memory());
-    device::Reaper::abandon(std::move(staging_));
+    if (staging_ != nullptr) device::Reaper::abandon(std::move(staging_));
   }
 
   void place() {
@@ -185,7 +187,7 @@ class Copy {
       sync_event_ = event_->publish();
       keeper_->event = event_;
       keeper_->memory().after = event_;
-      staging_->after = event_;
+      if (staging_ != nullptr) staging_->after = event_;
       return;
     }
     event_->wait(-1);
@@ -197,7 +199,7 @@ class Copy {
   }
 
   void publish(ArrowDeviceArray* out) noexcept {
-    device::Reaper::instance().defer(std::move(staging_));
+    if (staging_ != nullptr) device::Reaper::instance().defer(std::move(staging_));
     *out = ArrowDeviceArray{};
     out->device_type = target().type();
     out->device_id = target().published_id();
@@ -215,7 +217,7 @@ class Copy {
   Plan plan_{scratch_.memory()};
   Parts parts_{scratch_.memory()};
   std::shared_ptr<CopyKeeper> keeper_;
-  std::unique_ptr<StagingKeeper> staging_;
+  std::unique_ptr<StagingKeeper> staging_;  // NULL where the CPU copies
   std::optional<Output> output_;
   std::pmr::vector<ArrowArray*> nodes_{scratch_.memory()};
   std::shared_ptr<device::Event> event_;

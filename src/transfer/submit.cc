@@ -16,7 +16,7 @@ using Region = arrowdevice_backend_region;
 class Submission {
  public:
   Submission(const schema::Binding& array, const Plan& plan, const Parts& parts, Route& route, void* target,
-             InFlight& in_flight, Scratch& scratch)
+             InFlight* in_flight, Scratch& scratch)
       : array_(array),
         plan_(plan),
         parts_(parts.parts),
@@ -48,7 +48,7 @@ class Submission {
       }
     }
     if (!route_.source_on_host() && gains_from_pinned(route_, bytes_of(regions_)) && is_pageable(route_, target_)) {
-      copy_through_pinned(route_, regions_, in_flight_);
+      copy_through_pinned(route_, regions_, *in_flight_);
     } else {
       route_.target_queue().copy(regions_);
     }
@@ -59,8 +59,8 @@ class Submission {
   void to_device() {
     stage_size_ = gathered_bytes();
     if (stage_size_ > 0) {
-      in_flight_.staging.push_back(allocate_staging(route_.target(), stage_size_));
-      stage_ = static_cast<uint8_t*>(in_flight_.staging.back().buffer());
+      in_flight_->staging.push_back(allocate_staging(route_.target(), stage_size_));
+      stage_ = static_cast<uint8_t*>(in_flight_->staging.back().buffer());
       device::Counters::add(route_.target().counters().staged_bytes, stage_size_);
     }
     const bool avoids_pageable = route_.source_on_host() && gains_from_pinned(route_, copied_bytes());
@@ -80,9 +80,9 @@ class Submission {
     count_direct();
     if (to_stage_.empty()) return;
     if (route_.is_staged()) {
-      copy_staged(route_, to_stage_, in_flight_);
+      copy_staged(route_, to_stage_, *in_flight_);
     } else {
-      copy_through_pinned(route_, to_stage_, in_flight_);
+      copy_through_pinned(route_, to_stage_, *in_flight_);
     }
   }
 
@@ -158,7 +158,7 @@ class Submission {
   const std::pmr::vector<Part>& parts_;
   Route& route_;
   void* const target_;
-  InFlight& in_flight_;
+  InFlight* const in_flight_;
 
   std::pmr::vector<Region> regions_;
   std::pmr::vector<Region> to_stage_;  // piece by piece
@@ -170,7 +170,7 @@ class Submission {
 }  // namespace
 
 void submit(const schema::Binding& array, const Plan& plan, const Parts& parts, Route& route, void* target,
-            InFlight& in_flight, Scratch& scratch) {
+            InFlight* in_flight, Scratch& scratch) {
   Submission(array, plan, parts, route, target, in_flight, scratch).run();
 }
 
