@@ -3,46 +3,60 @@
 # Builds a release and runs the benchmarks; prints a table of what each took and its ratio to the driver's own call on the
 # same bytes, and says where a bound is not kept; then what single calls cost in instructions, and what peers take.
 #
-#   scripts/bench.sh [--docs] [OPTION...]
+#   scripts/bench.sh [--docs | --quick] [OPTION...]
 #
-# --docs writes the figures and plots of docs/performance.md. Other options are Google Benchmark's:
-# --benchmark_filter=REGEX, for instance.
+# --docs writes the figures and plots of docs/performance.md. --quick only shows that the benchmarks run and that what they
+# move arrives: a moment of each, without those that take minutes, and bounds are not looked at.
+# Other options are Google Benchmark's: --benchmark_filter=REGEX, for instance.
 # Results are kept in build-scripts/bench-results/, or below $ARROWDEVICE_BUILD, a JSON file for each program.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=${ARROWDEVICE_BUILD:-$root/build-scripts}
-build=$work/bench
+build=$work/release
 results=$work/bench-results
-docs=
-if [ "${1:-}" = --docs ]; then
-  docs=true
-  shift
-fi
+mode=
+case ${1:-} in
+  --docs | --quick)
+    mode=${1#--}
+    shift
+    ;;
+esac
 
 "$root/scripts/install-deps.sh"
 mkdir -p "$results"
-python=$("$root/scripts/python-env.sh" "$work/python-bench" requirements-bench.txt)
 
+# The build of the demo.
 echo "Building a release in $build" >&2
 if ! [ -f "$build/build.ninja" ]; then
-  meson setup "$build" "$root" --buildtype=release -Db_ndebug=true -Dtests=disabled -Dsim=enabled -Dbench=enabled </dev/null >&2
+  meson setup "$build" "$root" --buildtype=release -Dtests=disabled </dev/null >&2
 fi
 ninja -C "$build" </dev/null >&2
+if ! [ -x "$build/bench/bench-host" ]; then
+  echo "There are no benchmarks in $build: Google Benchmark was not found." >&2
+  exit 1
+fi
 
 plugins=
 for folder in "$build"/backends/*/; do plugins=$plugins${plugins:+:}${folder%/}; done
 export ARROWDEVICE_BACKEND_PATH="${ARROWDEVICE_BACKEND_PATH-$plugins}"
 export ARROWDEVICE_LIBRARY="$build/src/libarrowdevice.so"
+[ "$mode" != quick ] || set -- --benchmark_min_time=0.01 '--benchmark_filter=-overlap|1000000|1073741824' "$@"
 rm -f "$results"/*.json
 for program in "$build"/bench/bench-*; do
   [ -x "$program" ] && [ -f "$program" ] || continue
   name=${program##*/bench-}
-  [ "$name" != cost ] || continue
+  [ "$name" != cost ] || continue # it is counted, below
   echo "Running $name" >&2
   "$program" "--benchmark_out=$results/$name.json" --benchmark_out_format=json "$@" </dev/null >/dev/null
 done
+if [ "$mode" = quick ]; then
+  python3 "$root/scripts/bench_table.py" --without-bounds "$results"/*.json
+  exit
+fi
+
 echo "Running peers" >&2
+python=$("$root/scripts/python-env.sh" "$work/python-bench" requirements-bench.txt)
 "$python" "$root/bench/peers.py" "--json=$results/peers.json"
 kept=true
 python3 "$root/scripts/bench_table.py" "$results"/*.json || kept=false
@@ -55,5 +69,5 @@ if command -v valgrind >/dev/null; then
 else
   echo "Instructions are not counted: there is no valgrind." >&2
 fi
-[ -z "$docs" ] || "$python" "$root/scripts/performance_docs.py" "$root/docs" "$costs" "$results"/*.json
+[ "$mode" != docs ] || "$python" "$root/scripts/performance_docs.py" "$root/docs" "$costs" "$results"/*.json
 $kept

@@ -12,14 +12,14 @@ SCRIPTS = sys.argv.pop(1)
 
 
 class BenchTable(unittest.TestCase):
-    def table(self, *cases):
+    def table(self, *cases, options=()):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "host.json")
             with open(path, "w", encoding="utf-8") as file:
                 if cases:
                     json.dump({"benchmarks": list(cases)}, file)
-            done = subprocess.run([sys.executable, os.path.join(SCRIPTS, "bench_table.py"), path], capture_output=True,
-                                  text=True)
+            done = subprocess.run([sys.executable, os.path.join(SCRIPTS, "bench_table.py"), *options, path],
+                                  capture_output=True, text=True)
         return done.returncode, done.stdout, done.stderr
 
     def test_a_bound_that_is_kept(self):
@@ -35,6 +35,13 @@ class BenchTable(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertRegex(out, r"(?m)^host +a +1\.00 +1\.300 +1\.25  not kept$")
         self.assertIn("2 cases, 1 over their bound", out)
+
+    def test_without_bounds_none_is_looked_at(self):
+        code, out, _ = self.table({"name": "a", "real_time": 1, "time_unit": "us", "ratio": 1.3, "bound": 1.25},
+                                  options=["--without-bounds"])
+        self.assertEqual(code, 0)
+        self.assertRegex(out, r"(?m)^host +a +1\.00 +1\.300$")
+        self.assertRegex(out, r"(?m)^1 cases$")
 
     def test_a_case_that_failed(self):
         code, _, err = self.table({"name": "a", "error_occurred": True, "error_message": "no device"})

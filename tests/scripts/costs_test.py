@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What calls cost is compared with what they cost before. Run as: costs_test.py SCRIPTS."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPTS = sys.argv.pop(1)
+
+# Stands for valgrind: the program has two cases, of which each time costs as many instructions as COSTS says.
+VALGRIND = """#!/bin/sh
+for last; do :; done
+echo "==1== I   refs:      $((1000 + $COSTS * last))" >&2
+echo $ALLOCATES
+"""
+# readelf says which compiler made a program, and this is what bench-cost prints about itself.
+READELF = """#!/bin/sh
+echo "  [     0]  GCC: (Debian 12.2.0-14) 12.2.0"
+"""
+PROGRAM = """#!/bin/sh
+printf 'copy\\t10\\t400\\t2\\n'
+"""
+
+
+class Costs(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        for name, text in (("valgrind", VALGRIND), ("readelf", READELF), ("program", PROGRAM)):
+            path = os.path.join(self.folder, name)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.chmod(path, stat.S_IRWXU)
+        self.baseline = os.path.join(self.folder, "baseline.json")
+
+    def costs(self, instructions, allocations, *options):
+        environment = os.environ | {"PATH": self.folder + ":" + os.environ["PATH"], "COSTS": str(instructions),
+                                    "ALLOCATES": str(allocations)}
+        done = subprocess.run([sys.executable, os.path.join(SCRIPTS, "costs.py"), os.path.join(self.folder, "program"),
+                               "--baseline=" + self.baseline, *options], env=environment, capture_output=True, text=True)
+        return done.returncode, done.stdout
+
+    def test_what_does_not_depend_on_how_often_is_not_counted(self):
+        self.assertEqual(self.costs(300, 2, "--update")[0], 0)
+        with open(self.baseline, encoding="utf-8") as file:
+            self.assertEqual(json.load(file), {"copy": {"instructions": 300, "allocations": 2}})
+
+    def test_a_little_more_is_no_failure(self):
+        self.costs(300, 2, "--update")
+        code, out = self.costs(315, 2)
+        self.assertEqual(code, 0, out)
+        self.assertRegex(out, r"(?m)^copy +315 +300 +400 +2 +2$")
+
+    def test_more_than_five_percent_more_is(self):
+        self.costs(300, 2, "--update")
+        code, out = self.costs(316, 2)
+        self.assertEqual(code, 1)
+        self.assertIn("FAILED: copy: grew by 5%", out)
+
+    def test_so_is_one_allocation_more(self):
+        self.costs(300, 1, "--update")
+        code, out = self.costs(300, 2)
+        self.assertEqual(code, 1)
+        self.assertIn("FAILED: copy: allocates more", out)
+
+    def test_a_bound_is_told_and_not_enforced(self):
+        code, out = self.costs(401, 3, "--update")
+        self.assertEqual(code, 0)
+        self.assertIn("over its bound", out)
+
+    def test_without_a_baseline_that_is_said(self):
+        code, out = self.costs(300, 2)
+        self.assertEqual(code, 0)
+        self.assertIn("nothing to compare with", out)
+
+
+if __name__ == "__main__":
+    unittest.main()
