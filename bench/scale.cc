@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "batch.h"
@@ -89,7 +90,83 @@ void copy_by_threads(benchmark::State& state, bool share_a_device) {
   state.counters["times_faster"] = alone / together;
 }
 
+// The functions of these names hide the structs.
+using Counters = struct arrowdevice_device_counters;
+
+Counters counters_of(const arrowdevice_device* on) {
+  Counters counters{};
+  counters.struct_size = sizeof counters;
+  arrowdevice_error error{};
+  must(arrowdevice_device_counters(on, &counters, &error), error);
+  return counters;
+}
+
+void trim(const arrowdevice_device* on) {
+  arrowdevice_pool* pool = nullptr;
+  arrowdevice_error error{};
+  must(arrowdevice_device_pool(on, &pool, &error), error);
+  must(arrowdevice_pool_trim(pool, &error), error);
+}
+
+// What of a driver's calls a copy makes, from a cold pool. The CPU's own allocations are counted with the others.
+template <typename Arrays>
+void count_calls(benchmark::State& state, const char* from, const char* to, const Arrays& arrays, int64_t last_rows) {
+  arrowdevice_error error{};
+  arrowdevice_device* const source = device(from);
+  arrowdevice_device* const target = device(to);
+  ArrowDeviceArray there{};
+  must(arrowdevice_array_copy(&arrays.array(), &arrays.schema(), source, nullptr, &there, &error), error);
+  if (last_rows > 0) {
+    ArrowDeviceArray part{};
+    must(arrowdevice_array_slice(&there, &arrays.schema(), there.array.length - last_rows, last_rows, &part, &error),
+         error);
+    arrowdevice_array_release(&there);
+    there = part;
+  }
+  int64_t allocations = 0, submissions = 0, readbacks = 0;
+  for (auto _ : state) {
+    ArrowDeviceArray out{};
+    must(arrowdevice_array_copy(&there, &arrays.schema(), target, nullptr, &out, &error), error);
+    arrowdevice_array_release(&out);  // now there is a queue
+    trim(target);
+    const Counters source_before = counters_of(source), target_before = counters_of(target);
+    must(arrowdevice_array_copy(&there, &arrays.schema(), target, nullptr, &out, &error), error);
+    const Counters source_after = counters_of(source), target_after = counters_of(target);
+    allocations = target_after.buffers - target_before.buffers;
+    readbacks = source_after.readbacks - source_before.readbacks;
+    submissions = target_after.submissions - target_before.submissions;
+    if (source != target) submissions += source_after.submissions - source_before.submissions;
+    arrowdevice_array_release(&out);
+  }
+  arrowdevice_array_release(&there);
+  state.counters["allocations"] = static_cast<double>(allocations);
+  state.counters["copies"] = static_cast<double>(submissions - readbacks);
+  state.counters["readbacks"] = static_cast<double>(readbacks);
+}
+
+void register_calls() {
+  static constexpr std::pair<const char*, const char*> kTrips[] = {
+      {"cpu", "ext_dev:0"}, {"ext_dev:0", "cpu"}, {"ext_dev:0", "ext_dev:1"}};
+  const auto add = [](const std::string& what, auto run) {
+    for (const auto& [from, to] : kTrips) {
+      const std::string name = "calls, " + what + ", " + from + " to " + to;
+      benchmark::RegisterBenchmark(name.c_str(), [from = from, to = to, run](benchmark::State& state) {
+        run(state, from, to);
+      })->Iterations(1);
+    }
+  };
+  add("8 x 1000 int64", [](benchmark::State& state, const char* from, const char* to) {
+    count_calls(state, from, to, Batch(8, 1'000), 0);
+  });
+  add("1000 utf8",
+      [](benchmark::State& state, const char* from, const char* to) { count_calls(state, from, to, Texts(1'000), 0); });
+  add("the last 10 of 1000 utf8", [](benchmark::State& state, const char* from, const char* to) {
+    count_calls(state, from, to, Texts(1'000), 10);
+  });
+}
+
 void register_all() {
+  register_calls();
   auto* bytes = benchmark::RegisterBenchmark(
       "bytes", [](benchmark::State& state) { copy_on_the_cpu(state, 1, state.range(0) / 8); });
   bytes->ArgName("bytes")->RangeMultiplier(8)->Range(8, int64_t{1} << 30)->UseManualTime();

@@ -78,6 +78,13 @@ def peers(results):
     return table(["case", "us", "times memmove"], rows)
 
 
+def calls(results):
+    return table(["copy", "allocations", "copies submitted", "readbacks"],
+                 [[re.sub(r"/iterations:.*", "", case["name"])[len("calls, "):],
+                   *(f"{case[name]:.0f}" for name in ("allocations", "copies", "readbacks"))]
+                  for case in cases_of(results, "scale") if case["name"].startswith("calls, ")])
+
+
 def plot(path, title, across, down, curves, scale="log"):
     figure, axes = plt.subplots(figsize=(6.4, 3.6))
     for label, points in curves.items():
@@ -137,7 +144,7 @@ def main():
     with open(path, encoding="utf-8") as file:
         text = file.read()
     for name, made in {"machine": machine(), "timed": timed(results), "counted": counted(costs),
-                       "peers": peers(results)}.items():
+                       "calls": calls(results), "peers": peers(results)}.items():
         pattern = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
         text, found = re.subn(pattern, lambda match: match[1] + made + "\n" + match[2], text, flags=re.DOTALL)
         if found != 1:
