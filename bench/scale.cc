@@ -169,7 +169,7 @@ void register_all() {
   register_calls();
   auto* bytes = benchmark::RegisterBenchmark(
       "bytes", [](benchmark::State& state) { copy_on_the_cpu(state, 1, state.range(0) / 8); });
-  bytes->ArgName("bytes")->RangeMultiplier(8)->Range(8, int64_t{1} << 30)->UseManualTime();
+  bytes->ArgName("bytes")->RangeMultiplier(8)->Range(8, int64_t{4} << 30)->UseManualTime();
   auto* columns = benchmark::RegisterBenchmark(
       "columns", [](benchmark::State& state) { copy_on_the_cpu(state, state.range(0), kRows); });
   columns->ArgName("columns")->RangeMultiplier(10)->Range(1, 100'000)->UseManualTime();

@@ -41,7 +41,7 @@ plugins=
 for folder in "$build"/backends/*/; do plugins=$plugins${plugins:+:}${folder%/}; done
 export ARROWDEVICE_BACKEND_PATH="${ARROWDEVICE_BACKEND_PATH-$plugins}"
 export ARROWDEVICE_LIBRARY="$build/src/libarrowdevice.so"
-[ "$mode" != quick ] || set -- --benchmark_min_time=0.01 '--benchmark_filter=-overlap|1000000|1073741824' "$@"
+[ "$mode" != quick ] || set -- --benchmark_min_time=0.01 '--benchmark_filter=-overlap|1000000|1073741824|4294967296' "$@"
 rm -f "$results"/*.json
 for program in "$build"/bench/bench-*; do
   [ -x "$program" ] && [ -f "$program" ] || continue
