@@ -163,7 +163,7 @@ if ! [ -f "$build/release/build.ninja" ]; then
 fi
 # What a stand-in has to do with, or all.
 targets=
-[ "$mode" = hardware ] || targets="tests/conformance/conformance-test tests/drivers/cuda/libcuda.so.1 tests/drivers/cuda-speed
+[ "$mode" = hardware ] || targets="tests/conformance/runs/conformance-test tests/drivers/cuda/libcuda.so.1 tests/drivers/cuda-speed
   tools/arrowdevice/arrowdevice backends/cuda/libarrowdevice-cuda.so"
 # shellcheck disable=SC2086  # one word a target
 ninja -C "$build/release" $targets >>"$log" 2>&1 || {
@@ -207,7 +207,7 @@ while read -r device access; do
   [ "$access" = readable ] && lacks=discrete
   [ "$(of_type "${device%:*}")" -gt 1 ] || lacks=${lacks:+$lacks,}peer
   export ARROWDEVICE_TEST_DEVICES="$device" ARROWDEVICE_TEST_LACKS="$lacks"
-  cases "conformance of $device" "$release/tests/conformance/conformance-test"
+  cases "conformance of $device" "$release/tests/conformance/runs/conformance-test"
   unset ARROWDEVICE_TEST_DEVICES ARROWDEVICE_TEST_LACKS
 done <"$build/devices"
 case $devices in *"cuda:1"*) ;; *) leave_out "copies between CUDA GPUs" "there is one GPU only" ;; esac

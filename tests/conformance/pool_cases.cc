@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pools of device memory.
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <string>
 
 #include "conformance/bytes.h"
 
@@ -53,6 +55,28 @@ void trims(Subject& subject) {
   const PoolStats stats = subject.stats(pool.get());
   expect(stats.kept == 0, "a trimmed pool keeps something");
   expect(stats.used >= 5'000, "trimming took what is in use");
+}
+
+// As far as the driver says how much there is. What other programs take of the device meanwhile is left out by trying
+// for much more than that.
+void gives_memory_back(Subject& subject) {
+  constexpr int64_t kLargest = 64 << 20;
+  constexpr int kRounds = 16;
+  int64_t free_before = -1, total = -1;
+  succeed([&](auto* error) { return arrowdevice_device_memory(subject.device(), &free_before, &total, error); });
+  if (free_before < 0 || subject.is_cpu()) return;
+  const int64_t size = std::min(kLargest, free_before / (2 * kRounds));
+  const Pool pool = make_pool(subject);
+  for (int i = 0; i < kRounds; ++i) {
+    { const DeviceBuffer buffer(subject.device(), size, pool.get()); }
+    succeed([&](auto* error) { return arrowdevice_pool_trim(pool.get(), error); });
+  }
+  quiesce();
+  int64_t free_after = -1;
+  succeed([&](auto* error) { return arrowdevice_device_memory(subject.device(), &free_after, &total, error); });
+  expect(free_before - free_after < size * kRounds / 2,
+         "what was given back is still taken: " + std::to_string(free_before - free_after) + " bytes of " +
+             std::to_string(size * kRounds));
 }
 
 void keeps_nothing(Subject& subject) {
@@ -226,6 +250,7 @@ constexpr Case kCases[] = {
     {"a pool counts the memory that it gave", kNeedsNothing, counts_its_memory},
     {"a pool gives memory again that was freed", kNeedsNothing, uses_memory_again},
     {"trimming a pool gives back what is not in use", kNeedsNothing, trims},
+    {"memory that is given back to the driver can be had again", kNeedsNothing, gives_memory_back},
     {"a pool that is to keep nothing keeps nothing", kNeedsNothing, keeps_nothing},
     {"a pool keeps no more than it may", kNeedsNothing, bounds_what_it_keeps},
     {"a pool stays below its cap, and a copy that does not fit fails whole", kNeedsNothing, has_a_cap},

@@ -20,6 +20,7 @@ class UsageError : public std::runtime_error {
 
 int list(const std::vector<std::string>& arguments);
 int bench(const std::vector<std::string>& arguments);
+int check(const std::vector<std::string>& arguments);
 int explain(const std::vector<std::string>& arguments);
 
 }  // namespace arrowdevice::tool

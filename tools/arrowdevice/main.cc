@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "case_process.h"
 #include "command.h"
 
 namespace arrowdevice::tool {
@@ -46,6 +47,22 @@ constexpr std::array kCommands{
             "\n"
             "Exit code: 0 all copies arrived, 1 some did not, or the library failed; 2 wrong usage.\n",
             bench},
+    Command{"check", "whether a backend does what every backend must",
+            "Usage: arrowdevice check [OPTION...] [DEVICE | /PATH/OF/PLUGIN.so]...\n"
+            "\n"
+            "Runs the conformance suite on the devices that are named (cuda:1), on those of the plugins that are\n"
+            "named by an absolute path, or on all that there are. The cases run in another process: one that\n"
+            "crashes or hangs has failed, and the rest goes on. What a device does not have is unsupported.\n"
+            "\n"
+            "  --list            the names of the cases; nothing is run\n"
+            "  --only=TEXT       only cases with TEXT in their name; may be repeated\n"
+            "  --require-device  a device that is not there is a failure\n"
+            "  --timeout=N       seconds that a case may take, 120 unless said otherwise\n"
+            "  --json            one JSON object, for scripts\n"
+            "  --help            this text\n"
+            "\n"
+            "Exit code: 0 nothing failed, 1 something did, or the library failed; 2 wrong usage.\n",
+            check},
     Command{"explain", "why a device or backend is there, or is not",
             "Usage: arrowdevice explain [NAME]\n"
             "\n"
@@ -91,6 +108,8 @@ int run(const std::vector<std::string>& arguments) {
     return kSuccess;
   }
   const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
+  if (first == kFindSubjects) return find_subjects_here(rest);
+  if (first == kRunCases) return run_cases_here(rest);
   for (const Command& command : kCommands) {
     if (first != command.name) continue;
     for (const std::string& argument : rest) {

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`arrowdevice check`, on backends that are right and on wrong ones: check_test.py TOOL FOLDER_OF_WRONG_PLUGINS"""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+TOOL, WRONG = sys.argv.pop(1), sys.argv.pop(1)
+COLUMNS = 100
+
+# Cases that say much about a backend and take little time.
+BYTES = ["--only=bytes copied", "--only=regions are copied", "--only=a copy to the device and back"]
+
+
+def check(*arguments, devices="addresses,addresses", **more):
+    environment = os.environ | {"ARROWDEVICE_SIM_DEVICES": devices} | more
+    return subprocess.run([TOOL, "check", *arguments], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, timeout=300, check=False)
+
+
+def plugin(name):
+    return os.path.join(WRONG, f"libarrowdevice-{name}.so")
+
+
+def results(done):
+    """Outcome and message by case, of the first device."""
+    return {one["case"]: (one["outcome"], one["message"]) for one in json.loads(done.stdout)["devices"][0]["results"]}
+
+
+def failures(name, *options, **more):
+    done = check("--json", *options, plugin(name), **more)
+    found = {case: message for case, (outcome, message) in results(done).items() if outcome == "failed"}
+    assert done.returncode == (1 if found else 0), done.stdout + done.stderr
+    return found
+
+
+class Check(unittest.TestCase):
+    def test_a_right_backend_passes(self):
+        done = check(plugin("right"), "--only=a device", "--only=a pool", *BYTES)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertIn("ext_dev:0, backend right", done.stdout)
+        self.assertIn("ext_dev:1, backend right", done.stdout)
+        self.assertRegex(done.stdout, r"\n\d\d passed, 0 failed, \d+ unsupported\n$")
+        for line in done.stdout.splitlines():
+            self.assertLessEqual(len(line), COLUMNS, line)
+
+    def test_list_names_the_cases_and_runs_none(self):
+        done = check("--list")
+        self.assertEqual(done.returncode, 0)
+        self.assertGreater(len(done.stdout.splitlines()), 80)
+        some = check("--list", "--only=a pool").stdout.splitlines()
+        self.assertEqual(some, [line for line in done.stdout.splitlines() if "a pool" in line])
+
+    def test_devices_are_checked_by_name(self):
+        done = check("--json", "cpu", "ext_dev:1", "--only=bytes copied")
+        self.assertEqual(done.returncode, 0)
+        answer = json.loads(done.stdout)
+        self.assertEqual([(one["device"], one["backend"], one["missing"], len(one["results"])) for one in answer["devices"]],
+                         [("cpu:0", "cpu", None, 1), ("ext_dev:1", "sim", None, 1)])
+
+    def test_a_device_that_is_not_there_is_a_failure_only_where_it_is_required(self):
+        for options, code in ([], 0), (["--require-device"], 1):
+            done = check("ext_dev:7", *options)
+            self.assertEqual(done.returncode, code)
+            self.assertIn("is not checked: there is no ext_dev:7", done.stdout)
+
+    def test_wrong_usage(self):
+        for arguments in (["--lst"], ["--timeout=0"], ["--only=no case has this"], [""]):
+            done = check(*arguments)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
+            self.assertNotEqual(done.stderr, "")
+
+    def test_a_plugin_that_cannot_be_loaded_is_failure_with_the_reason(self):
+        done = check("/nowhere/libarrowdevice-none.so")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("/nowhere/libarrowdevice-none.so", done.stderr)
+
+    # -- mistakes, each found by a case whose name tells of it
+
+    def test_bytes_that_are_lost(self):
+        self.assertIn("regions are copied from and to their offsets", failures("odd_offsets", *BYTES))
+
+    def test_nothing_done_and_success(self):
+        self.assertIn("bytes copied to a buffer and back are the same", failures("does_nothing", *BYTES))
+
+    def test_events_that_come_too_early(self):
+        found = failures("too_early", *BYTES, devices="addresses:latency_us=20000")
+        self.assertIn("bytes copied to a buffer and back are the same", found)
+
+    def test_events_that_never_come(self):
+        found = failures("never", "--timeout=2", "--only=bytes copied")
+        self.assertEqual(found, {"bytes copied to a buffer and back are the same": "it did not end within 2 seconds"})
+
+    def test_work_out_of_order(self):
+        self.assertIn("a queue does its work in order", failures("order", "--only=a queue does its work"))
+
+    def test_memory_that_is_not_given_back(self):
+        self.assertIn("memory that is given back to the driver can be had again", failures("leak", "--only=memory that is"))
+
+    def test_a_queue_that_does_not_wait(self):
+        found = failures("no_wait", "--only=held up", devices="addresses:latency_us=2000,addresses:latency_us=2000")
+        self.assertTrue(any("is held up" in case for case in found), found)
+
+    def test_memory_that_is_too_small(self):
+        self.assertIn("bytes copied to a buffer and back are the same", failures("size", *BYTES))
+
+    def test_state_that_threads_share(self):
+        self.assertIn("several threads copy to one device and back", failures("one_thread", "--only=several threads"))
+
+    def test_an_end_that_crashes(self):
+        found = failures("at_exit", "--only=bytes copied")
+        self.assertEqual(list(found), ["the process ends well after the cases"])
+        self.assertIn("signal 6", found["the process ends well after the cases"])
+
+    def test_right_backends_have_none_of_these(self):
+        for arguments in (["--only=held up", "--only=a queue does its work"], ["--only=memory that is"],
+                          ["--only=several threads"]):
+            self.assertEqual(failures("right", *arguments), {})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// A simulated device with one mistake, which WRONG names, as a plugin of its own: what `arrowdevice check` must find.
+// Without a mistake (WRONG_NOTHING) it passes.
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/plugin_entry.h"
+#include "sim/simulation.h"
+#include "sim/table.h"
+
+namespace {
+
+using Region = arrowdevice_backend_region;
+
+arrowdevice_backend table{};
+arrowdevice_backend right{};  // as the simulator made it
+
+#if defined(WRONG_ODD_OFFSETS)
+// Loses the last byte of what begins at an odd place.
+int copy(void* queue, const Region* regions, int64_t n, arrowdevice_error* error) {
+  std::vector<Region> wrong(regions, regions + n);
+  for (Region& region : wrong) {
+    if ((region.dst_offset + region.src_offset) % 2 != 0 && region.size > 1) --region.size;
+  }
+  return right.copy(queue, wrong.data(), n, error);
+}
+void spoil() { table.copy = copy; }
+
+#elif defined(WRONG_TOO_EARLY)
+int event_query(void*, int* ready, arrowdevice_error*) {
+  *ready = 1;
+  return 0;
+}
+int event_wait(void*, int64_t, arrowdevice_error*) { return 0; }
+void spoil() {
+  table.event_query = event_query;
+  table.event_wait = event_wait;
+}
+
+#elif defined(WRONG_NEVER)
+int event_query(void*, int* ready, arrowdevice_error*) {
+  *ready = 0;
+  return 0;
+}
+int event_wait(void*, int64_t timeout_ns, arrowdevice_error*) {
+  while (timeout_ns < 0) std::this_thread::sleep_for(std::chrono::hours(1));
+  std::this_thread::sleep_for(std::chrono::nanoseconds(timeout_ns));
+  return ETIMEDOUT;
+}
+void spoil() {
+  table.event_query = event_query;
+  table.event_wait = event_wait;
+}
+
+#elif defined(WRONG_ORDER)
+// What was submitted since the last event goes out from the last to the first.
+std::mutex mutex;
+std::deque<std::pair<void*, std::vector<Region>>> held;
+int copy(void* queue, const Region* regions, int64_t n, arrowdevice_error*) {
+  const std::lock_guard lock(mutex);
+  held.emplace_front(queue, std::vector<Region>(regions, regions + n));
+  return 0;
+}
+int event_record(void* queue, void** event, arrowdevice_error* error) {
+  const std::lock_guard lock(mutex);
+  for (; !held.empty(); held.pop_front()) {
+    const auto& [to, regions] = held.front();
+    const int code = right.copy(to, regions.data(), static_cast<int64_t>(regions.size()), error);
+    if (code != 0) return code;
+  }
+  return right.event_record(queue, event, error);
+}
+void spoil() {
+  table.copy = copy;
+  table.event_record = event_record;
+}
+
+#elif defined(WRONG_LEAK)
+void buffer_deallocate(void*, void*, void*) {}
+void spoil() { table.buffer_deallocate = buffer_deallocate; }
+
+#elif defined(WRONG_NO_WAIT)
+int queue_wait_event(void*, void*, arrowdevice_error*) { return 0; }
+void spoil() { table.queue_wait_event = queue_wait_event; }
+
+#elif defined(WRONG_SIZE)
+int buffer_allocate(void* device, void* queue, int64_t size, int64_t alignment, void** out, arrowdevice_error* error) {
+  return right.buffer_allocate(device, queue, std::max<int64_t>(size / 2, 1), alignment, out, error);
+}
+void spoil() { table.buffer_allocate = buffer_allocate; }
+
+#elif defined(WRONG_DOES_NOTHING)
+int copy(void*, const Region*, int64_t, arrowdevice_error*) { return 0; }
+void spoil() { table.copy = copy; }
+
+#elif defined(WRONG_ONE_THREAD)
+// Every thread puts its regions into the same place, and takes what is there a moment later.
+std::vector<Region> shared;
+std::mutex mutex;
+int copy(void* queue, const Region* regions, int64_t n, arrowdevice_error* error) {
+  {
+    const std::lock_guard lock(mutex);  // so that the process survives
+    shared.assign(regions, regions + n);
+  }
+  std::this_thread::sleep_for(std::chrono::microseconds(200));
+  const std::lock_guard lock(mutex);
+  return right.copy(queue, shared.data(), static_cast<int64_t>(shared.size()), error);
+}
+void spoil() { table.copy = copy; }
+
+#elif defined(WRONG_EXIT)
+// As a driver that has shut down, and is called once more by its own backend.
+struct AtExit {
+  ~AtExit() { std::abort(); }
+};
+void spoil() { static AtExit at_exit; }
+
+#else
+void spoil() {}
+#endif
+
+const arrowdevice_backend& wrong_table() {
+  static const bool made = [] {
+    const auto configuration = arrowdevice::sim::Configuration::from_environment();
+    arrowdevice::sim::simulation().configure(configuration);
+    table = right = arrowdevice::sim::make_table(configuration.without);
+    table.name = WRONG_NAME;
+    spoil();
+    return true;
+  }();
+  (void)made;
+  return table;
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const arrowdevice_backend* arrowdevice_backend_entry(
+    uint32_t host_abi, arrowdevice_error* error) {
+  return arrowdevice::enter_plugin("wrong", host_abi, error, wrong_table);
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the conformance suite on devices. The cases run in another process, which may crash, hang or end badly: whatever
+// case it was at has failed then, and the rest is run in a new one.
+#include <arrowdevice/arrowdevice.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "case_process.h"
+#include "command.h"
+#include "conformance/conformance.h"
+#include "json.h"
+#include "terminal.h"
+
+namespace arrowdevice::tool {
+namespace {
+
+using conformance::Outcome;
+
+struct Options {
+  bool json = false;
+  bool list = false;
+  bool require_device = false;
+  std::vector<std::string> only;     // parts of names
+  std::vector<std::string> plugins;  // absolute paths
+  std::vector<std::string> devices;  // "cuda:1"
+  std::chrono::seconds patience{120};
+};
+
+struct Verdict {
+  std::string name;
+  Outcome outcome;
+  std::string message;
+};
+
+bool is_asked_for(const std::string& name, const std::vector<std::string>& only) {
+  return only.empty() || std::any_of(only.begin(), only.end(),
+                                     [&](const std::string& part) { return name.find(part) != std::string::npos; });
+}
+
+std::vector<size_t> asked_for(const Options& options) {
+  std::vector<size_t> found;
+  const auto all = conformance::cases();
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (is_asked_for(all[i].name, options.only)) found.push_back(i);
+  }
+  if (found.empty()) throw UsageError("check: no case has that in its name; see arrowdevice check --list");
+  return found;
+}
+
+Style style_of(Outcome outcome) {
+  return outcome == Outcome::kPassed ? Style::kGood : conformance::is_good(outcome) ? Style::kPlain : Style::kBad;
+}
+
+void print_verdict(const Verdict& verdict) {
+  constexpr size_t kIndent = 14;
+  const std::string name = conformance::outcome_name(verdict.outcome);
+  std::printf("%s%s", styled(name, style_of(verdict.outcome)).c_str(),
+              std::string(name.size() < kIndent ? kIndent - name.size() : 1, ' ').c_str());
+  std::printf("%s\n", printable(verdict.name).c_str());
+  if (!verdict.message.empty()) print_paragraph(printable(verdict.message), kIndent);
+  std::fflush(stdout);
+}
+
+std::vector<Verdict> check(const Subject& subject, const Options& options) {
+  std::vector<Verdict> verdicts;
+  const auto all = conformance::cases();
+  const auto tell = [&](const std::string& name, Outcome outcome, const std::string& message) {
+    verdicts.push_back({name, outcome, message});
+    if (!options.json) print_verdict(verdicts.back());
+  };
+  std::vector<size_t> left = asked_for(options);
+  while (!left.empty()) {
+    const CasesRun run = run_cases(
+        subject.device, options.plugins, left, options.patience,
+        [&](size_t index, Outcome outcome, const std::string& message) { tell(all[index].name, outcome, message); });
+    if (run.ended < left.size()) {
+      tell(all[left[run.ended]].name, Outcome::kFailed, run.end);
+      left.erase(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(run.ended) + 1);
+    } else {
+      if (!run.end.empty()) tell("the process ends well after the cases", Outcome::kFailed, run.end);
+      left.clear();
+    }
+  }
+  return verdicts;
+}
+
+void print_json_of(const std::vector<Subject>& subjects, const std::vector<std::vector<Verdict>>& verdicts) {
+  std::printf("{\"version\": %s, \"devices\": [", json_string(arrowdevice_version()).c_str());
+  for (size_t i = 0; i < subjects.size(); ++i) {
+    const Subject& subject = subjects[i];
+    std::printf("%s\n {\"device\": %s, \"backend\": %s, \"missing\": %s, \"results\": [", i == 0 ? "" : ",",
+                json_string(subject.device).c_str(), json_string(subject.backend).c_str(),
+                subject.missing.empty() ? "null" : json_string(subject.missing).c_str());
+    for (size_t j = 0; j < verdicts[i].size(); ++j) {
+      const Verdict& verdict = verdicts[i][j];
+      std::printf("%s\n  {\"case\": %s, \"outcome\": %s, \"message\": %s}", j == 0 ? "" : ",",
+                  json_string(verdict.name).c_str(), json_string(conformance::outcome_name(verdict.outcome)).c_str(),
+                  json_string(verdict.message).c_str());
+    }
+    std::printf("]}");
+  }
+  std::printf("\n]}\n");
+}
+
+std::chrono::seconds parse_patience(const std::string& text) {
+  constexpr int kMost = 24 * 60 * 60;
+  int seconds = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (code != std::errc() || end != text.data() + text.size() || seconds < 1 || seconds > kMost) {
+    throw UsageError("check: --timeout=" + text + " is no number of seconds");
+  }
+  return std::chrono::seconds(seconds);
+}
+
+Options parse(const std::vector<std::string>& arguments) {
+  constexpr std::string_view kOnly = "--only=";
+  constexpr std::string_view kTimeout = "--timeout=";
+  Options options;
+  for (const std::string& argument : arguments) {
+    if (argument == "--json") {
+      options.json = true;
+    } else if (argument == "--list") {
+      options.list = true;
+    } else if (argument == "--require-device") {
+      options.require_device = true;
+    } else if (argument.compare(0, kOnly.size(), kOnly) == 0) {
+      options.only.push_back(argument.substr(kOnly.size()));
+    } else if (argument.compare(0, kTimeout.size(), kTimeout) == 0) {
+      options.patience = parse_patience(argument.substr(kTimeout.size()));
+    } else if (argument.empty() || argument[0] == '-') {
+      throw UsageError("check: there is no option \"" + argument + "\"");
+    } else if (argument[0] == '/') {
+      options.plugins.push_back(argument);
+    } else {
+      options.devices.push_back(argument);
+    }
+  }
+  return options;
+}
+
+int list_cases(const Options& options) {
+  const auto all = conformance::cases();
+  for (const size_t index : asked_for(options)) std::printf("%s\n", all[index].name);
+  return kSuccess;
+}
+
+}  // namespace
+
+int check(const std::vector<std::string>& arguments) {
+  const Options options = parse(arguments);
+  if (options.list) return list_cases(options);
+  asked_for(options);  // says what is wrong before any device is opened
+  const std::vector<Subject> subjects = find_subjects(options.devices, options.plugins, options.patience);
+  std::vector<std::vector<Verdict>> verdicts;
+  std::map<Outcome, size_t> counts;
+  size_t missing = 0;
+  for (const Subject& subject : subjects) {
+    if (!options.json) {
+      std::printf("%s\n", styled(printable(subject.device + ", backend " + subject.backend), Style::kHeading).c_str());
+    }
+    verdicts.emplace_back();
+    if (!subject.missing.empty()) {
+      ++missing;
+      if (!options.json) print_paragraph("is not checked: " + printable(subject.missing), 0);
+      continue;
+    }
+    verdicts.back() = check(subject, options);
+    for (const Verdict& verdict : verdicts.back()) ++counts[verdict.outcome];
+  }
+  size_t good = 0, bad = 0;
+  for (const auto& [outcome, count] : counts) (conformance::is_good(outcome) ? good : bad) += count;
+  const bool lacks_devices = missing > 0 || subjects.empty();
+  if (options.json) {
+    print_json_of(subjects, verdicts);
+  } else {
+    if (lacks_devices) std::printf("%zu devices are not there\n", std::max<size_t>(missing, 1));
+    std::printf("%zu passed, %zu failed, %zu unsupported\n", good - counts[Outcome::kUnsupported], bad,
+                counts[Outcome::kUnsupported]);
+  }
+  return bad > 0 || (lacks_devices && options.require_device) ? kFailure : kSuccess;
+}
+
+}  // namespace arrowdevice::tool
