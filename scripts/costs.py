@@ -26,7 +26,8 @@ MOST_GROWTH = 1.05
 def toolchain(program):
     """Of the program: the compiler that it names in its own comment section, and the C library here."""
     comment = subprocess.run(["readelf", "-p", ".comment", program], check=True, capture_output=True, text=True).stdout
-    compiler = re.search(r"(GCC|clang)\D*(?:\([^)]*\) )?(\d+)", comment)
+    # Programs of clang name GCC too, whose start files they are linked with.
+    compiler = re.search(r"(clang) version (\d+)", comment) or re.search(r"(GCC): (?:\([^)]*\) )?(\d+)", comment)
     if compiler is None:
         raise SystemExit(f"{program}: which compiler made it?")
     library, version = platform.libc_ver()
@@ -95,7 +96,7 @@ def main():
     print(f"{'':<{width}} {'instructions':>12} {'before':>9} {'bound':>7} {'allocations':>11} {'bound':>6}")
     for case in cases:
         old = before.get(case["name"])
-        problem = judge(case, old)
+        problem = judge(case, old) or ("not in the baseline" if before and old is None else "")
         if problem:
             failures.append(f"{case['name']}: {problem}")
         show = lambda value: "" if value is None else str(value)

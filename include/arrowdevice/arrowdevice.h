@@ -638,8 +638,9 @@ ARROWDEVICE_API int arrowdevice_buffer_copy(struct arrowdevice_queue* queue,
 struct arrowdevice_copy_options {
   uint32_t struct_size;
   /**
-   * ARROWDEVICE_COPY_ASYNC: return while the copy runs; the result's `sync_event` says when it is done (staged copies
-   * occupy the caller until their last piece is submitted; targets without events are waited for).
+   * ARROWDEVICE_COPY_ASYNC: return while the copy runs; the result's `sync_event` says when it is done (staged copies,
+   * and large ones of pageable memory, occupy the caller until their last piece is submitted; targets without events
+   * are waited for).
    * ARROWDEVICE_COPY_ALWAYS (move_to, to_host): copy even where sharing would do.
    * ARROWDEVICE_COPY_NEVER: ENOTSUP where sharing will not do.
    * ARROWDEVICE_COPY_WHOLE: do not trim to the slice.

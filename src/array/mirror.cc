@@ -85,7 +85,7 @@ transfer::OutputShape shape_of(const schema::Binding& array, std::span<const int
     shape.buffers = 1;  // of a struct
   }
   const auto add = [&](int32_t field) {
-    ++shape.nodes;
+    if (++shape.nodes > schema::kMostNodes) throw Error(EINVAL, "more than 2^20 arrays in one");
     shape.children += array.tree()[field].n_children;
     shape.buffers += array.buffer_count(field);
   };
@@ -96,7 +96,6 @@ transfer::OutputShape shape_of(const schema::Binding& array, std::span<const int
       for (const int32_t field : subtree(array.tree(), root, memory)) add(field);
     }
   }
-  if (shape.nodes > schema::kMostNodes) throw Error(EINVAL, "more than 2^20 arrays in one");
   return shape;
 }
 

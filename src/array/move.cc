@@ -8,6 +8,7 @@
 #include "base/scratch.h"
 #include "device/devices.h"
 #include "transfer/copy.h"
+#include "transfer/pinned.h"
 #include "transfer/route.h"
 
 namespace arrowdevice::array {
@@ -101,7 +102,8 @@ bool move_blocks(const ArrowDeviceArray& moved, device::Device& to, const CopyOp
   const bool shares = !options.always && can_share(source, to);
   if (shares && (&source == &to || moved.sync_event == nullptr)) return false;
   if (!options.async || !to.publishes_events()) return true;
-  return shares ? &source.backend() != &to.backend() : transfer::Route::is_staged(source, to);
+  if (shares) return &source.backend() != &to.backend();
+  return transfer::Route::is_staged(source, to) || transfer::may_go_through_pinned(source, to);
 }
 
 void from_host(ArrowArray& moved, ArrowDeviceArray* out) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/parallel.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <condition_variable>
@@ -75,13 +77,23 @@ class Crew {
   std::exception_ptr failure_;
 };
 
+// Its affinity counts, as hardware_concurrency() does not everywhere.
+int64_t processors() noexcept {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
+  return std::thread::hardware_concurrency();
+}
+
 }  // namespace
 
 int copy_threads() {
+  static const int threads = read_copy_threads();
+  return threads;
+}
+
+int read_copy_threads() {
   const auto asked = environment::number(kVariable);
-  if (!asked) {
-    return static_cast<int>(std::clamp(int64_t{std::thread::hardware_concurrency()}, int64_t{1}, kMostByItself));
-  }
+  if (!asked) return static_cast<int>(std::clamp(processors(), int64_t{1}, kMostByItself));
   if (*asked < 1)
     throw Error(EINVAL, std::string(kVariable) + "=" + std::to_string(*asked) + ": not a number of threads");
   return static_cast<int>(std::min(*asked, kMostAsked));

@@ -22,6 +22,7 @@ std::shared_ptr<Queue> Queue::wrap(Device& device, const arrowdevice_native_queu
   backend.call("queue_wrap", backend.table().queue_wrap, device.handle(), &native, &handle);
   auto queue = std::shared_ptr<Queue>(new Queue(device, handle));
   queue->is_known_outside_ = true;
+  queue->is_wrapped_ = true;
   return queue;
 }
 

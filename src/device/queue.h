@@ -24,6 +24,10 @@ class Queue {
   void* handle() const noexcept { return handle_; }
   arrowdevice_native_queue native() const;
 
+  // Whether it is the application's own, which may mean another one on another thread, as a vendor's default stream of
+  // the calling thread does.
+  bool is_wrapped() const noexcept { return is_wrapped_; }
+
   // Enqueues a batch; none at all is no submission. Counts the bytes to and from the queue's own device: those of
   // another device at the other end are for the caller to count.
   void copy(std::span<const arrowdevice_backend_region> regions);
@@ -64,6 +68,7 @@ class Queue {
 
   Device& device_;
   void* const handle_;
+  bool is_wrapped_ = false;   // for ever, once it is made
   mutable std::mutex mutex_;  // guards all below
   std::shared_ptr<Event> last_;
   mutable bool has_new_work_ = true;       // since `last_` was recorded

@@ -11,6 +11,7 @@
 #include "transfer/contents.h"
 #include "transfer/output.h"
 #include "transfer/parts.h"
+#include "transfer/pinned.h"
 #include "transfer/plan.h"
 #include "transfer/route.h"
 #include "transfer/submit.h"
@@ -96,15 +97,17 @@ class Copy {
  private:
   device::Device& target() const { return route_.target(); }
 
-  // A staged copy submits only after pieces have arrived, and sizes of variadic buffers in host memory are read before
-  // anything is submitted: a bounded wait, and every read, comes after the event.
+  // A copy in pieces submits only after pieces have arrived, and sizes of variadic buffers in host memory are read
+  // before anything is submitted: a bounded wait, and every read, comes after the event.
   void wait_for_source() {
     if (request_.pool != nullptr && &request_.pool->device() != &target()) {
       throw Error(EINVAL, "the pool is of " + request_.pool->device().text() + ", not of " + target().text());
     }
     route_.wait_for(event_of_source_, request_.deadline);
     const bool is_bounded = request_.deadline.left() >= 0;
-    if ((route_.is_staged() && is_bounded) || reads_sizes_on_host()) event_of_source_.wait(request_.deadline.left());
+    const bool is_in_pieces = route_.is_staged() || may_go_through_pinned(request_.source, target());
+    if ((is_in_pieces && is_bounded && !route_.source_on_host()) || reads_sizes_on_host())
+      event_of_source_.wait(request_.deadline.left());
   }
 
   bool reads_sizes_on_host() const {

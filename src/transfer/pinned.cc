@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
+#include <exception>
 #include <mutex>
 
 #include "base/parallel.h"
@@ -18,6 +20,7 @@ using Region = arrowdevice_backend_region;
 // Below, threads would cost more than they gain.
 constexpr int64_t kLeastBytes = 8 << 20;
 constexpr int64_t kLeastBytesOfAThread = 4 << 20;
+constexpr int64_t kLeastCopiesOfStaging = 4;  // a copy is so many times its staging memory, at least
 
 device::Device& device_of(const Route& route) { return route.target_on_host() ? route.source() : route.target(); }
 
@@ -98,18 +101,39 @@ class PinnedCopy {
 
 }  // namespace
 
-bool gains_from_pinned(const Route& route, int64_t bytes) {
-  const auto& host = route.target_on_host() ? route.target() : route.source();
-  return bytes >= kLeastBytes && host.is_cpu() && has_pinned_staging(device_of(route)) && parallel::copy_threads() > 1;
+bool may_go_through_pinned(const device::Device& source, const device::Device& target) {
+  if (source.is_cpu() == target.is_cpu()) return false;
+  return has_pinned_staging(source.is_cpu() ? target : source) && parallel::copy_threads() > 1;
 }
 
-bool is_pageable(const Route& route, const void* host) { return !device_of(route).describe(host); }
+bool gains_from_pinned(const Route& route, int64_t bytes) {
+  return bytes >= kLeastBytes && may_go_through_pinned(route.source(), route.target()) &&
+         !route.target_queue().is_wrapped();
+}
+
+// A driver that cannot tell will copy as it is told.
+bool is_pageable(const Route& route, const void* host) noexcept {
+  try {
+    return !device_of(route).describe(host);
+  } catch (const std::exception&) {
+    return false;
+  }
+}
 
 void copy_through_pinned(Route& route, std::span<const Region> regions, InFlight& in_flight) {
   const int64_t total = bytes_of(regions);
   const int64_t piece_bytes = staged_piece_bytes(total);
-  const int threads = static_cast<int>(std::clamp<int64_t>(total / kLeastBytesOfAThread, 1, parallel::copy_threads()));
-  in_flight.staging.push_back(allocate_staging(device_of(route), threads * PinnedCopy::kHalves * piece_bytes));
+  const int64_t bytes_of_a_thread = PinnedCopy::kHalves * piece_bytes;
+  const int64_t most_threads =
+      std::min(total / kLeastBytesOfAThread, total / kLeastCopiesOfStaging / bytes_of_a_thread);
+  const int threads = static_cast<int>(std::clamp<int64_t>(most_threads, 1, parallel::copy_threads()));
+  try {
+    in_flight.staging.push_back(allocate_staging(device_of(route), threads * bytes_of_a_thread));
+  } catch (const Error& error) {
+    if (error.code() != ENOMEM) throw;
+    route.target_queue().copy(regions);  // slower, and without memory
+    return;
+  }
   auto* const blocks = static_cast<uint8_t*>(in_flight.staging.back().buffer());
   device::Counters::add(device_of(route).counters().staged_bytes, total);
   PinnedCopy copy(route, regions, piece_bytes, blocks);

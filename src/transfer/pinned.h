@@ -10,12 +10,15 @@
 
 namespace arrowdevice::transfer {
 
+// Whether copies between these two may go this way: if they are large, the calling thread carries pieces itself.
+bool may_go_through_pinned(const device::Device& source, const device::Device& target);
+
 // Whether a copy of so many bytes along a route with the host at one end is to go this way, as far as they are in
-// pageable memory.
+// pageable memory. Not on a queue of the application's own, since several threads would use it.
 bool gains_from_pinned(const Route& route, int64_t bytes);
 
 // Whether the driver at the other end of such a route does not know this memory as pinned.
-bool is_pageable(const Route& route, const void* host);
+bool is_pageable(const Route& route, const void* host) noexcept;
 
 // Copies regions that lead from one end of such a route to the other. To a device: the last pieces may still be on
 // their way on return, and the staging memory stays in `in_flight`. From a device: all bytes are there on return.

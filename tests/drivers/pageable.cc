@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <functional>
 #include <stdexcept>
 #include <utility>
 
@@ -24,13 +25,13 @@ using drivers::expect;
 using drivers::in_child;
 using drivers::vendor;
 
-constexpr int64_t kRows = 100'000;
-constexpr int64_t kPieces = 30;                    // of such a copy, at least
-constexpr int64_t kLargeBytes = kRows * (80 + 8);  // of the columns that are not small
+constexpr int64_t kRows = 12'000;
+constexpr int64_t kPieces = 30;                     // of such a copy, at least
+constexpr int64_t kLargeBytes = kRows * (800 + 8);  // of the columns that are not small
 // A column of bits is too small to be worth it, but goes along.
 const HostCase& large() {
   static const HostCase made{
-      "large", arrowdevice::testing::struct_of({field("w:80"), field("l"), field("b")}).not_null(), {.rows = kRows}};
+      "large", arrowdevice::testing::struct_of({field("w:800"), field("l"), field("b")}).not_null(), {.rows = kRows}};
   return made;
 }
 
@@ -52,10 +53,11 @@ int64_t staged_since(arrowdevice_device* on) {
 }
 
 Owned<ArrowDeviceArray> copy(ArrowDeviceArray* array, const ArrowSchema& schema, arrowdevice_device* to,
-                             uint32_t flags = 0) {
+                             uint32_t flags = 0, arrowdevice_queue* queue = nullptr) {
   arrowdevice_copy_options options{};
   options.struct_size = sizeof options;
   options.flags = flags;
+  options.queue = queue;
   Owned<ArrowDeviceArray> out;
   arrowdevice_error error{};
   expect(arrowdevice_array_copy(array, &schema, to, &options, out.out(), &error) == 0, error.message);
@@ -97,23 +99,74 @@ TEST_CASE("large arrays go from pageable memory and back to it by way of pinned 
         }) == "");
 }
 
-TEST_CASE("pinned memory, and with one thread all memory, is copied as it is") {
+// Copies there by `way`, which is not to be in pieces.
+void expect_direct(const std::function<Owned<ArrowDeviceArray>(const ArrowSchema&, arrowdevice_device* gpu)>& way) {
+  const auto schema = large().schema();
+  auto* const gpu = device(vendor().device);
+  Owned<ArrowDeviceArray> there = way(*schema, gpu);
+  expect(staged_since(gpu) < kLargeBytes, "by way of staging memory");
+  expect_same(*schema, *copy(there.get(), *schema, device(ARROW_DEVICE_CPU)));
+  there.reset();
+  drivers::trim_all();
+}
+
+TEST_CASE("pinned memory is copied as it is") {
   CHECK(in_child([] {
           use_threads("3");
-          const auto schema = large().schema();
-          auto* const gpu = device(vendor().device);
-          Owned<ArrowDeviceArray> host = on_host(Ledger());
-          Owned<ArrowDeviceArray> pinned = copy(host.get(), *schema, device(vendor().pinned));
-          staged_since(gpu);
-          const int64_t copies = calls(vendor().copy);
-          Owned<ArrowDeviceArray> there = copy(pinned.get(), *schema, gpu);
+          expect_direct([](const ArrowSchema& schema, arrowdevice_device* gpu) {
+            Owned<ArrowDeviceArray> host = on_host(Ledger());
+            Owned<ArrowDeviceArray> pinned = copy(host.get(), schema, device(vendor().pinned));
+            const int64_t copies = calls(vendor().copy);
+            auto there = copy(pinned.get(), schema, gpu);
+            expect(calls(vendor().copy) - copies < kPieces, "in pieces");
+            return there;
+          });
+        }) == "");
+}
+
+TEST_CASE("with one thread, memory is copied as it is") {
+  CHECK(in_child([] {
           use_threads("1");
-          Owned<ArrowDeviceArray> plain = copy(host.get(), *schema, gpu);
-          expect(calls(vendor().copy) - copies < kPieces, "in pieces");
-          expect(staged_since(gpu) < kLargeBytes, "by way of staging memory");
-          expect_same(*schema, *copy(there.get(), *schema, device(ARROW_DEVICE_CPU)));
-          for (auto* array : {&pinned, &there, &plain}) array->reset();
-          drivers::trim_all();
+          expect_direct([](const ArrowSchema& schema, arrowdevice_device* gpu) {
+            Owned<ArrowDeviceArray> host = on_host(Ledger());
+            return copy(host.get(), schema, gpu);
+          });
+        }) == "");
+}
+
+// What the application wraps may be the default stream of each thread: another one on each.
+TEST_CASE("on a queue of the application's own, memory is copied as it is") {
+  CHECK(in_child([] {
+          use_threads("3");
+          expect_direct([](const ArrowSchema& schema, arrowdevice_device* gpu) {
+            arrowdevice_native_queue native{};
+            native.struct_size = sizeof native;
+            native.queue = reinterpret_cast<void*>(2);  // the default stream of the calling thread
+            arrowdevice_queue* queue = nullptr;
+            expect(arrowdevice_queue_wrap(gpu, &native, &queue, nullptr) == 0, "no queue");
+            Owned<ArrowDeviceArray> host = on_host(Ledger());
+            auto there = copy(host.get(), schema, gpu, 0, queue);
+            arrowdevice_queue_destroy(queue);
+            return there;
+          });
+        }) == "");
+}
+
+TEST_CASE("where there is no pinned memory left, memory is copied as it is") {
+  CHECK(in_child([] {
+          use_threads("3");
+          arrowdevice_pool_options options{};
+          options.struct_size = sizeof options;
+          options.cap = 256 << 10;
+          arrowdevice_pool* small = nullptr;
+          expect(arrowdevice_pool_create(device(vendor().pinned), &options, &small, nullptr) == 0, "no pool");
+          expect(arrowdevice_device_set_pool(device(vendor().pinned), small, nullptr) == 0, "not its pool");
+          expect_direct([](const ArrowSchema& schema, arrowdevice_device* gpu) {
+            Owned<ArrowDeviceArray> host = on_host(Ledger());
+            return copy(host.get(), schema, gpu);
+          });
+          expect(arrowdevice_device_set_pool(device(vendor().pinned), nullptr, nullptr) == 0, "not its pool");
+          arrowdevice_pool_destroy(small);
         }) == "");
 }
 

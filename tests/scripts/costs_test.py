@@ -73,6 +73,13 @@ class Costs(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertIn("over its bound", out)
 
+    def test_a_case_that_the_baseline_lacks_is_a_failure(self):
+        with open(self.baseline, "w", encoding="utf-8") as file:
+            json.dump({"another": {"instructions": 1, "allocations": 1}}, file)
+        code, out = self.costs(300, 2)
+        self.assertEqual(code, 1)
+        self.assertIn("FAILED: copy: not in the baseline", out)
+
     def test_without_a_baseline_that_is_said(self):
         code, out = self.costs(300, 2)
         self.assertEqual(code, 0)

@@ -390,7 +390,7 @@ TEST_CASE("regions are copied from and to their offsets, between devices too") {
   CHECK(control::counters(kHandles[0]).copies == copies);
 }
 
-TEST_CASE("large copies on the CPU, by however many threads, copy every byte") {
+TEST_CASE("large copies on the CPU, by several threads, copy every byte") {
   begin();
   constexpr size_t kBytes = size_t{131} << 20;
   // The second of them is in many pieces, none of which begins or ends at a round address.
@@ -398,19 +398,16 @@ TEST_CASE("large copies on the CPU, by however many threads, copy every byte") {
   std::vector<unsigned char> from(kBytes);
   for (size_t i = 0; i < kBytes; ++i) from[i] = static_cast<unsigned char>(i * 2'654'435'761u >> 24);
   const Queue queue = make_queue(cpu());
-  for (const char* threads : {"1", "2", "5"}) {
-    INFO(threads << " threads");
-    ::setenv("ARROWDEVICE_COPY_THREADS", threads, 1);
-    std::vector<unsigned char> to(kBytes);
-    std::vector<arrowdevice_copy_region> regions;
-    for (size_t i = 0; i + 1 < std::size(kBegins); ++i) {
-      regions.push_back(to_host(to.data() + kBegins[i], cpu(), from.data() + kBegins[i],
-                                static_cast<int64_t>(kBegins[i + 1] - kBegins[i])));
-    }
-    must(arrowdevice_buffer_copy, queue.get(), regions.data(), static_cast<int64_t>(regions.size()));
-    must(arrowdevice_queue_finish, queue.get(), -1);
-    CHECK((to == from));
+  ::setenv("ARROWDEVICE_COPY_THREADS", "5", 1);  // no other case copies as much, so it is not read before
+  std::vector<unsigned char> to(kBytes);
+  std::vector<arrowdevice_copy_region> regions;
+  for (size_t i = 0; i + 1 < std::size(kBegins); ++i) {
+    regions.push_back(to_host(to.data() + kBegins[i], cpu(), from.data() + kBegins[i],
+                              static_cast<int64_t>(kBegins[i + 1] - kBegins[i])));
   }
+  must(arrowdevice_buffer_copy, queue.get(), regions.data(), static_cast<int64_t>(regions.size()));
+  must(arrowdevice_queue_finish, queue.get(), -1);
+  CHECK((to == from));
   ::unsetenv("ARROWDEVICE_COPY_THREADS");
 }
 

@@ -69,12 +69,12 @@ TEST_CASE("what one thread throws reaches the caller after all have returned") {
 
 TEST_CASE("how many threads copy can be chosen") {
   ::unsetenv("ARROWDEVICE_COPY_THREADS");
-  CHECK(parallel::copy_threads() >= 1);
-  CHECK(parallel::copy_threads() <= 8);
+  CHECK(parallel::read_copy_threads() >= 1);
+  CHECK(parallel::read_copy_threads() <= 8);
   ::setenv("ARROWDEVICE_COPY_THREADS", "12", 1);
-  CHECK(parallel::copy_threads() == 12);
+  CHECK(parallel::read_copy_threads() == 12);
   ::setenv("ARROWDEVICE_COPY_THREADS", "0", 1);
-  CHECK_THROWS_AS(parallel::copy_threads(), arrowdevice::Error);
+  CHECK_THROWS_AS(parallel::read_copy_threads(), arrowdevice::Error);
   ::unsetenv("ARROWDEVICE_COPY_THREADS");
 }
 

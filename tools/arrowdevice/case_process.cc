@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
+#include <thread>
 
 #include "command.h"
 #include "names.h"
@@ -102,11 +103,17 @@ class Process {
     child_ = ::fork();
     if (child_ < 0) fail("no process");
     if (child_ == 0) {
-      ::fcntl(pipe_.in(), F_SETFD, 0);  // the one thing that it inherits
+      ::fcntl(pipe_.in(), F_SETFD, 0);       // the one thing that it inherits
+      ::dup2(STDERR_FILENO, STDOUT_FILENO);  // what a driver prints is no part of what is printed here
       ::execv("/proc/self/exe", raw.data());
       ::_exit(127);
     }
     pipe_.close_in();
+  }
+  ~Process() {
+    if (child_ < 0) return;
+    is_late_ = true;
+    end();
   }
   Process(const Process&) = delete;
 
@@ -114,19 +121,26 @@ class Process {
   bool hear(std::string* text) {
     const auto deadline = Clock::now() + patience_;
     uint64_t size = 0;
-    if (!read_all(pipe_.out(), &size, sizeof size, deadline, &is_late_)) return false;
+    if (!read_all(pipe_.out(), &size, sizeof size, deadline, &is_late_) || size > kLongestText) return false;
     text->resize(size);
     return read_all(pipe_.out(), text->data(), text->size(), deadline, &is_late_);
   }
 
-  // How it ended; "" if well. To be called once, when there is no more to hear: the pipe ends with the process, its
-  // exit handlers included. One that is late is ended.
+  // How it ended; "" if well. To be called once, when there is no more to hear. One that is late is ended.
   std::string end() {
-    if (is_late_) ::kill(child_, SIGKILL);
+    const auto deadline = Clock::now() + patience_;
     int status = 0;
-    while (::waitpid(child_, &status, 0) < 0) {
-      if (errno != EINTR) fail("the process is lost");
+    if (is_late_) ::kill(child_, SIGKILL);
+    // Its end of the pipe is gone by now, mostly with the process: it is waited for, and not for ever.
+    for (pid_t ended = 0; ended != child_; ended = ::waitpid(child_, &status, is_late_ ? 0 : WNOHANG)) {
+      if (ended < 0 && errno != EINTR) fail("the process is lost");
+      if (ended == 0 && !is_late_ && Clock::now() >= deadline) {
+        is_late_ = true;
+        ::kill(child_, SIGKILL);
+      }
+      if (ended == 0 && !is_late_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
+    child_ = -1;
     if (is_late_) return "it did not end within " + std::to_string(patience_.count()) + " seconds";
     if (WIFSIGNALED(status)) {
       const int number = WTERMSIG(status);
@@ -137,6 +151,8 @@ class Process {
   }
 
  private:
+  static constexpr uint64_t kLongestText = 1 << 20;
+
   const std::chrono::seconds patience_;
   Pipe pipe_;
   pid_t child_ = -1;
@@ -182,6 +198,18 @@ std::vector<Subject> find_here(const std::vector<std::string>& names) {
   return subjects;
 }
 
+// Also of a type without a name, by which the library finds none.
+cpp::Device device_named(const std::string& name) {
+  try {
+    return cpp::Device::find(name);
+  } catch (const cpp::Exception&) {
+    for (const cpp::Device& device : cpp::Device::list()) {
+      if (name_of(device.describe()) == name) return device;
+    }
+    throw;
+  }
+}
+
 // The descriptor that such a process says things to.
 int listener(const std::vector<std::string>& arguments, const char* command) {
   if (arguments.empty()) throw UsageError(std::string(command) + " is for the tool itself");
@@ -198,29 +226,30 @@ std::vector<Subject> find_subjects(const std::vector<std::string>& devices, cons
   arguments.insert(arguments.end(), devices.begin(), devices.end());
   Process process(kFindSubjects, arguments, patience);
   std::vector<Subject> subjects;
-  for (std::string device, backend, missing; process.hear(&device);) {
-    if (!process.hear(&backend) || !process.hear(&missing)) break;
-    if (device.empty()) {  // an error
-      process.end();
-      throw std::runtime_error(missing);
+  for (std::string device, backend, missing;
+       process.hear(&device) && process.hear(&backend) && process.hear(&missing);) {
+    if (!device.empty()) {
+      subjects.push_back({device, backend, missing});
+      continue;
     }
-    subjects.push_back({device, backend, missing});
+    if (!missing.empty()) throw std::runtime_error(missing);
+    return subjects;  // how a process ends that has said everything is for the cases to tell
   }
   const std::string end = process.end();
-  // How a process ends that has said everything is for the cases to tell.
-  if (subjects.empty() && !end.empty()) throw std::runtime_error("the devices cannot be told: " + end);
-  return subjects;
+  throw std::runtime_error("the devices cannot be told: " + (end.empty() ? "it ended the process" : end));
 }
 
 int find_subjects_here(const std::vector<std::string>& arguments) {
   const int say_to = listener(arguments, kFindSubjects);
+  std::string problem;
   try {
     for (const Subject& subject : find_here({arguments.begin() + 1, arguments.end()})) {
       for (const std::string* text : {&subject.device, &subject.backend, &subject.missing}) say(say_to, *text);
     }
   } catch (const std::exception& error) {
-    for (const char* text : {"", "", error.what()}) say(say_to, text);
+    problem = error.what();
   }
+  for (const std::string& text : {std::string(), std::string(), problem}) say(say_to, text);
   return kSuccess;
 }
 
@@ -233,21 +262,29 @@ CasesRun run_cases(const std::string& device, const std::vector<std::string>& pl
   Process process(kRunCases, arguments, patience);
   size_t ended = 0;
   std::string outcome, message;
-  while (ended < cases.size() && process.hear(&outcome) && process.hear(&message)) {
+  const bool is_open = process.hear(&message) && message.empty();
+  while (is_open && ended < cases.size() && process.hear(&outcome) && process.hear(&message)) {
     done(cases[ended], static_cast<Outcome>(std::stoi(outcome)), message);
     ++ended;
   }
-  if (ended == cases.size()) process.hear(&message);  // nothing, but for as long as it takes
+  if (ended == cases.size()) process.hear(&outcome);  // nothing, but for as long as it takes
   std::string end = process.end();
-  if (ended < cases.size() && end.empty()) end = "it ended the process";
-  return {ended, end};
+  if (ended < cases.size() && end.empty()) end = is_open || message.empty() ? "it ended the process" : message;
+  return {is_open, ended, end};
 }
 
 int run_cases_here(const std::vector<std::string>& arguments) {
   const int say_to = listener(arguments, kRunCases);
   const size_t cases_at = 3 + std::stoul(arguments.at(2));
   for (size_t i = 3; i < cases_at; ++i) cpp::load_backend(arguments.at(i));
-  const cpp::Device device = cpp::Device::find(arguments[1]);
+  cpp::Device device;
+  try {
+    device = device_named(arguments[1]);
+  } catch (const std::exception& error) {
+    say(say_to, error.what());
+    return kSuccess;
+  }
+  say(say_to, "");  // it is open
   for (size_t i = cases_at; i < arguments.size(); ++i) {
     const conformance::Result result = conformance::run(conformance::cases()[std::stoul(arguments[i])], device.get());
     say(say_to, std::to_string(static_cast<int>(result.outcome)));

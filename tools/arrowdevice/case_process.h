@@ -25,6 +25,7 @@ std::vector<Subject> find_subjects(const std::vector<std::string>& devices, cons
                                    std::chrono::seconds patience);
 
 struct CasesRun {
+  bool is_open;     // the device was there
   size_t ended;     // how many of the cases came to an end; the one behind them is where the process did not go on
   std::string end;  // how the process ended, if not well: "it was ended by signal 11 (Segmentation fault)"
 };

@@ -78,6 +78,10 @@ std::vector<Verdict> check(const Subject& subject, const Options& options) {
     const CasesRun run = run_cases(
         subject.device, options.plugins, left, options.patience,
         [&](size_t index, Outcome outcome, const std::string& message) { tell(all[index].name, outcome, message); });
+    if (!run.is_open) {
+      tell("the device opens", Outcome::kFailed, run.end);
+      return verdicts;
+    }
     if (run.ended < left.size()) {
       tell(all[left[run.ended]].name, Outcome::kFailed, run.end);
       left.erase(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(run.ended) + 1);
