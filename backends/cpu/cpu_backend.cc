@@ -16,6 +16,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/regions.h"
 
 namespace arrowdevice {
 namespace {
@@ -112,55 +113,29 @@ int queue_create(void*, void** queue, arrowdevice_error*) {
 
 void queue_destroy(void*) {}
 
-void copy_bytes(const arrowdevice_backend_region& region, int64_t offset, int64_t size) {
-  std::memcpy(static_cast<char*>(region.dst) + region.dst_offset + offset,
-              static_cast<const char*>(region.src) + region.src_offset + offset, static_cast<size_t>(size));
-}
-
-// Regions in pieces, which several threads take in turn.
-class SharedCopy {
- public:
-  explicit SharedCopy(std::span<const arrowdevice_backend_region> regions) : regions_(regions) {}
-
-  void take_pieces() {
-    constexpr int64_t kPiece = 2 * kHugePage;
-    std::unique_lock lock(mutex_);
-    while (next_ < regions_.size()) {
-      const auto& region = regions_[next_];
-      const int64_t offset = done_;
-      const int64_t size = std::min(kPiece, region.size - offset);
-      done_ += size;
-      if (done_ == region.size) {
-        ++next_;
-        done_ = 0;
-      }
+// By several threads, which take pieces in turn.
+void copy_by_threads(std::span<const arrowdevice_backend_region> regions) {
+  constexpr int64_t kPiece = 2 * kHugePage;
+  std::mutex mutex;
+  RegionWalk walk(regions);
+  parallel::run(parallel::copy_threads(), [&] {
+    std::unique_lock lock(mutex);
+    while (!walk.at_end()) {
+      const auto piece = walk.take(kPiece);
       lock.unlock();
-      copy_bytes(region, offset, size);
+      copy_on_host(piece);
       lock.lock();
     }
-  }
-
- private:
-  std::mutex mutex_;  // guards all below
-  const std::span<const arrowdevice_backend_region> regions_;
-  size_t next_ = 0;
-  int64_t done_ = 0;  // bytes of the next region
-};
+  });
+}
 
 int copy(void*, const arrowdevice_backend_region* regions, int64_t n, arrowdevice_error* error) {
   // Into memory that was never used, two threads are twice as fast beyond this, and no faster below.
   constexpr int64_t kLeastBytesForThreads = int64_t{128} << 20;
   return guarded(error, [&] {
     const std::span all(regions, static_cast<size_t>(n));
-    int64_t total = 0;
-    for (const auto& region : all) total += region.size;
-    const int threads = total < kLeastBytesForThreads ? 1 : parallel::copy_threads();
-    if (threads == 1) {
-      for (const auto& region : all) copy_bytes(region, 0, region.size);
-      return;
-    }
-    SharedCopy shared(all);
-    parallel::run(threads, [&shared] { shared.take_pieces(); });
+    if (bytes_of(all) >= kLeastBytesForThreads) return copy_by_threads(all);
+    for (const auto& region : all) copy_on_host(region);
   });
 }
 

@@ -104,10 +104,10 @@ class Copy {
       throw Error(EINVAL, "the pool is of " + request_.pool->device().text() + ", not of " + target().text());
     }
     route_.wait_for(event_of_source_, request_.deadline);
-    const bool is_bounded = request_.deadline.left() >= 0;
-    const bool is_in_pieces = route_.is_staged() || may_go_through_pinned(request_.source, target());
-    if ((is_in_pieces && is_bounded && !route_.source_on_host()) || reads_sizes_on_host())
-      event_of_source_.wait(request_.deadline.left());
+    const bool is_bounded = !route_.source_on_host() && request_.deadline.left() >= 0;
+    const bool waits_between_pieces =
+        is_bounded && (route_.is_staged() || may_go_through_pinned(request_.source, target()));
+    if (waits_between_pieces || reads_sizes_on_host()) event_of_source_.wait(request_.deadline.left());
   }
 
   bool reads_sizes_on_host() const {

@@ -5,7 +5,6 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <cstring>
 #include <exception>
 #include <mutex>
 
@@ -23,13 +22,6 @@ constexpr int64_t kLeastBytesOfAThread = 4 << 20;
 constexpr int64_t kLeastCopiesOfStaging = 4;  // a copy is so many times its staging memory, at least
 
 device::Device& device_of(const Route& route) { return route.target_on_host() ? route.source() : route.target(); }
-
-void copy_on_host(std::span<const Region> regions) {
-  for (const auto& region : regions) {
-    std::memcpy(static_cast<char*>(region.dst) + region.dst_offset,
-                static_cast<const char*>(region.src) + region.src_offset, static_cast<size_t>(region.size));
-  }
-}
 
 class PinnedCopy {
  public:
@@ -73,7 +65,7 @@ class PinnedCopy {
     if (half.on_link == nullptr) return;
     half.on_link->wait(-1);
     half.on_link = nullptr;
-    if (is_to_host_) copy_on_host(half.piece.out);
+    if (is_to_host_) std::ranges::for_each(half.piece.out, copy_on_host);
   }
 
   // Puts the next piece on the link. False if there is none.
@@ -83,7 +75,7 @@ class PinnedCopy {
       if (has_failed_ || pieces_.at_end()) return false;
       pieces_.next(half.memory, half.piece);
     }
-    if (!is_to_host_) copy_on_host(half.piece.in);
+    if (!is_to_host_) std::ranges::for_each(half.piece.in, copy_on_host);
     queue_.copy(is_to_host_ ? half.piece.in : half.piece.out);
     half.on_link = queue_.record();
     return true;

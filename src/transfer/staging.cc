@@ -28,12 +28,6 @@ bool has_pinned_staging(const device::Device& device) {
   return type != 0 && device.id() >= 0 && device.id() < device::Devices::instance().count(type);
 }
 
-int64_t bytes_of(std::span<const arrowdevice_backend_region> regions) noexcept {
-  int64_t bytes = 0;
-  for (const auto& region : regions) bytes += region.size;
-  return bytes;
-}
-
 int64_t staged_piece_bytes(int64_t total) {
   return std::min(total, align_up(std::clamp(total / kPiecesOfACopy, kSmallestPiece, kLargestPiece), kPageBytes));
 }
@@ -42,16 +36,10 @@ void StagedPieces::next(void* memory, StagedPiece& out) {
   out.in.clear();
   out.out.clear();
   for (int64_t filled = 0; !at_end() && filled < piece_bytes_;) {
-    const auto& region = regions_[next_];
-    const int64_t size = std::min(region.size - done_, piece_bytes_ - filled);
-    out.in.push_back({nullptr, memory, filled, region.from_device, region.src, region.src_offset + done_, size, 0});
-    out.out.push_back({region.to_device, region.dst, region.dst_offset + done_, nullptr, memory, filled, size, 0});
-    filled += size;
-    done_ += size;
-    if (done_ == region.size) {
-      ++next_;
-      done_ = 0;
-    }
+    const auto portion = walk_.take(piece_bytes_ - filled);
+    out.in.push_back({nullptr, memory, filled, portion.from_device, portion.src, portion.src_offset, portion.size, 0});
+    out.out.push_back({portion.to_device, portion.dst, portion.dst_offset, nullptr, memory, filled, portion.size, 0});
+    filled += portion.size;
   }
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/regions.h"
 #include "device/device.h"
 #include "device/pool.h"
 
@@ -18,8 +19,6 @@ device::Allocation allocate_staging(device::Device& device, int64_t size);
 
 // Whether that is pinned memory.
 bool has_pinned_staging(const device::Device& device);
-
-int64_t bytes_of(std::span<const arrowdevice_backend_region> regions) noexcept;
 
 // Of a copy of `total` > 0 bytes: long enough that a link's latency does not matter, short enough that the first piece
 // is there soon, since the second link stands still until then.
@@ -37,18 +36,16 @@ struct StagedPiece {
 class StagedPieces {
  public:
   StagedPieces(std::span<const arrowdevice_backend_region> regions, int64_t piece_bytes)
-      : regions_(regions), piece_bytes_(piece_bytes) {}
+      : walk_(regions), piece_bytes_(piece_bytes) {}
 
-  bool at_end() const noexcept { return next_ == regions_.size(); }
+  bool at_end() const noexcept { return walk_.at_end(); }
 
   // What comes next, by way of `memory`, at least a piece's bytes of host memory. Empty at the end.
   void next(void* memory, StagedPiece& out);
 
  private:
-  std::span<const arrowdevice_backend_region> regions_;
+  RegionWalk walk_;
   const int64_t piece_bytes_;
-  size_t next_ = 0;
-  int64_t done_ = 0;  // bytes of the next region
 };
 
 }  // namespace arrowdevice::transfer

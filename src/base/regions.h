@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regions of a copy, walked portion by portion, and copied by the CPU.
+#pragma once
+
+#include <arrowdevice/backend.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace arrowdevice {
+
+// Of regions in host memory.
+inline void copy_on_host(const arrowdevice_backend_region& region) {
+  std::memcpy(static_cast<char*>(region.dst) + region.dst_offset,
+              static_cast<const char*>(region.src) + region.src_offset, static_cast<size_t>(region.size));
+}
+
+inline int64_t bytes_of(std::span<const arrowdevice_backend_region> regions) noexcept {
+  int64_t bytes = 0;
+  for (const auto& region : regions) bytes += region.size;
+  return bytes;
+}
+
+// Borrows the regions. Not thread-safe.
+class RegionWalk {
+ public:
+  explicit RegionWalk(std::span<const arrowdevice_backend_region> regions) : regions_(regions) {}
+
+  bool at_end() const noexcept { return next_ == regions_.size(); }
+
+  // The next bytes of the region that it is at, `most` > 0 of them at most. Not at the end.
+  arrowdevice_backend_region take(int64_t most) noexcept {
+    arrowdevice_backend_region portion = regions_[next_];
+    portion.dst_offset += done_;
+    portion.src_offset += done_;
+    portion.size = std::min(portion.size - done_, most);
+    done_ += portion.size;
+    if (done_ == regions_[next_].size) {
+      ++next_;
+      done_ = 0;
+    }
+    return portion;
+  }
+
+ private:
+  std::span<const arrowdevice_backend_region> regions_;
+  size_t next_ = 0;
+  int64_t done_ = 0;  // bytes of the next region
+};
+
+}  // namespace arrowdevice
