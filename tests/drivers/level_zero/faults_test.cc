@@ -28,18 +28,23 @@ Attempt attempt_while(const std::string& failing) {
   return [failure](const auto& call) { drivers::attempt({failure}, call); };
 }
 
-// An application's context for a while, which the stand-in refuses to take back while anything is left in it.
-void adopt(const Attempt& attempt) {
+// An application's context for a while, as device 7: the stand-in refuses to take it back while anything is left in it.
+void with_adopted(uint32_t ordinal, const Attempt& attempt,
+                  const std::function<void(arrowdevice_device* adopted)>& body) {
   auto* const context = level_zero::create_context();
   arrowdevice_native_device native{};
   native.struct_size = sizeof native;
   native.context = context;
-  native.device = level_zero::device(0);
+  native.device = level_zero::device(ordinal);
   arrowdevice_device* adopted = nullptr;
   attempt([&](auto* error) { return arrowdevice_device_adopt(ARROW_DEVICE_ONEAPI, 7, &native, &adopted, error); });
-  drivers::move_bytes(attempt, adopted);
+  body(adopted);
   attempt([&](auto* error) { return arrowdevice_device_retire(adopted, -1, error); });
   level_zero::ze().zeContextDestroy(context);
+}
+
+void adopt(const Attempt& attempt) {
+  with_adopted(0, attempt, [&](arrowdevice_device* adopted) { drivers::move_bytes(attempt, adopted); });
 }
 
 void do_everything(const std::string& failing) {
@@ -128,16 +133,10 @@ TEST_CASE("an application's context is given back whole when any call of the dri
 
 TEST_CASE("an array on an adopted device is valid, whatever id the application gave that") {
   CHECK(in_child([] {
-          auto* const context = level_zero::create_context();
-          arrowdevice_native_device native{};
-          native.struct_size = sizeof native;
-          native.context = context;
-          native.device = level_zero::device(1);
-          arrowdevice_device* adopted = nullptr;
-          expect(arrowdevice_device_adopt(ARROW_DEVICE_ONEAPI, 7, &native, &adopted, nullptr) == 0, "not adopted");
-          drivers::check_valid(arrowdevice::testing::find_case("record batch"), adopted, {7});
-          expect(arrowdevice_device_retire(adopted, -1, nullptr) == 0, "not retired");
-          level_zero::ze().zeContextDestroy(context);
+          const Attempt succeed = [](const auto& call) { drivers::attempt({}, call); };
+          with_adopted(1, succeed, [](arrowdevice_device* adopted) {
+            drivers::check_valid(arrowdevice::testing::find_case("record batch"), adopted, {7});
+          });
           drivers::trim_all();
         }) == "");
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "drivers/level_zero/application.h"
+#include "drivers/level_zero/table_calls.h"
 #include "drivers/table.h"
 #include "support/catch.h"
 
@@ -21,84 +22,22 @@ using drivers::must;
 using drivers::Pending;
 using drivers::refusal;
 using drivers::table;
+using level_zero::adopt;
+using level_zero::allocate;
 using level_zero::calls;
 using level_zero::contains;
+using level_zero::copy;
+using level_zero::create_queue;
+using level_zero::finish;
+using level_zero::free_memory;
+using level_zero::gpu;
+using level_zero::kSlow;
+using level_zero::locate;
+using level_zero::record;
+using level_zero::region;
+using level_zero::Variable;
+using level_zero::wrap;
 using level_zero::ze;
-
-// For the length of a scope.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
-  ~Variable() { ::unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* const name_;
-};
-
-void* gpu(int64_t id) { return drivers::open(ARROW_DEVICE_ONEAPI, id); }
-
-void* create_queue(void* device) {
-  void* queue = nullptr;
-  must(table().queue_create, device, &queue);
-  return queue;
-}
-
-void* wrap(void* device, ze_command_list_handle_t list) {
-  arrowdevice_native_queue native{};
-  native.struct_size = sizeof native;
-  native.queue = list;
-  void* queue = nullptr;
-  must(table().queue_wrap, device, static_cast<const arrowdevice_native_queue*>(&native), &queue);
-  return queue;
-}
-
-void* record(void* queue) {
-  void* event = nullptr;
-  must(table().event_record, queue, &event);
-  return event;
-}
-
-void finish(void* queue) {
-  void* const event = record(queue);
-  must(table().event_wait, event, int64_t{-1});
-  table().event_destroy(event);
-}
-
-void* allocate(void* device, int64_t size) {
-  void* memory = nullptr;
-  must(table().buffer_allocate, device, static_cast<void*>(nullptr), size, int64_t{64}, &memory);
-  return memory;
-}
-
-void free_memory(void* device, void* memory) { table().buffer_deallocate(device, nullptr, memory); }
-
-arrowdevice_backend_region region(void* to_device, void* to, void* from_device, const void* from, int64_t size) {
-  return {to_device, to, 0, from_device, from, 0, size, 0};
-}
-
-void copy(void* queue, const arrowdevice_backend_region& one) { must(table().copy, queue, &one, int64_t{1}); }
-
-void* adopt(int64_t id, ze_context_handle_t context, ze_device_handle_t device) {
-  arrowdevice_native_device native{};
-  native.struct_size = sizeof native;
-  native.context = context;
-  native.device = device;
-  void* adopted = nullptr;
-  must(table().device_adopt, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, id,
-       static_cast<const arrowdevice_native_device*>(&native), &adopted);
-  return adopted;
-}
-
-void* locate(int64_t id, const void* buffer) {
-  void* found = nullptr;
-  must(table().locate, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, id, buffer, static_cast<void*>(nullptr), &found);
-  return found;
-}
-
-// Work is pending for so long at least.
-constexpr const char* kSlow = "20000";  // microseconds
 
 TEST_CASE("a device says what it is") {
   CHECK(in_child([] {
@@ -287,155 +226,6 @@ TEST_CASE("a queue waits for another device of its context on the device, and fo
           table().event_destroy(event);
           table().queue_destroy(foreign);
           table().queue_destroy(peer);
-          must(table().device_retire, adopted);
-          ze().zeContextDestroy(context);
-        }) == "");
-}
-
-TEST_CASE("an application's command list keeps the order of what both append, whether it is in order or not") {
-  for (const bool is_in_order : {true, false}) {
-    CHECK(in_child([&] {
-            constexpr int64_t kSize = 64;
-            const std::vector<char> earlier(kSize, 'e'), ours(kSize, 'o');
-            std::vector<char> seen(kSize), later(kSize);
-            void* const device = gpu(0);
-            arrowdevice_native_device native{};
-            must(table().device_native, device, &native);
-            auto* const context = static_cast<ze_context_handle_t>(native.context);
-            auto* const list = level_zero::create_list(context, 0, is_in_order);
-            void* const memory = allocate(device, kSize);
-            void* const queue = wrap(device, list);
-            arrowdevice_native_queue again{};
-            must(table().queue_native, queue, &again);
-            expect(again.queue == list, "another list came back");
-
-            level_zero::append_copy(list, memory, earlier.data(), kSize);
-            copy(queue, region(nullptr, seen.data(), device, memory, kSize));
-            copy(queue, region(device, memory, nullptr, ours.data(), kSize));
-            level_zero::append_copy(list, later.data(), memory, kSize);
-            finish(queue);
-            expect(seen == earlier, "the library overtook the application");
-            expect(later == ours, "the application overtook the library");
-            table().queue_destroy(queue);
-            free_memory(device, memory);
-            level_zero::append_copy(list, later.data(), earlier.data(), kSize);  // it is still its owner's
-            level_zero::finish(context, list);
-            ze().zeCommandListDestroy(list);
-          }) == "");
-  }
-}
-
-TEST_CASE("a list that was shown to the application keeps the order of what both append") {
-  const Variable older("STANDIN_ZE_API_VERSION", "1.4");
-  CHECK(in_child([] {
-          constexpr int64_t kSize = 64;
-          const std::vector<char> first(kSize, 'f');
-          std::vector<char> seen(kSize);
-          void* const device = gpu(0);
-          void* const memory = allocate(device, kSize);
-          void* const queue = create_queue(device);
-          arrowdevice_native_queue native{};
-          must(table().queue_native, queue, &native);
-          level_zero::append_copy(static_cast<ze_command_list_handle_t>(native.queue), memory, first.data(), kSize);
-          copy(queue, region(nullptr, seen.data(), device, memory, kSize));
-          finish(queue);
-          expect(seen == first, "the library overtook the application");
-          free_memory(device, memory);
-          table().queue_destroy(queue);
-        }) == "");
-}
-
-TEST_CASE("Level Zero has no default queue") {
-  CHECK(in_child([] {
-          const arrowdevice_native_queue native{};
-          void* queue = nullptr;
-          refusal(EINVAL, table().queue_wrap, gpu(0), &native, &queue);
-        }) == "");
-}
-
-TEST_CASE("an application's context is one device, counted, and nothing is left in it when it is retired") {
-  CHECK(in_child([] {
-          auto* const context = level_zero::create_context();
-          auto* const native = level_zero::device(1);
-          for (int round = 0; round < 2; ++round) {  // it may come again
-            void* const adopted = adopt(5, context, native);
-            expect(adopt(5, context, native) == adopted, "the same handles gave another device");
-            arrowdevice_native_device shown{};
-            must(table().device_native, adopted, &shown);
-            expect(shown.context == context && shown.device == native && shown.platform == level_zero::driver(),
-                   "other handles came back");
-            {
-              const Pending work(adopted);
-              expect(locate(5, work.memory()) == adopted, "its memory was found elsewhere");
-            }
-            must(table().device_retire, adopted);
-            must(table().device_retire, adopted);
-            refusal(EINVAL, table().device_retire, adopted);
-          }
-          ze().zeContextDestroy(context);
-          arrowdevice_native_device nothing{};
-          void* adopted = nullptr;
-          refusal(EINVAL, table().device_adopt, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, int64_t{0},
-                  static_cast<const arrowdevice_native_device*>(&nothing), &adopted);
-        }) == "");
-}
-
-TEST_CASE("an adopted device without a handle is the one that the id counts") {
-  CHECK(in_child([] {
-          auto* const context = level_zero::create_context();
-          void* const adopted = adopt(1, context, nullptr);
-          arrowdevice_native_device shown{};
-          must(table().device_native, adopted, &shown);
-          expect(shown.device == level_zero::device(1), "another device");
-          must(table().device_retire, adopted);
-          ze().zeContextDestroy(context);
-        }) == "");
-}
-
-TEST_CASE("memory of a context that is not adopted, and a range outside of an allocation, are refused") {
-  CHECK(in_child([] {
-          auto* const context = level_zero::create_context();
-          void* const theirs = level_zero::allocate(context, 0, 64);
-          void* const device = gpu(0);
-          void* const queue = create_queue(device);
-          char received[128];
-          const auto foreign = region(nullptr, received, device, theirs, 64);
-          const std::string unknown = refusal(EINVAL, table().copy, queue, &foreign, int64_t{1});
-          expect(contains(unknown, "not known to the context") && contains(unknown, "adopt"), unknown);
-          expect(locate(0, theirs) == device, "memory that nobody knows is not taken as the id says");
-
-          void* const adopted = adopt(0, context, level_zero::device(0));
-          expect(locate(0, theirs) == adopted, "memory of an adopted context is not found there");
-          void* const their_queue = create_queue(adopted);
-          const auto good = region(nullptr, received, adopted, theirs, 64);
-          copy(their_queue, good);
-          finish(their_queue);
-          const auto wide = region(nullptr, received, adopted, theirs, 65);
-          const std::string too_wide = refusal(EINVAL, table().copy, their_queue, &wide, int64_t{1});
-          expect(contains(too_wide, "reach out of an allocation of 64 bytes"), too_wide);
-          const std::string elsewhere = refusal(EINVAL, table().copy, queue, &good, int64_t{1});
-          expect(contains(elsewhere, "another context than the queue"), elsewhere);
-
-          void* none = nullptr;
-          refusal(ENODEV, table().locate, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, int64_t{99},
-                  static_cast<const void*>(theirs), static_cast<void*>(nullptr), &none);
-          table().queue_destroy(their_queue);
-          table().queue_destroy(queue);
-          ze().zeMemFree(context, theirs);
-          must(table().device_retire, adopted);
-          ze().zeContextDestroy(context);
-        }) == "");
-}
-
-TEST_CASE("where contexts know of one another's memory, an adopted one is still found first") {
-  const Variable all("STANDIN_ZE_OTHER_CONTEXTS", "1");
-  CHECK(in_child([] {
-          auto* const context = level_zero::create_context();
-          void* const theirs = level_zero::allocate(context, 0, 64);
-          expect(locate(0, theirs) == gpu(0), "it is not found");
-          void* const adopted = adopt(0, context, level_zero::device(0));
-          expect(locate(0, theirs) == adopted, "another context was found first");
-          ze().zeMemFree(context, theirs);
           must(table().device_retire, adopted);
           ze().zeContextDestroy(context);
         }) == "");
