@@ -44,7 +44,7 @@ void Engine::set_pace(int64_t latency_us, int64_t bandwidth) {
 void Engine::hold() {
   std::unique_lock lock(mutex_);
   held_ = true;
-  changed_.wait(lock, [this] { return !busy_; });
+  changed_.wait(lock, [this] { return !started_ || idle_; });
 }
 
 void Engine::resume() {
@@ -96,11 +96,14 @@ void Engine::run() {
     auto wake_at = Clock::time_point::max();
     const auto lane = held_ ? nullptr : next_lane(wake_at);
     if (lane == nullptr) {
+      idle_ = true;
+      if (held_) changed_.notify_all();  // hold() waits for it
       if (wake_at == Clock::time_point::max()) {
         changed_.wait(lock);
       } else {
         changed_.wait_until(lock, wake_at);
       }
+      idle_ = false;
       continue;
     }
     busy_ = true;

@@ -68,7 +68,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   void set_pace(int64_t latency_us, int64_t bandwidth);
 
-  // Nothing proceeds between the return of hold() and resume(). What the engine has in hand it finishes first.
+  // Nothing proceeds between the return of hold() and resume(): the thread, if there is one, waits. What it has in hand
+  // it finishes first.
   void hold();
   void resume();
 
@@ -108,6 +109,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::chrono::steady_clock::time_point link_free_{};  // used by the thread only
   bool started_ = false;
   bool busy_ = false;
+  bool idle_ = false;  // the thread waits for a change
   bool held_ = false;
   bool stopped_ = false;
 };

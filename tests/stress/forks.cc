@@ -5,12 +5,8 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <functional>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -40,33 +36,26 @@ extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off() { r
 
 namespace {
 
-// Whether each thread but this one sleeps, as the kernel says.
-bool others_sleep() {
-  const std::string own = std::to_string(gettid());
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    if (task.path().filename() == own) continue;
-    std::string stat;
-    std::getline(std::ifstream(task.path() / "stat"), stat);  // "ID (NAME) STATE ..."
-    const size_t name_end = stat.rfind(") ");
-    if (name_end != std::string::npos && stat[name_end + 2] != 'S') return false;
-  }
-  return true;
+constexpr int64_t kDevices = 4;
+
+void start() {
+  register_spy();
+  // No thread of the library's own for deferred work, then: that of each device can be told to rest.
+  if (!kAllocatorSurvivesFork) must(arrowdevice_set_manual_reaping, 1);
 }
 
-// Until other threads have nothing left to do: one that has only just been given work, or is between two pieces of it,
-// is seen awake within a few looks.
-void let_others_rest() {
-  constexpr int kLooks = 10;
-  for (int asleep = 0; asleep < kLooks; asleep = others_sleep() ? asleep + 1 : 0) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+// While no other thread is in the allocator.
+pid_t fork_while_devices_rest() {
+  for (int64_t id = 0; id < kDevices; ++id) control::hold(id);
+  const pid_t child = fork();
+  for (const int64_t id : Leftovers::kReady) control::resume(id);
+  return child;
 }
 
 // Runs `body` in a child, which must return from it and end by exit(), with all its handlers.
 void in_child(const std::function<void()>& body) {
   constexpr unsigned kLongestSeconds = 60;  // a child that takes longer hangs
-  if (!kAllocatorSurvivesFork) let_others_rest();
-  const pid_t child = fork();
+  const pid_t child = kAllocatorSurvivesFork ? fork() : fork_while_devices_rest();
   check(child >= 0, "fork failed");
   if (child == 0) {
     is_child = true;
@@ -81,7 +70,7 @@ void in_child(const std::function<void()>& body) {
 }
 
 void start_held() {
-  register_spy();
+  start();
   for (const int64_t id : Leftovers::kStuck) control::hold(id);
 }
 
@@ -130,7 +119,8 @@ void live_as_the_parent(Leftovers& held) {
   check_equal(held.live_deferred(), 0, "deferred host arrays that are alive in the parent");
   check_same(difference(held.sample(), *held.arrays().front()));
   const Sample sample(batch());
-  for (int64_t id = 0; id < 4; ++id) check_same(difference(sample, *copy(*sample.host(), *sample.schema, sim(id))));
+  for (int64_t id = 0; id < kDevices; ++id)
+    check_same(difference(sample, *copy(*sample.host(), *sample.schema, sim(id))));
   held.release();
   check_equal(held.live(), 0, "host arrays that are alive in the parent");
   check_equal(control::refused(), 0, "refused calls");
@@ -234,7 +224,7 @@ void fork_while_threads_work() {
 }
 
 void children_of_a_cpu_program() {
-  register_spy();
+  start();
   Sample sample(batch());
   Array inherited = sample.host();
   Array copied = copy(*inherited, *sample.schema, cpu());
