@@ -34,14 +34,13 @@ Binding::Binding(const Tree& tree, const ArrowArray& root, std::pmr::memory_reso
 }
 
 // The shortest way for most fields. False for all others, and for what is amiss: these are looked at rule by rule.
-bool Binding::bind_plain(int32_t field, const ArrowArray* array, const ArrowArray* ancestor) {
-  constexpr uint64_t kMostSlots = uint64_t{1} << 40;
-  constexpr int64_t kWidest = 1024;  // bits
-  if (!tree_[field].is_plain || tree_[field].type.bit_width > kWidest || array == nullptr ||
-      array->release == nullptr || array == ancestor || static_cast<uint64_t>(array->length) > kMostSlots ||
-      static_cast<uint64_t>(array->offset) > kMostSlots || array->null_count < -1 ||
-      array->null_count > array->length || array->n_buffers != 2 || array->buffers == nullptr ||
-      array->buffers[1] == nullptr || array->n_children != 0 || array->dictionary != nullptr) {
+bool Binding::bind_plain(int32_t field, const ArrowArray* array) {
+  constexpr uint64_t kMostSlots = uint64_t{1} << 40;  // of 64 bits at most, so that nothing overflows
+  if (!tree_[field].is_plain || array == nullptr || array->release == nullptr ||
+      static_cast<uint64_t>(array->length) > kMostSlots || static_cast<uint64_t>(array->offset) > kMostSlots ||
+      array->null_count < -1 || array->null_count > array->length || array->n_buffers != 2 ||
+      array->buffers == nullptr || array->buffers[1] == nullptr || array->n_children != 0 ||
+      array->dictionary != nullptr) {
     return false;
   }
   const bool has_bitmap = array->buffers[0] != nullptr;
@@ -181,7 +180,7 @@ void Binding::bind_children(int32_t field) {
   const auto& described = tree_[field];
   for (int32_t i = 0; i < described.n_children; ++i) {
     const int32_t child = described.first_child + i;
-    if (!bind_plain(child, array.children[i], &array)) bind(child, array.children[i]);
+    if (!bind_plain(child, array.children[i])) bind(child, array.children[i]);
   }
   if (described.dictionary >= 0) bind(described.dictionary, array.dictionary);
 }

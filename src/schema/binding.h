@@ -71,7 +71,7 @@ class Binding {
   const LayoutInfo& info(int32_t field) const noexcept { return tree_[field].type.info(); }
 
   void bind(int32_t field, const ArrowArray* array);
-  bool bind_plain(int32_t field, const ArrowArray* array, const ArrowArray* ancestor);
+  bool bind_plain(int32_t field, const ArrowArray* array);
   void interpret(int32_t field);
   void count_buffers(int32_t field);
   void check_lengths(int32_t field) const;

@@ -210,9 +210,11 @@ const Known* find(std::string_view head) {
 
 }  // namespace
 
-const Type* type_of_letter(const char* format) noexcept {
+const Type* common_type(const char* format) noexcept {
+  static const Type* const kStruct = &find("+s")->type;
   const auto letter = static_cast<unsigned char>(format[0]);
-  return letter < kByLetter.size() && letter != '\0' && format[1] == '\0' ? kByLetter[letter] : nullptr;
+  if (letter < kByLetter.size() && letter != '\0' && format[1] == '\0') return kByLetter[letter];
+  return format[0] == '+' && format[1] == 's' && format[2] == '\0' ? kStruct : nullptr;
 }
 
 ParsedFormat parse_format(std::string_view text) {

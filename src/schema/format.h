@@ -16,9 +16,9 @@ struct ParsedFormat {
   int n_type_ids = 0;                 // of unions: how many children the format names
 };
 
-// The type of a format that is one letter, as those of numbers are; NULL: it is none such. Cheap, since tables have
-// thousands of them.
-const Type* type_of_letter(const char* format) noexcept;
+// The type of a format that is one letter, as those of numbers are, or a struct's; NULL: it is none such. Cheap, since
+// tables have thousands of them.
+const Type* common_type(const char* format) noexcept;
 
 // Throws Error without a path: EINVAL for a malformed string ("w:" without a number, a repeated type id, ...), ENOTSUP
 // for one that names no known type.

@@ -54,14 +54,14 @@ void Tree::refuse(int32_t field, int code, const std::string& reason) const {
   throw Error(code, path(field) + ": " + reason);
 }
 
-// The shortest way for most fields, in a struct at the root: a type of one letter with a fixed width, nothing below it.
+// The shortest way for most fields, in a struct at the root: a common type of a fixed width, nothing below it.
 // False for all others, and for what is amiss.
-bool Tree::add_plain(const ArrowSchema* source, int32_t parent, const ArrowSchema* ancestor) {
-  if (source == nullptr || source->release == nullptr || source == ancestor || source->n_children != 0 ||
-      source->dictionary != nullptr || source->format == nullptr) {
+bool Tree::add_plain(const ArrowSchema* source, int32_t parent) {
+  if (source == nullptr || source->release == nullptr || source->n_children != 0 || source->dictionary != nullptr ||
+      source->format == nullptr) {
     return false;
   }
-  const Type* const type = type_of_letter(source->format);
+  const Type* const type = common_type(source->format);
   if (type == nullptr || type->layout != Layout::kFixed) return false;
   Field& field = fields_.emplace_back();
   field.source = source;
@@ -78,11 +78,9 @@ int64_t Tree::read_format(int32_t index) {
   Field& field = fields_[static_cast<size_t>(index)];
   const char* const format = field.source->format;
   if (format == nullptr) refuse(index, EINVAL, "the format is NULL");
-  // The root of every record batch.
-  static const Type kStructType = parse_format("+s").type;
-  if (format[0] == '+' && format[1] == 's' && format[2] == '\0') {
-    field.type = kStructType;
-    return LayoutInfo::kAnyNumber;
+  if (const Type* const common = common_type(format)) {
+    field.type = *common;
+    return common->info().n_children;
   }
   ParsedFormat parsed;
   try {
@@ -155,7 +153,7 @@ void Tree::add_children(int32_t index, int depth) {
   if (needed > fields_.capacity()) fields_.reserve(std::max(needed, 2 * fields_.capacity()));
   const bool may_be_plain = index == 0 && (*this)[index].type.layout == Layout::kStruct;
   for (int64_t i = 0; i < n; ++i) {
-    if (!may_be_plain || !add_plain(source.children[i], index, &source)) {
+    if (!may_be_plain || !add_plain(source.children[i], index)) {
       add(source.children[i], index, false, ancestors);
     }
   }

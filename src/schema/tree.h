@@ -64,7 +64,7 @@ class Tree {
   void add_children(int32_t field, int depth);
   void add(const ArrowSchema* source, int32_t parent, bool is_dictionary,
            std::span<const ArrowSchema* const> ancestors);
-  bool add_plain(const ArrowSchema* source, int32_t parent, const ArrowSchema* ancestor);
+  bool add_plain(const ArrowSchema* source, int32_t parent);
   [[noreturn, gnu::cold]] void refuse(int32_t field, int code, const std::string& reason) const;
 
   std::pmr::vector<Field> fields_;

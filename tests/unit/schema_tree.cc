@@ -204,6 +204,21 @@ TEST_CASE("formats that are refused name the field") {
   check_refused(draft.field(nullptr), EINVAL, "array: the format is NULL");
 }
 
+TEST_CASE("columns of common types are refused for what is wrong with them, as all others are") {
+  Draft draft;
+  const auto column = [&](const char* format) { return draft.field("+s", "", {draft.field(format, "x")}); };
+  check_refused(column(nullptr), EINVAL, "batch.x: the format is NULL");
+  check_refused(column("ii"), ENOTSUP, "batch.x: the format \"ii\" names no known type");
+  check_refused(column("i:"), ENOTSUP, "batch.x: the format \"i:\" names no known type");
+  check_refused(column("+ss"), ENOTSUP, "batch.x: the format \"+ss\" names no known type");
+  check_refused(column("+s:"), ENOTSUP, "batch.x: the format \"+s:\" names no known type");
+  check_refused(draft.field("+s", "", {draft.field("i", "x", {draft.field("i")})}), EINVAL,
+                "batch.x: n_children is 1, not 0 (fixed-width)");
+  ArrowSchema* batch = draft.field("+s", "", {draft.field("i", "x")});
+  batch->children[0] = batch;
+  check_refused(batch, EINVAL, "batch.[0]: the schema is its own ancestor");
+}
+
 TEST_CASE("a map has one struct child of exactly two children") {
   Draft draft;
   const auto map_of = [&](ArrowSchema* entries) { return draft.field("+m", "m", {entries}); };
