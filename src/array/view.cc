@@ -2,7 +2,6 @@
 #include "array/view.h"
 
 #include <algorithm>
-#include <array>
 
 #include "array/mirror.h"
 #include "array/sizes.h"
@@ -50,73 +49,69 @@ void View::fill(const schema::Binding& bound, const ArrowDeviceArray& moved, con
       bound.has_variadic() && transfer::variadic_sizes_on_host(bound, *device_) && event.is_ready();
   const auto sizes = buffer_sizes(bound, contents ? &*contents : nullptr, sizes_on_host, scratch);
 
-  // Each field but the root is a child or a dictionary of another. Most texts are short.
-  const auto n_nodes = static_cast<size_t>(tree.size());
+  make_block(static_cast<size_t>(tree.size()), sizes.size());
+  auto size = sizes.begin();
+  for (int32_t field = 0; field < tree.size(); ++field) fill_node(bound, field, on_host, sizes_on_host, size);
+}
+
+// Each field but the root is a child or a dictionary of another. Most texts are short.
+void View::make_block(size_t n_nodes, size_t n_buffers) {
   constexpr size_t kUsualTexts = 16;
   const size_t buffers_at = n_nodes * sizeof(arrowdevice_node);
-  const size_t children_at = buffers_at + sizes.size() * sizeof(arrowdevice_node_buffer);
+  const size_t children_at = buffers_at + n_buffers * sizeof(arrowdevice_node_buffer);
   const size_t texts_at = children_at + n_nodes * sizeof(void*);
   block_.reset(new std::byte[texts_at + n_nodes * kUsualTexts]);
   nodes_ = {reinterpret_cast<arrowdevice_node*>(block_.get()), n_nodes};
-  auto* buffer = reinterpret_cast<arrowdevice_node_buffer*>(block_.get() + buffers_at);
-  auto** child = reinterpret_cast<const arrowdevice_node**>(block_.get() + children_at);
+  free_buffer_ = reinterpret_cast<arrowdevice_node_buffer*>(block_.get() + buffers_at);
+  free_child_ = reinterpret_cast<const arrowdevice_node**>(block_.get() + children_at);
   free_text_ = {reinterpret_cast<char*>(block_.get() + texts_at), n_nodes * kUsualTexts};
-  auto size = sizes.begin();
-  for (int32_t field = 0; field < tree.size(); ++field) {
-    const auto& described = tree[field];
-    const auto& array = bound[field];
-    auto& node = nodes_[static_cast<size_t>(field)];
-    node = {.name = nullptr,
-            .format = nullptr,
-            .metadata = nullptr,
-            .extension_name = nullptr,
-            .extension_metadata = nullptr,
-            .extension_metadata_size = 0,
-            .length = array.length,
-            .offset = array.offset,
-            .null_count = bound.null_count(field),
-            .flags = described.source->flags,
-            .layout = static_cast<int32_t>(described.type.layout),
-            .n_buffers = 0,
-            .n_children = described.n_children,
-            .bit_width = described.type.bit_width,
-            .list_size = described.type.list_size,
-            .buffers = buffer,
-            .children = child,
-            .dictionary = described.dictionary >= 0 ? &nodes_[static_cast<size_t>(described.dictionary)] : nullptr,
-            .array = &array,
-            .reserved = {}};
-    fill_texts(tree, field, node);
-    for (int32_t i = 0; i < described.n_children; ++i)
-      *child++ = &nodes_[static_cast<size_t>(described.first_child + i)];
-    const void* const* data = bound.buffers(field).data();
-    for (const auto shape : described.type.info().buffers) {
-      const int64_t repeat = shape == schema::BufferShape::kVariadic ? bound.n_variadic(field) : 1;
-      const bool is_on_host = on_host || (shape == schema::BufferShape::kVariadicSizes && sizes_on_host);
-      for (int64_t i = 0; i < repeat; ++i, ++size) {
-        const bool is_known = *size != kUnknownSize;
-        *buffer++ = {
-            .data = *data++,
-            .size = is_known ? *size : 0,
-            .role = schema::buffer_role(shape),
-            .flags = (is_known ? ARROWDEVICE_BUFFER_SIZE_KNOWN : 0u) | (is_on_host ? ARROWDEVICE_BUFFER_HOST : 0u),
-            .reserved = 0};
-      }
-    }
-    node.n_buffers = static_cast<int32_t>(buffer - node.buffers);
-  }
 }
 
-// Many formats are one letter, which need not be kept for each view.
-const char* View::keep_format(const char* format) {
-  static constexpr auto kLetters = [] {
-    std::array<std::array<char, 2>, 128> letters{};
-    for (size_t i = 0; i < letters.size(); ++i) letters[i][0] = static_cast<char>(i);
-    return letters;
-  }();
-  const auto first = static_cast<unsigned char>(format[0]);
-  if (first > 0 && first < kLetters.size() && format[1] == '\0') return kLetters[first].data();
-  return keep_short(format);
+// Takes the sizes of its buffers.
+void View::fill_node(const schema::Binding& bound, int32_t field, bool on_host, bool sizes_on_host,
+                     std::pmr::vector<int64_t>::const_iterator& size) {
+  const auto& described = bound.tree()[field];
+  const auto& array = bound[field];
+  auto& node = nodes_[static_cast<size_t>(field)];
+  node = {.name = nullptr,
+          .format = nullptr,
+          .metadata = nullptr,
+          .extension_name = nullptr,
+          .extension_metadata = nullptr,
+          .extension_metadata_size = 0,
+          .length = array.length,
+          .offset = array.offset,
+          .null_count = bound.null_count(field),
+          .flags = described.source->flags,
+          .layout = static_cast<int32_t>(described.type.layout),
+          .n_buffers = 0,
+          .n_children = described.n_children,
+          .bit_width = described.type.bit_width,
+          .list_size = described.type.list_size,
+          .buffers = free_buffer_,
+          .children = free_child_,
+          .dictionary = described.dictionary >= 0 ? &nodes_[static_cast<size_t>(described.dictionary)] : nullptr,
+          .array = &array,
+          .reserved = {}};
+  fill_texts(bound.tree(), field, node);
+  for (int32_t i = 0; i < described.n_children; ++i) {
+    *free_child_++ = &nodes_[static_cast<size_t>(described.first_child + i)];
+  }
+  const void* const* data = bound.buffers(field).data();
+  for (const auto shape : described.type.info().buffers) {
+    const int64_t repeat = shape == schema::BufferShape::kVariadic ? bound.n_variadic(field) : 1;
+    const bool is_on_host = on_host || (shape == schema::BufferShape::kVariadicSizes && sizes_on_host);
+    for (int64_t i = 0; i < repeat; ++i, ++size) {
+      const bool is_known = *size != kUnknownSize;
+      *free_buffer_++ = {
+          .data = *data++,
+          .size = is_known ? *size : 0,
+          .role = schema::buffer_role(shape),
+          .flags = (is_known ? ARROWDEVICE_BUFFER_SIZE_KNOWN : 0u) | (is_on_host ? ARROWDEVICE_BUFFER_HOST : 0u),
+          .reserved = 0};
+    }
+  }
+  node.n_buffers = static_cast<int32_t>(free_buffer_ - node.buffers);
 }
 
 // Names and formats are short: a loop is through with one before a function has begun.
@@ -133,7 +128,7 @@ const char* View::keep_short(const char* text) {
 
 void View::fill_texts(const schema::Tree& tree, int32_t field, arrowdevice_node& node) {
   const ArrowSchema& schema = *tree[field].source;
-  node.format = keep_format(schema.format);
+  node.format = keep_short(schema.format);
   if (schema.name != nullptr) node.name = keep_short(schema.name);
   if (schema.metadata == nullptr) return;
   try {

@@ -11,7 +11,7 @@ std::shared_ptr<Queue> Queue::create(Device& device) {
   device.check_usable();
   void* handle = nullptr;
   device.backend().call("queue_create", device.backend().table().queue_create, device.handle(), &handle);
-  return std::shared_ptr<Queue>(new Queue(device, handle));
+  return std::shared_ptr<Queue>(new Queue(device, handle, false));
 }
 
 std::shared_ptr<Queue> Queue::wrap(Device& device, const arrowdevice_native_queue& native) {
@@ -20,10 +20,7 @@ std::shared_ptr<Queue> Queue::wrap(Device& device, const arrowdevice_native_queu
   backend.require("queue_wrap", backend.table().queue_wrap);
   void* handle = nullptr;
   backend.call("queue_wrap", backend.table().queue_wrap, device.handle(), &native, &handle);
-  auto queue = std::shared_ptr<Queue>(new Queue(device, handle));
-  queue->is_known_outside_ = true;
-  queue->is_wrapped_ = true;
-  return queue;
+  return std::shared_ptr<Queue>(new Queue(device, handle, true));
 }
 
 Queue::~Queue() {

@@ -59,7 +59,8 @@ class Queue {
   }
 
  private:
-  Queue(Device& device, void* handle) noexcept : device_(device), handle_(handle) {}
+  Queue(Device& device, void* handle, bool is_wrapped) noexcept
+      : device_(device), handle_(handle), is_wrapped_(is_wrapped), is_known_outside_(is_wrapped) {}
 
   std::shared_ptr<Event> last() const noexcept;
 
@@ -68,11 +69,11 @@ class Queue {
 
   Device& device_;
   void* const handle_;
-  bool is_wrapped_ = false;   // for ever, once it is made
+  const bool is_wrapped_;
   mutable std::mutex mutex_;  // guards all below
   std::shared_ptr<Event> last_;
-  mutable bool has_new_work_ = true;       // since `last_` was recorded
-  mutable bool is_known_outside_ = false;  // where work may be queued that is not seen here
+  mutable bool has_new_work_ = true;  // since `last_` was recorded
+  mutable bool is_known_outside_;     // where work may be queued that is not seen here
 };
 
 }  // namespace arrowdevice::device
