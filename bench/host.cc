@@ -72,7 +72,7 @@ void check_copy(const Batch& batch) {
 }
 
 // One column after the other, side by side.
-void copy_plainly(const Batch& batch, std::vector<char>& to) {
+void copy_plainly(const Batch& batch, AlignedVector<char>& to) {
   const auto columns = static_cast<size_t>(batch.array().array.n_children);
   const size_t bytes = to.size() / columns;
   for (size_t i = 0; i < columns; ++i) {
@@ -83,25 +83,25 @@ void copy_plainly(const Batch& batch, std::vector<char>& to) {
 
 void copy_columns(benchmark::State& state, double bound) {
   const Batch batch(state.range(0), state.range(1));
-  std::vector<char> touched(static_cast<size_t>(batch.bytes()), 1);
+  AlignedVector<char> touched(static_cast<size_t>(batch.bytes()), 1);
   check_copy(batch);
   compare(
       state, bound, [&] { copy_and_release(batch.array(), batch.schema()); }, [&] { copy_plainly(batch, touched); });
 }
 
 // The time to give memory back to the system is part of what a cold pool costs.
+void copy_with_a_cold_pool(const Batch& batch) {
+  copy_and_release(batch.array(), batch.schema());
+  arrowdevice_error error{};
+  must(arrowdevice_pool_trim(pool(), &error), error);
+}
+
 void copy_columns_with_a_cold_pool(benchmark::State& state, double bound) {
   const Batch batch(state.range(0), state.range(1));
-  std::vector<char> touched(static_cast<size_t>(batch.bytes()), 1);
+  AlignedVector<char> touched(static_cast<size_t>(batch.bytes()), 1);
   check_copy(batch);
   compare(
-      state, bound,
-      [&] {
-        copy_and_release(batch.array(), batch.schema());
-        arrowdevice_error error{};
-        must(arrowdevice_pool_trim(pool(), &error), error);
-      },
-      [&] { copy_plainly(batch, touched); });
+      state, bound, [&] { copy_with_a_cold_pool(batch); }, [&] { copy_plainly(batch, touched); });
 }
 
 // Fresh memory in huge pages, which as many threads fill as the machine has processors, up to the eight of the library.
@@ -139,19 +139,13 @@ void copy_columns_by_threads(benchmark::State& state, double bound) {
   const Batch batch(state.range(0), state.range(1));
   check_copy(batch);
   compare(
-      state, bound,
-      [&] {
-        copy_and_release(batch.array(), batch.schema());
-        arrowdevice_error error{};
-        must(arrowdevice_pool_trim(pool(), &error), error);
-      },
-      [&] { copy_plainly_by_threads(batch); });
+      state, bound, [&] { copy_with_a_cold_pool(batch); }, [&] { copy_plainly_by_threads(batch); });
 }
 
 void copy_texts(benchmark::State& state, double bound) {
   const Texts texts(state.range(0));
   const size_t offset_bytes = texts.offsets().size() * sizeof(int32_t);
-  std::vector<char> touched(offset_bytes + texts.bytes().size(), 1);
+  AlignedVector<char> touched(offset_bytes + texts.bytes().size(), 1);
   ArrowDeviceArray there = copy(texts.array(), texts.schema());
   check(std::memcmp(there.array.buffers[1], texts.offsets().data(), offset_bytes) == 0);
   check(std::memcmp(there.array.buffers[2], texts.bytes().data(), texts.bytes().size()) == 0);

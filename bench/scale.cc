@@ -51,7 +51,7 @@ void copy_and_release(const Batch& batch, arrowdevice_device* to) {
 // Against `memcpy` of as many pieces of that size into memory that has been touched.
 void copy_on_the_cpu(benchmark::State& state, int64_t columns, int64_t rows) {
   const Batch batch(columns, rows);
-  std::vector<char> touched(static_cast<size_t>(batch.bytes()), 1);
+  AlignedVector<char> touched(static_cast<size_t>(batch.bytes()), 1);
   arrowdevice_device* const cpu = device("cpu");
   compare(
       state, 0, [&] { copy_and_release(batch, cpu); },
