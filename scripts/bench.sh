@@ -42,7 +42,13 @@ for folder in "$build"/backends/*/; do plugins=$plugins${plugins:+:}${folder%/};
 export ARROWDEVICE_BACKEND_PATH="${ARROWDEVICE_BACKEND_PATH-$plugins}"
 export ARROWDEVICE_LIBRARY="$build/src/libarrowdevice.so"
 [ "$mode" != quick ] || set -- --benchmark_min_time=0.01 '--benchmark_filter=-overlap|1000000|1073741824|4294967296' "$@"
+# What the processors did so far, and what others on the same host had of them meanwhile, in ticks.
+ticks() {
+  awk '/^cpu /{ print $2 + $3 + $4 + $7 + $8, $9 }' /proc/stat
+}
+
 rm -f "$results"/*.json
+ticks_before=$(ticks)
 for program in "$build"/bench/bench-*; do
   [ -x "$program" ] && [ -f "$program" ] || continue
   name=${program##*/bench-}
@@ -58,6 +64,7 @@ fi
 echo "Running peers" >&2
 python=$("$root/scripts/python-env.sh" "$work/python-bench" requirements-bench.txt)
 "$python" "$root/bench/peers.py" "--json=$results/peers.json"
+stolen=$(echo "$ticks_before $(ticks)" | awk '{ used = $3 - $1; stolen = $4 - $2; if (used > 0) print stolen / (used + stolen) }')
 kept=true
 python3 "$root/scripts/bench_table.py" "$results"/*.json || kept=false
 
@@ -69,5 +76,5 @@ if command -v valgrind >/dev/null; then
 else
   echo "Instructions are not counted: there is no valgrind." >&2
 fi
-[ "$mode" != docs ] || "$python" "$root/scripts/performance_docs.py" "$root/docs" "$costs" "$results"/*.json
+[ "$mode" != docs ] || "$python" "$root/scripts/performance_docs.py" "$root/docs" "$stolen" "$costs" "$results"/*.json
 $kept

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the figures of docs/performance.md, between its marks, and the plots beside it:
 
-    performance_docs.py DOCS COSTS.json RESULT.json...
+    performance_docs.py DOCS STOLEN COSTS.json RESULT.json...
+
+STOLEN is the share of the processors' time that other machines on the same host had, of what this one wanted while it
+was measured; empty where that is not known.
 """
 
 import datetime
@@ -34,9 +37,11 @@ def table(heading, rows):
     return "\n".join("| " + " | ".join(row) + " |" for row in [heading, align, *rows])
 
 
-def machine():
-    return (f"Measured on {datetime.date.today()}: {processor()}, {os.cpu_count()} cores, shared with others; "
-            f"{platform.libc_ver()[0]} {platform.libc_ver()[1]}.")
+def machine(stolen):
+    return (f"Measured on {datetime.date.today()}: {processor()}, {os.cpu_count()} cores; "
+            f"{platform.libc_ver()[0]} {platform.libc_ver()[1]}."
+            + (f" Of the time that they were wanted, {float(stolen):.0%} went to others on the same host (steal)."
+               if stolen else ""))
 
 
 def microseconds(value):
@@ -139,11 +144,11 @@ def plots(docs, results):
 
 
 def main():
-    docs, costs, *results = sys.argv[1:]
+    docs, stolen, costs, *results = sys.argv[1:]
     path = os.path.join(docs, "performance.md")
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    for name, made in {"machine": machine(), "timed": timed(results), "counted": counted(costs),
+    for name, made in {"machine": machine(stolen), "timed": timed(results), "counted": counted(costs),
                        "calls": calls(results), "peers": peers(results)}.items():
         pattern = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
         text, found = re.subn(pattern, lambda match: match[1] + made + "\n" + match[2], text, flags=re.DOTALL)

@@ -19,14 +19,25 @@
  * - Plugins are opened with `RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE` and never unloaded.
  * - After `exit` has begun and in a child after `fork`, no function is called any more.
  *
- * What the fields of arrowdevice_native_device and arrowdevice_native_queue mean, by backend; those that are not named
- * are not used:
+ * What the fields of arrowdevice_native_device and arrowdevice_native_queue mean, by backend. Those that are not named
+ * are ignored when a device is adopted or a queue wrapped, and NULL or 0 in what is given.
  *
  * - cuda: `device` the ordinal as a number, `context` the CUcontext, which is the primary one, `api_version` the
- * driver's (12040 for CUDA 12.4). Queue: a CUstream; NULL or 1 is the legacy default stream, 2 that of the calling
- * thread.
+ *   driver's (12040 for CUDA 12.4). Queue: a CUstream; NULL or 1 is the legacy default stream, 2 that of the calling
+ *   thread.
  * - hip: `device` the ordinal as a number, `api_version` the runtime's (60200000 for HIP 6.2 and later patches of it).
  *   Queue: a hipStream_t; NULL or 1 is the default stream, 2 that of the calling thread.
+ * - opencl: `context` the cl_context; `device` the cl_device_id, which may be NULL where the context has one device, or
+ *   has the one that `device_id` counts; `platform` the cl_platform_id, given only. Queue: the cl_command_queue, in
+ *   order, of that context and device.
+ * - vulkan: `platform` VkInstance, `physical_device` VkPhysicalDevice, `device` VkDevice, `queue` VkQueue and
+ *   `queue_family` its family, `get_proc_addr` vkGetInstanceProcAddr (NULL: the system's loader), `api_version` that of
+ *   the instance (0: 1.1), `extensions` the device extensions that were enabled, `features` a VkPhysicalDeviceFeatures2
+ *   with the chain that vkCreateDevice was given (NULL: nothing beyond 1.0), `lock` and `unlock` around every use of a
+ *   VkQueue. Queue: `queue` VkQueue and `family` its family.
+ * - level_zero: `context` the ze_context_handle_t, which its owner keeps until the device is retired; `device` the
+ *   ze_device_handle_t, NULL for the GPU that `device_id` counts; `platform` the ze_driver_handle_t, given only. Queue:
+ *   an immediate ze_command_list_handle_t of that context and device. All are handles of the loader.
  */
 #ifndef ARROWDEVICE_BACKEND_H
 #define ARROWDEVICE_BACKEND_H
@@ -39,16 +50,6 @@ extern "C" {
 
 /** The version of the table that this header describes. It grows by appending; another number is another table. */
 #define ARROWDEVICE_BACKEND_ABI_VERSION 1
-
-/*
- * What the fields of arrowdevice_native_device and arrowdevice_native_queue mean, by backend:
- *
- * vulkan: `platform` VkInstance, `physical_device` VkPhysicalDevice, `device` VkDevice, `queue` VkQueue and
- * `queue_family` its family, `get_proc_addr` vkGetInstanceProcAddr (NULL: the system's loader), `api_version` that of
- * the instance (0: 1.1), `extensions` the device extensions that were enabled, `features` a VkPhysicalDeviceFeatures2
- * with the chain that vkCreateDevice was given (NULL: nothing beyond 1.0), `lock` and `unlock` around every use of a
- * VkQueue. `context` is not used. Of a queue: `queue` VkQueue and `family` its family.
- */
 
 /** Flags of arrowdevice_pointer_info */
 #define ARROWDEVICE_POINTER_KNOWN 1         /* the driver knows the address or handle */
@@ -63,23 +64,6 @@ struct arrowdevice_backend_region {
   int64_t src_offset, size; /* bytes; size is more than 0 */
   uint64_t reserved;
 };
-
-/*
- * What the fields of arrowdevice_native_device and arrowdevice_native_queue mean; those not named are ignored when a
- * device is adopted or a queue wrapped, and NULL or 0 in what is given.
- *
- * OpenCL: `context` the cl_context; `device` the cl_device_id, which may be NULL where the context has one device, or
- * has the one that `device_id` counts; `platform` the cl_platform_id, given only. Of a queue: `queue` the
- * cl_command_queue, in order, of that context and device.
- */
-
-/*
- * What the fields of arrowdevice_native_device and arrowdevice_native_queue mean, by backend:
- *
- * level_zero: `context` the ze_context_handle_t, which its owner keeps until the device is retired; `device` the
- * ze_device_handle_t, NULL for the GPU that `device_id` counts; `platform` the ze_driver_handle_t, given only. Of a
- * queue: `queue` an immediate ze_command_list_handle_t of that context and device. All are handles of the loader.
- */
 
 /** What a driver knows of an address or handle. */
 struct arrowdevice_pointer_info {

@@ -41,23 +41,12 @@ class View {
  private:
   void fill(const schema::Binding& bound, const ArrowDeviceArray& moved, const ImportOptions& options,
             std::pmr::memory_resource* scratch);
-  void make_block(size_t n_nodes, size_t n_buffers);
-  void fill_node(const schema::Binding& bound, int32_t field, bool on_host, bool sizes_on_host,
-                 std::pmr::vector<int64_t>::const_iterator& size);
-  void fill_texts(const schema::Tree& tree, int32_t field, arrowdevice_node& node);
-  const char* keep_short(const char* text);
-  const char* keep_text(std::string_view text) { return long_texts_.emplace_front(text).c_str(); }
 
   device::Device* device_ = nullptr;
   std::optional<device::DeviceUse> use_;
   std::shared_ptr<ForeignKeeper> keeper_;
-  // The nodes, and behind them what they point to: buffers, pointers to children, short texts.
-  std::unique_ptr<std::byte[]> block_;
+  std::unique_ptr<std::byte[]> block_;  // of the nodes, and what they point to
   std::span<arrowdevice_node> nodes_;
-  // Of the block, what no node has taken yet.
-  arrowdevice_node_buffer* free_buffer_ = nullptr;
-  const arrowdevice_node** free_child_ = nullptr;
-  std::span<char> free_text_;                  // of the block
   std::forward_list<std::string> long_texts_;  // that the block has no room for
 
   mutable std::mutex share_mutex_;

@@ -202,6 +202,8 @@ constexpr auto kByLetter = [] {
   return types;
 }();
 
+constexpr const Type* kStruct = &std::ranges::find(kKnown, "+s", &Known::head)->type;
+
 const Known* find(std::string_view head) {
   if (head.size() > kLongestHead) return nullptr;
   const auto found = std::find(kKeys.begin(), kKeys.end(), key_of(head));
@@ -211,7 +213,6 @@ const Known* find(std::string_view head) {
 }  // namespace
 
 const Type* common_type(const char* format) noexcept {
-  static const Type* const kStruct = &find("+s")->type;
   const auto letter = static_cast<unsigned char>(format[0]);
   if (letter < kByLetter.size() && letter != '\0' && format[1] == '\0') return kByLetter[letter];
   return format[0] == '+' && format[1] == 's' && format[2] == '\0' ? kStruct : nullptr;

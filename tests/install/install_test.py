@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Installs into an empty folder, builds the example against that alone by way of pkg-config, and runs it.
+"""Installs into an empty folder, builds the examples against that alone by way of pkg-config, and runs them.
 
     install_test.py SOURCE_ROOT BUILD_ROOT PREFIX LIBDIR COMPILER...
 """
@@ -42,6 +42,16 @@ with tempfile.TemporaryDirectory() as destination:
     # The tool finds the library by itself, wherever the prefix was put.
     if "ext_dev" not in run(os.path.join(root, "bin", "arrowdevice"), "list", **simulated):
         sys.exit("the installed tool lists no simulated device")
+
+    # A backend needs the headers only.
+    headers = run("pkg-config", "--cflags", "arrowdevice", **pkg_config).split()
+    backend = os.path.join(destination, "libarrowdevice-skeleton.so")
+    run(*compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-fvisibility=hidden",
+        os.path.join(source, "examples", "backend", "skeleton.c"), "-o", backend, *headers)
+    checked = run(os.path.join(root, "bin", "arrowdevice"), "check", "--require-device", backend).splitlines()
+    os.remove(backend)
+    if not checked or " 0 failed" not in checked[-1] or checked[-1].startswith("0 passed"):
+        sys.exit(f"the skeleton of a backend was not found to be right: {checked}")
 
     installed = {os.path.relpath(os.path.join(folder, name), root)
                  for folder, _, names in os.walk(root) for name in names}
