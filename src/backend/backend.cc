@@ -73,6 +73,9 @@ Backend::Backend(const arrowdevice_backend* table, std::string path) : path_(std
     throw Error(EINVAL, format("the table has %u bytes, its required functions alone take %u", table->struct_size,
                                kRequiredSize));
   }
+  if (table->struct_size % alignof(arrowdevice_backend) != 0) {
+    throw Error(EINVAL, format("the table has %u bytes, and ends within a function", table->struct_size));
+  }
   std::memcpy(&table_, table, std::min<size_t>(table->struct_size, sizeof table_));
   table_.struct_size = sizeof table_;
   if (table_.name == nullptr || !is_name({table_.name, strnlen(table_.name, kLongestName + 1)})) {

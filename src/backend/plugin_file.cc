@@ -3,12 +3,12 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstring>
 #include <string_view>
 
+#include "backend/object_file.h"
 #include "base/error.h"
 #include "base/process.h"
 
@@ -21,13 +21,6 @@ constexpr std::string_view kSuffix = ".so";
 std::string last_loader_error() {
   const char* text = dlerror();
   return text != nullptr ? text : "the loader gave no reason";
-}
-
-void check_is_file(const std::string& path) {
-  struct stat status {};
-  if (stat(path.c_str(), &status) != 0) throw Error(errno == ENOENT ? ENOENT : EINVAL, std::strerror(errno));
-  if (S_ISDIR(status.st_mode)) throw Error(EINVAL, "a folder, not a file");
-  if (!S_ISREG(status.st_mode)) throw Error(EINVAL, "not a regular file");
 }
 
 // dlsym also finds symbols of the object's dependencies; only one of its own counts.
@@ -54,7 +47,7 @@ std::string plugin_name(const std::string& path) {
 }
 
 const arrowdevice_backend* open_plugin(const std::string& absolute_path) {
-  check_is_file(absolute_path);
+  check_shared_object(absolute_path);
   dlerror();
   void* object = dlopen(absolute_path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (object == nullptr) throw Error(EINVAL, last_loader_error());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/registry.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 
@@ -30,7 +32,7 @@ std::string file_in(const std::string& folder, const std::string& name) {
 Registry& Registry::instance() {
   static auto* const registry = [] {
     auto* const made = new Registry;
-    process::keep_usable_across_fork(made->state_mutex_);
+    process::keep_usable_across_fork(made->mutex_);
     return made;
   }();
   return *registry;
@@ -39,7 +41,12 @@ Registry& Registry::instance() {
 Registry::Registry() { add(&cpu_backend()); }
 
 const Backend* Registry::loaded(ArrowDeviceType type) const {
-  const std::lock_guard lock(state_mutex_);
+  const std::lock_guard lock(mutex_);
+  return serving(type);
+}
+
+// Needs the lock.
+const Backend* Registry::serving(ArrowDeviceType type) const {
   const auto found = std::ranges::find_if(backends_, [&](const auto& backend) { return backend->serves(type); });
   return found == backends_.end() ? nullptr : found->get();
 }
@@ -47,7 +54,7 @@ const Backend* Registry::loaded(ArrowDeviceType type) const {
 void Registry::remember(Look look) {
   log(look.status == 0 ? LogLevel::kInfo : LogLevel::kDebug,
       (look.path.empty() ? look.name : look.path) + ": " + look.reason);
-  const std::lock_guard lock(state_mutex_);
+  const std::lock_guard lock(mutex_);
   const auto again = std::ranges::find_if(looks_, [&](const Look& before) {
     return !look.path.empty() && before.path == look.path && before.name == look.name;
   });
@@ -58,9 +65,11 @@ void Registry::remember(Look look) {
   }
 }
 
-const Backend* Registry::keep(std::unique_ptr<Backend> backend, std::string reason) {
+const Backend* Registry::keep(std::unique_ptr<Backend> backend) {
+  Look look{0, backend->name(), backend->path(), served_types(*backend)};
+  const Backend* const kept = backend.get();
   {
-    const std::lock_guard lock(state_mutex_);
+    const std::lock_guard lock(mutex_);
     for (const auto& other : backends_) {
       if (other->name() == backend->name()) {
         throw Error(EEXIST, "a backend named " + backend->name() + " is there already" +
@@ -72,76 +81,112 @@ const Backend* Registry::keep(std::unique_ptr<Backend> backend, std::string reas
         }
       }
     }
+    for (const auto type : backend->device_types()) not_found_.erase(type);
     backends_.push_back(std::move(backend));
   }
-  const Backend* kept = backends_.back().get();
-  remember({0, kept->name(), kept->path(), std::move(reason)});
+  remember(std::move(look));
   return kept;
 }
 
 const Backend* Registry::add(const arrowdevice_backend* table) {
-  const std::lock_guard loading(loading_mutex_);
-  auto backend = std::make_unique<Backend>(table, std::string());
-  for (const auto type : backend->device_types()) not_found_.erase(type);
-  auto reason = served_types(*backend);
-  return keep(std::move(backend), std::move(reason));
+  return keep(std::make_unique<Backend>(table, std::string()));
 }
+
+class Registry::Opening {
+ public:
+  // Waits while another thread opens it. Throws Error(EBUSY) if this thread does, or one of the process that this one
+  // is a child of did: it never ends here.
+  Opening(Registry& registry, const std::string& path) : registry_(registry) {
+    std::unique_lock lock(registry.mutex_);
+    for (;;) {
+      const auto [place, is_ours] = registry.opening_.try_emplace(path, Opener{getpid(), std::this_thread::get_id()});
+      if (is_ours) {
+        place_ = place;
+        return;
+      }
+      if (place->second.process != getpid()) throw Error(EBUSY, "it was being opened when this process was forked");
+      if (place->second.thread == std::this_thread::get_id()) throw Error(EBUSY, "it asks for itself as it is opened");
+      registry.changed_.wait(lock);
+    }
+  }
+  ~Opening() {
+    const std::lock_guard lock(registry_.mutex_);
+    registry_.opening_.erase(place_);
+    registry_.changed_.notify_all();
+  }
+  Opening(const Opening&) = delete;
+  Opening& operator=(const Opening&) = delete;
+
+  // Whether it was opened before, or refused.
+  bool is_tried() const {
+    const std::lock_guard lock(registry_.mutex_);
+    return registry_.tried_.contains(place_->first);
+  }
+  void set_tried() const {
+    const std::lock_guard lock(registry_.mutex_);
+    registry_.tried_.insert(place_->first);
+  }
+
+ private:
+  Registry& registry_;
+  std::map<std::string, Opener>::iterator place_;
+};
 
 const Backend* Registry::load(const std::string& absolute_path) {
   if (!absolute_path.starts_with('/')) throw Error(EINVAL, "not an absolute path: " + absolute_path);
-  const std::lock_guard loading(loading_mutex_);
   const auto name = plugin_name(absolute_path);
   try {
+    const Opening opening(*this, absolute_path);
     auto backend = std::make_unique<Backend>(open_plugin(absolute_path), absolute_path);
     if (backend->name() != name) {
       throw Error(EINVAL, "the table is named " + backend->name() + ", the file is not libarrowdevice-" +
                               backend->name() + ".so");
     }
-    tried_.insert(absolute_path);
-    for (const auto type : backend->device_types()) not_found_.erase(type);
-    auto reason = served_types(*backend);
-    return keep(std::move(backend), std::move(reason));
+    opening.set_tried();
+    return keep(std::move(backend));
   } catch (const Error& e) {
     remember({e.code(), name, absolute_path, e.message()});
     throw Error(e.code(), absolute_path + ": " + e.message(), name, e.native_code());
   }
 }
 
-// Needs loading_mutex_.
-const Backend* Registry::try_plugin(const std::string& folder, const std::string& name) {
+// Leaves the backend, or the reason why it is none, where others find it.
+void Registry::try_plugin(const std::string& folder, const std::string& name) {
   const auto path = file_in(folder, name);
-  if (tried_.contains(path)) return nullptr;
-  const char* const opt_in = plugin_opt_in(name);
-  if (opt_in != nullptr && !environment::text(opt_in)) {
-    remember({ECANCELED, name, path, std::string("used on request only: set ") + opt_in});
-    return nullptr;
-  }
-  tried_.insert(path);
   try {
-    auto backend = std::make_unique<Backend>(open_plugin(path), path);
-    if (backend->name() != name) throw Error(EINVAL, "the table in it is named " + backend->name());
-    auto reason = served_types(*backend);
-    return keep(std::move(backend), std::move(reason));
+    const Opening opening(*this, path);
+    if (opening.is_tried()) return;
+    const char* const opt_in = plugin_opt_in(name);
+    if (opt_in != nullptr && !environment::text(opt_in)) {
+      return remember({ECANCELED, name, path, std::string("used on request only: set ") + opt_in});
+    }
+    try {
+      auto backend = std::make_unique<Backend>(open_plugin(path), path);
+      if (backend->name() != name) throw Error(EINVAL, "the table in it is named " + backend->name());
+      keep(std::move(backend));
+    } catch (const Error& e) {
+      remember({e.code(), name, path, e.message()});
+      if (e.code() == ENOENT) return;  // may be installed later
+    }
+    opening.set_tried();
   } catch (const Error& e) {
     remember({e.code(), name, path, e.message()});
-    if (e.code() == ENOENT) tried_.erase(path);  // may be installed later
-    return nullptr;
   }
 }
 
-// Looks for one plugin in all folders, until it serves the type. Needs loading_mutex_.
+// Looks for one plugin in all folders, until the type is served.
 void Registry::look_for(const std::string& name, ArrowDeviceType type) {
   for (const auto& folder : search_folders()) {
     if (!folder.refusal.empty()) {
       remember({EINVAL, name, folder.path, folder.refusal});
       continue;
     }
-    const auto* backend = try_plugin(folder.path, name);
-    if (backend != nullptr && backend->serves(type)) return;
+    try_plugin(folder.path, name);
+    if (loaded(type) != nullptr) return;
   }
 }
 
-// Tries all plugins of all folders, until one serves the type. Needs loading_mutex_.
+// Tries all plugins of all folders, until the type is served.
 void Registry::scan(ArrowDeviceType type) {
   for (const auto& folder : search_folders()) {
     if (!folder.refusal.empty()) {
@@ -149,43 +194,43 @@ void Registry::scan(ArrowDeviceType type) {
       continue;
     }
     for (const auto& name : plugins_in(folder.path)) {
-      const auto* backend = try_plugin(folder.path, name);
-      if (backend != nullptr && backend->serves(type)) return;
+      try_plugin(folder.path, name);
+      if (loaded(type) != nullptr) return;
     }
   }
 }
 
 const Backend* Registry::find(ArrowDeviceType type) {
   if (const auto* backend = loaded(type)) return backend;
-  const std::lock_guard loading(loading_mutex_);
-  if (const auto* backend = loaded(type)) return backend;
-  if (not_found_.contains(type)) return nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (not_found_.contains(type)) return nullptr;
+  }
   if (const auto* info = find_device_type(type)) look_for(info->plugin, type);
   if (loaded(type) == nullptr) scan(type);
-  const auto* backend = loaded(type);
-  if (backend == nullptr) not_found_.insert(type);
-  return backend;
+  const std::lock_guard lock(mutex_);
+  const auto found = serving(type);
+  // What is being opened may serve it yet.
+  if (found == nullptr && opening_.empty()) not_found_.insert(type);
+  return found;
 }
 
 std::vector<const Backend*> Registry::load_all() {
-  {
-    constexpr ArrowDeviceType kNoType = 0;
-    const std::lock_guard loading(loading_mutex_);
-    for (const auto& folder : search_folders()) {
-      if (folder.refusal.empty() && plugins_in(folder.path).empty()) {
-        remember({ENOENT, "", folder.path, "no plugins there"});
-      }
+  constexpr ArrowDeviceType kNoType = 0;
+  for (const auto& folder : search_folders()) {
+    if (folder.refusal.empty() && plugins_in(folder.path).empty()) {
+      remember({ENOENT, "", folder.path, "no plugins there"});
     }
-    scan(kNoType);
   }
-  const std::lock_guard lock(state_mutex_);
+  scan(kNoType);
+  const std::lock_guard lock(mutex_);
   std::vector<const Backend*> all;
   for (const auto& backend : backends_) all.push_back(backend.get());
   return all;
 }
 
 bool Registry::look(size_t index, Look* out) const {
-  const std::lock_guard lock(state_mutex_);
+  const std::lock_guard lock(mutex_);
   if (index >= looks_.size()) return false;
   *out = looks_[index];
   return true;
@@ -194,7 +239,7 @@ bool Registry::look(size_t index, Look* out) const {
 std::string Registry::refusals(ArrowDeviceType type) const {
   const auto* info = find_device_type(type);
   if (info == nullptr) return {};
-  const std::lock_guard lock(state_mutex_);
+  const std::lock_guard lock(mutex_);
   std::string text;
   for (const auto& look : looks_) {
     if (look.status == 0 || look.name != info->plugin) continue;

@@ -2,11 +2,16 @@
 // All backends of the process: found, loaded at first need, kept for ever.
 #pragma once
 
+#include <sys/types.h>
+
+#include <condition_variable>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "backend/backend.h"
@@ -26,7 +31,8 @@ class Registry {
   // Made at first use and never destroyed: arrays may outlive everything else.
   static Registry& instance();
 
-  // The backend that serves a type, loaded if need be; NULL where there is none.
+  // The backend that serves a type, loaded if need be; NULL where there is none. A plugin whose entry blocks holds up
+  // those that need it, and nobody else.
   const Backend* find(ArrowDeviceType type);
 
   // Every backend that can be found.
@@ -44,20 +50,29 @@ class Registry {
  private:
   Registry();
 
+  // The right to open one plugin file, which ends with it.
+  class Opening;
+
   const Backend* loaded(ArrowDeviceType type) const;
-  const Backend* keep(std::unique_ptr<Backend> backend, std::string reason);
-  const Backend* try_plugin(const std::string& folder, const std::string& name);
+  const Backend* serving(ArrowDeviceType type) const;
+  const Backend* keep(std::unique_ptr<Backend> backend);
+  void try_plugin(const std::string& folder, const std::string& name);
   void look_for(const std::string& name, ArrowDeviceType type);
   void scan(ArrowDeviceType type);
   void remember(Look look);
 
-  // Held while a plugin is opened; taken before state_mutex_.
-  std::mutex loading_mutex_;
-  mutable std::mutex state_mutex_;
+  mutable std::mutex mutex_;  // guards all below; not held while a plugin is opened
+  std::condition_variable changed_;
   std::vector<std::unique_ptr<Backend>> backends_;
   std::deque<Look> looks_;
-  std::set<std::string> tried_;          // plugin files; guarded by loading_mutex_
-  std::set<ArrowDeviceType> not_found_;  // guarded by loading_mutex_
+  std::set<std::string> tried_;  // plugin files
+  std::set<ArrowDeviceType> not_found_;
+  // Plugin files that are being opened, and by whom: their entries may block, or call the library.
+  struct Opener {
+    pid_t process;
+    std::thread::id thread;
+  };
+  std::map<std::string, Opener> opening_;
 };
 
 }  // namespace arrowdevice::backend

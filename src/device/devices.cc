@@ -58,6 +58,17 @@ Device* Devices::opened(const Key& key) {
   return found == devices_.end() ? nullptr : found->second.get();
 }
 
+// NULL until it is opened. The place stays where it is, and belongs to whoever holds opening_of() its backend.
+void*& Devices::handle_of(const Key& key) {
+  const std::lock_guard lock(mutex_);
+  return handles_[key];
+}
+
+std::mutex& Devices::opening_of(const backend::Backend& backend) {
+  const std::lock_guard lock(mutex_);
+  return opening_[&backend];
+}
+
 Device& Devices::get(ArrowDeviceType type, int64_t id) {
   id = backend::canonical_device_id(type, id);
   if (auto* device = opened({type, id})) return *device;
@@ -65,7 +76,7 @@ Device& Devices::get(ArrowDeviceType type, int64_t id) {
 }
 
 Device& Devices::open(const backend::Backend& backend, ArrowDeviceType type, int64_t id) {
-  const std::lock_guard opening(opening_);
+  const std::lock_guard opening(opening_of(backend));
   if (auto* device = opened({type, id})) return *device;
   check_process(type);
   if (type != ARROW_DEVICE_CPU) process::drivers_opened();
@@ -78,7 +89,7 @@ Device& Devices::open(const backend::Backend& backend, ArrowDeviceType type, int
                        backend::device_text(type, id).c_str(), backend.name().c_str(), static_cast<long long>(count)));
   }
   // A device is opened once, also if it cannot be described the first time.
-  void*& handle = handles_[{type, id}];
+  void*& handle = handle_of({type, id});
   if (handle == nullptr) backend.call("device_open", backend.table().device_open, type, id, &handle);
   process::watch_exit();
   auto device = std::make_unique<Device>(backend, type, id, handle, false);
@@ -191,7 +202,7 @@ Device& Devices::context(const backend::Backend& backend, ArrowDeviceType type, 
 Device& Devices::adopt(ArrowDeviceType type, int64_t id, const arrowdevice_native_device& native) {
   const auto& backend = backend_of(type);
   backend.require("device_adopt", backend.table().device_adopt);
-  const std::lock_guard opening(opening_);
+  const std::lock_guard opening(opening_of(backend));
   check_process(type);
   if (type != ARROW_DEVICE_CPU) process::drivers_opened();
   void* handle = nullptr;

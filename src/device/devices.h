@@ -50,6 +50,8 @@ class Devices {
   using Key = std::pair<ArrowDeviceType, int64_t>;
 
   Device* opened(const Key& key);
+  void*& handle_of(const Key& key);
+  std::mutex& opening_of(const backend::Backend& backend);
   Device& open(const backend::Backend& backend, ArrowDeviceType type, int64_t id);
   const backend::Backend& backend_of(ArrowDeviceType type);
   Device& context(const backend::Backend& backend, ArrowDeviceType type, int64_t id, void* handle, bool adopts);
@@ -60,8 +62,10 @@ class Devices {
   std::map<Key, std::unique_ptr<Device>> devices_;
   std::map<void*, Context> contexts_;  // by the backend's handle
   std::vector<std::unique_ptr<Device>> retired_;
-  std::map<Key, void*> handles_;  // opened, but not described yet; guarded by opening_
-  std::mutex opening_;            // one device is opened at a time: drivers start their platform with the first
+  std::map<Key, void*> handles_;  // opened, but not described yet
+  // One device of a backend is opened at a time: drivers start their platform with the first. Each is taken before
+  // mutex_.
+  std::map<const backend::Backend*, std::mutex> opening_;
 };
 
 // What `to` can do with memory of `from`: ARROWDEVICE_REACH_*.

@@ -60,7 +60,7 @@ Variables path_of(const std::string& folders) { return {{"ARROWDEVICE_BACKEND_PA
 Answer ask(const std::vector<std::string>& commands, const Variables& variables, const Where& where) {
   int ends[2];
   REQUIRE(pipe(ends) == 0);
-  std::vector<std::string> arguments{ARROWDEVICE_TEST_PROBE, where.library.string()};
+  std::vector<std::string> arguments{where.program.string(), where.library.string()};
   arguments.insert(arguments.end(), commands.begin(), commands.end());
   std::vector<char*> pointers;
   for (auto& argument : arguments) pointers.push_back(argument.data());
@@ -70,6 +70,7 @@ Answer ask(const std::vector<std::string>& commands, const Variables& variables,
     for (const char* name : {"ARROWDEVICE_BACKEND_PATH", "ARROWDEVICE_SIM_DEVICES", "ARROWDEVICE_LOG"}) unsetenv(name);
     for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
     dup2(ends[1], STDOUT_FILENO);
+    if (where.user != 0 && setuid(where.user) != 0) _exit(127);
     if (chdir(where.folder.c_str()) == 0) execv(pointers[0], pointers.data());
     _exit(127);
   }
@@ -110,6 +111,7 @@ const std::vector<Broken>& broken_plugins() {
         {"unterminated", EIO, "xxxxxxxx"},
         {"too_short", EINVAL, "its required functions alone take"},
         {"empty_table", EINVAL, "the table has 0 bytes"},
+        {"half_a_function", EINVAL, "ends within a function"},
         {"other_abi", ENOTSUP, "the table has version 2, this library speaks 1"},
         {"no_types", EINVAL, "names 0 device types"},
         {"null_types", EINVAL, "device types"},

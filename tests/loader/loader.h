@@ -7,6 +7,8 @@
 //   CHECK(answer.line("get=60 ->") == "get=60 -> 0 ");
 #pragma once
 
+#include <sys/types.h>
+
 #include <cerrno>
 #include <filesystem>
 #include <map>
@@ -60,6 +62,8 @@ Variables path_of(const std::string& folders);
 struct Where {
   fs::path library = kLibrary;
   fs::path folder = "/";  // the working folder
+  fs::path program = ARROWDEVICE_TEST_PROBE;
+  uid_t user = 0;  // not 0: it is run by that user
 };
 
 // Runs the probe in an environment of which the library sees only `variables`.

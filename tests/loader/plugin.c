@@ -6,7 +6,9 @@
      PLUGIN_<DEFECT>         one of those below
      PLUGIN_WITHOUT(table)   statements that take functions out of the table */
 #include <arrowdevice/backend.h>
+#include <dlfcn.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +101,31 @@ static int queue_wait_event(void* queue, void* event, struct arrowdevice_error* 
 
 static void event_destroy(void* event) { (void)event; }
 
+#ifdef PLUGIN_RECURSES
+/* Asks the library for a device of its own type, for one of another, and for a list of all. */
+static void call_the_library(void) {
+  void* library = dlopen(getenv("ARROWDEVICE_TEST_LIBRARY"), RTLD_NOW | RTLD_NOLOAD);
+  int (*get)(ArrowDeviceType, int64_t, struct arrowdevice_device**, struct arrowdevice_error*);
+  int (*list)(struct arrowdevice_device**, int64_t, int64_t*, struct arrowdevice_error*);
+  struct arrowdevice_device* device = NULL;
+  struct arrowdevice_error error = {0};
+  int64_t n = 0;
+  *(void**)&get = dlsym(library, "arrowdevice_device_get");
+  *(void**)&list = dlsym(library, "arrowdevice_device_list");
+  printf("within: own -> %d\n", get(PLUGIN_TYPE, 0, &device, &error));
+  printf("within: another's -> %d\n", get(ARROW_DEVICE_CUDA, 0, &device, &error));
+  printf("within: all -> %d\n", list(NULL, 0, &n, &error));
+}
+#endif
+
+#ifdef PLUGIN_BLOCKS
+/* Until the named pipe has a writer. */
+static void wait_for_the_test(void) {
+  FILE* gate = fopen(getenv("ARROWDEVICE_TEST_GATE"), "r");
+  if (gate != NULL) fclose(gate);
+}
+#endif
+
 /* Half of a pair, for tables that have only one of both. */
 static inline int unpaired(void) { return ENOTSUP; }
 
@@ -152,8 +179,10 @@ const struct arrowdevice_backend* arrowdevice_backend_entry(uint32_t host_abi, s
   table->struct_size = offsetof(struct arrowdevice_backend, event_publish);
 #elif defined(PLUGIN_SHORT)
   table->struct_size = offsetof(struct arrowdevice_backend, event_destroy);
+#elif defined(PLUGIN_HALF_A_FUNCTION)
+  table->struct_size = offsetof(struct arrowdevice_backend, event_publish) + 4;
 #elif defined(PLUGIN_EMPTY)
-  table->struct_size = 0;
+table->struct_size = 0;
 #elif defined(PLUGIN_NEWER)
 memset(the_table.more, 0x5C, sizeof the_table.more);
 table->struct_size = sizeof the_table;
@@ -172,6 +201,10 @@ error->code = ENODEV;
 error->native_code = 100;
 strcpy(error->message, "the driver of the test is not installed");
 return NULL;
+#elif defined(PLUGIN_RECURSES)
+call_the_library();
+#elif defined(PLUGIN_BLOCKS)
+wait_for_the_test();
 #elif defined(PLUGIN_UNTERMINATED)
 memset(error->message, 'x', sizeof error->message);
 error->code = EIO;

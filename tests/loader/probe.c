@@ -6,6 +6,9 @@
      get=TYPE        get device 0 of the type, allocate on it, copy bytes to it and back
      count=TYPE      how many devices there are
      load=PATH       load a plugin
+     begin=TYPE      get device 0 of the type on another thread
+     open=PATH       write to a named pipe, which lets whoever reads from it go on
+     end             wait for that thread
      register        register a backend "registered" for type 60
      list            all devices
      explain         every place that was looked at
@@ -13,6 +16,7 @@
 #include <arrowdevice/arrowdevice.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +122,21 @@ static void opened(void) {
   fclose(maps);
 }
 
+static pthread_t other;
+static int other_type, other_code;
+
+static void* get_on_thread(void* unused) {
+  struct arrowdevice_device* device = NULL;
+  (void)unused;
+  other_code = CALL(arrowdevice_device_get)(other_type, 0, &device, NULL);
+  return NULL;
+}
+
+static void open_gate(const char* path) {
+  FILE* gate = fopen(path, "w"); /* returns when there is a reader */
+  if (gate != NULL) fclose(gate);
+}
+
 int main(int argc, char** argv) {
   int i;
   if (argc < 2) return 2;
@@ -139,6 +158,14 @@ int main(int argc, char** argv) {
     } else if (strncmp(command, "load=", 5) == 0) {
       int code = CALL(arrowdevice_backend_load)(command + 5, &error);
       report("load", code, &error);
+    } else if (strncmp(command, "begin=", 6) == 0) {
+      other_type = atoi(command + 6);
+      if (pthread_create(&other, NULL, get_on_thread, NULL) != 0) return 2;
+    } else if (strncmp(command, "open=", 5) == 0) {
+      open_gate(command + 5);
+    } else if (strcmp(command, "end") == 0) {
+      pthread_join(other, NULL);
+      printf("other -> %d\n", other_code);
     } else if (strcmp(command, "register") == 0) {
       int code = CALL(arrowdevice_backend_register)(probe_table(), &error);
       report(command, code, &error);
