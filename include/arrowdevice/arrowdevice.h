@@ -998,7 +998,7 @@ ARROWDEVICE_API int arrowdevice_array_select(struct ArrowDeviceArray* inout, con
  *                        ARROWDEVICE_VALIDATE_FULL: also the data, wherever it lies: buffers are on the device that
  *                        the array names and as large as its driver says they must be, `null_count` is right, offsets,
  *                        views, type ids, run ends and dictionary indices refer to what is there, prefixes of views
- *                        are those of their data, texts are UTF-8;
+ *                        are those of their data and their unused bytes zero, texts are UTF-8;
  *                        ARROWDEVICE_VALIDATE_STRICT: also what real producers neglect: `reserved` is zero, and
  *                        fields that are not nullable have no nulls where rows of the structs and lists around them
  *                        can be seen.

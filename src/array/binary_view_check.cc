@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -108,7 +109,13 @@ void BinaryViewCheck::check(int32_t field) {
 void BinaryViewCheck::check_view(int32_t field, int64_t slot, const BinaryView& view,
                                  const std::vector<int64_t>& sizes) const {
   if (view.size < 0) refuse_slot(array_, field, slot, "has length " + number(view.size));
-  if (view.is_inline()) return;
+  if (view.is_inline()) {
+    const auto* const unused = view.rest + view.size;
+    if (std::any_of(unused, std::end(view.rest), [](uint8_t byte) { return byte != 0; })) {
+      refuse_slot(array_, field, slot, "is inline, and bytes behind it are not zero");
+    }
+    return;
+  }
   const auto target = transfer::view_target(view);
   const auto n = static_cast<int64_t>(sizes.size());
   if (target.buffer < 0 || target.buffer >= n) {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "library.h"
+#include "support/snapshot.h"
 
 namespace {
 
@@ -11,36 +12,6 @@ using namespace library_test;  // NOLINT: what every line of these tests is writ
 
 constexpr Knobs kPlain{.rows = 30};
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-
-// What a spoiled array looked like before, with its children's structs and all pointers to buffers and children.
-class Healthy {
- public:
-  explicit Healthy(ArrowArray& root) { remember(root); }
-  void restore() const {
-    for (auto one = arrays_.rbegin(); one != arrays_.rend(); ++one) {
-      *one->place = one->was;
-      for (size_t i = 0; i < one->buffers.size(); ++i) one->was.buffers[i] = one->buffers[i];
-      for (size_t i = 0; i < one->children.size(); ++i) one->was.children[i] = one->children[i];
-    }
-  }
-
- private:
-  struct One {
-    ArrowArray* place;
-    ArrowArray was;
-    std::vector<const void*> buffers;
-    std::vector<ArrowArray*> children;
-  };
-  void remember(ArrowArray& array) {
-    One one{&array, array, {}, {}};
-    for (int64_t i = 0; i < array.n_buffers; ++i) one.buffers.push_back(array.buffers[i]);
-    for (int64_t i = 0; i < array.n_children; ++i) one.children.push_back(array.children[i]);
-    arrays_.push_back(std::move(one));
-    for (int64_t i = 0; i < array.n_children; ++i) remember(*array.children[i]);
-    if (array.dictionary != nullptr) remember(*array.dictionary);
-  }
-  std::vector<One> arrays_;
-};
 
 struct Call {
   const char* name;
@@ -205,7 +176,7 @@ TEST_CASE("arrays that are malformed are refused with the place, on the host and
   for (const Spoiled& spoiled : kSpoiled) {
     INFO(spoiled.what);
     for (ArrowDeviceArray* array : {sample.host.get(), there.get()}) {
-      const Healthy healthy(array->array);
+      const ArraySnapshot healthy(array->array);
       spoiled.spoil(array->array);
       check_all_refuse(*array, *sample.schema, EINVAL, spoiled.place);
       healthy.restore();

@@ -186,6 +186,8 @@ std::vector<Fault> faults() {
       {"a long text that is none", "array: slot 1 is no UTF-8", view, view_data, writes<uint8_t>(2, 28, 0xC3)},
       {"a short text that is none", "array: slot 0 is no UTF-8", view, views({{2, {'o', 'k', 0, 0}, 0, 0}}, ""),
        writes<uint8_t>(1, 5, 0x80)},
+      {"bytes behind a short text", "array: slot 0 is inline, and bytes behind it are not zero", view,
+       views({{2, {'o', 'k', 0, 0}, 0, 0}}, ""), writes<uint8_t>(1, 6, 1)},
       {"one null too many", "array: null_count is 1, and the validity bitmap has 2 nulls", field("c"), nulls,
        writes<uint8_t>(0, 0, 0b100)},
       {"no null at all", "array: null_count is 2, and the validity bitmap has 1 null", field("c"), nulls,
