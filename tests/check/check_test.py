@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 TOOL, WRONG = sys.argv.pop(1), sys.argv.pop(1)
@@ -12,6 +13,9 @@ COLUMNS = 100
 
 # Cases that say much about a backend and take little time.
 BYTES = ["--only=bytes copied", "--only=regions are copied", "--only=a copy to the device and back"]
+
+REGIONS = "regions are copied from and to their offsets"
+BYTES_ARE_THE_SAME = "bytes copied to a buffer and back are the same"
 
 # The second holds the first up for so long that the first is through before, if it does not wait.
 SLOW_PEER = "addresses,addresses:latency_us=500000"
@@ -80,21 +84,59 @@ class Check(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("/nowhere/libarrowdevice-none.so", done.stderr)
 
+    def known(self, text, name, *arguments):
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write(text)
+            file.flush()
+            return check(f"--known={file.name}", *arguments, plugin(name))
+
+    def test_what_is_known_to_fail_is_no_failure_and_what_is_unsupported_is_not_run(self):
+        lines = (f"# the odd offsets\n\nodd_offsets | expected to fail | {REGIONS} | to be | mended\n"
+                 f"odd_offsets|unsupported|{BYTES_ARE_THE_SAME}|no bytes\n")
+        done = self.known(lines, "odd_offsets", "--json", f"--only={REGIONS}", f"--only={BYTES_ARE_THE_SAME}")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        outcome, message = results(done)[REGIONS]
+        self.assertEqual(outcome, "failed as expected")
+        self.assertRegex(message, r"^to be \| mended: .*buffer_cases")
+        self.assertEqual(results(done)[BYTES_ARE_THE_SAME], ("unsupported", "no bytes"))
+
+    def test_a_hang_that_is_known_is_no_failure(self):
+        done = self.known(f"never | expected to fail | {BYTES_ARE_THE_SAME} | so it is", "never", "--timeout=2", BYTES[0])
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("so it is: it did not end within 2 seconds", done.stdout)
+
+    def test_what_passes_though_it_was_known_to_fail_is_a_failure(self):
+        done = self.known(f"right | expected to fail | {REGIONS} | once broken", "right", "--json", *BYTES)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertEqual(results(done)[REGIONS], ("passed unexpectedly", "it was expected to fail: once broken"))
+        other = self.known(f"odd_offsets | expected to fail | {REGIONS} | once broken", "right", *BYTES)
+        self.assertEqual(other.returncode, 0, other.stdout)
+
+    def test_a_wrong_line_about_what_is_known_is_named(self):
+        for line in ("right", f"right | fails | {REGIONS} | why", "right | unsupported | no such case | why",
+                     f"right | unsupported | {REGIONS} |", f" | unsupported | {REGIONS} | why"):
+            done = self.known("# first\n" + line, "right")
+            self.assertEqual((done.returncode, done.stdout), (2, ""), line)
+            self.assertRegex(done.stderr, r"\.txt:2: ", line)
+        done = check("--known=/nowhere/at/all", "cpu")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("/nowhere/at/all", done.stderr)
+
     # -- mistakes, each found by a case whose name tells of it
 
     def test_bytes_that_are_lost(self):
-        self.assertIn("regions are copied from and to their offsets", failures("odd_offsets", *BYTES))
+        self.assertIn(REGIONS, failures("odd_offsets", *BYTES))
 
     def test_nothing_done_and_success(self):
-        self.assertIn("bytes copied to a buffer and back are the same", failures("does_nothing", *BYTES))
+        self.assertIn(BYTES_ARE_THE_SAME, failures("does_nothing", *BYTES))
 
     def test_events_that_come_too_early(self):
         found = failures("too_early", *BYTES, devices="addresses:latency_us=100000")
-        self.assertIn("bytes copied to a buffer and back are the same", found)
+        self.assertIn(BYTES_ARE_THE_SAME, found)
 
     def test_events_that_never_come(self):
         found = failures("never", "--timeout=2", "--only=bytes copied")
-        self.assertEqual(found, {"bytes copied to a buffer and back are the same": "it did not end within 2 seconds"})
+        self.assertEqual(found, {BYTES_ARE_THE_SAME: "it did not end within 2 seconds"})
 
     def test_work_out_of_order(self):
         self.assertIn("a queue does its work in order", failures("order", "--only=a queue does its work"))
@@ -107,7 +149,7 @@ class Check(unittest.TestCase):
         self.assertIn("a queue is held up by an array of another device", found)
 
     def test_memory_that_is_too_small(self):
-        self.assertIn("bytes copied to a buffer and back are the same", failures("size", *BYTES))
+        self.assertIn(BYTES_ARE_THE_SAME, failures("size", *BYTES))
 
     def test_state_that_threads_share(self):
         self.assertIn("several threads copy to one device and back", failures("one_thread", "--only=several threads"))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/conformance.h"
 
-#include <string_view>
 #include <vector>
 
 #include "conformance/subject.h"
@@ -9,15 +8,6 @@
 namespace arrowdevice::conformance {
 
 namespace {
-
-const Exemption* find(std::span<const Exemption> list, const Case& one, const arrowdevice_device_info& info) {
-  for (const Exemption& exemption : list) {
-    if (std::string_view(info.backend) == exemption.backend && std::string_view(one.name) == exemption.case_name) {
-      return &exemption;
-    }
-  }
-  return nullptr;
-}
 
 std::string lacking(uint32_t needs) {
   if ((needs & kNeedsEvents) != 0) return "the device publishes no events";
@@ -76,21 +66,11 @@ Result run(const Case& one, arrowdevice_device* device) {
     Subject subject(device);
     const uint32_t missing = one.needs & ~subject.abilities();
     if (missing != 0) return {Outcome::kUnsupported, lacking(missing)};
-    if (const Exemption* exemption = find(unsupported(), one, subject.info())) {
-      return {Outcome::kUnsupported, exemption->reason};
-    }
-    const Exemption* known = find(expected_to_fail(), one, subject.info());
     std::string message = attempt(one, subject);
-    if (known == nullptr) return {message.empty() ? Outcome::kPassed : Outcome::kFailed, std::move(message)};
-    if (message.empty()) return {Outcome::kPassedUnexpectedly, known->reason};
-    return {Outcome::kFailedAsExpected, std::string(known->reason) + ": " + message};
+    return {message.empty() ? Outcome::kPassed : Outcome::kFailed, std::move(message)};
   } catch (const std::exception& error) {
     return {Outcome::kFailed, error.what()};
   }
 }
-
-// Neither list has entries: every backend of this house does all that its devices can.
-std::span<const Exemption> unsupported() { return {}; }
-std::span<const Exemption> expected_to_fail() { return {}; }
 
 }  // namespace arrowdevice::conformance

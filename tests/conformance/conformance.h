@@ -37,9 +37,9 @@ std::span<const Case> cases();
 enum class Outcome {
   kPassed,
   kFailed,
-  kUnsupported,         // the device does not have what the case needs, or its backend is on the list below
-  kFailedAsExpected,    // its backend is on the list of those that are known to fail, and it does
-  kPassedUnexpectedly,  // its backend is on that list, and it does not: take it off
+  kUnsupported,         // the device does not have what the case needs
+  kFailedAsExpected,    // for those who keep a list of what is known to fail: it does
+  kPassedUnexpectedly,  // likewise: it does not, and is to be taken off that list
 };
 
 const char* outcome_name(Outcome outcome);
@@ -53,16 +53,5 @@ struct Result {
 
 // Runs one case. What it took of the device has been given back when it passes.
 Result run(const Case& one, arrowdevice_device* device);
-
-// A case that a backend does not run, or is known to fail, and why.
-struct Exemption {
-  const char* backend;
-  const char* case_name;
-  const char* reason;
-};
-// For ever: the device or its API cannot.
-std::span<const Exemption> unsupported();
-// For now: to be mended.
-std::span<const Exemption> expected_to_fail();
 
 }  // namespace arrowdevice::conformance

@@ -14,6 +14,7 @@
 #include "command.h"
 #include "conformance/conformance.h"
 #include "json.h"
+#include "known.h"
 #include "terminal.h"
 
 namespace arrowdevice::tool {
@@ -28,6 +29,7 @@ struct Options {
   std::vector<std::string> only;     // parts of names
   std::vector<std::string> plugins;  // absolute paths
   std::vector<std::string> devices;  // "cuda:1"
+  KnownCases known;
   std::chrono::seconds patience{120};
 };
 
@@ -70,10 +72,19 @@ std::vector<Verdict> check(const Subject& subject, const Options& options) {
   std::vector<Verdict> verdicts;
   const auto all = conformance::cases();
   const auto tell = [&](const std::string& name, Outcome outcome, const std::string& message) {
-    verdicts.push_back({name, outcome, message});
+    auto result = options.known.judge(subject.backend, name, {outcome, message});
+    verdicts.push_back({name, result.outcome, std::move(result.message)});
     if (!options.json) print_verdict(verdicts.back());
   };
-  std::vector<size_t> left = asked_for(options);
+  std::vector<size_t> left;
+  for (const size_t index : asked_for(options)) {
+    const std::string* const why_not = options.known.unsupported(subject.backend, all[index].name);
+    if (why_not == nullptr) {
+      left.push_back(index);
+    } else {
+      tell(all[index].name, Outcome::kUnsupported, *why_not);
+    }
+  }
   while (!left.empty()) {
     const CasesRun run = run_cases(
         subject.device, options.plugins, left, options.patience,
@@ -123,6 +134,7 @@ std::chrono::seconds parse_patience(const std::string& text) {
 
 Options parse(const std::vector<std::string>& arguments) {
   constexpr std::string_view kOnly = "--only=";
+  constexpr std::string_view kKnown = "--known=";
   constexpr std::string_view kTimeout = "--timeout=";
   Options options;
   for (const std::string& argument : arguments) {
@@ -134,6 +146,8 @@ Options parse(const std::vector<std::string>& arguments) {
       options.require_device = true;
     } else if (argument.compare(0, kOnly.size(), kOnly) == 0) {
       options.only.push_back(argument.substr(kOnly.size()));
+    } else if (argument.compare(0, kKnown.size(), kKnown) == 0) {
+      options.known.read(argument.substr(kKnown.size()));
     } else if (argument.compare(0, kTimeout.size(), kTimeout) == 0) {
       options.patience = parse_patience(argument.substr(kTimeout.size()));
     } else if (argument.empty() || argument[0] == '-') {
