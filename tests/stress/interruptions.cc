@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// What comes between: signals that arrive during a wait, and releases of producers that take their time.
+#include <pthread.h>
+#include <signal.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <thread>
+
+#include "program.h"
+#include "spy.h"
+
+namespace {
+
+using namespace stress;  // NOLINT: what every line of these programs is written with
+namespace control = arrowdevice::sim::control;
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kShort = 100'000'000;  // nanoseconds
+
+// -- signals
+
+std::atomic<int64_t> signals_handled{0};
+
+// Sends this thread signals, without SA_RESTART, for as long as it lives.
+class Signals {
+ public:
+  Signals() : target_(pthread_self()) {
+    struct sigaction action {};
+    action.sa_handler = [](int) { ++signals_handled; };
+    check(sigaction(SIGUSR1, &action, nullptr) == 0, "no handler for signals");
+    sender_ = std::thread([this] {
+      while (!is_over_) {
+        pthread_kill(target_, SIGUSR1);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    });
+  }
+  ~Signals() {
+    is_over_ = true;
+    sender_.join();
+  }
+  Signals(const Signals&) = delete;
+
+ private:
+  const pthread_t target_;
+  std::atomic<bool> is_over_{false};
+  std::thread sender_;
+};
+
+// Does it while device 0 is held for a while, and signals arrive.
+void interrupted(const std::function<void()>& wait) {
+  constexpr int64_t kEnough = 20;
+  const int64_t handled = signals_handled;
+  const Signals signals;
+  std::thread resumer([handled] {
+    while (signals_handled < handled + kEnough) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    control::resume(0);
+  });
+  wait();
+  resumer.join();
+}
+
+void waits_go_on() {
+  register_spy();
+  const Sample sample(batch());
+  const Array host = sample.host();
+  auto* const queue = make_queue(sim(0));
+  const auto pending = [&] {
+    control::hold(0);
+    return copy(*host, *sample.schema, sim(0), ARROWDEVICE_COPY_ASYNC, queue);
+  };
+  {
+    const Array array = pending();
+    interrupted([&] { must(arrowdevice_array_wait, array.get(), nullptr, -1); });
+    check_same(difference(sample, *array));
+  }
+  {
+    const Array array = pending();
+    interrupted([&] { must(arrowdevice_queue_finish, queue, -1); });
+    check_same(difference(sample, *array));
+  }
+  {
+    const Array array = pending();
+    interrupted([&] { check_same(difference(sample, *array)); });  // copies it to the host
+  }
+  {
+    Array array = pending();
+    must(arrowdevice_array_release_after, array.get(), queue);
+    interrupted([&] { must(arrowdevice_quiesce, -1); });
+  }
+  arrowdevice_queue_destroy(queue);
+  must(arrowdevice_quiesce, -1);
+  check_equal(control::refused(), 0, "refused calls");
+}
+
+void time_outs_do_not_come_early() {
+  register_spy();
+  const Sample sample(batch());
+  const Array host = sample.host();
+  control::hold(0);
+  const Array array = copy(*host, *sample.schema, sim(0), ARROWDEVICE_COPY_ASYNC);
+  {
+    const Signals signals;
+    const auto begin = Clock::now();
+    must_fail(ETIMEDOUT, arrowdevice_array_wait, array.get(), nullptr, kShort);
+    check(Clock::now() - begin >= std::chrono::nanoseconds(kShort), "a wait ended before its time");
+  }
+  control::resume(0);
+  must(arrowdevice_array_wait, array.get(), nullptr, -1);
+  check_same(difference(sample, *array));
+}
+
+// -- releases that take their time
+
+// What a producer's release waits for, and what it wraps.
+struct SlowRelease {
+  ArrowArray inner;
+  std::promise<void> began;
+  std::shared_future<void> may_end;
+  std::atomic<int>* ends;
+};
+
+void release_slowly(ArrowArray* array) {
+  auto* const slow = static_cast<SlowRelease*>(array->private_data);
+  slow->began.set_value();
+  slow->may_end.wait();
+  slow->inner.release(&slow->inner);
+  ++*slow->ends;
+  array->release = nullptr;
+  delete slow;
+}
+
+// An array whose producer does not return from its release before it may.
+struct SlowArray {
+  SlowArray(const Sample& sample, const std::shared_future<void>& may_end, std::atomic<int>* ends)
+      : array(sample.host()) {
+    auto* const slow = new SlowRelease{array->array, {}, may_end, ends};
+    began = slow->began.get_future();
+    array->array.release = release_slowly;
+    array->array.private_data = slow;
+  }
+
+  Array array;
+  std::future<void> began;
+};
+
+// All that others do meanwhile, on the same devices.
+void work(const Sample& sample) {
+  const Array host = sample.host();
+  for (const int64_t id : {0, 2}) {
+    const Array there = copy(*host, *sample.schema, sim(id), ARROWDEVICE_COPY_ASYNC);
+    must(arrowdevice_array_wait, there.get(), nullptr, -1);
+    check_same(difference(sample, *there));
+    arrowdevice_pool* pool = nullptr;
+    must(arrowdevice_device_pool, sim(id), &pool);
+    must(arrowdevice_pool_trim, pool);
+  }
+}
+
+void others_work_meanwhile() {
+  register_spy();
+  const Sample sample(batch());
+  std::atomic<int> ends{0};
+  // Released by its owner, by its last share, by a move to a device, and by a copy that was its last user.
+  const std::function<void(Array&)> ways[] = {
+      [](Array& array) { array.reset(); },
+      [](Array& array) {
+        Array last = share(array);
+        array.reset();
+        last.reset();
+      },
+      [&](Array& array) {
+        Array there;
+        must(arrowdevice_array_move_to, array.get(), sample.schema.get(), sim(0),
+             static_cast<const arrowdevice_copy_options*>(nullptr), there.out());
+      },
+      [&](Array& array) {
+        const Array there = copy(*array, *sample.schema, sim(2), ARROWDEVICE_COPY_ASYNC);
+        array.reset();
+      },
+  };
+  for (const auto& way : ways) {
+    std::promise<void> may_end;
+    SlowArray slow(sample, may_end.get_future().share(), &ends);
+    std::thread owner([&] { way(slow.array); });
+    slow.began.wait();
+    work(sample);
+    const int before = ends;
+    may_end.set_value();
+    owner.join();
+    must(arrowdevice_quiesce, -1);
+    check_equal(ends - before, 1, "ends of a slow release");
+  }
+  check_equal(sample.ledger.live(), 0, "host arrays that are alive");
+  check_equal(Ledger::mistakes(), 0, "arrays that were released twice");
+}
+
+// Deferred behind a queue it comes from a thread of the library.
+void deferred_releases_do_not_hold_up_others() {
+  register_spy();
+  const Sample sample(batch());
+  std::atomic<int> ends{0};
+  std::promise<void> may_end;
+  SlowArray slow(sample, may_end.get_future().share(), &ends);
+  auto* const queue = make_queue(sim(0));
+  must(arrowdevice_array_release_after, slow.array.get(), queue);
+  slow.began.wait();
+  work(sample);
+  must_fail(ETIMEDOUT, arrowdevice_quiesce, kShort);
+  check_equal(ends, 0, "ends of a slow release");
+  may_end.set_value();
+  must(arrowdevice_quiesce, -1);
+  check_equal(ends, 1, "ends of a slow release");
+  arrowdevice_queue_destroy(queue);
+  check_equal(sample.ledger.live(), 0, "host arrays that are alive");
+}
+
+constexpr Scenario kScenarios[] = {
+    {"waits go on after signals, and come to their end", waits_go_on},
+    {"a time-out does not come early for a signal", time_outs_do_not_come_early},
+    {"while a producer releases, others work", others_work_meanwhile},
+    {"while a deferred release takes its time, others work, and quiescing waits for it",
+     deferred_releases_do_not_hold_up_others},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return play(kScenarios, argc, argv); }
