@@ -144,7 +144,7 @@ def problem(data):
     """What pyarrow's full validation says; None if all is well."""
     try:
         data.validate(full=True)
-    except pa.ArrowInvalid as error:
+    except pa.ArrowException as error:
         return str(error)
     return None
 

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Golden files in which bytes were changed. What pyarrow still opens and exports is taken in, validated and copied as it
+is, or refused with a reason, and kept: never a crash, never other rows."""
+
+import ctypes as C
+import errno
+import io
+import os
+import random
+import re
+
+import arrowdevice_ffi as ad
+import pyarrow as pa
+import pytest
+from test_golden import FILES, batches_of, path_of
+from trips import export, import_back, problem, same, take_back
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
+MUTATIONS = int(os.environ.get("ARROWDEVICE_TEST_MUTATIONS", "40"))  # of each file
+
+# What pyarrow refuses and is no danger to who reads the buffers: values that their types do not have, list views
+# under nulls, and unions whose offsets go back.
+HARMLESS = re.compile(
+    "does not represent a whole number of days|does not fit in precision|is not within the acceptable range"
+    r"|Offset invariant failure: (size|offset for slot \d+ out of bounds\. Expected)|has non-monotonic offset"
+)
+
+
+def mutated(data, seed):
+    """The bytes with one to four places changed, each time the same for a seed."""
+    chance = random.Random(seed)
+    changed = bytearray(data)
+    for _ in range(chance.randint(1, 4)):
+        place = chance.randrange(len(changed))
+        byte = chance.choice((0, 1, 0x7F, 0x80, 0xFF, chance.randrange(256), changed[place] ^ 1 << chance.randrange(8)))
+        changed[place] = byte
+    return bytes(changed)
+
+
+def opened(data):
+    """The batches that pyarrow reads from it and finds sound enough to hand on, by which their buffers are large enough;
+    nothing where it refuses."""
+    try:
+        with pa.ipc.open_stream(io.BytesIO(data)) as reader:
+            batches = list(reader)
+        for batch in batches:
+            batch.validate()
+            assert all(field.name is not None for field in batch.schema) and str(batch.schema)
+    except (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError):  # the last: a name that is no text
+        return []
+    return batches
+
+
+def import_fully(machine, array, schema):
+    """Imports it with full validation, and gives up the view again."""
+    view, out = C.c_void_p(), ad.DeviceArray(machine.lib)
+    options = ad.ImportOptions(flags=ad.IMPORT_SIZES, validate=ad.VALIDATE_FULL)
+    machine.lib.array_import(C.byref(array.c), C.byref(schema.c), C.byref(options), C.byref(view))
+    machine.lib.view_detach(view, C.byref(out.c))
+    return out
+
+
+def rows(batch):
+    """Something to compare where a value is not equal to itself, as NaN is not."""
+    return repr([column.to_pylist() for column in batch.columns])
+
+
+def problems(batch):
+    """What pyarrow's full validation has against the columns: the first of each."""
+    try:
+        columns = batch.columns
+    except KeyError:  # a type that pyarrow knows in C++ only
+        columns = [batch]
+    return [one for one in map(problem, columns) if one]
+
+
+def check(machine, batch):
+    """Whether the batch was passed, which is for both of us to agree on. Whatever is wrong raises."""
+    found = problems(batch)
+    array, schema = export(machine.lib, batch)
+    here = ad.DeviceArray.from_host(array)
+    try:
+        here = import_fully(machine, here, schema)
+    except ad.ArrowDeviceError as error:
+        assert (error.code, here.released) == (errno.EINVAL, False), error
+        assert found, error
+        return False
+    assert all(HARMLESS.search(one) for one in found), found
+    try:
+        here.validate(schema, ad.VALIDATE_STRICT)
+    except ad.ArrowDeviceError as error:
+        assert "null" in error.message, error  # where a field does not allow them
+    there = here.copy(machine.sim0, schema).copy(machine.sim1, schema)
+    there.validate(schema, ad.VALIDATE_FULL)
+    received = take_back(there.to_host(schema), schema, pa.RecordBatch)
+    expected = import_back(batch)  # a name may have ended early
+    assert same(received, expected) or rows(received) == rows(expected)
+    return True
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_mutated_golden_file_is_copied_as_it_is_or_refused(machine, name):
+    batches_of(name)  # fails or skips where there are no files
+    with open(path_of(name), "rb") as file:
+        data = file.read()
+    outcomes = {True: 0, False: 0}
+    for seed in range(MUTATIONS):
+        for number, batch in enumerate(opened(mutated(data, f"{name} {seed}"))):
+            try:
+                outcomes[check(machine, batch)] += 1
+            except Exception as error:
+                # Without a trace, which would print the batch: pyarrow may crash with it.
+                pytest.fail(f"mutation {seed}, batch {number}: {error!r}", pytrace=False)
+    print(f"{name}: {outcomes[True]} batches passed, {outcomes[False]} refused")
