@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what building and testing needs, where that is missing; says nothing and does nothing where it is there.
 # Debian and Ubuntu: by apt-get, through sudo unless run as root. Elsewhere: says what to install, and fails.
+#
+#   scripts/install-deps.sh [PACKAGE]...
+#
+# The packages are Debian's, needed on top for what the caller does.
 set -eu
 
 need() { command -v "$1" >/dev/null 2>&1; }
@@ -49,9 +53,12 @@ if [ -n "${CI:-}" ]; then
   need clang-format || want clang-format
   need clang-tidy || want clang-tidy
   need valgrind || want valgrind
+  need abidiff || want abigail-tools
   # Its headers are compared with what the backend declares of them.
   [ -f /usr/include/hip/hip_runtime_api.h ] || [ -d /opt/rocm/include/hip ] || optional="$optional libamdhip64-dev"
 fi
+
+for package in "$@"; do installed "$package" || ! need dpkg-query || want "$package"; done
 
 available() {
   for package in $optional; do

@@ -30,6 +30,10 @@
 
 #include "arrowdevice.h"
 
+#if !defined(__cpp_exceptions) && !defined(__EXCEPTIONS) && !defined(_CPPUNWIND)
+#error "arrowdevice.hpp tells of failures by exceptions; a program without them uses arrowdevice.h"
+#endif
+
 namespace arrowdevice {
 namespace cpp {
 

@@ -19,8 +19,8 @@ using api::required;
 
 namespace {
 
-constexpr uint32_t kFirstCopyOptionsSize = sizeof(arrowdevice_copy_options);
-constexpr uint32_t kFirstImportOptionsSize = sizeof(arrowdevice_import_options);
+constexpr uint32_t kFirstCopyOptionsSize = first_size<arrowdevice_copy_options>(40);
+constexpr uint32_t kFirstImportOptionsSize = first_size<arrowdevice_import_options>(40);
 
 // Out structs are marked released first, so that a failure leaves them so; one that is an input is refused before.
 void prepare(ArrowDeviceArray* out, const void* input) {

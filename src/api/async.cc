@@ -11,7 +11,7 @@ using api::required;
 
 namespace {
 
-constexpr uint32_t kFirstAsyncOptionsSize = sizeof(arrowdevice_async_options);
+constexpr uint32_t kFirstAsyncOptionsSize = first_size<arrowdevice_async_options>(64);
 constexpr int32_t kDefaultDepth = 4;
 
 stream::AsyncOptions read(const arrowdevice_async_options* given) {

@@ -15,9 +15,9 @@ namespace {
 
 using CountersOut = struct arrowdevice_device_counters;  // a function has that name too
 
-constexpr uint32_t kFirstInfoSize = sizeof(arrowdevice_device_info);
-constexpr uint32_t kFirstCountersSize = sizeof(CountersOut);
-constexpr uint32_t kFirstNativeSize = sizeof(arrowdevice_native_device);
+constexpr uint32_t kFirstInfoSize = first_size<arrowdevice_device_info>(280);
+constexpr uint32_t kFirstCountersSize = first_size<CountersOut>(80);
+constexpr uint32_t kFirstNativeSize = first_size<arrowdevice_native_device>(104);
 
 }  // namespace
 

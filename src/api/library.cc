@@ -14,7 +14,7 @@ using api::required;
 
 namespace {
 
-constexpr uint32_t kFirstReportSize = sizeof(arrowdevice_backend_report);
+constexpr uint32_t kFirstReportSize = first_size<arrowdevice_backend_report>(1536);
 
 template <size_t Capacity>
 void set_text(char (&out)[Capacity], const std::string& text) noexcept {

@@ -20,9 +20,9 @@ namespace {
 
 using device::PoolStats;
 
-constexpr uint32_t kFirstNativeQueueSize = sizeof(arrowdevice_native_queue);
-constexpr uint32_t kFirstPoolOptionsSize = sizeof(arrowdevice_pool_options);
-constexpr uint32_t kFirstPoolStatsSize = sizeof(PoolStats);
+constexpr uint32_t kFirstNativeQueueSize = first_size<arrowdevice_native_queue>(16);
+constexpr uint32_t kFirstPoolOptionsSize = first_size<arrowdevice_pool_options>(56);
+constexpr uint32_t kFirstPoolStatsSize = first_size<PoolStats>(48);
 
 // Memory that waits for a queue's work.
 struct DeferredFree final : device::Deferred {

@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Holds the ABI of a library that was built with debug information against what tests/abi/libarrowdevice.abixml has:
+#
+#   scripts/check-abi.sh [LIBRARY]           fails where a function or a type is not what it was
+#   scripts/check-abi.sh --update [LIBRARY]  writes the file anew, with what the library has now
+#
+# LIBRARY is the one that scripts/test.sh has built, unless it is named. New functions are fine, and are printed; an update
+# lists them. A struct that has grown at its end, as docs/abi.md allows, needs an update too: look at what it changes.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+baseline=$root/tests/abi/libarrowdevice.abixml
+update=false
+if [ "${1:-}" = --update ]; then
+  update=true
+  shift
+fi
+library=${1:-${ARROWDEVICE_BUILD:-$root/build-scripts}/test/src/libarrowdevice.so}
+
+fail() {
+  echo "check-abi.sh: $1" >&2
+  exit 1
+}
+
+for tool in abidw abidiff; do
+  command -v "$tool" >/dev/null 2>&1 || fail "$tool is not here: install abigail-tools, the name of Debian's package"
+done
+[ -f "$library" ] || fail "there is no $library: run scripts/test.sh first, or name a library"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# What the C++ behind the functions uses is nobody's business, nor is where it was built.
+cat >"$work/internal" <<'EOF'
+[suppress_type]
+  name_regexp = ^(std|__gnu_cxx|arrowdevice)::
+  drop = yes
+EOF
+abidw --suppressions "$work/internal" --headers-dir "$root/include" --drop-private-types --exported-interfaces-only \
+  --no-show-locs --no-comp-dir-path --no-corpus-path --no-elf-needed --no-parameter-names --type-id-style hash \
+  --out-file "$work/full" "$library"
+sed "s|path='[^']*/src/|path='src/|" "$work/full" >"$work/now"
+
+symbols() { sed -n "s/.*<elf-symbol name='\([^']*\)'.*/\1/p" "$1" | LC_ALL=C sort; }
+symbols "$work/now" >"$work/symbols-now"
+sed -n "s/.* elf-symbol-id='\([^'@]*\).*/\1/p" "$work/now" | LC_ALL=C sort -u >"$work/described"
+
+# Of a function without debug information only the name could be compared.
+LC_ALL=C comm -23 "$work/symbols-now" "$work/described" >"$work/unknown"
+if [ -s "$work/unknown" ]; then
+  cat "$work/unknown" >&2
+  fail "nothing is known of these but their names: build $library with -Ddebug=true -Dcpp_args=-fno-ipa-icf"
+fi
+# What leaves the library is what its version script lists.
+listed=$(sed -n 's/^ *global: *\(.*\);/\1/p' "$root/src/libarrowdevice.map")
+while read -r symbol; do
+  # shellcheck disable=SC2254  # a pattern
+  case $symbol in
+    $listed) ;;
+    *) fail "$symbol is exported, and src/libarrowdevice.map does not list it" ;;
+  esac
+done <"$work/symbols-now"
+
+if "$update"; then
+  cp "$work/now" "$baseline"
+  echo "$(wc -l <"$work/symbols-now") functions are written down in $baseline"
+  exit 0
+fi
+
+symbols "$baseline" >"$work/symbols-then"
+# Bits 4 and 8: something is not what it was. The others: abidiff itself has failed.
+code=0
+abidiff --no-added-syms "$baseline" "$work/now" >"$work/report" 2>&1 || code=$?
+if [ "$code" -ne 0 ]; then
+  cat "$work/report"
+  fail "this is not the ABI of tests/abi/libarrowdevice.abixml; docs/abi.md says what may change"
+fi
+LC_ALL=C comm -13 "$work/symbols-then" "$work/symbols-now" | sed 's/^/new: /'
+echo "$(wc -l <"$work/symbols-then") functions are what they were"

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queues, pools and bytes. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <stdlib.h>
+
+#include "program.h"
+
+enum { SIZE = 256, HALF = SIZE / 2 };
+
+static void check_queue(struct arrowdevice_device* device, int required_only) {
+  int handle = 0;
+  struct arrowdevice_queue *queue, *wrapped;
+  struct arrowdevice_native_queue native = {.struct_size = sizeof native, .family = 11, .queue = &handle};
+  OK(arrowdevice_queue_create(device, &queue, &error));
+  OK(arrowdevice_queue_finish(queue, -1, &error));
+  if (required_only) {
+    FAILS(ENOTSUP, arrowdevice_queue_wrap(device, &native, &wrapped, &error));
+    CHECK(wrapped == NULL);
+    FAILS(ENOTSUP, arrowdevice_queue_native(queue, &native, &error));
+  } else {
+    OK(arrowdevice_queue_wrap(device, &native, &wrapped, &error));
+    memset(&native, 0, sizeof native);
+    native.struct_size = sizeof native;
+    OK(arrowdevice_queue_native(wrapped, &native, &error));
+    CHECK(native.struct_size == sizeof native && native.family == 11 && native.queue == &handle);
+    arrowdevice_queue_destroy(wrapped);
+  }
+  arrowdevice_queue_destroy(queue);
+}
+
+/* -- a pool over the program's own allocator */
+
+struct own {
+  int allocations, deallocations, destroyed;
+};
+
+static int own_allocate(void* user, int64_t size, int64_t alignment, void* native_queue, void** out) {
+  struct own* own = user;
+  (void)native_queue;
+  ++own->allocations;
+  return posix_memalign(out, (size_t)(alignment > 64 ? alignment : 64), (size_t)size);
+}
+
+static void own_deallocate(void* user, void* buffer, int64_t size, void* native_queue) {
+  struct own* own = user;
+  (void)size, (void)native_queue;
+  ++own->deallocations;
+  free(buffer);
+}
+
+static void own_destroy(void* user) { ++((struct own*)user)->destroyed; }
+
+static void check_own_pool(struct arrowdevice_device* cpu) {
+  struct own own = {0, 0, 0};
+  const struct arrowdevice_pool_options options = {.struct_size = sizeof options,
+                                                   .keep = -1,
+                                                   .cap = 1 << 20,
+                                                   .allocate = own_allocate,
+                                                   .deallocate = own_deallocate,
+                                                   .destroy = own_destroy,
+                                                   .user = &own};
+  struct arrowdevice_pool* pool;
+  void* buffer;
+  OK(arrowdevice_pool_create(cpu, &options, &pool, &error));
+  OK(arrowdevice_buffer_allocate(cpu, pool, NULL, SIZE, &buffer, &error));
+  CHECK(own.allocations == 1);
+  arrowdevice_buffer_free(cpu, NULL, buffer);
+  CHECK(own.deallocations == 1);
+  FAILS(ENOMEM, arrowdevice_buffer_allocate(cpu, pool, NULL, 2 << 20, &buffer, &error));
+  arrowdevice_pool_destroy(pool);
+  CHECK(own.destroyed == 1);
+}
+
+/* -- a pool over the driver's */
+
+static void check_pool(struct arrowdevice_device* device) {
+  const struct arrowdevice_pool_options options = {.struct_size = sizeof options, .keep = 1 << 20};
+  struct arrowdevice_pool_stats stats = {.struct_size = sizeof stats};
+  struct arrowdevice_pool *pool, *own, *used;
+  void* buffer;
+  OK(arrowdevice_pool_create(device, &options, &pool, &error));
+  OK(arrowdevice_device_pool(device, &own, &error));
+  CHECK(own != NULL && own != pool);
+  OK(arrowdevice_device_set_pool(device, pool, &error));
+  OK(arrowdevice_device_pool(device, &used, &error));
+  CHECK(used == pool);
+
+  OK(arrowdevice_buffer_allocate(device, NULL, NULL, SIZE, &buffer, &error));
+  OK(arrowdevice_pool_stats(pool, &stats, &error));
+  CHECK(stats.struct_size == sizeof stats);
+  CHECK(stats.used >= SIZE);
+  CHECK(stats.allocations == 1);
+  CHECK(stats.driver_allocations == 1);
+  arrowdevice_buffer_free(device, NULL, buffer);
+  OK(arrowdevice_pool_stats(pool, &stats, &error));
+  CHECK(stats.used == 0);
+  CHECK(stats.kept >= SIZE);
+  CHECK(stats.peak >= stats.kept);
+  OK(arrowdevice_pool_trim(pool, &error));
+  OK(arrowdevice_pool_stats(pool, &stats, &error));
+  CHECK(stats.kept == 0);
+
+  OK(arrowdevice_device_set_pool(device, NULL, &error));
+  OK(arrowdevice_device_pool(device, &used, &error));
+  CHECK(used == own);
+  arrowdevice_pool_destroy(pool);
+}
+
+/* -- bytes, to the device, within it in halves the other way round, and back */
+
+static void check_copies(struct arrowdevice_device* device) {
+  unsigned char in[SIZE], out[SIZE];
+  for (int i = 0; i < SIZE; ++i) in[i] = (unsigned char)(i * 7 + 3);
+  memset(out, 0, sizeof out);
+
+  struct arrowdevice_queue* queue;
+  void *first, *second, *part;
+  OK(arrowdevice_queue_create(device, &queue, &error));
+  OK(arrowdevice_buffer_allocate(device, NULL, queue, SIZE, &first, &error));
+  OK(arrowdevice_buffer_allocate(device, NULL, queue, SIZE, &second, &error));
+  OK(arrowdevice_buffer_sub(device, second, HALF, HALF, &part, &error));
+  CHECK((char*)part == (char*)second + HALF); /* a device with addresses */
+
+  const struct arrowdevice_copy_region in_regions[] = {
+      {.to = device, .dst = first, .src = in, .size = HALF},
+      {.to = device, .dst = first, .dst_offset = HALF, .src = in, .src_offset = HALF, .size = HALF},
+  };
+  const struct arrowdevice_copy_region within[] = {
+      {.to = device, .dst = second, .from = device, .src = first, .src_offset = HALF, .size = HALF},
+      {.to = device, .dst = part, .from = device, .src = first, .size = HALF},
+  };
+  const struct arrowdevice_copy_region back[] = {{.dst = out, .from = device, .src = second, .size = SIZE}};
+  OK(arrowdevice_buffer_copy(queue, in_regions, 2, &error));
+  OK(arrowdevice_buffer_copy(queue, within, 2, &error));
+  OK(arrowdevice_buffer_copy(queue, back, 1, &error));
+  OK(arrowdevice_queue_finish(queue, -1, &error));
+  CHECK(memcmp(out, in + HALF, HALF) == 0);
+  CHECK(memcmp(out + HALF, in, HALF) == 0);
+
+  const struct arrowdevice_copy_region negative[] = {{.dst = out, .from = device, .src = second, .size = -1}};
+  FAILS(EINVAL, arrowdevice_buffer_copy(queue, negative, 1, &error));
+  arrowdevice_buffer_sub_free(device, part);
+  arrowdevice_buffer_free(device, queue, second);
+  arrowdevice_buffer_free(device, queue, first);
+  arrowdevice_buffer_free(device, NULL, in); /* left alone, and logged */
+  arrowdevice_queue_destroy(queue);
+}
+
+void check_bytes(struct arrowdevice_device* device, struct arrowdevice_device* cpu, int required_only) {
+  check_queue(device, required_only);
+  check_own_pool(cpu);
+  check_pool(device);
+  check_copies(device);
+}

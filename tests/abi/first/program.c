@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program of the first release: first-program DEVICE [PLUGIN]. Calls every function that the library had then, and
+ * holds the results against what the header of then promises. DEVICE is one of plugin.c; PLUGIN is its file, or it is
+ * found in ARROWDEVICE_BACKEND_PATH.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "program.h"
+
+#include <arrowdevice/backend.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* plugin.c is a part of the program as well, under another name and for another device type. */
+const struct arrowdevice_backend* arrowdevice_backend_entry(uint32_t host_abi, struct arrowdevice_error* out);
+
+struct arrowdevice_error error;
+static int failures;
+static int logged;
+
+void is_not_so(const char* file, int line, const char* condition) {
+  ++failures;
+  fprintf(stderr, "%s:%d: not so: %s\n", file, line, condition);
+}
+
+void succeeds(const char* file, int line, const char* call, int code) {
+  if (code == 0) {
+    if (error.code != 0) is_not_so(file, line, "error is untouched on success");
+    return;
+  }
+  fprintf(stderr, "%s:%d: %s\n  failed with %d (%s): %s\n", file, line, call, code, strerror(code), error.message);
+  exit(1);
+}
+
+void fails(const char* file, int line, const char* call, int expected, int code) {
+  if (code == expected && error.code == expected && error.message[0] != '\0') return;
+  ++failures;
+  fprintf(stderr, "%s:%d: %s\n  gave %d and error %d \"%s\", not %d (%s)\n", file, line, call, code, error.code,
+          error.message, expected, strerror(expected));
+}
+
+static void note_log(void* user, int level, const char* message) {
+  if (user == &logged && level >= 0 && level <= 3 && message != NULL) ++logged;
+}
+
+/* What came of the backends: the plugin and the one in the program are loaded. */
+static void check_reports(const char* plugin) {
+  int loaded = 0, linked = 0, code = 0;
+  for (int64_t i = 0; code == 0; ++i) {
+    struct arrowdevice_backend_report report = {.struct_size = sizeof report};
+    code = arrowdevice_backend_explain(i, &report, &error);
+    if (code != 0 || report.status != 0) continue;
+    loaded += strcmp(report.name, plugin) == 0 && report.path[0] == '/';
+    linked += strcmp(report.name, "linked") == 0 && report.path[0] == '\0';
+  }
+  CHECK(code == ENOENT);
+  CHECK(loaded == 1);
+  CHECK(linked == 1);
+  FAILS(EINVAL, arrowdevice_backend_load("libarrowdevice-relative.so", &error));
+  FAILS(ENOENT, arrowdevice_backend_load("/nowhere/libarrowdevice-nowhere.so", &error));
+}
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    fprintf(stderr, "usage: first-program DEVICE [PLUGIN]\n");
+    return 2;
+  }
+  CHECK(arrowdevice_version() != NULL && arrowdevice_version()[0] != '\0');
+  arrowdevice_set_log_handler(note_log, &logged);
+  OK(arrowdevice_set_manual_reaping(1, &error));
+
+  const struct arrowdevice_backend* table = arrowdevice_backend_entry(ARROWDEVICE_BACKEND_ABI_VERSION, &error);
+  OK(arrowdevice_backend_register(table, &error));
+  FAILS(EEXIST, arrowdevice_backend_register(table, &error));
+  if (argc > 2) OK(arrowdevice_backend_load(argv[2], &error));
+
+  struct arrowdevice_device *device, *cpu, *linked;
+  OK(arrowdevice_device_find(argv[1], &device, &error));
+  OK(arrowdevice_device_find("cpu", &cpu, &error));
+  OK(arrowdevice_device_find("webgpu:0", &linked, &error));
+  struct arrowdevice_device_info info = {.struct_size = sizeof info};
+  OK(arrowdevice_device_describe(device, &info, &error));
+
+  const int required_only = strcmp(info.backend, "required") == 0;
+  check_devices(device, cpu, required_only);
+  check_reports(info.backend);
+  check_bytes(device, cpu, required_only);
+  check_arrays(device, linked);
+  check_streams(device, linked);
+  check_async(device, linked);
+
+  int64_t done = -1;
+  OK(arrowdevice_reap(-1, &done, &error));
+  CHECK(done >= 0);
+  OK(arrowdevice_quiesce(-1, &error));
+  /* A thread of a stream may be about to let go of its last array. */
+  const time_t begin = time(NULL);
+  while (live_structs() != 0 && time(NULL) - begin < 60) sched_yield();
+  CHECK(live_structs() == 0);
+  CHECK(logged > 0);
+  arrowdevice_set_log_handler(NULL, NULL);
+  if (failures > 0) fprintf(stderr, "%d things are not as the first release had them\n", failures);
+  return failures > 0 ? 1 : 0;
+}
