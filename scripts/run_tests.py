@@ -166,8 +166,9 @@ def read_counts(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", nargs="?")
-    parser.add_argument("--pytest", metavar="FOLDER", action="append", default=[], help="also run pytest on this folder")
+    parser.add_argument("--pytest", metavar="PATH", action="append", default=[], help="also run pytest on this folder or file")
     parser.add_argument("--python", default=sys.executable, help="the Python that has pytest and pyarrow")
+    parser.add_argument("--no-meson", action="store_true", help="run none of the Meson tests")
     parser.add_argument("--suite", action="append", default=[], help="run this suite of Meson tests only")
     parser.add_argument("--no-suite", action="append", default=[], help="leave out a suite of Meson tests")
     parser.add_argument("--counts-to", metavar="FILE", help="write the counts there too")
@@ -183,7 +184,8 @@ def main():
         parser.error("which build?")
     build = os.path.abspath(arguments.build)
     os.environ["ARROWDEVICE_PYTHON"] = arguments.python
-    counts.merge(run_meson(build, arguments.suite, arguments.no_suite))
+    if not arguments.no_meson:
+        counts.merge(run_meson(build, arguments.suite, arguments.no_suite))
     for folder in arguments.pytest:
         counts.merge(run_pytest(arguments.python, build, os.path.abspath(folder)))
         golden = os.path.join(os.path.abspath(folder), "test_golden.py")

@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Fuzzes with libFuzzer under the address and undefined sanitizers, as many targets at once as there are processors, and
+# prints how many inputs each has seen. It begins with the inputs of tests/fuzz/corpus and of earlier runs, which are kept
+# beside the build. An input that finds something is kept in the build folder, and the exit code is 1.
+#
+#   scripts/fuzz.sh [--seconds=N | --runs=N] [--minimize] [TARGET...]
+#
+# Without either of the first two a target takes a minute. --minimize makes the committed corpus anew, of what earlier runs
+# have found: the fewest inputs that reach as much.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+work=${ARROWDEVICE_BUILD:-$root/build-scripts}
+build=$work/fuzz
+limit=-max_total_time=60
+minimize=false
+while [ $# -gt 0 ]; do
+  case $1 in
+    --seconds=*) limit=-max_total_time=${1#*=} ;;
+    --runs=*) limit=-runs=${1#*=} ;;
+    --minimize) minimize=true ;;
+    -*)
+      echo "fuzz.sh: there is no option $1; see the first lines of $0" >&2
+      exit 2
+      ;;
+    *) break ;;
+  esac
+  shift
+done
+
+"$root/scripts/install-deps.sh" clang libclang-rt-14-dev
+mkdir -p "$work"
+echo "Building the fuzz targets in $build" >&2
+if ! [ -f "$build/build.ninja" ]; then
+  CC=clang CXX=clang++ meson setup "$build" "$root" -Dfuzzers=true -Db_sanitize=address,undefined -Db_lundef=false \
+    -Dbuildtype=debugoptimized -Db_ndebug=false -Dcpp_args=-g1 -Dc_args=-g1 -Dtests=enabled -Dsim=enabled -Dbench=disabled \
+    -Dtools=disabled -Dexamples=disabled -Dcuda=disabled -Dhip=disabled -Dopencl=disabled -Dvulkan=disabled \
+    -Dlevel_zero=disabled -Darrow_cpp=disabled </dev/null >&2
+fi
+programs=
+[ $# -gt 0 ] || set -- arrays formats metadata plugin_tables slices streams
+for target in "$@"; do programs="$programs tests/fuzz/fuzz-$target"; done
+# shellcheck disable=SC2086  # one word a program
+ninja -C "$build" $programs </dev/null >&2
+
+export UBSAN_OPTIONS="${UBSAN_OPTIONS-halt_on_error=1:print_stacktrace=1}"
+# Most of what an input costs would be the sanitizer's book-keeping.
+export ASAN_OPTIONS="${ASAN_OPTIONS-malloc_context_size=8:quarantine_size_mb=32}"
+
+# fuzz TARGET: leaves a line about it in the build folder.
+fuzz() {
+  program=$build/tests/fuzz/fuzz-$1
+  found=$work/fuzz-corpus/$1
+  committed=$root/tests/fuzz/corpus/$1
+  mkdir -p "$found" "$committed"
+  if $minimize; then
+    fewest=$(mktemp -d)
+    "$program" -merge=1 "$fewest" "$found" "$committed" >"$build/$1.log" 2>&1
+    rm -rf "$committed"
+    mv "$fewest" "$committed"
+    chmod 755 "$committed"
+    echo "$1: $(find "$committed" -type f | wc -l) inputs" >"$build/$1.outcome"
+  # Without entropic schedules, which take three quarters of the time.
+  elif "$program" "$limit" -entropic=0 -timeout=60 -rss_limit_mb=4096 -print_final_stats=1 \
+    "-artifact_prefix=$build/$1-" "$found" "$committed" >"$build/$1.log" 2>&1; then
+    runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$build/$1.log")
+    echo "$1: $runs inputs, nothing found" >"$build/$1.outcome"
+  else
+    tail -n 60 "$build/$1.log"
+    echo "FAILED: $1" >"$build/$1.outcome"
+  fi
+}
+
+# As many at once as there are processors.
+at_once=$(nproc)
+running=0
+for target in "$@"; do
+  echo "FAILED: $target" >"$build/$target.outcome"
+  fuzz "$target" </dev/null &
+  running=$((running + 1))
+  if [ "$running" = "$at_once" ]; then
+    wait
+    running=0
+  fi
+done
+wait
+for target in "$@"; do cat "$build/$target.outcome"; done
+for target in "$@"; do
+  if grep -q ^FAILED "$build/$target.outcome"; then exit 1; fi
+done

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// What runs a fuzz target without a fuzzer, with any compiler: on the files and folders that are named, then on so many
+// inputs, or for so long, that are random or change some bytes of these files; the same ones each time for a seed.
+//
+//   fuzz-TARGET [--runs=N] [--seconds=N] [--seed=N] [FILE | FOLDER]...
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "support/generator.h"
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size);
+
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+
+using Clock = std::chrono::steady_clock;
+
+int64_t runs = 0;
+int64_t seconds = 0;
+uint64_t seed = 1;
+int64_t executed = 0;
+std::vector<Bytes> corpus;
+
+// What an input that ends the process is found with.
+Bytes current;
+
+void run(Bytes bytes) {
+  current = std::move(bytes);
+  ++executed;
+  LLVMFuzzerTestOneInput(current.data(), current.size());
+}
+
+void keep_current(int) {
+  if (std::FILE* file = std::fopen("crash-replay", "wb")) {
+    std::fwrite(current.data(), 1, current.size(), file);
+    std::fclose(file);
+  }
+  std::fprintf(stderr, "fuzz: input %lld of seed %llu, written to crash-replay\n", static_cast<long long>(executed),
+               static_cast<unsigned long long>(seed));
+  std::_Exit(1);
+}
+
+void run_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    std::fprintf(stderr, "fuzz: %s cannot be read\n", path.c_str());
+    std::exit(2);
+  }
+  corpus.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  run(corpus.back());
+}
+
+void run_path(const std::filesystem::path& path) {
+  if (!std::filesystem::is_directory(path)) return run_file(path);
+  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    if (entry.is_regular_file()) run_file(entry.path());
+  }
+}
+
+Bytes random_input(arrowdevice::testing::Random& random) {
+  constexpr int64_t kLongest = 200;
+  Bytes bytes(static_cast<size_t>(random.below(kLongest)));
+  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random.below(256));
+  return bytes;
+}
+
+// One of the files, with the end of another or with some bytes changed.
+Bytes changed_input(arrowdevice::testing::Random& random) {
+  const auto below = [&](size_t n) { return static_cast<size_t>(random.below(static_cast<int64_t>(n))); };
+  Bytes bytes = corpus[below(corpus.size())];
+  if (random.below(4) == 0) {
+    const Bytes& other = corpus[below(corpus.size())];
+    bytes.resize(below(bytes.size() + 1));
+    bytes.insert(bytes.end(), other.end() - static_cast<std::ptrdiff_t>(below(other.size() + 1)), other.end());
+  }
+  for (int64_t left = random.below(6); left > 0 && !bytes.empty(); --left) {
+    bytes[below(bytes.size())] = static_cast<uint8_t>(random.below(256));
+  }
+  return bytes;
+}
+
+void run_random() {
+  const Clock::time_point end = Clock::now() + std::chrono::seconds(seconds);
+  arrowdevice::testing::Random random(seed);
+  for (int64_t i = 0; i < runs || (seconds > 0 && Clock::now() < end); ++i) {
+    run(corpus.empty() || random.below(2) == 0 ? random_input(random) : changed_input(random));
+  }
+}
+
+bool take_option(const char* argument) {
+  if (std::strncmp(argument, "--runs=", 7) == 0) return runs = std::atoll(argument + 7), true;
+  if (std::strncmp(argument, "--seconds=", 10) == 0) return seconds = std::atoll(argument + 10), true;
+  if (std::strncmp(argument, "--seed=", 7) == 0) return seed = std::strtoull(argument + 7, nullptr, 10), true;
+  return false;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGABRT, keep_current);
+#ifdef __SANITIZE_ADDRESS__
+  __sanitizer_set_death_callback([] { keep_current(0); });
+#endif
+  for (int i = 1; i < argc; ++i) {
+    if (!take_option(argv[i])) run_path(argv[i]);
+  }
+  run_random();
+  std::printf("%lld inputs\n", static_cast<long long>(executed));
+  return executed > 0 ? 0 : 2;
+}

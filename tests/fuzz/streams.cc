@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Producers of streams that fail at any call, with any code and text, or give arrays that are not what they must be,
+// read through every kind of stream of the library. What came before a failure arrives whole and in order, a failure
+// arrives with its code, nobody calls a producer again after its end, and it is released once.
+#include <cerrno>
+#include <condition_variable>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sample.h"
+#include "support/reader.h"
+
+namespace {
+
+using namespace fuzz;  // NOLINT: what every line of this file is written with
+
+using DeviceStream = Owned<ArrowDeviceArrayStream>;
+using HostStream = Owned<ArrowArrayStream>;
+
+// What a producer does when it is asked.
+enum class Act { kSound, kEmpty, kSpoiled, kElsewhere, kError, kErrorWithArray, kOtherType };
+
+struct Step {
+  Act act;
+  int code = 0;
+  Array array;
+};
+
+// Lives until the library has let the stream go, on whichever thread it does.
+class Producer {
+ public:
+  Producer(Input& input, const Field& type);
+
+  ArrowDeviceArrayStream stream();
+  int64_t sound_batches() const;  // before the first step that is none
+  int first_code() const;         // 0: the stream ends well; -1: the library is to find the mistake
+  // Whether the first step that is not sound is an array that only those find out who look into it.
+  bool may_pass_through() const;
+  int schema_code() const { return schema_code_; }
+  const ArrowSchema& schema() const { return *schema_; }
+  const ArrowArray& twin(int64_t batch) const { return *twins_[static_cast<size_t>(batch)]; }
+  const Ledger& ledger() const { return ledger_; }
+  void wait_for_release();
+
+ private:
+  static Producer& of(ArrowDeviceArrayStream* self) { return *static_cast<Producer*>(self->private_data); }
+  static int get_schema(ArrowDeviceArrayStream* self, ArrowSchema* out);
+  static int get_next(ArrowDeviceArrayStream* self, ArrowDeviceArray* out);
+  static const char* get_last_error(ArrowDeviceArrayStream* self);
+  static void release(ArrowDeviceArrayStream* self);
+  Array array_of(Act act, const Data& data) const;
+
+  Ledger ledger_;
+  Schema schema_;
+  int schema_code_;
+  bool has_text_;
+  std::vector<Step> steps_;
+  std::vector<Owned<ArrowArray>> twins_;
+  size_t next_ = 0;
+  bool has_ended_ = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int releases_ = 0;
+};
+
+Producer::Producer(Input& input, const Field& type) : schema_(make_schema(type)) {
+  constexpr int kCodes[] = {EIO, ENOMEM, EINVAL, ECANCELED, ENOSYS, 1, 9999, -5};
+  schema_code_ = input.below(16) == 15 ? input.pick(kCodes) : 0;
+  has_text_ = input.flag();
+  const Ledger twins;
+  for (int64_t left = input.below(6); left > 0; --left) {
+    const int64_t way = input.below(24);
+    const Act act = way < 16 ? Act::kSound : static_cast<Act>(way % 7);
+    const Data data = generate(type, knobs_of(input));
+    Step step{act, act == Act::kError || act == Act::kErrorWithArray ? input.pick(kCodes) : 0, array_of(act, data)};
+    twins_.push_back(make_array(data, twins));
+    steps_.push_back(std::move(step));
+  }
+}
+
+Array Producer::array_of(Act act, const Data& data) const {
+  if (act == Act::kError) return {};
+  if (act == Act::kOtherType) {
+    return Array(on_cpu(make_array(generate(list_of(struct_of({field("vu", "other")})), {}), ledger_)));
+  }
+  Array made(on_cpu(make_array(data, ledger_)));
+  if (act == Act::kSpoiled) made->array.length = -1 - made->array.length;
+  if (act == Act::kElsewhere) made->device_type = ARROW_DEVICE_METAL;
+  return made;
+}
+
+int64_t Producer::sound_batches() const {
+  int64_t n = 0;
+  for (const Step& step : steps_) {
+    if (step.act != Act::kSound && step.act != Act::kEmpty) break;
+    ++n;
+  }
+  return n;
+}
+
+int Producer::first_code() const {
+  const auto n = static_cast<size_t>(sound_batches());
+  if (n == steps_.size()) return 0;
+  return steps_[n].code != 0 ? steps_[n].code : -1;
+}
+
+bool Producer::may_pass_through() const {
+  const auto n = static_cast<size_t>(sound_batches());
+  return n < steps_.size() && (steps_[n].act == Act::kSpoiled || steps_[n].act == Act::kOtherType);
+}
+
+ArrowDeviceArrayStream Producer::stream() {
+  ArrowDeviceArrayStream made{};
+  made.device_type = ARROW_DEVICE_CPU;
+  made.get_schema = get_schema;
+  made.get_next = get_next;
+  made.get_last_error = get_last_error;
+  made.release = release;
+  made.private_data = this;
+  return made;
+}
+
+int Producer::get_schema(ArrowDeviceArrayStream* self, ArrowSchema* out) {
+  auto& producer = of(self);
+  check(producer.releases_ == 0, "a stream is asked for its schema after its release");
+  if (producer.schema_code_ != 0) return producer.schema_code_;
+  return arrowdevice_schema_copy(producer.schema_.get(), out, nullptr);
+}
+
+int Producer::get_next(ArrowDeviceArrayStream* self, ArrowDeviceArray* out) {
+  auto& producer = of(self);
+  check(producer.releases_ == 0, "a stream is asked for a batch after its release");
+  check(!producer.has_ended_, "a stream is asked for a batch after its end");
+  *out = ArrowDeviceArray{};
+  if (producer.next_ == producer.steps_.size()) {
+    producer.has_ended_ = true;
+    return 0;
+  }
+  Step& step = producer.steps_[producer.next_++];
+  if (step.act == Act::kErrorWithArray) step.array.reset();  // garbage that looks like nothing
+  if (step.code != 0) {
+    producer.has_ended_ = true;
+    std::memset(out, 0x5A, sizeof *out);
+    return step.code;
+  }
+  *out = *step.array;
+  step.array->array.release = nullptr;
+  return 0;
+}
+
+const char* Producer::get_last_error(ArrowDeviceArrayStream* self) {
+  return of(self).has_text_ ? "the producer's own words" : nullptr;
+}
+
+void Producer::release(ArrowDeviceArrayStream* self) {
+  auto& producer = of(self);
+  self->release = nullptr;
+  const std::lock_guard lock(producer.mutex_);
+  ++producer.releases_;
+  producer.changed_.notify_all();
+}
+
+void Producer::wait_for_release() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return releases_ > 0; });
+  check(releases_ == 1, "a stream is released twice");
+}
+
+arrowdevice_stream_options options_of(Input& input) {
+  arrowdevice_stream_options options{};
+  options.struct_size = sizeof options;
+  options.flags = input.flag() ? ARROWDEVICE_STREAM_READ_AHEAD : 0;
+  options.depth = static_cast<int32_t>(input.below(5));
+  return options;
+}
+
+// One of the library's streams over the producer's.
+DeviceStream stream_over(Input& input, Producer& producer) {
+  DeviceStream upstream(producer.stream());
+  const auto options = options_of(input);
+  DeviceStream out;
+  switch (input.below(5)) {
+    case 0: must(arrowdevice_stream_move_to, upstream.get(), cpu(), &options, out.out()); break;
+    case 1: must(arrowdevice_stream_move_to, upstream.get(), simulated(0), &options, out.out()); break;
+    case 2: must(arrowdevice_stream_move_to, upstream.get(), simulated(1), &options, out.out()); break;
+    case 3: {
+      HostStream host;
+      must(arrowdevice_stream_to_host, upstream.get(), &options, host.out());
+      must(arrowdevice_stream_from_host, host.get(), out.out());
+      break;
+    }
+    default: {
+      ArrowAsyncDeviceStreamHandler* handler = nullptr;
+      const arrowdevice_async_options* const defaults = nullptr;
+      must(arrowdevice_async_collect, ArrowDeviceType{ARROW_DEVICE_CPU}, defaults, &handler, out.out());
+      must(arrowdevice_async_produce, upstream.get(), handler, defaults);
+    }
+  }
+  return out;
+}
+
+void check_batch(const Producer& producer, const ArrowDeviceArray& array, int64_t number) {
+  check(number < producer.sound_batches(), "a batch arrives that is none");
+  Array back;
+  must(arrowdevice_array_copy, &array, &producer.schema(), cpu(), static_cast<const arrowdevice_copy_options*>(nullptr),
+       back.out());
+  const std::string found = difference(producer.schema(), producer.twin(number), producer.schema(), back->array);
+  if (!found.empty()) fail("batch " + std::to_string(number) + " is not the same: " + found);
+}
+
+// As far as the consumer wants to read.
+void consume(Input& input, const Producer& producer, ArrowDeviceArrayStream& stream) {
+  int64_t most = input.flag() ? 100 : input.below(6);
+  for (int64_t number = 0; most-- > 0; ++number) {
+    Array array;
+    arrowdevice_error error{};
+    const int code = arrowdevice_stream_next(&stream, array.out(), &error);
+    if (code == 0 && array.released()) {
+      check(producer.schema_code() == 0 && producer.first_code() == 0, "a stream that fails ends well");
+      return check(number == producer.sound_batches(), "batches are lost at the end");
+    }
+    if (code != 0) {
+      check(array.released(), "a batch that failed is there");
+      check(error.message[0] != '\0', "a stream fails without a reason");
+      if (producer.schema_code() != 0) return;
+      check(number == producer.sound_batches(), "batches are lost before a failure");
+      return check(producer.first_code() != 0, "a stream that ends well fails");
+    }
+    // What is where it should be is passed on as it is.
+    if (number == producer.sound_batches() && producer.may_pass_through() && array->device_type == ARROW_DEVICE_CPU)
+      return;
+    check_batch(producer, *array, number);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+  Input input(bytes, size);
+  const Field type = type_of(input);
+  Producer producer(input, type);
+  {
+    DeviceStream stream = stream_over(input, producer);
+    consume(input, producer, *stream);
+  }
+  producer.wait_for_release();
+  must(arrowdevice_quiesce, int64_t{-1});
+  return 0;
+}
