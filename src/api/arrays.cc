@@ -19,8 +19,9 @@ using api::required;
 
 namespace {
 
-constexpr uint32_t kFirstCopyOptionsSize = first_size<arrowdevice_copy_options>(40);
-constexpr uint32_t kFirstImportOptionsSize = first_size<arrowdevice_import_options>(40);
+// Bytes, as programs of the first release have them.
+constexpr uint32_t kFirstCopyOptionsSize = 40;
+constexpr uint32_t kFirstImportOptionsSize = 40;
 
 // Out structs are marked released first, so that a failure leaves them so; one that is an input is refused before.
 void prepare(ArrowDeviceArray* out, const void* input) {

@@ -11,7 +11,8 @@ using api::required;
 
 namespace {
 
-constexpr uint32_t kFirstAsyncOptionsSize = first_size<arrowdevice_async_options>(64);
+// Bytes, as programs of the first release have them.
+constexpr uint32_t kFirstAsyncOptionsSize = 64;
 constexpr int32_t kDefaultDepth = 4;
 
 stream::AsyncOptions read(const arrowdevice_async_options* given) {

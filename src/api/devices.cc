@@ -15,9 +15,10 @@ namespace {
 
 using CountersOut = struct arrowdevice_device_counters;  // a function has that name too
 
-constexpr uint32_t kFirstInfoSize = first_size<arrowdevice_device_info>(280);
-constexpr uint32_t kFirstCountersSize = first_size<CountersOut>(80);
-constexpr uint32_t kFirstNativeSize = first_size<arrowdevice_native_device>(104);
+// Bytes, as programs of the first release have them.
+constexpr uint32_t kFirstInfoSize = 280;
+constexpr uint32_t kFirstCountersSize = 80;
+constexpr uint32_t kFirstNativeSize = 104;
 
 }  // namespace
 

@@ -14,7 +14,8 @@ using api::required;
 
 namespace {
 
-constexpr uint32_t kFirstReportSize = first_size<arrowdevice_backend_report>(1536);
+// Bytes, as programs of the first release have them.
+constexpr uint32_t kFirstReportSize = 1536;
 
 template <size_t Capacity>
 void set_text(char (&out)[Capacity], const std::string& text) noexcept {

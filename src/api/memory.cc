@@ -20,9 +20,10 @@ namespace {
 
 using device::PoolStats;
 
-constexpr uint32_t kFirstNativeQueueSize = first_size<arrowdevice_native_queue>(16);
-constexpr uint32_t kFirstPoolOptionsSize = first_size<arrowdevice_pool_options>(56);
-constexpr uint32_t kFirstPoolStatsSize = first_size<PoolStats>(48);
+// Bytes, as programs of the first release have them.
+constexpr uint32_t kFirstNativeQueueSize = 16;
+constexpr uint32_t kFirstPoolOptionsSize = 56;
+constexpr uint32_t kFirstPoolStatsSize = 48;
 
 // Memory that waits for a queue's work.
 struct DeferredFree final : device::Deferred {

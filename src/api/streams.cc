@@ -12,7 +12,8 @@ using api::required;
 
 namespace {
 
-constexpr uint32_t kFirstStreamOptionsSize = first_size<arrowdevice_stream_options>(48);
+// Bytes, as programs of the first release have them.
+constexpr uint32_t kFirstStreamOptionsSize = 48;
 constexpr int32_t kDefaultDepth = 2;
 
 // The out struct is marked released first, so that a failure leaves it so; one that is the input is refused before.

@@ -11,14 +11,6 @@
 
 namespace arrowdevice {
 
-// The size that a struct had in the first release, which stays the least that is taken however it grows. It is known
-// for 64-bit machines, the first that there are releases for.
-template <typename Struct>
-constexpr uint32_t first_size(uint32_t on_64_bit) {
-  static_assert(sizeof(Struct) <= UINT32_MAX);
-  return sizeof(void*) == 8 ? on_64_bit : static_cast<uint32_t>(sizeof(Struct));
-}
-
 // Options as this version of the library knows them: the lesser of both sizes is read, the rest is zero. NULL options
 // are all zero. `first_size` is the struct's size in the first release.
 template <typename Options>
