@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every allocation fails in turn, in every public function: allocations HEADER PLUGIN [WORD]
+//
+// HEADER is arrowdevice.h, whose every function must have a scenario. PLUGIN is the simulation as a plugin. With a
+// WORD, only scenarios are played whose name has it. The outcomes go to $ARROWDEVICE_TEST_REPORT as those of Catch2
+// programs do; see trial.h for what is tested.
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <regex>
+#include <set>
+
+#include "allocations/trial.h"
+
+namespace allocations {
+namespace {
+
+Scenarios all_scenarios() {
+  Scenarios scenarios;
+  for (auto* const add :
+       {add_arrays, add_async, add_backends, add_bytes, add_copies, add_devices, add_streams, add_views}) {
+    add(scenarios);
+  }
+  return scenarios;
+}
+
+// Without "arrowdevice_".
+std::set<std::string> functions_of(const char* header) {
+  std::ifstream file(header);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::regex declaration(R"(ARROWDEVICE_API\s[^;(]*?\barrowdevice_(\w+)\()");
+  std::set<std::string> names;
+  for (std::sregex_iterator at(text.begin(), text.end(), declaration), end; at != end; ++at) names.insert((*at)[1]);
+  return names;
+}
+
+class Report {
+ public:
+  void add(bool is_well, const std::string& name) {
+    if (file_ != nullptr) std::fprintf(file_, "%s %s\n", is_well ? "passed" : "failed", name.c_str());
+    if (file_ != nullptr) std::fflush(file_);
+    if (!is_well) std::fprintf(stderr, "FAILED: %s\n", name.c_str());
+    failed_ += !is_well;
+  }
+  int64_t failed() const { return failed_; }
+
+ private:
+  static std::FILE* open() {
+    const char* const path = std::getenv("ARROWDEVICE_TEST_REPORT");
+    return path != nullptr ? std::fopen(path, "we") : nullptr;
+  }
+
+  std::FILE* const file_ = open();
+  int64_t failed_ = 0;
+};
+
+bool has_all(const std::set<std::string>& functions, const Scenarios& scenarios) {
+  auto missing = functions;
+  bool is_known = true;
+  for (const auto& scenario : scenarios) {
+    missing.erase(scenario.function);
+    if (functions.contains(scenario.function)) continue;
+    std::fprintf(stderr, "the header does not declare %s\n", scenario.function.c_str());
+    is_known = false;
+  }
+  for (const auto& name : missing) std::fprintf(stderr, "there is no scenario of %s\n", name.c_str());
+  return is_known && missing.empty() && functions.size() > 60;
+}
+
+int play_all(const char* header, const char* plugin, const std::string& word) {
+  const auto scenarios = all_scenarios();
+  Report report;
+  int64_t all = 0;
+  for (const auto& scenario : scenarios) {
+    if (scenario.name().find(word) == std::string::npos) continue;
+    const Outcome outcome = play(scenario, plugin);
+    report.add(outcome.is_well, scenario.name());
+    std::printf("%s: %lld allocations at first, then %lld\n", scenario.name().c_str(),
+                static_cast<long long>(outcome.allocations), static_cast<long long>(outcome.allocations_later));
+    all += outcome.allocations + outcome.allocations_later;
+  }
+  report.add(has_all(functions_of(header), scenarios), "every function of the header has a scenario");
+  std::printf("%lld allocations failed, in several ways each; %lld failures\n", static_cast<long long>(all),
+              static_cast<long long>(report.failed()));
+  return report.failed() == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace allocations
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    std::fprintf(stderr, "usage: allocations HEADER PLUGIN [WORD]\n");
+    return 2;
+  }
+  return allocations::play_all(argv[1], argv[2], argc > 3 ? argv[3] : "");
+}

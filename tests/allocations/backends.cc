@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library itself: its backends, its log, and its deferred work.
+#include <cstring>
+
+#include "allocations/scene.h"
+
+namespace allocations {
+namespace {
+
+using Call = std::function<int(arrowdevice_error* error)>;
+
+Scenario calling(
+    const char* function, const char* variant, bool allocates, Call call, std::function<void()> done = [] {}) {
+  return {.function = function,
+          .variant = variant,
+          .make =
+              [call, done] {
+                Attempt attempt;
+                attempt.run = call;
+                attempt.check_done = done;
+                return attempt;
+              },
+          .allocates = allocates};
+}
+
+void check_device_works() {
+  arrowdevice_device* there = nullptr;
+  must(arrowdevice_device_get, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, int64_t{0}, &there);
+  const Array host = Rows::flat().host();
+  check_same(Rows::flat().difference(*copy(*host, *Rows::flat().schema(), there)));
+}
+
+Scenario registering() {
+  auto scenario = calling(
+      "backend_register", "", true, [](auto* error) { return arrowdevice_backend_register(&backend_table(), error); },
+      check_device_works);
+  scenario.machine.is_registered = false;
+  scenario.only_first = true;
+  return scenario;
+}
+
+Scenario loading() {
+  auto scenario = calling(
+      "backend_load", "", true, [](auto* error) { return arrowdevice_backend_load(plugin_file(), error); },
+      check_device_works);
+  scenario.machine = {.is_registered = false, .has_plugin = true};
+  scenario.only_first = true;
+  return scenario;
+}
+
+// After a look at a plugin: long paths and reasons.
+Scenario explaining() {
+  auto scenario = calling("backend_explain", "of a plugin", true, [](auto* error) {
+    arrowdevice_backend_report report{};
+    report.struct_size = sizeof report;
+    const int code = arrowdevice_backend_explain(1, &report, error);
+    check_now(code != 0 || std::strcmp(report.name, "sim") == 0, "another backend is explained");
+    return code;
+  });
+  scenario.machine = {.is_registered = false, .has_plugin = true};
+  scenario.make = [make = scenario.make] {
+    int64_t n = 0;
+    must(arrowdevice_device_count, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, &n);
+    return make();
+  };
+  return scenario;
+}
+
+// Deferred work whose event has fired, and that only the program ends.
+Scenario reaping() {
+  return {.function = "reap",
+          .variant = "",
+          .make =
+              [] {
+                must(arrowdevice_set_manual_reaping, 1);
+                const auto scene = std::make_shared<Scene>(Rows::nested(), -1);
+                scene->queue_pending_work(kAddresses[0]);
+                must(arrowdevice_array_release_after, scene->in.get(), scene->queue.get());
+                scene->held.reset();
+                must(arrowdevice_queue_finish, scene->queue.get(), int64_t{-1});
+                Attempt attempt;
+                attempt.run = [scene](auto* error) {
+                  int64_t done = 0;
+                  const int code = arrowdevice_reap(-1, &done, error);
+                  check_now(done == 1, "another number of pieces of work was ended");
+                  return code;
+                };
+                attempt.check_done = [] { check_equal(live_nodes(), 0, "arrays that are not released"); };
+                return attempt;
+              },
+          .allocates = false};
+}
+
+Scenario quiescing() {
+  auto scenario = reaping();
+  scenario.function = "quiesce";
+  scenario.make = [make = scenario.make] {
+    Attempt attempt = make();
+    attempt.run = [keeps = attempt.run](auto* error) { return arrowdevice_quiesce(-1, error); };
+    return attempt;
+  };
+  return scenario;
+}
+
+}  // namespace
+
+void add_backends(Scenarios& scenarios) {
+  scenarios.push_back(
+      calling("version", "", false, [](auto*) { return std::strcmp(arrowdevice_version(), "") != 0 ? 0 : EIO; }));
+  scenarios.push_back(calling("set_log_handler", "", false, [](auto*) {
+    arrowdevice_set_log_handler(nullptr, nullptr);
+    return 0;
+  }));
+  scenarios.push_back(registering());
+  scenarios.push_back(loading());
+  scenarios.push_back(explaining());
+  scenarios.push_back(
+      calling("set_manual_reaping", "", false, [](auto* error) { return arrowdevice_set_manual_reaping(1, error); }));
+  scenarios.push_back(reaping());
+  scenarios.push_back(quiescing());
+}
+
+}  // namespace allocations

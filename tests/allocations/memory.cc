@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "allocations/memory.h"
+
+#include <malloc.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+
+// The C library's own, under the names that stay when a program brings functions of the usual names.
+extern "C" {
+void* __libc_malloc(size_t size) noexcept;                      // NOLINT: its name
+void* __libc_calloc(size_t n, size_t size) noexcept;            // NOLINT: its name
+void* __libc_realloc(void* block, size_t size) noexcept;        // NOLINT: its name
+void* __libc_memalign(size_t alignment, size_t size) noexcept;  // NOLINT: its name
+void __libc_free(void* block) noexcept;                         // NOLINT: its name
+}
+
+namespace allocations::memory {
+namespace {
+
+// What a read after the end of a block finds.
+constexpr int kFreed = 0xDB;
+
+// No initialisation at run time: memory is allocated before that.
+constinit std::atomic<bool> is_on{false};
+constinit std::atomic<int64_t> first{0};
+constinit std::atomic<bool> onwards{false};
+constinit std::atomic<bool> on_any_thread{false};
+constinit std::atomic<bool> spares_backend{false};
+constinit std::atomic<int64_t> counted{0};
+constinit std::atomic<int64_t> failed{0};
+constinit std::atomic<int64_t> live{0};
+constinit thread_local bool is_on_here = false;
+constinit thread_local int spared_here = 0;
+constinit thread_local int backend_here = 0;
+
+bool is_meant() noexcept {
+  if (!is_on.load(std::memory_order_acquire) || (!on_any_thread && !is_on_here)) return false;
+  return spared_here == 0 && (backend_here == 0 || !spares_backend);
+}
+
+bool fails() noexcept {
+  if (!is_meant()) return false;
+  const int64_t number = ++counted;
+  const int64_t from = first;
+  const bool is_due = from > 0 && (number == from || (onwards && number > from));
+  if (!is_due) return false;
+  ++failed;
+  errno = ENOMEM;
+  return true;
+}
+
+void* made(void* block) noexcept {
+  if (block != nullptr) ++live;
+  return block;
+}
+
+}  // namespace
+
+void begin(const Plan& plan) noexcept {
+  first = plan.first;
+  onwards = plan.onwards;
+  on_any_thread = plan.on_any_thread;
+  spares_backend = plan.spares_backend;
+  counted = 0;
+  failed = 0;
+  is_on_here = true;
+  is_on.store(true, std::memory_order_release);
+}
+
+Figures end() noexcept {
+  is_on.store(false, std::memory_order_release);
+  is_on_here = false;
+  return {counted, failed};
+}
+
+int64_t live_blocks() noexcept { return live; }
+
+Spared::Spared() noexcept { ++spared_here; }
+Spared::~Spared() { --spared_here; }
+InBackend::InBackend() noexcept { ++backend_here; }
+InBackend::~InBackend() { --backend_here; }
+
+}  // namespace allocations::memory
+
+extern "C" {
+
+using allocations::memory::fails;
+using allocations::memory::made;
+
+void* malloc(size_t size) noexcept { return fails() ? nullptr : made(__libc_malloc(size)); }
+
+void* calloc(size_t n, size_t size) noexcept { return fails() ? nullptr : made(__libc_calloc(n, size)); }
+
+void* realloc(void* block, size_t size) noexcept {
+  if (block == nullptr) return malloc(size);
+  if (size > 0 && fails()) return nullptr;
+  void* const moved = __libc_realloc(block, size);
+  if (size == 0) --allocations::memory::live;
+  return moved;
+}
+
+void* memalign(size_t alignment, size_t size) noexcept {
+  return fails() ? nullptr : made(__libc_memalign(alignment, size));
+}
+
+void* aligned_alloc(size_t alignment, size_t size) noexcept { return memalign(alignment, size); }
+
+int posix_memalign(void** out, size_t alignment, size_t size) noexcept {
+  void* const block = memalign(alignment, size);
+  if (block == nullptr) return ENOMEM;
+  *out = block;
+  return 0;
+}
+
+void free(void* block) noexcept {
+  if (block == nullptr) return;
+  --allocations::memory::live;
+  const int error = errno;
+  std::memset(block, allocations::memory::kFreed, malloc_usable_size(block));
+  __libc_free(block);
+  errno = error;
+}
+
+}  // extern "C"

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operations on bytes, queues, pools and devices.
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "report.h"
+#include "worker.h"
+
+namespace soak {
+
+namespace {
+
+// The address of this thread's own is the context that it lends.
+thread_local char own_context = 0;
+
+std::vector<unsigned char> random_bytes(Random& dice, int64_t size) {
+  std::vector<unsigned char> bytes(static_cast<size_t>(size));
+  for (auto& byte : bytes) byte = static_cast<unsigned char>(dice.next());
+  return bytes;
+}
+
+// A buffer of a device for the length of an operation.
+class DeviceBytes {
+ public:
+  explicit DeviceBytes(arrowdevice_device* device) : device_(device) {}
+  ~DeviceBytes() {
+    const Planned nothing;
+    if (buffer_ != nullptr) arrowdevice_buffer_free(device_, nullptr, buffer_);
+  }
+  DeviceBytes(const DeviceBytes&) = delete;
+
+  arrowdevice_device* device() const { return device_; }
+  void* get() const { return buffer_; }
+  void** out() { return &buffer_; }
+
+ private:
+  arrowdevice_device* const device_;
+  void* buffer_ = nullptr;
+};
+
+arrowdevice_copy_region between(arrowdevice_device* to, void* dst, arrowdevice_device* from, const void* src) {
+  arrowdevice_copy_region region{};
+  region.to = to;
+  region.dst = dst;
+  region.from = from;
+  region.src = src;
+  return region;
+}
+
+// Cuts `size` bytes of one end and the other into some regions.
+std::vector<arrowdevice_copy_region> in_pieces(arrowdevice_copy_region whole, int64_t size, Random& dice) {
+  std::vector<arrowdevice_copy_region> regions;
+  for (int64_t at = 0; at < size;) {
+    whole.dst_offset = whole.src_offset = at;
+    whole.size = 1 + dice.below(size - at);
+    at += whole.size;
+    regions.push_back(whole);
+  }
+  return regions;
+}
+
+}  // namespace
+
+// Queues the regions and waits for them, also after a failure: until then they use the host's memory.
+bool Worker::copy_bytes(size_t place, const std::vector<arrowdevice_copy_region>& regions, bool is_full) {
+  const Risk risk{.full = is_full};
+  const auto finish = [&](auto* error) { return arrowdevice_queue_finish(queues_[place], -1, error); };
+  const Outcome copied = call("buffer_copy", risk, [&](auto* error) {
+    return arrowdevice_buffer_copy(queues_[place], regions.data(), static_cast<int64_t>(regions.size()), error);
+  });
+  const Outcome finished = call("queue_finish", risk, finish);
+  if (copied.spoils || finished.spoils) {
+    renew_queue(place);
+    return false;
+  }
+  if (finished.code != 0) must("queue_finish", finish);
+  return copied.code == 0 && finished.code == 0;
+}
+
+// From the host to a device, within it, and back.
+void Worker::bytes_on(size_t place) {
+  auto* const device = at(place).device;
+  const int64_t size = one_in(10) ? 1 + dice_.below(1 << 20) : 1 + dice_.below(5000);
+  const auto sent = random_bytes(dice_, size);
+  std::vector<unsigned char> received(sent.size());
+  const bool is_pooled = one_in(2);
+  const bool is_full = at(place).is_small() || (is_pooled && pools_[place].is_capped);
+  DeviceBytes first(device);
+  DeviceBytes second(device);
+  for (DeviceBytes* buffer : {&first, &second}) {
+    const Outcome outcome = call("buffer_allocate", {.full = is_full}, [&](auto* error) {
+      return arrowdevice_buffer_allocate(device, is_pooled ? pools_[place].handle : nullptr, nullptr, size,
+                                         buffer->out(), error);
+    });
+    if (outcome.code != 0) return expect(*buffer->out() == nullptr, "buffer_allocate failed and gave a buffer");
+  }
+  const arrowdevice_copy_region steps[] = {
+      between(device, first.get(), nullptr, sent.data()),
+      between(device, second.get(), device, first.get()),
+      between(nullptr, received.data(), device, second.get()),
+  };
+  for (const auto& step : steps) {
+    if (!copy_bytes(place, in_pieces(step, size, dice_), is_full)) return;
+  }
+  expect(sent == received, "other bytes came back");
+  tally().bytes += size;
+}
+
+// A new one in the place of an old one, which may have work to do; or the old one under another name.
+void Worker::queues() {
+  const size_t place = some_place();
+  if (!at(place).is_simulated() || one_in(2)) return renew_queue(place);
+  arrowdevice_native_queue native{};
+  native.struct_size = sizeof native;
+  const Outcome named =
+      call("queue_native", {}, [&](auto* error) { return arrowdevice_queue_native(queues_[place], &native, error); });
+  if (named.code != 0) return;
+  arrowdevice_queue* wrapped = nullptr;
+  const Outcome outcome = call("queue_wrap", {}, [&](auto* error) {
+    return arrowdevice_queue_wrap(at(place).device, &native, &wrapped, error);
+  });
+  if (outcome.code != 0) return expect(wrapped == nullptr, "queue_wrap failed and gave a queue");
+  std::swap(wrapped, queues_[place]);
+  bytes_on(place);
+  std::swap(wrapped, queues_[place]);
+  arrowdevice_queue_destroy(wrapped);
+}
+
+void Worker::pools() {
+  const size_t place = some_place();
+  switch (below(4)) {
+    case 0: {
+      arrowdevice_pool_destroy(std::exchange(pools_[place], {}).handle);
+      pools_[place] = make_pool(place);
+      break;
+    }
+    case 1: must("pool_trim", [&](auto* error) { return arrowdevice_pool_trim(pools_[place].handle, error); }); break;
+    case 2: {
+      arrowdevice_pool* pool = nullptr;
+      must("device_pool", [&](auto* error) { return arrowdevice_device_pool(at(place).device, &pool, error); });
+      must("pool_trim", [&](auto* error) { return arrowdevice_pool_trim(pool, error); });
+      break;
+    }
+    default: {
+      struct arrowdevice_pool_stats stats {};
+      stats.struct_size = sizeof stats;
+      must("pool_stats", [&](auto* error) { return arrowdevice_pool_stats(pools_[place].handle, &stats, error); });
+      expect(stats.used >= 0 && stats.kept >= 0, "a pool counts less than nothing");
+      expect(stats.used + stats.kept <= stats.peak, "a pool has more than its peak");
+    }
+  }
+}
+
+// The others go on deferring, so nobody waits for the end of it here.
+void Worker::deferred() {
+  if (one_in(2)) {
+    int64_t done = -1;
+    must("reap", [&](auto* error) { return arrowdevice_reap(one_in(2) ? -1 : 3, &done, error); });
+    return expect(done >= 0, "reap says nothing of what it did");
+  }
+  call("quiesce", {.brief = true}, [&](auto* error) { return arrowdevice_quiesce(dice_.below(2'000'000), error); });
+}
+
+void Worker::devices() {
+  const size_t place = some_place();
+  auto* const device = at(place).device;
+  struct arrowdevice_device_info info {};
+  info.struct_size = sizeof info;
+  must("device_describe", [&](auto* error) { return arrowdevice_device_describe(device, &info, error); });
+  expect(std::memcmp(&info, &at(place).info, sizeof info) == 0, "a device has changed");
+
+  int64_t free_bytes = -1;
+  int64_t total_bytes = -1;
+  const Outcome asked = call("device_memory", {}, [&](auto* error) {
+    return arrowdevice_device_memory(device, &free_bytes, &total_bytes, error);
+  });
+  if (asked.code == 0 && total_bytes >= 0) expect(free_bytes <= total_bytes, "a device has more than all its memory");
+
+  struct arrowdevice_device_counters now {};
+  now.struct_size = sizeof now;
+  must("device_counters", [&](auto* error) { return arrowdevice_device_counters(device, &now, error); });
+  auto& before = counters_[place];
+  expect(now.buffers >= before.buffers && now.submissions >= before.submissions && now.regions >= before.regions &&
+             now.events >= before.events && now.bytes_in >= before.bytes_in && now.bytes_out >= before.bytes_out,
+         "a device counts backwards");
+  before = now;
+
+  uint32_t reach = 0;
+  const size_t other = some_place();
+  const Outcome outcome = call("device_reach", {}, [&](auto* error) {
+    return arrowdevice_device_reach(device, at(other).device, &reach, error);
+  });
+  constexpr uint32_t kBoth = ARROWDEVICE_REACH_ACCESS | ARROWDEVICE_REACH_COPY;
+  if (outcome.code == 0 && other == place) expect_equal(reach, kBoth, "what a device can do with its own memory");
+}
+
+// A context of the program's, which stays adopted for the arrays of later operations.
+void Worker::adopt() {
+  const int64_t id = dice_.below(kSims);
+  auto*& device = adopted_[static_cast<size_t>(id)];
+  if (device == nullptr) {
+    arrowdevice_native_device native{};
+    native.struct_size = sizeof native;
+    native.context = &own_context;
+    const Outcome adopted = call("device_adopt", {}, [&](auto* error) {
+      return arrowdevice_device_adopt(ARROW_DEVICE_EXT_DEV, id, &native, &device, error);
+    });
+    if (adopted.code != 0) return expect(device == nullptr, "device_adopt failed and gave a device");
+    const std::lock_guard lock(run_.adopted_mutex);
+    run_.adopted.push_back(device);
+  }
+  Item item = fresh();
+  Array there;
+  const Outcome outcome = fill("array_copy", {.full = true}, item, there, [&](auto* filled, auto* error) {
+    return arrowdevice_array_copy(item.array.get(), &item.type(), device, nullptr, filled, error);
+  });
+  if (outcome.code != 0) return;
+  Item made = item.with(std::move(there));
+  made.is_spoiled = outcome.spoils;
+  check_rows(made);
+}
+
+}  // namespace soak

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread of a soak: does one random operation after another and checks what comes of each.
+#pragma once
+
+#include <arrowdevice/arrowdevice.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rows.h"
+#include "simulated.h"
+
+namespace soak {
+
+// A device, and what is known of it.
+struct Place {
+  arrowdevice_device* device;
+  arrowdevice_device_info info;
+
+  bool is_cpu() const { return info.device_type == ARROW_DEVICE_CPU; }
+  bool is_simulated() const { return info.device_type == ARROW_DEVICE_EXT_DEV; }
+  bool is_small() const { return is_simulated() && info.device_id == kSmallSim; }
+};
+
+// The function of this name hides the struct.
+using Counters = struct arrowdevice_device_counters;
+using Stream = arrowdevice::testing::Owned<ArrowDeviceArrayStream>;
+
+// What a thread is at.
+struct Doing {
+  std::atomic<int64_t> operation{0};
+  std::atomic<const char*> name{""};
+};
+
+// What all threads share.
+struct Run {
+  std::vector<Place> places;  // the CPU is the first
+  uint64_t seed = 1;
+  int64_t fault_percent = 5;
+  int64_t operations = -1;  // of each thread and round; negative: until it is over
+  Mistake mistake = Mistake::kNone;
+  Ledger ledger;
+  Bag bag;
+  std::vector<Doing> doing;  // of each thread
+  std::atomic<int64_t> round{0};
+  std::atomic<bool> is_over{false};
+  std::atomic<int64_t> cpu_blocks{0};  // of pools that have an allocator of the program
+  std::atomic<int64_t> producers{0};   // of streams
+  std::mutex adopted_mutex;
+  std::vector<arrowdevice_device*> adopted;  // to be retired once all is released
+
+  size_t place_of(const ArrowDeviceArray& array) const;
+};
+
+// Why a call may fail without a fault of its own.
+struct Risk {
+  bool spoiled = false;   // an event of its input failed
+  bool full = false;      // no room on the device or in the pool
+  bool brief = false;     // it is not to wait for long
+  bool shares = false;    // it is not to copy
+  bool streamed = false;  // threads of the library work for it
+  int also = 0;           // a code that it may fail with for reasons of its own
+};
+
+struct Outcome {
+  int code = 0;
+  bool spoils = false;  // one of the events that it recorded will fail
+};
+
+class Worker {
+ public:
+  Worker(Run& run, size_t number);
+  ~Worker();
+  Worker(const Worker&) = delete;
+
+  void run();
+
+  struct Operation {
+    const char* name;
+    int64_t weight;  // how often it comes, beside the others
+    void (Worker::*run)();
+  };
+  static std::span<const Operation> operations();
+  static int64_t times_done(size_t operation);
+
+ private:
+  using Call = std::function<int(arrowdevice_error*)>;
+  using Fill = std::function<int(ArrowDeviceArray*, arrowdevice_error*)>;
+
+  // -- calls (calls.cc)
+
+  // A call that may carry a fault. Throws Wrong if it fails for any other reason than that or what it risks.
+  Outcome call(const char* name, const Risk& risk, const Call& make);
+  // As call(), of what makes an array: `input` is as it was after a failure, and `out` released. It is made again until
+  // it succeeds or is given up, which the code of the outcome tells.
+  Outcome fill(const char* name, const Risk& risk, Item& input, Array& out, const Fill& make);
+  // A call that must succeed, without a fault.
+  void must(const char* name, const Call& make) const;
+  void judge(const char* name, const Risk& risk, const Planned& planned, int code,
+             const arrowdevice_error& error) const;
+  std::optional<Fault> some_fault();
+  std::string where() const;
+  void one_operation();
+  size_t some_operation();
+  uint64_t seed() const;
+
+  // Reads the array back and compares every row. What is spoiled may be unreadable.
+  void check_rows(const Item& item) const;
+  int64_t bytes_of(ArrowDeviceArray& on_cpu, const ArrowSchema& type) const;
+
+  // -- what it has
+
+  size_t below(size_t bound) { return static_cast<size_t>(dice_.below(static_cast<int64_t>(bound))); }
+  bool one_in(int64_t n) { return dice_.below(n) == 0; }
+  size_t some_place() { return below(run_.places.size()); }
+  const Place& at(size_t place) const { return run_.places[place]; }
+  size_t place_of(const Item& item) const { return run_.place_of(*item.array); }
+  Item& some_item() { return items_[below(items_.size())]; }
+  Item take();
+  Item take_last();  // to be let go: read before, as a rule
+  Item fresh();      // on the CPU
+  void keep(Item item);
+  arrowdevice_queue* make_queue(size_t place) const;
+  void renew_queue(size_t place);
+
+  struct Pool {
+    arrowdevice_pool* handle = nullptr;
+    bool is_capped = false;
+  };
+  Pool make_pool(size_t place);
+
+  // Options for a copy from one place to another, and what they risk.
+  struct Copying {
+    arrowdevice_copy_options options{};
+    Risk risk;
+    std::optional<size_t> queue;  // the place of one of this thread's
+  };
+  Copying some_copying(const Item& source, size_t to);
+  size_t place_of_work(size_t from, size_t to) const;
+  // A queue of which an event failed, or which waited for one that did, is of no more use.
+  void after_use(std::optional<size_t> queue, const Item& source, const Outcome& outcome);
+  bool move(Item& item, size_t to);
+  void hold_source(Item& source, Item& made);
+
+  // -- operations on arrays (arrays.cc, views.cc)
+
+  void begin();
+  void copy();
+  void chain();
+  void to_host();
+  void share();
+  void slice();
+  void select();
+  void export_again();
+  void view();
+  void end_view(arrowdevice_view* view, const Item& viewed, size_t queue);
+  void release();
+  void release_after();
+  void move_child_out();
+  void wait();
+  void validate();
+  void read();
+  void exchange();
+
+  // -- on streams (streams.cc)
+
+  struct Flow;
+  void pull() { flow(false); }
+  void async() { flow(true); }
+  void flow(bool is_async);
+  Item some_batch(const std::shared_ptr<const Rows>& rows, size_t place);
+  Stream begin(Flow& flow);
+  Stream pulled(Flow& flow, Stream upstream);
+  Stream over_the_host(Flow& flow, Stream upstream);
+  Stream handed_on(Flow& flow, Stream upstream);
+  arrowdevice_stream_options some_stream_options(Flow& flow, size_t to);
+  void consume(Flow& flow, ArrowDeviceArrayStream& stream);
+  bool take_batch(Flow& flow, ArrowDeviceArrayStream& stream, int64_t number);
+
+  // -- on all else (devices.cc)
+
+  void bytes() { bytes_on(some_place()); }
+  void bytes_on(size_t place);
+  bool copy_bytes(size_t place, const std::vector<arrowdevice_copy_region>& regions, bool is_full);
+  void queues();
+  void pools();
+  void deferred();
+  void devices();
+  void adopt();
+
+  Run& run_;
+  const size_t number_;
+  Random dice_{0};  // begun anew for each operation, so that it depends on no other
+  Doing& doing_;
+  std::string last_fault_;
+  std::vector<Item> items_;
+  std::vector<arrowdevice_queue*> queues_;  // of each place
+  std::vector<Pool> pools_;
+  std::vector<Counters> counters_;                    // as they were last
+  std::array<arrowdevice_device*, kSims> adopted_{};  // by their ids; of contexts of this thread
+};
+
+}  // namespace soak
