@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "device/devices.h"
+
 namespace arrowdevice::array {
 
 using schema::BufferShape;
@@ -33,7 +35,7 @@ void Places::check_buffer(int32_t field, BufferShape shape, const void* buffer, 
   // What an application adopts has the id that it wants.
   const bool has_own_id = info->device_type == whole.device_type && info->device_id >= 0 && !source_.is_adopted() &&
                           (info->flags & ARROWDEVICE_POINTER_HOST_READABLE) == 0;
-  if (has_own_id && info->device_id != whole.device_id) {
+  if (has_own_id && info->device_id != whole.device_id && !can_use(*info)) {
     array_.refuse(field, name + " is on device_id " + number(info->device_id) + ", and the array says device_id " +
                              number(whole.device_id));
   }
@@ -46,6 +48,17 @@ void Places::check_buffer(int32_t field, BufferShape shape, const void* buffer, 
 
 std::optional<arrowdevice_pointer_info> Places::describe(const void* buffer) const {
   return source_.is_borrowed() ? std::nullopt : source_.describe(buffer);
+}
+
+// A move to a device that can use the memory where it is leaves the buffers on the device that they were made on.
+bool Places::can_use(const arrowdevice_pointer_info& info) const {
+  try {
+    const auto& owner = device::Devices::instance().get(info.device_type, info.device_id);
+    return (device::reach(owner, source_) & ARROWDEVICE_REACH_ACCESS) != 0;
+  } catch (const Error& e) {
+    if (e.code() != ENODEV) throw;
+    return false;  // no device has that id
+  }
 }
 
 int64_t Places::room(const void* buffer, int64_t wanted) const {

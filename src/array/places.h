@@ -18,7 +18,7 @@ class Places {
   // Borrows both.
   Places(const schema::Binding& array, const device::Device& source) : array_(array), source_(source) {}
 
-  // Throws EINVAL if a buffer of the field is on another device than the array says, or too small for its slots.
+  // Throws EINVAL if a buffer of the field is where the array's device cannot use it, or too small for its slots.
   void check(int32_t field, const ArrowDeviceArray& whole) const;
 
   // How many bytes there are from a buffer on, at most: INT64_MAX where the driver does not say, and any number not
@@ -27,6 +27,8 @@ class Places {
 
  private:
   void check_buffer(int32_t field, schema::BufferShape shape, const void* buffer, const ArrowDeviceArray& whole) const;
+  // Whether the array's device can use memory that belongs to another one.
+  bool can_use(const arrowdevice_pointer_info& info) const;
   // Nothing where the driver does not know the address or handle.
   std::optional<arrowdevice_pointer_info> describe(const void* buffer) const;
   // That a buffer needs for its slots, as far as their number says.

@@ -322,6 +322,22 @@ TEST_CASE("a buffer on another device than the array says is refused with both i
   must(arrowdevice_array_validate, there.get(), sample.schema.get(), nullptr, kFull);
 }
 
+TEST_CASE("a buffer on another device is accepted where the array's device can use it") {
+  begin(configuration(Peers::kAccess));
+  Sample sample(field("i"));
+  Array there = put(sample, 0);
+  Array moved;
+  must(arrowdevice_array_move_to, there.get(), sample.schema.get(), sim(1), nullptr, moved.out());
+  CHECK(moved->device_id == 1);
+  must(arrowdevice_array_validate, moved.get(), sample.schema.get(), nullptr, kFull);
+  // Handles mean something to their own device only.
+  Array handles = put(sample, 2);
+  handles->device_id = 3;
+  CHECK(contains(refused(EINVAL, arrowdevice_array_validate, handles.get(), sample.schema.get(), sim(3), kFull),
+                 "is on device_id 2, and the array says device_id 3"));
+  handles->device_id = 2;
+}
+
 TEST_CASE("a buffer that is smaller than its slots need is refused where a driver made it") {
   begin();
   constexpr int64_t kFarTooMany = 100'000'000;
