@@ -9,19 +9,27 @@
 namespace arrowdevice::array {
 namespace {
 
+// Nobody has checked the array yet: one that contains itself has an end here, too.
 constexpr int kDeepestLookForBuffer = 64;
+constexpr int kMostLooksForBuffer = 1 << 16;
 
-// Some buffer of the array, to ask its backend about; NULL if there is none on the way down the first children.
-const void* any_buffer(const ArrowArray& root) {
-  const ArrowArray* array = &root;
-  for (int depth = 0; depth < kDeepestLookForBuffer && array != nullptr; ++depth) {
-    for (int64_t i = 0; array->buffers != nullptr && i < array->n_buffers; ++i) {
-      if (array->buffers[i] != nullptr) return array->buffers[i];
-    }
-    array = array->n_children > 0 && array->children != nullptr ? array->children[0] : nullptr;
-    if (array != nullptr && array->release == nullptr) array = nullptr;  // moved out, or gone
+// Some buffer of the array, to ask its backend about: the first one in the order of its fields. NULL if there is none.
+const void* any_buffer(const ArrowArray& array, int depth, int& looks_left) {
+  if (array.release == nullptr || depth == 0 || looks_left-- <= 0) return nullptr;  // moved out, or gone
+  for (int64_t i = 0; array.buffers != nullptr && i < array.n_buffers; ++i) {
+    if (array.buffers[i] != nullptr) return array.buffers[i];
   }
-  return nullptr;
+  // A column may have none, such as one of nulls or of no rows, and the next one have some.
+  for (int64_t i = 0; array.children != nullptr && i < array.n_children && looks_left > 0; ++i) {
+    if (array.children[i] == nullptr) continue;
+    if (const void* const found = any_buffer(*array.children[i], depth - 1, looks_left)) return found;
+  }
+  return array.dictionary != nullptr ? any_buffer(*array.dictionary, depth - 1, looks_left) : nullptr;
+}
+
+const void* any_buffer(const ArrowArray& array) {
+  int looks_left = kMostLooksForBuffer;
+  return any_buffer(array, kDeepestLookForBuffer, looks_left);
 }
 
 }  // namespace

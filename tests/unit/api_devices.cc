@@ -241,6 +241,55 @@ TEST_CASE("an adopted context is a device of its own until it is retired as ofte
   CHECK(control::refused() == 0);
 }
 
+TEST_CASE("the context of an array is found by any buffer that it has") {
+  begin();
+  int mine = 0;
+  const auto native = context_of(mine);
+  const Data numbers = data_of(2, {no_buffer(), buffer_of<int32_t>({1, 2})});
+  const Data nothing = data_of(2, {});
+  const Data no_index = data_of(0, {no_buffer(), no_buffer()});
+  Data dictionary = no_index;
+  dictionary.dictionary = std::make_shared<Data>(numbers);
+  const struct {
+    const char* where;
+    Field type;
+    Data data;
+  } cases[] = {
+      {"in the second column", struct_of({field("n"), field("i")}), data_of(2, {no_buffer()}, {nothing, numbers})},
+      {"in a column of the second column", struct_of({field("n"), struct_of({field("n"), field("i")})}),
+       data_of(2, {no_buffer()}, {nothing, data_of(2, {no_buffer()}, {nothing, numbers})})},
+      {"in the dictionary", dictionary_of("c", field("i")), dictionary},
+  };
+  for (const auto& one : cases) {
+    for (const int64_t id : {kAddresses[0], kHandles[0]}) {
+      INFO(one.where << " on device " << id);
+      arrowdevice_device* adopted = nullptr;
+      must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, id, &native, &adopted);
+      const auto schema = make_schema(one.type);
+      Array there = copy(*from_host(make_array(one.data, Ledger())), *schema, adopted);
+      arrowdevice_device* found = nullptr;
+      must(arrowdevice_array_device, there.get(), &found);
+      CHECK(found == adopted);
+      there.reset();
+      must(arrowdevice_device_retire, adopted, -1);
+    }
+  }
+}
+
+TEST_CASE("an array that contains itself has no end, but the look for a buffer has one") {
+  begin();
+  ArrowDeviceArray array{};
+  ArrowArray* children[] = {&array.array, &array.array};
+  array.array.n_children = 2;
+  array.array.children = children;
+  array.array.release = [](ArrowArray* released) { released->release = nullptr; };
+  array.device_type = ARROW_DEVICE_EXT_DEV;
+  array.device_id = 1;
+  arrowdevice_device* found = nullptr;
+  must(arrowdevice_array_device, &array, &found);
+  CHECK(found == sim(1));
+}
+
 TEST_CASE("an adopted device with work that is not done is not retired in time") {
   begin();
   int mine = 0;
