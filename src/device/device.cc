@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <iterator>
+#include <new>
 
 #include "backend/device_types.h"
 #include "base/process.h"
@@ -14,7 +14,7 @@
 namespace arrowdevice::device {
 namespace {
 
-// Queues of the library that wait for their last work, on one device, before one of them is used again.
+// So many queues of the library may be at work on one device before another operation has to share one of them.
 constexpr size_t kMostQueues = 8;
 
 }  // namespace
@@ -110,31 +110,51 @@ void Device::set_pool(std::shared_ptr<Pool> pool) {
 }
 
 std::shared_ptr<Queue> Device::take_queue() {
-  std::vector<std::shared_ptr<Queue>> failed;  // let go after the lock
+  std::vector<std::shared_ptr<Queue>> dropped;  // let go after the lock; what is still in flight on them survives
   {
     const std::lock_guard lock(queues_mutex_);
-    const auto first_failed = std::partition(idle_queues_.begin(), idle_queues_.end(),
-                                             [](const auto& queue) { return !queue->has_failed(); });
-    failed.assign(std::make_move_iterator(first_failed), std::make_move_iterator(idle_queues_.end()));
-    idle_queues_.erase(first_failed, idle_queues_.end());
-    // One that is still at work would make this operation wait for a stranger's, so a new one is made, up to a number.
-    const auto idle = std::ranges::find_if(idle_queues_, [](const auto& queue) { return queue->is_idle(); });
-    if (idle != idle_queues_.end() || idle_queues_.size() >= kMostQueues) {
-      const auto chosen = idle != idle_queues_.end() ? idle : idle_queues_.begin();
-      auto queue = std::move(*chosen);
-      idle_queues_.erase(chosen);
+    const auto take = [&](auto place) {
+      auto queue = std::move(*place);
+      idle_queues_.erase(place);
       return queue;
+    };
+    // Each is asked once, so that none is taken for idle that fails before the next look.
+    for (auto place = idle_queues_.begin(); place != idle_queues_.end();) {
+      switch ((*place)->state()) {
+        case Queue::State::kIdle: {
+          auto queue = take(place);
+          queue->forget_waits();
+          return queue;
+        }
+        case Queue::State::kFailed:
+          dropped.push_back(std::move(*place));
+          place = idle_queues_.erase(place);
+          break;
+        case Queue::State::kBusy: ++place; break;
+      }
     }
-    // Room for every queue that will be given back, so that giving back cannot fail.
-    idle_queues_.reserve(++queues_made_);
+    // All that are left are at work, so a new one is made, up to a number. Then the operation comes after another
+    // one's, but never behind a stranger's producer: it would fail with that, and wait for it, perhaps for ever.
+    if (idle_queues_.size() >= kMostQueues) {
+      const auto shared =
+          std::ranges::find_if(idle_queues_, [](const auto& queue) { return !queue->may_wait_for_others(); });
+      if (shared != idle_queues_.end()) return take(shared);
+      dropped.push_back(take(idle_queues_.begin()));
+    }
   }
   return Queue::create(*this);
 }
 
 void Device::give_queue_back(std::shared_ptr<Queue> queue) noexcept {
-  if (is_borrowed()) return;
+  // With work behind the last event, nobody could tell that it is idle. It is let go, as one is for which there is no
+  // room: what is in flight survives.
+  if (is_borrowed() || queue->has_unseen_work()) return;
   const std::lock_guard lock(queues_mutex_);
-  if (idle_queues_.size() < idle_queues_.capacity()) idle_queues_.push_back(std::move(queue));
+  try {
+    idle_queues_.push_back(std::move(queue));
+  } catch (const std::bad_alloc&) {
+    return;
+  }
 }
 
 void Device::hold(Allocation allocation) {
@@ -189,7 +209,6 @@ void Device::drop_idle() {
   {
     const std::lock_guard lock(queues_mutex_);
     queues.swap(idle_queues_);
-    idle_queues_.reserve(queues_made_);  // so that giving back still cannot fail
   }
   {
     const std::lock_guard lock(pool_mutex_);

@@ -121,7 +121,6 @@ class Device {
 
   std::mutex queues_mutex_;
   std::vector<std::shared_ptr<Queue>> idle_queues_;
-  size_t queues_made_ = 0;
 
   std::mutex held_mutex_;
   std::unordered_map<void*, std::unique_ptr<Allocation>> held_;

@@ -81,6 +81,7 @@ void Queue::wait_for(const Event& event) {
   device_.check_usable();
   const std::lock_guard lock(mutex_);
   has_new_work_ = true;
+  may_wait_for_others_ = true;
   device_.backend().call("queue_wait_event", device_.backend().table().queue_wait_event, handle_, event.handle());
 }
 
@@ -101,24 +102,34 @@ std::shared_ptr<Event> Queue::end() const noexcept {
   return is_known_outside_ || has_new_work_ ? nullptr : last_;
 }
 
-bool Queue::is_idle() const noexcept {
+Queue::State Queue::state() const noexcept {
   const auto event = last();
-  return event == nullptr || event->is_over();
+  if (event == nullptr || !device_.is_usable()) return State::kIdle;
+  try {
+    return event->is_ready() ? State::kIdle : State::kBusy;
+  } catch (...) {
+    return State::kFailed;
+  }
 }
 
-bool Queue::has_failed() const noexcept {
-  const auto event = last();
-  try {
-    if (event != nullptr && device_.is_usable()) event->is_ready();
-    return false;
-  } catch (...) {
-    return true;
-  }
+bool Queue::has_unseen_work() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return has_new_work_;
+}
+
+bool Queue::may_wait_for_others() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return may_wait_for_others_;
+}
+
+void Queue::forget_waits() noexcept {
+  const std::lock_guard lock(mutex_);
+  may_wait_for_others_ = false;
 }
 
 bool Queue::drain() noexcept {
   if (!device_.is_usable()) return false;
-  // A second try, since recording an event may be the very call that failed.
+  // A second try, since recording an event or waiting for one may be the very call that failed.
   constexpr int kAttempts = 2;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     std::shared_ptr<Event> end;
@@ -129,10 +140,10 @@ bool Queue::drain() noexcept {
     }
     try {
       end->wait(-1);
+      return true;
     } catch (...) {
-      return end->is_over();  // failed work does not run any more
+      if (end->is_over()) return true;  // failed work does not run any more
     }
-    return true;
   }
   log(LogLevel::kError, "a queue could not be drained after a failure; its memory is not used again");
   return false;

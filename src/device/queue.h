@@ -41,11 +41,19 @@ class Queue {
   // Waits until the work so far is done; false after `timeout_ns` >= 0. Once it is done, a poll says so.
   bool finish(int64_t timeout_ns);
 
-  // Whether nothing that was recorded is still to come.
-  bool is_idle() const noexcept;
+  // What became of the work up to the last event. After a failure, work that is queued later may fail for that reason
+  // alone.
+  enum class State { kIdle, kBusy, kFailed };
+  State state() const noexcept;
 
-  // Whether its last work failed: work queued on it later may fail for that reason alone.
-  bool has_failed() const noexcept;
+  // Whether something was queued behind the last event: nobody can tell when that ends, or how.
+  bool has_unseen_work() const noexcept;
+
+  // Whether its work may have to wait for somebody else's, which may fail, or never end.
+  bool may_wait_for_others() const noexcept;
+
+  // It is idle: what was waited for is over.
+  void forget_waits() noexcept;
 
   // After a failure: waits until nothing that was enqueued is running any more, whatever came of it. False if that
   // cannot be told: what the work uses must never be used again then.
@@ -72,8 +80,9 @@ class Queue {
   const bool is_wrapped_;
   mutable std::mutex mutex_;  // guards all below
   std::shared_ptr<Event> last_;
-  mutable bool has_new_work_ = true;  // since `last_` was recorded
-  mutable bool is_known_outside_;     // where work may be queued that is not seen here
+  mutable bool has_new_work_ = false;  // since `last_` was recorded, or at all
+  bool may_wait_for_others_ = false;
+  mutable bool is_known_outside_;  // where work may be queued that is not seen here
 };
 
 }  // namespace arrowdevice::device

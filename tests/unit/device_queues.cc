@@ -75,6 +75,75 @@ TEST_CASE("a queue that an asynchronous copy failed on is not used again") {
   for (int i = 0; i < 10; ++i) CHECK(difference(sample, *copy(sample, sim(0))) == "");
 }
 
+// An array on a device whose producer is not done before `event` says so.
+Array pending_on(control::UserEvent& event, const Sample& sample, int64_t id) {
+  Owned<ArrowArray> plain(copy(sample, sim(id)).take().array);
+  Array pending;
+  must(arrowdevice_array_export_event, sim(id), plain.get(), event.sync_event(), nullptr, nullptr, pending.out());
+  return pending;
+}
+
+TEST_CASE("however many copies wait for a producer, the next one neither waits for it nor fails with it") {
+  begin();
+  Sample sample(field("l"), {.rows = 30});
+  control::UserEvent producer;
+  const Array source = pending_on(producer, sample, 0);
+  std::vector<Array> waiting;
+  for (int i = 0; i < 20; ++i) waiting.push_back(copy(*source, *sample.schema, sim(0), ARROWDEVICE_COPY_ASYNC));
+  CHECK(control::counters(0).queues_live <= 8);
+  const Array at_once = copy(sample, sim(0));  // would wait for ever
+  const Array later = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
+  producer.fail();
+  must(arrowdevice_array_wait, later.get(), nullptr, -1);
+  CHECK(difference(sample, *at_once) == "");
+  CHECK(difference(sample, *later) == "");
+  for (const Array& one : waiting) refused(EIO, arrowdevice_array_wait, one.get(), nullptr, -1);
+  // None of the queues that failed is used again.
+  for (int i = 0; i < 10; ++i) CHECK(difference(sample, *copy(sample, sim(0))) == "");
+  CHECK(control::counters(0).queues_live <= 8);
+}
+
+TEST_CASE("a queue on which a copy left nothing but a wait is nobody's next queue") {
+  begin(configuration(Peers::kNone));
+  // By way of the host; no byte of the source is needed, so nothing comes behind the wait for its producer.
+  Sample empty(field("u"), {.rows = 0});
+  Sample sample(field("l"), {.rows = 30});
+  const Array healthy = copy(sample, sim(0));
+  control::UserEvent producer;
+  const Array source = pending_on(producer, empty, 0);
+  const Array without_bytes = copy(*source, *empty.schema, sim(1), ARROWDEVICE_COPY_ASYNC);
+  const Array at_once = copy(*healthy, *sample.schema, sim(0));  // would wait for ever
+  const Array later = copy(*healthy, *sample.schema, sim(0), ARROWDEVICE_COPY_ASYNC);
+  producer.fail();
+  must(arrowdevice_array_wait, later.get(), nullptr, -1);
+  CHECK(difference(sample, *at_once) == "");
+  CHECK(difference(sample, *later) == "");
+}
+
+TEST_CASE("a queue on which nothing was done is used again") {
+  begin();
+  Sample empty(field("n"), {.rows = 3});
+  copy(empty, sim(0)).reset();
+  const int64_t made = control::counters(0).queues;
+  for (int i = 0; i < 3; ++i) CHECK(difference(empty, *copy(empty, sim(0))) == "");
+  CHECK(control::counters(0).queues == made);
+}
+
+TEST_CASE("memory of a failed copy is used again though the first wait for its end failed as well") {
+  auto slow = configuration();
+  slow.devices[0].latency_us = 20'000;  // the work is not over yet when the wait has failed
+  begin(slow);
+  Sample sample(field("l"), {.rows = 30});
+  control::fail_next("copy");
+  control::fail_next("event_wait");
+  Array out;
+  CHECK(arrowdevice_array_copy(sample.host.get(), sample.schema.get(), sim(0), nullptr, out.out(), nullptr) == EIO);
+  CHECK(control::failures_injected() == 2);
+  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_pool_trim, default_pool(sim(0)));
+  CHECK(control::counters(0).allocations_live == 0);
+}
+
 TEST_CASE("several threads copy to one device at the same time") {
   begin();
   Sample sample(mixed_batch(), {.rows = 30});
