@@ -62,7 +62,7 @@ else
   optimization=g
   debug_info=-g1
   if [ "$sanitize" = thread ]; then
-    set -- --suite=unit --suite=stress --suite=threads
+    set -- --suite=unit --suite=stress --suite=soak --suite=threads
   else
     set -- --no-suite=headers --no-suite=architecture --no-suite=scripts --no-suite=install
   fi

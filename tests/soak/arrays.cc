@@ -78,7 +78,7 @@ void Worker::hold_source(Item& source, Item& made) {
 
 // -- operations
 
-void Worker::begin() { items_.push_back(fresh()); }
+void Worker::make() { items_.push_back(fresh()); }
 
 void Worker::copy() {
   Item& source = some_item();

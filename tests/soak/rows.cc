@@ -2,10 +2,7 @@
 #include "rows.h"
 
 #include <cstring>
-#include <utility>
 
-#include "report.h"
-#include "simulated.h"
 #include "support/cases.h"
 #include "support/reader.h"
 
@@ -104,45 +101,6 @@ std::string Rows::difference(const std::vector<int64_t>* columns, int64_t first,
     return std::memcmp(ours, theirs, bytes) == 0 ? "" : "other numbers";
   }
   return arrowdevice::testing::difference(*schema_, *twin_, first, type, array, 0, array.length);
-}
-
-Item& Item::operator=(Item&& other) noexcept {
-  if (this == &other) return *this;
-  settle();
-  array = std::move(other.array);
-  rows = std::move(other.rows);
-  first = other.first;
-  columns = std::move(other.columns);
-  selected = std::move(other.selected);
-  is_spoiled = other.is_spoiled;
-  sources = std::move(other.sources);
-  return *this;
-}
-
-Item Item::with(Array other) const {
-  Item made;
-  made.array = std::move(other);
-  made.rows = rows;
-  made.first = first;
-  made.columns = columns;
-  made.selected = selected;
-  made.is_spoiled = is_spoiled;
-  made.sources = sources;
-  return made;
-}
-
-void Item::settle() {
-  const Planned nothing;
-  // That the event failed says as well as that it fired that nothing is read any more.
-  if (!sources.empty() && !array.released()) arrowdevice_array_wait(array.get(), nullptr, -1, nullptr);
-  sources.clear();
-}
-
-std::optional<Item> Bag::swap(size_t place, std::optional<Item> item) {
-  Place& chosen = places_[place % kPlaces];
-  const std::lock_guard lock(chosen.mutex);
-  std::swap(chosen.item, item);
-  return item;
 }
 
 }  // namespace soak

@@ -10,7 +10,7 @@
 #include <map>
 #include <mutex>
 #include <shared_mutex>
-#include <type_traits>
+#include <tuple>
 #include <vector>
 
 #include "report.h"

@@ -3,6 +3,8 @@
 // comes back is compared, and after each round everything must have been given back. docs/reliability.md says more.
 #include <arrowdevice/arrowdevice.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
@@ -11,8 +13,10 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "options.h"
 #include "report.h"
 #include "simulated.h"
 #include "support/field.h"
@@ -22,68 +26,6 @@ namespace {
 
 using namespace soak;  // NOLINT: what every line of this program is written with
 using Clock = std::chrono::steady_clock;
-
-struct Options {
-  int64_t seconds = 60;
-  int64_t round_seconds = 60;
-  int64_t threads = 16;
-  int64_t fault_percent = 5;
-  int64_t operations = -1;  // of each thread, in one round; in place of the time
-  int64_t seed = 1;
-  bool simulated_only = false;
-  Mistake mistake = Mistake::kNone;
-};
-
-constexpr const char* kUsage =
-    "soak [--minutes=N | --seconds=N | --operations=N] [--round=SECONDS] [--threads=N] [--faults=PERCENT] [--seed=N]\n"
-    "     [--simulated-only] [--mistake=half-a-copy | --mistake=failure | --mistake=leak]\n";
-
-[[noreturn]] void refuse(std::string_view word) {
-  std::fprintf(stderr, "soak: %.*s is not understood\n%s", static_cast<int>(word.size()), word.data(), kUsage);
-  std::exit(2);
-}
-
-int64_t number_in(std::string_view word, size_t at) {
-  const std::string digits(word.substr(at));
-  char* end = nullptr;
-  const int64_t number = std::strtoll(digits.c_str(), &end, 10);
-  if (digits.empty() || *end != '\0' || number < 0) refuse(word);
-  return number;
-}
-
-Mistake mistake_in(std::string_view word) {
-  const std::string_view name = word.substr(word.find('=') + 1);
-  if (name == "half-a-copy") return Mistake::kHalfACopy;
-  if (name == "failure") return Mistake::kFailure;
-  if (name == "leak") return Mistake::kLeak;
-  refuse(word);
-}
-
-Options parse(int argc, char** argv) {
-  Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    const auto takes = [&](std::string_view name, int64_t& value, int64_t unit = 1) {
-      const bool is_it = word.starts_with(name);
-      if (is_it) value = number_in(word, name.size()) * unit;
-      return is_it;
-    };
-    if (takes("--minutes=", options.seconds, 60) || takes("--seconds=", options.seconds) ||
-        takes("--round=", options.round_seconds) || takes("--threads=", options.threads) ||
-        takes("--faults=", options.fault_percent) || takes("--seed=", options.seed) ||
-        takes("--operations=", options.operations)) {
-      continue;
-    }
-    if (word == "--simulated-only") {
-      options.simulated_only = true;
-    } else if (word.starts_with("--mistake=")) {
-      options.mistake = mistake_in(word);
-    } else {
-      refuse(word);
-    }
-  }
-  return options;
-}
 
 // -- devices
 
@@ -189,7 +131,8 @@ class Soak {
     run_.mistake = options.mistake;
     register_simulated(run_.seed, options.mistake);
     run_.places = find_places(options.simulated_only);
-    schema_fields_ = (Rows::large(), arrowdevice::testing::live_schema_fields());
+    Rows::large();  // is kept for good, and so is its schema
+    schema_fields_ = arrowdevice::testing::live_schema_fields();
   }
 
   void run() {

@@ -69,18 +69,16 @@ struct Worker::Flow {
 };
 
 void Worker::flow(bool is_async) {
-  Flow flow;
-  {
-    Stream stream = begin(flow);
-    for (int64_t stages = 1 + dice_.below(2); stages > 0; --stages) {
-      if (is_async && stages == 1) {
-        stream = handed_on(flow, std::move(stream));
-      } else {
-        stream = one_in(3) ? over_the_host(flow, std::move(stream)) : pulled(flow, std::move(stream));
-      }
+  Flow flow;  // outlives the stream, which uses its queues
+  Stream stream = produced(flow);
+  for (int64_t stages = 1 + dice_.below(2); stages > 0; --stages) {
+    if (is_async && stages == 1) {
+      stream = handed_on(flow, std::move(stream));
+    } else {
+      stream = one_in(3) ? over_the_host(flow, std::move(stream)) : pulled(flow, std::move(stream));
     }
-    consume(flow, *stream);
   }
+  consume(flow, *stream);
 }
 
 Item Worker::some_batch(const std::shared_ptr<const Rows>& rows, size_t place) {
@@ -102,7 +100,7 @@ Item Worker::some_batch(const std::shared_ptr<const Rows>& rows, size_t place) {
   return batch.with(std::move(there));
 }
 
-Stream Worker::begin(Flow& flow) {
+Stream Worker::produced(Flow& flow) {
   const auto rows = Rows::some(dice_);
   flow.place = one_in(2) ? 0 : some_place();
   if (at(flow.place).is_small()) flow.place = 0;

@@ -115,7 +115,7 @@ void Worker::one_operation() {
   try {
     if (run_.mistake == Mistake::kLeak && number == kLeaksAt) fresh().array.take();
     while (items_.size() > kMostHeld) release();
-    if (items_.empty()) begin();
+    if (items_.empty()) make();
     (this->*operations()[chosen].run)();
   } catch (const Wrong& e) {
     note_wrong(where(), e.what());

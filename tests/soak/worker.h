@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "rows.h"
+#include "items.h"
 #include "simulated.h"
 
 namespace soak {
@@ -107,16 +107,19 @@ class Worker {
   void judge(const char* name, const Risk& risk, const Planned& planned, int code,
              const arrowdevice_error& error) const;
   std::optional<Fault> some_fault();
-  std::string where() const;
-  void one_operation();
-  size_t some_operation();
-  uint64_t seed() const;
 
   // Reads the array back and compares every row. What is spoiled may be unreadable.
   void check_rows(const Item& item) const;
   int64_t bytes_of(ArrowDeviceArray& on_cpu, const ArrowSchema& type) const;
 
-  // -- what it has
+  // -- one operation after another (worker.cc)
+
+  void one_operation();
+  size_t some_operation();
+  uint64_t seed() const;      // of this thread and round
+  std::string where() const;  // it is, for whoever looks for a mistake
+
+  // -- what it has (worker.cc)
 
   size_t below(size_t bound) { return static_cast<size_t>(dice_.below(static_cast<int64_t>(bound))); }
   bool one_in(int64_t n) { return dice_.below(n) == 0; }
@@ -137,6 +140,8 @@ class Worker {
   };
   Pool make_pool(size_t place);
 
+  // -- copies (arrays.cc)
+
   // Options for a copy from one place to another, and what they risk.
   struct Copying {
     arrowdevice_copy_options options{};
@@ -152,7 +157,7 @@ class Worker {
 
   // -- operations on arrays (arrays.cc, views.cc)
 
-  void begin();
+  void make();
   void copy();
   void chain();
   void to_host();
@@ -177,7 +182,7 @@ class Worker {
   void async() { flow(true); }
   void flow(bool is_async);
   Item some_batch(const std::shared_ptr<const Rows>& rows, size_t place);
-  Stream begin(Flow& flow);
+  Stream produced(Flow& flow);
   Stream pulled(Flow& flow, Stream upstream);
   Stream over_the_host(Flow& flow, Stream upstream);
   Stream handed_on(Flow& flow, Stream upstream);
