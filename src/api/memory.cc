@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C functions about queues, pools and bytes.
+#include <cstdio>
 #include <vector>
 
 #include "api/handles.h"
@@ -8,6 +9,7 @@
 #include "base/process.h"
 #include "base/sized_struct.h"
 #include "device/devices.h"
+#include "device/held_buffer.h"
 #include "device/reaper.h"
 
 using namespace arrowdevice;  // NOLINT: the C API is this library's own
@@ -24,11 +26,6 @@ using device::PoolStats;
 constexpr uint32_t kFirstNativeQueueSize = 16;
 constexpr uint32_t kFirstPoolOptionsSize = 56;
 constexpr uint32_t kFirstPoolStatsSize = 48;
-
-// Memory that waits for a queue's work.
-struct DeferredFree final : device::Deferred {
-  device::Allocation allocation;
-};
 
 // What a region's end is to the queue's backend: a device of its own, or host memory.
 void* region_end(arrowdevice_device* end, const device::Queue& queue, int64_t index) {
@@ -155,8 +152,7 @@ ARROWDEVICE_API void arrowdevice_buffer_free(arrowdevice_device* device, arrowde
   const int code = guarded(&error, [&] {
     auto& of = device_of(device);
     if (!of.is_cpu() && !process::drivers_usable()) return;  // the memory is let go
-    auto freed = std::make_unique<DeferredFree>();
-    freed->allocation = of.let_go(buffer);
+    auto freed = of.let_go(buffer);
     if (queue_or_null == nullptr) return;
     auto& queue = queue_of(queue_or_null);
     try {
@@ -168,7 +164,10 @@ ARROWDEVICE_API void arrowdevice_buffer_free(arrowdevice_device* device, arrowde
     }
     device::Reaper::instance().defer(std::move(freed));
   });
-  if (code != 0) log(LogLevel::kError, std::string("buffer_free: ") + error.message);
+  if (code == 0) return;
+  char text[sizeof error.message + 16];  // there may be no memory for a string
+  std::snprintf(text, sizeof text, "buffer_free: %s", error.message);
+  log(LogLevel::kError, text);
 }
 
 ARROWDEVICE_API int arrowdevice_buffer_sub(arrowdevice_device* device, const void* buffer, int64_t offset, int64_t size,

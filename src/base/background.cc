@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -31,11 +32,11 @@ struct Workers {
 
   static Workers& instance() {
     static auto* const workers = [] {
-      auto* const made = new Workers;
+      auto made = std::make_unique<Workers>();
       process::keep_usable_across_fork(made->mutex);
-      published.store(made);
+      published.store(made.get());
       process::at_exit(wait_for_workers);
-      return made;
+      return made.release();
     }();
     return *workers;
   }
@@ -70,7 +71,8 @@ void start(std::function<void()> body) {
     std::thread(std::move(body)).detach();
   } catch (const std::system_error& e) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw Error(EAGAIN, std::string("no thread can be started: ") + e.what());
+    // The system has one answer for both.
+    throw Error(ENOMEM, std::string("no thread can be started, for want of memory or of threads: ") + e.what());
   } catch (...) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     throw;
@@ -78,7 +80,7 @@ void start(std::function<void()> body) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-Busy::Busy() noexcept {
+Busy::Busy() {
   auto& workers = Workers::instance();
   const std::lock_guard lock(workers.mutex);
   may_work_ = !process::exit_has_begun();

@@ -7,14 +7,14 @@
 
 namespace arrowdevice::background {
 
-// Runs `body`, which must not throw, on a new thread. Throws Error(EAGAIN) where none can be started.
+// Runs `body`, which must not throw, on a new thread. Throws Error(ENOMEM) where none can be started.
 void start(std::function<void()> body);
 
 // Marks the calling thread as one that may be in a driver: `exit` waits a while for it to get out of there. Where
 // may_work() is false, exit has begun and nothing may be called any more.
 class Busy {
  public:
-  Busy() noexcept;
+  Busy();
   ~Busy();
   Busy(const Busy&) = delete;
   Busy& operator=(const Busy&) = delete;

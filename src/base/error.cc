@@ -113,6 +113,6 @@ Failure Failure::current() noexcept {
   return failure;
 }
 
-void Failure::raise() const { throw Error(code_, text_ != nullptr ? *text_ : std::string()); }
+void Failure::raise() const { throw Error(code_, text_ != nullptr ? *text_ : std::strerror(code_)); }
 
 }  // namespace arrowdevice

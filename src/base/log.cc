@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
 
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <string>
 
@@ -20,20 +23,31 @@ struct Destination {
 std::mutex mutex;
 Destination destination;
 
-int highest_default_level() noexcept {
+// Lines up to this length reach a handler without memory: what they tell may be that there is none.
+constexpr size_t kLongestOnStack = 1024;
+
+int highest_default_level() {
   try {
     return static_cast<int>(environment::number("ARROWDEVICE_LOG").value_or(0));
-  } catch (...) {
+  } catch (const Error&) {
     return 0;
   }
+}
+
+void call_handler(const Destination& to, int level, std::string_view message) {
+  if (message.size() >= kLongestOnStack) return to.handler(to.user, level, std::string(message).c_str());
+  char line[kLongestOnStack];
+  *std::copy(message.begin(), message.end(), line) = '\0';
+  to.handler(to.user, level, line);
 }
 
 void write_to_standard_error(int level, std::string_view message) {
   static const int highest = highest_default_level();
   if (level > highest) return;
-  const std::string line = "arrowdevice: " + std::string(message) + "\n";
+  const auto part = [](std::string_view text) { return iovec{const_cast<char*>(text.data()), text.size()}; };
+  const iovec line[] = {part("arrowdevice: "), part(message), part("\n")};
   // What standard error does not take has no other place to go.
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+  [[maybe_unused]] const auto written = ::writev(STDERR_FILENO, line, static_cast<int>(std::size(line)));
 }
 
 }  // namespace
@@ -51,7 +65,7 @@ void log(LogLevel level, std::string_view message) noexcept {
       to = destination;
     }
     if (to.handler != nullptr) {
-      to.handler(to.user, static_cast<int>(level), std::string(message).c_str());
+      call_handler(to, static_cast<int>(level), message);
     } else {
       write_to_standard_error(static_cast<int>(level), message);
     }

@@ -8,6 +8,7 @@
 #include <cassert>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -71,6 +72,11 @@ void unlock_after_fork() {
   guarded.list.unlock();
 }
 
+bool register_for_fork(void (*before)(), void (*after_in_parent)(), void (*after_in_child)()) {
+  if (pthread_atfork(before, after_in_parent, after_in_child) != 0) throw std::bad_alloc();
+  return true;
+}
+
 }  // namespace
 
 void watch_exit() noexcept {
@@ -87,13 +93,14 @@ void at_exit(void (*function)()) noexcept {
   exit_function_count.store(place + 1);
 }
 
-void drivers_opened() noexcept {
-  if (opened.exchange(true)) return;
-  [[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, on_fork_in_child);
+void drivers_opened() {
+  [[maybe_unused]] static const bool registered = register_for_fork(nullptr, nullptr, on_fork_in_child);
+  opened.store(true);
 }
 
 void keep_usable_across_fork(std::mutex& mutex) {
-  [[maybe_unused]] static const int registered = pthread_atfork(lock_before_fork, unlock_after_fork, unlock_after_fork);
+  [[maybe_unused]] static const bool registered =
+      register_for_fork(lock_before_fork, unlock_after_fork, unlock_after_fork);
   auto& guarded = GuardedMutexes::instance();
   const std::lock_guard lock(guarded.list);
   guarded.mutexes.push_back(&mutex);

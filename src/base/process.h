@@ -17,7 +17,7 @@ bool exit_has_begun() noexcept;
 void at_exit(void (*function)()) noexcept;
 
 // Notes that drivers have state in this process; from then on, forked children answer true to is_forked_child().
-void drivers_opened() noexcept;
+void drivers_opened();
 
 // Whether this process is a child, by `fork`, of the one in which drivers were opened: their state is not usable here.
 bool is_forked_child() noexcept;
@@ -26,6 +26,18 @@ bool is_forked_child() noexcept;
 // held at the same time as one another, nor while one is given or forgotten.
 void keep_usable_across_fork(std::mutex& mutex);
 void forget_across_fork(std::mutex& mutex) noexcept;
+
+// Makes it so as long as this lives.
+class UsableAcrossFork {
+ public:
+  explicit UsableAcrossFork(std::mutex& mutex) : mutex_(mutex) { keep_usable_across_fork(mutex); }
+  ~UsableAcrossFork() { forget_across_fork(mutex_); }
+  UsableAcrossFork(const UsableAcrossFork&) = delete;
+  UsableAcrossFork& operator=(const UsableAcrossFork&) = delete;
+
+ private:
+  std::mutex& mutex_;
+};
 
 // Neither of the above: drivers may be called.
 inline bool drivers_usable() noexcept { return !exit_has_begun() && !is_forked_child(); }

@@ -8,6 +8,7 @@
 
 #include "backend/device_types.h"
 #include "base/process.h"
+#include "device/held_buffer.h"
 #include "device/pool.h"
 #include "device/queue.h"
 
@@ -39,7 +40,9 @@ Device::Device(const backend::Backend& backend, ArrowDeviceType type, int64_t id
     info_.flags &= ~uint64_t{ARROWDEVICE_DEVICE_EVENTS};
   }
   if (is_cpu()) {
-    for (auto* mutex : {&pool_mutex_, &queues_mutex_, &held_mutex_}) process::keep_usable_across_fork(*mutex);
+    usable_across_fork_[0].emplace(pool_mutex_);
+    usable_across_fork_[1].emplace(queues_mutex_);
+    usable_across_fork_[2].emplace(held_mutex_);
     own_pool_ = std::make_shared<Pool>(*this, arrowdevice_pool_options{}, Pool::kDeviceOwned);
   }
   if (!has_addresses() && backend_.table().sub_buffer == nullptr) {
@@ -159,18 +162,19 @@ void Device::give_queue_back(std::shared_ptr<Queue> queue) noexcept {
 
 void Device::hold(Allocation allocation) {
   void* const buffer = allocation.buffer();
-  auto kept = std::make_unique<Allocation>(std::move(allocation));
+  auto kept = std::make_unique<HeldBuffer>();
+  kept->allocation = std::move(allocation);
   const std::lock_guard lock(held_mutex_);
   held_.emplace(buffer, std::move(kept));
 }
 
-Allocation Device::let_go(void* buffer) {
+std::unique_ptr<HeldBuffer> Device::let_go(void* buffer) {
   const std::lock_guard lock(held_mutex_);
   const auto found = held_.find(buffer);
   if (found == held_.end()) throw Error(EINVAL, "not a buffer that was allocated on " + text());
-  Allocation allocation = std::move(*found->second);
+  auto held = std::move(found->second);
   held_.erase(found);
-  return allocation;
+  return held;
 }
 
 void* Device::make_sub_buffer(const void* buffer, int64_t offset, int64_t size) const {

@@ -4,6 +4,7 @@
 
 #include <arrowdevice/arrowdevice.h>
 
+#include <array>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,11 +13,13 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "base/process.h"
 #include "device/counters.h"
 
 namespace arrowdevice::device {
 
 class Allocation;
+struct HeldBuffer;
 class Pool;
 class Queue;
 
@@ -72,7 +75,7 @@ class Device {
 
   // Buffers that the C API gave out, by address or handle.
   void hold(Allocation allocation);
-  Allocation let_go(void* buffer);
+  std::unique_ptr<HeldBuffer> let_go(void* buffer);
 
   // A part of a buffer as a buffer. On devices with addresses this is arithmetic, and there is nothing to free.
   void* sub_buffer(const void* buffer, int64_t offset, int64_t size) const {
@@ -123,7 +126,9 @@ class Device {
   std::vector<std::shared_ptr<Queue>> idle_queues_;
 
   std::mutex held_mutex_;
-  std::unordered_map<void*, std::unique_ptr<Allocation>> held_;
+  std::unordered_map<void*, std::unique_ptr<HeldBuffer>> held_;
+
+  std::array<std::optional<process::UsableAcrossFork>, 3> usable_across_fork_;  // the mutexes, of the CPU
 };
 
 // Keeps an adopted device from being retired.

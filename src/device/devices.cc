@@ -28,9 +28,9 @@ void check_process(ArrowDeviceType type) {
 
 Devices& Devices::instance() {
   static auto* const devices = [] {
-    auto* const made = new Devices;
+    auto made = std::make_unique<Devices>();
     process::keep_usable_across_fork(made->mutex_);
-    return made;
+    return made.release();
   }();
   return *devices;
 }
@@ -260,7 +260,8 @@ void Devices::retire(Device& device, const Deadline& deadline) {
     if (device.has_users()) throw Error(EBUSY, "arrays, pools or queues of " + device.text() + " are alive");
     {
       const std::lock_guard lock(mutex_);
-      retired_.reserve(retired_.size() + 1);  // so that nothing fails once the backend has let go
+      // So that nothing fails once the backend has let go, nor for others that are retired meanwhile.
+      retired_.reserve(retired_.size() + contexts_.size());
     }
     device.retire();
   } catch (...) {

@@ -71,7 +71,12 @@ ForeignEvent::ForeignEvent(Device& source, void* sync_event) {
   source.check_usable();
   void* handle = nullptr;
   backend.call("event_import", backend.table().event_import, source.handle(), sync_event, &handle);
-  event_ = std::make_shared<Event>(source, handle);
+  try {
+    event_ = std::make_shared<Event>(source, handle);
+  } catch (...) {
+    backend.table().event_destroy(handle);  // nobody has it
+    throw;
+  }
 }
 
 void ForeignEvent::wait(int64_t timeout_ns) const {

@@ -2,16 +2,39 @@
 #include "device/queue.h"
 
 #include <cerrno>
+#include <new>
 
 #include "base/log.h"
 
 namespace arrowdevice::device {
+namespace {
+
+bool wait_until_over(const Event& end) noexcept {
+  try {
+    end.wait(-1);
+  } catch (...) {
+    return end.is_over();  // failed work does not run any more
+  }
+  return true;
+}
+
+}  // namespace
+
+// The handle goes where there is no memory for the queue.
+std::shared_ptr<Queue> Queue::take_over(Device& device, void* handle, bool is_wrapped) {
+  std::unique_ptr<Queue> queue(new (std::nothrow) Queue(device, handle, is_wrapped));
+  if (queue == nullptr) {
+    device.backend().table().queue_destroy(handle);
+    throw std::bad_alloc();
+  }
+  return queue;
+}
 
 std::shared_ptr<Queue> Queue::create(Device& device) {
   device.check_usable();
   void* handle = nullptr;
   device.backend().call("queue_create", device.backend().table().queue_create, device.handle(), &handle);
-  return std::shared_ptr<Queue>(new Queue(device, handle, false));
+  return take_over(device, handle, false);
 }
 
 std::shared_ptr<Queue> Queue::wrap(Device& device, const arrowdevice_native_queue& native) {
@@ -20,7 +43,7 @@ std::shared_ptr<Queue> Queue::wrap(Device& device, const arrowdevice_native_queu
   backend.require("queue_wrap", backend.table().queue_wrap);
   void* handle = nullptr;
   backend.call("queue_wrap", backend.table().queue_wrap, device.handle(), &native, &handle);
-  return std::shared_ptr<Queue>(new Queue(device, handle, true));
+  return take_over(device, handle, true);
 }
 
 Queue::~Queue() {
@@ -127,6 +150,17 @@ void Queue::forget_waits() noexcept {
   may_wait_for_others_ = false;
 }
 
+// As drain(), once, with an event that needs no memory of the library.
+bool Queue::drain_without_memory() noexcept {
+  arrowdevice_error unseen{};
+  void* handle = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (device_.backend().table().event_record(handle_, &handle, &unseen) != 0) return false;
+  }
+  return wait_until_over(Event(device_, handle));
+}
+
 bool Queue::drain() noexcept {
   if (!device_.is_usable()) return false;
   // A second try, since recording an event or waiting for one may be the very call that failed.
@@ -135,15 +169,13 @@ bool Queue::drain() noexcept {
     std::shared_ptr<Event> end;
     try {
       end = record();
+    } catch (const std::bad_alloc&) {
+      if (drain_without_memory()) return true;
+      continue;
     } catch (...) {
       continue;
     }
-    try {
-      end->wait(-1);
-      return true;
-    } catch (...) {
-      if (end->is_over()) return true;  // failed work does not run any more
-    }
+    if (wait_until_over(*end)) return true;
   }
   log(LogLevel::kError, "a queue could not be drained after a failure; its memory is not used again");
   return false;

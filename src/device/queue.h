@@ -70,7 +70,10 @@ class Queue {
   Queue(Device& device, void* handle, bool is_wrapped) noexcept
       : device_(device), handle_(handle), is_wrapped_(is_wrapped), is_known_outside_(is_wrapped) {}
 
+  static std::shared_ptr<Queue> take_over(Device& device, void* handle, bool is_wrapped);
+
   std::shared_ptr<Event> last() const noexcept;
+  bool drain_without_memory() noexcept;
 
   // The event behind all work so far, if it is recorded already.
   std::shared_ptr<Event> end() const noexcept;

@@ -35,6 +35,8 @@ class Ending {
 
 }  // namespace
 
+Deferred::Deferred() { Reaper::instance(); }
+
 // Keeps what is let go in sight of leak checkers.
 void Reaper::abandon(std::unique_ptr<Deferred> work) noexcept {
   static std::atomic<Deferred*> abandoned{nullptr};
@@ -68,9 +70,9 @@ std::unique_ptr<Deferred> Reaper::List::pop() noexcept {
 
 Reaper& Reaper::instance() {
   static auto* const reaper = [] {
-    auto* const made = new Reaper;
+    auto made = std::make_unique<Reaper>();
     process::keep_usable_across_fork(made->mutex_);
-    return made;
+    return made.release();
   }();
   return *reaper;
 }

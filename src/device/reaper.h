@@ -12,9 +12,11 @@
 
 namespace arrowdevice::device {
 
-// Something whose destructor is the work. Made before it is needed, so that deferring cannot fail.
+// Something whose destructor is the work. Made before it is needed, and the reaper with the first of them, so that
+// deferring cannot fail.
 class Deferred {
  public:
+  Deferred();
   virtual ~Deferred() = default;
 
   // What must have fired before it is destroyed; NULL: nothing.
