@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <new>
 
 #include "base/error.h"
 
@@ -19,7 +20,10 @@ extern "C" const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 namespace arrowdevice::backend {
 namespace {
 
-[[noreturn]] void refuse_for_errno() { throw Error(errno == ENOENT ? ENOENT : EINVAL, std::strerror(errno)); }
+[[noreturn]] void refuse_for_errno() {
+  if (errno == ENOMEM) throw std::bad_alloc();  // which says nothing of the file
+  throw Error(errno == ENOENT ? ENOENT : EINVAL, std::strerror(errno));
+}
 
 class File {
  public:

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <string_view>
 
 #include "backend/object_file.h"
@@ -49,7 +50,9 @@ std::string plugin_name(const std::string& path) {
 const arrowdevice_backend* open_plugin(const std::string& absolute_path) {
   check_shared_object(absolute_path);
   dlerror();
+  errno = 0;
   void* object = dlopen(absolute_path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (object == nullptr && errno == ENOMEM) throw std::bad_alloc();  // which says nothing of the file
   if (object == nullptr) throw Error(EINVAL, last_loader_error());
   void* symbol = dlsym(object, ARROWDEVICE_BACKEND_ENTRY);
   if (symbol == nullptr || !is_own_symbol(object, symbol)) {

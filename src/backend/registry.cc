@@ -23,6 +23,8 @@ std::string served_types(const Backend& backend) {
   return text;
 }
 
+std::string line_of(const Look& look) { return (look.path.empty() ? look.name : look.path) + ": " + look.reason; }
+
 std::string file_in(const std::string& folder, const std::string& name) {
   return folder + "/libarrowdevice-" + name + ".so";
 }
@@ -31,9 +33,9 @@ std::string file_in(const std::string& folder, const std::string& name) {
 
 Registry& Registry::instance() {
   static auto* const registry = [] {
-    auto* const made = new Registry;
+    std::unique_ptr<Registry> made(new Registry);
     process::keep_usable_across_fork(made->mutex_);
-    return made;
+    return made.release();
   }();
   return *registry;
 }
@@ -52,9 +54,13 @@ const Backend* Registry::serving(ArrowDeviceType type) const {
 }
 
 void Registry::remember(Look look) {
-  log(look.status == 0 ? LogLevel::kInfo : LogLevel::kDebug,
-      (look.path.empty() ? look.name : look.path) + ": " + look.reason);
+  log(look.status == 0 ? LogLevel::kInfo : LogLevel::kDebug, line_of(look));
   const std::lock_guard lock(mutex_);
+  note_down(std::move(look));
+}
+
+// Needs the lock.
+void Registry::note_down(Look look) {
   const auto again = std::ranges::find_if(looks_, [&](const Look& before) {
     return !look.path.empty() && before.path == look.path && before.name == look.name;
   });
@@ -67,6 +73,7 @@ void Registry::remember(Look look) {
 
 const Backend* Registry::keep(std::unique_ptr<Backend> backend) {
   Look look{0, backend->name(), backend->path(), served_types(*backend)};
+  const std::string line = line_of(look);
   const Backend* const kept = backend.get();
   {
     const std::lock_guard lock(mutex_);
@@ -81,10 +88,12 @@ const Backend* Registry::keep(std::unique_ptr<Backend> backend) {
         }
       }
     }
+    backends_.reserve(backends_.size() + 1);  // so that it is kept and noted down, or neither
+    note_down(std::move(look));
     for (const auto type : backend->device_types()) not_found_.erase(type);
     backends_.push_back(std::move(backend));
   }
-  remember(std::move(look));
+  log(LogLevel::kInfo, line);
   return kept;
 }
 
@@ -98,20 +107,17 @@ class Registry::Opening {
   // is a child of did: it never ends here.
   Opening(Registry& registry, const std::string& path) : registry_(registry) {
     std::unique_lock lock(registry.mutex_);
-    for (;;) {
-      const auto [place, is_ours] = registry.opening_.try_emplace(path, Opener{getpid(), std::this_thread::get_id()});
-      if (is_ours) {
-        place_ = place;
-        return;
-      }
-      if (place->second.process != getpid()) throw Error(EBUSY, "it was being opened when this process was forked");
-      if (place->second.thread == std::this_thread::get_id()) throw Error(EBUSY, "it asks for itself as it is opened");
+    file_ = &registry.files_[path];
+    while (file_->opener.has_value()) {
+      if (file_->opener->process != getpid()) throw Error(EBUSY, "it was being opened when this process was forked");
+      if (file_->opener->thread == std::this_thread::get_id()) throw Error(EBUSY, "it asks for itself as it is opened");
       registry.changed_.wait(lock);
     }
+    file_->opener = Opener{getpid(), std::this_thread::get_id()};
   }
   ~Opening() {
     const std::lock_guard lock(registry_.mutex_);
-    registry_.opening_.erase(place_);
+    file_->opener.reset();
     registry_.changed_.notify_all();
   }
   Opening(const Opening&) = delete;
@@ -120,16 +126,16 @@ class Registry::Opening {
   // Whether it was opened before, or refused.
   bool is_tried() const {
     const std::lock_guard lock(registry_.mutex_);
-    return registry_.tried_.contains(place_->first);
+    return file_->is_tried;
   }
-  void set_tried() const {
+  void set_tried() const noexcept {
     const std::lock_guard lock(registry_.mutex_);
-    registry_.tried_.insert(place_->first);
+    file_->is_tried = true;
   }
 
  private:
   Registry& registry_;
-  std::map<std::string, Opener>::iterator place_;
+  File* file_;  // which stays where it is
 };
 
 const Backend* Registry::load(const std::string& absolute_path) {
@@ -142,8 +148,9 @@ const Backend* Registry::load(const std::string& absolute_path) {
       throw Error(EINVAL, "the table is named " + backend->name() + ", the file is not libarrowdevice-" +
                               backend->name() + ".so");
     }
+    const auto* const kept = keep(std::move(backend));
     opening.set_tried();
-    return keep(std::move(backend));
+    return kept;
   } catch (const Error& e) {
     remember({e.code(), name, absolute_path, e.message()});
     throw Error(e.code(), absolute_path + ": " + e.message(), name, e.native_code());
@@ -165,11 +172,13 @@ void Registry::try_plugin(const std::string& folder, const std::string& name) {
       if (backend->name() != name) throw Error(EINVAL, "the table in it is named " + backend->name());
       keep(std::move(backend));
     } catch (const Error& e) {
+      if (e.code() == ENOMEM) throw;  // which says nothing of the plugin
       remember({e.code(), name, path, e.message()});
       if (e.code() == ENOENT) return;  // may be installed later
     }
     opening.set_tried();
   } catch (const Error& e) {
+    if (e.code() != EBUSY) throw;
     remember({e.code(), name, path, e.message()});
   }
 }
@@ -211,7 +220,8 @@ const Backend* Registry::find(ArrowDeviceType type) {
   const std::lock_guard lock(mutex_);
   const auto found = serving(type);
   // What is being opened may serve it yet.
-  if (found == nullptr && opening_.empty()) not_found_.insert(type);
+  const bool is_opening = std::ranges::any_of(files_, [](const auto& file) { return file.second.opener.has_value(); });
+  if (found == nullptr && !is_opening) not_found_.insert(type);
   return found;
 }
 

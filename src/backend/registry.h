@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -60,19 +61,23 @@ class Registry {
   void look_for(const std::string& name, ArrowDeviceType type);
   void scan(ArrowDeviceType type);
   void remember(Look look);
+  void note_down(Look look);
 
   mutable std::mutex mutex_;  // guards all below; not held while a plugin is opened
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Backend>> backends_;
   std::deque<Look> looks_;
-  std::set<std::string> tried_;  // plugin files
   std::set<ArrowDeviceType> not_found_;
-  // Plugin files that are being opened, and by whom: their entries may block, or call the library.
+  // Who opens a plugin file: its entry may block, or call the library.
   struct Opener {
     pid_t process;
     std::thread::id thread;
   };
-  std::map<std::string, Opener> opening_;
+  struct File {
+    std::optional<Opener> opener;
+    bool is_tried = false;  // it was opened before, or refused
+  };
+  std::map<std::string, File> files_;  // plugins, by path
 };
 
 }  // namespace arrowdevice::backend

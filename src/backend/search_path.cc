@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <new>
 #include <system_error>
 
 #include "backend/plugin_file.h"
@@ -15,12 +16,18 @@ namespace {
 
 constexpr const char* kVariable = "ARROWDEVICE_BACKEND_PATH";
 
+// That there was no memory to look says nothing of what is there.
+void check_memory(const std::error_code& error) {
+  if (error == std::errc::not_enough_memory) throw std::bad_alloc();
+}
+
 // The folder beside the library itself, wherever it was installed or moved to.
 std::string folder_beside_library() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<void*>(&search_folders), &info) == 0 || info.dli_fname == nullptr) return {};
   std::error_code error;
   const auto library = std::filesystem::canonical(info.dli_fname, error);
+  check_memory(error);
   return error ? std::string() : (library.parent_path() / ARROWDEVICE_PLUGIN_FOLDER_NAME).string();
 }
 
@@ -46,7 +53,9 @@ std::vector<SearchFolder> search_folders() {
 std::vector<std::string> plugins_in(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+  const std::filesystem::directory_iterator entries(folder, error);
+  check_memory(error);
+  for (const auto& entry : entries) {
     if (auto name = plugin_name(entry.path().string()); !name.empty()) names.push_back(std::move(name));
   }
   std::ranges::sort(names);
