@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <condition_variable>
 #include <cstdio>
-#include <deque>
+#include <list>
 #include <mutex>
 #include <string>
 
@@ -129,7 +129,7 @@ class Collection final : public AsyncConsumer {
   }
 
   void close() noexcept {
-    std::deque<ArrowAsyncTask> unwanted;
+    std::list<ArrowAsyncTask> unwanted;
     bool is_over;
     {
       const std::lock_guard lock(mutex_);
@@ -165,7 +165,7 @@ class Collection final : public AsyncConsumer {
   std::mutex mutex_;  // guards all below; open while the producer is called
   std::condition_variable changed_;
   ArrowSchema schema_{};
-  std::deque<ArrowAsyncTask> tasks_;
+  std::list<ArrowAsyncTask> tasks_;
   Failure failure_;  // which comes after the tasks
   bool has_schema_ = false;
   bool has_ended_ = false;

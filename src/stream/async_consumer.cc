@@ -30,8 +30,17 @@ struct Handler {
     return *static_cast<Handler*>(self->private_data)->consumer;
   }
 
+  // A producer that is refused something lets go of the handler, without a word: why is known here only.
+  template <typename Body>
+  static int told(ArrowAsyncDeviceStreamHandler* self, Body&& body) noexcept {
+    arrowdevice_error error{};
+    const int code = guarded(&error, body);
+    if (code != 0) of(self).on_error(code, error.message, nullptr);
+    return code;
+  }
+
   static int on_schema(ArrowAsyncDeviceStreamHandler* self, ArrowSchema* schema) noexcept {
-    return guarded(nullptr, [&] {
+    return told(self, [&] {
       if (schema == nullptr || schema->release == nullptr) throw Error(EINVAL, "the schema is released");
       const ArrowSchema moved = *schema;
       schema->release = nullptr;
@@ -40,7 +49,7 @@ struct Handler {
   }
 
   static int on_next_task(ArrowAsyncDeviceStreamHandler* self, ArrowAsyncTask* task, const char* metadata) noexcept {
-    return guarded(nullptr, [&] {
+    return told(self, [&] {
       if (task == nullptr) {
         of(self).on_end(metadata);
       } else {

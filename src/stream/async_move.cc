@@ -2,7 +2,7 @@
 // The piece in between: a consumer of one producer, and the producer of another consumer, with a device between them.
 #include <atomic>
 #include <cerrno>
-#include <deque>
+#include <list>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -64,10 +64,6 @@ class Passage final : public AsyncConsumer {
       if (is_closed()) throw Error(ECANCELED, "the stream was cancelled");
       arrival.metadata = upstream_.additional_metadata(layout_);
       arrived(arrival);
-    } catch (const Error& e) {
-      drop(arrival);
-      on_error(e.code(), e.what(), nullptr);
-      throw;
     } catch (...) {
       drop(arrival);
       throw;
@@ -138,7 +134,7 @@ class Passage final : public AsyncConsumer {
   void cancel() noexcept { upstream_.cancel(); }
 
   void close() noexcept {
-    std::deque<Arrival> dropped;
+    std::list<Arrival> dropped;
     std::shared_ptr<AsyncProducer> downstream;  // which is at work, and goes later
     {
       const std::lock_guard lock(mutex_);
@@ -256,7 +252,7 @@ class Passage final : public AsyncConsumer {
 
   std::mutex mutex_;                           // guards all below
   std::shared_ptr<AsyncProducer> downstream_;  // NULL once it is released
-  std::deque<Arrival> arrivals_;
+  std::list<Arrival> arrivals_;
   std::atomic<bool> has_ended_{false};  // written by the executor's thread
   bool is_closed_ = false;
   bool is_lost_ = false;

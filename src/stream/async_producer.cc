@@ -137,6 +137,9 @@ void AsyncProducer::schedule(Lock& lock) noexcept {
       background::start([this] { run(); });
     } catch (...) {
       log(LogLevel::kError, "an async stream cannot be ended: neither its executor nor a thread runs its work");
+      lock.lock();
+      is_scheduled_ = false;  // the next call tries again
+      return;
     }
   }
   lock.lock();
@@ -266,7 +269,7 @@ void AsyncProducer::tell_error(Lock& lock) noexcept {
 
 // What was never told goes with it.
 void AsyncProducer::release_handler(Lock& lock) noexcept {
-  std::deque<Item> items;
+  std::list<Item> items;
   items.swap(items_);
   lock.unlock();
   items.clear();

@@ -14,6 +14,9 @@ namespace {
 
 class OwnThread final : public Executor {
  public:
+  OwnThread() {
+    background::start([shared = shared_] { shared->run(); });
+  }
   ~OwnThread() override {
     const std::lock_guard lock(shared_->mutex);
     shared_->is_ending = true;
@@ -22,16 +25,6 @@ class OwnThread final : public Executor {
 
   int submit(void (*task)(void*), void* arg) noexcept override {
     const std::lock_guard lock(shared_->mutex);
-    if (!has_thread_) {
-      try {
-        background::start([shared = shared_] { shared->run(); });
-      } catch (const Error& e) {
-        return e.code();
-      } catch (...) {
-        return ENOMEM;
-      }
-      has_thread_ = true;
-    }
     assert(shared_->task == nullptr);
     shared_->task = task;
     shared_->arg = arg;
@@ -62,8 +55,7 @@ class OwnThread final : public Executor {
     }
   };
 
-  std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
-  bool has_thread_ = false;
+  const std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
 };
 
 class ProgramsExecutor final : public Executor {

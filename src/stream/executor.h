@@ -15,7 +15,8 @@ class Executor {
   virtual int submit(void (*task)(void*), void* arg) noexcept = 0;
 };
 
-// A thread, started at first need and ended with the executor, which may be let go on that very thread.
+// A thread, started here, so that a stream that has begun has where to end, and ended with the executor, which may be
+// let go on that very thread. Throws Error(ENOMEM) where there is none.
 std::unique_ptr<Executor> own_thread();
 
 std::unique_ptr<Executor> programs_executor(int (*submit)(void* user, void (*task)(void*), void* arg), void* user);

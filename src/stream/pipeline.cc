@@ -114,7 +114,9 @@ bool Pipeline::may_read() const noexcept {
 // Reads one batch, moves it if that is no more than a submission, and puts it where the consumer takes it. The lock is
 // open meanwhile.
 void Pipeline::read(Lock& lock, Reader reader) {
-  auto batch = std::make_shared<Batch>();
+  Batches place;  // there before anything is read, so that there is room for that
+  place.push_back(std::make_shared<Batch>());
+  const auto& batch = place.front();
   is_reading_ = true;
   const bool has_mover = has_mover_;
   lock.unlock();
@@ -134,14 +136,14 @@ void Pipeline::read(Lock& lock, Reader reader) {
   if (is_closed_) {
     lock.unlock();
     if (may_work) {
-      batch.reset();
+      place.clear();
       upstream_.release();
     }
     lock.lock();
     return;
   }
   if (is_end || batch->failure != nullptr) has_ended_ = true;
-  if (!is_end) batches_.push_back(batch);
+  if (!is_end) batches_.splice(batches_.end(), place);
   if (needs_mover) hand_to_mover(*batch);
   changed_.notify_all();
 }

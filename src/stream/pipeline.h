@@ -15,8 +15,8 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <exception>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -60,7 +60,7 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
     std::exception_ptr failure;
     State state = State::kRead;
   };
-  using Batches = std::deque<std::shared_ptr<Batch>>;
+  using Batches = std::list<std::shared_ptr<Batch>>;  // an empty one needs no memory
 
   enum class Reader { kConsumer, kThread };
 
