@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <mutex>
+#include <new>
 #include <span>
 #include <string>
 
@@ -46,7 +47,10 @@ int64_t available_memory() {
 }
 
 std::string processor_name() {
+  errno = 0;
   std::ifstream file("/proc/cpuinfo");
+  if (!file && errno == ENOMEM) throw std::bad_alloc();  // it is asked once, and told for ever
+  file.exceptions(file.badbit);
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with("model name")) continue;
     const auto colon = line.find(": ");

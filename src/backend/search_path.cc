@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/search_path.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
+#include <memory>
 #include <new>
 #include <system_error>
 
@@ -16,18 +19,13 @@ namespace {
 
 constexpr const char* kVariable = "ARROWDEVICE_BACKEND_PATH";
 
-// That there was no memory to look says nothing of what is there.
-void check_memory(const std::error_code& error) {
-  if (error == std::errc::not_enough_memory) throw std::bad_alloc();
-}
-
 // The folder beside the library itself, wherever it was installed or moved to.
 std::string folder_beside_library() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<void*>(&search_folders), &info) == 0 || info.dli_fname == nullptr) return {};
   std::error_code error;
   const auto library = std::filesystem::canonical(info.dli_fname, error);
-  check_memory(error);
+  if (error == std::errc::not_enough_memory) throw std::bad_alloc();  // which says nothing of what is there
   return error ? std::string() : (library.parent_path() / ARROWDEVICE_PLUGIN_FOLDER_NAME).string();
 }
 
@@ -52,11 +50,12 @@ std::vector<SearchFolder> search_folders() {
 
 std::vector<std::string> plugins_in(const std::string& folder) {
   std::vector<std::string> names;
-  std::error_code error;
-  const std::filesystem::directory_iterator entries(folder, error);
-  check_memory(error);
-  for (const auto& entry : entries) {
-    if (auto name = plugin_name(entry.path().string()); !name.empty()) names.push_back(std::move(name));
+  // Not with std::filesystem, which ends the process where there is no memory for an entry.
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), closedir);
+  if (entries == nullptr && errno == ENOMEM) throw std::bad_alloc();
+  if (entries == nullptr) return names;
+  while (const dirent* const entry = readdir(entries.get())) {
+    if (auto name = plugin_name(entry->d_name); !name.empty()) names.push_back(std::move(name));
   }
   std::ranges::sort(names);
   return names;

@@ -190,7 +190,6 @@ void add_handing_over(Scenarios& scenarios) {
 // -- ends
 
 // What lies in a pool goes back to it, which notes it down: that allocates.
-
 Scenario releasing(const char* function, const char* variant, int64_t id, std::function<void(Scene&)> prepare,
                    std::function<void(Scene&)> end, bool allocates) {
   return {.function = function,

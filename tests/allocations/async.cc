@@ -211,7 +211,7 @@ void add_async(Scenarios& scenarios) {
   scenarios.push_back(flowing("async_collect", "", true, false, collecting()));
   scenarios.push_back(flowing("async_collect", "all, ", true, true, collecting_all()));
   auto released = flowing("stream_release", "collected, ", true, false, releasing_collected());
-  released.allocates = false;
+  released.allocates = kByPace;
   scenarios.push_back(std::move(released));
 }
 

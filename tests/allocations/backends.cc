@@ -45,6 +45,7 @@ Scenario loading() {
       check_device_works);
   scenario.machine = {.is_registered = false, .has_plugin = true};
   scenario.only_first = true;
+  scenario.keeps_blocks = true;  // what is told of the plugin
   return scenario;
 }
 

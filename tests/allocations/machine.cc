@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "allocations/machine.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -98,10 +97,7 @@ std::vector<int64_t> alive_on_devices() {
   return all;
 }
 
-bool are_devices_used() {
-  const auto all = alive_on_devices();
-  return std::ranges::any_of(all, [](int64_t n) { return n > 0; });
-}
+bool were_devices_opened() { return control::calls("device_open") > 0; }
 
 const char* name_of_alive(size_t place) {
   constexpr const char* kNames[] = {"allocations", "sub-buffers", "events", "queues"};

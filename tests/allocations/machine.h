@@ -36,8 +36,8 @@ const arrowdevice_backend& backend_table();
 // What is alive on the devices.
 std::vector<int64_t> alive_on_devices();
 
-// Whether anything is: a device that was used keeps queues.
-bool are_devices_used();
+// Whether one of them was opened in this process: it keeps queues, and memory.
+bool were_devices_opened();
 
 // What a number of these is of.
 const char* name_of_alive(size_t place);

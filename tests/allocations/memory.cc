@@ -2,7 +2,9 @@
 #include "allocations/memory.h"
 
 #include <malloc.h>
+#include <unwind.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
@@ -21,8 +23,9 @@ void __libc_free(void* block) noexcept;                         // NOLINT: its n
 namespace allocations::memory {
 namespace {
 
-// What a read after the end of a block finds.
+// What a read after the end of a block finds, at its beginning.
 constexpr int kFreed = 0xDB;
+constexpr size_t kMostOverwritten = 4096;
 
 // No initialisation at run time: memory is allocated before that.
 constinit std::atomic<bool> is_on{false};
@@ -33,6 +36,9 @@ constinit std::atomic<bool> spares_backend{false};
 constinit std::atomic<int64_t> counted{0};
 constinit std::atomic<int64_t> failed{0};
 constinit std::atomic<int64_t> live{0};
+constinit std::atomic<uint64_t*> recorded{nullptr};
+constinit std::atomic<int64_t> most_recorded{0};
+constinit std::atomic<const void*> recorder{nullptr};  // the function that asked for it
 constinit thread_local bool is_on_here = false;
 constinit thread_local int spared_here = 0;
 constinit thread_local int backend_here = 0;
@@ -42,9 +48,25 @@ bool is_meant() noexcept {
   return spared_here == 0 && (backend_here == 0 || !spares_backend);
 }
 
+// Needs no memory.
+uint64_t number_of_stack() noexcept {
+  uint64_t number = 0xCBF29CE484222325;  // FNV-1a, of whole addresses
+  const auto add = [](_Unwind_Context* frame, void* sum) {
+    const auto place = _Unwind_GetIP(frame);
+    if (_Unwind_FindEnclosingFunction(reinterpret_cast<void*>(place)) == recorder) return _URC_NORMAL_STOP;
+    auto& so_far = *static_cast<uint64_t*>(sum);
+    so_far = (so_far ^ place) * 0x100000001B3;
+    return _URC_NO_REASON;
+  };
+  _Unwind_Backtrace(add, &number);
+  return number;
+}
+
 bool fails() noexcept {
   if (!is_meant()) return false;
   const int64_t number = ++counted;
+  uint64_t* const stacks = recorded;
+  if (stacks != nullptr && number <= most_recorded) stacks[number - 1] = number_of_stack();
   const int64_t from = first;
   const bool is_due = from > 0 && (number == from || (onwards && number > from));
   if (!is_due) return false;
@@ -71,9 +93,17 @@ void begin(const Plan& plan) noexcept {
   is_on.store(true, std::memory_order_release);
 }
 
+void begin_recording(const Plan& plan, std::span<uint64_t> stacks) noexcept {
+  recorder = _Unwind_FindEnclosingFunction(__builtin_return_address(0));
+  most_recorded = std::ssize(stacks);
+  recorded = stacks.data();
+  begin(plan);
+}
+
 Figures end() noexcept {
   is_on.store(false, std::memory_order_release);
   is_on_here = false;
+  recorded = nullptr;
   return {counted, failed};
 }
 
@@ -89,6 +119,8 @@ InBackend::~InBackend() { --backend_here; }
 extern "C" {
 
 using allocations::memory::fails;
+using allocations::memory::kFreed;
+using allocations::memory::kMostOverwritten;
 using allocations::memory::made;
 
 void* malloc(size_t size) noexcept { return fails() ? nullptr : made(__libc_malloc(size)); }
@@ -120,7 +152,7 @@ void free(void* block) noexcept {
   if (block == nullptr) return;
   --allocations::memory::live;
   const int error = errno;
-  std::memset(block, allocations::memory::kFreed, malloc_usable_size(block));
+  std::memset(block, kFreed, std::min(malloc_usable_size(block), kMostOverwritten));
   __libc_free(block);
   errno = error;
 }

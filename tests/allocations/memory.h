@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 namespace allocations::memory {
 
@@ -26,6 +27,10 @@ struct Figures {
 
 void begin(const Plan& plan) noexcept;
 Figures end() noexcept;
+
+// Until end(), the n-th allocation that counts writes a number of its call stack, up to the function that called this,
+// to stacks[n - 1]: equal ones for equal stacks, in all processes that were forked from one.
+void begin_recording(const Plan& plan, std::span<uint64_t> stacks) noexcept;
 
 // Blocks of memory that are allocated now, by anyone.
 int64_t live_blocks() noexcept;

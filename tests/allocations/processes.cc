@@ -8,14 +8,13 @@
 #include <functional>
 #include <new>
 
+#include "allocations/choice.h"
 #include "allocations/place.h"
 #include "allocations/scene.h"
 
 namespace allocations {
 namespace {
 
-// One that takes longer hangs.
-constexpr unsigned kLongestSeconds = 60;
 // A scenario that fails so often has said what is wrong.
 constexpr int kMostFailures = 6;
 
@@ -31,6 +30,7 @@ constexpr Way kWays[] = {
     {"fails, of any thread", {.on_any_thread = true, .spares_backend = true}},
     {"and all after it fail, of any thread", {.onwards = true, .on_any_thread = true, .spares_backend = true}},
 };
+static_assert(std::size(kWays) == kMostWays);
 constexpr int kWaysOfOneThread = 3;
 
 Progress& shared_progress() {
@@ -45,7 +45,6 @@ Progress& shared_progress() {
 bool ends_well(const std::function<void()>& body) {
   const pid_t child = fork();
   if (child == 0) {
-    alarm(kLongestSeconds);
     body();
     _exit(0);
   }
@@ -63,18 +62,25 @@ void report(const Scenario& scenario, const char* when) {
 
 bool play_at_first_use(const Scenario& scenario, const char* plugin) {
   auto& progress = shared_progress();
-  progress = {};
   int failures = 0;
-  for (int way = 0; way < ways(scenario); ++way) {
+  // Whether it went well, or another place may be tried.
+  const auto play_at = [&](Place place) {
+    progress.place = place;
+    progress.reached = true;  // where it does not come to say so
+    if (ends_well([&] { play_one(scenario, plugin, progress); })) return true;
+    report(scenario, "at first use");
     progress.reached = true;
-    for (int64_t n = way == 0 ? 0 : 1; n <= 1 || progress.reached; ++n) {
-      progress.place = {way, n};
-      progress.reached = true;
-      if (ends_well([&] { play_one(scenario, plugin, progress); })) continue;
-      report(scenario, "at first use");
-      progress.reached = true;
-      if (++failures == kMostFailures) return false;
-      if (n > 2000) return false;
+    return ++failures < kMostFailures;
+  };
+  for (int way = 0; way < ways(scenario); ++way) {
+    progress.first.n = 0;
+    if (!play_at({way, 0})) return false;
+    // What is allocated each time is for the other process.
+    const Choice choice(progress.first.stacks(), progress.later[static_cast<size_t>(way)].stacks());
+    progress.reached = true;
+    for (int64_t n = 0; progress.reached;) {
+      n = choice.after(n);
+      if (!play_at({way, n})) return false;
     }
   }
   return failures == 0;
@@ -82,12 +88,10 @@ bool play_at_first_use(const Scenario& scenario, const char* plugin) {
 
 bool play_in_one(const Scenario& scenario, const char* plugin) {
   auto& progress = shared_progress();
-  progress = {};
   int failures = 0;
-  for (Place start; !ends_well([&] { play_all(scenario, plugin, start, progress); });) {
+  for (Place last; !ends_well([&] { play_all(scenario, plugin, last, progress); }); last = progress.place) {
     report(scenario, "in one process");
     if (++failures == kMostFailures) return false;
-    start = {progress.place.way, progress.place.n + 1};
   }
   return failures == 0;
 }
@@ -107,10 +111,12 @@ memory::Plan plan_at(Place place) {
 Outcome play(const Scenario& scenario, const char* plugin) {
   Rows::prepare();
   Outcome outcome;
-  const bool well = play_at_first_use(scenario, plugin);
-  outcome.allocations = shared_progress().counted;
-  outcome.is_well = well && (scenario.only_first || play_in_one(scenario, plugin));
-  if (!scenario.only_first) outcome.allocations_later = shared_progress().counted;
+  auto& progress = shared_progress();
+  progress = {};
+  outcome.is_well = scenario.only_first || play_in_one(scenario, plugin);
+  outcome.allocations_later = progress.counted;
+  outcome.is_well = play_at_first_use(scenario, plugin) && outcome.is_well;
+  outcome.allocations = progress.counted;
   return outcome;
 }
 

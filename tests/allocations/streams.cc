@@ -154,18 +154,20 @@ void add_making(Scenarios& scenarios) {
 // -- streams are used
 
 // With `flow.in`, a stream of the library.
-Scenario using_stream(const char* function, std::string variant, Make make, Body body, bool allocates, bool is_final) {
+Scenario using_stream(const char* function, std::string variant, Make make, Body body, std::optional<bool> allocates,
+                      bool is_final) {
+  const bool is_next = function == std::string_view("stream_next");
   return {.function = function,
           .variant = std::move(variant),
           .make =
-              [make, body, is_final] {
+              [make, body, is_next, is_final] {
                 const auto flow = make();
                 Attempt attempt;
                 attempt.run = [flow, body](auto* error) { return body(*flow, error); };
-                attempt.check_refused = [flow, is_final] {
+                attempt.check_refused = [flow, answers_again = is_next && is_final] {
                   check(flow->schema.released(), "a schema was put out");
                   flow->pulled.check_rows(rows());
-                  if (is_final) flow->check_answers_again();
+                  if (answers_again) flow->check_answers_again();
                 };
                 attempt.check_done = [flow] { flow->pulled.check_rows(rows()); };
                 return attempt;
@@ -226,22 +228,22 @@ void add_using(Scenarios& scenarios) {
   for (const Way& way : all_ways()) {
     const Make make = [way] { return moved(way); };
     const bool reads_ahead = way.flags != 0;
-    auto add = [&](const char* function, const std::string& variant, const Make& from, const Body& body, bool allocates,
-                   bool is_final) {
+    auto add = [&](const char* function, const std::string& variant, const Make& from, const Body& body,
+                   std::optional<bool> allocates, bool is_final) {
       auto scenario = using_stream(function, variant + way.text(), from, body, allocates, is_final);
       scenario.machine = way.machine;
       scenarios.push_back(std::move(scenario));
     };
     add("stream_schema", "", make, ask_schema, true, reads_ahead);
     add("stream_next", "", make, pull, true, true);
-    add("stream_release", "", make, release, false, false);
-    add("stream_release", "begun, ", begun(way), release, false, false);
+    add("stream_release", "", make, release, kByPace, false);
+    add("stream_release", "begun, ", begun(way), release, kByPace, false);
     add("stream_cancel", "", make, cancel, true, false);
     add("stream_cancel", "begun, ", begun(way), cancel, true, false);
   }
   scenarios.push_back(using_stream("stream_schema", "of arrays", of_arrays, ask_schema, true, false));
   scenarios.push_back(using_stream("stream_next", "of arrays", of_arrays, pull, false, false));
-  scenarios.push_back(using_stream("stream_release", "of arrays", of_arrays, release, false, false));
+  scenarios.push_back(using_stream("stream_release", "of arrays", of_arrays, release, kByPace, false));
 }
 
 // A C stream, which is pulled through its own functions.

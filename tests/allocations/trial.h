@@ -9,10 +9,11 @@
 //     return attempt;
 //   }});
 //
-// The call is made once as it should go, and what it allocates is counted. Then, for each n up to that number, it is
-// made with the n-th allocation failing; with that and all after it; and with these but for what the backend needs, so
-// that the library alone has no memory. Functions whose work is done by threads of the library are also made with the
-// n-th allocation of any thread. What must hold then:
+// The call is made as it should go, and what it allocates is counted. Then it is made with the n-th allocation failing;
+// with that and all after it; and with these but for what the backend needs, so that the library alone has no memory.
+// Functions whose work is done by threads of the library are also called with the n-th allocation of any thread
+// failing. n is each number up to the count, but of allocations with the same call stack only a few. What must hold
+// then:
 //
 // - It fails with ENOMEM and a message that says so, or it does without that memory.
 // - Inputs are the caller's and equal to what they were, outputs are released.
@@ -21,12 +22,13 @@
 //   and what the devices count. Where a device itself has no memory for an event, the library may give memory up that
 //   a copy may still use; it then says so in its log.
 //
-// Each scenario is played in processes of its own, so that one that dies says where and the others go on: in one
-// process for all of it, and in a fresh one for each n, where everything is done for the first time.
+// Each scenario is played in processes of its own, so that one that dies says where and the others go on: in one for
+// all of it, and in a fresh one for each allocation that is made at first use only.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +40,9 @@
 namespace allocations {
 
 using namespace stress;  // NOLINT: what every line of these tests is written with
+
+// Of arrays that go: what is deferred is noted down in its pool by another thread.
+inline constexpr std::optional<bool> kByPace = std::nullopt;
 
 // A call that is ready to be made. What it needs is kept by the functions.
 struct Attempt {
@@ -53,11 +58,11 @@ struct Scenario {
   std::string variant;
   std::function<Attempt()> make;
   Machine machine = {};
-  bool allocates = true;
+  std::optional<bool> allocates = true;
   bool has_threads = false;     // of the library, which take part
-  bool is_final = false;        // after a failure another attempt must succeed, but not with the same inputs
+  bool is_final = false;        // another attempt after a failure needs other inputs
   bool only_first = false;      // it does its work once in a process
-  bool keeps_blocks = false;    // of host memory, for ever
+  bool keeps_blocks = false;    // of host memory, for ever: leaks of it are not looked for
   std::vector<int> codes = {};  // with which it may fail, beside ENOMEM
 
   std::string name() const { return function + (variant.empty() ? "" : ", " + variant); }
