@@ -218,6 +218,7 @@ void Pipeline::read_ahead() noexcept {
       read(lock, Reader::kThread);
     } catch (...) {  // no room for the batch
       reading_failure_ = std::current_exception();
+      if (!has_schema_) schema_failure_ = reading_failure_;  // who asks for the schema waits for either
       has_ended_ = true;
       changed_.notify_all();
     }
