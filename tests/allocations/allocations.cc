@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every allocation fails in turn, in every public function: allocations HEADER PLUGIN [WORD]
+// Every allocation fails in turn, in every public function: allocations HEADER PLUGIN [WORD | PART/PARTS]
 //
-// HEADER is arrowdevice.h, whose every function must have a scenario. PLUGIN is the simulation as a plugin. With a
-// WORD, only scenarios are played whose name has it. The outcomes go to $ARROWDEVICE_TEST_REPORT as those of Catch2
-// programs do; see trial.h for what is tested.
+// HEADER is arrowdevice.h, whose every function must have a scenario. PLUGIN is the simulation as a plugin, with its
+// whole path. With a WORD, only scenarios are played whose name has it; with 2/3, every third, from the second on. The
+// outcomes go to $ARROWDEVICE_TEST_REPORT as those of Catch2 programs do; see trial.h for what is tested.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -69,16 +69,32 @@ bool has_all(const std::set<std::string>& functions, const Scenarios& scenarios)
   return is_known && missing.empty() && functions.size() > 60;
 }
 
-int play_all(const char* header, const char* plugin, const std::string& word) {
+// Which scenarios are played.
+struct Selection {
+  std::string word;
+  size_t part = 1;
+  size_t parts = 1;
+
+  explicit Selection(const char* text) {
+    if (std::sscanf(text, "%zu/%zu", &part, &parts) != 2) word = text;
+  }
+  bool has(size_t place, const std::string& name) const {
+    return (place + 1) % parts == part % parts && name.find(word) != std::string::npos;
+  }
+};
+
+int play_all(const char* header, const char* plugin, const Selection& selection) {
   const auto scenarios = all_scenarios();
   Report report;
   int64_t all = 0;
-  for (const auto& scenario : scenarios) {
-    if (scenario.name().find(word) == std::string::npos) continue;
+  for (size_t i = 0; i < scenarios.size(); ++i) {
+    const auto& scenario = scenarios[i];
+    if (!selection.has(i, scenario.name())) continue;
     const Outcome outcome = play(scenario, plugin);
     report.add(outcome.is_well, scenario.name());
     std::printf("%s: %lld allocations at first, then %lld\n", scenario.name().c_str(),
                 static_cast<long long>(outcome.allocations), static_cast<long long>(outcome.allocations_later));
+    std::fflush(stdout);
     all += outcome.allocations + outcome.allocations_later;
   }
   report.add(has_all(functions_of(header), scenarios), "every function of the header has a scenario");
@@ -92,8 +108,8 @@ int play_all(const char* header, const char* plugin, const std::string& word) {
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::fprintf(stderr, "usage: allocations HEADER PLUGIN [WORD]\n");
+    std::fprintf(stderr, "usage: allocations HEADER PLUGIN [WORD | PART/PARTS]\n");
     return 2;
   }
-  return allocations::play_all(argv[1], argv[2], argc > 3 ? argv[3] : "");
+  return allocations::play_all(argv[1], argv[2], allocations::Selection(argc > 3 ? argv[3] : ""));
 }
