@@ -2,6 +2,7 @@
 // Operations on bytes, queues, pools and devices.
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "report.h"
@@ -60,17 +61,48 @@ std::vector<arrowdevice_copy_region> in_pieces(arrowdevice_copy_region whole, in
   return regions;
 }
 
+// Another queue for a time, which is destroyed with it.
+class InPlaceOf {
+ public:
+  InPlaceOf(arrowdevice_queue*& place, arrowdevice_queue* other)
+      : place_(place), former_(std::exchange(place, other)) {}
+  ~InPlaceOf() { arrowdevice_queue_destroy(std::exchange(place_, former_)); }
+  InPlaceOf(const InPlaceOf&) = delete;
+
+ private:
+  arrowdevice_queue*& place_;
+  arrowdevice_queue* const former_;
+};
+
+// However its life ends, that of the host's memory goes on until the queue is done with it: a wait may fail unasked, so
+// it is not the first that counts.
+class Finished {
+ public:
+  explicit Finished(arrowdevice_queue* queue) : queue_(queue) {}
+  ~Finished() {
+    for (int tries_left = 100; tries_left > 0; --tries_left) {
+      if (arrowdevice_queue_finish(queue_, -1, nullptr) == 0) return;
+    }
+  }
+  Finished(const Finished&) = delete;
+
+ private:
+  arrowdevice_queue* const queue_;
+};
+
 }  // namespace
 
 // Queues the regions and waits for them, also after a failure: until then they use the host's memory.
 bool Worker::copy_bytes(size_t place, const std::vector<arrowdevice_copy_region>& regions, bool is_full) {
   const Risk risk{.full = is_full};
   const auto finish = [&](auto* error) { return arrowdevice_queue_finish(queues_[place], -1, error); };
+  std::optional<Finished> finished_at_last(queues_[place]);
   const Outcome copied = call("buffer_copy", risk, [&](auto* error) {
     return arrowdevice_buffer_copy(queues_[place], regions.data(), static_cast<int64_t>(regions.size()), error);
   });
   const Outcome finished = call("queue_finish", risk, finish);
   if (copied.spoils || finished.spoils) {
+    finished_at_last.reset();
     renew_queue(place);
     return false;
   }
@@ -121,10 +153,8 @@ void Worker::queues() {
     return arrowdevice_queue_wrap(at(place).device, &native, &wrapped, error);
   });
   if (outcome.code != 0) return expect(wrapped == nullptr, "queue_wrap failed and gave a queue");
-  std::swap(wrapped, queues_[place]);
+  const InPlaceOf put(queues_[place], wrapped);
   bytes_on(place);
-  std::swap(wrapped, queues_[place]);
-  arrowdevice_queue_destroy(wrapped);
 }
 
 void Worker::pools() {
