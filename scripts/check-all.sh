@@ -1,0 +1,105 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What takes too long for every change: hours. Each part says how it went as it ends, and the last line is
+# `N passed, N failed`; the exit code is 0 only if nothing failed. What the parts print is kept beside the builds.
+#
+#   scripts/check-all.sh [PART...]
+#
+#   fuzz       five million inputs for each fuzz target
+#   soak       half an hour of random operations with faults
+#   mutations  a thousand mutations of each golden file
+#   valgrind   the unit tests under memcheck
+#   coverage   which lines of src/ the tests reach
+#   clang, lto, hardened
+#              everything built that way, warnings as errors, and most tests
+#
+# Builds are kept in build-scripts/, or in $ARROWDEVICE_BUILD.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+work=${ARROWDEVICE_BUILD:-$root/build-scripts}
+export ARROWDEVICE_BUILD="$work"
+logs=$work/check-all
+exec </dev/null
+
+fuzz() { "$root/scripts/fuzz.sh" --runs=5000000; }
+soak() { "$root/scripts/soak.sh"; }
+coverage() { "$root/scripts/coverage.sh"; }
+
+# The build of scripts/test.sh, without its tests.
+plain_build() {
+  if ! [ -f "$work/test/build.ninja" ]; then
+    meson setup "$work/test" "$root" -Ddebug=true -Doptimization=2 -Db_pch=false -Db_ndebug=false -Dtests=enabled -Dsim=enabled >&2
+  fi
+  meson compile -C "$work/test" >&2
+}
+
+mutations() {
+  python=$("$root/scripts/python-env.sh" "$work/python")
+  plain_build
+  ARROWDEVICE_TEST_MUTATIONS=1000 python3 "$root/scripts/run_tests.py" --python="$python" --no-meson \
+    --pytest="$root/tests/interop/test_mutated_golden.py" "$work/test"
+}
+
+# What is reachable to the end is kept on purpose; drivers keep more than that.
+valgrind() {
+  "$root/scripts/install-deps.sh" valgrind
+  plain_build
+  meson test -C "$work/test" --suite=unit --timeout-multiplier=30 \
+    --wrapper='valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite --num-callers=30'
+}
+
+# variant NAME [MESON OPTION...]: what a sanitizer or a measurement is for is left out.
+variant() {
+  build=$work/$1
+  shift
+  if ! [ -f "$build/build.ninja" ]; then
+    meson setup "$build" "$root" -Dbuildtype=debugoptimized -Db_ndebug=false -Dwerror=true -Dtests=enabled -Dsim=enabled \
+      -Darrow_cpp=disabled "$@"
+  fi
+  meson compile -C "$build"
+  meson test -C "$build" --suite=unit --suite=loader --suite=faults --suite=drivers --suite=abi --suite=stress \
+    --suite=fuzz --suite=tool --print-errorlogs
+}
+
+clang() {
+  "$root/scripts/install-deps.sh" clang
+  CC=clang CXX=clang++ variant clang
+}
+lto() { variant lto -Db_lto=true -Db_pch=false; }
+hardened() {
+  flags='-D_GLIBCXX_ASSERTIONS -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection -fcf-protection'
+  variant hardened "-Dcpp_args=$flags" "-Dc_args=$flags" -Dcpp_link_args=-Wl,-z,relro,-z,now -Dc_link_args=-Wl,-z,relro,-z,now
+}
+
+"$root/scripts/install-deps.sh"
+mkdir -p "$logs"
+[ $# -gt 0 ] || set -- clang lto hardened valgrind coverage mutations soak fuzz
+passed=0
+failed=0
+for part in "$@"; do
+  case $part in
+    fuzz | soak | mutations | valgrind | coverage | clang | lto | hardened) ;;
+    *)
+      echo "check-all.sh: there is no part $part; see the first lines of $0" >&2
+      exit 2
+      ;;
+  esac
+done
+for part in "$@"; do
+  begin=$(date +%s)
+  # A shell of its own, in which the first command that fails ends the part.
+  code=0
+  (set -e; "$part") >"$logs/$part.log" 2>&1 & wait $! || code=$?
+  if [ "$code" = 0 ]; then
+    passed=$((passed + 1))
+    word=passed
+  else
+    failed=$((failed + 1))
+    word=FAILED
+    tail -n 40 "$logs/$part.log"
+  fi
+  echo "$word: $part, $(($(date +%s) - begin)) s, $logs/$part.log"
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
