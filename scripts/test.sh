@@ -58,9 +58,10 @@ else
   build=$work/test-$(echo "$sanitize" | tr ',' '-')
   arrow_cpp=disabled
   precompiled=true
-  # What a sanitizer adds takes long to optimise further and to describe to a debugger: its reports need lines only.
+  # What a sanitizer adds takes long to optimise further and to describe to a debugger: its reports need lines only. The
+  # standard library checks what it is given, too.
   optimization=g
-  debug_info=-g1
+  debug_info='-g1 -D_GLIBCXX_ASSERTIONS'
   if [ "$sanitize" = thread ]; then
     set -- --suite=unit --suite=stress --suite=soak --suite=threads
   else
