@@ -123,8 +123,8 @@ def run_pytest(python, build, folder, **more):
     if os.path.exists(vulkan):
         environment |= {"ARROWDEVICE_VULKAN_LIBRARY": vulkan, "ARROWDEVICE_TEST_VULKAN_VALIDATION": "1"}
     environment |= more
-    code = subprocess.run([python, "-m", "pytest", "-q", "-rfEs", "-n", "auto", "-p", "no:cacheprovider", f"--rootdir={ROOT}",
-                           f"--junitxml={report}", folder],
+    code = subprocess.run([python, "-m", "pytest", "-q", "-rfEs", "-n", "auto", "-p", "no:cacheprovider",
+                           f"--rootdir={ROOT}", f"--junitxml={report}", folder],
                           cwd=ROOT, env=environment, stdin=subprocess.DEVNULL).returncode
     counts = count_junit(report) if os.path.exists(report) else Counts()
     # Exit codes beyond 1 mean that tests did not even run; a crash leaves no report.
