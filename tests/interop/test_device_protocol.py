@@ -39,9 +39,8 @@ def take_device_back(array, schema, kind):
 
 
 def check_host(array):
-    """The canonical form of a device array in host memory."""
+    """How a device array in host memory says so."""
     assert (array.c.device_type, array.c.device_id, array.c.sync_event) == (ad.DEVICE_CPU, -1, None)
-    assert list(array.c.reserved) == [0, 0, 0]
 
 
 def travel(machine, array, schema, route, rows):
@@ -50,6 +49,7 @@ def travel(machine, array, schema, route, rows):
         array = hop(machine, array, schema)
     array = array.slice(schema, *rows).move_to(machine.cpu, schema)
     check_host(array)
+    assert list(array.c.reserved) == [0, 0, 0]  # pyarrow leaves what was there before
     return array
 
 
