@@ -171,6 +171,8 @@ struct Operation {
   int (*run)(Scene&, arrowdevice_error*);
   Input becomes = Input::kKept;
   Peers peers = Peers::kCopy;
+  // Whether all that it asks of the driver may come later, from a thread of the library.
+  bool may_be_later = false;
 };
 
 Array on_host(Scene& scene) { return copy(scene.sample, cpu()); }
@@ -386,7 +388,7 @@ void lose_in(const Operation& operation) {
     int64_t call = 1;
     while (call < kFarTooMany && lose_at_call(operation, id, call)) ++call;
     INFO(operation.name);
-    CHECK(call > 1);
+    CHECK((call > 1 || operation.may_be_later));
     CHECK(call < kFarTooMany);
   }
 }
@@ -419,7 +421,9 @@ TEST_CASE("a device is lost in the middle of a wait") {
 }
 
 TEST_CASE("a device is lost in the middle of a release") {
-  lose_in({"of what is in flight", pending, release, Input::kConsumed});
+  Operation later{"of what is in flight", pending, release, Input::kConsumed};
+  later.may_be_later = true;
+  lose_in(later);
   lose_in({"after a queue", on_lost, release_after});
 }
 
