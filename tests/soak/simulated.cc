@@ -249,19 +249,28 @@ std::string left_on_devices(int64_t most_queues) {
 
 Holding::Holding(uint64_t seed)
     : thread_([this, seed] {
-        for (Random random(seed); !is_over_;) {
+        for (Random random(seed);;) {
           const int64_t id = random.below(kSims);
           control::hold(id);
-          std::this_thread::sleep_for(std::chrono::milliseconds(1 + random.below(4)));
+          const bool is_over = ends_within(1 + random.below(4));
           control::resume(id);
           ++times_;
-          std::this_thread::sleep_for(std::chrono::milliseconds(random.below(20)));
+          if (is_over || ends_within(random.below(20))) return;
         }
       }) {}
 
 Holding::~Holding() {
-  is_over_ = true;
+  {
+    const std::lock_guard lock(mutex_);
+    is_over_ = true;
+  }
+  ends_.notify_one();
   thread_.join();
+}
+
+bool Holding::ends_within(int64_t milliseconds) {
+  std::unique_lock lock(mutex_);
+  return ends_.wait_for(lock, std::chrono::milliseconds(milliseconds), [this] { return is_over_; });
 }
 
 }  // namespace soak

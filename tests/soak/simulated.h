@@ -7,7 +7,9 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -81,7 +83,11 @@ class Holding {
   int64_t times() const { return times_; }
 
  private:
-  std::atomic<bool> is_over_{false};
+  bool ends_within(int64_t milliseconds);
+
+  std::mutex mutex_;
+  std::condition_variable ends_;
+  bool is_over_ = false;
   std::atomic<int64_t> times_{0};
   std::thread thread_;
 };

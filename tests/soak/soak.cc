@@ -7,9 +7,11 @@
 #include <atomic>
 #include <chrono>
 #include <cinttypes>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -139,13 +141,19 @@ class Soak {
     do {
       one_round();
       ++run_.round;
-    } while (options_.operations < 0 && !is_too_much_wrong() && seconds() < static_cast<double>(options_.seconds));
+    } while (seconds() < static_cast<double>(options_.seconds) && goes_on());
   }
 
   void print() const;
 
  private:
   double seconds() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
+
+  // What was put in on purpose is looked for until it is found.
+  bool goes_on() const {
+    if (options_.mistake != Mistake::kNone) return tally().wrong == 0;
+    return options_.operations < 0 && !is_too_much_wrong();
+  }
 
   void one_round() {
     if (run_.round > 0) set_pace(run_.seed + static_cast<uint64_t>(run_.round));
@@ -170,20 +178,23 @@ class Soak {
 
   void work() {
     std::vector<std::thread> threads;
-    std::atomic<int64_t> working{options_.threads};
+    std::mutex mutex;
+    std::condition_variable ended;
+    int64_t working = options_.threads;
     run_.doing = std::vector<Doing>(static_cast<size_t>(options_.threads));
     for (size_t number = 0; number < run_.doing.size(); ++number) {
       threads.emplace_back([&, number] {
         mark_own_thread();
         Worker(run_, number).run();
-        --working;
+        const std::lock_guard lock(mutex);
+        if (--working == 0) ended.notify_one();
       });
     }
     const double end =
         std::min(seconds() + static_cast<double>(options_.round_seconds), static_cast<double>(options_.seconds));
     Watch watch(run_);
-    for (double told = seconds(); working > 0;) {
-      std::this_thread::sleep_for(kTick);
+    double told = seconds();
+    for (std::unique_lock lock(mutex); !ended.wait_for(lock, kTick, [&] { return working == 0; });) {
       watch.look();
       if (seconds() >= end) run_.is_over = true;
       if (seconds() >= told + 10) report_progress(told = seconds());
@@ -211,7 +222,7 @@ class Soak {
   // Threads of streams may be on their way out.
   void wait_for_releases() const {
     const auto patience =
-        Clock::now() + (options_.mistake == Mistake::kNone ? std::chrono::seconds(60) : std::chrono::seconds(2));
+        Clock::now() + (options_.mistake == Mistake::kLeak ? std::chrono::seconds(2) : std::chrono::seconds(60));
     while (run_.ledger.live() != 0 || run_.producers != 0) {
       if (Clock::now() > patience) {
         wrong(std::to_string(run_.ledger.live()) + " host arrays and " + std::to_string(run_.producers) +

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What comes between: signals that arrive during a wait, and releases of producers that take their time.
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 
 #include <atomic>
@@ -21,45 +22,41 @@ constexpr int64_t kShort = 100'000'000;  // nanoseconds
 
 // -- signals
 
-std::atomic<int64_t> signals_handled{0};
+sem_t handled;
 
-// Sends this thread signals, without SA_RESTART, for as long as it lives.
+// Sends a thread one signal after the other, without SA_RESTART: each when the one before was handled.
 class Signals {
  public:
   Signals() : target_(pthread_self()) {
     struct sigaction action {};
-    action.sa_handler = [](int) { ++signals_handled; };
-    check(sigaction(SIGUSR1, &action, nullptr) == 0, "no handler for signals");
-    sender_ = std::thread([this] {
-      while (!is_over_) {
-        pthread_kill(target_, SIGUSR1);
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      }
-    });
+    action.sa_handler = [](int) { sem_post(&handled); };
+    check(sem_init(&handled, 0, 0) == 0 && sigaction(SIGUSR1, &action, nullptr) == 0, "no handler for signals");
   }
-  ~Signals() {
-    is_over_ = true;
-    sender_.join();
-  }
+  ~Signals() { sem_destroy(&handled); }
   Signals(const Signals&) = delete;
+
+  // From another thread than the one that made this.
+  void send() const {
+    pthread_kill(target_, SIGUSR1);
+    while (sem_wait(&handled) != 0) continue;
+  }
 
  private:
   const pthread_t target_;
-  std::atomic<bool> is_over_{false};
-  std::thread sender_;
 };
 
-// Does it while device 0 is held for a while, and signals arrive.
+// Does it while device 0 is held; that is resumed once the wait has begun and was interrupted often enough.
 void interrupted(const std::function<void()>& wait) {
-  constexpr int64_t kEnough = 20;
-  const int64_t handled = signals_handled;
+  constexpr int kEnough = 20;
+  const int64_t waits_before = control::calls("event_wait");
   const Signals signals;
-  std::thread resumer([handled] {
-    while (signals_handled < handled + kEnough) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::thread sender([&] {
+    while (control::calls("event_wait") == waits_before) std::this_thread::yield();
+    for (int i = 0; i < kEnough; ++i) signals.send();
     control::resume(0);
   });
   wait();
-  resumer.join();
+  sender.join();
 }
 
 void waits_go_on() {
@@ -103,9 +100,15 @@ void time_outs_do_not_come_early() {
   const Array array = copy(*host, *sample.schema, sim(0), ARROWDEVICE_COPY_ASYNC);
   {
     const Signals signals;
+    std::atomic<bool> is_over{false};
+    std::thread sender([&] {
+      while (!is_over) signals.send();
+    });
     const auto begin = Clock::now();
     must_fail(ETIMEDOUT, arrowdevice_array_wait, array.get(), nullptr, kShort);
     check(Clock::now() - begin >= std::chrono::nanoseconds(kShort), "a wait ended before its time");
+    is_over = true;
+    sender.join();
   }
   control::resume(0);
   must(arrowdevice_array_wait, array.get(), nullptr, -1);
