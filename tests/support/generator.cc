@@ -206,6 +206,7 @@ Bytes Generator::text(bool utf8, int64_t longest) {
   constexpr std::array<std::string_view, 6> kLetters = {"a", "Z", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9D\x84\x9E", "0"};
   const int64_t length = random_.below(longest + 1);
   Bytes made;
+  made.reserve(static_cast<size_t>(length));
   while (static_cast<int64_t>(made.size()) < length) {
     if (utf8) {
       std::string_view letter = kLetters[static_cast<size_t>(random_.below(kLetters.size()))];
