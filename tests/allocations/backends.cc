@@ -7,22 +7,6 @@
 namespace allocations {
 namespace {
 
-using Call = std::function<int(arrowdevice_error* error)>;
-
-Scenario calling(
-    const char* function, const char* variant, bool allocates, Call call, std::function<void()> done = [] {}) {
-  return {.function = function,
-          .variant = variant,
-          .make =
-              [call, done] {
-                Attempt attempt;
-                attempt.run = call;
-                attempt.check_done = done;
-                return attempt;
-              },
-          .allocates = allocates};
-}
-
 void check_device_works() {
   arrowdevice_device* there = nullptr;
   must(arrowdevice_device_get, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, int64_t{0}, &there);
@@ -33,8 +17,7 @@ void check_device_works() {
 Scenario registering() {
   auto scenario = calling(
       "backend_register", "", true, [](auto* error) { return arrowdevice_backend_register(&backend_table(), error); },
-      check_device_works);
-  scenario.machine.is_registered = false;
+      {.is_registered = false}, check_device_works);
   scenario.only_first = true;
   return scenario;
 }
@@ -42,8 +25,7 @@ Scenario registering() {
 Scenario loading() {
   auto scenario = calling(
       "backend_load", "", true, [](auto* error) { return arrowdevice_backend_load(plugin_file(), error); },
-      check_device_works);
-  scenario.machine = {.is_registered = false, .has_plugin = true};
+      {.is_registered = false, .has_plugin = true}, check_device_works);
   scenario.only_first = true;
   scenario.keeps_blocks = true;  // what is told of the plugin
   return scenario;

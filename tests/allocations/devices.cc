@@ -9,26 +9,7 @@
 namespace allocations {
 namespace {
 
-using Call = std::function<int(arrowdevice_error* error)>;
-
 constexpr int64_t kPlaces[] = {-1, kAddresses[0], kHandles[0]};
-
-// A question: no state but the answer.
-Scenario asking(
-    const char* function, std::string variant, bool allocates, Call call, Machine machine = {},
-    std::function<void()> done = [] {}) {
-  return {.function = function,
-          .variant = std::move(variant),
-          .make =
-              [call, done] {
-                Attempt attempt;
-                attempt.run = call;
-                attempt.check_done = done;
-                return attempt;
-              },
-          .machine = machine,
-          .allocates = allocates};
-}
 
 // What finds a device: NULL on failure.
 template <typename Find>
@@ -53,32 +34,32 @@ void check_name_of_cpu() {
 }
 
 void add_finding(Scenarios& scenarios) {
-  scenarios.push_back(asking("device_get", "the CPU", false, finding([](auto** out, auto* error) {
-                               return arrowdevice_device_get(ARROW_DEVICE_CPU, -1, out, error);
-                             }),
-                             {}, check_name_of_cpu));
-  scenarios.push_back(asking("device_get", "addresses", false, finding([](auto** out, auto* error) {
-                               return arrowdevice_device_get(ARROW_DEVICE_EXT_DEV, 0, out, error);
-                             })));
-  scenarios.push_back(asking("device_get", "of a plugin", false, finding([](auto** out, auto* error) {
-                               return arrowdevice_device_get(ARROW_DEVICE_EXT_DEV, 0, out, error);
-                             }),
-                             {.is_registered = false, .has_plugin = true}));
-  scenarios.push_back(asking("device_find", "the CPU", false, finding([](auto** out, auto* error) {
-                               return arrowdevice_device_find("cpu", out, error);
-                             })));
-  scenarios.push_back(asking("device_find", "handles", false, finding([](auto** out, auto* error) {
-                               return arrowdevice_device_find("ext_dev:2", out, error);
-                             })));
+  scenarios.push_back(calling("device_get", "the CPU", false, finding([](auto** out, auto* error) {
+                                return arrowdevice_device_get(ARROW_DEVICE_CPU, -1, out, error);
+                              }),
+                              {}, check_name_of_cpu));
+  scenarios.push_back(calling("device_get", "addresses", false, finding([](auto** out, auto* error) {
+                                return arrowdevice_device_get(ARROW_DEVICE_EXT_DEV, 0, out, error);
+                              })));
+  scenarios.push_back(calling("device_get", "of a plugin", false, finding([](auto** out, auto* error) {
+                                return arrowdevice_device_get(ARROW_DEVICE_EXT_DEV, 0, out, error);
+                              }),
+                              {.is_registered = false, .has_plugin = true}));
+  scenarios.push_back(calling("device_find", "the CPU", false, finding([](auto** out, auto* error) {
+                                return arrowdevice_device_find("cpu", out, error);
+                              })));
+  scenarios.push_back(calling("device_find", "handles", false, finding([](auto** out, auto* error) {
+                                return arrowdevice_device_find("ext_dev:2", out, error);
+                              })));
   const auto count = [](auto* error) {
     int64_t n = -1;
     const int code = arrowdevice_device_count(ARROW_DEVICE_EXT_DEV, &n, error);
     check_now((code == 0) == (n > 0), "another number of devices");
     return code;
   };
-  scenarios.push_back(asking("device_count", "", false, count));
+  scenarios.push_back(calling("device_count", "", false, count));
   scenarios.push_back(
-      asking("device_count", "of a plugin", false, count, {.is_registered = false, .has_plugin = true}));
+      calling("device_count", "of a plugin", false, count, {.is_registered = false, .has_plugin = true}));
 }
 
 // A backend that has no memory itself is left out, as one that fails in another way is.
@@ -94,13 +75,13 @@ Scenario listing(Machine machine, int64_t expected, const char* variant) {
     }
     return code;
   };
-  return asking("device_list", variant, true, list, machine);
+  return calling("device_list", variant, true, list, machine);
 }
 
 // What is asked of a device that is there.
 Scenario asking_of(int64_t id, const char* function, bool allocates,
                    std::function<int(arrowdevice_device* asked, arrowdevice_error* error)> call) {
-  auto scenario = asking(function, kind_of(id), allocates, {});
+  auto scenario = calling(function, kind_of(id), allocates, {});
   scenario.make = [id, call] {
     Attempt attempt;
     attempt.run = [asked = device(id), call](auto* error) { return call(asked, error); };
@@ -151,7 +132,7 @@ void add_asking(Scenarios& scenarios) {
     scenarios.push_back(asking_of(id, "device_reach", false, ask_reach));
   }
   scenarios.push_back(asking_of(kAddresses[0], "device_native", false, ask_native));
-  scenarios.push_back(asking("device_type_name", "", false, [](auto*) {
+  scenarios.push_back(calling("device_type_name", "", false, [](auto*) {
     return std::string_view(arrowdevice_device_type_name(ARROW_DEVICE_OPENCL)) == "opencl" ? 0 : EIO;
   }));
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "allocations/trial.h"
+#include "support/handles.h"
 
 namespace allocations {
 
@@ -49,14 +50,6 @@ class Rows {
 
 // Nodes of arrays of these that are alive, in all.
 int64_t live_nodes();
-
-template <typename Handle, void (*kEnd)(Handle*)>
-struct Ending {
-  void operator()(Handle* handle) const noexcept { kEnd(handle); }
-};
-using Queue = std::unique_ptr<arrowdevice_queue, Ending<arrowdevice_queue, arrowdevice_queue_destroy>>;
-using Pool = std::unique_ptr<arrowdevice_pool, Ending<arrowdevice_pool, arrowdevice_pool_destroy>>;
-using View = std::unique_ptr<arrowdevice_view, Ending<arrowdevice_view, arrowdevice_view_release>>;
 
 // For use while memory fails.
 inline void check_now(bool holds, const char* what) {

@@ -235,6 +235,21 @@ void record(const Scenario& scenario, Progress& progress) {
 
 }  // namespace
 
+Scenario calling(const char* function, std::string variant, bool allocates, Call call, Machine machine,
+                 std::function<void()> done) {
+  return {.function = function,
+          .variant = std::move(variant),
+          .make =
+              [call, done] {
+                Attempt attempt;
+                attempt.run = call;
+                attempt.check_done = done;
+                return attempt;
+              },
+          .machine = machine,
+          .allocates = allocates};
+}
+
 void play_all(const Scenario& scenario, const char* plugin, Place last, Progress& progress) {
   begin(scenario, plugin);
   for (progress.place = last; progress.place.way < ways(scenario); progress.place = {progress.place.way + 1, 0}) {

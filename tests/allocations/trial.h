@@ -68,6 +68,13 @@ struct Scenario {
   std::string name() const { return function + (variant.empty() ? "" : ", " + variant); }
 };
 
+using Call = std::function<int(arrowdevice_error* error)>;
+
+// Of a call that takes and makes no array.
+Scenario calling(
+    const char* function, std::string variant, bool allocates, Call call, Machine machine = {},
+    std::function<void()> done = [] {});
+
 using Scenarios = std::vector<Scenario>;
 
 void add_arrays(Scenarios& scenarios);

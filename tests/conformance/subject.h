@@ -14,6 +14,7 @@
 #include "conformance/conformance.h"
 #include "support/canon.h"
 #include "support/cases.h"
+#include "support/handles.h"
 #include "support/owned.h"
 #include "support/reader.h"
 
@@ -23,6 +24,9 @@ using testing::Canon;
 using testing::HostCase;
 using testing::Ledger;
 using testing::Owned;
+using testing::Pool;
+using testing::Queue;
+using testing::View;
 
 // Ends a case.
 class Failure : public std::runtime_error {
@@ -59,14 +63,6 @@ class Error {
 void succeed(const std::function<int(arrowdevice_error*)>& call, Where where = Where::current());
 // The call failed with that code and said why; it fails in the same way without an error struct.
 void refuse(int code, const std::function<int(arrowdevice_error*)>& call, Where where = Where::current());
-
-template <typename Handle, void (*kDestroy)(Handle*)>
-struct Destroy {
-  void operator()(Handle* handle) const noexcept { kDestroy(handle); }
-};
-using Queue = std::unique_ptr<arrowdevice_queue, Destroy<arrowdevice_queue, arrowdevice_queue_destroy>>;
-using Pool = std::unique_ptr<arrowdevice_pool, Destroy<arrowdevice_pool, arrowdevice_pool_destroy>>;
-using View = std::unique_ptr<arrowdevice_view, Destroy<arrowdevice_view, arrowdevice_view_release>>;
 
 struct Range {
   int64_t offset;

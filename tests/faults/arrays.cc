@@ -116,16 +116,6 @@ int import(Scene& scene, const Import& how, arrowdevice_error* error) {
   return code;
 }
 
-bool knows_all_sizes(const arrowdevice_node& node) {
-  for (int32_t i = 0; i < node.n_buffers; ++i) {
-    if ((node.buffers[i].flags & ARROWDEVICE_BUFFER_SIZE_KNOWN) == 0) return false;
-  }
-  for (int64_t i = 0; i < node.n_children; ++i) {
-    if (!knows_all_sizes(*node.children[i])) return false;
-  }
-  return node.dictionary == nullptr || knows_all_sizes(*node.dictionary);
-}
-
 Operation importing(const Rows& rows, const char* what, int64_t id, const Import& how) {
   return {
       .name = "array_import", .variant = std::string(what) + " " + kind_of(id) + how.text, .make = [&rows, id, how] {

@@ -34,8 +34,8 @@ class StructSpoiler {
   void set_slots(Input& input, int64_t& number);
   void set_format(Input& input, ArrowSchema& schema);
 
-  const SchemaSnapshot schemas_;
-  const ArraySnapshot arrays_;
+  const Snapshot<ArrowSchema> schemas_;
+  const Snapshot<ArrowArray> arrays_;
   bool has_data_ = true;
 };
 

@@ -4,23 +4,12 @@
 #include <utility>
 
 #include "report.h"
+#include "support/handles.h"
 #include "worker.h"
 
 namespace soak {
 
-namespace {
-
-bool knows_all_sizes(const arrowdevice_node& node) {
-  for (int32_t i = 0; i < node.n_buffers; ++i) {
-    if ((node.buffers[i].flags & ARROWDEVICE_BUFFER_SIZE_KNOWN) == 0) return false;
-  }
-  for (int64_t i = 0; i < node.n_children; ++i) {
-    if (!knows_all_sizes(*node.children[i])) return false;
-  }
-  return node.dictionary == nullptr || knows_all_sizes(*node.dictionary);
-}
-
-}  // namespace
+using arrowdevice::testing::knows_all_sizes;
 
 void Worker::view() {
   Item item = take();

@@ -6,40 +6,42 @@
 
 namespace arrowdevice::testing {
 
-ArraySnapshot::ArraySnapshot(ArrowArray& root) { remember(root); }
+namespace {
 
-void ArraySnapshot::remember(ArrowArray& array) {
-  One one{&array, array, {}, {}};
-  for (int64_t i = 0; i < array.n_buffers; ++i) one.buffers.push_back(array.buffers[i]);
-  for (int64_t i = 0; i < array.n_children; ++i) one.children.push_back(array.children[i]);
-  structs_.push_back(std::move(one));
-  for (int64_t i = 0; i < array.n_children; ++i) remember(*array.children[i]);
-  if (array.dictionary != nullptr) remember(*array.dictionary);
+std::vector<const void*> buffers_of(const ArrowArray& array) {
+  return std::vector<const void*>(array.buffers, array.buffers + array.n_buffers);
+}
+std::vector<const void*> buffers_of(const ArrowSchema&) { return {}; }
+
+void put_back(const std::vector<const void*>& buffers, const ArrowArray& array) {
+  std::ranges::copy(buffers, array.buffers);
+}
+void put_back(const std::vector<const void*>&, const ArrowSchema&) {}
+
+}  // namespace
+
+template <typename Struct>
+Snapshot<Struct>::Snapshot(Struct& root) {
+  remember(root);
 }
 
-void ArraySnapshot::restore() const {
+template <typename Struct>
+void Snapshot<Struct>::remember(Struct& one) {
+  structs_.push_back({&one, one, buffers_of(one), std::vector<Struct*>(one.children, one.children + one.n_children)});
+  for (int64_t i = 0; i < one.n_children; ++i) remember(*one.children[i]);
+  if (one.dictionary != nullptr) remember(*one.dictionary);
+}
+
+template <typename Struct>
+void Snapshot<Struct>::restore() const {
   for (const One& one : structs_) {
     *one.place = one.was;
-    std::ranges::copy(one.buffers, one.was.buffers);
+    put_back(one.buffers, one.was);
     std::ranges::copy(one.children, one.was.children);
   }
 }
 
-SchemaSnapshot::SchemaSnapshot(ArrowSchema& root) { remember(root); }
-
-void SchemaSnapshot::remember(ArrowSchema& schema) {
-  One one{&schema, schema, {}};
-  for (int64_t i = 0; i < schema.n_children; ++i) one.children.push_back(schema.children[i]);
-  structs_.push_back(std::move(one));
-  for (int64_t i = 0; i < schema.n_children; ++i) remember(*schema.children[i]);
-  if (schema.dictionary != nullptr) remember(*schema.dictionary);
-}
-
-void SchemaSnapshot::restore() const {
-  for (const One& one : structs_) {
-    *one.place = one.was;
-    std::ranges::copy(one.children, one.was.children);
-  }
-}
+template class Snapshot<ArrowArray>;
+template class Snapshot<ArrowSchema>;
 
 }  // namespace arrowdevice::testing

@@ -15,45 +15,31 @@
 
 namespace arrowdevice::testing {
 
-// Of the structs, the pointers to buffers and children; what is in the buffers is left alone.
-class ArraySnapshot {
+// Of an ArrowArray or ArrowSchema: the structs, the pointers to buffers and children; what is in the buffers is left
+// alone.
+template <typename Struct>
+class Snapshot {
  public:
-  explicit ArraySnapshot(ArrowArray& root);
+  explicit Snapshot(Struct& root);
   void restore() const;
   // The structs, in the order of a walk from the root.
   size_t size() const noexcept { return structs_.size(); }
-  ArrowArray& operator[](size_t i) const noexcept { return *structs_[i].place; }
-  const ArrowArray& before(size_t i) const noexcept { return structs_[i].was; }
+  Struct& operator[](size_t i) const noexcept { return *structs_[i].place; }
+  const Struct& before(size_t i) const noexcept { return structs_[i].was; }
 
  private:
   struct One {
-    ArrowArray* place;
-    ArrowArray was;
+    Struct* place;
+    Struct was;
     std::vector<const void*> buffers;
-    std::vector<ArrowArray*> children;
+    std::vector<Struct*> children;
   };
-  void remember(ArrowArray& array);
+  void remember(Struct& one);
 
   std::vector<One> structs_;
 };
 
-class SchemaSnapshot {
- public:
-  explicit SchemaSnapshot(ArrowSchema& root);
-  void restore() const;
-  size_t size() const noexcept { return structs_.size(); }
-  ArrowSchema& operator[](size_t i) const noexcept { return *structs_[i].place; }
-  const ArrowSchema& before(size_t i) const noexcept { return structs_[i].was; }
-
- private:
-  struct One {
-    ArrowSchema* place;
-    ArrowSchema was;
-    std::vector<ArrowSchema*> children;
-  };
-  void remember(ArrowSchema& schema);
-
-  std::vector<One> structs_;
-};
+extern template class Snapshot<ArrowArray>;
+extern template class Snapshot<ArrowSchema>;
 
 }  // namespace arrowdevice::testing

@@ -176,7 +176,7 @@ TEST_CASE("arrays that are malformed are refused with the place, on the host and
   for (const Spoiled& spoiled : kSpoiled) {
     INFO(spoiled.what);
     for (ArrowDeviceArray* array : {sample.host.get(), there.get()}) {
-      const ArraySnapshot healthy(array->array);
+      const Snapshot healthy(array->array);
       spoiled.spoil(array->array);
       check_all_refuse(*array, *sample.schema, EINVAL, spoiled.place);
       healthy.restore();

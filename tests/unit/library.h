@@ -24,6 +24,7 @@
 #include "sim/control.h"
 #include "support/cases.h"
 #include "support/catch.h"
+#include "support/handles.h"
 #include "support/owned.h"
 #include "support/reader.h"
 
@@ -64,14 +65,6 @@ std::string refused(int expected, int (*function)(Parameters...), Arguments... a
 }
 
 bool contains(const std::string& text, const std::string& part);
-
-template <typename Handle, void (*kEnd)(Handle*)>
-struct End {
-  void operator()(Handle* handle) const noexcept { kEnd(handle); }
-};
-using Queue = std::unique_ptr<arrowdevice_queue, End<arrowdevice_queue, arrowdevice_queue_destroy>>;
-using Pool = std::unique_ptr<arrowdevice_pool, End<arrowdevice_pool, arrowdevice_pool_destroy>>;
-using View = std::unique_ptr<arrowdevice_view, End<arrowdevice_view, arrowdevice_view_release>>;
 
 arrowdevice::sim::Configuration configuration(Peers peers = Peers::kCopy);
 

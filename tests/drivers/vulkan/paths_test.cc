@@ -13,9 +13,11 @@
 
 #include "drivers/vulkan/driver_control.h"
 #include "support/catch.h"
+#include "support/handles.h"
 
 namespace {
 
+using arrowdevice::testing::Queue;
 using vulkan_test::driver;
 using Bytes = std::vector<unsigned char>;
 
@@ -35,12 +37,6 @@ arrowdevice_device* device() {
   REQUIRE(code == 0);
   return found;
 }
-
-template <typename Handle, void (*kEnd)(Handle*)>
-struct End {
-  void operator()(Handle* handle) const noexcept { kEnd(handle); }
-};
-using Queue = std::unique_ptr<arrowdevice_queue, End<arrowdevice_queue, arrowdevice_queue_destroy>>;
 
 Queue make_queue() {
   arrowdevice_queue* made = nullptr;
