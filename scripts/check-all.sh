@@ -10,6 +10,7 @@
 #   mutations  a thousand mutations of each golden file
 #   valgrind   the unit tests under memcheck
 #   coverage   which lines of src/ the tests reach
+#   analyzer   Clang's static analyser over the library, the backends and the tool
 #   clang, lto, hardened
 #              everything built that way, warnings as errors, and most tests
 #
@@ -25,6 +26,7 @@ exec </dev/null
 fuzz() { "$root/scripts/fuzz.sh" --runs=5000000; }
 soak() { "$root/scripts/soak.sh"; }
 coverage() { "$root/scripts/coverage.sh"; }
+analyzer() { "$root/scripts/check-tidy.sh" --analyzer; }
 
 # The build of scripts/test.sh, without its tests.
 plain_build() {
@@ -74,12 +76,12 @@ hardened() {
 
 "$root/scripts/install-deps.sh"
 mkdir -p "$logs"
-[ $# -gt 0 ] || set -- clang lto hardened valgrind coverage mutations soak fuzz
+[ $# -gt 0 ] || set -- analyzer clang lto hardened valgrind coverage mutations soak fuzz
 passed=0
 failed=0
 for part in "$@"; do
   case $part in
-    fuzz | soak | mutations | valgrind | coverage | clang | lto | hardened) ;;
+    fuzz | soak | mutations | valgrind | coverage | analyzer | clang | lto | hardened) ;;
     *)
       echo "check-all.sh: there is no part $part; see the first lines of $0" >&2
       exit 2

@@ -62,7 +62,7 @@ class Trial {
       if (finish()) return;
     }
     [[maybe_unused]] const auto* kept = new std::vector<std::byte>(std::move(host_));
-  }
+  }  // NOLINT: kept for good
 
   bool finish() noexcept {
     cl_event last = nullptr;

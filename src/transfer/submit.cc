@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transfer/submit.h"
 
+#include <cassert>
 #include <cstring>
 #include <span>
 
@@ -130,6 +131,7 @@ class Submission {
     const size_t end = run_end(first);
     const auto run = std::span(parts_).subspan(first, end - first);
     const int64_t bytes = run_bytes(run);
+    assert(stage_ != nullptr);
     uint8_t* const stage = stage_ + staged_;
     int64_t written = 0;
     for (const auto& part : run) {

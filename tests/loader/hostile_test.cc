@@ -83,11 +83,14 @@ TEST_CASE("a plugin whose entry blocks holds up those that need it, and nobody e
   REQUIRE(mkfifo(gate.c_str(), 0600) == 0);
   Variables variables = path_of(folder.path().string());
   variables["ARROWDEVICE_TEST_GATE"] = gate;
-  // The second command ends while the first is held up: else nobody would ever open the gate.
-  const Answer answer =
-      ask({"begin=" + std::to_string(kTestType), get(2), get(1), "open=" + gate, "end", get(kTestType)}, variables);
+  const Answer answer = ask({"begin=" + std::to_string(kTestType), "meet=" + gate, get(2), get(1),
+                             "fork=" + folder / file_of("blocks"), "part", "end", get(kTestType)},
+                            variables);
   CHECK(answer.line("get=2 ->") == "get=2 -> 0 ");
   CHECK(answer.line("get=1 ->") == "get=1 -> 0 ");
+  // A child has no thread that would ever open it.
+  CHECK(answer.line("in a child").starts_with(outcome("in a child", EBUSY)));
+  CHECK(contains(answer.line("in a child"), "it was being opened when this process was forked"));
   CHECK(answer.line("other -> ") == "other -> 0");
   CHECK(answer.line(get(kTestType) + " is") == get(kTestType) + " is of blocks");
 }

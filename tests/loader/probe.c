@@ -7,8 +7,10 @@
      count=TYPE      how many devices there are
      load=PATH       load a plugin
      begin=TYPE      get device 0 of the type on another thread
-     open=PATH       write to a named pipe, which lets whoever reads from it go on
+     meet=PATH       wait for who reads from a named pipe, and keep it waiting
+     part            let it go on
      end             wait for that thread
+     fork=PATH       load a plugin in a child of this process
      register        register a backend "registered" for type 60
      list            all devices
      explain         every place that was looked at
@@ -20,6 +22,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 const struct arrowdevice_backend* probe_table(void);
 
@@ -132,12 +136,23 @@ static void* get_on_thread(void* unused) {
   return NULL;
 }
 
-static void open_gate(const char* path) {
-  FILE* gate = fopen(path, "w"); /* returns when there is a reader */
-  if (gate != NULL) fclose(gate);
+static void load_in_child(const char* path) {
+  int status = 0;
+  pid_t child;
+  fflush(stdout); /* else the child would print it again */
+  child = fork();
+  if (child == 0) {
+    struct arrowdevice_error error = {0};
+    int code = CALL(arrowdevice_backend_load)(path, &error);
+    report("in a child", code, &error);
+    fflush(stdout);
+    _exit(0);
+  }
+  if (child < 0 || waitpid(child, &status, 0) != child || status != 0) printf("in a child: it ended badly\n");
 }
 
 int main(int argc, char** argv) {
+  FILE* met = NULL;
   int i;
   if (argc < 2) return 2;
   library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
@@ -161,8 +176,13 @@ int main(int argc, char** argv) {
     } else if (strncmp(command, "begin=", 6) == 0) {
       other_type = atoi(command + 6);
       if (pthread_create(&other, NULL, get_on_thread, NULL) != 0) return 2;
-    } else if (strncmp(command, "open=", 5) == 0) {
-      open_gate(command + 5);
+    } else if (strncmp(command, "fork=", 5) == 0) {
+      load_in_child(command + 5);
+    } else if (strncmp(command, "meet=", 5) == 0) {
+      met = fopen(command + 5, "w"); /* returns when there is a reader */
+      if (met == NULL) return 2;
+    } else if (strcmp(command, "part") == 0) {
+      fclose(met);
     } else if (strcmp(command, "end") == 0) {
       pthread_join(other, NULL);
       printf("other -> %d\n", other_code);
