@@ -158,19 +158,20 @@ void refuses_nonsense(Subject& subject) {
   finish(queue.get());
 }
 
-constexpr Case kCases[] = {
-    {"bytes copied to a buffer and back are the same", kNeedsNothing, keeps_bytes},
-    {"regions are copied from and to their offsets", kNeedsNothing, copies_regions_at_offsets},
-    {"bytes are copied within the device", kNeedsNothing, copies_within_the_device},
-    {"a thousand regions are copied in one call", kNeedsNothing, copies_many_regions_at_once},
-    {"buffers are aligned as the device says", kNeedsNothing, is_aligned},
-    {"a part of a buffer holds the bytes at its offset", kNeedsNothing, has_parts},
-    {"memory freed behind a queue is used again only after its work", kNeedsNothing, frees_behind_a_queue},
-    {"sizes and regions that make no sense are refused", kNeedsNothing, refuses_nonsense},
-};
-
 }  // namespace
 
-std::span<const Case> buffer_cases() { return kCases; }
+std::span<const Case> buffer_cases() {
+  static constexpr Case kCases[] = {
+      {"bytes copied to a buffer and back are the same", kNeedsNothing, keeps_bytes},
+      {"regions are copied from and to their offsets", kNeedsNothing, copies_regions_at_offsets},
+      {"bytes are copied within the device", kNeedsNothing, copies_within_the_device},
+      {"a thousand regions are copied in one call", kNeedsNothing, copies_many_regions_at_once},
+      {"buffers are aligned as the device says", kNeedsNothing, is_aligned},
+      {"a part of a buffer holds the bytes at its offset", kNeedsNothing, has_parts},
+      {"memory freed behind a queue is used again only after its work", kNeedsNothing, frees_behind_a_queue},
+      {"sizes and regions that make no sense are refused", kNeedsNothing, refuses_nonsense},
+  };
+  return kCases;
+}
 
 }  // namespace arrowdevice::conformance

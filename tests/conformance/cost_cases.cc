@@ -147,16 +147,17 @@ void shares_move_nothing(Subject& subject) {
 
 constexpr uint32_t kNeeds = kNeedsDiscrete | kNeedsDirect;
 
-constexpr Case kCases[] = {
-    {"a batch of a thousand columns is one buffer, one submission and one event", kNeeds, a_batch_is_one_submission},
-    {"ten rows of a hundred thousand move less than 10 KB", kNeeds, a_slice_moves_its_bytes_only},
-    {"sizes of an array that is not sliced are read back in one batch", kNeeds, sizes_are_read_in_one_batch},
-    {"an array without bytes takes no memory and copies nothing", kNeeds, nothing_is_moved_for_nothing},
-    {"sharing, slicing and selecting ask nothing of the driver", kNeedsNothing, shares_move_nothing},
-};
-
 }  // namespace
 
-std::span<const Case> cost_cases() { return kCases; }
+std::span<const Case> cost_cases() {
+  static constexpr Case kCases[] = {
+      {"a batch of a thousand columns is one buffer, one submission and one event", kNeeds, a_batch_is_one_submission},
+      {"ten rows of a hundred thousand move less than 10 KB", kNeeds, a_slice_moves_its_bytes_only},
+      {"sizes of an array that is not sliced are read back in one batch", kNeeds, sizes_are_read_in_one_batch},
+      {"an array without bytes takes no memory and copies nothing", kNeeds, nothing_is_moved_for_nothing},
+      {"sharing, slicing and selecting ask nothing of the driver", kNeedsNothing, shares_move_nothing},
+  };
+  return kCases;
+}
 
 }  // namespace arrowdevice::conformance

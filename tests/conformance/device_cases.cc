@@ -126,19 +126,20 @@ void counts_what_it_does(Subject& subject) {
          "a counter went back");
 }
 
-constexpr Case kCases[] = {
-    {"a device describes itself", kNeedsNothing, describes_itself},
-    {"info structs are filled as far as the caller knows them", kNeedsNothing, fills_what_the_caller_knows},
-    {"a device is found by its id and by its name, and one beyond the last is not", kNeedsNothing,
-     is_found_by_id_and_name},
-    {"a device is in the list of devices once", kNeedsNothing, is_in_the_list},
-    {"a device tells its memory", kNeedsNothing, tells_its_memory},
-    {"a device reaches its own memory, and the CPU does where its flags say so", kNeedsNothing, reaches_itself},
-    {"a device counts what is asked of it", kNeedsDiscrete, counts_what_it_does},
-};
-
 }  // namespace
 
-std::span<const Case> device_cases() { return kCases; }
+std::span<const Case> device_cases() {
+  static constexpr Case kCases[] = {
+      {"a device describes itself", kNeedsNothing, describes_itself},
+      {"info structs are filled as far as the caller knows them", kNeedsNothing, fills_what_the_caller_knows},
+      {"a device is found by its id and by its name, and one beyond the last is not", kNeedsNothing,
+       is_found_by_id_and_name},
+      {"a device is in the list of devices once", kNeedsNothing, is_in_the_list},
+      {"a device tells its memory", kNeedsNothing, tells_its_memory},
+      {"a device reaches its own memory, and the CPU does where its flags say so", kNeedsNothing, reaches_itself},
+      {"a device counts what is asked of it", kNeedsDiscrete, counts_what_it_does},
+  };
+  return kCases;
+}
 
 }  // namespace arrowdevice::conformance

@@ -150,19 +150,20 @@ void refuses_events_of_nobody(Subject& subject) {
   sample.host->sync_event = nullptr;
 }
 
-constexpr Case kCases[] = {
-    {"arrays that are complete are ready", kNeedsNothing, finished_arrays_are_ready},
-    {"waiting for an array makes it ready", kNeedsNothing, waits},
-    {"polling an array ends when it is ready", kNeedsNothing, polls},
-    {"a queue waits for an array", kNeedsNothing, a_queue_waits},
-    {"an array is released behind the work of a queue, once", kNeedsNothing, releases_behind_a_queue},
-    {"an array is released behind the work of a queue that is destroyed", kNeedsNothing, releases_after_a_lost_queue},
-    {"a moved array is released when its copy is done", kNeedsNothing, is_reaped},
-    {"an event on a device type that has none is refused", kNeedsNothing, refuses_events_of_nobody},
-};
-
 }  // namespace
 
-std::span<const Case> event_cases() { return kCases; }
+std::span<const Case> event_cases() {
+  static constexpr Case kCases[] = {
+      {"arrays that are complete are ready", kNeedsNothing, finished_arrays_are_ready},
+      {"waiting for an array makes it ready", kNeedsNothing, waits},
+      {"polling an array ends when it is ready", kNeedsNothing, polls},
+      {"a queue waits for an array", kNeedsNothing, a_queue_waits},
+      {"an array is released behind the work of a queue, once", kNeedsNothing, releases_behind_a_queue},
+      {"an array is released behind the work of a queue that is destroyed", kNeedsNothing, releases_after_a_lost_queue},
+      {"a moved array is released when its copy is done", kNeedsNothing, is_reaped},
+      {"an event on a device type that has none is refused", kNeedsNothing, refuses_events_of_nobody},
+  };
+  return kCases;
+}
 
 }  // namespace arrowdevice::conformance

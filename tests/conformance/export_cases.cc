@@ -13,19 +13,18 @@ using testing::canon_problem;
 using testing::field;
 using testing::make_schema;
 
-constexpr int64_t kRows = 20'000;
-constexpr int64_t kBytes = 4 * kRows;
-constexpr Canon kShared{.copied = false};
+constexpr int64_t kExportedRows = 20'000;
+constexpr int64_t kExportedBytes = 4 * kExportedRows;
 
 void waits_for_the_writer(Subject& subject) {
   const auto schema = make_schema(field("i"));
   const Releases releases = count_releases();
   for (uint64_t round = 0; round < 10; ++round) {
-    const Bytes values = pattern(kBytes, round);
+    const Bytes values = pattern(kExportedBytes, round);
     const Queue queue = subject.queue();
-    DeviceBuffer buffer(subject.device(), kBytes, nullptr, queue.get());
-    enqueue(queue.get(), {region_in(subject.device(), buffer.get(), 0, values.data(), kBytes)});
-    Owned<ArrowArray> array = array_over(std::move(buffer), kRows, releases);
+    DeviceBuffer buffer(subject.device(), kExportedBytes, nullptr, queue.get());
+    enqueue(queue.get(), {region_in(subject.device(), buffer.get(), 0, values.data(), kExportedBytes)});
+    Owned<ArrowArray> array = array_over(std::move(buffer), kExportedRows, releases);
     Owned<ArrowDeviceArray> out;
     succeed([&](auto* error) {
       return arrowdevice_array_export(subject.device(), array.get(), queue.get(), out.out(), error);
@@ -43,12 +42,12 @@ void waits_for_the_writer(Subject& subject) {
 void is_ready_without_a_writer(Subject& subject) {
   const auto schema = make_schema(field("i"));
   const Releases releases = count_releases();
-  const Bytes values = pattern(kBytes);
+  const Bytes values = pattern(kExportedBytes);
   const Queue queue = subject.queue();
-  DeviceBuffer buffer(subject.device(), kBytes);
-  enqueue(queue.get(), {region_in(subject.device(), buffer.get(), 0, values.data(), kBytes)});
+  DeviceBuffer buffer(subject.device(), kExportedBytes);
+  enqueue(queue.get(), {region_in(subject.device(), buffer.get(), 0, values.data(), kExportedBytes)});
   finish(queue.get());
-  Owned<ArrowArray> array = array_over(std::move(buffer), kRows, releases);
+  Owned<ArrowArray> array = array_over(std::move(buffer), kExportedRows, releases);
   Owned<ArrowDeviceArray> out;
   succeed(
       [&](auto* error) { return arrowdevice_array_export(subject.device(), array.get(), nullptr, out.out(), error); });
@@ -182,24 +181,25 @@ void takes_what_producers_neglect(Subject& subject) {
   });
 }
 
-constexpr Case kCases[] = {
-    {"an exported array is read after the queue that writes it", kNeedsNothing, waits_for_the_writer},
-    {"an array exported without a queue is ready", kNeedsNothing, is_ready_without_a_writer},
-    {"arrays of every type are exported", kNeedsNothing, exports_every_type},
-    // Where the CPU copies, it is done when the call returns, and there is no event to take.
-    {"an event of the caller is released with the last owner", kNeedsEvents | kNeedsDiscrete,
-     keeps_an_event_of_the_caller},
-    {"an event for a device type that has none is refused and not released", kNeedsNothing,
-     refuses_events_where_there_are_none},
-    {"host arrays of every type become device arrays on the CPU and come back", kNeedsNothing, takes_host_arrays},
-    {"arrays move from struct to struct", kNeedsNothing, moves_structs},
-    {"an array tells its device", kNeedsNothing, finds_its_device},
-    {"id 0 of the CPU and reserved words that are not zero are accepted, and not handed on", kNeedsNothing,
-     takes_what_producers_neglect},
-};
-
 }  // namespace
 
-std::span<const Case> export_cases() { return kCases; }
+std::span<const Case> export_cases() {
+  static constexpr Case kCases[] = {
+      {"an exported array is read after the queue that writes it", kNeedsNothing, waits_for_the_writer},
+      {"an array exported without a queue is ready", kNeedsNothing, is_ready_without_a_writer},
+      {"arrays of every type are exported", kNeedsNothing, exports_every_type},
+      // Where the CPU copies, it is done when the call returns, and there is no event to take.
+      {"an event of the caller is released with the last owner", kNeedsEvents | kNeedsDiscrete,
+       keeps_an_event_of_the_caller},
+      {"an event for a device type that has none is refused and not released", kNeedsNothing,
+       refuses_events_where_there_are_none},
+      {"host arrays of every type become device arrays on the CPU and come back", kNeedsNothing, takes_host_arrays},
+      {"arrays move from struct to struct", kNeedsNothing, moves_structs},
+      {"an array tells its device", kNeedsNothing, finds_its_device},
+      {"id 0 of the CPU and reserved words that are not zero are accepted, and not handed on", kNeedsNothing,
+       takes_what_producers_neglect},
+  };
+  return kCases;
+}
 
 }  // namespace arrowdevice::conformance

@@ -84,8 +84,8 @@ void waits_across_devices(Subject& subject) {
   });
 }
 
-constexpr int64_t kRows = 50'000;
-constexpr int64_t kBytes = 4 * kRows;
+constexpr int64_t kPeerRows = 50'000;
+constexpr int64_t kPeerBytes = 4 * kPeerRows;
 
 // A pool of its own: what is freed into it is what it gives next.
 Pool new_pool(const Subject& subject) {
@@ -95,8 +95,10 @@ Pool new_pool(const Subject& subject) {
 }
 
 void does_not_overtake_a_copy(Subject& subject) {
-  const HostCase first_case{"first", testing::field("i"), {.rows = kRows, .nulls = testing::Nulls::kNone, .seed = 1}};
-  const HostCase second_case{"second", testing::field("i"), {.rows = kRows, .nulls = testing::Nulls::kNone, .seed = 2}};
+  const HostCase first_case{
+      "first", testing::field("i"), {.rows = kPeerRows, .nulls = testing::Nulls::kNone, .seed = 1}};
+  const HostCase second_case{
+      "second", testing::field("i"), {.rows = kPeerRows, .nulls = testing::Nulls::kNone, .seed = 2}};
   Sample first(first_case);
   Sample second(second_case);
   const Backlog backlog(subject);
@@ -128,40 +130,40 @@ void does_not_overtake_a_copy(Subject& subject) {
 }
 
 void does_not_overtake_a_free(Subject& subject) {
-  const Bytes sent = pattern(kBytes, 1);
-  const Bytes different = pattern(kBytes, 2);
+  const Bytes sent = pattern(kPeerBytes, 1);
+  const Bytes different = pattern(kPeerBytes, 2);
   Bytes received(sent.size());
   const Backlog backlog(subject);
   const Pool pool = new_pool(subject);
   const Queue held = subject.queue();
   const Queue free_one = subject.queue();
-  DeviceBuffer buffer(subject.device(), kBytes, pool.get());
-  enqueue(held.get(), {region_in(subject.device(), buffer.get(), 0, sent.data(), kBytes)});
+  DeviceBuffer buffer(subject.device(), kPeerBytes, pool.get());
+  enqueue(held.get(), {region_in(subject.device(), buffer.get(), 0, sent.data(), kPeerBytes)});
   backlog.hold_up(held.get());
-  enqueue(held.get(), {region_out(received.data(), subject.device(), buffer.get(), 0, kBytes)});
+  enqueue(held.get(), {region_out(received.data(), subject.device(), buffer.get(), 0, kPeerBytes)});
   buffer.free_after(held.get());
-  const DeviceBuffer next(subject.device(), kBytes, pool.get());
-  enqueue(free_one.get(), {region_in(subject.device(), next.get(), 0, different.data(), kBytes)});
+  const DeviceBuffer next(subject.device(), kPeerBytes, pool.get());
+  enqueue(free_one.get(), {region_in(subject.device(), next.get(), 0, different.data(), kPeerBytes)});
   finish(free_one.get());
   finish(held.get());
   expect(received == sent, "memory was used again before the queue that it was freed behind was done with it");
 }
 
 void does_not_overtake_a_release(Subject& subject) {
-  const Bytes sent = pattern(kBytes, 1);
+  const Bytes sent = pattern(kPeerBytes, 1);
   Bytes received(sent.size());
   const Releases releases = count_releases();
   const Backlog backlog(subject);
   const Queue held = subject.queue();
-  DeviceBuffer buffer(subject.device(), kBytes);
-  enqueue(held.get(), {region_in(subject.device(), buffer.get(), 0, sent.data(), kBytes)});
-  Owned<ArrowArray> array = array_over(std::move(buffer), kRows, releases);
+  DeviceBuffer buffer(subject.device(), kPeerBytes);
+  enqueue(held.get(), {region_in(subject.device(), buffer.get(), 0, sent.data(), kPeerBytes)});
+  Owned<ArrowArray> array = array_over(std::move(buffer), kPeerRows, releases);
   Owned<ArrowDeviceArray> exported;
   succeed([&](auto* error) {
     return arrowdevice_array_export(subject.device(), array.get(), held.get(), exported.out(), error);
   });
   backlog.hold_up(held.get());
-  enqueue(held.get(), {region_out(received.data(), subject.device(), exported->array.buffers[1], 0, kBytes)});
+  enqueue(held.get(), {region_out(received.data(), subject.device(), exported->array.buffers[1], 0, kPeerBytes)});
   succeed([&](auto* error) { return arrowdevice_array_release_after(exported.get(), held.get(), error); });
   // Whenever it is released, the bytes have arrived by then.
   if (*releases != 0) expect(received == sent, "the array was released before the work that uses it");
@@ -172,13 +174,13 @@ void does_not_overtake_a_release(Subject& subject) {
 }
 
 void waits_for_the_other_device(Subject& subject) {
-  const Bytes sent = pattern(kBytes, 3);
+  const Bytes sent = pattern(kPeerBytes, 3);
   const Backlog backlog(subject);
   const Queue held = subject.queue();
-  DeviceBuffer buffer(subject.device(), kBytes);
+  DeviceBuffer buffer(subject.device(), kPeerBytes);
   backlog.hold_up(held.get());
-  enqueue(held.get(), {region_in(subject.device(), buffer.get(), 0, sent.data(), kBytes)});
-  Owned<ArrowArray> array = array_over(std::move(buffer), kRows, count_releases());
+  enqueue(held.get(), {region_in(subject.device(), buffer.get(), 0, sent.data(), kPeerBytes)});
+  Owned<ArrowArray> array = array_over(std::move(buffer), kPeerRows, count_releases());
   Owned<ArrowDeviceArray> exported;
   succeed([&](auto* error) {
     return arrowdevice_array_export(subject.device(), array.get(), held.get(), exported.out(), error);
@@ -220,24 +222,26 @@ void an_import_waits_for_the_pile(Subject& subject) {
   expect_arrived(subject, backlog, queue.get());
 }
 
-constexpr Case kCases[] = {
-    {"a copy between two devices of one type has the same values, for every type", kNeedsPeer, copies_between},
-    {"slices copy between two devices of one type with their rows, for every type", kNeedsPeer, copies_slices_between},
-    {"whole copies between two devices of one type keep offsets within bytes, for every type", kNeedsPeer,
-     copies_unaligned_bitmaps_between},
-    {"pending arrays move along a chain of devices, for every type", kNeedsPeer, moves_along_a_chain},
-    {"a queue of one device waits for an array of another", kNeedsPeer, waits_across_devices},
-    {"memory of an array released before its event is not overwritten by a queue that is held up", kNeedsPeer,
-     does_not_overtake_a_copy},
-    {"memory freed behind a queue that is held up is not used before it", kNeedsPeer, does_not_overtake_a_free},
-    {"an array is released behind a queue that is held up, not before", kNeedsPeer, does_not_overtake_a_release},
-    {"an array that is held up is waited for", kNeedsPeer, waits_for_the_other_device},
-    {"a queue is held up by an array of another device", kNeedsPeer, a_queue_waits_for_the_pile},
-    {"a queue is held up by the import of an array of another device", kNeedsPeer, an_import_waits_for_the_pile},
-};
-
 }  // namespace
 
-std::span<const Case> peer_cases() { return kCases; }
+std::span<const Case> peer_cases() {
+  static constexpr Case kCases[] = {
+      {"a copy between two devices of one type has the same values, for every type", kNeedsPeer, copies_between},
+      {"slices copy between two devices of one type with their rows, for every type", kNeedsPeer,
+       copies_slices_between},
+      {"whole copies between two devices of one type keep offsets within bytes, for every type", kNeedsPeer,
+       copies_unaligned_bitmaps_between},
+      {"pending arrays move along a chain of devices, for every type", kNeedsPeer, moves_along_a_chain},
+      {"a queue of one device waits for an array of another", kNeedsPeer, waits_across_devices},
+      {"memory of an array released before its event is not overwritten by a queue that is held up", kNeedsPeer,
+       does_not_overtake_a_copy},
+      {"memory freed behind a queue that is held up is not used before it", kNeedsPeer, does_not_overtake_a_free},
+      {"an array is released behind a queue that is held up, not before", kNeedsPeer, does_not_overtake_a_release},
+      {"an array that is held up is waited for", kNeedsPeer, waits_for_the_other_device},
+      {"a queue is held up by an array of another device", kNeedsPeer, a_queue_waits_for_the_pile},
+      {"a queue is held up by the import of an array of another device", kNeedsPeer, an_import_waits_for_the_pile},
+  };
+  return kCases;
+}
 
 }  // namespace arrowdevice::conformance

@@ -254,23 +254,24 @@ void belongs_to_its_device(Subject& subject) {
   refuse(EINVAL, [&](auto* error) { return arrowdevice_device_set_pool(subject.peer(), pool.get(), error); });
 }
 
-constexpr Case kCases[] = {
-    {"a pool counts the memory that it gave", kNeedsNothing, counts_its_memory},
-    {"a pool gives memory again that was freed", kNeedsNothing, uses_memory_again},
-    {"trimming a pool gives back what is not in use", kNeedsNothing, trims},
-    {"memory that is given back to the driver can be had again", kNeedsNothing, gives_memory_back},
-    {"a pool that is to keep nothing keeps nothing", kNeedsNothing, keeps_nothing},
-    {"a pool keeps no more than it may", kNeedsNothing, bounds_what_it_keeps},
-    {"a pool stays below its cap, and a copy that does not fit fails whole", kNeedsNothing, has_a_cap},
-    {"a copy takes its memory from the pool that it is given, and keeps it", kNeedsNothing, serves_copies},
-    {"live buffers keep a pool", kNeedsNothing, outlives_its_handle},
-    {"a pool becomes the default of its device and the former one comes back", kNeedsNothing, becomes_the_default},
-    {"a pool takes its memory from the application's allocator", kNeedsNothing, takes_an_allocator},
-    {"a pool is refused by another device", kNeedsPeer, belongs_to_its_device},
-};
-
 }  // namespace
 
-std::span<const Case> pool_cases() { return kCases; }
+std::span<const Case> pool_cases() {
+  static constexpr Case kCases[] = {
+      {"a pool counts the memory that it gave", kNeedsNothing, counts_its_memory},
+      {"a pool gives memory again that was freed", kNeedsNothing, uses_memory_again},
+      {"trimming a pool gives back what is not in use", kNeedsNothing, trims},
+      {"memory that is given back to the driver can be had again", kNeedsNothing, gives_memory_back},
+      {"a pool that is to keep nothing keeps nothing", kNeedsNothing, keeps_nothing},
+      {"a pool keeps no more than it may", kNeedsNothing, bounds_what_it_keeps},
+      {"a pool stays below its cap, and a copy that does not fit fails whole", kNeedsNothing, has_a_cap},
+      {"a copy takes its memory from the pool that it is given, and keeps it", kNeedsNothing, serves_copies},
+      {"live buffers keep a pool", kNeedsNothing, outlives_its_handle},
+      {"a pool becomes the default of its device and the former one comes back", kNeedsNothing, becomes_the_default},
+      {"a pool takes its memory from the application's allocator", kNeedsNothing, takes_an_allocator},
+      {"a pool is refused by another device", kNeedsPeer, belongs_to_its_device},
+  };
+  return kCases;
+}
 
 }  // namespace arrowdevice::conformance

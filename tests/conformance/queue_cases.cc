@@ -80,7 +80,7 @@ void is_wrapped(Subject& subject) {
   finish(queue.get());
 }
 
-void serves_copies(Subject& subject) {
+void carries_copies(Subject& subject) {
   const Queue queue = subject.queue();
   for_each(testing::few_cases(), [&](Sample& sample) {
     auto there = subject.copy(*sample.host, *sample.schema, subject.device(), 0, queue.get());
@@ -89,16 +89,17 @@ void serves_copies(Subject& subject) {
   });
 }
 
-constexpr Case kCases[] = {
-    {"queues are made, finished and destroyed", kNeedsNothing, comes_and_goes},
-    {"a queue does its work in order", kNeedsNothing, keeps_the_order},
-    {"work in flight survives its queue", kNeedsNothing, survives_its_queue},
-    {"a queue is given out and wrapped, or both are refused", kNeedsNothing, is_wrapped},
-    {"arrays are copied on a queue of the caller", kNeedsNothing, serves_copies},
-};
-
 }  // namespace
 
-std::span<const Case> queue_cases() { return kCases; }
+std::span<const Case> queue_cases() {
+  static constexpr Case kCases[] = {
+      {"queues are made, finished and destroyed", kNeedsNothing, comes_and_goes},
+      {"a queue does its work in order", kNeedsNothing, keeps_the_order},
+      {"work in flight survives its queue", kNeedsNothing, survives_its_queue},
+      {"a queue is given out and wrapped, or both are refused", kNeedsNothing, is_wrapped},
+      {"arrays are copied on a queue of the caller", kNeedsNothing, carries_copies},
+  };
+  return kCases;
+}
 
 }  // namespace arrowdevice::conformance

@@ -11,8 +11,6 @@ namespace {
 
 using testing::canon_problem;
 
-constexpr Canon kShared{.copied = false};
-
 void shares_on_the_device(Subject& subject) {
   for_each(testing::asked_cases(), [&](Sample& sample) {
     for (const bool original_first : {true, false}) {
@@ -145,19 +143,20 @@ void refuses_other_columns(Subject& subject) {
   });
 }
 
-constexpr Case kCases[] = {
-    {"two owners share memory on the device, and either may go first, for every type", kNeedsNothing,
-     shares_on_the_device},
-    {"a producer's release runs with the last of its owners, for every type", kNeedsNothing, shares_on_the_host},
-    {"device memory is given back with the last owner", kNeedsNothing, gives_memory_back_with_the_last},
-    {"columns are selected in the order given, also twice", kNeedsNothing, selects},
-    {"columns are selected of a slice", kNeedsNothing, selects_of_slices},
-    {"a selection of no columns keeps the rows", kNeedsNothing, selects_nothing},
-    {"columns that are not there, and columns of what has none, are refused", kNeedsNothing, refuses_other_columns},
-};
-
 }  // namespace
 
-std::span<const Case> share_cases() { return kCases; }
+std::span<const Case> share_cases() {
+  static constexpr Case kCases[] = {
+      {"two owners share memory on the device, and either may go first, for every type", kNeedsNothing,
+       shares_on_the_device},
+      {"a producer's release runs with the last of its owners, for every type", kNeedsNothing, shares_on_the_host},
+      {"device memory is given back with the last owner", kNeedsNothing, gives_memory_back_with_the_last},
+      {"columns are selected in the order given, also twice", kNeedsNothing, selects},
+      {"columns are selected of a slice", kNeedsNothing, selects_of_slices},
+      {"a selection of no columns keeps the rows", kNeedsNothing, selects_nothing},
+      {"columns that are not there, and columns of what has none, are refused", kNeedsNothing, refuses_other_columns},
+  };
+  return kCases;
+}
 
 }  // namespace arrowdevice::conformance

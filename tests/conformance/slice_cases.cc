@@ -13,9 +13,6 @@ namespace {
 using testing::canon_problem;
 using testing::problem;
 
-constexpr Canon kShared{.copied = false};
-constexpr Canon kTrimmed{.copied = true, .offsets_are_zero = true};
-
 // 0 stays 0, all null becomes the slice's length, everything else is not computed (or, harmlessly, true).
 void expect_counts(const Sample& sample, const ArrowArray& slice, Range range) {
   const testing::Reader reader(*sample.schema, *sample.twin);
@@ -145,18 +142,19 @@ void refuses_other_rows(Subject& subject) {
   });
 }
 
-constexpr Case kCases[] = {
-    {"slices on the host copy to the device with their rows, for every type", kNeedsNothing, copies_host_slices},
-    {"slices on the device copy to the host with their rows, for every type", kNeedsNothing, copies_device_slices},
-    {"slices on the device move to the host after their source is released, for every type", kNeedsNothing,
-     moves_device_slices},
-    {"slices of slices have the rows that remain, for every type", kNeedsNothing, slices_slices},
-    {"whole copies of slices have the rows of the slice, for every type", kNeedsNothing, copies_slices_whole},
-    {"rows outside of an array are refused", kNeedsNothing, refuses_other_rows},
-};
-
 }  // namespace
 
-std::span<const Case> slice_cases() { return kCases; }
+std::span<const Case> slice_cases() {
+  static constexpr Case kCases[] = {
+      {"slices on the host copy to the device with their rows, for every type", kNeedsNothing, copies_host_slices},
+      {"slices on the device copy to the host with their rows, for every type", kNeedsNothing, copies_device_slices},
+      {"slices on the device move to the host after their source is released, for every type", kNeedsNothing,
+       moves_device_slices},
+      {"slices of slices have the rows that remain, for every type", kNeedsNothing, slices_slices},
+      {"whole copies of slices have the rows of the slice, for every type", kNeedsNothing, copies_slices_whole},
+      {"rows outside of an array are refused", kNeedsNothing, refuses_other_rows},
+  };
+  return kCases;
+}
 
 }  // namespace arrowdevice::conformance

@@ -64,6 +64,11 @@ void succeed(const std::function<int(arrowdevice_error*)>& call, Where where = W
 // The call failed with that code and said why; it fails in the same way without an error struct.
 void refuse(int code, const std::function<int(arrowdevice_error*)>& call, Where where = Where::current());
 
+// The form of what shares the memory of an array of the library.
+inline constexpr Canon kShared{.copied = false};
+// The form of a copy of an array, or of a part of one.
+inline constexpr Canon kTrimmed{.copied = true, .offsets_are_zero = true};
+
 struct Range {
   int64_t offset;
   int64_t length;

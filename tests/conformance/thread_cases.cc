@@ -72,14 +72,15 @@ void releases_owners_on_many_threads(Subject& subject) {
   });
 }
 
-constexpr Case kCases[] = {
-    {"several threads copy to one device and back", kNeedsNothing, copies_from_many_threads},
-    {"several threads read one array", kNeedsNothing, reads_one_array_from_many_threads},
-    {"owners of one memory are released on several threads", kNeedsNothing, releases_owners_on_many_threads},
-};
-
 }  // namespace
 
-std::span<const Case> thread_cases() { return kCases; }
+std::span<const Case> thread_cases() {
+  static constexpr Case kCases[] = {
+      {"several threads copy to one device and back", kNeedsNothing, copies_from_many_threads},
+      {"several threads read one array", kNeedsNothing, reads_one_array_from_many_threads},
+      {"owners of one memory are released on several threads", kNeedsNothing, releases_owners_on_many_threads},
+  };
+  return kCases;
+}
 
 }  // namespace arrowdevice::conformance

@@ -8,7 +8,7 @@ using namespace opencl_test;  // NOLINT
 
 namespace {
 
-constexpr size_t kBytes = 5'000;
+constexpr size_t kContextBytes = 5'000;
 
 void fill(cl_context context, cl_mem buffer, const Bytes& bytes) {
   const ClQueue queue = make_command_queue(context);
@@ -42,9 +42,9 @@ arrowdevice_device* device_of(const ArrowDeviceArray& array) {
 TEST_CASE("an array of another context is copied from there without prior agreement, and nothing of it is kept") {
   begin_opencl();
   const ClContext context = make_context();
-  const Bytes sent = pattern(kBytes);
+  const Bytes sent = pattern(kContextBytes);
   {
-    const ClBuffer buffer = make_buffer(context.get(), kBytes);
+    const ClBuffer buffer = make_buffer(context.get(), kContextBytes);
     fill(context.get(), buffer.get(), sent);
     ClEvent event = make_user_event(context.get());
     set(event);
@@ -52,7 +52,7 @@ TEST_CASE("an array of another context is copied from there without prior agreem
     const cl_uint of_event = references(event.get());
     const cl_uint of_context = references(context.get());
     for (const int64_t target : {-1, 0, 1}) {
-      Array array = array_over(buffer.get(), kBytes, event.place());
+      Array array = array_over(buffer.get(), kContextBytes, event.place());
       auto* const source = device_of(*array);
       CHECK(source != opencl(0));
       CHECK((describe(source).flags & ARROWDEVICE_DEVICE_ADOPTED) != 0);
@@ -96,10 +96,10 @@ TEST_CASE("an array with the id of no device is refused unless its context was a
   begin_opencl();
   constexpr int64_t kId = 77;
   const ClContext context = make_context();
-  const ClBuffer buffer = make_buffer(context.get(), kBytes);
-  const Bytes sent = pattern(kBytes);
+  const ClBuffer buffer = make_buffer(context.get(), kContextBytes);
+  const Bytes sent = pattern(kContextBytes);
   fill(context.get(), buffer.get(), sent);
-  Array array = array_over(buffer.get(), kBytes, nullptr, kId);
+  Array array = array_over(buffer.get(), kContextBytes, nullptr, kId);
   Array out;
   refused(ENODEV, arrowdevice_array_copy, array.get(), &byte_schema(), cpu(), nullptr, out.out());
   const auto native = native_of(context.get());
@@ -193,19 +193,19 @@ TEST_CASE("an application's queue is wrapped, its own commands come in between, 
   const ClQueue mine = make_command_queue(context.get());
   const cl_uint before = references(mine.get());
   {
-    const ClBuffer buffer = make_buffer(context.get(), kBytes);
+    const ClBuffer buffer = make_buffer(context.get(), kContextBytes);
     const ClEvent gate = make_user_event(context.get());
     const auto native = native_of(mine.get());
     arrowdevice_queue* wrapped = nullptr;
     must(arrowdevice_queue_wrap, adopted, &native, &wrapped);
     Queue queue(wrapped);
-    const Bytes sent = pattern(kBytes);
+    const Bytes sent = pattern(kContextBytes);
     cl_event held = gate.get();
     // The application's own command, held up, is work of the queue: what is recorded behind it waits.
-    REQUIRE(api().clEnqueueWriteBuffer(mine.get(), buffer.get(), CL_FALSE, 0, kBytes, sent.data(), 1, &held, nullptr) ==
-            CL_SUCCESS);
+    REQUIRE(api().clEnqueueWriteBuffer(mine.get(), buffer.get(), CL_FALSE, 0, kContextBytes, sent.data(), 1, &held,
+                                       nullptr) == CL_SUCCESS);
     refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 1'000'000);
-    Bytes received(kBytes);
+    Bytes received(kContextBytes);
     const auto out = region_out(received, adopted, buffer.get());
     must(arrowdevice_buffer_copy, queue.get(), &out, 1);
     set(gate);

@@ -6,8 +6,6 @@ namespace {
 
 using namespace library_test;  // NOLINT: what every line of these tests is written with
 
-constexpr Knobs kPlain{.rows = 40};
-
 ArrowDeviceArray garbage() {
   ArrowDeviceArray array;
   std::memset(&array, 0x5C, sizeof array);

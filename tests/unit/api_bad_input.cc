@@ -10,7 +10,6 @@ namespace {
 
 using namespace library_test;  // NOLINT: what every line of these tests is written with
 
-constexpr Knobs kPlain{.rows = 30};
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
 struct Call {
@@ -154,14 +153,14 @@ const Spoiled kSpoiled[] = {
     {"a length whose bytes overflow", "batch.id: the size of the data buffer overflows",
      [](ArrowArray& a) { a.children[0]->length = kMost / 4; }},
     {"items that overflow", "batch.three", [](ArrowArray& a) { a.children[4]->length = kMost / 2; }},
-    {"more nulls than rows", "batch.id: null_count is 31", [](ArrowArray& a) { a.children[0]->null_count = 31; }},
+    {"more nulls than rows", "batch.id: null_count is 41", [](ArrowArray& a) { a.children[0]->null_count = 41; }},
     {"fewer than unknown nulls", "batch.id: null_count is -2", [](ArrowArray& a) { a.children[0]->null_count = -2; }},
     {"nulls of a union", "batch.either: a dense union has no nulls of its own",
      [](ArrowArray& a) { a.children[5]->null_count = 1; }},
-    {"a column that is too short", "batch.id: length is 29, the parent needs 30",
-     [](ArrowArray& a) { a.children[0]->length = 29; }},
-    {"items that are too few", "batch.three.item: length is 89, the parent needs 90",
-     [](ArrowArray& a) { a.children[4]->children[0]->length = 89; }},
+    {"a column that is too short", "batch.id: length is 39, the parent needs 40",
+     [](ArrowArray& a) { a.children[0]->length = 39; }},
+    {"items that are too few", "batch.three.item: length is 119, the parent needs 120",
+     [](ArrowArray& a) { a.children[4]->children[0]->length = 119; }},
     {"no runs", "batch.runs.run_ends: there are no runs",
      [](ArrowArray& a) { a.children[6]->children[0]->length = 0; }},
     {"a child that is its own parent", "batch.tags.item: the array is its own ancestor",

@@ -16,8 +16,6 @@ Field nested() {
       .not_null();
 }
 
-constexpr Knobs kPlain{.rows = 30};
-
 struct Maker {
   const char* name;
   std::function<Array(Sample&, int64_t id)> make;

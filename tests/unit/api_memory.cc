@@ -37,14 +37,14 @@ arrowdevice_copy_region to_host(void* to, arrowdevice_device* device, const void
 }
 
 // A buffer of the default pool.
-class Buffer {
+class Allocation {
  public:
-  Buffer(arrowdevice_device* device, int64_t size) : device_(device) {
+  Allocation(arrowdevice_device* device, int64_t size) : device_(device) {
     must(arrowdevice_buffer_allocate, device, nullptr, nullptr, size, &buffer_);
   }
-  ~Buffer() { arrowdevice_buffer_free(device_, nullptr, buffer_); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
+  ~Allocation() { arrowdevice_buffer_free(device_, nullptr, buffer_); }
+  Allocation(const Allocation&) = delete;
+  Allocation& operator=(const Allocation&) = delete;
   void* get() const { return buffer_; }
 
  private:
@@ -56,7 +56,7 @@ TEST_CASE("a queue does its work in order and is finished when all of it is done
   begin();
   for (const int64_t id : {kAddresses[0], kHandles[0]}) {
     INFO("device " << id);
-    const Buffer buffer(sim(id), 1'000);
+    const Allocation buffer(sim(id), 1'000);
     const Queue queue = make_queue(sim(id));
     const auto bytes = sample_bytes(1'000);
     std::vector<unsigned char> back(1'000);
@@ -85,7 +85,7 @@ TEST_CASE("a queue is not finished while work is left that the application queue
   must(arrowdevice_queue_wrap, sim(0), &native, &made);
   const Queue same(made);
   must(arrowdevice_queue_finish, same.get(), -1);
-  const Buffer buffer(sim(0), 64);
+  const Allocation buffer(sim(0), 64);
   const auto bytes = sample_bytes(64);
   const auto in = to_device(sim(0), buffer.get(), bytes.data(), 64);
   for (auto [working, other] : {std::pair(&queue, &same), std::pair(&same, &queue)}) {
@@ -107,7 +107,7 @@ TEST_CASE("finishing a queue whose work failed says so") {
 
 TEST_CASE("a queue that is destroyed finishes its work") {
   begin();
-  const Buffer buffer(sim(0), 64);
+  const Allocation buffer(sim(0), 64);
   const auto bytes = sample_bytes(64);
   const auto in = to_device(sim(0), buffer.get(), bytes.data(), 64);
   Queue queue = make_queue(sim(0));
@@ -141,7 +141,7 @@ TEST_CASE("a wrapped queue is the application's own, and is not ended with ours"
   CHECK(same.queue == native.queue);
 
   // Work of one comes before work of the other: they are one queue.
-  const Buffer buffer(sim(0), 64);
+  const Allocation buffer(sim(0), 64);
   const auto bytes = sample_bytes(64);
   std::vector<unsigned char> back(64);
   const auto in = to_device(sim(0), buffer.get(), bytes.data(), 64);
@@ -293,12 +293,12 @@ TEST_CASE("memory freed behind a queue is used again only after the queue's work
     must(arrowdevice_buffer_copy, queue.get(), &in, 1);
     arrowdevice_buffer_free(sim(id), queue.get(), first);
     CHECK(stats(default_pool(sim(id))).kept == 0);
-    const Buffer second(sim(id), 4'000);
+    const Allocation second(sim(id), 4'000);
     CHECK(second.get() != first);
     engine.resume();
     must(arrowdevice_quiesce, -1);
     CHECK(stats(default_pool(sim(id))).kept >= 4'000);
-    const Buffer third(sim(id), 4'000);
+    const Allocation third(sim(id), 4'000);
     CHECK(third.get() == first);
   }
 }
@@ -324,7 +324,7 @@ TEST_CASE("a part of a buffer holds the bytes at its offset, and is given back")
   begin();
   for (const int64_t id : {kAddresses[0], kHandles[0]}) {
     INFO("device " << id);
-    const Buffer buffer(sim(id), 1'024);
+    const Allocation buffer(sim(id), 1'024);
     const auto bytes = sample_bytes(1'024);
     control::poke(id, buffer.get(), 0, bytes.data(), 1'024);
     void* part = nullptr;
@@ -346,7 +346,7 @@ TEST_CASE("a part of a buffer holds the bytes at its offset, and is given back")
 TEST_CASE("parts that cannot be are refused") {
   begin();
   const int64_t id = kHandles[0];
-  const Buffer buffer(sim(id), 1'024);
+  const Allocation buffer(sim(id), 1'024);
   void* part = &part;
   refused(EINVAL, arrowdevice_buffer_sub, sim(id), nullptr, 0, 1, &part);
   CHECK(part == nullptr);
@@ -360,7 +360,7 @@ TEST_CASE("parts that cannot be are refused") {
 
 TEST_CASE("regions are copied from and to their offsets, between devices too") {
   begin();
-  const Buffer near(sim(0), 256), far(sim(kHandles[0]), 256);
+  const Allocation near(sim(0), 256), far(sim(kHandles[0]), 256);
   const auto bytes = sample_bytes(256);
   std::vector<unsigned char> back(256);
   const Queue queue = make_queue(sim(kHandles[0]));
@@ -413,7 +413,7 @@ TEST_CASE("large copies on the CPU, by several threads, copy every byte") {
 
 TEST_CASE("host memory may be named as the CPU") {
   begin();
-  const Buffer buffer(sim(0), 64);
+  const Allocation buffer(sim(0), 64);
   const auto bytes = sample_bytes(64);
   auto in = to_device(sim(0), buffer.get(), bytes.data(), 64);
   in.from = cpu();
@@ -427,7 +427,7 @@ TEST_CASE("host memory may be named as the CPU") {
 
 TEST_CASE("regions that make no sense are refused with their number") {
   begin();
-  const Buffer buffer(sim(0), 64);
+  const Allocation buffer(sim(0), 64);
   const Queue queue = make_queue(sim(0));
   const Queue on_cpu = make_queue(cpu());
   unsigned char host[64] = {};

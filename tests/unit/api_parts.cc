@@ -8,8 +8,6 @@ namespace {
 
 using namespace library_test;  // NOLINT: what every line of these tests is written with
 
-constexpr Knobs kPlain{.rows = 40};
-
 TEST_CASE("a copy leaves its source alone and needs it no more") {
   begin();
   Sample sample(mixed_batch(), kPlain);

@@ -6,8 +6,6 @@ namespace {
 
 using namespace library_test;  // NOLINT: what every line of these tests is written with
 
-constexpr Knobs kPlain{.rows = 40};
-
 View import_view(ArrowDeviceArray* array, const ArrowSchema& schema,
                  const arrowdevice_import_options* options = nullptr) {
   arrowdevice_view* view = nullptr;

@@ -43,6 +43,9 @@ inline constexpr int64_t kAddresses[] = {0, 1};
 inline constexpr int64_t kHandles[] = {2, 3};
 inline constexpr int64_t kSims = 4;
 
+// Rows for where any will do.
+inline constexpr Knobs kPlain{.rows = 40};
+
 // What calls come to, as checks.
 void check_success(int code, const arrowdevice_error& error);
 std::string check_refusal(int expected, int code, int code_without_error, const arrowdevice_error& error);

@@ -11,8 +11,6 @@ namespace {
 
 using namespace library_test;  // NOLINT: what every line of these tests is written with
 
-constexpr Knobs kPlain{.rows = 30};
-
 // A second backend over the same simulated devices, with a table of its own and a type that the format does not name.
 constexpr ArrowDeviceType kBareType = 77;
 

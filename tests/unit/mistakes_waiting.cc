@@ -11,7 +11,7 @@ namespace {
 
 using namespace library_test;  // NOLINT: what every line of these tests is written with
 
-constexpr Knobs kPlain{.rows = 50, .nulls = Nulls::kNone};
+constexpr Knobs kWithoutNulls{.rows = 50, .nulls = Nulls::kNone};
 
 // An array of one-byte values or strings, whose values or offsets are there only when its producer's event fires.
 // Before, they are 0xA5.
@@ -80,7 +80,7 @@ TEST_CASE("mistake 1: a copy of fixed-width values that does not wait for the pr
   for (const int64_t to : {int64_t{-1}, int64_t{1}, kHandles[0]}) {
     begin();
     INFO("to " << to);
-    Sample sample(struct_of({field("C", "a"), field("c", "b")}).not_null(), kPlain);
+    Sample sample(struct_of({field("C", "a"), field("c", "b")}).not_null(), kWithoutNulls);
     Unwritten array(sample, 0);
     Array out;
     int code = -1;
@@ -96,7 +96,7 @@ TEST_CASE("mistake 1: a copy of fixed-width values that does not wait for the pr
 
 TEST_CASE("mistake 1: a staged copy of fixed-width values that does not wait for the producer's event") {
   begin(configuration(Peers::kNone));
-  Sample sample(field("C"), kPlain);
+  Sample sample(field("C"), kWithoutNulls);
   Unwritten array(sample, 0);
   Array out;
   int code = -1;
@@ -144,7 +144,7 @@ TEST_CASE("mistake 2: sizes learned from strings before the event has fired") {
 
 TEST_CASE("mistake 6: one wait function with three meanings, one of which waits for nothing") {
   begin();
-  Sample sample(field("l"), kPlain);
+  Sample sample(field("l"), kWithoutNulls);
   const Queue queue = make_queue(sim(1));
   const Array there = copy(sample, sim(0));
   Held engine(0);

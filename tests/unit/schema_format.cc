@@ -5,24 +5,14 @@
 #include <cstdint>
 #include <string>
 
-#include "base/error.h"
+#include "schema_refusal.h"
 #include "support/catch.h"
 
 namespace arrowdevice::schema {
 namespace {
 
-struct Refusal {
-  int code = 0;
-  std::string message;
-};
-
 Refusal refusal_of(std::string_view format) {
-  try {
-    parse_format(format);
-    return {};
-  } catch (const Error& error) {
-    return {error.code(), error.message()};
-  }
+  return refusal_by([&] { parse_format(format); });
 }
 
 std::string list_of_ids(int first, int n) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
+#include "schema_refusal.h"
 #include "support/catch.h"
 
 namespace arrowdevice::schema {
@@ -48,18 +48,8 @@ class Draft {
   std::deque<std::vector<ArrowSchema*>> lists_;
 };
 
-struct Refusal {
-  int code = 0;
-  std::string message;
-};
-
 Refusal refusal_of(const ArrowSchema* root) {
-  try {
-    Tree tree(*root);
-    return {};
-  } catch (const Error& error) {
-    return {error.code(), error.message()};
-  }
+  return refusal_by([&] { Tree tree(*root); });
 }
 
 void check_refused(const ArrowSchema* root, int code, const std::string& message) {

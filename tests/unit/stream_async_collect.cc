@@ -6,8 +6,6 @@ namespace {
 
 using namespace stream_test;  // NOLINT: what every line of these tests is written with
 
-constexpr int64_t kRows = 7;
-
 struct Collected {
   ArrowAsyncDeviceStreamHandler* handler = nullptr;
   DeviceStream stream;

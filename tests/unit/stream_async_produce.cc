@@ -8,7 +8,6 @@ namespace {
 
 using namespace stream_test;  // NOLINT: what every line of these tests is written with
 
-constexpr int64_t kRows = 7;
 constexpr int64_t kBatches = 5;
 
 Sample batch_sample() { return Sample(mixed_batch(), {.rows = kRows * kBatches}); }

@@ -6,8 +6,6 @@ namespace {
 
 using namespace stream_test;  // NOLINT: what every line of these tests is written with
 
-constexpr int64_t kRows = 7;
-
 TEST_CASE("a stream arrives whole on every device, and comes back") {
   const Sample sample(mixed_batch(), {.rows = 60});
   for (const Peers peers : {Peers::kCopy, Peers::kNone}) {

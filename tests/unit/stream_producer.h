@@ -52,6 +52,9 @@ struct Producer {
 DeviceStream stream_of(std::shared_ptr<Producer> producer, ArrowDeviceType type = ARROW_DEVICE_CPU);
 HostStream host_stream_of(std::shared_ptr<Producer> producer);
 
+// Of a batch, where it does not matter.
+inline constexpr int64_t kRows = 7;
+
 // A producer of the sample's rows in batches of `rows`, on that device.
 std::shared_ptr<Producer> batches_of(const Sample& sample, int64_t rows, arrowdevice_device* device = nullptr);
 

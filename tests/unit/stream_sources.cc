@@ -6,8 +6,6 @@ namespace {
 
 using namespace stream_test;  // NOLINT: what every line of these tests is written with
 
-constexpr int64_t kRows = 7;
-
 // The sample in batches, as arrays.
 std::vector<ArrowDeviceArray> arrays_of(const Sample& sample, arrowdevice_device* device = nullptr) {
   std::vector<ArrowDeviceArray> arrays;

@@ -9,7 +9,6 @@ namespace {
 
 using namespace stream_test;  // NOLINT: what every line of these tests is written with
 
-constexpr int64_t kRows = 7;
 constexpr uint32_t kReadAhead = ARROWDEVICE_STREAM_READ_AHEAD;
 
 // A door that is shut until it is opened.
