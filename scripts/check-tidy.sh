@@ -20,6 +20,7 @@ else
   # A file that joins others includes them.
   checks=-bugprone-suspicious-include
 fi
+"$root/scripts/install-deps.sh" clang-tidy
 build=$work/tidy-unity-$unity
 mkdir -p "$work"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds everything and runs every test; the last line is `N passed, N failed`, with `, N skipped` if any.
 #
-#   scripts/test.sh [--werror] [--sanitize=address,undefined | --sanitize=thread] [--counts-to=FILE]
+#   scripts/test.sh [--werror] [--sanitize=address,undefined | --sanitize=thread] [--counts-to=FILE | --build-only]
 #
 # With a sanitizer it runs what the sanitizer can see into, the C++ tests and the tool, and leaves out Python's; with the
 # thread sanitizer the unit tests and the programs that use threads.
@@ -14,11 +14,13 @@ work=${ARROWDEVICE_BUILD:-$root/build-scripts}
 werror=false
 sanitize=none
 counts=
+build_only=false
 for option in "$@"; do
   case $option in
     --werror) werror=true ;;
     --sanitize=*) sanitize=${option#*=} ;;
     --counts-to=*) counts=$option ;;
+    --build-only) build_only=true ;;
     *)
       echo "test.sh: there is no option $option; see the first lines of $0" >&2
       exit 2
@@ -78,7 +80,7 @@ export CCACHE_DEPEND="${CCACHE_DEPEND-true}"
 
 echo "Building in $build" >&2
 # Arrow C++ comes with pyarrow, for builds without a sanitizer. Several files are compiled as one, in two thirds of the
-# time: the release shows that each of the library's includes what it uses.
+# time: that each of the library's includes what it uses is shown by the release that .ci/run has built.
 set_options() {
   meson setup "$@" "-Dwerror=$werror" "-Db_sanitize=$sanitize" "-Db_pch=$precompiled" -Dunity=on -Dunity_size=6 \
     "-Darrow_cpp=$arrow_cpp" "-Darrow_cpp_python=${python:-}" "$build" "$root" </dev/null || fail "FAILED: configuring $build"
@@ -90,8 +92,9 @@ else
     -Db_ndebug=false -Dtests=enabled -Dsim=enabled -Dbench=disabled
 fi
 # With a sanitizer, what the tests need is built as they begin.
-if [ "$sanitize" = none ]; then
+if [ "$sanitize" = none ] || [ "$build_only" = true ]; then
   meson compile -C "$build" </dev/null || fail "FAILED: building in $build"
 fi
+[ "$build_only" = false ] || exit 0
 
 exec python3 "$root/scripts/run_tests.py" "$@" ${counts:+"$counts"} "$build"
