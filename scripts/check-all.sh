@@ -28,25 +28,19 @@ soak() { "$root/scripts/soak.sh"; }
 coverage() { "$root/scripts/coverage.sh"; }
 analyzer() { "$root/scripts/check-tidy.sh" --analyzer; }
 
-# The build of scripts/test.sh, without its tests.
-plain_build() {
-  if ! [ -f "$work/test/build.ninja" ]; then
-    meson setup "$work/test" "$root" -Ddebug=true -Doptimization=2 -Db_pch=false -Db_ndebug=false -Dtests=enabled -Dsim=enabled >&2
-  fi
-  meson compile -C "$work/test" >&2
-}
-
 mutations() {
   python=$("$root/scripts/python-env.sh" "$work/python")
-  plain_build
-  ARROWDEVICE_TEST_MUTATIONS=1000 python3 "$root/scripts/run_tests.py" --python="$python" --no-meson \
+  "$root/scripts/test.sh" --build-only >&2
+  # As in a continuous integration, files that are not there are a failure.
+  ARROWDEVICE_GOLDEN_DATA="${ARROWDEVICE_GOLDEN_DATA:-$root/../shared/data/arrow-ipc-stream}" CI=true \
+    ARROWDEVICE_TEST_MUTATIONS=1000 python3 "$root/scripts/run_tests.py" --python="$python" --no-meson \
     --pytest="$root/tests/interop/test_mutated_golden.py" "$work/test"
 }
 
 # What is reachable to the end is kept on purpose; drivers keep more than that.
 valgrind() {
   "$root/scripts/install-deps.sh" valgrind
-  plain_build
+  "$root/scripts/test.sh" --build-only >&2
   meson test -C "$work/test" --suite=unit --timeout-multiplier=30 \
     --wrapper='valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite --num-callers=30'
 }
