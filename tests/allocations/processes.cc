@@ -11,6 +11,7 @@
 #include "allocations/choice.h"
 #include "allocations/place.h"
 #include "allocations/scene.h"
+#include "support/ending.h"
 
 namespace allocations {
 namespace {
@@ -46,7 +47,7 @@ bool ends_well(const std::function<void()>& body) {
   const pid_t child = fork();
   if (child == 0) {
     body();
-    _exit(0);
+    arrowdevice::testing::end_child(0);
   }
   int status = 0;
   if (child < 0 || waitpid(child, &status, 0) != child) return false;

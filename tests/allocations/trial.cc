@@ -17,6 +17,7 @@
 #include "allocations/log.h"
 #include "allocations/place.h"
 #include "allocations/scene.h"
+#include "support/ending.h"
 
 namespace allocations {
 namespace {
@@ -215,7 +216,7 @@ void check_fork() {
   const pid_t child = fork();
   if (child == 0) {
     use_cpu();
-    _exit(0);
+    arrowdevice::testing::end_child(0);
   }
   int status = 0;
   check(child > 0 && waitpid(child, &status, 0) == child, "no process can be forked");

@@ -3,13 +3,14 @@
 
 #include <algorithm>
 
-#include "drivers/in_child.h"
+#include "support/in_child.h"
 #include "support/owned.h"
 #include "support/reader.h"
 
 namespace drivers {
 namespace {
 
+using arrowdevice::testing::expect;
 using arrowdevice::testing::HostCase;
 using arrowdevice::testing::Ledger;
 using arrowdevice::testing::Owned;

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "support/in_child.h"
+
 namespace drivers {
 
 struct Vendor {
@@ -47,12 +49,8 @@ void* create_event(int ordinal);
 void destroy_event(int ordinal, void* event);
 void record(int ordinal, void* event, void* stream);
 
-// Runs the body in a child process, in which no driver is open yet. What it throws, and a signal that ends it, is the
-// text that is returned; "" if it returns, and its process then exits as well. `output`: what it wrote to its standard
-// error.
-template <typename Body>
-std::string in_child(Body&& body, std::string* output = nullptr);
+// In a child process no driver is open yet.
+using arrowdevice::testing::expect;
+using arrowdevice::testing::in_child;
 
 }  // namespace drivers
-
-#include "drivers/in_child.h"

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "library.h"
+#include "support/ending.h"
 
 namespace {
 
@@ -15,7 +16,7 @@ using namespace library_test;  // NOLINT: what every line of these tests is writ
 // Runs `body` in a forked child; the number of the first check of it that failed, 0 if none did.
 int in_child(const std::function<int()>& body) {
   const pid_t child = fork();
-  if (child == 0) _exit(body());
+  if (child == 0) end_child(body());
   REQUIRE(child > 0);
   int status = 0;
   REQUIRE(waitpid(child, &status, 0) == child);

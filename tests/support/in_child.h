@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What is tested in a forked child process, because it happens once in a process or ends it.
 #pragma once
 
 #include <signal.h>
@@ -11,15 +12,17 @@
 #include <stdexcept>
 #include <string>
 
-namespace drivers {
+namespace arrowdevice::testing {
 
 // What is checked in a child process: what does not hold is its text.
 inline void expect(bool holds, const std::string& what) {
   if (!holds) throw std::runtime_error(what);
 }
 
+// Runs the body in a child process. What it throws, and a signal that ends it, is the text that is returned; "" if it
+// returns, and its process then exits as well. `output`: what it wrote to its standard error.
 template <typename Body>
-std::string in_child(Body&& body, std::string* output) {
+std::string in_child(Body&& body, std::string* output = nullptr) {
   int ends[2];
   if (::pipe(ends) != 0) return "no pipe";
   std::fflush(nullptr);
@@ -53,4 +56,4 @@ std::string in_child(Body&& body, std::string* output) {
   return said.empty() ? "failed and said nothing" : said;
 }
 
-}  // namespace drivers
+}  // namespace arrowdevice::testing

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages that no handler takes.
+#include "base/log.h"
+
+#include <cstdlib>
+#include <string>
+
+#include "support/catch.h"
+#include "support/in_child.h"
+
+namespace {
+
+using arrowdevice::log;
+using arrowdevice::LogLevel;
+
+// What a process says that has one message of each level. It looks at its environment once.
+std::string said_with(const char* level) {
+  std::string output;
+  const std::string problem = arrowdevice::testing::in_child(
+      [&] {
+        if (level != nullptr) ::setenv("ARROWDEVICE_LOG", level, 1);
+        log(LogLevel::kError, "lost");
+        log(LogLevel::kWarning, "slow");
+        log(LogLevel::kInfo, "found");
+        log(LogLevel::kDebug, "looked");
+      },
+      &output);
+  CHECK(problem == "");
+  return output;
+}
+
+TEST_CASE("without a handler, messages go to standard error as far as ARROWDEVICE_LOG asks for them") {
+  const std::string errors = "arrowdevice: lost\n";
+  CHECK(said_with(nullptr) == errors);
+  CHECK(said_with("0") == errors);
+  CHECK(said_with("2") == errors + "arrowdevice: slow\narrowdevice: found\n");
+  CHECK(said_with("3") == errors + "arrowdevice: slow\narrowdevice: found\narrowdevice: looked\n");
+  CHECK(said_with("loud") == errors);
+}
+
+}  // namespace

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a forked child finds as it was.
+#include "base/process.h"
+
+#include <sys/wait.h>
+
+#include <future>
+#include <mutex>
+#include <thread>
+
+#include "support/catch.h"
+#include "support/ending.h"
+
+namespace {
+
+namespace process = arrowdevice::process;
+
+TEST_CASE("a process forks when nobody holds a mutex that its children need") {
+  std::mutex first, second;
+  const process::UsableAcrossFork keep_first(first), keep_second(second);
+  std::promise<void> is_held;
+  std::thread holder([&] {
+    const std::lock_guard lock(second);
+    is_held.set_value();
+    // Until the fork has begun and holds the first one.
+    while (first.try_lock()) {
+      first.unlock();
+      std::this_thread::yield();
+    }
+  });
+  is_held.get_future().wait();
+  const pid_t child = fork();
+  if (child == 0) arrowdevice::testing::end_child(first.try_lock() && second.try_lock() ? 0 : 1);
+  holder.join();
+  REQUIRE(child > 0);
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+}
+
+}  // namespace
