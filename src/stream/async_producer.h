@@ -56,7 +56,7 @@ class AsyncSource {
   virtual void handed_out() noexcept {}
 
   // The consumer does not want more; from any thread.
-  virtual void cancel() noexcept {}
+  virtual void cancel() noexcept = 0;
 
   // Nothing is asked any more. Before the handler's release.
   virtual void close() noexcept = 0;

@@ -26,9 +26,9 @@ bool is_missing(Function function) { return std::ranges::find(missing(), functio
 int64_t devices() { return is_missing(Function::sub_buffer) ? kHandles[0] : kSims; }
 
 // A device with latency does nothing while the test looks, but for what the library waits for.
-void begin_without(int64_t latency_us = 0) {
+void begin_without(int64_t latency_us = 0, Peers peers = Peers::kCopy) {
   REQUIRE_FALSE(missing().empty());
-  auto configured = configuration();
+  auto configured = configuration(peers);
   configured.without = missing();
   for (auto& device : configured.devices) device.latency_us = latency_us;
   control::reset(configured);
@@ -157,6 +157,26 @@ TEST_CASE("without event_publish, what is handed over is complete and carries no
     out.reset();
     arrowdevice_buffer_free(sim(id), nullptr, buffer);
   }
+}
+
+// The device that takes it over has no events to carry.
+TEST_CASE("without event_publish, what is shared between devices is complete when it is handed over",
+          "[event_publish]") {
+  begin_without(0, Peers::kAccess);
+  const Sample sample(field("l"));
+  Array there = copy(sample, sim(0));
+  control::UserEvent event;
+  there->sync_event = event.sync_event();
+  auto options = copy_options();
+  options.timeout_ns = 1;
+  Array out;
+  refused(ETIMEDOUT, arrowdevice_array_move_to, there.get(), sample.schema.get(), sim(1), &options, out.out());
+  CHECK_FALSE(there.released());
+  event.set();
+  must(arrowdevice_array_move_to, there.get(), sample.schema.get(), sim(1), nullptr, out.out());
+  CHECK(out->sync_event == nullptr);
+  CHECK(out->device_id == 1);
+  CHECK(difference(sample, *out) == "");
 }
 
 TEST_CASE("without event_import, an array that carries an event is refused and kept", "[event_import]") {

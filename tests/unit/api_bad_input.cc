@@ -231,6 +231,20 @@ TEST_CASE("data that refers to what is not there is refused with the place, and 
           "w: variadic buffer 0 has -1 bytes");
 }
 
+// Its bitmap is not looked at, so there must be nothing in it.
+TEST_CASE("a union with the validity bitmap of old has no nulls, and does not leave them open") {
+  begin();
+  const Data item = data_of(1, {no_buffer(), buffer_of<int32_t>({7})});
+  const auto schema = make_schema(sparse_union_of("4", {field("i")}).named("u"));
+  for (const int64_t null_count : {-1, 1}) {
+    Data data = data_of(1, {no_buffer(), buffer_of<uint8_t>({4})}, {item});
+    data.null_count = null_count;
+    Array host = from_host(make_array(std::move(data), Ledger()));
+    check_all_refuse(*host, *schema, EINVAL, "u: a ");
+    CHECK_FALSE(host.released());
+  }
+}
+
 TEST_CASE("schemas that are malformed or unknown are refused with the place") {
   begin();
   Sample sample(batch_type(), kPlain);
@@ -261,6 +275,60 @@ TEST_CASE("schemas that are malformed or unknown are refused with the place") {
   check_all_refuse(*sample.host, *schema, EINVAL, "released");
   CHECK(difference(sample, *sample.host) == "");
   CHECK(control::counters(1).allocations_live == 0);
+}
+
+TEST_CASE("names that are not UTF-8 are told with question marks, all others as they are") {
+  begin();
+  struct Name {
+    const char* given;
+    const char* told;
+  };
+  for (const Name& name : {Name{"gr\u00f6\u00dfe", "gr\u00f6\u00dfe"}, Name{"\u5217", "\u5217"},
+                           Name{"\U0001F600", "\U0001F600"}, Name{"\uD7FF\uE000\U0010FFFF", "\uD7FF\uE000\U0010FFFF"},
+                           Name{"cut \xC3", "cut ?"}, Name{"cut \xE5\x88 x", "cut ?? x"}, Name{"lone \x80", "lone ?"},
+                           Name{"long \xC0\xAF", "long ??"}, Name{"long \xE0\x9F\xBF", "long ???"},
+                           Name{"long \xF0\x8F\xBF\xBF", "long ????"}, Name{"half \xED\xA0\x80", "half ???"},
+                           Name{"far \xF4\x90\x80\x80", "far ????"}, Name{"far \xF5\x80\x80\x80", "far ????"}}) {
+    INFO(name.told);
+    Sample sample(field("i", name.given));
+    const Snapshot healthy(sample.host->array);
+    sample.host->array.n_buffers = 7;
+    Array out;
+    const std::string said =
+        refused(EINVAL, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), sim(1), nullptr, out.out());
+    healthy.restore();
+    CHECK(contains(said, std::string(name.told) + ": "));
+  }
+}
+
+// Without a schema, nobody knows the names.
+TEST_CASE("arrays that are malformed without their schema are refused with the way to the place") {
+  begin();
+  struct Malformed {
+    const char* place;
+    void (*spoil)(ArrowArray& batch);
+  };
+  for (const Malformed& malformed :
+       {Malformed{"array: buffers or children are missing", [](ArrowArray& a) { a.children = nullptr; }},
+        Malformed{"array.[2]: a child is released",
+                  [](ArrowArray& a) { a.children[2]->children[0]->release = nullptr; }},
+        Malformed{"array.[2]: a child is NULL", [](ArrowArray& a) { a.children[2]->children[0] = nullptr; }},
+        Malformed{"array.[5].[1]: buffers or children are missing",
+                  [](ArrowArray& a) { a.children[5]->children[1]->buffers = nullptr; }},
+        Malformed{"array.[3].dictionary: buffers or children are missing",
+                  [](ArrowArray& a) { a.children[3]->dictionary->n_children = 1; }},
+        Malformed{"array.[2]: a child is its own ancestor",
+                  [](ArrowArray& a) { a.children[2]->children[0] = a.children[2]; }}}) {
+    INFO(malformed.place);
+    Sample sample(batch_type(), kPlain);
+    const Snapshot healthy(sample.host->array);
+    malformed.spoil(sample.host->array);
+    Array out;
+    CHECK(contains(refused(EINVAL, arrowdevice_array_share, sample.host.get(), out.out()), malformed.place));
+    CHECK(out.released());
+    healthy.restore();
+    CHECK(difference(sample, *sample.host) == "");
+  }
 }
 
 TEST_CASE("released arrays are refused") {

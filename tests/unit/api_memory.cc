@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions about queues, pools and bytes.
 #include <limits>
+#include <stdexcept>
 
 #include "library.h"
 
@@ -260,6 +261,28 @@ TEST_CASE("pools that cannot be are refused") {
   refused(EINVAL, arrowdevice_device_pool, sim(0), nullptr);
 }
 
+// C++ programs give functions that throw, against what C can promise.
+TEST_CASE("what an application's allocator throws is an error, with its text where it has one") {
+  begin();
+  const auto allocate_from = [](auto* allocate) {
+    auto options = pool_options();
+    options.allocate = allocate;
+    options.deallocate = [](void*, void*, int64_t, void*) {};
+    const Pool pool = make_pool(sim(0), &options);
+    void* buffer = nullptr;
+    const std::string said = refused(EIO, arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, 1, &buffer);
+    CHECK(buffer == nullptr);
+    return said;
+  };
+  using Allocate = decltype(arrowdevice_pool_options::allocate);
+  const Allocate throws_text = [](void*, int64_t, int64_t, void*, void**) -> int {
+    throw std::runtime_error("the arena is closed");
+  };
+  const Allocate throws_number = [](void*, int64_t, int64_t, void*, void**) -> int { throw 7; };
+  CHECK(contains(allocate_from(throws_text), "the arena is closed"));
+  CHECK(contains(allocate_from(throws_number), "unknown type"));
+}
+
 TEST_CASE("buffers that cannot be are refused") {
   begin();
   void* buffer = &buffer;
@@ -276,6 +299,9 @@ TEST_CASE("buffers that cannot be are refused") {
   refused(EINVAL, arrowdevice_buffer_allocate, nullptr, nullptr, nullptr, 1, &buffer);
   refused(EINVAL, arrowdevice_buffer_allocate, sim(0), nullptr, nullptr, 1, nullptr);
   refused(EINVAL, arrowdevice_buffer_allocate, sim(0), default_pool(sim(1)), nullptr, 1, &buffer);
+  const Queue elsewhere = make_queue(sim(1));
+  CHECK(contains(refused(EINVAL, arrowdevice_buffer_allocate, sim(0), nullptr, elsewhere.get(), 1, &buffer),
+                 "the queue is of ext_dev:1, not of ext_dev:0"));
   CHECK(control::counters(0).allocations_live == 0);
   CHECK(stats(default_pool(sim(0))).used == 0);
 }

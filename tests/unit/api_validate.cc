@@ -229,6 +229,19 @@ TEST_CASE("each inconsistency of the data is told with its place, wherever it li
   }
 }
 
+TEST_CASE("a null among run ends is told") {
+  begin();
+  const auto schema = make_schema(run_end_encoded("i", field("c")));
+  for (const int64_t null_count : {0, -1}) {
+    Data data = run_ends({2, 4, 6}, 6);
+    data.children[0].buffers[0] = buffer_of<uint8_t>({0b101});
+    data.children[0].null_count = null_count;
+    const Array array = from_host(make_array(std::move(data), Ledger()));
+    CHECK(contains(refused(EINVAL, arrowdevice_array_validate, array.get(), schema.get(), nullptr, kFull),
+                   "array.run_ends: run ends have no nulls, and these have 1"));
+  }
+}
+
 TEST_CASE("what lies under nulls is nobody's business") {
   begin();
   const uint8_t kMiddleIsNull = 0b101;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A driver whose memory is mapped side by side, and that knows each piece for itself. In a program of its own, since a
-// backend is registered once.
+// Drivers that do not describe memory as it was allocated: mapped side by side, so that each piece is known for itself,
+// or of a device that nobody can open. In a program of its own, since a backend is registered once.
 #include <algorithm>
 
 #include "library.h"
@@ -12,6 +12,7 @@ using namespace library_test;  // NOLINT: what every line of these tests is writ
 constexpr int64_t kPiece = 4096;
 
 decltype(arrowdevice_backend::describe_pointer) describe_whole = nullptr;
+decltype(arrowdevice_backend::describe_pointer) describe_now = nullptr;
 
 int describe_piece(void* device, const void* buffer, arrowdevice_pointer_info* out, arrowdevice_error* error) {
   const int code = describe_whole(device, buffer, out, error);
@@ -23,12 +24,37 @@ int describe_piece(void* device, const void* buffer, arrowdevice_pointer_info* o
   return 0;
 }
 
-TEST_CASE("a buffer over several mappings is as large as all of them") {
+int describe_elsewhere(void* device, const void* buffer, arrowdevice_pointer_info* out, arrowdevice_error* error) {
+  const int code = describe_whole(device, buffer, out, error);
+  if (code == 0 && out->base != nullptr) out->device_id = 77;
+  return code;
+}
+
+void begin_describing(decltype(describe_now) describe) {
   control::reset(configuration());
-  static arrowdevice_backend table = *control::table();
-  describe_whole = table.describe_pointer;
-  table.describe_pointer = describe_piece;
-  REQUIRE(arrowdevice_backend_register(&table, nullptr) == 0);
+  describe_now = describe;
+  static const int registered = [] {
+    static arrowdevice_backend table = *control::table();
+    describe_whole = table.describe_pointer;
+    table.describe_pointer = [](void* device, const void* buffer, auto* out, auto* error) {
+      return describe_now(device, buffer, out, error);
+    };
+    return arrowdevice_backend_register(&table, nullptr);
+  }();
+  REQUIRE(registered == 0);
+}
+
+TEST_CASE("memory of a device that nobody can open is not on the array's device") {
+  begin_describing(describe_elsewhere);
+  const Sample sample(field("l"));
+  const Array there = copy(sample, sim(0));
+  CHECK(contains(
+      refused(EINVAL, arrowdevice_array_validate, there.get(), sample.schema.get(), nullptr, ARROWDEVICE_VALIDATE_FULL),
+      "77"));
+}
+
+TEST_CASE("a buffer over several mappings is as large as all of them") {
+  begin_describing(describe_piece);
   Sample sample(field("l").not_null(), {.rows = 3'000});  // six pieces
   Array there = copy(sample, sim(0));
   must(arrowdevice_array_validate, there.get(), sample.schema.get(), nullptr, ARROWDEVICE_VALIDATE_FULL);

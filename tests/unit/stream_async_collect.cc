@@ -80,6 +80,41 @@ TEST_CASE("a producer on another device type is refused by its handler, and the 
   CHECK(contains(next_fails(EINVAL, stream), "device type"));
 }
 
+TEST_CASE("an array on another device type than its producer said ends the stream, and is let go") {
+  begin();
+  const Sample sample(field("u"), {.rows = 5});
+  auto [handler, stream] = collect();
+  Hand hand(handler);
+  hand.schema(sample.type);
+  const int64_t before = control::counters(0).allocations_live;
+  hand.task(copy(sample, sim(0)));
+  CHECK(contains(next_fails(EINVAL, stream), "ext_dev:0"));
+  must(arrowdevice_pool_trim, default_pool(sim(0)));
+  CHECK(control::counters(0).allocations_live == before);
+}
+
+TEST_CASE("a schema that is told twice, or by nobody, is refused") {
+  begin();
+  const int64_t before = live_schema_fields();
+  {
+    auto [handler, stream] = collect();
+    Hand hand(handler);
+    CHECK(hand.schema(field("i")) == 0);
+    CHECK(hand.schema(field("u")) == EINVAL);
+    hand.release();
+    CHECK(contains(next_fails(EINVAL, stream), "twice"));
+  }
+  {
+    auto [handler, stream] = collect();
+    auto schema = make_schema(field("i"));
+    handler->producer = nullptr;
+    CHECK(handler->on_schema(handler, schema.get()) == EINVAL);
+    handler->release(handler);
+    CHECK(contains(next_fails(EINVAL, stream), "no producer"));
+  }
+  CHECK(live_schema_fields() == before);
+}
+
 TEST_CASE("a stream that is released early cancels its producer, and what is queued or comes late is discarded") {
   begin();
   const Sample sample(field("u"), {.rows = 5});

@@ -185,6 +185,22 @@ TEST_CASE("a handler that is never given to a producer is ended by its release")
   CHECK(consumer->calls() == "R");
 }
 
+TEST_CASE("a schema that comes from no producer is refused") {
+  begin();
+  const int64_t fields_before = live_schema_fields();
+  auto consumer = std::make_shared<Consumer>();
+  auto* const upstream = before(handler_of(consumer), sim(0));
+  auto schema = make_schema(field("i"));
+  upstream->producer = nullptr;
+  CHECK(upstream->on_schema(upstream, schema.get()) == EINVAL);
+  CHECK(live_schema_fields() == fields_before);
+  upstream->release(upstream);
+  consumer->wait_for_release();
+  CHECK(consumer->calls() == "XR");
+  CHECK(consumer->code == EINVAL);
+  CHECK(contains(consumer->text, "no producer"));
+}
+
 TEST_CASE("a producer that lets go before the end is an error downstream") {
   begin();
   const Sample sample(field("u"), {.rows = 5});

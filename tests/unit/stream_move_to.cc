@@ -140,6 +140,25 @@ TEST_CASE("a schema that does not come is an error of both calls") {
   }
 }
 
+TEST_CASE("a schema that is malformed is an error of both calls, and is let go") {
+  begin();
+  const int64_t before = live_schema_fields();
+  for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}}) {
+    DeviceStream upstream = stream_of(std::make_shared<Producer>(field("i")));
+    upstream->get_schema = [](ArrowDeviceArrayStream*, ArrowSchema* out) {
+      *out = make_schema(field("+l", "tags")).take();
+      return 0;
+    };
+    DeviceStream stream = move_to(std::move(upstream), sim(0), stream_options(flags));
+    Owned<ArrowSchema> schema;
+    CHECK(stream->get_schema(stream.get(), schema.out()) == EINVAL);
+    CHECK(contains(stream->get_last_error(stream.get()), "tags"));
+    CHECK(schema.released());
+    CHECK(contains(next_fails(EINVAL, stream), "tags"));
+  }
+  CHECK(live_schema_fields() == before);
+}
+
 TEST_CASE("a copy that fails ends the stream at its batch, and nothing is left behind") {
   const Sample sample(mixed_batch(), {.rows = 60});
   for (const Peers peers : {Peers::kCopy, Peers::kNone}) {
