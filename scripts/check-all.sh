@@ -42,7 +42,8 @@ valgrind() {
   "$root/scripts/install-deps.sh" valgrind
   "$root/scripts/test.sh" --build-only >&2
   meson test -C "$work/test" --suite=unit --timeout-multiplier=30 \
-    --wrapper='valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite --num-callers=30'
+    --wrapper="valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite \
+      --show-leak-kinds=definite --num-callers=30 --suppressions='$root/tests/valgrind.supp'"
 }
 
 # variant NAME [MESON OPTION...]: what a sanitizer or a measurement is for is left out.
