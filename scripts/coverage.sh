@@ -19,9 +19,10 @@ python=$("$root/scripts/python-env.sh" "$work/python-coverage" requirements-cove
 if [ "${1:-}" != --report ]; then
   echo "Building with counters in $build" >&2
   if ! [ -f "$build/build.ninja" ]; then
-    # Threads count too. The simulated devices alone are to reach all of src/.
+    # Threads count too. The simulated devices are to reach all of src/, but for what is done with pinned memory: that is
+    # the stand-in's for CUDA.
     meson setup "$build" "$root" -Db_coverage=true -Ddebug=true -Doptimization=0 -Db_ndebug=false -Dtests=enabled \
-      -Dsim=enabled -Dcuda=disabled -Dhip=disabled -Dopencl=disabled -Dvulkan=disabled -Dlevel_zero=disabled \
+      -Dsim=enabled -Dcuda=enabled -Dhip=disabled -Dopencl=disabled -Dvulkan=disabled -Dlevel_zero=disabled \
       -Dbench=disabled -Dexamples=disabled -Darrow_cpp=disabled -Dcpp_args='-g1 -fprofile-update=atomic' \
       -Dc_args='-g1 -fprofile-update=atomic' </dev/null >&2
   fi

@@ -46,7 +46,7 @@ ninja -C "$build" $programs </dev/null >&2
 
 export UBSAN_OPTIONS="${UBSAN_OPTIONS-halt_on_error=1:print_stacktrace=1}"
 # Most of what an input costs would be the sanitizer's book-keeping.
-export ASAN_OPTIONS="${ASAN_OPTIONS-malloc_context_size=8:quarantine_size_mb=32}"
+export ASAN_OPTIONS="${ASAN_OPTIONS-malloc_context_size=2:quarantine_size_mb=4}"
 
 # fuzz TARGET: leaves a line about it in the build folder.
 fuzz() {
@@ -62,8 +62,8 @@ fuzz() {
     chmod 755 "$committed"
     echo "$1: $(find "$committed" -type f | wc -l) inputs" >"$build/$1.outcome"
   # Without entropic schedules, which take three quarters of the time.
-  elif "$program" "$limit" -entropic=0 -timeout=60 -rss_limit_mb=4096 -print_final_stats=1 \
-    "-artifact_prefix=$build/$1-" "$found" "$committed" >"$build/$1.log" 2>&1; then
+  elif "$program" "$limit" -entropic=0 -use_cmp=0 -reduce_inputs=0 -timeout=60 -rss_limit_mb=4096 \
+    -print_final_stats=1 "-artifact_prefix=$build/$1-" "$found" "$committed" >"$build/$1.log" 2>&1; then
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$build/$1.log")
     echo "$1: $runs inputs, nothing found" >"$build/$1.outcome"
   else

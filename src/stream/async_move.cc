@@ -164,7 +164,8 @@ class Passage final : public AsyncConsumer {
     {
       const std::lock_guard lock(mutex_);
       downstream = downstream_;
-      if (!is_closed_) arrivals_.push_back(std::move(arrival));
+      // After a loss nothing comes but the release, which is not what ended the stream.
+      if (!is_closed_ && !is_lost_) arrivals_.push_back(std::move(arrival));
     }
     if (downstream != nullptr) {
       downstream->wake();

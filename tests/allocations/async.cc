@@ -200,6 +200,25 @@ Steps moving_all() {
           .done = check_all_came};
 }
 
+// It is the failure of the producer that must arrive, or that of memory.
+Steps moving_an_error() {
+  Steps steps = moving_all();
+  steps.prepare = [prepare = steps.prepare](Flow& flow) {
+    prepare(flow);
+    flow.producer->fails = true;
+  };
+  steps.call = [](Flow& flow, auto* error) {
+    flow.tell();
+    arrowdevice_error told{};
+    const int code = outcome(flow, &told);
+    check_now(code != 0, "an error has not arrived");
+    if (code == Producer::kFailure) return 0;
+    *error = told;
+    return code;
+  };
+  return steps;
+}
+
 }  // namespace
 
 void add_async(Scenarios& scenarios) {
@@ -207,6 +226,7 @@ void add_async(Scenarios& scenarios) {
     scenarios.push_back(flowing("async_produce", "", has_executor, true, producing()));
     scenarios.push_back(flowing("async_move_to", "", has_executor, false, moving()));
     scenarios.push_back(flowing("async_move_to", "all, ", has_executor, true, moving_all()));
+    scenarios.push_back(flowing("async_move_to", "an error, ", has_executor, true, moving_an_error()));
   }
   scenarios.push_back(flowing("async_collect", "", true, false, collecting()));
   scenarios.push_back(flowing("async_collect", "all, ", true, true, collecting_all()));

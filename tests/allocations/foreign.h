@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cerrno>
 #include <condition_variable>
 #include <mutex>
 
@@ -79,13 +80,16 @@ class Consumer {
 };
 
 // A producer that tells a handler of the library everything, by the rules: what is refused is discarded, and nothing
-// but the release follows.
+// but the release follows. With `fails`, it ends with an error.
 class Producer {
  public:
   Producer(const Rows& rows, int64_t id);
   Producer(const Producer&) = delete;
 
   void tell(ArrowAsyncDeviceStreamHandler* handler);
+
+  static constexpr int kFailure = ENOSPC;
+  bool fails = false;
 
  private:
   int tell_task(ArrowAsyncDeviceStreamHandler* handler, Array& array);

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <stdexcept>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "drivers/trips.h"
 #include "drivers/vendor.h"
 #include "support/catch.h"
+#include "support/handles.h"
 #include "support/reader.h"
 
 namespace {
@@ -19,6 +21,8 @@ namespace {
 using arrowdevice::testing::field;
 using arrowdevice::testing::HostCase;
 using arrowdevice::testing::Ledger;
+using arrowdevice::testing::make_array;
+using arrowdevice::testing::make_schema;
 using arrowdevice::testing::Owned;
 using drivers::calls;
 using drivers::expect;
@@ -122,6 +126,51 @@ TEST_CASE("pinned memory is copied as it is") {
             return there;
           });
         }) == "");
+}
+
+// Both ends are the host's memory, so the CPU copies, and the GPU's queue only says what comes first.
+TEST_CASE("a copy from pinned memory to the CPU comes after the work of the GPU's queue that it is given") {
+  ::setenv("STANDIN_LATENCY_US", "20000", 1);
+  CHECK(in_child([] {
+          auto* const gpu = device(vendor().device);
+          const auto sent = make_array(generate(field("l"), {.rows = 100}), Ledger());
+          const auto* const values = static_cast<const int64_t*>(sent->buffers[1]);
+          const auto schema = make_schema(field("l"));
+          Owned<ArrowArray> others = make_array(generate(field("l"), {.rows = 100, .seed = 2}), Ledger());
+          Owned<ArrowDeviceArray> host;
+          expect(arrowdevice_array_from_host(others.get(), host.out(), nullptr) == 0, "no host array");
+          auto pinned = copy(host.get(), *schema, device(vendor().pinned));
+          void* const target = const_cast<void*>(pinned->array.buffers[1]);
+          arrowdevice_queue* made = nullptr;
+          void* on_gpu = nullptr;
+          expect(arrowdevice_queue_create(gpu, &made, nullptr) == 0, "no queue");
+          const arrowdevice::testing::Queue queue(made);
+          expect(arrowdevice_buffer_allocate(gpu, nullptr, queue.get(), 800, &on_gpu, nullptr) == 0, "no buffer");
+          const arrowdevice_copy_region there{gpu, on_gpu, 0, nullptr, values, 0, 800, 0};
+          const arrowdevice_copy_region back{device(vendor().pinned), target, 0, gpu, on_gpu, 0, 800, 0};
+          expect(arrowdevice_buffer_copy(queue.get(), &there, 1, nullptr) == 0, "not copied there");
+          expect(arrowdevice_buffer_copy(queue.get(), &back, 1, nullptr) == 0, "not copied back");
+          arrowdevice_copy_options options{};
+          options.struct_size = sizeof options;
+          options.flags = ARROWDEVICE_COPY_ALWAYS;
+          options.queue = queue.get();
+          options.timeout_ns = 1;
+          Owned<ArrowDeviceArray> out;
+          arrowdevice_error error{};
+          const auto copy_out = [&] {
+            return arrowdevice_array_copy(pinned.get(), schema.get(), device(ARROW_DEVICE_CPU), &options, out.out(),
+                                          &error);
+          };
+          expect(copy_out() == ETIMEDOUT, "it did not wait for the queue");
+          expect(std::string(error.message).find("not done in time") != std::string::npos, error.message);
+          options.timeout_ns = 0;
+          expect(copy_out() == 0, error.message);
+          expect(std::memcmp(out->array.buffers[1], values, 800) == 0, "other values came");
+          arrowdevice_buffer_free(gpu, nullptr, on_gpu);
+          pinned.reset();
+          drivers::trim_all();
+        }) == "");
+  ::unsetenv("STANDIN_LATENCY_US");
 }
 
 TEST_CASE("with one thread, memory is copied as it is") {

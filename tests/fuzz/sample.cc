@@ -23,9 +23,9 @@ Field type_of(Input& input) {
 
 Knobs knobs_of(Input& input) {
   Knobs knobs;
-  knobs.rows = input.below(20);
+  knobs.rows = input.below(12);
   knobs.nulls = static_cast<Nulls>(input.below(6));
-  knobs.offset = input.below(20);
+  knobs.offset = input.below(12);
   knobs.child_offset = input.below(4);
   knobs.tail = input.below(4);
   knobs.variadic = static_cast<int>(input.below(3));

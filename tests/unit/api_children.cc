@@ -190,6 +190,20 @@ TEST_CASE("a child that is moved out outlives its parent, whatever function made
   CHECK(Ledger::mistakes() == 0);
 }
 
+TEST_CASE("a foreign child that was put in the place of one that was moved out is released with its parent") {
+  begin();
+  Sample sample(struct_of({field("l", "id"), field("u", "name")}).not_null(), kPlain);
+  Array there = copy(sample, cpu());
+  const Ledger foreign;
+  Owned<ArrowArray> other = make_array(generate(field("l"), kPlain), foreign);
+  Owned<ArrowArray> own(*there->array.children[0]);
+  *there->array.children[0] = other.take();
+  CHECK(foreign.live() == 1);
+  there.reset();
+  CHECK(foreign.live() == 0);
+  CHECK(own->length == sample.twin->length);
+}
+
 TEST_CASE("arrays whose children lead back to the root are refused at once, by every function that walks them") {
   begin();
   Sample sample(struct_of({struct_of({}).named("a"), struct_of({}).named("b")}).not_null(), kPlain);

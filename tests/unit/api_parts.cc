@@ -70,6 +70,11 @@ TEST_CASE("a pool or queue of another device than the copy's is refused") {
   options.pool = default_pool(sim(1));
   Array out;
   refused(EINVAL, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), sim(0), &options, out.out());
+  options = copy_options();
+  options.queue = on_cpu.get();
+  const std::string said =
+      refused(EINVAL, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), sim(0), &options, out.out());
+  CHECK(contains(said, "a queue of cpu:0 cannot copy from cpu:0 to ext_dev:0"));
   CHECK(out.released());
   CHECK(control::refused() == 0);
 }

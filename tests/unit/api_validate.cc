@@ -308,6 +308,11 @@ TEST_CASE("nulls of items that are not nullable are told where a list shows them
        with_nulls(1, data_of(2, {buffer_of<uint8_t>({0b01}), buffer_of<int32_t>({0, 1, 4})}, {third_is_null})), false},
       {"lists of the first items", list, data_of(2, {no_buffer(), buffer_of<int32_t>({0, 1, 2})}, {third_is_null}),
        false},
+      // These are not looked through.
+      {"a list view", list_view_of(field("c", "item").not_null()),
+       data_of(1, {no_buffer(), buffer_of<int32_t>({0}), buffer_of<int32_t>({4})}, {third_is_null}), false},
+      {"a dense union", dense_union_of("7", {field("c", "item").not_null()}),
+       data_of(1, {buffer_of<uint8_t>({7}), buffer_of<int32_t>({2})}, {third_is_null}), false},
   };
   for (const auto& one : all) {
     INFO(one.what);

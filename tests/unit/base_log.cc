@@ -3,6 +3,7 @@
 #include "base/log.h"
 
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 
 #include "support/catch.h"
@@ -36,6 +37,21 @@ TEST_CASE("without a handler, messages go to standard error as far as ARROWDEVIC
   CHECK(said_with("2") == errors + "arrowdevice: slow\narrowdevice: found\n");
   CHECK(said_with("3") == errors + "arrowdevice: slow\narrowdevice: found\narrowdevice: looked\n");
   CHECK(said_with("loud") == errors);
+}
+
+// C++ programs give functions that throw, against what C can promise.
+TEST_CASE("a message that its handler cannot take is lost, and nothing else is") {
+  static int calls = 0;
+  arrowdevice::set_log_handler(
+      [](void*, int, const char*) {
+        ++calls;
+        throw std::runtime_error("the disk is full");
+      },
+      nullptr);
+  log(LogLevel::kInfo, "found");
+  log(LogLevel::kInfo, std::string(5'000, 'x'));
+  arrowdevice::set_log_handler(nullptr, nullptr);
+  CHECK(calls == 2);
 }
 
 }  // namespace

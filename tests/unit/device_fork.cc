@@ -80,6 +80,27 @@ TEST_CASE("in a forked child, arrays on devices are let go without calling the d
   arrowdevice_buffer_free(sim(0), nullptr, buffer);
 }
 
+TEST_CASE("in a forked child, streams are let go without calling anyone") {
+  begin();
+  Sample sample(mixed_batch(), {.rows = 20});
+  Array batch;
+  must(arrowdevice_array_share, sample.host.get(), batch.out());
+  Owned<ArrowSchema> schema;
+  must(arrowdevice_schema_copy, sample.schema.get(), schema.out());
+  Owned<ArrowDeviceArrayStream> source, stream;
+  must(arrowdevice_stream_from_arrays, schema.get(), batch.get(), int64_t{1}, ARROW_DEVICE_CPU, source.out());
+  must(arrowdevice_stream_move_to, source.get(), sim(0), nullptr, stream.out());
+  CHECK(in_child([&] {
+          const int64_t before = control::calls("copy");
+          stream.reset();
+          if (sample.ledger.live() == 0) return 1;  // its producer may be of the parent's threads
+          return control::calls("copy") == before ? 0 : 2;
+        }) == 0);
+  Array there;
+  must(arrowdevice_stream_next, stream.get(), there.out());
+  CHECK(difference(sample, *there) == "");
+}
+
 TEST_CASE("in a forked child, calls on devices that were opened before answer that they cannot be used") {
   begin();
   Sample sample(mixed_batch(), {.rows = 20});

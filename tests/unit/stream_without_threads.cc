@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams when the system has no more threads. In a program of its own, whose pthread_create all libraries call.
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <atomic>
+
+#include "stream_handler.h"
+
+namespace {
+
+std::atomic<bool> has_threads{true};
+
+}  // namespace
+
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*), void* given) {
+  using Create = decltype(&pthread_create);
+  static const auto create = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
+  return has_threads ? create(thread, attributes, body, given) : EAGAIN;
+}
+
+namespace {
+
+using namespace stream_test;  // NOLINT: what every line of these tests is written with
+
+// Takes one task, and no more.
+struct Executor {
+  void (*task)(void*) = nullptr;
+  void* given = nullptr;
+  bool is_full = false;
+
+  static int submit(void* user, void (*task)(void*), void* given) {
+    auto& executor = *static_cast<Executor*>(user);
+    if (executor.is_full) return EUSERS;
+    executor = {task, given, true};
+    return 0;
+  }
+};
+
+TEST_CASE("a stream that neither its executor nor a thread can end is ended when there are threads again") {
+  begin();
+  const Sample sample(field("l"), {.rows = 21});
+  auto producer = batches_of(sample, kRows);
+  DeviceStream stream = stream_of(producer);
+  auto consumer = std::make_shared<Consumer>();
+  consumer->on_schema = [](Consumer& told) { return told.request(1), 0; };
+  Executor executor;
+  auto options = async_options();
+  options.submit = Executor::submit;
+  options.user = &executor;
+  must(arrowdevice_async_produce, stream.get(), handler_of(consumer), &options);
+  executor.task(executor.given);
+  CHECK(consumer->calls() == "ST");
+
+  static std::string logged;
+  arrowdevice_set_log_handler([](void*, int, const char* message) { logged += message; }, nullptr);
+  has_threads = false;
+  consumer->request(1);
+  has_threads = true;
+  arrowdevice_set_log_handler(nullptr, nullptr);
+  CHECK(contains(logged, "cannot be ended"));
+  CHECK(consumer->calls() == "ST");
+
+  consumer->request(1);
+  consumer->wait_for_release();
+  CHECK(consumer->calls() == "STXR");
+  CHECK(consumer->code == EUSERS);
+  CHECK(producer->releases == 1);
+}
+
+TEST_CASE("a stream that reads ahead ends where there are no threads, and says so") {
+  begin();
+  const Sample sample(field("l"), {.rows = 21});
+  DeviceStream stream =
+      move_to(stream_of(batches_of(sample, kRows)), sim(0), stream_options(ARROWDEVICE_STREAM_READ_AHEAD));
+  has_threads = false;
+  Array out;
+  const std::string said = refused(ENOMEM, arrowdevice_stream_next, stream.get(), out.out());
+  has_threads = true;
+  CHECK(contains(said, "no thread can be started"));
+  CHECK(next_fails(ENOMEM, stream) == said);
+}
+
+}  // namespace
