@@ -233,8 +233,8 @@ void Producer::tell(ArrowAsyncDeviceStreamHandler* handler) {
   for (auto& array : batches_.arrays) {
     if (code == 0) code = tell_task(handler, array);
   }
-  // One key without a value.
-  constexpr char kMetadata[] = "\1\0\0\0\3\0\0\0why\0\0\0";
+  // One key, whose value needs memory when it is copied.
+  constexpr char kMetadata[] = "\1\0\0\0\3\0\0\0why\42\0\0\0the disk is full, and nobody looks";
   if (code == 0 && fails) handler->on_error(handler, kFailure, "the disk is full", kMetadata);
   if (code == 0 && !fails) handler->on_next_task(handler, nullptr, nullptr);
   handler->release(handler);

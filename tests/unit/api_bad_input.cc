@@ -227,6 +227,9 @@ TEST_CASE("data that refers to what is not there is refused with the place, and 
           data_of(1, {no_buffer(), buffer_of<int32_t>({13, 0, 0, 1}), {Bytes(13), false}, buffer_of<int64_t>({13})}),
           "w: slot 0 refers to bytes 1 to 14");
   spoiled(field("vu", "w"),
+          data_of(1, {no_buffer(), buffer_of<int32_t>({13, 0, 0, 0}), no_buffer(), buffer_of<int64_t>({13})}),
+          "w: variadic buffer 0 is NULL");
+  spoiled(field("vu", "w"),
           data_of(1, {no_buffer(), buffer_of<int32_t>({13, 0, 0, 0}), {Bytes(13), false}, buffer_of<int64_t>({-1})}),
           "w: variadic buffer 0 has -1 bytes");
 }
