@@ -4,8 +4,8 @@
 
 #include <sys/wait.h>
 
+#include <atomic>
 #include <chrono>
-#include <future>
 #include <mutex>
 #include <thread>
 
@@ -19,17 +19,19 @@ namespace process = arrowdevice::process;
 TEST_CASE("a process forks when nobody holds a mutex that its children need") {
   std::mutex first, second;
   const process::UsableAcrossFork keep_first(first), keep_second(second);
-  std::promise<void> is_held;
-  std::thread holder([&] {
+  std::atomic<bool> is_held{false};
+  // Not to be joined: the child does not have it.
+  std::thread([&] {
     const std::lock_guard lock(second);
-    is_held.set_value();
+    is_held = true;
+    is_held.notify_one();
     // Time for the fork to begin. It is right without, but has nobody to wait for.
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  });
-  is_held.get_future().wait();
+  }).detach();
+  is_held.wait(false);
   const pid_t child = fork();
   if (child == 0) arrowdevice::testing::end_child(first.try_lock() && second.try_lock() ? 0 : 1);
-  holder.join();
+  const std::lock_guard the_other_is_done(second);
   REQUIRE(child > 0);
   int status = 0;
   REQUIRE(waitpid(child, &status, 0) == child);
