@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <string>
 
@@ -265,11 +266,15 @@ void Pipeline::cancel() noexcept {
   if (upstream_->release != nullptr) stream::cancel(*upstream_);
 }
 
+// Nobody is called: it is kept for ever, where leak checkers find it.
+void Pipeline::forget() noexcept {
+  static std::atomic<Pipeline*> forgotten{nullptr};
+  itself_ = shared_from_this();
+  forgotten_before_ = forgotten.exchange(this);
+}
+
 void Pipeline::close() noexcept {
-  if (lacks_threads() || process::is_forked_child()) {
-    forgotten_ = shared_from_this();  // nobody is called: it is let go for ever
-    return;
-  }
+  if (lacks_threads() || process::is_forked_child()) return forget();
   Batches dropped;  // released after the lock
   bool is_reading;
   {

@@ -71,6 +71,7 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
   void read(Lock& lock, Reader reader);
   void pull(Batch& batch);
   void load_schema();
+  void forget() noexcept;
   void move(Batch& batch) noexcept;
   bool occupies_thread(const Batch& batch);
   void hand_to_mover(Batch& batch);
@@ -104,7 +105,9 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
   bool has_ended_ = false;               // nothing more to read
   bool is_cancelled_ = false;
   bool is_closed_ = false;
-  std::shared_ptr<Pipeline> forgotten_;  // itself
+  // Once it is forgotten: what keeps it, and the one that was forgotten before it.
+  std::shared_ptr<Pipeline> itself_;
+  Pipeline* forgotten_before_ = nullptr;
 };
 
 }  // namespace arrowdevice::stream
