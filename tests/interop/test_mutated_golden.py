@@ -28,6 +28,8 @@ HARMLESS = re.compile(
     "does not represent a whole number of days|does not fit in precision|is not within the acceptable range"
     r"|Offset invariant failure: (size|offset for slot \d+ out of bounds\. Expected)|has non-monotonic offset"
 )
+# Nor is an offset that is no row's: buffers of arrays without rows may have none at all.
+HARMLESS_WITHOUT_ROWS = re.compile("Offset invariant failure: array starts at negative offset")
 
 
 def mutated(data, seed):
@@ -49,7 +51,8 @@ def opened(data):
             batches = list(reader)
         for batch in batches:
             batch.validate()
-            assert all(field.name is not None for field in batch.schema) and str(batch.schema)
+            assert all(field.name is not None for field in batch.schema)
+            str(batch.schema)
     except (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError):  # the last: a name that is no text
         return []
     return batches
@@ -89,7 +92,8 @@ def check(machine, batch):
         assert (error.code, here.released) == (errno.EINVAL, False), error
         assert found, error
         return False
-    assert all(HARMLESS.search(one) for one in found), found
+    has_rows = batch.num_rows > 0
+    assert all(HARMLESS.search(one) or (not has_rows and HARMLESS_WITHOUT_ROWS.search(one)) for one in found), found
     try:
         here.validate(schema, ad.VALIDATE_STRICT)
     except ad.ArrowDeviceError as error:

@@ -20,7 +20,7 @@ namespace parallel = arrowdevice::parallel;
 
 TEST_CASE("each piece of shared work is done once, and all of it before the call returns") {
   for (const int threads : {0, 1, 2, 5}) {
-    for (const size_t pieces : {0, 1, 1'000}) {
+    for (const size_t pieces : {size_t{0}, size_t{1}, size_t{1'000}}) {
       std::vector<std::atomic<int>> done(pieces);
       std::atomic<size_t> next{0};
       parallel::run(threads, [&] {
