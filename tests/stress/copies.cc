@@ -168,7 +168,7 @@ void work_together() {
   for (const auto& [user, maker] : pairs) {
     for (const char* device : {"cpu", "0", "1"}) {
       for (const Use use : {release, import, share_back_and_forth, slice, select, copy_on, move, to_host, wait}) {
-        for (const uint32_t flags : {0, ARROWDEVICE_COPY_ASYNC}) {
+        for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_COPY_ASYNC}}) {
           const Array host = sample.host();
           Array array = copy_by(*maker, *host, sample, device_of(*maker, device), flags);
           use(*user, *maker, sample, device, std::move(array));
@@ -199,7 +199,7 @@ void make_crossed(const Library& linked, const Library& loaded) {
   const std::pair<const Library*, const Library*> pairs[] = {{&linked, &loaded}, {&loaded, &linked}};
   for (const auto& [user, maker] : pairs) {
     for (const char* device : {"cpu", "0", "1"}) {
-      for (const uint32_t flags : {0, ARROWDEVICE_COPY_ASYNC}) {
+      for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_COPY_ASYNC}}) {
         crossed->arrays.push_back(crossed->sample.host());
         Array array = copy_by(*maker, *crossed->arrays.back(), crossed->sample, device_of(*maker, device), flags);
         Array shared;
@@ -251,7 +251,7 @@ void closed_with_arrays_alive() {
   Sample sample(batch());
   std::vector<Array> arrays;
   for (const char* device : {"cpu", "0", "1"}) {
-    for (const uint32_t flags : {0, ARROWDEVICE_COPY_ASYNC}) {
+    for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_COPY_ASYNC}}) {
       arrays.push_back(sample.host());
       Array array = copy_by(library, *arrays.back(), sample, device_of(library, device), flags);
       Array part;

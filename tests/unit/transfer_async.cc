@@ -146,7 +146,7 @@ TEST_CASE("every step of a copy that fails gives everything back and leaves its 
       for (const char* function : {"copy", "event_record", "event_wait", "event_query", "event_publish", "event",
                                    "buffer_allocate", "sub_buffer", "queue_create"}) {
         for (int nth = 1; nth <= 3; ++nth) {
-          for (const uint32_t flags : {0, ARROWDEVICE_COPY_ASYNC}) {
+          for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_COPY_ASYNC}}) {
             begin();
             const int64_t live = control::counters(id).allocations_live;
             const int64_t subs = control::counters(id).sub_buffers_live;

@@ -322,9 +322,9 @@ TEST_CASE("the memory of the library is of the kind that the environment says") 
   for (const auto& [kind, call] :
        {std::pair{"device", "zeMemAllocDevice"}, {"host", "zeMemAllocHost"}, {"shared", "zeMemAllocShared"}}) {
     const Variable chosen("ARROWDEVICE_LEVEL_ZERO_MEMORY", kind);
-    CHECK(in_child([&] {
+    CHECK(in_child([&, allocates = call] {
             free_memory(gpu(0), allocate(gpu(0), 64));
-            expect(calls(call) == 1, std::string("without ") + call);
+            expect(calls(allocates) == 1, std::string("without ") + allocates);
           }) == "");
   }
   const Variable wrong("ARROWDEVICE_LEVEL_ZERO_MEMORY", "shred");
