@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library as a producer of async streams.
-#include <deque>
-
 #include "stream_handler.h"
 
 namespace {
@@ -197,34 +195,6 @@ TEST_CASE("tasks outlive the stream, and the producer may be called as long as o
   }
   CHECK(consumer->calls() == "STTTTTER");
 }
-
-// Runs what it is given when the test says so.
-struct Executor {
-  std::deque<std::pair<void (*)(void*), void*>> tasks;
-  int64_t accepts = INT64_MAX;
-
-  static int submit(void* user, void (*task)(void*), void* arg) {
-    auto& executor = *static_cast<Executor*>(user);
-    if (executor.accepts-- <= 0) return EUSERS;
-    executor.tasks.emplace_back(task, arg);
-    return 0;
-  }
-
-  void run() {
-    while (!tasks.empty()) {
-      const auto [task, arg] = tasks.front();
-      tasks.pop_front();
-      task(arg);
-    }
-  }
-
-  arrowdevice_async_options options() {
-    auto made = async_options();
-    made.submit = submit;
-    made.user = this;
-    return made;
-  }
-};
 
 TEST_CASE("the work of a stream runs on the program's executor, one task at a time") {
   begin();

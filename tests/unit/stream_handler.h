@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <deque>
 #include <mutex>
 
 #include "stream_producer.h"
@@ -84,5 +85,33 @@ class Hand {
 };
 
 arrowdevice_async_options async_options(int32_t depth = 0);
+
+// Runs what it is given when the test says so.
+struct Executor {
+  std::deque<std::pair<void (*)(void*), void*>> tasks;
+  int64_t accepts = INT64_MAX;
+
+  static int submit(void* user, void (*task)(void*), void* arg) {
+    auto& executor = *static_cast<Executor*>(user);
+    if (executor.accepts-- <= 0) return EUSERS;
+    executor.tasks.emplace_back(task, arg);
+    return 0;
+  }
+
+  void run() {
+    while (!tasks.empty()) {
+      const auto [task, arg] = tasks.front();
+      tasks.pop_front();
+      task(arg);
+    }
+  }
+
+  arrowdevice_async_options options() {
+    auto made = async_options();
+    made.submit = submit;
+    made.user = this;
+    return made;
+  }
+};
 
 }  // namespace stream_test

@@ -23,20 +23,6 @@ namespace {
 
 using namespace stream_test;  // NOLINT: what every line of these tests is written with
 
-// Takes one task, and no more.
-struct Executor {
-  void (*task)(void*) = nullptr;
-  void* given = nullptr;
-  bool is_full = false;
-
-  static int submit(void* user, void (*task)(void*), void* given) {
-    auto& executor = *static_cast<Executor*>(user);
-    if (executor.is_full) return EUSERS;
-    executor = {task, given, true};
-    return 0;
-  }
-};
-
 TEST_CASE("a stream that neither its executor nor a thread can end is ended when there are threads again") {
   begin();
   const Sample sample(field("l"), {.rows = 21});
@@ -45,11 +31,10 @@ TEST_CASE("a stream that neither its executor nor a thread can end is ended when
   auto consumer = std::make_shared<Consumer>();
   consumer->on_schema = [](Consumer& told) { return told.request(1), 0; };
   Executor executor;
-  auto options = async_options();
-  options.submit = Executor::submit;
-  options.user = &executor;
+  executor.accepts = 1;
+  const auto options = executor.options();
   must(arrowdevice_async_produce, stream.get(), handler_of(consumer), &options);
-  executor.task(executor.given);
+  executor.run();
   CHECK(consumer->calls() == "ST");
 
   static std::string logged;
