@@ -91,6 +91,10 @@ int64_t calls(const std::string& name) {
   return reinterpret_cast<int64_t (*)(const char*)>(find("standin_calls"))(name.c_str());
 }
 
+void hold() { call("standin_hold"); }
+
+void resume() { call("standin_resume"); }
+
 int64_t live_allocations() {
   int64_t allocations = 0, streams = 0, events = 0;
   call("standin_live", &allocations, &streams, &events);

@@ -34,6 +34,8 @@ int call(const char* symbol, Arguments... arguments) {
 void fail_nth(const std::string& call, int64_t n, int code);
 void fail_no_more();
 int64_t calls(const std::string& call);
+void hold();
+void resume();
 int64_t live_allocations();
 std::vector<std::string> entry_points();
 

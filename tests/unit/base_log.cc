@@ -19,6 +19,7 @@ std::string said_with(const char* level) {
   std::string output;
   const std::string problem = arrowdevice::testing::in_child(
       [&] {
+        ::unsetenv("ARROWDEVICE_LOG");
         if (level != nullptr) ::setenv("ARROWDEVICE_LOG", level, 1);
         log(LogLevel::kError, "lost");
         log(LogLevel::kWarning, "slow");

@@ -1,16 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a forked child finds as it was.
+// What a forked child finds as it was. The program's own pthread_mutex_trylock tells what a fork finds locked.
 #include "base/process.h"
 
+#include <dlfcn.h>
+#include <pthread.h>
 #include <sys/wait.h>
 
 #include <atomic>
-#include <chrono>
+#include <cerrno>
 #include <mutex>
 #include <thread>
 
 #include "support/catch.h"
 #include "support/ending.h"
+
+namespace {
+
+std::atomic<pthread_mutex_t*> watched{nullptr};
+std::atomic<bool> was_found_locked{false};
+
+void let_go_of_it() {
+  was_found_locked = true;
+  was_found_locked.notify_all();
+}
+
+}  // namespace
+
+extern "C" int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
+  using TryLock = decltype(&pthread_mutex_trylock);
+  static const auto try_lock = reinterpret_cast<TryLock>(dlsym(RTLD_NEXT, "pthread_mutex_trylock"));
+  const int code = try_lock(mutex);
+  if (code == EBUSY && mutex == watched) let_go_of_it();
+  return code;
+}
 
 namespace {
 
@@ -25,12 +47,14 @@ TEST_CASE("a process forks when nobody holds a mutex that its children need") {
     const std::lock_guard lock(second);
     is_held = true;
     is_held.notify_one();
-    // Time for the fork to begin. It is right without, but has nobody to wait for.
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    was_found_locked.wait(false);
   }).detach();
   is_held.wait(false);
+  watched = second.native_handle();
   const pid_t child = fork();
   if (child == 0) arrowdevice::testing::end_child(first.try_lock() && second.try_lock() ? 0 : 1);
+  CHECK(was_found_locked);
+  let_go_of_it();  // by a fork that did not look
   const std::lock_guard the_other_is_done(second);
   REQUIRE(child > 0);
   int status = 0;

@@ -23,34 +23,36 @@ namespace {
 
 using namespace stream_test;  // NOLINT: what every line of these tests is written with
 
-TEST_CASE("a stream that neither its executor nor a thread can end is ended when there are threads again") {
+TEST_CASE("a stream whose executor refuses work ends with its code, once there is a thread for it") {
   begin();
   const Sample sample(field("l"), {.rows = 21});
-  auto producer = batches_of(sample, kRows);
-  DeviceStream stream = stream_of(producer);
-  auto consumer = std::make_shared<Consumer>();
-  consumer->on_schema = [](Consumer& told) { return told.request(1), 0; };
-  Executor executor;
-  executor.accepts = 1;
-  const auto options = executor.options();
-  must(arrowdevice_async_produce, stream.get(), handler_of(consumer), &options);
-  executor.run();
-  CHECK(consumer->calls() == "ST");
-
-  static std::string logged;
-  arrowdevice_set_log_handler([](void*, int, const char* message) { logged += message; }, nullptr);
-  has_threads = false;
-  consumer->request(1);
-  has_threads = true;
-  arrowdevice_set_log_handler(nullptr, nullptr);
-  CHECK(contains(logged, "cannot be ended"));
-  CHECK(consumer->calls() == "ST");
-
-  consumer->request(1);
-  consumer->wait_for_release();
-  CHECK(consumer->calls() == "STXR");
-  CHECK(consumer->code == EUSERS);
-  CHECK(producer->releases == 1);
+  for (const bool has_one_at_once : {true, false}) {
+    auto producer = batches_of(sample, kRows);
+    DeviceStream stream = stream_of(producer);
+    auto consumer = std::make_shared<Consumer>();
+    consumer->on_schema = [](Consumer& told) { return told.request(1), 0; };
+    Executor executor;
+    executor.accepts = 1;
+    const auto options = executor.options();
+    must(arrowdevice_async_produce, stream.get(), handler_of(consumer), &options);
+    executor.run();
+    CHECK(consumer->calls() == "ST");
+    if (!has_one_at_once) {
+      static std::string logged;
+      arrowdevice_set_log_handler([](void*, int, const char* message) { logged += message; }, nullptr);
+      has_threads = false;
+      consumer->request(1);
+      has_threads = true;
+      arrowdevice_set_log_handler(nullptr, nullptr);
+      CHECK(contains(logged, "cannot be ended"));
+      CHECK(consumer->calls() == "ST");
+    }
+    consumer->request(1);
+    consumer->wait_for_release();
+    CHECK(consumer->calls() == "STXR");
+    CHECK(consumer->code == EUSERS);
+    CHECK(producer->releases == 1);
+  }
 }
 
 TEST_CASE("a stream that reads ahead ends where there are no threads, and says so") {

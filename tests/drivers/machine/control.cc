@@ -17,6 +17,10 @@ EXPORT int64_t standin_calls(const char* call) { return standin::machine().calls
 
 EXPORT int64_t standin_failed() { return standin::machine().calls().failed(); }
 
+EXPORT void standin_hold() { standin::machine().hold(); }
+
+EXPORT void standin_resume() { standin::machine().resume(); }
+
 EXPORT void standin_live(int64_t* allocations, int64_t* streams, int64_t* events) {
   const standin::Live live = standin::machine().live();
   *allocations = 0;

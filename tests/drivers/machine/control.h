@@ -11,6 +11,9 @@ void standin_fail_nth(const char* call, int64_t n, int code);
 void standin_fail_no_more();
 int64_t standin_calls(const char* call);
 int64_t standin_failed();
+// Between them no GPU does anything: what is pending stays so.
+void standin_hold();
+void standin_resume();
 // Allocations, streams and events that live.
 void standin_live(int64_t* allocations, int64_t* streams, int64_t* events);
 // The entry points that are there, one after the other; NULL past the last.

@@ -75,6 +75,14 @@ Machine::Machine()
   }
 }
 
+void Machine::hold() {
+  for (const auto& engine : engines_) engine->hold();
+}
+
+void Machine::resume() {
+  for (const auto& engine : engines_) engine->resume();
+}
+
 Live Machine::live() const {
   const std::lock_guard lock(mutex_);
   Live live{};

@@ -113,6 +113,9 @@ class Machine {
   // Nothing can be given back any more, and what is left at exit is nobody's fault.
   void lose() { lost_ = true; }
 
+  void hold();
+  void resume();
+
   Live live() const;
   // What must not be left when the process ends.
   void check_nothing_is_left() const;
