@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs everything that tests a build, and counts: run_tests.py [options] BUILD, or --sum FILE...
 
-Counts each case of a Catch2 program, each case of pytest, and every other Meson test as one. A program that fails
+Counts each case of a Catch2 program, of pytest, of cargo and of go, and every other Meson test as one. A program that fails
 without a failed case, since it crashed or timed out, counts as one failure. A skip is allowed only if it is on the list
 tests/allowed-skips.txt; any other counts as a failure. The last line is `N passed, N failed`, with `, N skipped` if any,
 and the exit code 0 only if nothing failed.
@@ -12,6 +12,7 @@ import fnmatch
 import glob
 import json
 import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -133,6 +134,60 @@ def run_pytest(python, build, folder, **more):
     return counts
 
 
+def count_cargo(lines):
+    """What `cargo test` prints: which program it runs, then `test NAME ... ok` a line."""
+    counts, program = Counts(), ""
+    for line in lines:
+        if runs := re.match(r"\s+(?:Running (?:unittests )?(\S+)|Doc-tests (\S+))", line):
+            program = runs[1] or f"documentation of {runs[2]}"
+        elif case := re.match(r"test (.+) \.\.\. (ok|FAILED|ignored)", line):
+            counts.add({"ok": "passed", "FAILED": "failed", "ignored": "skipped"}[case[2]], f"{program}: {case[1]}")
+    return counts
+
+
+def count_go(lines):
+    """What `go test -v` prints: `--- PASS: NAME (0.00s)` a line, then `ok` or `FAIL` for the package."""
+    counts = Counts()
+    for line in lines:
+        if case := re.match(r"\s*--- (PASS|FAIL|SKIP): (\S+)", line):
+            counts.add({"PASS": "passed", "FAIL": "failed", "SKIP": "skipped"}[case[1]], case[2])
+    return counts
+
+
+COUNTED_BY_OUTPUT = {"rust": count_cargo, "go": count_go}
+IS_NOT_INSTALLED = 77  # exit code of a binding's tests where its language is missing
+
+
+def run_binding(folder, build):
+    """The tests of a binding against the library as built: FOLDER/test.sh BUILD."""
+    name = os.path.basename(folder)
+    report = os.path.join(build, f"{name}.xml")
+    if os.path.exists(report):
+        os.remove(report)
+    lines = []
+    with subprocess.Popen([os.path.join(folder, "test.sh"), build], cwd=ROOT, stdin=subprocess.DEVNULL, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace") as process:
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            lines.append(line)
+    return count_binding(name, process.returncode, lines, report)
+
+
+def count_binding(name, code, lines, report):
+    found = count_junit(report) if os.path.exists(report) else COUNTED_BY_OUTPUT.get(name, lambda _: Counts())(lines)
+    counts = Counts()
+    for outcome in ("passed", "failed", "skipped"):
+        for case in getattr(found, outcome):
+            counts.add(outcome, f"bindings / {name}: {case}")
+    if code == IS_NOT_INSTALLED and not counts.passed and not counts.failed:
+        counts.add("skipped", f"bindings / {name}")
+    elif code and not counts.failed:
+        counts.add("failed", f"bindings / {name} (exit code {code})")
+    elif not code and not counts.passed:
+        counts.add("failed", f"bindings / {name} (ran no test)")
+    return counts
+
+
 def refuse_skips(counts, path=ALLOWED_SKIPS):
     """Turns every skip that is not on the list into a failure."""
     allowed = []
@@ -167,6 +222,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", nargs="?")
     parser.add_argument("--pytest", metavar="PATH", action="append", default=[], help="also run pytest on this folder or file")
+    parser.add_argument("--binding", metavar="FOLDER", action="append", default=[], help="also run the tests of this binding")
     parser.add_argument("--python", default=sys.executable, help="the Python that has pytest and pyarrow")
     parser.add_argument("--no-meson", action="store_true", help="run none of the Meson tests")
     parser.add_argument("--suite", action="append", default=[], help="run this suite of Meson tests only")
@@ -193,6 +249,8 @@ def main():
         if os.path.exists(golden) and os.path.exists(lavapipe[0]):
             counts.merge(run_pytest(arguments.python, build, golden, ARROWDEVICE_TEST_PAIR="vulkan:0,vulkan:1",
                                     VK_ICD_FILENAMES=":".join(lavapipe)))
+    for folder in arguments.binding:
+        counts.merge(run_binding(os.path.abspath(folder), build))
     refuse_skips(counts)
     if arguments.counts_to:
         with open(arguments.counts_to, "w", encoding="utf-8") as file:

@@ -14,6 +14,22 @@
 #include "sample.h"
 #include "support/reader.h"
 
+#ifdef __SANITIZE_ADDRESS__
+#define IS_ADDRESS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define IS_ADDRESS_SANITIZED 1
+#endif
+#endif
+
+#ifdef IS_ADDRESS_SANITIZED
+// A thread that begins while leaks are looked for is not yet known to the sanitizer, which asks there itself where the
+// thread's stack is, and takes what the C library allocates to answer for a leak.
+extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions() {  // NOLINT: its name
+  return "leak:__pthread_attr_extension\nleak:pthread_attr_setaffinity";
+}
+#endif
+
 namespace {
 
 using namespace fuzz;  // NOLINT: what every line of this file is written with

@@ -54,6 +54,33 @@ class Counting(unittest.TestCase):
         self.assertEqual(counts.line(), "1 passed, 2 failed, 1 skipped")
         self.assertEqual(counts.skipped, ["t.d"])
 
+    def test_cargo_counts_by_its_output(self):
+        counts = run_tests.count_cargo([
+            "     Running unittests src/lib.rs (target/debug/deps/a-1)\n", "test error::says_where ... ok\n",
+            "     Running tests/streams.rs (target/debug/deps/b-2)\n", "test ends ... FAILED\n", "test result: FAILED. 0 passed\n",
+            "   Doc-tests arrowdevice\n", "test src/lib.rs - Device (line 3) ... ignored\n"])
+        self.assertEqual(counts.passed, ["src/lib.rs: error::says_where"])
+        self.assertEqual(counts.failed, ["tests/streams.rs: ends"])
+        self.assertEqual(counts.skipped, ["documentation of arrowdevice: src/lib.rs - Device (line 3)"])
+
+    def test_go_counts_by_its_output(self):
+        counts = run_tests.count_go(["=== RUN   TestMove\n", "--- PASS: TestMove (0.00s)\n", "    --- FAIL: TestMove/cpu (0.00s)\n",
+                                     "--- SKIP: TestGPU (0.00s)\n", "FAIL\n", "ok  \tpackage\t0.1s\n"])
+        self.assertEqual((counts.passed, counts.failed, counts.skipped), (["TestMove"], ["TestMove/cpu"], ["TestGPU"]))
+
+    def test_a_binding_fails_by_its_exit_code_too(self):
+        def count(name, code, *lines):
+            return run_tests.count_binding(name, code, lines, "/there/is/none.xml")
+
+        passed = "test a ... ok\n"
+        self.assertEqual(count("rust", 0, passed).line(), "1 passed, 0 failed")
+        self.assertEqual(count("rust", 101, passed).line(), "1 passed, 1 failed")
+        self.assertEqual(count("rust", 0).line(), "0 passed, 1 failed")
+        self.assertEqual(count("rust", 77, passed).line(), "1 passed, 1 failed")
+        self.assertEqual(count("julia", 77, "SKIP: julia is not installed\n").skipped, ["bindings / julia"])
+        self.assertEqual(run_tests.count_binding("julia", 0, [], self.file(
+            '<testsuites><testsuite><testcase classname="t" name="a"/></testsuite></testsuites>')).passed, ["bindings / julia: t.a"])
+
     def test_only_listed_skips_with_a_reason_are_allowed(self):
         counts = run_tests.Counts()
         for name in ("t.listed", "t.unlisted", "t.without reason", "t.commented", "u.of_many[a-1]"):
