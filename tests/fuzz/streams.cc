@@ -2,33 +2,21 @@
 // Producers of streams that fail at any call, with any code and text, or give arrays that are not what they must be,
 // read through every kind of stream of the library. What came before a failure arrives whole and in order, a failure
 // arrives with its code, nobody calls a producer again after its end, and it is released once.
+#include <sys/stat.h>
+
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "sample.h"
 #include "support/reader.h"
-
-#ifdef __SANITIZE_ADDRESS__
-#define IS_ADDRESS_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define IS_ADDRESS_SANITIZED 1
-#endif
-#endif
-
-#ifdef IS_ADDRESS_SANITIZED
-// A thread that begins while leaks are looked for is not yet known to the sanitizer, which asks there itself where the
-// thread's stack is, and takes what the C library allocates to answer for a leak.
-extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions() {  // NOLINT: its name
-  return "leak:__pthread_attr_extension\nleak:pthread_attr_setaffinity";
-}
-#endif
 
 namespace {
 
@@ -253,9 +241,42 @@ void consume(Input& input, const Producer& producer, ArrowDeviceArrayStream& str
   }
 }
 
+int64_t threads() {
+  struct stat tasks {};
+  check(stat("/proc/self/task", &tasks) == 0, "threads cannot be counted");
+  return static_cast<int64_t>(tasks.st_nlink) - 2;
+}
+
+// Threads that stay, of the program, the devices and the library.
+int64_t resident_threads() {
+  static const int64_t residents = [] {
+    for (const int64_t id : {0, 1}) {
+      arrowdevice_queue* queue = nullptr;
+      Array array(on_cpu(make_array(generate(field("l"), {}), Ledger())));
+      must(arrowdevice_queue_create, simulated(id), &queue);
+      must(arrowdevice_array_release_after, array.get(), queue);
+      arrowdevice_queue_destroy(queue);
+    }
+    must(arrowdevice_quiesce, int64_t{-1});
+    return threads();
+  }();
+  return residents;
+}
+
+// Those of a stream end by themselves, soon after its producer's release. Leaks that are looked for before that are
+// none.
+void wait_for_threads_of_streams() {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (threads() > resident_threads()) {
+    check(std::chrono::steady_clock::now() < limit, "a thread of a stream does not end");
+    std::this_thread::yield();
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+  resident_threads();
   Input input(bytes, size);
   const Field type = type_of(input);
   Producer producer(input, type);
@@ -265,5 +286,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   }
   producer.wait_for_release();
   must(arrowdevice_quiesce, int64_t{-1});
+  wait_for_threads_of_streams();
   return 0;
 }
