@@ -140,6 +140,7 @@ struct arrowdevice_queue;
 struct arrowdevice_pool;
 struct arrowdevice_view;
 struct arrowdevice_backend;
+struct DLManagedTensorVersioned; /* of DLPack, whose header is not needed here */
 
 /**
  * The library's version, "major.minor.patch". Static text.
@@ -1274,6 +1275,60 @@ ARROWDEVICE_API int arrowdevice_async_move_to(struct ArrowAsyncDeviceStreamHandl
                                               struct arrowdevice_device* to,
                                               const struct arrowdevice_async_options* options,
                                               struct ArrowAsyncDeviceStreamHandler** out_upstream,
+                                              struct arrowdevice_error* error);
+
+/* -- DLPack ---------------------------------------------------------------------------------------------------------
+ *
+ * Numbers without nulls are exchanged with libraries of tensors, without a copy. An array of integers or floats is a
+ * tensor of rank 1, fixed-size lists of them are tensors of higher rank: `+w:3` of `+w:4` of `f`, 10 rows, has the
+ * shape 10, 3, 4. Device types have the same numbers in both; ids too, but for 0 in DLPack where the format has one
+ * memory for all (the CPU, which is -1 here, CUDA_HOST, ROCM_HOST, CUDA_MANAGED). What maps to what is in
+ * docs/dlpack.md. */
+
+/**
+ * An array as a tensor of DLPack 1.0, whose consumers need no newer one. The tensor is read-only, compact and
+ * row-major, with strides; the array's offset is in `byte_offset`, also where buffers are handles.
+ *
+ * @param inout           stays valid; becomes a co-owner itself, as by arrowdevice_array_share().
+ * @param schema          its type, read during the call only. It may be another one of the same layout: int64 for a
+ *                        timestamp, of which DLPack has no dtype.
+ * @param waiter_or_null  where the tensor is going to be used: work queued later waits for the array's event, as by
+ *                        arrowdevice_array_wait_on(). NULL: the CPU waits.
+ * @param out             the tensor, to be given to its `deleter` once; from any thread, which never blocks.
+ *
+ * Errors: EINVAL the array does not fit its schema; ENOTSUP it has nulls that rows show, it is of another type than
+ * numbers and fixed-size lists of them (booleans are bits here and bytes there), or DLPack knows no such device (the
+ * message names the child and says why); else as arrowdevice_array_wait_on().
+ * Implements: "Memory management", "Synchronization".
+ * Thread-safety: per object. Blocks where the CPU waits for the event: without a waiter, where the queue cannot wait
+ * for it, and to count nulls in a bitmap on a device that nobody has counted.
+ */
+ARROWDEVICE_API int arrowdevice_dlpack_export(struct ArrowDeviceArray* inout, const struct ArrowSchema* schema,
+                                              struct arrowdevice_queue* waiter_or_null,
+                                              struct DLManagedTensorVersioned** out, struct arrowdevice_error* error);
+
+/**
+ * A tensor of DLPack 1 as an array: numbers for rank 1 and, as one row, rank 0; fixed-size lists, named "item", for
+ * higher ranks. Fields are nullable and have no nulls.
+ *
+ * @param moved               taken over: its `deleter`, which may be NULL, is called when the last owner of the array
+ *                            is released, by that thread or the library's reaper thread. On failure untouched, also
+ *                            where it is of another major version. Nobody may write to its memory meanwhile.
+ * @param written_on_or_null  the queue that its producer's work was queued on: arrays carry an event that fires after
+ *                            the work so far; where they cannot, it is waited for. NULL: the data is there.
+ * @param out_schema          its type.
+ *
+ * Errors: EINVAL a negative number of dimensions, extent or device id, a missing shape or data, or sizes that overflow;
+ * ENOTSUP another major version, a device type or dtype that Arrow does not name (booleans are bytes there and bits
+ * here), strides that are not compact and row-major, an extent above 2^31 - 1 behind the first dimension, more than 64
+ * dimensions, or, where buffers are handles, a `byte_offset` that is no multiple of an element (the message names the
+ * dimension); ENODEV the device is not there, where a queue is given; EIO the queue failed.
+ * Implements: "The ArrowDeviceArray structure", "Synchronization".
+ * Thread-safety: per object. Blocks only where the queue's work is waited for.
+ */
+ARROWDEVICE_API int arrowdevice_dlpack_import(struct DLManagedTensorVersioned* moved,
+                                              struct arrowdevice_queue* written_on_or_null,
+                                              struct ArrowDeviceArray* out, struct ArrowSchema* out_schema,
                                               struct arrowdevice_error* error);
 
 #ifdef __cplusplus

@@ -2,6 +2,7 @@
 #include "array/data_reader.h"
 
 #include "base/checked.h"
+#include "transfer/bits.h"
 
 namespace arrowdevice::array {
 
@@ -28,6 +29,18 @@ transfer::Validity ValidityReader::read(int32_t field, int64_t first, int64_t co
   if (!has_bitmap(field)) return {};
   const int64_t bit = array_[field].offset + first;
   return {bits_.read({array_.buffers(field)[0], bit / 8, bytes_for_bits(bit % 8 + count)}), bit % 8};
+}
+
+int64_t ValidityReader::count_nulls(int32_t field, int64_t first, int64_t count) {
+  if (!has_bitmap(field)) return 0;
+  constexpr int64_t kSlotsOfAPiece = kPieceBytes * 8;
+  int64_t valid = 0;
+  for (int64_t counted = 0; counted < count; counted += kSlotsOfAPiece) {
+    const int64_t slots = std::min(kSlotsOfAPiece, count - counted);
+    const auto piece = read(field, first + counted, slots);
+    valid += transfer::count_bits(piece.bits, piece.bit, slots);
+  }
+  return count - valid;
 }
 
 }  // namespace arrowdevice::array

@@ -77,6 +77,9 @@ class ValidityReader {
   // Of `count` slots of a field from `first` on, counted from its first row. Valid until the next call.
   transfer::Validity read(int32_t field, int64_t first, int64_t count);
 
+  // How many of these are null.
+  int64_t count_nulls(int32_t field, int64_t first, int64_t count);
+
  private:
   const schema::Binding& array_;
   DataReader bits_;

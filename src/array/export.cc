@@ -28,6 +28,10 @@ void publish_with(std::shared_ptr<ForeignKeeper> keeper, transfer::Output& outpu
 
 }  // namespace
 
+bool carries_events_of(const device::Device& device, const device::Queue& written_on) {
+  return device.publishes_events() && &written_on.device().backend() == &device.backend();
+}
+
 void export_array(device::Device& device, ArrowArray& moved, device::Queue* written_on, ArrowDeviceArray* out) {
   constexpr int64_t kForEver = -1;
   check_alive(&moved);
@@ -36,7 +40,7 @@ void export_array(device::Device& device, ArrowArray& moved, device::Queue* writ
     publish_as_is(device, moved, out);
     return;
   }
-  if (!device.publishes_events() || &written_on->device().backend() != &device.backend()) {
+  if (!carries_events_of(device, *written_on)) {
     written_on->finish(kForEver);
     publish_as_is(device, moved, out);
     return;

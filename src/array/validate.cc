@@ -2,7 +2,6 @@
 #include "array/validate.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <string_view>
 #include <vector>
@@ -27,19 +26,6 @@ using transfer::Validity;
 constexpr int kUnionOffsetBytes = 4;
 
 std::string number(int64_t value) { return std::to_string(value); }
-
-int64_t count_set(const uint8_t* bits, int64_t first, int64_t count) noexcept {
-  int64_t set = 0;
-  int64_t at = first;
-  for (; at < first + count && at % 8 != 0; ++at) set += bits[at / 8] >> (at % 8) & 1;
-  for (; first + count - at >= 64; at += 64) {
-    uint64_t word;
-    std::memcpy(&word, bits + at / 8, sizeof word);
-    set += std::popcount(word);
-  }
-  for (; at < first + count; ++at) set += bits[at / 8] >> (at % 8) & 1;
-  return set;
-}
 
 // The value of an index of a dictionary; what is too large for an int64_t is as far out of range as the greatest one.
 int64_t load_dictionary_index(const uint8_t* entries, int64_t position, int64_t width, bool is_signed) noexcept {
@@ -84,13 +70,7 @@ class Validation {
   void check_nulls(int32_t field) {
     const auto& array = array_[field];
     if (!validity_.has_bitmap(field) || array.length == 0) return;
-    int64_t nulls = 0;
-    constexpr int64_t kSlotsOfAPiece = kPieceBytes * 8;
-    for (int64_t first = 0; first < array.length; first += kSlotsOfAPiece) {
-      const int64_t count = std::min(kSlotsOfAPiece, array.length - first);
-      const Validity piece = validity_.read(field, first, count);
-      nulls += count - count_set(piece.bits, piece.bit, count);
-    }
+    const int64_t nulls = validity_.count_nulls(field, 0, array.length);
     if (nulls > 0 && array_.is_run_ends(field))
       array_.refuse(field, "run ends have no nulls, and these have " + number(nulls));
     if (array.null_count >= 0 && array.null_count != nulls) {

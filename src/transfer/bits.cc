@@ -38,4 +38,17 @@ void copy_bits(const uint8_t* source, int64_t first, int64_t count, uint8_t* tar
   }
 }
 
+int64_t count_bits(const uint8_t* bits, int64_t first, int64_t count) noexcept {
+  int64_t set = 0;
+  int64_t at = first;
+  for (; at < first + count && at % 8 != 0; ++at) set += bits[at / 8] >> (at % 8) & 1;
+  for (; first + count - at >= 64; at += 64) {
+    uint64_t word;
+    std::memcpy(&word, bits + at / 8, sizeof word);
+    set += std::popcount(word);
+  }
+  for (; at < first + count; ++at) set += bits[at / 8] >> (at % 8) & 1;
+  return set;
+}
+
 }  // namespace arrowdevice::transfer

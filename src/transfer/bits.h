@@ -14,4 +14,7 @@ inline bool bit_is_set(const uint8_t* bits, int64_t position) noexcept {
 // the end of its byte, become 0. `source` and `target` may be the same.
 void copy_bits(const uint8_t* source, int64_t first, int64_t count, uint8_t* target) noexcept;
 
+// How many of `count` bits from bit `first` on are set.
+int64_t count_bits(const uint8_t* bits, int64_t first, int64_t count) noexcept;
+
 }  // namespace arrowdevice::transfer

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interop/export.h"
+
+#include <cerrno>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "array/data_reader.h"
+#include "array/mirror.h"
+#include "array/source.h"
+#include "backend/device_types.h"
+#include "base/checked.h"
+#include "base/scratch.h"
+#include "interop/dtype.h"
+
+namespace arrowdevice::interop {
+namespace {
+
+TensorDevice device_of(const ArrowDeviceArray& array) {
+  const auto* const type = backend::find_device_type(array.device_type);
+  if (type == nullptr) {
+    throw Error(ENOTSUP, "DLPack and the format name no " + backend::device_type_text(array.device_type) + " alike");
+  }
+  // DLPack: "For vanilla CPU memory, pinned memory, or managed memory, this is set to 0."
+  const int64_t id = type->minus_one_is_0 ? 0 : array.device_id;
+  if (id > std::numeric_limits<int32_t>::max() || id < std::numeric_limits<int32_t>::min()) {
+    throw Error(ENOTSUP, "device_id " + std::to_string(id) + " does not fit the 32 bits that DLPack has for it");
+  }
+  return {.type = array.device_type, .id = static_cast<int32_t>(id)};
+}
+
+// An array seen as a tensor: the slots that its rows show, from the root down to the numbers.
+class Elements {
+ public:
+  // Throws ENOTSUP for what is no tensor.
+  explicit Elements(const schema::Binding& array) : array_(array) {
+    Slots slots{.field = 0, .first = 0, .count = array[0].length};
+    extents_.push_back(slots.count);
+    for (; tree()[slots.field].type.layout == schema::Layout::kFixedSizeList; slots = below(slots)) {
+      levels_.push_back(slots);
+      extents_.push_back(tree()[slots.field].type.list_size);
+    }
+    levels_.push_back(slots);
+    const auto& field = tree()[slots.field];
+    type_ = field.dictionary < 0 ? find_element_type(field.source->format) : nullptr;
+    if (type_ == nullptr) throw Error(ENOTSUP, tree().path(slots.field) + ": " + why_no_tensor(field));
+  }
+
+  const std::vector<int64_t>& shape() const noexcept { return extents_; }
+  Dtype dtype() const noexcept { return type_->dtype(); }
+  bool is_empty() const noexcept { return levels_.back().count == 0; }
+
+  // The buffer, and where in it the first element is.
+  const void* data() const noexcept { return array_.buffer(levels_.back().field, schema::BufferShape::kValues); }
+  int64_t byte_offset() const {
+    return checked_mul(checked_add(array_[levels_.back().field].offset, levels_.back().first), type_->bytes());
+  }
+
+  // In elements, row-major.
+  std::vector<int64_t> strides() const {
+    std::vector<int64_t> strides(extents_.size(), 1);
+    for (size_t i = strides.size() - 1; i > 0; --i) {
+      if (__builtin_mul_overflow(strides[i], extents_[i], &strides[i - 1]))
+        array_.refuse(levels_[i - 1].field, "the strides of a tensor of such lists overflow");
+    }
+    return strides;
+  }
+
+  // Throws ENOTSUP for nulls where rows show them. Bitmaps that nobody has counted are read, wherever they lie.
+  void refuse_nulls(const ArrowDeviceArray& whole) const {
+    std::optional<Bitmaps> bitmaps;
+    for (const Slots& slots : levels_) {
+      const int64_t known = array_.null_count(slots.field);
+      if (known == 0 || slots.count == 0) continue;
+      const bool is_whole = slots.first == 0 && slots.count == array_[slots.field].length;
+      int64_t nulls = known;
+      if (known < 0 || !is_whole) {
+        if (!bitmaps) bitmaps.emplace(array_, whole);
+        nulls = bitmaps->validity->count_nulls(slots.field, slots.first, slots.count);
+      }
+      if (nulls > 0) {
+        throw Error(ENOTSUP, tree().path(slots.field) + ": " + std::to_string(nulls) +
+                                 (nulls == 1 ? " slot is" : " slots are") + " null, and tensors have no nulls");
+      }
+    }
+  }
+
+ private:
+  // Of a field, counted from its first row.
+  struct Slots {
+    int32_t field;
+    int64_t first;
+    int64_t count;
+  };
+
+  // What bitmaps are read with.
+  struct Bitmaps {
+    Bitmaps(const schema::Binding& array, const ArrowDeviceArray& whole)
+        : source(array::device_of(whole, nullptr)), use(source), event(source, whole.sync_event) {
+      event.wait(deadline.left());
+      const bool in_place = source.has_addresses() && source.is_host_readable();
+      if (!in_place) lease = device::QueueLease(source);
+      validity.emplace(array, array::DataSource{source, lease.get(), event, deadline});
+    }
+
+    device::Device& source;
+    const device::DeviceUse use;
+    const device::ForeignEvent event;
+    const Deadline deadline{-1};  // for ever
+    device::QueueLease lease;
+    std::optional<array::ValidityReader> validity;
+  };
+
+  const schema::Tree& tree() const noexcept { return array_.tree(); }
+
+  // The items of some lists. The binding has checked that they are there, so that nothing overflows.
+  Slots below(const Slots& lists) const {
+    const auto& list = tree()[lists.field];
+    return {.field = list.first_child,
+            .first = checked_mul(checked_add(array_[lists.field].offset, lists.first), list.type.list_size),
+            .count = checked_mul(lists.count, list.type.list_size)};
+  }
+
+  const schema::Binding& array_;
+  std::vector<Slots> levels_;
+  std::vector<int64_t> extents_;
+  const ElementType* type_ = nullptr;
+};
+
+// A tensor of this library's, with all that it points to.
+struct Exported {
+  ManagedTensor managed{};
+  std::vector<int64_t> shape;
+  std::vector<int64_t> strides;
+  std::shared_ptr<transfer::Keeper> keeper;
+
+  static void end(DLManagedTensorVersioned* self) { delete static_cast<Exported*>(from_c(self)->manager_ctx); }
+};
+
+std::unique_ptr<Exported> tensor_of(const Elements& elements, const TensorDevice& device) {
+  auto exported = std::make_unique<Exported>();
+  exported->shape = elements.shape();
+  exported->strides = elements.strides();
+  exported->managed = {.version = {.major = ManagedTensor::kMajor, .minor = 0},
+                       .manager_ctx = exported.get(),
+                       .deleter = Exported::end,
+                       .flags = ManagedTensor::kReadOnly,
+                       .tensor = {.data = nullptr,  // as DLPack has it where there are no elements
+                                  .device = device,
+                                  .ndim = static_cast<int32_t>(exported->shape.size()),
+                                  .dtype = elements.dtype(),
+                                  .shape = exported->shape.data(),
+                                  .strides = exported->strides.data(),
+                                  .byte_offset = 0}};
+  if (!elements.is_empty()) {
+    exported->managed.tensor.data = const_cast<void*>(elements.data());
+    exported->managed.tensor.byte_offset = static_cast<uint64_t>(elements.byte_offset());
+  }
+  return exported;
+}
+
+void wait_for_data(const ArrowDeviceArray& array, device::Queue* waiter) {
+  if (array.sync_event == nullptr) return;
+  if (waiter != nullptr) {
+    array::wait_on(array, nullptr, *waiter);
+  } else {
+    constexpr int64_t kForEver = -1;
+    array::wait(array, nullptr, Deadline(kForEver));
+  }
+}
+
+}  // namespace
+
+ManagedTensor* export_tensor(ArrowDeviceArray& inout, const ArrowSchema& schema, device::Queue* waiter) {
+  array::check_alive(&inout);
+  Scratch scratch;
+  const schema::Tree tree(schema, scratch.memory());
+  const schema::Binding bound(tree, inout.array, scratch.memory());
+  const TensorDevice device = device_of(inout);
+  const Elements elements(bound);
+  auto exported = tensor_of(elements, device);
+  elements.refuse_nulls(inout);
+  array::CoOwner owner(inout);
+  wait_for_data(inout, waiter);
+  exported->keeper = owner.keeper();
+  owner.commit();
+  return &exported.release()->managed;
+}
+
+}  // namespace arrowdevice::interop

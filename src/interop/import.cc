@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interop/import.h"
+
+#include <cerrno>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "array/export.h"
+#include "array/keepers.h"
+#include "backend/device_types.h"
+#include "base/checked.h"
+#include "device/devices.h"
+#include "interop/dtype.h"
+#include "schema/copy.h"
+#include "transfer/output.h"
+
+namespace arrowdevice::interop {
+namespace {
+
+std::string number(int64_t value) { return std::to_string(value); }
+
+[[noreturn, gnu::cold]] void refuse(int code, const std::string& why) { throw Error(code, "the tensor: " + why); }
+
+[[noreturn, gnu::cold]] void refuse_dimension(int code, size_t dimension, const std::string& why) {
+  refuse(code, "dimension " + std::to_string(dimension) + " " + why);
+}
+
+// Nothing behind the version may be read before this.
+void check_version(const Version& version) {
+  if (version.major == ManagedTensor::kMajor) return;
+  refuse(ENOTSUP, format("it is of DLPack %u.%u, and only those of version 1 are known", version.major, version.minor));
+}
+
+void check_device(const TensorDevice& device) {
+  if (backend::find_device_type(device.type) == nullptr) {
+    refuse(ENOTSUP, "it is on " + backend::device_type_text(device.type) + ", which Arrow does not name");
+  }
+  if (backend::canonical_device_id(device.type, device.id) < 0) {
+    refuse(EINVAL, "it is on " + backend::device_text(device.type, device.id));
+  }
+}
+
+std::vector<int64_t> shape_of(const Tensor& tensor) {
+  if (tensor.ndim < 0) refuse(EINVAL, "ndim is " + number(tensor.ndim));
+  if (tensor.ndim > schema::kDeepest) {
+    refuse(ENOTSUP, "it has " + number(tensor.ndim) + " dimensions, and arrays are at most " +
+                        number(schema::kDeepest) + " levels deep");
+  }
+  if (tensor.ndim == 0) return {1};  // one number is an array of one row
+  if (tensor.shape == nullptr) refuse(EINVAL, "shape is NULL, ndim " + number(tensor.ndim));
+  std::vector<int64_t> shape(tensor.shape, tensor.shape + tensor.ndim);
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] < 0) refuse_dimension(EINVAL, i, "is " + number(shape[i]));
+    if (i > 0 && shape[i] > std::numeric_limits<int32_t>::max())
+      refuse_dimension(ENOTSUP, i, "is " + number(shape[i]) + ", and lists have at most 2^31 - 1 items");
+  }
+  return shape;
+}
+
+// The lengths of the lists, level by level, and of what they hold: shape[0], shape[0] * shape[1], ...
+std::vector<int64_t> lengths_of(std::span<const int64_t> shape) {
+  std::vector<int64_t> lengths;
+  int64_t length = 1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (__builtin_mul_overflow(length, shape[i], &length))
+      refuse_dimension(EINVAL, i, "is " + number(shape[i]) + ": the number of elements overflows");
+    lengths.push_back(length);
+  }
+  return lengths;
+}
+
+// Lists lie one behind the other. What has no neighbour may have any stride.
+void check_strides(const Tensor& tensor, std::span<const int64_t> shape) {
+  if (tensor.strides == nullptr) return;
+  int64_t compact = 1;
+  for (auto i = static_cast<size_t>(tensor.ndim); i-- > 0;) {
+    if (shape[i] != 1 && tensor.strides[i] != compact) {
+      refuse_dimension(
+          ENOTSUP, i,
+          "has stride " + number(tensor.strides[i]) + ", and in compact row-major order has " + number(compact));
+    }
+    compact *= shape[i];
+  }
+}
+
+// Where the elements are: a buffer, and in it the number of the first one.
+struct Place {
+  const void* buffer = nullptr;
+  int64_t first = 0;
+};
+
+// Handles cannot be added to.
+bool has_addresses(const ArrowDeviceArray& array, const void* data) {
+  try {
+    return device::Devices::instance().locate(array.device_type, array.device_id, data, nullptr).has_addresses();
+  } catch (const Error& e) {
+    if (e.code() != ENODEV) throw;
+    return false;  // nobody knows: the array's own offset does for both
+  }
+}
+
+Place place_of(const Tensor& tensor, const ArrowDeviceArray& array, int64_t elements, int64_t bytes_of_one) {
+  if (elements == 0) return {};
+  if (tensor.data == nullptr) refuse(EINVAL, "data is NULL, and there are " + number(elements) + " elements");
+  int64_t end = 0;
+  if (__builtin_mul_overflow(elements, bytes_of_one, &end) ||
+      tensor.byte_offset > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) ||
+      __builtin_add_overflow(end, static_cast<int64_t>(tensor.byte_offset), &end)) {
+    refuse(EINVAL, number(elements) + " elements and byte_offset " + std::to_string(tensor.byte_offset) + " overflow");
+  }
+  const auto byte_offset = static_cast<int64_t>(tensor.byte_offset);
+  if (byte_offset == 0) return {.buffer = tensor.data, .first = 0};
+  if (has_addresses(array, tensor.data))
+    return {.buffer = static_cast<const char*>(tensor.data) + byte_offset, .first = 0};
+  if (byte_offset % bytes_of_one != 0) {
+    refuse(ENOTSUP, "byte_offset " + number(byte_offset) + " is no multiple of the " + number(bytes_of_one) +
+                        " bytes of an element, and handles cannot be added to");
+  }
+  return {.buffer = tensor.data, .first = byte_offset / bytes_of_one};
+}
+
+// The type of an array: a list for each dimension but the first. What is named here is copied by its user.
+void make_schema(std::span<const int64_t> shape, const ElementType& type, ArrowSchema* out) {
+  std::vector<std::string> formats;
+  for (const int64_t extent : shape.subspan(1)) formats.push_back("+w:" + number(extent));
+  formats.emplace_back(type.format);
+  std::vector<ArrowSchema> levels(shape.size());
+  std::vector<ArrowSchema*> pointers;
+  for (size_t i = 0; i < levels.size(); ++i) {
+    levels[i].format = formats[i].c_str();
+    levels[i].name = i == 0 ? "" : "item";
+    levels[i].flags = ARROW_FLAG_NULLABLE;  // as types are that somebody writes down
+    levels[i].release = [](ArrowSchema*) {};
+    pointers.push_back(&levels[i]);
+  }
+  for (size_t i = 0; i + 1 < levels.size(); ++i) {
+    levels[i].n_children = 1;
+    levels[i].children = &pointers[i + 1];
+  }
+  schema::copy(levels[0], out);
+}
+
+transfer::Output make_array(std::span<const int64_t> lengths, const Place& place) {
+  const auto levels = static_cast<int64_t>(lengths.size());
+  transfer::Output output({.nodes = levels, .children = levels - 1, .buffers = levels + 1});
+  ArrowArray* parent = nullptr;
+  for (int64_t i = 0; i < levels; ++i) {
+    const bool is_list = i + 1 < levels;
+    auto& node = output.add_node(is_list ? 1 : 2, is_list ? 1 : 0);
+    node.length = lengths[static_cast<size_t>(i)];
+    if (!is_list) {
+      node.buffers[1] = place.buffer;
+      node.offset = place.first;
+    }
+    if (parent != nullptr) parent->children[0] = &node;
+    parent = &node;
+  }
+  return output;
+}
+
+// The producer's side of the array.
+void release_tensor(ArrowArray* array) {
+  auto* const tensor = static_cast<ManagedTensor*>(array->private_data);
+  array->release = nullptr;
+  if (tensor->deleter != nullptr) tensor->deleter(to_c(tensor));
+}
+
+}  // namespace
+
+void import_tensor(ManagedTensor& moved, device::Queue* written_on, ArrowDeviceArray* out, ArrowSchema* out_schema) {
+  check_version(moved.version);
+  const Tensor& tensor = moved.tensor;
+  check_device(tensor.device);
+  const auto* const type = find_element_type(tensor.dtype);
+  if (type == nullptr) refuse(ENOTSUP, why_no_array(tensor.dtype));
+  const auto shape = shape_of(tensor);
+  const auto lengths = lengths_of(shape);
+  if (lengths.back() != 0) check_strides(tensor, shape);
+
+  ArrowDeviceArray made{};
+  made.device_type = tensor.device.type;
+  made.device_id = made.device_type == ARROW_DEVICE_CPU ? -1 : tensor.device.id;
+  const Place place = place_of(tensor, made, lengths.back(), type->bytes());
+
+  auto keeper = std::make_shared<array::ForeignKeeper>();
+  auto output = make_array(lengths, place);
+  if (written_on != nullptr) {
+    auto& device = device::Devices::instance().locate(made.device_type, made.device_id, tensor.data, nullptr);
+    device.check_usable();
+    if (array::carries_events_of(device, *written_on)) {
+      auto event = written_on->record();
+      made.sync_event = event->publish();
+      keeper->set_event(std::move(event));
+    } else {
+      constexpr int64_t kForEver = -1;
+      written_on->finish(kForEver);
+    }
+  }
+  make_schema(shape, *type, out_schema);
+
+  // Nothing fails from here on.
+  auto& owned = keeper->array();
+  owned = made;
+  owned.array.release = release_tensor;
+  owned.array.private_data = &moved;
+  *out = made;
+  output.publish(std::move(keeper), &out->array);
+}
+
+}  // namespace arrowdevice::interop
