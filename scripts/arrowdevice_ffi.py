@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libarrowdevice through ctypes: the structs, every function up to DLPack, and owners over them.
+"""libarrowdevice through ctypes: the structs, every function, and owners over them.
 
 The demo and the interoperability tests use it; it is not a binding to build programs on. Needs the standard library only: whatever speaks
 the Arrow C interface by address (pyarrow's `_export_to_c`) meets it at `owner.address`.
@@ -237,6 +237,9 @@ _CHECKED = {
     "async_produce": [_stream, _handle, P(AsyncOptions)],
     "async_collect": [C.c_int32, P(AsyncOptions), _out_handle, _stream],
     "async_move_to": [_handle, _handle, P(AsyncOptions), _out_handle],
+    # Tensors are handles here: they travel in capsules.
+    "dlpack_export": [_device_array, _schema, _handle, _out_handle],
+    "dlpack_import": [_handle, _handle, _device_array, _schema],
 }
 
 # The others: result, then parameters.

@@ -20,7 +20,7 @@ namespace {
 Scenarios all_scenarios() {
   Scenarios scenarios;
   for (auto* const add :
-       {add_arrays, add_async, add_backends, add_bytes, add_copies, add_devices, add_streams, add_views}) {
+       {add_arrays, add_async, add_backends, add_bytes, add_copies, add_devices, add_streams, add_tensors, add_views}) {
     add(scenarios);
   }
   return scenarios;

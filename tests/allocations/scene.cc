@@ -43,13 +43,19 @@ const Rows& Rows::flat() {
   return rows;
 }
 
+const Rows& Rows::lists() {
+  static const Rows rows(fixed_size_list_of(2, field("i", "item")),
+                         {.rows = 11, .nulls = Nulls::kNoneWithBitmap, .offset = 3, .child_offset = 2});
+  return rows;
+}
+
 const Rows& Rows::large() {
   static const Rows rows(field("l"), {.rows = kLargeBytes / 8, .nulls = Nulls::kNone});
   return rows;
 }
 
 void Rows::prepare() {
-  for (auto* const rows : {nested, flat, large}) rows();
+  for (auto* const rows : {nested, flat, lists, large}) rows();
 }
 
 Array Rows::host() const {
@@ -74,7 +80,9 @@ std::string Rows::plain_difference(const ArrowArray& here) const {
 }
 
 int64_t live_nodes() {
-  return Rows::nested().ledger().live() + Rows::flat().ledger().live() + Rows::large().ledger().live();
+  int64_t live = 0;
+  for (auto* const rows : {Rows::nested, Rows::flat, Rows::lists, Rows::large}) live += rows().ledger().live();
+  return live;
 }
 
 arrowdevice_device* device(int64_t id) { return id < 0 ? cpu() : sim(id); }

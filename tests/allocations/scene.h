@@ -19,6 +19,8 @@ class Rows {
   static const Rows& nested();
   // Integers with nulls.
   static const Rows& flat();
+  // Lists of two integers, without nulls, but with bitmaps.
+  static const Rows& lists();
   // Long enough for a copy in pieces that threads share.
   static const Rows& large();
 

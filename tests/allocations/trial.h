@@ -84,6 +84,7 @@ void add_bytes(Scenarios& scenarios);
 void add_copies(Scenarios& scenarios);
 void add_devices(Scenarios& scenarios);
 void add_streams(Scenarios& scenarios);
+void add_tensors(Scenarios& scenarios);
 void add_views(Scenarios& scenarios);
 
 struct Outcome {

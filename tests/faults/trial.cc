@@ -376,6 +376,19 @@ const Rows& Rows::flat() {
   return rows;
 }
 
+const Rows& Rows::lists() {
+  static const Rows rows = [] {
+    Knobs knobs;
+    knobs.rows = 40;
+    knobs.offset = 3;
+    knobs.child_offset = 2;
+    knobs.nulls = Nulls::kNoneWithBitmap;
+    const Field type = fixed_size_list_of(2, field("i", "item"));
+    return Rows(type, generate(type, knobs), 11, 23);
+  }();
+  return rows;
+}
+
 const Rows& Rows::long_index() {
   static const Rows rows = [] {
     constexpr int32_t kRows = 20'000;

@@ -95,7 +95,8 @@ TEST_CASE("a tensor of rank 0 is an array of one row") {
 
 TEST_CASE("a tensor has as many dimensions as arrays have levels, and no more") {
   Foreign deep(Extents(64, 1), kNumbers);
-  CHECK(problem(*imported(deep.get()).schema, imported(deep.get()).array->array) == "");
+  const Imported in = imported(deep.get());
+  CHECK(problem(*in.schema, in.array->array) == "");
   Foreign too_deep(Extents(65, 1), kNumbers);
   CHECK(contains(refusal(too_deep), "it has 65 dimensions"));
 }
@@ -358,7 +359,7 @@ TEST_CASE("arrays become tensors and arrays again") {
                             fixed_size_list_of(2, fixed_size_list_of(5, field("L", "item")).named("item"))}) {
     for (const int64_t id : {int64_t{-1}, kAddresses[0], kHandles[0]}) {
       INFO(type.format << " on device " << id);
-      Sample sample(type, {.rows = 30, .offset = 3, .child_offset = 2, .nulls = Nulls::kNone});
+      Sample sample(type, {.rows = 30, .nulls = Nulls::kNone, .offset = 3, .child_offset = 2});
       Array there = copy(*sample.host, *sample.schema, id < 0 ? cpu() : sim(id), ARROWDEVICE_COPY_WHOLE);
       Exported tensor = exported(*there, *sample.schema);
       there.reset();
