@@ -74,6 +74,14 @@ class Tensor:
         return given
 
 
+def numbers_of_pyarrow(lib):
+    """An array that alone keeps some of pyarrow's memory."""
+    array, schema = from_pyarrow(lib, pa.array(range(1000), type=pa.int64()))
+    copied = schema.copy()  # what pyarrow makes of a schema lies in its memory, too
+    schema.release()
+    return array, copied
+
+
 def export(array, schema):
     out = C.c_void_p()
     array.lib.dlpack_export(C.byref(array.c), C.byref(schema.c), None, C.byref(out))
@@ -89,17 +97,25 @@ def take(lib, source):
     return array, schema
 
 
+def message(function, *arguments):
+    """Why a call is refused. (What pytest.raises() keeps would keep the arguments.)"""
+    try:
+        function(*arguments)
+    except ad.ArrowDeviceError as error:
+        return str(error)
+    pytest.fail("it is not refused")
+
+
 def refusal(lib, source):
     """Why it is refused. Afterwards the capsule is as it was: whoever destroys it ends the tensor."""
     capsule = source.__dlpack__(max_version=(1, 0))
     address = _pointer(capsule, FRESH)
     before = bytes(managed(address))
-    with pytest.raises(ad.ArrowDeviceError) as raised:
-        array, schema = ad.DeviceArray(lib), ad.Schema(lib)
-        lib.dlpack_import(address, None, C.byref(array.c), C.byref(schema.c))
+    array, schema = ad.DeviceArray(lib), ad.Schema(lib)
+    why = message(lib.dlpack_import, address, None, C.byref(array.c), C.byref(schema.c))
     assert array.released and schema.released
     assert bytes(managed(address)) == before
-    return str(raised.value)
+    return why
 
 
 def from_pyarrow(lib, data):
@@ -109,8 +125,8 @@ def from_pyarrow(lib, data):
 
 
 def to_pyarrow(array, schema):
-    host = array.to_host(schema)
-    received = pa.Array._import_from_c(host.address, schema.copy().address)
+    host, given_away = array.to_host(schema), schema.copy()
+    received = pa.Array._import_from_c(host.address, given_away.address)
     received.validate(full=True)
     return received
 
@@ -125,9 +141,9 @@ def test_numpy_sees_the_numbers_of_an_array(machine, dtype):
         array, schema = from_pyarrow(machine.lib, data)
         seen = np.from_dlpack(Tensor(export(array, schema)))
         assert seen.dtype == numbers.dtype
-        assert not seen.flags.writeable
         assert np.array_equal(seen, data.to_numpy())
         if len(data):
+            assert not seen.flags.writeable
             assert seen.ctypes.data == data.buffers()[1].address + data.offset * numbers.itemsize
 
 
@@ -151,7 +167,7 @@ def test_numpy_sees_a_tensor_column_of_pyarrow(machine):
 
 def test_what_numpy_sees_outlives_the_array(machine):
     before = pa.total_allocated_bytes()
-    array, schema = from_pyarrow(machine.lib, pa.array(range(1000), type=pa.int64()))
+    array, schema = numbers_of_pyarrow(machine.lib)
     seen = np.from_dlpack(Tensor(export(array, schema)))
     array.release()
     assert pa.total_allocated_bytes() > before
@@ -162,7 +178,7 @@ def test_what_numpy_sees_outlives_the_array(machine):
 
 def test_a_tensor_may_be_ended_by_another_thread(machine):
     before = pa.total_allocated_bytes()
-    array, schema = from_pyarrow(machine.lib, pa.array(range(1000), type=pa.int64()))
+    array, schema = numbers_of_pyarrow(machine.lib)
     address = export(array, schema)
     array.release()
     ending = threading.Thread(target=delete, args=(address,))
@@ -173,7 +189,7 @@ def test_a_tensor_may_be_ended_by_another_thread(machine):
 
 def test_a_capsule_that_nobody_takes_ends_its_tensor(machine):
     before = pa.total_allocated_bytes()
-    array, schema = from_pyarrow(machine.lib, pa.array(range(1000), type=pa.int64()))
+    array, schema = numbers_of_pyarrow(machine.lib)
     tensor = Tensor(export(array, schema))
     array.release()
     assert pa.total_allocated_bytes() > before
@@ -196,9 +212,8 @@ def test_a_capsule_that_nobody_takes_ends_its_tensor(machine):
 )
 def test_what_is_no_tensor_is_refused_with_the_reason(machine, data, reason):
     array, schema = from_pyarrow(machine.lib, data)
-    with pytest.raises(ad.ArrowDeviceError, match="ENOTSUP") as raised:
-        export(array, schema)
-    assert reason in str(raised.value)
+    why = message(export, array, schema)
+    assert "ENOTSUP" in why and reason in why
     assert to_pyarrow(array, schema).equals(data)
 
 
@@ -261,14 +276,13 @@ def test_a_tensor_lives_until_its_array_is_released(machine):
     [
         (np.array([True, False]), "booleans are bytes in DLPack"),
         (np.array([1 + 2j]), "Arrow has no type for complex128"),
-        (np.zeros(3, dtype="longdouble"), "Arrow has no type for float128"),
         (np.arange(6)[::2], "dimension 0 has stride 2, and in compact row-major order has 1"),
         (np.arange(6)[::-1], "dimension 0 has stride -1"),
         (np.arange(6).reshape(2, 3).T, "dimension 1 has stride 3"),
         (np.arange(6).reshape(2, 3)[:, :2], "dimension 0 has stride 3, and in compact row-major order has 2"),
         (np.broadcast_to(np.arange(3), (2, 3)), "dimension 0 has stride 0"),
     ],
-    ids=["booleans", "complex", "long double", "steps", "backward", "transposed", "columns", "broadcast"],
+    ids=["booleans", "complex", "steps", "backward", "transposed", "columns", "broadcast"],
 )
 def test_what_is_no_array_is_refused_with_the_reason(machine, given, reason):
     why = refusal(machine.lib, given)
@@ -287,7 +301,5 @@ def test_tensors_of_a_device_come_back_as_they_were(machine, device):
     there.release()
     kind, number = tensor.__dlpack_device__()
     assert (kind, number) == (getattr(machine, device).info.device_type, getattr(machine, device).info.device_id)
-    with pytest.raises((BufferError, RuntimeError)):
-        np.from_dlpack(Tensor(export(array.copy(getattr(machine, device), schema), schema)))
     back, back_schema = take(machine.lib, tensor)
     assert to_pyarrow(back, back_schema).equals(data)
