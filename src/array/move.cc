@@ -45,6 +45,12 @@ bool can_share(const device::Device& source, const device::Device& to) {
   return source.has_addresses() == to.has_addresses() && (device::reach(source, to) & ARROWDEVICE_REACH_ACCESS) != 0;
 }
 
+// Also where sharing needs neither: whether a call is right must not hang on that.
+void check_means(const CopyOptions& options, const device::Device& source, const device::Device& to) {
+  if (options.queue != nullptr) transfer::check_queue(*options.queue, source, to);
+  if (options.pool != nullptr) transfer::check_pool(*options.pool, to);
+}
+
 transfer::CopyRequest request_of(const schema::Binding& bound, const ArrowDeviceArray& array, device::Device& source,
                                  device::Device& to, const CopyOptions& options) {
   return {.array = bound,
@@ -83,6 +89,7 @@ void move_to(ArrowDeviceArray& moved, const schema::Tree& tree, device::Device& 
   const schema::Binding bound(tree, moved.array, scratch.memory());
   auto& source = device_of(moved, options.source);
   to.check_usable();
+  check_means(options, source, to);
   if (!options.always && can_share(source, to)) {
     take(moved, to, event_for(moved, source, to, options.deadline), out);
     return;
@@ -95,6 +102,12 @@ void move_to(ArrowDeviceArray& moved, const schema::Tree& tree, device::Device& 
   owned->after = transfer::copy_array(request_of(bound, moved, source, to, options), out);
   take_all(moved, owned->array);
   device::Reaper::instance().defer(std::move(owned));
+}
+
+void check_means(const CopyOptions& options, ArrowDeviceType source, const device::Device& to) {
+  if (options.source != nullptr) return check_means(options, *options.source, to);
+  if (options.queue != nullptr) transfer::check_queue(*options.queue, source, to);
+  if (options.pool != nullptr) transfer::check_pool(*options.pool, to);
 }
 
 bool move_blocks(const ArrowDeviceArray& moved, device::Device& to, const CopyOptions& options) {

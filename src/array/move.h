@@ -20,6 +20,10 @@ void move_to(ArrowDeviceArray& moved, const ArrowSchema& schema, device::Device&
 void move_to(ArrowDeviceArray& moved, const schema::Tree& tree, device::Device& to, const CopyOptions& options,
              ArrowDeviceArray* out);
 
+// Throws EINVAL for a queue or pool that cannot serve moves of arrays that are still to come: as far as the type of
+// their device tells, 0 if not even that is known.
+void check_means(const CopyOptions& options, ArrowDeviceType source, const device::Device& to);
+
 // Whether such a move, even an asynchronous one, occupies its thread while devices work.
 bool move_blocks(const ArrowDeviceArray& moved, device::Device& to, const CopyOptions& options);
 

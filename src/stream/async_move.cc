@@ -50,6 +50,9 @@ class Passage final : public AsyncConsumer {
     for (auto& arrival : arrivals_) drop(arrival);
   }
 
+  // Throws EINVAL for options that cannot serve arrays on that type of device; 0: it is not known yet.
+  void check_means(ArrowDeviceType source) const { array::check_means(options_, source, to_); }
+
   // Each holds the other until downstream is released.
   void set_downstream(std::shared_ptr<AsyncProducer> producer) noexcept { downstream_ = std::move(producer); }
 
@@ -214,6 +217,7 @@ class Passage final : public AsyncConsumer {
 
   Item schema_item(Arrival& arrival) {
     schema_ = std::exchange(arrival.schema, {});
+    check_means(upstream_.device_type());
     tree_.emplace(schema_);
     Item item(Item::Kind::kSchema);
     schema::copy(schema_, &item.schema);
@@ -279,6 +283,8 @@ ArrowAsyncDeviceStreamHandler* move_to(ArrowAsyncDeviceStreamHandler& downstream
                                        AsyncOptions options) {
   to.check_usable();
   const auto passage = std::make_shared<Passage>(to, options);
+  constexpr ArrowDeviceType kUnknown = 0;
+  passage->check_means(kUnknown);
   const auto producer = std::make_shared<AsyncProducer>(to.type(), downstream, std::make_unique<PassageSource>(passage),
                                                         std::move(options.executor));
   auto* const handler = make_handler(passage);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stream/move_to.h"
 
+#include "array/move.h"
 #include "device/devices.h"
 #include "stream/device_stream.h"
 #include "stream/pipeline.h"
@@ -23,11 +24,18 @@ class MovedStream final : public DeviceStream {
   std::shared_ptr<Pipeline> pipeline_;
 };
 
+void check_means(const MoveOptions& options, const ArrowDeviceArrayStream& from, const device::Device& to) {
+  auto means = options.copy;
+  means.queue = options.queue.get();
+  array::check_means(means, from.device_type, to);
+}
+
 }  // namespace
 
 void move_to(ArrowDeviceArrayStream& moved, device::Device& to, const MoveOptions& options,
              ArrowDeviceArrayStream* out) {
   to.check_usable();
+  check_means(options, moved, to);
   auto stream = std::make_unique<MovedStream>(to, options);
   auto& moving = *stream;
   Publication<ArrowDeviceArrayStream> publication(std::move(stream));
@@ -36,7 +44,9 @@ void move_to(ArrowDeviceArrayStream& moved, device::Device& to, const MoveOption
 }
 
 void to_host(ArrowDeviceArrayStream& moved, const MoveOptions& options, ArrowArrayStream* out) {
-  auto stream = std::make_unique<MovedStream>(device::Devices::instance().cpu(), options);
+  auto& cpu = device::Devices::instance().cpu();
+  check_means(options, moved, cpu);
+  auto stream = std::make_unique<MovedStream>(cpu, options);
   auto& moving = *stream;
   Publication<ArrowArrayStream> publication(std::move(stream));
   moving.take(moved);

@@ -100,9 +100,7 @@ class Copy {
   // A copy in pieces submits only after pieces have arrived, and sizes of variadic buffers in host memory are read
   // before anything is submitted: a bounded wait, and every read, comes after the event.
   void wait_for_source() {
-    if (request_.pool != nullptr && &request_.pool->device() != &target()) {
-      throw Error(EINVAL, "the pool is of " + request_.pool->device().text() + ", not of " + target().text());
-    }
+    if (request_.pool != nullptr) check_pool(*request_.pool, target());
     route_.wait_for(event_of_source_, request_.deadline);
     const bool is_bounded = !route_.source_on_host() && request_.deadline.left() >= 0;
     const bool waits_between_pieces =

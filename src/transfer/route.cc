@@ -2,7 +2,9 @@
 #include "transfer/route.h"
 
 #include <cerrno>
+#include <string>
 
+#include "backend/device_types.h"
 #include "device/devices.h"
 
 namespace arrowdevice::transfer {
@@ -10,7 +12,46 @@ namespace {
 
 bool is_on_host(const device::Device& device) { return device.has_addresses() && device.is_host_readable(); }
 
+// Who does the work: the target, the source where the target is only memory to it, the CPU where both are.
+template <typename Device>
+Device& worker(Device& source, Device& target) {
+  return !is_on_host(target) ? target : !is_on_host(source) ? source : device::Devices::instance().cpu();
+}
+
+bool can_work(const device::Queue& queue, const device::Device& source, const device::Device& target) {
+  return &queue.device().backend() == &worker(source, target).backend();
+}
+
+// Where the CPU copies, a queue of either device says what to come after.
+bool may_order_host_copy(const device::Queue& queue, const device::Device& source, const device::Device& target) {
+  const auto* backend = &queue.device().backend();
+  return is_on_host(source) && is_on_host(target) && (backend == &source.backend() || backend == &target.backend());
+}
+
+[[noreturn]] void refuse(const device::Queue& chosen, const std::string& source, const device::Device& target) {
+  throw Error(EINVAL, "a queue of " + chosen.device().text() + " cannot copy" +
+                          (source.empty() ? source : " from " + source) + " to " + target.text());
+}
+
 }  // namespace
+
+void check_queue(const device::Queue& chosen, const device::Device& source, const device::Device& target) {
+  if (can_work(chosen, source, target) || may_order_host_copy(chosen, source, target)) return;
+  refuse(chosen, source.text(), target);
+}
+
+void check_queue(const device::Queue& chosen, ArrowDeviceType source, const device::Device& target) {
+  constexpr ArrowDeviceType kUnknown = 0;
+  const auto& backend = chosen.device().backend();
+  if (&backend == &target.backend()) return;
+  if (is_on_host(target) && (source == kUnknown || backend.serves(source))) return;
+  refuse(chosen, source == kUnknown ? std::string() : backend::device_type_text(source), target);
+}
+
+void check_pool(const device::Pool& pool, const device::Device& target) {
+  if (&pool.device() == &target) return;
+  throw Error(EINVAL, "the pool is of " + pool.device().text() + ", not of " + target.text());
+}
 
 Route::Route(device::Device& source, device::Device& target, device::Queue* chosen)
     : source_(source),
@@ -25,26 +66,15 @@ Route::Route(device::Device& source, device::Device& target, device::Queue* chos
     lease = device::QueueLease(device);
     return lease.get();
   };
-  // Who does the work: the target, the source where the target is only memory to it, the CPU where both are.
-  auto& worker = !target_on_host_ ? target : !source_on_host_ ? source : device::Devices::instance().cpu();
-  const bool fits = chosen != nullptr && &chosen->device().backend() == &worker.backend();
-  if (chosen != nullptr && !fits && !may_order_host_copy(*chosen)) {
-    throw Error(EINVAL, "a queue of " + chosen->device().text() + " cannot copy from " + source.text() + " to " +
-                            target.text());
-  }
-  target_queue_ = fits ? chosen : take(worker, leases_[0]);
+  if (chosen != nullptr) check_queue(*chosen, source, target);
+  const bool fits = chosen != nullptr && can_work(*chosen, source, target);
+  target_queue_ = fits ? chosen : take(worker(source, target), leases_[0]);
   source_queue_ = is_staged_ ? take(source, leases_[1]) : target_queue_;
   if (chosen != nullptr && !fits) comes_after_ = chosen;
 }
 
 bool Route::is_staged(const device::Device& source, const device::Device& target) {
   return !is_on_host(source) && !is_on_host(target) && (device::reach(source, target) & ARROWDEVICE_REACH_COPY) == 0;
-}
-
-// Where the CPU copies, a queue of either device says what to come after.
-bool Route::may_order_host_copy(const device::Queue& queue) const noexcept {
-  const auto* backend = &queue.device().backend();
-  return source_on_host_ && target_on_host_ && (backend == &source_.backend() || backend == &target_.backend());
 }
 
 void Route::wait_for(const device::ForeignEvent& event, const Deadline& deadline) {

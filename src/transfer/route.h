@@ -5,13 +5,23 @@
 #include "base/deadline.h"
 #include "device/device.h"
 #include "device/event.h"
+#include "device/pool.h"
 #include "device/queue.h"
 
 namespace arrowdevice::transfer {
 
+// Throws EINVAL for a queue of the application's that can do nothing for a copy from `source` to `target`.
+void check_queue(const device::Queue& chosen, const device::Device& source, const device::Device& target);
+
+// The same of copies that are still to come: as far as the type of the source tells, 0 if not even that is known.
+void check_queue(const device::Queue& chosen, ArrowDeviceType source, const device::Device& target);
+
+// Throws EINVAL for a pool of another device.
+void check_pool(const device::Pool& pool, const device::Device& target);
+
 class Route {
  public:
-  // `chosen` is the application's queue or NULL. Throws EINVAL for one that can do nothing here.
+  // `chosen` is the application's queue or NULL. Throws EINVAL as check_queue() does.
   Route(device::Device& source, device::Device& target, device::Queue* chosen);
 
   device::Device& source() const noexcept { return source_; }
@@ -43,8 +53,6 @@ class Route {
   void abandon() noexcept;
 
  private:
-  bool may_order_host_copy(const device::Queue& queue) const noexcept;
-
   device::Device& source_;
   device::Device& target_;
   const device::DeviceUse uses_[2];

@@ -76,6 +76,14 @@ TEST_CASE("a pool or queue of another device than the copy's is refused") {
       refused(EINVAL, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), sim(0), &options, out.out());
   CHECK(contains(said, "a queue of cpu:0 cannot copy from cpu:0 to ext_dev:0"));
   CHECK(out.released());
+  // Also where sharing would need neither.
+  Array there = copy(sample, sim(0));
+  refused(EINVAL, arrowdevice_array_move_to, there.get(), sample.schema.get(), sim(0), &options, out.out());
+  options = copy_options();
+  options.pool = default_pool(sim(1));
+  refused(EINVAL, arrowdevice_array_move_to, there.get(), sample.schema.get(), sim(0), &options, out.out());
+  CHECK_FALSE(there.released());
+  CHECK(out.released());
   CHECK(control::refused() == 0);
 }
 

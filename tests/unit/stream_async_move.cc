@@ -283,4 +283,41 @@ TEST_CASE("what cannot be moved between handlers is refused") {
   handler->release(handler);
 }
 
+TEST_CASE("a queue or a pool that can never serve is refused at once, and downstream is not called") {
+  begin();
+  const Queue on_cpu = make_queue(cpu());
+  auto consumer = std::make_shared<Consumer>();
+  ArrowAsyncDeviceStreamHandler* const downstream = handler_of(consumer);
+  ArrowAsyncDeviceStreamHandler* upstream = nullptr;
+  auto options = async_options();
+  options.queue = on_cpu.get();
+  std::string why = refused(EINVAL, arrowdevice_async_move_to, downstream, sim(0), &options, &upstream);
+  CHECK(contains(why, "a queue of cpu:0 cannot copy to ext_dev:0"));
+  options.source_device = sim(1);
+  why = refused(EINVAL, arrowdevice_async_move_to, downstream, sim(0), &options, &upstream);
+  CHECK(contains(why, "a queue of cpu:0 cannot copy from ext_dev:1 to ext_dev:0"));
+  options = async_options();
+  options.pool = default_pool(sim(1));
+  why = refused(EINVAL, arrowdevice_async_move_to, downstream, sim(0), &options, &upstream);
+  CHECK(contains(why, "the pool is of ext_dev:1, not of ext_dev:0"));
+  CHECK(upstream == nullptr);
+  CHECK(consumer->calls() == "");
+  downstream->release(downstream);
+}
+
+TEST_CASE("a queue that cannot serve the producer's device is an error before the first array") {
+  begin();
+  const Queue on_sim = make_queue(sim(0));
+  auto consumer = std::make_shared<Consumer>();
+  auto options = async_options();
+  options.queue = on_sim.get();  // of the producer, as far as is known yet
+  Hand hand(before(handler_of(consumer), cpu(), options));
+  hand.schema(field("i"));
+  consumer->wait_for_release();
+  CHECK(consumer->calls() == "XR");
+  CHECK(consumer->code == EINVAL);
+  CHECK(contains(consumer->text, "a queue of ext_dev:0 cannot copy from cpu to cpu:0"));
+  hand.release();
+}
+
 }  // namespace

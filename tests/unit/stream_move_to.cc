@@ -234,6 +234,45 @@ TEST_CASE("options of a moving stream are checked, and a stream that is refused 
   refused(EINVAL, arrowdevice_stream_move_to, released.get(), sim(0), nullptr, out.out());
 }
 
+TEST_CASE("a stream is refused at once a queue or a pool that can never serve it, and stays the caller's") {
+  begin();
+  const Sample sample(field("i"), {.rows = 21});
+  const Queue on_cpu = make_queue(cpu());
+  const Queue on_sim = make_queue(sim(0));
+  auto producer = batches_of(sample, kRows);
+  DeviceStream stream = stream_of(producer);
+  DeviceStream out;
+  HostStream host;
+
+  auto options = stream_options();
+  options.queue = on_cpu.get();
+  std::string why = refused(EINVAL, arrowdevice_stream_move_to, stream.get(), sim(0), &options, out.out());
+  CHECK(contains(why, "cpu:0"));
+  CHECK(contains(why, "ext_dev:0"));
+  options.queue = on_sim.get();  // neither where the batches are nor where they go
+  why = refused(EINVAL, arrowdevice_stream_to_host, stream.get(), &options, host.out());
+  CHECK(contains(why, "a queue of ext_dev:0 cannot copy from cpu to cpu:0"));
+  options.source_device = cpu();
+  why = refused(EINVAL, arrowdevice_stream_to_host, stream.get(), &options, host.out());
+  CHECK(contains(why, "a queue of ext_dev:0 cannot copy from cpu:0 to cpu:0"));
+  options = stream_options();
+  options.pool = default_pool(sim(1));
+  why = refused(EINVAL, arrowdevice_stream_move_to, stream.get(), sim(0), &options, out.out());
+  CHECK(contains(why, "the pool is of ext_dev:1, not of ext_dev:0"));
+  refused(EINVAL, arrowdevice_stream_to_host, stream.get(), &options, host.out());
+
+  CHECK(out.released());
+  CHECK(host.released());
+  CHECK(producer->releases == 0);
+  CHECK(producer->calls == 0);
+  CHECK(difference_of_rest(sample, kRows, stream) == "");
+  // From a device to the CPU, the queue is the source's.
+  options = stream_options();
+  options.queue = on_sim.get();
+  host = to_host(stream_of(batches_of(sample, kRows, sim(0)), ARROW_DEVICE_EXT_DEV), options);
+  CHECK(difference_of_rest(sample, kRows, host) == "");
+}
+
 TEST_CASE("a stream copies with its queue, into its pool, as its flags say") {
   begin();
   const Sample sample(field("l"), {.rows = 21});
