@@ -98,7 +98,9 @@ int fill_from_current_exception(arrowdevice_error* out) noexcept {
       });
 }
 
-Failure::Failure(int code, std::string_view text) noexcept : code_(code) {
+Failure::Failure(int code, std::string_view text, std::string_view backend, int native_code) noexcept
+    : code_(code), native_code_(native_code) {
+  copy_text(backend_, sizeof backend_, backend);
   try {
     text_ = std::make_shared<const std::string>(text);
   } catch (const std::bad_alloc&) {
@@ -108,11 +110,14 @@ Failure::Failure(int code, std::string_view text) noexcept : code_(code) {
 
 Failure Failure::current() noexcept {
   Failure failure;
-  tell_current_exception(
-      [&](int code, int, std::string_view, std::string_view message) noexcept { failure = Failure(code, message); });
+  tell_current_exception([&](int code, int native_code, std::string_view backend, std::string_view message) noexcept {
+    failure = Failure(code, message, backend, native_code);
+  });
   return failure;
 }
 
-void Failure::raise() const { throw Error(code_, text_ != nullptr ? *text_ : std::strerror(code_)); }
+void Failure::raise() const {
+  throw Error(code_, text_ != nullptr ? *text_ : std::strerror(code_), backend_, native_code_);
+}
 
 }  // namespace arrowdevice

@@ -42,17 +42,20 @@ void fill_error(arrowdevice_error* out, int code, int native_code, std::string_v
 int fill_from_current_exception(arrowdevice_error* out) noexcept;
 
 // A failure that is told later, perhaps more than once. None of it throws: where memory is exhausted the text is lost,
-// and the code stays.
+// and the rest stays.
 class Failure {
  public:
   Failure() = default;  // nothing has failed
-  Failure(int code, std::string_view text) noexcept;
+  Failure(int code, std::string_view text) noexcept : Failure(code, text, {}, 0) {}
+  Failure(int code, std::string_view text, std::string_view backend, int native_code) noexcept;
 
   // Of the exception that is being handled.
   static Failure current() noexcept;
 
   explicit operator bool() const noexcept { return code_ != 0; }
   int code() const noexcept { return code_; }
+  int native_code() const noexcept { return native_code_; }
+  const char* backend() const noexcept { return backend_; }
   const char* text() const noexcept { return text_ != nullptr && !text_->empty() ? text_->c_str() : nullptr; }
 
   // As an Error.
@@ -60,6 +63,8 @@ class Failure {
 
  private:
   int code_ = 0;
+  int native_code_ = 0;
+  char backend_[sizeof arrowdevice_error::backend] = "";
   std::shared_ptr<const std::string> text_;
 };
 

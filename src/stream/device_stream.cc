@@ -5,8 +5,6 @@
 #include <cerrno>
 #include <type_traits>
 
-#include "base/error.h"
-
 namespace arrowdevice::stream {
 namespace {
 
@@ -100,6 +98,16 @@ void publish_on(ArrowDeviceType type, Publication<ArrowDeviceArrayStream>& publi
                 ArrowDeviceArrayStream* out) noexcept {
   publication.publish(out);
   out->device_type = type;
+}
+
+const Failure* last_failure(ArrowDeviceArrayStream& stream) noexcept {
+  using Handed = Publication<ArrowDeviceArrayStream>::Handed;
+  return stream.release == Handed::release ? &Handed::of(&stream).last : nullptr;
+}
+
+const Failure* last_failure(ArrowArrayStream& stream) noexcept {
+  using Handed = Publication<ArrowArrayStream>::Handed;
+  return stream.release == Handed::release ? &Handed::of(&stream).last : nullptr;
 }
 
 bool cancel(ArrowDeviceArrayStream& stream) noexcept {

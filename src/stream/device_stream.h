@@ -6,6 +6,8 @@
 
 #include <memory>
 
+#include "base/error.h"
+
 namespace arrowdevice::stream {
 
 // One consumer's thread at a time is in schema() and next(); cancel() may come from any. Destroyed with its release.
@@ -36,12 +38,18 @@ class Publication {
  private:
   struct Handed;
   friend bool cancel(ArrowDeviceArrayStream& stream) noexcept;
+  friend const Failure* last_failure(ArrowDeviceArrayStream& stream) noexcept;
+  friend const Failure* last_failure(ArrowArrayStream& stream) noexcept;
 
   std::unique_ptr<Handed> handed_;
 };
 
 void publish_on(ArrowDeviceType type, Publication<ArrowDeviceArrayStream>& publication,
                 ArrowDeviceArrayStream* out) noexcept;
+
+// What get_last_error of a stream of the library tells of, whole; NULL for a stream of someone else.
+const Failure* last_failure(ArrowDeviceArrayStream& stream) noexcept;
+const Failure* last_failure(ArrowArrayStream& stream) noexcept;
 
 // Makes next() of a stream of the library answer ECANCELED; false for a stream of someone else.
 bool cancel(ArrowDeviceArrayStream& stream) noexcept;

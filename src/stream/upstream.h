@@ -8,12 +8,14 @@
 #include <utility>
 
 #include "base/error.h"
+#include "stream/device_stream.h"
 
 namespace arrowdevice::stream {
 
-// What a producer's callback said when it failed, with its text if it has one.
+// What a producer's callback said when it failed, with its text if it has one; all of it where that was this library.
 template <typename Stream>
 [[noreturn]] void throw_producers_error(Stream& stream, int code, const char* call) {
+  if (const Failure* const own = last_failure(stream)) own->raise();
   const char* said = stream.get_last_error(&stream);
   throw Error(code, said != nullptr ? std::string(said) : format("%s of the stream failed with errno %d", call, code));
 }

@@ -273,6 +273,41 @@ TEST_CASE("a stream is refused at once a queue or a pool that can never serve it
   CHECK(difference_of_rest(sample, kRows, host) == "");
 }
 
+TEST_CASE("what failed in a stream of the library is told whole, also through streams around it") {
+  begin();
+  const Sample sample(field("l"), {.rows = 21});
+  for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}}) {
+    DeviceStream stream = move_to(stream_of(batches_of(sample, kRows)), sim(0), stream_options(flags));
+    HostStream home = to_host(std::move(stream), stream_options(flags));  // a stream of the library reads another
+    must(arrowdevice_stream_from_host, home.get(), stream.out());
+    control::fail_next("copy");
+    arrowdevice_error error{};
+    int code = 0;
+    while (code == 0) {
+      Array batch;
+      code = arrowdevice_stream_next(stream.get(), batch.out(), &error);
+      REQUIRE((code != 0 || !batch.released()));
+    }
+    for (int again = 0; again < 2; ++again) {
+      CHECK(error.code == EIO);
+      CHECK(std::string(error.backend) == "sim");
+      CHECK(error.native_code == -EIO);
+      CHECK(std::string(error.message) == "copy: a failure that was asked for");
+      error = {};
+      CHECK(arrowdevice_stream_next(stream.get(), Array().out(), &error) == EIO);
+    }
+  }
+  // A producer's own error has no more than its text.
+  auto producer = std::make_shared<Producer>(field("i"));
+  producer->schema_code = EACCES;
+  DeviceStream stream = move_to(stream_of(producer), sim(0));
+  arrowdevice_error error = untouched_error();
+  CHECK(arrowdevice_stream_schema(stream.get(), Owned<ArrowSchema>().out(), &error) == EACCES);
+  CHECK(std::string(error.backend).empty());
+  CHECK(error.native_code == 0);
+  CHECK(std::string(error.message) == "no schema today");
+}
+
 TEST_CASE("a stream copies with its queue, into its pool, as its flags say") {
   begin();
   const Sample sample(field("l"), {.rows = 21});
