@@ -2,9 +2,11 @@
 // A queue as the program holds it: a lane of a device's engine. Several queues, wrapped ones, may share a lane.
 #pragma once
 
+#include <cerrno>
 #include <memory>
 #include <utility>
 
+#include "base/error.h"
 #include "sim/copy.h"
 #include "sim/device.h"
 #include "sim/engine.h"
@@ -19,9 +21,19 @@ class Queue {
     count();
   }
 
-  // An application's queue on that lane, which it calls `native`: NULL is the device's default queue.
-  Queue(std::shared_ptr<Device> device, std::shared_ptr<Lane> lane, void* native)
-      : device_(std::move(device)), lane_(std::move(lane)), borrowed_(true), native_(native) {
+  // An application's queue, which it calls `native`.
+  Queue(std::shared_ptr<Device> device, const std::shared_ptr<Queue>& application, void* native)
+      : device_(std::move(device)),
+        lane_(application->lane()),
+        borrowed_(true),
+        native_(native),
+        application_(application) {
+    count();
+  }
+
+  // The device's default queue, which the application calls NULL.
+  Queue(std::shared_ptr<Device> device, std::shared_ptr<Lane> lane)
+      : device_(std::move(device)), lane_(std::move(lane)), borrowed_(true), native_(nullptr) {
     count();
   }
 
@@ -63,12 +75,18 @@ class Queue {
     });
   }
 
-  void submit(Work work) { device_->engine().submit(lane_, std::move(work)); }
+  void submit(Work work) {
+    if (native_ != nullptr && application_.expired()) {
+      throw Error(EINVAL, format("%p, which was wrapped, has been destroyed by the application", native_));
+    }
+    device_->engine().submit(lane_, std::move(work));
+  }
 
   const std::shared_ptr<Device> device_;
   const std::shared_ptr<Lane> lane_;
   const bool borrowed_;
   void* const native_;
+  const std::weak_ptr<Queue> application_;  // of `native_`
 };
 
 }  // namespace arrowdevice::sim

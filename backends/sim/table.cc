@@ -244,16 +244,17 @@ int queue_wrap(void* device, const arrowdevice_native_queue* native, void** queu
   return call(Function::queue_wrap, error, [&](Simulation& sim) {
     auto owner = sim.devices.get(device);
     owner->engine().check_not_lost();
-    auto lane = owner->default_lane();
-    if (native->queue != nullptr) {
-      const auto wrapped = sim.queues.get(native->queue);
-      if (wrapped->device() != owner) {
-        throw Error(EINVAL, format("%p is a queue of %s, not of %s", native->queue, wrapped->device()->name().c_str(),
-                                   owner->name().c_str()));
-      }
-      lane = wrapped->lane();
+    if (native->queue == nullptr) {
+      auto lane = owner->default_lane();
+      *queue = sim.queues.add(std::make_shared<Queue>(std::move(owner), std::move(lane)));
+      return;
     }
-    *queue = sim.queues.add(std::make_shared<Queue>(std::move(owner), std::move(lane), native->queue));
+    const auto wrapped = sim.queues.get(native->queue);
+    if (wrapped->device() != owner) {
+      throw Error(EINVAL, format("%p is a queue of %s, not of %s", native->queue, wrapped->device()->name().c_str(),
+                                 owner->name().c_str()));
+    }
+    *queue = sim.queues.add(std::make_shared<Queue>(std::move(owner), wrapped, native->queue));
   });
 }
 

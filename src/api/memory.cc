@@ -83,7 +83,11 @@ ARROWDEVICE_API int arrowdevice_queue_finish(arrowdevice_queue* queue, int64_t t
   });
 }
 
-ARROWDEVICE_API void arrowdevice_queue_destroy(arrowdevice_queue* queue) { delete queue; }
+// Streams may hold the queue as well.
+ARROWDEVICE_API void arrowdevice_queue_destroy(arrowdevice_queue* queue) {
+  if (queue != nullptr && queue->queue.use_count() > 1) queue->queue->give_native_back();
+  delete queue;
+}
 
 ARROWDEVICE_API int arrowdevice_pool_create(arrowdevice_device* device, const arrowdevice_pool_options* options,
                                             arrowdevice_pool** out, arrowdevice_error* error) {
@@ -134,7 +138,7 @@ ARROWDEVICE_API int arrowdevice_buffer_allocate(arrowdevice_device* device, arro
     const auto pool = pool_or_null != nullptr ? api::share(pool_or_null) : of.pool();
     if (&pool->device() != &of)
       throw Error(EINVAL, "the pool is of " + pool->device().text() + ", not of " + of.text());
-    const auto* const queue = api::queue_or_null(queue_or_null);
+    auto* const queue = api::queue_or_null(queue_or_null);
     if (queue != nullptr && &queue->device() != &of) {
       throw Error(EINVAL, "the queue is of " + queue->device().text() + ", not of " + of.text());
     }

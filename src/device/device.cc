@@ -76,7 +76,7 @@ void Device::check_usable() const {
   throw Error(ENODEV, text() + " cannot be used any more: exit has begun");
 }
 
-void* Device::driver_allocate(const Queue* queue, int64_t size) {
+void* Device::driver_allocate(Queue* queue, int64_t size) {
   check_usable();
   void* buffer = nullptr;
   const auto lock = queue != nullptr ? queue->lock() : std::unique_lock<std::mutex>();

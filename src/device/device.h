@@ -62,7 +62,7 @@ class Device {
   Counters& counters() const noexcept { return counters_; }
 
   // Memory from the driver itself, `size` > 0 bytes at the device's alignment.
-  void* driver_allocate(const Queue* queue, int64_t size);
+  void* driver_allocate(Queue* queue, int64_t size);
   void driver_deallocate(void* buffer) noexcept;
 
   // The pool that copies use when no other is named. Made at first use.

@@ -88,7 +88,7 @@ Pool::~Pool() {
 
 bool Pool::may_call_out() const noexcept { return device_.is_usable() && !process::exit_has_begun(); }
 
-Allocation Pool::allocate(const Queue* queue, int64_t size) {
+Allocation Pool::allocate(Queue* queue, int64_t size) {
   const int64_t capacity = size_class(size);
   Block block = take_kept(capacity);
   if (block.buffer == nullptr) {
@@ -141,7 +141,7 @@ void Pool::reserve(int64_t capacity) {
   stats_.peak = std::max(stats_.peak, stats_.used + stats_.kept);
 }
 
-void* Pool::ask_driver(const Queue* queue, int64_t capacity) {
+void* Pool::ask_driver(Queue* queue, int64_t capacity) {
   try {
     return ask_driver_once(queue, capacity);
   } catch (const Error& e) {
@@ -152,13 +152,14 @@ void* Pool::ask_driver(const Queue* queue, int64_t capacity) {
   return ask_driver_once(queue, capacity);
 }
 
-void* Pool::ask_driver_once(const Queue* queue, int64_t capacity) {
+void* Pool::ask_driver_once(Queue* queue, int64_t capacity) {
   if (options_.allocate == nullptr) return device_.driver_allocate(queue, capacity);
   device_.check_usable();
-  void* native_queue = nullptr;
-  if (queue != nullptr && device_.backend().table().queue_native != nullptr) native_queue = queue->native().queue;
+  std::optional<Queue::NativeUse> native_queue;
+  if (queue != nullptr && device_.backend().table().queue_native != nullptr) native_queue.emplace(*queue);
   void* buffer = nullptr;
-  const int code = options_.allocate(options_.user, capacity, device_.info().buffer_alignment, native_queue, &buffer);
+  const int code = options_.allocate(options_.user, capacity, device_.info().buffer_alignment,
+                                     native_queue ? native_queue->queue() : nullptr, &buffer);
   if (code != 0 || buffer == nullptr) {
     throw Error(code != 0 ? code : ENOMEM, format("the application's allocator gave no memory (%lld bytes on %s)",
                                                   static_cast<long long>(capacity), device_.text().c_str()));

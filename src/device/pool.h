@@ -87,7 +87,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
 
   // `size` > 0 bytes. `queue`: where it is used first; may be NULL. When the device is full, what is kept is given back
   // and the driver asked once more.
-  Allocation allocate(const Queue* queue, int64_t size);
+  Allocation allocate(Queue* queue, int64_t size);
 
   // Gives all that is kept back to the driver.
   void trim() noexcept;
@@ -105,8 +105,8 @@ class Pool : public std::enable_shared_from_this<Pool> {
 
   Block take_kept(int64_t capacity);
   void reserve(int64_t capacity);
-  void* ask_driver(const Queue* queue, int64_t capacity);
-  void* ask_driver_once(const Queue* queue, int64_t capacity);
+  void* ask_driver(Queue* queue, int64_t capacity);
+  void* ask_driver_once(Queue* queue, int64_t capacity);
   void give_back(Block& block) noexcept;
   bool keep(Block& block, KeptList& evicted);
   void to_driver(const Block& block) noexcept;

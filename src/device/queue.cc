@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <new>
+#include <utility>
 
 #include "base/log.h"
 
@@ -47,19 +48,50 @@ std::shared_ptr<Queue> Queue::wrap(Device& device, const arrowdevice_native_queu
 }
 
 Queue::~Queue() {
-  if (device_.is_usable()) device_.backend().table().queue_destroy(handle_);
+  if (handle_ != nullptr && device_.is_usable()) device_.backend().table().queue_destroy(handle_);
 }
 
-arrowdevice_native_queue Queue::native() const {
+arrowdevice_native_queue Queue::native() {
   const auto& backend = device_.backend();
   backend.require("queue_native", backend.table().queue_native);
   device_.check_usable();
   arrowdevice_native_queue out{};
   out.struct_size = sizeof out;
-  backend.call("queue_native", backend.table().queue_native, handle_, &out);
   const std::lock_guard lock(mutex_);
+  backend.call("queue_native", backend.table().queue_native, usable_handle(), &out);
   is_known_outside_ = true;
   return out;
+}
+
+void Queue::give_native_back() noexcept {
+  if (!is_wrapped_ || !device_.is_usable()) return;
+  const std::unique_lock nobody_uses_it(native_uses_);
+  const std::lock_guard lock(mutex_);
+  if (handle_ == nullptr) return;
+  try {
+    record_here();
+  } catch (...) {
+    lost_ = Failure::current();
+  }
+  device_.backend().table().queue_destroy(std::exchange(handle_, nullptr));
+  is_known_outside_ = false;
+}
+
+// Needs the lock.
+void* Queue::usable_handle() {
+  if (lost_) lost_.raise();
+  if (handle_ != nullptr) return handle_;
+  const auto& backend = device_.backend();
+  void* made = nullptr;
+  backend.call("queue_create", backend.table().queue_create, device_.handle(), &made);
+  try {
+    backend.call("queue_wait_event", backend.table().queue_wait_event, made, last_->handle());
+  } catch (...) {
+    backend.table().queue_destroy(made);
+    throw;
+  }
+  handle_ = made;
+  return handle_;
 }
 
 void Queue::copy(std::span<const arrowdevice_backend_region> regions) {
@@ -67,7 +99,7 @@ void Queue::copy(std::span<const arrowdevice_backend_region> regions) {
   device_.check_usable();
   const std::lock_guard lock(mutex_);
   has_new_work_ = true;
-  device_.backend().call("copy", device_.backend().table().copy, handle_, regions.data(),
+  device_.backend().call("copy", device_.backend().table().copy, usable_handle(), regions.data(),
                          static_cast<int64_t>(regions.size()));
   // Counted once the driver has taken them: any sizes may have been asked for.
   int64_t in = 0;
@@ -85,10 +117,16 @@ void Queue::copy(std::span<const arrowdevice_backend_region> regions) {
 
 std::shared_ptr<Event> Queue::record() {
   device_.check_usable();
-  const auto& table = device_.backend().table();
   const std::lock_guard lock(mutex_);
+  const bool is_at_end = handle_ == nullptr && !has_new_work_ && !lost_;  // given back, with an event behind it
+  return is_at_end ? last_ : record_here();
+}
+
+// Needs the lock.
+std::shared_ptr<Event> Queue::record_here() {
+  const auto& table = device_.backend().table();
   void* handle = nullptr;
-  device_.backend().call("event_record", table.event_record, handle_, &handle);
+  device_.backend().call("event_record", table.event_record, usable_handle(), &handle);
   Counters::add(device_.counters().events, 1);
   try {
     last_ = std::make_shared<Event>(device_, handle);
@@ -105,7 +143,8 @@ void Queue::wait_for(const Event& event) {
   const std::lock_guard lock(mutex_);
   has_new_work_ = true;
   may_wait_for_others_ = true;
-  device_.backend().call("queue_wait_event", device_.backend().table().queue_wait_event, handle_, event.handle());
+  device_.backend().call("queue_wait_event", device_.backend().table().queue_wait_event, usable_handle(),
+                         event.handle());
 }
 
 // A new event is pending for a moment even where nothing is left to do, and would make each poll say so.
@@ -156,7 +195,7 @@ bool Queue::drain_without_memory() noexcept {
   void* handle = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    if (device_.backend().table().event_record(handle_, &handle, &unseen) != 0) return false;
+    if (handle_ == nullptr || device_.backend().table().event_record(handle_, &handle, &unseen) != 0) return false;
   }
   return wait_until_over(Event(device_, handle));
 }

@@ -4,8 +4,10 @@
 
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <span>
 
+#include "base/error.h"
 #include "device/device.h"
 #include "device/event.h"
 
@@ -21,8 +23,27 @@ class Queue {
   Queue& operator=(const Queue&) = delete;
 
   Device& device() const noexcept { return device_; }
+
+  // Only under lock(). NULL, which is any queue, where the application has taken its queue back.
   void* handle() const noexcept { return handle_; }
-  arrowdevice_native_queue native() const;
+
+  arrowdevice_native_queue native();
+
+  // The vendor's handle for a function of the application's, which may use it as long as this lives: until then a
+  // wrapped queue is not given back.
+  class NativeUse {
+   public:
+    explicit NativeUse(Queue& queue) : use_(queue.native_uses_), native_(queue.native()) {}
+    void* queue() const noexcept { return native_.queue; }
+
+   private:
+    std::shared_lock<std::shared_mutex> use_;
+    arrowdevice_native_queue native_;
+  };
+
+  // The application takes its own queue back, which is never touched again once this returns. What others queue here
+  // later goes to a queue of the library, behind what was queued so far. Does nothing for the library's own.
+  void give_native_back() noexcept;
 
   // Whether it is the application's own, which may mean another one on another thread, as a vendor's default stream of
   // the calling thread does.
@@ -60,7 +81,7 @@ class Queue {
   bool drain() noexcept;
 
   // For driver calls that name the queue beside those of this class.
-  std::unique_lock<std::mutex> lock() const {
+  std::unique_lock<std::mutex> lock() {
     std::unique_lock lock(mutex_);
     has_new_work_ = true;
     return lock;
@@ -68,10 +89,12 @@ class Queue {
 
  private:
   Queue(Device& device, void* handle, bool is_wrapped) noexcept
-      : device_(device), handle_(handle), is_wrapped_(is_wrapped), is_known_outside_(is_wrapped) {}
+      : device_(device), is_wrapped_(is_wrapped), handle_(handle), is_known_outside_(is_wrapped) {}
 
   static std::shared_ptr<Queue> take_over(Device& device, void* handle, bool is_wrapped);
 
+  void* usable_handle();
+  std::shared_ptr<Event> record_here();
   std::shared_ptr<Event> last() const noexcept;
   bool drain_without_memory() noexcept;
 
@@ -79,13 +102,15 @@ class Queue {
   std::shared_ptr<Event> end() const noexcept;
 
   Device& device_;
-  void* const handle_;
   const bool is_wrapped_;
-  mutable std::mutex mutex_;  // guards all below
+  std::shared_mutex native_uses_;  // before mutex_; held alone to give the native queue back
+  mutable std::mutex mutex_;       // guards all below
+  void* handle_;                   // NULL: given back, and not needed since
+  Failure lost_;                   // set: what was queued before it was given back cannot be waited for
   std::shared_ptr<Event> last_;
-  mutable bool has_new_work_ = false;  // since `last_` was recorded, or at all
+  bool has_new_work_ = false;  // since `last_` was recorded, or at all
   bool may_wait_for_others_ = false;
-  mutable bool is_known_outside_;  // where work may be queued that is not seen here
+  bool is_known_outside_;  // where work may be queued that is not seen here
 };
 
 }  // namespace arrowdevice::device

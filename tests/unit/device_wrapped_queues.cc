@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queues of the application: once arrowdevice_queue_destroy() has returned, the application may destroy its own. The
+// simulated backend refuses, and counts, whatever touches one that is gone.
+#include <algorithm>
+
+#include "stream_handler.h"
+
+namespace {
+
+using namespace stream_test;  // NOLINT: what every line of these tests is written with
+
+// A queue that the application made itself, and the library's name for it.
+struct Wrapped {
+  Wrapped() : application(make_queue(sim(0))) {
+    native.struct_size = sizeof native;
+    must(arrowdevice_queue_native, application.get(), &native);
+    arrowdevice_queue* made = nullptr;
+    must(arrowdevice_queue_wrap, sim(0), &native, &made);
+    queue.reset(made);
+  }
+
+  // As a program does it: one right after the other.
+  void destroy() {
+    queue.reset();
+    application.reset();
+  }
+
+  Queue application;
+  arrowdevice_native_queue native{};
+  Queue queue;
+};
+
+// Holds up what is queued on a queue later, until it is set.
+struct Gate {
+  explicit Gate(const Sample& sample) {
+    Owned<ArrowArray> plain(copy(sample, sim(0)).take().array);
+    must(arrowdevice_array_export_event, sim(0), plain.get(), event.sync_event(), nullptr, nullptr, array.out());
+  }
+
+  void before(const Queue& queue) { must(arrowdevice_array_wait_on, array.get(), nullptr, queue.get()); }
+
+  control::UserEvent event;
+  Array array;
+};
+
+void check_untouched() {
+  must(arrowdevice_quiesce, -1);
+  CHECK(control::refused() == 0);
+  for (const auto& refusal : control::refusals()) CHECK(refusal == "");
+}
+
+TEST_CASE("a stream goes on without a wrapped queue that was destroyed, behind what was queued on it") {
+  begin();
+  const Sample sample(mixed_batch(), {.rows = 60});
+  for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}}) {
+    Gate gate(sample);
+    Wrapped wrapped;
+    auto options = stream_options(flags, 2);
+    options.queue = wrapped.queue.get();
+    DeviceStream stream = move_to(stream_of(batches_of(sample, kRows)), sim(0), options);
+    const Array first = next(stream);
+    gate.before(wrapped.application);
+    wrapped.destroy();
+    std::vector<Array> later;
+    for (int i = 0; i < 4; ++i) later.push_back(next(stream));
+    CHECK(is_ready(*later.back()) == 0);  // the application's work comes first
+    gate.event.set();
+    CHECK(difference(sample, *first) == "");
+    for (int i = 0; i < 4; ++i) CHECK(difference(sample, *later[static_cast<size_t>(i)], (i + 1) * kRows) == "");
+    CHECK(difference_of_rest(sample, kRows, stream, 5 * kRows) == "");
+    stream.reset();
+    check_untouched();
+  }
+}
+
+TEST_CASE("a stream that was given a wrapped queue before its first batch does not need it") {
+  begin();
+  const Sample sample(field("l"), {.rows = 21});
+  Wrapped wrapped;
+  auto options = stream_options();
+  options.queue = wrapped.queue.get();
+  DeviceStream there = move_to(stream_of(batches_of(sample, kRows)), sim(0), options);
+  HostStream back = to_host(stream_of(batches_of(sample, kRows, sim(0)), ARROW_DEVICE_EXT_DEV), options);
+  wrapped.destroy();
+  CHECK(difference_of_rest(sample, kRows, there) == "");
+  CHECK(difference_of_rest(sample, kRows, back) == "");
+  check_untouched();
+}
+
+TEST_CASE("an async stream goes on without a wrapped queue that was destroyed") {
+  begin();
+  const Sample sample(field("l"), {.rows = 21});
+  Wrapped wrapped;
+  auto options = async_options();
+  options.queue = wrapped.queue.get();
+  ArrowAsyncDeviceStreamHandler *collecting = nullptr, *moving = nullptr;
+  DeviceStream stream;
+  must(arrowdevice_async_collect, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, nullptr, &collecting, stream.out());
+  must(arrowdevice_async_move_to, collecting, sim(0), &options, &moving);
+  wrapped.destroy();
+  DeviceStream produced = stream_of(batches_of(sample, kRows));
+  must(arrowdevice_async_produce, produced.get(), moving, nullptr);
+  CHECK(difference_of_rest(sample, kRows, stream) == "");
+  stream.reset();
+  check_untouched();
+}
+
+TEST_CASE("an allocator of the application is never given the handle of a wrapped queue that was destroyed") {
+  begin();
+  const Sample sample(field("l"), {.rows = 21});
+  arrowdevice_native_device device{};
+  device.struct_size = sizeof device;
+  must(arrowdevice_device_native, sim(0), &device);
+  struct Seen {
+    void* device;
+    std::vector<void*> queues;
+  } seen{device.device, {}};
+  auto allocating = pool_options();
+  allocating.keep = -1;
+  allocating.allocate = [](void* user, int64_t size, int64_t alignment, void* native_queue, void** out) {
+    auto& noted = *static_cast<Seen*>(user);
+    noted.queues.push_back(native_queue);
+    arrowdevice_error error{};
+    return control::table()->buffer_allocate(noted.device, nullptr, size, alignment, out, &error);
+  };
+  allocating.deallocate = [](void* user, void* buffer, int64_t, void*) {
+    control::table()->buffer_deallocate(static_cast<Seen*>(user)->device, nullptr, buffer);
+  };
+  allocating.user = &seen;
+  const Pool pool = make_pool(sim(0), &allocating);
+  Wrapped wrapped;
+  auto options = stream_options(0, 1);
+  options.queue = wrapped.queue.get();
+  options.pool = pool.get();
+  DeviceStream stream = move_to(stream_of(batches_of(sample, kRows)), sim(0), options);
+  CHECK(difference(sample, *next(stream)) == "");
+  REQUIRE(seen.queues.size() == 1);
+  CHECK(seen.queues[0] == wrapped.native.queue);
+  wrapped.destroy();
+  CHECK(difference_of_rest(sample, kRows, stream, kRows) == "");
+  CHECK(seen.queues.size() == 3);
+  CHECK(std::count(seen.queues.begin(), seen.queues.end(), wrapped.native.queue) == 1);
+  stream.reset();
+  check_untouched();
+}
+
+TEST_CASE("what a wrapped queue has written, or is to be released or freed behind it, outlives it") {
+  begin();
+  const Sample sample(mixed_batch(), {.rows = 30});
+  Gate gate(sample);
+  Wrapped wrapped;
+  gate.before(wrapped.application);
+
+  Owned<ArrowArray> plain(copy(sample, sim(0)).take().array);
+  Array written;
+  must(arrowdevice_array_export, sim(0), plain.get(), wrapped.queue.get(), written.out());
+  auto options = copy_options(ARROWDEVICE_COPY_ASYNC);
+  options.queue = wrapped.queue.get();
+  const Array copied = copy(*sample.host, *sample.schema, sim(0), options);
+  Array released = copy(sample, sim(0));
+  must(arrowdevice_array_release_after, released.get(), wrapped.queue.get());
+  arrowdevice_view* view = nullptr;
+  Array viewed = copy(sample, sim(0));
+  must(arrowdevice_array_import, viewed.get(), sample.schema.get(), nullptr, &view);
+  must(arrowdevice_view_release_after, view, wrapped.queue.get());
+  void* buffer = nullptr;
+  must(arrowdevice_buffer_allocate, sim(0), nullptr, wrapped.queue.get(), 4096, &buffer);
+  arrowdevice_buffer_free(sim(0), wrapped.queue.get(), buffer);
+  const int64_t used = stats(default_pool(sim(0))).used;
+
+  wrapped.destroy();
+  CHECK(is_ready(*written) == 0);
+  CHECK(is_ready(*copied) == 0);
+  CHECK(stats(default_pool(sim(0))).used == used);
+  gate.event.set();
+  must(arrowdevice_quiesce, -1);
+  CHECK(stats(default_pool(sim(0))).used < used);
+  CHECK(difference(sample, *written) == "");
+  CHECK(difference(sample, *copied) == "");
+  check_untouched();
+}
+
+TEST_CASE("a stream whose wrapped queue cannot be taken back in order fails, and touches nothing") {
+  begin();
+  const Sample sample(field("l"), {.rows = 21});
+  Wrapped wrapped;
+  auto options = stream_options(0, 1);
+  options.queue = wrapped.queue.get();
+  DeviceStream stream = move_to(stream_of(batches_of(sample, kRows)), sim(0), options);
+  CHECK(difference(sample, *next(stream)) == "");
+  control::fail_next("event_record");
+  wrapped.destroy();
+  CHECK(contains(next_fails(EIO, stream), "event_record"));
+  stream.reset();
+  check_untouched();
+}
+
+TEST_CASE("a stream keeps a queue of the library that the program has destroyed") {
+  begin();
+  const Sample sample(field("l"), {.rows = 21});
+  Queue queue = make_queue(sim(0));
+  auto options = stream_options();
+  options.queue = queue.get();
+  DeviceStream stream = move_to(stream_of(batches_of(sample, kRows)), sim(0), options);
+  CHECK(difference(sample, *copy(sample, sim(0))) == "");  // makes what the comparisons need
+  const int64_t made = control::counters(0).queues;
+  queue.reset();
+  CHECK(difference_of_rest(sample, kRows, stream) == "");
+  CHECK(control::counters(0).queues == made);
+}
+
+}  // namespace
