@@ -457,9 +457,16 @@ ARROWDEVICE_API int arrowdevice_queue_finish(struct arrowdevice_queue* queue, in
                                              struct arrowdevice_error* error);
 
 /**
- * Let a queue go. Returns at once; work and events in flight survive.
+ * Let a queue go. Work and events in flight survive.
  *
- * Thread-safety: per object.
+ * Of a queue that was wrapped, the native one is never touched again once this has returned, and may be destroyed at
+ * once: not by arrays that were written or copied on it, not by what is released or freed behind it, not by pools. A
+ * stream that was given it goes on on a queue of the library, behind all that was queued so far; where the driver
+ * cannot tell the end of that, the stream fails with what the driver says. A stream that was given a queue of the
+ * library keeps it.
+ *
+ * Thread-safety: per object, also while a stream that was given it is at work. Returns at once; of a wrapped queue that
+ * a stream uses at that moment, once the driver's or allocator's call with it has returned.
  */
 ARROWDEVICE_API void arrowdevice_queue_destroy(struct arrowdevice_queue* queue);
 
@@ -468,7 +475,7 @@ ARROWDEVICE_API void arrowdevice_queue_destroy(struct arrowdevice_queue* queue);
 /**
  * How a pool gets, keeps and bounds its memory.
  */
-struct arrowdevice_pool_options {
+struct arrowdevice_pool_options { /* read during arrowdevice_pool_create() only */
   uint32_t struct_size;
   uint32_t flags; /* none yet: 0 */
   int64_t keep;   /* bytes kept when unused: 0 the default (a quarter of what is free, at most 1 GiB), negative none */
@@ -482,9 +489,10 @@ struct arrowdevice_pool_options {
    * Gives back what `allocate` gave: from any thread, no lock held, never after `exit` has begun.
    */
   void (*deallocate)(void* user, void* buffer, int64_t size, void* native_queue);
-  /** Called once, after the last deallocate, from any thread; may be NULL. */
+  /** Called once, after the last deallocate, from any thread; never after `exit` has begun, in a child after `fork`,
+   * nor for a pool that arrowdevice_pool_create() refused. May be NULL. */
   void (*destroy)(void* user);
-  void* user; /* must stay valid until `destroy` is called */
+  void* user; /* the pool's from its creation until `destroy` is called */
 };
 
 /** A pool's figures, in bytes and counts. */
@@ -500,6 +508,11 @@ struct arrowdevice_pool_stats {
 
 /**
  * Make a pool of a device's memory. Every device has one already; see arrowdevice_device_pool().
+ *
+ * The call itself calls none of the functions in the options. When it fails, none of them has been called and none ever
+ * will be, `destroy` neither: `user` and all else that the options carry are still the caller's, who may try again with
+ * them. When it succeeds they are the pool's, until `destroy` gives them back: after arrowdevice_pool_destroy(), once
+ * no buffer, stream or device uses the pool any more.
  *
  * @param options  NULL: the defaults. `allocate` and `deallocate` come together.
  * @param out      to be given to arrowdevice_pool_destroy().
@@ -648,11 +661,14 @@ struct arrowdevice_copy_options {
    */
   uint32_t flags;
   /** Of the target's backend, or of the source's when the target is the CPU; NULL: the library's own. The copy comes
-   *  after the queue's work so far; where the CPU does the copying, it waits for that work. */
+   *  after the queue's work so far; where the CPU does the copying, it waits for that work. Any other queue is EINVAL,
+   *  also where the array is shared and nothing is copied. Not needed any more when the call returns, also with
+   *  ARROWDEVICE_COPY_ASYNC. */
   struct arrowdevice_queue* queue;
-  /** NULL: the target's default. */
+  /** Of the target, else EINVAL; NULL: its default. The copy keeps it. */
   struct arrowdevice_pool* pool;
-  /** Overrides what `(device_type, device_id)` of the source would find. */
+  /** Overrides what `(device_type, device_id)` of the source would find. One that was adopted is not retired before the
+   *  source may go: see arrowdevice_array_copy() and arrowdevice_array_move_to(). */
   struct arrowdevice_device* source_device;
   /** Bounds every wait of the CPU before submission: ETIMEDOUT. 0: for ever. */
   int64_t timeout_ns;
@@ -892,7 +908,9 @@ ARROWDEVICE_API int arrowdevice_array_wait_on(const struct ArrowDeviceArray* arr
  * Put a copy of an array on a device: one allocation, one submission, one event. Always copies, only the bytes that
  * the array's rows need.
  *
- * @param array    left as it is. With ARROWDEVICE_COPY_ASYNC the caller keeps it until `out`'s event has fired.
+ * @param array    left as it is, and not needed any more when the call returns. With ARROWDEVICE_COPY_ASYNC, if `out`
+ * has an event, the caller keeps the array, its buffers, its own event and its device (if that was adopted) until that
+ * event has fired; who releases `out` before, until arrowdevice_quiesce() has succeeded.
  * @param schema   its type, read during the call only.
  * @param options  NULL: complete on return, on a queue of the library, from the target's default pool.
  * @param out      the copy; every child has a life of its own.
@@ -912,7 +930,9 @@ ARROWDEVICE_API int arrowdevice_array_copy(const struct ArrowDeviceArray* array,
 /**
  * Hand an array over to a device: by sharing where that device can use the memory, by a copy where not.
  *
- * @param moved    taken over; where it was copied, released once the copy is done.
+ * @param moved    taken over; where it was copied, released once the copy is done, by the library itself: with
+ *                 ARROWDEVICE_COPY_ASYNC, too, the caller keeps nothing. An adopted source can be retired at any time,
+ *                 which waits for such copies.
  * @param schema   its type, read during the call only.
  * @param options  as for arrowdevice_array_copy().
  * @param out      the array on `to`.
@@ -1076,9 +1096,9 @@ ARROWDEVICE_API void arrowdevice_host_array_release(struct ArrowArray* array);
 /**
  * The schema of a device stream.
  *
- * Errors: EINVAL a released stream; what the producer says, with its text.
- * Implements: "ArrowDeviceArrayStream.get_schema".
- * Thread-safety: per object.
+ * Errors: EINVAL a released stream; what the producer says, with its text. What failed in a stream of this library
+ * comes whole, `backend` and `native_code` included; an error that has passed through an async handler or a foreign
+ * stream has only its code and text. Implements: "ArrowDeviceArrayStream.get_schema". Thread-safety: per object.
  */
 ARROWDEVICE_API int arrowdevice_stream_schema(struct ArrowDeviceArrayStream* stream, struct ArrowSchema* out,
                                               struct arrowdevice_error* error);
@@ -1086,7 +1106,7 @@ ARROWDEVICE_API int arrowdevice_stream_schema(struct ArrowDeviceArrayStream* str
 /**
  * The next array of a device stream; a released one marks the end.
  *
- * Errors: EINVAL a released stream; what the producer says, with its text.
+ * Errors: EINVAL a released stream; what the producer says, as arrowdevice_stream_schema().
  * Implements: "ArrowDeviceArrayStream.get_next", "get_last_error".
  * Thread-safety: per object. Blocks as the producer does.
  */
@@ -1116,11 +1136,13 @@ struct arrowdevice_stream_options {
   int32_t depth;
   /** As in arrowdevice_copy_options. ARROWDEVICE_COPY_ASYNC makes no difference: it is always so. */
   uint32_t copy_flags;
-  /** The stream's own until it is released. NULL: the library's own. */
+  /** As in arrowdevice_copy_options. The stream's own until it is released: the program may destroy it (see
+   *  arrowdevice_queue_destroy()) and do nothing else with it. NULL: the library's own. */
   struct arrowdevice_queue* queue;
-  /** Held until the stream is released. NULL: the target's default. */
+  /** Of the target. Held until the stream is released. NULL: the target's default. */
   struct arrowdevice_pool* pool;
-  /** Overrides what (device_type, device_id) of the batches would find. */
+  /** Overrides what (device_type, device_id) of the batches would find. If it was adopted, the stream does not keep it
+   *  from being retired: batches after that are ENODEV. */
   struct arrowdevice_device* source_device;
   /** Nanoseconds; bounds every CPU wait before a submission. 0: for ever. */
   int64_t timeout_ns;
@@ -1152,8 +1174,8 @@ ARROWDEVICE_API int arrowdevice_stream_from_host(struct ArrowArrayStream* moved,
  * A device stream as a C stream: each batch is moved to the CPU as arrowdevice_array_to_host() does it, and complete
  * when it is handed out. Copies run on a thread of the stream, ahead of the consumer.
  *
- * Errors: EINVAL a released stream, options. Later, from the stream: what the producer says, with its text, after the
- * batches before it; and as arrowdevice_array_to_host().
+ * Errors: EINVAL a released stream, options, as for arrowdevice_stream_move_to(). Later, from the stream: what the
+ * producer says, with its text, after the batches before it; and as arrowdevice_array_to_host().
  * Thread-safety: per object.
  */
 ARROWDEVICE_API int arrowdevice_stream_to_host(struct ArrowDeviceArrayStream* moved,
@@ -1167,11 +1189,12 @@ ARROWDEVICE_API int arrowdevice_stream_to_host(struct ArrowDeviceArrayStream* mo
  * without events) run on a thread of the stream. Releasing the stream returns at once: what runs is ended as deferred
  * work, and a thread that is inside the producer releases it when it comes back.
  *
- * Errors: EINVAL a released stream, options; ENODEV a retired device. Later, from the stream: what the producer says,
- * with its text, after the batches before it; EINVAL a batch of another device type than the stream's; and as
- * arrowdevice_array_move_to().
- * Implements: "Device Stream Interface".
- * Thread-safety: per object.
+ * Errors: EINVAL a released stream, options, a pool of another device than `to`, or a queue that can serve no batch:
+ * one that is neither of the backend of `to` nor, when `to` is the CPU or memory of it, of that of the stream's device
+ * type or the `source_device`; ENODEV a retired device. After each the stream is still the caller's. Later, from the
+ * stream: what the producer says, with its text, after the batches before it; EINVAL a batch of another device type
+ * than the stream's; and as arrowdevice_array_move_to(). Implements: "Device Stream Interface". Thread-safety: per
+ * object.
  */
 ARROWDEVICE_API int arrowdevice_stream_move_to(struct ArrowDeviceArrayStream* moved, struct arrowdevice_device* to,
                                                const struct arrowdevice_stream_options* options,
@@ -1209,11 +1232,9 @@ struct arrowdevice_async_options {
   /** As in arrowdevice_copy_options. ARROWDEVICE_COPY_ASYNC makes no difference: it is always so. */
   uint32_t copy_flags;
   uint32_t reserved;
-  /** Held until the stream is over. NULL: the library's own. */
+  /** As in arrowdevice_stream_options, until the stream is over. */
   struct arrowdevice_queue* queue;
-  /** Held until the stream is over. NULL: the target's default. */
   struct arrowdevice_pool* pool;
-  /** Overrides what (device_type, device_id) of the arrays would find. */
   struct arrowdevice_device* source_device;
   /** The program's executor: has `task(arg)` run, never within this call, from any thread; every task that is accepted
    * must run. Any result but 0 refuses the task and ends the stream with it. A stream has one task at a time. NULL: one
@@ -1267,9 +1288,10 @@ ARROWDEVICE_API int arrowdevice_async_collect(ArrowDeviceType device_type,
  * @param downstream    the consumer's, borrowed until its `release` is called; on failure untouched.
  * @param out_upstream  for the producer; see above for its life.
  *
- * Errors: EINVAL a handler that lacks a callback, options; ENODEV a retired device. Later, by `on_error`: what the
- * producer says; as arrowdevice_array_move_to(); EIO a producer that lets go of the handler before the end. Implements:
- * "The ArrowAsyncDeviceStreamHandler structure". Thread-safety: per object. Does not block.
+ * Errors: EINVAL a handler that lacks a callback, options, a pool or queue that can serve no array on `to`; ENODEV a
+ * retired device. Later, by `on_error`: what the producer says; EINVAL, with its schema, where the queue cannot serve
+ * the producer's device type; as arrowdevice_array_move_to(); EIO a producer that lets go of the handler before the
+ * end. Implements: "The ArrowAsyncDeviceStreamHandler structure". Thread-safety: per object. Does not block.
  */
 ARROWDEVICE_API int arrowdevice_async_move_to(struct ArrowAsyncDeviceStreamHandler* downstream,
                                               struct arrowdevice_device* to,

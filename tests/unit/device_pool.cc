@@ -265,6 +265,42 @@ TEST_CASE("a pool takes its memory from the application's allocator, and ends it
   CHECK(control::counters(0).bytes_live == 0);
 }
 
+TEST_CASE("a pool that is refused has called nothing of the application's, which keeps all that the options carry") {
+  begin();
+  Allocator allocator(handle_of(0));
+  const auto good = allocator.options();
+  arrowdevice_pool* pool = nullptr;
+  const auto refuse = [&](const arrowdevice_pool_options& options, arrowdevice_device* device) {
+    pool = reinterpret_cast<arrowdevice_pool*>(8);
+    refused(EINVAL, arrowdevice_pool_create, device, &options, &pool);
+    CHECK(pool == nullptr);
+    CHECK(allocator.allocations == 0);
+    CHECK(allocator.deallocations == 0);
+    CHECK(allocator.destroyed == 0);
+  };
+  auto options = good;
+  options.flags = 1;
+  refuse(options, sim(0));
+  options = good;
+  options.cap = -1;
+  refuse(options, sim(0));
+  options = good;
+  options.allocate = nullptr;
+  refuse(options, sim(0));
+  options = good;
+  options.deallocate = nullptr;
+  refuse(options, sim(0));
+  options = good;
+  options.struct_size = 8;
+  refuse(options, sim(0));
+  refuse(good, nullptr);
+  // The same options serve the next try, and end once with that pool.
+  must(arrowdevice_pool_create, sim(0), &good, &pool);
+  arrowdevice_pool_destroy(pool);
+  CHECK(allocator.destroyed == 1);
+  CHECK(allocator.allocations == 0);
+}
+
 TEST_CASE("the application's allocator is given the queue that uses the memory first") {
   begin();
   Allocator allocator(handle_of(0));

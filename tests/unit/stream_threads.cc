@@ -184,4 +184,21 @@ TEST_CASE("a stream keeps its device from being retired") {
   must(arrowdevice_device_retire, device, -1);
 }
 
+TEST_CASE("a stream does not keep the device that its batches come from from being retired, and says so") {
+  begin();
+  char context = 0;
+  arrowdevice_native_device native{};
+  native.struct_size = sizeof native;
+  native.context = &context;
+  arrowdevice_device* device = nullptr;
+  must(arrowdevice_device_adopt, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, 0, &native, &device);
+  const Sample sample(field("i"), {.rows = 21});
+  auto options = stream_options(0, 1);
+  options.source_device = device;
+  DeviceStream stream = move_to(stream_of(batches_of(sample, kRows, sim(0)), ARROW_DEVICE_EXT_DEV), sim(1), options);
+  CHECK(difference(sample, *next(stream)) == "");
+  must(arrowdevice_device_retire, device, -1);
+  CHECK(contains(next_fails(ENODEV, stream), "retired"));
+}
+
 }  // namespace

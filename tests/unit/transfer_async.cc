@@ -197,4 +197,20 @@ TEST_CASE("a copy on a device that is lost meanwhile fails, keeps its source, an
   CHECK(difference(sample, *sample.host) == "");
 }
 
+TEST_CASE("who releases an asynchronous copy early learns from a quiesce when its source may go") {
+  begin();
+  Sample sample(mixed_batch(), {.rows = 30});
+  Array source = copy(sample, sim(0));
+  Held from(0), to(1);
+  Array out = copy(*source, *sample.schema, sim(1), ARROWDEVICE_COPY_ASYNC);
+  REQUIRE(out->sync_event != nullptr);
+  out.reset();
+  refused(ETIMEDOUT, arrowdevice_quiesce, 0);
+  from.resume();
+  to.resume();
+  must(arrowdevice_quiesce, -1);
+  source.reset();
+  CHECK(control::refused() == 0);
+}
+
 }  // namespace
