@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // arrowdevice.hpp: owners release once, keep what a failed call did not take, and throw what the library says.
-#include <arrowdevice/arrowdevice.hpp>
+#include "cpp/cpp.h"
 
-#include <cerrno>
-#include <cstring>
 #include <functional>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-#include "support/catch.h"
-
-namespace ad = arrowdevice::cpp;
 
 namespace {
+
+using namespace cpp_test;  // NOLINT: what every line of these tests is written with
 
 // {value: int32} of some rows; counts its releases.
 struct Made {
@@ -77,9 +69,6 @@ std::vector<int32_t> values_of(const ArrowArray& batch) {
   return std::vector<int32_t>(values, values + column.length);
 }
 
-template <typename Owner>
-constexpr bool kMovesOnly = std::is_nothrow_move_constructible_v<Owner>&& std::is_nothrow_move_assignable_v<Owner> &&
-                            !std::is_copy_constructible_v<Owner> && !std::is_copy_assignable_v<Owner>;
 static_assert(kMovesOnly<ad::Schema> && kMovesOnly<ad::Array> && kMovesOnly<ad::ArrayStream> &&
               kMovesOnly<ad::DeviceArray> && kMovesOnly<ad::DeviceArrayStream> && kMovesOnly<ad::Queue> &&
               kMovesOnly<ad::Pool> && kMovesOnly<ad::View> && kMovesOnly<ad::Buffer> && kMovesOnly<ad::SubBuffer>);
