@@ -13,9 +13,11 @@
  *   function; `hand_over(&other)` moves the struct out, to a program that speaks the C interface.
  * - `make_array` and BatchBuilder make arrays of vectors, a **View** shows an array's values, and streams are ranges:
  *
- *       auto batch = ad::BatchBuilder().add("id", std::vector<int64_t>{1, 2}).build().move_to(device);
- *       for (ad::DeviceArray& batch : stream)
- *         for (int64_t id : ad::View(std::move(batch).move_to(schema, cpu), schema).column("id").values<int64_t>()) ...
+ *       ad::TypedArray batch = ad::BatchBuilder().add("id", std::vector<int64_t>{1, 2}).build().move_to(device);
+ *       for (ad::DeviceArray& batch : stream) {
+ *         const ad::View view(std::move(batch).move_to(schema, cpu), schema);
+ *         for (int64_t id : view.column("id").values<int64_t>()) ...
+ *       }
  *
  * The names live in `arrowdevice::cpp`, not in `arrowdevice`: that one belongs to the library's own code, and a program
  * that sees both, a backend linked in with its source or a test, must not meet two things of one name. Write
@@ -993,20 +995,27 @@ class View : public detail::HandleOwner<arrowdevice_view, arrowdevice_view_relea
 
   /** The tree of nodes, valid as long as the view. */
   const arrowdevice_node& root() const noexcept { return *arrowdevice_view_root(get()); }
-  /** Its root, to read values from. */
-  Node node() const noexcept { return Node(root(), device()); }
+  /** Its root, to read values from. Not of a temporary, as all that looks into a view: it would be gone at once. */
+  Node node() const& noexcept { return Node(root(), device()); }
+  void node() const&& = delete;
   /** Node::child(): a column of a record batch. */
-  Node column(std::string_view name) const { return node().child(name); }
-  Node column(int64_t index) const { return node().child(index); }
+  Node column(std::string_view name) const& { return node().child(name); }
+  Node column(int64_t index) const& { return node().child(index); }
   /** Node::values() and Node::device_values(), of an array that is no record batch. */
   template <typename T>
-  Span<const T> values() const {
-    return node().template values<T>();
+  Span<const T> values() const& {
+    return node().values<T>();
   }
   template <typename T>
-  DeviceSpan<const T> device_values() const {
-    return node().template device_values<T>();
+  DeviceSpan<const T> device_values() const& {
+    return node().device_values<T>();
   }
+  void column(std::string_view) const&& = delete;
+  void column(int64_t) const&& = delete;
+  template <typename T>
+  void values() const&& = delete;
+  template <typename T>
+  void device_values() const&& = delete;
   /** arrowdevice_array_wait(): the CPU waits until the array is ready. */
   void wait(std::chrono::nanoseconds timeout = kForever) const {
     detail::call(arrowdevice_array_wait, arrowdevice_view_array(get()), arrowdevice_view_device(get()),
@@ -1201,6 +1210,13 @@ inline TypedArray make_array(const std::vector<std::string>& values, const std::
  */
 class BatchBuilder {
  public:
+  BatchBuilder() noexcept = default;
+  BatchBuilder(BatchBuilder&&) noexcept = default;
+  BatchBuilder& operator=(BatchBuilder&&) noexcept = default;
+  BatchBuilder(const BatchBuilder&) = delete;
+  BatchBuilder& operator=(const BatchBuilder&) = delete;
+  ~BatchBuilder() = default;
+
   /**
    * Adds a column that is there already: on the CPU, and ready. Throws EINVAL for another one or another length than
    * that of the first; `column` and the builder are as they were then.

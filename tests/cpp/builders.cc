@@ -36,6 +36,8 @@ struct Counting {
   Ledger* ledger;
 };
 
+static_assert(kMovesOnly<ad::TypedArray> && kMovesOnly<ad::BatchBuilder>);
+
 template <typename T>
 void check_format(const char* format) {
   INFO(format);

@@ -62,7 +62,7 @@ struct Failing {
   int asked = 0, releases = 0;
 };
 
-static_assert(kMovesOnly<ad::DeviceArrayStream> && kMovesOnly<ad::ArrayStream> && kMovesOnly<ad::TypedArray>);
+static_assert(kMovesOnly<ad::DeviceArrayStream> && kMovesOnly<ad::ArrayStream>);
 static_assert(std::is_same_v<std::iterator_traits<ad::ArrayStream::iterator>::value_type, ad::Array>);
 #if __cplusplus >= 202002L
 static_assert(std::input_iterator<ad::DeviceArrayStream::iterator> && std::input_iterator<ad::ArrayStream::iterator>);

@@ -47,6 +47,13 @@ std::string seen(const char* format) {
   return (std::string() + ... + (shows<Types>(format) ? '+' : '-'));
 }
 
+// Whether what looks into a view can be had of it.
+template <typename View, typename = void>
+constexpr bool kLends = false;
+template <typename View>
+constexpr bool kLends<View, std::void_t<decltype(std::declval<View>().node())>> = true;
+static_assert(kLends<ad::View&> && kLends<const ad::View&> && !kLends<ad::View> && !kLends<const ad::View>);
+
 using Bytes16 = std::array<uint8_t, 16>;
 
 std::string seen_as_numbers(const char* format) {
