@@ -98,8 +98,9 @@ void Queue::copy(std::span<const arrowdevice_backend_region> regions) {
   if (regions.empty()) return;
   device_.check_usable();
   const std::lock_guard lock(mutex_);
+  void* const handle = usable_handle();
   has_new_work_ = true;
-  device_.backend().call("copy", device_.backend().table().copy, usable_handle(), regions.data(),
+  device_.backend().call("copy", device_.backend().table().copy, handle, regions.data(),
                          static_cast<int64_t>(regions.size()));
   // Counted once the driver has taken them: any sizes may have been asked for.
   int64_t in = 0;
@@ -141,10 +142,10 @@ std::shared_ptr<Event> Queue::record_here() {
 void Queue::wait_for(const Event& event) {
   device_.check_usable();
   const std::lock_guard lock(mutex_);
+  void* const handle = usable_handle();
   has_new_work_ = true;
   may_wait_for_others_ = true;
-  device_.backend().call("queue_wait_event", device_.backend().table().queue_wait_event, usable_handle(),
-                         event.handle());
+  device_.backend().call("queue_wait_event", device_.backend().table().queue_wait_event, handle, event.handle());
 }
 
 // A new event is pending for a moment even where nothing is left to do, and would make each poll say so.

@@ -195,6 +195,23 @@ TEST_CASE("a stream whose wrapped queue cannot be taken back in order fails, and
   check_untouched();
 }
 
+TEST_CASE("a stream for which no other queue can be made fails, and loses nothing") {
+  begin();
+  const Sample sample(field("l"), {.rows = 21});
+  Wrapped wrapped;
+  auto options = stream_options(0, 1);
+  options.queue = wrapped.queue.get();
+  DeviceStream stream = move_to(stream_of(batches_of(sample, kRows)), sim(0), options);
+  CHECK(difference(sample, *next(stream)) == "");
+  wrapped.destroy();
+  control::fail_next("queue_create");
+  CHECK(contains(next_fails(EIO, stream), "queue_create"));
+  stream.reset();
+  check_untouched();
+  must(arrowdevice_pool_trim, default_pool(sim(0)));
+  CHECK(control::counters(0).allocations_live == 0);
+}
+
 TEST_CASE("a stream keeps a queue of the library that the program has destroyed") {
   begin();
   const Sample sample(field("l"), {.rows = 21});
