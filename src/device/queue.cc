@@ -201,8 +201,20 @@ bool Queue::drain_without_memory() noexcept {
   return wait_until_over(Event(device_, handle));
 }
 
+// Where the application's own work cannot be waited for, that of the library has its event all the same.
+std::optional<bool> Queue::drain_lost() noexcept {
+  std::shared_ptr<Event> end;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!lost_ || has_new_work_) return std::nullopt;
+    end = last_;
+  }
+  return end == nullptr || wait_until_over(*end);
+}
+
 bool Queue::drain() noexcept {
   if (!device_.is_usable()) return false;
+  if (const auto drained = drain_lost()) return *drained;
   // A second try, since recording an event or waiting for one may be the very call that failed.
   constexpr int kAttempts = 2;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <span>
 
@@ -83,7 +84,7 @@ class Queue {
   // For driver calls that name the queue beside those of this class.
   std::unique_lock<std::mutex> lock() {
     std::unique_lock lock(mutex_);
-    has_new_work_ = true;
+    if (handle_ != nullptr) has_new_work_ = true;
     return lock;
   }
 
@@ -97,6 +98,7 @@ class Queue {
   std::shared_ptr<Event> record_here();
   std::shared_ptr<Event> last() const noexcept;
   bool drain_without_memory() noexcept;
+  std::optional<bool> drain_lost() noexcept;
 
   // The event behind all work so far, if it is recorded already.
   std::shared_ptr<Event> end() const noexcept;

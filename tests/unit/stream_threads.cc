@@ -193,10 +193,9 @@ TEST_CASE("a stream does not keep the device that its batches come from from bei
   arrowdevice_device* device = nullptr;
   must(arrowdevice_device_adopt, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, 0, &native, &device);
   const Sample sample(field("i"), {.rows = 21});
-  auto options = stream_options(0, 1);
+  auto options = stream_options();
   options.source_device = device;
   DeviceStream stream = move_to(stream_of(batches_of(sample, kRows, sim(0)), ARROW_DEVICE_EXT_DEV), sim(1), options);
-  CHECK(difference(sample, *next(stream)) == "");
   must(arrowdevice_device_retire, device, -1);
   CHECK(contains(next_fails(ENODEV, stream), "retired"));
 }
