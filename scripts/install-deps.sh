@@ -48,13 +48,15 @@ level_zero=
 has_library libze_loader.so.1 || level_zero="$level_zero libze1"
 [ -n "${CI:-}" ] || { optional="$optional$level_zero"; level_zero=; }
 for package in $level_zero; do want "$package"; done
-# Where a change is checked, so are its formatting, what clang-tidy finds, what calls cost, and how programs are built.
+# Where a change is checked, so are its formatting, what clang-tidy finds, what calls cost, how programs are built, and
+# how the manual page looks.
 if [ -n "${CI:-}" ]; then
   need clang-format || want clang-format
   need clang-tidy || want clang-tidy
   need valgrind || want valgrind
   need abidiff || want abigail-tools
   need cmake || want cmake
+  need groff || need mandoc || want groff-base
   # Its headers are compared with what the backend declares of them.
   [ -f /usr/include/hip/hip_runtime_api.h ] || [ -d /opt/rocm/include/hip ] || optional="$optional libamdhip64-dev"
 fi

@@ -43,7 +43,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     installed = installation.files()
     allowed = {"include/arrowdevice/" + name for name in ("abi.h", "arrowdevice.h", "arrowdevice.hpp", "backend.h")}
-    allowed |= {"bin/arrowdevice", f"{libdir}/pkgconfig/arrowdevice.pc"}
+    allowed |= {"bin/arrowdevice", "share/man/man1/arrowdevice.1", f"{libdir}/pkgconfig/arrowdevice.pc"}
     allowed |= {f"{libdir}/cmake/arrowdevice/arrowdevice-config{end}.cmake" for end in ("", "-version")}
     allowed |= {f"{libdir}/arrowdevice-1/libarrowdevice-{name}.so" for name in os.listdir(os.path.join(build, "backends"))
                 if os.path.exists(os.path.join(build, "backends", name, f"libarrowdevice-{name}.so"))}
