@@ -126,9 +126,10 @@ def backends(root):
 
 
 def vendor_headers(root):
-    """Vendor headers are for backends, for the tests of their drivers, and for what is measured beside raw calls (bench/)."""
+    """Vendor headers are for backends, for the tests of their drivers, for what is measured beside raw calls (bench/), and for
+    examples of programs that use a vendor's API themselves."""
     broken = []
-    for folder in ("include", "src", "tools", "examples", "tests"):
+    for folder in ("include", "src", "tools", "tests"):
         for path in _sources(root, folder):
             if path.startswith(os.path.join("tests", "drivers") + os.sep):
                 continue

@@ -121,6 +121,7 @@ class Rules(unittest.TestCase):
                          "tests/unit/new.cc"):
                 with self.subTest(header=header, path=path):
                     self.refuses(rules.vendor_headers, path, f"#include <{header}>\n", "vendor headers stay in backends/")
+        self.assertEqual(self.broken(rules.vendor_headers, {"examples/new.c": "#include <CL/cl.h>\n"}), [])
 
     def test_programs_use_public_headers_only(self):
         self.refuses(rules.programs, "tools/arrowdevice/new.cc", '#include "base/error.h"\n', "not a public header")

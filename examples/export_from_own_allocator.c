@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hands out memory of an allocator of one's own as a device array, and gets it back when the last owner releases it:
+ * export_from_own_allocator [DEVICE], which the consumer moves the array to. */
+#include <arrowdevice/arrowdevice.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ROWS 1000
+
+/* The engine's allocator: slots of one size in one piece of memory. */
+#define SLOTS 4
+#define SLOT_BYTES (ROWS * sizeof(int64_t))
+
+struct arena {
+  int64_t* memory;
+  int used[SLOTS];
+};
+
+static int64_t* arena_allocate(struct arena* arena) {
+  for (int i = 0; i < SLOTS; ++i) {
+    if (arena->used[i]) continue;
+    arena->used[i] = 1;
+    return arena->memory + (size_t)i * ROWS;
+  }
+  return NULL;
+}
+
+static void arena_free(struct arena* arena, const int64_t* slot) { arena->used[(slot - arena->memory) / ROWS] = 0; }
+
+static int arena_in_use(const struct arena* arena) {
+  int used = 0;
+  for (int i = 0; i < SLOTS; ++i) used += arena->used[i];
+  return used;
+}
+
+/* What an exported array needs as long as it lives. */
+struct exported {
+  struct arena* arena;
+  const void* buffers[2];
+};
+
+/* Called by the last owner, from any of its threads: an engine with several threads guards its allocator. */
+static void release_exported(struct ArrowArray* array) {
+  struct exported* exported = array->private_data;
+  arena_free(exported->arena, exported->buffers[1]);
+  free(exported);
+  array->release = NULL;
+}
+
+/* An array over a slot. On success the slot belongs to the array. */
+static int export_slot(struct arena* arena, int64_t* slot, struct ArrowDeviceArray* out,
+                       struct arrowdevice_error* error) {
+  struct exported* exported = malloc(sizeof *exported);
+  if (exported == NULL) return ENOMEM;
+  *exported = (struct exported){.arena = arena, .buffers = {NULL, slot}};
+  struct ArrowArray array = {.length = ROWS,
+                             .n_buffers = 2,
+                             .buffers = exported->buffers,
+                             .release = release_exported,
+                             .private_data = exported};
+
+  /* Memory of a GPU is exported in the same way: with that device, and with the queue that is still writing it. */
+  struct arrowdevice_device* cpu;
+  int code = arrowdevice_device_find("cpu", &cpu, error);
+  if (code == 0) code = arrowdevice_array_export(cpu, &array, NULL, out, error);
+  if (code != 0) free(exported);
+  return code;
+}
+
+static void release_schema(struct ArrowSchema* schema) { schema->release = NULL; }
+
+int main(int argc, char** argv) {
+  const char* name = argc > 1 ? argv[1] : "cpu";
+  const struct ArrowSchema schema = {.format = "l", .name = "", .release = release_schema};
+  struct arrowdevice_error error = {0};
+  struct arrowdevice_device* device;
+  struct ArrowDeviceArray array, there;
+
+  struct arena arena = {.memory = malloc(SLOTS * SLOT_BYTES)};
+  if (arena.memory == NULL) return 1;
+  int64_t* slot = arena_allocate(&arena);
+  for (int64_t i = 0; i < ROWS; ++i) slot[i] = i;
+  if (export_slot(&arena, slot, &array, &error) != 0) {
+    fprintf(stderr, "the array is not exported: %s\n", error.message);
+    return 1;
+  }
+  printf("handed out: %d slot in use\n", arena_in_use(&arena));
+
+  /* The consumer. On the CPU it shares the slot; a device gets a copy, and the slot is free when that is done. */
+  if (arrowdevice_device_find(name, &device, &error) != 0 ||
+      arrowdevice_array_move_to(&array, &schema, device, NULL, &there, &error) != 0) {
+    fprintf(stderr, "%s: %s\n", name, error.message);
+    arrowdevice_array_release(&array);
+    return 1;
+  }
+  const int shared = there.array.buffers[1] == slot;
+  printf("moved to %s: %d slot in use\n", name, arena_in_use(&arena));
+  if (arena_in_use(&arena) != shared) return 1;
+  arrowdevice_array_release(&there);
+  printf("released: %d slots in use\n", arena_in_use(&arena));
+  const int left = arena_in_use(&arena);
+  free(arena.memory);
+  return left == 0 ? 0 : 1;
+}

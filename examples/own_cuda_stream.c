@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program with a CUDA stream of its own lets the library work on that stream, and uses the address of what arrived on
+ * it. The driver's API is opened while it runs, so that neither CUDA's headers nor a GPU are needed to build this; a
+ * program of the runtime API does the same with its cudaStream_t. The context is the GPU's primary one, which the
+ * runtime API has too: one made by cuCtxCreate cannot be adopted yet. */
+#include <arrowdevice/arrowdevice.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS 1000
+
+/* What is needed of cuda.h. */
+typedef int CUresult;
+typedef int CUdevice;
+typedef void* CUcontext;
+typedef void* CUstream;
+typedef uint64_t CUdeviceptr;
+#define CU_STREAM_NON_BLOCKING 1
+
+static struct {
+  CUresult (*init)(unsigned flags);
+  CUresult (*device_get)(CUdevice* device, int ordinal);
+  CUresult (*primary_retain)(CUcontext* context, CUdevice device);
+  CUresult (*push)(CUcontext context);
+  CUresult (*pop)(CUcontext* context);
+  CUresult (*stream_create)(CUstream* stream, unsigned flags);
+  CUresult (*stream_synchronize)(CUstream stream);
+  CUresult (*stream_destroy)(CUstream stream);
+  CUresult (*copy)(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream);
+} cu;
+
+static void load(void* library, const char* name, void* out) {
+  void* symbol = library == NULL ? NULL : dlsym(library, name);
+  if (symbol == NULL) {
+    fprintf(stderr, "there is no CUDA driver with %s: %s\n", name, dlerror());
+    exit(1);
+  }
+  memcpy(out, &symbol, sizeof symbol);
+}
+
+static void open_driver(void) {
+  void* library = dlopen("libcuda.so.1", RTLD_NOW);
+  load(library, "cuInit", &cu.init);
+  load(library, "cuDeviceGet", &cu.device_get);
+  load(library, "cuDevicePrimaryCtxRetain", &cu.primary_retain);
+  load(library, "cuCtxPushCurrent_v2", &cu.push);
+  load(library, "cuCtxPopCurrent_v2", &cu.pop);
+  load(library, "cuStreamCreate", &cu.stream_create);
+  load(library, "cuStreamSynchronize", &cu.stream_synchronize);
+  load(library, "cuStreamDestroy_v2", &cu.stream_destroy);
+  load(library, "cuMemcpyAsync", &cu.copy);
+}
+
+static int64_t values[ROWS];
+
+static void release_array(struct ArrowArray* array) { array->release = NULL; }
+static void release_schema(struct ArrowSchema* schema) { schema->release = NULL; }
+
+static void check(int code, const char* what, const struct arrowdevice_error* error) {
+  if (code == 0) return;
+  fprintf(stderr, "%s: %s\n", what, error->message);
+  exit(1);
+}
+
+static void check_cu(CUresult code, const char* what) {
+  if (code == 0) return;
+  fprintf(stderr, "%s: %d\n", what, code);
+  exit(1);
+}
+
+int main(void) {
+  /* What such a program has already. */
+  CUdevice ordinal;
+  CUcontext context;
+  CUstream stream;
+  open_driver();
+  check_cu(cu.init(0), "cuInit");
+  check_cu(cu.device_get(&ordinal, 0), "cuDeviceGet");
+  check_cu(cu.primary_retain(&context, ordinal), "cuDevicePrimaryCtxRetain");
+  check_cu(cu.push(context), "cuCtxPushCurrent");
+  check_cu(cu.stream_create(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+
+  /* The stream becomes a queue of the library's, which borrows it. */
+  struct arrowdevice_error error;
+  struct arrowdevice_device* device;
+  struct arrowdevice_queue* queue;
+  const struct arrowdevice_native_queue native_queue = {.struct_size = sizeof native_queue, .queue = stream};
+  check(arrowdevice_device_get(ARROW_DEVICE_CUDA, ordinal, &device, &error), "arrowdevice_device_get", &error);
+  check(arrowdevice_queue_wrap(device, &native_queue, &queue, &error), "arrowdevice_queue_wrap", &error);
+
+  /* An array that came from somewhere, here from the CPU, is moved there, on the program's own stream. */
+  static const void* buffers[] = {NULL, values};
+  const struct ArrowSchema schema = {.format = "l", .name = "", .release = release_schema};
+  struct ArrowArray array = {.length = ROWS, .n_buffers = 2, .buffers = buffers, .release = release_array};
+  struct ArrowDeviceArray host, there;
+  const struct arrowdevice_copy_options options = {
+      .struct_size = sizeof options, .flags = ARROWDEVICE_COPY_ASYNC, .queue = queue};
+  for (int64_t i = 0; i < ROWS; ++i) values[i] = i;
+  check(arrowdevice_array_from_host(&array, &host, &error), "arrowdevice_array_from_host", &error);
+  check(arrowdevice_array_move_to(&host, &schema, device, &options, &there, &error), "arrowdevice_array_move_to",
+        &error);
+
+  /* What the program puts on its stream now comes after the copy, which may still be under way. */
+  int64_t result[ROWS];
+  memset(result, 0xff, sizeof result);
+  check_cu(
+      cu.copy((CUdeviceptr)(uintptr_t)result, (CUdeviceptr)(uintptr_t)there.array.buffers[1], sizeof result, stream),
+      "cuMemcpyAsync");
+  check_cu(cu.stream_synchronize(stream), "cuStreamSynchronize");
+  const int whole = memcmp(result, values, sizeof result) == 0;
+  printf("what the program's own stream read is %s\n", whole ? "whole" : "NOT whole");
+
+  /* What the library keeps for the next array goes back to the driver too: of the GPU, and of its pinned memory. */
+  const ArrowDeviceType types[] = {ARROW_DEVICE_CUDA, ARROW_DEVICE_CUDA_HOST};
+  arrowdevice_array_release(&there);
+  arrowdevice_queue_destroy(queue);
+  check(arrowdevice_quiesce(-1, &error), "arrowdevice_quiesce", &error);
+  for (int i = 0; i < 2; ++i) {
+    struct arrowdevice_pool* pool;
+    check(arrowdevice_device_get(types[i], ordinal, &device, &error), "arrowdevice_device_get", &error);
+    check(arrowdevice_device_pool(device, &pool, &error), "arrowdevice_device_pool", &error);
+    check(arrowdevice_pool_trim(pool, &error), "arrowdevice_pool_trim", &error);
+  }
+  check_cu(cu.stream_destroy(stream), "cuStreamDestroy");
+  check_cu(cu.pop(&context), "cuCtxPopCurrent");
+  return whole ? 0 : 1;
+}
