@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package arrowdevice
+
+// #include <arrowdevice/arrowdevice.h>
+// #include <stdlib.h>
+import "C"
+
+import (
+	"context"
+	"syscall"
+	"unsafe"
+
+	"github.com/apache/arrow-go/v18/arrow"
+)
+
+// Array owns an array or record batch on a device, and its type. Release it when done; what is forgotten is released
+// when the garbage collector finds it. Its methods may be called from any goroutine, after Release they answer EINVAL.
+type Array struct {
+	h *handle[arrayResource]
+}
+
+// Both are in C: an array may point to its own struct, and its producer's release is called with it.
+type arrayResource struct {
+	c      *C.struct_ArrowDeviceArray
+	schema *schema
+}
+
+func (a arrayResource) free() {
+	C.arrowdevice_array_release(a.c)
+	C.free(unsafe.Pointer(a.c))
+	a.schema.release()
+}
+
+// newArray makes an empty one to be filled, which takes over one ownership of the schema.
+func newArray(schema *schema) arrayResource {
+	c := (*C.struct_ArrowDeviceArray)(C.malloc(C.sizeof_struct_ArrowDeviceArray))
+	*c = C.struct_ArrowDeviceArray{}
+	return arrayResource{c, schema}
+}
+
+// filled gives out an array that the library was to fill.
+func (a arrayResource) filled(function string, code C.int, e *C.struct_arrowdevice_error) (*Array, error) {
+	if code != 0 {
+		a.free()
+		return nil, result(function, code, e)
+	}
+	return &Array{newHandle("array", a)}, nil
+}
+
+func (a *Array) handle() *handle[arrayResource] {
+	if a == nil {
+		return nil
+	}
+	return a.h
+}
+
+// Release gives the array back to its producer. It returns at once, and may be called more than once; what another
+// goroutine still does with the array goes on, and the array is released after it.
+func (a *Array) Release() { a.handle().release() }
+
+// ReleaseAfter releases the array once the queue's work so far is done: for a program's own work on the device. It
+// returns at once. On failure the array is as it was.
+func (a *Array) ReleaseAfter(queue *Queue) error {
+	const function = "array_release_after"
+	owned, leave, err := a.handle().change(function)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	lane, leaveQueue, err := queue.handle().change(function)
+	if err != nil {
+		return err
+	}
+	defer leaveQueue()
+	var e C.struct_arrowdevice_error
+	if code := C.arrowdevice_array_release_after(owned.c, lane.c, &e); code != 0 {
+		return result(function, code, &e)
+	}
+	a.Release()
+	return nil
+}
+
+// Len is the number of rows; 0 after Release.
+func (a *Array) Len() int64 {
+	owned, leave, err := a.handle().share("array")
+	if err != nil {
+		return 0
+	}
+	defer leave()
+	return int64(owned.c.array.length)
+}
+
+// Device is the device that the array is on.
+func (a *Array) Device() (Device, error) {
+	owned, leave, err := a.handle().share("array_device")
+	if err != nil {
+		return Device{}, err
+	}
+	defer leave()
+	var device Device
+	var e C.struct_arrowdevice_error
+	code := C.arrowdevice_array_device(owned.c, &device.c, &e)
+	return device, result("array_device", code, &e)
+}
+
+// Field is the array's type, with the name and the metadata that its producer gave it.
+func (a *Array) Field() (arrow.Field, error) {
+	owned, leave, err := a.handle().share("schema_copy")
+	if err != nil {
+		return arrow.Field{}, err
+	}
+	defer leave()
+	return owned.schema.asField()
+}
+
+// Schema is the type of a record batch; of an array that is none it is EINVAL.
+func (a *Array) Schema() (*arrow.Schema, error) {
+	owned, leave, err := a.handle().share("schema_copy")
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	return owned.schema.asSchema()
+}
+
+// Ready says whether the array's event has fired.
+func (a *Array) Ready() (bool, error) {
+	owned, leave, err := a.handle().share("array_ready")
+	if err != nil {
+		return false, err
+	}
+	defer leave()
+	var ready C.int
+	var e C.struct_arrowdevice_error
+	code := C.arrowdevice_array_ready(owned.c, nil, &ready, &e)
+	return ready != 0, result("array_ready", code, &e)
+}
+
+// Wait waits for the array's event.
+func (a *Array) Wait(ctx context.Context) error {
+	const function = "array_wait"
+	return waitInSlices(ctx, function, func(timeout C.int64_t, e *C.struct_arrowdevice_error) (C.int, error) {
+		owned, leave, err := a.handle().share(function)
+		if err != nil {
+			return 0, err
+		}
+		defer leave()
+		return C.arrowdevice_array_wait(owned.c, nil, timeout, e), nil
+	})
+}
+
+// Share makes a second owner of the same memory.
+func (a *Array) Share() (*Array, error) {
+	owned, leave, err := a.handle().change("array_share")
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	out := newArray(owned.schema.retain())
+	var e C.struct_arrowdevice_error
+	code := C.arrowdevice_array_share(owned.c, out.c, &e)
+	return out.filled("array_share", code, &e)
+}
+
+// Slice makes an owner of some rows of the same memory. It copies nothing.
+func (a *Array) Slice(offset, length int64) (*Array, error) {
+	owned, leave, err := a.handle().change("array_slice")
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	out := newArray(owned.schema.retain())
+	var e C.struct_arrowdevice_error
+	code := C.arrowdevice_array_slice(owned.c, owned.schema.c, C.int64_t(offset), C.int64_t(length), out.c, &e)
+	return out.filled("array_slice", code, &e)
+}
+
+// Select makes an owner of some columns of a record batch or struct array, in the order given. It copies nothing.
+func (a *Array) Select(columns ...int) (*Array, error) {
+	owned, leave, err := a.handle().change("array_select")
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	// One more than needed, since no columns are a selection too.
+	indices := make([]C.int64_t, len(columns)+1)
+	for i, column := range columns {
+		indices[i] = C.int64_t(column)
+	}
+	out := newArray(newSchema())
+	var e C.struct_arrowdevice_error
+	code := C.arrowdevice_array_select(owned.c, owned.schema.c, &indices[0], C.int64_t(len(columns)), out.c, out.schema.c, &e)
+	return out.filled("array_select", code, &e)
+}
+
+// Level says how closely Validate looks.
+type Level int
+
+const (
+	// Structure looks at the structs, without looking at data.
+	Structure Level = C.ARROWDEVICE_VALIDATE_STRUCTURE
+	// Full also looks at the data, wherever it lies.
+	Full Level = C.ARROWDEVICE_VALIDATE_FULL
+	// Strict also looks for what real producers neglect.
+	Strict Level = C.ARROWDEVICE_VALIDATE_STRICT
+)
+
+// Validate checks the array against its type: EINVAL, and the message names the child and the slot. Beyond the
+// structure it waits for the array, and reads its data back.
+func (a *Array) Validate(ctx context.Context, level Level) error {
+	const function = "array_validate"
+	if level > Structure {
+		if err := a.Wait(ctx); err != nil {
+			return err
+		}
+	}
+	_, err := interruptible(ctx, function, func() (struct{}, error) {
+		owned, leave, err := a.handle().share(function)
+		if err != nil {
+			return struct{}{}, err
+		}
+		defer leave()
+		return struct{}{}, owned.validate(level)
+	}, func(struct{}) {})
+	return err
+}
+
+func (a arrayResource) validate(level Level) error {
+	var e C.struct_arrowdevice_error
+	return result("array_validate", C.arrowdevice_array_validate(a.c, a.schema.c, nil, C.int(level), &e), &e)
+}
+
+// Import takes over an array that another library hands out in C: pointers to a `struct ArrowDeviceArray` and a `struct
+// ArrowSchema`, both marked released on success and untouched on failure. Its structure is checked against its type.
+func Import(array, schema unsafe.Pointer) (*Array, error) {
+	from, fromSchema := (*C.struct_ArrowDeviceArray)(array), (*C.struct_ArrowSchema)(schema)
+	var e C.struct_arrowdevice_error
+	if code := C.arrowdevice_array_validate(from, fromSchema, nil, C.ARROWDEVICE_VALIDATE_STRUCTURE, &e); code != 0 {
+		return nil, result("array_validate", code, &e)
+	}
+	taken := newSchema()
+	*taken.c = *fromSchema
+	fromSchema.release = nil
+	out := newArray(taken)
+	C.arrowdevice_array_move(from, out.c)
+	return out.filled("array_move", 0, nil)
+}
+
+// Export hands the array to another library in C: it fills a `struct ArrowDeviceArray` and a `struct ArrowSchema`, which
+// are the receiver's to release. On failure the array is as it was.
+func (a *Array) Export(array, schema unsafe.Pointer) error {
+	const function = "array_move"
+	if array == nil || schema == nil {
+		return newError(function, int(syscall.EINVAL), "a NULL struct to fill")
+	}
+	owned, leave, err := a.handle().change(function)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if err := owned.schema.copyTo((*C.struct_ArrowSchema)(schema)); err != nil {
+		return err
+	}
+	C.arrowdevice_array_move(owned.c, (*C.struct_ArrowDeviceArray)(array))
+	a.Release()
+	return nil
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package arrowdevice
+
+// #include <arrowdevice/arrowdevice.h>
+// #include <stdlib.h>
+import "C"
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/cdata"
+)
+
+// schema is the type of arrays and streams, in C. It never changes, so all that have the type own it together.
+type schema struct {
+	c      *C.struct_ArrowSchema
+	owners atomic.Int64
+
+	import_ sync.Once
+	field   arrow.Field
+	err     error
+}
+
+// newSchema makes an empty one to be filled; it has one owner.
+func newSchema() *schema {
+	s := &schema{c: (*C.struct_ArrowSchema)(C.malloc(C.sizeof_struct_ArrowSchema))}
+	*s.c = C.struct_ArrowSchema{}
+	s.owners.Store(1)
+	return s
+}
+
+func (s *schema) retain() *schema {
+	s.owners.Add(1)
+	return s
+}
+
+func (s *schema) release() {
+	if s.owners.Add(-1) == 0 {
+		C.arrowdevice_schema_release(s.c)
+		C.free(unsafe.Pointer(s.c))
+	}
+}
+
+// copyTo makes a deep copy for someone who takes it over.
+func (s *schema) copyTo(out *C.struct_ArrowSchema) error {
+	var e C.struct_arrowdevice_error
+	return result("schema_copy", C.arrowdevice_schema_copy(s.c, out, &e), &e)
+}
+
+// asField is the type as arrow-go has it.
+func (s *schema) asField() (arrow.Field, error) {
+	s.import_.Do(func() {
+		copied := newSchema()
+		defer copied.release()
+		if s.err = s.copyTo(copied.c); s.err != nil {
+			return
+		}
+		field, err := cdata.ImportCArrowField((*cdata.CArrowSchema)(unsafe.Pointer(copied.c)))
+		if err != nil {
+			s.err = withCause(newError("schema_copy", int(syscall.ENOTSUP), "arrow-go does not take the type: "+err.Error()), err)
+			return
+		}
+		s.field = field
+	})
+	return s.field, s.err
+}
+
+// asSchema is the type of a record batch.
+func (s *schema) asSchema() (*arrow.Schema, error) {
+	field, err := s.asField()
+	if err != nil {
+		return nil, err
+	}
+	fields, ok := field.Type.(*arrow.StructType)
+	if !ok {
+		return nil, newError("schema_copy", int(syscall.EINVAL), fmt.Sprintf("%v is no record batch", field.Type))
+	}
+	return arrow.NewSchema(fields.Fields(), &field.Metadata), nil
+}
+
+// schemaOf exports the type of a record batch.
+func schemaOf(exported *arrow.Schema) (s *schema, err error) {
+	s = newSchema()
+	defer func() {
+		if unknown := recover(); unknown != nil { // so arrow-go says that it cannot export a type
+			s.release()
+			s, err = nil, newError("schema_copy", int(syscall.ENOTSUP), fmt.Sprint(unknown))
+		}
+	}()
+	fields := make([]arrow.Field, exported.NumFields())
+	for i, field := range exported.Fields() {
+		fields[i] = storageOf(field)
+	}
+	metadata := exported.Metadata()
+	cdata.ExportArrowSchema(arrow.NewSchema(fields, &metadata), (*cdata.CArrowSchema)(unsafe.Pointer(s.c)))
+	return s, nil
+}
+
+// schemaOfType exports the type of an array. cdata exports types of arrays as not nullable, whether they have nulls or
+// not: here it is a nullable column that leaves its record batch.
+func schemaOfType(exported arrow.DataType) (*schema, error) {
+	batch, err := schemaOf(arrow.NewSchema([]arrow.Field{{Type: exported, Nullable: true}}, nil))
+	if err != nil {
+		return nil, err
+	}
+	defer batch.release()
+	s := newSchema()
+	var e C.struct_arrowdevice_error
+	if code := C.arrowdevice_schema_copy(*batch.c.children, s.c, &e); code != 0 {
+		s.release()
+		return nil, result("schema_copy", code, &e)
+	}
+	return s, nil
+}
+
+// storageOf says of an extension type what it is stored as: cdata does the same, and forgets the children of nested
+// storage.
+func storageOf(field arrow.Field) arrow.Field {
+	extension, ok := field.Type.(arrow.ExtensionType)
+	if !ok {
+		return field
+	}
+	keys, values := field.Metadata.Keys(), field.Metadata.Values()
+	field.Type = extension.StorageType()
+	field.Metadata = arrow.NewMetadata(
+		append([]string{"ARROW:extension:name", "ARROW:extension:metadata"}, keys...),
+		append([]string{extension.ExtensionName(), extension.Serialize()}, values...))
+	return field
+}
