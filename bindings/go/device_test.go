@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package arrowdevice_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	arrowdevice "libarrowdevice/arrowdevice"
+)
+
+func TestDevicesListsWhatFindFinds(t *testing.T) {
+	all, err := arrowdevice.Devices()
+	if err != nil {
+		t.Fatal(err)
+	}
+	forEachDevice(t, func(t *testing.T, to arrowdevice.Device) {
+		if !slices.Contains(all, to) {
+			t.Errorf("%v is not among %v", to, all)
+		}
+	})
+}
+
+func TestInfoDescribesTheDevice(t *testing.T) {
+	forEachDevice(t, func(t *testing.T, to arrowdevice.Device) {
+		info, err := to.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Name == "" || info.Backend == "" || info.BufferAlignment < 1 || info.TotalMemory == 0 {
+			t.Errorf("not described: %+v", info)
+		}
+		type_, _, _ := strings.Cut(to.String(), ":")
+		if info.Type.String() != type_ {
+			t.Errorf("%v is of type %v", to, info.Type)
+		}
+		if again := device(t, to.String()); again != to {
+			t.Errorf("%v finds %v", to, again)
+		}
+		reach, err := to.Reach(to)
+		if err != nil || reach != arrowdevice.ReachAccess|arrowdevice.ReachCopy {
+			t.Errorf("reach to itself: %v, %v", reach, err)
+		}
+		if _, _, err := to.Memory(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestFindSaysWhyThereIsNoDevice(t *testing.T) {
+	for name, code := range map[string]syscall.Errno{
+		"cpu:1": syscall.ENODEV, "ext_dev:99": syscall.ENODEV, "no such type:0": syscall.EINVAL, "": syscall.EINVAL, "cpu:x": syscall.EINVAL,
+	} {
+		_, err := arrowdevice.Find(name)
+		var e *arrowdevice.Error
+		if !errors.As(err, &e) || e.Code != code || !errors.Is(err, code) || e.Message == "" || e.Function != "device_find" {
+			t.Errorf("%q: %#v", name, err)
+		}
+	}
+}
+
+func TestTheZeroDeviceIsRefused(t *testing.T) {
+	var none arrowdevice.Device
+	if _, err := none.Info(); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("Info: %v", err)
+	}
+	if _, err := none.NewQueue(); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("NewQueue: %v", err)
+	}
+	if _, err := none.NewPool(arrowdevice.PoolOptions{}); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("NewPool: %v", err)
+	}
+	if none.String() != "no device" {
+		t.Errorf("String: %v", none)
+	}
+}
+
+func TestBackendsTellWhatWasLookedAt(t *testing.T) {
+	if _, err := arrowdevice.Devices(); err != nil {
+		t.Fatal(err)
+	}
+	backends := arrowdevice.Backends()
+	loaded := func(b arrowdevice.Backend) bool { return b.Name == "cpu" && b.Err == nil }
+	if !slices.ContainsFunc(backends, loaded) {
+		t.Errorf("cpu is not among %+v", backends)
+	}
+	for _, backend := range backends {
+		if backend.Err != nil && backend.Reason == "" {
+			t.Errorf("no reason: %+v", backend)
+		}
+	}
+}

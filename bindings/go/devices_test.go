@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package arrowdevice_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	arrowdevice "libarrowdevice/arrowdevice"
+
+	"github.com/apache/arrow-go/v18/arrow/memory"
+)
+
+// device finds a device that must be there.
+func device(t testing.TB, name string) arrowdevice.Device {
+	t.Helper()
+	found, err := arrowdevice.Find(name)
+	if err != nil {
+		t.Fatalf("%s is not there: %v", name, err)
+	}
+	return found
+}
+
+// forEachDevice runs a test on every device of ARROWDEVICE_TEST_DEVICES. One that is not there fails its test.
+func forEachDevice(t *testing.T, test func(t *testing.T, to arrowdevice.Device)) {
+	t.Helper()
+	names := strings.FieldsFunc(os.Getenv("ARROWDEVICE_TEST_DEVICES"), func(r rune) bool { return r == ',' || r == ' ' })
+	if len(names) == 0 {
+		t.Fatal("ARROWDEVICE_TEST_DEVICES names no device; bindings/go/test.sh sets it")
+	}
+	for _, name := range names {
+		t.Run(strings.ReplaceAll(name, ":", "_"), func(t *testing.T) { test(t, device(t, name)) })
+	}
+}
+
+// pendingDevice is one on which copies do not end while the tests run.
+func pendingDevice(t *testing.T) arrowdevice.Device {
+	t.Helper()
+	name := os.Getenv("ARROWDEVICE_TEST_PENDING")
+	if name == "" {
+		t.Fatal("ARROWDEVICE_TEST_PENDING names no device; bindings/go/test.sh sets it")
+	}
+	return device(t, name)
+}
+
+// checked is an allocator that fails the test when any of its memory is not given back; releases may come from the
+// library's own thread, a little later.
+func checked(t *testing.T) memory.Allocator {
+	allocator := memory.NewCheckedAllocator(memory.NewGoAllocator())
+	t.Cleanup(func() {
+		eventually(t, func() error {
+			if bytes := allocator.CurrentAlloc(); bytes != 0 {
+				return fmt.Errorf("%d bytes of arrow-go were not given back", bytes)
+			}
+			return nil
+		})
+	})
+	return allocator
+}
+
+// eventually gives what the garbage collector and the library's threads do the time that it takes.
+func eventually(t *testing.T, check func() error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for {
+		err := check()
+		if err == nil {
+			return
+		}
+		if ctx.Err() != nil {
+			t.Fatal(err)
+		}
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// poolOf makes a pool that must be empty at the end of the test: nothing that was made of it is left.
+func poolOf(t *testing.T, of arrowdevice.Device) *arrowdevice.Pool {
+	t.Helper()
+	pool, err := of.NewPool(arrowdevice.PoolOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		defer pool.Release()
+		eventually(t, func() error {
+			stats, err := pool.Stats()
+			if err == nil && stats.Used != 0 {
+				err = fmt.Errorf("%d bytes of %v are still used", stats.Used, of)
+			}
+			return err
+		})
+	})
+	return pool
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package arrowdevice_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"syscall"
+	"time"
+
+	arrowdevice "libarrowdevice/arrowdevice"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+)
+
+func prices() arrow.RecordBatch {
+	schema := arrow.NewSchema([]arrow.Field{{Name: "price", Type: arrow.PrimitiveTypes.Int64}}, nil)
+	builder := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer builder.Release()
+	builder.Field(0).(*array.Int64Builder).AppendValues([]int64{5, 7, 9, 11}, nil)
+	return builder.NewRecordBatch()
+}
+
+// There and back: the README shows this function.
+func Example() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+
+	gpu, err := arrowdevice.Find("opencl:0")
+	if err != nil {
+		log.Fatal(err) // says which driver is missing
+	}
+	batch, err := arrowdevice.FromRecordBatch(prices()) // arrow-go's record batch, not copied
+	if err != nil {
+		log.Fatal(err)
+	}
+	onGPU, err := batch.MoveTo(ctx, gpu, nil)
+	if err != nil {
+		batch.Release() // what was not taken over is still ours
+		log.Fatal(err)
+	}
+	defer onGPU.Release()
+
+	middle, err := onGPU.Slice(1, 2) // no copy either
+	if err != nil {
+		log.Fatal(err)
+	}
+	back, err := middle.ToRecordBatch(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer back.Release()
+	fmt.Println(back.Column(0))
+	// Output: [7 9]
+}
+
+func ExampleFind() {
+	_, err := arrowdevice.Find("cpu:7")
+	fmt.Println(errors.Is(err, syscall.ENODEV))
+	// Output: true
+}
+
+func ExampleStream_All() {
+	ctx := context.Background()
+	device, err := arrowdevice.Find("opencl:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	batch := prices()
+	reader, err := array.NewRecordReader(batch.Schema(), []arrow.RecordBatch{batch, batch.NewSlice(0, 3)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	stream, err := arrowdevice.FromReader(reader)
+	if err != nil {
+		log.Fatal(err)
+	}
+	moving, err := stream.MoveTo(device, &arrowdevice.StreamOptions{ReadAhead: true})
+	if err != nil {
+		stream.Release()
+		log.Fatal(err)
+	}
+	defer moving.Release()
+	for batch, err := range moving.All(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(batch.Len(), "rows")
+		batch.Release()
+	}
+	// Output:
+	// 4 rows
+	// 3 rows
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package arrowdevice
+
+import (
+	"context"
+	"io"
+	"sync/atomic"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+)
+
+// Reader hands the stream over to arrow-go: its record batches on the CPU, copied ahead of the reader where they are on
+// a device. The stream is released by this on success; on failure it is as it was, unless the context ended. The context
+// also ends the reader, whose Err is then the context's.
+func (s *Stream) Reader(ctx context.Context, options *StreamOptions) (array.RecordReader, error) {
+	schema, err := s.Schema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cpu, err := Find("cpu")
+	if err != nil {
+		return nil, err
+	}
+	host, err := s.MoveTo(cpu, options)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{ctx: ctx, stream: host, schema: schema}
+	r.owners.Store(1)
+	return r, nil
+}
+
+// reader is an array.RecordReader, with its rules: each record batch is the reader's and valid until the next.
+type reader struct {
+	ctx     context.Context
+	stream  *Stream
+	schema  *arrow.Schema
+	current arrow.RecordBatch
+	err     error
+	owners  atomic.Int64
+}
+
+func (r *reader) Retain() { r.owners.Add(1) }
+
+func (r *reader) Release() {
+	if r.owners.Add(-1) == 0 {
+		r.forget()
+		r.stream.Release()
+	}
+}
+
+func (r *reader) Schema() *arrow.Schema          { return r.schema }
+func (r *reader) RecordBatch() arrow.RecordBatch { return r.current }
+func (r *reader) Record() arrow.RecordBatch      { return r.current }
+func (r *reader) Err() error                     { return r.err }
+
+func (r *reader) Next() bool {
+	r.forget()
+	if r.err != nil {
+		return false
+	}
+	next, err := r.stream.Next(r.ctx)
+	if err == io.EOF {
+		return false
+	}
+	if err == nil {
+		defer next.Release()
+		r.current, err = next.ToRecordBatch(r.ctx)
+	}
+	r.err = err
+	return err == nil
+}
+
+func (r *reader) forget() {
+	if r.current != nil {
+		r.current.Release()
+		r.current = nil
+	}
+}

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package arrowdevice_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	arrowdevice "libarrowdevice/arrowdevice"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+)
+
+// batches are some record batches, each other rows of one.
+func batches(t testing.TB, allocator memory.Allocator, n int) []arrow.RecordBatch {
+	t.Helper()
+	whole := records(t, allocator)
+	defer whole.Release()
+	made := make([]arrow.RecordBatch, n)
+	for i := range made {
+		made[i] = whole.NewSlice(int64(i%3), 4)
+		t.Cleanup(made[i].Release)
+	}
+	return made
+}
+
+func readerOf(t testing.TB, batches []arrow.RecordBatch) array.RecordReader {
+	t.Helper()
+	reader, err := array.NewRecordReader(batches[0].Schema(), batches)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reader
+}
+
+func fromReader(t testing.TB, reader array.RecordReader) *arrowdevice.Stream {
+	t.Helper()
+	stream, err := arrowdevice.FromReader(reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stream.Release)
+	return stream
+}
+
+func TestStreamsFlowToADeviceAndBack(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	for name, options := range map[string]*arrowdevice.StreamOptions{
+		"pulled": nil, "read ahead": {ReadAhead: true, Depth: 3, Always: true, Timeout: time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			forEachDevice(t, func(t *testing.T, to arrowdevice.Device) {
+				want := batches(t, checked(t), 10)
+				source := readerOf(t, want)
+				stream := fromReader(t, source)
+				source.Release()
+				there, err := stream.MoveTo(to, options)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer there.Release()
+				if _, err := stream.Next(ctx); !errors.Is(err, syscall.EINVAL) {
+					t.Errorf("a stream that was moved: %v", err)
+				}
+				info, err := to.Info()
+				if err != nil || there.DeviceType() != info.Type {
+					t.Errorf("a stream on %v, %v", there.DeviceType(), err)
+				}
+				first, err := there.Next(ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if on, err := first.Device(); err != nil || on != to {
+					t.Errorf("it is on %v, %v", on, err)
+				}
+				got, err := first.ToRecordBatch(ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer got.Release()
+				if !array.RecordEqual(got, want[0]) {
+					t.Errorf("got %v", got)
+				}
+				reader, err := there.Reader(ctx, options)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer reader.Release()
+				if !reader.Schema().Equal(want[0].Schema()) {
+					t.Errorf("schema: %v", reader.Schema())
+				}
+				for _, batch := range want[1:] {
+					if !reader.Next() || !array.RecordEqual(reader.RecordBatch(), batch) {
+						t.Fatalf("got %v, %v", reader.RecordBatch(), reader.Err())
+					}
+				}
+				if reader.Next() || reader.Next() || reader.Err() != nil {
+					t.Errorf("behind the end: %v", reader.Err())
+				}
+			})
+		})
+	}
+}
+
+func TestAStreamOfArraysIsRangedOver(t *testing.T) {
+	ctx := context.Background()
+	want := batches(t, checked(t), 5)
+	var arrays []*arrowdevice.Array
+	for _, batch := range want {
+		one, err := arrowdevice.FromRecordBatch(batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		arrays = append(arrays, one)
+	}
+	stream, err := arrowdevice.NewStream(arrowdevice.CPU, want[0].Schema(), arrays...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Release()
+	schema, err := stream.Schema(ctx)
+	if err != nil || !schema.Equal(want[0].Schema()) {
+		t.Errorf("%v, %v", schema, err)
+	}
+	n := 0
+	for one, err := range stream.All(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := one.ToRecordBatch(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !array.RecordEqual(got, want[n]) {
+			t.Errorf("batch %d: %v", n, got)
+		}
+		got.Release()
+		if n++; n == 3 {
+			break // the rest stays in the stream
+		}
+	}
+	for _, err := range stream.All(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++ // the garbage collector releases the arrays
+	}
+	if n != len(want) {
+		t.Errorf("%d batches", n)
+	}
+	if _, err := stream.Next(ctx); err != io.EOF {
+		t.Errorf("behind the end: %v", err)
+	}
+	empty, err := arrowdevice.NewStream(arrowdevice.CPU, want[0].Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer empty.Release()
+	if _, err := empty.Next(ctx); err != io.EOF {
+		t.Errorf("a stream of nothing: %v", err)
+	}
+}
+
+// failing is a reader that fails after its first record batch.
+type failing struct {
+	array.RecordReader
+	asked int
+	err   error
+}
+
+func (r *failing) Next() bool {
+	r.asked++
+	return r.asked == 1 && r.RecordReader.Next()
+}
+
+func (r *failing) Err() error {
+	if r.asked > 1 {
+		return r.err
+	}
+	return nil
+}
+
+func TestAStreamSaysWhatItsReaderSays(t *testing.T) {
+	ctx := context.Background()
+	to := device(t, "ext_dev:1")
+	for code, said := range map[syscall.Errno]error{
+		syscall.EIO:    errors.New("the file ends too early"),
+		syscall.ENOENT: &arrowdevice.Error{Code: syscall.ENOENT, Function: "test", Message: "no such file"},
+	} {
+		stream := fromReader(t, &failing{RecordReader: readerOf(t, batches(t, memory.NewGoAllocator(), 3)), err: said})
+		there, err := stream.MoveTo(to, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer there.Release()
+		if _, err := there.Next(ctx); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			var e *arrowdevice.Error
+			if _, err := there.Next(ctx); !errors.As(err, &e) || e.Code != code || e.Message != said.Error() {
+				t.Errorf("%v, not %v", err, said)
+			}
+		}
+		reader, err := there.Reader(ctx, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer reader.Release()
+		if reader.Next() || !errors.Is(reader.Err(), code) || reader.Next() {
+			t.Errorf("reader: %v", reader.Err())
+		}
+	}
+}
+
+// waiting is a reader that makes its callers wait until it is let go.
+type waiting struct {
+	array.RecordReader
+	called, letGo chan struct{}
+	once          sync.Once
+}
+
+func (r *waiting) Next() bool {
+	r.once.Do(func() { close(r.called) })
+	<-r.letGo
+	return r.RecordReader.Next()
+}
+
+func TestAContextEndsAStreamThatWaits(t *testing.T) {
+	for name, ahead := range map[string]bool{"in the producer": false, "for its thread": true} {
+		t.Run(name, func(t *testing.T) {
+			endings(t, func(t *testing.T, ctx func() context.Context, want ...error) {
+				source := &waiting{RecordReader: readerOf(t, batches(t, checked(t), 3)), called: make(chan struct{}), letGo: make(chan struct{})}
+				stream := fromReader(t, source)
+				source.Release()
+				there, err := stream.MoveTo(device(t, "ext_dev:0"), &arrowdevice.StreamOptions{ReadAhead: ahead})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer close(source.letGo)
+				_, err = there.Next(ctx())
+				mustBe(t, "Next", err, want...)
+				there.Release() // while the producer may still be asked
+			})
+		})
+	}
+}
+
+func TestAStreamThatWasCancelledIsOver(t *testing.T) {
+	ctx := context.Background()
+	source := &waiting{RecordReader: readerOf(t, batches(t, checked(t), 3)), called: make(chan struct{}), letGo: make(chan struct{})}
+	there, err := fromReader(t, source).MoveTo(device(t, "ext_dev:0"), &arrowdevice.StreamOptions{ReadAhead: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer there.Release()
+	source.Release()
+	answer := make(chan error)
+	go func() {
+		_, err := there.Next(ctx)
+		answer <- err
+	}()
+	<-source.called
+	if _, err := there.MoveTo(device(t, "cpu"), nil); !errors.Is(err, syscall.EBUSY) {
+		t.Errorf("a stream that is in use: %v", err)
+	}
+	there.Cancel()
+	mustBe(t, "Next that waits", <-answer, syscall.ECANCELED, context.Canceled)
+	_, err = there.Next(ctx)
+	mustBe(t, "Next after Cancel", err, syscall.ECANCELED)
+	close(source.letGo)
+}
+
+func TestStreamsMayBeForgotten(t *testing.T) {
+	ctx := context.Background()
+	to := device(t, "ext_dev:0")
+	pool := poolOf(t, to)
+	allocator := checked(t)
+	for range 20 {
+		source := readerOf(t, batches(t, allocator, 4))
+		stream, err := arrowdevice.FromReader(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source.Release()
+		there, err := stream.MoveTo(to, &arrowdevice.StreamOptions{ReadAhead: true, Pool: pool})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := there.Next(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestStreamsTellOfMisuse(t *testing.T) {
+	ctx := context.Background()
+	released := fromReader(t, readerOf(t, batches(t, checked(t), 1)))
+	released.Release()
+	released.Release()
+	for state, s := range map[string]*arrowdevice.Stream{"released": released, "nil": nil, "zero": {}} {
+		_, next := s.Next(ctx)
+		_, schema := s.Schema(ctx)
+		_, moved := s.MoveTo(device(t, "cpu"), nil)
+		_, reader := s.Reader(ctx, nil)
+		for function, err := range map[string]error{"Next": next, "Schema": schema, "MoveTo": moved, "Reader": reader} {
+			if !errors.Is(err, syscall.EINVAL) {
+				t.Errorf("%s of a %s stream: %v", function, state, err)
+			}
+		}
+		s.Cancel()
+		if s.DeviceType() != 0 {
+			t.Errorf("a %s stream is on %v", state, s.DeviceType())
+		}
+	}
+	want := batches(t, checked(t), 1)
+	stream := fromReader(t, readerOf(t, want))
+	if _, err := stream.MoveTo(arrowdevice.Device{}, nil); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("no device: %v", err)
+	}
+	if _, err := stream.MoveTo(device(t, "cpu"), &arrowdevice.StreamOptions{Depth: -1}); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("no depth: %v", err)
+	}
+	got, err := stream.Next(ctx)
+	if err != nil || got.Len() != want[0].NumRows() {
+		t.Errorf("the stream was lost: %v", err)
+	}
+}
+
+// Structs of C, as another library would have them.
+type (
+	cArray  [16]uint64
+	cSchema [9]uint64
+	cStream [6]uint64
+)
+
+func TestOtherLibrariesExchangeStructs(t *testing.T) {
+	ctx := context.Background()
+	to := device(t, "ext_dev:1")
+	want := batches(t, checked(t), 3)
+	made, err := arrowdevice.FromRecordBatch(want[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, err := made.MoveTo(ctx, to, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c cArray
+	var schema cSchema
+	if err := there.Export(unsafe.Pointer(&c), unsafe.Pointer(&schema)); err != nil {
+		t.Fatal(err)
+	}
+	if there.Len() != 0 || c[0] != 4 {
+		t.Error("the array did not leave")
+	}
+	back, err := arrowdevice.Import(unsafe.Pointer(&c), unsafe.Pointer(&schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer back.Release()
+	if _, err := arrowdevice.Import(unsafe.Pointer(&c), unsafe.Pointer(&schema)); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("a struct that was taken over: %v", err)
+	}
+	got, err := back.ToRecordBatch(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Release()
+	if !array.RecordEqual(got, want[0]) {
+		t.Errorf("got %v", got)
+	}
+
+	var s cStream
+	if err := fromReader(t, readerOf(t, want)).Export(unsafe.Pointer(&s)); err != nil {
+		t.Fatal(err)
+	}
+	stream, err := arrowdevice.ImportStream(unsafe.Pointer(&s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Release()
+	if _, err := arrowdevice.ImportStream(unsafe.Pointer(&s)); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("a stream that was taken over: %v", err)
+	}
+	n := 0
+	for one, err := range stream.All(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		one.Release()
+		n++
+	}
+	if n != len(want) {
+		t.Errorf("%d batches", n)
+	}
+}
