@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+# Run by test.sh, which says where the library and its plugins are.
+
+using ArrowDevice
+using Test
+
+const NAMES = split(get(ENV, "ARROWDEVICE_TEST_DEVICES", "cpu"), ','; keepempty=false)
+
+# The code of the error that a call ends with; 0 if with none.
+function code_of(call)
+    try
+        call()
+    catch e
+        e isa ArrowDeviceError || rethrow()
+        @test !isempty(e.message)
+        @test occursin(e.message, sprint(showerror, e))
+        return Int(e.code)
+    end
+    return 0
+end
+
+@testset "numbers survive the trip to $on and back" for on in NAMES
+    to = ArrowDevice.find(on) # one that is not there is an error
+    @test to in devices()
+    @test startswith(ArrowDevice.name(to), first(split(on, ':')))
+    @test !isempty(info(to).name)
+    for T in (Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64, Float16, Float32, Float64)
+        values = T[0, 1, 2, 100, typemax(T)]
+        with_gaps = Union{T,Missing}[missing, 1, 2, missing, 5, 6, 7, 8, 9, missing]
+        for vector in (values, with_gaps, T[], Union{T,Missing}[1])
+            there = from_vector(vector, to)
+            @test length(there) == length(vector)
+            wait(there; timeout=60)
+            @test isready(there)
+            @test ArrowDevice.device(there) == to
+            validate(there, ArrowDevice.VALIDATE_STRICT)
+            @test isequal(to_vector(there), vector)
+            if length(vector) > 3
+                @test isequal(to_vector(there[2:end]), vector[2:end])
+                copied = copy_to(there[3:4], to)
+                shared = share(copied)
+                close(copied)
+                @test isequal(to_vector(shared), vector[3:4])
+            end
+            moved = move_to(there, ArrowDevice.find("cpu"))
+            @test !isopen(there)
+            @test isequal(to_vector(moved), vector)
+        end
+    end
+end
+
+@testset "what is wrong is an error, and nothing is lost" begin
+    @test code_of(() -> ArrowDevice.find("cpu:7")) == Libc.ENODEV
+    @test code_of(() -> ArrowDevice.find("no such type:0")) == Libc.EINVAL
+    there = from_vector([1, 2, 3])
+    @test code_of(() -> slice(there, 2:4)) == Libc.EINVAL
+    @test code_of(() -> select(there, [1])) == Libc.EINVAL
+    @test code_of(() -> move_to(there, Device(C_NULL))) == Libc.EINVAL
+    @test to_vector(there) == [1, 2, 3]
+    close(there)
+    close(there)
+    @test code_of(() -> length(there)) == Libc.EINVAL
+    @test code_of(() -> to_vector(there)) == Libc.EINVAL
+    @test code_of(() -> wait(there)) == Libc.EINVAL
+    @test_throws ArgumentError from_vector(["a", "b"])
+end
+
+@testset "what was forgotten is closed by the collector" begin
+    to = ArrowDevice.find(last(NAMES))
+    before = ArrowDevice.counters(to).buffers
+    for round in 1:200
+        from_vector(collect(1:1000), to)
+        GC.gc(false)
+    end
+    GC.gc()
+    GC.gc()
+    # Memory that came back is used again: the driver was asked for less than one buffer a round.
+    @test ArrowDevice.counters(to).buffers - before < 200
+end
+
+@testset "the README's example" begin
+    # README begins
+    device = ArrowDevice.find("cpu")                    # or "opencl:0", "cuda:1"
+    there = from_vector([1, missing, 3, 4], device)     # copies the values
+    middle = there[2:3]                                 # copies nothing
+    back = to_vector(middle)                            # [missing, 3], wherever it was
+    # README ends
+    @test isequal(back, [missing, 3])
+end
