@@ -36,7 +36,7 @@ var samples = map[string]sample{
 	"decimal128":        {&arrow.Decimal128Type{Precision: 38, Scale: 2}, `["1.50", "-2.25", null, "4.00", "5.00", "6.00"]`},
 	"decimal256":        {&arrow.Decimal256Type{Precision: 76, Scale: 2}, `["1.50", "-2.25", null, "4.00", "5.00", "6.00"]`},
 	"date32":            {arrow.FixedWidthTypes.Date32, `["2024-02-29", "1969-12-31", null, "1970-01-01", "2000-01-01", "2038-01-19"]`},
-	"timestamp":         {&arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}, `["2024-02-29 12:00:00", null, "1970-01-01", "2000-01-01", "2001-01-01", "2002-01-01"]`},
+	"timestamp":         {&arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}, `["2024-02-29T12:00:00Z", null, "1970-01-01T00:00:00Z", "2000-01-01T00:00:00.000001Z", null, "2002-01-01T00:00:00Z"]`},
 	"duration":          {arrow.FixedWidthTypes.Duration_ns, `["1ns", "2ns", null, "4ns", "5ns", "6ns"]`},
 	"interval":          {arrow.FixedWidthTypes.MonthDayNanoInterval, `[{"months": 1, "days": 2, "nanoseconds": 3}, null, {"months": -1, "days": 0, "nanoseconds": 9}, {"months": 1, "days": 1, "nanoseconds": 1}, null, {"months": 6, "days": 6, "nanoseconds": 6}]`},
 	"fixed size binary": {&arrow.FixedSizeBinaryType{ByteWidth: 3}, `["YWJj", "ZGVm", null, "Z2hp", "amts", "bW5v"]`},

@@ -33,32 +33,44 @@ func newHandle[R resource](name string, owned R) *handle[R] {
 
 // share gives the resource until the function that comes with it is called.
 func (h *handle[R]) share(function string) (R, func(), error) {
-	return h.enter(function, h.lock.RLock, h.leaveShared)
+	if h == nil {
+		return refuse[R](function, syscall.EINVAL, noHandle)
+	}
+	h.lock.RLock()
+	return h.entered(function, h.leaveShared)
 }
 
 // change gives the resource to one user alone.
 func (h *handle[R]) change(function string) (R, func(), error) {
-	return h.enter(function, h.lock.Lock, h.leaveChanged)
+	if h == nil {
+		return refuse[R](function, syscall.EINVAL, noHandle)
+	}
+	h.lock.Lock()
+	return h.entered(function, h.leaveChanged)
 }
 
 // take is change for what may be in use for long: EBUSY then.
 func (h *handle[R]) take(function string) (R, func(), error) {
-	if h != nil && !h.lock.TryLock() {
-		var none R
-		return none, nil, newError(function, int(syscall.EBUSY), "the "+h.name+" is in use on another goroutine")
+	if h == nil {
+		return refuse[R](function, syscall.EINVAL, noHandle)
 	}
-	return h.enter(function, func() {}, h.leaveChanged)
+	if !h.lock.TryLock() {
+		return refuse[R](function, syscall.EBUSY, "the "+h.name+" is in use on another goroutine")
+	}
+	return h.entered(function, h.leaveChanged)
 }
 
-func (h *handle[R]) enter(function string, lock, leave func()) (R, func(), error) {
+const noHandle = "a nil or zero value: it was not made by this package"
+
+func refuse[R resource](function string, code syscall.Errno, message string) (R, func(), error) {
 	var none R
-	if h == nil {
-		return none, nil, newError(function, int(syscall.EINVAL), "there is nothing in this value: it was not made by this package")
-	}
-	lock()
+	return none, nil, newError(function, int(code), message)
+}
+
+func (h *handle[R]) entered(function string, leave func()) (R, func(), error) {
 	if h.released.Load() {
 		leave()
-		return none, nil, newError(function, int(syscall.EINVAL), "the "+h.name+" was released or handed over")
+		return refuse[R](function, syscall.EINVAL, "the "+h.name+" was released or handed over")
 	}
 	return h.owned, leave, nil
 }

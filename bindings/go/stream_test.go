@@ -41,8 +41,10 @@ func readerOf(t testing.TB, batches []arrow.RecordBatch) array.RecordReader {
 	return reader
 }
 
+// fromReader leaves the reader to the stream.
 func fromReader(t testing.TB, reader array.RecordReader) *arrowdevice.Stream {
 	t.Helper()
+	defer reader.Release()
 	stream, err := arrowdevice.FromReader(reader)
 	if err != nil {
 		t.Fatal(err)
@@ -60,9 +62,7 @@ func TestStreamsFlowToADeviceAndBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			forEachDevice(t, func(t *testing.T, to arrowdevice.Device) {
 				want := batches(t, checked(t), 10)
-				source := readerOf(t, want)
-				stream := fromReader(t, source)
-				source.Release()
+				stream := fromReader(t, readerOf(t, want))
 				there, err := stream.MoveTo(to, options)
 				if err != nil {
 					t.Fatal(err)
@@ -241,7 +241,6 @@ func TestAContextEndsAStreamThatWaits(t *testing.T) {
 			endings(t, func(t *testing.T, ctx func() context.Context, want ...error) {
 				source := &waiting{RecordReader: readerOf(t, batches(t, checked(t), 3)), called: make(chan struct{}), letGo: make(chan struct{})}
 				stream := fromReader(t, source)
-				source.Release()
 				there, err := stream.MoveTo(device(t, "ext_dev:0"), &arrowdevice.StreamOptions{ReadAhead: ahead})
 				if err != nil {
 					t.Fatal(err)
@@ -263,7 +262,6 @@ func TestAStreamThatWasCancelledIsOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer there.Release()
-	source.Release()
 	answer := make(chan error)
 	go func() {
 		_, err := there.Next(ctx)
