@@ -108,6 +108,9 @@ func TestEveryTypeSurvivesTheTripToADeviceAndBack(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer there.Release()
+				if whole.Len() != 0 {
+					t.Error("what was handed over is still there")
+				}
 				if on, err := there.Device(); err != nil || on != to {
 					t.Errorf("it is on %v, %v", on, err)
 				}
@@ -131,6 +134,9 @@ func TestEveryTypeSurvivesTheTripToADeviceAndBack(t *testing.T) {
 				all := toArrow(t, there)
 				defer all.Release()
 				mustEqual(t, all, want)
+				if there.Len() != 0 {
+					t.Error("what arrow-go has is still there")
+				}
 			})
 		}
 	})

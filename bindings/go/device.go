@@ -8,6 +8,9 @@ import "C"
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
+	"syscall"
 	"unsafe"
 )
 
@@ -80,6 +83,9 @@ type DeviceInfo struct {
 // Find finds a device by the name of its type and its id: "cuda:0", "opencl:1", "cpu". It loads the backend that drives
 // it if need be; ENODEV where there is no driver or no such device, and the message says why.
 func Find(name string) (Device, error) {
+	if strings.ContainsRune(name, 0) {
+		return Device{}, newError("device_find", int(syscall.EINVAL), "a zero byte in the name "+strconv.Quote(name))
+	}
 	text := C.CString(name)
 	defer C.free(unsafe.Pointer(text))
 	var device Device

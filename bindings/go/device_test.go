@@ -52,7 +52,7 @@ func TestInfoDescribesTheDevice(t *testing.T) {
 
 func TestFindSaysWhyThereIsNoDevice(t *testing.T) {
 	for name, code := range map[string]syscall.Errno{
-		"cpu:1": syscall.ENODEV, "ext_dev:99": syscall.ENODEV, "no such type:0": syscall.EINVAL, "": syscall.EINVAL, "cpu:x": syscall.EINVAL,
+		"cpu:1": syscall.ENODEV, "ext_dev:99": syscall.ENODEV, "no such type:0": syscall.EINVAL, "": syscall.EINVAL, "cpu\x00:0": syscall.EINVAL, "cpu:x": syscall.EINVAL,
 	} {
 		_, err := arrowdevice.Find(name)
 		var e *arrowdevice.Error

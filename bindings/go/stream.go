@@ -275,6 +275,10 @@ func ask[T any](ctx context.Context, s *Stream, function string, question func(s
 			return none, err
 		}
 		defer leave()
+		// Before its turn, which may never come, and when it has come.
+		if s.canceled.Load() {
+			return none, newError(function, int(syscall.ECANCELED), "the stream was cancelled")
+		}
 		s.turn.Lock()
 		defer s.turn.Unlock()
 		if s.canceled.Load() {

@@ -248,6 +248,8 @@ func TestAContextEndsAStreamThatWaits(t *testing.T) {
 				defer close(source.letGo)
 				_, err = there.Next(ctx())
 				mustBe(t, "Next", err, want...)
+				_, err = there.Next(context.Background())
+				mustBe(t, "Next after it", err, syscall.ECANCELED)
 				there.Release() // while the producer may still be asked
 			})
 		})
