@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Doxygen reads: prepare.py ROOT INPUT_FOLDER
+
+The headers and pages are written for people who read them as they are, in an editor or at a code host. This puts into them
+what Doxygen wants to be told, in a copy: groups, members' comments, the names of pages and headings, links between them.
+"""
+
+import html
+import os
+import re
+import shutil
+import sys
+
+import highlight
+import pages
+
+HEADERS = ["arrowdevice.h", "arrowdevice.hpp", "backend.h", "abi.h"]
+# Doxygen knows these; all others are highlight.py's.
+DOXYGEN_CODE = {"c": "c", "h": "c", "cpp": "cpp", "c++": "cpp", "cc": "cpp", "hpp": "cpp", "python": "py", "py": "py"}
+SOURCE_CODE = {".c": "c", ".h": "c", ".cc": "cpp", ".hpp": "cpp", ".py": "py", ".sh": "sh", ".rs": "rust", ".go": "go",
+               ".jl": "julia", ".toml": "toml", ".build": "meson"}
+
+
+class Mistake(Exception):
+    pass
+
+
+# -- headers ----------------------------------------------------------------------------------------------------------
+
+PARAGRAPHS = re.compile(r"(^\s*\*\s+|(?<=[.)]) |^\s*/\*\*\s*)(Errors|Implements|Thread-safety): ", re.M)
+SECTION = re.compile(r"^/\* -- (.+?) -+( \*/)?$")
+
+
+def group_title(section):
+    section = section.split(" that ")[0]
+    return section[0].upper() + section[1:]
+
+
+def group_name(section):
+    return re.sub(r"\W+", "-", group_title(section).lower()).strip("-")
+
+
+def paragraphs(text):
+    """`Errors: …` and its kin as paragraphs with a title."""
+    def comment(match):
+        return PARAGRAPHS.sub(lambda found: (found.group(1).rstrip(" ") if found.group(1).strip() else "\n *")
+                              + f" @par {found.group(2)}\n * ", match.group(0))
+    return re.sub(r"/\*\*.*?\*/", comment, text, flags=re.S)
+
+
+def members(text):
+    """Comments behind a field, and behind or over constants, as Doxygen's."""
+    source = text.split("\n")
+    lines, title, in_struct = [], None, False
+    for number, line in enumerate(source):
+        if re.match(r"^(struct|class|typedef struct) .*\{$", line):
+            in_struct = True
+        elif line.startswith("}"):
+            in_struct = False
+        if title is not None and not line.startswith("#define"):
+            lines.append("/** @} */")
+            title = None
+        over = re.match(r"^/\* (?!SPDX|--)(.*) \*/$", line)
+        if over and source[number + 1].startswith("#define"):
+            title = over.group(1)
+            lines += [f"/** @name {title}", " * @{ */"]
+            continue
+        if title is not None and "/*" not in line:
+            line += f" /**< {title.split(':')[0]} */"
+        elif line.startswith("#define") or (in_struct and re.match(r"^ {2}\S.*[;,]\s*/\* ", line)):
+            line = re.sub(r"/\* (.*) \*/$", r"/**< \1 */", line)
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def groups(text, name, found):
+    """Sections of arrowdevice.h as groups; `found` gets (name, title)."""
+    lines, opened = [], None
+
+    def begin(title, description=()):
+        found.append((group_name(title), group_title(title)))
+        return ["/**" + (" @} */\n/**" if opened else "") + f" @defgroup {group_name(title)} {group_title(title)}",
+                *description, " * @{ */"]
+
+    source = iter(text.split("\n"))
+    for line in source:
+        match = SECTION.match(line)
+        if match:
+            description = []
+            if not match.group(2):
+                for more in source:
+                    description.append(more.replace("*/", ""))
+                    if "*/" in more:
+                        break
+            lines += begin(match.group(1), description)
+            opened = match.group(1)
+        elif line.startswith('#include "abi.h"'):
+            lines += [line, *begin("basics", [" * Versions, constants, errors and the log."])]
+            opened = "basics"
+        else:
+            lines.append(line)
+    last = max(number for number, line in enumerate(lines) if line == "#ifdef __cplusplus")
+    return "\n".join([*lines[:last], "/** @} */", *lines[last:]])
+
+
+def arrow_structs(text):
+    """The comments of abi.h, all of which stand over what they are of."""
+    return re.sub(r"(?m)^(\s*)/\* (?!SPDX)(.*) \*/$", r"\1/** \2 */", text)
+
+
+def undocumented(text):
+    return re.findall(r"[^/]\n\nARROWDEVICE_API [^;]*?(arrowdevice_\w+)\(", text)
+
+
+def header(root, name, found):
+    with open(os.path.join(root, "include", "arrowdevice", name), encoding="utf-8") as file:
+        text = file.read()
+    missing = undocumented(text)
+    if missing:
+        raise Mistake(f"include/arrowdevice/{name}: no comment says what these do: {', '.join(missing)}")
+    if name == "abi.h":
+        return arrow_structs(text)
+    text = members(text)
+    if name == "arrowdevice.h":
+        text = groups(text, name, found)
+    return paragraphs(text)
+
+
+def symbols(root):
+    """What the headers define, for links to it out of prose: {name: "" or "#"}."""
+    result = {}
+    for name in HEADERS:
+        path = os.path.join(root, "include", "arrowdevice", name)
+        if not os.path.exists(path) or name.endswith(".hpp"):
+            continue
+        with open(path, encoding="utf-8") as file:
+            text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
+        result.update({f"{function}()": "" for function in re.findall(r"ARROWDEVICE_API [^;]*?(arrowdevice_\w+)\(", text)})
+        result.update({struct: "" for struct in re.findall(r"(?m)^struct (\w+) \{", text)})
+        result.update({constant: "#" for constant in re.findall(r"(?m)^#define (ARROW\w+) \S", text)})
+    return result
+
+
+# -- pages ------------------------------------------------------------------------------------------------------------
+
+
+class Writer:
+    """Turns pages into what Doxygen reads."""
+
+    def __init__(self, root, output):
+        self.root, self.output = root, output
+        self.paths = pages.written(root)
+        self.symbols = symbols(root)
+        self.sources, self.drawings = {}, set()
+
+    def read(self, path):
+        with open(os.path.join(self.root, path), encoding="utf-8") as file:
+            return file.read()
+
+    def write(self, path, text):
+        path = os.path.join(self.output, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def target(self, page, link):
+        """What a link is in the site: a label, or None where there is nothing to go to."""
+        path, _, anchor = link.partition("#")
+        path = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+        whole = os.path.join(self.root, path)
+        if os.path.isdir(whole) and f"{path}/README.md" in self.paths:
+            path = f"{path}/README.md"
+        if path in self.paths:
+            return f"{pages.label(path)}--{anchor}" if anchor else pages.label(path)
+        if path.startswith("include/arrowdevice/") and os.path.basename(path) in HEADERS:
+            return os.path.basename(path)
+        if os.path.isfile(whole):
+            return self.sources.setdefault(path, "source-" + re.sub(r"\W+", "-", path).strip("-").lower())
+        if os.path.isdir(whole):
+            return None
+        raise Mistake(f"{page}: a link to {link}, which is not there")
+
+    def link(self, page, match):
+        bang, text, target = match.groups()
+        if re.match(r"[a-z]+:", target):
+            return match.group(0)
+        if bang:
+            path = os.path.normpath(os.path.join(os.path.dirname(page), target))
+            self.drawings.add(path)
+            return (f'@htmlonly <span class="drawing"><img src="{os.path.basename(path)}" alt="{html.escape(text)}"></span> '
+                    "@endhtmlonly")
+        label = self.target(page, target)
+        if label is None:
+            return text
+        return f"[{text.replace('`', '')}](@ref {label})"
+
+    def code_span(self, match):
+        text = match.group(2)
+        name = text if text in self.symbols else f"{text}()"
+        if name in self.symbols:
+            return f"<code>{self.symbols[name]}{name}</code>"
+        return match.group(0)
+
+    def prose(self, page, text):
+        """Links and names. What is code keeps out of the way of links, and the other way round."""
+        kept = []
+
+        def keep(piece):
+            kept.append(piece)
+            return f"\x01{len(kept) - 1}\x02"
+
+        text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
+        text = pages.LINK.sub(lambda match: keep(self.link(page, match)), text)
+        text = pages.CODE.sub(lambda match: keep(self.code_span(match)), text)
+        # Doxygen's own commands are none in prose.
+        text = re.sub(r"([@\\])(?=[A-Za-z])", r"\\\1", text)
+        while "\x01" in text:
+            text = re.sub(r"\x01(\d+)\x02", lambda match: kept[int(match.group(1))], text)
+        return text
+
+    def block(self, code, name):
+        if name.lower() in DOXYGEN_CODE:
+            return f"```{{.{DOXYGEN_CODE[name.lower()]}}}\n{code}\n```"
+        known = highlight.language(name)
+        if known is None:
+            raise Mistake(f"code in {name}, which highlight.py does not know")
+        return f"@htmlonly[block]\n{highlight.fragment(code, known)}\n@endhtmlonly"
+
+    def page(self, path):
+        text = self.read(path)
+        anchors = pages.anchors(text)
+        label = pages.label(path)
+        if pages.title(text) is None:
+            raise Mistake(f"{path}: a page begins with its title")
+        contents = "\n[TOC]\n" if sum(level == 2 for level, _, _ in anchors.values()) > 2 and path != "docs/index.md" else ""
+        out, prose, code, language = [], [], [], None
+
+        def flush():
+            if prose:
+                out.append(self.prose(path, "\n".join(prose)))
+                prose.clear()
+
+        for number, line, fence in pages.lines(text):
+            if fence is None and code:
+                out.append(self.block("\n".join(code[1:-1]), language))
+                code = []
+            if fence is not None:
+                if not code:
+                    flush()
+                    language = fence
+                code.append(line)
+                if len(code) > 1 and pages.FENCE.match(line):
+                    out.append(self.block("\n".join(code[1:-1]), language))
+                    code = []
+                continue
+            if number in anchors:
+                flush()
+                level, words, anchor = anchors[number]
+                if level == 1:
+                    out.append(f"# {words}" + ("" if label == "index" else f" {{#{label}}}") + f"\n{contents}")
+                    contents = ""
+                else:
+                    out.append(f"{'#' * level} {words} {{#{label}--{anchor}}}")
+                continue
+            prose.append(line)
+        flush()
+        self.write(path, "\n".join(out) + "\n")
+
+    def source(self, path, label):
+        """A file that a page links to, as a page."""
+        text = self.read(path).rstrip("\n")
+        language = SOURCE_CODE.get(os.path.splitext(path)[1], "")
+        self.write(f"sources/{label}.md", f"# {path} {{#{label}}}\n\n{self.block(text, language)}\n")
+
+    def navigation(self, groups):
+        titles = {path: pages.title(self.read(path)) for path in self.paths}
+        titles["docs/index.md"] = "Home"
+        out = []
+        for title, paths in pages.parts(self.paths):
+            entries = [("index" if path == "docs/index.md" else pages.label(path), titles[path]) for path in paths]
+            if title == "API":
+                entries = [("arrowdevice_8h", "Conventions"), *((f"group__{name.replace('_', '__')}", words) for name, words in groups),
+                           ("arrowdevice_8hpp", "arrowdevice.hpp"), ("backend_8h", "backend.h"), ("abi_8h", "abi.h")]
+            if entries:
+                out.append(f"<h2>{html.escape(title)}</h2>\n<ul>")
+                out += [f'<li><a href="$relpath^{name}.html">{html.escape(words)}</a></li>' for name, words in entries]
+                out.append("</ul>")
+        return "\n".join(out)
+
+
+def main(root, output):
+    shutil.rmtree(output, ignore_errors=True)
+    writer = Writer(root, output)
+    groups_found = []
+    for name in HEADERS:
+        writer.write(f"include/arrowdevice/{name}", header(root, name, groups_found))
+    for path in writer.paths:
+        writer.page(path)
+    for path, label in writer.sources.items():
+        writer.source(path, label)
+    site = os.path.join(root, "docs", "site")
+    with open(os.path.join(site, "header.html"), encoding="utf-8") as file:
+        writer.write("header.html", file.read().replace("@NAVIGATION@", writer.navigation(groups_found)))
+    shutil.copy(os.path.join(site, "footer.html"), output)
+    os.makedirs(os.path.join(output, "drawings"), exist_ok=True)
+    for drawing in writer.drawings:
+        shutil.copy(os.path.join(root, drawing), os.path.join(output, "drawings"))
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except Mistake as mistake:
+        sys.exit(f"prepare.py: {mistake}")
