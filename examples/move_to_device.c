@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Moves a small record batch to a device and back: move_to_device [DEVICE], "cpu" or "ext_dev:0" for example. */
-/* README begins */
+/* [send] */
 #include <arrowdevice/arrowdevice.h>
 #include <stdio.h>
 
@@ -20,7 +20,7 @@ int send_to(const char* name, struct ArrowArray* batch, const struct ArrowSchema
   if (code != 0) fprintf(stderr, "%s: %s\n", name, error.message);
   return code;
 }
-/* README ends */
+/* [end] */
 
 #include <string.h>
 
