@@ -17,7 +17,10 @@ export ARROWDEVICE_DOCS ARROWDEVICE_SITE ARROWDEVICE_VERSION
 rm -rf "$ARROWDEVICE_DOCS"
 mkdir -p "$ARROWDEVICE_DOCS"
 python3 "$ARROWDEVICE_SITE/prepare.py" "$root" "$ARROWDEVICE_DOCS/input"
-doxygen "$ARROWDEVICE_SITE/Doxyfile" </dev/null >&2
+if ! doxygen "$ARROWDEVICE_SITE/Doxyfile" </dev/null >"$ARROWDEVICE_DOCS/warnings" 2>&1; then
+  sed "s|$ARROWDEVICE_DOCS/input/||g" "$ARROWDEVICE_DOCS/warnings" >&2 # the lines of pages are those of the files
+  exit 1
+fi
 python3 "$ARROWDEVICE_SITE/finish.py" "$ARROWDEVICE_DOCS"
 python3 "$ARROWDEVICE_SITE/check_links.py" "$ARROWDEVICE_DOCS/html"
 echo "$ARROWDEVICE_DOCS/html/index.html, built in $(($(date +%s) - begin)) s"

@@ -94,6 +94,8 @@ def main(build):
         page = re.sub(r'<table class="memname">(.*?)</table>', lambda table: prototype(table.group(1)), page, flags=re.S)
         page = re.sub(r'<a class="el" href="(?P<file>\w+)_8md\.html">(?P<text>.*?)</a>',
                       lambda link: page_of(link, site), page, flags=re.S)
+        page = re.sub(r'<a class="anchor" id="md_\w*"></a>', "", page)  # names the folder that it was built in
+        page = re.sub(r'<div class="ttc".*?</div></div>\n', "", page, flags=re.S)  # tips that only a script can show
         page = re.sub(r"<script(?! defer).*?</script>\s*", "", page, flags=re.S)
         page = page.replace(f'<li><a href="{name}">', f'<li><a href="{name}" aria-current="page">')
         page = re.sub(r"<title>libarrowdevice: (.*?)</title>", r"<title>\1 – libarrowdevice</title>", page)

@@ -209,7 +209,7 @@ class Writer:
             kept.append(piece)
             return f"\x01{len(kept) - 1}\x02"
 
-        text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
+        text = re.sub(r"<!--.*?-->", lambda comment: "\n" * comment.group(0).count("\n"), text, flags=re.S)
         text = pages.LINK.sub(lambda match: keep(self.link(page, match)), text)
         text = pages.CODE.sub(lambda match: keep(self.code_span(match)), text)
         # Doxygen's own commands are none in prose.
@@ -224,7 +224,7 @@ class Writer:
         known = highlight.language(name)
         if known is None:
             raise Mistake(f"code in {name}, which highlight.py does not know")
-        return f"@htmlonly[block]\n{highlight.fragment(code, known)}\n@endhtmlonly"
+        return f"@htmlonly[block]\n{highlight.fragment(code, known)} @endhtmlonly"
 
     def page(self, path):
         text = self.read(path)
@@ -232,7 +232,7 @@ class Writer:
         label = pages.label(path)
         if pages.title(text) is None:
             raise Mistake(f"{path}: a page begins with its title")
-        contents = "\n[TOC]\n" if sum(level == 2 for level, _, _ in anchors.values()) > 2 and path != "docs/index.md" else ""
+        contents = "[TOC]" if sum(level == 2 for level, _, _ in anchors.values()) > 2 and path != "docs/index.md" else ""
         out, prose, code, language = [], [], [], None
 
         def flush():
@@ -257,11 +257,12 @@ class Writer:
                 flush()
                 level, words, anchor = anchors[number]
                 if level == 1:
-                    out.append(f"# {words}" + ("" if label == "index" else f" {{#{label}}}") + f"\n{contents}")
-                    contents = ""
+                    out.append(f"# {words}" + ("" if label == "index" else f" {{#{label}}}"))
                 else:
                     out.append(f"{'#' * level} {words} {{#{label}--{anchor}}}")
                 continue
+            if not line and contents:  # in the place of the empty line under the title, so that no line is moved by it
+                line, contents = contents, ""
             prose.append(line)
         flush()
         self.write(path, "\n".join(out) + "\n")
@@ -275,6 +276,7 @@ class Writer:
     def navigation(self, groups):
         titles = {path: pages.title(self.read(path)) for path in self.paths}
         titles["docs/index.md"] = "Home"
+        titles["README.md"] = "README"
         out = []
         for title, paths in pages.parts(self.paths):
             entries = [("index" if path == "docs/index.md" else pages.label(path), titles[path]) for path in paths]
