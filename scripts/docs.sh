@@ -9,18 +9,19 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 begin=$(date +%s)
 "$root/scripts/install-deps.sh" doxygen
 
-ARROWDEVICE_DOCS=${ARROWDEVICE_BUILD:-$root/build-scripts}/docs
-ARROWDEVICE_SITE=$root/docs/site
-ARROWDEVICE_VERSION=$(sed -n "s/^  version: '\(.*\)',/\1/p" "$root/meson.build")
-export ARROWDEVICE_DOCS ARROWDEVICE_SITE ARROWDEVICE_VERSION
+site=$root/docs/site
+output=${ARROWDEVICE_BUILD:-$root/build-scripts}/docs
+rm -rf "$output"
+mkdir -p "$output"
+cd "$output"
 
-rm -rf "$ARROWDEVICE_DOCS"
-mkdir -p "$ARROWDEVICE_DOCS"
-python3 "$ARROWDEVICE_SITE/prepare.py" "$root" "$ARROWDEVICE_DOCS/input"
-if ! doxygen "$ARROWDEVICE_SITE/Doxyfile" </dev/null >"$ARROWDEVICE_DOCS/warnings" 2>&1; then
-  sed "s|$ARROWDEVICE_DOCS/input/||g" "$ARROWDEVICE_DOCS/warnings" >&2 # the lines of pages are those of the files
+python3 "$site/prepare.py" "$root" input
+docs_version=$(sed -n "s/^  version: '\(.*\)',/\1/p" "$root/meson.build")
+export docs_version
+if ! doxygen "$site/Doxyfile" </dev/null >warnings 2>&1; then
+  sed "s|^$PWD/input/||" warnings >&2 # the lines of pages are those of the files
   exit 1
 fi
-python3 "$ARROWDEVICE_SITE/finish.py" "$ARROWDEVICE_DOCS"
-python3 "$ARROWDEVICE_SITE/check_links.py" "$ARROWDEVICE_DOCS/html"
-echo "$ARROWDEVICE_DOCS/html/index.html, built in $(($(date +%s) - begin)) s"
+python3 "$site/finish.py" .
+python3 "$site/check_links.py" html
+echo "$output/html/index.html, built in $(($(date +%s) - begin)) s"

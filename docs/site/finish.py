@@ -48,6 +48,14 @@ def headings(name, page):
         yield f"{text_of(words)} ({title})", "heading", f"{name}#{anchor}"
 
 
+def declaration(kind, name):
+    """A parameter as C has it: a function's name is within its type."""
+    pointer = re.match(r"(.*?)\(\*\)(.*)$", kind)
+    if pointer:
+        return f"{pointer.group(1)} (*{name}){pointer.group(2)}"
+    return f"{kind}{name}" if kind.endswith(("*", "&", "&amp;")) else f"{kind} {name}".strip()
+
+
 def prototype(table):
     """A function's declaration as text that wraps, in place of Doxygen's table, which does not."""
     cells = [(kind, re.sub(r"\s+", " ", words.replace("&#160;", " ")).strip())
@@ -57,7 +65,7 @@ def prototype(table):
     names = [re.sub(r",$", "", re.sub(r"</?em>", "", words).strip()) for kind, words in cells if kind == "paramname"]
     closing = re.search(r"<td>\)(?:</td>\s*<td></td>\s*<td>)?([^<]*)", table)
     rest = (closing.group(1) if closing else "").replace("&#160;", " ")
-    arguments = [f"{kind} {word}".strip() for kind, word in zip(types, names)] if types else []
+    arguments = [declaration(kind, word) for kind, word in zip(types, names)]
     arguments = [word for word in arguments if word]
     if "<td>(</td>" not in table:
         return f'<div class="prototype">{name}</div>'
@@ -66,6 +74,20 @@ def prototype(table):
                          for number, word in enumerate(arguments))
         return f'<div class="prototype">{name}({joined}</div>'
     return f'<div class="prototype">{name}({", ".join(arguments)}){rest}</div>'
+
+
+def summary(links, page):
+    """The links to the parts of a page that it has: Doxygen also names parts in which it then shows nothing."""
+    there = [link for anchor, link in re.findall(r'(?s)(?=<a href="#([^"]+)">)(<a .*?</a>)', links) if f'id="{anchor}"' in page]
+    return f'<div class="summary">{" &#124; ".join(there)}</div>' if there else ""
+
+
+def one_list(page):
+    """The fields of a struct once, with all that is said of them, in place of a list of beginnings before that."""
+    page = re.sub(r'<table class="memberdecls">.*?</table>', "", page, flags=re.S)
+    page = re.sub(r'<div class="summary">.*?</div>', "", page, flags=re.S)
+    page = page.replace('<main id="content">', '<main id="content" class="fields">').replace("Field Documentation", "Fields")
+    return re.sub(r'<div class="prototype">.*?</div>', lambda field: re.sub(r"\b\w+::(?=\w)", "", field.group(0)), page, flags=re.S)
 
 
 def page_of(link, site):
@@ -97,6 +119,11 @@ def main(build):
         page = re.sub(r'<a class="anchor" id="md_\w*"></a>', "", page)  # names the folder that it was built in
         page = re.sub(r'<div class="ttc".*?</div></div>\n', "", page, flags=re.S)  # tips that only a script can show
         page = re.sub(r"<script(?! defer).*?</script>\s*", "", page, flags=re.S)
+        page = re.sub(r'<div class="summary">.*?</div>', lambda links: summary(links.group(0), page), page, flags=re.S)
+        page = re.sub(r" (Struct|Class|File)( Template)? Reference", "", page)
+        page = page.replace('<span class="mlabel">inline</span>', "")
+        if name.startswith("struct"):
+            page = one_list(page)
         page = page.replace(f'<li><a href="{name}">', f'<li><a href="{name}" aria-current="page">')
         page = re.sub(r"<title>libarrowdevice: (.*?)</title>", r"<title>\1 – libarrowdevice</title>", page)
         with open(path, "w", encoding="utf-8") as file:
@@ -110,4 +137,5 @@ def main(build):
         file.write("const pages = " + json.dumps(sorted(set(entries)), ensure_ascii=False, separators=(",", ":")) + ";\n")
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])

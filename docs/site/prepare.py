@@ -28,6 +28,7 @@ class Mistake(Exception):
 # -- headers ----------------------------------------------------------------------------------------------------------
 
 PARAGRAPHS = re.compile(r"(^\s*\*\s+|(?<=[.)]) |^\s*/\*\*\s*)(Errors|Implements|Thread-safety): ", re.M)
+CONSTANT = re.compile(r"(?<![#\w`\"])ARROW[A-Z_]+\b(?![*(`\"])")
 SECTION = re.compile(r"^/\* -- (.+?) -+( \*/)?$")
 
 
@@ -40,11 +41,12 @@ def group_name(section):
     return re.sub(r"\W+", "-", group_title(section).lower()).strip("-")
 
 
-def paragraphs(text):
-    """`Errors: …` and its kin as paragraphs with a title."""
+def comments(text, constants):
+    """In comments: `Errors: …` and its kin as paragraphs with a title, constants as links to what they are."""
     def comment(match):
+        linked = CONSTANT.sub(lambda name: f"#{name.group(0)}" if name.group(0) in constants else name.group(0), match.group(0))
         return PARAGRAPHS.sub(lambda found: (found.group(1).rstrip(" ") if found.group(1).strip() else "\n *")
-                              + f" @par {found.group(2)}\n * ", match.group(0))
+                              + f" @par {found.group(2)}\n * ", linked.replace(" .. ", " to "))
     return re.sub(r"/\*\*.*?\*/", comment, text, flags=re.S)
 
 
@@ -109,10 +111,10 @@ def arrow_structs(text):
 
 
 def undocumented(text):
-    return re.findall(r"[^/]\n\nARROWDEVICE_API [^;]*?(arrowdevice_\w+)\(", text)
+    return re.findall(r"(?m)(?<!\*/\n)^ARROWDEVICE_API [^;]*?(arrowdevice_\w+)\(", text)
 
 
-def header(root, name, found):
+def header(root, name, found, constants):
     with open(os.path.join(root, "include", "arrowdevice", name), encoding="utf-8") as file:
         text = file.read()
     missing = undocumented(text)
@@ -123,7 +125,7 @@ def header(root, name, found):
     text = members(text)
     if name == "arrowdevice.h":
         text = groups(text, name, found)
-    return paragraphs(text)
+    return comments(text, constants)
 
 
 def symbols(root):
@@ -151,7 +153,9 @@ class Writer:
         self.root, self.output = root, output
         self.paths = pages.written(root)
         self.symbols = symbols(root)
+        self.constants = {name for name, link in self.symbols.items() if link}
         self.sources, self.drawings = {}, set()
+        self.now = None  # the page that is being written
 
     def read(self, path):
         with open(os.path.join(self.root, path), encoding="utf-8") as file:
@@ -212,6 +216,7 @@ class Writer:
         text = re.sub(r"<!--.*?-->", lambda comment: "\n" * comment.group(0).count("\n"), text, flags=re.S)
         text = pages.LINK.sub(lambda match: keep(self.link(page, match)), text)
         text = pages.CODE.sub(lambda match: keep(self.code_span(match)), text)
+        text = CONSTANT.sub(lambda name: f"#{name.group(0)}" if name.group(0) in self.constants else name.group(0), text)
         # Doxygen's own commands are none in prose.
         text = re.sub(r"([@\\])(?=[A-Za-z])", r"\\\1", text)
         while "\x01" in text:
@@ -223,10 +228,12 @@ class Writer:
             return f"```{{.{DOXYGEN_CODE[name.lower()]}}}\n{code}\n```"
         known = highlight.language(name)
         if known is None:
-            raise Mistake(f"code in {name}, which highlight.py does not know")
+            raise Mistake(f"{self.now}: " + ("a drawing in Mermaid, which the site cannot show: make it an SVG in docs/drawings"
+                          if name == "mermaid" else f"code in {name}, which highlight.py does not know"))
         return f"@htmlonly[block]\n{highlight.fragment(code, known)} @endhtmlonly"
 
     def page(self, path):
+        self.now = path
         text = self.read(path)
         anchors = pages.anchors(text)
         label = pages.label(path)
@@ -275,6 +282,7 @@ class Writer:
 
     def navigation(self, groups):
         titles = {path: pages.title(self.read(path)) for path in self.paths}
+        titles |= {path: path.split("/")[1].capitalize() for path in titles if path.startswith("bindings/")}
         titles["docs/index.md"] = "Home"
         titles["README.md"] = "README"
         out = []
@@ -295,15 +303,16 @@ def main(root, output):
     writer = Writer(root, output)
     groups_found = []
     for name in HEADERS:
-        writer.write(f"include/arrowdevice/{name}", header(root, name, groups_found))
+        writer.write(f"include/arrowdevice/{name}", header(root, name, groups_found, writer.constants))
     for path in writer.paths:
         writer.page(path)
     for path, label in writer.sources.items():
         writer.source(path, label)
-    site = os.path.join(root, "docs", "site")
-    with open(os.path.join(site, "header.html"), encoding="utf-8") as file:
-        writer.write("header.html", file.read().replace("@NAVIGATION@", writer.navigation(groups_found)))
-    shutil.copy(os.path.join(site, "footer.html"), output)
+    for name in ("header.html", "footer.html"):
+        text = writer.read(f"docs/site/{name}").split("\n", 1)[1]  # without the license of this file
+        writer.write(f"site/{name}", text.replace("@NAVIGATION@", writer.navigation(groups_found)))
+    for name in ("layout.xml", "style.css", "search.js"):
+        shutil.copy(os.path.join(root, "docs", "site", name), os.path.join(output, "site"))
     os.makedirs(os.path.join(output, "drawings"), exist_ok=True)
     for drawing in writer.drawings:
         shutil.copy(os.path.join(root, drawing), os.path.join(output, "drawings"))

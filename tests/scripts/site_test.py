@@ -17,8 +17,10 @@ site = os.path.join(root, "docs", "site")
 sys.path.insert(0, site)
 sys.dont_write_bytecode = True
 import check_links  # noqa: E402
+import finish  # noqa: E402
 import highlight  # noqa: E402
 import pages  # noqa: E402
+import prepare  # noqa: E402
 
 
 class Links(unittest.TestCase):
@@ -48,7 +50,7 @@ class Pages(unittest.TestCase):
             subprocess.run([sys.executable, "-B", os.path.join(site, "prepare.py"), root, folder], check=True)
             for path in pages.written(root):
                 self.assertTrue(os.path.exists(os.path.join(folder, path)), path)
-            with open(os.path.join(folder, "header.html"), encoding="utf-8") as file:
+            with open(os.path.join(folder, "site", "header.html"), encoding="utf-8") as file:
                 header = file.read()
             for path in pages.written(root):
                 name = "index" if path == "docs/index.md" else pages.label(path)
@@ -64,6 +66,39 @@ class Pages(unittest.TestCase):
     def test_headings_have_the_anchors_that_code_hosts_give_them(self):
         text = "# A `b` (c), d_e\n## A\n## A\n```\n# no heading\n```\n"
         self.assertEqual([anchor for _, _, anchor in pages.anchors(text).values()], ["a-b-c-d_e", "a", "a-1"])
+
+
+class Headers(unittest.TestCase):
+    def test_every_public_function_has_a_comment(self):
+        self.assertEqual(prepare.undocumented("/** Does. */\nARROWDEVICE_API int arrowdevice_a(void);\n"), [])
+        self.assertEqual(prepare.undocumented("int x;\n\nARROWDEVICE_API int arrowdevice_a(void);\n"), ["arrowdevice_a"])
+        self.assertEqual(prepare.undocumented("int x;\nARROWDEVICE_API int arrowdevice_a(void);\n"), ["arrowdevice_a"])
+
+    def test_comments_become_those_of_doxygen(self):
+        fields = prepare.members("struct a {\n  int b; /* rows */\n};\n\n/* Flags */\n#define C 1 /* one */\n#define D 2\n\nint e;\n")
+        self.assertIn("int b; /**< rows */", fields)
+        self.assertRegex(fields, r"@name Flags\n \* @\{ \*/\n#define C 1 /\*\*< one \*/\n#define D 2 /\*\*< Flags \*/\n/\*\* @\} \*/")
+        said = prepare.comments("/** Does.\n *\n * Errors: EIO. Thread-safety: free. ARROWDEVICE_A and ARROWDEVICE_B*. */", {"ARROWDEVICE_A"})
+        self.assertRegex(said, r"\* @par Errors\n \* EIO\.\s+\* @par Thread-safety\n \* free\. #ARROWDEVICE_A and ARROWDEVICE_B\*")
+
+    def test_sections_become_groups(self):
+        found = []
+        text = prepare.groups('#include "abi.h"\n/* -- queues ---- */\nint a;\n/* -- streams ---\n *\n * They flow. */\nint b;\n'
+                              "#ifdef __cplusplus\n#endif\n", "arrowdevice.h", found)
+        self.assertEqual(found, [("basics", "Basics"), ("queues", "Queues"), ("streams", "Streams")])
+        self.assertEqual(text.count("@{"), text.count("@}"))
+        self.assertIn("They flow.", text)
+
+    def test_declarations_are_those_of_the_header(self):
+        cells = ("<td class=\"memname\">int f </td><td>(</td><td class=\"paramtype\">struct a *&#160;</td><td class=\"paramname\">"
+                 "<em>b</em>, </td><td class=\"paramtype\">void(*)(void *user)&#160;</td><td class=\"paramname\"><em>c</em>&#160;</td>"
+                 "<td>)</td>")
+        self.assertEqual(finish.prototype(cells), '<div class="prototype">int f(struct a *b, void (*c)(void *user))</div>')
+
+    def test_a_summary_names_what_is_there(self):
+        links = '<div class="summary">\n<a href="#a">A</a> &#124;\n<a href="#b">B</a></div>'
+        self.assertEqual(finish.summary(links, 'id="b"'), '<div class="summary"><a href="#b">B</a></div>')
+        self.assertEqual(finish.summary(links, ""), "")
 
 
 class Colors(unittest.TestCase):
