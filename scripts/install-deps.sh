@@ -59,6 +59,7 @@ if [ -n "${CI:-}" ]; then
   need groff || need mandoc || want groff-base
   # Its headers are compared with what the backend declares of them.
   [ -f /usr/include/hip/hip_runtime_api.h ] || [ -d /opt/rocm/include/hip ] || optional="$optional libamdhip64-dev"
+  need doxygen || want doxygen # the documentation is built
 fi
 
 for package in "$@"; do installed "$package" || ! need dpkg-query || want "$package"; done
