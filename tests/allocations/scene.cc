@@ -27,11 +27,10 @@ void fill(Struct& out) {
 
 }  // namespace
 
-Rows::Rows(Field type, const Knobs& knobs)
-    : type_(std::move(type)),
-      data_(generate(type_, knobs)),
-      schema_(make_schema(type_)),
-      twin_(make_array(data_, Ledger())) {}
+Rows::Rows(Field type, const Knobs& knobs) : Rows(type, generate(type, knobs)) {}
+
+Rows::Rows(Field type, Data data)
+    : type_(std::move(type)), data_(std::move(data)), schema_(make_schema(type_)), twin_(make_array(data_, Ledger())) {}
 
 const Rows& Rows::nested() {
   static const Rows rows(everything(), {.rows = 11, .child_offset = 3, .tail = 2});
@@ -44,8 +43,12 @@ const Rows& Rows::flat() {
 }
 
 const Rows& Rows::lists() {
-  static const Rows rows(fixed_size_list_of(2, field("i", "item")),
-                         {.rows = 11, .nulls = Nulls::kNoneWithBitmap, .offset = 3, .child_offset = 2});
+  static const Rows rows = [] {
+    const Field type = fixed_size_list_of(2, field("i", "item"));
+    Data data = generate(type, {.rows = 11, .nulls = Nulls::kNoneWithBitmap, .offset = 3, .child_offset = 2});
+    data.null_count = -1;
+    return Rows(type, std::move(data));
+  }();
   return rows;
 }
 

@@ -19,7 +19,7 @@ class Rows {
   static const Rows& nested();
   // Integers with nulls.
   static const Rows& flat();
-  // Lists of two integers, without nulls, but with bitmaps.
+  // Lists of two integers, without nulls, but with a bitmap that nobody has counted.
   static const Rows& lists();
   // Long enough for a copy in pieces that threads share.
   static const Rows& large();
@@ -41,6 +41,7 @@ class Rows {
 
  private:
   Rows(Field type, const Knobs& knobs);
+  Rows(Field type, Data data);
   std::string plain_difference(const ArrowArray& here) const;
 
   Field type_;

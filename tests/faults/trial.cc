@@ -384,7 +384,9 @@ const Rows& Rows::lists() {
     knobs.child_offset = 2;
     knobs.nulls = Nulls::kNoneWithBitmap;
     const Field type = fixed_size_list_of(2, field("i", "item"));
-    return Rows(type, generate(type, knobs), 11, 23);
+    Data data = generate(type, knobs);
+    data.null_count = -1;
+    return Rows(type, std::move(data), 11, 23);
   }();
   return rows;
 }

@@ -42,7 +42,7 @@ class Rows {
  public:
   static const Rows& nested();      // strings, lists, views, a union, runs, a dictionary, with nulls
   static const Rows& flat();        // 64-bit integers with nulls
-  static const Rows& lists();       // of two integers, without nulls, but with bitmaps
+  static const Rows& lists();       // of two integers, without nulls, but with a bitmap that nobody has counted
   static const Rows& long_index();  // a list with more than 64 KiB of offsets
   static const Rows& large();       // five pieces, more than there are blocks of staging memory
 
