@@ -172,6 +172,8 @@ TEST_CASE("arrays that cannot be a stream stay with their owners") {
           [&] { ad::DeviceArrayStream::from_arrays(std::move(first.schema), std::move(arrays), ARROW_DEVICE_CPU); });
   CHECK(first.schema);  // NOLINT(bugprone-use-after-move): it was not taken
   REQUIRE(arrays.size() == 2);
+  CHECK(arrays[0]);
+  CHECK(arrays[1]);
   CHECK(arrays[0]->array.length == 2);
   CHECK(arrays[1]->array.length == 1);
   refused(EINVAL, [&] { std::move(first.array).to_host(first.schema); });
