@@ -265,7 +265,7 @@ func TestAnArrayThatIsNoRecordBatchStaysAnArray(t *testing.T) {
 	}
 }
 
-// pairType is stored as a struct: arrow-go's own export forgets the children of such extension types.
+// pairType is stored as a struct: arrow-go's own export forgets the children of such arrays.
 type pairType struct{ arrow.ExtensionBase }
 
 func newPairType() *pairType {

@@ -12,8 +12,8 @@ import (
 )
 
 // pinned is the same data in buffers that may be handed to C: memory of Go's is pinned for as long as C has it, so that
-// C may keep pointers to it, wherever it was allocated. Extension types are what they are stored as, since that is what
-// C sees.
+// C may keep pointers to it, wherever it was allocated. Extension types are what they are stored as: that is what C
+// sees, and arrow-go's export forgets the children of others.
 func pinned(data arrow.ArrayData) *array.Data {
 	stored := data.DataType()
 	if extension, ok := stored.(arrow.ExtensionType); ok {

@@ -93,12 +93,7 @@ func schemaOf(exported *arrow.Schema) (s *schema, err error) {
 			s, err = nil, newError("schema_copy", int(syscall.ENOTSUP), fmt.Sprint(unknown))
 		}
 	}()
-	fields := make([]arrow.Field, exported.NumFields())
-	for i, field := range exported.Fields() {
-		fields[i] = storageOf(field)
-	}
-	metadata := exported.Metadata()
-	cdata.ExportArrowSchema(arrow.NewSchema(fields, &metadata), (*cdata.CArrowSchema)(unsafe.Pointer(s.c)))
+	cdata.ExportArrowSchema(exported, (*cdata.CArrowSchema)(unsafe.Pointer(s.c)))
 	return s, nil
 }
 
@@ -117,19 +112,4 @@ func schemaOfType(exported arrow.DataType) (*schema, error) {
 		return nil, result("schema_copy", code, &e)
 	}
 	return s, nil
-}
-
-// storageOf says of an extension type what it is stored as: cdata does the same, and forgets the children of nested
-// storage.
-func storageOf(field arrow.Field) arrow.Field {
-	extension, ok := field.Type.(arrow.ExtensionType)
-	if !ok {
-		return field
-	}
-	keys, values := field.Metadata.Keys(), field.Metadata.Values()
-	field.Type = extension.StorageType()
-	field.Metadata = arrow.NewMetadata(
-		append([]string{"ARROW:extension:name", "ARROW:extension:metadata"}, keys...),
-		append([]string{extension.ExtensionName(), extension.Serialize()}, values...))
-	return field
 }
