@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "guard.h"
+
+#include <Python.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t someone_left = PTHREAD_COND_INITIALIZER;
+static int64_t inside;
+static int closed;
+static pthread_t closed_by;
+
+int guard_enter(void) {
+  pthread_mutex_lock(&mutex);
+  const int may = !closed || (pthread_equal(closed_by, pthread_self()) && Py_IsInitialized());
+  if (may) ++inside;
+  pthread_mutex_unlock(&mutex);
+  return may;
+}
+
+void guard_leave(void) {
+  pthread_mutex_lock(&mutex);
+  if (--inside == 0) pthread_cond_broadcast(&someone_left);
+  pthread_mutex_unlock(&mutex);
+}
+
+int64_t guard_close(int64_t timeout_ns) {
+  struct timespec end;
+  clock_gettime(CLOCK_REALTIME, &end);
+  end.tv_sec += (time_t)(timeout_ns / 1000000000);
+  end.tv_nsec += (long)(timeout_ns % 1000000000);
+  if (end.tv_nsec >= 1000000000) {
+    ++end.tv_sec;
+    end.tv_nsec -= 1000000000;
+  }
+  pthread_mutex_lock(&mutex);
+  closed = 1;
+  closed_by = pthread_self();
+  while (inside != 0 && pthread_cond_timedwait(&someone_left, &mutex, &end) == 0) {
+  }
+  const int64_t left = inside;
+  pthread_mutex_unlock(&mutex);
+  return left;
+}
+
+/* -- arrays ------------------------------------------------------------------------------------------------------- */
+
+/* The struct as its producer made it. Children are the producer's own: they live and end with it. */
+static void release_guarded(struct ArrowArray* array) {
+  struct ArrowArray* const foreign = array->private_data;
+  array->release = NULL;
+  if (!guard_enter()) return;
+  /* Children that were moved out have a NULL release in the shared structs behind `children` already. */
+  foreign->release(foreign);
+  guard_leave();
+  free(foreign);
+}
+
+int guard_array(struct ArrowArray* inout) {
+  struct ArrowArray* const foreign = malloc(sizeof *foreign);
+  if (foreign == NULL) return ENOMEM;
+  *foreign = *inout;
+  inout->release = release_guarded;
+  inout->private_data = foreign;
+  return 0;
+}
+
+/* -- streams ------------------------------------------------------------------------------------------------------ */
+
+static const char kEnding[] = "the Python interpreter is ending";
+
+struct guarded_stream {
+  struct ArrowDeviceArrayStream foreign;
+  const char* own_error; /* NULL: the producer's is the last one */
+};
+
+static int stream_schema(struct ArrowDeviceArrayStream* stream, struct ArrowSchema* out) {
+  struct guarded_stream* const guarded = stream->private_data;
+  out->release = NULL;
+  if (!guard_enter()) {
+    guarded->own_error = kEnding;
+    return ECANCELED;
+  }
+  guarded->own_error = NULL;
+  const int code = guarded->foreign.get_schema(&guarded->foreign, out);
+  guard_leave();
+  return code;
+}
+
+static int stream_next(struct ArrowDeviceArrayStream* stream, struct ArrowDeviceArray* out) {
+  struct guarded_stream* const guarded = stream->private_data;
+  out->array.release = NULL;
+  if (!guard_enter()) {
+    guarded->own_error = kEnding;
+    return ECANCELED;
+  }
+  guarded->own_error = NULL;
+  int code = guarded->foreign.get_next(&guarded->foreign, out);
+  if (code == 0 && out->array.release != NULL) {
+    code = guard_array(&out->array);
+    if (code != 0) {
+      out->array.release(&out->array);
+      guarded->own_error = "no memory for an array of the stream";
+    }
+  }
+  guard_leave();
+  return code;
+}
+
+static const char* stream_last_error(struct ArrowDeviceArrayStream* stream) {
+  struct guarded_stream* const guarded = stream->private_data;
+  if (guarded->own_error != NULL) return guarded->own_error;
+  if (!guard_enter()) return kEnding;
+  const char* const text = guarded->foreign.get_last_error(&guarded->foreign);
+  guard_leave();
+  return text;
+}
+
+static void release_stream(struct ArrowDeviceArrayStream* stream) {
+  struct guarded_stream* const guarded = stream->private_data;
+  stream->release = NULL;
+  if (!guard_enter()) return;
+  guarded->foreign.release(&guarded->foreign);
+  guard_leave();
+  free(guarded);
+}
+
+int guard_stream(struct ArrowDeviceArrayStream* inout) {
+  struct guarded_stream* const guarded = malloc(sizeof *guarded);
+  if (guarded == NULL) return ENOMEM;
+  guarded->foreign = *inout;
+  guarded->own_error = NULL;
+  inout->get_schema = stream_schema;
+  inout->get_next = stream_next;
+  inout->get_last_error = stream_last_error;
+  inout->release = release_stream;
+  inout->private_data = guarded;
+  return 0;
+}

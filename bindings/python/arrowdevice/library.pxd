@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+# The part of arrowdevice.h that the package uses.
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+
+cdef extern from "arrowdevice/abi.h" nogil:
+    ctypedef int32_t ArrowDeviceType
+
+    struct ArrowSchema:
+        const char* format
+        const char* name
+        const char* metadata
+        int64_t flags
+        int64_t n_children
+        ArrowSchema** children
+        ArrowSchema* dictionary
+        void (*release)(ArrowSchema*) noexcept nogil
+
+    struct ArrowArray:
+        int64_t length
+        int64_t null_count
+        int64_t offset
+        int64_t n_buffers
+        int64_t n_children
+        const void** buffers
+        ArrowArray** children
+        ArrowArray* dictionary
+        void (*release)(ArrowArray*) noexcept nogil
+
+    struct ArrowDeviceArray:
+        ArrowArray array
+        int64_t device_id
+        ArrowDeviceType device_type
+        void* sync_event
+        int64_t reserved[3]
+
+    struct ArrowArrayStream:
+        void (*release)(ArrowArrayStream*) noexcept nogil
+
+    struct ArrowDeviceArrayStream:
+        ArrowDeviceType device_type
+        void (*release)(ArrowDeviceArrayStream*) noexcept nogil
+
+    struct ArrowAsyncDeviceStreamHandler:
+        void (*release)(ArrowAsyncDeviceStreamHandler*) noexcept nogil
+
+cdef extern from "arrowdevice/arrowdevice.h" nogil:
+    struct arrowdevice_device
+    struct arrowdevice_queue
+    struct arrowdevice_pool
+    struct arrowdevice_view
+
+    # A struct and a function share a name here and there, which Cython must not mix up.
+    struct error_t "arrowdevice_error":
+        int32_t code
+        int32_t native_code
+        char backend[16]
+        char message[488]
+
+    struct device_info_t "arrowdevice_device_info":
+        uint32_t struct_size
+        ArrowDeviceType device_type
+        int64_t device_id
+        char name[128]
+        char vendor[64]
+        char backend[16]
+        uint8_t uuid[16]
+        int64_t total_memory
+        int64_t buffer_alignment
+        int64_t sub_buffer_alignment
+        uint64_t flags
+        ArrowDeviceType staging_type
+
+    struct device_counters_t "arrowdevice_device_counters":
+        uint32_t struct_size
+        int64_t buffers
+        int64_t submissions
+        int64_t regions
+        int64_t events
+        int64_t host_waits
+        int64_t readbacks
+        int64_t bytes_in
+        int64_t bytes_out
+        int64_t staged_bytes
+
+    struct pool_stats_t "arrowdevice_pool_stats":
+        uint32_t struct_size
+        int64_t used
+        int64_t kept
+        int64_t peak
+        int64_t allocations
+        int64_t driver_allocations
+
+    struct backend_report_t "arrowdevice_backend_report":
+        uint32_t struct_size
+        int32_t status
+        char name[16]
+        char path[1024]
+        char reason[488]
+
+    struct native_queue_t "arrowdevice_native_queue":
+        uint32_t struct_size
+        uint32_t family
+        void* queue
+
+    struct copy_options_t "arrowdevice_copy_options":
+        uint32_t struct_size
+        uint32_t flags
+        arrowdevice_queue* queue
+        arrowdevice_pool* pool
+        arrowdevice_device* source_device
+        int64_t timeout_ns
+
+    struct import_options_t "arrowdevice_import_options":
+        uint32_t struct_size
+        uint32_t flags
+
+    struct node_buffer_t "arrowdevice_node_buffer":
+        const void* data
+        int64_t size
+        uint32_t role
+        uint32_t flags
+
+    struct node_t "arrowdevice_node":
+        const char* name
+        const char* format
+        int64_t length
+        int64_t offset
+        int64_t null_count
+        int32_t layout
+        int32_t n_buffers
+        int64_t n_children
+        const node_buffer_t* buffers
+        const node_t* const* children
+        const node_t* dictionary
+
+    struct stream_options_t "arrowdevice_stream_options":
+        uint32_t struct_size
+        uint32_t flags
+        int32_t depth
+        uint32_t copy_flags
+        arrowdevice_queue* queue
+        arrowdevice_pool* pool
+        arrowdevice_device* source_device
+        int64_t timeout_ns
+
+    struct async_options_t "arrowdevice_async_options":
+        uint32_t struct_size
+        uint32_t flags
+        int32_t depth
+        uint32_t copy_flags
+
+    const char* arrowdevice_version()
+    int arrowdevice_device_get(ArrowDeviceType, int64_t, arrowdevice_device**, error_t*)
+    int arrowdevice_device_list(arrowdevice_device**, int64_t, int64_t*, error_t*)
+    int arrowdevice_device_describe(const arrowdevice_device*, device_info_t*, error_t*)
+    int arrowdevice_device_reach(const arrowdevice_device*, const arrowdevice_device*, uint32_t*, error_t*)
+    int arrowdevice_device_find(const char*, arrowdevice_device**, error_t*)
+    const char* arrowdevice_device_type_name(ArrowDeviceType)
+    int arrowdevice_device_memory(const arrowdevice_device*, int64_t*, int64_t*, error_t*)
+    int arrowdevice_device_counters(const arrowdevice_device*, device_counters_t*, error_t*)
+    int arrowdevice_device_pool(const arrowdevice_device*, arrowdevice_pool**, error_t*)
+    int arrowdevice_pool_stats(const arrowdevice_pool*, pool_stats_t*, error_t*)
+    int arrowdevice_pool_trim(arrowdevice_pool*, error_t*)
+    int arrowdevice_backend_explain(int64_t, backend_report_t*, error_t*)
+    int arrowdevice_queue_wrap(arrowdevice_device*, const native_queue_t*, arrowdevice_queue**, error_t*)
+    void arrowdevice_queue_destroy(arrowdevice_queue*)
+    int arrowdevice_array_device(const ArrowDeviceArray*, arrowdevice_device**, error_t*)
+    int arrowdevice_array_import(ArrowDeviceArray*, const ArrowSchema*, const import_options_t*, arrowdevice_view**,
+                                 error_t*)
+    const node_t* arrowdevice_view_root(const arrowdevice_view*)
+    void arrowdevice_view_release(arrowdevice_view*)
+    void arrowdevice_array_release(ArrowDeviceArray*)
+    int arrowdevice_array_ready(const ArrowDeviceArray*, arrowdevice_device*, int*, error_t*)
+    int arrowdevice_array_wait(const ArrowDeviceArray*, arrowdevice_device*, int64_t, error_t*)
+    int arrowdevice_array_move_to(ArrowDeviceArray*, const ArrowSchema*, arrowdevice_device*, const copy_options_t*,
+                                  ArrowDeviceArray*, error_t*)
+    int arrowdevice_array_from_host(ArrowArray*, ArrowDeviceArray*, error_t*)
+    int arrowdevice_array_to_host(ArrowDeviceArray*, const ArrowSchema*, const copy_options_t*, ArrowArray*, error_t*)
+    int arrowdevice_array_share(ArrowDeviceArray*, ArrowDeviceArray*, error_t*)
+    int arrowdevice_array_slice(ArrowDeviceArray*, const ArrowSchema*, int64_t, int64_t, ArrowDeviceArray*, error_t*)
+    int arrowdevice_array_select(ArrowDeviceArray*, const ArrowSchema*, const int64_t*, int64_t, ArrowDeviceArray*,
+                                 ArrowSchema*, error_t*)
+    int arrowdevice_array_validate(const ArrowDeviceArray*, const ArrowSchema*, arrowdevice_device*, int, error_t*)
+    int arrowdevice_quiesce(int64_t, error_t*)
+    int arrowdevice_schema_copy(const ArrowSchema*, ArrowSchema*, error_t*)
+    void arrowdevice_schema_release(ArrowSchema*)
+    void arrowdevice_host_array_release(ArrowArray*)
+    int arrowdevice_stream_schema(ArrowDeviceArrayStream*, ArrowSchema*, error_t*)
+    int arrowdevice_stream_next(ArrowDeviceArrayStream*, ArrowDeviceArray*, error_t*)
+    void arrowdevice_stream_release(ArrowDeviceArrayStream*)
+    int arrowdevice_stream_from_arrays(ArrowSchema*, ArrowDeviceArray*, int64_t, ArrowDeviceType,
+                                       ArrowDeviceArrayStream*, error_t*)
+    int arrowdevice_stream_from_host(ArrowArrayStream*, ArrowDeviceArrayStream*, error_t*)
+    int arrowdevice_stream_to_host(ArrowDeviceArrayStream*, const stream_options_t*, ArrowArrayStream*, error_t*)
+    int arrowdevice_stream_move_to(ArrowDeviceArrayStream*, arrowdevice_device*, const stream_options_t*,
+                                   ArrowDeviceArrayStream*, error_t*)
+    int arrowdevice_stream_cancel(ArrowDeviceArrayStream*, error_t*)
+    int arrowdevice_async_produce(ArrowDeviceArrayStream*, ArrowAsyncDeviceStreamHandler*, const async_options_t*,
+                                  error_t*)
+    int arrowdevice_async_collect(ArrowDeviceType, const async_options_t*, ArrowAsyncDeviceStreamHandler**,
+                                  ArrowDeviceArrayStream*, error_t*)
+    int arrowdevice_async_move_to(ArrowAsyncDeviceStreamHandler*, arrowdevice_device*, const async_options_t*,
+                                  ArrowAsyncDeviceStreamHandler**, error_t*)
+
+cdef extern from "guard.h" nogil:
+    int guard_array(ArrowArray*)
+    int guard_stream(ArrowDeviceArrayStream*)
+    int guard_enter()
+    void guard_leave()
+    int64_t guard_close(int64_t)

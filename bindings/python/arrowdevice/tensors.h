@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ABI of DLPack, as far as Python hands tensors over: in capsules of two ages, of which the library speaks the newer.
+ */
+#ifndef ARROWDEVICE_PYTHON_TENSORS_H
+#define ARROWDEVICE_PYTHON_TENSORS_H
+
+#include <arrowdevice/arrowdevice.h>
+#include <stdint.h>
+
+struct tensor {
+  void* data;
+  int32_t device_type, device_id;
+  int32_t ndim;
+  uint8_t dtype_code, dtype_bits;
+  uint16_t dtype_lanes;
+  int64_t *shape, *strides;
+  uint64_t byte_offset;
+};
+
+/* A capsule "dltensor". */
+struct legacy_tensor {
+  struct tensor tensor;
+  void* manager_ctx;
+  void (*deleter)(struct legacy_tensor*);
+};
+
+/* A capsule "dltensor_versioned": what DLPack calls DLManagedTensorVersioned. */
+struct versioned_tensor {
+  uint32_t major, minor;
+  void* manager_ctx;
+  void (*deleter)(struct versioned_tensor*);
+  uint64_t flags;
+  struct tensor tensor;
+};
+
+_Static_assert(sizeof(struct tensor) == 48, "as in dlpack.h");
+_Static_assert(sizeof(struct legacy_tensor) == 64, "as in dlpack.h");
+_Static_assert(sizeof(struct versioned_tensor) == 80, "as in dlpack.h");
+
+/* Foreign tensors, guarded as guard.h says. NULL: no memory, and the tensor is still the caller's. */
+struct versioned_tensor* guard_versioned(struct versioned_tensor* moved);
+struct versioned_tensor* guard_legacy(struct legacy_tensor* moved);
+
+/* For consumers that know nothing newer. NULL: as above. */
+struct legacy_tensor* as_legacy(struct versioned_tensor* moved);
+
+void delete_versioned(struct versioned_tensor* tensor);
+void delete_legacy(struct legacy_tensor* tensor);
+
+#endif
