@@ -941,4 +941,4 @@ cdef class Stream:
             self.let_go()
 
 
-#include "dlpack.pxi"
+include "dlpack.pxi"

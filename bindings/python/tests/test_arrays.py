@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+import pyarrow as pa
+import pytest
+
+import arrowdevice as ad
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
+
+def test_a_batch_tells_what_it_is(device, batch):
+    moved = ad.move(batch, device)
+    assert isinstance(moved, ad.RecordBatch)
+    assert (len(moved), moved.num_rows, moved.num_columns, moved.column_names) == (5, 5, 3, ["n", "text", "list"])
+    assert (moved.format, moved.device, moved.device_type) == ("+s", device, device.device_type)
+    assert moved.null_count == 0
+    assert [(c.type, c.null_count, len(c)) for c in moved.columns] == [
+        ("int32", 1, 5), ("string", 1, 5), ("list<item: double>", 1, 5),
+    ]  # fmt: skip
+    assert repr(moved) == (
+        f"<arrowdevice.RecordBatch n: int32, text: string, list: list<item: double>; 5 rows on {device.name}>"
+    )
+    assert repr(moved["n"]) == f"<arrowdevice.Array int32, 5 rows on {device.name}>"
+
+
+def test_bytes_are_those_that_the_rows_use(device):
+    array = ad.move(pa.array(["abc", "de", None, ""]), device)
+    # validity, five offsets, five letters
+    assert array.nbytes == 1 + 20 + 5
+    assert {b.role: b.size for b in array.buffers(sizes=True)} == {"validity": 1, "offsets": 20, "data": 5}
+
+
+def test_buffers_are_named_by_their_path(batch):
+    moved = ad.move(batch, "ext_dev:0")
+    assert [(b.path, b.role) for b in moved.buffers()] == [
+        ("", "validity"), ("n", "validity"), ("n", "data"), ("text", "validity"), ("text", "offsets"), ("text", "data"),
+        ("list", "validity"), ("list", "offsets"), ("list.item", "validity"), ("list.item", "data"),
+    ]  # fmt: skip
+
+
+def test_moving_on_the_cpu_shares(batch):
+    array = ad.Array(batch["n"])
+    moved = ad.move(array, "cpu", copy=False)
+    assert [b.address for b in moved.buffers()] == [b.address for b in array.buffers()]
+    assert array.buffers()[1].address == batch["n"].buffers()[1].address
+
+
+def test_copying_on_the_cpu_does_not_share(batch):
+    array = ad.Array(batch["n"])
+    assert array.buffers()[1].address != ad.copy(array, "cpu").buffers()[1].address
+    assert ad.copy(batch, "cpu").to_pyarrow().equals(batch)
+
+
+@pytest.mark.parametrize("rows", [slice(1, 4), slice(None), slice(3, 1), slice(-2, None), slice(2, 100), slice(5, 5)])
+def test_slices_are_those_of_python(device, batch, rows):
+    moved = ad.move(batch, device)
+    expected = pa.RecordBatch.from_pylist(batch.to_pylist()[rows], schema=batch.schema)
+    assert moved[rows].to_pyarrow().equals(expected)
+    assert moved["text"][rows].to_pyarrow().equals(expected["text"])
+
+
+def test_a_slice_shares_memory(accelerator, batch):
+    moved = ad.move(batch, accelerator)
+    used = accelerator.pool().used
+    part = moved[1:3]
+    assert accelerator.pool().used == used
+    moved.release()
+    ad.quiesce(10)
+    assert accelerator.pool().used == used
+    assert part.to_pyarrow().to_pylist() == batch.to_pylist()[1:3]
+
+
+def test_slices_of_slices(device, batch):
+    assert ad.move(batch, device)[1:5][1:3][1:].to_pyarrow().to_pylist() == batch.to_pylist()[3:4]
+
+
+def test_rows_that_are_not_there_are_refused(batch):
+    array = ad.RecordBatch(batch)
+    for offset, length in [(0, 6), (-1, 2), (6, 0), (2, -1)]:
+        with pytest.raises(ValueError):
+            array.slice(offset, length)
+    with pytest.raises(ValueError, match="steps"):
+        array[::2]
+    with pytest.raises(TypeError, match="to_pyarrow"):
+        array["n"][2]
+    with pytest.raises(TypeError):
+        iter(array)
+
+
+def test_columns_by_name_and_position(device, batch):
+    moved = ad.move(batch, device)
+    assert moved["text"].to_pyarrow().equals(batch["text"])
+    assert moved[-1].to_pyarrow().equals(batch["list"])
+    assert moved.select(["list", 0, -2]).column_names == ["list", "n", "text"]
+    assert moved.select(["text", "text"]).to_pyarrow().column(1).equals(batch["text"])
+    assert moved.select([]).num_columns == 0 and len(moved.select([])) == 5
+
+
+def test_columns_that_are_not_there(batch):
+    array = ad.RecordBatch(batch)
+    with pytest.raises(KeyError, match="'n', 'text', 'list'"):
+        array["price"]
+    with pytest.raises(IndexError):
+        array[3]
+    with pytest.raises(IndexError):
+        array.column(-4)
+    with pytest.raises(ValueError):
+        array.select([7])
+    with pytest.raises(TypeError, match="list"):
+        array.select("n")
+    twice = ad.RecordBatch(pa.RecordBatch.from_arrays([batch["n"], batch["n"]], ["n", "n"]))
+    with pytest.raises(KeyError, match="several"):
+        twice["n"]
+
+
+def test_a_column_of_a_sliced_struct_has_the_rows_of_the_slice():
+    struct = pa.StructArray.from_arrays([pa.array([1, 2, 3, 4]), pa.array(["a", "b", "c", "d"])], ["n", "t"])
+    batch = ad.RecordBatch(struct[1:3])
+    assert batch["n"].to_pyarrow().to_pylist() == [2, 3]
+    assert batch["t"].to_pyarrow().to_pylist() == ["b", "c"]
+
+
+def test_a_column_outlives_its_batch(accelerator, batch):
+    column = ad.move(batch, accelerator)["text"]
+    assert column.to_pyarrow().equals(batch["text"])
+
+
+def test_nulls_that_nobody_has_counted():
+    values = pa.array([1, None, 3, None, 5])
+    uncounted = pa.Array.from_buffers(pa.int64(), 4, values.buffers(), null_count=-1, offset=1)
+    array = ad.Array(uncounted)
+    assert array.null_count == 2
+    assert ad.Array(pa.nulls(3)).null_count == 3
+    assert ad.Array(pa.array([1, 2])).null_count == 0
+
+
+def test_a_struct_with_nulls_is_no_record_batch():
+    struct = pa.array([{"a": 1}, None])
+    assert type(ad.move(struct, "cpu")) is ad.Array
+    with pytest.raises(ValueError, match="nulls of its own"):
+        ad.RecordBatch(struct)
+    with pytest.raises(ValueError, match="int64"):
+        ad.RecordBatch(pa.array([1]))
+
+
+def test_waiting(device, batch):
+    moved = ad.copy(batch, device, wait=False)
+    moved.wait(30)
+    assert moved.ready()
+    assert moved.to_pyarrow().equals(batch)
+
+
+def test_a_wait_that_is_too_short_is_a_timeout(run_python):
+    out = run_python(
+        """
+        import arrowdevice as ad, pyarrow as pa
+        batch = pa.record_batch({"n": [1, 2, 3]})
+        moved = ad.move(batch, "ext_dev:0", wait=False)
+        print(moved.ready())
+        for kind in (ad.Error, TimeoutError):
+            try:
+                moved.wait(0.001)
+            except kind as error:
+                print(type(error).__name__)
+        moved.wait()
+        print(moved.ready(), moved.to_pyarrow().equals(batch))
+        """,
+        ARROWDEVICE_SIM_DEVICES="addresses:latency_us=700000",
+    )
+    assert out.split() == ["False", "DeviceTimeoutError", "DeviceTimeoutError", "True", "True"]
+
+
+@pytest.mark.parametrize("timeout", [-1, float("nan")])
+def test_a_timeout_that_is_none(timeout, batch):
+    with pytest.raises(ValueError, match="seconds"):
+        ad.Array(batch).wait(timeout)
+
+
+@pytest.mark.parametrize("level", ["structure", "full", "strict"])
+def test_what_is_right_is_valid(device, batch, level):
+    ad.move(batch, device).validate(level)
+
+
+def test_what_is_wrong_is_found_where_it_lies(device):
+    # Text that is not UTF-8; nothing of a copy looks at it.
+    bad = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff\xfe"]).buffers())
+    moved = ad.move(pa.RecordBatch.from_arrays([bad], ["text"]), device)
+    moved.validate("structure")
+    with pytest.raises(ad.InvalidError, match="text.*UTF-8"):
+        moved.validate("full")
+    with pytest.raises(ValueError, match="'structure', 'full', 'strict'"):
+        moved.validate("everything")
+
+
+def test_what_was_released_says_so(batch):
+    array = ad.RecordBatch(batch)
+    array.release()
+    array.release()
+    assert repr(array) == "<arrowdevice.RecordBatch, released>"
+    for use in (len, lambda a: a.null_count, lambda a: a[1:], lambda a: a["n"], lambda a: ad.move(a, "cpu"),
+                lambda a: a.device, lambda a: a.buffers(), lambda a: a.__arrow_c_device_array__()):  # fmt: skip
+        with pytest.raises(ValueError, match="released"):
+            use(array)
+
+
+def test_dictionaries_and_their_sizes(device):
+    values = pa.array(["x", "yy", "x", None]).dictionary_encode()
+    moved = ad.move(values, device)
+    assert moved.type == "dictionary<values=string, indices=int32>"
+    assert ("dictionary", "data") in [(b.path, b.role) for b in moved.buffers()]
+    assert moved.to_pyarrow().equals(values)

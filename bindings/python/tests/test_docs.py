@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every example of the manual and of the docstrings is run."""
+
+import doctest
+import importlib
+import pathlib
+import pkgutil
+import re
+
+import pytest
+
+import arrowdevice
+
+README = (pathlib.Path(__file__).parents[1] / "README.md").read_text()
+SNIPPETS = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+MODULES = ["arrowdevice"] + [f"arrowdevice.{module.name}" for module in pkgutil.iter_modules(arrowdevice.__path__)]
+
+
+@pytest.mark.parametrize("snippet", SNIPPETS, ids=[snippet.split("\n\n")[1].splitlines()[0] for snippet in SNIPPETS])
+def test_snippets_of_the_readme(snippet):
+    exec(compile(snippet, "README.md", "exec"), {"__name__": "readme"})
+
+
+def test_the_readme_has_snippets():
+    assert len(SNIPPETS) >= 7
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_of_docstrings(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_what_is_public_has_examples_or_a_docstring_at_least():
+    examples = doctest.DocTestFinder().find(arrowdevice.move) + doctest.DocTestFinder().find(arrowdevice.RecordBatch)
+    assert any(test.examples for test in examples)
+    for name in arrowdevice.__all__:
+        thing = getattr(arrowdevice, name)
+        assert thing.__doc__, name
+        for member, value in vars(thing).items() if isinstance(thing, type) else ():
+            if not member.startswith("_") and (callable(value) or isinstance(value, property)):
+                assert value.__doc__, f"{name}.{member}"
+
+
+def test_every_public_name_is_in_the_readme():
+    helpers = {"BackendReport", "Buffer", "Counters", "MemoryInfo", "PoolStats", "Device"}
+    assert [name for name in arrowdevice.__all__ if name not in helpers and f"`{name}" not in README] == []

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+import threading
+
+import pyarrow as pa
+import pytest
+
+import arrowdevice as ad
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
+INTERFACES = ["pull", "async"]
+
+
+@pytest.fixture(scope="session")
+def table(batch):
+    return pa.Table.from_batches([batch, batch.slice(1, 3), batch.slice(0, 0), batch])
+
+
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_a_table_flows_there_and_back(device, table, interface):
+    there = ad.move(table, device, depth=3, interface=interface)
+    assert there.device_type == device.device_type
+    assert there.to_host().to_pyarrow().read_all().equals(table)
+
+
+def test_batches_are_on_the_device_while_they_flow(accelerator, table):
+    with ad.move(table, accelerator, read_ahead=True) as stream:
+        assert stream.schema.names == table.column_names
+        seen = list(stream)
+    assert all(type(batch) is ad.RecordBatch and batch.device == accelerator for batch in seen)
+    assert pa.Table.from_batches([batch.to_pyarrow() for batch in seen]).equals(table)
+
+
+def test_a_stream_is_read_once(table):
+    stream = ad.Stream(table)
+    assert len(list(stream)) == len(table.to_batches())
+    assert list(stream) == []
+
+
+def test_a_stream_of_arrays_that_are_no_batches(device):
+    chunks = pa.chunked_array([["a", "b"], [], ["c"]])
+    there = ad.move(chunks, device)
+    assert there.schema.format == "u"
+    arrays = list(there)
+    assert all(type(array) is ad.Array for array in arrays)
+    assert [array.to_pyarrow().to_pylist() for array in arrays if len(array)] == [["a", "b"], ["c"]]
+
+
+def test_a_stream_of_one_array(batch):
+    assert [b.to_pyarrow().equals(batch) for b in ad.Stream(batch)] == [True]
+
+
+def test_a_stream_of_given_batches(accelerator, batch):
+    there = ad.move(batch, accelerator)
+    stream = ad.Stream.from_batches([there, there[1:2]])
+    assert stream.device_type == accelerator.device_type
+    assert [len(b) for b in stream.to_host()] == [5, 1]
+    assert ad.Stream.from_batches([], batch.schema).to_pyarrow().read_all().num_rows == 0
+    with pytest.raises(ValueError, match="schema"):
+        ad.Stream.from_batches([])
+
+
+def test_batches_that_do_not_fit_together(batch):
+    with pytest.raises(ValueError):
+        ad.Stream.from_batches([batch, batch.select(["n"])])
+    with pytest.raises(ValueError):
+        ad.Stream.from_batches([batch, ad.move(batch, "ext_dev:0")])
+
+
+def test_a_stream_that_is_closed_early(accelerator, table):
+    with ad.move(table, accelerator) as stream:
+        first = next(stream)
+    assert stream.closed and repr(stream) == "<arrowdevice.Stream, closed>"
+    assert first.num_rows == 5
+    with pytest.raises(ValueError, match="closed"):
+        next(stream)
+    stream.close()
+    stream.cancel()
+
+
+def test_a_stream_that_is_handed_over_is_over(table):
+    stream = ad.Stream(table)
+    other = ad.move(stream, "ext_dev:0")
+    assert stream.closed
+    with pytest.raises(ValueError, match="handed over"):
+        next(stream)
+    assert next(other).num_rows == 5
+
+
+def test_an_error_of_the_producer_keeps_its_text(device, batch):
+    def fail():
+        yield batch
+        raise ValueError("the disk is on fire")
+
+    stream = ad.move(pa.RecordBatchReader.from_batches(batch.schema, fail()), device)
+    assert next(stream).to_pyarrow().equals(batch)
+    with pytest.raises(ad.Error, match="the disk is on fire"):
+        next(stream)
+    with pytest.raises(ad.Error, match="the disk is on fire"):
+        next(stream)
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_cancelled_stream_says_so(table, moved):
+    stream = ad.move(table, "ext_dev:0") if moved else ad.Stream(table)
+    next(stream)
+    stream.cancel()
+    with pytest.raises(ad.CanceledError):
+        next(stream)
+
+
+def test_cancelling_wakes_who_waits(batch):
+    inside, finish = threading.Event(), threading.Event()
+
+    def slow():
+        yield batch
+        inside.set()
+        finish.wait(60)
+
+    stream = ad.move(pa.RecordBatchReader.from_batches(batch.schema, slow()), "ext_dev:0", read_ahead=True)
+    assert len(next(stream)) == 5
+    raised = []
+
+    def wait():
+        try:
+            next(stream)
+        except ad.Error as error:
+            raised.append(type(error))
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    assert inside.wait(60)
+    stream.cancel()
+    thread.join(60)
+    alive = thread.is_alive()
+    finish.set()
+    thread.join()
+    assert not alive and raised == [ad.CanceledError]
+    stream.close()
+
+
+def test_a_stream_belongs_to_one_thread_at_a_time(batch):
+    inside, finish = threading.Event(), threading.Event()
+
+    def slow():
+        inside.set()
+        finish.wait(60)
+        yield batch
+
+    stream = ad.Stream(pa.RecordBatchReader.from_batches(batch.schema, slow()))
+    got = []
+    thread = threading.Thread(target=lambda: got.append(next(stream)))
+    thread.start()
+    assert inside.wait(60)
+    with pytest.raises(RuntimeError, match="another thread"):
+        next(stream)
+    with pytest.raises(RuntimeError, match="another thread"):
+        ad.move(stream, "cpu")
+    stream.close()  # lets go when the other thread comes back
+    finish.set()
+    thread.join()
+    assert len(got[0]) == 5 and stream.closed
+
+
+@pytest.mark.parametrize("arguments", [{"depth": -1}, {"interface": "push"}])
+def test_options_that_make_no_sense(table, arguments):
+    with pytest.raises(ValueError):
+        ad.move(table, "cpu", **arguments)
+
+
+@pytest.mark.parametrize("arguments", [{"depth": 2}, {"read_ahead": True}, {"interface": "async"}])
+def test_options_of_streams_are_refused_for_arrays(batch, arguments):
+    with pytest.raises(TypeError, match="one array"):
+        ad.move(batch, "cpu", **arguments)

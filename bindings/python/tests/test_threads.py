@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The GIL is released around what takes long, and objects may be used by many threads at once.
+
+Nothing is timed. With a switch interval of hours a thread gets the GIL only when another one lets go of it by itself: a
+thread that counts gets to count during a call only if that call has released the GIL.
+"""
+
+import threading
+
+import pyarrow as pa
+import pytest
+
+import arrowdevice as ad
+
+COUNTING = """
+    import sys, threading, time
+    import arrowdevice as ad, pyarrow as pa
+
+    batch = pa.record_batch({"n": pa.array(range(1000)), "t": [f"text {i}" for i in range(1000)]})
+    device = ad.device("ext_dev:0")
+    there = ad.move(batch, device)
+    stream = ad.move(pa.Table.from_batches([batch]), device).to_host()
+    count, over = 0, False
+
+    def counting():
+        global count
+        while not over:
+            count += 1
+            time.sleep(0)  # gives the GIL away
+
+    sys.setswitchinterval(1e5)
+    thread = threading.Thread(target=counting)
+    thread.start()
+    while count == 0:
+        time.sleep(0)
+    def use():
+        CALL
+    pending = ad.move(batch, device, wait=False)
+    before = count
+    use()
+    counted = count - before
+    over = True
+    thread.join()
+    print(counted > 0)
+"""
+
+
+@pytest.mark.parametrize("call", [
+    "ad.move(batch, device)",
+    "there.to_host()",
+    "pending.wait()",
+    "there.validate('full')",
+    "there.nbytes",
+    "ad.quiesce()",
+    "next(stream)",
+])  # fmt: skip
+def test_the_gil_is_released(run_python, call):
+    # Each copy takes the simulated device a tenth of a second.
+    out = run_python(COUNTING.replace("CALL", call), ARROWDEVICE_SIM_DEVICES="addresses:latency_us=100000")
+    assert out.split() == ["True"]
+
+
+def test_the_gil_is_held_by_what_is_short(run_python):
+    # That the test above can fail.
+    call = "len(there), there.schema.names"
+    out = run_python(COUNTING.replace("CALL", call), ARROWDEVICE_SIM_DEVICES="addresses:latency_us=100000")
+    assert out.split() == ["False"]
+
+
+def in_threads(work, count=8):
+    failed = []
+
+    def run(i):
+        try:
+            work(i)
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failed:
+        raise failed[0]
+
+
+def test_one_batch_is_used_by_many_threads(device, batch, nothing_left):
+    there = ad.move(batch, device)
+
+    def work(i):
+        for _ in range(10):
+            part = there[i % 3 : 4]
+            assert part.to_pyarrow().equals(batch[i % 3 : 4])
+            assert there["text"].to_host().to_pyarrow().equals(batch["text"])
+            there.wait()
+            there.validate()
+            assert ad.RecordBatch(there).select(["n"]).to_pyarrow().equals(batch.select(["n"]))
+
+    in_threads(work)
+
+
+def test_an_array_may_be_released_while_it_is_used(device, batch, nothing_left):
+    for _ in range(10):
+        there = ad.move(batch, device)
+
+        def work(i):
+            if i == 0:
+                there.release()
+            else:
+                try:
+                    assert there.to_host().to_pyarrow().equals(batch)
+                except ValueError as error:
+                    assert "released" in str(error)
+
+        in_threads(work, 4)
+
+
+def test_many_threads_move_at_once(accelerator, batch, nothing_left):
+    table = pa.Table.from_batches([batch] * 5)
+
+    def work(i):
+        for _ in range(5):
+            stream = ad.move(table, accelerator, interface=("pull", "async")[i % 2]).to_host()
+            assert stream.to_pyarrow().read_all().equals(table)
+
+    in_threads(work, 4)
+
+
+def test_a_release_comes_from_a_thread_that_python_does_not_know(run_python):
+    """A producer's release runs on the library's reaper, without the GIL: it takes it by itself."""
+    out = run_python(
+        """
+        import gc, threading, weakref
+        import arrowdevice as ad, numpy as np
+
+        class Values(np.ndarray):
+            def __del__(self):
+                print("freed by main:", threading.current_thread() is threading.main_thread(), flush=True)
+
+        values = np.arange(100_000).view(Values)
+        there = ad.copy(values, "ext_dev:0", wait=False)  # keeps `values` until the device has read them
+        del values
+        print("ready:", there.ready())
+        ad.quiesce(30)
+        assert there.to_pyarrow().to_pylist()[-1] == 99_999
+        """,
+        ARROWDEVICE_SIM_DEVICES="addresses:latency_us=100000",
+    )
+    assert out.splitlines() == ["ready: False", "freed by main: False"]
