@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Sequence, TypeVar, overload
+import builtins
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, Sequence, overload
 
 from . import _core, _dlpack
 from .devices import Device, DeviceType, device_name, known_type
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     import pyarrow
 
 __all__ = ["Array", "Buffer", "RecordBatch"]
-
-Self = TypeVar("Self", bound="Array")
 
 _LEVELS = {"structure": 0, "full": 1, "strict": 2}
 _ROLES = {
@@ -74,7 +73,7 @@ class Array:
         self._device: Device | None = None
 
     @classmethod
-    def _wrap(cls: type[Self], core: _core.Array, device: Device | None = None) -> Self:
+    def _wrap(cls, core: _core.Array, device: Device | None = None) -> Self:
         made = cls.__new__(cls)
         made._core = core
         made._device = device
@@ -159,19 +158,19 @@ class Array:
 
     # -- parts ---------------------------------------------------------------------------------------------------------
 
-    def slice(self: Self, offset: int, length: int | None = None) -> Self:
+    def slice(self, offset: int, length: int | None = None) -> Self:
         """Some rows; the memory is shared. Unlike `array[a:b]`, rows that are not there are an InvalidError."""
         rest = len(self) - offset if length is None else length
         return self._wrap(self._core.slice(offset, rest), self._device)
 
-    def _rows(self: Self, key: slice) -> Self:
+    def _rows(self, key: builtins.slice) -> Self:
         start, stop, step = key.indices(len(self))
         if step != 1:
             raise ValueError("rows can be sliced in steps of 1 only")
         return self.slice(start, max(stop - start, 0))
 
-    def __getitem__(self, key: slice) -> Array:
-        if isinstance(key, slice):
+    def __getitem__(self, key: builtins.slice) -> Array:
+        if isinstance(key, builtins.slice):
             return self._rows(key)
         raise TypeError(f"an array is sliced, as in array[2:5]; for values use to_pyarrow(). Not {key!r}")
 
@@ -198,7 +197,7 @@ class Array:
 
     # -- elsewhere -----------------------------------------------------------------------------------------------------
 
-    def to_host(self: Self, *, timeout: float | None = None) -> Self:
+    def to_host(self, *, timeout: float | None = None) -> Self:
         """The same on the CPU, complete: shared where the CPU reads the memory, else copied."""
         from .transfer import moved
 
@@ -314,13 +313,13 @@ class RecordBatch(Array):
         return RecordBatch._wrap(self._core.select(indices), self._device)
 
     @overload
-    def __getitem__(self, key: slice) -> RecordBatch: ...
+    def __getitem__(self, key: builtins.slice) -> RecordBatch: ...
 
     @overload
     def __getitem__(self, key: int | str) -> Array: ...
 
-    def __getitem__(self, key: slice | int | str) -> Array:
-        return self._rows(key) if isinstance(key, slice) else self.column(key)
+    def __getitem__(self, key: builtins.slice | int | str) -> Array:
+        return self._rows(key) if isinstance(key, builtins.slice) else self.column(key)
 
     def to_pyarrow(self) -> pyarrow.RecordBatch:
         """The same as a pyarrow.RecordBatch, on the CPU. Needs pyarrow."""

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The installed package is whole, and works wherever it lies."""
+
+import importlib.metadata
+import pathlib
+import re
+import subprocess
+import sys
+import sysconfig
+
+import pytest
+
+import arrowdevice
+
+FOLDER = pathlib.Path(arrowdevice.__file__).parent
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+BINARIES = sorted(path for path in FOLDER.rglob("*.so*"))
+
+
+def test_the_installed_package_is_tested():
+    assert FOLDER.parent == pathlib.Path(sysconfig.get_path("platlib"))
+    assert (FOLDER / "py.typed").exists() and (FOLDER / "_core.pyi").exists()
+
+
+def test_it_carries_the_library_and_its_plugins():
+    names = {str(path.relative_to(FOLDER)) for path in BINARIES}
+    assert {"_core.abi3.so", "libarrowdevice.so.0", "arrowdevice-1/libarrowdevice-sim.so",
+            "arrowdevice-1/libarrowdevice-opencl.so", "arrowdevice-1/libarrowdevice-vulkan.so",
+            "arrowdevice-1/libarrowdevice-cuda.so", "arrowdevice-1/libarrowdevice-hip.so",
+            "arrowdevice-1/libarrowdevice-level_zero.so"} == names  # fmt: skip
+
+
+def test_nothing_else_is_installed():
+    files = [str(file) for file in importlib.metadata.files("arrowdevice")]
+    assert [file for file in files if not file.startswith(("arrowdevice/", "arrowdevice-"))] == []
+
+
+def test_plugins_are_found_beside_the_library():
+    arrowdevice.devices()
+    paths = {report.path for report in arrowdevice.explain() if report.status == 0 and report.path}
+    assert paths and all(pathlib.Path(path).is_relative_to(FOLDER) for path in paths)
+
+
+def test_the_library_in_use_is_the_one_beside_it():
+    mapped = {line.split()[-1] for line in open("/proc/self/maps") if "libarrowdevice.so" in line}
+    assert mapped == {str((FOLDER / "libarrowdevice.so.0").resolve())}
+
+
+def dynamic(path):
+    text = subprocess.run(["readelf", "-dW", path], capture_output=True, text=True, check=True).stdout
+    return re.findall(r"\((NEEDED|RPATH|RUNPATH|SONAME)\).*\[(.*)\]", text)
+
+
+@pytest.mark.parametrize("path", BINARIES, ids=lambda path: path.name)
+def test_binaries_name_no_folder_of_the_build(path):
+    entries = dynamic(path)
+    assert [value for key, value in entries if key in ("RPATH", "RUNPATH") and value != "$ORIGIN"] == []
+    system = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "libdl.so.2", "libpthread.so.0",
+              "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "libarrowdevice.so.0"}  # fmt: skip
+    assert {value for key, value in entries if key == "NEEDED"} <= system
+    assert str(ROOT).encode() not in path.read_bytes()
+
+
+def test_one_wheel_serves_all_pythons():
+    wheel = importlib.metadata.distribution("arrowdevice").read_text("WHEEL")
+    assert re.search(r"^Tag: cp311-abi3-linux_", wheel, re.MULTILINE)
+    undefined = subprocess.run(
+        ["nm", "-D", "--undefined-only", FOLDER / "_core.abi3.so"], capture_output=True, text=True, check=True
+    ).stdout
+    assert "PyCapsule_New" in undefined
+    assert re.findall(r"\b_Py\w+", undefined.replace("_Py_Dealloc", "").replace("_Py_NoneStruct", "")) == []
+
+
+def test_versions_agree():
+    assert importlib.metadata.version("arrowdevice") == arrowdevice.__version__
+
+
+def test_peers_are_not_needed_to_import_it(run_python):
+    out = run_python(
+        """
+        import sys
+        for name in ("pyarrow", "numpy"):
+            sys.modules[name] = None
+        import arrowdevice
+        print(arrowdevice.device("cpu").name)
+        """
+    )
+    assert out == "cpu:0\n"
+
+
+def test_types_are_strict():
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--config-file", ROOT / "pyproject.toml"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
