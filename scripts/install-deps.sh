@@ -22,6 +22,8 @@ need readelf || want binutils
 need python3 || want python3
 # Where Debian splits Python, `venv` is there without the `ensurepip` that makes it work.
 need python3 && python3 -c 'import ensurepip, venv' 2>/dev/null || want python3-venv
+# To build the Python package.
+need python3 && [ -f "$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ] || want python3-dev
 if ! { need pkg-config && pkg-config --exists catch2; }; then
   # Catch2 2.13 of Debian 12 ships a pkg-config file too; without pkg-config, ask the package database.
   { need dpkg-query && dpkg-query -W -f '${Status}' catch2 2>/dev/null | grep -q 'install ok installed'; } || want catch2

@@ -25,8 +25,19 @@ int guard_enter(void) {
 
 void guard_leave(void) {
   pthread_mutex_lock(&mutex);
-  if (--inside == 0) pthread_cond_broadcast(&someone_left);
+  if (inside > 0 && --inside == 0) pthread_cond_broadcast(&someone_left);
   pthread_mutex_unlock(&mutex);
+}
+
+/* A child of a fork has one thread: nobody else is inside, and nobody else holds the mutex. */
+static void before_fork(void) { pthread_mutex_lock(&mutex); }
+static void after_fork_in_parent(void) { pthread_mutex_unlock(&mutex); }
+static void after_fork_in_child(void) {
+  inside = 0;
+  pthread_mutex_unlock(&mutex);
+}
+__attribute__((constructor)) static void watch_forks(void) {
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 int64_t guard_close(int64_t timeout_ns) {

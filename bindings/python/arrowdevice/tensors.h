@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ABI of DLPack, as far as Python hands tensors over: in capsules of two ages, of which the library speaks the newer.
+ * The ABI of DLPack, as far as Python hands tensors over: in capsules of two ages, of which the library speaks the
+ * newer.
  */
 #ifndef ARROWDEVICE_PYTHON_TENSORS_H
 #define ARROWDEVICE_PYTHON_TENSORS_H
