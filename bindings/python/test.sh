@@ -2,22 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds the wheel of the Python package, installs it with its peers, and runs its tests:
 #
-#   bindings/python/test.sh BUILD_FOLDER
+#   bindings/python/test.sh FOLDER [OPTION OF PYTEST]...
 #
-# Everything is kept in BUILD_FOLDER, the wheel in BUILD_FOLDER/wheel: what has not changed is not made again. The results are in
-# BUILD_FOLDER/python.xml. $ARROWDEVICE_WHEEL_OPTIONS has more options for Meson, such as -Dunity=on.
+# Everything is kept in FOLDER: what has not changed is not made again. The results are in FOLDER/python.xml.
+# $ARROWDEVICE_WHEEL_OPTIONS has more options for Meson, such as -Dunity=on.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-work=${1:?usage: test.sh BUILD_FOLDER}
+work=${1:?usage: test.sh FOLDER}
+shift
 mkdir -p "$work"
 work=$(cd "$work" && pwd)
 
-python=$("$here/wheel.sh" "$work" requirements-test.txt)
+python=$("$root/scripts/python-env.sh" "$work/test-env" ../bindings/python/requirements-test.txt)
+"$here/wheel.sh" "$work" "$python"
 
-# Where the sources are is the installed package not: it is what is tested. Its plugins are found beside it.
+# What is installed is tested, with its own plugins, and not what lies in the sources.
 cd "$work"
 unset ARROWDEVICE_BACKEND_PATH PYTHONPATH
-exec "$python" -m pytest -q -n "${ARROWDEVICE_TEST_JOBS:-2}" --dist worksteal -p no:cacheprovider "--rootdir=$here/tests" \
-  "--junitxml=$work/python.xml" "$here/tests"
+export PYTHONDONTWRITEBYTECODE=1
+exec "$python" -m pytest -q -rfEs -n auto -p no:cacheprovider "--rootdir=$root" "--junitxml=$work/python.xml" "$@" "$here/tests"

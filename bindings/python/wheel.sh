@@ -1,57 +1,52 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds the wheel of the Python package into FOLDER/wheel, installs it into an environment in FOLDER/python, beside what a file
-# of requirements lists, and prints that environment's interpreter. What has not changed is not made again.
+# Builds the wheel of the Python package in FOLDER/wheel and, with an interpreter, installs it there, without what it may be used with.
+# What has not changed is not made again. $ARROWDEVICE_WHEEL_OPTIONS has more options for Meson, such as -Dunity=on.
 #
-#   python=$(bindings/python/wheel.sh FOLDER [REQUIREMENTS])
+#   bindings/python/wheel.sh FOLDER [PYTHON]
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-work=${1:?usage: wheel.sh FOLDER [REQUIREMENTS]}
-case ${2:-} in
-  "" | /*) wanted=${2:-} ;;
-  *) wanted=$here/$2 ;;
-esac
+work=${1:?usage: wheel.sh FOLDER [PYTHON]}
+target=${2:-}
 mkdir -p "$work"
 work=$(cd "$work" && pwd)
-python=$work/python/bin/python
 
-# The environment also builds: it is made once, with all that either needs.
-lines=$(cat "$here/requirements-build.txt" ${wanted:+"$wanted"})
-if [ "$lines" != "$(cat "$work/python/requirements.txt" 2>/dev/null)" ]; then
-  echo "Making a Python environment in $work/python" >&2
-  python3 -m venv --clear "$work/python" >&2
-  "$python" -m pip install --quiet --disable-pip-version-check --no-input --use-pep517 \
-    -r "$here/requirements-build.txt" ${wanted:+-r "$wanted"} >&2
-  # Last, so that an environment that was cut short is made again.
-  echo "$lines" >"$work/python/requirements.txt"
-fi
-
+# What builds it is installed once, not for each build as pip would.
+python=$("$root/scripts/python-env.sh" "$work/build-env" ../bindings/python/requirements-build.txt)
+PATH=$work/build-env/bin:$PATH
 # Where Meson finds ccache: nothing is preprocessed twice for it.
 export CCACHE_DEPEND="${CCACHE_DEPEND-true}"
-PATH=$work/python/bin:$PATH
+
 set -- "-Cbuild-dir=$work/wheel-build"
 for option in ${ARROWDEVICE_WHEEL_OPTIONS:-}; do set -- "$@" "-Csetup-args=$option"; done
 
-# A build that is up to date is left alone: what pip does around it takes longer than looking.
-# A source that is new is told to Meson by a file that changes, so ninja knows of everything.
-build=$work/wheel-build
-made=$work/wheel/made.txt
-if [ -f "$made" ] && [ "$*" = "$(cat "$made")" ] && ninja -C "$build" -n 2>/dev/null | grep -q 'no work to do' &&
-  [ -z "$(find "$here/arrowdevice" "$here/README.md" "$root/pyproject.toml" -newer "$made" -type f ! -name '*.pyc' -print -quit)" ]; then
-  echo "$python"
-  exit 0
+# Whether the wheel is that of the sources and options as they are. Ninja knows all that is compiled and Meson's own files, but not
+# what is only copied.
+made=$work/wheel.options
+up_to_date() {
+  [ -f "$made" ] && [ "$*" = "$(cat "$made")" ] && ls "$work"/wheel/*.whl >/dev/null 2>&1 &&
+    ninja -C "$work/wheel-build" -n | grep -q 'no work to do' &&
+    [ -z "$(find "$here" "$root/pyproject.toml" "$root/LICENSE" -newer "$made" -type f ! -path '*/tests/*' ! -name '*.pyc' -print -quit)" ]
+}
+
+if ! up_to_date "$@"; then
+  echo "Building a wheel in $work/wheel-build" >&2
+  rm -rf "$work/wheel" "$made"
+  if ! "$python" -m pip wheel --verbose --no-deps --no-build-isolation --disable-pip-version-check --no-input \
+    --wheel-dir "$work/wheel" "$@" "$root" </dev/null >"$work/wheel.log" 2>&1; then
+    tail -n 60 "$work/wheel.log" >&2
+    echo "wheel.sh: the wheel could not be built; $work/wheel.log has everything" >&2
+    exit 1
+  fi
+  echo "$*" >"$made"
 fi
 
-echo "Building a wheel in $build" >&2
-rm -rf "$work/wheel"
-if ! "$python" -m pip wheel --verbose --no-deps --no-build-isolation --disable-pip-version-check --wheel-dir "$work/wheel" "$@" "$root" \
-  </dev/null >"$work/wheel.log" 2>&1; then
-  tail -n 60 "$work/wheel.log" >&2
-  echo "wheel.sh: the wheel could not be built; $work/wheel.log has everything" >&2
-  exit 1
+if [ -n "$target" ]; then
+  installed=$(dirname "$(dirname "$target")")/arrowdevice.installed
+  if ! cmp -s "$work"/wheel/*.whl "$installed"; then
+    "$target" -m pip install --quiet --no-deps --disable-pip-version-check --no-input --force-reinstall "$work"/wheel/*.whl >&2
+    cp "$work"/wheel/*.whl "$installed"
+  fi
 fi
-"$python" -m pip install --quiet --no-deps --disable-pip-version-check --no-input --force-reinstall "$work/wheel"/arrowdevice-*.whl >&2
-echo "$*" >"$made"
-echo "$python"

@@ -698,6 +698,7 @@ cdef class Stream:
     cdef bint busy
     cdef bint cancelled
     cdef bint closing
+    cdef bint handing_over
 
     def __cinit__(self):
         self.own.release = NULL
@@ -721,8 +722,13 @@ cdef class Stream:
         self.busy = True
         return 0
 
+    cdef int begin_handing_over(self) except -1:
+        self.begin()
+        self.handing_over = True
+        return 0
+
     cdef int end(self) except -1:
-        self.busy = False
+        self.busy = self.handing_over = False
         if self.closing:
             self.let_go()
         return 0
@@ -839,7 +845,7 @@ cdef class Stream:
         options.depth = depth
         options.copy_flags = copy_flags
         options.timeout_ns = timeout_ns
-        self.begin()
+        self.begin_handing_over()
         try:
             with nogil:
                 code = arrowdevice_stream_move_to(&self.own, device.pointer, &options, &out.own, &error)
@@ -862,7 +868,7 @@ cdef class Stream:
         memset(&options, 0, sizeof(options))
         options.struct_size = sizeof(options)
         options.depth = depth
-        self.begin()
+        self.begin_handing_over()
         try:
             with nogil:
                 code = arrowdevice_async_collect(device_type, &options, &collector, &out.own, &error)
@@ -886,7 +892,7 @@ cdef class Stream:
     def device_capsule(self):
         """For `__arrow_c_device_stream__`. This one is handed over."""
         cdef ArrowDeviceArrayStream* out
-        self.begin()
+        self.begin_handing_over()
         try:
             out = <ArrowDeviceArrayStream*>zeroed(sizeof(ArrowDeviceArrayStream))
             out[0] = self.own
@@ -905,7 +911,7 @@ cdef class Stream:
         cdef ArrowArrayStream* out
         cdef error_t error
         cdef int code
-        self.begin()
+        self.begin_handing_over()
         try:
             out = <ArrowArrayStream*>zeroed(sizeof(ArrowArrayStream))
             try:
@@ -926,8 +932,8 @@ cdef class Stream:
         cdef error_t error
         cdef int code
         self.cancelled = True
-        # With the GIL held: nobody releases the stream meanwhile.
-        if self.of_library and self.own.release is not NULL:
+        # With the GIL held: nobody releases the stream meanwhile. What is being handed over is somebody else's already.
+        if self.of_library and self.own.release is not NULL and not self.handing_over:
             code = arrowdevice_stream_cancel(&self.own, &error)
             if code != 0:
                 fail(code, &error)
