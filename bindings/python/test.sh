@@ -5,7 +5,7 @@
 #   bindings/python/test.sh FOLDER [OPTION OF PYTEST]...
 #
 # Everything is kept in FOLDER: what has not changed is not made again. The results are in FOLDER/python.xml.
-# $ARROWDEVICE_WHEEL_OPTIONS has more options for Meson, such as -Dunity=on.
+# $ARROWDEVICE_WHEEL_OPTIONS has options for Meson, see wheel.sh.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Builds the wheel of the Python package in FOLDER/wheel and, with an interpreter, installs it there, without what it may be used with.
-# What has not changed is not made again. $ARROWDEVICE_WHEEL_OPTIONS has more options for Meson, such as -Dunity=on.
+# What has not changed is not made again. $ARROWDEVICE_WHEEL_OPTIONS has options for Meson; without it, several files are compiled as
+# one, in two thirds of the time.
 #
 #   bindings/python/wheel.sh FOLDER [PYTHON]
 set -eu
@@ -20,7 +21,7 @@ PATH=$work/build-env/bin:$PATH
 export CCACHE_DEPEND="${CCACHE_DEPEND-true}"
 
 set -- "-Cbuild-dir=$work/wheel-build"
-for option in ${ARROWDEVICE_WHEEL_OPTIONS:-}; do set -- "$@" "-Csetup-args=$option"; done
+for option in ${ARROWDEVICE_WHEEL_OPTIONS--Dunity=on -Dunity_size=6 -Db_pch=false}; do set -- "$@" "-Csetup-args=$option"; done
 
 # Whether the wheel is that of the sources and options as they are. Ninja knows all that is compiled and Meson's own files, but not
 # what is only copied.
