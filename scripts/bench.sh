@@ -26,7 +26,6 @@ esac
 "$root/scripts/install-deps.sh"
 mkdir -p "$results"
 
-# The build of the demo.
 echo "Building a release in $build" >&2
 if ! [ -f "$build/build.ninja" ]; then
   meson setup "$build" "$root" --buildtype=release -Dtests=disabled </dev/null >&2

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Moves a real table to every device of this machine and back: demo.py [--data FILE] [--batch-rows N] [--depth N]
 
-pyarrow reads the table and hands it over through the Arrow C data interface; libarrowdevice moves it to a device and back;
-pyarrow takes it again and compares every column. Three trips each, all verified; the rates are those of the fastest. Then the
+pyarrow reads the table and hands it over through the Arrow PyCapsule interface; the Python package `arrowdevice` moves it to a
+device and back; pyarrow takes it again and compares every column. Three trips each, all verified; the rates are those of the fastest. Then the
 table flows there and back in batches, as a stream and through the async interface; the rate is that of the whole way. Ends with
 `demo: N devices verified, N failed`, and exit code 0 only if none failed.
 """
@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-import arrowdevice_ffi as ad
+import arrowdevice as ad
 
 FLIGHTS_ROWS = 336_776
 TRIPS = 3
@@ -100,17 +100,15 @@ def differing_columns(sent, received):
     return [name for name, a, b in zip(sent.schema.names, sent.columns, received.columns) if not same(a, b)]
 
 
-def export(lib, batch):
-    array, schema = ad.HostArray(lib), ad.Schema(lib)
-    batch._export_to_c(array.address, schema.address)
-    return array, schema
+def addresses(array):
+    return [buffer.address for buffer in array.buffers()]
 
 
 class Trip:
     """One way of moving the table to one device and back: several times, each verified, the fastest one timed."""
 
-    def __init__(self, lib, device, copy):
-        self.lib, self.device, self.copy = lib, device, copy
+    def __init__(self, device, copy):
+        self.device, self.copy = device, copy
         self.to_seconds = self.from_seconds = math.inf
         self.shared_there, self.shared_back = set(), set()
         self.wrong = []
@@ -121,24 +119,23 @@ class Trip:
         self.from_seconds = min(self.from_seconds, sum(back for _, back in times))
 
     def run_batch(self, batch):
-        array, schema = export(self.lib, batch)
-        sent = ad.buffer_addresses(array.c)
-        host = ad.DeviceArray.from_host(array)
+        host = ad.RecordBatch(batch)
+        sent = addresses(host)
 
         start = time.perf_counter()
-        there = host.copy(self.device, schema) if self.copy else host.move_to(self.device, schema)
+        there = ad.move(host, self.device, copy=self.copy or None)
         to_seconds = time.perf_counter() - start
         # Nothing of the original must be left to look at when the table comes back, not even by accident.
         host.release()
-        on_device = ad.buffer_addresses(there.c.array)
+        on_device = addresses(there)
         self.shared_there.add(on_device == sent)
 
         start = time.perf_counter()
-        back = there.to_host(schema, ad.COPY_ALWAYS if self.copy else 0)
+        back = ad.move(there, "cpu", copy=self.copy or None)
         from_seconds = time.perf_counter() - start
-        self.shared_back.add(ad.buffer_addresses(back.c) == on_device)
+        self.shared_back.add(addresses(back) == on_device)
 
-        received = pa.RecordBatch._import_from_c(back.address, schema.address)
+        received = pa.record_batch(back)
         self.wrong += [name for name in differing_columns(batch, received) if name not in self.wrong]
         return to_seconds, from_seconds
 
@@ -153,8 +150,8 @@ class Trip:
 class Flow:
     """The table in batches to a device and back while it flows: as a stream, or through the async interface."""
 
-    def __init__(self, lib, device, is_async, batch_rows, depth):
-        self.lib, self.device, self.is_async = lib, device, is_async
+    def __init__(self, device, is_async, batch_rows, depth):
+        self.device, self.is_async = device, is_async
         self.batch_rows, self.depth = batch_rows, depth
         self.seconds = math.inf
         self.wrong = []
@@ -167,28 +164,13 @@ class Flow:
         sent = table.to_batches(max_chunksize=self.batch_rows)
         reader = pa.RecordBatchReader.from_batches(table.schema, sent)
         start = time.perf_counter()
-        host = ad.HostStream(self.lib)
-        reader._export_to_c(host.address)
-        stream = ad.DeviceStream.from_host(host)
-        if self.is_async:
-            stream = stream.async_move_to(self.device, self.depth)
-        else:
-            stream = stream.move_to(self.device, self.depth)
-        home = stream.to_host(self.depth)
-        received = list(pa.RecordBatchReader._import_from_c(home.address))
+        stream = ad.move(reader, self.device, depth=self.depth, interface="async" if self.is_async else "pull")
+        received = list(stream.to_host(depth=self.depth).to_pyarrow())
         self.seconds = min(self.seconds, time.perf_counter() - start)
         if len(received) != len(sent):
             self.wrong.append(f"({len(received)} batches)")
         for before, after in zip(sent, received):
             self.wrong += [name for name in differing_columns(before, after) if name not in self.wrong]
-
-
-def peak_on(lib, device):
-    """The most bytes of a device that the library has held, in use and kept."""
-    pool, stats = ad.C.c_void_p(), ad.PoolStats()
-    lib.device_pool(device.handle, ad.C.byref(pool))
-    lib.pool_stats(pool, ad.C.byref(stats))
-    return stats.peak
 
 
 def rate(how, size, seconds):
@@ -206,15 +188,19 @@ def print_table(rows):
         print("  ".join(cells).rstrip())
 
 
-def trips_of(lib, device):
+def is_cpu(device):
+    return device.device_type == ad.DeviceType.CPU
+
+
+def trips_of(device):
     # The CPU shares its own memory: O(1), and proof of nothing but the hand-over. So it also makes a real copy.
-    return [Trip(lib, device, copy=False)] + ([Trip(lib, device, copy=True)] if device.is_cpu else [])
+    return [Trip(device, copy=False)] + ([Trip(device, copy=True)] if is_cpu(device) else [])
 
 
 def missing_simulated(devices):
     """The simulated devices that were asked for and are not there: a demo without them must not look whole."""
     wanted = [word for word in os.environ.get("ARROWDEVICE_SIM_DEVICES", "").split(",") if word]
-    found = sum(device.info.device_type == ad.DEVICE_EXT_DEV for device in devices)
+    found = sum(device.device_type == ad.DeviceType.EXT_DEV for device in devices)
     return [f"ext_dev:{i}" for i in range(found, len(wanted))]
 
 
@@ -240,40 +226,39 @@ def main():
     table = read_file(arguments.data) if arguments.data else read_flights()
     batches = table.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], schema=table.schema)]
     size = sum(batch.nbytes for batch in batches)
-    lib = ad.load()
-    devices = lib.devices()
+    devices = ad.devices()
     rows, verified, failed = [], 0, 0
     for position, device in enumerate(devices):
         good = True
-        for trip in [] if arguments.memory_limit else trips_of(lib, device):
-            progress(f"{'copying' if trip.copy else 'moving'} {table.num_rows:,} rows to {device.id} and back "
+        for trip in [] if arguments.memory_limit else trips_of(device):
+            progress(f"{'copying' if trip.copy else 'moving'} {table.num_rows:,} rows to {device.name} and back "
                      f"({position + 1} of {len(devices)})")
             try:
                 for _ in range(TRIPS):
                     trip.run(batches)
                 verdict = "NO: " + ", ".join(trip.wrong) if trip.wrong else f"{table.num_columns} columns"
-            except (ad.ArrowDeviceError, pa.ArrowException) as error:
+            except (ad.Error, pa.ArrowException) as error:
                 trip.wrong.append("failed")
                 verdict = f"NO: {error}"
             good = good and not trip.wrong
-            rows.append((device.id, device.info.name.decode(errors="replace")[:40], f"{table.num_rows:,}", f"{size:,}",
+            rows.append((device.name, device.description[:40], f"{table.num_rows:,}", f"{size:,}",
                          rate(trip.how, size, trip.to_seconds), rate(trip.how, size, trip.from_seconds), trip.how,
                          verdict))
         for is_async in (False, True):
-            flow = Flow(lib, device, is_async, arguments.batch_rows, arguments.depth)
-            progress(f"streaming {table.num_rows:,} rows through {device.id} ({position + 1} of {len(devices)})")
+            flow = Flow(device, is_async, arguments.batch_rows, arguments.depth)
+            progress(f"streaming {table.num_rows:,} rows through {device.name} ({position + 1} of {len(devices)})")
             try:
                 for _ in range(TRIPS):
                     flow.run(table)
                 verdict = "NO: " + ", ".join(flow.wrong) if flow.wrong else f"{table.num_columns} columns"
                 if arguments.memory_limit:
-                    verdict += f", peak {peak_on(lib, device):,} bytes"
-            except (ad.ArrowDeviceError, pa.ArrowException, OSError, MemoryError) as error:
+                    verdict += f", peak {device.pool().peak:,} bytes"
+            except (ad.Error, pa.ArrowException, OSError, MemoryError) as error:
                 flow.wrong.append("failed")
                 verdict = f"NO: {error}"
             good = good and not flow.wrong
-            there_and_back = "-" if device.is_cpu else rate(flow.how, 2 * size, flow.seconds)  # the CPU shares
-            rows.append((device.id, device.info.name.decode(errors="replace")[:40], f"{table.num_rows:,}", f"{size:,}",
+            there_and_back = "-" if is_cpu(device) else rate(flow.how, 2 * size, flow.seconds)  # the CPU shares
+            rows.append((device.name, device.description[:40], f"{table.num_rows:,}", f"{size:,}",
                          there_and_back, there_and_back, flow.how, verdict))
         verified, failed = verified + good, failed + (not good)
     for name in missing_simulated(devices):

@@ -250,9 +250,9 @@ else
   leave_out "exchange with CuPy" "cupy or pyarrow is not installed"
 fi
 
-# -- the demo, with whatever pyarrow there is
+# -- the demo, with whatever pyarrow there is, and the package
 
-if python3 -c 'import pyarrow' 2>/dev/null; then
+if python3 -c 'import arrowdevice, pyarrow' 2>/dev/null; then
   python3 - "$build/table.parquet" <<'END'
 import random
 import sys
@@ -271,7 +271,7 @@ pq.write_table(pa.table({
 END
   check "the demo verifies every device" python3 "$root/scripts/demo.py" --data "$build/table.parquet"
 else
-  leave_out "the demo" "pyarrow is not installed"
+  leave_out "the demo" "arrowdevice or pyarrow is not installed"
 fi
 
 # -- speed, which is neither right nor wrong

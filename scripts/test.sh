@@ -56,6 +56,8 @@ if [ "$sanitize" = none ]; then
   # With nothing precompiled the compiler warns of everything.
   precompiled=false
   python=$("$root/scripts/python-env.sh" "$work/python") || fail "FAILED: making the Python environment"
+  # The demo is a program that uses the package.
+  "$root/bindings/python/wheel.sh" "$work/package" "$python" || fail "FAILED: building the Python package"
   set -- "--python=$python" "--pytest=$root/tests/demo" "--pytest=$root/tests/interop"
 else
   build=$work/test-$(echo "$sanitize" | tr ',' '-')
