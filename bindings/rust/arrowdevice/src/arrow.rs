@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Arrays, record batches and readers of the `arrow` crates, to and from devices. Nothing is copied on the way between
+//! the crates.
+
+use std::fmt;
+use std::iter::FusedIterator;
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
+use arrow_array::{
+    Array as ArrowArray, ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader, StructArray, make_array,
+};
+use arrow_data::ArrayData;
+use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema, SchemaRef};
+
+use crate::array::Array;
+use crate::call::text_or_none;
+use crate::device_type::DeviceType;
+use crate::error::{Error, MoveError, Result};
+use crate::options::{CopyOptions, StreamOptions};
+use crate::schema::Schema;
+use crate::stream::Stream;
+use crate::sys;
+
+const _: () = assert!(size_of::<FFI_ArrowArray>() == size_of::<sys::ArrowArray>());
+const _: () = assert!(align_of::<FFI_ArrowArray>() == align_of::<sys::ArrowArray>());
+const _: () = assert!(size_of::<FFI_ArrowSchema>() == size_of::<sys::ArrowSchema>());
+const _: () = assert!(align_of::<FFI_ArrowSchema>() == align_of::<sys::ArrowSchema>());
+
+/// One struct of the C data interface, under the name of this crate or of arrow's.
+///
+/// # Safety
+/// Both are the same struct of C.
+unsafe fn as_the_other<From, To>(from: From) -> To {
+    let from = ManuallyDrop::new(from);
+    // SAFETY: of one layout, and `from` is not dropped.
+    unsafe { std::ptr::read((&raw const *from).cast::<To>()) }
+}
+
+impl From<ArrowError> for Error {
+    /// Errors of this crate come out as they went in; see `ArrowError::from`.
+    fn from(error: ArrowError) -> Error {
+        match error {
+            ArrowError::ExternalError(inner) => match inner.downcast::<Error>() {
+                Ok(error) => *error,
+                Err(other) => Error::new(libc::EIO, other.to_string()),
+            },
+            ArrowError::NotYetImplemented(_) => Error::new(libc::ENOTSUP, error.to_string()),
+            ArrowError::MemoryError(_) => Error::new(libc::ENOMEM, error.to_string()),
+            ArrowError::IoError(_, _) => Error::new(libc::EIO, error.to_string()),
+            _ => Error::invalid(error.to_string()),
+        }
+    }
+}
+
+impl From<Error> for ArrowError {
+    fn from(error: Error) -> ArrowError {
+        ArrowError::ExternalError(Box::new(error))
+    }
+}
+
+impl<T> From<MoveError<T>> for ArrowError {
+    fn from(failed: MoveError<T>) -> ArrowError {
+        failed.into_error().into()
+    }
+}
+
+impl TryFrom<&ArrowSchema> for Schema {
+    type Error = Error;
+
+    /// The type of record batches, with their metadata.
+    fn try_from(schema: &ArrowSchema) -> Result<Schema> {
+        Ok(exported(FFI_ArrowSchema::try_from(schema)?))
+    }
+}
+
+impl TryFrom<&Field> for Schema {
+    type Error = Error;
+
+    /// The type of arrays, with name, nullability and metadata.
+    fn try_from(field: &Field) -> Result<Schema> {
+        Ok(exported(FFI_ArrowSchema::try_from(field)?))
+    }
+}
+
+impl TryFrom<&DataType> for Schema {
+    type Error = Error;
+
+    /// The type of arrays that may have nulls.
+    fn try_from(data_type: &DataType) -> Result<Schema> {
+        Schema::try_from(&Field::new("", data_type.clone(), true))
+    }
+}
+
+fn exported(schema: FFI_ArrowSchema) -> Schema {
+    // SAFETY: one struct of C; arrow made it just now.
+    unsafe { Schema::from_raw(as_the_other(schema)) }
+}
+
+impl Schema {
+    fn as_ffi(&self) -> &FFI_ArrowSchema {
+        // SAFETY: one struct of C, borrowed.
+        unsafe { &*std::ptr::from_ref(self.as_raw()).cast::<FFI_ArrowSchema>() }
+    }
+
+    /// As a field of `arrow`.
+    pub fn to_arrow_field(&self) -> Result<Field> {
+        Ok(Field::try_from(self.as_ffi())?)
+    }
+
+    /// As a schema of `arrow`; `InvalidInput` if it is not that of record batches.
+    pub fn to_arrow_schema(&self) -> Result<ArrowSchema> {
+        Ok(ArrowSchema::try_from(self.as_ffi())?)
+    }
+}
+
+impl Array {
+    /// An array of `arrow` as a device array on the CPU. It is shared, not copied.
+    pub fn from_arrow(array: &dyn ArrowArray) -> Result<Array> {
+        Array::from_arrow_data(&array.to_data())
+    }
+
+    /// The data of an array of `arrow` as a device array on the CPU. It is shared, not copied.
+    pub fn from_arrow_data(data: &ArrayData) -> Result<Array> {
+        let schema = Schema::try_from(data.data_type())?;
+        with_schema(data, schema)
+    }
+
+    /// A record batch as a device array on the CPU, with its schema's metadata. It is shared, not copied.
+    pub fn from_record_batch(batch: &RecordBatch) -> Result<Array> {
+        let schema = Schema::try_from(batch.schema_ref().as_ref())?;
+        with_schema(&StructArray::from(batch.clone()).into_data(), schema)
+    }
+
+    /// As an array of `arrow`: shared where the CPU can read the memory, copied from the device where not.
+    pub fn into_arrow(self) -> Result<ArrayRef, MoveError<Array>> {
+        self.into_arrow_with(CopyOptions::new())
+    }
+
+    /// As [`into_arrow`](Array::into_arrow), with options for the copy.
+    pub fn into_arrow_with(self, options: CopyOptions<'_>) -> Result<ArrayRef, MoveError<Array>> {
+        self.into_arrow_and(options, |data| Ok(make_array(data)))
+    }
+
+    /// As a record batch of `arrow`: shared where the CPU can read the memory, copied from the device where not.
+    ///
+    /// `InvalidInput` if it is no struct, or has nulls of its own, which a record batch cannot have.
+    pub fn into_record_batch(self) -> Result<RecordBatch, MoveError<Array>> {
+        self.into_record_batch_with(CopyOptions::new())
+    }
+
+    /// As [`into_record_batch`](Array::into_record_batch), with options for the copy.
+    pub fn into_record_batch_with(self, options: CopyOptions<'_>) -> Result<RecordBatch, MoveError<Array>> {
+        match self.schema().to_arrow_schema() {
+            Ok(schema) => self.into_arrow_and(options, |data| batch_of(Arc::new(schema), data)),
+            Err(error) => Err(MoveError::new(error, self)),
+        }
+    }
+
+    fn into_arrow_and<T>(
+        mut self,
+        options: CopyOptions<'_>,
+        then: impl FnOnce(ArrayData) -> Result<T>,
+    ) -> Result<T, MoveError<Array>> {
+        // What arrow does not know is told before anything is copied, and what it refuses later is not lost.
+        if let Err(error) = DataType::try_from(self.schema().as_ffi()) {
+            return Err(MoveError::new(error.into(), self));
+        }
+        let kept = match self.share() {
+            Ok(kept) => kept,
+            Err(error) => return Err(MoveError::new(error, self)),
+        };
+        let (raw, schema) = self.into_host(options)?;
+        // SAFETY: one struct of C; a complete array of this schema, that nobody else releases.
+        unsafe { arrow_array::ffi::from_ffi(as_the_other(raw), schema.as_ffi()) }
+            .map_err(Error::from)
+            .and_then(then)
+            .map_err(|error| MoveError::new(error, kept))
+    }
+}
+
+fn with_schema(data: &ArrayData, schema: Schema) -> Result<Array> {
+    // SAFETY: one struct of C; arrow made it just now, and it holds on to its buffers.
+    let raw = unsafe { as_the_other::<_, sys::ArrowArray>(FFI_ArrowArray::new(data)) };
+    // SAFETY: as above, and the schema is that of the data.
+    unsafe { Array::from_host(raw, schema) }.map_err(|failed| {
+        let (error, mut raw) = failed.into_parts();
+        // SAFETY: ours still, and not used again.
+        unsafe { sys::arrowdevice_host_array_release(&raw mut raw) };
+        error
+    })
+}
+
+fn batch_of(schema: SchemaRef, data: ArrayData) -> Result<RecordBatch> {
+    if data.null_count() > 0 {
+        return Err(Error::invalid(format!(
+            "{} null rows at the root of a record batch",
+            data.null_count()
+        )));
+    }
+    let rows = RecordBatchOptions::new().with_row_count(Some(data.len()));
+    let (_, columns, _) = StructArray::from(data).into_parts();
+    Ok(RecordBatch::try_new_with_options(schema, columns, &rows)?)
+}
+
+impl TryFrom<&RecordBatch> for Array {
+    type Error = Error;
+
+    fn try_from(batch: &RecordBatch) -> Result<Array> {
+        Array::from_record_batch(batch)
+    }
+}
+
+impl TryFrom<&dyn ArrowArray> for Array {
+    type Error = Error;
+
+    fn try_from(array: &dyn ArrowArray) -> Result<Array> {
+        Array::from_arrow(array)
+    }
+}
+
+impl TryFrom<&ArrayData> for Array {
+    type Error = Error;
+
+    fn try_from(data: &ArrayData) -> Result<Array> {
+        Array::from_arrow_data(data)
+    }
+}
+
+impl TryFrom<Array> for ArrayRef {
+    type Error = MoveError<Array>;
+
+    fn try_from(array: Array) -> Result<ArrayRef, MoveError<Array>> {
+        array.into_arrow()
+    }
+}
+
+impl TryFrom<Array> for RecordBatch {
+    type Error = MoveError<Array>;
+
+    fn try_from(array: Array) -> Result<RecordBatch, MoveError<Array>> {
+        array.into_record_batch()
+    }
+}
+
+impl Stream {
+    /// The record batches of a reader, as a device stream on the CPU.
+    pub fn from_reader<R>(reader: R) -> Result<Stream, MoveError<R>>
+    where
+        R: RecordBatchReader + Send + 'static,
+    {
+        let schema = match Schema::try_from(reader.schema().as_ref()) {
+            Ok(schema) => schema,
+            Err(error) => return Err(MoveError::new(error, reader)),
+        };
+        let arrays = reader.map(|batch| Array::from_record_batch(&batch?));
+        Ok(Stream::from_iterator(&schema, DeviceType::CPU, arrays))
+    }
+
+    /// A reader of its batches, which are copied to the CPU on a thread of the stream, ahead of the reader.
+    pub fn into_reader(mut self, options: StreamOptions<'_>) -> Result<RecordBatches, MoveError<Stream>> {
+        let schemas = self
+            .schema()
+            .cloned()
+            .and_then(|schema| Ok((schema.to_arrow_schema()?, schema)));
+        let (arrow_schema, schema) = match schemas {
+            Ok(schemas) => schemas,
+            Err(error) => return Err(MoveError::new(error, self)),
+        };
+        let raw = self.into_host(options)?;
+        Ok(RecordBatches {
+            raw,
+            schema,
+            arrow_schema: Arc::new(arrow_schema),
+            ended: false,
+        })
+    }
+}
+
+/// The batches of a device stream, on the CPU; see [`Stream::into_reader`].
+pub struct RecordBatches {
+    raw: sys::ArrowArrayStream,
+    schema: Schema,
+    arrow_schema: SchemaRef,
+    ended: bool,
+}
+
+// SAFETY: a stream is used by one thread at a time, any thread. It is not `Sync`.
+unsafe impl Send for RecordBatches {}
+
+impl RecordBatches {
+    fn pull(&mut self) -> Result<Option<RecordBatch>> {
+        let get_next = self.raw.get_next.expect("a stream of the library has it");
+        let mut out = sys::ArrowArray::default();
+        // SAFETY: ours, by one thread at a time.
+        let errno = unsafe { get_next(&raw mut self.raw, &raw mut out) };
+        if errno != 0 {
+            return Err(Error::new(errno, self.last_error()));
+        }
+        if out.release.is_none() {
+            return Ok(None);
+        }
+        // SAFETY: one struct of C; a complete array of this schema, that nobody else releases.
+        let data = unsafe { arrow_array::ffi::from_ffi(as_the_other(out), self.schema.as_ffi()) }?;
+        batch_of(Arc::clone(&self.arrow_schema), data).map(Some)
+    }
+
+    fn last_error(&mut self) -> String {
+        let get_last_error = self.raw.get_last_error.expect("a stream of the library has it");
+        // SAFETY: ours; the text is valid until the next call.
+        let text = unsafe { text_or_none(get_last_error(&raw mut self.raw)) };
+        text.unwrap_or_default().to_string_lossy().into_owned()
+    }
+}
+
+impl Iterator for RecordBatches {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    /// What failed is an `ArrowError::ExternalError` that holds an [`Error`] of this crate.
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let item = self.pull().map_err(ArrowError::from).transpose();
+        self.ended = !matches!(item, Some(Ok(_)));
+        item
+    }
+}
+
+impl FusedIterator for RecordBatches {}
+
+impl RecordBatchReader for RecordBatches {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.arrow_schema)
+    }
+}
+
+impl Drop for RecordBatches {
+    fn drop(&mut self) {
+        if let Some(release) = self.raw.release {
+            // SAFETY: ours, and not used again.
+            unsafe { release(&raw mut self.raw) }
+        }
+    }
+}
+
+impl fmt::Debug for RecordBatches {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "RecordBatches({:?})", self.schema)
+    }
+}

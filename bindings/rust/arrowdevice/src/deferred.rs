@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+use std::time::Duration;
+
+use crate::call::{call, count, timeout_parameter};
+use crate::error::Result;
+use crate::sys;
+
+/// Waits until nothing is deferred or in flight: for an orderly shutdown. `TimedOut` leaves the rest deferred.
+pub fn quiesce(timeout: Option<Duration>) -> Result<()> {
+    // SAFETY: free from any thread.
+    call(|error| unsafe { sys::arrowdevice_quiesce(timeout_parameter(timeout), error) })
+}
+
+/// Pending moves and releases end on one thread of the library; with manual reaping there is no such thread, and the
+/// program calls [`reap`]. `Busy` if something has been deferred already.
+pub fn set_manual_reaping(on: bool) -> Result<()> {
+    // SAFETY: free from any thread.
+    call(|error| unsafe { sys::arrowdevice_set_manual_reaping(i32::from(on), error) })
+}
+
+/// Ends deferred work whose events have fired, on the calling thread: at most so many pieces, `None` for all. Does not
+/// wait. Says how many.
+pub fn reap(at_most: Option<usize>) -> Result<usize> {
+    let mut done = 0;
+    // SAFETY: free from any thread.
+    call(|error| unsafe { sys::arrowdevice_reap(at_most.map_or(-1, count), &raw mut done, error) })?;
+    Ok(done as usize)
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#![cfg_attr(feature = "arrow", doc = include_str!("../README.md"))]
+#![cfg_attr(
+    not(feature = "arrow"),
+    doc = "The safe side of libarrowdevice; its README is about the feature `arrow`."
+)]
+
+mod array;
+#[cfg(feature = "arrow")]
+mod arrow;
+mod backend;
+mod buffer;
+mod call;
+mod deferred;
+mod device;
+mod device_type;
+mod error;
+mod library;
+mod node;
+mod options;
+mod pool;
+mod producer;
+mod queue;
+mod schema;
+mod stream;
+mod view;
+
+pub use array::{Array, Validation};
+#[cfg(feature = "arrow")]
+pub use arrow::RecordBatches;
+pub use arrowdevice_sys as sys;
+pub use backend::{BackendReport, explain, load_backend};
+pub use buffer::Buffer;
+pub use deferred::{quiesce, reap, set_manual_reaping};
+pub use device::{Counters, Device, DeviceInfo, DeviceMemory, Reach};
+pub use device_type::DeviceType;
+pub use error::{Error, ErrorKind, MoveError, Result};
+pub use library::{LogLevel, reset_log_handler, set_log_handler, version};
+pub use node::{Layout, Node, NodeBuffer, Role};
+pub use options::{CopyOptions, ImportOptions, Sharing, StreamOptions};
+pub use pool::{Allocator, Pool, PoolOptions, PoolStats};
+pub use queue::Queue;
+pub use schema::Schema;
+pub use stream::{Canceller, Stream};
+pub use view::View;

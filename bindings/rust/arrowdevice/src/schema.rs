@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+use std::ffi::CStr;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::call::{call, text_or_none};
+use crate::error::Result;
+use crate::sys;
+
+/// The type of an array or stream. Immutable; clones share one.
+#[derive(Clone)]
+pub struct Schema(Arc<Owned>);
+
+struct Owned(sys::ArrowSchema);
+
+// SAFETY: functions take it `const`, which is free from any thread, and a release may come from any thread.
+unsafe impl Send for Owned {}
+// SAFETY: as above; nothing changes it.
+unsafe impl Sync for Owned {}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: ours; a released one is left alone.
+        unsafe { sys::arrowdevice_schema_release(&raw mut self.0) }
+    }
+}
+
+impl Schema {
+    /// Takes a schema over.
+    ///
+    /// # Safety
+    /// It is valid as the Arrow C data interface says, not released, and nobody else releases it.
+    pub unsafe fn from_raw(schema: sys::ArrowSchema) -> Schema {
+        Schema(Arc::new(Owned(schema)))
+    }
+
+    /// A deep copy of a schema that stays the caller's.
+    ///
+    /// # Safety
+    /// It is released, or valid as the Arrow C data interface says.
+    pub unsafe fn copy_of(schema: &sys::ArrowSchema) -> Result<Schema> {
+        let mut out = sys::ArrowSchema::default();
+        // SAFETY: the caller's.
+        call(|error| unsafe { sys::arrowdevice_schema_copy(schema, &raw mut out, error) })?;
+        // SAFETY: a copy of its own.
+        Ok(unsafe { Schema::from_raw(out) })
+    }
+
+    /// A deep copy, to be handed over to a program that speaks the C interface, which releases it.
+    pub fn to_raw(&self) -> Result<sys::ArrowSchema> {
+        let mut out = sys::ArrowSchema::default();
+        // SAFETY: alive.
+        call(|error| unsafe { sys::arrowdevice_schema_copy(self.as_raw(), &raw mut out, error) })?;
+        Ok(out)
+    }
+
+    /// The struct, borrowed as long as this lives.
+    pub fn as_raw(&self) -> &sys::ArrowSchema {
+        &self.0.0
+    }
+
+    /// The format string: "+s", "i".
+    pub fn format(&self) -> &CStr {
+        format(self.as_raw())
+    }
+
+    /// The field's name.
+    pub fn name(&self) -> Option<&CStr> {
+        // SAFETY: alive, as valid as the format says.
+        unsafe { text_or_none(self.as_raw().name) }
+    }
+
+    /// Whether arrays of one are laid out as arrays of the other. Names, metadata and nullability do not matter.
+    pub fn same_layout(&self, other: &Schema) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || same_layout(self.as_raw(), other.as_raw())
+    }
+}
+
+fn format(schema: &sys::ArrowSchema) -> &CStr {
+    // SAFETY: the format asks for one.
+    unsafe { text_or_none(schema.format) }.unwrap_or_default()
+}
+
+fn children(schema: &sys::ArrowSchema) -> impl Iterator<Item = &sys::ArrowSchema> {
+    // SAFETY: the format asks for so many children.
+    (0..usize::try_from(schema.n_children).unwrap_or(0)).map(move |index| unsafe { &**schema.children.add(index) })
+}
+
+fn dictionary(schema: &sys::ArrowSchema) -> Option<&sys::ArrowSchema> {
+    // SAFETY: NULL or a valid schema.
+    unsafe { schema.dictionary.as_ref() }
+}
+
+fn same_layout(one: &sys::ArrowSchema, other: &sys::ArrowSchema) -> bool {
+    format(one) == format(other)
+        && one.n_children == other.n_children
+        && children(one)
+            .zip(children(other))
+            .all(|(one, other)| same_layout(one, other))
+        && match (dictionary(one), dictionary(other)) {
+            (None, None) => true,
+            (Some(one), Some(other)) => same_layout(one, other),
+            _ => false,
+        }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fn write(schema: &sys::ArrowSchema, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            // SAFETY: alive, as valid as the format says.
+            if let Some(name) = unsafe { text_or_none(schema.name) }.filter(|name| !name.is_empty()) {
+                write!(formatter, "{}: ", name.to_string_lossy())?;
+            }
+            formatter.write_str(&format(schema).to_string_lossy())?;
+            for (index, child) in children(schema).enumerate() {
+                formatter.write_str(if index == 0 { "(" } else { ", " })?;
+                write(child, formatter)?;
+            }
+            if schema.n_children > 0 {
+                formatter.write_str(")")?;
+            }
+            if let Some(values) = dictionary(schema) {
+                formatter.write_str(" of ")?;
+                write(values, formatter)?;
+            }
+            Ok(())
+        }
+        formatter.write_str("Schema ")?;
+        write(self.as_raw(), formatter)
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a device that fails does to arrays. A program of its own: the environment is read once, by the first device.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int32Array};
+use arrowdevice::{Array, CopyOptions, Device, Error, ErrorKind, quiesce, reap, set_manual_reaping};
+
+#[test]
+fn failures_of_a_device_are_told_and_lose_nothing() {
+    // SAFETY: the only test of the program; no other thread runs yet.
+    unsafe {
+        std::env::set_var("ARROWDEVICE_SIM_DEVICES", "addresses,handles");
+        std::env::set_var("ARROWDEVICE_SIM_FAIL", "copy:1,event:2");
+    }
+    set_manual_reaping(true).unwrap();
+    let numbers: ArrayRef = Arc::new(Int32Array::from(vec![1; 1000]));
+    let device = Device::find("ext_dev:0").unwrap();
+
+    // The first copy is refused by the driver.
+    let array = Array::from_arrow(&numbers).unwrap();
+    let failed = array.move_to(device, CopyOptions::new()).unwrap_err();
+    let (error, array) = failed.into_parts();
+    assert_eq!(error.kind(), ErrorKind::DeviceFailure);
+    assert_eq!(error.backend(), "sim");
+    assert_eq!(&array.into_arrow().unwrap(), &numbers);
+
+    // Later, an event fails when the device gets to it: who waits for it is told, and so is who copies what it guards.
+    let mut failures: Vec<Error> = Vec::new();
+    for _ in 0..4 {
+        let there = Array::from_arrow(&numbers)
+            .unwrap()
+            .move_to_async(device, CopyOptions::new());
+        match there
+            .map_err(Error::from)
+            .and_then(|there| there.wait(None).map(|()| there))
+        {
+            Ok(there) => {
+                if let Err(failed) = there.into_arrow() {
+                    failures.push(failed.into_error());
+                }
+            }
+            Err(error) => failures.push(error),
+        }
+    }
+    assert!(!failures.is_empty());
+    for error in &failures {
+        assert_eq!(error.kind(), ErrorKind::DeviceFailure, "{error}");
+    }
+
+    // The other device has not failed, and what was deferred is ended here, since nobody else does it.
+    let other = Device::find("ext_dev:1").unwrap();
+    let there = Array::from_arrow(&numbers)
+        .unwrap()
+        .move_to_async(other, CopyOptions::new())
+        .unwrap();
+    assert_eq!(&there.into_arrow().unwrap(), &numbers);
+    quiesce(None).unwrap();
+    assert_eq!(reap(None).unwrap(), 0);
+    assert_eq!(reap(Some(1)).unwrap(), 0);
+}

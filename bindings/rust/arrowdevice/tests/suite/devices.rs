@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+use std::time::Duration;
+
+use arrow_array::Int32Array;
+use arrowdevice::{
+    Array, CopyOptions, Device, DeviceType, ErrorKind, Queue, Sharing, Stream, StreamOptions, Validation, explain, sys,
+    version,
+};
+
+use crate::types;
+
+/// Simulated devices beside the first two, as test.sh makes them.
+pub(crate) const SLOW: &str = "ext_dev:2";
+pub(crate) const SMALL: &str = "ext_dev:3";
+
+/// The devices that tests are run on. One that is not there fails the test.
+pub(crate) fn tested() -> Vec<Device> {
+    let names = std::env::var("ARROWDEVICE_TEST_DEVICES").expect("ARROWDEVICE_TEST_DEVICES is set, as by test.sh");
+    let devices: Vec<Device> = names.split(',').map(device).collect();
+    assert!(
+        devices.len() > 1,
+        "ARROWDEVICE_TEST_DEVICES={names}: more than the CPU is needed"
+    );
+    devices
+}
+
+pub(crate) fn device(name: &str) -> Device {
+    Device::find(name).unwrap_or_else(|error| panic!("{name}: {error}; {:#?}", explain()))
+}
+
+#[test]
+fn tested_devices_say_what_they_are() {
+    for device in tested() {
+        let info = device.info().unwrap();
+        assert_eq!(format!("{device}").parse::<Device>().unwrap(), device);
+        assert_eq!(Device::get(info.device_type, info.device_id).unwrap(), device);
+        assert!(!info.name.is_empty() && !info.backend.is_empty(), "{info:?}");
+        assert!(info.buffer_alignment.is_power_of_two(), "{info:?}");
+        assert!(!info.adopted);
+        assert!(Device::count(info.device_type).unwrap() > 0);
+        assert!(Device::list().unwrap().contains(&device));
+        let reach = device.reach(device).unwrap();
+        assert!(reach.access && reach.copy);
+        if let Some(total) = info.total_memory {
+            assert!(device.memory().unwrap().free.is_none_or(|free| free <= total));
+        }
+    }
+}
+
+#[test]
+fn the_cpu_is_one_device_under_both_ids() {
+    assert_eq!(Device::cpu().unwrap(), Device::get(DeviceType::CPU, 0).unwrap());
+    assert_eq!(device("cpu"), Device::cpu().unwrap());
+    assert!(Device::cpu().unwrap().info().unwrap().host_readable);
+}
+
+#[test]
+fn types_have_names() {
+    assert_eq!(DeviceType::OPENCL.name(), Some("opencl"));
+    assert_eq!(DeviceType::EXT_DEV.to_string(), "ext_dev");
+    assert_eq!(DeviceType(4711).name(), None);
+    assert_eq!(format!("{:?}", DeviceType(4711)), "device type 4711");
+}
+
+#[test]
+fn what_cannot_be_a_device_is_refused_with_its_name() {
+    for name in ["", "nonsense", "cpu:x", "ext_dev:0\0"] {
+        let error = Device::find(name).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{name:?}: {error}");
+        assert_eq!(error.errno(), libc::EINVAL);
+        assert_eq!(error.backend(), "");
+    }
+    let error = Device::find("ext_dev:99").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NoDevice);
+    assert!(error.message().contains("99"), "{error}");
+    assert_eq!(
+        Device::count(DeviceType(4711)).unwrap_err().kind(),
+        ErrorKind::Unsupported
+    );
+}
+
+#[test]
+fn a_backend_is_explained_with_where_it_came_from() {
+    device("ext_dev:0");
+    let reports = explain().unwrap();
+    let sim = reports.iter().find(|report| report.name == "sim" && report.status == 0);
+    assert!(sim.is_some_and(|sim| sim.path.is_absolute()), "{reports:#?}");
+}
+
+#[test]
+fn only_an_absolute_path_is_a_plugin() {
+    // SAFETY: neither is loaded.
+    let load = |path: &str| unsafe { arrowdevice::load_backend(path) }.unwrap_err().kind();
+    assert_eq!(load("libarrowdevice-sim.so"), ErrorKind::InvalidInput);
+    assert_eq!(load("/nonexistent/libarrowdevice-sim.so"), ErrorKind::NotFound);
+}
+
+#[test]
+fn the_library_is_the_one_of_the_declarations() {
+    use arrowdevice::sys::{ARROWDEVICE_VERSION_MAJOR, ARROWDEVICE_VERSION_MINOR, ARROWDEVICE_VERSION_PATCH};
+    let declared = format!("{ARROWDEVICE_VERSION_MAJOR}.{ARROWDEVICE_VERSION_MINOR}.{ARROWDEVICE_VERSION_PATCH}");
+    assert_eq!(version(), declared);
+}
+
+#[test]
+fn arrays_in_an_applications_own_context_are_found_there() {
+    let batch = types::batch();
+    let context = Box::new(0_u8); // what tells this context from others
+    let native = sys::arrowdevice_native_device {
+        struct_size: size_of::<sys::arrowdevice_native_device>() as u32,
+        context: (&raw const *context).cast_mut().cast(),
+        ..Default::default()
+    };
+    // SAFETY: all that the simulated device wants of a context.
+    let adopted = unsafe { Device::adopt(DeviceType::EXT_DEV, 0, &native) }.unwrap();
+    assert_ne!(adopted, device("ext_dev:0"));
+    assert!(adopted.info().unwrap().adopted);
+
+    let mut there = Array::try_from(&batch)
+        .unwrap()
+        .move_to(adopted, CopyOptions::new())
+        .unwrap();
+    assert_eq!(there.device().unwrap(), adopted);
+    there.validate(Validation::Full).unwrap();
+    let part = there.slice(3, 9).unwrap();
+    let schema = there.schema().clone();
+    let lost = [Ok(there.share().unwrap())].into_iter();
+    let error = Stream::from_iterator(&schema, DeviceType::EXT_DEV, lost)
+        .next()
+        .unwrap()
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    assert!(error.message().contains("own context"), "{error}");
+    assert_eq!(
+        adopted.retire(Some(Duration::ZERO)).unwrap_err().kind(),
+        ErrorKind::Busy
+    );
+
+    let stream = Stream::from_arrays(&schema, vec![there, part], DeviceType::EXT_DEV).unwrap();
+    let moved = stream
+        .move_to(adopted, StreamOptions::new().sharing(Sharing::Refused))
+        .unwrap();
+    let arrays: Vec<Array> = moved.collect::<Result<_, _>>().unwrap();
+    assert!(arrays.iter().all(|array| array.device().unwrap() == adopted));
+    let back: Vec<_> = arrays
+        .into_iter()
+        .map(|array| array.into_record_batch().unwrap())
+        .collect();
+    assert_eq!(back, [batch.clone(), batch.slice(3, 9)]);
+
+    adopted.retire(None).unwrap();
+    assert_eq!(Queue::new(adopted).unwrap_err().kind(), ErrorKind::NoDevice);
+    let not_adopted = device("ext_dev:0").retire(None).unwrap_err();
+    assert_eq!(not_adopted.kind(), ErrorKind::InvalidInput);
+    assert_eq!(device("cpu").retire(None).unwrap_err().kind(), ErrorKind::Unsupported);
+}
+
+#[test]
+fn counters_count_what_a_copy_asks_of_the_driver() {
+    let device = device("ext_dev:1");
+    let before = device.counters().unwrap();
+    let array = Array::from_arrow(&Int32Array::from(vec![1; 1000])).unwrap();
+    array.copy_to(device, CopyOptions::new()).unwrap();
+    let after = device.counters().unwrap(); // other tests use it too
+    assert!(after.submissions > before.submissions);
+    assert!(after.bytes_in >= before.bytes_in + 4000);
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+use std::sync::Arc;
+use std::time::Duration;
+
+use arrow_array::{ArrayRef, Int32Array, RecordBatch, StructArray};
+use arrow_schema::{ArrowError, DataType, Field};
+use arrowdevice::{
+    Array, CopyOptions, Device, DeviceType, Error, ErrorKind, MoveError, Queue, Schema, Sharing, Stream, Validation,
+};
+
+use crate::counted::{self, Count};
+use crate::devices::{SMALL, device};
+use crate::types;
+
+fn numbers() -> Array {
+    Array::from_arrow(&Int32Array::from(vec![1, 2, 3])).unwrap()
+}
+
+fn is_intact(array: Array) {
+    let numbers: ArrayRef = Arc::new(Int32Array::from(vec![1, 2, 3]));
+    assert_eq!(&array.into_arrow().unwrap(), &numbers);
+}
+
+#[test]
+fn what_cannot_be_shared_comes_back() {
+    let required = CopyOptions::new().sharing(Sharing::Required);
+    let failed = numbers().move_to(device("ext_dev:0"), required).unwrap_err();
+    assert_eq!(failed.error().kind(), ErrorKind::Unsupported);
+    assert_eq!(failed.error().errno(), libc::ENOTSUP);
+    assert_eq!(failed.value().len(), 3);
+    is_intact(failed.into_value());
+}
+
+#[test]
+fn what_does_not_fit_the_device_comes_back() {
+    let failed = Array::from_arrow(&Int32Array::from(vec![0; 1 << 20])).unwrap();
+    let failed = failed.move_to(device(SMALL), CopyOptions::new()).unwrap_err();
+    let (error, array) = failed.into_parts();
+    assert_eq!(error.kind(), ErrorKind::OutOfMemory);
+    assert_eq!(error.backend(), "sim");
+    assert!(!error.message().is_empty() && error.to_string() == error.message());
+    assert_eq!(array.into_arrow().unwrap().len(), 1 << 20);
+    numbers().move_to(device(SMALL), CopyOptions::new()).unwrap();
+}
+
+#[test]
+fn a_queue_of_another_device_is_refused() {
+    let mut queue = Queue::new(device("ext_dev:0")).unwrap();
+    let options = || CopyOptions::new().sharing(Sharing::Refused);
+    let cpu = Device::cpu().unwrap();
+    let failed = numbers().move_to(cpu, options().queue(&mut queue)).unwrap_err();
+    assert_eq!(failed.error().kind(), ErrorKind::InvalidInput);
+    is_intact(failed.into_value());
+    let error = numbers().copy_to(cpu, options().queue(&mut queue)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+}
+
+#[test]
+fn rows_and_columns_that_are_not_there_are_refused() {
+    let mut array = Array::try_from(&types::numbers(0..10)).unwrap();
+    for (offset, length) in [(0, 11), (11, 0), (5, 6), (usize::MAX, 1), (1, usize::MAX)] {
+        let error = array.slice(offset, length).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{offset}, {length}: {error}");
+    }
+    assert_eq!(array.select(&[1]).unwrap_err().kind(), ErrorKind::InvalidInput);
+    assert_eq!(array.select(&[usize::MAX]).unwrap_err().kind(), ErrorKind::InvalidInput);
+    assert_eq!(numbers().select(&[0]).unwrap_err().kind(), ErrorKind::InvalidInput);
+    assert_eq!(array.into_record_batch().unwrap(), types::numbers(0..10));
+}
+
+#[test]
+fn an_array_that_does_not_fit_its_schema_is_named_and_comes_back() {
+    let count = Count::default();
+    let wrong = Schema::try_from(&DataType::Utf8).unwrap();
+    // SAFETY: the structs alone are looked at, and say that it does not fit.
+    let array = unsafe { Array::from_host(counted::array(&count), wrong) }.unwrap();
+    assert_eq!(
+        array.validate(Validation::Structure).unwrap_err().kind(),
+        ErrorKind::InvalidInput
+    );
+    let failed = array.move_to(device("ext_dev:0"), CopyOptions::new()).unwrap_err();
+    assert_eq!(failed.error().kind(), ErrorKind::InvalidInput);
+    let failed = failed.into_value().import(Default::default()).unwrap_err();
+    assert_eq!(failed.error().kind(), ErrorKind::InvalidInput);
+    assert!(failed.to_string().contains("buffers"), "{failed}");
+    assert_eq!(count.get(), 0);
+    drop(failed);
+    assert_eq!(count.get(), 1);
+}
+
+#[test]
+fn a_released_array_is_refused() {
+    // SAFETY: released, which every call sees.
+    let array = unsafe { Array::from_raw(Default::default(), counted::schema()) };
+    assert_eq!(
+        array.validate(Validation::Structure).unwrap_err().kind(),
+        ErrorKind::InvalidInput
+    );
+    assert_eq!(
+        array
+            .move_to(device("cpu"), CopyOptions::new())
+            .unwrap_err()
+            .error()
+            .kind(),
+        ErrorKind::InvalidInput
+    );
+}
+
+#[test]
+fn what_is_no_batch_comes_back() {
+    let failed = numbers().into_record_batch().unwrap_err();
+    assert_eq!(failed.error().kind(), ErrorKind::InvalidInput);
+    is_intact(failed.into_value());
+
+    let fields = vec![Field::new("n", DataType::Int32, true)].into();
+    let column: ArrayRef = Arc::new(Int32Array::from(vec![1, 2]));
+    let with_nulls = StructArray::new(fields, vec![column], Some(vec![true, false].into()));
+    let there = Array::from_arrow(&with_nulls)
+        .unwrap()
+        .copy_to(device("ext_dev:1"), CopyOptions::new())
+        .unwrap();
+    let failed = there.into_record_batch().unwrap_err();
+    assert_eq!(failed.error().kind(), ErrorKind::InvalidInput);
+    assert!(failed.error().message().contains("1 null"), "{failed}");
+    let array = failed.into_value();
+    assert_eq!(array.device().unwrap(), device("ext_dev:1"));
+    assert_eq!(&array.into_arrow().unwrap(), &(Arc::new(with_nulls) as ArrayRef));
+}
+
+#[test]
+fn arrays_that_make_no_stream_come_back_all() {
+    let schema = counted::schema();
+    let floats = Array::from_arrow(&arrow_array::Float32Array::from(vec![1.0])).unwrap();
+    let failed = Stream::from_arrays(&schema, vec![numbers(), floats], DeviceType::CPU).unwrap_err();
+    assert_eq!(failed.error().kind(), ErrorKind::InvalidInput);
+    assert!(failed.error().message().contains("array 1"), "{failed}");
+    let mut arrays = failed.into_value();
+    assert_eq!(arrays.len(), 2);
+    is_intact(arrays.remove(0));
+
+    let there = numbers().move_to(device("ext_dev:0"), CopyOptions::new()).unwrap();
+    let failed = Stream::from_arrays(&schema, vec![numbers(), there], DeviceType::CPU).unwrap_err();
+    assert_eq!(failed.error().kind(), ErrorKind::InvalidInput);
+    failed.into_value().into_iter().for_each(is_intact);
+}
+
+#[test]
+fn a_time_out_of_no_time_is_no_time_out_for_ever() {
+    // Nothing has to be waited for here, so that it cannot strike.
+    let options = CopyOptions::new().timeout(Duration::ZERO);
+    numbers().move_to(device("ext_dev:0"), options).unwrap();
+}
+
+#[test]
+fn errors_are_errors_of_the_standard_library_and_of_arrow() {
+    fn as_a_batch(array: Array) -> Result<RecordBatch, ArrowError> {
+        Ok(array.into_record_batch()?)
+    }
+    fn as_any(array: Array) -> Result<RecordBatch, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(array.into_record_batch()?)
+    }
+    fn as_ours(array: Array) -> arrowdevice::Result<RecordBatch> {
+        Ok(array.into_record_batch()?)
+    }
+    let ours = as_ours(numbers()).unwrap_err();
+    assert_eq!(Error::from(as_a_batch(numbers()).unwrap_err()), ours);
+    assert!(as_any(numbers()).unwrap_err().is::<MoveError<Array>>());
+    assert_eq!(
+        Error::from(ArrowError::NotYetImplemented("x".into())).kind(),
+        ErrorKind::Unsupported
+    );
+    assert_eq!(
+        Error::from(ArrowError::SchemaError("x".into())).kind(),
+        ErrorKind::InvalidInput
+    );
+}
+
+#[test]
+fn an_error_of_the_programs_own_is_never_success() {
+    assert_eq!(Error::new(0, "x").errno(), libc::EIO);
+    let other = Error::new(libc::EPIPE, "");
+    assert_eq!(
+        (other.kind(), other.errno(), other.native_code()),
+        (ErrorKind::Other, libc::EPIPE, 0)
+    );
+    assert_eq!(other.to_string(), format!("error {} (Other)", libc::EPIPE));
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What the crate does on every device of `ARROWDEVICE_TEST_DEVICES`; `test.sh` sets the environment.
+
+mod counted;
+mod devices;
+mod errors;
+mod memory;
+mod ownership;
+mod streams;
+mod threads;
+mod trips;
+mod types;
+mod views;
+mod waits;

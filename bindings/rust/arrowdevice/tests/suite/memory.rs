@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+use std::alloc::{Layout, alloc, dealloc};
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::Mutex;
+
+use arrow_array::{Int32Array, UInt8Array};
+use arrowdevice::{
+    Allocator, Array, Buffer, CopyOptions, Device, Error, ErrorKind, LogLevel, Pool, PoolOptions, Queue, Sharing, sys,
+};
+
+use crate::counted::{Count, Dropped};
+use crate::devices::{device, tested};
+use crate::types;
+
+/// Host memory, counted.
+struct Counting {
+    live: Count,
+    freed: Count,
+    layouts: Mutex<Vec<(usize, Layout)>>,
+    fails: Option<&'static str>,
+    _dropped: Dropped,
+}
+
+impl Counting {
+    fn new(dropped: &Count, fails: Option<&'static str>) -> Counting {
+        let (live, freed) = (Count::default(), Count::default());
+        Counting {
+            live,
+            freed,
+            layouts: Mutex::default(),
+            fails,
+            _dropped: Dropped(dropped.clone()),
+        }
+    }
+}
+
+// SAFETY: the host's allocator gives what is asked for.
+unsafe impl Allocator for Counting {
+    fn allocate(&self, size: usize, alignment: usize, _: *mut c_void) -> arrowdevice::Result<NonNull<c_void>> {
+        match self.fails {
+            Some("panic") => panic!("the allocator's own"),
+            Some(message) => return Err(Error::new(libc::ENOMEM, message)),
+            None => {}
+        }
+        let layout = Layout::from_size_align(size, alignment).unwrap();
+        // SAFETY: the library asks for more than nothing.
+        let memory = NonNull::new(unsafe { alloc(layout) }).unwrap();
+        self.layouts.lock().unwrap().push((memory.as_ptr().addr(), layout));
+        self.live.add();
+        Ok(memory.cast())
+    }
+
+    unsafe fn deallocate(&self, buffer: NonNull<c_void>, size: usize, _: *mut c_void) {
+        let mut layouts = self.layouts.lock().unwrap();
+        let index = layouts
+            .iter()
+            .position(|(at, _)| *at == buffer.as_ptr().addr())
+            .unwrap();
+        let (_, layout) = layouts.swap_remove(index);
+        assert_eq!(layout.size(), size);
+        // SAFETY: what was allocated, once.
+        unsafe { dealloc(buffer.as_ptr().cast(), layout) };
+        self.freed.add();
+    }
+}
+
+#[test]
+fn a_pool_takes_the_programs_memory_and_drops_the_allocator_last() {
+    let dropped = Count::default();
+    let allocator = Counting::new(&dropped, None);
+    let (live, freed) = (allocator.live.clone(), allocator.freed.clone());
+    let pool = Pool::new(Device::cpu().unwrap(), PoolOptions::new().keep(0).allocator(allocator)).unwrap();
+    let array = Array::try_from(&types::batch()).unwrap();
+    let options = CopyOptions::new().pool(&pool).sharing(Sharing::Refused);
+    let copy = array.move_to(Device::cpu().unwrap(), options).unwrap();
+    assert!(live.get() > 0);
+    drop(pool);
+    assert_eq!((freed.get(), dropped.get()), (0, 0));
+    assert_eq!(copy.into_record_batch().unwrap(), types::batch());
+    assert_eq!((freed.get(), dropped.get()), (live.get(), 1));
+}
+
+#[test]
+fn an_allocator_that_fails_or_panics_is_an_error() {
+    let cpu = Device::cpu().unwrap();
+    for (fails, kind) in [
+        ("it is all gone", ErrorKind::OutOfMemory),
+        ("panic", ErrorKind::DeviceFailure),
+    ] {
+        let dropped = Count::default();
+        let options = PoolOptions::new().allocator(Counting::new(&dropped, Some(fails)));
+        let pool = Pool::new(cpu, options).unwrap();
+        let array = Array::from_arrow(&Int32Array::from(vec![1; 100])).unwrap();
+        let options = CopyOptions::new().pool(&pool).sharing(Sharing::Refused);
+        let failed = array.move_to(cpu, options).unwrap_err();
+        assert_eq!(failed.error().kind(), kind, "{failed}");
+        assert_eq!(failed.into_value().into_arrow().unwrap().len(), 100);
+        drop(pool);
+        assert_eq!(dropped.get(), 1);
+    }
+}
+
+#[test]
+fn an_allocator_that_no_pool_took_is_dropped() {
+    let dropped = Count::default();
+    drop(PoolOptions::new().allocator(Counting::new(&dropped, None)));
+    assert_eq!(dropped.get(), 1);
+    let options = PoolOptions::new()
+        .cap(usize::MAX)
+        .allocator(Counting::new(&dropped, None));
+    let options = options.allocator(Counting::new(&dropped, None));
+    assert_eq!(dropped.get(), 2);
+    drop(options);
+    assert_eq!(dropped.get(), 3);
+}
+
+#[test]
+fn pools_count_keep_and_are_bounded() {
+    for device in tested() {
+        let pool = Pool::new(device, PoolOptions::new().cap(1 << 20)).unwrap();
+        let buffer = Buffer::new(device, 1000, Some(&pool), None).unwrap();
+        assert_eq!((buffer.size(), buffer.device()), (1000, device));
+        let stats = pool.stats().unwrap();
+        assert!(
+            stats.used >= 1000 && stats.allocations == 1 && stats.driver_allocations >= 1,
+            "{stats:?}"
+        );
+        let error = Buffer::new(device, 1 << 21, Some(&pool), None).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::OutOfMemory);
+        assert_eq!(
+            Buffer::new(device, 0, None, None).unwrap_err().kind(),
+            ErrorKind::InvalidInput
+        );
+        drop(buffer);
+        assert_eq!(pool.stats().unwrap().used, 0);
+        pool.trim().unwrap();
+        assert_eq!(pool.stats().unwrap().kept, 0);
+    }
+}
+
+#[test]
+fn a_pool_becomes_the_default_of_its_device_only() {
+    let small = device("ext_dev:3"); // used by no test that counts
+    let pool = Pool::new(small, PoolOptions::new()).unwrap();
+    small.set_default_pool(Some(&pool)).unwrap();
+    let buffer = Buffer::new(small, 64, None, None).unwrap();
+    assert!(pool.stats().unwrap().allocations >= 1);
+    small.set_default_pool(None).unwrap();
+    drop(buffer);
+    let error = device("cpu").set_default_pool(Some(&pool)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+}
+
+#[test]
+fn bytes_are_copied_in_the_queues_order_and_exported_as_an_array() {
+    for device in tested() {
+        let mut queue = Queue::new(device).unwrap();
+        let bytes: Box<[u8]> = (0..200).collect();
+        let buffer = Buffer::new(device, bytes.len(), None, Some(&queue)).unwrap();
+        let mut back = vec![0_u8; bytes.len()];
+        let into = sys::arrowdevice_copy_region {
+            to: device.as_ptr(),
+            dst: buffer.as_ptr(),
+            src: bytes.as_ptr().cast(),
+            size: 200,
+            ..Default::default()
+        };
+        let from = sys::arrowdevice_copy_region {
+            dst: back.as_mut_ptr().cast(),
+            from: device.as_ptr(),
+            src: buffer.as_ptr(),
+            size: 200,
+            ..Default::default()
+        };
+        // SAFETY: all lives until the queue is done.
+        unsafe {
+            queue.copy(&[into]).unwrap();
+            queue.copy(&[from]).unwrap();
+        }
+        queue.finish(None).unwrap();
+        assert_eq!(back, &bytes[..], "{device}");
+
+        let mut buffers = [std::ptr::null(), buffer.as_ptr().cast_const()];
+        unsafe extern "C" fn release(array: *mut sys::ArrowArray) {
+            // SAFETY: the library's call.
+            unsafe { (*array).release = None }
+        }
+        let raw = sys::ArrowArray {
+            length: 200,
+            n_buffers: 2,
+            buffers: buffers.as_mut_ptr(),
+            release: Some(release),
+            ..Default::default()
+        };
+        let schema = arrowdevice::Schema::try_from(&arrow_schema::DataType::UInt8).unwrap();
+        // SAFETY: the buffer and its pointers live longer than the array.
+        let array = unsafe { Array::export(device, raw, schema, Some(&mut queue)) }.unwrap();
+        assert_eq!(array.device().unwrap(), device);
+        let copy = array.copy_to(Device::cpu().unwrap(), CopyOptions::new()).unwrap();
+        drop(array);
+        buffer.free_after(&queue);
+        let expected: arrow_array::ArrayRef = std::sync::Arc::new(UInt8Array::from_iter_values(0..200));
+        assert_eq!(&copy.into_arrow().unwrap(), &expected);
+    }
+}
+
+#[test]
+fn the_log_reaches_the_program_and_a_panic_in_its_handler_nobody() {
+    let lines = std::sync::Arc::new(Mutex::new(Vec::new()));
+    let mistake = || {
+        // SAFETY: what is no such memory is left alone and logged.
+        unsafe {
+            sys::arrowdevice_buffer_free(
+                device("cpu").as_ptr(),
+                std::ptr::null_mut(),
+                NonNull::dangling().as_ptr(),
+            )
+        }
+    };
+    let to = lines.clone();
+    arrowdevice::set_log_handler(move |level, line| to.lock().unwrap().push((level, line.to_string())));
+    mistake();
+    arrowdevice::set_log_handler(|_, _| panic!("the handler's own"));
+    mistake();
+    arrowdevice::reset_log_handler();
+    let lines = lines.lock().unwrap();
+    assert!(
+        lines
+            .iter()
+            .any(|(level, line)| *level <= LogLevel::Warning && !line.is_empty()),
+        "{lines:?}"
+    );
+}

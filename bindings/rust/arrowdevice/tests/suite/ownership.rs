@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+use std::time::Duration;
+
+use arrow_array::{Int32Array, cast::AsArray, types::Int32Type};
+use arrowdevice::{Array, CopyOptions, Device, Pool, PoolOptions, Queue, Sharing, quiesce};
+
+use crate::counted::{self, Count};
+use crate::devices::{device, tested};
+use crate::types;
+
+#[test]
+fn an_array_is_released_once_when_it_is_dropped() {
+    let count = Count::default();
+    let array = counted::device_array(&count);
+    assert_eq!(count.get(), 0);
+    drop(array);
+    assert_eq!(count.get(), 1);
+}
+
+#[test]
+fn a_moved_array_is_released_by_who_took_it() {
+    let count = Count::default();
+    let array = counted::device_array(&count)
+        .move_to(Device::cpu().unwrap(), CopyOptions::new())
+        .unwrap();
+    assert_eq!(count.get(), 0);
+    let back = array.into_arrow().unwrap();
+    assert_eq!(count.get(), 0);
+    assert_eq!(back.as_primitive::<Int32Type>().values(), &[1, 2, 3]);
+    drop(back);
+    assert_eq!(count.get(), 1);
+}
+
+#[test]
+fn a_copied_array_is_released_once_the_copy_is_done() {
+    for device in tested() {
+        let count = Count::default();
+        let there = counted::device_array(&count)
+            .move_to_async(device, CopyOptions::new())
+            .unwrap();
+        drop(there);
+        quiesce(None).unwrap();
+        assert_eq!(count.get(), 1, "{device}");
+    }
+}
+
+#[test]
+fn the_last_owner_releases() {
+    let count = Count::default();
+    let mut first = counted::device_array(&count);
+    let second = first.share().unwrap();
+    let third = first.slice(1, 1).unwrap();
+    drop(first);
+    drop(third);
+    assert_eq!(count.get(), 0);
+    drop(second);
+    assert_eq!(count.get(), 1);
+}
+
+#[test]
+fn structs_that_are_given_up_are_the_callers() {
+    let count = Count::default();
+    let (raw, schema) = counted::device_array(&count).into_raw();
+    assert_eq!(count.get(), 0);
+    // SAFETY: they came from an array just now.
+    drop(unsafe { Array::from_raw(raw, schema) });
+    assert_eq!(count.get(), 1);
+}
+
+#[test]
+fn an_array_is_released_after_the_queues_work() {
+    for device in tested() {
+        let mut queue = Queue::new(device).unwrap();
+        let count = Count::default();
+        counted::device_array(&count).release_after(&mut queue).unwrap();
+        queue.finish(None).unwrap();
+        quiesce(None).unwrap();
+        assert_eq!(count.get(), 1);
+    }
+}
+
+#[test]
+fn an_array_outlives_its_queue_pool_and_schema() {
+    for device in tested() {
+        let mut queue = Queue::new(device).unwrap();
+        let pool = Pool::new(device, PoolOptions::new()).unwrap();
+        let array = Array::try_from(&types::batch()).unwrap();
+        let options = CopyOptions::new()
+            .queue(&mut queue)
+            .pool(&pool)
+            .sharing(Sharing::Refused)
+            .timeout(Duration::from_secs(600));
+        let there = array.move_to_async(device, options).unwrap();
+        assert!(pool.stats().unwrap().used > 0);
+        drop(queue);
+        drop(pool);
+        assert_eq!(there.into_record_batch().unwrap(), types::batch(), "{device}");
+    }
+}
+
+#[test]
+fn arrow_keeps_what_it_was_given_and_gives_it_back() {
+    let values = Int32Array::from(vec![5; 1000]);
+    let there = Array::from_arrow(&values)
+        .unwrap()
+        .copy_to(device("ext_dev:0"), CopyOptions::new())
+        .unwrap();
+    drop(values);
+    let back = there.into_arrow().unwrap();
+    let kept = back.slice(10, 3);
+    drop(back);
+    assert_eq!(kept.as_primitive::<Int32Type>().values(), &[5; 3]);
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_schema::ArrowError;
+use arrowdevice::{
+    Array, Device, DeviceType, Error, ErrorKind, Pool, PoolOptions, Queue, Result, Schema, Sharing, Stream,
+    StreamOptions,
+};
+
+use crate::counted::{self, Count, Dropped};
+use crate::devices::{device, tested};
+use crate::types::{self, numbers};
+
+fn schema() -> Schema {
+    Schema::try_from(numbers([]).schema_ref().as_ref()).unwrap()
+}
+
+fn host(batch: &RecordBatch) -> Array {
+    Array::try_from(batch).unwrap()
+}
+
+fn batches() -> Vec<RecordBatch> {
+    (0..5).map(|batch| numbers(batch * 10..batch * 12)).collect()
+}
+
+fn reader(batches: Vec<Result<RecordBatch, ArrowError>>) -> impl RecordBatchReader + Send + 'static {
+    RecordBatchIterator::new(batches, numbers([]).schema())
+}
+
+fn produced<I>(arrays: I) -> Stream
+where
+    I: Iterator<Item = Result<Array>> + Send + 'static,
+{
+    Stream::from_iterator(&schema(), DeviceType::CPU, arrays)
+}
+
+#[test]
+fn readers_go_through_every_device() {
+    let batch = types::batch();
+    for device in tested() {
+        let whole: Vec<_> = (0..4).map(|offset| Ok(batch.slice(offset * 9, 20))).collect();
+        let stream = Stream::from_reader(RecordBatchIterator::new(whole, batch.schema())).unwrap();
+        assert_eq!(stream.device_type(), DeviceType::CPU);
+        let pool = Pool::new(device, PoolOptions::new()).unwrap();
+        let options = StreamOptions::new()
+            .depth(3)
+            .read_ahead(true)
+            .queue(Queue::new(device).unwrap())
+            .pool(&pool);
+        let there = stream.move_to(device, options).unwrap();
+        drop(pool);
+        assert_eq!(there.device_type(), device.info().unwrap().device_type);
+        let reader = there.into_reader(StreamOptions::new()).unwrap();
+        assert_eq!(reader.schema(), batch.schema());
+        let back: Vec<_> = reader.map(|batch| batch.unwrap()).collect();
+        assert_eq!(
+            back,
+            (0..4).map(|offset| batch.slice(offset * 9, 20)).collect::<Vec<_>>(),
+            "{device}"
+        );
+    }
+}
+
+#[test]
+fn a_stream_iterates_over_its_arrays_and_ends() {
+    for device in tested() {
+        let arrays = batches().iter().map(host).collect();
+        let stream = Stream::from_arrays(&schema(), arrays, DeviceType::CPU).unwrap();
+        let options = StreamOptions::new().sharing(Sharing::Refused);
+        let mut there = stream.move_to(device, options).unwrap();
+        assert!(there.schema().unwrap().same_layout(&schema()));
+        for batch in batches() {
+            let array = there.next().unwrap().unwrap();
+            assert_eq!(array.device().unwrap(), device);
+            assert_eq!(array.into_record_batch().unwrap(), batch);
+        }
+        assert!(there.next().is_none() && there.next().is_none());
+    }
+}
+
+#[test]
+fn a_stream_may_be_empty() {
+    let mut stream = Stream::from_arrays(&schema(), vec![], DeviceType::EXT_DEV).unwrap();
+    assert_eq!(stream.device_type(), DeviceType::EXT_DEV);
+    assert_eq!(stream.schema().unwrap().format(), c"+s");
+    assert!(stream.next().is_none());
+}
+
+#[test]
+fn an_error_comes_after_the_batches_before_it_with_code_and_text() {
+    for device in tested() {
+        let failing = || {
+            let arrays = batches().into_iter().take(2).map(|batch| Ok(host(&batch)));
+            arrays.chain([Err(Error::new(libc::EPIPE, "the pipe broke"))])
+        };
+        let there = produced(failing()).move_to(device, StreamOptions::new()).unwrap();
+        let items: Vec<_> = there.collect();
+        assert_eq!(items.len(), 3);
+        assert!(items[..2].iter().all(Result::is_ok));
+        let error = items[2].as_ref().unwrap_err();
+        assert_eq!((error.kind(), error.errno()), (ErrorKind::Other, libc::EPIPE));
+        assert!(error.message().contains("the pipe broke"), "{error}");
+
+        let there = produced(failing()).move_to(device, StreamOptions::new()).unwrap();
+        let mut reader = there.into_reader(StreamOptions::new()).unwrap();
+        assert_eq!(reader.by_ref().take(2).filter(Result::is_ok).count(), 2);
+        let error = Error::from(reader.next().unwrap().unwrap_err());
+        assert_eq!(error.errno(), libc::EPIPE);
+        assert!(error.message().contains("the pipe broke"), "{error}");
+        assert!(reader.next().is_none());
+    }
+}
+
+#[test]
+fn an_error_of_a_reader_keeps_its_kind() {
+    let lost = ArrowError::from(Error::new(libc::ENODEV, "lost"));
+    let items = vec![Ok(numbers(0..3)), Err(lost), Ok(numbers(0..1))];
+    let stream = Stream::from_reader(reader(items)).unwrap();
+    let items: Vec<_> = stream.collect();
+    assert_eq!(items.len(), 2);
+    assert_eq!(items[1].as_ref().unwrap_err().kind(), ErrorKind::NoDevice);
+}
+
+#[test]
+fn a_panic_of_a_producer_is_an_error_of_the_stream() {
+    let arrays = (0..3).map(|index| {
+        if index == 1 {
+            panic!("index {index}");
+        }
+        Ok(host(&numbers(0..3)))
+    });
+    let mut stream = produced(arrays)
+        .move_to(device("ext_dev:0"), StreamOptions::new())
+        .unwrap();
+    assert!(stream.next().unwrap().is_ok());
+    let error = stream.next().unwrap().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::DeviceFailure);
+    assert!(error.message().contains("panicked: index 1"), "{error}");
+    assert!(stream.next().is_none());
+}
+
+#[test]
+fn a_panic_while_a_producer_is_dropped_stays_in_it() {
+    struct Fragile(Count);
+    impl Drop for Fragile {
+        fn drop(&mut self) {
+            self.0.add();
+            panic!("in a drop");
+        }
+    }
+    let count = Count::default();
+    let fragile = Fragile(count.clone());
+    drop(produced(std::iter::from_fn(move || {
+        let _ = &fragile;
+        None
+    })));
+    assert_eq!(count.get(), 1);
+}
+
+#[test]
+fn an_array_that_is_not_of_the_stream_ends_it() {
+    let count = Count::default();
+    let wrong_type = counted::device_array(&count);
+    let elsewhere = host(&numbers(0..3))
+        .move_to(device("ext_dev:0"), Default::default())
+        .unwrap();
+    for (array, says) in [(wrong_type, "Schema i"), (elsewhere, "ext_dev")] {
+        let mut stream = produced([Ok(array)].into_iter());
+        let error = stream.next().unwrap().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+        assert!(error.message().contains(says), "{error}");
+    }
+    assert_eq!(count.get(), 1);
+}
+
+#[test]
+fn a_stream_that_is_dropped_early_lets_its_producer_go() {
+    let dropped = Count::default();
+    let held = Dropped(dropped.clone());
+    let endless = std::iter::repeat_with(move || {
+        let _ = &held;
+        Ok(host(&numbers(0..3)))
+    });
+    let mut there = produced(endless)
+        .move_to(Device::cpu().unwrap(), StreamOptions::new())
+        .unwrap();
+    assert!(there.next().unwrap().is_ok());
+    assert_eq!(dropped.get(), 0);
+    drop(there);
+    arrowdevice::quiesce(None).unwrap();
+    assert_eq!(dropped.get(), 1);
+}
+
+/// A producer that says when it is asked, and then waits for its array.
+fn waiting() -> (Stream, Receiver<()>, Sender<Array>) {
+    let (asked, is_asked) = channel();
+    let (give, given) = channel::<Array>();
+    let arrays = std::iter::from_fn(move || {
+        asked.send(()).ok()?;
+        given.recv().ok().map(Ok)
+    });
+    (produced(arrays), is_asked, give)
+}
+
+#[test]
+fn a_stream_is_cancelled_while_its_consumer_waits() {
+    let (stream, is_asked, give) = waiting();
+    let options = StreamOptions::new().read_ahead(true);
+    let mut there = stream.move_to(device("ext_dev:0"), options).unwrap();
+    let canceller = there.canceller();
+    let consumer = thread::spawn(move || there.next());
+    is_asked.recv().unwrap(); // the thread of the stream is in the producer
+    canceller.cancel().unwrap();
+    let error = consumer.join().unwrap().unwrap().unwrap_err();
+    assert_eq!((error.kind(), error.errno()), (ErrorKind::Canceled, libc::ECANCELED));
+    drop(give);
+    let error = canceller.cancel().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput, "the stream is gone: {error}");
+}
+
+#[test]
+fn only_streams_of_the_library_are_cancelled_and_only_by_who_holds_them() {
+    let (stream, _is_asked, _give) = waiting();
+    let foreign = stream.canceller();
+    assert_eq!(foreign.cancel().unwrap_err().kind(), ErrorKind::InvalidInput);
+    let there = stream.move_to(device("ext_dev:0"), StreamOptions::new()).unwrap();
+    assert_eq!(foreign.cancel().unwrap_err().kind(), ErrorKind::InvalidInput);
+    let ours = there.canceller();
+    ours.cancel().unwrap();
+    let raw = there.into_raw();
+    assert_eq!(ours.cancel().unwrap_err().kind(), ErrorKind::InvalidInput);
+    // SAFETY: given up just now.
+    let mut again = unsafe { Stream::from_raw(raw) };
+    assert_eq!(again.next().unwrap().unwrap_err().kind(), ErrorKind::Canceled);
+}
+
+#[test]
+fn a_stream_that_is_refused_comes_back() {
+    // SAFETY: released, which is refused.
+    let released = || unsafe { Stream::from_raw(Default::default()) };
+    let failed = released()
+        .move_to(device("ext_dev:0"), StreamOptions::new())
+        .unwrap_err();
+    assert_eq!(failed.error().kind(), ErrorKind::InvalidInput);
+    let failed = released().into_host(StreamOptions::new()).unwrap_err();
+    assert_eq!(failed.error().kind(), ErrorKind::InvalidInput);
+    assert_eq!(
+        failed.into_value().next().unwrap().unwrap_err().kind(),
+        ErrorKind::InvalidInput
+    );
+
+    let mut numbers = Stream::from_arrays(&counted::schema(), vec![], DeviceType::CPU).unwrap();
+    assert!(numbers.schema().is_ok());
+    let failed = numbers.into_reader(StreamOptions::new()).unwrap_err();
+    assert_eq!(failed.error().kind(), ErrorKind::InvalidInput, "no batches: {failed}");
+    assert!(failed.into_value().next().is_none());
+}
+
+#[test]
+fn a_queue_of_another_backend_is_refused_by_the_first_batch() {
+    let foreign = StreamOptions::new().queue(Queue::new(device("ext_dev:0")).unwrap());
+    let stream = produced(batches().into_iter().map(|batch| Ok(host(&batch))));
+    let mut there = stream.move_to(device("opencl:0"), foreign).unwrap();
+    assert_eq!(there.next().unwrap().unwrap_err().kind(), ErrorKind::InvalidInput);
+}
+
+#[test]
+fn c_streams_are_taken_over_and_given_out() {
+    let stream = Stream::from_reader(reader(batches().into_iter().map(Ok).collect())).unwrap();
+    let there = stream.move_to(device("ext_dev:1"), StreamOptions::new()).unwrap();
+    let raw = there.into_host(StreamOptions::new()).unwrap();
+    // SAFETY: given out just now.
+    let host = unsafe { Stream::from_host(raw) }.unwrap();
+    let back: Vec<_> = host.map(|array| array.unwrap().into_record_batch().unwrap()).collect();
+    assert_eq!(back, batches());
+    // SAFETY: released, which is refused.
+    let failed = unsafe { Stream::from_host(Default::default()) }.unwrap_err();
+    assert_eq!(failed.error().kind(), ErrorKind::InvalidInput);
+}

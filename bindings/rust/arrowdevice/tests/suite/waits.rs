@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+use std::sync::Arc;
+use std::time::Duration;
+
+use arrow_array::{ArrayRef, Int32Array, StringArray};
+use arrowdevice::{Array, CopyOptions, ErrorKind, Queue};
+
+use crate::devices::{SLOW, device, tested};
+
+const NO_TIME: Option<Duration> = Some(Duration::ZERO);
+
+fn numbers() -> Array {
+    Array::from_arrow(&Int32Array::from(vec![4; 5000])).unwrap()
+}
+
+#[test]
+fn a_wait_ends_with_its_time_and_can_be_made_again() {
+    let mut array = numbers();
+    let copied = array.copy_to_async(device(SLOW), CopyOptions::new()).unwrap();
+    let moved = array.move_to_async(device(SLOW), CopyOptions::new()).unwrap();
+    for there in [&copied, &moved] {
+        assert!(!there.is_ready().unwrap());
+        for timeout in [NO_TIME, Some(Duration::from_millis(1))] {
+            let error = there.wait(timeout).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::TimedOut);
+            assert_eq!(error.errno(), libc::ETIMEDOUT);
+        }
+    }
+    for there in [copied, moved] {
+        there.wait(None).unwrap();
+        assert!(there.is_ready().unwrap());
+        there.wait(NO_TIME).unwrap();
+    }
+}
+
+#[test]
+fn a_queue_that_is_not_done_says_so() {
+    let device = device(SLOW);
+    let mut queue = Queue::new(device).unwrap();
+    let there = numbers()
+        .copy_to_async(device, CopyOptions::new().queue(&mut queue))
+        .unwrap();
+    assert_eq!(queue.finish(NO_TIME).unwrap_err().kind(), ErrorKind::TimedOut);
+    queue.finish(None).unwrap();
+    assert!(there.is_ready().unwrap());
+}
+
+#[test]
+fn a_copy_gives_up_before_sizes_on_the_device_are_ready_and_gives_its_source_back() {
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["a", "bc", "def"]));
+    let mut array = Array::from_arrow(&texts).unwrap();
+    let pending = array.copy_to_async(device(SLOW), CopyOptions::new()).unwrap();
+    let options = CopyOptions::new().timeout(Duration::ZERO); // not 0, which would be for ever
+    let failed = pending.into_host(options).unwrap_err();
+    assert_eq!(failed.error().kind(), ErrorKind::TimedOut);
+    assert_eq!(&failed.into_value().into_arrow().unwrap(), &texts);
+}
+
+#[test]
+fn a_queue_waits_for_an_array_of_each_device() {
+    for from in tested() {
+        let there = numbers().copy_to_async(from, CopyOptions::new()).unwrap();
+        for on in tested() {
+            let mut queue = Queue::new(on).unwrap();
+            there.wait_on(&mut queue).unwrap();
+            queue.finish(None).unwrap();
+            assert!(there.is_ready().unwrap(), "{from}, waited for on {on}");
+        }
+    }
+}
