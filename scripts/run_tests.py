@@ -159,7 +159,7 @@ IS_NOT_INSTALLED = 77  # exit code of a binding's tests where its language is mi
 
 
 def run_binding(folder, build):
-    """The tests of a binding against the library as built: FOLDER/test.sh BUILD."""
+    """The tests of a binding: FOLDER/test.sh BUILD."""
     name = os.path.basename(folder)
     report = os.path.join(build, f"{name}.xml")
     if os.path.exists(report):
@@ -174,11 +174,13 @@ def run_binding(folder, build):
 
 
 def count_binding(name, code, lines, report):
-    found = count_junit(report) if os.path.exists(report) else COUNTED_BY_OUTPUT.get(name, lambda _: Counts())(lines)
-    counts = Counts()
-    for outcome in ("passed", "failed", "skipped"):
-        for case in getattr(found, outcome):
-            counts.add(outcome, f"bindings / {name}: {case}")
+    if os.path.exists(report):
+        counts = count_junit(report)
+    else:
+        found, counts = COUNTED_BY_OUTPUT.get(name, lambda _: Counts())(lines), Counts()
+        for outcome in ("passed", "failed", "skipped"):
+            for case in getattr(found, outcome):
+                counts.add(outcome, f"bindings / {name}: {case}")
     if code == IS_NOT_INSTALLED and not counts.passed and not counts.failed:
         counts.add("skipped", f"bindings / {name}")
     elif code and not counts.failed:
@@ -222,7 +224,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", nargs="?")
     parser.add_argument("--pytest", metavar="PATH", action="append", default=[], help="also run pytest on this folder or file")
-    parser.add_argument("--binding", metavar="FOLDER", action="append", default=[], help="also run the tests of this binding")
+    parser.add_argument("--binding", metavar="FOLDER[=BUILD]", action="append", default=[],
+                        help="also run the tests of this binding, in a folder of its own or against the build")
     parser.add_argument("--python", default=sys.executable, help="the Python that has pytest and pyarrow")
     parser.add_argument("--no-meson", action="store_true", help="run none of the Meson tests")
     parser.add_argument("--suite", action="append", default=[], help="run this suite of Meson tests only")
@@ -249,8 +252,9 @@ def main():
         if os.path.exists(golden) and os.path.exists(lavapipe[0]):
             counts.merge(run_pytest(arguments.python, build, golden, ARROWDEVICE_TEST_PAIR="vulkan:0,vulkan:1",
                                     VK_ICD_FILENAMES=":".join(lavapipe)))
-    for folder in arguments.binding:
-        counts.merge(run_binding(os.path.abspath(folder), build))
+    for binding in arguments.binding:
+        folder, _, own_build = binding.partition("=")
+        counts.merge(run_binding(os.path.abspath(folder), os.path.abspath(own_build or build)))
     refuse_skips(counts)
     if arguments.counts_to:
         with open(arguments.counts_to, "w", encoding="utf-8") as file:

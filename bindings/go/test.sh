@@ -4,9 +4,15 @@
 #
 #   bindings/go/test.sh BUILD [go test's options]
 #
-# The devices are those of ARROWDEVICE_TEST_DEVICES, each of which must be there; by default all that need no hardware.
+# The devices are those of ARROWDEVICE_TEST_DEVICES, each of which must be there; by default all that need no hardware. Without go it
+# exits with 77, with 1 if CI is set.
 set -eu
 
+if ! command -v go >/dev/null; then
+  echo "SKIP: go is not installed" >&2
+  [ -z "${CI:-}" ] || exit 1
+  exit 77
+fi
 build=$(cd "${1:?usage: test.sh BUILD [go test\'s options]}" && pwd)
 shift
 cd "$(dirname "$0")"
@@ -46,4 +52,4 @@ fi
 # One kind of build for both, so that nothing is compiled twice. A result is never an old one: Go does not see that the
 # library has changed.
 go vet -race ./...
-go test -race -vet=off -count=1 "$@" ./...
+go test -race -vet=off -count=1 -v "$@" ./...

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Everything that a change of the Rust crates must pass: test.sh BUILD, a Meson build folder of the library. Needs Rust 1.88 or newer with
-# rustfmt and clippy, and libclang (Debian and Ubuntu: libclang-dev); exits with 77 where Rust is not there. What cargo builds lies in
-# BUILD/rust.
+# rustfmt and clippy, and libclang (Debian and Ubuntu: libclang-dev); without Rust it exits with 77, with 1 if CI is set. What cargo builds
+# lies in BUILD/rust.
 set -eu
 
 [ $# -eq 1 ] && [ -f "$1/build.ninja" ] || { echo "usage: test.sh BUILD, a Meson build folder of the library" >&2; exit 2; }
@@ -11,6 +11,7 @@ cd "$(dirname "$0")"
 
 missing() {
   echo "$1: install Rust 1.88 or newer, as by rustup, with rustfmt and clippy." >&2
+  [ -z "${CI:-}" ] || exit 1
   exit 77
 }
 for program in rustc cargo rustfmt cargo-clippy; do

@@ -79,7 +79,7 @@ class Counting(unittest.TestCase):
         self.assertEqual(count("rust", 77, passed).line(), "1 passed, 1 failed")
         self.assertEqual(count("julia", 77, "SKIP: julia is not installed\n").skipped, ["bindings / julia"])
         self.assertEqual(run_tests.count_binding("julia", 0, [], self.file(
-            '<testsuites><testsuite><testcase classname="t" name="a"/></testsuite></testsuites>')).passed, ["bindings / julia: t.a"])
+            '<testsuites><testsuite><testcase classname="t" name="a"/></testsuite></testsuites>')).passed, ["t.a"])
 
     def test_only_listed_skips_with_a_reason_are_allowed(self):
         counts = run_tests.Counts()
