@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays become tensors of DLPack.
+#include <algorithm>
+#include <atomic>
 #include <limits>
 #include <thread>
 
