@@ -406,6 +406,11 @@ pub struct arrowdevice_view {
 pub struct arrowdevice_backend {
     _unused: [u8; 0],
 }
+#[repr(C)]
+#[derive(Debug)]
+pub struct DLManagedTensorVersioned {
+    _unused: [u8; 0],
+}
 #[doc = "A device is a vendor's context with a published `(ArrowDeviceType, device_id)` pair. What a vendor calls a memory\nkind is a device here: `CUDA_HOST` 0 is the pinned memory of GPU 0. Pointers to devices stay valid as long as the\nprocess; there is nothing to free.\n\nNothing of a driver is touched before the first call that names a device of its type."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1488,6 +1493,22 @@ unsafe extern "C" {
         to: *mut arrowdevice_device,
         options: *const arrowdevice_async_options,
         out_upstream: *mut *mut ArrowAsyncDeviceStreamHandler,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "An array as a tensor of DLPack 1.0, whose consumers need no newer one. The tensor is read-only, compact and\nrow-major, with strides; the array's offset is in `byte_offset`, also where buffers are handles.\n\n- `inout`: stays valid; becomes a co-owner itself, as by arrowdevice\\_array\\_share().\n- `schema`: its type, read during the call only. It may be another one of the same layout: int64 for a\n  timestamp, of which DLPack has no dtype.\n- `waiter_or_null`: where the tensor is going to be used: work queued later waits for the array's event, as by\n  arrowdevice\\_array\\_wait\\_on(). NULL: the CPU waits.\n- `out`: the tensor, to be given to its `deleter` once; from any thread, which never blocks.\n\nErrors: EINVAL the array does not fit its schema; ENOTSUP it has nulls that rows show, it is of another type than\nnumbers and fixed-size lists of them (booleans are bits here and bytes there), or DLPack knows no such device (the\nmessage names the child and says why); else as arrowdevice\\_array\\_wait\\_on().\n\nImplements: \"Memory management\", \"Synchronization\".\n\nThread-safety: per object. Blocks where the CPU waits for the event: without a waiter, where the queue cannot wait\nfor it, and to count nulls in a bitmap on a device that nobody has counted."]
+    pub fn arrowdevice_dlpack_export(
+        inout: *mut ArrowDeviceArray,
+        schema: *const ArrowSchema,
+        waiter_or_null: *mut arrowdevice_queue,
+        out: *mut *mut DLManagedTensorVersioned,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "A tensor of DLPack 1 as an array: numbers for rank 1 and, as one row, rank 0; fixed-size lists, named \"item\", for\nhigher ranks. Fields are nullable and have no nulls.\n\n- `moved`: taken over: its `deleter`, which may be NULL, is called when the last owner of the array\n  is released, by that thread or the library's reaper thread. On failure untouched, also\n  where it is of another major version. Nobody may write to its memory meanwhile.\n- `written_on_or_null`: the queue that its producer's work was queued on: arrays carry an event that fires after\n  the work so far; where they cannot, it is waited for. NULL: the data is there.\n- `out_schema`: its type.\n\nErrors: EINVAL a negative number of dimensions, extent or device id, a missing shape or data, or sizes that overflow;\nENOTSUP another major version, a device type or dtype that Arrow does not name (booleans are bytes there and bits\nhere), strides that are not compact and row-major, an extent above 2^31 - 1 behind the first dimension, more than 64\ndimensions, or, where buffers are handles, a `byte_offset` that is no multiple of an element (the message names the\ndimension); ENODEV the device is not there, where a queue is given; EIO the queue failed.\n\nImplements: \"The ArrowDeviceArray structure\", \"Synchronization\".\n\nThread-safety: per object. Blocks only where the queue's work is waited for."]
+    pub fn arrowdevice_dlpack_import(
+        moved: *mut DLManagedTensorVersioned,
+        written_on_or_null: *mut arrowdevice_queue,
+        out: *mut ArrowDeviceArray,
+        out_schema: *mut ArrowSchema,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
 }
