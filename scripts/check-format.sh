@@ -7,5 +7,5 @@ cd "$(dirname "$0")/.."
 mode="--dry-run -Werror"
 [ "${1:-}" = --fix ] && mode=-i
 # shellcheck disable=SC2086  # two words
-find backends bench examples include src tests tools -name '*.[ch]' -o -name '*.cc' -o -name '*.hpp' |
+find backends bench bindings examples include src tests tools -name '*.[ch]' -o -name '*.cc' -o -name '*.hpp' |
   LC_ALL=C sort | xargs clang-format $mode
