@@ -50,20 +50,20 @@ class Queue {
   void* native(void* handle) const { return borrowed_ ? native_ : handle; }
 
   void copy(CheckedCopy checked) {
-    submit(std::move(checked.work));
+    engine().submit(lane_, std::move(checked.work));
     device_->statistics().update([&](Counters& counters) { counters += checked.counted; });
   }
 
   // `doomed`: it will fail when the engine gets to it.
   std::shared_ptr<Event> record(bool doomed) {
     auto fence = std::make_shared<Fence>();
-    submit(FireWork{.fence = fence, .doomed = doomed});
+    engine().submit(lane_, FireWork{.fence = fence, .doomed = doomed});
     device_->statistics().update([](Counters& counters) { ++counters.events_recorded; });
     return std::make_shared<Event>(device_, std::move(fence));
   }
 
   void wait(const Event& event) {
-    submit(WaitWork{.fence = event.fence()});
+    engine().submit(lane_, WaitWork{.fence = event.fence()});
     device_->statistics().update([](Counters& counters) { ++counters.queue_waits; });
   }
 
@@ -75,11 +75,12 @@ class Queue {
     });
   }
 
-  void submit(Work work) {
+  // Throws where there is no lane of the application's any more.
+  Engine& engine() const {
     if (native_ != nullptr && application_.expired()) {
       throw Error(EINVAL, format("%p, which was wrapped, has been destroyed by the application", native_));
     }
-    device_->engine().submit(lane_, std::move(work));
+    return device_->engine();
   }
 
   const std::shared_ptr<Device> device_;

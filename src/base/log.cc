@@ -26,10 +26,24 @@ Destination destination;
 // Lines up to this length reach a handler without memory: what they tell may be that there is none.
 constexpr size_t kLongestOnStack = 1024;
 
+void write_line(std::string_view message) noexcept {
+  const auto part = [](std::string_view text) { return iovec{const_cast<char*>(text.data()), text.size()}; };
+  const iovec line[] = {part("arrowdevice: "), part(message), part("\n")};
+  // What standard error does not take has no other place to go.
+  [[maybe_unused]] const auto written = ::writev(STDERR_FILENO, line, static_cast<int>(std::size(line)));
+}
+
+// A level's number, or its name.
 int highest_default_level() {
+  constexpr std::string_view kNames[] = {"error", "warning", "info", "debug"};
+  const auto value = environment::text("ARROWDEVICE_LOG");
+  if (!value) return 0;
+  const auto* const named = std::ranges::find(kNames, *value);
+  if (named != std::end(kNames)) return static_cast<int>(named - std::begin(kNames));
   try {
     return static_cast<int>(environment::number("ARROWDEVICE_LOG").value_or(0));
   } catch (const Error&) {
+    write_line("ARROWDEVICE_LOG=" + *value + ": not a level, which are error, warning, info and debug, or 0 to 3");
     return 0;
   }
 }
@@ -43,11 +57,7 @@ void call_handler(const Destination& to, int level, std::string_view message) {
 
 void write_to_standard_error(int level, std::string_view message) {
   static const int highest = highest_default_level();
-  if (level > highest) return;
-  const auto part = [](std::string_view text) { return iovec{const_cast<char*>(text.data()), text.size()}; };
-  const iovec line[] = {part("arrowdevice: "), part(message), part("\n")};
-  // What standard error does not take has no other place to go.
-  [[maybe_unused]] const auto written = ::writev(STDERR_FILENO, line, static_cast<int>(std::size(line)));
+  if (level <= highest) write_line(message);
 }
 
 }  // namespace

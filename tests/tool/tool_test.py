@@ -127,6 +127,13 @@ class Tool(unittest.TestCase):
                 self.assertIn(name, done.stdout)
                 self.assert_fits(done.stdout)
 
+    def test_explain_of_a_backend_that_drives_nothing_here_is_failure(self):
+        folders = os.environ["ARROWDEVICE_BACKEND_PATH"].split(":")
+        if any(os.path.exists(os.path.join(folder, "libarrowdevice-hip.so")) for folder in folders):  # else it is not built
+            done = run("explain", "hip", HIP_VISIBLE_DEVICES="-1")
+            self.assertEqual((done.returncode, done.stderr), (1, ""), done.stdout)
+            self.assertIn("The backend hip is loaded. rocm cannot be used: ", " ".join(done.stdout.split()))
+
     def test_explain_tells_every_folder_that_lacks_the_plugin(self):
         folder = "/nowhere/" + "long/" * 40 + "x"
         done = run("explain", "hexagon", ARROWDEVICE_BACKEND_PATH=folder)

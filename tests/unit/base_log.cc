@@ -37,7 +37,13 @@ TEST_CASE("without a handler, messages go to standard error as far as ARROWDEVIC
   CHECK(said_with("0") == errors);
   CHECK(said_with("2") == errors + "arrowdevice: slow\narrowdevice: found\n");
   CHECK(said_with("3") == errors + "arrowdevice: slow\narrowdevice: found\narrowdevice: looked\n");
-  CHECK(said_with("loud") == errors);
+  CHECK(said_with("error") == errors);
+  CHECK(said_with("warning") == errors + "arrowdevice: slow\n");
+  CHECK(said_with("info") == said_with("2"));
+  CHECK(said_with("debug") == said_with("3"));
+  CHECK(said_with("loud") ==
+        "arrowdevice: ARROWDEVICE_LOG=loud: not a level, which are error, warning, info and debug, or 0 to 3\n" +
+            errors);
 }
 
 // C++ programs give functions that throw, against what C can promise.

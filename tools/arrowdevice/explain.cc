@@ -43,24 +43,31 @@ int explain_all() {
   return kSuccess;
 }
 
-// What became of the devices of a backend that is loaded: those that are there, and once each why others are not.
-std::string devices_of(const std::string& backend) {
+struct DevicesOfBackend {
+  bool is_any_there = false;
+  std::string text;  // those that are there, and once each why others are not
+};
+
+// Of a backend that is loaded.
+DevicesOfBackend devices_of(const std::string& backend) {
   constexpr ArrowDeviceType kMostTypes = 64;
-  std::string text;
+  DevicesOfBackend devices;
   std::string last;
   for (ArrowDeviceType type = 1; type <= kMostTypes; ++type) {
     const char* const type_name = arrowdevice_device_type_name(type);
     if (type_name == nullptr) continue;
     try {
       const auto info = cpp::Device::get(type, 0).describe();
-      if (info.backend == backend) text += std::string(" ") + type_name + " is there: " + info.name + ".";
+      if (info.backend != backend) continue;
+      devices.is_any_there = true;
+      devices.text += std::string(" ") + type_name + " is there: " + info.name + ".";
     } catch (const cpp::Exception& error) {
       if (error.backend() != backend || error.what() == last) continue;
       last = error.what();
-      text += std::string(" ") + type_name + " cannot be used: " + last + ".";
+      devices.text += std::string(" ") + type_name + " cannot be used: " + last + ".";
     }
   }
-  return text;
+  return devices;
 }
 
 // NAME is a backend: a word that is no device type.
@@ -75,10 +82,14 @@ int explain_backend(const std::string& name) {
     seen = seen || name == report.name;
     loaded = loaded || (name == report.name && report.status == 0);
   }
-  print_conclusion(loaded ? "The backend " + name + " is loaded." + devices_of(name)
-                   : seen ? "The backend " + name + " was found and is not used."
-                          : "\"" + name + "\" is no device type, and there is no backend of that name.");
-  return loaded ? kSuccess : kFailure;
+  if (loaded) {
+    const auto devices = devices_of(name);
+    print_conclusion("The backend " + name + " is loaded." + devices.text);
+    return devices.is_any_there ? kSuccess : kFailure;
+  }
+  print_conclusion(seen ? "The backend " + name + " was found and is not used."
+                        : "\"" + name + "\" is no device type, and there is no backend of that name.");
+  return kFailure;
 }
 
 int explain_device(const std::string& name) {
