@@ -669,7 +669,7 @@ pub struct arrowdevice_pool_options {
             native_queue: *mut ::core::ffi::c_void,
         ),
     >,
-    #[doc = "Called once, after the last deallocate, from any thread; may be NULL."]
+    #[doc = "Called once, after the last deallocate, from any thread; never after `exit` has begun, in a child after `fork`,\nnor for a pool that arrowdevice\\_pool\\_create() refused. May be NULL."]
     pub destroy: ::core::option::Option<unsafe extern "C" fn(user: *mut ::core::ffi::c_void)>,
     pub user: *mut ::core::ffi::c_void,
 }
@@ -778,11 +778,11 @@ pub struct arrowdevice_copy_options {
     pub struct_size: u32,
     #[doc = "ARROWDEVICE\\_COPY\\_ASYNC: return while the copy runs; the result's `sync_event` says when it is done (staged copies,\nand large ones of pageable memory, occupy the caller until their last piece is submitted; targets without events\nare waited for).\nARROWDEVICE\\_COPY\\_ALWAYS (move\\_to, to\\_host): copy even where sharing would do.\nARROWDEVICE\\_COPY\\_NEVER: ENOTSUP where sharing will not do.\nARROWDEVICE\\_COPY\\_WHOLE: do not trim to the slice."]
     pub flags: u32,
-    #[doc = "Of the target's backend, or of the source's when the target is the CPU; NULL: the library's own. The copy comes\nafter the queue's work so far; where the CPU does the copying, it waits for that work."]
+    #[doc = "Of the target's backend, or of the source's when the target is the CPU; NULL: the library's own. The copy comes\nafter the queue's work so far; where the CPU does the copying, it waits for that work. Any other queue is EINVAL,\nalso where the array is shared and nothing is copied. Not needed any more when the call returns, also with\nARROWDEVICE\\_COPY\\_ASYNC."]
     pub queue: *mut arrowdevice_queue,
-    #[doc = "NULL: the target's default."]
+    #[doc = "Of the target, else EINVAL; NULL: its default. The copy keeps it."]
     pub pool: *mut arrowdevice_pool,
-    #[doc = "Overrides what `(device_type, device_id)` of the source would find."]
+    #[doc = "Overrides what `(device_type, device_id)` of the source would find. One that was adopted is not retired before the\nsource may go: see arrowdevice\\_array\\_copy() and arrowdevice\\_array\\_move\\_to()."]
     pub source_device: *mut arrowdevice_device,
     #[doc = "Bounds every wait of the CPU before submission: ETIMEDOUT. 0: for ever."]
     pub timeout_ns: i64,
@@ -959,11 +959,11 @@ pub struct arrowdevice_stream_options {
     pub depth: i32,
     #[doc = "As in arrowdevice\\_copy\\_options. ARROWDEVICE\\_COPY\\_ASYNC makes no difference: it is always so."]
     pub copy_flags: u32,
-    #[doc = "The stream's own until it is released. NULL: the library's own."]
+    #[doc = "As in arrowdevice\\_copy\\_options. The stream's own until it is released: the program may destroy it (see\narrowdevice\\_queue\\_destroy()) and do nothing else with it. NULL: the library's own."]
     pub queue: *mut arrowdevice_queue,
-    #[doc = "Held until the stream is released. NULL: the target's default."]
+    #[doc = "Of the target. Held until the stream is released. NULL: the target's default."]
     pub pool: *mut arrowdevice_pool,
-    #[doc = "Overrides what (device\\_type, device\\_id) of the batches would find."]
+    #[doc = "Overrides what (device\\_type, device\\_id) of the batches would find. If it was adopted, the stream does not keep it\nfrom being retired: batches after that are ENODEV."]
     pub source_device: *mut arrowdevice_device,
     #[doc = "Nanoseconds; bounds every CPU wait before a submission. 0: for ever."]
     pub timeout_ns: i64,
@@ -1010,11 +1010,9 @@ pub struct arrowdevice_async_options {
     #[doc = "As in arrowdevice\\_copy\\_options. ARROWDEVICE\\_COPY\\_ASYNC makes no difference: it is always so."]
     pub copy_flags: u32,
     pub reserved: u32,
-    #[doc = "Held until the stream is over. NULL: the library's own."]
+    #[doc = "As in arrowdevice\\_stream\\_options, until the stream is over."]
     pub queue: *mut arrowdevice_queue,
-    #[doc = "Held until the stream is over. NULL: the target's default."]
     pub pool: *mut arrowdevice_pool,
-    #[doc = "Overrides what (device\\_type, device\\_id) of the arrays would find."]
     pub source_device: *mut arrowdevice_device,
     #[doc = "The program's executor: has `task(arg)` run, never within this call, from any thread; every task that is accepted\nmust run. Any result but 0 refuses the task and ends the stream with it. A stream has one task at a time. NULL: one\nthread of the stream."]
     pub submit: ::core::option::Option<
@@ -1191,9 +1189,9 @@ unsafe extern "C" {
         timeout_ns: i64,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Let a queue go. Returns at once; work and events in flight survive.\n\nThread-safety: per object."]
+    #[doc = "Let a queue go. Work and events in flight survive.\n\nOf a queue that was wrapped, the native one is never touched again once this has returned, and may be destroyed at\nonce: not by arrays that were written or copied on it, not by what is released or freed behind it, not by pools. A\nstream that was given it goes on on a queue of the library, behind all that was queued so far; where the driver\ncannot tell the end of that, the stream fails with what the driver says. A stream that was given a queue of the\nlibrary keeps it.\n\nThread-safety: per object, also while a stream that was given it is at work. Returns at once; of a wrapped queue that\na stream uses at that moment, once the driver's or allocator's call with it has returned."]
     pub fn arrowdevice_queue_destroy(queue: *mut arrowdevice_queue);
-    #[doc = "Make a pool of a device's memory. Every device has one already; see arrowdevice\\_device\\_pool().\n\n- `options`: NULL: the defaults. `allocate` and `deallocate` come together.\n- `out`: to be given to arrowdevice\\_pool\\_destroy().\n\nErrors: EINVAL unknown flags, a negative cap, or one of `allocate` and `deallocate` without the other.\n\nThread-safety: free."]
+    #[doc = "Make a pool of a device's memory. Every device has one already; see arrowdevice\\_device\\_pool().\n\nThe call itself calls none of the functions in the options. When it fails, none of them has been called and none ever\nwill be, `destroy` neither: `user` and all else that the options carry are still the caller's, who may try again with\nthem. When it succeeds they are the pool's, until `destroy` gives them back: after arrowdevice\\_pool\\_destroy(), once\nno buffer, stream or device uses the pool any more.\n\n- `options`: NULL: the defaults. `allocate` and `deallocate` come together.\n- `out`: to be given to arrowdevice\\_pool\\_destroy().\n\nErrors: EINVAL unknown flags, a negative cap, or one of `allocate` and `deallocate` without the other.\n\nThread-safety: free."]
     pub fn arrowdevice_pool_create(
         device: *mut arrowdevice_device,
         options: *const arrowdevice_pool_options,
@@ -1342,7 +1340,7 @@ unsafe extern "C" {
         queue: *mut arrowdevice_queue,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Put a copy of an array on a device: one allocation, one submission, one event. Always copies, only the bytes that\nthe array's rows need.\n\n- `array`: left as it is. With ARROWDEVICE\\_COPY\\_ASYNC the caller keeps it until `out`'s event has fired.\n- `schema`: its type, read during the call only.\n- `options`: NULL: complete on return, on a queue of the library, from the target's default pool.\n- `out`: the copy; every child has a life of its own.\n\nErrors: EINVAL the array does not fit its schema, unknown or contradicting flags, or a queue or pool that does not\nfit the devices; ENOTSUP a format that is not known; ENODEV its device is not there; ENOMEM; ETIMEDOUT a wait took\nlonger than the options allow; EIO the producer's work or the copy failed.\n\nImplements: \"Synchronization\"; the layouts of the columnar format.\n\nThread-safety: free on a `const` array. Blocks until the copy is done; with ARROWDEVICE\\_COPY\\_ASYNC until it is\nsubmitted, for which sizes that lie on a device are waited for."]
+    #[doc = "Put a copy of an array on a device: one allocation, one submission, one event. Always copies, only the bytes that\nthe array's rows need.\n\n- `array`: left as it is, and not needed any more when the call returns. With ARROWDEVICE\\_COPY\\_ASYNC, if `out`\n\nhas an event, the caller keeps the array, its buffers, its own event and its device (if that was adopted) until that\nevent has fired; who releases `out` before, until arrowdevice\\_quiesce() has succeeded.\n- `schema`: its type, read during the call only.\n- `options`: NULL: complete on return, on a queue of the library, from the target's default pool.\n- `out`: the copy; every child has a life of its own.\n\nErrors: EINVAL the array does not fit its schema, unknown or contradicting flags, or a queue or pool that does not\nfit the devices; ENOTSUP a format that is not known; ENODEV its device is not there; ENOMEM; ETIMEDOUT a wait took\nlonger than the options allow; EIO the producer's work or the copy failed.\n\nImplements: \"Synchronization\"; the layouts of the columnar format.\n\nThread-safety: free on a `const` array. Blocks until the copy is done; with ARROWDEVICE\\_COPY\\_ASYNC until it is\nsubmitted, for which sizes that lie on a device are waited for."]
     pub fn arrowdevice_array_copy(
         array: *const ArrowDeviceArray,
         schema: *const ArrowSchema,
@@ -1351,7 +1349,7 @@ unsafe extern "C" {
         out: *mut ArrowDeviceArray,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Hand an array over to a device: by sharing where that device can use the memory, by a copy where not.\n\n- `moved`: taken over; where it was copied, released once the copy is done.\n- `schema`: its type, read during the call only.\n- `options`: as for arrowdevice\\_array\\_copy().\n- `out`: the array on `to`.\n\nErrors: as arrowdevice\\_array\\_copy(); ENOTSUP also with ARROWDEVICE\\_COPY\\_NEVER where sharing will not do.\n\nImplements: \"Moving an array\", \"Synchronization\".\n\nThread-safety: per object. A copy blocks as arrowdevice\\_array\\_copy() does; sharing, where arrays of `to` cannot carry\nthe event, until it has fired."]
+    #[doc = "Hand an array over to a device: by sharing where that device can use the memory, by a copy where not.\n\n- `moved`: taken over; where it was copied, released once the copy is done, by the library itself: with\n  ARROWDEVICE\\_COPY\\_ASYNC, too, the caller keeps nothing. An adopted source can be retired at any time,\n  which waits for such copies.\n- `schema`: its type, read during the call only.\n- `options`: as for arrowdevice\\_array\\_copy().\n- `out`: the array on `to`.\n\nErrors: as arrowdevice\\_array\\_copy(); ENOTSUP also with ARROWDEVICE\\_COPY\\_NEVER where sharing will not do.\n\nImplements: \"Moving an array\", \"Synchronization\".\n\nThread-safety: per object. A copy blocks as arrowdevice\\_array\\_copy() does; sharing, where arrays of `to` cannot carry\nthe event, until it has fired."]
     pub fn arrowdevice_array_move_to(
         moved: *mut ArrowDeviceArray,
         schema: *const ArrowSchema,
@@ -1423,13 +1421,13 @@ unsafe extern "C" {
     pub fn arrowdevice_schema_release(schema: *mut ArrowSchema);
     #[doc = "Release a CPU array. A released one, or NULL, is left alone.\n\nThread-safety: per object."]
     pub fn arrowdevice_host_array_release(array: *mut ArrowArray);
-    #[doc = "The schema of a device stream.\n\nErrors: EINVAL a released stream; what the producer says, with its text.\n\nImplements: \"ArrowDeviceArrayStream.get\\_schema\".\n\nThread-safety: per object."]
+    #[doc = "The schema of a device stream.\n\nErrors: EINVAL a released stream; what the producer says, with its text. What failed in a stream of this library\ncomes whole, `backend` and `native_code` included; an error that has passed through an async handler or a foreign\nstream has only its code and text. Implements: \"ArrowDeviceArrayStream.get\\_schema\". Thread-safety: per object."]
     pub fn arrowdevice_stream_schema(
         stream: *mut ArrowDeviceArrayStream,
         out: *mut ArrowSchema,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "The next array of a device stream; a released one marks the end.\n\nErrors: EINVAL a released stream; what the producer says, with its text.\n\nImplements: \"ArrowDeviceArrayStream.get\\_next\", \"get\\_last\\_error\".\n\nThread-safety: per object. Blocks as the producer does."]
+    #[doc = "The next array of a device stream; a released one marks the end.\n\nErrors: EINVAL a released stream; what the producer says, as arrowdevice\\_stream\\_schema().\n\nImplements: \"ArrowDeviceArrayStream.get\\_next\", \"get\\_last\\_error\".\n\nThread-safety: per object. Blocks as the producer does."]
     pub fn arrowdevice_stream_next(
         stream: *mut ArrowDeviceArrayStream,
         out: *mut ArrowDeviceArray,
@@ -1452,14 +1450,14 @@ unsafe extern "C" {
         out: *mut ArrowDeviceArrayStream,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "A device stream as a C stream: each batch is moved to the CPU as arrowdevice\\_array\\_to\\_host() does it, and complete\nwhen it is handed out. Copies run on a thread of the stream, ahead of the consumer.\n\nErrors: EINVAL a released stream, options. Later, from the stream: what the producer says, with its text, after the\nbatches before it; and as arrowdevice\\_array\\_to\\_host().\n\nThread-safety: per object."]
+    #[doc = "A device stream as a C stream: each batch is moved to the CPU as arrowdevice\\_array\\_to\\_host() does it, and complete\nwhen it is handed out. Copies run on a thread of the stream, ahead of the consumer.\n\nErrors: EINVAL a released stream, options, as for arrowdevice\\_stream\\_move\\_to(). Later, from the stream: what the\nproducer says, with its text, after the batches before it; and as arrowdevice\\_array\\_to\\_host().\n\nThread-safety: per object."]
     pub fn arrowdevice_stream_to_host(
         moved: *mut ArrowDeviceArrayStream,
         options: *const arrowdevice_stream_options,
         out: *mut ArrowArrayStream,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "A stream whose batches are moved to a device while they flow, as arrowdevice\\_array\\_move\\_to() does it: what is there\nalready is passed through. Batches are handed out with their event pending. At most `depth` of them are held; nothing\nis asked of the producer before the first call of the consumer. Copies that occupy their thread (staged ones, targets\nwithout events) run on a thread of the stream. Releasing the stream returns at once: what runs is ended as deferred\nwork, and a thread that is inside the producer releases it when it comes back.\n\nErrors: EINVAL a released stream, options; ENODEV a retired device. Later, from the stream: what the producer says,\nwith its text, after the batches before it; EINVAL a batch of another device type than the stream's; and as\narrowdevice\\_array\\_move\\_to().\n\nImplements: \"Device Stream Interface\".\n\nThread-safety: per object."]
+    #[doc = "A stream whose batches are moved to a device while they flow, as arrowdevice\\_array\\_move\\_to() does it: what is there\nalready is passed through. Batches are handed out with their event pending. At most `depth` of them are held; nothing\nis asked of the producer before the first call of the consumer. Copies that occupy their thread (staged ones, targets\nwithout events) run on a thread of the stream. Releasing the stream returns at once: what runs is ended as deferred\nwork, and a thread that is inside the producer releases it when it comes back.\n\nErrors: EINVAL a released stream, options, a pool of another device than `to`, or a queue that can serve no batch:\none that is neither of the backend of `to` nor, when `to` is the CPU or memory of it, of that of the stream's device\ntype or the `source_device`; ENODEV a retired device. After each the stream is still the caller's. Later, from the\nstream: what the producer says, with its text, after the batches before it; EINVAL a batch of another device type\nthan the stream's; and as arrowdevice\\_array\\_move\\_to(). Implements: \"Device Stream Interface\". Thread-safety: per\nobject."]
     pub fn arrowdevice_stream_move_to(
         moved: *mut ArrowDeviceArrayStream,
         to: *mut arrowdevice_device,
@@ -1487,7 +1485,7 @@ unsafe extern "C" {
         out: *mut ArrowDeviceArrayStream,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Be the piece in between: a handler for a producer that hands everything on to another handler, moved to a device as\narrowdevice\\_array\\_move\\_to() does it. At most `depth` arrays are held. Arrays are handed on with their event pending;\nmetadata is passed on.\n\n- `downstream`: the consumer's, borrowed until its `release` is called; on failure untouched.\n- `out_upstream`: for the producer; see above for its life.\n\nErrors: EINVAL a handler that lacks a callback, options; ENODEV a retired device. Later, by `on_error`: what the\nproducer says; as arrowdevice\\_array\\_move\\_to(); EIO a producer that lets go of the handler before the end. Implements:\n\"The ArrowAsyncDeviceStreamHandler structure\". Thread-safety: per object. Does not block."]
+    #[doc = "Be the piece in between: a handler for a producer that hands everything on to another handler, moved to a device as\narrowdevice\\_array\\_move\\_to() does it. At most `depth` arrays are held. Arrays are handed on with their event pending;\nmetadata is passed on.\n\n- `downstream`: the consumer's, borrowed until its `release` is called; on failure untouched.\n- `out_upstream`: for the producer; see above for its life.\n\nErrors: EINVAL a handler that lacks a callback, options, a pool or queue that can serve no array on `to`; ENODEV a\nretired device. Later, by `on_error`: what the producer says; EINVAL, with its schema, where the queue cannot serve\nthe producer's device type; as arrowdevice\\_array\\_move\\_to(); EIO a producer that lets go of the handler before the\nend. Implements: \"The ArrowAsyncDeviceStreamHandler structure\". Thread-safety: per object. Does not block."]
     pub fn arrowdevice_async_move_to(
         downstream: *mut ArrowAsyncDeviceStreamHandler,
         to: *mut arrowdevice_device,
