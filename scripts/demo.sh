@@ -13,5 +13,6 @@ python=$("$root/scripts/python-env.sh" "$work/python")
 "$root/bindings/python/wheel.sh" "$work/package" "$python"
 
 # Two simulated accelerators take part beside whatever else this machine has.
+unset ARROWDEVICE_BACKEND_PATH # of a build, which would go before the package's own plugins
 export ARROWDEVICE_SIM_DEVICES="${ARROWDEVICE_SIM_DEVICES-addresses,handles}"
 exec "$python" "$root/scripts/demo.py" "$@"

@@ -126,9 +126,15 @@ mkdir -p "$build"
 need c++ || fail "there is no C++ compiler"
 need ninja || fail "there is no ninja"
 if need meson; then
-  meson() { command meson "$@"; }
+  :
 elif [ -d "$carried/python/mesonbuild" ]; then
-  meson() { PYTHONPATH=$carried/python python3 -m mesonbuild.mesonmain "$@"; }
+  # A program, which others start too; what it writes for ninja starts Python by itself.
+  mkdir -p "$build/bin"
+  printf '#!/bin/sh\nexec python3 -m mesonbuild.mesonmain "$@"\n' >"$build/bin/meson"
+  chmod +x "$build/bin/meson"
+  PATH=$build/bin:$PATH
+  PYTHONPATH=$carried/python${PYTHONPATH:+:$PYTHONPATH}
+  export PATH PYTHONPATH
 else
   fail "there is no Meson here and none in $carried: run scripts/gpu-check.sh --carry where there is a network"
 fi

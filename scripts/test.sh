@@ -59,7 +59,8 @@ if [ "$sanitize" = none ]; then
   # The demo is a program that uses the package.
   "$root/bindings/python/wheel.sh" "$work/package" "$python" || fail "FAILED: building the Python package"
   # What compares the Rust declarations with the headers reads those with libclang.
-  ! command -v cargo >/dev/null || "$root/scripts/install-deps.sh" libclang-dev || fail "FAILED: installing libclang"
+  ! command -v cargo >/dev/null || "$root/scripts/install-deps.sh" libclang-dev || [ -z "${CI:-}" ] ||
+    fail "FAILED: installing libclang"
   set -- "--python=$python" "--pytest=$root/tests/demo" "--pytest=$root/tests/interop" \
     "--binding=$root/bindings/python=$work/package" "--binding=$root/bindings/rust" "--binding=$root/bindings/go" \
     "--binding=$root/bindings/julia"

@@ -8,11 +8,14 @@
 # exits with 77, with 1 if CI is set.
 set -eu
 
-if ! command -v go >/dev/null; then
-  echo "SKIP: go is not installed" >&2
+missing() {
+  echo "SKIP: $1: install Go 1.25 or newer" >&2
   [ -z "${CI:-}" ] || exit 1
   exit 77
-fi
+}
+command -v go >/dev/null || missing "go is not installed"
+minor=$(GOTOOLCHAIN=local go env GOVERSION | sed -n 's/^go1\.\([0-9]*\).*/\1/p')
+[ "${minor:-0}" -ge 25 ] || missing "go 1.${minor:-?} is too old"
 build=$(cd "${1:?usage: test.sh BUILD [go test\'s options]}" && pwd)
 shift
 cd "$(dirname "$0")"

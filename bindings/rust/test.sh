@@ -63,4 +63,4 @@ cargo clippy --locked --workspace --all-targets -- -D warnings
 cargo clippy --locked --package arrowdevice --no-default-features -- -D warnings
 cargo doc --locked --no-deps
 cargo run --locked --quiet --example first_batch
-cargo test --locked --workspace
+cargo test --locked --workspace --no-fail-fast

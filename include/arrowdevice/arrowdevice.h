@@ -153,7 +153,7 @@ ARROWDEVICE_API const char* arrowdevice_version(void);
  * Send the library's log to a function of the program.
  *
  * Without a handler, messages of level 0 go to standard error and all others nowhere, unless `ARROWDEVICE_LOG` is set
- * to the highest level to print.
+ * to the highest level to print, as a number or by its name.
  *
  * @param log   called with a level (0 error, 1 warning, 2 info, 3 debug) and a line of UTF-8 without a line end, from
  *              any thread; it must not call the library. NULL restores the default.

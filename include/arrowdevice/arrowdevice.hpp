@@ -994,9 +994,9 @@ class View : public detail::HandleOwner<arrowdevice_view, arrowdevice_view_relea
       : HandleOwner(make(moved, schema, &options)) {}
 
   /** The tree of nodes, valid as long as the view. */
-  const arrowdevice_node& root() const noexcept { return *arrowdevice_view_root(get()); }
+  const arrowdevice_node& root() const { return held(arrowdevice_view_root(get())); }
   /** Its root, to read values from. Not of a temporary, as all that looks into a view: it would be gone at once. */
-  Node node() const& noexcept { return Node(root(), device()); }
+  Node node() const& { return Node(root(), device()); }
   void node() const&& = delete;
   /** Node::child(): a column of a record batch. */
   Node column(std::string_view name) const& { return node().child(name); }
@@ -1022,7 +1022,7 @@ class View : public detail::HandleOwner<arrowdevice_view, arrowdevice_view_relea
                  int64_t{timeout.count()});
   }
   /** The array, owned by the view. */
-  const ArrowDeviceArray& array() const noexcept { return *arrowdevice_view_array(get()); }
+  const ArrowDeviceArray& array() const { return held(arrowdevice_view_array(get())); }
   Device device() const noexcept { return arrowdevice_view_device(get()); }
   /** arrowdevice_view_share() */
   DeviceArray share() const {
@@ -1043,6 +1043,11 @@ class View : public detail::HandleOwner<arrowdevice_view, arrowdevice_view_relea
   }
 
  private:
+  template <typename T>
+  static const T& held(const T* of_view) {
+    if (of_view == nullptr) detail::fail(EINVAL, "the view is released");
+    return *of_view;
+  }
   static arrowdevice_view* make(DeviceArray& moved, const Schema& schema, const arrowdevice_import_options* options) {
     arrowdevice_view* view = nullptr;
     detail::call(arrowdevice_array_import, moved.get(), schema.get(), options, &view);
@@ -1184,6 +1189,7 @@ inline TypedArray array_of_texts(const std::vector<std::string>& values, const s
 /**
  * An array on the CPU out of a vector, which lives on as the array's data buffer: it is not copied, and freed with the
  * array. Integers, float and double. `validity` says which values are not null; it has as many. Throws EINVAL if not.
+ * Where memory is exhausted, the vector is gone.
  */
 template <typename T, typename Allocator, detail::IfNumber<T> = 0>
 TypedArray make_array(std::vector<T, Allocator>&& values) {
@@ -1205,8 +1211,8 @@ inline TypedArray make_array(const std::vector<std::string>& values, const std::
 }
 
 /**
- * Makes a record batch on the CPU out of named columns of one length: `BatchBuilder().add("id", ids).build()`. A batch
- * is a column of structs to another.
+ * Makes a record batch on the CPU out of named columns of one length: `BatchBuilder().add("id",
+ * std::move(ids)).build()`. A batch is a column of structs to another.
  */
 class BatchBuilder {
  public:
@@ -1274,13 +1280,22 @@ class BatchBuilder {
     root.buffers = held->buffers;
     root.n_children = static_cast<int64_t>(held->children.size());
     root.children = held->children.data();
+    std::vector<ArrowArray>& kept = held->columns;
     root.private_data = held.release();
     root.release = [](ArrowArray* self) {
       delete static_cast<Root*>(self->private_data);
       self->release = nullptr;
     };
+    Array whole(&root);
+    DeviceArray batch;
+    try {
+      batch = DeviceArray::from_host(std::move(whole));
+    } catch (...) {
+      for (std::size_t i = 0; i < columns_.size(); ++i) columns_[i].array = Array(&kept[i]);
+      throw;
+    }
     columns_.clear();
-    return {DeviceArray::from_host(Array(&root)), std::move(schema)};
+    return {std::move(batch), std::move(schema)};
   }
 
  private:

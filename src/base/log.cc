@@ -10,7 +10,6 @@
 #include <string>
 
 #include "base/environment.h"
-#include "base/error.h"
 
 namespace arrowdevice {
 namespace {
@@ -33,19 +32,16 @@ void write_line(std::string_view message) noexcept {
   [[maybe_unused]] const auto written = ::writev(STDERR_FILENO, line, static_cast<int>(std::size(line)));
 }
 
-// A level's number, or its name.
+// Levels by their name or number.
 int highest_default_level() {
   constexpr std::string_view kNames[] = {"error", "warning", "info", "debug"};
   const auto value = environment::text("ARROWDEVICE_LOG");
   if (!value) return 0;
-  const auto* const named = std::ranges::find(kNames, *value);
-  if (named != std::end(kNames)) return static_cast<int>(named - std::begin(kNames));
-  try {
-    return static_cast<int>(environment::number("ARROWDEVICE_LOG").value_or(0));
-  } catch (const Error&) {
-    write_line("ARROWDEVICE_LOG=" + *value + ": not a level, which are error, warning, info and debug, or 0 to 3");
-    return 0;
+  for (int level = 0; level < static_cast<int>(std::size(kNames)); ++level) {
+    if (*value == kNames[level] || *value == std::to_string(level)) return level;
   }
+  write_line("ARROWDEVICE_LOG=" + *value + ": not a level, which are error, warning, info and debug, or 0 to 3");
+  return 0;
 }
 
 void call_handler(const Destination& to, int level, std::string_view message) {

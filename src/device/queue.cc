@@ -162,7 +162,7 @@ std::shared_ptr<Event> Queue::last() const noexcept {
 
 std::shared_ptr<Event> Queue::end() const noexcept {
   const std::lock_guard lock(mutex_);
-  return is_known_outside_ || has_new_work_ ? nullptr : last_;
+  return is_known_outside_ || has_new_work_ || lost_ ? nullptr : last_;
 }
 
 Queue::State Queue::state() const noexcept {

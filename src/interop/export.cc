@@ -25,7 +25,8 @@ TensorDevice device_of(const ArrowDeviceArray& array) {
   }
   // DLPack: "For vanilla CPU memory, pinned memory, or managed memory, this is set to 0."
   const int64_t id = type->minus_one_is_0 ? 0 : array.device_id;
-  if (id > std::numeric_limits<int32_t>::max() || id < std::numeric_limits<int32_t>::min()) {
+  if (id < 0) throw Error(EINVAL, "it is on " + backend::device_text(array.device_type, array.device_id));
+  if (id > std::numeric_limits<int32_t>::max()) {
     throw Error(ENOTSUP, "device_id " + std::to_string(id) + " does not fit the 32 bits that DLPack has for it");
   }
   return {.type = array.device_type, .id = static_cast<int32_t>(id)};

@@ -188,7 +188,7 @@ void import_tensor(ManagedTensor& moved, device::Queue* written_on, ArrowDeviceA
   auto keeper = std::make_shared<array::ForeignKeeper>();
   auto output = make_array(lengths, place);
   if (written_on != nullptr) {
-    auto& device = device::Devices::instance().locate(made.device_type, made.device_id, tensor.data, nullptr);
+    auto& device = device::Devices::instance().locate(made.device_type, made.device_id, place.buffer, nullptr);
     device.check_usable();
     if (array::carries_events_of(device, *written_on)) {
       auto event = written_on->record();

@@ -179,6 +179,14 @@ TEST_CASE("rows of a struct and of fixed-size lists are those of their children"
   CHECK(column.child("item").name() == "item");
 }
 
+TEST_CASE("a view that is released shows nothing") {
+  const ad::View none;
+  CHECK(refused(EINVAL, [&] { none.root(); }) == "the view is released");
+  refused(EINVAL, [&] { none.array(); });
+  refused(EINVAL, [&] { none.column(0); });
+  refused(EINVAL, [&] { none.values<int32_t>(); });
+}
+
 TEST_CASE("values that are not aligned for their type are refused, not read") {
   Raw raw;
   raw.buffers[1] = reinterpret_cast<const char*>(raw.values) + 1;

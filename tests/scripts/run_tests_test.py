@@ -76,8 +76,11 @@ class Counting(unittest.TestCase):
         self.assertEqual(count("rust", 0, passed).line(), "1 passed, 0 failed")
         self.assertEqual(count("rust", 101, passed).line(), "1 passed, 1 failed")
         self.assertEqual(count("rust", 0).line(), "0 passed, 1 failed")
+        self.assertEqual(count("go", 0).line(), "0 passed, 1 failed")
         self.assertEqual(count("rust", 77, passed).line(), "1 passed, 1 failed")
         self.assertEqual(count("julia", 77, "SKIP: julia is not installed\n").skipped, ["bindings / julia"])
+        self.assertEqual(count("julia", 0).passed, ["bindings / julia"])
+        self.assertEqual(count("julia", 1).line(), "0 passed, 1 failed")
         self.assertEqual(run_tests.count_binding("julia", 0, [], self.file(
             '<testsuites><testsuite><testcase classname="t" name="a"/></testsuite></testsuites>')).passed, ["t.a"])
 

@@ -41,9 +41,11 @@ TEST_CASE("without a handler, messages go to standard error as far as ARROWDEVIC
   CHECK(said_with("warning") == errors + "arrowdevice: slow\n");
   CHECK(said_with("info") == said_with("2"));
   CHECK(said_with("debug") == said_with("3"));
-  CHECK(said_with("loud") ==
-        "arrowdevice: ARROWDEVICE_LOG=loud: not a level, which are error, warning, info and debug, or 0 to 3\n" +
-            errors);
+  for (const std::string level : {"loud", "4", "-1", "4294967296", "3 "}) {
+    CHECK(said_with(level.c_str()) == "arrowdevice: ARROWDEVICE_LOG=" + level +
+                                          ": not a level, which are error, warning, info and debug, or 0 to 3\n" +
+                                          errors);
+  }
 }
 
 // C++ programs give functions that throw, against what C can promise.

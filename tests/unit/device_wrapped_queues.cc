@@ -3,6 +3,8 @@
 // simulated backend refuses, and counts, whatever touches one that is gone.
 #include <algorithm>
 
+#include "device/devices.h"
+#include "device/queue.h"
 #include "stream_handler.h"
 
 namespace {
@@ -195,6 +197,17 @@ TEST_CASE("a stream whose wrapped queue cannot be taken back in order fails, and
   check_untouched();
   must(arrowdevice_pool_trim, default_pool(sim(0)));
   CHECK(control::counters(0).allocations_live == 0);  // nothing was submitted that nobody can wait for
+}
+
+TEST_CASE("what was queued on a wrapped queue that cannot be taken back in order is not taken for done") {
+  begin();
+  const Wrapped wrapped;
+  auto& device = arrowdevice::device::Devices::instance().get(ARROW_DEVICE_EXT_DEV, 0);
+  const auto queue = arrowdevice::device::Queue::wrap(device, wrapped.native);
+  CHECK(queue->finish(-1));
+  control::fail_next("event_record");
+  queue->give_native_back();
+  CHECK_THROWS_AS(queue->finish(-1), arrowdevice::Error);
 }
 
 TEST_CASE("a stream for which no other queue can be made fails, and loses nothing") {

@@ -280,6 +280,8 @@ TEST_CASE("device types and ids are those of DLPack") {
   array->device_type = ARROW_DEVICE_CUDA;
   array->device_id = int64_t{std::numeric_limits<int32_t>::max()} + 1;
   CHECK(contains(refusal(*array, *make_schema(field("i"))), "device_id 2147483648"));
+  array->device_id = -1;
+  CHECK(contains(refusal(*array, *make_schema(field("i")), EINVAL), "it is on "));
   array->device_type = ARROW_DEVICE_CPU;
 }
 
