@@ -1098,7 +1098,9 @@ ARROWDEVICE_API void arrowdevice_host_array_release(struct ArrowArray* array);
  *
  * Errors: EINVAL a released stream; what the producer says, with its text. What failed in a stream of this library
  * comes whole, `backend` and `native_code` included; an error that has passed through an async handler or a foreign
- * stream has only its code and text. Implements: "ArrowDeviceArrayStream.get_schema". Thread-safety: per object.
+ * stream has only its code and text.
+ * Implements: "ArrowDeviceArrayStream.get_schema".
+ * Thread-safety: per object.
  */
 ARROWDEVICE_API int arrowdevice_stream_schema(struct ArrowDeviceArrayStream* stream, struct ArrowSchema* out,
                                               struct arrowdevice_error* error);
@@ -1193,8 +1195,9 @@ ARROWDEVICE_API int arrowdevice_stream_to_host(struct ArrowDeviceArrayStream* mo
  * one that is neither of the backend of `to` nor, when `to` is the CPU or memory of it, of that of the stream's device
  * type or the `source_device`; ENODEV a retired device. After each the stream is still the caller's. Later, from the
  * stream: what the producer says, with its text, after the batches before it; EINVAL a batch of another device type
- * than the stream's; and as arrowdevice_array_move_to(). Implements: "Device Stream Interface". Thread-safety: per
- * object.
+ * than the stream's; and as arrowdevice_array_move_to().
+ * Implements: "Device Stream Interface".
+ * Thread-safety: per object.
  */
 ARROWDEVICE_API int arrowdevice_stream_move_to(struct ArrowDeviceArrayStream* moved, struct arrowdevice_device* to,
                                                const struct arrowdevice_stream_options* options,
@@ -1272,8 +1275,9 @@ ARROWDEVICE_API int arrowdevice_async_produce(struct ArrowDeviceArrayStream* mov
  *                     arrowdevice_stream_cancel() wakes them.
  *
  * Errors: EINVAL options. Later, from the stream: what the producer says, after the arrays before it; EIO a producer
- * that lets go of the handler before the end. Implements: "The ArrowAsyncDeviceStreamHandler structure". Thread-safety:
- * per object. Does not block.
+ * that lets go of the handler before the end.
+ * Implements: "The ArrowAsyncDeviceStreamHandler structure".
+ * Thread-safety: per object. Does not block.
  */
 ARROWDEVICE_API int arrowdevice_async_collect(ArrowDeviceType device_type,
                                               const struct arrowdevice_async_options* options,
@@ -1291,7 +1295,9 @@ ARROWDEVICE_API int arrowdevice_async_collect(ArrowDeviceType device_type,
  * Errors: EINVAL a handler that lacks a callback, options, a pool or queue that can serve no array on `to`; ENODEV a
  * retired device. Later, by `on_error`: what the producer says; EINVAL, with its schema, where the queue cannot serve
  * the producer's device type; as arrowdevice_array_move_to(); EIO a producer that lets go of the handler before the
- * end. Implements: "The ArrowAsyncDeviceStreamHandler structure". Thread-safety: per object. Does not block.
+ * end.
+ * Implements: "The ArrowAsyncDeviceStreamHandler structure".
+ * Thread-safety: per object. Does not block.
  */
 ARROWDEVICE_API int arrowdevice_async_move_to(struct ArrowAsyncDeviceStreamHandler* downstream,
                                               struct arrowdevice_device* to,
