@@ -17,10 +17,10 @@
 // A queue that the application holds.
 struct arrowdevice_queue {
   explicit arrowdevice_queue(std::shared_ptr<arrowdevice::device::Queue> held)
-      : queue(std::move(held)), use(queue->device()) {}
+      : use(held->device()), queue(std::move(held)) {}
 
+  arrowdevice::device::DeviceUse use;  // outlives the queue
   std::shared_ptr<arrowdevice::device::Queue> queue;
-  arrowdevice::device::DeviceUse use;
 };
 
 struct arrowdevice_view {

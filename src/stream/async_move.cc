@@ -36,11 +36,11 @@ class Passage final : public AsyncConsumer {
  public:
   Passage(device::Device& to, const AsyncOptions& options)
       : to_(to),
+        use_(to),
         options_(options.copy),
         queue_(options.queue),
         depth_(options.depth),
-        layout_(options.upstream_layout),
-        use_(to) {
+        layout_(options.upstream_layout) {
     options_.queue = queue_.get();
     options_.async = true;
     if (queue_ != nullptr) queue_use_.emplace(queue_->device());
@@ -243,12 +243,12 @@ class Passage final : public AsyncConsumer {
   }
 
   device::Device& to_;
+  const device::DeviceUse use_;
+  std::optional<device::DeviceUse> queue_use_;  // outlives the queue
   array::CopyOptions options_;
   const std::shared_ptr<device::Queue> queue_;
   const int32_t depth_;
   const int32_t layout_;
-  const device::DeviceUse use_;
-  std::optional<device::DeviceUse> queue_use_;
   ForeignProducer upstream_;
 
   // Of the executor's thread.

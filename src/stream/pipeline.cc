@@ -29,10 +29,10 @@ MoveOptions with_queue(MoveOptions options) {
 
 Pipeline::Pipeline(device::Device& to, const MoveOptions& options)
     : to_(to),
-      options_(with_queue(options)),
       use_(to),
       queue_use_(options.queue != nullptr ? std::make_optional<device::DeviceUse>(options.queue->device())
                                           : std::nullopt),
+      options_(with_queue(options)),
       process_(getpid()) {}
 
 Pipeline::~Pipeline() {

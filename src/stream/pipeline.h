@@ -80,9 +80,9 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
   std::shared_ptr<Batch> find_unmoved() const;
 
   device::Device& to_;
-  const MoveOptions options_;
   const device::DeviceUse use_;
-  const std::optional<device::DeviceUse> queue_use_;
+  const std::optional<device::DeviceUse> queue_use_;  // outlives the queue, which is among the options
+  const MoveOptions options_;
   const int process_;  // threads are not in a child
 
   // Of whoever reads: nobody else looks while is_reading_.
