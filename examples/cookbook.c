@@ -4,6 +4,7 @@
 #include <arrowdevice/arrowdevice.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,7 +186,7 @@ int copy_within(int64_t cap, const struct ArrowDeviceArray* batch, const struct 
 
 /* [allocator] */
 struct my_arena {
-  int64_t bytes, most;
+  _Atomic int64_t bytes, most; /* memory is taken and given back on any thread */
 };
 
 static int arena_allocate(void* user, int64_t size, int64_t alignment, void* native_queue, void** out) {
@@ -194,8 +195,10 @@ static int arena_allocate(void* user, int64_t size, int64_t alignment, void* nat
   const int64_t whole = (size + alignment - 1) / alignment * alignment;
   *out = aligned_alloc((size_t)alignment, (size_t)whole);
   if (*out == NULL) return ENOMEM;
-  arena->bytes += size;
-  if (arena->bytes > arena->most) arena->most = arena->bytes;
+  const int64_t bytes = arena->bytes += size;
+  int64_t most = arena->most;
+  while (bytes > most && !atomic_compare_exchange_weak(&arena->most, &most, bytes)) {
+  }
   return 0;
 }
 

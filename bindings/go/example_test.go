@@ -4,10 +4,8 @@ package arrowdevice_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log"
-	"syscall"
 	"time"
 
 	arrowdevice "libarrowdevice/arrowdevice"
@@ -25,7 +23,7 @@ func prices() arrow.RecordBatch {
 	return builder.NewRecordBatch()
 }
 
-// There and back: the README shows this function.
+// There and back: the README shows this file as a program.
 func Example() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -56,43 +54,4 @@ func Example() {
 	defer back.Release()
 	fmt.Println(back.Column(0))
 	// Output: [7 9]
-}
-
-func ExampleFind() {
-	_, err := arrowdevice.Find("cpu:7")
-	fmt.Println(errors.Is(err, syscall.ENODEV))
-	// Output: true
-}
-
-func ExampleStream_All() {
-	ctx := context.Background()
-	device, err := arrowdevice.Find("opencl:0")
-	if err != nil {
-		log.Fatal(err)
-	}
-	batch := prices()
-	reader, err := array.NewRecordReader(batch.Schema(), []arrow.RecordBatch{batch, batch.NewSlice(0, 3)})
-	if err != nil {
-		log.Fatal(err)
-	}
-	stream, err := arrowdevice.FromReader(reader)
-	if err != nil {
-		log.Fatal(err)
-	}
-	moving, err := stream.MoveTo(device, &arrowdevice.StreamOptions{ReadAhead: true})
-	if err != nil {
-		stream.Release()
-		log.Fatal(err)
-	}
-	defer moving.Release()
-	for batch, err := range moving.All(ctx) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(batch.Len(), "rows")
-		batch.Release()
-	}
-	// Output:
-	// 4 rows
-	// 3 rows
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A library that takes device arrays from anyone, and works on a device of its own choice. */
 #include <arrowdevice/arrowdevice.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +18,10 @@ ARROWDEVICE_API int consumer_take(struct ArrowDeviceArray* array, const struct A
   int code = arrowdevice_device_find(device_name, &device, &error);
   /* What comes from strangers is looked at first. */
   if (code == 0) code = arrowdevice_array_validate(array, schema, NULL, ARROWDEVICE_VALIDATE_FULL, &error);
+  if (code == 0 && (schema->n_children < 2 || strcmp(schema->children[1]->format, "u") != 0)) {
+    code = EINVAL;
+    snprintf(error.message, sizeof error.message, "the second column is no utf8");
+  }
   if (code == 0) code = arrowdevice_array_move_to(array, schema, device, NULL, &there, &error);
   if (code != 0) {
     fprintf(stderr, "%s: %s\n", device_name, error.message);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds examples/consumer against an installation that was moved after it was made, and runs it.
 
-    consumer_test.py WAY SOURCE_ROOT BUILD_ROOT PREFIX LIBDIR
+    consumer_test.py WAY SOURCE_ROOT BUILD_ROOT PREFIX LIBDIR MANDIR VERSION PYTHON_PACKAGE
 
 WAY is cc (by way of pkg-config), meson or cmake. CC and CXX are the compilers.
 """
@@ -13,12 +13,16 @@ import tempfile
 
 from installed import Installation, run
 
-way, source, build, prefix, libdir = sys.argv[1:]
+way, source, build, prefix, libdir, _, version, _ = sys.argv[1:]
 consumer = os.path.join(source, "examples", "consumer")
 
-# What find_package() is to find of version 0.1.0, and what not: until 1.0 another minor version is another API.
-CMAKE_FINDS = ["", "0", "0.1", "0.1.0", "0.1...0.9", "0.0.1...<0.2"]
-CMAKE_FINDS_NOT = ["0.0", "0.1.1", "0.2", "1", "0.0...<0.1.0", "0.2...1", "0.1.0.1"]
+# What find_package() is to find of this version, and what not: until 1.0 another minor version is another API.
+major, minor, patch = map(int, version.split("."))
+this, following = f"{major}.{minor}", f"{major}.{minor + 1}"
+CMAKE_FINDS = ["", f"{major}", this, version, f"{this}...{major}.{minor + 8}", f"0.0.1...<{following}"]
+CMAKE_FINDS_NOT = [f"{this}.{patch + 1}", following, f"{major + 1}", f"0.0...<{version}", f"{following}...{major + 1}", f"{version}.1"]
+if major == 0 and minor > 0:
+    CMAKE_FINDS_NOT.append(f"{major}.{minor - 1}")
 
 
 def with_cc(installation, work):

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Installs into an empty folder: a program and a backend are built against that alone, and nothing is there by accident.
 
-    install_test.py SOURCE_ROOT BUILD_ROOT PREFIX LIBDIR COMPILER...
+    install_test.py SOURCE_ROOT BUILD_ROOT PREFIX LIBDIR MANDIR VERSION PYTHON_PACKAGE COMPILER...
 """
 
 import os
 import sys
 import tempfile
 
-from installed import Installation, run
+from installed import Installation, python_package, run
 
-source, build, prefix, libdir, *compiler = sys.argv[1:]
+source, build, prefix, libdir, mandir, version, package, *compiler = sys.argv[1:]
 
 with tempfile.TemporaryDirectory() as folder:
     installation = Installation(build, prefix, libdir, folder)
@@ -43,10 +43,11 @@ with tempfile.TemporaryDirectory() as folder:
 
     installed = installation.files()
     allowed = {"include/arrowdevice/" + name for name in ("abi.h", "arrowdevice.h", "arrowdevice.hpp", "backend.h")}
-    allowed |= {"bin/arrowdevice", "share/man/man1/arrowdevice.1", f"{libdir}/pkgconfig/arrowdevice.pc"}
+    allowed |= {"bin/arrowdevice", f"{mandir}/man1/arrowdevice.1", f"{libdir}/pkgconfig/arrowdevice.pc"}
     allowed |= {f"{libdir}/cmake/arrowdevice/arrowdevice-config{end}.cmake" for end in ("", "-version")}
     allowed |= {f"{libdir}/arrowdevice-1/libarrowdevice-{name}.so" for name in os.listdir(os.path.join(build, "backends"))
                 if os.path.exists(os.path.join(build, "backends", name, f"libarrowdevice-{name}.so"))}
-    allowed |= {f"{libdir}/libarrowdevice.so{end}" for end in ("", ".0", ".0.1.0")}
+    allowed |= {f"{libdir}/libarrowdevice.so{end}" for end in ("", ".0", f".{version}")}
+    allowed |= python_package(source, prefix, package)
     if installed != allowed:
         sys.exit(f"installed by accident: {sorted(installed - allowed)}; not installed: {sorted(allowed - installed)}")

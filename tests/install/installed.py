@@ -23,6 +23,15 @@ def files_in(root):
     return {os.path.relpath(os.path.join(folder, name), root) for folder, _, names in os.walk(root) for name in names}
 
 
+def python_package(source, prefix, folder):
+    """What the Python package has in `folder`, where it is installed."""
+    if not folder:
+        return set()
+    names = os.listdir(os.path.join(source, "bindings", "python", "arrowdevice"))
+    names = [name for name in names if name.endswith((".py", ".pyi", ".typed"))] + ["_core.abi3.so"]
+    return {os.path.relpath(os.path.join(folder, name), prefix) for name in names}
+
+
 class Installation:
     """What `meson install` puts into `folder`, and the paths in it. With tags: only these."""
 
@@ -51,4 +60,5 @@ class Installation:
         self._place(folder)
 
     def files(self):
-        return files_in(self.root)
+        """Without what newer Mesons have Python compile."""
+        return {path for path in files_in(self.root) if "/__pycache__/" not in path}

@@ -1,26 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each part can be packaged on its own: `meson install --tags` installs that and nothing else.
 
-    tags_test.py BUILD_ROOT PREFIX LIBDIR MANDIR BACKEND...
+    tags_test.py SOURCE_ROOT BUILD_ROOT PREFIX LIBDIR MANDIR VERSION PYTHON_PACKAGE BACKEND...
 """
 
 import os
 import sys
 import tempfile
 
-from installed import Installation, run
+from installed import Installation, python_package, run
 
-build, prefix, libdir, mandir, *backends = sys.argv[1:]
+source, build, prefix, libdir, mandir, version, package, *backends = sys.argv[1:]
 
 EXPECTED = {
-    "runtime": {f"{libdir}/libarrowdevice.so{end}" for end in (".0", ".0.1.0")},
+    "runtime": {f"{libdir}/libarrowdevice.so{end}" for end in (".0", f".{version}")},
     "devel": {"include/arrowdevice/" + name for name in ("abi.h", "arrowdevice.h", "arrowdevice.hpp", "backend.h")}
     | {f"{libdir}/libarrowdevice.so", f"{libdir}/pkgconfig/arrowdevice.pc"}
     | {f"{libdir}/cmake/arrowdevice/arrowdevice-config{end}.cmake" for end in ("", "-version")},
     "tool": {"bin/arrowdevice"},
     "man": {f"{mandir}/man1/arrowdevice.1"},
 } | {f"backend-{name}": {f"{libdir}/arrowdevice-1/libarrowdevice-{name}.so"} for name in backends}
-
+if package:
+    EXPECTED["python-runtime"] = python_package(source, prefix, package)
 
 
 def without_spaces(text):

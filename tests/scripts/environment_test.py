@@ -16,10 +16,14 @@ SECTIONS = {
     ("The library", "Backends"): ("src", "backends"),
     ("The tool",): ("tools",),
     ("Scripts",): ("scripts", ".ci"),
+    ("Bindings",): ("bindings",),
 }
 
 # Set by every shell; what they mean is not ours to say.
 OF_THE_SHELL = {"PATH", "HOME", "PWD"}
+
+# What cargo builds in the sources is not of the sources.
+BUILT = {"target", "__pycache__"}
 
 
 def read(path):
@@ -46,13 +50,31 @@ def read_by_shell(text):
     return set(re.findall(r"\$\{?([A-Z][A-Z0-9_]*)\b", text)) - OF_THE_SHELL
 
 
+def read_by_rust(text):
+    """env::var("NAME") and env::var_os(NAME), whose name may be a constant. Those of cargo are not ours to say."""
+    names = set()
+    for argument in re.findall(r'\benv::var(?:_os)?\(([^()]+)\)', text):
+        names |= set(re.findall(r'^"(\w+)"$', argument))
+        names |= set(re.findall(rf'\b{re.escape(argument)}: &str = "(\w+)"', text))
+    return {name for name in names if not name.startswith("CARGO_")}
+
+
+def read_by_go(text):
+    return set(re.findall(r'\bos\.(?:Getenv|LookupEnv)\("(\w+)"\)', text))
+
+
+def read_by_julia(text):
+    return set(re.findall(r'\bget\(ENV, "(\w+)"', text)) | set(re.findall(r'\bENV\["(\w+)"\](?!\s*=[^=])', text))
+
+
 def read_in(folder):
     names = {}
-    for where, _, files in os.walk(os.path.join(ROOT, folder)):
+    for where, folders, files in os.walk(os.path.join(ROOT, folder)):
+        folders[:] = [name for name in folders if name not in BUILT]
         for file in files:
             path = os.path.relpath(os.path.join(where, file), ROOT)
             reader = {".cc": read_by_c, ".c": read_by_c, ".h": read_by_c, ".py": read_by_python,
-                      ".sh": read_by_shell, "": read_by_shell}.get(os.path.splitext(file)[1])
+                      ".rs": read_by_rust, ".go": read_by_go, ".jl": read_by_julia, ".sh": read_by_shell, "": read_by_shell}.get(os.path.splitext(file)[1])
             for name in reader(read(path)) if reader else ():
                 names.setdefault(name, path)
     return names

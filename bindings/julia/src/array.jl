@@ -107,8 +107,11 @@ function Base.wait(a::DeviceArray; timeout::Union{Real,Nothing}=nothing)
     return nothing
 end
 
-copy_options(flags::UInt32, timeout) =
-    Ref(CCopyOptions(UInt32(sizeof(CCopyOptions)), flags, C_NULL, C_NULL, C_NULL, nanoseconds(timeout, Int64(0))))
+# In options 0 nanoseconds are for ever: no time at all is the least there is.
+function copy_options(flags::UInt32, timeout)
+    timeout_ns = timeout === nothing ? Int64(0) : max(nanoseconds(timeout, Int64(0)), Int64(1))
+    return Ref(CCopyOptions(UInt32(sizeof(CCopyOptions)), flags, C_NULL, C_NULL, C_NULL, timeout_ns))
+end
 
 "A copy of an array on a device, complete on return. `timeout`: seconds that it may wait for the source."
 function copy_to(a::DeviceArray, to::Device; timeout::Union{Real,Nothing}=nothing)
