@@ -65,6 +65,13 @@ end
     @test_throws ArgumentError from_vector(["a", "b"])
 end
 
+@testset "no time to wait is not for ever" begin
+    nanoseconds(timeout) = ArrowDevice.copy_options(UInt32(0), timeout)[].timeout_ns
+    @test nanoseconds(nothing) == 0 # for ever, in options
+    @test nanoseconds(0) == 1
+    @test nanoseconds(1.5) == 1_500_000_000
+end
+
 @testset "what was forgotten is closed by the collector" begin
     to = ArrowDevice.find(last(NAMES))
     before = ArrowDevice.counters(to).buffers
