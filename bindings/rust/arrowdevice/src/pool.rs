@@ -5,7 +5,7 @@ use std::ptr::{NonNull, null_mut};
 
 use crate::call::{call, count, drop_without_panic, sized, without_panic};
 use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::{Error, MoveError, Result};
 use crate::sys;
 
 /// Memory of a device, kept for reuse and bounded. Every device has one already. Live buffers keep a pool after it has
@@ -164,19 +164,23 @@ pub struct PoolStats {
 
 impl Pool {
     /// A pool of a device's memory.
-    pub fn new(device: Device, options: PoolOptions) -> Result<Pool> {
-        let PoolOptions { keep, cap, allocator } = options;
+    pub fn new(device: Device, options: PoolOptions) -> Result<Pool, MoveError<PoolOptions>> {
         let mut raw = sys::arrowdevice_pool_options {
-            keep,
-            cap,
-            ..allocator
+            keep: options.keep,
+            cap: options.cap,
+            ..options
+                .allocator
                 .as_ref()
                 .map_or_else(|| sized!(arrowdevice_pool_options), |allocator| allocator.0)
         };
         let mut out = null_mut();
         // SAFETY: devices are always valid; the callbacks fit what `user` points to.
-        call(|error| unsafe { sys::arrowdevice_pool_create(device.as_ptr(), &raw mut raw, &raw mut out, error) })?;
-        std::mem::forget(allocator); // the pool destroys it
+        let made =
+            call(|error| unsafe { sys::arrowdevice_pool_create(device.as_ptr(), &raw mut raw, &raw mut out, error) });
+        if let Err(error) = made {
+            return Err(MoveError::new(error, options));
+        }
+        std::mem::forget(options.allocator); // the pool destroys it
         Ok(Pool(NonNull::new(out).expect("a success comes with a pool")))
     }
 

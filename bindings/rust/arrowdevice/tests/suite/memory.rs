@@ -6,7 +6,8 @@ use std::sync::Mutex;
 
 use arrow_array::{Int32Array, UInt8Array};
 use arrowdevice::{
-    Allocator, Array, Buffer, CopyOptions, Device, Error, ErrorKind, LogLevel, Pool, PoolOptions, Queue, Sharing, sys,
+    Allocator, Array, Buffer, CopyOptions, Device, DeviceType, Error, ErrorKind, LogLevel, Pool, PoolOptions, Queue,
+    Sharing, sys,
 };
 
 use crate::counted::{Count, Dropped};
@@ -116,6 +117,39 @@ fn an_allocator_that_no_pool_took_is_dropped() {
 }
 
 #[test]
+fn an_allocator_comes_back_from_a_pool_that_is_refused() {
+    let context = Box::new(0_u8); // what tells this context from others
+    let native = sys::arrowdevice_native_device {
+        struct_size: size_of::<sys::arrowdevice_native_device>() as u32,
+        context: (&raw const *context).cast_mut().cast(),
+        ..Default::default()
+    };
+    // SAFETY: all that the simulated device wants of a context.
+    let retired = unsafe { Device::adopt(DeviceType::EXT_DEV, 0, &native) }.unwrap();
+    retired.retire(None).unwrap();
+
+    let dropped = Count::default();
+    let allocator = Counting::new(&dropped, None);
+    let live = allocator.live.clone();
+    let options = PoolOptions::new().keep(0).allocator(allocator);
+    let refused = Pool::new(retired, options).unwrap_err();
+    assert_eq!(refused.error().kind(), ErrorKind::NoDevice);
+    assert_eq!(dropped.get(), 0);
+
+    let cpu = Device::cpu().unwrap();
+    let pool = Pool::new(cpu, refused.into_value()).unwrap();
+    drop(Buffer::new(cpu, 100, Some(&pool), None).unwrap());
+    assert_eq!((live.get(), dropped.get()), (1, 0));
+    drop(pool);
+    assert_eq!(dropped.get(), 1);
+
+    let options = PoolOptions::new().allocator(Counting::new(&dropped, None));
+    let refused = Pool::new(retired, options).unwrap_err();
+    assert_eq!(Error::from(refused).kind(), ErrorKind::NoDevice); // and the allocator goes with the options
+    assert_eq!(dropped.get(), 2);
+}
+
+#[test]
 fn pools_count_keep_and_are_bounded() {
     for device in tested() {
         let pool = Pool::new(device, PoolOptions::new().cap(1 << 20)).unwrap();
@@ -221,9 +255,15 @@ fn the_log_reaches_the_program_and_a_panic_in_its_handler_nobody() {
     let to = lines.clone();
     arrowdevice::set_log_handler(move |level, line| to.lock().unwrap().push((level, line.to_string())));
     mistake();
-    arrowdevice::set_log_handler(|_, _| panic!("the handler's own"));
+    let called = Count::default();
+    let panicking = called.clone();
+    arrowdevice::set_log_handler(move |_, _| {
+        panicking.add();
+        panic!("the handler's own");
+    });
     mistake();
     arrowdevice::reset_log_handler();
+    assert!(called.get() >= 1);
     let lines = lines.lock().unwrap();
     assert!(
         lines
