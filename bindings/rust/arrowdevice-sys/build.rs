@@ -33,7 +33,7 @@ fn link_in(folder: &Path) {
     let folder = folder.canonicalize().unwrap_or_else(|error| {
         fail(&format!("{LIB_DIR}={}: {error}.", folder.display()));
     });
-    let names = ["libarrowdevice.so", "libarrowdevice.dylib", "libarrowdevice.a"];
+    let names = ["libarrowdevice.so", "libarrowdevice.dylib"];
     if !names.iter().any(|name| folder.join(name).exists()) {
         fail(&format!(
             "{LIB_DIR}={}: there is no libarrowdevice.so in it.",
