@@ -15,12 +15,12 @@ use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema, SchemaRef};
 
 use crate::array::Array;
-use crate::call::text_or_none;
+use crate::device::Device;
 use crate::device_type::DeviceType;
 use crate::error::{Error, MoveError, Result};
 use crate::options::{CopyOptions, StreamOptions};
 use crate::schema::Schema;
-use crate::stream::Stream;
+use crate::stream::{Canceller, Stream};
 use crate::sys;
 
 const _: () = assert!(size_of::<FFI_ArrowArray>() == size_of::<sys::ArrowArray>());
@@ -260,18 +260,16 @@ impl Stream {
 
     /// A reader of its batches, which are copied to the CPU on a thread of the stream, ahead of the reader.
     pub fn into_reader(mut self, options: StreamOptions<'_>) -> Result<RecordBatches, MoveError<Stream>> {
-        let schemas = self
-            .schema()
-            .cloned()
-            .and_then(|schema| Ok((schema.to_arrow_schema()?, schema)));
-        let (arrow_schema, schema) = match schemas {
-            Ok(schemas) => schemas,
+        let found = self.schema().cloned().and_then(|schema| {
+            let arrow_schema = schema.to_arrow_schema()?;
+            Ok((schema, arrow_schema, Device::cpu()?))
+        });
+        let (schema, arrow_schema, cpu) = match found {
+            Ok(found) => found,
             Err(error) => return Err(MoveError::new(error, self)),
         };
-        let raw = self.into_host(options)?;
         Ok(RecordBatches {
-            raw,
-            schema,
+            arrays: self.move_to(cpu, options)?.known(schema),
             arrow_schema: Arc::new(arrow_schema),
             ended: false,
         })
@@ -280,37 +278,25 @@ impl Stream {
 
 /// The batches of a device stream, on the CPU; see [`Stream::into_reader`].
 pub struct RecordBatches {
-    raw: sys::ArrowArrayStream,
-    schema: Schema,
+    arrays: Stream,
     arrow_schema: SchemaRef,
     ended: bool,
 }
 
-// SAFETY: a stream is used by one thread at a time, any thread. It is not `Sync`.
-unsafe impl Send for RecordBatches {}
-
 impl RecordBatches {
-    fn pull(&mut self) -> Result<Option<RecordBatch>> {
-        let get_next = self.raw.get_next.expect("a stream of the library has it");
-        let mut out = sys::ArrowArray::default();
-        // SAFETY: ours, by one thread at a time.
-        let errno = unsafe { get_next(&raw mut self.raw, &raw mut out) };
-        if errno != 0 {
-            return Err(Error::new(errno, self.last_error()));
-        }
-        if out.release.is_none() {
-            return Ok(None);
-        }
-        // SAFETY: one struct of C; a complete array of this schema, that nobody else releases.
-        let data = unsafe { arrow_array::ffi::from_ffi(as_the_other(out), self.schema.as_ffi()) }?;
-        batch_of(Arc::clone(&self.arrow_schema), data).map(Some)
+    /// Stops it from other threads.
+    pub fn canceller(&self) -> Canceller {
+        self.arrays.canceller()
     }
 
-    fn last_error(&mut self) -> String {
-        let get_last_error = self.raw.get_last_error.expect("a stream of the library has it");
-        // SAFETY: ours; the text is valid until the next call.
-        let text = unsafe { text_or_none(get_last_error(&raw mut self.raw)) };
-        text.unwrap_or_default().to_string_lossy().into_owned()
+    fn pull(&mut self) -> Result<Option<RecordBatch>> {
+        let Some(array) = self.arrays.next().transpose()? else {
+            return Ok(None);
+        };
+        let (raw, schema) = array.into_host(CopyOptions::new())?;
+        // SAFETY: one struct of C; a complete array of this schema, that nobody else releases.
+        let data = unsafe { arrow_array::ffi::from_ffi(as_the_other(raw), schema.as_ffi()) }?;
+        batch_of(Arc::clone(&self.arrow_schema), data).map(Some)
     }
 }
 
@@ -336,17 +322,8 @@ impl RecordBatchReader for RecordBatches {
     }
 }
 
-impl Drop for RecordBatches {
-    fn drop(&mut self) {
-        if let Some(release) = self.raw.release {
-            // SAFETY: ours, and not used again.
-            unsafe { release(&raw mut self.raw) }
-        }
-    }
-}
-
 impl fmt::Debug for RecordBatches {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "RecordBatches({:?})", self.schema)
+        write!(formatter, "RecordBatches({:?})", self.arrow_schema)
     }
 }

@@ -208,7 +208,8 @@ impl<'a> StreamOptions<'a> {
         self
     }
 
-    /// A queue that is the stream's own from here.
+    /// A queue that is the stream's own from here, and is dropped after it. If the stream is not made, the queue is dropped
+    /// with these options, which hands a wrapped one back to the application.
     #[must_use]
     pub fn queue(mut self, queue: Queue) -> StreamOptions<'a> {
         self.queue = Some(queue);
@@ -227,6 +228,11 @@ impl<'a> StreamOptions<'a> {
     pub fn timeout(mut self, timeout: Duration) -> StreamOptions<'a> {
         self.timeout = Some(timeout);
         self
+    }
+
+    /// For the stream that was made with these options, which uses it from now on.
+    pub(crate) fn take_queue(&mut self) -> Option<Queue> {
+        self.queue.take()
     }
 
     /// Valid as long as what it borrows and owns.

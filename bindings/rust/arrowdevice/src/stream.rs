@@ -12,6 +12,7 @@ use crate::device_type::DeviceType;
 use crate::error::{Error, MoveError, Result};
 use crate::options::StreamOptions;
 use crate::producer;
+use crate::queue::Queue;
 use crate::schema::Schema;
 use crate::sys;
 
@@ -23,6 +24,9 @@ pub struct Stream {
     schema: Option<Schema>,
     source: Option<Device>,
     ended: bool,
+    /// What it and the streams behind it were given. Dropped after the release: the library lets go of a wrapped queue when
+    /// that is dropped, and would go on without it.
+    queues: Vec<Queue>,
     /// Not `Sync`: the format knows no use of a stream by two threads.
     by_one_thread: PhantomData<Cell<()>>,
 }
@@ -54,7 +58,7 @@ impl Held {
     }
 }
 
-/// Stops a [`Stream`] from another thread.
+/// Stops a [`Stream`], or the reader that it became, from another thread.
 #[derive(Clone)]
 pub struct Canceller(Arc<Held>);
 
@@ -91,11 +95,15 @@ impl Stream {
             schema: None,
             source: None,
             ended: false,
+            queues: Vec::new(),
             by_one_thread: PhantomData,
         }
     }
 
-    /// Gives the struct up; the caller releases it.
+    /// Gives the struct up; the caller releases it, and no [`Canceller`] reaches it any more.
+    ///
+    /// Queues that it was given by [`StreamOptions::queue`] end here: the stream goes on on a queue of the library in place
+    /// of a wrapped one, which the application has back.
     pub fn into_raw(self) -> sys::ArrowDeviceArrayStream {
         let mut released = self.held.lock();
         *released = true;
@@ -204,7 +212,7 @@ impl Stream {
 
     /// A stream whose batches are moved to a device while they flow: shared where the device can use the memory, copied
     /// where not, several at a time. They may come before their data does; see [`Array::wait`].
-    pub fn move_to(self, to: Device, options: StreamOptions<'_>) -> Result<Stream, MoveError<Stream>> {
+    pub fn move_to(mut self, to: Device, mut options: StreamOptions<'_>) -> Result<Stream, MoveError<Stream>> {
         let mut out = sys::ArrowDeviceArrayStream::default();
         let raw_options = options.raw(self.source);
         let taken = self.hand_over(|raw, error| {
@@ -212,13 +220,21 @@ impl Stream {
             unsafe { sys::arrowdevice_stream_move_to(raw, to.as_ptr(), &raw const raw_options, &raw mut out, error) }
         });
         match taken {
-            // SAFETY: made just now.
-            Ok(()) => Ok(unsafe { Stream::from_raw(out) }.on(to.unless_found_by_pair())),
+            Ok(()) => {
+                let mut queues = std::mem::take(&mut self.queues);
+                queues.extend(options.take_queue());
+                // SAFETY: made just now.
+                let moved = unsafe { Stream::from_raw(out) };
+                Ok(moved.on(to.unless_found_by_pair()).with_queues(queues))
+            }
             Err(error) => Err(MoveError::new(error, self)),
         }
     }
 
-    /// As a C stream, whose batches are complete on the CPU when it hands them out. The caller releases it.
+    /// As a C stream, whose batches are complete on the CPU when it hands them out. The caller releases it; there is no
+    /// way to cancel it.
+    ///
+    /// Queues end here as in [`into_raw`](Stream::into_raw), that of `options` too. `into_reader` keeps them.
     pub fn into_host(self, options: StreamOptions<'_>) -> Result<sys::ArrowArrayStream, MoveError<Stream>> {
         let mut out = sys::ArrowArrayStream::default();
         let raw_options = options.raw(self.source);
@@ -257,13 +273,18 @@ impl Stream {
         Ok(())
     }
 
-    fn known(mut self, schema: Schema) -> Stream {
+    pub(crate) fn known(mut self, schema: Schema) -> Stream {
         self.schema = Some(schema);
         self
     }
 
     fn on(mut self, source: Option<Device>) -> Stream {
         self.source = source;
+        self
+    }
+
+    fn with_queues(mut self, queues: Vec<Queue>) -> Stream {
+        self.queues = queues;
         self
     }
 

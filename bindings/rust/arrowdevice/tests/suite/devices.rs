@@ -138,7 +138,12 @@ fn arrays_in_an_applications_own_context_are_found_there() {
 
     let stream = Stream::from_arrays(&schema, vec![there, part], DeviceType::EXT_DEV).unwrap();
     let moved = stream
-        .move_to(adopted, StreamOptions::new().sharing(Sharing::Refused))
+        .move_to(
+            adopted,
+            StreamOptions::new()
+                .sharing(Sharing::Refused)
+                .queue(Queue::new(adopted).unwrap()), // which ends with the stream, or the device could not be retired
+        )
         .unwrap();
     let arrays: Vec<Array> = moved.collect::<Result<_, _>>().unwrap();
     assert!(arrays.iter().all(|array| array.device().unwrap() == adopted));

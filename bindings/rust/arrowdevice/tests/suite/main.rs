@@ -12,3 +12,4 @@ mod trips;
 mod types;
 mod views;
 mod waits;
+mod wrapped_queues;

@@ -221,6 +221,22 @@ fn a_stream_is_cancelled_while_its_consumer_waits() {
 }
 
 #[test]
+fn a_reader_is_cancelled_while_its_consumer_waits() {
+    let (stream, is_asked, give) = waiting();
+    let mut reader = stream.into_reader(StreamOptions::new().read_ahead(true)).unwrap();
+    let canceller = reader.canceller();
+    let consumer = thread::spawn(move || (reader.next(), reader.next().is_none()));
+    is_asked.recv().unwrap(); // the thread of the stream is in the producer
+    canceller.cancel().unwrap();
+    let (item, has_ended) = consumer.join().unwrap();
+    assert_eq!(Error::from(item.unwrap().unwrap_err()).kind(), ErrorKind::Canceled);
+    assert!(has_ended);
+    drop(give);
+    let error = canceller.cancel().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput, "the reader is gone: {error}");
+}
+
+#[test]
 fn only_streams_of_the_library_are_cancelled_and_only_by_who_holds_them() {
     let (stream, _is_asked, _give) = waiting();
     let foreign = stream.canceller();

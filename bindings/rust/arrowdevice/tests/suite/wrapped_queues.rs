@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How long streams use an application's own queue: the library gives it back when the `Queue` that wraps it is dropped.
+
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex};
+
+use arrowdevice::{
+    Allocator, Array, Device, DeviceType, Error, ErrorKind, Pool, PoolOptions, Queue, Result, Schema, Stream,
+    StreamOptions,
+};
+
+use crate::devices::device;
+use crate::types::numbers;
+
+/// Sees on which queue memory is wanted, and has none.
+struct Asked(Arc<Mutex<Vec<usize>>>);
+
+// SAFETY: it gives no memory.
+unsafe impl Allocator for Asked {
+    fn allocate(&self, _: usize, _: usize, native_queue: *mut c_void) -> Result<NonNull<c_void>> {
+        self.0.lock().unwrap().push(native_queue.addr());
+        Err(Error::new(libc::ENOMEM, "none"))
+    }
+
+    unsafe fn deallocate(&self, _: NonNull<c_void>, _: usize, _: *mut c_void) {
+        unreachable!("nothing was allocated");
+    }
+}
+
+/// Whether the stream still used the application's queue when `next` asked for its first array, which fails.
+fn uses_the_applications_queue(next: impl FnOnce(Stream) -> Error) -> bool {
+    let device = device("ext_dev:0");
+    let application = Queue::new(device).unwrap();
+    let native = application.native().unwrap();
+    // SAFETY: `next` drops it, and the application's own lives until the end.
+    let wrapped = unsafe { Queue::wrap(device, &native) }.unwrap();
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let pool = Pool::new(device, PoolOptions::new().allocator(Asked(asked.clone()))).unwrap();
+
+    let batch = numbers(0..1000);
+    let schema = Schema::try_from(batch.schema_ref().as_ref()).unwrap();
+    let stream = Stream::from_arrays(&schema, vec![Array::try_from(&batch).unwrap()], DeviceType::CPU).unwrap();
+    let options = StreamOptions::new().queue(wrapped).pool(&pool);
+    let error = next(stream.move_to(device, options).unwrap());
+    assert_eq!(error.kind(), ErrorKind::OutOfMemory, "{error}");
+    let asked = asked.lock().unwrap();
+    assert!(!asked.is_empty());
+    asked.contains(&native.queue.addr())
+}
+
+fn first_error(mut stream: Stream) -> Error {
+    stream.next().unwrap().unwrap_err()
+}
+
+#[test]
+fn a_stream_uses_it_as_long_as_it_lives() {
+    assert!(uses_the_applications_queue(first_error));
+}
+
+#[test]
+fn a_stream_behind_another_and_one_behind_a_reader_use_it_too() {
+    assert!(uses_the_applications_queue(|stream| {
+        let back = stream.move_to(Device::cpu().unwrap(), StreamOptions::new()).unwrap();
+        first_error(back.move_to(device("ext_dev:1"), StreamOptions::new()).unwrap())
+    }));
+    assert!(uses_the_applications_queue(|stream| {
+        let mut reader = stream.into_reader(StreamOptions::new()).unwrap();
+        reader.next().unwrap().unwrap_err().into()
+    }));
+}
+
+#[test]
+fn a_stream_that_was_given_out_goes_on_without_it() {
+    assert!(!uses_the_applications_queue(|stream| {
+        // SAFETY: given up just now.
+        first_error(unsafe { Stream::from_raw(stream.into_raw()) })
+    }));
+    assert!(!uses_the_applications_queue(|stream| {
+        let raw = stream.into_host(StreamOptions::new()).unwrap();
+        // SAFETY: given out just now.
+        first_error(unsafe { Stream::from_host(raw) }.unwrap())
+    }));
+}
+
+#[test]
+fn a_stream_that_is_refused_has_what_it_was_given_before() {
+    assert!(uses_the_applications_queue(|stream| {
+        let foreign = || StreamOptions::new().queue(Queue::new(device("opencl:0")).unwrap());
+        let refused = stream.move_to(device("vulkan:0"), foreign()).unwrap_err();
+        assert_eq!(refused.error().kind(), ErrorKind::InvalidInput);
+        let refused = refused.into_value().into_reader(foreign()).unwrap_err();
+        first_error(refused.into_value())
+    }));
+}
