@@ -163,7 +163,7 @@ pub struct PoolStats {
 }
 
 impl Pool {
-    /// A pool of a device's memory.
+    /// A pool of a device's memory. When it fails, the options come back, with the allocator.
     pub fn new(device: Device, options: PoolOptions) -> Result<Pool, MoveError<PoolOptions>> {
         let mut raw = sys::arrowdevice_pool_options {
             keep: options.keep,

@@ -58,15 +58,16 @@ impl Held {
     }
 }
 
-/// Stops a [`Stream`], or the reader that it became, from another thread.
+/// Stops a [`Stream`], or a reader of one, from another thread.
 #[derive(Clone)]
 pub struct Canceller(Arc<Held>);
 
 impl Canceller {
     /// Stops the stream: from then on it answers `Canceled`, also on a thread that waits in it. Does not block.
     ///
-    /// `InvalidInput` for a stream that is over or was handed over, and for one that the library has not made; only
-    /// [`Stream::move_to`] and its kin make such.
+    /// `InvalidInput` for a stream that was dropped or handed over, and for one that the library has not made; only
+    /// [`Stream::move_to`] and its kin make such. What it was handed over to, a further stream or a reader, has a canceller
+    /// of its own.
     pub fn cancel(&self) -> Result<()> {
         let released = self.0.lock();
         if *released {

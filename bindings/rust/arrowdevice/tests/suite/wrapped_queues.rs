@@ -33,7 +33,7 @@ fn uses_the_applications_queue(next: impl FnOnce(Stream) -> Error) -> bool {
     let device = device("ext_dev:0");
     let application = Queue::new(device).unwrap();
     let native = application.native().unwrap();
-    // SAFETY: `next` drops it, and the application's own lives until the end.
+    // SAFETY: `next` drops it, before the application's own.
     let wrapped = unsafe { Queue::wrap(device, &native) }.unwrap();
     let asked = Arc::new(Mutex::new(Vec::new()));
     let pool = Pool::new(device, PoolOptions::new().allocator(Asked(asked.clone()))).unwrap();
@@ -87,7 +87,7 @@ fn a_stream_that_was_given_out_goes_on_without_it() {
 fn a_stream_that_is_refused_has_what_it_was_given_before() {
     assert!(uses_the_applications_queue(|stream| {
         let foreign = || StreamOptions::new().queue(Queue::new(device("opencl:0")).unwrap());
-        let refused = stream.move_to(device("vulkan:0"), foreign()).unwrap_err();
+        let refused = stream.move_to(device("ext_dev:1"), foreign()).unwrap_err();
         assert_eq!(refused.error().kind(), ErrorKind::InvalidInput);
         let refused = refused.into_value().into_reader(foreign()).unwrap_err();
         first_error(refused.into_value())
