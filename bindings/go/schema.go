@@ -53,6 +53,39 @@ func (s *schema) copyTo(out *C.struct_ArrowSchema) error {
 	return result("schema_copy", C.arrowdevice_schema_copy(s.c, out, &e), &e)
 }
 
+// differsFrom says where the layout of this type is another than the wanted one's; empty: nowhere. Names, metadata and
+// flags may differ.
+func (s *schema) differsFrom(wanted *schema) string {
+	return difference("it", "column ", s.c, wanted.c)
+}
+
+// difference compares two types at a place; `below` is what the numbers of their children are put behind.
+func difference(place, below string, got, wanted *C.struct_ArrowSchema) string {
+	if format, other := C.GoString(got.format), C.GoString(wanted.format); format != other {
+		return fmt.Sprintf("%s is of format %q, not %q", place, format, other)
+	}
+	if got.n_children != wanted.n_children {
+		return fmt.Sprintf("%s has %d children, not %d", place, got.n_children, wanted.n_children)
+	}
+	if (got.dictionary == nil) != (wanted.dictionary == nil) {
+		return place + " has a dictionary on one side only"
+	}
+	if got.dictionary != nil {
+		values := "the dictionary of " + place
+		if different := difference(values, values+", child ", got.dictionary, wanted.dictionary); different != "" {
+			return different
+		}
+	}
+	others := unsafe.Slice(wanted.children, wanted.n_children)
+	for i, child := range unsafe.Slice(got.children, got.n_children) {
+		name := fmt.Sprintf("%s%d", below, i)
+		if different := difference(name, name+".", child, others[i]); different != "" {
+			return different
+		}
+	}
+	return ""
+}
+
 // asField is the type as arrow-go has it.
 func (s *schema) asField() (arrow.Field, error) {
 	s.import_.Do(func() {

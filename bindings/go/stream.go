@@ -8,6 +8,7 @@ import "C"
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"iter"
 	"sync"
@@ -76,8 +77,9 @@ type StreamOptions struct {
 	Timeout   time.Duration // of every wait before a submission; 0: for ever
 }
 
-// NewStream makes a stream of arrays on devices of one type, in their order. The arrays are released by this on success;
-// on failure they are as they were.
+// NewStream makes a stream of arrays on devices of one type, in their order. Each must be of the stream's type: EINVAL,
+// and the message names the array and the column. The arrays are released by this on success; on failure they are as
+// they were.
 func NewStream(deviceType DeviceType, schema *arrow.Schema, arrays ...*Array) (*Stream, error) {
 	const function = "stream_from_arrays"
 	if schema == nil {
@@ -107,9 +109,15 @@ func NewStream(deviceType DeviceType, schema *arrow.Schema, arrays ...*Array) (*
 		if err != nil {
 			return nil, err
 		}
-		C.arrowdevice_array_move(owned.c, &moved[i])
+		different := owned.schema.differsFrom(type_)
+		if different == "" {
+			C.arrowdevice_array_move(owned.c, &moved[i])
+		}
 		leave()
 		shared.Release()
+		if different != "" {
+			return nil, newError(function, int(syscall.EINVAL), fmt.Sprintf("array %d: %s", i, different))
+		}
 	}
 	out := newStream()
 	var e C.struct_arrowdevice_error

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -402,5 +403,179 @@ func TestOtherLibrariesExchangeStructs(t *testing.T) {
 	}
 	if n != len(want) {
 		t.Errorf("%d batches", n)
+	}
+}
+
+func recordOf(t testing.TB, type_ arrow.DataType, values string) arrow.RecordBatch {
+	t.Helper()
+	column := sample{type_, values}.make(t, memory.NewGoAllocator())
+	defer column.Release()
+	schema := arrow.NewSchema([]arrow.Field{{Name: "value", Type: type_, Nullable: true}}, nil)
+	batch := array.NewRecordBatch(schema, []arrow.Array{column}, int64(column.Len()))
+	t.Cleanup(batch.Release)
+	return batch
+}
+
+func TestAStreamOfArraysRefusesThoseOfAnotherType(t *testing.T) {
+	inner := func(type_ arrow.DataType) arrow.DataType {
+		return arrow.StructOf(arrow.Field{Name: "x", Type: arrow.ListOf(type_), Nullable: true})
+	}
+	dictionary := func(values arrow.DataType) arrow.DataType {
+		return &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: values}
+	}
+	for name, types := range map[string]struct {
+		wanted, got   arrow.DataType
+		values, place string
+	}{
+		"narrower":   {arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int32, `[1, 2]`, `column 0 is of format "i", not "l"`},
+		"deeper":     {inner(arrow.PrimitiveTypes.Int64), inner(arrow.PrimitiveTypes.Int8), `[{"x": [1]}]`, `column 0.0.0 is of format "c", not "l"`},
+		"children":   {arrow.StructOf(), inner(arrow.PrimitiveTypes.Int8), `[{"x": [1]}]`, `column 0 has 1 children, not 0`},
+		"dictionary": {arrow.PrimitiveTypes.Int8, dictionary(arrow.BinaryTypes.String), `["a"]`, `column 0 has a dictionary`},
+		"values": {dictionary(arrow.BinaryTypes.LargeString), dictionary(arrow.BinaryTypes.String), `["a"]`,
+			`the dictionary of column 0 is of format "u", not "U"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			schema := arrow.NewSchema([]arrow.Field{{Name: "value", Type: types.wanted, Nullable: true}}, nil)
+			made, err := arrowdevice.FromRecordBatch(recordOf(t, types.got, types.values))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer made.Release()
+			stream, err := arrowdevice.NewStream(arrowdevice.CPU, schema, made)
+			if !errors.Is(err, syscall.EINVAL) || !strings.Contains(err.Error(), "array 0: "+types.place) {
+				stream.Release()
+				t.Fatalf("it was taken: %v", err)
+			}
+			if made.Len() == 0 {
+				t.Error("the array was lost")
+			}
+		})
+	}
+}
+
+// changing is a reader whose record batches are not all of the type that it says.
+type changing struct {
+	array.RecordReader
+	other   arrow.RecordBatch
+	current arrow.RecordBatch
+}
+
+func (r *changing) Next() bool {
+	if r.current != nil {
+		r.current = r.other
+		return true
+	}
+	more := r.RecordReader.Next()
+	r.current = r.RecordReader.RecordBatch()
+	return more
+}
+
+func (r *changing) RecordBatch() arrow.RecordBatch { return r.current }
+
+func TestAStreamFailsWhereItsReaderChangesTheType(t *testing.T) {
+	ctx := context.Background()
+	wanted := recordOf(t, arrow.PrimitiveTypes.Int64, `[1, 2]`)
+	two := wanted.Column(0)
+	wider := array.NewRecordBatch(arrow.NewSchema(append(wanted.Schema().Fields(), wanted.Schema().Field(0)), nil), []arrow.Array{two, two}, 2)
+	defer wider.Release()
+	for name, other := range map[string]struct {
+		batch arrow.RecordBatch
+		place string
+	}{
+		"type":    {recordOf(t, arrow.PrimitiveTypes.Int32, `[1, 2]`), `column 0 is of int32, not int64`},
+		"columns": {wider, "2 columns, not 1"},
+		"none":    {nil, "no record batch"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stream := fromReader(t, &changing{RecordReader: readerOf(t, []arrow.RecordBatch{wanted}), other: other.batch})
+			first, err := stream.Next(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first.Release()
+			for range 2 {
+				if _, err := stream.Next(ctx); !errors.Is(err, syscall.EINVAL) || !strings.Contains(err.Error(), other.place) {
+					t.Errorf("it was taken: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// panicking is a reader with a bug in one of its methods.
+type panicking struct {
+	array.RecordReader
+	in string
+}
+
+func (r *panicking) bug(method string) {
+	if r.in == method {
+		panic("a bug in " + method)
+	}
+}
+
+func (r *panicking) Schema() *arrow.Schema {
+	r.bug("Schema")
+	return r.RecordReader.Schema()
+}
+
+func (r *panicking) Next() bool {
+	r.bug("Next")
+	return r.RecordReader.Next()
+}
+
+func (r *panicking) RecordBatch() arrow.RecordBatch {
+	r.bug("RecordBatch")
+	return r.RecordReader.RecordBatch()
+}
+
+func (r *panicking) Err() error {
+	r.bug("Err")
+	return r.RecordReader.Err()
+}
+
+func (r *panicking) Release() {
+	r.RecordReader.Release()
+	r.bug("Release")
+}
+
+func TestAReaderThatPanicsFailsTheStream(t *testing.T) {
+	ctx := context.Background()
+	for _, method := range []string{"Schema", "Next", "RecordBatch", "Err", "Release"} {
+		for name, ahead := range map[string]bool{"pulled": false, "read ahead": true} {
+			t.Run(method+" "+name, func(t *testing.T) {
+				source := &panicking{RecordReader: readerOf(t, batches(t, checked(t), 1)), in: method}
+				stream, err := arrowdevice.FromReader(source)
+				source.RecordReader.Release()
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer stream.Release()
+				there, err := stream.MoveTo(device(t, "ext_dev:0"), &arrowdevice.StreamOptions{ReadAhead: ahead})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer there.Release()
+				n := 0
+				for one, last := range there.All(ctx) {
+					if err = last; err == nil {
+						one.Release()
+						n++
+					}
+				}
+				if method == "Release" {
+					if err != nil || n != 1 {
+						t.Errorf("%d batches, %v", n, err)
+					}
+					return
+				}
+				for range 2 {
+					if !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), "the reader panicked: a bug in "+method) {
+						t.Errorf("%v", err)
+					}
+					_, err = there.Next(ctx)
+				}
+			})
+		}
 	}
 }
