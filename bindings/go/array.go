@@ -60,7 +60,7 @@ func (a *Array) handle() *handle[arrayResource] {
 func (a *Array) Release() { a.handle().release() }
 
 // ReleaseAfter releases the array once the queue's work so far is done: for a program's own work on the device. It
-// returns at once. On failure the array is as it was.
+// returns at once; EBUSY while another goroutine uses the queue. On failure the array is as it was.
 func (a *Array) ReleaseAfter(queue *Queue) error {
 	const function = "array_release_after"
 	owned, leave, err := a.handle().change(function)
@@ -68,7 +68,7 @@ func (a *Array) ReleaseAfter(queue *Queue) error {
 		return err
 	}
 	defer leave()
-	lane, leaveQueue, err := queue.handle().change(function)
+	lane, leaveQueue, err := queue.handle().take(function)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (a *Array) Ready() (bool, error) {
 func (a *Array) Wait(ctx context.Context) error {
 	const function = "array_wait"
 	return waitInSlices(ctx, function, func(timeout C.int64_t, e *C.struct_arrowdevice_error) (C.int, error) {
-		owned, leave, err := a.handle().share(function)
+		owned, leave, err := a.handle().shareWithin(ctx, function)
 		if err != nil {
 			return 0, err
 		}
@@ -151,8 +151,11 @@ func (a *Array) Wait(ctx context.Context) error {
 }
 
 // Share makes a second owner of the same memory.
-func (a *Array) Share() (*Array, error) {
-	owned, leave, err := a.handle().change("array_share")
+func (a *Array) Share() (*Array, error) { return a.shareWithin(context.Background(), "array_share") }
+
+// shareWithin is Share for as long as the context lasts, as a part of another function.
+func (a *Array) shareWithin(ctx context.Context, function string) (*Array, error) {
+	owned, leave, err := a.handle().changeWithin(ctx, function)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +163,7 @@ func (a *Array) Share() (*Array, error) {
 	out := newArray(owned.schema.retain())
 	var e C.struct_arrowdevice_error
 	code := C.arrowdevice_array_share(owned.c, out.c, &e)
-	return out.filled("array_share", code, &e)
+	return out.filled(function, code, &e)
 }
 
 // Slice makes an owner of some rows of the same memory. It copies nothing.
@@ -210,13 +213,22 @@ const (
 // structure it waits for the array, and reads its data back.
 func (a *Array) Validate(ctx context.Context, level Level) error {
 	const function = "array_validate"
-	if level > Structure {
-		if err := a.Wait(ctx); err != nil {
-			return err
-		}
+	if err := contextError(ctx, function); err != nil {
+		return err
 	}
-	_, err := interruptible(ctx, function, func() (struct{}, error) {
-		owned, leave, err := a.handle().share(function)
+	if err := a.validateStructure(ctx); err != nil || level == Structure {
+		return err
+	}
+	if err := a.Wait(ctx); err != nil {
+		return err
+	}
+	validated, err := a.shareWithin(ctx, function) // the array itself stays free for others
+	if err != nil {
+		return err
+	}
+	defer validated.Release()
+	_, err = interruptible(ctx, function, func() (struct{}, error) {
+		owned, leave, err := validated.handle().share(function)
 		if err != nil {
 			return struct{}{}, err
 		}
@@ -224,6 +236,15 @@ func (a *Array) Validate(ctx context.Context, level Level) error {
 		return struct{}{}, owned.validate(level)
 	}, func(struct{}) {})
 	return err
+}
+
+func (a *Array) validateStructure(ctx context.Context) error {
+	owned, leave, err := a.handle().shareWithin(ctx, "array_validate")
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return owned.validate(Structure)
 }
 
 func (a arrayResource) validate(level Level) error {

@@ -96,13 +96,20 @@ func (a *Array) arrive(ctx context.Context, to Device, options *CopyOptions, fla
 		}
 		flags |= C.ARROWDEVICE_COPY_ASYNC
 	}
-	moved, err := a.Share()
+	if err := contextError(ctx, function); err != nil {
+		return nil, err
+	}
+	moved, err := a.shareWithin(ctx, function)
 	if err != nil {
 		return nil, err
 	}
 	defer moved.Release()
+	var lanes CopyOptions // the caller may change its own when the context has ended the call
+	if options != nil {
+		lanes = *options
+	}
 	arrived, err := interruptible(ctx, function, func() (*Array, error) {
-		return moved.moveTo(to, options, flags, timeoutOf(ctx))
+		return moved.moveTo(ctx, to, lanes.Queue, lanes.Pool, flags)
 	}, (*Array).Release)
 	if err != nil {
 		return nil, err
@@ -116,34 +123,31 @@ func (a *Array) arrive(ctx context.Context, to Device, options *CopyOptions, fla
 	return arrived, nil
 }
 
-func (a *Array) moveTo(to Device, options *CopyOptions, flags C.uint32_t, timeout C.int64_t) (*Array, error) {
+func (a *Array) moveTo(ctx context.Context, to Device, queue *Queue, pool *Pool, flags C.uint32_t) (*Array, error) {
 	const function = "array_move_to"
-	c := C.struct_arrowdevice_copy_options{
-		struct_size: C.sizeof_struct_arrowdevice_copy_options,
-		flags:       flags,
-		timeout_ns:  timeout,
-	}
+	c := C.struct_arrowdevice_copy_options{struct_size: C.sizeof_struct_arrowdevice_copy_options, flags: flags}
 	owned, leave, err := a.handle().change(function)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	if options != nil && options.Queue != nil {
-		queue, leaveQueue, err := options.Queue.handle().change(function)
+	if queue != nil {
+		lane, leaveQueue, err := queue.handle().changeWithin(ctx, function)
 		if err != nil {
 			return nil, err
 		}
 		defer leaveQueue()
-		c.queue = queue.c
+		c.queue = lane.c
 	}
-	if options != nil && options.Pool != nil {
-		pool, leavePool, err := options.Pool.handle().share(function)
+	if pool != nil {
+		source, leavePool, err := pool.handle().shareWithin(ctx, function)
 		if err != nil {
 			return nil, err
 		}
 		defer leavePool()
-		c.pool = pool.c
+		c.pool = source.c
 	}
+	c.timeout_ns = timeoutOf(ctx)
 	out := newArray(owned.schema.retain())
 	var e C.struct_arrowdevice_error
 	code := C.arrowdevice_array_move_to(owned.c, owned.schema.c, to.c, &c, out.c, &e)

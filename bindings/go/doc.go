@@ -11,10 +11,11 @@
 //
 //   - Ownership. What a method hands over is released by it on success; on failure it is as it was, also where a context
 //     ended the call. Release may be called from any goroutine and more than once, returns at once, and never waits for a
-//     device. What was forgotten is released when the garbage collector finds it; which is late for memory that it does
-//     not see.
+//     device, but for that of a queue of [Device.WrapQueue]: it returns when no call uses the program's queue any more.
+//     What was forgotten is released when the garbage collector finds it; which is late for memory that it does not see.
 //   - Contexts. What may wait takes one, and comes back when it ends, with an [Error] that is context.DeadlineExceeded or
-//     context.Canceled to errors.Is. What was submitted by then is ended by the library, and its result is thrown away.
+//     context.Canceled to errors.Is, also while another call has what it needs. What was submitted by then is ended by
+//     the library, and its result is thrown away.
 //   - Errors. Each is an [Error]: an errno value for errors.Is, the backend, the vendor's own code, and a message.
 //   - Goroutines. Every method may be called from any of them, also on one value at once.
 //   - Memory. Buffers of arrow-go are pinned for as long as C has them, wherever they were allocated.

@@ -4,7 +4,10 @@ go 1.25.0
 
 toolchain go1.26.8
 
-require github.com/apache/arrow-go/v18 v18.8.0
+require (
+	github.com/apache/arrow-go/v18 v18.8.0
+	golang.org/x/sync v0.22.0
+)
 
 require (
 	github.com/goccy/go-json v0.10.6 // indirect

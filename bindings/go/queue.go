@@ -3,12 +3,26 @@
 package arrowdevice
 
 // #include <arrowdevice/arrowdevice.h>
+// #include <stdint.h>
+//
+// // Vendors have handles that are small numbers, which Go must not see where a pointer is expected.
+// static inline int wrap_queue(struct arrowdevice_device* device, uintptr_t native, uint32_t family,
+//                              struct arrowdevice_queue** out, struct arrowdevice_error* error) {
+//   struct arrowdevice_native_queue c = {sizeof c, family, (void*)native};
+//   return arrowdevice_queue_wrap(device, &c, out, error);
+// }
+//
+// static inline int native_queue(struct arrowdevice_queue* queue, uintptr_t* native, uint32_t* family,
+//                                struct arrowdevice_error* error) {
+//   struct arrowdevice_native_queue c = {sizeof c, 0, 0};
+//   int code = arrowdevice_queue_native(queue, &c, error);
+//   *native = (uintptr_t)c.queue;
+//   *family = c.family;
+//   return code;
+// }
 import "C"
 
-import (
-	"context"
-	"unsafe"
-)
+import "context"
 
 // Queue is an in-order lane of work on a device. Its methods may be called from any goroutine; one at a time gets to
 // the library.
@@ -23,8 +37,8 @@ func (q queueResource) free() { C.arrowdevice_queue_destroy(q.c) }
 // NativeQueue is a vendor's queue: `CUstream`, `hipStream_t`, `cl_command_queue`, a Vulkan queue, an immediate Level
 // Zero list.
 type NativeQueue struct {
-	Queue  unsafe.Pointer // nil: the vendor's default stream
-	Family uint32         // Vulkan: the queue's family
+	Queue  uintptr // the handle as a number, also one of CUDA's special streams; 0: the vendor's default stream
+	Family uint32  // Vulkan: the queue's family
 }
 
 // NewQueue makes a queue on the device.
@@ -37,41 +51,39 @@ func (d Device) NewQueue() (*Queue, error) {
 	return &Queue{newHandle("queue", queueResource{made})}, nil
 }
 
-// WrapQueue uses a program's own queue. It is borrowed: the program keeps it alive until Release, and releases it
-// itself; one that is forgotten is let go of whenever the garbage collector finds it.
+// WrapQueue uses a program's own queue. It is borrowed: the program keeps it alive until Release has returned, which
+// waits for whoever still uses it, and releases it itself; one that is forgotten is let go of whenever the garbage
+// collector finds it.
 func (d Device) WrapQueue(native NativeQueue) (*Queue, error) {
-	c := C.struct_arrowdevice_native_queue{
-		struct_size: C.sizeof_struct_arrowdevice_native_queue,
-		family:      C.uint32_t(native.Family),
-		queue:       native.Queue,
-	}
 	var wrapped *C.struct_arrowdevice_queue
 	var e C.struct_arrowdevice_error
-	if code := C.arrowdevice_queue_wrap(d.c, &c, &wrapped, &e); code != 0 {
+	if code := C.wrap_queue(d.c, C.uintptr_t(native.Queue), C.uint32_t(native.Family), &wrapped, &e); code != 0 {
 		return nil, result("queue_wrap", code, &e)
 	}
-	return &Queue{newHandle("queue", queueResource{wrapped})}, nil
+	return &Queue{newBorrowing("queue", queueResource{wrapped})}, nil
 }
 
-// Native is the vendor's handle behind the queue, valid until Release.
+// Native is the vendor's handle behind the queue, valid until Release. EBUSY while another goroutine uses the queue.
 func (q *Queue) Native() (NativeQueue, error) {
-	queue, leave, err := q.handle().change("queue_native")
+	queue, leave, err := q.handle().take("queue_native")
 	if err != nil {
 		return NativeQueue{}, err
 	}
 	defer leave()
-	var native C.struct_arrowdevice_native_queue
-	native.struct_size = C.sizeof_struct_arrowdevice_native_queue
+	var native C.uintptr_t
+	var family C.uint32_t
 	var e C.struct_arrowdevice_error
-	code := C.arrowdevice_queue_native(queue.c, &native, &e)
-	return NativeQueue{native.queue, uint32(native.family)}, result("queue_native", code, &e)
+	if code := C.native_queue(queue.c, &native, &family, &e); code != 0 {
+		return NativeQueue{}, result("queue_native", code, &e)
+	}
+	return NativeQueue{uintptr(native), uint32(family)}, nil
 }
 
 // Finish waits until all work that was queued so far is done.
 func (q *Queue) Finish(ctx context.Context) error {
 	const function = "queue_finish"
 	return waitInSlices(ctx, function, func(timeout C.int64_t, e *C.struct_arrowdevice_error) (C.int, error) {
-		queue, leave, err := q.handle().change(function)
+		queue, leave, err := q.handle().changeWithin(ctx, function)
 		if err != nil {
 			return 0, err
 		}
@@ -81,16 +93,24 @@ func (q *Queue) Finish(ctx context.Context) error {
 }
 
 // WaitFor makes the queue wait for an array's event: work queued later runs after it. Where the queue's device cannot
-// wait for such an event, the CPU waits.
+// wait for such an event, the CPU waits: a call that its context ended goes on to use the queue until that wait is over.
 func (q *Queue) WaitFor(ctx context.Context, array *Array) error {
 	const function = "array_wait_on"
-	_, err := interruptible(ctx, function, func() (struct{}, error) {
-		a, leaveArray, err := array.handle().share(function)
+	if err := contextError(ctx, function); err != nil {
+		return err
+	}
+	waited, err := array.shareWithin(ctx, function) // the array itself stays free for others
+	if err != nil {
+		return err
+	}
+	defer waited.Release()
+	_, err = interruptible(ctx, function, func() (struct{}, error) {
+		a, leaveArray, err := waited.handle().share(function)
 		if err != nil {
 			return struct{}{}, err
 		}
 		defer leaveArray()
-		queue, leave, err := q.handle().change(function)
+		queue, leave, err := q.handle().changeWithin(ctx, function)
 		if err != nil {
 			return struct{}{}, err
 		}
@@ -101,7 +121,9 @@ func (q *Queue) WaitFor(ctx context.Context, array *Array) error {
 	return err
 }
 
-// Release lets the queue go. It returns at once; work in flight goes on.
+// Release lets the queue go. It returns at once, and work in flight goes on. Of a queue of WrapQueue it returns when the
+// library has let go of the program's, also in calls that go on on other goroutines, those that their contexts ended
+// among them.
 func (q *Queue) Release() { q.handle().release() }
 
 func (q *Queue) handle() *handle[queueResource] {

@@ -227,7 +227,7 @@ func (s *Stream) All(ctx context.Context) iter.Seq2[*Array, error] {
 
 // MoveTo makes a stream whose batches move to a device while they flow. Batches are handed out with their event pending:
 // Array.Wait waits for it. The stream is released by this on success; on failure it is as it was. EBUSY while another
-// goroutine uses the stream.
+// goroutine uses the stream or the queue.
 func (s *Stream) MoveTo(to Device, options *StreamOptions) (*Stream, error) {
 	const function = "stream_move_to"
 	c := C.struct_arrowdevice_stream_options{struct_size: C.sizeof_struct_arrowdevice_stream_options}
@@ -242,7 +242,7 @@ func (s *Stream) MoveTo(to Device, options *StreamOptions) (*Stream, error) {
 		c.copy_flags = (&CopyOptions{Always: options.Always, Never: options.Never, Whole: options.Whole}).flags()
 		c.timeout_ns = C.int64_t(options.Timeout)
 		if options.Queue != nil {
-			queue, leave, err := options.Queue.handle().change(function)
+			queue, leave, err := options.Queue.handle().take(function)
 			if err != nil {
 				return nil, err
 			}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package arrowdevice_test
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"testing"
+	"time"
+
+	arrowdevice "libarrowdevice/arrowdevice"
+
+	"github.com/apache/arrow-go/v18/arrow/memory"
+)
+
+// abandonedWait leaves a goroutine in the library, which waits for an array with a queue of a device that cannot.
+func abandonedWait(t *testing.T, queue *arrowdevice.Queue) *arrowdevice.Array {
+	t.Helper()
+	to := pendingDevice(t)
+	pending, err := fromArrow(t, numbers.make(t, memory.NewGoAllocator())).MoveTo(context.Background(), to, &arrowdevice.CopyOptions{Async: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pending.Release)
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	mustBe(t, "WaitFor", queue.WaitFor(ctx, pending), context.DeadlineExceeded)
+	return pending
+}
+
+// within fails the test where a call does not come back, and does not wait for it any longer.
+func within(t *testing.T, what string, call func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		call()
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatalf("%s does not come back", what)
+	}
+}
+
+func TestCallsEndWithTheirContextBehindOneThatWasAbandoned(t *testing.T) {
+	queue, err := device(t, "cpu").NewQueue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pending := abandonedWait(t, queue)
+	endings(t, func(t *testing.T, ctx func() context.Context, want ...error) {
+		within(t, "Finish", func() { mustBe(t, "Finish", queue.Finish(ctx()), want...) })
+		within(t, "WaitFor", func() { mustBe(t, "WaitFor", queue.WaitFor(ctx(), pending), want...) })
+		within(t, "Wait", func() { mustBe(t, "Wait", pending.Wait(ctx()), want...) })
+		within(t, "Copy", func() {
+			_, err := pending.Copy(ctx(), device(t, "cpu"), &arrowdevice.CopyOptions{Queue: queue})
+			mustBe(t, "Copy", err, want...)
+		})
+	})
+	within(t, "Share", func() {
+		shared, err := pending.Share()
+		if err != nil {
+			t.Error(err)
+		}
+		shared.Release()
+	})
+	within(t, "ReleaseAfter", func() {
+		if err := pending.ReleaseAfter(queue); !errors.Is(err, syscall.EBUSY) {
+			t.Errorf("ReleaseAfter: %v", err)
+		}
+	})
+	within(t, "Native", func() {
+		if _, err := queue.Native(); !errors.Is(err, syscall.EBUSY) {
+			t.Errorf("Native: %v", err)
+		}
+	})
+	within(t, "MoveTo of a stream", func() {
+		stream := fromReader(t, readerOf(t, batches(t, memory.NewGoAllocator(), 1)))
+		if _, err := stream.MoveTo(device(t, "cpu"), &arrowdevice.StreamOptions{Queue: queue}); !errors.Is(err, syscall.EBUSY) {
+			t.Errorf("MoveTo of a stream: %v", err)
+		}
+	})
+	within(t, "Release", queue.Release)
+	within(t, "Finish after Release", func() {
+		if err := queue.Finish(context.Background()); !errors.Is(err, syscall.EINVAL) {
+			t.Errorf("Finish after Release: %v", err)
+		}
+	})
+}
+
+func TestAQueueOfTheProgramsIsItsAgainAfterRelease(t *testing.T) {
+	ctx := context.Background()
+	own, err := device(t, "ext_dev:0").NewQueue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Release()
+	native, err := own.Native()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrapped, err := device(t, "ext_dev:0").WrapQueue(native)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := wrapped.Native(); err != nil || again != native {
+		t.Errorf("%v, not %v: %v", again, native, err)
+	}
+	want := numbers.make(t, checked(t))
+	defer want.Release()
+	there, err := fromArrow(t, want).MoveTo(ctx, device(t, "ext_dev:0"), &arrowdevice.CopyOptions{Queue: wrapped})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := toArrow(t, there)
+	defer got.Release()
+	mustEqual(t, got, want)
+	wrapped.Release()
+	wrapped.Release()
+	if err := wrapped.Finish(ctx); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("Finish after Release: %v", err)
+	}
+	if err := own.Finish(ctx); err != nil {
+		t.Errorf("the program's queue: %v", err)
+	}
+
+	used, err := device(t, "ext_dev:0").WrapQueue(native)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Sizes of texts lie on the device: the copy waits for them before it is submitted.
+	texts, err := fromArrow(t, samples["string"].make(t, memory.NewGoAllocator())).MoveTo(ctx, pendingDevice(t), &arrowdevice.CopyOptions{Async: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer texts.Release()
+	stopped, stop := context.WithCancel(ctx)
+	defer time.AfterFunc(50*time.Millisecond, stop).Stop()
+	_, err = texts.Copy(stopped, device(t, "ext_dev:0"), &arrowdevice.CopyOptions{Queue: used})
+	mustBe(t, "Copy", err, context.Canceled)
+	released := make(chan struct{})
+	go func() {
+		defer close(released)
+		used.Release()
+	}()
+	select {
+	case <-released:
+		t.Error("the queue was given back while a call used it")
+	case <-time.After(100 * time.Millisecond):
+	}
+}
