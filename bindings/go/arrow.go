@@ -148,4 +148,7 @@ func placeChildren(data arrow.ArrayData, out *C.struct_ArrowArray) {
 		}
 		placeChildren(placed, child)
 	}
+	if out.dictionary != nil {
+		placeChildren(data.Dictionary(), out.dictionary)
+	}
 }

@@ -301,3 +301,30 @@ func TestExtensionTypesTravelAsTheirStorage(t *testing.T) {
 	defer got.Release()
 	mustEqual(t, got, storage)
 }
+
+func TestDictionariesOfSlicedStructsStayWhereTheyAre(t *testing.T) {
+	ctx := context.Background()
+	type_ := arrow.StructOf(item, arrow.Field{Name: "n", Type: arrow.PrimitiveTypes.Int16, Nullable: true})
+	forEachDevice(t, func(t *testing.T, to arrowdevice.Device) {
+		allocator := checked(t)
+		whole := sample{type_, `[{"item": "zero", "n": 0}, {"item": "a", "n": null}, {"item": "b", "n": 2}, {"item": null, "n": 3}, {"item": "d", "n": 4}]`}.make(t, allocator)
+		defer whole.Release()
+		values := array.NewSlice(whole, 2, 5)
+		defer values.Release()
+		indices := sample{arrow.PrimitiveTypes.Int8, `[2, null, 0, 1, 2]`}.make(t, allocator)
+		defer indices.Release()
+		want := array.NewDictionaryArray(&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: type_}, indices, values)
+		defer want.Release()
+		made := fromArrow(t, want)
+		if err := made.Validate(ctx, arrowdevice.Full); err != nil {
+			t.Fatal(err)
+		}
+		there, err := made.MoveTo(ctx, to, &arrowdevice.CopyOptions{Always: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := toArrow(t, there)
+		defer got.Release()
+		mustEqual(t, got, want)
+	})
+}
