@@ -151,3 +151,55 @@ func TestAQueueOfTheProgramsIsItsAgainAfterRelease(t *testing.T) {
 	case <-time.After(100 * time.Millisecond):
 	}
 }
+
+// growStack makes the runtime move the stack, which looks at everything on it that is typed as a pointer.
+//
+//go:noinline
+func growStack(deep int) int {
+	var room [1024]byte
+	if deep == 0 {
+		return len(room)
+	}
+	room[deep%len(room)] = 1
+	return growStack(deep-1) + int(room[deep%len(room)])
+}
+
+func TestNativeQueuesThatAreSmallNumbersAreNoPointers(t *testing.T) {
+	to := device(t, "ext_dev:0")
+	for number := range uintptr(3) {
+		done := make(chan struct{})
+		go func() { // on a stack that is small
+			defer close(done)
+			native := arrowdevice.NativeQueue{Queue: number}
+			growStack(1000)
+			wrapped, err := to.WrapQueue(native)
+			defer wrapped.Release()
+			// The simulation has no such queues, but the default one.
+			if refused := errors.Is(err, syscall.EINVAL); refused != (number != 0) {
+				t.Errorf("queue %d: %v", native.Queue, err)
+			}
+		}()
+		<-done
+	}
+}
+
+func TestOptionsAreTheCallersAgainWhenAContextEndedTheCall(t *testing.T) {
+	to := device(t, "ext_dev:0")
+	queue, err := to.NewQueue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer queue.Release()
+	// Sizes of texts lie on the device: the copy waits for them before it is submitted.
+	texts, err := fromArrow(t, samples["string"].make(t, memory.NewGoAllocator())).MoveTo(context.Background(), pendingDevice(t), &arrowdevice.CopyOptions{Async: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer texts.Release()
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	options := &arrowdevice.CopyOptions{Queue: queue}
+	_, err = texts.Copy(ctx, to, options)
+	mustBe(t, "Copy", err, context.DeadlineExceeded)
+	options.Queue, options.Pool = nil, nil // a race, where the call still looks at them
+}
