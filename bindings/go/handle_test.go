@@ -75,7 +75,7 @@ func TestAHandleOfSomethingBorrowedWaitsForItsUsers(t *testing.T) {
 	h.release()
 }
 
-func TestWhoWaitsForAHandleWaitsInTurnAndWithItsContext(t *testing.T) {
+func TestWhoWaitsForAHandleGoesWithItsContext(t *testing.T) {
 	var freed atomic.Int64
 	h := newHandle("thing", counted{&freed})
 	_, leave, err := h.share("test")
@@ -100,4 +100,36 @@ func TestWhoWaitsForAHandleWaitsInTurnAndWithItsContext(t *testing.T) {
 	if freed.Load() != 1 {
 		t.Error("it was not freed")
 	}
+}
+
+func TestWhoSharesAHandleAllTheTimeDoesNotKeepItFromOthers(t *testing.T) {
+	var freed atomic.Int64
+	h := newHandle("thing", counted{&freed})
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	var stop atomic.Bool
+	var users sync.WaitGroup
+	for range 4 {
+		users.Go(func() {
+			for !stop.Load() {
+				_, leave, err := h.share("test")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				time.Sleep(5 * time.Millisecond)
+				leave()
+			}
+		})
+	}
+	time.Sleep(20 * time.Millisecond)
+	_, leave, err := h.changeWithin(ctx, "test")
+	stop.Store(true)
+	if err != nil {
+		t.Errorf("it never got its turn: %v", err)
+	} else {
+		leave()
+	}
+	users.Wait()
+	h.release()
 }
