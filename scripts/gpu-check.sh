@@ -133,7 +133,7 @@ elif [ -d "$carried/python/mesonbuild" ]; then
   printf '#!/bin/sh\nexec python3 -m mesonbuild.mesonmain "$@"\n' >"$build/bin/meson"
   chmod +x "$build/bin/meson"
   PATH=$build/bin:$PATH
-  PYTHONPATH=$carried/python${PYTHONPATH:+:$PYTHONPATH}
+  PYTHONPATH=$carried/python
   export PATH PYTHONPATH
 else
   fail "there is no Meson here and none in $carried: run scripts/gpu-check.sh --carry where there is a network"
