@@ -49,9 +49,11 @@ class PulledStream final : public AsyncSource {
     if (upstream_->release != nullptr) stream::cancel(*upstream_);
   }
 
+  // Released after the lock: a producer may wait for one of its own, whose owner cancels.
   void close() noexcept override {
+    Upstream<ArrowDeviceArrayStream> ended;
     const std::lock_guard lock(closing_);
-    upstream_.release();
+    if (upstream_->release != nullptr) ended.take(*upstream_);
   }
 
  private:

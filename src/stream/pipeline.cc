@@ -233,9 +233,11 @@ std::shared_ptr<Pipeline::Batch> Pipeline::find_unmoved() const {
 }
 
 void Pipeline::move_batches() noexcept {
+  // Its release may call a producer that waits for a lock of its own, such as Python's, whose owner wants ours: never
+  // while we hold it.
+  std::shared_ptr<Batch> batch;
   Lock lock(mutex_);
   for (;;) {
-    std::shared_ptr<Batch> batch;
     changed_.wait(lock, [&] {
       batch = find_unmoved();
       return batch != nullptr || is_closed_ || is_cancelled_ || (has_ended_ && !is_reading_);
@@ -252,6 +254,9 @@ void Pipeline::move_batches() noexcept {
     batch->state = Batch::State::kSettled;
     if (batch->failure != nullptr) has_ended_ = true;
     changed_.notify_all();
+    lock.unlock();
+    batch.reset();
+    lock.lock();
   }
 }
 

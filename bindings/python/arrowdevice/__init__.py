@@ -72,5 +72,6 @@ def quiesce(timeout: float | None = None) -> None:
     _core.quiesce(_nanoseconds(timeout, none=-1))
 
 
-# When the interpreter ends, producers are Python objects that are gone. What their arrays hold goes with the process.
-atexit.register(_core.close_guard, 1_000_000_000)
+# When the interpreter ends, producers are Python objects that are gone. What their arrays hold goes with the process. A
+# thread that is inside of one is waited for, as Python waits for its own: that thread would come back to nothing.
+atexit.register(_core.close_guard, 60_000_000_000)

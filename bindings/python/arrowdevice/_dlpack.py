@@ -28,6 +28,8 @@ def _queue(device: Device, stream: int | None) -> _core.Queue | None:
         return None
     if stream == _NO_WAIT:
         return None  # waiting is never wrong
+    if stream is None and device.device_type == DeviceType.CUDA_MANAGED:
+        return None  # the consumer may be the CPU, which no stream holds back
     if device.device_type in _CUDA:
         if stream == 0:
             raise ValueError("stream 0 is ambiguous on CUDA: 1 is the legacy default stream, 2 that of the thread")

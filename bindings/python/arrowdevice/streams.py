@@ -10,11 +10,21 @@ from . import _core
 from .arrays import Array, check_requested, only_none, wrapped
 from .devices import DeviceType, known_type
 from .schema import Schema
+from .type_names import type_name
 
 if TYPE_CHECKING:
     import pyarrow
 
 __all__ = ["Stream"]
+
+
+def _lie_alike(one: Schema, other: Schema) -> bool:
+    """Whether the bytes of both mean the same; names and flags change none."""
+    if one.format != other.format or len(one.children) != len(other.children):
+        return False
+    if one.dictionary is None or other.dictionary is None:
+        return one.dictionary is other.dictionary and all(map(_lie_alike, one.children, other.children))
+    return _lie_alike(one.dictionary, other.dictionary)
 
 
 class Stream:
@@ -60,6 +70,10 @@ class Stream:
             core = arrays[0]._core.schema
         else:
             core = (schema if isinstance(schema, Schema) else Schema(schema))._core
+        schema = Schema._wrap(core)
+        for number, array in enumerate(arrays):
+            if not _lie_alike(array.schema, schema):
+                raise ValueError(f"batch {number} is of {array.type}, and the stream of {type_name(schema)}")
         kind = arrays[0]._core.device_type if arrays else DeviceType.CPU
         return cls._wrap(_core.Stream.from_arrays(core, [array._core for array in arrays], kind))
 

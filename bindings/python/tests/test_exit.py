@@ -53,8 +53,9 @@ def test_what_others_hold_is_not_touched_after_the_end(run_python):
     assert out == "over\n"
 
 
+@pytest.mark.parametrize("turn", [0.01, 1.5])
 @pytest.mark.parametrize("reader", ["next(stream)", "list(stream)"])
-def test_with_a_thread_in_a_stream(run_python, reader):
+def test_with_a_thread_in_a_stream(run_python, reader, turn):
     """A daemon thread is inside a producer that is Python, and a thread of the library too."""
     out = run(run_python, f"""
     batch = pa.record_batch({{"n": [1, 2]}})
@@ -63,7 +64,7 @@ def test_with_a_thread_in_a_stream(run_python, reader):
     def slow():
         while True:
             inside.set()
-            time.sleep(0.01)
+            time.sleep({turn})
             yield batch
 
     def read(stream):

@@ -65,6 +65,15 @@ def test_batches_that_do_not_fit_together(batch):
         ad.Stream.from_batches([batch, batch.select(["n"])])
     with pytest.raises(ValueError):
         ad.Stream.from_batches([batch, ad.move(batch, "ext_dev:0")])
+    integers, doubles = pa.record_batch({"n": [1, 2]}), pa.record_batch({"n": [1.5, 2.5]})
+    with pytest.raises(ValueError, match="batch 1 is of struct<n: double>, and the stream of struct<n: int64>"):
+        ad.Stream.from_batches([integers, doubles])
+    with pytest.raises(ValueError, match="batch 0"):
+        ad.Stream.from_batches([integers], schema=pa.schema({"n": pa.timestamp("s")}))
+    one, other = (pa.record_batch({"d": pa.array(values).dictionary_encode()}) for values in (["a"], [1.5]))
+    with pytest.raises(ValueError, match="batch 1"):
+        ad.Stream.from_batches([one, other])
+    assert len(list(ad.Stream.from_batches([integers, integers.rename_columns(["m"])]))) == 2
 
 
 def test_a_stream_that_is_closed_early(accelerator, table):
