@@ -52,8 +52,8 @@ void Pipeline::schema(ArrowSchema* out) {
     Lock lock(mutex_);
     if (!has_schema_ && options_.reads_ahead) {
       start_reading_ahead();
-      changed_.wait(lock, [&] { return has_schema_ || schema_failure_ != nullptr || is_cancelled_; });
-      if (schema_failure_ != nullptr) std::rethrow_exception(schema_failure_);
+      changed_.wait(lock, [&] { return has_schema_ || schema_failure_ || is_cancelled_; });
+      if (schema_failure_) schema_failure_.raise();
       if (!has_schema_) throw Error(ECANCELED, "the stream was cancelled");
     } else if (!has_schema_) {
       lock.unlock();
@@ -87,20 +87,20 @@ bool Pipeline::next(ArrowDeviceArray* out) {
   for (;;) {
     while (!has_reader_ && may_read()) read(lock, Reader::kConsumer);
     if (is_cancelled_) throw Error(ECANCELED, "the stream was cancelled");
-    if (batches_.empty() && reading_failure_ != nullptr) std::rethrow_exception(reading_failure_);
+    if (batches_.empty() && reading_failure_) reading_failure_.raise();
     if (batches_.empty() && has_ended_) return false;
     if (!batches_.empty() && batches_.front()->state == Batch::State::kSettled) break;
     changed_.wait(lock);
   }
   const auto batch = std::move(batches_.front());
   batches_.pop_front();
-  if (batch->failure != nullptr) {
+  if (batch->failure) {
     has_ended_ = true;
     dropped.swap(batches_);
   }
   changed_.notify_all();
   lock.unlock();
-  if (batch->failure != nullptr) std::rethrow_exception(batch->failure);
+  if (batch->failure) batch->failure.raise();
   *out = batch->array;
   batch->array.array.release = nullptr;
   return true;
@@ -125,9 +125,9 @@ void Pipeline::read(Lock& lock, Reader reader) {
   std::optional<background::Busy> busy;
   if (reader == Reader::kThread) busy.emplace();
   const bool may_work = !busy.has_value() || busy->may_work();
-  const bool is_end = batch->failure == nullptr && batch->array.array.release == nullptr;
+  const bool is_end = !batch->failure && batch->array.array.release == nullptr;
   bool needs_mover = false;
-  if (!is_end && batch->failure == nullptr && may_work) {
+  if (!is_end && !batch->failure && may_work) {
     needs_mover = has_mover || occupies_thread(*batch);
     if (!needs_mover) move(*batch);
   }
@@ -143,7 +143,7 @@ void Pipeline::read(Lock& lock, Reader reader) {
     lock.lock();
     return;
   }
-  if (is_end || batch->failure != nullptr) has_ended_ = true;
+  if (is_end || batch->failure) has_ended_ = true;
   if (!is_end) batches_.splice(batches_.end(), place);
   if (needs_mover) hand_to_mover(*batch);
   changed_.notify_all();
@@ -162,7 +162,7 @@ void Pipeline::pull(Batch& batch) {
                               ", which is of another device type than the stream");
     }
   } catch (...) {
-    batch.failure = std::current_exception();
+    batch.failure = Failure::current();
     if (tree_.has_value()) return;
     const Lock lock(mutex_);
     schema_failure_ = batch.failure;
@@ -187,7 +187,7 @@ void Pipeline::move(Batch& batch) noexcept {
     array::move_to(batch.array, *tree_, to_, options, &moved);
     batch.array = moved;
   } catch (...) {
-    batch.failure = std::current_exception();
+    batch.failure = Failure::current();
   }
 }
 
@@ -198,7 +198,7 @@ void Pipeline::hand_to_mover(Batch& batch) {
     background::start([pipeline = shared_from_this()] { pipeline->move_batches(); });
     has_mover_ = true;
   } catch (...) {
-    batch.failure = std::current_exception();
+    batch.failure = Failure::current();
     batch.state = Batch::State::kSettled;
   }
 }
@@ -218,7 +218,7 @@ void Pipeline::read_ahead() noexcept {
     try {
       read(lock, Reader::kThread);
     } catch (...) {  // no room for the batch
-      reading_failure_ = std::current_exception();
+      reading_failure_ = Failure::current();
       if (!has_schema_) schema_failure_ = reading_failure_;  // who asks for the schema waits for either
       has_ended_ = true;
       changed_.notify_all();
@@ -252,7 +252,7 @@ void Pipeline::move_batches() noexcept {
     }
     lock.lock();
     batch->state = Batch::State::kSettled;
-    if (batch->failure != nullptr) has_ended_ = true;
+    if (batch->failure) has_ended_ = true;
     changed_.notify_all();
     lock.unlock();
     batch.reset();

@@ -15,12 +15,12 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <exception>
 #include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
 
+#include "base/error.h"
 #include "device/device.h"
 #include "schema/tree.h"
 #include "stream/move_to.h"
@@ -57,7 +57,7 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
     }
 
     ArrowDeviceArray array{};
-    std::exception_ptr failure;
+    Failure failure;
     State state = State::kRead;
   };
   using Batches = std::list<std::shared_ptr<Batch>>;  // an empty one needs no memory
@@ -96,8 +96,8 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
   std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
   Batches batches_;
-  std::exception_ptr schema_failure_;   // of a thread that reads ahead
-  std::exception_ptr reading_failure_;  // the same, where not even a batch could be made of it
+  Failure schema_failure_;   // of a thread that reads ahead
+  Failure reading_failure_;  // the same, where not even a batch could be made of it
   bool has_schema_ = false;
   bool is_reading_ = false;
   std::atomic<bool> has_reader_{false};  // a thread reads; asked without the lock in a child
