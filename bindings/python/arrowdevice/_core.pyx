@@ -7,7 +7,7 @@ run without the GIL while other threads use, slice or release the same Python ob
 """
 
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New
-from libc.errno cimport ENOENT
+from libc.errno cimport EINVAL, ENOENT
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
@@ -680,6 +680,8 @@ cdef class Array:
         try:
             self.share(&array)
             out[0] = array.array
+            if array.sync_event is not NULL:
+                refuse(EINVAL, "the array is on the CPU, whose arrays have no sync_event")
             return PyCapsule_New(out, "arrow_array", end_array)
         except:
             arrowdevice_host_array_release(out)
@@ -699,6 +701,7 @@ cdef class Stream:
     cdef bint cancelled
     cdef bint closing
     cdef bint handing_over
+    cdef int cancelling  # threads that do; the stream is not released meanwhile
 
     def __cinit__(self):
         self.own.release = NULL
@@ -717,19 +720,24 @@ cdef class Stream:
     cdef int begin(self) except -1:
         if self.busy:
             raise RuntimeError("the stream is being used by another thread")
-        if self.own.release is NULL:
+        if self.own.release is NULL or self.closing:
             raise ValueError("the stream has been closed, or handed over")
         self.busy = True
         return 0
 
     cdef int begin_handing_over(self) except -1:
+        if self.cancelled:
+            refuse(ECANCELED, "the stream has been cancelled")
         self.begin()
         self.handing_over = True
         return 0
 
     cdef int end(self) except -1:
         self.busy = self.handing_over = False
-        if self.closing:
+        return self.let_go_if_closing()
+
+    cdef int let_go_if_closing(self) except -1:
+        if self.closing and not self.busy and not self.cancelling:
             self.let_go()
         return 0
 
@@ -932,19 +940,24 @@ cdef class Stream:
         cdef error_t error
         cdef int code
         self.cancelled = True
-        # With the GIL held: nobody releases the stream meanwhile. What is being handed over is somebody else's already.
-        if self.of_library and self.own.release is not NULL and not self.handing_over:
+        # What is being handed over is somebody else's already. Without the GIL: a release of the stream's may wait for it.
+        if not self.of_library or self.own.release is NULL or self.handing_over:
+            return
+        self.cancelling += 1
+        with nogil:
             code = arrowdevice_stream_cancel(&self.own, &error)
-            if code != 0:
-                fail(code, &error)
+        self.cancelling -= 1
+        self.let_go_if_closing()
+        if code != 0:
+            fail(code, &error)
 
     def close(self):
         """From any thread: one that is in the stream lets it go when it comes back."""
+        self.closing = True
         if self.busy:
-            self.closing = True
             self.cancel()
         else:
-            self.let_go()
+            self.let_go_if_closing()
 
 
 include "dlpack.pxi"

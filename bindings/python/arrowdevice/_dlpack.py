@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core, errors
 from .devices import Device, DeviceType, device_name
+from .devices import device as find_device
 
 if TYPE_CHECKING:
     from .arrays import Array
@@ -30,10 +31,14 @@ def _queue(device: Device, stream: int | None) -> _core.Queue | None:
         return None  # waiting is never wrong
     if stream is None and device.device_type == DeviceType.CUDA_MANAGED:
         return None  # the consumer may be the CPU, which no stream holds back
+    if stream is not None and stream < 0:
+        raise ValueError(f"there is no stream {stream}")
     if device.device_type in _CUDA:
         if stream == 0:
             raise ValueError("stream 0 is ambiguous on CUDA: 1 is the legacy default stream, 2 that of the thread")
         stream = 0 if stream == 1 else stream
+    elif stream in (1, 2):
+        raise ValueError(f"stream {stream} has no meaning on ROCm, whose default stream is 0")
     return _core.Queue(device._core, stream or 0)
 
 
@@ -45,22 +50,24 @@ def export(
     copy: bool | None,
 ) -> object:
     """The capsule of `__dlpack__`; BufferError for what cannot be a tensor."""
-    from .transfer import copy as copy_to
+    from .transfer import move
 
     own = array.__dlpack_device__()
     wanted = own if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
     if wanted not in (own, _CPU):
         raise BufferError(f"the array is on {device_name(*own)}, and can be given there or on the CPU, not on {wanted}")
-    if wanted != own:
-        if copy is False:
-            raise BufferError(f"the array is on {device_name(*own)}, and a copy to the CPU was forbidden")
-        array = copy_to(array, "cpu")
-    elif copy:
-        array = copy_to(array, array.device)
     try:
-        waiter = None if wanted == _CPU and stream is None else _queue(array.device, stream)
+        copied = bool(copy)
+        if wanted != own:
+            # Shared where the CPU reads the memory in place. Complete, whatever the stream.
+            copied = copied or not find_device("cpu").can_access(array.device)
+            array = move(array, "cpu", copy=copy)
+            stream = None
+        elif copied:
+            array = move(array, array.device, copy=True)
+        waiter = None if array.device.device_type == DeviceType.CPU and stream is None else _queue(array.device, stream)
         versioned = max_version is not None and tuple(max_version) >= _VERSION
-        return _core.dlpack_export(array._core, waiter, versioned)
+        return _core.dlpack_export(array._core, waiter, versioned, copied)
     except errors.NotSupportedError as error:
         raise BufferError(str(error)) from error
 

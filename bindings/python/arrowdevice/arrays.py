@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Array", "Buffer", "RecordBatch"]
 
+# What DLPack calls memory of the host has no device of its own.
+_ALWAYS_0 = (DeviceType.CUDA_HOST, DeviceType.ROCM_HOST, DeviceType.CUDA_MANAGED)
 _LEVELS = {"structure": 0, "full": 1, "strict": 2}
 _ROLES = {
     1: "validity", 2: "data", 3: "offsets", 4: "sizes", 5: "type_ids", 6: "views", 7: "variadic", 8: "variadic_sizes",
@@ -244,7 +246,8 @@ class Array:
         return _dlpack.export(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return int(self._core.device_type), max(self._core.device_id, 0)
+        kind = self._core.device_type
+        return int(kind), 0 if kind in _ALWAYS_0 else max(self._core.device_id, 0)
 
     def __repr__(self) -> str:
         if self._core.released:

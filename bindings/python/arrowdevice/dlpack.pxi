@@ -4,6 +4,7 @@
 from cpython.pycapsule cimport PyCapsule_SetName
 
 cdef extern from "tensors.h" nogil:
+    enum: IS_COPIED
     struct legacy_tensor
     struct versioned_tensor:
         uint64_t flags
@@ -51,8 +52,8 @@ cdef class Queue:
         arrowdevice_queue_destroy(self.pointer)
 
 
-def dlpack_export(Array array not None, Queue waiter, bint versioned):
-    """An array as a capsule that `from_dlpack` takes."""
+def dlpack_export(Array array not None, Queue waiter, bint versioned, bint copied):
+    """An array as a capsule that `from_dlpack` takes. `copied`: it is a copy that nobody else has, and may be written to."""
     cdef arrowdevice_queue* queue = NULL if waiter is None else waiter.pointer
     cdef ArrowDeviceArray own
     cdef DLManagedTensorVersioned* tensor = NULL
@@ -65,6 +66,8 @@ def dlpack_export(Array array not None, Queue waiter, bint versioned):
         arrowdevice_array_release(&own)
     if code != 0:
         fail(code, &error)
+    if copied:
+        (<versioned_tensor*>tensor).flags = IS_COPIED
     if versioned:
         try:
             return PyCapsule_New(tensor, "dltensor_versioned", end_versioned)

@@ -102,7 +102,8 @@ class Stream:
         return wrapped(core)
 
     def cancel(self) -> None:
-        """Stop it, from any thread: who waits for the next batch gets a CanceledError, and so does who asks for more."""
+        """Stop it, from any thread: who asks for more gets a CanceledError, and so does who waits for the next batch of a
+        stream that was moved. A producer of somebody else's cannot be woken: its batch is given out still."""
         self._core.cancel()
 
     def close(self) -> None:

@@ -9,6 +9,8 @@
 #include <arrowdevice/arrowdevice.h>
 #include <stdint.h>
 
+#define IS_COPIED 2 /* among the flags of a versioned_tensor */
+
 struct tensor {
   void* data;
   int32_t device_type, device_id;

@@ -39,6 +39,8 @@ def moved_stream(
     if depth < 0:
         raise ValueError(f"depth is a number of batches, not {depth}")
     if interface == "async":
+        if read_ahead or timeout is not None:
+            raise TypeError("read_ahead and timeout are for streams that are pulled, and interface is 'async'")
         return Stream._wrap(stream._core.push_to(device._core, int(device.device_type), depth, copy_flags))
     if interface != "pull":
         raise ValueError(f"interface is 'pull' or 'async', not {interface!r}")
@@ -113,6 +115,8 @@ def move(
         if depth or read_ahead or interface != "pull":
             raise TypeError("depth, read_ahead and interface are for streams, and this is one array")
         return moved(source, device, flags=flags | (0 if wait else _core.COPY_ASYNC), timeout=timeout)
+    if not wait:
+        raise TypeError("wait is for one array, and this is a stream, whose batches never wait")
     return moved_stream(
         source, device, depth=depth, read_ahead=read_ahead, copy_flags=flags, timeout=timeout, interface=interface
     )

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 import arrowdevice as ad
+from arrowdevice import _dlpack
 
 
 class Legacy:
@@ -127,7 +128,9 @@ def test_a_consumer_may_ask_for_the_cpu(accelerator):
     array = ad.move(pa.array([1, 2, 3]), accelerator)
     assert np.from_dlpack(array, device="cpu").tolist() == [1, 2, 3]
     assert '"dltensor_versioned"' in repr(array.__dlpack__(max_version=(1, 0), dl_device=(1, 0)))
-    with pytest.raises(BufferError, match="forbidden"):
+    # The stream of __dlpack_device__, which some consumers ask for all the same, does not matter to a complete copy.
+    assert '"dltensor_versioned"' in repr(array.__dlpack__(max_version=(1, 0), dl_device=(1, 0), stream=1))
+    with pytest.raises(BufferError, match="cop"):
         array.__dlpack__(dl_device=(1, 0), copy=False)
     with pytest.raises(BufferError, match="not on"):
         array.__dlpack__(dl_device=(2, 0))
@@ -137,6 +140,36 @@ def test_a_copy_on_demand():
     array = ad.Array(pa.array([1, 2, 3]))
     assert address(np.from_dlpack(array, copy=True)) != data_of(array)
     assert address(np.from_dlpack(array, copy=False)) == data_of(array)
+    assert np.from_dlpack(array, copy=True).flags.writeable
+    assert not np.from_dlpack(array).flags.writeable
+
+
+class Driven:
+    """A device, as far as streams are concerned."""
+
+    _core, name = None, "some:0"
+
+    def __init__(self, device_type):
+        self.device_type = device_type
+
+
+CUDA, MANAGED, ROCM = map(Driven, (ad.DeviceType.CUDA, ad.DeviceType.CUDA_MANAGED, ad.DeviceType.ROCM))
+
+
+@pytest.mark.parametrize("device, stream, queue", [
+    (CUDA, None, 0), (CUDA, 1, 0), (CUDA, 2, 2), (CUDA, 4096, 4096), (CUDA, -1, None), (CUDA, 0, ValueError),
+    (CUDA, -2, ValueError), (MANAGED, None, None), (MANAGED, 1, 0), (MANAGED, -1, None), (ROCM, None, 0), (ROCM, 0, 0),
+    (ROCM, 4096, 4096), (ROCM, -1, None), (ROCM, 1, ValueError), (ROCM, 2, ValueError),
+    (Driven(ad.DeviceType.OPENCL), None, None), (Driven(ad.DeviceType.OPENCL), 1, ValueError),
+])  # fmt: skip
+def test_streams_of_consumers(monkeypatch, device, stream, queue):
+    """By the array API standard's table of streams; None: the CPU waits."""
+    monkeypatch.setattr(_dlpack._core, "Queue", lambda _, native: native)
+    if queue is ValueError:
+        with pytest.raises(ValueError):
+            _dlpack._queue(device, stream)
+    else:
+        assert _dlpack._queue(device, stream) == queue
 
 
 def test_streams_have_no_meaning_without_a_device_that_has_them(device):

@@ -181,3 +181,20 @@ def test_options_that_make_no_sense(table, arguments):
 def test_options_of_streams_are_refused_for_arrays(batch, arguments):
     with pytest.raises(TypeError, match="one array"):
         ad.move(batch, "cpu", **arguments)
+
+
+def test_what_an_interface_does_not_have_is_refused(table):
+    for arguments in ({"read_ahead": True}, {"timeout": 1}):
+        stream = ad.Stream(table)
+        with pytest.raises(TypeError, match="async"):
+            ad.move(stream, "ext_dev:0", interface="async", **arguments)
+        assert not stream.closed
+    with pytest.raises(TypeError, match="wait"):
+        ad.move(table, "ext_dev:0", wait=False)
+
+
+def test_a_stream_that_was_cancelled_is_not_handed_over(table):
+    stream = ad.Stream(table)
+    stream.cancel()
+    with pytest.raises(ad.CanceledError):
+        ad.move(stream, "ext_dev:0")
