@@ -223,7 +223,10 @@ def main():
         os.environ["ARROWDEVICE_SIM_MEMORY"] = arguments.memory_limit
 
     progress("reading the table")
-    table = read_file(arguments.data) if arguments.data else read_flights()
+    try:
+        table = read_file(arguments.data) if arguments.data else read_flights()
+    except (OSError, pa.ArrowException) as error:
+        sys.exit(f"demo: the table cannot be read: {error}")
     batches = table.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], schema=table.schema)]
     size = sum(batch.nbytes for batch in batches)
     devices = ad.devices()

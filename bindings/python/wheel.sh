@@ -29,19 +29,20 @@ made=$work/wheel.options
 up_to_date() {
   [ -f "$made" ] && [ "$*" = "$(cat "$made")" ] && ls "$work"/wheel/*.whl >/dev/null 2>&1 &&
     ninja -C "$work/wheel-build" -n | grep -q 'no work to do' &&
-    [ -z "$(find "$here" "$root/pyproject.toml" "$root/LICENSE" -newer "$made" -type f ! -path '*/tests/*' ! -name '*.pyc' -print -quit)" ]
+    [ -z "$(find "$here" "$root/pyproject.toml" "$root/LICENSE" -newer "$made" -type f ! -path "$here/tests/*" ! -name '*.pyc' -print -quit)" ]
 }
 
 if ! up_to_date "$@"; then
   echo "Building a wheel in $work/wheel-build" >&2
   rm -rf "$work/wheel" "$made"
+  echo "$*" >"$made.begun" # what changes from here on is newer
   if ! "$python" -m pip wheel --verbose --no-deps --no-build-isolation --disable-pip-version-check --no-input \
     --wheel-dir "$work/wheel" "$@" "$root" </dev/null >"$work/wheel.log" 2>&1; then
     tail -n 60 "$work/wheel.log" >&2
     echo "wheel.sh: the wheel could not be built; $work/wheel.log has everything" >&2
     exit 1
   fi
-  echo "$*" >"$made"
+  mv "$made.begun" "$made"
 fi
 
 if [ -n "$target" ]; then

@@ -125,6 +125,15 @@ def test_an_empty_table_makes_the_trip_too(tmp_path):
     assert run("--data", path).returncode == 0
 
 
+def test_a_table_that_cannot_be_read_is_said_to_be_so(tmp_path):
+    spoiled = tmp_path / "spoiled"
+    spoiled.write_bytes(b"PAR1 and nothing else")
+    for path in (tmp_path / "missing", tmp_path, spoiled):
+        done = run("--data", str(path))
+        assert done.returncode == 1
+        assert done.stderr.splitlines()[-1].startswith("demo: the table cannot be read: ") and "Traceback" not in done.stderr
+
+
 def test_a_device_that_is_missing_is_a_failure(tmp_path):
     path = str(tmp_path / "data")
     write_parquet(table(), path)

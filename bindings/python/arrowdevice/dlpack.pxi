@@ -45,8 +45,7 @@ cdef class Queue:
         handle.queue = <void*>native
         with nogil:
             code = arrowdevice_queue_wrap(device.pointer, &handle, &self.pointer, &error)
-        if code != 0:
-            fail(code, &error)
+        check(code, &error)
 
     def __dealloc__(self):
         arrowdevice_queue_destroy(self.pointer)
@@ -64,8 +63,7 @@ def dlpack_export(Array array not None, Queue waiter, bint versioned, bint copie
     with nogil:
         code = arrowdevice_dlpack_export(&own, array.schema.pointer, queue, &tensor, &error)
         arrowdevice_array_release(&own)
-    if code != 0:
-        fail(code, &error)
+    check(code, &error)
     if copied:
         (<versioned_tensor*>tensor).flags = IS_COPIED
     if versioned:
@@ -109,7 +107,6 @@ def dlpack_import(capsule, Queue written_on):
         code = arrowdevice_dlpack_import(<DLManagedTensorVersioned*>tensor, queue, &out.own, &schema.own, &error)
         if code != 0:
             delete_versioned(tensor)
-    if code != 0:
-        fail(code, &error)
+    check(code, &error)
     out.schema = schema
     return out

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import math
-
 _MOST = 2**63 - 1
 
 
@@ -14,7 +12,7 @@ def nanoseconds(seconds: float | None, *, none: int) -> int:
         return none
     if not seconds >= 0:
         raise ValueError(f"a timeout is a number of seconds, at least 0, or None; not {seconds!r}")
-    return _MOST if math.isinf(seconds) else min(round(seconds * 1e9), _MOST)
+    return _MOST if seconds >= _MOST / 1e9 else round(seconds * 1e9)
 
 
 def option_nanoseconds(seconds: float | None) -> int:

@@ -3,6 +3,7 @@
 #include "guard.h"
 
 #include <Python.h>
+#include <arrowdevice/arrowdevice.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -88,17 +89,26 @@ static const char kEnding[] = "the Python interpreter is ending";
 struct guarded_stream {
   struct ArrowDeviceArrayStream foreign;
   const char* own_error; /* NULL: the producer's is the last one */
+  arrowdevice_error error;
 };
 
+/* What comes is a copy, and the producer's own is released here, where it may run. */
 static int stream_schema(struct ArrowDeviceArrayStream* stream, struct ArrowSchema* out) {
   struct guarded_stream* const guarded = stream->private_data;
+  struct ArrowSchema foreign = {.release = NULL};
   out->release = NULL;
   if (!guard_enter()) {
     guarded->own_error = kEnding;
     return ECANCELED;
   }
   guarded->own_error = NULL;
-  const int code = guarded->foreign.get_schema(&guarded->foreign, out);
+  int code = guarded->foreign.get_schema(&guarded->foreign, &foreign);
+  if (code == 0) {
+    guarded->error.message[0] = '\0';
+    code = arrowdevice_schema_copy(&foreign, out, &guarded->error);
+    if (code != 0) guarded->own_error = guarded->error.message;
+    if (foreign.release != NULL) foreign.release(&foreign);
+  }
   guard_leave();
   return code;
 }

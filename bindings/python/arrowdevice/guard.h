@@ -13,7 +13,7 @@
 
 /* Each takes a foreign struct and puts its own in its place. ENOMEM: it is left as it was. */
 int guard_array(struct ArrowArray* inout);
-int guard_stream(struct ArrowDeviceArrayStream* inout); /* its arrays are guarded as they come */
+int guard_stream(struct ArrowDeviceArrayStream* inout); /* its arrays are guarded as they come, its schema is a copy */
 
 /* A stretch of foreign code: 0 if it must not run any more. After 1, leave. */
 int guard_enter(void);

@@ -169,6 +169,12 @@ def test_a_wait_that_is_too_short_is_a_timeout(run_python):
     assert out.split() == ["False", "DeviceTimeoutError", "DeviceTimeoutError", "True", "True"]
 
 
+@pytest.mark.parametrize("timeout", [0, 0.5, 2**63, 1e300, float("inf"), None])
+def test_any_timeout_will_do_for_what_is_there(timeout, batch):
+    ad.Array(batch).wait(timeout)
+    assert ad.Array(batch).to_host(timeout=timeout).to_pyarrow()
+
+
 @pytest.mark.parametrize("timeout", [-1, float("nan")])
 def test_a_timeout_that_is_none(timeout, batch):
     with pytest.raises(ValueError, match="seconds"):

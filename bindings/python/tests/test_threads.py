@@ -148,3 +148,57 @@ def test_a_release_comes_from_a_thread_that_python_does_not_know(run_python):
         ARROWDEVICE_SIM_DEVICES="addresses:latency_us=100000",
     )
     assert out.splitlines() == ["ready: False", "freed by main: False"]
+
+
+def test_a_signal_gets_through_to_a_wait(run_python):
+    out = run_python(
+        """
+        import os, signal, threading, time
+        import arrowdevice as ad, pyarrow as pa
+
+        there = ad.copy(pa.array(range(1000)), "ext_dev:0", wait=False)
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        begin = time.monotonic()
+        try:
+            there.wait()
+        except KeyboardInterrupt:
+            print("interrupted:", time.monotonic() - begin < 4)
+        del there
+        """,
+        ARROWDEVICE_SIM_DEVICES="addresses:latency_us=5000000",
+    )
+    assert out == "interrupted: True\n"
+
+
+def test_a_cancelled_stream_gives_its_batches_back_while_python_is_held(run_python):
+    """The release of a batch wants the GIL, and cancel() wants the stream that is releasing it."""
+    out = run_python(
+        """
+        import time
+        import arrowdevice as ad, numpy as np, pyarrow as pa
+
+        schema = pa.schema([("n", pa.int64())])
+
+        def batches():
+            for i in range(6):
+                yield pa.record_batch([pa.array(np.arange(1000) + i)], schema=schema)
+
+        failed = 0
+        for turn in range(100):
+            stream = ad.move(pa.RecordBatchReader.from_batches(schema, batches()), "ext_dev:0", depth=4)
+            try:
+                next(stream)
+            except ad.Error:
+                failed += 1
+                until = time.perf_counter() + turn % 40 * 0.0002
+                while time.perf_counter() < until:  # holds the GIL
+                    pass
+                stream.cancel()
+            stream.close()
+        print("failed:", failed)
+        """,
+        ARROWDEVICE_SIM_DEVICES="addresses:latency_us=3000",
+        ARROWDEVICE_SIM_WITHOUT="event_publish",
+        ARROWDEVICE_SIM_FAIL="event:1+",
+    )
+    assert out == "failed: 100\n"

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+# Part of _core.pyx: devices.
+
+cdef class Device:
+    """A device. Equal where it is the same one."""
+
+    cdef arrowdevice_device* pointer
+
+    @staticmethod
+    cdef Device of(arrowdevice_device* pointer):
+        cdef Device device = Device.__new__(Device)
+        device.pointer = pointer
+        return device
+
+    def __eq__(self, other):
+        return isinstance(other, Device) and (<Device>other).pointer == self.pointer
+
+    def __hash__(self):
+        return hash(<size_t>self.pointer)
+
+    def describe(self):
+        cdef device_info_t info
+        cdef error_t error
+        memset(&info, 0, sizeof(info))
+        info.struct_size = sizeof(info)
+        cdef int code = arrowdevice_device_describe(self.pointer, &info, &error)
+        check(code, &error)
+        return {
+            "device_type": info.device_type, "device_id": info.device_id, "name": text(info.name),
+            "vendor": text(info.vendor), "backend": text(info.backend), "uuid": bytes(info.uuid[:16]),
+            "total_memory": info.total_memory, "buffer_alignment": info.buffer_alignment,
+            "sub_buffer_alignment": info.sub_buffer_alignment, "flags": info.flags, "staging_type": info.staging_type}
+
+    def memory(self):
+        """Bytes (free, in all); -1 where the driver does not say."""
+        cdef int64_t free_bytes = -1, total_bytes = -1
+        cdef error_t error
+        cdef int code
+        with nogil:
+            code = arrowdevice_device_memory(self.pointer, &free_bytes, &total_bytes, &error)
+        check(code, &error)
+        return free_bytes, total_bytes
+
+    def counters(self):
+        cdef device_counters_t counters
+        cdef error_t error
+        memset(&counters, 0, sizeof(counters))
+        counters.struct_size = sizeof(counters)
+        cdef int code = arrowdevice_device_counters(self.pointer, &counters, &error)
+        check(code, &error)
+        return (counters.buffers, counters.submissions, counters.regions, counters.events, counters.host_waits,
+                counters.readbacks, counters.bytes_in, counters.bytes_out, counters.staged_bytes)
+
+    def pool_stats(self):
+        """(used, kept, peak, allocations, driver_allocations) of the default pool."""
+        cdef arrowdevice_pool* pool = NULL
+        cdef pool_stats_t stats
+        cdef error_t error
+        memset(&stats, 0, sizeof(stats))
+        stats.struct_size = sizeof(stats)
+        cdef int code = arrowdevice_device_pool(self.pointer, &pool, &error)
+        if code == 0:
+            code = arrowdevice_pool_stats(pool, &stats, &error)
+        check(code, &error)
+        return stats.used, stats.kept, stats.peak, stats.allocations, stats.driver_allocations
+
+    def pool_trim(self):
+        cdef arrowdevice_pool* pool = NULL
+        cdef error_t error
+        cdef int code
+        with nogil:
+            code = arrowdevice_device_pool(self.pointer, &pool, &error)
+            if code == 0:
+                code = arrowdevice_pool_trim(pool, &error)
+        check(code, &error)
+
+    def reach(self, Device to not None):
+        """What `to` can do with memory of this device."""
+        cdef uint32_t out = 0
+        cdef error_t error
+        cdef int code
+        with nogil:
+            code = arrowdevice_device_reach(self.pointer, to.pointer, &out, &error)
+        check(code, &error)
+        return out
+
+
+def device_list():
+    """Every device of every backend."""
+    cdef int64_t count = 0, room = 0
+    cdef arrowdevice_device** found = NULL
+    cdef error_t error
+    cdef int code
+    try:
+        while True:
+            with nogil:
+                code = arrowdevice_device_list(found, room, &count, &error)
+            check(code, &error)
+            if count <= room:
+                return [Device.of(found[i]) for i in range(count)]
+            free(found)
+            room = count
+            found = <arrowdevice_device**>malloc(<size_t>room * sizeof(void*))
+            if found is NULL:
+                room = 0
+                raise MemoryError()
+    finally:
+        free(found)
+
+
+def device_find(bytes name not None):
+    """The device of a name."""
+    cdef const char* c_name = name
+    cdef arrowdevice_device* device = NULL
+    cdef error_t error
+    cdef int code
+    with nogil:
+        code = arrowdevice_device_find(c_name, &device, &error)
+    check(code, &error)
+    return Device.of(device)
+
+
+def device_get(ArrowDeviceType device_type, int64_t device_id):
+    """The device of a published pair."""
+    cdef arrowdevice_device* device = NULL
+    cdef error_t error
+    cdef int code
+    with nogil:
+        code = arrowdevice_device_get(device_type, device_id, &device, &error)
+    check(code, &error)
+    return Device.of(device)
