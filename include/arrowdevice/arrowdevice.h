@@ -448,7 +448,8 @@ ARROWDEVICE_API int arrowdevice_queue_native(const struct arrowdevice_queue* que
                                              struct arrowdevice_native_queue* out, struct arrowdevice_error* error);
 
 /**
- * Wait until all work that was queued so far is done.
+ * Wait until all work that was given to this queue so far is done. What else a wrapped queue has to do, for the
+ * application or by way of another wrap, may be waited for too, but need not be.
  *
  * Errors: ETIMEDOUT it is not done yet; EIO some of it failed.
  * Thread-safety: per object. Blocks up to `timeout_ns`.
@@ -1020,9 +1021,9 @@ ARROWDEVICE_API int arrowdevice_array_select(struct ArrowDeviceArray* inout, con
  *                        the array names and as large as its driver says they must be, `null_count` is right, offsets,
  *                        views, type ids, run ends and dictionary indices refer to what is there, prefixes of views
  *                        are those of their data and their unused bytes zero, texts are UTF-8;
- *                        ARROWDEVICE_VALIDATE_STRICT: also what real producers neglect: `reserved` is zero, and
- *                        fields that are not nullable have no nulls where rows of the structs and lists around them
- *                        can be seen.
+ *                        ARROWDEVICE_VALIDATE_STRICT: also what real producers neglect: `reserved` is zero,
+ * `null_count` is not -1 where there is no validity bitmap, and fields that are not nullable have no nulls where rows
+ * of the structs and lists around them can be seen.
  *
  * Of host memory nobody knows how large it is: a buffer that is too small is found where a driver made it.
  *

@@ -69,7 +69,10 @@ class Validation {
 
   void check_nulls(int32_t field) {
     const auto& array = array_[field];
-    if (!validity_.has_bitmap(field) || array.length == 0) return;
+    const bool has_bitmap = validity_.has_bitmap(field);
+    if (is_strict_ && !has_bitmap && array.null_count == -1 && type(field).info().has_validity)
+      array_.refuse(field, "null_count is -1, not counted, and there is no validity bitmap to count in");
+    if (!has_bitmap || array.length == 0) return;
     const int64_t nulls = validity_.count_nulls(field, 0, array.length);
     if (nulls > 0 && array_.is_run_ends(field))
       array_.refuse(field, "run ends have no nulls, and these have " + number(nulls));

@@ -4,6 +4,7 @@
 
 #include <arrowdevice/abi.h>
 
+#include <cerrno>
 #include <string>
 #include <utility>
 
@@ -24,7 +25,10 @@ template <typename Stream>
 void get_schema(Stream& stream, ArrowSchema* out) {
   out->release = nullptr;
   const int code = stream.get_schema(&stream, out);
-  if (code == 0) return;
+  if (code == 0) {
+    if (out->release == nullptr) throw Error(EINVAL, "get_schema of the stream succeeded and gave no schema");
+    return;
+  }
   out->release = nullptr;
   throw_producers_error(stream, code, "get_schema");
 }

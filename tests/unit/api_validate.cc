@@ -33,7 +33,9 @@ TEST_CASE("arrays of every layout are valid wherever they lie") {
   for (const HostCase& one : all_cases()) {
     INFO(one.name);
     Sample sample(one.type, one.knobs);
-    must(arrowdevice_array_validate, sample.host.get(), sample.schema.get(), nullptr, kStrict);
+    // What nobody has counted is a complaint where there is no bitmap, until the library has copied it.
+    const bool is_counted = one.knobs.nulls != Nulls::kNoneUncounted;
+    must(arrowdevice_array_validate, sample.host.get(), sample.schema.get(), nullptr, is_counted ? kStrict : kFull);
     for (const int64_t place : {int64_t{0}, int64_t{2}}) {
       INFO("on device " << place);
       const Array there = put(sample, place);
@@ -286,6 +288,32 @@ TEST_CASE("nulls of a field that is not nullable are told by strict validation, 
     const Array right = put_there(hidden);
     must(arrowdevice_array_validate, right.get(), schema.get(), nullptr, kStrict);
   }
+}
+
+TEST_CASE("a null_count that nobody counted is told by strict validation where there is nothing to count in") {
+  begin();
+  const auto uncounted = [](Data data) {
+    data.null_count = -1;
+    return data;
+  };
+  const Data column = uncounted(data_of(2, {no_buffer(), buffer_of<int8_t>({1, 2})}));
+  const auto schema = make_schema(struct_of({field("c", "a")}));
+  const Array array = from_host(make_array(data_of(2, {no_buffer()}, {column}), Ledger()));
+  must(arrowdevice_array_validate, array.get(), schema.get(), nullptr, kFull);
+  CHECK(contains(refused(EINVAL, arrowdevice_array_validate, array.get(), schema.get(), nullptr, kStrict),
+                 "batch.a: null_count is -1"));
+  // The library counts: what is not there has no nulls.
+  const Array there = copy(*array, *schema, sim(0));
+  must(arrowdevice_array_validate, there.get(), schema.get(), nullptr, kStrict);
+  must(arrowdevice_array_validate, copy(*there, *schema, cpu()).get(), schema.get(), nullptr, kStrict);
+
+  const auto alone = make_schema(field("c"));
+  const Array counted =
+      from_host(make_array(uncounted(data_of(2, {buffer_of<uint8_t>({0b11}), buffer_of<int8_t>({1, 2})})), Ledger()));
+  must(arrowdevice_array_validate, counted.get(), alone.get(), nullptr, kStrict);
+  const auto type_null = make_schema(field("n"));
+  const Array no_layout = from_host(make_array(uncounted(data_of(2, {})), Ledger()));
+  must(arrowdevice_array_validate, no_layout.get(), type_null.get(), nullptr, kStrict);
 }
 
 TEST_CASE("nulls of items that are not nullable are told where a list shows them") {
