@@ -80,8 +80,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   const int64_t spoiled_structs = input.below(3);
   {
     Data data = generate(type, knobs_of(input));
-    lengthen(data);
     for (int64_t i = 0; i < spoiled_bytes; ++i) spoil_bytes(input, type, data);
+    lengthen(type, data, spoiled_structs > 0 ? Spare::kEverywhere : Spare::kBehindTexts);
     Schema schema = make_schema(type);
     Array array(on_cpu(make_array(std::move(data), ledger)));
     StructSpoiler spoiler(*schema, array->array);

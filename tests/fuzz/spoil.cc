@@ -53,24 +53,29 @@ int64_t value_of(Input& input) {
 
 }  // namespace
 
-void lengthen(Data& data) {
-  for (Buffer& buffer : data.buffers) {
-    if (!buffer.null) buffer.bytes.resize(buffer.bytes.size() + kSpareBytes);
-  }
-  for (Data& child : data.children) lengthen(child);
-  if (data.dictionary != nullptr) lengthen(*data.dictionary);
-}
-
 void spoil_bytes(Input& input, const Field& type, Data& data) {
   std::vector<Place> places;
   add_places(type, data, places);
   if (places.empty()) return;
   const Place& place = input.pick(places);
-  const size_t slots = (place.buffer->bytes.size() - kSpareBytes) / place.width;
+  const size_t slots = place.buffer->bytes.size() / place.width;
   if (slots == 0) return;
   const int64_t value = value_of(input);
   const auto slot = static_cast<size_t>(input.below(static_cast<int64_t>(std::min<size_t>(slots, 256))));
   std::memcpy(place.buffer->bytes.data() + slot * place.width, &value, place.width);
+}
+
+void lengthen(const Field& type, Data& data, Spare spare) {
+  const Shape shape = shape_of(type.format);
+  for (size_t i = 0; i < data.buffers.size(); ++i) {
+    const bool is_text =
+        (shape.kind == Kind::kBinary && i == 2) || (shape.kind == Kind::kView && i >= 2 && i + 1 < data.buffers.size());
+    Buffer& buffer = data.buffers[i];
+    if (!buffer.null && (is_text || spare == Spare::kEverywhere))
+      buffer.bytes.resize(buffer.bytes.size() + kSpareBytes);
+  }
+  for (size_t i = 0; i < data.children.size(); ++i) lengthen(type.children[i], data.children[i], spare);
+  if (data.dictionary != nullptr) lengthen(*type.dictionary, *data.dictionary, spare);
 }
 
 void StructSpoiler::set_slots(Input& input, int64_t& number) {

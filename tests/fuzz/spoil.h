@@ -9,11 +9,15 @@
 
 namespace fuzz {
 
-// Makes every buffer longer than any length or offset that is made below.
-void lengthen(Data& data);
-
 // Changes one value in a buffer.
 void spoil_bytes(Input& input, const Field& type, Data& data);
+
+// Which buffers are longer than any length or offset that is made here. Behind the others the address sanitizer stands.
+enum class Spare {
+  kEverywhere,
+  kBehindTexts,  // whose size only offsets tell, and views; for structs that nothing is wrong with
+};
+void lengthen(const Field& type, Data& data, Spare spare);
 
 // Changes structs: counts, pointers, lengths, formats.
 class StructSpoiler {

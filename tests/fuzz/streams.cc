@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Producers of streams that fail at any call, with any code and text, or give arrays that are not what they must be,
-// read through every kind of stream of the library. What came before a failure arrives whole and in order, a failure
-// arrives with its code, nobody calls a producer again after its end, and it is released once.
+// Producers of streams that fail at any call, with any code and text, or give schemas and arrays that are not what they
+// must be, or do not mark their own release, read through every kind of stream of the library. What came before a
+// failure arrives whole and in order, a failure arrives with its code, nobody calls a producer again after its end, and
+// it is released once.
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -28,6 +29,9 @@ using HostStream = Owned<ArrowArrayStream>;
 // What a producer does when it is asked.
 enum class Act { kSound, kEmpty, kSpoiled, kElsewhere, kError, kErrorWithArray, kOtherType };
 
+// And when it is asked for its schema.
+enum class SchemaAct { kSound, kError, kErrorWithGarbage, kNothing, kSpoiled };
+
 struct Step {
   Act act;
   int code = 0;
@@ -44,11 +48,14 @@ class Producer {
   int first_code() const;         // 0: the stream ends well; -1: the library is to find the mistake
   // Whether the first step that is not sound is an array that only those find out who look into it.
   bool may_pass_through() const;
-  int schema_code() const { return schema_code_; }
+  bool has_schema() const { return schema_act_ == SchemaAct::kSound; }
+  // A schema that only those find out who look into it.
+  bool may_pass_schema() const { return has_schema() || schema_act_ == SchemaAct::kSpoiled; }
   const ArrowSchema& schema() const { return *schema_; }
   const ArrowArray& twin(int64_t batch) const { return *twins_[static_cast<size_t>(batch)]; }
   const Ledger& ledger() const { return ledger_; }
   void wait_for_release();
+  void check_released_once();
 
  private:
   static Producer& of(ArrowDeviceArrayStream* self) { return *static_cast<Producer*>(self->private_data); }
@@ -60,8 +67,10 @@ class Producer {
 
   Ledger ledger_;
   Schema schema_;
-  int schema_code_;
+  SchemaAct schema_act_ = SchemaAct::kSound;
+  int schema_code_ = 0;
   bool has_text_;
+  bool marks_release_;
   std::vector<Step> steps_;
   std::vector<Owned<ArrowArray>> twins_;
   size_t next_ = 0;
@@ -73,8 +82,12 @@ class Producer {
 
 Producer::Producer(Input& input, const Field& type) : schema_(make_schema(type)) {
   constexpr int kCodes[] = {EIO, ENOMEM, EINVAL, ECANCELED, ENOSYS, 1, 9999, -5};
-  schema_code_ = input.below(16) == 15 ? input.pick(kCodes) : 0;
+  const int64_t schema_way = input.below(32);
+  if (schema_way > 27) schema_act_ = static_cast<SchemaAct>(schema_way - 27);
+  if (schema_act_ == SchemaAct::kError || schema_act_ == SchemaAct::kErrorWithGarbage)
+    schema_code_ = input.pick(kCodes);
   has_text_ = input.flag();
+  marks_release_ = input.below(16) != 15;
   const Ledger twins;
   for (int64_t left = input.below(6); left > 0; --left) {
     const int64_t way = input.below(24);
@@ -131,8 +144,13 @@ ArrowDeviceArrayStream Producer::stream() {
 int Producer::get_schema(ArrowDeviceArrayStream* self, ArrowSchema* out) {
   auto& producer = of(self);
   check(producer.releases_ == 0, "a stream is asked for its schema after its release");
+  if (producer.schema_act_ == SchemaAct::kErrorWithGarbage) std::memset(out, 0x5A, sizeof *out);
   if (producer.schema_code_ != 0) return producer.schema_code_;
-  return arrowdevice_schema_copy(producer.schema_.get(), out, nullptr);
+  *out = ArrowSchema{};
+  if (producer.schema_act_ == SchemaAct::kNothing) return 0;
+  const int code = arrowdevice_schema_copy(producer.schema_.get(), out, nullptr);
+  if (producer.schema_act_ == SchemaAct::kSpoiled) out->format = "no such format";
+  return code;
 }
 
 int Producer::get_next(ArrowDeviceArrayStream* self, ArrowDeviceArray* out) {
@@ -162,7 +180,7 @@ const char* Producer::get_last_error(ArrowDeviceArrayStream* self) {
 
 void Producer::release(ArrowDeviceArrayStream* self) {
   auto& producer = of(self);
-  self->release = nullptr;
+  if (producer.marks_release_) self->release = nullptr;
   const std::lock_guard lock(producer.mutex_);
   ++producer.releases_;
   producer.changed_.notify_all();
@@ -171,6 +189,10 @@ void Producer::release(ArrowDeviceArrayStream* self) {
 void Producer::wait_for_release() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return releases_ > 0; });
+}
+
+void Producer::check_released_once() {
+  const std::lock_guard lock(mutex_);
   check(releases_ == 1, "a stream is released twice");
 }
 
@@ -219,18 +241,26 @@ void check_batch(const Producer& producer, const ArrowDeviceArray& array, int64_
 // As far as the consumer wants to read.
 void consume(Input& input, const Producer& producer, ArrowDeviceArrayStream& stream) {
   int64_t most = input.flag() ? 100 : input.below(6);
+  if (input.flag()) {
+    Schema schema;
+    arrowdevice_error error{};
+    const int code = arrowdevice_stream_schema(&stream, schema.out(), &error);
+    check((code == 0) == !schema.released(), "a schema that failed is there, or one that did not is not");
+    check(code == 0 || error.message[0] != '\0', "a schema fails without a reason");
+    check(code != 0 || producer.may_pass_schema(), "a schema that is none is passed on");
+  }
   for (int64_t number = 0; most-- > 0; ++number) {
     Array array;
     arrowdevice_error error{};
     const int code = arrowdevice_stream_next(&stream, array.out(), &error);
     if (code == 0 && array.released()) {
-      check(producer.schema_code() == 0 && producer.first_code() == 0, "a stream that fails ends well");
+      check(producer.may_pass_schema() && producer.first_code() == 0, "a stream that fails ends well");
       return check(number == producer.sound_batches(), "batches are lost at the end");
     }
     if (code != 0) {
       check(array.released(), "a batch that failed is there");
       check(error.message[0] != '\0', "a stream fails without a reason");
-      if (producer.schema_code() != 0) return;
+      if (!producer.has_schema()) return;
       check(number == producer.sound_batches(), "batches are lost before a failure");
       return check(producer.first_code() != 0, "a stream that ends well fails");
     }
@@ -287,5 +317,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   producer.wait_for_release();
   must(arrowdevice_quiesce, int64_t{-1});
   wait_for_threads_of_streams();
+  producer.check_released_once();
   return 0;
 }
