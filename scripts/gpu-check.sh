@@ -4,8 +4,8 @@
 #
 #   scripts/gpu-check.sh             on this machine's GPUs; appends what it found to docs/hardware.md
 #   scripts/gpu-check.sh --stand-in  the same on a stand-in for the CUDA driver, to try this script; writes nothing down
-#   scripts/gpu-check.sh --carry     on a machine with a network: puts what a bare machine may lack (Meson, Catch2's header)
-#                                    into carry-gpu-check/, which git ignores, to be taken along
+#   scripts/gpu-check.sh --carry     on a machine with a network: puts what a bare machine may lack (Meson, Catch2's header,
+#                                    the Python package) into carry-gpu-check/, which git ignores, to be taken along
 #
 # What cannot be run here, for want of nvcc, CuPy or pyarrow, is said, and not counted. Builds are kept in build-gpu-check/, or in
 # $ARROWDEVICE_BUILD.
@@ -39,8 +39,10 @@ if [ "$mode" = carry ]; then
     exit 1
   }
   cp "$header" "$carried/include/catch2/catch.hpp"
-  python3 -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target "$carried/python" meson
-  echo "In $carried: Catch2's header and Meson."
+  "$root/bindings/python/wheel.sh" "$build/package"
+  rm -rf "$carried/python"
+  python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$carried/python" meson "$build"/package/wheel/*.whl
+  echo "In $carried: Catch2's header, Meson and the Python package."
   exit 0
 fi
 
@@ -256,8 +258,10 @@ else
   leave_out "exchange with CuPy" "cupy or pyarrow is not installed"
 fi
 
-# -- the demo, with whatever pyarrow there is, and the package
+# -- the demo, with whatever pyarrow there is, and the package with the plugins that it carries
 
+PYTHONPATH=$carried/python${PYTHONPATH:+:$PYTHONPATH}
+export PYTHONPATH
 if python3 -c 'import arrowdevice, pyarrow' 2>/dev/null; then
   python3 - "$build/table.parquet" <<'END'
 import random
@@ -275,7 +279,7 @@ pq.write_table(pa.table({
     "late": pa.array([i % 3 == 0 for i in range(rows)]),
 }), sys.argv[1])
 END
-  check "the demo verifies every device" python3 "$root/scripts/demo.py" --data "$build/table.parquet"
+  check "the demo verifies every device" env -u ARROWDEVICE_BACKEND_PATH python3 "$root/scripts/demo.py" --data "$build/table.parquet"
 else
   leave_out "the demo" "arrowdevice or pyarrow is not installed"
 fi

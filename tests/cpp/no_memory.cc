@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// arrowdevice.hpp where there is no memory: every allocation of the program's and of the library's own fails in turn.
+#include <cstdlib>
+#include <new>
+
+#include "cpp/cpp.h"
+
+namespace {
+
+// How many more succeed on this thread before one fails; below 0: all do.
+thread_local int64_t successes = -1;
+
+void* allocate(std::size_t size) noexcept {
+  if (successes >= 0 && successes-- == 0) return nullptr;
+  return std::malloc(size == 0 ? 1 : size);
+}
+
+void* allocate_or_throw(std::size_t size) {
+  if (void* const memory = allocate(size)) return memory;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return allocate_or_throw(size); }
+void* operator new[](std::size_t size) { return allocate_or_throw(size); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return allocate(size); }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return allocate(size); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+
+namespace {
+
+using namespace cpp_test;  // NOLINT: what every line of these tests is written with
+
+// Runs an action with the first allocation failing, then with the second, until it has all it needs. How often it
+// failed.
+template <typename Action>
+int64_t fail_each_allocation(Action&& action) {
+  for (int64_t number = 0;; ++number) {
+    successes = number;
+    try {
+      action();
+      const bool was_enough = successes >= 0;
+      successes = -1;
+      if (was_enough) return number;
+      FAIL("allocation " << number << " fails, and nobody says so");
+    } catch (const std::bad_alloc&) {
+      successes = -1;
+    } catch (const ad::Exception& error) {
+      successes = -1;
+      CHECK(error.code() == ENOMEM);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a batch that there is no memory for keeps its columns in the builder") {
+  ad::BatchBuilder builder;
+  builder.add("a", std::vector<int64_t>{1, 2, 3})
+      .add("text", std::vector<std::string>{"x", "", "a longer one, not in place"});
+  ad::TypedArray batch;
+  const int64_t failures =
+      fail_each_allocation([&] { batch = std::move(builder).build(); });  // NOLINT: it stays as it was
+  CHECK(failures > 5);
+  batch.array.validate(batch.schema, ARROWDEVICE_VALIDATE_STRICT);
+  const ad::View view = std::move(batch).view();
+  CHECK(list(view.column("a").values<int64_t>()) == std::vector<int64_t>{1, 2, 3});
+}
+
+TEST_CASE("a column that there is no memory for leaves the builder and the column as they were") {
+  ad::BatchBuilder builder;
+  ad::TypedArray column = ad::make_array(std::vector<int32_t>{4, 5});
+  const std::string name = "a name that is too long to be kept in place";
+  const int64_t failures = fail_each_allocation([&] {
+    if (!column.array) std::abort();  // NOLINT(bugprone-use-after-move): it was not taken
+    builder.add(name, std::move(column));
+  });
+  CHECK(failures > 0);
+  const ad::View view = std::move(builder).build().view();
+  CHECK(list(view.column(name).values<int32_t>()) == std::vector<int32_t>{4, 5});
+}
