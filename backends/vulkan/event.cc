@@ -2,6 +2,7 @@
 #include "vulkan/event.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <chrono>
 #include <thread>
@@ -60,24 +61,33 @@ void* RecordedEvent::publish() {
 void RecordedEvent::set_event() {
   // Nobody who sees a VkEvent fetches bytes for us.
   if (lane_->has_downloads(number_)) wait(Deadline(-1));
+  if (lane_->queue().sets_events() && set_event_on(lane_)) return;
+  // Its queue cannot, or its application has taken that back.
+  const auto lane = device_.publishing_lane();
+  lane->wait_for(lane_, number_);
+  [[maybe_unused]] const bool is_set = set_event_on(lane);
+  assert(is_set && "the lane that publishes is open as long as the device");
+}
+
+// False if the lane is closed.
+bool RecordedEvent::set_event_on(const std::shared_ptr<Lane>& lane) {
   auto event = std::make_shared<UniqueEvent>(make_event(device_.logical()));
-  auto lane = lane_;
-  if (!lane->queue().sets_events() || lane->is_closed()) {
-    lane = device_.publishing_lane();
-    lane->wait_for(lane_, number_);
-  }
   Batch batch(*lane);
   batch.submission().kept.push_back(event);
   device_.published().add(event->get(), lane_, number_);
   try {
     device_.logical()->vkCmdSetEvent(batch.commands(), event->get(), VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
-    batch.submit();
+    if (!batch.try_submit()) {
+      device_.published().remove(event->get());
+      return false;
+    }
   } catch (...) {
     device_.published().remove(event->get());
     throw;
   }
   handle_ = event->get();
   published_ = std::move(event);
+  return true;
 }
 
 bool ForeignEvent::is_ready() {

@@ -38,6 +38,7 @@ class RecordedEvent final : public Event {
 
  private:
   void set_event();
+  bool set_event_on(const std::shared_ptr<Lane>& lane);
 
   Device& device_;
   const std::shared_ptr<Lane> lane_;

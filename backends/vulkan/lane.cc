@@ -2,6 +2,7 @@
 #include "vulkan/lane.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "base/error.h"
@@ -33,8 +34,14 @@ void Batch::abandon() noexcept {
 }
 
 uint64_t Batch::submit() {
+  const auto number = try_submit();
+  assert(number && "a lane is closed with its queue, which nobody uses then");
+  return *number;
+}
+
+std::optional<uint64_t> Batch::try_submit() {
   lane_.device_.check("vkEndCommandBuffer", lane_.device_->vkEndCommandBuffer(submission_.commands));
-  return lane_.submit(*this);
+  return lane_.try_submit(*this);
 }
 
 Lane::Lane(const LogicalDevice& device, NativeQueue& queue, Staging& staging, bool has_timeline, bool borrowed)
@@ -66,10 +73,11 @@ VkCommandBuffer Lane::take_commands() {
   return commands;
 }
 
-uint64_t Lane::submit(Batch& batch) {
+std::optional<uint64_t> Lane::try_submit(Batch& batch) {
   Submission& submission = batch.submission_;
   std::vector<Wait> waits;  // let go after the lock, lanes with them
   const std::lock_guard lock(mutex_);
+  if (closed_) return std::nullopt;  // under the lock that close() takes: one of both is first
   submission.number = last_ + 1;
 
   std::vector<VkSemaphore> waited;
@@ -151,15 +159,15 @@ void Lane::wait_for(const std::shared_ptr<Lane>& other, uint64_t number) {
   if (&other->queue_ != &queue_) {
     if (timeline_ != nullptr) {
       wait.semaphore = other->timeline_;
-    } else if (other->is_closed()) {
-      other->wait(number, Deadline(-1));
-      return;
     } else {
       // A binary semaphore has one waiter: each wait gets one of its own, signalled behind all that was submitted.
       wait.semaphore = std::make_shared<UniqueSemaphore>(make_semaphore(device_));
       Batch batch(*other);
       batch.signal(wait.semaphore);
-      batch.submit();
+      if (!batch.try_submit()) {
+        other->wait(number, Deadline(-1));
+        return;
+      }
     }
   }
   HostWrites theirs;
@@ -329,11 +337,6 @@ void Lane::close() noexcept {
   writes.swap(host_writes_);
   waits.swap(waits_);
   closed_ = true;
-}
-
-bool Lane::is_closed() noexcept {
-  const std::lock_guard lock(mutex_);
-  return closed_;
 }
 
 void Lane::drop() noexcept {

@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "base/deadline.h"
@@ -33,6 +34,9 @@ class Batch {
 
   // Its number. Nothing was submitted if this throws.
   uint64_t submit();
+
+  // As submit(), on a lane that may be closed by another thread meanwhile: nothing if it was.
+  std::optional<uint64_t> try_submit();
 
  private:
   friend class Lane;
@@ -85,9 +89,8 @@ class Lane : public std::enable_shared_from_this<Lane> {
   size_t blocks_in_flight();
   void wait_for_blocks();
 
-  // From here on nothing is submitted: an application's queue is not touched any more.
+  // From here on nothing is submitted, by whatever thread: an application's queue is not touched any more.
   void close() noexcept;
-  bool is_closed() noexcept;
   // Lets go of everything in flight: it is done, or the device is lost.
   void drop() noexcept;
 
@@ -102,7 +105,7 @@ class Lane : public std::enable_shared_from_this<Lane> {
   };
 
   VkCommandBuffer take_commands();
-  uint64_t submit(Batch& batch);
+  std::optional<uint64_t> try_submit(Batch& batch);
   bool wait_natively(uint64_t number, int64_t timeout_ns);
   uint64_t reached();
   void collect();

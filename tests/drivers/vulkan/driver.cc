@@ -42,6 +42,9 @@ struct Control {
   int64_t left = 0;
   VkResult result = VK_SUCCESS;
   bool loses = false;
+  int acting = -1;  // index of the function before which `act` is called
+  void (*act)(void*) = nullptr;
+  void* user = nullptr;
   std::atomic<bool> lost{false};
   std::atomic<int64_t> live{0};
   std::map<VkInstance, VkDebugUtilsMessengerEXT> messengers;
@@ -55,6 +58,19 @@ VkResult failure_of(int index) {
   control.index = -1;
   if (control.loses) control.lost.store(true);
   return control.result;
+}
+
+void act_before(int index) {
+  void (*act)(void*) = nullptr;
+  void* user = nullptr;
+  {
+    const std::lock_guard lock(control.mutex);
+    if (control.acting != index) return;
+    control.acting = -1;
+    act = control.act;
+    user = control.user;
+  }
+  act(user);  // calls Vulkan in turn
 }
 
 // Objects of a device come and go by functions that are named so; instances and devices stay.
@@ -79,6 +95,7 @@ struct Wrapper<index, Result (*)(Arguments...)> {
   static Result call(Arguments... arguments) {
     Function& function = functions[index];
     ++function.calls;
+    act_before(index);
     const auto real = reinterpret_cast<Result (*)(Arguments...)>(function.real.load());
     if constexpr (kFallible) {
       const VkResult failure = failure_of(index);
@@ -248,10 +265,22 @@ const char* const* fallible() {
 
 int64_t live() { return control.live.load(); }
 
+void before_next(const char* function, void (*act)(void*), void* user) {
+  const Function* const found = find(function);
+  if (found == nullptr) {
+    std::fprintf(stderr, "vulkan test driver: the backend uses no function %s\n", function);
+    std::abort();
+  }
+  const std::lock_guard lock(control.mutex);
+  control.acting = static_cast<int>(found - functions);
+  control.act = act;
+  control.user = user;
+}
+
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const VulkanDriverControl* vulkan_driver_control() {
-  static const VulkanDriverControl table = {fail, lose, calls, fallible, live};
+  static const VulkanDriverControl table = {fail, lose, calls, fallible, live, before_next};
   return &table;
 }
 

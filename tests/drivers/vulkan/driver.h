@@ -19,6 +19,9 @@ struct VulkanDriverControl {
   const char* const* (*fallible)();
   // Objects of devices that were made and not destroyed.
   int64_t (*live)();
+  // Calls `act(user)` once, right before the next call of that function and on its thread: what another thread may do
+  // in that very moment.
+  void (*before_next)(const char* function, void (*act)(void* user), void* user);
 };
 
 // The type of "vulkan_driver_control", the symbol to look for.
