@@ -15,6 +15,7 @@
 #include "backend/backend.h"
 #include "base/process.h"
 #include "device/counters.h"
+#include "device/published_events.h"
 
 namespace arrowdevice::device {
 
@@ -60,6 +61,9 @@ class Device {
   void check_not_retired() const;
 
   Counters& counters() const noexcept { return counters_; }
+
+  // Only of a device that waits_on_host().
+  PublishedEvents& published_events() const noexcept { return published_events_; }
 
   // Memory from the driver itself, `size` > 0 bytes at the device's alignment.
   void* driver_allocate(Queue* queue, int64_t size);
@@ -114,6 +118,7 @@ class Device {
   void* const handle_;
   arrowdevice_device_info info_{};
   mutable Counters counters_;
+  mutable PublishedEvents published_events_;
   mutable std::atomic<int64_t> users_{0};
   std::atomic<bool> retired_{false};
   std::atomic<bool> borrowed_{false};

@@ -9,7 +9,9 @@
 namespace arrowdevice::device {
 
 Event::~Event() {
-  if (device_.is_usable()) device_.backend().table().event_destroy(handle_);
+  if (!device_.is_usable()) return;
+  if (void* const published = published_.load()) device_.published_events().remove(published);
+  device_.backend().table().event_destroy(handle_);
 }
 
 bool Event::is_ready() const {
@@ -53,6 +55,10 @@ void* Event::publish() const {
   device_.check_usable();
   void* sync_event = nullptr;
   device_.backend().call("event_publish", device_.backend().table().event_publish, handle_, &sync_event);
+  if (device_.waits_on_host()) {
+    device_.published_events().add(sync_event);
+    published_.store(sync_event);
+  }
   return sync_event;
 }
 
@@ -69,6 +75,7 @@ ForeignEvent::ForeignEvent(Device& source, void* sync_event) {
   const auto& backend = source.backend();
   backend.require("event_import", backend.table().event_import);
   source.check_usable();
+  is_our_own_ = source.waits_on_host() && source.published_events().contains(sync_event);
   void* handle = nullptr;
   backend.call("event_import", backend.table().event_import, source.handle(), sync_event, &handle);
   try {
@@ -88,8 +95,11 @@ void ForeignEvent::wait(int64_t timeout_ns) const {
 void ForeignEvent::wait_on(Queue& queue, int64_t timeout_ns) const {
   if (event_ == nullptr) return;
   const bool is_of_queues_backend = &queue.device().backend() == &event_->device().backend();
-  const bool has_time_out = timeout_ns >= 0;
-  if (!is_of_queues_backend || (has_time_out && queue.device().waits_on_host())) wait(timeout_ns);
+  // A backend that waits in the call would do so under the queue's lock. Nobody knows how long for another producer's
+  // event, and who takes a wrapped queue back must not wait for that.
+  const bool is_bounded = timeout_ns >= 0;
+  const bool waits_here = queue.device().waits_on_host() && (is_bounded || !is_our_own_);
+  if (!is_of_queues_backend || waits_here) wait(timeout_ns);
   if (is_of_queues_backend) queue.wait_for(*event_);
 }
 

@@ -44,6 +44,7 @@ class Event {
   void* const handle_;
   const DeviceUse use_;
   mutable std::atomic<bool> fired_{false};
+  mutable std::atomic<void*> published_{nullptr};  // on a device that waits_on_host()
 };
 
 // The event that an array of someone else carries. Borrows it: the array must outlive this.
@@ -68,6 +69,7 @@ class ForeignEvent {
   std::shared_ptr<Event> take() noexcept { return std::move(event_); }
 
  private:
+  bool is_our_own_ = false;  // what the library published itself
   std::shared_ptr<Event> event_;
 };
 
