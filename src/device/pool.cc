@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/pool.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
 #include <cerrno>
@@ -69,6 +71,7 @@ void* Allocation::part(int64_t offset, int64_t size) {
 Pool::Pool(Device& device, const arrowdevice_pool_options& options, Owner owner)
     : device_(device),
       options_(options),
+      creator_(getpid()),
       use_(owner == kApplicationOwned ? std::optional<DeviceUse>(std::in_place, device) : std::nullopt),
       keep_limit_(options.keep < 0   ? 0
                   : options.keep > 0 ? options.keep
@@ -83,7 +86,7 @@ Pool::Pool(Device& device, const arrowdevice_pool_options& options, Owner owner)
 Pool::~Pool() {
   if (device_.is_cpu()) process::forget_across_fork(mutex_);
   trim();
-  if (options_.destroy != nullptr && may_call_out()) options_.destroy(options_.user);
+  if (options_.destroy != nullptr && may_call_out() && getpid() == creator_) options_.destroy(options_.user);
 }
 
 bool Pool::may_call_out() const noexcept { return device_.is_usable() && !process::exit_has_begun(); }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <arrowdevice/arrowdevice.h>
+#include <sys/types.h>
 
 #include <list>
 #include <map>
@@ -114,6 +115,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
 
   Device& device_;
   const arrowdevice_pool_options options_;
+  const pid_t creator_;  // the process that `destroy` is called in, not a child of it
   const std::optional<DeviceUse> use_;
   const int64_t keep_limit_;
 

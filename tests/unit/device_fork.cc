@@ -80,6 +80,29 @@ TEST_CASE("in a forked child, arrays on devices are let go without calling the d
   arrowdevice_buffer_free(sim(0), nullptr, buffer);
 }
 
+TEST_CASE("in a forked child, a pool of the CPU is let go without giving back what its owner has, too") {
+  begin();
+  copy(Sample(field("l")), sim(0)).reset();  // opens a driver
+  for (arrowdevice_device* const device : {cpu(), sim(0)}) {
+    int given_back = 0;
+    auto options = pool_options();
+    options.destroy = [](void* user) { ++*static_cast<int*>(user); };
+    options.user = &given_back;
+    Pool pool = make_pool(device, &options);
+    CHECK(in_child([&] {
+            pool.reset();
+            if (given_back != 0) return 1;
+            // One that the child made itself.
+            arrowdevice_pool* made = nullptr;
+            if (arrowdevice_pool_create(cpu(), &options, &made, nullptr) != 0) return 2;
+            arrowdevice_pool_destroy(made);
+            return given_back == 1 ? 0 : 3;
+          }) == 0);
+    pool.reset();
+    CHECK(given_back == 1);
+  }
+}
+
 TEST_CASE("in a forked child, streams are let go without calling anyone") {
   begin();
   Sample sample(mixed_batch(), {.rows = 20});
