@@ -64,10 +64,9 @@ arrowdevice_native_queue Queue::native() {
 }
 
 void Queue::give_native_back() noexcept {
-  if (!is_wrapped_ || !device_.is_usable()) return;
+  if (!device_.is_usable() || !is_wrapped()) return;
   const std::unique_lock nobody_uses_it(native_uses_);
   const std::lock_guard lock(mutex_);
-  if (handle_ == nullptr) return;
   try {
     record_here();
   } catch (...) {
@@ -75,6 +74,12 @@ void Queue::give_native_back() noexcept {
   }
   device_.backend().table().queue_destroy(std::exchange(handle_, nullptr));
   is_known_outside_ = false;
+  is_wrapped_ = false;
+}
+
+bool Queue::is_wrapped() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return is_wrapped_;
 }
 
 // Needs the lock.

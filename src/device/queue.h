@@ -46,9 +46,9 @@ class Queue {
   // later goes to a queue of the library, behind what was queued so far. Does nothing for the library's own.
   void give_native_back() noexcept;
 
-  // Whether it is the application's own, which may mean another one on another thread, as a vendor's default stream of
-  // the calling thread does.
-  bool is_wrapped() const noexcept { return is_wrapped_; }
+  // Whether it is the application's own, until that is given back. It may mean another one on another thread, as a
+  // vendor's default stream of the calling thread does.
+  bool is_wrapped() const noexcept;
 
   // Enqueues a batch; none at all is no submission. Counts the bytes to and from the queue's own device: those of
   // another device at the other end are for the caller to count.
@@ -104,11 +104,11 @@ class Queue {
   std::shared_ptr<Event> end() const noexcept;
 
   Device& device_;
-  const bool is_wrapped_;
   std::shared_mutex native_uses_;  // before mutex_; held alone to give the native queue back
   mutable std::mutex mutex_;       // guards all below
-  void* handle_;                   // NULL: given back, and not needed since
-  Failure lost_;                   // set: what was queued before it was given back cannot be waited for
+  bool is_wrapped_;
+  void* handle_;  // NULL: given back, and not needed since
+  Failure lost_;  // set: what was queued before it was given back cannot be waited for
   std::shared_ptr<Event> last_;
   bool has_new_work_ = false;  // since `last_` was recorded, or at all
   bool may_wait_for_others_ = false;

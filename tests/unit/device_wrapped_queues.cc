@@ -210,6 +210,20 @@ TEST_CASE("what was queued on a wrapped queue that cannot be taken back in order
   CHECK_THROWS_AS(queue->finish(-1), arrowdevice::Error);
 }
 
+TEST_CASE("a queue that the application has taken back is one of the library's from then on") {
+  begin();
+  const Wrapped wrapped;
+  auto& device = arrowdevice::device::Devices::instance().get(ARROW_DEVICE_EXT_DEV, 0);
+  const auto queue = arrowdevice::device::Queue::wrap(device, wrapped.native);
+  CHECK(queue->is_wrapped());
+  queue->give_native_back();
+  CHECK_FALSE(queue->is_wrapped());
+  CHECK(queue->finish(-1));
+  queue->give_native_back();  // there is nothing more to give
+  CHECK(queue->finish(-1));
+  CHECK_FALSE(arrowdevice::device::Queue::create(device)->is_wrapped());
+}
+
 TEST_CASE("a stream for which no other queue can be made fails, and loses nothing") {
   begin();
   const Sample sample(field("l"), {.rows = 21});
