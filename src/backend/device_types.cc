@@ -8,20 +8,20 @@ namespace arrowdevice::backend {
 namespace {
 
 constexpr std::array kDeviceTypes{
-    DeviceTypeInfo{ARROW_DEVICE_CPU, "cpu", "cpu", false, true},
-    DeviceTypeInfo{ARROW_DEVICE_CUDA, "cuda", "cuda", true, false},
-    DeviceTypeInfo{ARROW_DEVICE_CUDA_HOST, "cuda_host", "cuda", true, true},
-    DeviceTypeInfo{ARROW_DEVICE_OPENCL, "opencl", "opencl", true, false},
-    DeviceTypeInfo{ARROW_DEVICE_VULKAN, "vulkan", "vulkan", true, false},
-    DeviceTypeInfo{ARROW_DEVICE_METAL, "metal", "metal", true, false},
-    DeviceTypeInfo{ARROW_DEVICE_VPI, "vpi", "vpi", false, false},
-    DeviceTypeInfo{ARROW_DEVICE_ROCM, "rocm", "hip", true, false},
-    DeviceTypeInfo{ARROW_DEVICE_ROCM_HOST, "rocm_host", "hip", true, true},
-    DeviceTypeInfo{ARROW_DEVICE_EXT_DEV, "ext_dev", "sim", true, false},
-    DeviceTypeInfo{ARROW_DEVICE_CUDA_MANAGED, "cuda_managed", "cuda", true, true},
-    DeviceTypeInfo{ARROW_DEVICE_ONEAPI, "oneapi", "level_zero", true, false},
-    DeviceTypeInfo{ARROW_DEVICE_WEBGPU, "webgpu", "webgpu", false, false},
-    DeviceTypeInfo{ARROW_DEVICE_HEXAGON, "hexagon", "hexagon", false, false},
+    DeviceTypeInfo{ARROW_DEVICE_CPU, "cpu", "cpu", false, true, true},
+    DeviceTypeInfo{ARROW_DEVICE_CUDA, "cuda", "cuda", true, false, false},
+    DeviceTypeInfo{ARROW_DEVICE_CUDA_HOST, "cuda_host", "cuda", true, true, true},
+    DeviceTypeInfo{ARROW_DEVICE_OPENCL, "opencl", "opencl", true, false, false},
+    DeviceTypeInfo{ARROW_DEVICE_VULKAN, "vulkan", "vulkan", true, false, false},
+    DeviceTypeInfo{ARROW_DEVICE_METAL, "metal", "metal", true, false, true},
+    DeviceTypeInfo{ARROW_DEVICE_VPI, "vpi", "vpi", false, false, true},
+    DeviceTypeInfo{ARROW_DEVICE_ROCM, "rocm", "hip", true, false, false},
+    DeviceTypeInfo{ARROW_DEVICE_ROCM_HOST, "rocm_host", "hip", true, true, true},
+    DeviceTypeInfo{ARROW_DEVICE_EXT_DEV, "ext_dev", "sim", true, false, true},
+    DeviceTypeInfo{ARROW_DEVICE_CUDA_MANAGED, "cuda_managed", "cuda", true, true, true},
+    DeviceTypeInfo{ARROW_DEVICE_ONEAPI, "oneapi", "level_zero", true, false, false},
+    DeviceTypeInfo{ARROW_DEVICE_WEBGPU, "webgpu", "webgpu", false, false, false},
+    DeviceTypeInfo{ARROW_DEVICE_HEXAGON, "hexagon", "hexagon", false, false, true},
 };
 
 }  // namespace

@@ -17,6 +17,7 @@ struct DeviceTypeInfo {
   const char* plugin;   // "cuda": of libarrowdevice-cuda.so
   bool has_events;      // whether the format names an event for it
   bool minus_one_is_0;  // whether device id -1 stands for 0
+  bool may_be_on_host;  // whether the CPU may read it in place; of the others it is known that it does not
 };
 
 // NULL if the format names no such type.

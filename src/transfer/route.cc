@@ -28,6 +28,12 @@ bool may_order_host_copy(const device::Queue& queue, const device::Device& sourc
   return is_on_host(source) && is_on_host(target) && (backend == &source.backend() || backend == &target.backend());
 }
 
+// What a type says that nobody has a device of yet.
+bool may_be_on_host(ArrowDeviceType type) {
+  const auto* const known = backend::find_device_type(type);
+  return known == nullptr || known->may_be_on_host;
+}
+
 [[noreturn]] void refuse(const device::Queue& chosen, const std::string& source, const device::Device& target) {
   throw Error(EINVAL, "a queue of " + chosen.device().text() + " cannot copy" +
                           (source.empty() ? source : " from " + source) + " to " + target.text());
@@ -43,8 +49,14 @@ void check_queue(const device::Queue& chosen, const device::Device& source, cons
 void check_queue(const device::Queue& chosen, ArrowDeviceType source, const device::Device& target) {
   constexpr ArrowDeviceType kUnknown = 0;
   const auto& backend = chosen.device().backend();
-  if (&backend == &target.backend()) return;
-  if (is_on_host(target) && (source == kUnknown || backend.serves(source))) return;
+  const bool is_targets = &backend == &target.backend();
+  if (!is_on_host(target)) {
+    if (is_targets) return;
+  } else {
+    // The source's own, or any of both where the CPU copies.
+    if (source == kUnknown || backend.serves(source)) return;
+    if (is_targets && may_be_on_host(source)) return;
+  }
   refuse(chosen, source == kUnknown ? std::string() : backend::device_type_text(source), target);
 }
 

@@ -255,6 +255,17 @@ TEST_CASE("a stream is refused at once a queue or a pool that can never serve it
   options.source_device = cpu();
   why = refused(EINVAL, arrowdevice_stream_to_host, stream.get(), &options, host.out());
   CHECK(contains(why, "a queue of ext_dev:0 cannot copy from cpu:0 to cpu:0"));
+  {
+    // Memory of the CPU is written by who reads OpenCL's, and the CPU does not.
+    Owned<ArrowSchema> schema = make_schema(sample.type);
+    DeviceStream elsewhere;
+    must(arrowdevice_stream_from_arrays, schema.get(), static_cast<ArrowDeviceArray*>(nullptr), int64_t{0},
+         ArrowDeviceType{ARROW_DEVICE_OPENCL}, elsewhere.out());
+    options = stream_options();
+    options.queue = on_cpu.get();
+    why = refused(EINVAL, arrowdevice_stream_to_host, elsewhere.get(), &options, host.out());
+    CHECK(contains(why, "a queue of cpu:0 cannot copy from opencl to cpu:0"));
+  }
   options = stream_options();
   options.pool = default_pool(sim(1));
   why = refused(EINVAL, arrowdevice_stream_move_to, stream.get(), sim(0), &options, out.out());
