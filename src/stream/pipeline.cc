@@ -191,7 +191,7 @@ void Pipeline::move(Batch& batch) noexcept {
   }
 }
 
-// Needs the lock. Without a second thread, whoever has read does it.
+// Needs the lock. Without a second thread the batch fails, and the stream ends with it.
 void Pipeline::hand_to_mover(Batch& batch) {
   if (has_mover_) return;
   try {

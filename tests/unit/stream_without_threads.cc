@@ -68,4 +68,19 @@ TEST_CASE("a stream that reads ahead ends where there are no threads, and says s
   CHECK(next_fails(ENOMEM, stream) == said);
 }
 
+TEST_CASE("a stream whose copies need a thread of their own ends where there is none, and says so") {
+  begin();
+  const Sample sample(field("l"), {.rows = 21});
+  auto producer = batches_of(sample, kRows, sim(0));
+  DeviceStream stream = move_to(stream_of(producer, ARROW_DEVICE_EXT_DEV), cpu(), stream_options());
+  has_threads = false;
+  Array out;
+  const std::string said = refused(ENOMEM, arrowdevice_stream_next, stream.get(), out.out());
+  has_threads = true;
+  CHECK(contains(said, "no thread can be started"));
+  CHECK(next_fails(ENOMEM, stream) == said);
+  stream.reset();
+  CHECK(producer->releases == 1);
+}
+
 }  // namespace
