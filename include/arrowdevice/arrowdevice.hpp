@@ -4,7 +4,8 @@
  * Owners over arrowdevice.h for C++17 and newer. Header only: nothing but the C functions is linked.
  *
  * - An **owner** releases what it holds when it dies. It can be moved, not copied, and may be empty: default-made,
- *   moved from, or handed over. Using an empty owner is refused by the library with EINVAL, as a released struct is.
+ *   moved from, or handed over. Using an empty owner is refused with EINVAL, as a released struct is, also where a NULL
+ *   pointer to an owner means a default.
  * - A method that can fail throws Exception. What arrowdevice.h says of a function's errors, blocking and threads
  *   holds for the method of the same name; only what differs is said here.
  * - What the C function takes over (`moved`) is a method on an rvalue, `std::move(array).move_to(schema, device)`, or a
@@ -187,6 +188,17 @@ class HandleOwner {
   Handle* handle_ = nullptr;
 };
 
+/* What an owner holds. Throws where it holds nothing: a C function that takes NULL would read that as a wish. */
+template <typename Owner>
+auto* held_by(const Owner& owner, const char* name) {
+  if (!owner) fail(EINVAL, std::string("the ") + name + " is empty");
+  return owner.get();
+}
+template <typename Owner>
+auto* held_by(const Owner* owner_or_null, const char* name) {
+  return owner_or_null == nullptr ? nullptr : held_by(*owner_or_null, name);
+}
+
 template <typename Struct>
 Struct sized() noexcept {
   Struct value{};
@@ -307,6 +319,10 @@ class Device {
 
   arrowdevice_device* get() const noexcept { return device_; }
   explicit operator bool() const noexcept { return device_ != nullptr; }
+  /** arrowdevice_device_set_pool(): the library's own pool is the default again. See Pool::make_default_of(). */
+  void reset_default_pool() const {
+    detail::call(arrowdevice_device_set_pool, device_, static_cast<arrowdevice_pool*>(nullptr));
+  }
   friend bool operator==(Device a, Device b) noexcept { return a.device_ == b.device_; }
   friend bool operator!=(Device a, Device b) noexcept { return a.device_ != b.device_; }
 
@@ -365,7 +381,9 @@ class Pool : public detail::HandleOwner<arrowdevice_pool, arrowdevice_pool_destr
   /** arrowdevice_pool_trim() */
   void trim() { detail::call(arrowdevice_pool_trim, get()); }
   /** arrowdevice_device_set_pool(): the device keeps the pool alive by itself. */
-  void make_default_of(Device device) { detail::call(arrowdevice_device_set_pool, device.get(), get()); }
+  void make_default_of(Device device) {
+    detail::call(arrowdevice_device_set_pool, device.get(), detail::held_by(*this, "pool"));
+  }
 
  private:
   static arrowdevice_pool* make(Device device, const arrowdevice_pool_options* options) {
@@ -387,8 +405,8 @@ class Buffer {
   /** From `pool_or_null`, to be used first on `queue_or_null`. */
   Buffer(Device device, int64_t size, const Pool* pool_or_null, const Queue* queue_or_null)
       : device_(device), size_(size) {
-    detail::call(arrowdevice_buffer_allocate, device.get(), pool_or_null == nullptr ? nullptr : pool_or_null->get(),
-                 queue_or_null == nullptr ? nullptr : queue_or_null->get(), size, &data_);
+    detail::call(arrowdevice_buffer_allocate, device.get(), detail::held_by(pool_or_null, "pool"),
+                 detail::held_by(queue_or_null, "queue"), size, &data_);
   }
   Buffer(Buffer&& other) noexcept
       : device_(other.device_), size_(other.size_), data_(std::exchange(other.data_, nullptr)) {}
@@ -413,7 +431,7 @@ class Buffer {
   /** arrowdevice_buffer_free(): nothing uses it any more. */
   void reset() noexcept { free(nullptr); }
   /** The memory is used again only after the queue's work so far. Returns at once. */
-  void free_after(const Queue& queue) noexcept { free(queue.get()); }
+  void free_after(const Queue& queue) { free(detail::held_by(queue, "queue")); }
 
  private:
   void free(arrowdevice_queue* queue) noexcept {
@@ -490,8 +508,7 @@ class DeviceArray : public detail::StructOwner<ArrowDeviceArray> {
   /** arrowdevice_array_export(): `written_on` NULL: the data is ready. */
   static DeviceArray from_device(Device device, Array&& moved, const Queue* written_on = nullptr) {
     DeviceArray out;
-    detail::call(arrowdevice_array_export, device.get(), moved.get(),
-                 written_on == nullptr ? nullptr : written_on->get(), out.get());
+    detail::call(arrowdevice_array_export, device.get(), moved.get(), detail::held_by(written_on, "queue"), out.get());
     return out;
   }
   /** arrowdevice_array_export_event() */

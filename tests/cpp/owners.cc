@@ -238,6 +238,42 @@ TEST_CASE("a buffer belongs to its pool until its owner dies") {
   CHECK(pool.stats().allocations == 2);
 }
 
+TEST_CASE("an empty owner is refused where none at all would mean a default, and nothing is lost") {
+  const ad::Device device = ad::Device::find("ext_dev:1");
+  ad::Queue queue(device);
+  ad::Pool pool(device);
+  ad::Buffer buffer(device, 4096, &pool, &queue);
+  ad::Queue moved_queue(device);
+  ad::Pool moved_pool(device);
+  [[maybe_unused]] const ad::Queue other_queue = std::move(moved_queue);
+  [[maybe_unused]] const ad::Pool other_pool = std::move(moved_pool);
+
+  CHECK(code_of([&] { buffer.free_after(moved_queue); }) == EINVAL);  // NOLINT(bugprone-use-after-move)
+  CHECK(buffer);
+  CHECK(pool.stats().used >= 4096);
+  CHECK(code_of([&] { ad::Buffer(device, 64, &moved_pool, nullptr); }) == EINVAL);  // NOLINT(bugprone-use-after-move)
+  CHECK(code_of([&] { ad::Buffer(device, 64, nullptr, &moved_queue); }) == EINVAL);
+  CHECK(code_of([&] { moved_pool.make_default_of(device); }) == EINVAL);
+
+  Made made(3);
+  ad::Array array = made.array();
+  const ad::Device cpu = ad::Device::find("cpu");
+  CHECK(code_of([&] { ad::DeviceArray::from_device(cpu, std::move(array), &moved_queue); }) == EINVAL);
+  CHECK(array);  // NOLINT(bugprone-use-after-move)
+  CHECK(made.releases == 0);
+}
+
+TEST_CASE("a device's default pool is another one until it is reset") {
+  const ad::Device device = ad::Device::find("ext_dev:1");
+  ad::Pool pool(device);
+  pool.make_default_of(device);
+  const ad::Buffer first(device, 4096);
+  CHECK(pool.stats().allocations == 1);
+  device.reset_default_pool();
+  const ad::Buffer second(device, 4096);
+  CHECK(pool.stats().allocations == 1);
+}
+
 TEST_CASE("bytes go through a queue to a device and back") {
   const ad::Device device = ad::Device::find("ext_dev:0");
   ad::Queue queue(device);
