@@ -490,8 +490,8 @@ struct arrowdevice_pool_options { /* read during arrowdevice_pool_create() only 
    * Gives back what `allocate` gave: from any thread, no lock held, never after `exit` has begun.
    */
   void (*deallocate)(void* user, void* buffer, int64_t size, void* native_queue);
-  /** Called once, after the last deallocate, from any thread; never after `exit` has begun, in a child after `fork`,
-   * nor for a pool that arrowdevice_pool_create() refused. May be NULL. */
+  /** Called once, after the last deallocate, from any thread; never after `exit` has begun, in a child by `fork` of the
+   * process that made the pool, nor for a pool that arrowdevice_pool_create() refused. May be NULL. */
   void (*destroy)(void* user);
   void* user; /* the pool's from its creation until `destroy` is called */
 };
@@ -661,10 +661,11 @@ struct arrowdevice_copy_options {
    * ARROWDEVICE_COPY_WHOLE: do not trim to the slice.
    */
   uint32_t flags;
-  /** Of the target's backend, or of the source's when the target is the CPU; NULL: the library's own. The copy comes
-   *  after the queue's work so far; where the CPU does the copying, it waits for that work. Any other queue is EINVAL,
-   *  also where the array is shared and nothing is copied. Not needed any more when the call returns, also with
-   *  ARROWDEVICE_COPY_ASYNC. */
+  /** Of the backend that copies: the target's, or the source's where the target is host memory (the CPU, and what it
+   *  reads in place by address, as CUDA_HOST) and the source is not. Where both are, the CPU copies, and it is of
+   * either backend. NULL: the library's own. The copy comes after the queue's work so far; where the CPU does the
+   * copying, it waits for that work. Any other queue is EINVAL, also where the array is shared and nothing is copied.
+   * Not needed any more when the call returns, also with ARROWDEVICE_COPY_ASYNC. */
   struct arrowdevice_queue* queue;
   /** Of the target, else EINVAL; NULL: its default. The copy keeps it. */
   struct arrowdevice_pool* pool;
@@ -932,8 +933,9 @@ ARROWDEVICE_API int arrowdevice_array_copy(const struct ArrowDeviceArray* array,
  * Hand an array over to a device: by sharing where that device can use the memory, by a copy where not.
  *
  * @param moved    taken over; where it was copied, released once the copy is done, by the library itself: with
- *                 ARROWDEVICE_COPY_ASYNC, too, the caller keeps nothing. An adopted source can be retired at any time,
- *                 which waits for such copies.
+ *                 ARROWDEVICE_COPY_ASYNC, too, the caller keeps nothing. Retiring an adopted source waits for such
+ *                 copies; it is EBUSY as long as `out` lives and carries an event of a queue of the source, which it
+ *                 does where such a queue was given or `to` is only memory to it (arrowdevice_copy_options.queue).
  * @param schema   its type, read during the call only.
  * @param options  as for arrowdevice_array_copy().
  * @param out      the array on `to`.
@@ -1192,11 +1194,10 @@ ARROWDEVICE_API int arrowdevice_stream_to_host(struct ArrowDeviceArrayStream* mo
  * without events) run on a thread of the stream. Releasing the stream returns at once: what runs is ended as deferred
  * work, and a thread that is inside the producer releases it when it comes back.
  *
- * Errors: EINVAL a released stream, options, a pool of another device than `to`, or a queue that can serve no batch:
- * one that is neither of the backend of `to` nor, when `to` is the CPU or memory of it, of that of the stream's device
- * type or the `source_device`; ENODEV a retired device. After each the stream is still the caller's. Later, from the
- * stream: what the producer says, with its text, after the batches before it; EINVAL a batch of another device type
- * than the stream's; and as arrowdevice_array_move_to().
+ * Errors: EINVAL a released stream, options, a pool of another device than `to`, or a queue that can serve no batch of
+ * the stream's device type or the `source_device`, as arrowdevice_copy_options has it; ENODEV a retired device. After
+ * each the stream is still the caller's. Later, from the stream: what the producer says, with its text, after the
+ * batches before it; EINVAL a batch of another device type than the stream's; and as arrowdevice_array_move_to().
  * Implements: "Device Stream Interface".
  * Thread-safety: per object.
  */
@@ -1323,7 +1324,9 @@ ARROWDEVICE_API int arrowdevice_async_move_to(struct ArrowAsyncDeviceStreamHandl
  *                        timestamp, of which DLPack has no dtype.
  * @param waiter_or_null  where the tensor is going to be used: work queued later waits for the array's event, as by
  *                        arrowdevice_array_wait_on(). NULL: the CPU waits.
- * @param out             the tensor, to be given to its `deleter` once; from any thread, which never blocks.
+ * @param out             the tensor, to be given to its `deleter` once, from any thread, which never blocks. That says
+ *                        that the consumer's device work on it is finished, as arrowdevice_array_release() does, also
+ *                        where there was a waiter: once no other owner is left, the memory is used again.
  *
  * Errors: EINVAL the array does not fit its schema; ENOTSUP it has nulls that rows show, it is of another type than
  * numbers and fixed-size lists of them (booleans are bits here and bytes there), or DLPack knows no such device (the
