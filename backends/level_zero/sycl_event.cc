@@ -35,6 +35,7 @@ bool SyclEvent::is_ready() {
 
 // sycl::event::wait() has no time-out.
 void SyclEvent::wait(int64_t timeout_ns) {
+  if (is_complete_.load(std::memory_order_acquire)) return;  // a queue asks again what the library has waited for
   if (timeout_ns < 0) {
     runtime_.wait(event_);
     is_complete_.store(true, std::memory_order_release);
