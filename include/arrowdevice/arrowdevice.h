@@ -663,9 +663,9 @@ struct arrowdevice_copy_options {
   uint32_t flags;
   /** Of the backend that copies: the target's, or the source's where the target is host memory (the CPU, and what it
    *  reads in place by address, as CUDA_HOST) and the source is not. Where both are, the CPU copies, and it is of
-   * either backend. NULL: the library's own. The copy comes after the queue's work so far; where the CPU does the
-   * copying, it waits for that work. Any other queue is EINVAL, also where the array is shared and nothing is copied.
-   * Not needed any more when the call returns, also with ARROWDEVICE_COPY_ASYNC. */
+   *  either backend or the CPU's. NULL: the library's own. The copy comes after the queue's work so far; where the CPU
+   *  does the copying, it waits for that work. Any other queue is EINVAL, also where the array is shared and nothing is
+   * copied. Not needed any more when the call returns, also with ARROWDEVICE_COPY_ASYNC. */
   struct arrowdevice_queue* queue;
   /** Of the target, else EINVAL; NULL: its default. The copy keeps it. */
   struct arrowdevice_pool* pool;
@@ -1324,9 +1324,9 @@ ARROWDEVICE_API int arrowdevice_async_move_to(struct ArrowAsyncDeviceStreamHandl
  *                        timestamp, of which DLPack has no dtype.
  * @param waiter_or_null  where the tensor is going to be used: work queued later waits for the array's event, as by
  *                        arrowdevice_array_wait_on(). NULL: the CPU waits.
- * @param out             the tensor, to be given to its `deleter` once, from any thread, which never blocks. That says
- *                        that the consumer's device work on it is finished, as arrowdevice_array_release() does, also
- *                        where there was a waiter: once no other owner is left, the memory is used again.
+ * @param out             the tensor, to be given to its `deleter` once, from any thread, which never blocks. Doing so
+ *                        says that the consumer's device work on it is finished, as arrowdevice_array_release() does,
+ *                        also where there was a waiter: once no other owner is left, the memory is used again.
  *
  * Errors: EINVAL the array does not fit its schema; ENOTSUP it has nulls that rows show, it is of another type than
  * numbers and fixed-size lists of them (booleans are bits here and bytes there), or DLPack knows no such device (the

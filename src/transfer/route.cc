@@ -53,9 +53,9 @@ void check_queue(const device::Queue& chosen, ArrowDeviceType source, const devi
   if (!is_on_host(target)) {
     if (is_targets) return;
   } else {
-    // The source's own, or any of both where the CPU copies.
+    // The source's own, or where the CPU copies the target's or the CPU's.
     if (source == kUnknown || backend.serves(source)) return;
-    if (is_targets && may_be_on_host(source)) return;
+    if ((is_targets || chosen.device().is_cpu()) && may_be_on_host(source)) return;
   }
   refuse(chosen, source == kUnknown ? std::string() : backend::device_type_text(source), target);
 }
