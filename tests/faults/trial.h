@@ -87,6 +87,8 @@ struct Operation {
   // Functions whose failure it may survive, beside "locate" and "memory_info", which only give hints.
   std::vector<std::string> may_survive = {};
   Peers peers = Peers::kCopy;
+  // Threads of the library make its calls: how many there are depends on their pace.
+  bool calls_vary = false;
 };
 
 void exercise(const Operation& operation);

@@ -206,6 +206,72 @@ TEST_CASE("a plugin that was not there is found when it is installed and loaded 
   CHECK(gets[1] == outcome("get=2", 0));
 }
 
+// -- two copies of one backend
+
+// The line of a copy, and how often any line names it.
+void check_second_copy(const Answer& answer, const std::string& first, const std::string& second) {
+  const std::string reason = "a backend named ok is there already: " + first;
+  CHECK(contains(answer.line("look 0 [ok] [" + first + "]"), "serves device type 60"));
+  CHECK(contains(answer.line("look " + std::to_string(EEXIST) + " [ok] [" + second + "]"), reason));
+  size_t of_second = 0;
+  for (const std::string& look : answer.all("look ")) of_second += look.find("[" + second + "]") != look.npos;
+  CHECK(of_second == 1);
+  CHECK(answer.all("device 60:").size() == 1);  // nothing is there twice
+}
+
+TEST_CASE(
+    "of two copies of one backend the one that was found first serves, the other is refused with the place of that") {
+  Folder a, b;
+  a.with("ok");
+  b.with("ok");
+  const std::string first = a / file_of("ok"), second = b / file_of("ok");
+  const Variables both = path_of(a.path().string() + ":" + b.path().string());
+
+  const Answer found = ask({get(kTestType), "load=" + second, get(kTestType), "list", "explain"}, both);
+  CHECK(found.all(get(kTestType) + " -> ") == std::vector(2, outcome(get(kTestType), 0)));
+  CHECK(found.line("load").starts_with(outcome("load", EEXIST)));
+  CHECK(contains(found.line("load"), second + ": a backend named ok is there already: " + first));
+  check_second_copy(found, first, second);
+
+  // A second time changes nothing.
+  const Answer again =
+      ask({get(kTestType), "load=" + second, "load=" + second, "load=" + first, "list", "explain"}, both);
+  CHECK(again.all("load -> ").size() == 3);
+  for (const std::string& load : again.all("load -> ")) CHECK(load.starts_with(outcome("load", EEXIST)));
+  check_second_copy(again, first, second);
+}
+
+TEST_CASE("a copy that was loaded by its path serves, and the ones of the path are refused when they are looked at") {
+  Folder a, b;
+  a.with("ok");
+  b.with("ok");
+  const std::string of_path = a / file_of("ok"), given = b / file_of("ok");
+  const Answer answer = ask({"load=" + given, get(kTestType), "list", "explain"}, path_of(a.path().string()));
+  CHECK(answer.line("load") == outcome("load", 0));
+  CHECK(answer.line(get(kTestType) + " ->") == outcome(get(kTestType), 0));
+  check_second_copy(answer, given, of_path);
+
+  // Both by their paths, without a search path.
+  const Answer loaded = ask({"load=" + of_path, "load=" + given, get(kTestType), "list", "explain"});
+  const auto loads = loaded.all("load -> ");
+  REQUIRE(loads.size() == 2);
+  CHECK(loads[0] == outcome("load", 0));
+  CHECK(loads[1].starts_with(outcome("load", EEXIST)));
+  CHECK(loaded.line(get(kTestType) + " ->") == outcome(get(kTestType), 0));
+  check_second_copy(loaded, of_path, given);
+}
+
+TEST_CASE("of two copies in two folders of the path the first folder's serves, also where everything is looked at") {
+  Folder a, b;
+  a.with("ok");
+  b.with("ok");
+  const std::string first = a / file_of("ok"), second = b / file_of("ok");
+  const Answer answer = ask({"list", get(kTestType), "explain"}, path_of(a.path().string() + ":" + b.path().string()));
+  CHECK(answer.line("list") == "list -> 0 ");
+  CHECK(answer.line(get(kTestType) + " ->") == outcome(get(kTestType), 0));
+  check_second_copy(answer, first, second);
+}
+
 #ifdef ARROWDEVICE_TEST_SIM
 TEST_CASE("the simulated backend is used only when it is asked for") {
   const std::string sim = ARROWDEVICE_TEST_SIM;
