@@ -4,6 +4,7 @@
 #
 #   scripts/check-abi.sh [LIBRARY]           fails where a function or a type is not what it was
 #   scripts/check-abi.sh --update [LIBRARY]  writes the file anew, with what the library has now
+#   scripts/check-abi.sh --against=FILE [LIBRARY]  holds it against another such file
 #
 # LIBRARY is the one that scripts/test.sh has built, unless it is named. New functions are fine, and are printed; an update
 # lists them. A struct that has grown at its end, as docs/abi.md allows, needs an update too: look at what it changes.
@@ -12,10 +13,16 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 baseline=$root/tests/abi/libarrowdevice.abixml
 update=false
-if [ "${1:-}" = --update ]; then
-  update=true
-  shift
-fi
+case ${1:-} in
+  --update)
+    update=true
+    shift
+    ;;
+  --against=*)
+    baseline=${1#*=}
+    shift
+    ;;
+esac
 library=${1:-${ARROWDEVICE_BUILD:-$root/build-scripts}/test/src/libarrowdevice.so}
 
 fail() {
@@ -26,6 +33,7 @@ fail() {
 for tool in abidw abidiff; do
   command -v "$tool" >/dev/null 2>&1 || fail "$tool is not here: install abigail-tools, the name of Debian's package"
 done
+[ -f "$baseline" ] || fail "there is no $baseline"
 [ -f "$library" ] || fail "there is no $library: run scripts/test.sh first, or name a library"
 
 work=$(mktemp -d)
@@ -74,7 +82,7 @@ code=0
 abidiff --no-added-syms "$baseline" "$work/now" >"$work/report" 2>&1 || code=$?
 if [ "$code" -ne 0 ]; then
   cat "$work/report"
-  fail "this is not the ABI of tests/abi/libarrowdevice.abixml; docs/abi.md says what may change"
+  fail "this is not the ABI of ${baseline#"$root/"}; docs/abi.md says what may change"
 fi
 LC_ALL=C comm -13 "$work/symbols-then" "$work/symbols-now" | sed 's/^/new: /'
 echo "$(wc -l <"$work/symbols-then") functions are what they were"
