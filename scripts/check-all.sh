@@ -12,7 +12,7 @@
 #   coverage   which lines of src/ the tests reach
 #   analyzer   Clang's static analyser over the library, the backends and the tool
 #   clang, lto, hardened
-#              everything built that way, warnings as errors, and most tests
+#              everything built that way, warnings as errors, and most tests; whether what is hardened really is
 #
 # Builds are kept in build-scripts/, or in $ARROWDEVICE_BUILD.
 set -eu
@@ -67,6 +67,20 @@ lto() { variant lto -Db_lto=true -Db_pch=false; }
 hardened() {
   flags='-D_GLIBCXX_ASSERTIONS -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection -fcf-protection'
   variant hardened "-Dcpp_args=$flags" "-Dc_args=$flags" -Dcpp_link_args=-Wl,-z,relro,-z,now -Dc_link_args=-Wl,-z,relro,-z,now
+  check_hardened "$work/hardened/src/libarrowdevice.so"
+  check_hardened "$work/hardened/backends/sim/libarrowdevice-sim.so"
+}
+
+# check_hardened LIBRARY: whether it got what it was built for.
+check_hardened() {
+  { readelf -lW "$1" && readelf -dW "$1" && readelf -W --dyn-syms "$1"; } >"$logs/hardened.readelf"
+  for mark in 'RELRO: ^  GNU_RELRO ' 'BIND_NOW: (FLAGS).* BIND_NOW' 'the stack protector: __stack_chk_fail'; do
+    grep -q -e "${mark#*: }" "$logs/hardened.readelf" || {
+      echo "FAILED: $1 is without ${mark%%: *}" >&2
+      return 1
+    }
+  done
+  echo "$1 has RELRO, BIND_NOW and the stack protector"
 }
 
 "$root/scripts/install-deps.sh"

@@ -4,11 +4,12 @@
 # prints how many inputs each has seen. It begins with the inputs of tests/fuzz/corpus and of earlier runs, which are kept
 # beside the build. An input that finds something is kept in the build folder, and the exit code is 1.
 #
-#   scripts/fuzz.sh [--seconds=N | --runs=N] [--longest=BYTES] [--minimize] [TARGET...]
+#   scripts/fuzz.sh [--seconds=N | --runs=N] [--longest=BYTES] [--minimize] [--counts-to=FILE] [TARGET...]
 #
 # Without either of the first two a target takes a minute. --longest keeps inputs short: one of 40 bytes is a tree or a
 # stream of a few parts, and runs two or three times as fast as those that libFuzzer gets to after a while. --minimize makes
-# the committed corpus anew, of what earlier runs have found: the fewest inputs that reach as much.
+# the committed corpus anew, of what earlier runs have found: the fewest inputs that reach as much. --counts-to writes down
+# for scripts/run_tests.py how it went, each target as one test.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -17,12 +18,14 @@ build=$work/fuzz
 limit=-max_total_time=60
 longest=
 minimize=false
+counts=
 while [ $# -gt 0 ]; do
   case $1 in
     --seconds=*) limit=-max_total_time=${1#*=} ;;
     --runs=*) limit=-runs=${1#*=} ;;
     --longest=*) longest=-max_len=${1#*=} ;;
     --minimize) minimize=true ;;
+    --counts-to=*) counts=${1#*=} ;;
     -*)
       echo "fuzz.sh: there is no option $1; see the first lines of $0" >&2
       exit 2
@@ -90,7 +93,15 @@ for target in "$@"; do
   fi
 done
 wait
-for target in "$@"; do cat "$build/$target.outcome"; done
+passed=
+failed=
 for target in "$@"; do
-  if grep -q ^FAILED "$build/$target.outcome"; then exit 1; fi
+  cat "$build/$target.outcome"
+  if grep -q ^FAILED "$build/$target.outcome"; then
+    failed="$failed${failed:+, }\"libFuzzer / $target\""
+  else
+    passed="$passed${passed:+, }\"libFuzzer / $target\""
+  fi
 done
+[ -z "$counts" ] || printf '{"passed": [%s], "failed": [%s], "skipped": []}\n' "$passed" "$failed" >"$counts"
+[ -z "$failed" ]

@@ -15,6 +15,8 @@ COLUMNS = 100
 BYTES = ["--only=bytes copied", "--only=regions are copied", "--only=a copy to the device and back"]
 
 REGIONS = "regions are copied from and to their offsets"
+LEFT = "what a program has left is released as it exits"
+ENDS_WELL = "the process ends well after the cases"
 BYTES_ARE_THE_SAME = "bytes copied to a buffer and back are the same"
 
 # The second holds the first up for so long that the first is through before, if it does not wait.
@@ -156,8 +158,21 @@ class Check(unittest.TestCase):
 
     def test_an_end_that_crashes(self):
         found = failures("at_exit", "--only=bytes copied")
-        self.assertEqual(list(found), ["the process ends well after the cases"])
-        self.assertIn("signal 6", found["the process ends well after the cases"])
+        self.assertEqual(list(found), [ENDS_WELL])
+        self.assertIn("signal 6", found[ENDS_WELL])
+
+    def test_memory_that_is_given_back_when_the_backend_keeps_no_books_any_more(self):
+        found = failures("books", "--only=bytes copied")
+        self.assertEqual(list(found), [LEFT])
+        self.assertIn("signal 6", found[LEFT])
+
+    def test_events_that_are_destroyed_when_the_backend_keeps_no_books_any_more(self):
+        found = failures("event_books", "--only=bytes copied")
+        self.assertEqual(list(found), [LEFT])
+        self.assertIn("signal 6", found[LEFT])
+
+    def test_no_backend_is_called_when_what_it_was_loaded_with_is_gone(self):
+        self.assertEqual(failures("early_books", "--only=bytes copied"), {})
 
     def test_right_backends_have_none_of_these(self):
         for arguments in ["--only=a queue does its work"], ["--only=memory that is"], ["--only=several threads"]:

@@ -2,6 +2,7 @@
 // A simulated device with one mistake, which WRONG names, as a plugin of its own: what `arrowdevice check` must find.
 // Without a mistake (WRONG_NOTHING) it passes.
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -111,6 +112,49 @@ int copy(void* queue, const Region* regions, int64_t n, arrowdevice_error* error
   return std::this_thread::get_id() == first ? right.copy(queue, regions, n, error) : 0;
 }
 void spoil() { table.copy = copy; }
+
+#elif defined(WRONG_BOOKS) || defined(WRONG_EARLY_BOOKS)
+// What it keeps of its memory is an object that is destroyed at exit, and used all the same when memory is given back.
+struct Books {
+  ~Books() { are_gone = true; }
+  static inline std::atomic<bool> are_gone{false};  // itself without a destructor
+};
+#if defined(WRONG_EARLY_BOOKS)
+Books books;  // made when the plugin is loaded, so that at exit the library is told before
+#endif
+int buffer_allocate(void* device, void* queue, int64_t size, int64_t alignment, void** out, arrowdevice_error* error) {
+#if defined(WRONG_BOOKS)
+  static Books books;  // made when the device has been opened long since
+#endif
+  return right.buffer_allocate(device, queue, size, alignment, out, error);
+}
+void buffer_deallocate(void* device, void* queue, void* buffer) {
+  if (Books::are_gone) std::abort();
+  right.buffer_deallocate(device, queue, buffer);
+}
+void spoil() {
+  table.buffer_allocate = buffer_allocate;
+  table.buffer_deallocate = buffer_deallocate;
+}
+
+#elif defined(WRONG_EVENT_BOOKS)
+// The same for events.
+struct Books {
+  ~Books() { are_gone = true; }
+  static inline std::atomic<bool> are_gone{false};
+};
+int event_record(void* queue, void** event, arrowdevice_error* error) {
+  static Books books;
+  return right.event_record(queue, event, error);
+}
+void event_destroy(void* event) {
+  if (Books::are_gone) std::abort();
+  right.event_destroy(event);
+}
+void spoil() {
+  table.event_record = event_record;
+  table.event_destroy = event_destroy;
+}
 
 #elif defined(WRONG_EXIT)
 // As a driver that has shut down, and is called once more by its own backend.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What runs a fuzz target without a fuzzer, with any compiler: on the files and folders that are named, then on so many
-// inputs, or for so long, that are random or change some bytes of these files; the same ones each time for a seed.
+// inputs, or for so long, that are random or change some bytes of these files; the same ones each time for a seed. With
+// --seed=random the seed is another each time. It is printed: input 1234 comes again with it and --runs=1234.
 //
-//   fuzz-TARGET [--runs=N] [--seconds=N] [--seed=N] [FILE | FOLDER]...
+//   fuzz-TARGET [--runs=N] [--seconds=N] [--seed=N | --seed=random] [FILE | FOLDER]...
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -12,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -66,9 +69,13 @@ void run_file(const std::filesystem::path& path) {
 
 void run_path(const std::filesystem::path& path) {
   if (!std::filesystem::is_directory(path)) return run_file(path);
+  // In an order of their own: what is changed at random is chosen by its place.
+  std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
-    if (entry.is_regular_file()) run_file(entry.path());
+    if (entry.is_regular_file()) files.push_back(entry.path());
   }
+  std::ranges::sort(files);
+  for (const auto& file : files) run_file(file);
 }
 
 Bytes random_input(arrowdevice::testing::Random& random) {
@@ -102,6 +109,7 @@ void run_random() {
 }
 
 bool take_option(const char* argument) {
+  if (std::strcmp(argument, "--seed=random") == 0) return seed = std::random_device()(), true;
   if (std::strncmp(argument, "--runs=", 7) == 0) return runs = std::atoll(argument + 7), true;
   if (std::strncmp(argument, "--seconds=", 10) == 0) return seconds = std::atoll(argument + 10), true;
   if (std::strncmp(argument, "--seed=", 7) == 0) return seed = std::strtoull(argument + 7, nullptr, 10), true;
@@ -115,9 +123,12 @@ int main(int argc, char** argv) {
 #ifdef __SANITIZE_ADDRESS__
   __sanitizer_set_death_callback([] { keep_current(0); });
 #endif
+  std::vector<const char*> paths;
   for (int i = 1; i < argc; ++i) {
-    if (!take_option(argv[i])) run_path(argv[i]);
+    if (!take_option(argv[i])) paths.push_back(argv[i]);
   }
+  std::fprintf(stderr, "fuzz: seed %llu\n", static_cast<unsigned long long>(seed));  // also where it hangs
+  for (const char* path : paths) run_path(path);
   run_random();
   std::printf("%lld inputs\n", static_cast<long long>(executed));
   return executed > 0 ? 0 : 2;

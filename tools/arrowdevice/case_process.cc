@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "command.h"
+#include "conformance/left_at_exit.h"
 #include "names.h"
 
 namespace arrowdevice::tool {
@@ -290,6 +291,33 @@ int run_cases_here(const std::vector<std::string>& arguments) {
     say(say_to, std::to_string(static_cast<int>(result.outcome)));
     say(say_to, result.message);
   }
+  return kSuccess;
+}
+
+std::string end_with_things_left(const std::string& device, const std::vector<std::string>& plugins,
+                                 std::chrono::seconds patience) {
+  std::vector<std::string> arguments{device};
+  arguments.insert(arguments.end(), plugins.begin(), plugins.end());
+  Process process(kLeaveThings, arguments, patience);
+  std::string problem;
+  const bool was_heard = process.hear(&problem);
+  const std::string end = process.end();
+  return !end.empty() ? end : was_heard ? problem : "it ended the process";
+}
+
+int leave_things_here(const std::vector<std::string>& arguments) {
+  const int say_to = listener(arguments, kLeaveThings);
+  conformance::left_at_exit::release_last();
+  for (size_t i = 2; i < arguments.size(); ++i) cpp::load_backend(arguments[i]);
+  std::string problem;
+  try {
+    const cpp::Device device = device_named(arguments.at(1));
+    conformance::left_at_exit::release_first();
+    conformance::left_at_exit::leave(device.get());
+  } catch (const std::exception& error) {
+    problem = error.what();
+  }
+  say(say_to, problem);
   return kSuccess;
 }
 

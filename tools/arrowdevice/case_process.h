@@ -36,10 +36,17 @@ CasesRun run_cases(const std::string& device, const std::vector<std::string>& pl
                    std::chrono::seconds patience,
                    const std::function<void(size_t index, conformance::Outcome, const std::string& message)>& done);
 
+// Ends a process that has left arrays, memory and queues of a device to its exit handlers, and says how that went; ""
+// if well. Throws std::runtime_error where no process can be started.
+std::string end_with_things_left(const std::string& device, const std::vector<std::string>& plugins,
+                                 std::chrono::seconds patience);
+
 // The first arguments of such processes, and what these do with the arguments behind them: they return the exit code.
 inline constexpr const char* kFindSubjects = "--find-subjects";
 inline constexpr const char* kRunCases = "--run-cases";
+inline constexpr const char* kLeaveThings = "--leave-things";
 int find_subjects_here(const std::vector<std::string>& arguments);
 int run_cases_here(const std::vector<std::string>& arguments);
+int leave_things_here(const std::vector<std::string>& arguments);
 
 }  // namespace arrowdevice::tool

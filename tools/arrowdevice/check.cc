@@ -101,6 +101,11 @@ std::vector<Verdict> check(const Subject& subject, const Options& options) {
       left.clear();
     }
   }
+  // A process of its own, in which nothing was done before that could change the order in which things end.
+  if (std::ranges::all_of(verdicts, [](const Verdict& one) { return is_good(one.outcome); })) {
+    const std::string end = end_with_things_left(subject.device, options.plugins, options.patience);
+    if (!end.empty()) tell("what a program has left is released as it exits", Outcome::kFailed, end);
+  }
   return verdicts;
 }
 

@@ -114,6 +114,7 @@ int run(const std::vector<std::string>& arguments) {
   const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
   if (first == kFindSubjects) return find_subjects_here(rest);
   if (first == kRunCases) return run_cases_here(rest);
+  if (first == kLeaveThings) return leave_things_here(rest);
   for (const Command& command : kCommands) {
     if (first != command.name) continue;
     for (const std::string& argument : rest) {

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conformance/left_at_exit.h"
+
+#include <cstdlib>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "support/field.h"
+#include "support/handles.h"
+#include "support/host_data.h"
+#include "support/owned.h"
+
+namespace arrowdevice::conformance::left_at_exit {
+namespace {
+
+using testing::Ledger;
+using testing::Owned;
+using testing::Pool;
+using testing::Queue;
+
+struct Left {
+  arrowdevice_device* device = nullptr;
+  Pool pool;
+  Queue queue;
+  void* buffer = nullptr;
+  Owned<ArrowDeviceArray> finished, pending;
+
+  ~Left() {
+    finished.reset();
+    pending.reset();
+    arrowdevice_buffer_free(device, nullptr, buffer);
+  }
+};
+
+// Never destroyed but by the handlers.
+Left* for_last = nullptr;
+Left* for_first = nullptr;
+
+void release(Left*& left) {
+  delete left;
+  left = nullptr;
+}
+
+void begin(void (*handler)()) {
+  if (std::atexit(handler) != 0) throw std::runtime_error("there is no room for an exit handler");
+}
+
+Owned<ArrowDeviceArray> copy_of_some_rows(Left& left) {
+  testing::Data rows;
+  rows.length = 3;
+  rows.buffers = {testing::no_buffer(), testing::buffer_of<int64_t>({1, 2, 3})};
+  Owned<ArrowArray> host = testing::make_array(std::move(rows), Ledger());
+  const Owned<ArrowSchema> schema = testing::make_schema(testing::field("l"));
+  Owned<ArrowDeviceArray> here, there;
+  if (arrowdevice_array_from_host(host.get(), here.out(), nullptr) != 0) return there;
+  arrowdevice_copy_options options{};
+  options.struct_size = sizeof options;
+  options.flags = ARROWDEVICE_COPY_ASYNC | ARROWDEVICE_COPY_ALWAYS;
+  options.pool = left.pool.get();
+  // The caller keeps what is copied from until the copy is done, here for ever.
+  static auto& sources = *new std::vector<Owned<ArrowDeviceArray>>;
+  arrowdevice_array_copy(here.get(), schema.get(), left.device, &options, there.out(), nullptr);
+  sources.push_back(std::move(here));
+  return there;
+}
+
+Left* make(arrowdevice_device* device) {
+  auto* const left = new Left;
+  left->device = device;
+  arrowdevice_pool_options options{};
+  options.struct_size = sizeof options;
+  options.keep = -1;
+  arrowdevice_pool* pool = nullptr;
+  arrowdevice_queue* queue = nullptr;
+  arrowdevice_pool_create(device, &options, &pool, nullptr);
+  left->pool.reset(pool);
+  arrowdevice_queue_create(device, &queue, nullptr);
+  left->queue.reset(queue);
+  arrowdevice_buffer_allocate(device, pool, nullptr, 1000, &left->buffer, nullptr);
+  left->finished = copy_of_some_rows(*left);
+  constexpr int64_t kPatienceNs = 1'000'000'000;
+  if (!left->finished.released()) arrowdevice_array_wait(left->finished.get(), device, kPatienceNs, nullptr);
+  left->pending = copy_of_some_rows(*left);
+  return left;
+}
+
+}  // namespace
+
+void release_last() {
+  begin([] { release(for_last); });
+}
+
+void release_first() {
+  // With each device that is opened the library registers a handler of its own, from which on no backend is called: the
+  // one that is needed beside the device under test is opened before.
+  arrowdevice_device* cpu = nullptr;
+  arrowdevice_device_get(ARROW_DEVICE_CPU, -1, &cpu, nullptr);
+  begin([] { release(for_first); });
+}
+
+void leave(arrowdevice_device* device) {
+  for_first = make(device);
+  for_last = make(device);
+}
+
+}  // namespace arrowdevice::conformance::left_at_exit
