@@ -8,6 +8,7 @@
 #   fuzz       five million inputs for each fuzz target
 #   soak       half an hour of random operations with faults
 #   mutations  a thousand mutations of each golden file
+#   threads    every suite that has threads, and those that are too slow for every change, under the thread sanitizer
 #   valgrind   the unit tests under memcheck
 #   coverage   which lines of src/ the tests reach
 #   analyzer   Clang's static analyser over the library, the backends and the tool
@@ -35,6 +36,14 @@ mutations() {
   ARROWDEVICE_GOLDEN_DATA="${ARROWDEVICE_GOLDEN_DATA:-$root/../shared/data/arrow-ipc-stream}" CI=true \
     ARROWDEVICE_TEST_MUTATIONS=1000 python3 "$root/scripts/run_tests.py" --python="$python" --no-meson \
     --pytest="$root/tests/interop/test_mutated_golden.py" "$work/test"
+}
+
+# What scripts/test.sh --sanitize=thread runs for every change, and the rest of what is in the library's hands: drivers of
+# others are not built for it.
+threads() {
+  "$root/scripts/test.sh" --sanitize=thread --build-only >&2
+  meson test -C "$work/test-thread" --suite=unit --suite=stress --suite=soak --suite=threads --suite=loader --suite=cpp \
+    --suite=tool --suite=faults --suite=fuzz --suite=abi --suite=examples --timeout-multiplier=4 --print-errorlogs
 }
 
 # What is reachable to the end is kept on purpose; drivers keep more than that.
@@ -85,12 +94,12 @@ check_hardened() {
 
 "$root/scripts/install-deps.sh"
 mkdir -p "$logs"
-[ $# -gt 0 ] || set -- analyzer clang lto hardened valgrind coverage mutations soak fuzz
+[ $# -gt 0 ] || set -- analyzer clang lto hardened threads valgrind coverage mutations soak fuzz
 passed=0
 failed=0
 for part in "$@"; do
   case $part in
-    fuzz | soak | mutations | valgrind | coverage | analyzer | clang | lto | hardened) ;;
+    fuzz | soak | mutations | threads | valgrind | coverage | analyzer | clang | lto | hardened) ;;
     *)
       echo "check-all.sh: there is no part $part; see the first lines of $0" >&2
       exit 2
