@@ -133,7 +133,8 @@ TEST_CASE("a plugin that cannot be read is refused with the reason") {
   CHECK(answer.line(get(kTestType) + " ->") == outcome(get(kTestType), 0));
 }
 
-// The probe with another user's rights, which only root can give it. A Meson test of its own, which is skipped elsewhere.
+// The probe with another user's rights, which only root can give it. A Meson test of its own, which is skipped
+// elsewhere.
 TEST_CASE("a set-user-ID program takes plugins from the compiled-in folder only", "[.setuid]") {
   Folder folder;
   struct statvfs mounted {};
