@@ -85,6 +85,7 @@ std::vector<Verdict> check(const Subject& subject, const Options& options) {
       tell(all[index].name, Outcome::kUnsupported, *why_not);
     }
   }
+  bool lives_on = true;
   while (!left.empty()) {
     const CasesRun run = run_cases(
         subject.device, options.plugins, left, options.patience,
@@ -94,6 +95,7 @@ std::vector<Verdict> check(const Subject& subject, const Options& options) {
       return verdicts;
     }
     if (run.ended < left.size()) {
+      lives_on = false;
       tell(all[left[run.ended]].name, Outcome::kFailed, run.end);
       left.erase(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(run.ended) + 1);
     } else {
@@ -101,8 +103,9 @@ std::vector<Verdict> check(const Subject& subject, const Options& options) {
       left.clear();
     }
   }
-  // A process of its own, in which nothing was done before that could change the order in which things end.
-  if (std::ranges::all_of(verdicts, [](const Verdict& one) { return is_good(one.outcome); })) {
+  // A process of its own, in which nothing was done before that could change the order in which things end. It would
+  // say nothing new of a backend that fails, or that ends its process or holds it up where that is known.
+  if (lives_on && std::ranges::all_of(verdicts, [](const Verdict& one) { return is_good(one.outcome); })) {
     const std::string end = end_with_things_left(subject.device, options.plugins, options.patience);
     if (!end.empty()) tell("what a program has left is released as it exits", Outcome::kFailed, end);
   }
