@@ -43,7 +43,7 @@ mutations() {
 threads() {
   "$root/scripts/test.sh" --sanitize=thread --build-only >&2
   meson test -C "$work/test-thread" --suite=unit --suite=stress --suite=soak --suite=threads --suite=loader --suite=cpp \
-    --suite=faults --suite=fuzz --suite=abi --suite=examples --timeout-multiplier=4 --print-errorlogs
+    --suite=fuzz --suite=abi --suite=faults --suite=examples --suite=driverless --timeout-multiplier=4 --print-errorlogs
 }
 
 # What is reachable to the end is kept on purpose; drivers keep more than that.

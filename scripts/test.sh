@@ -5,7 +5,8 @@
 #   scripts/test.sh [--werror] [--sanitize=address,undefined | --sanitize=thread] [--counts-to=FILE | --build-only]
 #
 # With a sanitizer it runs what the sanitizer can see into, the C++ tests and the tool, and leaves out Python's; with the
-# thread sanitizer the unit tests, those of loading and of the C++ header, and the programs that use threads.
+# thread sanitizer the unit tests, the programs that use threads, and what takes seconds: loading, the C++ header, the ABI,
+# the fuzz targets on their corpus.
 # Builds are kept in build-scripts/, or in $ARROWDEVICE_BUILD.
 set -eu
 
@@ -73,7 +74,7 @@ else
   optimization=g
   debug_info='-g1 -D_GLIBCXX_ASSERTIONS'
   if [ "$sanitize" = thread ]; then
-    set -- --suite=unit --suite=stress --suite=soak --suite=threads --suite=loader --suite=cpp
+    set -- --suite=unit --suite=stress --suite=soak --suite=threads --suite=loader --suite=cpp --suite=abi --suite=fuzz
   else
     set -- --no-suite=headers --no-suite=architecture --no-suite=scripts --no-suite=install
   fi
