@@ -73,5 +73,5 @@ def quiesce(timeout: float | None = None) -> None:
 
 
 # When the interpreter ends, producers are Python objects that are gone. What their arrays hold goes with the process. A
-# thread that is inside of one is waited for, as Python waits for its own: that thread would come back to nothing.
+# thread that is inside of one would come back to nothing: it is waited for, but a minute at most, and signals end that.
 atexit.register(_core.close_guard, 60_000_000_000)

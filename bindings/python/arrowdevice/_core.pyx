@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # cython: language_level=3, embedsignature=False
-"""The library's structs and functions, one to one. What a program uses is in the modules beside this one."""
+"""The library behind Python objects: ownership, the GIL, guards. What a program uses is in the modules beside this one."""
 
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New
@@ -18,6 +18,9 @@ from . import errors as _errors
 
 # How long a signal waits for its handler, at most.
 cdef int64_t TURN_NS = 200_000_000
+
+if not gil_can_be_asked():
+    raise ImportError("this Python does not tell which thread has the GIL: arrowdevice needs a CPython that does")
 
 COPY_ASYNC, COPY_ALWAYS, COPY_NEVER, COPY_WHOLE = 1, 2, 4, 8
 STREAM_READ_AHEAD = 1
@@ -82,11 +85,16 @@ def quiesce(int64_t timeout_ns):
 
 
 def close_guard(int64_t timeout_ns):
-    """The end of calls into producers, see guard.h."""
-    cdef int64_t left
-    with nogil:
-        left = guard_close(timeout_ns)
-    return left
+    """The end of calls into producers, see guard.h. Signals get through, as in `Array.wait()`; the door stays closed."""
+    cdef int64_t turn_ns, left
+    while True:
+        turn_ns = min(timeout_ns, TURN_NS)
+        with nogil:
+            left = guard_close(turn_ns)
+        timeout_ns -= turn_ns
+        if left == 0 or timeout_ns == 0:
+            return left
+        PyErr_CheckSignals()
 
 
 include "devices.pxi"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Array", "Buffer", "RecordBatch"]
 
-# What DLPack calls memory of the host has no device of its own.
+# DLPack gives CPU, pinned and managed memory the id 0.
 _ALWAYS_0 = (DeviceType.CUDA_HOST, DeviceType.ROCM_HOST, DeviceType.CUDA_MANAGED)
 _LEVELS = {"structure": 0, "full": 1, "strict": 2}
 _ROLES = {
@@ -295,12 +295,21 @@ class RecordBatch(Array):
         """The names of the columns."""
         return self.schema.names
 
+    def _index(self, key: int | str) -> int:
+        """The position of a column that is there."""
+        if isinstance(key, str):
+            return self.schema.index(key)
+        count = self.num_columns
+        if not -count <= key < count:
+            raise IndexError(f"there is no column {key}: the batch has {count}")
+        return key % count
+
     def column(self, key: int | str) -> Array:
-        """One column, by its name or position; the memory is shared. KeyError if no column, or several, have the name."""
-        index = self.schema.index(key) if isinstance(key, str) else key
-        if index < 0:
-            index += self.num_columns
-        return Array._wrap(self._core.child(index), self._device)
+        """One column, by its name or position; the memory is shared.
+
+        KeyError if no column, or several, have the name; IndexError if there is none at the position.
+        """
+        return Array._wrap(self._core.child(self._index(key)), self._device)
 
     @property
     def columns(self) -> list[Array]:
@@ -308,12 +317,10 @@ class RecordBatch(Array):
         return [self.column(i) for i in range(self.num_columns)]
 
     def select(self, keys: Sequence[int | str]) -> RecordBatch:
-        """Some columns, in the order given, by name or position; the memory is shared."""
+        """Some columns, in the order given, by name or position; the memory is shared. Errors as from `column()`."""
         if isinstance(keys, str):
             raise TypeError("select() takes a list of columns; for one column use column()")
-        indices = [self.schema.index(key) if isinstance(key, str) else key for key in keys]
-        indices = [index + self.num_columns if index < 0 else index for index in indices]
-        return RecordBatch._wrap(self._core.select(indices), self._device)
+        return RecordBatch._wrap(self._core.select([self._index(key) for key in keys]), self._device)
 
     @overload
     def __getitem__(self, key: builtins.slice) -> RecordBatch: ...

@@ -89,7 +89,7 @@ static const char kEnding[] = "the Python interpreter is ending";
 struct guarded_stream {
   struct ArrowDeviceArrayStream foreign;
   const char* own_error; /* NULL: the producer's is the last one */
-  arrowdevice_error error;
+  struct arrowdevice_error error;
 };
 
 /* What comes is a copy, and the producer's own is released here, where it may run. */

@@ -202,6 +202,13 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
     int arrowdevice_async_move_to(ArrowAsyncDeviceStreamHandler*, arrowdevice_device*, const async_options_t*,
                                   ArrowAsyncDeviceStreamHandler**, error_t*)
 
+cdef extern from "gil.h" nogil:
+    int gil_can_be_asked()
+
+cdef extern from "outgoing.h" nogil:
+    int outgoing_device_stream(ArrowDeviceArrayStream*)
+    int outgoing_host_stream(ArrowArrayStream*)
+
 cdef extern from "guard.h" nogil:
     int guard_array(ArrowArray*)
     int guard_stream(ArrowDeviceArrayStream*)

@@ -83,8 +83,8 @@ cdef class Stream:
         """A stream of co-owners of arrays, all of one type and on one device type."""
         cdef Stream stream = Stream.__new__(Stream)
         cdef int64_t n = len(arrays), i
-        cdef ArrowDeviceArray* moved = <ArrowDeviceArray*>zeroed(<size_t>(n or 1) * sizeof(ArrowDeviceArray))
         cdef Schema given = Schema.copy_of(schema.pointer)
+        cdef ArrowDeviceArray* moved = <ArrowDeviceArray*>zeroed(<size_t>(n or 1) * sizeof(ArrowDeviceArray))
         cdef error_t error
         cdef int code
         try:
@@ -206,12 +206,14 @@ cdef class Stream:
         self.begin_handing_over()
         try:
             out = <ArrowDeviceArrayStream*>zeroed(sizeof(ArrowDeviceArrayStream))
-            out[0] = self.own
             try:
                 capsule = PyCapsule_New(out, "arrow_device_array_stream", end_device_stream)
             except:
                 free(out)
                 raise
+            if outgoing_device_stream(&self.own) != 0:
+                raise MemoryError()
+            out[0] = self.own
             self.own.release = NULL
             return capsule
         finally:
@@ -233,6 +235,8 @@ cdef class Stream:
             with nogil:
                 code = arrowdevice_stream_to_host(&self.own, NULL, out, &error)
             check(code, &error)
+            if outgoing_host_stream(out) != 0:
+                raise MemoryError()
             return capsule
         finally:
             self.end()

@@ -34,6 +34,9 @@ class Stream:
     looked for in this order: tables, readers, data frames. It is read once. It belongs to one thread at a time, but for
     `cancel()` and `close()`, which any thread may call.
 
+    Batches of a moved stream are handed out while their copy may still run. This package's methods wait by themselves; call
+    `batch.wait()` before giving addresses to code of your own.
+
     >>> import arrowdevice, pyarrow
     >>> table = pyarrow.table({"n": range(10)})
     >>> with arrowdevice.Stream(table) as stream:

@@ -105,7 +105,9 @@ def move(
     >>> arrowdevice.move(batch, "cpu")
     <arrowdevice.RecordBatch n: int64; 3 rows on cpu:0>
     """
-    flags = {None: 0, True: _core.COPY_ALWAYS, False: _core.COPY_NEVER}[copy]
+    if copy not in (None, True, False):
+        raise TypeError(f"copy is None, True or False, not {copy!r}")
+    flags = 0 if copy is None else _core.COPY_ALWAYS if copy else _core.COPY_NEVER
     if isinstance(obj, (Array, Stream)):
         source: Array | Stream = obj
     else:
@@ -116,7 +118,9 @@ def move(
             raise TypeError("depth, read_ahead and interface are for streams, and this is one array")
         return moved(source, device, flags=flags | (0 if wait else _core.COPY_ASYNC), timeout=timeout)
     if not wait:
-        raise TypeError("wait is for one array, and this is a stream, whose batches never wait")
+        raise TypeError(
+            "wait= applies to a single array; batches of a stream are always handed out while their copy may still be running"
+        )
     return moved_stream(
         source, device, depth=depth, read_ahead=read_ahead, copy_flags=flags, timeout=timeout, interface=interface
     )

@@ -99,17 +99,21 @@ def test_columns_that_are_not_there(batch):
     array = ad.RecordBatch(batch)
     with pytest.raises(KeyError, match="'n', 'text', 'list'"):
         array["price"]
-    with pytest.raises(IndexError):
-        array[3]
-    with pytest.raises(IndexError):
-        array.column(-4)
-    with pytest.raises(ValueError):
-        array.select([7])
+    for use in (array.column, lambda key: array[key], lambda key: array.select([0, key])):
+        for key in (3, -4, 2**70):
+            with pytest.raises(IndexError, match=f"no column {key}: the batch has 3$"):
+                use(key)
     with pytest.raises(TypeError, match="list"):
         array.select("n")
     twice = ad.RecordBatch(pa.RecordBatch.from_arrays([batch["n"], batch["n"]], ["n", "n"]))
     with pytest.raises(KeyError, match="several"):
         twice["n"]
+
+
+@pytest.mark.parametrize("copy", ["always", 2, ()])
+def test_what_copy_does_not_mean(batch, copy):
+    with pytest.raises(TypeError, match="copy is None, True or False, not"):
+        ad.move(batch, "cpu", copy=copy)
 
 
 def test_a_column_of_a_sliced_struct_has_the_rows_of_the_slice():

@@ -82,6 +82,35 @@ def test_with_a_thread_in_a_stream(run_python, reader, turn):
     assert out == "over\n"
 
 
+def test_waiting_for_a_producer_at_the_end_can_be_interrupted(run_python):
+    """The producer stays where it is for longer than the end waits for it."""
+    out = run(run_python, """
+    import atexit, faulthandler, os, signal
+    faulthandler.dump_traceback_later(40, exit=True)
+    sys.unraisablehook = lambda raised: print(raised.exc_type.__name__, flush=True)
+    inside, ending, main = threading.Event(), threading.Event(), threading.get_ident()
+
+    def stuck():
+        inside.set()
+        time.sleep(300)
+        yield
+
+    def interrupt():
+        ending.wait()
+        while main in sys._current_frames():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    stream = ad.Stream(pa.RecordBatchReader.from_batches(pa.schema([("n", pa.int64())]), stuck()))
+    threading.Thread(target=next, args=(stream,), daemon=True).start()
+    threading.Thread(target=interrupt, daemon=True).start()
+    assert inside.wait(30)
+    atexit.register(ending.set)  # what is registered last runs first: the package's own comes after it
+    print("over", flush=True)
+    """)  # fmt: skip
+    assert out == "over\nKeyboardInterrupt\n"
+
+
 def test_producers_are_let_alone_once_the_end_has_begun(run_python):
     """The door is closed by the first thing that happens when the interpreter ends; later releases call nobody."""
     out = run(run_python, """

@@ -202,3 +202,148 @@ def test_a_cancelled_stream_gives_its_batches_back_while_python_is_held(run_pyth
         ARROWDEVICE_SIM_FAIL="event:1+",
     )
     assert out == "failed: 100\n"
+
+
+# What hangs ends, and says where.
+PATIENCE = """
+    import faulthandler
+    faulthandler.dump_traceback_later(60, exit=True)
+    import arrowdevice as ad, nanoarrow, numpy as np, pyarrow as pa
+
+    schema = pa.schema([("n", pa.int64())])
+
+    def batches():
+        for i in range(6):
+            yield pa.record_batch([pa.array(np.arange(1000) + i)], schema=schema)
+
+    def reader():
+        return pa.RecordBatchReader.from_batches(schema, batches())
+"""
+
+# nanoarrow pulls, and asks for the schema, without letting go of the GIL.
+HELD = {
+    "read ahead": "ad.move(reader(), 'cpu', read_ahead=True)",
+    "copied": "ad.copy(reader(), 'cpu')",
+    "copied and read ahead": "ad.copy(reader(), 'cpu', read_ahead=True, depth=3)",
+    "there and back": "ad.move(reader(), 'ext_dev:0', read_ahead=True).to_host()",
+    "async": "ad.copy(reader(), 'cpu', interface='async')",
+    "batches of Python": "ad.Stream.from_batches(list(batches()))",
+}
+
+
+@pytest.mark.parametrize("stream", HELD.values(), ids=HELD)
+def test_a_consumer_may_hold_the_gil_while_it_pulls(run_python, stream):
+    out = run_python(PATIENCE + f"""
+    for _ in range(5):
+        print(sum(len(batch) for batch in nanoarrow.c_array_stream({stream})))
+    """)  # fmt: skip
+    assert out.split() == ["6000"] * 5
+
+
+DEVICE_STREAM = """
+    import ctypes
+
+    pointer = ctypes.c_void_p
+
+    class DeviceArray(ctypes.Structure):
+        _fields_ = [("numbers", ctypes.c_int64 * 5), ("pointers", pointer * 3), ("release", ctypes.PYFUNCTYPE(None, pointer)),
+                    ("private_data", pointer), ("device", ctypes.c_int64 * 6)]
+
+    class DeviceStream(ctypes.Structure):
+        _fields_ = [("device_type", ctypes.c_int32),
+                    ("get_schema", ctypes.PYFUNCTYPE(ctypes.c_int, pointer, pointer)),
+                    ("get_next", ctypes.PYFUNCTYPE(ctypes.c_int, pointer, pointer)),
+                    ("get_last_error", ctypes.PYFUNCTYPE(ctypes.c_char_p, pointer)),
+                    ("release", ctypes.PYFUNCTYPE(None, pointer)), ("private_data", pointer)]
+
+    address_in = ctypes.pythonapi.PyCapsule_GetPointer
+    address_in.restype, address_in.argtypes = pointer, [ctypes.py_object, ctypes.c_char_p]
+
+    def device_stream(capsule):
+        return DeviceStream.from_address(address_in(capsule, b"arrow_device_array_stream"))
+
+    def pull(stream):
+        array = DeviceArray()
+        code = stream.get_next(ctypes.addressof(stream), ctypes.addressof(array))
+        if code != 0:
+            raise OSError(code, stream.get_last_error(ctypes.addressof(stream)).decode())
+        rows = array.numbers[0] if array.release else None
+        if array.release:
+            array.release(ctypes.addressof(array))
+        return rows
+"""
+
+
+def test_a_consumer_may_hold_the_gil_while_it_pulls_and_releases_a_device_stream(run_python):
+    """ctypes calls without letting go of the GIL here."""
+    out = run_python(PATIENCE + DEVICE_STREAM + """
+    for enough in (6, 1):
+        for device in ("cpu", "ext_dev:0"):
+            for interface in ({"read_ahead": True}, {"interface": "async"}):
+                capsule = ad.copy(reader(), device, **interface).__arrow_c_device_stream__()
+                stream = device_stream(capsule)
+                print(stream.device_type, [pull(stream) for _ in range(enough)])
+                if enough == 6:
+                    assert pull(stream) is None
+                    stream.release(ctypes.addressof(stream))
+                    assert not stream.release
+                del capsule
+
+    def fail():
+        yield from batches()
+        raise ValueError("the disk is on fire")
+
+    stream = device_stream(capsule := ad.move(pa.RecordBatchReader.from_batches(schema, fail()), "cpu",
+                                              read_ahead=True).__arrow_c_device_stream__())
+    try:
+        while pull(stream):
+            pass
+    except OSError as error:
+        print("on fire:", "the disk is on fire" in str(error))
+    """)  # fmt: skip
+    read = [f"{kind} {[1000] * enough}" for enough in (6, 1) for kind in (1, 12) for _ in range(2)]
+    assert out.splitlines() == [*read, "on fire: True"]
+
+
+def test_a_stream_is_pulled_by_one_thread_after_the_other(run_python):
+    """Two threads that pull from one consumer were kept apart by the GIL, of which the stream lets go."""
+    out = run_python(PATIENCE + DEVICE_STREAM + """
+    import sys, threading
+
+    sys.setswitchinterval(1e-6)
+    many = [pa.record_batch([pa.array(range(i))], names=["n"]) for i in range(1, 2001)]
+    for _ in range(5):
+        capsule = ad.Stream.from_batches(many).__arrow_c_device_stream__()
+        stream, seen = device_stream(capsule), []
+
+        def read():
+            while rows := pull(stream):
+                seen.append(rows)
+
+        threads = [threading.Thread(target=read) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(seen) == list(range(1, 2001))
+        del capsule
+    print("over")
+    """)  # fmt: skip
+    assert out == "over\n"
+
+
+def test_a_consumer_without_the_gil_is_told_apart_where_there_is_a_second_interpreter(run_python):
+    """pyarrow lets go of the GIL before it pulls. PyGILState_Check() says yes to everybody from then on."""
+    out = run_python(PATIENCE + """
+    try:
+        import _interpreters as interpreters
+    except ImportError:  # before Python 3.13
+        import _xxsubinterpreters as interpreters
+
+    interpreters.destroy(interpreters.create())
+    for stream in (ad.move(reader(), "cpu", read_ahead=True), ad.copy(reader(), "cpu")):
+        print(pa.RecordBatchReader.from_stream(stream).read_all().num_rows)
+        del stream
+    print(sum(len(batch) for batch in nanoarrow.c_array_stream(ad.copy(reader(), "cpu"))))
+    """)  # fmt: skip
+    assert out.split() == ["6000"] * 3
