@@ -4,7 +4,7 @@
  * memory of NumPy back. Consumers hold the GIL or not while they pull and release, as they like. So what they get lets
  * go of it first. Two of their threads may then meet in one stream, which the GIL kept apart: the second one waits.
  *
- * Arrays need none of that: their release waits for nothing, by the contract of the library.
+ * Arrays need none of that: their release does not wait for work of the library, by its contract.
  */
 #ifndef ARROWDEVICE_PYTHON_OUTGOING_H
 #define ARROWDEVICE_PYTHON_OUTGOING_H

@@ -119,7 +119,8 @@ def move(
         return moved(source, device, flags=flags | (0 if wait else _core.COPY_ASYNC), timeout=timeout)
     if not wait:
         raise TypeError(
-            "wait= applies to a single array; batches of a stream are always handed out while their copy may still be running"
+            "wait= applies to a single array; batches of a stream are always handed out while their copy may still be "
+            "running"
         )
     return moved_stream(
         source, device, depth=depth, read_ahead=read_ahead, copy_flags=flags, timeout=timeout, interface=interface

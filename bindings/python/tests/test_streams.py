@@ -189,7 +189,7 @@ def test_what_an_interface_does_not_have_is_refused(table):
         with pytest.raises(TypeError, match="async"):
             ad.move(stream, "ext_dev:0", interface="async", **arguments)
         assert not stream.closed
-    with pytest.raises(TypeError, match="wait"):
+    with pytest.raises(TypeError, match="wait= applies to a single array"):
         ad.move(table, "ext_dev:0", wait=False)
 
 
