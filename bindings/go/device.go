@@ -159,11 +159,11 @@ const (
 	ReachCopy Reach = C.ARROWDEVICE_REACH_COPY
 )
 
-// Reach says what this device can do with memory of another.
-func (d Device) Reach(from Device) (Reach, error) {
+// Reach says what another device can do with memory of this one.
+func (d Device) Reach(to Device) (Reach, error) {
 	var reach C.uint32_t
 	var e C.struct_arrowdevice_error
-	code := C.arrowdevice_device_reach(from.c, d.c, &reach, &e)
+	code := C.arrowdevice_device_reach(d.c, to.c, &reach, &e)
 	return Reach(reach), result("device_reach", code, &e)
 }
 

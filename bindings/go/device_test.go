@@ -50,6 +50,18 @@ func TestInfoDescribesTheDevice(t *testing.T) {
 	})
 }
 
+func TestReachIsFromADeviceToAnother(t *testing.T) {
+	var none arrowdevice.Device
+	cpu := device(t, "cpu")
+	_, from := none.Reach(cpu)
+	_, to := cpu.Reach(none)
+	for missing, err := range map[string]error{"from": from, "to": to} {
+		if !errors.Is(err, syscall.EINVAL) || !strings.Contains(err.Error(), missing+" is NULL") {
+			t.Errorf("the device that is named %q is missing: %v", missing, err)
+		}
+	}
+}
+
 func TestFindSaysWhyThereIsNoDevice(t *testing.T) {
 	for name, code := range map[string]syscall.Errno{
 		"cpu:1": syscall.ENODEV, "ext_dev:99": syscall.ENODEV, "no such type:0": syscall.EINVAL, "": syscall.EINVAL, "cpu\x00:0": syscall.EINVAL, "cpu:x": syscall.EINVAL,

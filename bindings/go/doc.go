@@ -15,7 +15,8 @@
 //     What was forgotten is released when the garbage collector finds it; which is late for memory that it does not see.
 //   - Contexts. What may wait takes one, and comes back when it ends, with an [Error] that is context.DeadlineExceeded or
 //     context.Canceled to errors.Is, also while another call has what it needs. What was submitted by then is ended by
-//     the library, and its result is thrown away.
+//     the library, and its result is thrown away. Without one, [Find], [Devices] and [Array.Device] may wait for a driver
+//     that is opened, and [Queue.Release] for the users of a queue of [Device.WrapQueue].
 //   - Errors. Each is an [Error]: an errno value for errors.Is, the backend, the vendor's own code, and a message.
 //   - Goroutines. Every method may be called from any of them, also on one value at once.
 //   - Memory. Buffers of arrow-go are pinned for as long as C has them, wherever they were allocated.

@@ -13,7 +13,7 @@ import (
 )
 
 // resource is a C object that this package owns. free never blocks on device work: it also runs on the garbage
-// collector's goroutines.
+// collector's goroutines. That of a wrapped queue may wait for a call of the driver's that is in progress with it.
 type resource interface{ free() }
 
 // handle guards a resource. Functions of the library that leave it as it is share it, those that change it have it to

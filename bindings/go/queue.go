@@ -53,7 +53,7 @@ func (d Device) NewQueue() (*Queue, error) {
 
 // WrapQueue uses a program's own queue. It is borrowed: the program keeps it alive until Release has returned, which
 // waits for whoever still uses it, and releases it itself; one that is forgotten is let go of whenever the garbage
-// collector finds it.
+// collector finds it, after the streams that were given it.
 func (d Device) WrapQueue(native NativeQueue) (*Queue, error) {
 	var wrapped *C.struct_arrowdevice_queue
 	var e C.struct_arrowdevice_error

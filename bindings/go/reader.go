@@ -12,8 +12,8 @@ import (
 )
 
 // Reader hands the stream over to arrow-go: its record batches on the CPU, copied ahead of the reader where they are on
-// a device. The stream is released by this on success; on failure it is as it was, unless the context ended. The context
-// also ends the reader, whose Err is then the context's.
+// a device. The stream is released by this on success; on failure it is as it was, unless the context ended while the
+// producer was asked for the type, see Schema. The context also ends the reader, whose Err is then the context's.
 func (s *Stream) Reader(ctx context.Context, options *StreamOptions) (array.RecordReader, error) {
 	schema, err := s.Schema(ctx)
 	if err != nil {

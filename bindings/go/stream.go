@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -31,23 +33,27 @@ type Stream struct {
 type streamResource struct {
 	c     *C.struct_ArrowDeviceArrayStream
 	typed *streamType
+	// What it and the streams behind it were given. The library lets go of a wrapped queue when that is destroyed, and
+	// would go on without it: it must not be forgotten before the stream.
+	queues []*Queue
 }
 
-// streamType is what the producer said of its type, as soon as it was asked. Guarded by Stream.turn.
-type streamType struct{ schema *schema }
+// streamType is what the producer said of its type, as soon as it was asked. Set by whose turn it is.
+type streamType struct{ schema atomic.Pointer[schema] }
 
 func (s streamResource) free() {
 	C.arrowdevice_stream_release(s.c)
 	C.free(unsafe.Pointer(s.c))
-	if s.typed.schema != nil {
-		s.typed.schema.release()
+	if known := s.typed.schema.Load(); known != nil {
+		known.release()
 	}
+	runtime.KeepAlive(s.queues)
 }
 
 func newStream() streamResource {
 	c := (*C.struct_ArrowDeviceArrayStream)(C.malloc(C.sizeof_struct_ArrowDeviceArrayStream))
 	*c = C.struct_ArrowDeviceArrayStream{}
-	return streamResource{c, &streamType{}}
+	return streamResource{c: c, typed: &streamType{}}
 }
 
 func (s streamResource) filled(function string, code C.int, e *C.struct_arrowdevice_error) (*Stream, error) {
@@ -72,7 +78,7 @@ type StreamOptions struct {
 	Always    bool          // copy even where sharing would do
 	Never     bool          // ENOTSUP where sharing will not do
 	Whole     bool          // do not trim to the slice
-	Queue     *Queue        // the stream's own until it is released; nil: the library's own
+	Queue     *Queue        // the stream's own, and kept by it, until it is released; nil: the library's own
 	Pool      *Pool         // of the target; nil: the target's default
 	Timeout   time.Duration // of every wait before a submission; 0: for ever
 }
@@ -146,7 +152,8 @@ func ImportStream(stream unsafe.Pointer) (*Stream, error) {
 }
 
 // Export hands the stream to another library in C: it fills a `struct ArrowDeviceArrayStream`, which is the receiver's to
-// release. EBUSY while another goroutine uses the stream.
+// release. EBUSY while another goroutine uses the stream. Queues of WrapQueue that it was given are no longer kept for it:
+// it uses them as long as the program does not let go of them, and goes on on a queue of the library then.
 func (s *Stream) Export(stream unsafe.Pointer) error {
 	const function = "stream_schema"
 	to := (*C.struct_ArrowDeviceArrayStream)(stream)
@@ -196,14 +203,39 @@ func (s *Stream) Cancel() {
 	C.arrowdevice_stream_cancel(owned.c, nil)
 }
 
-// Schema is the type of the stream's record batches. It may wait for the producer.
+// Schema is the type of the stream's record batches. It may wait for the producer, unless that was asked before, also by
+// Next. When the context ends while it waits, the stream is cancelled as by Next; one that had ended before leaves the
+// stream as it was.
 func (s *Stream) Schema(ctx context.Context) (*arrow.Schema, error) {
-	type_, err := ask(ctx, s, "stream_schema", streamResource.schema, (*schema).release)
+	const function = "stream_schema"
+	type_, err := s.knownSchema(function)
 	if err != nil {
 		return nil, err
 	}
+	if type_ == nil {
+		if err := contextError(ctx, function); err != nil {
+			return nil, err
+		}
+		type_, err = ask(ctx, s, function, streamResource.schema, (*schema).release)
+		if err != nil {
+			return nil, err
+		}
+	}
 	defer type_.release()
 	return type_.asSchema()
+}
+
+// knownSchema gives one ownership of the stream's type, nil where the producer was not asked yet.
+func (s *Stream) knownSchema(function string) (*schema, error) {
+	owned, leave, err := s.handle().share(function)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if known := owned.typed.schema.Load(); known != nil {
+		return known.retain(), nil
+	}
+	return nil, nil
 }
 
 // Next is the next array of the stream, io.EOF at its end. When the context ends, the stream is cancelled, and answers
@@ -264,6 +296,10 @@ func (s *Stream) MoveTo(to Device, options *StreamOptions) (*Stream, error) {
 	}
 	defer leave()
 	out := newStream()
+	out.queues = slices.Clone(owned.queues)
+	if options != nil && options.Queue != nil {
+		out.queues = append(out.queues, options.Queue)
+	}
 	var e C.struct_arrowdevice_error
 	code := C.arrowdevice_stream_move_to(owned.c, to.c, &c, out.c, &e)
 	moving, err := out.filled(function, code, &e)
@@ -318,14 +354,16 @@ func (s streamResource) next() (*Array, error) {
 
 // schema gives one ownership of the stream's type, which is asked for once.
 func (s streamResource) schema() (*schema, error) {
-	if s.typed.schema == nil {
+	known := s.typed.schema.Load()
+	if known == nil {
 		asked := newSchema()
 		var e C.struct_arrowdevice_error
 		if code := C.arrowdevice_stream_schema(s.c, asked.c, &e); code != 0 {
 			asked.release()
 			return nil, result("stream_schema", code, &e)
 		}
-		s.typed.schema = asked
+		known = asked
+		s.typed.schema.Store(known)
 	}
-	return s.typed.schema.retain(), nil
+	return known.retain(), nil
 }

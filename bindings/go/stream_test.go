@@ -579,3 +579,61 @@ func TestAReaderThatPanicsFailsTheStream(t *testing.T) {
 		}
 	}
 }
+
+// unknowing is a reader that makes who asks for its type wait until it is let go.
+type unknowing struct {
+	array.RecordReader
+	called, letGo chan struct{}
+	once          sync.Once
+}
+
+func (r *unknowing) Schema() *arrow.Schema {
+	r.once.Do(func() { close(r.called) })
+	<-r.letGo
+	return r.RecordReader.Schema()
+}
+
+func TestTheTypeOfAStreamIsAskedForWithinAContext(t *testing.T) {
+	ctx := context.Background()
+	ended, end := context.WithCancel(ctx)
+	end()
+	want := batches(t, checked(t), 2)
+	source := &unknowing{RecordReader: readerOf(t, want), called: make(chan struct{}), letGo: make(chan struct{})}
+	stream := fromReader(t, source)
+	_, err := stream.Schema(ended)
+	mustBe(t, "Schema that asked nothing", err, context.Canceled)
+	_, err = stream.Reader(ended, nil)
+	mustBe(t, "Reader that asked nothing", err, context.Canceled)
+	close(source.letGo)
+	next, err := stream.Next(ctx)
+	if err != nil {
+		t.Fatalf("the stream was lost: %v", err)
+	}
+	next.Release()
+	for name, asked := range map[string]context.Context{"one that goes on": ctx, "one that has ended": ended} {
+		if schema, err := stream.Schema(asked); err != nil || !schema.Equal(want[0].Schema()) {
+			t.Errorf("a known type, with a context, %s: %v, %v", name, schema, err)
+		}
+	}
+	if next, err = stream.Next(ctx); err != nil {
+		t.Fatalf("the stream was lost: %v", err)
+	}
+	next.Release()
+	stream.Cancel()
+	if _, err := stream.Schema(ctx); err != nil {
+		t.Errorf("a known type of a stream that was cancelled: %v", err)
+	}
+
+	source = &unknowing{RecordReader: readerOf(t, batches(t, checked(t), 1)), called: make(chan struct{}), letGo: make(chan struct{})}
+	defer close(source.letGo)
+	stream = fromReader(t, source)
+	ending, end := context.WithCancel(ctx)
+	go func() {
+		<-source.called
+		end()
+	}()
+	_, err = stream.Schema(ending)
+	mustBe(t, "Schema that asked", err, context.Canceled)
+	_, err = stream.Schema(ctx)
+	mustBe(t, "Schema after it", err, syscall.ECANCELED)
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package arrowdevice_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	arrowdevice "libarrowdevice/arrowdevice"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+)
+
+// wrappedFor wraps a program's queue, which nothing but its user keeps.
+func wrappedFor(t *testing.T, own *arrowdevice.Queue) *arrowdevice.Queue {
+	t.Helper()
+	native, err := own.Native()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrapped, err := device(t, "ext_dev:0").WrapQueue(native)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wrapped
+}
+
+func ownQueue(t *testing.T) *arrowdevice.Queue {
+	t.Helper()
+	own, err := device(t, "ext_dev:0").NewQueue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(own.Release)
+	return own
+}
+
+// collected says when the garbage collector has found a queue.
+func collected(queue *arrowdevice.Queue) <-chan struct{} {
+	found := make(chan struct{})
+	runtime.AddCleanup(queue, func(found chan struct{}) { close(found) }, found)
+	return found
+}
+
+var errKept = errors.New("the queue is still kept")
+
+func mustBeForgotten(t *testing.T, found <-chan struct{}) {
+	t.Helper()
+	eventually(t, func() error {
+		select {
+		case <-found:
+			return nil
+		default:
+			return errKept
+		}
+	})
+}
+
+// onQueue is a stream to ext_dev:0 of some numbers, which nobody releases: that is for the garbage collector.
+func onQueue(t *testing.T, queue *arrowdevice.Queue) *arrowdevice.Stream {
+	t.Helper()
+	one, err := arrowdevice.FromRecordBatch(recordOf(t, arrow.PrimitiveTypes.Int64, `[1, 2, 3]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := one.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := arrowdevice.NewStream(arrowdevice.CPU, schema, one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, err := stream.MoveTo(device(t, "ext_dev:0"), &arrowdevice.StreamOptions{Queue: queue})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return there
+}
+
+// isBehind says whether the next array of a stream comes behind what the program has on its queue, where it waits now.
+func isBehind(t *testing.T, own *arrowdevice.Queue, stream *arrowdevice.Stream) bool {
+	t.Helper()
+	ctx := context.Background()
+	// No checked() memory: copies of it are still pending when the tests end.
+	some := func() *arrowdevice.Array { return fromArrow(t, numbers.make(t, memory.NewGoAllocator())) }
+	pending, err := some().MoveTo(ctx, pendingDevice(t), &arrowdevice.CopyOptions{Async: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pending.Release)
+	if err := own.WaitFor(ctx, pending); err != nil {
+		t.Fatal(err)
+	}
+	next, err := stream.Next(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(next.Release)
+	// What was submitted later to another queue is done: so would this be.
+	later, err := some().MoveTo(ctx, device(t, "ext_dev:0"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	later.Release()
+	ready, err := next.Ready()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return !ready
+}
+
+func TestAStreamKeepsAProgramsQueueThatWasForgotten(t *testing.T) {
+	own := ownQueue(t)
+	stream := onQueue(t, wrappedFor(t, own))
+	mustBeForgotten(t, collected(wrappedFor(t, own))) // a round that would find the stream's, too
+	if !isBehind(t, own, stream) {
+		t.Error("the stream lost the program's queue")
+	}
+
+	own = ownQueue(t)
+	wrapped := wrappedFor(t, own)
+	stream = onQueue(t, wrapped)
+	wrapped.Release()
+	if isBehind(t, own, stream) {
+		t.Error("the stream uses a queue that was released")
+	}
+}
+
+func TestAProgramsQueueIsKeptByTheStreamsBehindIt(t *testing.T) {
+	for name, behind := range map[string]func(t *testing.T, stream *arrowdevice.Stream) any{
+		"a stream behind others": func(t *testing.T, stream *arrowdevice.Stream) any {
+			for _, to := range []string{"cpu", "ext_dev:1"} {
+				next, err := stream.MoveTo(device(t, to), &arrowdevice.StreamOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				stream = next
+			}
+			return stream
+		},
+		"a reader": func(t *testing.T, stream *arrowdevice.Stream) any {
+			reader, err := stream.Reader(context.Background(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return reader
+		},
+		"a stream that was refused": func(t *testing.T, stream *arrowdevice.Stream) any {
+			foreign, err := device(t, "opencl:0").NewQueue()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer foreign.Release()
+			if _, err := stream.MoveTo(device(t, "ext_dev:1"), &arrowdevice.StreamOptions{Queue: foreign}); !errors.Is(err, syscall.EINVAL) {
+				t.Fatalf("a queue of another backend: %v", err)
+			}
+			return stream
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			own := ownQueue(t)
+			wrapped := wrappedFor(t, own)
+			given := collected(wrapped)
+			last := behind(t, onQueue(t, wrapped))
+			mustBeForgotten(t, collected(wrappedFor(t, own)))
+			select {
+			case <-given:
+				t.Error("the queue was not kept")
+			default:
+			}
+			runtime.KeepAlive(last)
+			last = nil
+			mustBeForgotten(t, given)
+		})
+	}
+}
+
+func TestAStreamThatWasGivenOutKeepsNoQueue(t *testing.T) {
+	wrapped := wrappedFor(t, ownQueue(t))
+	given := collected(wrapped)
+	var c cStream
+	if err := onQueue(t, wrapped).Export(unsafe.Pointer(&c)); err != nil {
+		t.Fatal(err)
+	}
+	mustBeForgotten(t, given)
+	stream, err := arrowdevice.ImportStream(unsafe.Pointer(&c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Release()
+	if _, err := stream.Next(context.Background()); err != nil {
+		t.Errorf("it does not go on: %v", err)
+	}
+}
