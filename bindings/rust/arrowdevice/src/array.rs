@@ -8,6 +8,7 @@ use crate::device::{Device, pointer_or_null};
 use crate::device_type::DeviceType;
 use crate::error::{MoveError, Result};
 use crate::options::{CopyOptions, ImportOptions, Sharing};
+use crate::owned::Owned;
 use crate::queue::Queue;
 use crate::schema::Schema;
 use crate::sys;
@@ -93,7 +94,8 @@ impl Array {
     }
 
     /// Makes a device array out of buffers that already are on a device. Nothing is copied. Its event fires after the
-    /// queue's work so far, which writes them; `None`: the data is ready.
+    /// queue's work so far, which writes them; `None`: the data is ready. What is not taken comes back, or is released where
+    /// the error alone is kept.
     ///
     /// # Safety
     /// The array is valid and not released, its buffers are on the device, it is laid out as the schema says, and nobody
@@ -103,7 +105,7 @@ impl Array {
         mut array: sys::ArrowArray,
         schema: Schema,
         written_on: Option<&mut Queue>,
-    ) -> Result<Array, MoveError<sys::ArrowArray>> {
+    ) -> Result<Array, MoveError<Owned<sys::ArrowArray>>> {
         let queue = written_on.map_or(null_mut(), |queue| queue.as_ptr());
         let mut out = sys::ArrowDeviceArray::default();
         // SAFETY: the caller's.
@@ -115,16 +117,20 @@ impl Array {
                 schema,
                 source: device.unless_found_by_pair(),
             }),
-            Err(error) => Err(MoveError::new(error, array)),
+            // SAFETY: as it was, and still ours.
+            Err(error) => Err(MoveError::new(error, unsafe { Owned::new(array) })),
         }
     }
 
-    /// A CPU array as a device array.
+    /// A CPU array as a device array. What is not taken comes back, or is released where the error alone is kept.
     ///
     /// # Safety
     /// It is valid as the Arrow C data interface says, not released, laid out as the schema says, and nobody else
     /// releases it.
-    pub unsafe fn from_host(mut array: sys::ArrowArray, schema: Schema) -> Result<Array, MoveError<sys::ArrowArray>> {
+    pub unsafe fn from_host(
+        mut array: sys::ArrowArray,
+        schema: Schema,
+    ) -> Result<Array, MoveError<Owned<sys::ArrowArray>>> {
         let mut out = sys::ArrowDeviceArray::default();
         // SAFETY: the caller's.
         match call(|error| unsafe { sys::arrowdevice_array_from_host(&raw mut array, &raw mut out, error) }) {
@@ -133,7 +139,8 @@ impl Array {
                 schema,
                 source: None,
             }),
-            Err(error) => Err(MoveError::new(error, array)),
+            // SAFETY: as it was, and still ours.
+            Err(error) => Err(MoveError::new(error, unsafe { Owned::new(array) })),
         }
     }
 

@@ -184,12 +184,7 @@ fn with_schema(data: &ArrayData, schema: Schema) -> Result<Array> {
     // SAFETY: one struct of C; arrow made it just now, and it holds on to its buffers.
     let raw = unsafe { as_the_other::<_, sys::ArrowArray>(FFI_ArrowArray::new(data)) };
     // SAFETY: as above, and the schema is that of the data.
-    unsafe { Array::from_host(raw, schema) }.map_err(|failed| {
-        let (error, mut raw) = failed.into_parts();
-        // SAFETY: ours still, and not used again.
-        unsafe { sys::arrowdevice_host_array_release(&raw mut raw) };
-        error
-    })
+    Ok(unsafe { Array::from_host(raw, schema) }?)
 }
 
 fn batch_of(schema: SchemaRef, data: ArrayData) -> Result<RecordBatch> {

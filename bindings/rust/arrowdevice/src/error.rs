@@ -129,7 +129,8 @@ impl std::error::Error for Error {}
 
 /// A call that takes something over failed, and gives it back untouched.
 ///
-/// `?` turns it into an [`Error`] where the input is not needed any more.
+/// `?` turns it into an [`Error`] where the input is not needed any more. As an error of any kind, its text is that of the
+/// [`Error`], which is also its source.
 ///
 /// ```
 /// # fn main() -> arrowdevice::Result<()> {
@@ -147,6 +148,9 @@ impl std::error::Error for Error {}
 // Boxed: a result should not be as large as what it seldom holds.
 pub struct MoveError<T>(Box<(Error, T)>);
 
+// SAFETY: who shares it reads the error, and reaches the value only where that may be shared, too.
+unsafe impl<T> Sync for MoveError<T> {}
+
 impl<T> MoveError<T> {
     pub(crate) fn new(error: Error, value: T) -> MoveError<T> {
         MoveError(Box::new((error, value)))
@@ -158,8 +162,24 @@ impl<T> MoveError<T> {
     }
 
     /// What would have been taken over.
-    pub fn value(&self) -> &T {
+    ///
+    /// What is not `Sync`, as a [`Stream`](crate::Stream), is reached by [`value_mut`](MoveError::value_mut).
+    ///
+    /// ```compile_fail,E0277
+    /// fn shared(failed: &arrowdevice::MoveError<arrowdevice::Stream>) -> &arrowdevice::Stream {
+    ///     failed.value()
+    /// }
+    /// ```
+    pub fn value(&self) -> &T
+    where
+        T: Sync,
+    {
         &self.0.1
+    }
+
+    /// What would have been taken over.
+    pub fn value_mut(&mut self) -> &mut T {
+        &mut self.0.1
     }
 
     /// What would have been taken over.
@@ -193,7 +213,11 @@ impl<T> fmt::Display for MoveError<T> {
     }
 }
 
-impl<T> std::error::Error for MoveError<T> {}
+impl<T> std::error::Error for MoveError<T> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(self.error())
+    }
+}
 
 impl<T> From<MoveError<T>> for Error {
     fn from(failed: MoveError<T>) -> Error {

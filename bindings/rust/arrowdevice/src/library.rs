@@ -30,7 +30,7 @@ pub enum LogLevel {
 }
 
 /// Every handler so far, in sight of leak checkers.
-static HANDLERS: Mutex<Vec<Box<dyn Any + Send + Sync>>> = Mutex::new(Vec::new());
+static HANDLERS: Mutex<Vec<&'static (dyn Any + Send + Sync)>> = Mutex::new(Vec::new());
 
 /// Sends the library's log to a function, which is called from any thread and must not call the library.
 ///
@@ -40,7 +40,8 @@ pub fn set_log_handler<F>(handler: F)
 where
     F: Fn(LogLevel, &str) + Send + Sync + 'static,
 {
-    let handler = Box::new(handler);
+    // Leaked first: a pointer that was taken out of a box is not good for anything once the box has moved.
+    let handler: &'static F = Box::leak(Box::new(handler));
     let user = (&raw const *handler).cast_mut().cast::<c_void>();
     HANDLERS.lock().unwrap_or_else(PoisonError::into_inner).push(handler);
     // SAFETY: the trampoline is made for this type, and what `user` points to is never freed.

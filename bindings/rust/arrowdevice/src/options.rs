@@ -209,7 +209,7 @@ impl<'a> StreamOptions<'a> {
     }
 
     /// A queue that is the stream's own from here, and is dropped after it. If the stream is not made, the queue is dropped
-    /// with these options, which hands a wrapped one back to the application.
+    /// with these options, which hands a wrapped one back to the application: the error gives back the stream, not this.
     #[must_use]
     pub fn queue(mut self, queue: Queue) -> StreamOptions<'a> {
         self.queue = Some(queue);

@@ -8,7 +8,8 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::sys;
 
-/// An in-order lane of work on a device. Dropping it returns at once; work and events in flight survive.
+/// An in-order lane of work on a device. Dropping it returns at once; of a wrapped one, once a call of the driver's that a
+/// stream makes with it, if one is in progress, has returned. Work and events in flight survive.
 pub struct Queue(NonNull<sys::arrowdevice_queue>);
 
 // SAFETY: "per object": one thread at a time, any thread. It is not `Sync`.

@@ -5,25 +5,12 @@ use std::sync::Arc;
 
 use crate::call::{call, text_or_none};
 use crate::error::Result;
+use crate::owned::Owned;
 use crate::sys;
 
 /// The type of an array or stream. Immutable; clones share one.
 #[derive(Clone)]
-pub struct Schema(Arc<Owned>);
-
-struct Owned(sys::ArrowSchema);
-
-// SAFETY: functions take it `const`, which is free from any thread, and a release may come from any thread.
-unsafe impl Send for Owned {}
-// SAFETY: as above; nothing changes it.
-unsafe impl Sync for Owned {}
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        // SAFETY: ours; a released one is left alone.
-        unsafe { sys::arrowdevice_schema_release(&raw mut self.0) }
-    }
-}
+pub struct Schema(Arc<Owned<sys::ArrowSchema>>);
 
 impl Schema {
     /// Takes a schema over.
@@ -31,7 +18,8 @@ impl Schema {
     /// # Safety
     /// It is valid as the Arrow C data interface says, not released, and nobody else releases it.
     pub unsafe fn from_raw(schema: sys::ArrowSchema) -> Schema {
-        Schema(Arc::new(Owned(schema)))
+        // SAFETY: the caller's.
+        Schema(Arc::new(unsafe { Owned::new(schema) }))
     }
 
     /// A deep copy of a schema that stays the caller's.
@@ -56,7 +44,7 @@ impl Schema {
 
     /// The struct, borrowed as long as this lives.
     pub fn as_raw(&self) -> &sys::ArrowSchema {
-        &self.0.0
+        &self.0
     }
 
     /// The format string: "+s", "i".

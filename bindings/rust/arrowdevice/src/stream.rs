@@ -11,6 +11,7 @@ use crate::device::Device;
 use crate::device_type::DeviceType;
 use crate::error::{Error, MoveError, Result};
 use crate::options::StreamOptions;
+use crate::owned::Owned;
 use crate::producer;
 use crate::queue::Queue;
 use crate::schema::Schema;
@@ -18,7 +19,8 @@ use crate::sys;
 
 /// A stream of arrays of one type on one type of device.
 ///
-/// It ends with the first error. Dropping it early returns at once.
+/// It ends with the first error. Dropping it early returns at once; where it was given a wrapped queue, once
+/// a call of the driver's with that, if one is in progress, has returned.
 pub struct Stream {
     held: Arc<Held>,
     schema: Option<Schema>,
@@ -114,18 +116,21 @@ impl Stream {
         raw
     }
 
-    /// A C stream as a device stream on the CPU.
+    /// A C stream as a device stream on the CPU. What is not taken comes back, or is released where the error alone is kept.
     ///
     /// # Safety
     /// It is valid as the Arrow C stream interface says, not released, its arrays are laid out as its schema says, and
     /// nobody else uses or releases it.
-    pub unsafe fn from_host(mut stream: sys::ArrowArrayStream) -> Result<Stream, MoveError<sys::ArrowArrayStream>> {
+    pub unsafe fn from_host(
+        mut stream: sys::ArrowArrayStream,
+    ) -> Result<Stream, MoveError<Owned<sys::ArrowArrayStream>>> {
         let mut out = sys::ArrowDeviceArrayStream::default();
         // SAFETY: the caller's.
         match call(|error| unsafe { sys::arrowdevice_stream_from_host(&raw mut stream, &raw mut out, error) }) {
             // SAFETY: made just now.
             Ok(()) => Ok(unsafe { Stream::from_raw(out) }),
-            Err(error) => Err(MoveError::new(error, stream)),
+            // SAFETY: as it was, and still ours.
+            Err(error) => Err(MoveError::new(error, unsafe { Owned::new(stream) })),
         }
     }
 

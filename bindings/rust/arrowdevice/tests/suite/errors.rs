@@ -5,7 +5,8 @@ use std::time::Duration;
 use arrow_array::{ArrayRef, Int32Array, RecordBatch, StructArray};
 use arrow_schema::{ArrowError, DataType, Field};
 use arrowdevice::{
-    Array, CopyOptions, Device, DeviceType, Error, ErrorKind, MoveError, Queue, Schema, Sharing, Stream, Validation,
+    Array, CopyOptions, Device, DeviceType, Error, ErrorKind, MoveError, Queue, Schema, Sharing, Stream, StreamOptions,
+    Validation,
 };
 
 use crate::counted::{self, Count};
@@ -162,6 +163,15 @@ fn errors_are_errors_of_the_standard_library_and_of_arrow() {
     fn as_ours(array: Array) -> arrowdevice::Result<RecordBatch> {
         Ok(array.into_record_batch()?)
     }
+    fn moved(stream: Stream) -> Result<Stream, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(stream.move_to(device("ext_dev:0"), StreamOptions::new())?)
+    }
+    // SAFETY: released, which is refused.
+    let failed = moved(unsafe { Stream::from_raw(Default::default()) }).unwrap_err();
+    let source = failed.source().and_then(|source| source.downcast_ref::<Error>());
+    assert_eq!(source.map(Error::kind), Some(ErrorKind::InvalidInput), "{failed}");
+    let mut failed = *failed.downcast::<MoveError<Stream>>().unwrap();
+    assert!(failed.value_mut().next().unwrap().is_err());
     let ours = as_ours(numbers()).unwrap_err();
     assert_eq!(Error::from(as_a_batch(numbers()).unwrap_err()), ours);
     assert!(as_any(numbers()).unwrap_err().is::<MoveError<Array>>());

@@ -2,7 +2,7 @@
 use std::time::Duration;
 
 use arrow_array::{Int32Array, cast::AsArray, types::Int32Type};
-use arrowdevice::{Array, CopyOptions, Device, Pool, PoolOptions, Queue, Sharing, quiesce};
+use arrowdevice::{Array, CopyOptions, Device, DeviceType, ErrorKind, Pool, PoolOptions, Queue, Sharing, quiesce, sys};
 
 use crate::counted::{self, Count};
 use crate::devices::{device, tested};
@@ -65,6 +65,34 @@ fn structs_that_are_given_up_are_the_callers() {
     // SAFETY: they came from an array just now.
     drop(unsafe { Array::from_raw(raw, schema) });
     assert_eq!(count.get(), 1);
+}
+
+#[test]
+fn a_struct_that_was_not_taken_is_the_callers_or_released() {
+    let context = Box::new(0_u8); // what tells this context from others
+    let native = sys::arrowdevice_native_device {
+        struct_size: size_of::<sys::arrowdevice_native_device>() as u32,
+        context: (&raw const *context).cast_mut().cast(),
+        ..Default::default()
+    };
+    // SAFETY: all that the simulated device wants of a context.
+    let retired = unsafe { Device::adopt(DeviceType::EXT_DEV, 0, &native) }.unwrap();
+    retired.retire(None).unwrap();
+
+    let count = Count::default();
+    // SAFETY: a device that is retired looks at no buffer.
+    let exported = || unsafe { Array::export(retired, counted::array(&count), counted::schema(), None) };
+    let forgotten = || -> arrowdevice::Result<Array> { Ok(exported()?) };
+    assert_eq!(forgotten().unwrap_err().kind(), ErrorKind::NoDevice);
+    assert_eq!(count.get(), 1);
+
+    let failed = exported().unwrap_err();
+    assert_eq!(failed.value().length, 3);
+    let raw = failed.into_value().into_raw();
+    assert_eq!(count.get(), 1);
+    // SAFETY: as it was before, and nobody else's.
+    drop(unsafe { Array::from_host(raw, counted::schema()) }.unwrap());
+    assert_eq!(count.get(), 2);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 use std::thread;
 
 use arrowdevice::{
-    Array, Buffer, Canceller, CopyOptions, Device, Error, MoveError, Node, Pool, Queue, RecordBatches, Schema, Stream,
-    Validation, View,
+    Array, Buffer, Canceller, CopyOptions, Device, Error, MoveError, Node, Owned, Pool, Queue, RecordBatches, Schema,
+    Stream, Validation, View, sys,
 };
 
 use crate::devices::tested;
@@ -33,6 +33,10 @@ const _: () = {
     sync::<Error>();
     send::<MoveError<Array>>();
     sync::<MoveError<Array>>();
+    send::<MoveError<Stream>>();
+    sync::<MoveError<Stream>>();
+    send::<Owned<sys::ArrowArray>>();
+    sync::<Owned<sys::ArrowArray>>();
     send::<Queue>();
     send::<Stream>();
     send::<RecordBatches>();
