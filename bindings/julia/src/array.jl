@@ -187,9 +187,11 @@ function validate(a::DeviceArray, level::Cint=VALIDATE_FULL)
 end
 
 """
-Take over an array that another library hands out in C: pointers to its `struct ArrowDeviceArray` and `struct ArrowSchema`,
-both marked released by it.
+Take over an array that another library hands out in C: pointers of any type to its `struct ArrowDeviceArray` and `struct
+ArrowSchema`, both marked released by it; on failure they are as they were.
 """
+import_c(array::Ptr, schema::Ptr) = import_c(Ptr{CDeviceArray}(array), Ptr{CSchema}(schema))
+
 function import_c(array::Ptr{CDeviceArray}, schema::Ptr{CSchema})
     out = DeviceArray()
     error = Ref{CError}()

@@ -77,11 +77,25 @@ function counters(device::Device)
     return out[]
 end
 
+"The name of a type of device, \"opencl\"; its number where it has none."
+function device_type_name(device_type::Int32)
+    known = @ccall libarrowdevice.arrowdevice_device_type_name(device_type::Int32)::Cstring
+    return known == C_NULL ? string("device type ", device_type) : unsafe_string(known)
+end
+
 "The name that `find` takes."
 function name(device::Device)
     known = info(device)
-    type_name = @ccall libarrowdevice.arrowdevice_device_type_name(known.device_type::Int32)::Cstring
-    return string(unsafe_string(type_name), ":", max(known.device_id, 0))
+    return string(device_type_name(known.device_type), ":", max(known.device_id, 0))
 end
 
-Base.show(io::IO, device::Device) = print(io, "Device(", repr(name(device)), ")")
+# What is none, or is no more, is shown too: where it is shown may be the message of an error about it.
+function Base.show(io::IO, device::Device)
+    shown = try
+        repr(name(device))
+    catch e
+        e isa ArrowDeviceError || rethrow()
+        string(device.handle)
+    end
+    return print(io, "Device(", shown, ")")
+end

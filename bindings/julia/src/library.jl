@@ -21,6 +21,12 @@ function text(bytes::NTuple{N,UInt8}) where {N}
     return String(characters[1:(zero_at === nothing ? N : zero_at - 1)])
 end
 
-"A number of seconds as the library's nanoseconds; `nothing` is for ever."
+"A number of seconds as the library's nanoseconds, at most as many as it counts; `nothing` is for ever."
 nanoseconds(::Nothing, forever::Int64) = forever
-nanoseconds(seconds::Real, ::Int64) = max(Int64(0), ceil(Int64, seconds * 1.0e9))
+
+function nanoseconds(seconds::Real, ::Int64)
+    asked = ceil(Float64(seconds) * 1.0e9)
+    isnan(asked) && throw(ArgumentError("a timeout of NaN seconds"))
+    asked >= 2.0^63 && return typemax(Int64)
+    return Int64(max(asked, 0.0))
+end

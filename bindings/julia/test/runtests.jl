@@ -2,6 +2,7 @@
 # Run by test.sh, which says where the library and its plugins are.
 
 using ArrowDevice
+using ArrowDevice: CDeviceArray, CError, CSchema, libarrowdevice
 using Test
 
 const NAMES = split(get(ENV, "ARROWDEVICE_TEST_DEVICES", "cpu"), ','; keepempty=false)
@@ -70,6 +71,59 @@ end
     @test nanoseconds(nothing) == 0 # for ever, in options
     @test nanoseconds(0) == 1
     @test nanoseconds(1.5) == 1_500_000_000
+end
+
+@testset "a time that is too long to count is the longest" begin
+    nanoseconds(timeout) = ArrowDevice.nanoseconds(timeout, Int64(-1))
+    @test nanoseconds(nothing) == -1
+    for timeout in (Inf, Inf32, 1.0e300, 9.3e9, typemax(Int64), big(10)^400, typemax(Int64) // 1)
+        @test nanoseconds(timeout) == typemax(Int64)
+    end
+    for timeout in (0, 0.0, -0.0, -1, -Inf, false)
+        @test nanoseconds(timeout) == 0
+    end
+    @test nanoseconds(1 // 3) == 333_333_334
+    @test nanoseconds(9) == 9_000_000_000
+    @test_throws ArgumentError nanoseconds(NaN)
+    there = from_vector([1, 2, 3])
+    @test wait(there; timeout=Inf) === nothing
+    @test to_vector(move_to(there, ArrowDevice.find("cpu"); always=true, timeout=Inf)) == [1, 2, 3]
+end
+
+@testset "what has no name is shown" begin
+    @test ArrowDevice.device_type_name(Int32(1)) == "cpu"
+    @test ArrowDevice.device_type_name(Int32(4711)) == "device type 4711"
+    @test repr(ArrowDevice.find("cpu")) == "Device(\"cpu:0\")"
+    @test occursin(r"^Device\(.*0x0+\)+$", repr(Device(C_NULL)))
+end
+
+# Calls a function with the structs of an array as another library hands them out, which are gone after it.
+function given_out(call, a)
+    array = Ptr{CDeviceArray}(Libc.calloc(1, sizeof(CDeviceArray)))
+    schema = Ptr{CSchema}(Libc.calloc(1, sizeof(CSchema)))
+    try
+        code = @ccall libarrowdevice.arrowdevice_schema_copy(a::Ptr{CSchema}, schema::Ptr{CSchema}, C_NULL::Ptr{CError})::Cint
+        @test code == 0
+        @ccall libarrowdevice.arrowdevice_array_move(a::Ptr{CDeviceArray}, array::Ptr{CDeviceArray})::Cvoid
+        close(a)
+        return call(array, schema)
+    finally
+        @ccall libarrowdevice.arrowdevice_array_release(array::Ptr{CDeviceArray})::Cvoid
+        @ccall libarrowdevice.arrowdevice_schema_release(schema::Ptr{CSchema})::Cvoid
+        Libc.free(array)
+        Libc.free(schema)
+    end
+end
+
+@testset "structs of another library are taken over by pointers to $T" for T in (Nothing, UInt8, CDeviceArray)
+    given_out(from_vector([1, missing, 3])) do array, schema
+        taken = ArrowDevice.import_c(Ptr{T}(array), Ptr{Nothing}(schema))
+        @test isequal(to_vector(taken), [1, missing, 3])
+        @test unsafe_load(array).array.release == C_NULL
+        @test unsafe_load(schema).release == C_NULL
+        @test code_of(() -> ArrowDevice.import_c(Ptr{T}(array), Ptr{Nothing}(schema))) == Libc.EINVAL
+    end
+    @test code_of(() -> ArrowDevice.import_c(C_NULL, C_NULL)) == Libc.EINVAL
 end
 
 @testset "what was forgotten is closed by the collector" begin
