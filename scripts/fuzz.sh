@@ -55,6 +55,9 @@ export UBSAN_OPTIONS="${UBSAN_OPTIONS-halt_on_error=1:print_stacktrace=1}"
 # hundreds of them.
 export ASAN_OPTIONS="${ASAN_OPTIONS-malloc_context_size=2:quarantine_size_mb=1:thread_local_quarantine_size_kb=64}"
 
+# A thread's stack is marked anew for each thread, which takes longer the larger it is.
+ulimit -s 1024
+
 # fuzz TARGET: leaves a line about it in the build folder.
 fuzz() {
   program=$build/tests/fuzz/fuzz-$1

@@ -260,8 +260,10 @@ fi
 
 # -- the demo, with whatever pyarrow there is, and the package with the plugins that it carries
 
-PYTHONPATH=$carried/python${PYTHONPATH:+:$PYTHONPATH}
-export PYTHONPATH
+if [ -d "$carried/python/arrowdevice" ]; then
+  PYTHONPATH=$carried/python
+  export PYTHONPATH
+fi
 if python3 -c 'import arrowdevice, pyarrow' 2>/dev/null; then
   python3 - "$build/table.parquet" <<'END'
 import random

@@ -299,7 +299,7 @@ void wait_for_threads_of_streams() {
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (threads() > resident_threads()) {
     check(std::chrono::steady_clock::now() < limit, "a thread of a stream does not end");
-    std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
 }
 
@@ -308,7 +308,8 @@ void wait_for_threads_of_streams() {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   resident_threads();
   Input input(bytes, size);
-  const Field type = type_of(input);
+  // What flows matters less than when: seldom more than a column of numbers.
+  const Field type = input.below(4) == 3 ? type_of(input) : field("l");
   Producer producer(input, type);
   {
     DeviceStream stream = stream_over(input, producer);
