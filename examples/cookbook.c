@@ -70,7 +70,10 @@ static void release_my_column(struct ArrowArray* array) {
 int export_my_column(struct arrowdevice_device* device, void* buffer, int64_t rows, struct arrowdevice_queue* queue,
                      struct ArrowDeviceArray* out, struct arrowdevice_error* error) {
   struct my_column* column = malloc(sizeof *column);
-  if (column == NULL) return ENOMEM;
+  if (column == NULL) {
+    *error = (struct arrowdevice_error){.code = ENOMEM, .message = "no memory for a column"};
+    return ENOMEM;
+  }
   *column = (struct my_column){.device = device, .buffers = {NULL, buffer}}; /* no validity bitmap: no nulls */
 
   struct ArrowArray array = {

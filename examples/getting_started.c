@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
   if (code == 0) code = arrowdevice_array_move_to(&host, &type, device, NULL, &there, &error);
   if (code == 0) {
     printf("%lld rows on device type %d\n", (long long)there.array.length, there.device_type);
-    code = arrowdevice_array_to_host(&there, &type, NULL, &column, &error); /* `column` was taken over: it is free */
+    code = arrowdevice_array_to_host(&there, &type, NULL, &column, &error); /* taken over: `column` may be used again */
   }
   if (code != 0) {
     fprintf(stderr, "%s\n", error.message);
