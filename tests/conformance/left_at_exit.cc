@@ -58,6 +58,7 @@ Owned<ArrowDeviceArray> copy_of_some_rows(Left& left) {
   options.struct_size = sizeof options;
   options.flags = ARROWDEVICE_COPY_ASYNC | ARROWDEVICE_COPY_ALWAYS;
   options.pool = left.pool.get();
+  options.queue = left.queue.get();  // one for all, so that each event but the last belongs to its array alone
   // The caller keeps what is copied from until the copy is done, here for ever.
   static auto& sources = *new std::vector<Owned<ArrowDeviceArray>>;
   arrowdevice_array_copy(here.get(), schema.get(), left.device, &options, there.out(), nullptr);
@@ -81,6 +82,7 @@ Left* make(arrowdevice_device* device) {
   left->finished = copy_of_some_rows(*left);
   constexpr int64_t kPatienceNs = 1'000'000'000;
   if (!left->finished.released()) arrowdevice_array_wait(left->finished.get(), device, kPatienceNs, nullptr);
+  arrowdevice_quiesce(kPatienceNs, nullptr);  // what the copy was deferred with has its event too
   left->pending = copy_of_some_rows(*left);
   return left;
 }
