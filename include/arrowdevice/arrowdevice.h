@@ -665,7 +665,7 @@ struct arrowdevice_copy_options {
    *  reads in place by address, as CUDA_HOST) and the source is not. Where both are, the CPU copies, and it is of
    *  either backend or the CPU's. NULL: the library's own. The copy comes after the queue's work so far; where the CPU
    *  does the copying, it waits for that work. Any other queue is EINVAL, also where the array is shared and nothing is
-   * copied. Not needed any more when the call returns, also with ARROWDEVICE_COPY_ASYNC. */
+   *  copied. Not needed any more when the call returns, also with ARROWDEVICE_COPY_ASYNC. */
   struct arrowdevice_queue* queue;
   /** Of the target, else EINVAL; NULL: its default. The copy keeps it. */
   struct arrowdevice_pool* pool;
@@ -1024,8 +1024,8 @@ ARROWDEVICE_API int arrowdevice_array_select(struct ArrowDeviceArray* inout, con
  *                        views, type ids, run ends and dictionary indices refer to what is there, prefixes of views
  *                        are those of their data and their unused bytes zero, texts are UTF-8;
  *                        ARROWDEVICE_VALIDATE_STRICT: also what real producers neglect: `reserved` is zero,
- * `null_count` is not -1 where there is no validity bitmap, and fields that are not nullable have no nulls where rows
- * of the structs and lists around them can be seen.
+ *                        `null_count` is not -1 where there is no validity bitmap, and fields that are not nullable
+ *                        have no nulls where rows of the structs and lists around them can be seen.
  *
  * Of host memory nobody knows how large it is: a buffer that is too small is found where a driver made it.
  *
