@@ -224,21 +224,26 @@ TEST_CASE("a queue that the application has taken back is one of the library's f
   CHECK_FALSE(arrowdevice::device::Queue::create(device)->is_wrapped());
 }
 
-TEST_CASE("a stream for which no other queue can be made fails, and loses nothing") {
+TEST_CASE("a stream for which no other queue can be made, or put behind the work so far, fails, and loses nothing") {
   begin();
   const Sample sample(field("l"), {.rows = 21});
-  Wrapped wrapped;
-  auto options = stream_options(0, 1);
-  options.queue = wrapped.queue.get();
-  DeviceStream stream = move_to(stream_of(batches_of(sample, kRows)), sim(0), options);
-  CHECK(difference(sample, *next(stream)) == "");
-  wrapped.destroy();
-  control::fail_next("queue_create");
-  CHECK(contains(next_fails(EIO, stream), "queue_create"));
-  stream.reset();
-  check_untouched();
-  must(arrowdevice_pool_trim, default_pool(sim(0)));
-  CHECK(control::counters(0).allocations_live == 0);
+  for (const char* const function : {"queue_create", "queue_wait_event"}) {
+    INFO(function);
+    Wrapped wrapped;
+    auto options = stream_options(0, 1);
+    options.queue = wrapped.queue.get();
+    DeviceStream stream = move_to(stream_of(batches_of(sample, kRows)), sim(0), options);
+    CHECK(difference(sample, *next(stream)) == "");
+    wrapped.destroy();
+    const auto queues = control::counters(0).queues_live;
+    control::fail_next(function);
+    CHECK(contains(next_fails(EIO, stream), function));
+    CHECK(control::counters(0).queues_live == queues);
+    stream.reset();
+    check_untouched();
+    must(arrowdevice_pool_trim, default_pool(sim(0)));
+    CHECK(control::counters(0).allocations_live == 0);
+  }
 }
 
 TEST_CASE("a stream keeps a queue of the library that the program has destroyed") {
