@@ -80,6 +80,16 @@ class Producer {
   int releases_ = 0;
 };
 
+// In three bytes: what flows matters less than when.
+Knobs few_rows(Input& input) {
+  Knobs knobs;
+  knobs.rows = input.below(8);
+  knobs.nulls = static_cast<Nulls>(input.below(6));
+  knobs.offset = knobs.rows % 3;
+  knobs.seed = input.byte();
+  return knobs;
+}
+
 Producer::Producer(Input& input, const Field& type) : schema_(make_schema(type)) {
   constexpr int kCodes[] = {EIO, ENOMEM, EINVAL, ECANCELED, ENOSYS, 1, 9999, -5};
   const int64_t schema_way = input.below(32);
@@ -92,9 +102,9 @@ Producer::Producer(Input& input, const Field& type) : schema_(make_schema(type))
   for (int64_t left = input.below(6); left > 0; --left) {
     const int64_t way = input.below(24);
     const Act act = way < 16 ? Act::kSound : static_cast<Act>(way % 7);
-    const Data data = generate(type, knobs_of(input));
+    Data data = generate(type, few_rows(input));
     Step step{act, act == Act::kError || act == Act::kErrorWithArray ? input.pick(kCodes) : 0, array_of(act, data)};
-    twins_.push_back(make_array(data, twins));
+    twins_.push_back(make_array(std::move(data), twins));
     steps_.push_back(std::move(step));
   }
 }
@@ -196,26 +206,38 @@ void Producer::check_released_once() {
   check(releases_ == 1, "a stream is released twice");
 }
 
-arrowdevice_stream_options options_of(Input& input) {
-  arrowdevice_stream_options options{};
-  options.struct_size = sizeof options;
-  options.flags = input.flag() ? ARROWDEVICE_STREAM_READ_AHEAD : 0;
-  options.depth = static_cast<int32_t>(input.below(5));
-  return options;
-}
+// What is done with a stream. It is decided before anything flows, so that short inputs have all of it.
+struct Reading {
+  explicit Reading(Input& input)
+      : way(input.below(5)),
+        asks_schema(input.flag()),
+        most(input.flag() ? 100 : input.below(6)),
+        flags(input.flag() ? ARROWDEVICE_STREAM_READ_AHEAD : 0),
+        depth(static_cast<int32_t>(input.below(5))) {}
+
+  int64_t way;
+  bool asks_schema;
+  int64_t most;  // batches that the consumer wants
+  uint32_t flags;
+  int32_t depth;
+};
 
 // One of the library's streams over the producer's.
-DeviceStream stream_over(Input& input, Producer& producer) {
+DeviceStream stream_over(const Reading& reading, Producer& producer) {
   DeviceStream upstream(producer.stream());
-  const auto options = options_of(input);
+  arrowdevice_stream_options options{};
+  options.struct_size = sizeof options;
+  options.flags = reading.flags;
+  options.depth = reading.depth;
+  const arrowdevice_stream_options* const chosen = &options;
   DeviceStream out;
-  switch (input.below(5)) {
-    case 0: must(arrowdevice_stream_move_to, upstream.get(), cpu(), &options, out.out()); break;
-    case 1: must(arrowdevice_stream_move_to, upstream.get(), simulated(0), &options, out.out()); break;
-    case 2: must(arrowdevice_stream_move_to, upstream.get(), simulated(1), &options, out.out()); break;
+  switch (reading.way) {
+    case 0: must(arrowdevice_stream_move_to, upstream.get(), cpu(), chosen, out.out()); break;
+    case 1: must(arrowdevice_stream_move_to, upstream.get(), simulated(0), chosen, out.out()); break;
+    case 2: must(arrowdevice_stream_move_to, upstream.get(), simulated(1), chosen, out.out()); break;
     case 3: {
       HostStream host;
-      must(arrowdevice_stream_to_host, upstream.get(), &options, host.out());
+      must(arrowdevice_stream_to_host, upstream.get(), chosen, host.out());
       must(arrowdevice_stream_from_host, host.get(), out.out());
       break;
     }
@@ -239,9 +261,8 @@ void check_batch(const Producer& producer, const ArrowDeviceArray& array, int64_
 }
 
 // As far as the consumer wants to read.
-void consume(Input& input, const Producer& producer, ArrowDeviceArrayStream& stream) {
-  int64_t most = input.flag() ? 100 : input.below(6);
-  if (input.flag()) {
+void consume(const Reading& reading, const Producer& producer, ArrowDeviceArrayStream& stream) {
+  if (reading.asks_schema) {
     Schema schema;
     arrowdevice_error error{};
     const int code = arrowdevice_stream_schema(&stream, schema.out(), &error);
@@ -249,7 +270,7 @@ void consume(Input& input, const Producer& producer, ArrowDeviceArrayStream& str
     check(code == 0 || error.message[0] != '\0', "a schema fails without a reason");
     check(code != 0 || producer.may_pass_schema(), "a schema that is none is passed on");
   }
-  for (int64_t number = 0; most-- > 0; ++number) {
+  for (int64_t number = 0; number < reading.most; ++number) {
     Array array;
     arrowdevice_error error{};
     const int code = arrowdevice_stream_next(&stream, array.out(), &error);
@@ -308,12 +329,13 @@ void wait_for_threads_of_streams() {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   resident_threads();
   Input input(bytes, size);
-  // What flows matters less than when: seldom more than a column of numbers.
+  const Reading reading(input);
+  // Seldom more than a column of numbers.
   const Field type = input.below(4) == 3 ? type_of(input) : field("l");
   Producer producer(input, type);
   {
-    DeviceStream stream = stream_over(input, producer);
-    consume(input, producer, *stream);
+    DeviceStream stream = stream_over(reading, producer);
+    consume(reading, producer, *stream);
   }
   producer.wait_for_release();
   must(arrowdevice_quiesce, int64_t{-1});
