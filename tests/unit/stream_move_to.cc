@@ -140,6 +140,30 @@ TEST_CASE("a schema that does not come is an error of both calls") {
   }
 }
 
+TEST_CASE("a producer that succeeds and gives no schema is refused, however its stream is read") {
+  begin();
+  const Sample sample(field("i"), {.rows = 7});
+  const auto without_schema = [&] {
+    DeviceStream stream = stream_of(batches_of(sample, kRows));
+    stream->get_schema = [](ArrowDeviceArrayStream*, ArrowSchema* out) {
+      *out = ArrowSchema{};
+      return 0;
+    };
+    return stream;
+  };
+  Owned<ArrowSchema> schema;
+  CHECK(contains(refused(EINVAL, arrowdevice_stream_schema, without_schema().get(), schema.out()), "gave no schema"));
+  for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}}) {
+    DeviceStream stream = move_to(without_schema(), sim(0), stream_options(flags));
+    CHECK(contains(next_fails(EINVAL, stream), "gave no schema"));
+  }
+  ArrowAsyncDeviceStreamHandler* handler = nullptr;
+  DeviceStream collected, source = without_schema();
+  must(arrowdevice_async_collect, ArrowDeviceType{ARROW_DEVICE_CPU}, nullptr, &handler, collected.out());
+  must(arrowdevice_async_produce, source.get(), handler, nullptr);
+  CHECK(contains(next_fails(EINVAL, collected), "gave no schema"));
+}
+
 TEST_CASE("a schema that is malformed is an error of both calls, and is let go") {
   begin();
   const int64_t before = live_schema_fields();
