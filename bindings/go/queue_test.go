@@ -92,19 +92,12 @@ func TestCallsEndWithTheirContextBehindOneThatWasAbandoned(t *testing.T) {
 
 func TestAQueueOfTheProgramsIsItsAgainAfterRelease(t *testing.T) {
 	ctx := context.Background()
-	own, err := device(t, "ext_dev:0").NewQueue()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer own.Release()
+	own := ownQueue(t)
 	native, err := own.Native()
 	if err != nil {
 		t.Fatal(err)
 	}
-	wrapped, err := device(t, "ext_dev:0").WrapQueue(native)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wrapped := wrappedFor(t, own)
 	if again, err := wrapped.Native(); err != nil || again != native {
 		t.Errorf("%v, not %v: %v", again, native, err)
 	}
@@ -126,10 +119,7 @@ func TestAQueueOfTheProgramsIsItsAgainAfterRelease(t *testing.T) {
 		t.Errorf("the program's queue: %v", err)
 	}
 
-	used, err := device(t, "ext_dev:0").WrapQueue(native)
-	if err != nil {
-		t.Fatal(err)
-	}
+	used := wrappedFor(t, own)
 	// Sizes of texts lie on the device: the copy waits for them before it is submitted.
 	texts, err := fromArrow(t, samples["string"].make(t, memory.NewGoAllocator())).MoveTo(ctx, pendingDevice(t), &arrowdevice.CopyOptions{Async: true})
 	if err != nil {
