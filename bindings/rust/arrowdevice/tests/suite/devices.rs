@@ -102,17 +102,30 @@ fn the_library_is_the_one_of_the_declarations() {
     assert_eq!(version(), declared);
 }
 
-#[test]
-fn arrays_in_an_applications_own_context_are_found_there() {
-    let batch = types::batch();
-    let context = Box::new(0_u8); // what tells this context from others
+/// A device in a context of the application's own, and that, whose address tells it from others.
+fn adopt() -> (Device, Box<u8>) {
+    let context = Box::new(0_u8);
     let native = sys::arrowdevice_native_device {
         struct_size: size_of::<sys::arrowdevice_native_device>() as u32,
         context: (&raw const *context).cast_mut().cast(),
         ..Default::default()
     };
-    // SAFETY: all that the simulated device wants of a context.
+    // SAFETY: an address is all that the simulated device wants of a context.
     let adopted = unsafe { Device::adopt(DeviceType::EXT_DEV, 0, &native) }.unwrap();
+    (adopted, context)
+}
+
+/// A device that refuses everything.
+pub(crate) fn retired() -> Device {
+    let (adopted, _context) = adopt();
+    adopted.retire(None).unwrap();
+    adopted
+}
+
+#[test]
+fn arrays_in_an_applications_own_context_are_found_there() {
+    let batch = types::batch();
+    let (adopted, _context) = adopt();
     assert_ne!(adopted, device("ext_dev:0"));
     assert!(adopted.info().unwrap().adopted);
 

@@ -6,12 +6,11 @@ use std::sync::Mutex;
 
 use arrow_array::{Int32Array, UInt8Array};
 use arrowdevice::{
-    Allocator, Array, Buffer, CopyOptions, Device, DeviceType, Error, ErrorKind, LogLevel, Pool, PoolOptions, Queue,
-    Sharing, sys,
+    Allocator, Array, Buffer, CopyOptions, Device, Error, ErrorKind, LogLevel, Pool, PoolOptions, Queue, Sharing, sys,
 };
 
 use crate::counted::{Count, Dropped};
-use crate::devices::{device, tested};
+use crate::devices::{device, retired, tested};
 use crate::types;
 
 /// Host memory, counted.
@@ -118,15 +117,7 @@ fn an_allocator_that_no_pool_took_is_dropped() {
 
 #[test]
 fn an_allocator_comes_back_from_a_pool_that_is_refused() {
-    let context = Box::new(0_u8); // what tells this context from others
-    let native = sys::arrowdevice_native_device {
-        struct_size: size_of::<sys::arrowdevice_native_device>() as u32,
-        context: (&raw const *context).cast_mut().cast(),
-        ..Default::default()
-    };
-    // SAFETY: all that the simulated device wants of a context.
-    let retired = unsafe { Device::adopt(DeviceType::EXT_DEV, 0, &native) }.unwrap();
-    retired.retire(None).unwrap();
+    let retired = retired();
 
     let dropped = Count::default();
     let allocator = Counting::new(&dropped, None);

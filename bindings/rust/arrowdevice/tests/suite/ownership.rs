@@ -2,10 +2,10 @@
 use std::time::Duration;
 
 use arrow_array::{Int32Array, cast::AsArray, types::Int32Type};
-use arrowdevice::{Array, CopyOptions, Device, DeviceType, ErrorKind, Pool, PoolOptions, Queue, Sharing, quiesce, sys};
+use arrowdevice::{Array, CopyOptions, Device, ErrorKind, Pool, PoolOptions, Queue, Sharing, quiesce};
 
 use crate::counted::{self, Count};
-use crate::devices::{device, tested};
+use crate::devices::{device, retired, tested};
 use crate::types;
 
 #[test]
@@ -69,15 +69,7 @@ fn structs_that_are_given_up_are_the_callers() {
 
 #[test]
 fn a_struct_that_was_not_taken_is_the_callers_or_released() {
-    let context = Box::new(0_u8); // what tells this context from others
-    let native = sys::arrowdevice_native_device {
-        struct_size: size_of::<sys::arrowdevice_native_device>() as u32,
-        context: (&raw const *context).cast_mut().cast(),
-        ..Default::default()
-    };
-    // SAFETY: all that the simulated device wants of a context.
-    let retired = unsafe { Device::adopt(DeviceType::EXT_DEV, 0, &native) }.unwrap();
-    retired.retire(None).unwrap();
+    let retired = retired();
 
     let count = Count::default();
     // SAFETY: a device that is retired looks at no buffer.
