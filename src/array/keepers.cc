@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "array/keepers.h"
 
+#include <new>
+
 #include "base/process.h"
 
 namespace arrowdevice::array {
@@ -8,8 +10,11 @@ namespace arrowdevice::array {
 OwnedArray::~OwnedArray() {
   if (array.array.release == nullptr) return;
   const bool may_call = may_call_producer();
-  // The library's own know themselves what they may call.
-  if (may_call || transfer::is_output(array.array)) array.array.release(&array.array);
+  if (!may_call && !transfer::is_output(array.array)) {
+    let_go();
+    return;
+  }
+  array.array.release(&array.array);  // the library's own know themselves what they may call
   if (!may_call) return;
   after.reset();  // it borrows the event that ends next
   if (event_release != nullptr) event_release(event_user, array.sync_event);
@@ -19,16 +24,14 @@ bool OwnedArray::may_call_producer() const noexcept {
   return array.device_type == ARROW_DEVICE_CPU || process::drivers_usable();
 }
 
-bool OwnedArray::must_be_let_go() const noexcept {
-  return array.array.release != nullptr && !may_call_producer() && !transfer::is_output(array.array);
-}
-
-ForeignKeeper::~ForeignKeeper() {
-  if (owned_->must_be_let_go()) {
-    device::Reaper::abandon(std::move(owned_));
-  } else {
-    device::Reaper::instance().defer(std::move(owned_));
-  }
+// Nobody will ever release it. Without memory to keep it in, it is only lost to leak checkers.
+void OwnedArray::let_go() noexcept {
+  std::unique_ptr<OwnedArray> kept(new (std::nothrow) OwnedArray);
+  if (kept == nullptr) return;
+  kept->array = array;
+  kept->event_release = event_release;
+  kept->event_user = event_user;
+  device::Reaper::abandon(std::move(kept));
 }
 
 }  // namespace arrowdevice::array

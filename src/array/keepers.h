@@ -18,9 +18,6 @@ class OwnedArray final : public device::Deferred {
   OwnedArray() = default;
   ~OwnedArray() override;
 
-  // Whether a foreign producer's memory would be lost sight of if this were destroyed now.
-  bool must_be_let_go() const noexcept;
-
   ArrowDeviceArray array{};
 
   // The end of an event that the application recorded for the array; may be NULL.
@@ -29,13 +26,14 @@ class OwnedArray final : public device::Deferred {
 
  private:
   bool may_call_producer() const noexcept;
+  void let_go() noexcept;
 };
 
 // Releases a producer's array with the last owner; not before its event, where one is set.
 class ForeignKeeper final : public transfer::Keeper {
  public:
   ForeignKeeper() : owned_(std::make_unique<OwnedArray>()) {}
-  ~ForeignKeeper() override;
+  ~ForeignKeeper() override { device::Reaper::instance().defer(std::move(owned_)); }
 
   ArrowDeviceArray& array() noexcept { return owned_->array; }
 

@@ -39,13 +39,13 @@ bool Event::wait_idly(int64_t timeout_ns) const {
 
 bool Event::is_over() const noexcept {
   // Work that failed does not touch its memory any more, and says so each time that it is asked. A call that fails for
-  // another reason tells nothing.
+  // another reason tells nothing; nor does one that is refused since `exit` has begun meanwhile.
   constexpr int kAttempts = 2;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     try {
-      return !device_.is_usable() || is_ready();
+      return is_ready();
     } catch (...) {
-      continue;
+      if (!device_.is_usable()) return false;
     }
   }
   return true;

@@ -33,7 +33,8 @@ class Event {
   // As wait(), but not one of the waits that a device's counters tell of: nobody's work is held up.
   bool wait_idly(int64_t timeout_ns) const;
 
-  // Whether nothing will come of waiting: it has fired or failed, or its driver is not there any more.
+  // Whether the work before it touches nothing any more: it has fired or failed. False where its driver cannot be
+  // asked any more.
   bool is_over() const noexcept;
 
   // The form that the format names, alive as long as this event.
@@ -58,7 +59,6 @@ class ForeignEvent {
   static void check(const Device& source, const void* sync_event);
 
   bool is_ready() const { return event_ == nullptr || event_->is_ready(); }
-  bool is_over() const noexcept { return event_ == nullptr || event_->is_over(); }
 
   // Throws ETIMEDOUT after `timeout_ns` >= 0.
   void wait(int64_t timeout_ns) const;

@@ -79,13 +79,12 @@ Reaper& Reaper::instance() {
 
 void Reaper::defer(std::unique_ptr<Deferred> work) noexcept {
   if (work == nullptr) return;
-  if (work->after == nullptr) return;  // destroyed here
+  if (work->after == nullptr || work->after->is_over()) return;  // destroyed here
   if (!work->after->device().is_usable()) {
     // What the device still writes to is not reused; the process ends, or never shared that memory.
     abandon(std::move(work));
     return;
   }
-  if (work->after->is_over()) return;
   const std::lock_guard lock(mutex_);
   list_.push(std::move(work));
   used_ = true;

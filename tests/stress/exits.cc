@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <memory>
 #include <thread>
@@ -171,6 +172,50 @@ void foreign_arrays_are_let_go() {
 
 // -- the thread that ends deferred work is at it when exit begins
 
+bool exit_has_begun() {
+  arrowdevice_queue* queue = nullptr;
+  const int code = arrowdevice_queue_create(sim(0), &queue, nullptr);
+  arrowdevice_queue_destroy(queue);
+  return code == ENODEV;
+}
+
+// Holds up the library's thread where it asks whether the work before a release has ended, until exit has begun.
+template <int kAnswer>
+void hold_up_query() {
+  static const auto main_thread = std::this_thread::get_id();
+  static std::atomic<bool> is_asking{false};
+  before_each_query([] {
+    if (std::this_thread::get_id() == main_thread || exit_has_begun()) return 0;
+    is_asking = true;
+    while (!exit_has_begun()) std::this_thread::yield();
+    return kAnswer;
+  });
+  while (!is_asking) std::this_thread::yield();
+}
+
+void defer_behind_device_1(Array array) {
+  auto* const queue = make_queue(sim(1));
+  must(arrowdevice_array_release_after, array.get(), queue);
+  arrowdevice_queue_destroy(queue);
+}
+
+// Then its producer is not called, and what it holds stays in sight of leak checkers.
+void exit_between_an_event_and_its_release() {
+  start_spied();
+  defer_behind_device_1(foreign_array());
+  hold_up_query<0>();
+  control::resume(1);
+}
+
+// Nothing is known of the work, which may still read the memory.
+void exit_while_an_event_cannot_be_asked() {
+  at_exit([] { check_equal(many->ledger.live(), 1, "host arrays that are alive while a device reads them"); });
+  start_spied();
+  many = new Sample(field("l"));
+  defer_behind_device_1(many->host());
+  hold_up_query<EIO>();
+}
+
 void exit_while_deferred_work_ends() {
   start_spied();
   many = new Sample(field("l"));
@@ -255,6 +300,8 @@ constexpr Scenario kScenarios[] = {
      released_by_a_handler_in_between},
     {"destructors of static and thread-local objects release everything", released_by_static_destructors},
     {"foreign arrays on devices are let go after exit has begun", foreign_arrays_are_let_go},
+    {"exit may begin between an event and what is released after it", exit_between_an_event_and_its_release},
+    {"what a device may still read is not released as exit begins", exit_while_an_event_cannot_be_asked},
     {"exit may begin while deferred work ends", exit_while_deferred_work_ends},
     {"exit may be called by a deferred release", exit_in_a_deferred_release},
     {"exit may be called on another thread than main", exit_on_another_thread},

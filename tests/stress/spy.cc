@@ -16,6 +16,7 @@ namespace {
 arrowdevice_backend inner;
 std::atomic<const char*> forbidden{nullptr};
 std::atomic<int64_t> calls{0};
+std::atomic<int (*)()> before_query{nullptr};
 
 void note_call() {
   if (const char* when = forbidden.load()) fail(std::string("the driver was called ") + when);
@@ -39,6 +40,12 @@ void watch(arrowdevice_backend& table) {
   ((table.*kFunctions = Watched<kFunctions>::call), ...);
 }
 
+int query_event(void* event, int* ready, arrowdevice_error* error) {
+  auto* const function = before_query.load();
+  if (const int code = function != nullptr ? function() : 0) return code;
+  return Watched<&arrowdevice_backend::event_query>::call(event, ready, error);
+}
+
 // The first call of all starts the driver.
 int start_and_count(ArrowDeviceType type, int64_t* out, arrowdevice_error* error) {
   [[maybe_unused]] static const bool started = [] {
@@ -60,17 +67,20 @@ void register_spy(arrowdevice::sim::Peers peers) {
   arrowdevice_backend table = inner;
   using Table = arrowdevice_backend;
   watch<&Table::device_open, &Table::device_describe, &Table::buffer_allocate, &Table::buffer_deallocate,
-        &Table::queue_create, &Table::queue_destroy, &Table::copy, &Table::event_record, &Table::event_query,
-        &Table::event_wait, &Table::queue_wait_event, &Table::event_destroy, &Table::event_publish,
-        &Table::event_import, &Table::sub_buffer, &Table::sub_buffer_free, &Table::queue_wrap, &Table::queue_native,
-        &Table::device_adopt, &Table::device_retire, &Table::device_native, &Table::reach, &Table::locate,
-        &Table::describe_pointer, &Table::host_register, &Table::host_unregister, &Table::memory_info>(table);
+        &Table::queue_create, &Table::queue_destroy, &Table::copy, &Table::event_record, &Table::event_wait,
+        &Table::queue_wait_event, &Table::event_destroy, &Table::event_publish, &Table::event_import,
+        &Table::sub_buffer, &Table::sub_buffer_free, &Table::queue_wrap, &Table::queue_native, &Table::device_adopt,
+        &Table::device_retire, &Table::device_native, &Table::reach, &Table::locate, &Table::describe_pointer,
+        &Table::host_register, &Table::host_unregister, &Table::memory_info>(table);
   table.device_count = start_and_count;
+  table.event_query = query_event;
   must(arrowdevice_backend_register, &table);
 }
 
 void forbid_driver_calls(const char* when) { forbidden.store(when); }
 
 int64_t driver_calls() { return calls.load(); }
+
+void before_each_query(int (*function)()) { before_query.store(function); }
 
 }  // namespace stress

@@ -19,4 +19,7 @@ void forbid_driver_calls(const char* when);
 
 int64_t driver_calls();
 
+// Called by whoever asks whether an event has fired, before the driver is; what is not 0 is the answer.
+void before_each_query(int (*function)());
+
 }  // namespace stress
