@@ -17,6 +17,7 @@ using streams::Piece;
 using streams::PointerFacts;
 using streams::Properties;
 using streams::Stream;
+using streams::StreamPlace;
 
 CUdeviceptr address_of(const void* memory) { return static_cast<CUdeviceptr>(reinterpret_cast<uintptr_t>(memory)); }
 void* pointer_to(CUdeviceptr address) { return reinterpret_cast<void*>(static_cast<uintptr_t>(address)); }
@@ -67,6 +68,30 @@ class CudaDriver final : public streams::Driver {
     int can = 0;
     cuda_.check("cuDeviceCanAccessPeer", cuda_.cuDeviceCanAccessPeer(&can, device_at(ordinal), device_at(peer)));
     return can != 0;
+  }
+
+  int ordinal_of(Context context) override {
+    enter(0, context);
+    CUdevice device = 0;
+    const CUresult result = cuda_.cuCtxGetDevice(&device);
+    leave(0);
+    cuda_.check("cuCtxGetDevice", result);
+    return device;
+  }
+
+  bool has_primary_context(int ordinal) override {
+    unsigned flags = 0;
+    int is_active = 0;
+    cuda_.check("cuDevicePrimaryCtxGetState", cuda_.cuDevicePrimaryCtxGetState(device_at(ordinal), &flags, &is_active));
+    return is_active != 0;
+  }
+
+  // Retained for the answer, if it is there: it is not made.
+  bool is_primary(Context context, int ordinal) override {
+    if (!has_primary_context(ordinal)) return false;
+    const bool is_same = retain_context(ordinal) == context;
+    cuda_.check("cuDevicePrimaryCtxRelease", cuda_.cuDevicePrimaryCtxRelease(device_at(ordinal)));
+    return is_same;
   }
 
   int enter(int, Context context) override {
@@ -161,10 +186,11 @@ class CudaDriver final : public streams::Driver {
     int ordinal = -1;
     CUdeviceptr start = 0;
     size_t size = 0;
-    CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+    CUcontext context = nullptr;
+    CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,    CU_POINTER_ATTRIBUTE_IS_MANAGED,
                                         CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
-                                        CU_POINTER_ATTRIBUTE_RANGE_SIZE};
-    void* values[] = {&type, &is_managed, &ordinal, &start, &size};
+                                        CU_POINTER_ATTRIBUTE_RANGE_SIZE,     CU_POINTER_ATTRIBUTE_CONTEXT};
+    void* values[] = {&type, &is_managed, &ordinal, &start, &size, &context};
     static_assert(std::size(attributes) == std::size(values));
     cuda_.check("cuPointerGetAttributes",
                 cuda_.cuPointerGetAttributes(std::size(attributes), attributes, values, address_of(pointer)));
@@ -174,7 +200,8 @@ class CudaDriver final : public streams::Driver {
                                                              : MemoryKind::kDevice,
                         .ordinal = ordinal,
                         .base = pointer_to(start),
-                        .size = start != 0 ? static_cast<int64_t>(size) : -1};
+                        .size = start != 0 ? static_cast<int64_t>(size) : -1,
+                        .context = context};
   }
 
   void prefetch(void* memory, int64_t size, int ordinal, Stream stream) override {
@@ -196,17 +223,11 @@ class CudaDriver final : public streams::Driver {
     cuda_.check("cuStreamSynchronize", cuda_.cuStreamSynchronize(native(stream)));
   }
 
-  // By its context, which has to be current to be asked for its device.
-  std::optional<int> ordinal_of(Stream stream) override {
-    if (is_default(stream)) return std::nullopt;
+  std::optional<StreamPlace> place_of(Stream stream) override {
+    if (is_default_stream(stream)) return std::nullopt;
     CUcontext context = nullptr;
     cuda_.check("cuStreamGetCtx", cuda_.cuStreamGetCtx(native(stream), &context));
-    enter(0, context);
-    CUdevice device = 0;
-    const CUresult result = cuda_.cuCtxGetDevice(&device);
-    leave(0);
-    cuda_.check("cuCtxGetDevice", result);
-    return device;
+    return StreamPlace{.ordinal = ordinal_of(context), .context = context};
   }
 
   void copy(const Piece& piece, Stream stream) override {
@@ -295,7 +316,7 @@ class CudaDriver final : public streams::Driver {
   }
 
   // Those belong to whatever context is current.
-  static bool is_default(Stream stream) {
+  static bool is_default_stream(Stream stream) {
     return is_legacy(stream) || reinterpret_cast<uintptr_t>(stream) == kStreamPerThread;
   }
   static bool is_legacy(Stream stream) {

@@ -25,6 +25,7 @@ int code_of(CUresult result) {
   switch (result) {
     case CUDA_ERROR_OUT_OF_MEMORY: return ENOMEM;
     case CUDA_ERROR_INVALID_VALUE:
+    case CUDA_ERROR_INVALID_CONTEXT:
     case CUDA_ERROR_INVALID_HANDLE: return EINVAL;
     case CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED: return EEXIST;
     case CUDA_ERROR_NO_DEVICE:

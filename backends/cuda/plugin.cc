@@ -18,7 +18,8 @@ const streams::Backend& backend() {
   static const auto* const made = new streams::Backend{.name = "cuda",
                                                        .version = ARROWDEVICE_CUDA_VERSION,
                                                        .device_types = kTypes,
-                                                       .gpus = *new streams::Gpus(open_driver, kServed)};
+                                                       .gpus = *new streams::Gpus(open_driver, kServed),
+                                                       .adopts_contexts = true};
   return *made;
 }
 

@@ -19,6 +19,8 @@
   X(cuDeviceGetAttribute, 2000, "", (int* value, CUdevice_attribute attribute, CUdevice device))   \
   X(cuDeviceCanAccessPeer, 4000, "", (int* can, CUdevice device, CUdevice peer))                   \
   X(cuDevicePrimaryCtxRetain, 7000, "", (CUcontext * context, CUdevice device))                    \
+  X(cuDevicePrimaryCtxRelease, 7000, "", (CUdevice device))                                        \
+  X(cuDevicePrimaryCtxGetState, 7000, "", (CUdevice device, unsigned* flags, int* is_active))      \
   X(cuCtxPushCurrent, 4000, "_v2", (CUcontext context))                                            \
   X(cuCtxPopCurrent, 4000, "_v2", (CUcontext * context))                                           \
   X(cuCtxGetDevice, 2000, "", (CUdevice * device))                                                 \

@@ -17,6 +17,7 @@ using streams::Piece;
 using streams::PointerFacts;
 using streams::Properties;
 using streams::Stream;
+using streams::StreamPlace;
 
 hipStream_t native(Stream stream) { return static_cast<hipStream_t>(stream); }
 hipEvent_t native_event(NativeEvent event) { return static_cast<hipEvent_t>(event); }
@@ -168,13 +169,13 @@ class HipDriver final : public streams::Driver {
     hip_.check("hipStreamSynchronize", hip_.hipStreamSynchronize(native(stream)));
   }
 
-  std::optional<int> ordinal_of(Stream stream) override {
+  std::optional<StreamPlace> place_of(Stream stream) override {
     const auto number = reinterpret_cast<uintptr_t>(stream);
     const bool is_default = stream == nullptr || number == kStreamLegacy || number == kStreamPerThread;
     if (is_default || hip_.hipStreamGetDevice == nullptr) return std::nullopt;
     hipDevice_t device = 0;
     hip_.check("hipStreamGetDevice", hip_.hipStreamGetDevice(native(stream), &device));
-    return device;
+    return StreamPlace{.ordinal = device, .context = nullptr};
   }
 
   void copy(const Piece& piece, Stream stream) override {

@@ -71,11 +71,10 @@ void copy_regions(Driver& driver, Gpu& gpu, Stream stream, std::span<const Regio
     prefetch_target(driver, gpu, region, piece, stream);
     Gpu* const to = owner(region.to_device);
     Gpu* const from = owner(region.from_device);
-    Gpu& to_gpu = to != nullptr ? *to : gpu;
-    Gpu& from_gpu = from != nullptr ? *from : gpu;
-    if (&to_gpu != &gpu || &from_gpu != &gpu) {
-      copy_between(driver, to_gpu, from_gpu, piece, stream);
-    } else if (takes_batches && pinned.has(region.to_device, piece.to, piece.size) &&
+    const bool is_within = (to == nullptr || to == &gpu) && (from == nullptr || from == &gpu);
+    if (!is_within && to != nullptr && from != nullptr) {
+      copy_between(driver, *to, *from, piece, stream);
+    } else if (is_within && takes_batches && pinned.has(region.to_device, piece.to, piece.size) &&
                pinned.has(region.from_device, piece.from, piece.size)) {
       batch.push_back(piece);
     } else {

@@ -34,8 +34,15 @@ struct Properties {
 struct PointerFacts {
   MemoryKind kind;
   int ordinal;
-  void* base;    // NULL if not known
-  int64_t size;  // -1 if not known
+  void* base;                 // NULL if not known
+  int64_t size;               // -1 if not known
+  Context context = nullptr;  // where it was made; NULL if not known
+};
+
+// Where an application's stream is.
+struct StreamPlace {
+  int ordinal;
+  Context context;  // NULL where the vendor has none
 };
 
 // A copy within the reach of one GPU: its memory, and host memory.
@@ -56,9 +63,14 @@ class Driver {
   virtual int api_version() const = 0;
   virtual int device_count() = 0;
   virtual Properties properties(int ordinal) = 0;
-  // The context that an application's runtime uses too; kept for as long as the process.
+  // The primary context, which an application's runtime uses too; kept for as long as the process.
   virtual Context retain_context(int ordinal) = 0;
   virtual bool can_access_peer(int ordinal, int peer) = 0;
+  // Where applications make contexts of their own: whether the primary one is there already, whether it is that one,
+  // and the GPU of any. The last throws Error(EINVAL) if it is no context.
+  virtual bool has_primary_context(int /*ordinal*/) { return true; }
+  virtual bool is_primary(Context, int /*ordinal*/) { return true; }
+  virtual int ordinal_of(Context) { return -1; }
 
   // What was current before, to be given to leave().
   virtual int enter(int ordinal, Context context) = 0;
@@ -83,10 +95,11 @@ class Driver {
   virtual Stream create_stream() = 0;  // that no default stream waits for
   virtual void destroy_stream(Stream stream) = 0;
   virtual void synchronize(Stream stream) = 0;
-  // The GPU of an application's stream; nothing if the driver does not say.
-  virtual std::optional<int> ordinal_of(Stream stream) = 0;
+  // Where an application's stream is; nothing if the driver does not say.
+  virtual std::optional<StreamPlace> place_of(Stream stream) = 0;
 
   virtual void copy(const Piece& piece, Stream stream) = 0;
+  // Both ends are memory of GPUs.
   virtual void copy_peer(const Piece& piece, int to, Context to_context, int from, Context from_context,
                          Stream stream) = 0;
   // Whether several copies can be given to that stream at once, which then run in any order; and that.

@@ -7,17 +7,37 @@
 
 namespace arrowdevice::streams {
 
-Gpu::Gpu(Driver& driver, int ordinal) : driver_(driver), ordinal_(ordinal), properties_(driver.properties(ordinal)) {}
+namespace {
+
+// Memory in the order of streams belongs to a GPU and not to one of its contexts, in which it could not be found again.
+Properties properties_in(Driver& driver, int ordinal, Context adopted) {
+  Properties properties = driver.properties(ordinal);
+  if (adopted != nullptr) properties.has_stream_ordered_memory = false;
+  return properties;
+}
+
+}  // namespace
+
+Gpu::Gpu(Driver& driver, int ordinal, Context adopted)
+    : driver_(driver),
+      ordinal_(ordinal),
+      adopted_(adopted),
+      properties_(properties_in(driver, ordinal, adopted)),
+      context_(adopted) {}
 
 Context Gpu::context() {
-  std::call_once(retained_, [this] { context_ = driver_.retain_context(ordinal_); });
+  if (adopted_ == nullptr) std::call_once(retained_, [this] { context_ = driver_.retain_context(ordinal_); });
   return context_;
+}
+
+std::string Gpu::text() const {
+  return adopted_ == nullptr ? format("GPU %d", ordinal_) : format("the context %p of GPU %d", adopted_, ordinal_);
 }
 
 void Gpu::check_not_lost() const {
   if (!is_lost()) return;
   const std::lock_guard lock(mutex_);
-  throw Error(EIO, format("GPU %d failed for good: %s", ordinal_, loss_.c_str()), {}, loss_code_);
+  throw Error(EIO, text() + " failed for good: " + loss_, {}, loss_code_);
 }
 
 void Gpu::remember(const Error& error) noexcept {

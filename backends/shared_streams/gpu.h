@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One GPU: its context, and whether it has failed for good.
+// One GPU in one context: the primary one, or one of an application's own. And whether it has failed for good.
 #pragma once
 
 #include <atomic>
@@ -14,13 +14,22 @@ namespace arrowdevice::streams {
 // Lives as long as the process. Thread-safety: free.
 class Gpu {
  public:
-  Gpu(Driver& driver, int ordinal);
+  // `adopted` is an application's context, NULL for the primary one.
+  Gpu(Driver& driver, int ordinal, Context adopted);
 
   Driver& driver() const noexcept { return driver_; }
   int ordinal() const noexcept { return ordinal_; }
-  // Made at first need, for it takes time and memory of the GPU: not to be had for asking what there is.
+  // The primary one is made at first need, for it takes time and memory of the GPU: not to be had for asking what there
+  // is.
   Context context();
+  bool is_adopted() const noexcept { return adopted_ != nullptr; }
   const Properties& properties() const noexcept { return properties_; }
+  // "GPU 1", for messages.
+  std::string text() const;
+
+  bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
+  // What is adopted from now on has not failed, though its handle is that of a context which had.
+  void forget_loss() noexcept { lost_.store(false, std::memory_order_release); }
 
   // Every use of the driver: the GPU is current in it, and the caller's state as before after it, also if it throws. An
   // error that the GPU does not recover from is remembered, and what every later use says.
@@ -37,14 +46,19 @@ class Gpu {
   }
 
   // Gives something back, in a place that cannot fail: what the driver says against it is logged, unless it is that the
-  // thing is gone already.
+  // thing is gone already. A GPU that cannot be made current is tried once more, for nothing has happened yet.
   template <typename Body>
   void give_back(Body&& body) noexcept {
-    if (is_lost()) return;
-    try {
-      use(body);
-    } catch (...) {
-      report_unreturned();
+    bool is_current = false;
+    for (int attempt = 0; attempt < 2 && !is_current && !is_lost(); ++attempt) {
+      try {
+        use([&](Driver& driver) {
+          is_current = true;
+          body(driver);
+        });
+      } catch (...) {
+        if (is_current || attempt > 0) report_unreturned();
+      }
     }
   }
 
@@ -66,16 +80,16 @@ class Gpu {
     const int former_;
   };
 
-  bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
   void check_not_lost() const;
   void remember(const Error& error) noexcept;
   void report_unreturned() const noexcept;
 
   Driver& driver_;
   const int ordinal_;
+  const Context adopted_;
   const Properties properties_;
   std::once_flag retained_;
-  Context context_ = nullptr;
+  Context context_;
 
   mutable std::mutex mutex_;  // guards what follows, but for lost_
   std::atomic<bool> lost_{false};

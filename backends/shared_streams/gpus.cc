@@ -27,10 +27,10 @@ int Gpus::device_count() {
   return *count_;
 }
 
-Gpu& Gpus::gpu(int ordinal) {
-  if (const auto known = gpus_.find(ordinal); known != gpus_.end()) return *known->second;
-  auto made = std::make_unique<Gpu>(driver(), ordinal);
-  return *(gpus_[ordinal] = std::move(made));
+Gpu& Gpus::gpu(const Place& place) {
+  if (const auto known = gpus_.find(place); known != gpus_.end()) return *known->second;
+  auto made = std::make_unique<Gpu>(driver(), place.first, place.second);
+  return *(gpus_[place] = std::move(made));
 }
 
 const ServedType& Gpus::served(ArrowDeviceType type) const {
@@ -58,16 +58,81 @@ int64_t Gpus::count(ArrowDeviceType type) {
   return count;
 }
 
+int Gpus::ordinal_of(const ServedType& served, int64_t id) {
+  if (id < 0 || id >= device_count() || !serves(served, static_cast<int>(id))) {
+    throw Error(ENODEV, format("there is no device %lld of type %d", static_cast<long long>(id), served.type));
+  }
+  return static_cast<int>(id);
+}
+
+Device& Gpus::device(const ServedType& served, const Place& place) {
+  const std::pair key(served.type, place);
+  if (const auto known = devices_.find(key); known != devices_.end()) return *known->second;
+  auto made = std::make_unique<Device>(gpu(place), served.kind, served.type);
+  return *(devices_[key] = std::move(made));
+}
+
 Device& Gpus::open(ArrowDeviceType type, int64_t id) {
   const auto& asked = served(type);
   const std::lock_guard lock(mutex_);
-  if (const auto known = devices_.find({type, id}); known != devices_.end()) return *known->second;
-  if (id < 0 || id >= device_count() || !serves(asked, static_cast<int>(id))) {
-    throw Error(ENODEV, format("there is no device %lld of type %d", static_cast<long long>(id), type));
+  return device(asked, {ordinal_of(asked, id), nullptr});
+}
+
+Device& Gpus::adopt(ArrowDeviceType type, int64_t id, Context context) {
+  const auto& asked = served(type);
+  if (context == nullptr) throw Error(EINVAL, "to adopt a device takes the application's context in `context`");
+  const std::lock_guard lock(mutex_);
+  const int ordinal = ordinal_of(asked, id);
+  const int actual = driver().ordinal_of(context);
+  if (actual != ordinal) {
+    throw Error(EINVAL, format("the context %p is of GPU %d, whose arrays have that id, and not of GPU %d", context,
+                               actual, ordinal));
   }
-  const int ordinal = static_cast<int>(id);
-  auto made = std::make_unique<Device>(gpu(ordinal), asked.kind, type);
-  return *(devices_[{type, id}] = std::move(made));
+  const bool is_primary = driver().is_primary(context, ordinal);
+  auto& adopted = device(asked, {ordinal, is_primary ? nullptr : context});
+  const bool is_new =
+      std::ranges::none_of(adoptions_, [&](const auto& other) { return &other.first->gpu == &adopted.gpu; });
+  ++adoptions_[&adopted];
+  if (is_new && !is_primary) adopted.gpu.forget_loss();
+  return adopted;
+}
+
+void Gpus::retire(Device& device) {
+  const std::lock_guard lock(mutex_);
+  const auto noted = adoptions_.find(&device);
+  if (noted == adoptions_.end()) throw Error(EINVAL, device.gpu.text() + " was not adopted");
+  if (noted->second == 1) device.memory.free_all();
+  if (--noted->second == 0) adoptions_.erase(noted);
+}
+
+std::vector<Device*> Gpus::adopted(ArrowDeviceType type, int64_t id) const {
+  std::vector<Device*> found;
+  for (const auto& [device, times] : adoptions_) {
+    if (device->type == type && device->gpu.ordinal() == id && !device->gpu.is_lost()) found.push_back(device);
+  }
+  return found;
+}
+
+Device& Gpus::locate(ArrowDeviceType type, int64_t id, const void* buffer) {
+  Device& plain = open(type, id);
+  if (buffer == nullptr) return plain;
+  std::vector<Device*> candidates;
+  {
+    const std::lock_guard lock(mutex_);
+    candidates = adopted(type, id);
+  }
+  if (candidates.empty() && plain.kind != MemoryKind::kDevice) return plain;
+  // Any context can be asked: an adopted one, so that no other is made for the question.
+  Gpu& asked = candidates.empty() ? plain.gpu : candidates.front()->gpu;
+  const auto facts = asked.use([&](Driver& driver) { return driver.find_pointer(buffer); });
+  if (!facts) return plain;
+  if (facts->kind == MemoryKind::kDevice && facts->ordinal != plain.gpu.ordinal()) {
+    throw Error(EINVAL,
+                format("the memory at %p is of GPU %d, not of GPU %d", buffer, facts->ordinal, plain.gpu.ordinal()));
+  }
+  const auto owner =
+      std::ranges::find_if(candidates, [&](Device* one) { return one->gpu.context() == facts->context; });
+  return owner != candidates.end() ? **owner : plain;
 }
 
 }  // namespace arrowdevice::streams

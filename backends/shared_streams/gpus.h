@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "shared_streams/device.h"
@@ -34,14 +35,31 @@ class Gpus {
   // Throws Error(ENODEV) if there is none. The same one every time.
   Device& open(ArrowDeviceType type, int64_t id);
 
+  // In an application's context, for drivers that have any. The same one every time, counted. Throws Error(EINVAL) for
+  // a handle that is none of the GPU with that id.
+  Device& adopt(ArrowDeviceType type, int64_t id, Context context);
+  // Undoes one adoption; the last one leaves nothing of the device in the context. Throws Error(EINVAL) if it was not
+  // adopted.
+  void retire(Device& device);
+
+  // The device that an array is on, by one of its buffers, which may be NULL: of those with that type and id the one in
+  // whose context the memory was made. Throws Error(EINVAL) for memory of another GPU.
+  Device& locate(ArrowDeviceType type, int64_t id, const void* buffer);
+
   // The type of arrays whose memory is of that kind: the GPU's own where the format has none for managed memory.
   ArrowDeviceType type_of(MemoryKind kind) const;
 
  private:
-  Driver& driver();                                    // needs mutex_
-  int device_count();                                  // needs mutex_
-  Gpu& gpu(int ordinal);                               // needs mutex_
-  bool serves(const ServedType& served, int ordinal);  // needs mutex_
+  using Place = std::pair<int, Context>;  // a GPU, and an application's context or NULL
+
+  Driver& driver();  // these need mutex_
+  int device_count();
+  Gpu& gpu(const Place& place);
+  bool serves(const ServedType& served, int ordinal);
+  int ordinal_of(const ServedType& served, int64_t id);
+  Device& device(const ServedType& served, const Place& place);
+  std::vector<Device*> adopted(ArrowDeviceType type, int64_t id) const;
+
   const ServedType& served(ArrowDeviceType type) const;
 
   const OpenDriver open_driver_;
@@ -50,8 +68,9 @@ class Gpus {
   std::unique_ptr<Driver> driver_;
   std::optional<Error> refusal_;
   std::optional<int> count_;
-  std::map<int, std::unique_ptr<Gpu>> gpus_;
-  std::map<std::pair<ArrowDeviceType, int64_t>, std::unique_ptr<Device>> devices_;
+  std::map<Place, std::unique_ptr<Gpu>> gpus_;
+  std::map<std::pair<ArrowDeviceType, Place>, std::unique_ptr<Device>> devices_;
+  std::map<Device*, int> adoptions_;  // how often each is adopted
 };
 
 }  // namespace arrowdevice::streams

@@ -68,6 +68,17 @@ void Memory::wait_for_last_use(Driver& driver, Stream stream, void* memory) {
   driver.free(kind_, memory);
 }
 
+void Memory::free_all() {
+  const std::lock_guard lock(mutex_);
+  if (gpu_.is_lost()) waiting_.clear();  // gone with the context
+  for (; !waiting_.empty(); waiting_.pop_back()) {
+    const Waiting& one = waiting_.back();
+    gpu_.use([&](Driver& driver) { driver.wait(one.last_use); });
+    gpu_.give_back([&](Driver& driver) { driver.destroy_event(one.last_use); });
+    free(one.memory);
+  }
+}
+
 void Memory::free_what_is_over() {
   std::vector<Waiting> over;
   {

@@ -24,6 +24,9 @@ class Memory {
   // What is enqueued on the stream so far may use it. Does not block.
   void free_after(Stream stream, void* memory) noexcept;
 
+  // Waits for the work on what is freed, and gives it back. Throws if the driver does not say that the work is over.
+  void free_all();
+
  private:
   // Memory that the driver takes back at once only, until its last use is over.
   struct Waiting {

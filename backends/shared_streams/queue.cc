@@ -13,9 +13,16 @@ Queue::Queue(Device& device)
       is_borrowed_(false) {}
 
 Queue::Queue(Device& device, Stream borrowed) : device_(device), stream_(borrowed), is_borrowed_(true) {
-  const auto ordinal = gpu().use([&](Driver& driver) { return driver.ordinal_of(borrowed); });
-  if (ordinal && *ordinal != gpu().ordinal()) {
-    throw Error(EINVAL, format("the stream %p is of GPU %d, not of GPU %d", borrowed, *ordinal, gpu().ordinal()));
+  const auto place = gpu().use([&](Driver& driver) { return driver.place_of(borrowed); });
+  if (!place) return;
+  if (place->ordinal != gpu().ordinal()) {
+    throw Error(EINVAL, format("the stream %p is of GPU %d, not of GPU %d", borrowed, place->ordinal, gpu().ordinal()));
+  }
+  if (place->context != gpu().context()) {
+    throw Error(EINVAL,
+                format("the stream %p is of the context %p, not of %p: wrap it on the device that was adopted with its "
+                       "context",
+                       borrowed, place->context, gpu().context()));
   }
 }
 

@@ -15,7 +15,7 @@ namespace arrowdevice::streams {
 class Queue {
  public:
   explicit Queue(Device& device);
-  // NULL is the default stream. Throws Error(EINVAL) for one of another GPU.
+  // NULL is the default stream. Throws Error(EINVAL) for one of another GPU or context.
   Queue(Device& device, Stream borrowed);
   ~Queue();
   Queue(const Queue&) = delete;

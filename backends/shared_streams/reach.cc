@@ -19,6 +19,7 @@ uint32_t reach_from_host_memory(const Device& from, const Device& to) {
 
 uint32_t reach_between_gpus(const Device& from, const Device& to) {
   if (&from.gpu == &to.gpu) return kAccess;
+  if (from.gpu.ordinal() == to.gpu.ordinal()) return kCopy;  // two contexts of one GPU
   const bool are_peers =
       to.gpu.use([&](Driver& driver) { return driver.can_access_peer(to.gpu.ordinal(), from.gpu.ordinal()); });
   // Their contexts are not told to map each other's memory, which would change the application's: so no ACCESS.

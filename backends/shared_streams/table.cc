@@ -38,6 +38,10 @@ int device_open(ArrowDeviceType type, int64_t id, void** device, arrowdevice_err
   return guarded(error, [&] { *device = &gpus->open(type, id); });
 }
 
+// Pinned memory is the primary context's, which is not made for a device in a context of the application's own: there
+// the driver has its own way with pageable memory.
+bool has_staging(Gpu& gpu) { return !gpu.is_adopted() || gpu.driver().has_primary_context(gpu.ordinal()); }
+
 // Member by member: the struct may have grown, and the library may be older or newer than this plugin.
 int device_describe(void* handle, arrowdevice_device_info* out, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
@@ -52,9 +56,18 @@ int device_describe(void* handle, arrowdevice_device_info* out, arrowdevice_erro
     out->sub_buffer_alignment = 1;
     out->flags = ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_EVENTS |
                  (device.is_host_readable() ? ARROWDEVICE_DEVICE_HOST_READABLE : 0);
-    out->staging_type = gpus->type_of(MemoryKind::kPinned);
+    out->staging_type = has_staging(device.gpu) ? gpus->type_of(MemoryKind::kPinned) : 0;
     out->reserved = 0;
   });
+}
+
+int device_adopt(ArrowDeviceType type, int64_t id, const arrowdevice_native_device* native, void** device,
+                 arrowdevice_error* error) noexcept {
+  return guarded(error, [&] { *device = &gpus->adopt(type, id, native->context); });
+}
+
+int device_retire(void* device, arrowdevice_error* error) noexcept {
+  return guarded(error, [&] { gpus->retire(device_of(device)); });
 }
 
 int device_native(void* handle, arrowdevice_native_device* out, arrowdevice_error* error) noexcept {
@@ -88,16 +101,7 @@ int describe_pointer(void* handle, const void* buffer, arrowdevice_pointer_info*
 }
 
 int locate(ArrowDeviceType type, int64_t id, const void* buffer, void*, void** out, arrowdevice_error* error) noexcept {
-  return guarded(error, [&] {
-    Device& named = gpus->open(type, id);
-    *out = &named;
-    if (buffer == nullptr || named.kind != MemoryKind::kDevice) return;
-    const auto facts = named.gpu.use([&](Driver& driver) { return driver.find_pointer(buffer); });
-    if (facts && facts->kind == MemoryKind::kDevice && facts->ordinal != named.gpu.ordinal()) {
-      throw Error(EINVAL,
-                  format("the memory at %p is of GPU %d, not of GPU %d", buffer, facts->ordinal, named.gpu.ordinal()));
-    }
-  });
+  return guarded(error, [&] { *out = &gpus->locate(type, id, buffer); });
 }
 
 int memory_info(void* handle, int64_t* free_bytes, int64_t* total_bytes, arrowdevice_error* error) noexcept {
@@ -216,6 +220,10 @@ arrowdevice_backend make_table(const Backend& backend) {
   table.event_import = event_import;
   table.queue_wrap = queue_wrap;
   table.queue_native = queue_native;
+  if (backend.adopts_contexts) {
+    table.device_adopt = device_adopt;
+    table.device_retire = device_retire;
+  }
   table.device_native = device_native;
   table.reach = reach_of;
   table.locate = locate;

@@ -13,6 +13,7 @@ struct Backend {
   const char* version;
   std::span<const ArrowDeviceType> device_types;
   Gpus& gpus;
+  bool adopts_contexts = false;  // whether the vendor has contexts
 };
 
 // The plugin's entry. `backend` stays valid as long as the process.

@@ -15,7 +15,7 @@ namespace {
 using arrowdevice::testing::HostCase;
 using drivers::expect;
 
-constexpr int64_t kMostCalls = 60;  // of one entry point that are looked at
+constexpr int64_t kMostCalls = 400;  // of one entry point that are looked at
 constexpr int kUnknown = 999;
 constexpr int kOutOfMemory = 2;
 

@@ -192,6 +192,12 @@ TEST_CASE("an application's streams are wrapped, the default ones too, and those
         }) == "");
 }
 
+TEST_CASE("contexts are adopted where the vendor has any") {
+  const bool has_contexts = vendor().device == ARROW_DEVICE_CUDA;
+  CHECK((table().device_adopt != nullptr) == has_contexts);
+  CHECK((table().device_retire != nullptr) == has_contexts);
+}
+
 TEST_CASE("a foreign event is the address of its handle, is waited for by a queue, and stays its owner's") {
   CHECK(in_child([] {
           void* const device = gpu(0);

@@ -65,6 +65,44 @@ TEST_CASE("a stand-in ends the process when the wrong GPU is current, or none") 
   }
 }
 
+TEST_CASE("a stand-in ends the process when things of two contexts meet, or are left in one that is destroyed") {
+  if (!is_cuda()) return;  // HIP has none
+  // Leaves the context current.
+  const auto create_context = [] {
+    void* context = nullptr;
+    call("cuCtxCreate_v2", &context, 0u, 0);
+    return context;
+  };
+  check_violation("is of the context", [&] {
+    void* const memory = device_memory(0, 64);
+    create_context();
+    call(vendor().free, memory);
+  });
+  check_violation("is of the context", [&] {
+    void* const stream = drivers::create_stream(0);
+    create_context();
+    call("cuStreamSynchronize", stream);
+  });
+  check_violation("is of the context", [&] {
+    void* const theirs = device_memory(0, 64);
+    create_context();
+    void* mine = nullptr;
+    call(vendor().allocate, &mine, size_t{64});
+    call(vendor().copy, mine, theirs, size_t{64}, static_cast<void*>(nullptr));
+  });
+  check_violation("1 streams, events and pieces of memory are left", [&] {
+    void* const context = create_context();
+    void* mine = nullptr;
+    call(vendor().allocate, &mine, size_t{64});
+    call("cuCtxDestroy_v2", context);
+  });
+  check_violation("is not a live context", [&] {
+    void* const context = create_context();
+    call("cuCtxDestroy_v2", context);
+    call("cuCtxDestroy_v2", context);
+  });
+}
+
 TEST_CASE("a stand-in ends the process on handles that are dead or foreign") {
   check_violation("not a live stream", [] {
     void* const stream = drivers::create_stream(0);
@@ -94,6 +132,20 @@ TEST_CASE("a stand-in ends the process on ranges outside of allocations, and on 
     void* const memory = device_memory(0, 64);
     free_memory(0, memory);
     free_memory(0, memory);
+  });
+  check_violation("of a copy between GPUs", [] {
+    void* pinned = nullptr;
+    if (!is_cuda()) {
+      call("hipHostMalloc", &pinned, size_t{64}, 1u);
+      call("hipMemcpyPeerAsync", device_memory(0, 64), 0, pinned, 1, size_t{64}, static_cast<void*>(nullptr));
+      return;
+    }
+    drivers::make_current(0);
+    void *to = nullptr, *context = nullptr;
+    call(vendor().allocate, &to, size_t{64});
+    call("cuMemHostAlloc", &pinned, size_t{64}, 1u);
+    call("cuCtxGetCurrent", &context);
+    call("cuMemcpyPeerAsync", to, context, pinned, context, size_t{64}, static_cast<void*>(nullptr));
   });
   check_violation("is memory of GPU 1", [] { copy(0, device_memory(0, 64), device_memory(1, 64), 64, nullptr); });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/contexts.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -26,8 +27,9 @@ Stack& stack() {
 
 struct Contexts {
   std::mutex mutex;
-  std::map<int, void*> of_device;
+  std::map<int, void*> primary;
   std::map<void*, int> devices;
+  std::map<uintptr_t, void*> owners;
 };
 
 Contexts& contexts() {
@@ -40,12 +42,43 @@ Contexts& contexts() {
 void* primary_context(int device) {
   auto& all = contexts();
   const std::lock_guard lock(all.mutex);
-  void*& context = all.of_device[device];
+  void*& context = all.primary[device];
   if (context == nullptr) {
     context = arrowdevice::sim::new_handle();
     all.devices.emplace(context, device);
   }
   return context;
+}
+
+bool has_primary_context(int device) {
+  auto& all = contexts();
+  const std::lock_guard lock(all.mutex);
+  return all.primary.contains(device);
+}
+
+void* create_context(int device) {
+  auto& all = contexts();
+  const std::lock_guard lock(all.mutex);
+  void* const context = arrowdevice::sim::new_handle();
+  all.devices.emplace(context, device);
+  return context;
+}
+
+void destroy_context(void* context, const char* call) {
+  auto& all = contexts();
+  const std::lock_guard lock(all.mutex);
+  const auto left = std::ranges::count(all.owners, context, [](const auto& entry) { return entry.second; });
+  if (left > 0) {
+    violation("%s: %lld streams, events and pieces of memory are left in %p", call, static_cast<long long>(left),
+              context);
+  }
+  all.devices.erase(context);
+}
+
+bool is_context(void* handle) {
+  auto& all = contexts();
+  const std::lock_guard lock(all.mutex);
+  return all.devices.contains(handle);
 }
 
 int device_of(void* context, const char* call) {
@@ -71,6 +104,31 @@ void* current() { return stack().contexts.empty() ? nullptr : stack().contexts.b
 int current_device(const char* call) {
   if (current() == nullptr) violation("%s: no context is current", call);
   return device_of(current(), call);
+}
+
+void made_here(uintptr_t thing) {
+  auto& all = contexts();
+  const std::lock_guard lock(all.mutex);
+  all.owners[thing] = current();
+}
+
+void gone(uintptr_t thing) {
+  auto& all = contexts();
+  const std::lock_guard lock(all.mutex);
+  all.owners.erase(thing);
+}
+
+void* context_of(uintptr_t thing) {
+  auto& all = contexts();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.owners.find(thing);
+  return found != all.owners.end() ? found->second : nullptr;
+}
+
+void check_context(uintptr_t thing, void* context, const char* call) {
+  void* const owner = context_of(thing);
+  if (owner == nullptr || owner == context || device_of(owner, call) != device_of(context, call)) return;
+  violation("%s: %#zx is of the context %p, where %p was to be", call, thing, owner, context);
 }
 
 }  // namespace standin::cuda

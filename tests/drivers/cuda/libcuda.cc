@@ -19,7 +19,12 @@ using namespace arrowdevice::cuda;
 using standin::Kind;
 using standin::Machine;
 using standin::violation;
+using standin::cuda::check_context;
+using standin::cuda::context_of;
+using standin::cuda::current;
 using standin::cuda::current_device;
+using standin::cuda::gone;
+using standin::cuda::made_here;
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -50,8 +55,10 @@ int driver_version() {
   return text != nullptr ? std::atoi(text) : kDefaultVersion;
 }
 
+// A context that is gone takes no other with it.
 bool is_sticky(int code) {
-  return code == 214 || code == 220 || (code >= 700 && code <= 719 && code != 712 && code != 713 && code != 701);
+  const bool is_of_others = code == 701 || code == CUDA_ERROR_CONTEXT_IS_DESTROYED || code == 712 || code == 713;
+  return code == 214 || code == 220 || (code >= 700 && code <= 719 && !is_of_others);
 }
 
 // An error that a GPU does not recover from is what every call gives from then on.
@@ -77,12 +84,23 @@ uintptr_t number(const void* pointer) { return reinterpret_cast<uintptr_t>(point
 void* stream_of(Machine& gpus, CUstream stream, const char* call) {
   const int device = current_device(call);
   if (number(stream) <= kStreamPerThread) {
-    return gpus.default_stream(device);
+    return gpus.default_stream(device, current());
   }
   if (gpus.device_of_stream(stream) != device) {
     violation("%s: the stream is of GPU %d, and GPU %d is current", call, gpus.device_of_stream(stream), device);
   }
+  check_context(number(stream), current(), call);
   return stream;
+}
+
+// Device memory at both ends of a copy must be of the contexts that are named, or that is current.
+void check_ends(const Machine& gpus, CUdeviceptr to, void* to_context, CUdeviceptr from, void* from_context,
+                const char* call) {
+  const auto target = gpus.find(to);
+  const auto source = gpus.find(from);
+  if (!target || !source || target->kind != Kind::kDevice || source->kind != Kind::kDevice) return;
+  check_context(target->start, to_context, call);
+  check_context(source->start, from_context, call);
 }
 
 const char* result_name(CUresult result) {
@@ -183,9 +201,42 @@ EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   return CUDA_SUCCESS;
 }
 
+EXPORT CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
+  BEGIN("cuDevicePrimaryCtxRelease");
+  check_device(gpus, device, kCall);
+  if (!standin::cuda::has_primary_context(device)) violation("%s: it was not retained", kCall);
+  return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* is_active) {
+  BEGIN("cuDevicePrimaryCtxGetState");
+  check_device(gpus, device, kCall);
+  *flags = 0;
+  *is_active = standin::cuda::has_primary_context(device) ? 1 : 0;
+  return CUDA_SUCCESS;
+}
+
+// An application's, which it leaves current. The backend calls neither.
+EXPORT CUresult cuCtxCreate_v2(CUcontext* context, unsigned, CUdevice device) {
+  BEGIN("cuCtxCreate_v2");
+  check_device(gpus, device, kCall);
+  *context = static_cast<CUcontext>(standin::cuda::create_context(device));
+  standin::cuda::push(*context);
+  return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuCtxDestroy_v2(CUcontext context) {
+  BEGIN("cuCtxDestroy_v2");
+  const int device = standin::cuda::device_of(context, kCall);
+  if (current() == context) standin::cuda::pop(kCall);
+  standin::cuda::destroy_context(context, kCall);
+  gpus.destroy_default_stream(device, context);
+  return CUDA_SUCCESS;
+}
+
 EXPORT CUresult cuCtxPushCurrent_v2(CUcontext context) {
   BEGIN("cuCtxPushCurrent_v2");
-  standin::cuda::device_of(context, kCall);
+  if (!standin::cuda::is_context(context)) return CUDA_ERROR_INVALID_CONTEXT;
   standin::cuda::push(context);
   return CUDA_SUCCESS;
 }
@@ -199,7 +250,7 @@ EXPORT CUresult cuCtxPopCurrent_v2(CUcontext* context) {
 
 EXPORT CUresult cuCtxGetCurrent(CUcontext* context) {
   BEGIN("cuCtxGetCurrent");
-  *context = static_cast<CUcontext>(standin::cuda::current());
+  *context = static_cast<CUcontext>(current());
   return CUDA_SUCCESS;
 }
 
@@ -214,6 +265,7 @@ EXPORT CUresult cuCtxGetDevice(CUdevice* device) {
 EXPORT CUresult cuMemAlloc_v2(CUdeviceptr* memory, size_t size) {
   BEGIN("cuMemAlloc_v2");
   *memory = gpus.allocate(Kind::kDevice, current_device(kCall), size);
+  if (*memory != 0) made_here(*memory);
   return *memory != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -221,6 +273,8 @@ EXPORT CUresult cuMemFree_v2(CUdeviceptr memory) {
   BEGIN_GIVING_BACK("cuMemFree_v2");
   const auto found = gpus.find(memory);
   const bool is_managed = found && found->kind == Kind::kManaged;
+  check_context(memory, current(), kCall);
+  gone(memory);
   gpus.free(is_managed ? Kind::kManaged : Kind::kDevice, current_device(kCall), memory);
   return late;
 }
@@ -229,11 +283,14 @@ EXPORT CUresult cuMemHostAlloc(void** memory, size_t size, unsigned flags) {
   BEGIN("cuMemHostAlloc");
   if (flags != CU_MEMHOSTALLOC_PORTABLE) violation("%s: pinned memory that is not portable (%u)", kCall, flags);
   *memory = reinterpret_cast<void*>(gpus.allocate(Kind::kPinned, current_device(kCall), size));
+  if (*memory != nullptr) made_here(number(*memory));
   return *memory != nullptr ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 EXPORT CUresult cuMemFreeHost(void* memory) {
   BEGIN_GIVING_BACK("cuMemFreeHost");
+  check_context(number(memory), current(), kCall);
+  gone(number(memory));
   gpus.free(Kind::kPinned, current_device(kCall), number(memory));
   return late;
 }
@@ -243,6 +300,7 @@ EXPORT CUresult cuMemAllocManaged(CUdeviceptr* memory, size_t size, unsigned fla
   if (flags != CU_MEM_ATTACH_GLOBAL) violation("%s: managed memory for one stream (%u)", kCall, flags);
   if (gpus.managed() == 0) return CUDA_ERROR_NOT_SUPPORTED;
   *memory = gpus.allocate(Kind::kManaged, current_device(kCall), size);
+  if (*memory != 0) made_here(*memory);
   return *memory != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -312,6 +370,9 @@ EXPORT CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attr
       case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
         *static_cast<CUdeviceptr*>(values[i]) = found ? found->start : 0;
         break;
+      case CU_POINTER_ATTRIBUTE_CONTEXT:
+        *static_cast<void**>(values[i]) = found ? context_of(found->start) : nullptr;
+        break;
       case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *static_cast<size_t*>(values[i]) = found ? found->size : 0; break;
       default: violation("%s: attribute %u", kCall, attributes[i]);
     }
@@ -325,12 +386,15 @@ EXPORT CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
   BEGIN("cuStreamCreate");
   if (flags != CU_STREAM_NON_BLOCKING) violation("%s: a stream that the default stream waits for (%u)", kCall, flags);
   *stream = static_cast<CUstream>(gpus.create_stream(current_device(kCall)));
+  made_here(number(*stream));
   return CUDA_SUCCESS;
 }
 
 EXPORT CUresult cuStreamDestroy_v2(CUstream stream) {
   BEGIN_GIVING_BACK("cuStreamDestroy_v2");
+  check_context(number(stream), current(), kCall);
   gpus.destroy_stream(current_device(kCall), stream);
+  gone(number(stream));
   return late;
 }
 
@@ -350,7 +414,8 @@ EXPORT CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags
 EXPORT CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
   BEGIN("cuStreamGetCtx");
   current_device(kCall);
-  *context = static_cast<CUcontext>(standin::cuda::primary_context(gpus.device_of_stream(stream)));
+  gpus.device_of_stream(stream);  // it is one
+  *context = static_cast<CUcontext>(context_of(number(stream)));
   return CUDA_SUCCESS;
 }
 
@@ -365,6 +430,7 @@ EXPORT CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* stat
 
 EXPORT CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream) {
   BEGIN("cuMemcpyAsync");
+  check_ends(gpus, to, current(), from, current(), kCall);
   gpus.copy(stream_of(gpus, stream, kCall), {{.to = to, .from = from, .size = size}});
   return CUDA_SUCCESS;
 }
@@ -372,6 +438,7 @@ EXPORT CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUs
 EXPORT CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
                                   size_t size, CUstream stream) {
   BEGIN("cuMemcpyPeerAsync");
+  check_ends(gpus, to, to_context, from, from_context, kCall);
   gpus.copy(stream_of(gpus, stream, kCall), {{.to = to,
                                               .from = from,
                                               .size = size,
@@ -395,6 +462,7 @@ EXPORT CUresult cuMemcpyBatchAsync(CUdeviceptr* to, CUdeviceptr* from, size_t* s
     for (const CUdeviceptr end : {to[i], from[i]}) {
       if (!gpus.find(end)) violation("%s: %#llx is pageable host memory", kCall, end);
     }
+    check_ends(gpus, to[i], current(), from[i], current(), kCall);
     copies.push_back({.to = to[i], .from = from[i], .size = sizes[i]});
   }
   gpus.copy(stream_of(gpus, stream, kCall), copies);
@@ -407,17 +475,21 @@ EXPORT CUresult cuEventCreate(CUevent* event, unsigned flags) {
   BEGIN("cuEventCreate");
   if ((flags & CU_EVENT_DISABLE_TIMING) == 0) violation("%s: an event with timing (%u)", kCall, flags);
   *event = static_cast<CUevent>(gpus.create_event(current_device(kCall)));
+  made_here(number(*event));
   return CUDA_SUCCESS;
 }
 
 EXPORT CUresult cuEventDestroy_v2(CUevent event) {
   BEGIN_GIVING_BACK("cuEventDestroy_v2");
+  check_context(number(event), current(), kCall);
   gpus.destroy_event(current_device(kCall), event);
+  gone(number(event));
   return late;
 }
 
 EXPORT CUresult cuEventRecord(CUevent event, CUstream stream) {
   BEGIN("cuEventRecord");
+  check_context(number(event), current(), kCall);
   gpus.record(event, stream_of(gpus, stream, kCall));
   return CUDA_SUCCESS;
 }

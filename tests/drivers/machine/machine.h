@@ -19,6 +19,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "machine/calls.h"
@@ -64,7 +65,7 @@ struct Live {
   int64_t events;
 };
 
-// A piece of a copy, and which GPU each end must be of: -1 for memory that the stream's GPU reaches.
+// A piece of a copy, and which GPU each end must be of: -1 where the address says it.
 struct Copy {
   uintptr_t to, from;
   size_t size;
@@ -96,7 +97,8 @@ class Machine {
 
   void* create_stream(int device);
   void destroy_stream(int device, void* stream);
-  void* default_stream(int device);  // the device's own, not to be destroyed
+  void* default_stream(int device, void* context = nullptr);  // not to be destroyed but with its context
+  void destroy_default_stream(int device, void* context);
   int device_of_stream(void* stream) const;
   void synchronize(void* stream);
   void copy(void* stream, const std::vector<Copy>& copies);
@@ -130,7 +132,7 @@ class Machine {
   uintptr_t keep(Allocation allocation);
   void bury(Allocations::iterator place);
   arrowdevice::sim::Transfer transfer(Stream& on, const Copy& copy);
-  Allocation* check_end(const Stream& on, uintptr_t address, size_t size, int device, const char* what);
+  Allocation* check_end(uintptr_t address, size_t size, int device, const char* what);
   void use(Stream& on, Allocation& allocation);
   void* add_stream(int device);
 
@@ -148,7 +150,7 @@ class Machine {
   std::map<uintptr_t, Allocation> dead_;  // their addresses are not given out again
   std::map<void*, std::shared_ptr<Stream>> streams_;
   std::map<void*, std::shared_ptr<Event>> events_;
-  std::map<int, void*> default_streams_;
+  std::map<std::pair<int, void*>, void*> default_streams_;
   uint64_t next_stream_ = 1;
   Order host_;  // what the program has been told is over
 };

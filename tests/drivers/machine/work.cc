@@ -10,6 +10,11 @@ namespace {
 
 namespace sim = arrowdevice::sim;
 
+void check_gpu(const Allocation& allocation, int device, const char* what) {
+  if (allocation.kind != Kind::kDevice || allocation.device == device) return;
+  violation("the %s of a copy is memory of GPU %d, where GPU %d was to be", what, allocation.device, device);
+}
+
 }  // namespace
 
 std::shared_ptr<Stream> Machine::stream(void* handle) const {
@@ -39,11 +44,19 @@ void* Machine::create_stream(int device) {
   return add_stream(device);
 }
 
-void* Machine::default_stream(int device) {
+void* Machine::default_stream(int device, void* context) {
   const std::lock_guard lock(mutex_);
-  void*& handle = default_streams_[device];
+  void*& handle = default_streams_[{device, context}];
   if (handle == nullptr) handle = add_stream(device);
   return handle;
+}
+
+void Machine::destroy_default_stream(int device, void* context) {
+  const std::lock_guard lock(mutex_);
+  const auto found = default_streams_.find({device, context});
+  if (found == default_streams_.end()) return;
+  streams_.erase(found->second);
+  default_streams_.erase(found);
 }
 
 // Its work goes on.
@@ -82,7 +95,7 @@ void Machine::use(Stream& on, Allocation& allocation) {
 }
 
 // NULL for host memory that the driver does not know.
-Allocation* Machine::check_end(const Stream& on, uintptr_t address, size_t size, int device, const char* what) {
+Allocation* Machine::check_end(uintptr_t address, size_t size, int device, const char* what) {
   if (address == 0) violation("the %s of a copy is NULL", what);
   const auto next = allocations_.upper_bound(address);
   const auto place = next == allocations_.begin() ? allocations_.end() : std::prev(next);
@@ -102,17 +115,21 @@ Allocation* Machine::check_end(const Stream& on, uintptr_t address, size_t size,
     violation("%zu bytes from %#zx on, the %s of a copy, reach out of an allocation of %zu bytes at %#zx", size,
               address, what, allocation.size, allocation.start);
   }
-  const int expected = device >= 0 ? device : on.device;
-  if (allocation.kind == Kind::kDevice && allocation.device != expected) {
-    violation("the %s of a copy is memory of GPU %d, where GPU %d was to be", what, allocation.device, expected);
+  if (device >= 0 && allocation.kind != Kind::kDevice) {
+    violation("the %s of a copy between GPUs, %#zx, is %s", what, address, name_of(allocation.kind));
   }
+  if (device >= 0) check_gpu(allocation, device, what);
   return &allocation;
 }
 
 sim::Transfer Machine::transfer(Stream& on, const Copy& copy) {
   if (copy.size == 0) violation("a copy of 0 bytes");
-  Allocation* const to = check_end(on, copy.to, copy.size, copy.to_device, "target");
-  Allocation* const from = check_end(on, copy.from, copy.size, copy.from_device, "source");
+  Allocation* const to = check_end(copy.to, copy.size, copy.to_device, "target");
+  Allocation* const from = check_end(copy.from, copy.size, copy.from_device, "source");
+  // One address space: between the host and any GPU any stream will do. Between GPUs both must be named.
+  const bool is_on_gpus = to != nullptr && from != nullptr && to->kind == Kind::kDevice && from->kind == Kind::kDevice;
+  if (is_on_gpus && copy.to_device < 0) check_gpu(*to, on.device, "target");
+  if (is_on_gpus && copy.from_device < 0) check_gpu(*from, on.device, "source");
   if (copy.to < copy.from + copy.size && copy.from < copy.to + copy.size) {
     violation("source and target of a copy overlap");
   }

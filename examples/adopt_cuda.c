@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program with a CUDA stream of its own lets the library work on that stream, and uses the address of what arrived on
- * it. The driver's API is opened while it runs, so that neither CUDA's headers nor a GPU are needed to build this; a
- * program of the runtime API does the same with its cudaStream_t. The context is the GPU's primary one, which the
- * runtime API has too: one made by cuCtxCreate cannot be adopted yet. */
+/* A program with a CUDA context and stream of its own moves an array into that context, and uses its address on that
+ * stream. The driver's API is opened while it runs, so that neither CUDA's headers nor a GPU are needed to build this.
+ *
+ * A program of the runtime API adopts nothing: its context is the GPU's primary one, which the library uses too. It
+ * takes arrowdevice_device_get(), and wraps its cudaStream_t in the same way. */
 #include <arrowdevice/arrowdevice.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -22,9 +23,8 @@ typedef uint64_t CUdeviceptr;
 static struct {
   CUresult (*init)(unsigned flags);
   CUresult (*device_get)(CUdevice* device, int ordinal);
-  CUresult (*primary_retain)(CUcontext* context, CUdevice device);
-  CUresult (*push)(CUcontext context);
-  CUresult (*pop)(CUcontext* context);
+  CUresult (*context_create)(CUcontext* context, unsigned flags, CUdevice device);
+  CUresult (*context_destroy)(CUcontext context);
   CUresult (*stream_create)(CUstream* stream, unsigned flags);
   CUresult (*stream_synchronize)(CUstream stream);
   CUresult (*stream_destroy)(CUstream stream);
@@ -44,9 +44,8 @@ static void open_driver(void) {
   void* library = dlopen("libcuda.so.1", RTLD_NOW);
   load(library, "cuInit", &cu.init);
   load(library, "cuDeviceGet", &cu.device_get);
-  load(library, "cuDevicePrimaryCtxRetain", &cu.primary_retain);
-  load(library, "cuCtxPushCurrent_v2", &cu.push);
-  load(library, "cuCtxPopCurrent_v2", &cu.pop);
+  load(library, "cuCtxCreate_v2", &cu.context_create);
+  load(library, "cuCtxDestroy_v2", &cu.context_destroy);
   load(library, "cuStreamCreate", &cu.stream_create);
   load(library, "cuStreamSynchronize", &cu.stream_synchronize);
   load(library, "cuStreamDestroy_v2", &cu.stream_destroy);
@@ -78,16 +77,17 @@ int main(void) {
   open_driver();
   check_cu(cu.init(0), "cuInit");
   check_cu(cu.device_get(&ordinal, 0), "cuDeviceGet");
-  check_cu(cu.primary_retain(&context, ordinal), "cuDevicePrimaryCtxRetain");
-  check_cu(cu.push(context), "cuCtxPushCurrent");
+  check_cu(cu.context_create(&context, 0, ordinal), "cuCtxCreate"); /* and makes it current */
   check_cu(cu.stream_create(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
 
-  /* The stream becomes a queue of the library's, which borrows it. */
+  /* The context becomes a device, and the stream a queue of the library's. Both are borrowed. */
   struct arrowdevice_error error;
   struct arrowdevice_device* device;
   struct arrowdevice_queue* queue;
+  const struct arrowdevice_native_device native_device = {.struct_size = sizeof native_device, .context = context};
   const struct arrowdevice_native_queue native_queue = {.struct_size = sizeof native_queue, .queue = stream};
-  check(arrowdevice_device_get(ARROW_DEVICE_CUDA, ordinal, &device, &error), "arrowdevice_device_get", &error);
+  check(arrowdevice_device_adopt(ARROW_DEVICE_CUDA, ordinal, &native_device, &device, &error),
+        "arrowdevice_device_adopt", &error);
   check(arrowdevice_queue_wrap(device, &native_queue, &queue, &error), "arrowdevice_queue_wrap", &error);
 
   /* An array that came from somewhere, here from the CPU, is moved there, on the program's own stream. */
@@ -112,18 +112,11 @@ int main(void) {
   const int whole = memcmp(result, values, sizeof result) == 0;
   printf("what the program's own stream read is %s\n", whole ? "whole" : "NOT whole");
 
-  /* What the library keeps for the next array goes back to the driver too: of the GPU, and of its pinned memory. */
-  const ArrowDeviceType types[] = {ARROW_DEVICE_CUDA, ARROW_DEVICE_CUDA_HOST};
+  /* Nothing of the library is left in the context, which the program may end. */
   arrowdevice_array_release(&there);
   arrowdevice_queue_destroy(queue);
-  check(arrowdevice_quiesce(-1, &error), "arrowdevice_quiesce", &error);
-  for (int i = 0; i < 2; ++i) {
-    struct arrowdevice_pool* pool;
-    check(arrowdevice_device_get(types[i], ordinal, &device, &error), "arrowdevice_device_get", &error);
-    check(arrowdevice_device_pool(device, &pool, &error), "arrowdevice_device_pool", &error);
-    check(arrowdevice_pool_trim(pool, &error), "arrowdevice_pool_trim", &error);
-  }
+  check(arrowdevice_device_retire(device, -1, &error), "arrowdevice_device_retire", &error);
   check_cu(cu.stream_destroy(stream), "cuStreamDestroy");
-  check_cu(cu.pop(&context), "cuCtxPopCurrent");
+  check_cu(cu.context_destroy(context), "cuCtxDestroy");
   return whole ? 0 : 1;
 }

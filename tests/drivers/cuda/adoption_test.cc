@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the backend of CUDA does with contexts of an application's own making. Each case has a process of its own, and
+// the stand-in refuses to destroy a context while anything is left in it.
+#include <arrowdevice/arrowdevice.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "drivers/table.h"
+#include "drivers/trips.h"
+#include "support/cases.h"
+#include "support/catch.h"
+
+namespace {
+
+using drivers::call;
+using drivers::calls;
+using drivers::expect;
+using drivers::in_child;
+using drivers::must;
+using drivers::Pending;
+using drivers::refusal;
+using drivers::table;
+
+constexpr ArrowDeviceType kTypes[] = {ARROW_DEVICE_CUDA, ARROW_DEVICE_CUDA_HOST, ARROW_DEVICE_CUDA_MANAGED};
+constexpr int64_t kSize = 4096;
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+void* gpu(int64_t id) { return drivers::open(ARROW_DEVICE_CUDA, id); }
+
+void must_cuda(int result, const char* what) { expect(result == 0, std::string(what) + ": " + std::to_string(result)); }
+
+// A context of the application's, and what is made in it while it is current.
+class Context {
+ public:
+  explicit Context(int ordinal) {
+    must_cuda(call("cuInit", 0u), "cuInit");
+    must_cuda(call("cuCtxCreate_v2", &native_, 0u, ordinal), "cuCtxCreate_v2");
+    void* current = nullptr;
+    must_cuda(call("cuCtxPopCurrent_v2", &current), "cuCtxPopCurrent_v2");
+  }
+  ~Context() { call("cuCtxDestroy_v2", native_); }
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  void* get() const { return native_; }
+
+  template <typename... Arguments>
+  void run(const char* symbol, Arguments... arguments) const {
+    must_cuda(call("cuCtxPushCurrent_v2", native_), "cuCtxPushCurrent_v2");
+    must_cuda(call(symbol, arguments...), symbol);
+    void* current = nullptr;
+    must_cuda(call("cuCtxPopCurrent_v2", &current), "cuCtxPopCurrent_v2");
+  }
+
+  void* create_stream() const {
+    void* stream = nullptr;
+    run("cuStreamCreate", &stream, 1u);
+    return stream;
+  }
+
+ private:
+  void* native_ = nullptr;
+};
+
+arrowdevice_native_device handles_of(void* context) {
+  arrowdevice_native_device native{};
+  native.struct_size = sizeof native;
+  native.context = context;
+  return native;
+}
+
+void* adopt(ArrowDeviceType type, int64_t id, void* context) {
+  const arrowdevice_native_device native = handles_of(context);
+  void* device = nullptr;
+  must(table().device_adopt, type, id, &native, &device);
+  return device;
+}
+
+std::string adoption_refused(int code, int64_t id, void* context) {
+  const arrowdevice_native_device native = handles_of(context);
+  void* device = nullptr;
+  return refusal(code, table().device_adopt, ArrowDeviceType{ARROW_DEVICE_CUDA}, id, &native, &device);
+}
+
+void* locate(ArrowDeviceType type, int64_t id, const void* buffer) {
+  void* found = nullptr;
+  must(table().locate, type, id, buffer, static_cast<void*>(nullptr), &found);
+  return found;
+}
+
+void* wrap(void* device, void* stream) {
+  arrowdevice_native_queue native{};
+  native.struct_size = sizeof native;
+  native.queue = stream;
+  void* queue = nullptr;
+  must(table().queue_wrap, device, &native, &queue);
+  return queue;
+}
+
+std::string wrapping_refused(void* device, void* stream) {
+  arrowdevice_native_queue native{};
+  native.struct_size = sizeof native;
+  native.queue = stream;
+  void* queue = nullptr;
+  return refusal(EINVAL, table().queue_wrap, device, &native, &queue);
+}
+
+void finish(void* queue) {
+  void* event = nullptr;
+  must(table().event_record, queue, &event);
+  must(table().event_wait, event, int64_t{-1});
+  table().event_destroy(event);
+}
+
+uint32_t reach(void* from, void* to) {
+  uint32_t found = 0;
+  must(table().reach, from, to, &found);
+  return found;
+}
+
+TEST_CASE(
+    "an application's context is one device of each type, counted, and nothing is left in it when it is retired") {
+  ::setenv("STANDIN_LATENCY_US", "20000", 1);
+  CHECK(in_child([] {
+          const Context mine(1);
+          for (const ArrowDeviceType type : kTypes) {
+            for (int round = 0; round < 2; ++round) {  // it may come again
+              void* const adopted = adopt(type, 1, mine.get());
+              expect(adopt(type, 1, mine.get()) == adopted, "the same handles gave another device");
+              expect(adopted != drivers::open(type, 1), "it is the library's own device");
+              arrowdevice_native_device shown{};
+              must(table().device_native, adopted, &shown);
+              expect(shown.context == mine.get(), "another context came back");
+              {
+                Pending work(adopted, kSize);
+                expect(locate(type, 1, work.memory()) == adopted, "its memory was found elsewhere");
+                work.free_behind();
+                expect(drivers::live_allocations() == 1, "it was freed while work on it was pending");
+              }
+              must(table().device_retire, adopted);
+              must(table().device_retire, adopted);
+              refusal(EINVAL, table().device_retire, adopted);
+            }
+          }
+          expect(calls("cuDevicePrimaryCtxRetain") == 0, "a context was made that nobody had asked for");
+        }) == "");
+  ::unsetenv("STANDIN_LATENCY_US");
+}
+
+TEST_CASE("the primary context is the device that has it already") {
+  CHECK(in_child([] {
+          const Pending work(gpu(1));
+          arrowdevice_native_device shown{};
+          must(table().device_native, gpu(1), &shown);
+          expect(adopt(ARROW_DEVICE_CUDA, 1, shown.context) == gpu(1), "it is another device");
+          must(table().device_retire, gpu(1));
+          refusal(EINVAL, table().device_retire, gpu(1));
+          const Pending more(gpu(1));  // as usable as before
+        }) == "");
+}
+
+TEST_CASE("handles that are no context of the GPU with that id are refused with the reason") {
+  CHECK(in_child([] {
+          const Context mine(0);
+          int nothing = 0;
+          expect(contains(adoption_refused(EINVAL, 0, nullptr), "`context`"), "a message without the field");
+          const std::string no_context = adoption_refused(EINVAL, 0, &nothing);
+          expect(contains(no_context, "CUDA_ERROR_INVALID_CONTEXT"), no_context);
+          const std::string other_gpu = adoption_refused(EINVAL, 1, mine.get());
+          expect(contains(other_gpu, "of GPU 0") && contains(other_gpu, "GPU 1"), other_gpu);
+          adoption_refused(ENODEV, 2, mine.get());
+          refusal(EINVAL, table().device_retire, gpu(0));
+        }) == "");
+}
+
+TEST_CASE("an application's memory is found in its context, if that is adopted") {
+  CHECK(in_child([] {
+          const Context mine(0), other(0);
+          void *of_mine = nullptr, *of_other = nullptr, *of_pool = nullptr, *pinned = nullptr;
+          void* const stream = mine.create_stream();
+          mine.run("cuMemAlloc_v2", &of_mine, size_t{kSize});
+          other.run("cuMemAlloc_v2", &of_other, size_t{kSize});
+          mine.run("cuMemAllocAsync", &of_pool, size_t{kSize}, stream);
+          mine.run("cuMemHostAlloc", &pinned, size_t{kSize}, 1u);
+          expect(locate(ARROW_DEVICE_CUDA, 0, of_mine) == gpu(0), "memory of a context that is not adopted");
+
+          void* const adopted = adopt(ARROW_DEVICE_CUDA, 0, mine.get());
+          void* const adopted_pinned = adopt(ARROW_DEVICE_CUDA_HOST, 0, mine.get());
+          expect(locate(ARROW_DEVICE_CUDA, 0, of_mine) == adopted, "memory of an adopted context");
+          expect(locate(ARROW_DEVICE_CUDA, 0, of_other) == gpu(0), "memory of another context");
+          expect(locate(ARROW_DEVICE_CUDA, 0, of_pool) == gpu(0), "memory of the GPU's pool, which is of no context");
+          expect(locate(ARROW_DEVICE_CUDA, 0, nullptr) == gpu(0), "no memory");
+          expect(locate(ARROW_DEVICE_CUDA, 0, &adopted) == gpu(0), "memory that the driver does not know");
+          expect(locate(ARROW_DEVICE_CUDA_HOST, 0, pinned) == adopted_pinned, "pinned memory");
+          expect(locate(ARROW_DEVICE_CUDA, 1, nullptr) == gpu(1), "another GPU");
+          must(table().device_retire, adopted);
+          must(table().device_retire, adopted_pinned);
+          expect(locate(ARROW_DEVICE_CUDA, 0, of_mine) == gpu(0), "memory of a context that is not adopted any more");
+
+          mine.run("cuMemFreeAsync", of_pool, stream);
+          mine.run("cuStreamSynchronize", stream);
+          mine.run("cuStreamDestroy_v2", stream);
+          mine.run("cuMemFree_v2", of_mine);
+          mine.run("cuMemFreeHost", pinned);
+          other.run("cuMemFree_v2", of_other);
+        }) == "");
+}
+
+TEST_CASE("streams are wrapped on the device of their context, and on no other") {
+  CHECK(in_child([] {
+          const Context mine(0);
+          void* const theirs = mine.create_stream();
+          void* const of_primary = drivers::create_stream(0);
+          void* const adopted = adopt(ARROW_DEVICE_CUDA, 0, mine.get());
+          for (void* const stream : {static_cast<void*>(nullptr), reinterpret_cast<void*>(1), theirs}) {
+            void* const queue = wrap(adopted, stream);
+            finish(queue);
+            table().queue_destroy(queue);
+          }
+          for (const std::string& message : {wrapping_refused(gpu(0), theirs), wrapping_refused(adopted, of_primary)}) {
+            expect(contains(message, "adopted with its context"), message);
+          }
+          must(table().device_retire, adopted);
+          mine.run("cuStreamDestroy_v2", theirs);
+          drivers::destroy_stream(0, of_primary);
+        }) == "");
+}
+
+TEST_CASE("contexts copy to one another, wait for one another's events, and use nothing in place") {
+  CHECK(in_child([] {
+          const Context mine(0), other(0);
+          void* const a = adopt(ARROW_DEVICE_CUDA, 0, mine.get());
+          void* const b = adopt(ARROW_DEVICE_CUDA, 0, other.get());
+          expect(reach(a, b) == ARROWDEVICE_REACH_COPY, "contexts of one GPU");
+          expect(reach(a, gpu(0)) == ARROWDEVICE_REACH_COPY, "the primary context of the same GPU");
+          expect(reach(gpu(1), a) == ARROWDEVICE_REACH_COPY, "another GPU");
+          expect((reach(drivers::open(ARROW_DEVICE_CUDA_HOST, 0), a) & ARROWDEVICE_REACH_ACCESS) != 0, "pinned memory");
+
+          const std::vector<char> sent(kSize, 'a');
+          std::vector<char> received(kSize);
+          void* const path[] = {a, b, gpu(0), a, gpu(1), a};
+          std::vector<void*> memory, queues;
+          for (void* const device : path) {
+            void *buffer = nullptr, *queue = nullptr;
+            must(table().buffer_allocate, device, static_cast<void*>(nullptr), kSize, int64_t{64}, &buffer);
+            must(table().queue_create, device, &queue);
+            memory.push_back(buffer);
+            queues.push_back(queue);
+          }
+          const auto copy = [](void* queue, const arrowdevice_backend_region& region) {
+            must(table().copy, queue, &region, int64_t{1});
+          };
+          copy(queues[0], {a, memory[0], 0, nullptr, sent.data(), 0, kSize, 0});
+          for (size_t i = 1; i < std::size(path); ++i) {
+            void* event = nullptr;
+            must(table().event_record, queues[i - 1], &event);
+            must(table().queue_wait_event, queues[i], event);
+            copy(queues[i], {path[i], memory[i], 0, path[i - 1], memory[i - 1], 0, kSize, 0});
+            table().event_destroy(event);
+          }
+          copy(queues.back(), {nullptr, received.data(), 0, a, memory.back(), 0, kSize, 0});
+          finish(queues.back());
+          expect(received == sent, "the bytes changed");
+          for (size_t i = 0; i < std::size(path); ++i) {
+            finish(queues[i]);
+            table().buffer_deallocate(path[i], nullptr, memory[i]);
+            table().queue_destroy(queues[i]);
+          }
+          must(table().device_retire, a);
+          must(table().device_retire, b);
+        }) == "");
+}
+
+TEST_CASE("a context that failed for good takes no other with it, and its handle may come again") {
+  constexpr int kContextIsDestroyed = 709;
+  CHECK(in_child([] {
+          const Context mine(0), other(0);
+          void* const device = adopt(ARROW_DEVICE_CUDA, 0, mine.get());
+          void* const sound = adopt(ARROW_DEVICE_CUDA, 0, other.get());
+          void* memory = nullptr;
+          const auto allocate = [&](void* on) {
+            arrowdevice_error error{};
+            const int code = table().buffer_allocate(on, nullptr, kSize, 64, &memory, &error);
+            if (code == 0) table().buffer_deallocate(on, nullptr, memory);
+            return std::to_string(code) + " " + error.message;
+          };
+          drivers::fail_nth("cuMemAlloc_v2", 1, kContextIsDestroyed);
+          allocate(device);
+          drivers::fail_no_more();
+          const std::string then = allocate(device);
+          expect(then.starts_with(std::to_string(EIO)) && contains(then, "of GPU 0 failed for good: cuMemAlloc_v2"),
+                 then);
+          expect(allocate(sound) == "0 ", "another context is lost with it");
+          must(table().device_retire, device);
+          expect(adopt(ARROW_DEVICE_CUDA, 0, mine.get()) == device, "another device");
+          expect(allocate(device) == "0 ", "a new context is lost with a former one");
+          must(table().device_retire, device);
+          must(table().device_retire, sound);
+        }) == "");
+}
+
+// -- through the library
+
+// For a while, as the device that `body` gets.
+void with_adopted(const Context& context, const drivers::Attempt& attempt,
+                  const std::function<void(arrowdevice_device* adopted)>& body) {
+  const arrowdevice_native_device native = handles_of(context.get());
+  arrowdevice_device* adopted = nullptr;
+  attempt([&](auto* error) { return arrowdevice_device_adopt(ARROW_DEVICE_CUDA, 0, &native, &adopted, error); });
+  body(adopted);
+  attempt([&](auto* error) { return arrowdevice_device_retire(adopted, -1, error); });
+}
+
+void must_succeed(const std::function<int(arrowdevice_error*)>& call) { drivers::attempt({}, call); }
+
+TEST_CASE("arrays of every type go to a context of the application's and back") {
+  CHECK(in_child([] {
+          const Context mine(0);
+          arrowdevice_device* const primary = drivers::get_device(must_succeed, ARROW_DEVICE_CUDA, 0);
+          with_adopted(mine, must_succeed, [&](arrowdevice_device* adopted) {
+            for (const auto* const cases : {&arrowdevice::testing::all_cases(), &arrowdevice::testing::large_cases()}) {
+              for (const auto& one : *cases) {
+                drivers::move_array(must_succeed, one, adopted, primary);
+                drivers::move_array(must_succeed, one, primary, adopted);
+              }
+            }
+          });
+          drivers::trim_all();
+        }) == "");
+}
+
+TEST_CASE("the primary context is not made for one of the application's, and its pinned memory used if it is there") {
+  for (const bool has_primary : {false, true}) {
+    CHECK(in_child([&] {
+            const Context mine(0);
+            if (has_primary) drivers::destroy_stream(0, drivers::create_stream(0));
+            const int64_t before = calls("cuDevicePrimaryCtxRetain");
+            with_adopted(mine, must_succeed, [&](arrowdevice_device* adopted) {
+              for (const auto& one : arrowdevice::testing::large_cases()) {
+                drivers::move_array(must_succeed, one, adopted, adopted);
+              }
+              drivers::move_bytes(must_succeed, adopted);
+            });
+            expect(has_primary || calls("cuDevicePrimaryCtxRetain") == before, "the primary context was made");
+            expect((calls("cuMemHostAlloc") > 0) == has_primary, "pinned memory");
+            drivers::trim_all();
+          }) == "");
+  }
+}
+
+TEST_CASE("nothing is lost in an application's context when any call of the driver fails") {
+  constexpr int64_t kMostCalls = 400;  // of one entry point that are looked at
+  int failures = 0;
+  for (const std::string& entry_point : drivers::entry_points()) {
+    if (entry_point == "cuInit") continue;  // the application has called it
+    for (int64_t n = 1; n <= kMostCalls; ++n) {
+      const std::string problem = in_child([&] {
+        const Context mine(0);
+        const int64_t before = calls(entry_point);
+        drivers::fail_nth(entry_point, n, 0);
+        const std::string start = entry_point + ": ";
+        const drivers::Attempt attempt = [&](const auto& call) {
+          drivers::attempt({{start, ENOMEM, 2}, {start, EIO, 999}, {start, ENODEV, 999}}, call);
+        };
+        with_adopted(mine, attempt, [&](arrowdevice_device* adopted) {
+          const auto& batch = arrowdevice::testing::find_case("record batch");
+          drivers::move_array(attempt, batch, adopted, drivers::get_device(attempt, ARROW_DEVICE_CUDA, 0));
+          drivers::move_bytes(attempt, adopted);
+        });
+        drivers::trim_all();
+        const bool is_reached = calls(entry_point) >= before + n;
+        drivers::fail_no_more();
+        expect(drivers::live_allocations() == 0, "allocations of the driver were lost");
+        if (!is_reached) throw std::runtime_error("not reached");
+      });
+      if (problem == "not reached\n") break;
+      ++failures;
+      INFO(entry_point << ", call " << n);
+      CHECK(problem == "");
+    }
+  }
+  CHECK(failures > 100);
+}
+
+}  // namespace
