@@ -1290,27 +1290,20 @@ class BatchBuilder {
     auto held = std::make_unique<Root>();
     held->columns.resize(columns_.size());
     for (ArrowArray& column : held->columns) held->children.push_back(&column);
-    for (std::size_t i = 0; i < columns_.size(); ++i) columns_[i].array.hand_over(&held->columns[i]);
     ArrowArray root{};
-    root.length = held->columns.front().length;
+    root.length = columns_.front().array->length;
     root.n_buffers = 1;
     root.buffers = held->buffers;
     root.n_children = static_cast<int64_t>(held->children.size());
     root.children = held->children.data();
-    std::vector<ArrowArray>& kept = held->columns;
+    std::vector<ArrowArray>& columns = held->columns;
     root.private_data = held.release();
     root.release = [](ArrowArray* self) {
       delete static_cast<Root*>(self->private_data);
       self->release = nullptr;
     };
-    Array whole(&root);
-    DeviceArray batch;
-    try {
-      batch = DeviceArray::from_host(std::move(whole));
-    } catch (...) {
-      for (std::size_t i = 0; i < columns_.size(); ++i) columns_[i].array = Array(&kept[i]);
-      throw;
-    }
+    DeviceArray batch = DeviceArray::from_host(Array(&root));
+    for (std::size_t i = 0; i < columns_.size(); ++i) columns_[i].array.hand_over(&columns[i]); /* cannot fail */
     columns_.clear();
     return {std::move(batch), std::move(schema)};
   }
