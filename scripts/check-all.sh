@@ -33,7 +33,7 @@ mutations() {
   python=$("$root/scripts/python-env.sh" "$work/python")
   "$root/scripts/test.sh" --build-only >&2
   # As in a continuous integration, files that are not there are a failure.
-  ARROWDEVICE_GOLDEN_DATA="${ARROWDEVICE_GOLDEN_DATA:-$root/../shared/data/arrow-ipc-stream}" CI=true \
+  ARROWDEVICE_GOLDEN_DATA=$("$root/scripts/golden-data.sh") CI=true \
     ARROWDEVICE_TEST_MUTATIONS=1000 python3 "$root/scripts/run_tests.py" --python="$python" --no-meson \
     --pytest="$root/tests/interop/test_mutated_golden.py" "$work/test"
 }

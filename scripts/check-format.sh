@@ -4,7 +4,7 @@
 set -eu
 
 cd "$(dirname "$0")/.."
-scripts/install-deps.sh clang-format
+command -v clang-format >/dev/null || scripts/install-deps.sh clang-format
 mode="--dry-run -Werror"
 [ "${1:-}" = --fix ] && mode=-i
 # shellcheck disable=SC2086  # two words

@@ -35,7 +35,8 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-"$root/scripts/install-deps.sh" clang libclang-rt-14-dev
+"$root/scripts/install-deps.sh" clang
+"$root/scripts/install-deps.sh" "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
 mkdir -p "$work"
 echo "Building the fuzz targets in $build" >&2
 if ! [ -f "$build/build.ninja" ]; then

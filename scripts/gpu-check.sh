@@ -135,7 +135,7 @@ elif [ -d "$carried/python/mesonbuild" ]; then
   printf '#!/bin/sh\nexec python3 -m mesonbuild.mesonmain "$@"\n' >"$build/bin/meson"
   chmod +x "$build/bin/meson"
   PATH=$build/bin:$PATH
-  PYTHONPATH=$carried/python
+  PYTHONPATH=$carried/python${PYTHONPATH:+:$PYTHONPATH}
   export PATH PYTHONPATH
 else
   fail "there is no Meson here and none in $carried: run scripts/gpu-check.sh --carry where there is a network"
@@ -263,7 +263,7 @@ fi
 # -- the demo, with whatever pyarrow there is, and the package with the plugins that it carries
 
 if [ -d "$carried/python/arrowdevice" ]; then
-  PYTHONPATH=$carried/python
+  PYTHONPATH=$carried/python${PYTHONPATH:+:$PYTHONPATH}
   export PYTHONPATH
 fi
 if python3 -c 'import arrowdevice, pyarrow' 2>/dev/null; then

@@ -72,13 +72,10 @@ available() {
   done
 }
 
-is_needed=true
 if [ -z "$missing" ]; then
   # Nobody is kept from building by what only tests look at.
-  is_needed=false
   [ -n "$optional" ] && need apt-cache && { [ "$(id -u)" -eq 0 ] || need sudo; } || exit 0
-  for package in $(available); do want "$package"; done
-  [ -n "$missing" ] || exit 0
+  [ -n "$(available)" ] || exit 0
 fi
 
 if ! need apt-get; then
@@ -96,13 +93,21 @@ if [ "$(id -u)" -ne 0 ]; then
   fi
   as_root=sudo
 fi
-echo "Installing:$missing" >&2
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-# shellcheck disable=SC2086  # one word a package
-if ! { $as_root apt-get update && $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
-    $missing $(available); } </dev/null >"$log" 2>&1; then
-  cat "$log" >&2
-  if $is_needed; then exit 1; fi
-  echo "Going on without:$missing" >&2
+get() {
+  if ! $as_root env DEBIAN_FRONTEND=noninteractive apt-get "$@" </dev/null >"$log" 2>&1; then
+    cat "$log" >&2
+    return 1
+  fi
+}
+get update || [ -z "$missing" ] || exit 1
+if [ -n "$missing" ]; then
+  echo "Installing:$missing" >&2
+  # shellcheck disable=SC2086  # one word a package
+  get install -y --no-install-recommends $missing || exit 1
 fi
+for package in $(available); do
+  echo "Installing: $package" >&2
+  get install -y --no-install-recommends "$package" || echo "Going on without $package" >&2
+done

@@ -13,6 +13,7 @@ import glob
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -111,6 +112,24 @@ def count_junit(path):
     return counts
 
 
+def run_limited(command, env=None):
+    """Runs it with the time limit and what it starts in a group of their own, which ends with it and with us. What it
+    printed is printed, and given back as lines after the exit code."""
+    lines = []
+    with subprocess.Popen(["timeout", "--kill-after=30", TIME_LIMIT, *command], cwd=ROOT, env=env, stdin=subprocess.DEVNULL, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace", start_new_session=True) as process:
+        try:
+            for line in process.stdout:
+                print(line, end="", flush=True)
+                lines.append(line)
+        finally:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass  # all of it has ended
+    return process.returncode, lines
+
+
 def run_pytest(python, build, folder, **more):
     report = os.path.join(build, "pytest.xml")
     if os.path.exists(report):
@@ -125,9 +144,8 @@ def run_pytest(python, build, folder, **more):
     if os.path.exists(vulkan):
         environment |= {"ARROWDEVICE_VULKAN_LIBRARY": vulkan, "ARROWDEVICE_TEST_VULKAN_VALIDATION": "1"}
     environment |= more
-    code = subprocess.run(["timeout", "--kill-after=30", TIME_LIMIT, python, "-m", "pytest", "-q", "-rfEs", "-n", "auto", "-p", "no:cacheprovider",
-                           f"--rootdir={ROOT}", f"--junitxml={report}", folder],
-                          cwd=ROOT, env=environment, stdin=subprocess.DEVNULL).returncode
+    code, _ = run_limited([python, "-m", "pytest", "-q", "-rfEs", "-n", "auto", "-p", "no:cacheprovider", f"--rootdir={ROOT}",
+                           f"--junitxml={report}", folder], env=environment)
     counts = count_junit(report) if os.path.exists(report) else Counts()
     # Exit codes beyond 1 mean that tests did not even run; a crash leaves no report.
     if code and not counts.failed:
@@ -166,13 +184,8 @@ def run_binding(folder, build):
     report = os.path.join(build, f"{name}.xml")
     if os.path.exists(report):
         os.remove(report)
-    lines = []
-    with subprocess.Popen(["timeout", "--kill-after=30", TIME_LIMIT, os.path.join(folder, "test.sh"), build], cwd=ROOT, stdin=subprocess.DEVNULL, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace") as process:
-        for line in process.stdout:
-            print(line, end="", flush=True)
-            lines.append(line)
-    return count_binding(name, process.returncode, lines, report)
+    code, lines = run_limited([os.path.join(folder, "test.sh"), build])
+    return count_binding(name, code, lines, report)
 
 
 def count_binding(name, code, lines, report):

@@ -40,11 +40,9 @@ fail() {
 mkdir -p "$work"
 
 # Arrow's own files: part of every run of a continuous integration, a listed skip elsewhere.
-if [ -z "${ARROWDEVICE_GOLDEN_DATA:-}" ] && [ -d "$root/../shared/data/arrow-ipc-stream" ]; then
-  ARROWDEVICE_GOLDEN_DATA=$(cd "$root/../shared/data/arrow-ipc-stream" && pwd)
-  export ARROWDEVICE_GOLDEN_DATA
-fi
-if [ -n "${CI:-}" ] && [ ! -d "${ARROWDEVICE_GOLDEN_DATA:-}" ]; then
+ARROWDEVICE_GOLDEN_DATA=$("$root/scripts/golden-data.sh")
+export ARROWDEVICE_GOLDEN_DATA
+if [ -n "${CI:-}" ] && [ ! -d "$ARROWDEVICE_GOLDEN_DATA" ]; then
   fail "FAILED: ARROWDEVICE_GOLDEN_DATA names no folder, and golden files are part of a CI run"
 fi
 
@@ -79,8 +77,6 @@ else
     set -- --no-suite=headers --no-suite=architecture --no-suite=scripts --no-suite=install
   fi
   export UBSAN_OPTIONS="${UBSAN_OPTIONS-halt_on_error=1:print_stacktrace=1}"
-  # Tests ask for more memory than there is.
-  export TSAN_OPTIONS="${TSAN_OPTIONS-allocator_may_return_null=1}"
 fi
 
 # Where Meson finds ccache: nothing is preprocessed twice for it.

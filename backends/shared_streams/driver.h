@@ -67,7 +67,7 @@ class Driver {
   virtual Context retain_context(int ordinal) = 0;
   virtual bool can_access_peer(int ordinal, int peer) = 0;
   // Where applications make contexts of their own: whether the primary one is there already, whether it is that one,
-  // and the GPU of any. The last throws Error(EINVAL) if it is no context.
+  // and the GPU of any.
   virtual bool has_primary_context(int /*ordinal*/) { return true; }
   virtual bool is_primary(Context, int /*ordinal*/) { return true; }
   virtual int ordinal_of(Context) { return -1; }

@@ -36,8 +36,8 @@ class Gpu {
   template <typename Body>
   auto use(Body&& body) {
     check_not_lost();
-    const Current current(*this);
     try {
+      const Current current(*this);
       return body(driver_);
     } catch (const Error& e) {
       remember(e);

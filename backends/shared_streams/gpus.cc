@@ -7,6 +7,19 @@
 #include "base/error.h"
 
 namespace arrowdevice::streams {
+namespace {
+
+std::optional<PointerFacts> find(Device& asked, const void* buffer) {
+  return asked.gpu.use([&](Driver& driver) { return driver.find_pointer(buffer); });
+}
+
+void check_ordinal(const Device& named, const void* buffer, const std::optional<PointerFacts>& facts) {
+  if (!facts || facts->kind != MemoryKind::kDevice || facts->ordinal == named.gpu.ordinal()) return;
+  throw Error(EINVAL,
+              format("the memory at %p is of GPU %d, not of GPU %d", buffer, facts->ordinal, named.gpu.ordinal()));
+}
+
+}  // namespace
 
 // A driver that does not start takes its time each time that it is asked, and says the same.
 Driver& Gpus::driver() {
@@ -29,7 +42,7 @@ int Gpus::device_count() {
 
 Gpu& Gpus::gpu(const Place& place) {
   if (const auto known = gpus_.find(place); known != gpus_.end()) return *known->second;
-  auto made = std::make_unique<Gpu>(driver(), place.first, place.second);
+  auto made = std::make_unique<Gpu>(driver(), place.ordinal, place.adopted);
   return *(gpus_[place] = std::move(made));
 }
 
@@ -90,6 +103,7 @@ Device& Gpus::adopt(ArrowDeviceType type, int64_t id, Context context) {
   }
   const bool is_primary = driver().is_primary(context, ordinal);
   auto& adopted = device(asked, {ordinal, is_primary ? nullptr : context});
+  const std::lock_guard alone(adoptions_mutex_);
   const bool is_new =
       std::ranges::none_of(adoptions_, [&](const auto& other) { return &other.first->gpu == &adopted.gpu; });
   ++adoptions_[&adopted];
@@ -98,41 +112,57 @@ Device& Gpus::adopt(ArrowDeviceType type, int64_t id, Context context) {
 }
 
 void Gpus::retire(Device& device) {
-  const std::lock_guard lock(mutex_);
-  const auto noted = adoptions_.find(&device);
-  if (noted == adoptions_.end()) throw Error(EINVAL, device.gpu.text() + " was not adopted");
-  if (noted->second == 1) device.memory.free_all();
-  if (--noted->second == 0) adoptions_.erase(noted);
-}
-
-std::vector<Device*> Gpus::adopted(ArrowDeviceType type, int64_t id) const {
-  std::vector<Device*> found;
-  for (const auto& [device, times] : adoptions_) {
-    if (device->type == type && device->gpu.ordinal() == id && !device->gpu.is_lost()) found.push_back(device);
+  {
+    const std::lock_guard alone(adoptions_mutex_);
+    const auto noted = adoptions_.find(&device);
+    if (noted == adoptions_.end()) throw Error(EINVAL, device.gpu.text() + " was not adopted");
+    if (--noted->second > 0) return;
+    adoptions_.erase(noted);
   }
-  return found;
+  if (!device.gpu.is_adopted()) return;
+  try {
+    device.memory.free_all();
+  } catch (...) {
+    const std::lock_guard alone(adoptions_mutex_);
+    ++adoptions_[&device];
+    throw;
+  }
 }
 
 Device& Gpus::locate(ArrowDeviceType type, int64_t id, const void* buffer) {
   Device& plain = open(type, id);
   if (buffer == nullptr) return plain;
-  std::vector<Device*> candidates;
-  {
-    const std::lock_guard lock(mutex_);
-    candidates = adopted(type, id);
+  const std::shared_lock together(adoptions_mutex_);
+  std::vector<Device*> adopted;
+  for (const auto& [device, times] : adoptions_) {
+    const bool is_same = device->type == type && device->gpu.ordinal() == plain.gpu.ordinal();
+    if (is_same && device != &plain) adopted.push_back(device);
   }
-  if (candidates.empty() && plain.kind != MemoryKind::kDevice) return plain;
-  // Any context can be asked: an adopted one, so that no other is made for the question.
-  Gpu& asked = candidates.empty() ? plain.gpu : candidates.front()->gpu;
-  const auto facts = asked.use([&](Driver& driver) { return driver.find_pointer(buffer); });
-  if (!facts) return plain;
-  if (facts->kind == MemoryKind::kDevice && facts->ordinal != plain.gpu.ordinal()) {
-    throw Error(EINVAL,
-                format("the memory at %p is of GPU %d, not of GPU %d", buffer, facts->ordinal, plain.gpu.ordinal()));
+  if (!adopted.empty()) return locate_adopted(plain, adopted, buffer);
+  if (plain.kind == MemoryKind::kDevice) check_ordinal(plain, buffer, find(plain, buffer));
+  return plain;
+}
+
+// Any context knows the memory of all. One that has failed is not asked, but is still the one that its memory is in.
+Device& Gpus::locate_adopted(Device& plain, std::span<Device* const> adopted, const void* buffer) {
+  const auto owner_by = [&](Device& asked) -> Device& {
+    const auto facts = find(asked, buffer);
+    check_ordinal(plain, buffer, facts);
+    const auto owner =
+        std::ranges::find_if(adopted, [&](Device* one) { return facts && one->gpu.context() == facts->context; });
+    return owner != adopted.end() ? **owner : plain;
+  };
+  for (Device* const one : adopted) {
+    if (one->gpu.is_lost()) continue;
+    try {
+      return owner_by(*one);
+    } catch (const Error& e) {
+      if (e.native_code() == 0) throw;  // the answer, and not a call that failed
+    }
   }
-  const auto owner =
-      std::ranges::find_if(candidates, [&](Device* one) { return one->gpu.context() == facts->context; });
-  return owner != candidates.end() ? **owner : plain;
+  // The primary context is not made for the question: if it is not there, the memory is not of it.
+  if (!plain.gpu.driver().has_primary_context(plain.gpu.ordinal())) return *adopted.front();
+  return owner_by(plain);
 }
 
 }  // namespace arrowdevice::streams

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <span>
 #include <utility>
 #include <vector>
@@ -36,10 +37,10 @@ class Gpus {
   Device& open(ArrowDeviceType type, int64_t id);
 
   // In an application's context, for drivers that have any. The same one every time, counted. Throws Error(EINVAL) for
-  // a handle that is none of the GPU with that id.
+  // a context of another GPU.
   Device& adopt(ArrowDeviceType type, int64_t id, Context context);
-  // Undoes one adoption; the last one leaves nothing of the device in the context. Throws Error(EINVAL) if it was not
-  // adopted.
+  // Undoes one adoption; the last one leaves nothing of the device in the context, which nobody enters any more. Throws
+  // Error(EINVAL) if it was not adopted.
   void retire(Device& device);
 
   // The device that an array is on, by one of its buffers, which may be NULL: of those with that type and id the one in
@@ -50,7 +51,12 @@ class Gpus {
   ArrowDeviceType type_of(MemoryKind kind) const;
 
  private:
-  using Place = std::pair<int, Context>;  // a GPU, and an application's context or NULL
+  struct Place {
+    int ordinal;
+    Context adopted;  // NULL: the primary one
+
+    auto operator<=>(const Place&) const = default;
+  };
 
   Driver& driver();  // these need mutex_
   int device_count();
@@ -58,7 +64,7 @@ class Gpus {
   bool serves(const ServedType& served, int ordinal);
   int ordinal_of(const ServedType& served, int64_t id);
   Device& device(const ServedType& served, const Place& place);
-  std::vector<Device*> adopted(ArrowDeviceType type, int64_t id) const;
+  Device& locate_adopted(Device& plain, std::span<Device* const> adopted, const void* buffer);
 
   const ServedType& served(ArrowDeviceType type) const;
 
@@ -70,6 +76,9 @@ class Gpus {
   std::optional<int> count_;
   std::map<Place, std::unique_ptr<Gpu>> gpus_;
   std::map<std::pair<ArrowDeviceType, Place>, std::unique_ptr<Device>> devices_;
+
+  // Held together while a driver is asked in an adopted context, alone when one comes or goes. Taken after mutex_.
+  std::shared_mutex adoptions_mutex_;
   std::map<Device*, int> adoptions_;  // how often each is adopted
 };
 

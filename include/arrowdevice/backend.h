@@ -22,9 +22,9 @@
  * What the fields of arrowdevice_native_device and arrowdevice_native_queue mean, by backend. Those that are not named
  * are ignored when a device is adopted or a queue wrapped, and NULL or 0 in what is given.
  *
- * - cuda: `context` the CUcontext, of the GPU that `device_id` counts; `device` the ordinal as a number and
- *   `api_version` the driver's (12040 for CUDA 12.4), both given only. Queue: a CUstream of that context; NULL or 1 is
- *   the legacy default stream, 2 that of the calling thread.
+ * - cuda: `context` the CUcontext, of the GPU whose ordinal is `device_id`. `device`, the ordinal as a number, and
+ *   `api_version`, the driver's (12040 for CUDA 12.4), are filled in, and ignored when adopting. Queue: a CUstream of
+ *   that context; NULL or 1 is the legacy default stream, 2 that of the calling thread.
  * - hip: `device` the ordinal as a number, `api_version` the runtime's (60200000 for HIP 6.2 and later patches of it).
  *   Queue: a hipStream_t; NULL or 1 is the default stream, 2 that of the calling thread.
  * - opencl: `context` the cl_context; `device` the cl_device_id, which may be NULL where the context has one device, or

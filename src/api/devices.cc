@@ -56,7 +56,9 @@ ARROWDEVICE_API int arrowdevice_device_describe(const arrowdevice_device* device
   return guarded(error, [&] {
     const auto& of = device_of(device);
     of.check_not_retired();
-    write_sized(out, of.info(), kFirstInfoSize, "info");
+    arrowdevice_device_info info = of.info();
+    if (of.is_adopted()) info.flags |= ARROWDEVICE_DEVICE_ADOPTED;
+    write_sized(out, info, kFirstInfoSize, "info");
   });
 }
 

@@ -32,7 +32,7 @@ void Places::check_buffer(int32_t field, BufferShape shape, const void* buffer, 
   if (!info) return;
   const std::string name = std::string("the ") + schema::buffer_name(shape) + " buffer";
   // Memory of another kind may be in reach all the same, and host memory belongs to no device more than to another.
-  // What an application adopts has the id that it wants.
+  // What an application adopts may have an id of its choice, which the driver does not know.
   const bool has_own_id = info->device_type == whole.device_type && info->device_id >= 0 && !source_.is_adopted() &&
                           (info->flags & ARROWDEVICE_POINTER_HOST_READABLE) == 0;
   if (has_own_id && info->device_id != whole.device_id && !can_use(*info)) {

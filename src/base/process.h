@@ -13,7 +13,7 @@ void watch_exit() noexcept;
 // No driver may be called any more; releases free host memory only.
 bool exit_has_begun() noexcept;
 
-// A function to call when `exit` begins, before exit_has_begun() turns true for others to see. At most 8, for ever.
+// A function to call when `exit` begins, once exit_has_begun() is true for all to see. At most 8, for ever.
 void at_exit(void (*function)()) noexcept;
 
 // Notes that drivers have state in this process; from then on, forked children answer true to is_forked_child().

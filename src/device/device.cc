@@ -21,7 +21,7 @@ constexpr size_t kMostQueues = 8;
 }  // namespace
 
 Device::Device(const backend::Backend& backend, ArrowDeviceType type, int64_t id, void* handle, bool adopted)
-    : backend_(backend), handle_(handle) {
+    : backend_(backend), handle_(handle), adopted_(adopted) {
   info_.struct_size = sizeof info_;
   info_.total_memory = -1;
   info_.buffer_alignment = 1;
@@ -32,7 +32,6 @@ Device::Device(const backend::Backend& backend, ArrowDeviceType type, int64_t id
   const auto& name = backend_.name();
   std::memset(info_.backend, 0, sizeof info_.backend);
   std::memcpy(info_.backend, name.data(), std::min(name.size(), sizeof info_.backend - 1));
-  if (adopted) info_.flags |= ARROWDEVICE_DEVICE_ADOPTED;
   const auto* known_type = backend::find_device_type(type);
   const bool format_has_events = known_type == nullptr || known_type->has_events;
   const auto& table = backend_.table();

@@ -36,6 +36,7 @@ class Device {
   void* handle() const noexcept { return handle_; }
   ArrowDeviceType type() const noexcept { return info_.device_type; }
   int64_t id() const noexcept { return info_.device_id; }
+  // But for ARROWDEVICE_DEVICE_ADOPTED, which may change.
   const arrowdevice_device_info& info() const noexcept { return info_; }
   std::string text() const;  // "cuda:0", for messages
 
@@ -103,7 +104,9 @@ class Device {
   void set_borrowed(bool borrowed) noexcept { borrowed_.store(borrowed, std::memory_order_relaxed); }
   bool is_borrowed() const noexcept { return borrowed_.load(std::memory_order_relaxed); }
 
-  bool is_adopted() const noexcept { return (info_.flags & ARROWDEVICE_DEVICE_ADOPTED) != 0; }
+  // An application's context, and not one that an id finds.
+  void set_adopted(bool adopted) noexcept { adopted_.store(adopted, std::memory_order_relaxed); }
+  bool is_adopted() const noexcept { return adopted_.load(std::memory_order_relaxed); }
 
   // Lets go of queues that wait for their next use, and of memory that is kept.
   void drop_idle();
@@ -122,6 +125,7 @@ class Device {
   mutable std::atomic<int64_t> users_{0};
   std::atomic<bool> retired_{false};
   std::atomic<bool> borrowed_{false};
+  std::atomic<bool> adopted_;
 
   std::mutex pool_mutex_;
   std::shared_ptr<Pool> own_pool_;

@@ -92,9 +92,22 @@ Device& Devices::open(const backend::Backend& backend, ArrowDeviceType type, int
   void*& handle = handle_of({type, id});
   if (handle == nullptr) backend.call("device_open", backend.table().device_open, type, id, &handle);
   process::watch_exit();
+  if (auto* device = promote({type, id}, handle)) return *device;
   auto device = std::make_unique<Device>(backend, type, id, handle, false);
   const std::lock_guard lock(mutex_);
   return *(devices_[{type, id}] = std::move(device));
+}
+
+// What an application adopted before anybody asked for the id: the backend has one device for both.
+Device* Devices::promote(const Key& key, void* handle) {
+  const std::lock_guard lock(mutex_);
+  const auto found = contexts_.find(handle);
+  if (found == contexts_.end() || found->second.owned == nullptr || found->second.is_retiring) return nullptr;
+  found->second.device->set_adopted(false);
+  found->second.device->set_borrowed(false);
+  auto& place = devices_[key];
+  place = std::move(found->second.owned);
+  return place.get();
 }
 
 Device& Devices::find(std::string_view name) {
@@ -249,7 +262,13 @@ void Devices::retire(Device& device, const Deadline& deadline) {
   const auto& backend = device.backend();
   backend.require("device_retire", backend.table().device_retire);
   if (!begin_retiring(device)) {
-    backend.call("device_retire", backend.table().device_retire, device.handle());
+    try {
+      backend.call("device_retire", backend.table().device_retire, device.handle());
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      ++contexts_.find(device.handle())->second.adoptions;
+      throw;
+    }
     return;
   }
   try {

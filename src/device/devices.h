@@ -53,6 +53,7 @@ class Devices {
   void*& handle_of(const Key& key);
   std::mutex& opening_of(const backend::Backend& backend);
   Device& open(const backend::Backend& backend, ArrowDeviceType type, int64_t id);
+  Device* promote(const Key& key, void* handle);
   const backend::Backend& backend_of(ArrowDeviceType type);
   Device& context(const backend::Backend& backend, ArrowDeviceType type, int64_t id, void* handle, bool adopts);
   bool begin_retiring(const Device& device);

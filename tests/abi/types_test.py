@@ -59,11 +59,17 @@ class Types(unittest.TestCase):
         self.refused(self.description.replace(symbol, symbol + gone[0]).replace(function, function + gone[1]),
                      "1 Removed", "arrowdevice_vision")
 
-    def test_a_parameter_of_another_type_is_found(self):
+    def test_a_result_of_another_type_is_found(self):
         function = self.part(FUNCTION)
         other = self.part(r"<type-decl name='int' .* id='(\w+)'/>")
         changed = re.sub(r"<return type-id='\w+'/>", f"<return type-id='{other}'/>", function)
         self.refused(self.description.replace(function, changed), "arrowdevice_version", "return type changed")
+
+    def test_a_parameter_of_another_type_is_found(self):
+        function = self.part(FUNCTION.replace("arrowdevice_version", "arrowdevice_quiesce"))
+        other = self.part(r"<type-decl name='int' .* id='(\w+)'/>")
+        changed = re.sub(r"(<parameter type-id=)'\w+'", rf"\1'{other}'", function, count=1)
+        self.refused(self.description.replace(function, changed), "arrowdevice_quiesce", "parameter 1")
 
     def test_a_member_that_has_moved_is_found(self):
         struct = self.part(STRUCT)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arrowdevice.hpp where there is no memory: every allocation of the program's and of the library's own fails in turn.
+// arrowdevice.hpp where there is no memory: every plain `new` of the program's and of the library's fails in turn.
 #include <cstdlib>
 #include <new>
 
@@ -71,6 +71,8 @@ TEST_CASE("a batch that there is no memory for keeps its columns in the builder"
   batch.array.validate(batch.schema, ARROWDEVICE_VALIDATE_STRICT);
   const ad::View view = std::move(batch).view();
   CHECK(list(view.column("a").values<int64_t>()) == std::vector<int64_t>{1, 2, 3});
+  CHECK(view.column("text").text(0) == "x");
+  CHECK(view.column("text").text(2) == "a longer one, not in place");
 }
 
 TEST_CASE("a column that there is no memory for leaves the builder and the column as they were") {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `arrowdevice explain` says where a driver is missing, broken, old or without a device: explain_test.py TOOL CUDA OLDER_CUDA HIP OLDER_HIP
+"""What `arrowdevice explain` says where a driver is missing, broken, old or without a device: explain_test.py TOOL CUDA OLDER_CUDA HIP OLDER_HIP CLASS
 
-The folders hold stand-ins for the drivers' libraries. Where the real libamdhip64 is installed and there is no AMD GPU, it is asked too.
+The folders hold stand-ins for the drivers' libraries. CLASS is one of those below; it exits with 77 if the machine is not what it is about.
 """
 
 import os
@@ -9,7 +9,7 @@ import subprocess
 import sys
 import unittest
 
-TOOL, CUDA, OLDER_CUDA, HIP, OLDER_HIP = sys.argv[1:6]
+TOOL, CUDA, OLDER_CUDA, HIP, OLDER_HIP, CLASS = sys.argv[1:7]
 
 
 def explain(name, folder="", **machine):
@@ -27,17 +27,15 @@ def is_installed(library):
                           stdin=subprocess.DEVNULL, capture_output=True).returncode == 0
 
 
-class Explain(unittest.TestCase):
+class Explanation(unittest.TestCase):
     def assert_refused(self, said, *parts):
         code, text, errors = said
         self.assertEqual((code, errors), (1, ""), text)
         for part in parts:
             self.assertIn(part, text)
 
-    @unittest.skipIf(is_installed("libcuda.so.1"), "NVIDIA's library is installed here")
-    def test_no_cuda_library(self):
-        self.assert_refused(explain("cuda"), "cuda cannot be used: no driver library: libcuda.so.1: cannot open shared object file")
 
+class StandIns(Explanation):
     def test_cuda_library_without_a_driver_or_without_a_device(self):
         for machine in ({"STANDIN_DEVICES": "0"}, {"STANDIN_FAIL": "cuInit:1+=100"}):
             with self.subTest(machine=machine):
@@ -82,12 +80,33 @@ class Explain(unittest.TestCase):
         code, text, _ = explain("hip", HIP, STANDIN_DEVICES="0")
         self.assertIn("The backend hip is loaded. rocm cannot be used: hipGetDeviceCount: ", text)
 
-    @unittest.skipIf(os.path.exists("/dev/kfd"), "there may be an AMD GPU")
-    @unittest.skipUnless(is_installed("libamdhip64.so.5"), "AMD's library is not installed")
+
+class NoCudaLibrary(Explanation):
+    """Where NVIDIA's library is not installed."""
+
+    @staticmethod
+    def is_here():
+        return not is_installed("libcuda.so.1")
+
+    def test_no_cuda_library(self):
+        self.assert_refused(explain("cuda"), "cuda cannot be used: no driver library: libcuda.so.1: cannot open shared object file")
+
+
+class RealHipRuntime(Explanation):
+    """Where AMD's library is installed, and there is no GPU of AMD's."""
+
+    @staticmethod
+    def is_here():
+        return is_installed("libamdhip64.so.5") and not os.path.exists("/dev/kfd")
+
     def test_the_real_hip_runtime_without_a_device(self):
         self.assert_refused(explain("rocm"), "rocm cannot be used: hip", "libamdhip64.so.5 is there, but the kernel's driver (amdgpu) is not "
                             "loaded: there is no /dev/kfd")
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    chosen = {"StandIns": StandIns, "NoCudaLibrary": NoCudaLibrary, "RealHipRuntime": RealHipRuntime}[CLASS]
+    if chosen is not StandIns and not chosen.is_here():
+        print("This is another machine: it is for one", chosen.__doc__)
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1], defaultTest=CLASS)

@@ -101,19 +101,25 @@ TEST_CASE("mistake 13: memory is freed in the order of the work on it, and in th
         }) == "");
   ::setenv("STANDIN_MEMORY_POOLS", "0", 1);
   CHECK(in_child([] {
+          gpu(0);
+          drivers::hold();
           Pending work(gpu(0));
           std::thread([&] { work.free_behind(); }).join();
           expect(calls(vendor().allocate) == 1 && calls(vendor().allocate_on) == 0, "in the order of a stream");
           expect(calls(vendor().free) == 0, "it was freed while work on it was pending");
+          drivers::resume();
           work.finish();
           const Pending more(gpu(0));  // whoever asks for memory next gives back what is over
           expect(calls(vendor().free) == 1, "it was not freed when the work was over");
         }) == "");
   ::unsetenv("STANDIN_MEMORY_POOLS");
   CHECK(in_child([] {
+          pinned(0);
+          drivers::hold();
           Pending work(pinned(0));
           work.free_behind();
           expect(calls(vendor().free_pinned) == 0, "pinned memory was freed while work on it was pending");
+          drivers::resume();
           work.finish();
           const Pending more(pinned(0));
           expect(calls(vendor().free_pinned) == 1, "it was not freed when the work was over");

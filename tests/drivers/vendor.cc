@@ -87,6 +87,8 @@ void fail_nth(const std::string& name, int64_t n, int code) { call("standin_fail
 
 void fail_no_more() { call("standin_fail_no_more"); }
 
+void hold_call(const std::string& name) { call("standin_hold_call", name.c_str()); }
+
 int64_t calls(const std::string& name) {
   return reinterpret_cast<int64_t (*)(const char*)>(find("standin_calls"))(name.c_str());
 }

@@ -33,6 +33,7 @@ int call(const char* symbol, Arguments... arguments) {
 // The stand-in's own functions, see machine/control.h.
 void fail_nth(const std::string& call, int64_t n, int code);
 void fail_no_more();
+void hold_call(const std::string& call);
 int64_t calls(const std::string& call);
 void hold();
 void resume();

@@ -110,7 +110,9 @@ Producer::Producer(Input& input, const Field& type) : schema_(make_schema(type))
   for (int64_t left = input.below(6); left > 0; --left) {
     const int64_t way = input.below(24);
     const Act act = way < 16 ? Act::kSound : static_cast<Act>(way % 7);
-    Data data = generate(type, few_rows(input));
+    Knobs knobs = few_rows(input);
+    if (act == Act::kEmpty) knobs.rows = 0;
+    Data data = generate(type, knobs);
     Step step{act, act == Act::kError || act == Act::kErrorWithArray ? input.pick(kCodes) : 0, array_of(act, data)};
     twins_.push_back(make_array(std::move(data), twins));
     steps_.push_back(std::move(step));
@@ -181,10 +183,11 @@ int Producer::get_next(ArrowDeviceArrayStream* self, ArrowDeviceArray* out) {
     return 0;
   }
   Step& step = producer.steps_[producer.next_++];
-  if (step.act == Act::kErrorWithArray) step.array.reset();  // garbage that looks like nothing
   if (step.code != 0) {
     producer.has_ended_ = true;
-    std::memset(out, 0x5A, sizeof *out);
+    // Nobody is to look at it: garbage, or an array that stays the producer's.
+    if (step.act == Act::kError) std::memset(out, 0x5A, sizeof *out);
+    if (step.act == Act::kErrorWithArray) *out = *step.array;
     return step.code;
   }
   *out = *step.array;

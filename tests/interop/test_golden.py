@@ -25,9 +25,7 @@ PYARROW_CANNOT = {
     ("binary_view", "validate_no_rows"): "it takes the views of an array without rows for 0 bytes, whatever the offset",
 }
 
-FOLDER = os.environ.get("ARROWDEVICE_GOLDEN_DATA") or os.path.join(
-    os.path.dirname(__file__), "..", "..", "..", "shared", "data", "arrow-ipc-stream"
-)
+FOLDER = os.environ.get("ARROWDEVICE_GOLDEN_DATA", "")
 
 
 def path_of(name):

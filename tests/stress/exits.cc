@@ -124,11 +124,19 @@ void released_by_static_destructors() {
   of_thread.held = std::make_unique<Leftovers>(true);
 }
 
+bool exit_has_begun() {
+  arrowdevice_queue* queue = nullptr;
+  const int code = arrowdevice_queue_create(sim(0), &queue, nullptr);
+  arrowdevice_queue_destroy(queue);
+  return code == ENODEV;
+}
+
 // A foreign array of device memory whose second owner goes late. Its release would call the driver, and is not called.
 struct Foreign {
   void* device_memory;
   const void* buffers[2];
   static void release(ArrowArray* array) {
+    check(!exit_has_begun(), "a producer on a device is called after exit has begun");
     auto* const self = static_cast<Foreign*>(array->private_data);
     arrowdevice_buffer_free(sim(0), nullptr, self->device_memory);
     delete self;
@@ -172,13 +180,6 @@ void foreign_arrays_are_let_go() {
 
 // -- the thread that ends deferred work is at it when exit begins
 
-bool exit_has_begun() {
-  arrowdevice_queue* queue = nullptr;
-  const int code = arrowdevice_queue_create(sim(0), &queue, nullptr);
-  arrowdevice_queue_destroy(queue);
-  return code == ENODEV;
-}
-
 // Holds up the library's thread where it asks whether the work before a release has ended, until exit has begun.
 template <int kAnswer>
 void hold_up_query() {
@@ -193,18 +194,20 @@ void hold_up_query() {
   while (!is_asking) std::this_thread::yield();
 }
 
-void defer_behind_device_1(Array array) {
+arrowdevice_queue* defer_behind_device_1(Array array) {
   auto* const queue = make_queue(sim(1));
   must(arrowdevice_array_release_after, array.get(), queue);
-  arrowdevice_queue_destroy(queue);
+  return queue;
 }
 
 // Then its producer is not called, and what it holds stays in sight of leak checkers.
 void exit_between_an_event_and_its_release() {
   start_spied();
-  defer_behind_device_1(foreign_array());
+  auto* const queue = defer_behind_device_1(foreign_array());
   hold_up_query<0>();
   control::resume(1);
+  must(arrowdevice_queue_finish, queue, int64_t{-1});  // so that the answer is that it has fired
+  arrowdevice_queue_destroy(queue);
 }
 
 // Nothing is known of the work, which may still read the memory.
@@ -212,7 +215,7 @@ void exit_while_an_event_cannot_be_asked() {
   at_exit([] { check_equal(many->ledger.live(), 1, "host arrays that are alive while a device reads them"); });
   start_spied();
   many = new Sample(field("l"));
-  defer_behind_device_1(many->host());
+  arrowdevice_queue_destroy(defer_behind_device_1(many->host()));
   hold_up_query<EIO>();
 }
 

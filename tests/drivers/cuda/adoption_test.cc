@@ -3,10 +3,13 @@
 // the stand-in refuses to destroy a context while anything is left in it.
 #include <arrowdevice/arrowdevice.h>
 
+#include <atomic>
 #include <cerrno>
-#include <cstdlib>
+#include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "drivers/table.h"
@@ -123,9 +126,34 @@ uint32_t reach(void* from, void* to) {
   return found;
 }
 
+// Memory that is given back while a copy to it is pending, behind a queue that is gone: whoever retires waits for it.
+void retire_while_work_is_pending(void* device) {
+  static const char bytes[kSize] = "";
+  void *memory = nullptr, *queue = nullptr;
+  must(table().buffer_allocate, device, static_cast<void*>(nullptr), kSize, int64_t{64}, &memory);
+  must(table().queue_create, device, &queue);
+  drivers::hold();
+  const arrowdevice_backend_region region{device, memory, 0, nullptr, bytes, 0, kSize, 0};
+  must(table().copy, queue, &region, int64_t{1});
+  table().buffer_deallocate(device, queue, memory);
+  table().queue_destroy(queue);
+  expect(drivers::live_allocations() == 1, "memory was freed while work on it was pending");
+
+  const int64_t waits = calls("cuEventSynchronize");
+  std::atomic<bool> is_retired{false};
+  std::thread retiring([&] {
+    must(table().device_retire, device);
+    is_retired = true;
+  });
+  while (calls("cuEventSynchronize") == waits && !is_retired) std::this_thread::yield();
+  expect(!is_retired, "a device was retired while work on its memory was pending");
+  drivers::resume();
+  retiring.join();
+  expect(drivers::live_allocations() == 0, "memory was left in the context");
+}
+
 TEST_CASE(
     "an application's context is one device of each type, counted, and nothing is left in it when it is retired") {
-  ::setenv("STANDIN_LATENCY_US", "20000", 1);
   CHECK(in_child([] {
           const Context mine(1);
           for (const ArrowDeviceType type : kTypes) {
@@ -136,20 +164,41 @@ TEST_CASE(
               arrowdevice_native_device shown{};
               must(table().device_native, adopted, &shown);
               expect(shown.context == mine.get(), "another context came back");
-              {
-                Pending work(adopted, kSize);
-                expect(locate(type, 1, work.memory()) == adopted, "its memory was found elsewhere");
-                work.free_behind();
-                expect(drivers::live_allocations() == 1, "it was freed while work on it was pending");
-              }
-              must(table().device_retire, adopted);
-              must(table().device_retire, adopted);
-              refusal(EINVAL, table().device_retire, adopted);
+              const auto work = std::make_unique<Pending>(adopted, kSize);
+              expect(locate(type, 1, work->memory()) == adopted, "its memory was found elsewhere");
             }
+            void* const adopted = adopt(type, 1, mine.get());
+            for (int left = 4; left > 0; --left) must(table().device_retire, adopted);
+            retire_while_work_is_pending(adopted);
+            refusal(EINVAL, table().device_retire, adopted);
           }
           expect(calls("cuDevicePrimaryCtxRetain") == 0, "a context was made that nobody had asked for");
         }) == "");
-  ::unsetenv("STANDIN_LATENCY_US");
+}
+
+TEST_CASE("a context is not retired while somebody asks in it whose memory it is") {
+  constexpr auto kLongEnough = std::chrono::milliseconds(50);  // for one that does not wait
+  CHECK(in_child([&] {
+          const Pending work(gpu(0));
+          const Context mine(0);
+          void* const device = adopt(ARROW_DEVICE_CUDA, 0, mine.get());
+          const int64_t before = calls("cuPointerGetAttributes");
+          drivers::hold_call("cuPointerGetAttributes");
+          std::thread asking([&] { expect(locate(ARROW_DEVICE_CUDA, 0, work.memory()) == gpu(0), "found elsewhere"); });
+          while (calls("cuPointerGetAttributes") == before) std::this_thread::yield();
+          std::atomic<bool> is_retired{false};
+          std::thread retiring([&] {
+            must(table().device_retire, device);
+            is_retired = true;
+          });
+          const auto end = std::chrono::steady_clock::now() + kLongEnough;
+          while (!is_retired && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+          const bool was_early = is_retired;
+          drivers::hold_call("");
+          asking.join();
+          retiring.join();
+          expect(!was_early, "it was retired while it was current on another thread");
+        }) == "");
 }
 
 TEST_CASE("the primary context is the device that has it already") {
@@ -161,6 +210,16 @@ TEST_CASE("the primary context is the device that has it already") {
           must(table().device_retire, gpu(1));
           refusal(EINVAL, table().device_retire, gpu(1));
           const Pending more(gpu(1));  // as usable as before
+          // Whoever asked which context is the primary one has let go of it.
+          const Context mine(0);
+          void* primary = nullptr;
+          must_cuda(call("cuDevicePrimaryCtxRetain", &primary, 0), "cuDevicePrimaryCtxRetain");
+          must(table().device_retire, adopt(ARROW_DEVICE_CUDA, 0, mine.get()));
+          must_cuda(call("cuDevicePrimaryCtxRelease", 0), "cuDevicePrimaryCtxRelease");
+          unsigned flags = 0;
+          int is_active = 1;
+          must_cuda(call("cuDevicePrimaryCtxGetState", 0, &flags, &is_active), "cuDevicePrimaryCtxGetState");
+          expect(is_active == 0, "the primary context was kept");
         }) == "");
 }
 
@@ -276,12 +335,14 @@ TEST_CASE("contexts copy to one another, wait for one another's events, and use 
         }) == "");
 }
 
-TEST_CASE("a context that failed for good takes no other with it, and its handle may come again") {
+TEST_CASE("after a context that failed for good the library uses others on, and its handle may come again") {
   constexpr int kContextIsDestroyed = 709;
   CHECK(in_child([] {
           const Context mine(0), other(0);
           void* const device = adopt(ARROW_DEVICE_CUDA, 0, mine.get());
           void* const sound = adopt(ARROW_DEVICE_CUDA, 0, other.get());
+          void* theirs = nullptr;
+          mine.run("cuMemAlloc_v2", &theirs, size_t{kSize});
           void* memory = nullptr;
           const auto allocate = [&](void* on) {
             arrowdevice_error error{};
@@ -296,11 +357,34 @@ TEST_CASE("a context that failed for good takes no other with it, and its handle
           expect(then.starts_with(std::to_string(EIO)) && contains(then, "of GPU 0 failed for good: cuMemAlloc_v2"),
                  then);
           expect(allocate(sound) == "0 ", "another context is lost with it");
+          expect(locate(ARROW_DEVICE_CUDA, 0, theirs) == device, "its memory is found elsewhere");
+          must(table().device_retire, sound);
+          expect(locate(ARROW_DEVICE_CUDA, 0, theirs) == device,
+                 "its memory is found elsewhere where nobody can be asked");
+          expect(calls("cuDevicePrimaryCtxRetain") == 0, "the primary context was made");
           must(table().device_retire, device);
           expect(adopt(ARROW_DEVICE_CUDA, 0, mine.get()) == device, "another device");
           expect(allocate(device) == "0 ", "a new context is lost with a former one");
           must(table().device_retire, device);
-          must(table().device_retire, sound);
+          mine.run("cuMemFree_v2", theirs);
+        }) == "");
+}
+
+TEST_CASE("a context that cannot be asked keeps nobody from finding memory of others") {
+  CHECK(in_child([] {
+          const Context mine(0), other(0);
+          const Pending work(gpu(0));
+          void* const device = adopt(ARROW_DEVICE_CUDA, 0, mine.get());
+          void* const second = adopt(ARROW_DEVICE_CUDA, 0, other.get());
+          for (const char* const failing : {"cuPointerGetAttributes", "cuCtxPushCurrent_v2"}) {
+            for (int64_t failures = 1; failures <= 2; ++failures) {
+              for (int64_t n = 1; n <= failures; ++n) drivers::fail_nth(failing, n, 0);
+              expect(locate(ARROW_DEVICE_CUDA, 0, work.memory()) == gpu(0), "it is found elsewhere");
+              drivers::fail_no_more();
+            }
+          }
+          must(table().device_retire, device);
+          must(table().device_retire, second);
         }) == "");
 }
 
@@ -317,6 +401,33 @@ void with_adopted(const Context& context, const drivers::Attempt& attempt,
 }
 
 void must_succeed(const std::function<int(arrowdevice_error*)>& call) { drivers::attempt({}, call); }
+
+TEST_CASE("the primary context is one device to the library, whoever comes first") {
+  for (const bool is_adopted_first : {true, false}) {
+    CHECK(in_child([&] {
+            void* context = nullptr;
+            must_cuda(call("cuInit", 0u), "cuInit");
+            must_cuda(call("cuDevicePrimaryCtxRetain", &context, 0), "cuDevicePrimaryCtxRetain");
+            const arrowdevice_native_device native = handles_of(context);
+            arrowdevice_device *adopted = nullptr, *got = nullptr;
+            const auto adopt_it = [&](auto* error) {
+              return arrowdevice_device_adopt(ARROW_DEVICE_CUDA, 0, &native, &adopted, error);
+            };
+            if (is_adopted_first) must_succeed(adopt_it);
+            got = drivers::get_device(must_succeed, ARROW_DEVICE_CUDA, 0);
+            if (!is_adopted_first) must_succeed(adopt_it);
+            expect(adopted == got, "there are two");
+            arrowdevice_device_info info{};
+            info.struct_size = sizeof info;
+            must_succeed([&](auto* error) { return arrowdevice_device_describe(got, &info, error); });
+            expect((info.flags & ARROWDEVICE_DEVICE_ADOPTED) == 0, "the device with the id says that it was adopted");
+            must_succeed([&](auto* error) { return arrowdevice_device_retire(adopted, -1, error); });
+            expect(arrowdevice_device_retire(adopted, -1, nullptr) == EINVAL, "it was retired twice");
+            drivers::move_bytes(must_succeed, got);
+            drivers::trim_all();
+          }) == "");
+  }
+}
 
 TEST_CASE("arrays of every type go to a context of the application's and back") {
   CHECK(in_child([] {

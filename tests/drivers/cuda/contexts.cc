@@ -25,9 +25,14 @@ Stack& stack() {
   return contexts;
 }
 
+struct Primary {
+  void* context = nullptr;
+  int64_t count = 0;
+};
+
 struct Contexts {
   std::mutex mutex;
-  std::map<int, void*> primary;
+  std::map<int, Primary> primary;
   std::map<void*, int> devices;
   std::map<uintptr_t, void*> owners;
 };
@@ -37,23 +42,41 @@ Contexts& contexts() {
   return *made;
 }
 
+// Needs the mutex.
+void destroy(Contexts& all, void* context, const char* call) {
+  const auto left = std::ranges::count(all.owners, context, [](const auto& entry) { return entry.second; });
+  if (left > 0) {
+    violation("%s: %lld streams, events and pieces of memory are left in %p", call, static_cast<long long>(left),
+              context);
+  }
+  all.devices.erase(context);
+}
+
 }  // namespace
 
-void* primary_context(int device) {
+void* retain_primary_context(int device) {
   auto& all = contexts();
   const std::lock_guard lock(all.mutex);
-  void*& context = all.primary[device];
-  if (context == nullptr) {
+  auto& [context, count] = all.primary[device];
+  if (count++ == 0) {
     context = arrowdevice::sim::new_handle();
     all.devices.emplace(context, device);
   }
   return context;
 }
 
+void release_primary_context(int device, const char* call) {
+  auto& all = contexts();
+  const std::lock_guard lock(all.mutex);
+  auto& [context, count] = all.primary[device];
+  if (count == 0) violation("%s: the primary context of GPU %d is not retained", call, device);
+  if (--count == 0) destroy(all, context, call);
+}
+
 bool has_primary_context(int device) {
   auto& all = contexts();
   const std::lock_guard lock(all.mutex);
-  return all.primary.contains(device);
+  return all.primary[device].count > 0;
 }
 
 void* create_context(int device) {
@@ -67,12 +90,7 @@ void* create_context(int device) {
 void destroy_context(void* context, const char* call) {
   auto& all = contexts();
   const std::lock_guard lock(all.mutex);
-  const auto left = std::ranges::count(all.owners, context, [](const auto& entry) { return entry.second; });
-  if (left > 0) {
-    violation("%s: %lld streams, events and pieces of memory are left in %p", call, static_cast<long long>(left),
-              context);
-  }
-  all.devices.erase(context);
+  destroy(all, context, call);
 }
 
 bool is_context(void* handle) {

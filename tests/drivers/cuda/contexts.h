@@ -6,7 +6,9 @@
 
 namespace standin::cuda {
 
-void* primary_context(int device);
+// Counted: the last release destroys it.
+void* retain_primary_context(int device);
+void release_primary_context(int device, const char* call);
 bool has_primary_context(int device);
 // An application's own. Nothing may be left in it when it is destroyed.
 void* create_context(int device);

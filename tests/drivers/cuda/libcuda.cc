@@ -197,14 +197,14 @@ EXPORT CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) 
 EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   BEGIN("cuDevicePrimaryCtxRetain");
   check_device(gpus, device, kCall);
-  *context = static_cast<CUcontext>(standin::cuda::primary_context(device));
+  *context = static_cast<CUcontext>(standin::cuda::retain_primary_context(device));
   return CUDA_SUCCESS;
 }
 
 EXPORT CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
   BEGIN("cuDevicePrimaryCtxRelease");
   check_device(gpus, device, kCall);
-  if (!standin::cuda::has_primary_context(device)) violation("%s: it was not retained", kCall);
+  standin::cuda::release_primary_context(device, kCall);
   return CUDA_SUCCESS;
 }
 

@@ -43,8 +43,9 @@ Calls::Calls() {
 }
 
 int Calls::enter(const char* name) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   const int64_t call = ++counts_[name];
+  changed_.wait(lock, [&] { return held_ != name; });
   for (const Planned& planned : planned_) {
     if (planned.name != name) continue;
     if (planned.call != call && !(planned.onwards && planned.call < call)) continue;
@@ -62,6 +63,12 @@ void Calls::fail_nth(const std::string& name, int64_t n, int code) {
 void Calls::fail_no_more() {
   const std::lock_guard lock(mutex_);
   planned_.clear();
+}
+
+void Calls::hold_call(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  held_ = name;
+  changed_.notify_all();
 }
 
 int64_t Calls::count(const std::string& name) const {

@@ -6,6 +6,7 @@
 //                  with their usual code
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -25,6 +26,9 @@ class Calls {
   void fail_nth(const std::string& name, int64_t n, int code);
   void fail_no_more();
 
+  // Whoever makes that call stays in it until another one is named, or "".
+  void hold_call(const std::string& name);
+
   int64_t count(const std::string& name) const;
   int64_t failed() const;
 
@@ -37,6 +41,8 @@ class Calls {
   };
 
   mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string held_;
   std::map<std::string, int64_t> counts_;
   std::vector<Planned> planned_;
   int64_t failed_ = 0;

@@ -13,6 +13,8 @@ EXPORT void standin_fail_nth(const char* call, int64_t n, int code) {
 
 EXPORT void standin_fail_no_more() { standin::machine().calls().fail_no_more(); }
 
+EXPORT void standin_hold_call(const char* call) { standin::machine().calls().hold_call(call); }
+
 EXPORT int64_t standin_calls(const char* call) { return standin::machine().calls().count(call); }
 
 EXPORT int64_t standin_failed() { return standin::machine().calls().failed(); }

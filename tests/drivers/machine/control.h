@@ -9,6 +9,8 @@ extern "C" {
 // The nth call from now on fails, with its usual code if `code` is 0.
 void standin_fail_nth(const char* call, int64_t n, int code);
 void standin_fail_no_more();
+// Whoever makes that call stays in it until another one is named, or "".
+void standin_hold_call(const char* call);
 int64_t standin_calls(const char* call);
 int64_t standin_failed();
 // Between them no GPU does anything: what is pending stays so.
