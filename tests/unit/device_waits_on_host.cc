@@ -21,9 +21,8 @@ struct Imported {
 } imported;
 std::atomic<bool> knows_events = false;  // whether what comes back is known, as a VkEvent of the backend is
 std::atomic<int> waits_in_queue{0};      // under way, in queue_wait_event
-std::atomic<int> waits{0};               // begun by a consumer, in event_wait
-thread_local bool is_consumer = false;
-thread_local int waits_here = 0;  // of this thread
+std::atomic<int> waits{0};               // begun, in event_wait, for another producer's event
+thread_local int waits_here = 0;         // of this thread
 
 int describe(void* device, arrowdevice_device_info* out, arrowdevice_error* error) {
   const int code = simulated->device_describe(device, out, error);
@@ -63,7 +62,7 @@ int wait_in_queue(void* queue, void* event, arrowdevice_error* error) {
 }
 
 int wait_for_event(void* event, int64_t timeout_ns, arrowdevice_error* error) {
-  if (is_consumer) ++waits;
+  if (is_foreign(event)) ++waits;
   ++waits_here;
   return simulated->event_wait(event, timeout_ns, error);
 }
@@ -118,7 +117,6 @@ TEST_CASE("a wrapped queue is taken back while its stream waits for another prod
   int code = -1;
   std::atomic<bool> is_done{false};
   std::thread consumer([&] {
-    is_consumer = true;
     code = stream->get_next(stream.get(), host.out());
     is_done = true;
   });
