@@ -41,7 +41,7 @@ if [ "$mode" = carry ]; then
   cp "$header" "$carried/include/catch2/catch.hpp"
   "$root/bindings/python/wheel.sh" "$build/package"
   rm -rf "$carried/python"
-  python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$carried/python" meson "$build"/package/wheel/*.whl
+  "$build/package/build-env/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --target "$carried/python" meson "$build"/package/wheel/*.whl
   echo "In $carried: Catch2's header, Meson and the Python package."
   exit 0
 fi

@@ -122,6 +122,7 @@ def run_limited(command, env=None):
             for line in process.stdout:
                 print(line, end="", flush=True)
                 lines.append(line)
+            process.wait()
         finally:
             try:
                 os.killpg(process.pid, signal.SIGKILL)
