@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The test runner must not lose a failure: run_tests_test.py SCRIPTS_DIR"""
 
+import contextlib
+import io
 import os
 import sys
 import tempfile
@@ -8,6 +10,27 @@ import unittest
 
 sys.path.insert(0, sys.argv[1])
 import run_tests  # noqa: E402
+
+
+class Running(unittest.TestCase):
+    def limited(self, script):
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            code, lines = run_tests.run_limited(["sh", "-c", script])
+        self.assertEqual(printed.getvalue(), "".join(lines))
+        return code, lines
+
+    def test_the_exit_code_is_the_program_s_own(self):
+        for _ in range(20):  # it may outlive its output a little
+            self.assertEqual(self.limited("echo said; echo more >&2; exit 3"), (3, ["said\n", "more\n"]))
+        self.assertEqual(self.limited("true"), (0, []))
+
+    def test_what_takes_too_long_ends_with_all_that_it_started(self):
+        self.addCleanup(setattr, run_tests, "TIME_LIMIT", run_tests.TIME_LIMIT)
+        run_tests.TIME_LIMIT = "1"
+        code, lines = self.limited("sleep 600 & echo $!; wait")
+        self.assertEqual(code, 124)
+        with self.assertRaises(ProcessLookupError):
+            os.kill(int(lines[0]), 0)
 
 
 class Counting(unittest.TestCase):
