@@ -10,6 +10,7 @@
 #include <optional>
 #include <shared_mutex>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -55,7 +56,9 @@ class Gpus {
     int ordinal;
     Context adopted;  // NULL: the primary one
 
-    auto operator<=>(const Place&) const = default;
+    friend bool operator<(const Place& a, const Place& b) noexcept {
+      return std::tie(a.ordinal, a.adopted) < std::tie(b.ordinal, b.adopted);
+    }
   };
 
   Driver& driver();  // these need mutex_
