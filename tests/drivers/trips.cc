@@ -132,6 +132,7 @@ void check_valid(const HostCase& one, arrowdevice_device* on, const std::vector<
 
 // Twice, since a type that cannot be counted is left out.
 void trim_all() {
+  expect(arrowdevice_quiesce(-1, nullptr) == 0, "deferred work is not done");
   arrowdevice_device* devices[16];
   int64_t count = 0;
   arrowdevice_device_list(devices, 16, &count, nullptr);

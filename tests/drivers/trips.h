@@ -41,7 +41,7 @@ void copy_thousand_columns(arrowdevice_device* to, const std::vector<std::string
 // not.
 void check_valid(const arrowdevice::testing::HostCase& one, arrowdevice_device* on, const std::vector<int64_t>& ids);
 
-// Everything that was opened, memory for staging too.
+// Everything that was opened, memory for staging too, once nothing is deferred any more.
 void trim_all();
 
 }  // namespace drivers
