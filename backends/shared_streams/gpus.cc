@@ -152,17 +152,20 @@ Device& Gpus::locate_adopted(Device& plain, std::span<Device* const> adopted, co
         std::ranges::find_if(adopted, [&](Device* one) { return facts && one->gpu.context() == facts->context; });
     return owner != adopted.end() ? **owner : plain;
   };
+  std::optional<Error> failure;
   for (Device* const one : adopted) {
     if (one->gpu.is_lost()) continue;
     try {
       return owner_by(*one);
     } catch (const Error& e) {
       if (e.native_code() == 0) throw;  // the answer, and not a call that failed
+      failure = Error(EIO, e.message(), {}, e.native_code());
     }
   }
   // The primary context is not made for the question: if it is not there, the memory is not of it.
-  if (!plain.gpu.driver().has_primary_context(plain.gpu.ordinal())) return *adopted.front();
-  return owner_by(plain);
+  if (plain.gpu.driver().has_primary_context(plain.gpu.ordinal())) return owner_by(plain);
+  if (failure) throw Error(*failure);
+  return *adopted.front();  // all have failed, and say so
 }
 
 }  // namespace arrowdevice::streams

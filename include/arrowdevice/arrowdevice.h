@@ -328,7 +328,8 @@ struct arrowdevice_native_device {
  * @param out        the device. The same handles give the same device, counted: each success is to be undone by one
  *                   arrowdevice_device_retire().
  *
- * Errors: ENOTSUP the backend adopts nothing; EINVAL handles that it refuses; ENODEV no such driver.
+ * Errors: ENOTSUP the backend adopts nothing; EINVAL handles that it refuses; ENODEV no such driver; EBUSY another
+ * thread is retiring the device.
  * Thread-safety: free. May block while a driver starts.
  */
 ARROWDEVICE_API int arrowdevice_device_adopt(ArrowDeviceType device_type, int64_t device_id,

@@ -193,6 +193,9 @@ Device& Devices::context(const backend::Backend& backend, ArrowDeviceType type, 
       found = contexts_.try_emplace(handle).first;
       found->second.device = with_id->second.get();
     }
+    if (adopts && found->second.is_retiring) {
+      throw Error(EBUSY, found->second.device->text() + " is being retired by another thread");
+    }
     found->second.adoptions += adopts;
     if (adopts) found->second.device->set_borrowed(false);
     return found->second.device;
@@ -266,7 +269,7 @@ void Devices::retire(Device& device, const Deadline& deadline) {
       backend.call("device_retire", backend.table().device_retire, device.handle());
     } catch (...) {
       const std::lock_guard lock(mutex_);
-      ++contexts_.find(device.handle())->second.adoptions;
+      if (const auto found = contexts_.find(device.handle()); found != contexts_.end()) ++found->second.adoptions;
       throw;
     }
     return;

@@ -305,6 +305,30 @@ TEST_CASE("an adopted device with work that is not done is not retired in time")
   must(arrowdevice_device_retire, adopted, -1);
 }
 
+TEST_CASE("a device that another thread is retiring is not adopted once more") {
+  begin();
+  int mine = 0;
+  const auto native = context_of(mine);
+  arrowdevice_device* adopted = nullptr;
+  must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &native, &adopted);
+  Sample sample(field("l"));
+  const Queue queue = make_queue(sim(0));
+  Held engine(0);
+  must(arrowdevice_array_release_after, sample.host.get(), queue.get());
+  int code = EBUSY;
+  std::thread retiring([&] {
+    while (code == EBUSY) code = arrowdevice_device_retire(adopted, -1, nullptr);
+  });
+  while (arrowdevice_device_retire(adopted, 0, nullptr) != EBUSY) std::this_thread::yield();
+  arrowdevice_device* again = nullptr;
+  CHECK(contains(refused(EBUSY, arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &native, &again), "another thread"));
+  engine.resume();
+  retiring.join();
+  CHECK(code == 0);
+  must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &native, &again);
+  must(arrowdevice_device_retire, again, -1);
+}
+
 TEST_CASE("what was not adopted is not retired, and handles that make no sense are not adopted") {
   begin();
   refused(EINVAL, arrowdevice_device_retire, nullptr, 0);
@@ -330,7 +354,12 @@ TEST_CASE("a device's handles are those of its driver, and adopting them gives t
   arrowdevice_device* adopted = nullptr;
   must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &native, &adopted);
   CHECK(adopted == sim(1));
-  must(arrowdevice_device_retire, adopted, -1);  // undoes the adoption, and no more
+  must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &native, &adopted);
+  for (const int64_t n : {1, 2}) control::fail_nth("device_retire", n);  // refused() calls twice
+  refused(EIO, arrowdevice_device_retire, adopted, -1);
+  must(arrowdevice_device_retire, adopted, -1);
+  must(arrowdevice_device_retire, adopted, -1);  // undoes the adoptions, and no more
+  refused(EINVAL, arrowdevice_device_retire, adopted, -1);
   CHECK(describe(sim(1)).device_id == 1);
   refused(EINVAL, arrowdevice_device_native, nullptr, &native);
   refused(EINVAL, arrowdevice_device_native, sim(1), nullptr);

@@ -386,6 +386,16 @@ TEST_CASE("a context that cannot be asked keeps nobody from finding memory of ot
           must(table().device_retire, device);
           must(table().device_retire, second);
         }) == "");
+  CHECK(in_child([] {
+          const Context mine(0);
+          void* const device = adopt(ARROW_DEVICE_CUDA, 0, mine.get());
+          drivers::fail_nth("cuPointerGetAttributes", 1, 0);
+          void* found = nullptr;
+          const std::string message = refusal(EIO, table().locate, ArrowDeviceType{ARROW_DEVICE_CUDA}, int64_t{0},
+                                              static_cast<const void*>(&mine), static_cast<void*>(nullptr), &found);
+          expect(contains(message, "cuPointerGetAttributes"), message);  // and not anybody's guess
+          must(table().device_retire, device);
+        }) == "");
 }
 
 // -- through the library

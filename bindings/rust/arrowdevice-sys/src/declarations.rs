@@ -1128,7 +1128,7 @@ unsafe extern "C" {
         out: *mut arrowdevice_device_counters,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Take an application's own context as a device.\n\n- `device_id`: the id that its arrays carry (the vendor's ordinal where there is one); several devices may share\n  it.\n- `native`: the handles. They are borrowed until the device is retired.\n- `out`: the device. The same handles give the same device, counted: each success is to be undone by one\n  arrowdevice\\_device\\_retire().\n\nErrors: ENOTSUP the backend adopts nothing; EINVAL handles that it refuses; ENODEV no such driver.\n\nThread-safety: free. May block while a driver starts."]
+    #[doc = "Take an application's own context as a device.\n\n- `device_id`: the id that its arrays carry (the vendor's ordinal where there is one); several devices may share\n  it.\n- `native`: the handles. They are borrowed until the device is retired.\n- `out`: the device. The same handles give the same device, counted: each success is to be undone by one\n  arrowdevice\\_device\\_retire().\n\nErrors: ENOTSUP the backend adopts nothing; EINVAL handles that it refuses; ENODEV no such driver; EBUSY another\nthread is retiring the device.\n\nThread-safety: free. May block while a driver starts."]
     pub fn arrowdevice_device_adopt(
         device_type: ArrowDeviceType,
         device_id: i64,
