@@ -183,12 +183,15 @@ void Lane::wait_for(const std::shared_ptr<Lane>& other, uint64_t number) {
   waits_.push_back(std::move(wait));
 }
 
-uint64_t Lane::reached() {
+uint64_t Lane::reached(uint64_t waited_for) {
   if (timeline_ != nullptr) {
     uint64_t value = 0;
     device_.check("vkGetSemaphoreCounterValue",
                   device_->vkGetSemaphoreCounterValue(device_.handle(), timeline_->get(), &value));
-    return value;
+    // A number that was read is in no order with what the device wrote before: Mesa reads it after it has let go of its
+    // lock. A wait is, one of no time too.
+    const bool is_ordered = value <= std::max(finished_, waited_for) || wait_for_timeline(value, 0);
+    return is_ordered ? value : finished_;
   }
   uint64_t value = finished_;
   for (const auto& submission : in_flight_) {
@@ -207,12 +210,12 @@ void Lane::finish(const Submission& submission) {
   }
 }
 
-void Lane::collect() {
+void Lane::collect(uint64_t waited_for) {
   std::vector<Submission> done;  // let go after the lock
   {
     const std::lock_guard lock(mutex_);
     if (in_flight_.empty()) return;
-    const uint64_t value = reached();
+    const uint64_t value = reached(waited_for);
     while (!in_flight_.empty() && in_flight_.front().number <= value) {
       Submission& submission = in_flight_.front();
       done.reserve(done.size() + 1);
@@ -241,19 +244,20 @@ bool Lane::is_done(uint64_t number) {
   return finished_ >= number;
 }
 
+bool Lane::wait_for_timeline(uint64_t number, uint64_t timeout_ns) {
+  VkSemaphoreWaitInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;
+  info.semaphoreCount = 1;
+  info.pSemaphores = timeline_->address();
+  info.pValues = &number;
+  const VkResult result = device_->vkWaitSemaphores(device_.handle(), &info, timeout_ns);
+  device_.check("vkWaitSemaphores", result);
+  return result == VK_SUCCESS;
+}
+
 bool Lane::wait_natively(uint64_t number, int64_t timeout_ns) {
   const uint64_t timeout = timeout_ns < 0 ? UINT64_MAX : static_cast<uint64_t>(timeout_ns);
-  VkResult result = VK_SUCCESS;
-  if (timeline_ != nullptr) {
-    VkSemaphoreWaitInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;
-    info.semaphoreCount = 1;
-    info.pSemaphores = timeline_->address();
-    info.pValues = &number;
-    result = device_->vkWaitSemaphores(device_.handle(), &info, timeout);
-    device_.check("vkWaitSemaphores", result);
-    return result == VK_SUCCESS;
-  }
+  if (timeline_ != nullptr) return wait_for_timeline(number, timeout);
   std::shared_ptr<UniqueFence> fence;
   {
     const std::lock_guard lock(mutex_);
@@ -261,7 +265,7 @@ bool Lane::wait_natively(uint64_t number, int64_t timeout_ns) {
     if (found == in_flight_.end()) return true;
     fence = found->fence;
   }
-  result = device_->vkWaitForFences(device_.handle(), 1, fence->address(), VK_TRUE, timeout);
+  const VkResult result = device_->vkWaitForFences(device_.handle(), 1, fence->address(), VK_TRUE, timeout);
   device_.check("vkWaitForFences", result);
   return result == VK_SUCCESS;
 }
@@ -269,6 +273,7 @@ bool Lane::wait_natively(uint64_t number, int64_t timeout_ns) {
 bool Lane::wait(uint64_t number, const Deadline& deadline) {
   if (is_done(number)) return true;
   if (!wait_natively(number, deadline.left())) return false;
+  collect(number);
   return is_done(number);
 }
 

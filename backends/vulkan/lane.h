@@ -106,9 +106,12 @@ class Lane : public std::enable_shared_from_this<Lane> {
 
   VkCommandBuffer take_commands();
   std::optional<uint64_t> try_submit(Batch& batch);
+  bool wait_for_timeline(uint64_t number, uint64_t timeout_ns);
   bool wait_natively(uint64_t number, int64_t timeout_ns);
-  uint64_t reached();
-  void collect();
+  // How far the device is. `waited_for`: a number that a wait of this thread has said is reached, or 0.
+  uint64_t reached(uint64_t waited_for);
+  // Ends the submissions that are over.
+  void collect(uint64_t waited_for = 0);
   void finish(const Submission& submission);
 
   const LogicalDevice& device_;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "drivers/vulkan/discrete.h"
+#include "drivers/vulkan/unordered.h"
 #include "vulkan/functions.h"
 
 namespace {
@@ -110,6 +111,10 @@ struct Wrapper<index, Result (*)(Arguments...)> {
   }
 };
 
+PFN_vkVoidFunction disguise(const char* name, PFN_vkVoidFunction real) {
+  return unordered::disguise(name, discrete::disguise(name, real));
+}
+
 PFN_vkGetInstanceProcAddr real_get() {
   static const auto get = [] {
     // The loader lets lavapipe go with the last instance. Kept, so that a leak checker can tell by its name what it
@@ -174,7 +179,7 @@ VkResult create_instance(const VkInstanceCreateInfo* asked, const VkAllocationCa
   for (Function& function : functions) {
     PFN_vkVoidFunction real = real_get()(*out, function.name);
     if (real == nullptr) real = real_get()(*out, (std::string(function.name) + "KHR").c_str());
-    if (real != nullptr) function.real = discrete::disguise(function.name, real);
+    if (real != nullptr) function.real = disguise(function.name, real);
   }
   if (validates()) {
     const auto make =
@@ -295,6 +300,6 @@ vkGetInstanceProcAddr(VkInstance instance, const char* name) {
   const PFN_vkVoidFunction real = real_get()(instance, name);
   Function* const function = find(name);
   if (real == nullptr || function == nullptr) return real;
-  if (function->real.load() == nullptr) function->real = discrete::disguise(function->name, real);
+  if (function->real.load() == nullptr) function->real = disguise(function->name, real);
   return function->wrapper;
 }
