@@ -4,25 +4,32 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <thread>
 #include <vector>
 
 #include "drivers/table.h"
 #include "support/catch.h"
+#include "support/variable.h"
 
 namespace {
 
+using arrowdevice::testing::Variable;
+using drivers::allocate;
 using drivers::calls;
+using drivers::contains;
+using drivers::create_queue;
 using drivers::expect;
+using drivers::finish;
+using drivers::free_memory;
 using drivers::in_child;
+using drivers::locate;
 using drivers::must;
 using drivers::Pending;
+using drivers::record;
 using drivers::refusal;
 using drivers::table;
 using drivers::vendor;
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+using drivers::wrap;
 
 void* gpu(int64_t id) { return drivers::open(vendor().device, id); }
 void* pinned(int64_t id) { return drivers::open(vendor().pinned, id); }
@@ -91,7 +98,7 @@ TEST_CASE("a thread without a context can give everything back, and has none aft
 
 // The mistake: the call that waits, for memory that belongs to the order of a stream, on a thread without a context.
 TEST_CASE("mistake 13: memory is freed in the order of the work on it, and in the way in which it was allocated") {
-  ::setenv("STANDIN_LATENCY_US", "20000", 1);
+  const Variable slow("STANDIN_LATENCY_US", "20000");
   CHECK(in_child([] {
           Pending work(gpu(0));
           std::thread([&] { work.free_behind(); }).join();
@@ -99,20 +106,21 @@ TEST_CASE("mistake 13: memory is freed in the order of the work on it, and in th
           expect(calls(vendor().allocate) == 0 && calls(vendor().free) == 0, "by calls that wait");
           expect(drivers::live_allocations() == 0, "the memory was not given back");
         }) == "");
-  ::setenv("STANDIN_MEMORY_POOLS", "0", 1);
-  CHECK(in_child([] {
-          gpu(0);
-          drivers::hold();
-          Pending work(gpu(0));
-          std::thread([&] { work.free_behind(); }).join();
-          expect(calls(vendor().allocate) == 1 && calls(vendor().allocate_on) == 0, "in the order of a stream");
-          expect(calls(vendor().free) == 0, "it was freed while work on it was pending");
-          drivers::resume();
-          work.finish();
-          const Pending more(gpu(0));  // whoever asks for memory next gives back what is over
-          expect(calls(vendor().free) == 1, "it was not freed when the work was over");
-        }) == "");
-  ::unsetenv("STANDIN_MEMORY_POOLS");
+  {
+    const Variable without_pools("STANDIN_MEMORY_POOLS", "0");
+    CHECK(in_child([] {
+            gpu(0);
+            drivers::hold();
+            Pending work(gpu(0));
+            std::thread([&] { work.free_behind(); }).join();
+            expect(calls(vendor().allocate) == 1 && calls(vendor().allocate_on) == 0, "in the order of a stream");
+            expect(calls(vendor().free) == 0, "it was freed while work on it was pending");
+            drivers::resume();
+            work.finish();
+            const Pending more(gpu(0));  // whoever asks for memory next gives back what is over
+            expect(calls(vendor().free) == 1, "it was not freed when the work was over");
+          }) == "");
+  }
   CHECK(in_child([] {
           pinned(0);
           drivers::hold();
@@ -124,16 +132,13 @@ TEST_CASE("mistake 13: memory is freed in the order of the work on it, and in th
           const Pending more(pinned(0));
           expect(calls(vendor().free_pinned) == 1, "it was not freed when the work was over");
         }) == "");
-  ::unsetenv("STANDIN_LATENCY_US");
 }
 
 TEST_CASE("after an error that a GPU does not recover from, everything is EIO and tells of it") {
   constexpr int kIllegalAddress = 700;
   CHECK(in_child([] {
-          void* queue = nullptr;
-          void* event = nullptr;
-          must(table().queue_create, gpu(0), &queue);
-          must(table().event_record, queue, &event);
+          void* const queue = create_queue(gpu(0));
+          void* event = record(queue);
           drivers::fail_nth(vendor().query, 1, kIllegalAddress);
           int ready = 0;
           const std::string first = refusal(EIO, table().event_query, event, &ready);
@@ -150,7 +155,7 @@ TEST_CASE("after an error that a GPU does not recover from, everything is EIO an
 
 TEST_CASE("a driver that has shut down is no error to what is given back, another failure is logged") {
   constexpr int kDeinitialized = 4;
-  ::setenv("ARROWDEVICE_LOG", "1", 1);
+  const Variable log("ARROWDEVICE_LOG", "1");
   for (const int code : {kDeinitialized, 999}) {
     std::string output;
     CHECK(in_child(
@@ -164,7 +169,6 @@ TEST_CASE("a driver that has shut down is no error to what is given back, anothe
     INFO(output);
     CHECK(contains(output, std::string(vendor().free_on) + ": ") == (code != kDeinitialized));
   }
-  ::unsetenv("ARROWDEVICE_LOG");
 }
 
 TEST_CASE("an application's streams are wrapped, the default ones too, and those of another GPU are refused") {
@@ -173,18 +177,11 @@ TEST_CASE("an application's streams are wrapped, the default ones too, and those
           void* const theirs = drivers::create_stream(0);
           for (void* const stream :
                {static_cast<void*>(nullptr), reinterpret_cast<void*>(1), reinterpret_cast<void*>(2), theirs}) {
-            arrowdevice_native_queue native{};
-            native.struct_size = sizeof native;
-            native.queue = stream;
-            void* queue = nullptr;
-            must(table().queue_wrap, device, &native, &queue);
+            void* const queue = wrap(device, stream);
             arrowdevice_native_queue again{};
             must(table().queue_native, queue, &again);
             expect(again.queue == stream, "another stream came back");
-            void* event = nullptr;
-            must(table().event_record, queue, &event);
-            must(table().event_wait, event, int64_t{-1});
-            table().event_destroy(event);
+            finish(queue);
             table().queue_destroy(queue);
           }
           void* const other = drivers::create_stream(1);
@@ -212,8 +209,7 @@ TEST_CASE("a foreign event is the address of its handle, is waited for by a queu
           drivers::record(1, theirs, stream);
           void* event = nullptr;
           must(table().event_import, device, static_cast<void*>(&theirs), &event);
-          void* queue = nullptr;
-          must(table().queue_create, device, &queue);
+          void* const queue = create_queue(device);
           must(table().queue_wait_event, queue, event);
           expect(calls(vendor().wait_on) == 1, "the queue does not wait for it");
           must(table().event_wait, event, int64_t{-1});
@@ -228,17 +224,15 @@ TEST_CASE("a foreign event is the address of its handle, is waited for by a queu
 }
 
 TEST_CASE("a time-out is kept, and what was waited for is still waited for afterwards") {
-  ::setenv("STANDIN_LATENCY_US", "200000", 1);
+  const Variable slow("STANDIN_LATENCY_US", "200000");
   CHECK(in_child([] {
           Pending work(gpu(0));
-          void* event = nullptr;
-          must(table().event_record, work.queue(), &event);
+          void* const event = record(work.queue());
           refusal(ETIMEDOUT, table().event_wait, event, int64_t{0});
           refusal(ETIMEDOUT, table().event_wait, event, int64_t{1'000'000});
           must(table().event_wait, event, int64_t{60'000'000'000});
           table().event_destroy(event);
         }) == "");
-  ::unsetenv("STANDIN_LATENCY_US");
 }
 
 TEST_CASE("the driver's word on memory is passed on, and a wrong device id is refused with both ids") {
@@ -267,11 +261,10 @@ TEST_CASE("the driver's word on memory is passed on, and a wrong device id is re
           refusal(EEXIST, table().host_register, gpu(0), static_cast<void*>(ordinary.data()), int64_t{4096});
           table().host_unregister(gpu(0), ordinary.data());
 
-          void* located = nullptr;
           const ArrowDeviceType type = vendor().device;
           const void* const buffer = device_memory.memory();
-          must(table().locate, type, int64_t{1}, buffer, static_cast<void*>(nullptr), &located);
-          expect(located == gpu(1), "another device was found");
+          expect(locate(type, 1, buffer) == gpu(1), "another device was found");
+          void* located = nullptr;
           const std::string message =
               refusal(EINVAL, table().locate, type, int64_t{0}, buffer, static_cast<void*>(nullptr), &located);
           expect(contains(message, "GPU 1") && contains(message, "GPU 0"), message);
@@ -284,11 +277,8 @@ TEST_CASE(
           constexpr int64_t kPiece = 1000;
           constexpr int kPieces = 3;
           void* const device = gpu(0);
-          void* host = nullptr;
-          void* there = nullptr;
-          must(table().buffer_allocate, pinned(0), static_cast<void*>(nullptr), 2 * kPieces * kPiece, int64_t{64},
-               &host);
-          must(table().buffer_allocate, device, static_cast<void*>(nullptr), kPieces * kPiece, int64_t{64}, &there);
+          void* const host = allocate(pinned(0), 2 * kPieces * kPiece);
+          void* const there = allocate(device, kPieces * kPiece);
           auto* const sent = static_cast<char*>(host);
           auto* const received = sent + kPieces * kPiece;
           for (int64_t i = 0; i < kPieces * kPiece; ++i) sent[i] = static_cast<char>(i % 101);
@@ -298,11 +288,8 @@ TEST_CASE(
             out.push_back({nullptr, received, i * kPiece, device, there, i * kPiece, kPiece, 0});
           }
           const bool takes_batches = vendor().device == ARROW_DEVICE_CUDA;
-          arrowdevice_native_queue native{};
-          void* own = nullptr;
-          void* legacy = nullptr;
-          must(table().queue_create, device, &own);
-          must(table().queue_wrap, device, &native, &legacy);
+          void* const own = create_queue(device);
+          void* const legacy = wrap(device, nullptr);
           for (void* const queue : {own, legacy}) {
             const int64_t batches = calls("cuMemcpyBatchAsync");
             const int64_t copies = calls(vendor().copy);
@@ -312,16 +299,13 @@ TEST_CASE(
             const bool in_batches = takes_batches && queue == own;
             expect(calls("cuMemcpyBatchAsync") - batches == (in_batches ? 2 : 0), "another number of batches");
             expect(calls(vendor().copy) - copies == (in_batches ? 0 : 2 * kPieces), "another number of copies");
-            void* event = nullptr;
-            must(table().event_record, queue, &event);
-            must(table().event_wait, event, int64_t{-1});
-            table().event_destroy(event);
+            finish(queue);
             expect(std::equal(sent, received, received), "the bytes changed");
             std::fill(received, received + kPieces * kPiece, '\0');
             table().queue_destroy(queue);
           }
-          table().buffer_deallocate(device, nullptr, there);
-          table().buffer_deallocate(pinned(0), nullptr, host);
+          free_memory(device, there);
+          free_memory(pinned(0), host);
         }) == "");
 }
 
@@ -333,13 +317,12 @@ TEST_CASE("managed memory that a queue fills is prefetched to the queue's GPU, w
     return;
   }
   for (const int shared : {2, 1}) {
-    ::setenv("STANDIN_MANAGED", std::to_string(shared).c_str(), 1);
+    const Variable managed("STANDIN_MANAGED", std::to_string(shared).c_str());
     CHECK(in_child([&] {
             const Pending work(drivers::open(ARROW_DEVICE_CUDA_MANAGED, 0));
             expect(calls("cuMemPrefetchAsync") == (shared == 2 ? 1 : 0), "another number of prefetches");
           }) == "");
   }
-  ::unsetenv("STANDIN_MANAGED");
 }
 
 }  // namespace

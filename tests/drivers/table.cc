@@ -6,6 +6,11 @@
 #include <cstdlib>
 
 namespace drivers {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+
+}  // namespace
 
 const arrowdevice_backend& table() {
   static const arrowdevice_backend* const found = [] {
@@ -28,26 +33,63 @@ void* open(ArrowDeviceType type, int64_t id) {
   return device;
 }
 
-Pending::Pending(void* device, int64_t size) : device_(device), source_(static_cast<size_t>(size), 'x') {
-  constexpr int64_t kAlignment = 64;
-  must(table().queue_create, device, &queue_);
-  must(table().buffer_allocate, device, queue_, size, kAlignment, &memory_);
-  const arrowdevice_backend_region region{.to_device = device,
-                                          .dst = memory_,
-                                          .dst_offset = 0,
-                                          .from_device = nullptr,
-                                          .src = source_.data(),
-                                          .src_offset = 0,
-                                          .size = size,
-                                          .reserved = 0};
-  must(table().copy, queue_, &region, int64_t{1});
+void* adopt(ArrowDeviceType type, int64_t id, const arrowdevice_native_device& native) {
+  void* device = nullptr;
+  must(table().device_adopt, type, id, &native, &device);
+  return device;
 }
 
-void Pending::finish() {
+void* locate(ArrowDeviceType type, int64_t id, const void* buffer) {
+  void* device = nullptr;
+  must(table().locate, type, id, buffer, static_cast<void*>(nullptr), &device);
+  return device;
+}
+
+void* create_queue(void* device) {
+  void* queue = nullptr;
+  must(table().queue_create, device, &queue);
+  return queue;
+}
+
+void* wrap(void* device, void* native_queue) {
+  arrowdevice_native_queue native{};
+  native.struct_size = sizeof native;
+  native.queue = native_queue;
+  void* queue = nullptr;
+  must(table().queue_wrap, device, &native, &queue);
+  return queue;
+}
+
+void* record(void* queue) {
   void* event = nullptr;
-  must(table().event_record, queue_, &event);
+  must(table().event_record, queue, &event);
+  return event;
+}
+
+void finish(void* queue) {
+  void* const event = record(queue);
   must(table().event_wait, event, int64_t{-1});
   table().event_destroy(event);
+}
+
+void* allocate(void* device, int64_t size) {
+  void* memory = nullptr;
+  must(table().buffer_allocate, device, static_cast<void*>(nullptr), size, kAlignment, &memory);
+  return memory;
+}
+
+void free_memory(void* device, void* memory) { table().buffer_deallocate(device, nullptr, memory); }
+
+arrowdevice_backend_region region(void* to_device, void* to, void* from_device, const void* from, int64_t size) {
+  return {to_device, to, 0, from_device, from, 0, size, 0};
+}
+
+void copy(void* queue, const arrowdevice_backend_region& one) { must(table().copy, queue, &one, int64_t{1}); }
+
+Pending::Pending(void* device, int64_t size)
+    : device_(device), queue_(create_queue(device)), source_(static_cast<size_t>(size), 'x') {
+  must(table().buffer_allocate, device, queue_, size, kAlignment, &memory_);
+  copy(queue_, region(device, memory_, nullptr, source_.data(), size));
 }
 
 void Pending::free_behind() {

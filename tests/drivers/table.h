@@ -29,7 +29,22 @@ std::string refusal(int code, int (*function)(Parameters...), Arguments... argum
   return error.message;
 }
 
+// Its calls, each of which must succeed.
 void* open(ArrowDeviceType type, int64_t id);
+void* adopt(ArrowDeviceType type, int64_t id, const arrowdevice_native_device& native);
+void* locate(ArrowDeviceType type, int64_t id, const void* buffer);
+
+void* create_queue(void* device);
+void* wrap(void* device, void* native_queue);
+// An event behind what the queue was given, and a wait for that.
+void* record(void* queue);
+void finish(void* queue);
+
+void* allocate(void* device, int64_t size);
+void free_memory(void* device, void* memory);
+
+arrowdevice_backend_region region(void* to_device, void* to, void* from_device, const void* from, int64_t size);
+void copy(void* queue, const arrowdevice_backend_region& one);
 
 // A queue and some memory with a copy to it that is pending for a while.
 class Pending {
@@ -41,13 +56,13 @@ class Pending {
 
   void* queue() const { return queue_; }
   void* memory() const { return memory_; }
-  void finish();
+  void finish() { drivers::finish(queue_); }
   // Gives the memory back behind the copy.
   void free_behind();
 
  private:
-  void* device_;
-  void* queue_ = nullptr;
+  void* const device_;
+  void* const queue_;
   void* memory_ = nullptr;
   std::string source_;
 };

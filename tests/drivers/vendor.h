@@ -53,6 +53,7 @@ void destroy_event(int ordinal, void* event);
 void record(int ordinal, void* event, void* stream);
 
 // In a child process no driver is open yet.
+using arrowdevice::testing::contains;
 using arrowdevice::testing::expect;
 using arrowdevice::testing::in_child;
 

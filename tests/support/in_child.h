@@ -19,6 +19,8 @@ inline void expect(bool holds, const std::string& what) {
   if (!holds) throw std::runtime_error(what);
 }
 
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
 // Runs the body in a child process. What it throws, and a signal that ends it, is the text that is returned; "" if it
 // returns, and its process then exits as well. `output`: what it wrote to its standard error.
 template <typename Body>

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "library.h"
+#include "support/variable.h"
 
 namespace {
 
@@ -424,7 +425,8 @@ TEST_CASE("large copies on the CPU, by several threads, copy every byte") {
   std::vector<unsigned char> from(kBytes);
   for (size_t i = 0; i < kBytes; ++i) from[i] = static_cast<unsigned char>(i * 2'654'435'761u >> 24);
   const Queue queue = make_queue(cpu());
-  ::setenv("ARROWDEVICE_COPY_THREADS", "5", 1);  // no other case copies as much, so it is not read before
+  const arrowdevice::testing::Variable threads("ARROWDEVICE_COPY_THREADS",
+                                               "5");  // no other case copies as much, so it is not read before
   std::vector<unsigned char> to(kBytes);
   std::vector<arrowdevice_copy_region> regions;
   for (size_t i = 0; i + 1 < std::size(kBegins); ++i) {
@@ -434,7 +436,6 @@ TEST_CASE("large copies on the CPU, by several threads, copy every byte") {
   must(arrowdevice_buffer_copy, queue.get(), regions.data(), static_cast<int64_t>(regions.size()));
   must(arrowdevice_queue_finish, queue.get(), -1);
   CHECK((to == from));
-  ::unsetenv("ARROWDEVICE_COPY_THREADS");
 }
 
 TEST_CASE("host memory may be named as the CPU") {

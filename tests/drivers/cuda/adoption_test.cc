@@ -19,19 +19,27 @@
 
 namespace {
 
+using drivers::allocate;
 using drivers::call;
 using drivers::calls;
+using drivers::contains;
+using drivers::copy;
+using drivers::create_queue;
 using drivers::expect;
+using drivers::finish;
+using drivers::free_memory;
 using drivers::in_child;
+using drivers::locate;
 using drivers::must;
 using drivers::Pending;
+using drivers::record;
 using drivers::refusal;
+using drivers::region;
 using drivers::table;
+using drivers::wrap;
 
 constexpr ArrowDeviceType kTypes[] = {ARROW_DEVICE_CUDA, ARROW_DEVICE_CUDA_HOST, ARROW_DEVICE_CUDA_MANAGED};
 constexpr int64_t kSize = 4096;
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 void* gpu(int64_t id) { return drivers::open(ARROW_DEVICE_CUDA, id); }
 
@@ -77,32 +85,12 @@ arrowdevice_native_device handles_of(void* context) {
   return native;
 }
 
-void* adopt(ArrowDeviceType type, int64_t id, void* context) {
-  const arrowdevice_native_device native = handles_of(context);
-  void* device = nullptr;
-  must(table().device_adopt, type, id, &native, &device);
-  return device;
-}
+void* adopt(ArrowDeviceType type, int64_t id, void* context) { return drivers::adopt(type, id, handles_of(context)); }
 
 std::string adoption_refused(int code, int64_t id, void* context) {
   const arrowdevice_native_device native = handles_of(context);
   void* device = nullptr;
   return refusal(code, table().device_adopt, ArrowDeviceType{ARROW_DEVICE_CUDA}, id, &native, &device);
-}
-
-void* locate(ArrowDeviceType type, int64_t id, const void* buffer) {
-  void* found = nullptr;
-  must(table().locate, type, id, buffer, static_cast<void*>(nullptr), &found);
-  return found;
-}
-
-void* wrap(void* device, void* stream) {
-  arrowdevice_native_queue native{};
-  native.struct_size = sizeof native;
-  native.queue = stream;
-  void* queue = nullptr;
-  must(table().queue_wrap, device, &native, &queue);
-  return queue;
 }
 
 std::string wrapping_refused(void* device, void* stream) {
@@ -111,13 +99,6 @@ std::string wrapping_refused(void* device, void* stream) {
   native.queue = stream;
   void* queue = nullptr;
   return refusal(EINVAL, table().queue_wrap, device, &native, &queue);
-}
-
-void finish(void* queue) {
-  void* event = nullptr;
-  must(table().event_record, queue, &event);
-  must(table().event_wait, event, int64_t{-1});
-  table().event_destroy(event);
 }
 
 uint32_t reach(void* from, void* to) {
@@ -129,12 +110,10 @@ uint32_t reach(void* from, void* to) {
 // Memory that is given back while a copy to it is pending, behind a queue that is gone: whoever retires waits for it.
 void retire_while_work_is_pending(void* device) {
   static const char bytes[kSize] = "";
-  void *memory = nullptr, *queue = nullptr;
-  must(table().buffer_allocate, device, static_cast<void*>(nullptr), kSize, int64_t{64}, &memory);
-  must(table().queue_create, device, &queue);
+  void* const memory = allocate(device, kSize);
+  void* const queue = create_queue(device);
   drivers::hold();
-  const arrowdevice_backend_region region{device, memory, 0, nullptr, bytes, 0, kSize, 0};
-  must(table().copy, queue, &region, int64_t{1});
+  copy(queue, region(device, memory, nullptr, bytes, kSize));
   table().buffer_deallocate(device, queue, memory);
   table().queue_destroy(queue);
   expect(drivers::live_allocations() == 1, "memory was freed while work on it was pending");
@@ -305,29 +284,22 @@ TEST_CASE("contexts copy to one another, wait for one another's events, and use 
           void* const path[] = {a, b, gpu(0), a, gpu(1), a};
           std::vector<void*> memory, queues;
           for (void* const device : path) {
-            void *buffer = nullptr, *queue = nullptr;
-            must(table().buffer_allocate, device, static_cast<void*>(nullptr), kSize, int64_t{64}, &buffer);
-            must(table().queue_create, device, &queue);
-            memory.push_back(buffer);
-            queues.push_back(queue);
+            memory.push_back(allocate(device, kSize));
+            queues.push_back(create_queue(device));
           }
-          const auto copy = [](void* queue, const arrowdevice_backend_region& region) {
-            must(table().copy, queue, &region, int64_t{1});
-          };
-          copy(queues[0], {a, memory[0], 0, nullptr, sent.data(), 0, kSize, 0});
+          copy(queues[0], region(a, memory[0], nullptr, sent.data(), kSize));
           for (size_t i = 1; i < std::size(path); ++i) {
-            void* event = nullptr;
-            must(table().event_record, queues[i - 1], &event);
+            void* const event = record(queues[i - 1]);
             must(table().queue_wait_event, queues[i], event);
-            copy(queues[i], {path[i], memory[i], 0, path[i - 1], memory[i - 1], 0, kSize, 0});
+            copy(queues[i], region(path[i], memory[i], path[i - 1], memory[i - 1], kSize));
             table().event_destroy(event);
           }
-          copy(queues.back(), {nullptr, received.data(), 0, a, memory.back(), 0, kSize, 0});
+          copy(queues.back(), region(nullptr, received.data(), a, memory.back(), kSize));
           finish(queues.back());
           expect(received == sent, "the bytes changed");
           for (size_t i = 0; i < std::size(path); ++i) {
             finish(queues[i]);
-            table().buffer_deallocate(path[i], nullptr, memory[i]);
+            free_memory(path[i], memory[i]);
             table().queue_destroy(queues[i]);
           }
           must(table().device_retire, a);
@@ -344,19 +316,19 @@ TEST_CASE("after a context that failed for good the library uses others on, and 
           void* theirs = nullptr;
           mine.run("cuMemAlloc_v2", &theirs, size_t{kSize});
           void* memory = nullptr;
-          const auto allocate = [&](void* on) {
+          const auto try_to_allocate = [&](void* on) {
             arrowdevice_error error{};
             const int code = table().buffer_allocate(on, nullptr, kSize, 64, &memory, &error);
             if (code == 0) table().buffer_deallocate(on, nullptr, memory);
             return std::to_string(code) + " " + error.message;
           };
           drivers::fail_nth("cuMemAlloc_v2", 1, kContextIsDestroyed);
-          allocate(device);
+          try_to_allocate(device);
           drivers::fail_no_more();
-          const std::string then = allocate(device);
+          const std::string then = try_to_allocate(device);
           expect(then.starts_with(std::to_string(EIO)) && contains(then, "of GPU 0 failed for good: cuMemAlloc_v2"),
                  then);
-          expect(allocate(sound) == "0 ", "another context is lost with it");
+          expect(try_to_allocate(sound) == "0 ", "another context is lost with it");
           expect(locate(ARROW_DEVICE_CUDA, 0, theirs) == device, "its memory is found elsewhere");
           must(table().device_retire, sound);
           expect(locate(ARROW_DEVICE_CUDA, 0, theirs) == device,
@@ -364,7 +336,7 @@ TEST_CASE("after a context that failed for good the library uses others on, and 
           expect(calls("cuDevicePrimaryCtxRetain") == 0, "the primary context was made");
           must(table().device_retire, device);
           expect(adopt(ARROW_DEVICE_CUDA, 0, mine.get()) == device, "another device");
-          expect(allocate(device) == "0 ", "a new context is lost with a former one");
+          expect(try_to_allocate(device) == "0 ", "a new context is lost with a former one");
           must(table().device_retire, device);
           mine.run("cuMemFree_v2", theirs);
         }) == "");

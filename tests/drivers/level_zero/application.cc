@@ -163,6 +163,4 @@ std::vector<std::string> entry_points() {
   return names;
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 }  // namespace level_zero

@@ -48,6 +48,4 @@ int64_t calls(const std::string& call);
 int64_t live_allocations();
 std::vector<std::string> entry_points();
 
-bool contains(const std::string& text, const std::string& part);
-
 }  // namespace level_zero

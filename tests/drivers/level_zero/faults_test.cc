@@ -3,16 +3,17 @@
 #include <arrowdevice/arrowdevice.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <functional>
 
 #include "drivers/level_zero/application.h"
 #include "drivers/trips.h"
 #include "support/cases.h"
 #include "support/catch.h"
+#include "support/variable.h"
 
 namespace {
 
+using arrowdevice::testing::Variable;
 using drivers::Attempt;
 using drivers::expect;
 using drivers::in_child;
@@ -107,7 +108,7 @@ TEST_CASE("nothing is lost when any call of the driver fails, and the message be
 
 TEST_CASE("nothing is lost of host and shared memory when its allocation fails") {
   for (const char* const kind : {"host", "shared"}) {
-    ::setenv("ARROWDEVICE_LEVEL_ZERO_MEMORY", kind, 1);
+    const Variable memory("ARROWDEVICE_LEVEL_ZERO_MEMORY", kind);
     const std::string entry_point = std::string(kind) == "host" ? "zeMemAllocHost" : "zeMemAllocShared";
     const int64_t failures = fail_each(entry_point, [&](int64_t n) {
       level_zero::fail_nth(entry_point, n);
@@ -115,7 +116,6 @@ TEST_CASE("nothing is lost of host and shared memory when its allocation fails")
     });
     CHECK(failures > 0);
   }
-  ::unsetenv("ARROWDEVICE_LEVEL_ZERO_MEMORY");
 }
 
 TEST_CASE("an application's context is given back whole when any call of the driver fails meanwhile") {

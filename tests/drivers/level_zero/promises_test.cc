@@ -13,30 +13,31 @@
 #include "drivers/level_zero/table_calls.h"
 #include "drivers/table.h"
 #include "support/catch.h"
+#include "support/variable.h"
 
 namespace {
 
+using arrowdevice::testing::Variable;
+using drivers::allocate;
+using drivers::contains;
+using drivers::copy;
+using drivers::create_queue;
 using drivers::expect;
+using drivers::finish;
+using drivers::free_memory;
 using drivers::in_child;
 using drivers::must;
 using drivers::Pending;
+using drivers::record;
 using drivers::refusal;
+using drivers::region;
 using drivers::table;
+using drivers::wrap;
 using level_zero::adopt;
-using level_zero::allocate;
 using level_zero::calls;
-using level_zero::contains;
-using level_zero::copy;
-using level_zero::create_queue;
-using level_zero::finish;
-using level_zero::free_memory;
 using level_zero::gpu;
 using level_zero::kSlow;
 using level_zero::locate;
-using level_zero::record;
-using level_zero::region;
-using level_zero::Variable;
-using level_zero::wrap;
 using level_zero::ze;
 
 TEST_CASE("a device says what it is") {

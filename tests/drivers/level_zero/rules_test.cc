@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stand-in is no use unless it ends the process on each mistake: here they are, one in a process of its own each.
-#include <cstdlib>
 #include <functional>
 
 #include "drivers/level_zero/application.h"
 #include "support/catch.h"
+#include "support/variable.h"
 
 namespace {
 
+using arrowdevice::testing::Variable;
 using drivers::in_child;
 using level_zero::allocate;
 using level_zero::append_barrier;
@@ -91,12 +92,11 @@ TEST_CASE("the stand-in ends the process on ranges outside of allocations, freed
     void* const memory = allocate(create_context(), 0, 64);
     ze().zeMemFree(create_context(), memory);
   });
-  ::setenv("STANDIN_PEERS", "0", 1);
+  const Variable apart("STANDIN_PEERS", "0");
   check_violation("is memory of GPU 1", [&] {
     auto* const context = create_context();
     copy(allocate(context, 0, 64), allocate(context, 1, 64), context);
   });
-  ::unsetenv("STANDIN_PEERS");
 }
 
 TEST_CASE("the stand-in ends the process when the CPU reads device memory") {

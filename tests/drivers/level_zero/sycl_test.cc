@@ -16,12 +16,12 @@
 
 namespace {
 
+using drivers::contains;
 using drivers::expect;
 using drivers::in_child;
 using drivers::must;
 using drivers::refusal;
 using drivers::table;
-using level_zero::contains;
 
 // Loaded for itself, as a producer's own extension module is.
 class Runtime {
@@ -143,8 +143,7 @@ TEST_CASE("what a SYCL runtime throws does not leave the backend, and is EIO eac
             runtime.complete(theirs);  // over, and failed: asking says so as well
             int ready = 0;
             refusal(EIO, table().event_query, event, &ready);
-            void* queue = nullptr;
-            must(table().queue_create, gpu(), &queue);
+            void* const queue = drivers::create_queue(gpu());
             refusal(EIO, table().queue_wait_event, queue, event);
             table().queue_destroy(queue);
             table().event_destroy(event);
