@@ -3,8 +3,8 @@
 
 Counts each case of a Catch2 program, of pytest, of cargo and of go, and every other Meson test as one. A program that fails
 without a failed case, since it crashed or timed out, counts as one failure. A skip is allowed only if it is on the list
-tests/allowed-skips.txt; any other counts as a failure. The last line is `N passed, N failed`, with `, N skipped` if any,
-and the exit code 0 only if nothing failed.
+tests/allowed-skips.txt; any other counts as a failure. What failed is told at the end once more, with where its output says so.
+The last line is `N passed, N failed`, with `, N skipped` if any, and the exit code 0 only if nothing failed.
 """
 
 import argparse
@@ -22,13 +22,16 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TIME_LIMIT = "1800"  # seconds; Meson has limits of its own
 ALLOWED_SKIPS = os.path.join(ROOT, "tests", "allowed-skips.txt")
 REPORT = "ARROWDEVICE_TEST_REPORT"  # where tests/unit/main.cc writes its cases
+# Where the output of a test begins to say why it failed; the end of it does where nothing looks like that.
+SAYS_WHY = re.compile(r"WARNING: ThreadSanitizer|ERROR: \w+Sanitizer|: runtime error: |: FAILED:|^FAIL: |^FAILED|^Traceback|Assertion .* failed")
+TOLD_LINES = 30  # of one test
 
 
 class Counts:
-    """Outcomes by name. Names of skips are what the list of allowed ones has."""
+    """Outcomes by name, and why some of them failed. Names of skips are what the list of allowed ones has."""
 
     def __init__(self):
-        self.passed, self.failed, self.skipped = [], [], []
+        self.passed, self.failed, self.skipped, self.why = [], [], [], {}
 
     def add(self, outcome, name):
         {"passed": self.passed, "failed": self.failed, "skipped": self.skipped}[outcome].append(name)
@@ -36,10 +39,17 @@ class Counts:
     def merge(self, other):
         for outcome in ("passed", "failed", "skipped"):
             getattr(self, outcome).extend(getattr(other, outcome))
+        self.why.update(other.why)
 
     def line(self):
         text = f"{len(self.passed)} passed, {len(self.failed)} failed"
         return text + (f", {len(self.skipped)} skipped" if self.skipped else "")
+
+
+def tell_why(output):
+    lines = output.splitlines()
+    begin = next((i for i, line in enumerate(lines) if SAYS_WHY.search(line)), max(0, len(lines) - TOLD_LINES))
+    return lines[begin:begin + TOLD_LINES]
 
 
 def count_cases(report, name):
@@ -69,6 +79,8 @@ def count_meson_test(entry):
         counts.add("failed", f"{name} (ran no test case)")
     elif not report:
         counts.add("passed", name)
+    if counts.failed:
+        counts.why[counts.failed[0]] = tell_why(entry.get("stdout", "") + entry.get("stderr", ""))
     return counts
 
 
@@ -103,8 +115,10 @@ def count_junit(path):
     counts = Counts()
     for case in ElementTree.parse(path).getroot().iter("testcase"):
         name = f"{case.get('classname')}.{case.get('name')}"
-        if case.find("failure") is not None or case.find("error") is not None:
+        failures = case.findall("failure") + case.findall("error")
+        if failures:
             counts.add("failed", name)
+            counts.why[name] = (failures[0].text or failures[0].get("message", "")).splitlines()[-TOLD_LINES:]
         elif case.find("skipped") is not None:
             counts.add("skipped", name)
         else:
@@ -227,6 +241,8 @@ def report(counts):
         print(f"skipped: {name}")
     for name in counts.failed:
         print(f"FAILED: {name}")
+        for why in counts.why.get(name, []):
+            print(f"    {why}")
     print(counts.line(), flush=True)
     return 1 if counts.failed or not counts.passed else 0
 

@@ -3,6 +3,7 @@
 
 import contextlib
 import io
+import json
 import os
 import sys
 import tempfile
@@ -57,8 +58,8 @@ class Counting(unittest.TestCase):
             file.write(text)
         return path
 
-    def meson(self, result, report=None):
-        entry = {"name": "suite / some test", "result": result, "env": {}}
+    def meson(self, result, report=None, **more):
+        entry = {"name": "suite / some test", "result": result, "env": {}} | more
         if report is not None:
             entry["env"] = {run_tests.REPORT: self.file(report)}
         return run_tests.count_meson_test(entry)
@@ -81,6 +82,37 @@ class Counting(unittest.TestCase):
 
     def test_a_program_that_ran_no_case_failed(self):
         self.assertEqual(self.meson("OK", "").line(), "0 passed, 1 failed")
+
+    def told(self, counts):
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            run_tests.report(counts)
+        return printed.getvalue().splitlines()
+
+    def test_what_failed_is_told_with_where_the_output_says_so(self):
+        before, after = ["fine"] * 100, ["and so on"] * 100
+        report = ["WARNING: ThreadSanitizer: data race (pid=1)", "  Read of size 1"]
+        counts = self.meson("FAIL", stdout="\n".join(before), stderr="\n" + "\n".join(report + after))
+        self.assertEqual(self.told(counts)[1:4], ["FAILED: suite / some test (fail)", "    " + report[0], "    " + report[1]])
+        self.assertEqual(len(self.told(counts)), 1 + 1 + run_tests.TOLD_LINES + 1)
+        self.assertEqual(self.told(counts)[-1], "0 passed, 1 failed")
+
+    def test_where_no_line_of_the_output_says_why_its_end_is_told(self):
+        told = self.told(self.meson("FAIL", "passed one\nfailed two\nfailed three\n", stdout="\n".join(str(i) for i in range(100))))
+        self.assertEqual(told[1:3], ["FAILED: suite / some test: two", f"    {100 - run_tests.TOLD_LINES}"])
+        self.assertEqual(told[-3:], ["    99", "FAILED: suite / some test: three", "1 passed, 2 failed"])
+
+    def test_why_is_kept_where_counts_are_added_up(self):
+        with open(self.file(""), "w", encoding="utf-8") as file:
+            json.dump(self.meson("FAIL", stdout="it broke").__dict__, file)
+        summed = run_tests.Counts()
+        summed.merge(run_tests.read_counts(file.name))
+        summed.merge(run_tests.read_counts(self.file('{"passed": ["a step"], "failed": [], "skipped": []}')))
+        self.assertEqual(self.told(summed)[1:], ["FAILED: suite / some test (fail)", "    it broke", "1 passed, 1 failed"])
+
+    def test_why_pytest_failed_is_told(self):
+        counts = run_tests.count_junit(self.file('<testsuite><testcase classname="t" name="a"><failure message="E">def a():\n'
+                                                 "&gt;   assert 1 == 2</failure></testcase></testsuite>"))
+        self.assertEqual(self.told(counts)[1:3], ["FAILED: t.a", "    def a():"])
 
     def test_pytest_counts_by_its_own_report(self):
         counts = run_tests.count_junit(self.file(
