@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/calls.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+
+namespace standin::cuda {
+namespace {
+
+constexpr int kDefaultVersion = 12080;
+
+std::atomic<bool> started{false};
+std::atomic<int> sticky{0};
+
+// A context that is gone takes no other with it.
+bool is_sticky(int code) {
+  const bool is_of_others = code == 701 || code == CUDA_ERROR_CONTEXT_IS_DESTROYED || code == 712 || code == 713;
+  return code == 214 || code == 220 || (code >= 700 && code <= 719 && !is_of_others);
+}
+
+}  // namespace
+
+int driver_version() {
+  const char* text = std::getenv("STANDIN_DRIVER_VERSION");
+  return text != nullptr ? std::atoi(text) : kDefaultVersion;
+}
+
+void start() { started = true; }
+
+CUresult begin(const char* call, int failing) {
+  if (!started && std::strcmp(call, "cuInit") != 0 && std::strcmp(call, "cuDriverGetVersion") != 0) {
+    violation("%s is called before cuInit", call);
+  }
+  if (sticky != 0) return static_cast<CUresult>(sticky.load());
+  if (is_sticky(failing)) {
+    sticky = failing;
+    machine().lose();
+  }
+  return static_cast<CUresult>(failing);
+}
+
+bool has_failed_for_good() { return sticky != 0; }
+
+void check_device(const Machine& gpus, CUdevice device, const char* call) {
+  if (device < 0 || device >= gpus.devices()) violation("%s: there is no device %d", call, device);
+}
+
+void* stream_of(Machine& gpus, CUstream stream, const char* call) {
+  const int device = current_device(call);
+  if (number(stream) <= kStreamPerThread) {
+    return gpus.default_stream(device, current());
+  }
+  if (gpus.device_of_stream(stream) != device) {
+    violation("%s: the stream is of GPU %d, and GPU %d is current", call, gpus.device_of_stream(stream), device);
+  }
+  check_context(number(stream), current(), call);
+  return stream;
+}
+
+}  // namespace standin::cuda

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory and copies.
+#include <vector>
+
+#include "cuda/calls.h"
+
+using namespace standin::cuda;  // NOLINT: what every line is written with
+using standin::Kind;
+using standin::Machine;
+using standin::violation;
+
+namespace {
+
+// Device memory at both ends of a copy must be of the contexts that are named, or that is current.
+void check_ends(const Machine& gpus, CUdeviceptr to, void* to_context, CUdeviceptr from, void* from_context,
+                const char* call) {
+  const auto target = gpus.find(to);
+  const auto source = gpus.find(from);
+  if (!target || !source || target->kind != Kind::kDevice || source->kind != Kind::kDevice) return;
+  check_context(target->start, to_context, call);
+  check_context(source->start, from_context, call);
+}
+
+}  // namespace
+
+EXPORT CUresult cuMemAlloc_v2(CUdeviceptr* memory, size_t size) {
+  BEGIN("cuMemAlloc_v2");
+  *memory = gpus.allocate(Kind::kDevice, current_device(kCall), size);
+  if (*memory != 0) made_here(*memory);
+  return *memory != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+EXPORT CUresult cuMemFree_v2(CUdeviceptr memory) {
+  BEGIN_GIVING_BACK("cuMemFree_v2");
+  const auto found = gpus.find(memory);
+  const bool is_managed = found && found->kind == Kind::kManaged;
+  check_context(memory, current(), kCall);
+  gone(memory);
+  gpus.free(is_managed ? Kind::kManaged : Kind::kDevice, current_device(kCall), memory);
+  return late;
+}
+
+EXPORT CUresult cuMemHostAlloc(void** memory, size_t size, unsigned flags) {
+  BEGIN("cuMemHostAlloc");
+  if (flags != CU_MEMHOSTALLOC_PORTABLE) violation("%s: pinned memory that is not portable (%u)", kCall, flags);
+  *memory = reinterpret_cast<void*>(gpus.allocate(Kind::kPinned, current_device(kCall), size));
+  if (*memory != nullptr) made_here(number(*memory));
+  return *memory != nullptr ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+EXPORT CUresult cuMemFreeHost(void* memory) {
+  BEGIN_GIVING_BACK("cuMemFreeHost");
+  check_context(number(memory), current(), kCall);
+  gone(number(memory));
+  gpus.free(Kind::kPinned, current_device(kCall), number(memory));
+  return late;
+}
+
+EXPORT CUresult cuMemAllocManaged(CUdeviceptr* memory, size_t size, unsigned flags) {
+  BEGIN("cuMemAllocManaged");
+  if (flags != CU_MEM_ATTACH_GLOBAL) violation("%s: managed memory for one stream (%u)", kCall, flags);
+  if (gpus.managed() == 0) return CUDA_ERROR_NOT_SUPPORTED;
+  *memory = gpus.allocate(Kind::kManaged, current_device(kCall), size);
+  if (*memory != 0) made_here(*memory);
+  return *memory != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+EXPORT CUresult cuMemPrefetchAsync(CUdeviceptr memory, size_t size, CUdevice to, CUstream stream) {
+  BEGIN("cuMemPrefetchAsync");
+  stream_of(gpus, stream, kCall);
+  const auto found = gpus.find(memory);
+  if (!found || found->kind != Kind::kManaged || memory - found->start + size > found->size) {
+    violation("%s: %zu bytes at %#llx are no managed memory", kCall, size, memory);
+  }
+  check_device(gpus, to, kCall);
+  if (gpus.managed() < 2) return CUDA_ERROR_INVALID_DEVICE;
+  return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuMemAllocAsync(CUdeviceptr* memory, size_t size, CUstream stream) {
+  BEGIN("cuMemAllocAsync");
+  if (!gpus.memory_pools()) return CUDA_ERROR_NOT_SUPPORTED;
+  *memory = gpus.allocate_on(stream_of(gpus, stream, kCall), size);
+  return *memory != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+EXPORT CUresult cuMemFreeAsync(CUdeviceptr memory, CUstream stream) {
+  BEGIN_GIVING_BACK("cuMemFreeAsync");
+  gpus.free_on(stream_of(gpus, stream, kCall), memory);
+  return late;
+}
+
+EXPORT CUresult cuMemHostRegister_v2(void* memory, size_t size, unsigned flags) {
+  BEGIN("cuMemHostRegister_v2");
+  if (flags != CU_MEMHOSTREGISTER_PORTABLE) violation("%s: memory that is not portable (%u)", kCall, flags);
+  const bool fresh = gpus.register_host(current_device(kCall), number(memory), size);
+  return fresh ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+}
+
+EXPORT CUresult cuMemHostUnregister(void* memory) {
+  BEGIN_GIVING_BACK("cuMemHostUnregister");
+  current_device(kCall);
+  gpus.unregister_host(number(memory));
+  return late;
+}
+
+EXPORT CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
+  BEGIN("cuMemGetInfo_v2");
+  *free = gpus.free_memory(current_device(kCall));
+  *total = gpus.memory();
+  return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes, void** values,
+                                       CUdeviceptr pointer) {
+  BEGIN("cuPointerGetAttributes");
+  current_device(kCall);
+  const auto found = gpus.find(pointer);
+  const bool on_host = found && (found->kind == Kind::kPinned || found->kind == Kind::kRegistered);
+  for (unsigned i = 0; i < count; ++i) {
+    switch (attributes[i]) {
+      case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        *static_cast<unsigned*>(values[i]) = !found    ? 0u
+                                             : on_host ? unsigned{CU_MEMORYTYPE_HOST}
+                                                       : unsigned{CU_MEMORYTYPE_DEVICE};
+        break;
+      case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+        *static_cast<unsigned*>(values[i]) = found && found->kind == Kind::kManaged;
+        break;
+      case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *static_cast<int*>(values[i]) = found ? found->device : -2; break;
+      case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+        *static_cast<CUdeviceptr*>(values[i]) = found ? found->start : 0;
+        break;
+      case CU_POINTER_ATTRIBUTE_CONTEXT:
+        *static_cast<void**>(values[i]) = found ? context_of(found->start) : nullptr;
+        break;
+      case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *static_cast<size_t*>(values[i]) = found ? found->size : 0; break;
+      default: violation("%s: attribute %u", kCall, attributes[i]);
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream) {
+  BEGIN("cuMemcpyAsync");
+  check_ends(gpus, to, current(), from, current(), kCall);
+  gpus.copy(stream_of(gpus, stream, kCall), {{.to = to, .from = from, .size = size}});
+  return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
+                                  size_t size, CUstream stream) {
+  BEGIN("cuMemcpyPeerAsync");
+  check_ends(gpus, to, to_context, from, from_context, kCall);
+  gpus.copy(stream_of(gpus, stream, kCall), {{.to = to,
+                                              .from = from,
+                                              .size = size,
+                                              .to_device = device_of(to_context, kCall),
+                                              .from_device = device_of(from_context, kCall)}});
+  return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuMemcpyBatchAsync(CUdeviceptr* to, CUdeviceptr* from, size_t* sizes, size_t count,
+                                   CUmemcpyAttributes* attributes, size_t* attribute_starts, size_t attribute_count,
+                                   size_t*, CUstream stream) {
+  BEGIN("cuMemcpyBatchAsync");
+  if (number(stream) <= kStreamLegacy) violation("%s: on the legacy default stream", kCall);
+  if (count == 0 || attribute_count != 1 || attribute_starts[0] != 0)
+    violation("%s: no copies or no attributes", kCall);
+  if (attributes[0].srcAccessOrder != CU_MEMCPY_SRC_ACCESS_ORDER_STREAM) {
+    violation("%s: sources are to be read in the order of the stream", kCall);
+  }
+  std::vector<standin::Copy> copies;
+  for (size_t i = 0; i < count; ++i) {
+    for (const CUdeviceptr end : {to[i], from[i]}) {
+      if (!gpus.find(end)) violation("%s: %#llx is pageable host memory", kCall, end);
+    }
+    check_ends(gpus, to[i], current(), from[i], current(), kCall);
+    copies.push_back({.to = to[i], .from = from[i], .size = sizes[i]});
+  }
+  gpus.copy(stream_of(gpus, stream, kCall), copies);
+  return CUDA_SUCCESS;
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams and events.
+#include "cuda/calls.h"
+
+using namespace standin::cuda;  // NOLINT: what every line is written with
+using standin::violation;
+
+EXPORT CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
+  BEGIN("cuStreamCreate");
+  if (flags != CU_STREAM_NON_BLOCKING) violation("%s: a stream that the default stream waits for (%u)", kCall, flags);
+  *stream = static_cast<CUstream>(gpus.create_stream(current_device(kCall)));
+  made_here(number(*stream));
+  return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuStreamDestroy_v2(CUstream stream) {
+  BEGIN_GIVING_BACK("cuStreamDestroy_v2");
+  check_context(number(stream), current(), kCall);
+  gpus.destroy_stream(current_device(kCall), stream);
+  gone(number(stream));
+  return late;
+}
+
+EXPORT CUresult cuStreamSynchronize(CUstream stream) {
+  BEGIN("cuStreamSynchronize");
+  gpus.synchronize(stream_of(gpus, stream, kCall));
+  return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
+  BEGIN("cuStreamWaitEvent");
+  if (flags != 0) violation("%s: flags %u", kCall, flags);
+  gpus.wait_on(stream_of(gpus, stream, kCall), event);
+  return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
+  BEGIN("cuStreamGetCtx");
+  current_device(kCall);
+  gpus.device_of_stream(stream);  // it is one
+  *context = static_cast<CUcontext>(context_of(number(stream)));
+  return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
+  BEGIN("cuStreamIsCapturing");
+  stream_of(gpus, stream, kCall);
+  *status = CU_STREAM_CAPTURE_STATUS_NONE;
+  return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuEventCreate(CUevent* event, unsigned flags) {
+  BEGIN("cuEventCreate");
+  if ((flags & CU_EVENT_DISABLE_TIMING) == 0) violation("%s: an event with timing (%u)", kCall, flags);
+  *event = static_cast<CUevent>(gpus.create_event(current_device(kCall)));
+  made_here(number(*event));
+  return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuEventDestroy_v2(CUevent event) {
+  BEGIN_GIVING_BACK("cuEventDestroy_v2");
+  check_context(number(event), current(), kCall);
+  gpus.destroy_event(current_device(kCall), event);
+  gone(number(event));
+  return late;
+}
+
+EXPORT CUresult cuEventRecord(CUevent event, CUstream stream) {
+  BEGIN("cuEventRecord");
+  check_context(number(event), current(), kCall);
+  gpus.record(event, stream_of(gpus, stream, kCall));
+  return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuEventQuery(CUevent event) {
+  BEGIN("cuEventQuery");
+  current_device(kCall);
+  return gpus.is_done(event) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+EXPORT CUresult cuEventSynchronize(CUevent event) {
+  BEGIN("cuEventSynchronize");
+  current_device(kCall);
+  gpus.wait(event);
+  return CUDA_SUCCESS;
+}
