@@ -233,13 +233,13 @@ void Lane::collect(uint64_t waited_for) {
   }
 }
 
-bool Lane::is_done(uint64_t number) {
+bool Lane::is_done(uint64_t number, uint64_t waited_for) {
   {
     const std::lock_guard lock(mutex_);
     if (finished_ >= number) return true;
   }
   device_.check_not_lost();
-  collect();
+  collect(waited_for);
   const std::lock_guard lock(mutex_);
   return finished_ >= number;
 }
@@ -273,8 +273,7 @@ bool Lane::wait_natively(uint64_t number, int64_t timeout_ns) {
 bool Lane::wait(uint64_t number, const Deadline& deadline) {
   if (is_done(number)) return true;
   if (!wait_natively(number, deadline.left())) return false;
-  collect(number);
-  return is_done(number);
+  return is_done(number, number);
 }
 
 bool Lane::is_idle() {

@@ -70,7 +70,7 @@ class Lane : public std::enable_shared_from_this<Lane> {
   void wait_for(const std::shared_ptr<Lane>& other, uint64_t number);
 
   // Throws EIO if the device is lost. What was downloaded is in its place once this says true.
-  bool is_done(uint64_t number);
+  bool is_done(uint64_t number) { return is_done(number, 0); }
   bool wait(uint64_t number, const Deadline& deadline);
 
   // Nothing is in flight, nor waited for.
@@ -108,7 +108,9 @@ class Lane : public std::enable_shared_from_this<Lane> {
   std::optional<uint64_t> try_submit(Batch& batch);
   bool wait_for_timeline(uint64_t number, uint64_t timeout_ns);
   bool wait_natively(uint64_t number, int64_t timeout_ns);
-  // How far the device is. `waited_for`: a number that a wait of this thread has said is reached, or 0.
+  // `waited_for`: a number that a wait of this thread has said is reached, or 0.
+  bool is_done(uint64_t number, uint64_t waited_for);
+  // How far the device is.
   uint64_t reached(uint64_t waited_for);
   // Ends the submissions that are over.
   void collect(uint64_t waited_for = 0);
