@@ -9,6 +9,7 @@
 #   soak       half an hour of random operations with faults
 #   mutations  a thousand mutations of each golden file
 #   threads    every suite that has threads, and those that are too slow for every change, under the thread sanitizer
+#   starved    programs that use threads, under the thread sanitizer while threads starve at random; as root
 #   valgrind   the unit tests under memcheck
 #   coverage   which lines of src/ the tests reach
 #   analyzer   Clang's static analyser over the library, the backends and the tool
@@ -44,6 +45,12 @@ threads() {
   "$root/scripts/test.sh" --sanitize=thread --build-only >&2
   meson test -C "$work/test-thread" --suite=unit --suite=stress --suite=soak --suite=threads --suite=loader --suite=cpp \
     --suite=fuzz --suite=abi --suite=faults --suite=examples --suite=driverless --timeout-multiplier=4 --print-errorlogs
+}
+
+starved() {
+  "$root/scripts/test.sh" --sanitize=thread --build-only >&2
+  python3 "$root/scripts/starve.py" meson test -C "$work/test-thread" --suite=unit --suite=stress --suite=soak --suite=threads \
+    --suite=loader --suite=cpp --suite=fuzz --suite=abi --timeout-multiplier=10 --print-errorlogs
 }
 
 # What is reachable to the end is kept on purpose; drivers keep more than that.
@@ -94,12 +101,12 @@ check_hardened() {
 
 "$root/scripts/install-deps.sh"
 mkdir -p "$logs"
-[ $# -gt 0 ] || set -- analyzer clang lto hardened threads valgrind coverage mutations soak fuzz
+[ $# -gt 0 ] || set -- analyzer clang lto hardened threads starved valgrind coverage mutations soak fuzz
 passed=0
 failed=0
 for part in "$@"; do
   case $part in
-    fuzz | soak | mutations | threads | valgrind | coverage | analyzer | clang | lto | hardened) ;;
+    fuzz | soak | mutations | threads | starved | valgrind | coverage | analyzer | clang | lto | hardened) ;;
     *)
       echo "check-all.sh: there is no part $part; see the first lines of $0" >&2
       exit 2

@@ -96,10 +96,14 @@ uint64_t Worker::seed() const { return mixed(mixed(run_.seed, static_cast<uint64
 
 void Worker::run() {
   const auto has_more = [this] { return run_.operations < 0 ? !run_.is_over : doing_.operation < run_.operations; };
-  while (has_more() && !is_too_much_wrong()) one_operation();
+  // Once what was put in on purpose is found, what it has damaged is used no further: nobody promises what comes of it.
+  const auto is_found = [this] { return run_.mistake != Mistake::kNone && tally().wrong > 0; };
+  while (has_more() && !is_found() && !is_too_much_wrong()) one_operation();
   doing_.name = "the end";
   try {
-    for (const Item& item : items_) check_rows(item);
+    for (const Item& item : items_) {
+      if (!is_found()) check_rows(item);
+    }
   } catch (const Wrong& e) {
     note_wrong(where(), e.what());
   }
