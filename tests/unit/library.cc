@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "library.h"
 
+#include <chrono>
+#include <thread>
+
+#include "support/field.h"
+
 namespace library_test {
 
 namespace {
@@ -60,6 +65,13 @@ arrowdevice_pool* default_pool(arrowdevice_device* device) {
   arrowdevice_pool* pool = nullptr;
   must(arrowdevice_device_pool, device, &pool);
   return pool;
+}
+
+void expect_fields_gone(int64_t before) {
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (arrowdevice::testing::live_schema_fields() > before && std::chrono::steady_clock::now() < patience)
+    std::this_thread::yield();
+  CHECK(arrowdevice::testing::live_schema_fields() <= before);
 }
 
 void begin(arrowdevice::sim::Configuration configured) {

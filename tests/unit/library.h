@@ -69,6 +69,10 @@ std::string refused(int expected, int (*function)(Parameters...), Arguments... a
 
 bool contains(const std::string& text, const std::string& part);
 
+// No more fields of schemas are alive than before. Threads of streams, those of earlier cases too, let go of theirs a
+// moment after the streams have ended.
+void expect_fields_gone(int64_t before);
+
 arrowdevice::sim::Configuration configuration(Peers peers = Peers::kCopy);
 
 arrowdevice_device* cpu();
