@@ -80,7 +80,7 @@ def count_meson_test(entry):
     elif not report:
         counts.add("passed", name)
     if counts.failed:
-        counts.why[counts.failed[0]] = tell_why(entry.get("stdout", "") + entry.get("stderr", ""))
+        counts.why[counts.failed[0]] = tell_why("\n".join(entry.get(one) or "" for one in ("stdout", "stderr")))
     return counts
 
 

@@ -91,7 +91,7 @@ class Counting(unittest.TestCase):
     def test_what_failed_is_told_with_where_the_output_says_so(self):
         before, after = ["fine"] * 100, ["and so on"] * 100
         report = ["WARNING: ThreadSanitizer: data race (pid=1)", "  Read of size 1"]
-        counts = self.meson("FAIL", stdout="\n".join(before), stderr="\n" + "\n".join(report + after))
+        counts = self.meson("FAIL", stdout="\n".join(before), stderr="\n".join(report + after))
         self.assertEqual(self.told(counts)[1:4], ["FAILED: suite / some test (fail)", "    " + report[0], "    " + report[1]])
         self.assertEqual(len(self.told(counts)), 1 + 1 + run_tests.TOLD_LINES + 1)
         self.assertEqual(self.told(counts)[-1], "0 passed, 1 failed")

@@ -290,42 +290,50 @@ TEST_CASE("an array that contains itself has no end, but the look for a buffer h
   CHECK(found == sim(1));
 }
 
+// A device that is adopted, and work that is not done until it is resumed: the device is not retired before.
+class BusyAdoption {
+ public:
+  BusyAdoption() : queue_(make_queue(sim(0))), engine_(0) {
+    must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &native_, &device_);
+    must(arrowdevice_array_release_after, sample_.host.get(), queue_.get());
+  }
+
+  const arrowdevice_native_device& native() const { return native_; }
+  arrowdevice_device* device() const { return device_; }
+  void resume() { engine_.resume(); }
+
+ private:
+  int mine_ = 0;
+  const arrowdevice_native_device native_ = context_of(mine_);
+  arrowdevice_device* device_ = nullptr;
+  Sample sample_{field("l")};
+  const Queue queue_;
+  Held engine_;
+};
+
 TEST_CASE("an adopted device with work that is not done is not retired in time") {
   begin();
-  int mine = 0;
-  const auto native = context_of(mine);
-  arrowdevice_device* adopted = nullptr;
-  must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &native, &adopted);
-  Sample sample(field("l"));
-  const Queue queue = make_queue(sim(0));
-  Held engine(0);
-  must(arrowdevice_array_release_after, sample.host.get(), queue.get());
-  refused(ETIMEDOUT, arrowdevice_device_retire, adopted, 0);
-  engine.resume();
-  must(arrowdevice_device_retire, adopted, -1);
+  BusyAdoption adoption;
+  refused(ETIMEDOUT, arrowdevice_device_retire, adoption.device(), 0);
+  adoption.resume();
+  must(arrowdevice_device_retire, adoption.device(), -1);
 }
 
 TEST_CASE("a device that another thread is retiring is not adopted once more") {
   begin();
-  int mine = 0;
-  const auto native = context_of(mine);
-  arrowdevice_device* adopted = nullptr;
-  must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &native, &adopted);
-  Sample sample(field("l"));
-  const Queue queue = make_queue(sim(0));
-  Held engine(0);
-  must(arrowdevice_array_release_after, sample.host.get(), queue.get());
+  BusyAdoption adoption;
   int code = EBUSY;
   std::thread retiring([&] {
-    while (code == EBUSY) code = arrowdevice_device_retire(adopted, -1, nullptr);
+    while (code == EBUSY) code = arrowdevice_device_retire(adoption.device(), -1, nullptr);
   });
-  while (arrowdevice_device_retire(adopted, 0, nullptr) != EBUSY) std::this_thread::yield();
+  while (arrowdevice_device_retire(adoption.device(), 0, nullptr) != EBUSY) std::this_thread::yield();
   arrowdevice_device* again = nullptr;
-  CHECK(contains(refused(EBUSY, arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &native, &again), "another thread"));
-  engine.resume();
+  CHECK(contains(refused(EBUSY, arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &adoption.native(), &again),
+                 "another thread"));
+  adoption.resume();
   retiring.join();
   CHECK(code == 0);
-  must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &native, &again);
+  must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &adoption.native(), &again);
   must(arrowdevice_device_retire, again, -1);
 }
 

@@ -425,8 +425,8 @@ TEST_CASE("large copies on the CPU, by several threads, copy every byte") {
   std::vector<unsigned char> from(kBytes);
   for (size_t i = 0; i < kBytes; ++i) from[i] = static_cast<unsigned char>(i * 2'654'435'761u >> 24);
   const Queue queue = make_queue(cpu());
-  const arrowdevice::testing::Variable threads("ARROWDEVICE_COPY_THREADS",
-                                               "5");  // no other case copies as much, so it is not read before
+  // No other case copies as much, so it is not read before.
+  const arrowdevice::testing::Variable threads("ARROWDEVICE_COPY_THREADS", "5");
   std::vector<unsigned char> to(kBytes);
   std::vector<arrowdevice_copy_region> regions;
   for (size_t i = 0; i + 1 < std::size(kBegins); ++i) {
