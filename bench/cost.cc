@@ -37,7 +37,7 @@ void must(int code) {
 arrowdevice_device* cpu() {
   static arrowdevice_device* const found = [] {
     arrowdevice_device* device = nullptr;
-    must(arrowdevice_device_get(ARROW_DEVICE_CPU, -1, &device, &error));
+    must(arrowdevice_device_find_by_id(ARROW_DEVICE_CPU, -1, &device, &error));
     return device;
   }();
   return found;

@@ -33,14 +33,14 @@ void must(int code, const arrowdevice_error& error) {
 arrowdevice_device* cpu() {
   arrowdevice_device* found = nullptr;
   arrowdevice_error error{};
-  must(arrowdevice_device_get(ARROW_DEVICE_CPU, -1, &found, &error), error);
+  must(arrowdevice_device_find_by_id(ARROW_DEVICE_CPU, -1, &found, &error), error);
   return found;
 }
 
 arrowdevice_pool* pool() {
   arrowdevice_pool* found = nullptr;
   arrowdevice_error error{};
-  must(arrowdevice_device_pool(cpu(), &found, &error), error);
+  must(arrowdevice_device_get_pool(cpu(), &found, &error), error);
   return found;
 }
 

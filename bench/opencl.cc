@@ -67,7 +67,7 @@ class Raw {
 arrowdevice_device* device(const char* name) {
   arrowdevice_device* found = nullptr;
   arrowdevice_error error{};
-  if (arrowdevice_device_find(name, &found, &error) != 0) throw Error(error.code, error.message);
+  if (arrowdevice_device_find_by_name(name, &found, &error) != 0) throw Error(error.code, error.message);
   return found;
 }
 

@@ -37,7 +37,7 @@ void must(int code, const arrowdevice_error& error) {
 arrowdevice_device* device(const std::string& name) {
   arrowdevice_device* found = nullptr;
   arrowdevice_error error{};
-  must(arrowdevice_device_find(name.c_str(), &found, &error), error);
+  must(arrowdevice_device_find_by_name(name.c_str(), &found, &error), error);
   return found;
 }
 
@@ -97,14 +97,14 @@ Counters counters_of(const arrowdevice_device* on) {
   Counters counters{};
   counters.struct_size = sizeof counters;
   arrowdevice_error error{};
-  must(arrowdevice_device_counters(on, &counters, &error), error);
+  must(arrowdevice_device_get_counters(on, &counters, &error), error);
   return counters;
 }
 
 void trim(const arrowdevice_device* on) {
   arrowdevice_pool* pool = nullptr;
   arrowdevice_error error{};
-  must(arrowdevice_device_pool(on, &pool, &error), error);
+  must(arrowdevice_device_get_pool(on, &pool, &error), error);
   must(arrowdevice_pool_trim(pool, &error), error);
 }
 
@@ -132,7 +132,7 @@ void count_calls(benchmark::State& state, const char* from, const char* to, cons
     const Counters source_before = counters_of(source), target_before = counters_of(target);
     must(arrowdevice_array_copy(&there, &arrays.schema(), target, nullptr, &out, &error), error);
     const Counters source_after = counters_of(source), target_after = counters_of(target);
-    allocations = target_after.buffers - target_before.buffers;
+    allocations = target_after.driver_allocations - target_before.driver_allocations;
     readbacks = source_after.readbacks - source_before.readbacks;
     submissions = target_after.submissions - target_before.submissions;
     if (source != target) submissions += source_after.submissions - source_before.submissions;

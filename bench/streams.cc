@@ -44,7 +44,7 @@ void must(int (*function)(Parameters...), Arguments... arguments) {
 
 arrowdevice_device* device(const char* name) {
   arrowdevice_device* found = nullptr;
-  must(arrowdevice_device_find, name, &found);
+  must(arrowdevice_device_find_by_name, name, &found);
   return found;
 }
 
@@ -88,7 +88,7 @@ int64_t consume(ArrowDeviceArrayStream& stream, Clock::time_point* full = nullpt
     if (full != nullptr && batches == kFilling) *full = Clock::now();
     ArrowDeviceArray array{};
     arrowdevice_error error{};
-    must(arrowdevice_stream_next(&stream, &array, &error), error);
+    must(arrowdevice_stream_get_next(&stream, &array, &error), error);
     if (array.array.release == nullptr) break;
     must(arrowdevice_array_wait, static_cast<const ArrowDeviceArray*>(&array),
          static_cast<arrowdevice_device*>(nullptr), int64_t{-1});
@@ -120,7 +120,7 @@ void overlap(benchmark::State& state, const char* from, const char* to) {
     options.depth = static_cast<int32_t>(state.range(2));
     ArrowDeviceArrayStream moved{};
     Clock::time_point start;
-    must(arrowdevice_stream_move_to, &upstream, device(to), static_cast<const arrowdevice_stream_options*>(&options),
+    must(arrowdevice_stream_to_device, &upstream, device(to), static_cast<const arrowdevice_stream_options*>(&options),
          &moved);
     consume(moved, &start);
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
@@ -145,7 +145,7 @@ void depth(benchmark::State& state, const char* to) {
     options.depth = static_cast<int32_t>(state.range(0));
     ArrowDeviceArrayStream moved{};
     const auto start = Clock::now();
-    must(arrowdevice_stream_move_to, &upstream, device(to), static_cast<const arrowdevice_stream_options*>(&options),
+    must(arrowdevice_stream_to_device, &upstream, device(to), static_cast<const arrowdevice_stream_options*>(&options),
          &moved);
     consume(moved);
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
@@ -180,9 +180,9 @@ void small_batches(benchmark::State& state, Way way) {
         must(arrowdevice_stream_to_host, &upstream, defaults, &host);
         must(arrowdevice_stream_from_host, &host, &out);
         break;
-      case Way::kMoveTo: must(arrowdevice_stream_move_to, &upstream, device("ext_dev:2"), defaults, &out); break;
+      case Way::kMoveTo: must(arrowdevice_stream_to_device, &upstream, device("ext_dev:2"), defaults, &out); break;
       case Way::kToHost:
-        must(arrowdevice_stream_move_to, &upstream, device("ext_dev:2"), defaults, &out);
+        must(arrowdevice_stream_to_device, &upstream, device("ext_dev:2"), defaults, &out);
         must(arrowdevice_stream_to_host, &out, defaults, &host);
         must(arrowdevice_stream_from_host, &host, &out);
         break;
@@ -192,7 +192,7 @@ void small_batches(benchmark::State& state, Way way) {
         break;
       case Way::kAsyncMove:
         must(arrowdevice_async_collect, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, async_defaults, &handler, &out);
-        must(arrowdevice_async_move_to, handler, device("ext_dev:2"), async_defaults, &handler);
+        must(arrowdevice_async_to_device, handler, device("ext_dev:2"), async_defaults, &handler);
         must(arrowdevice_async_produce, &upstream, handler, async_defaults);
         break;
     }

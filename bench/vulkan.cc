@@ -33,7 +33,7 @@ void must(VkResult result, const char* call) {
 arrowdevice_device* device(ArrowDeviceType type) {
   arrowdevice_error error{};
   arrowdevice_device* found = nullptr;
-  must(arrowdevice_device_get(type, 0, &found, &error), error);
+  must(arrowdevice_device_find_by_id(type, 0, &found, &error), error);
   return found;
 }
 
@@ -50,7 +50,7 @@ class Raw {
     arrowdevice_native_device native{};
     native.struct_size = sizeof native;
     arrowdevice_error error{};
-    must(arrowdevice_device_native(device(ARROW_DEVICE_VULKAN), &native, &error), error);
+    must(arrowdevice_device_get_native(device(ARROW_DEVICE_VULKAN), &native, &error), error);
     const auto get = reinterpret_cast<PFN_vkGetInstanceProcAddr>(native.get_proc_addr);
     const auto instance = static_cast<VkInstance>(native.platform);
     const auto get_device = reinterpret_cast<PFN_vkGetDeviceProcAddr>(get(instance, "vkGetDeviceProcAddr"));

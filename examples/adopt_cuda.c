@@ -3,7 +3,7 @@
  * stream. The driver's API is opened while it runs, so that neither CUDA's headers nor a GPU are needed to build this.
  *
  * A program of the runtime API adopts nothing: its context is the GPU's primary one, which the library uses too. It
- * takes arrowdevice_device_get(), and wraps its cudaStream_t in the same way. */
+ * takes arrowdevice_device_find_by_id(), and wraps its cudaStream_t in the same way. */
 #include <arrowdevice/arrowdevice.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -86,8 +86,8 @@ int main(void) {
   struct arrowdevice_queue* queue;
   const struct arrowdevice_native_device native_device = {.struct_size = sizeof native_device, .context = context};
   const struct arrowdevice_native_queue native_queue = {.struct_size = sizeof native_queue, .queue = stream};
-  check(arrowdevice_device_adopt(ARROW_DEVICE_CUDA, ordinal, &native_device, &device, &error),
-        "arrowdevice_device_adopt", &error);
+  check(arrowdevice_device_wrap(ARROW_DEVICE_CUDA, ordinal, &native_device, &device, &error), "arrowdevice_device_wrap",
+        &error);
   check(arrowdevice_queue_wrap(device, &native_queue, &queue, &error), "arrowdevice_queue_wrap", &error);
 
   /* An array that came from somewhere, here from the CPU, is moved there, on the program's own stream. */
@@ -99,7 +99,7 @@ int main(void) {
       .struct_size = sizeof options, .flags = ARROWDEVICE_COPY_ASYNC, .queue = queue};
   for (int64_t i = 0; i < ROWS; ++i) values[i] = i;
   check(arrowdevice_array_from_host(&array, &host, &error), "arrowdevice_array_from_host", &error);
-  check(arrowdevice_array_move_to(&host, &schema, device, &options, &there, &error), "arrowdevice_array_move_to",
+  check(arrowdevice_array_to_device(&host, &schema, device, &options, &there, &error), "arrowdevice_array_to_device",
         &error);
 
   /* What the program puts on its stream now comes after the copy, which may still be under way. */
@@ -115,7 +115,7 @@ int main(void) {
   /* Nothing of the library is left in the context, which the program may end. */
   arrowdevice_array_release(&there);
   arrowdevice_queue_destroy(queue);
-  check(arrowdevice_device_retire(device, -1, &error), "arrowdevice_device_retire", &error);
+  check(arrowdevice_device_unwrap(device, -1, &error), "arrowdevice_device_unwrap", &error);
   check_cu(cu.stream_destroy(stream), "cuStreamDestroy");
   check_cu(cu.context_destroy(context), "cuCtxDestroy");
   return whole ? 0 : 1;

@@ -47,7 +47,7 @@ int main(void) {
   const struct arrowdevice_native_device native_device = {
       .struct_size = sizeof native_device, .context = context, .device = cl_device};
   const struct arrowdevice_native_queue native_queue = {.struct_size = sizeof native_queue, .queue = cl_queue};
-  check(arrowdevice_device_adopt(ARROW_DEVICE_OPENCL, 0, &native_device, &device, &error), "arrowdevice_device_adopt",
+  check(arrowdevice_device_wrap(ARROW_DEVICE_OPENCL, 0, &native_device, &device, &error), "arrowdevice_device_wrap",
         &error);
   check(arrowdevice_queue_wrap(device, &native_queue, &queue, &error), "arrowdevice_queue_wrap", &error);
 
@@ -60,7 +60,7 @@ int main(void) {
       .struct_size = sizeof options, .flags = ARROWDEVICE_COPY_ASYNC, .queue = queue};
   for (int64_t i = 0; i < ROWS; ++i) values[i] = i;
   check(arrowdevice_array_from_host(&array, &host, &error), "arrowdevice_array_from_host", &error);
-  check(arrowdevice_array_move_to(&host, &schema, device, &options, &there, &error), "arrowdevice_array_move_to",
+  check(arrowdevice_array_to_device(&host, &schema, device, &options, &there, &error), "arrowdevice_array_to_device",
         &error);
 
   /* The queue runs in order: what the program gives it now comes after the copy, which may still be under way. */
@@ -77,7 +77,7 @@ int main(void) {
   /* Nothing of the library is left in the context, which the program may end. */
   arrowdevice_array_release(&there);
   arrowdevice_queue_destroy(queue);
-  check(arrowdevice_device_retire(device, -1, &error), "arrowdevice_device_retire", &error);
+  check(arrowdevice_device_unwrap(device, -1, &error), "arrowdevice_device_unwrap", &error);
   check_cl(clReleaseCommandQueue(cl_queue), "clReleaseCommandQueue");
   check_cl(clReleaseContext(context), "clReleaseContext");
   return whole ? 0 : 1;

@@ -142,7 +142,7 @@ int main(void) {
                                                    .queue_family = 0,
                                                    .api_version = VK_API_VERSION_1_2,
                                                    .features = &program.features};
-  check(arrowdevice_device_adopt(ARROW_DEVICE_VULKAN, 0, &native, &device, &error), "arrowdevice_device_adopt", &error);
+  check(arrowdevice_device_wrap(ARROW_DEVICE_VULKAN, 0, &native, &device, &error), "arrowdevice_device_wrap", &error);
 
   /* An array that came from somewhere, here from the CPU, is moved there. */
   static const void* buffers[] = {NULL, values};
@@ -151,7 +151,8 @@ int main(void) {
   struct ArrowDeviceArray host, there;
   for (int64_t i = 0; i < ROWS; ++i) values[i] = i;
   check(arrowdevice_array_from_host(&array, &host, &error), "arrowdevice_array_from_host", &error);
-  check(arrowdevice_array_move_to(&host, &schema, device, NULL, &there, &error), "arrowdevice_array_move_to", &error);
+  check(arrowdevice_array_to_device(&host, &schema, device, NULL, &there, &error), "arrowdevice_array_to_device",
+        &error);
 
   /* Its buffers are VkBuffers of the program's own VkDevice. */
   int64_t result[ROWS];
@@ -162,7 +163,7 @@ int main(void) {
 
   /* Nothing of the library is left in the VkDevice, which the program may destroy. */
   arrowdevice_array_release(&there);
-  check(arrowdevice_device_retire(device, -1, &error), "arrowdevice_device_retire", &error);
+  check(arrowdevice_device_unwrap(device, -1, &error), "arrowdevice_device_unwrap", &error);
   vkDestroyDevice(program.device, NULL);
   vkDestroyInstance(program.instance, NULL);
   return whole ? 0 : 1;

@@ -20,9 +20,9 @@ int print_devices(struct arrowdevice_error* error) {
 
   for (int64_t i = 0; i < count && i < 64; ++i) {
     struct arrowdevice_device_info info = {.struct_size = sizeof info};
-    code = arrowdevice_device_describe(devices[i], &info, error);
+    code = arrowdevice_device_get_info(devices[i], &info, error);
     if (code != 0) return code;
-    printf("%s:%" PRId64 "  %s, buffers are %s\n", arrowdevice_device_type_name(info.device_type), info.device_id,
+    printf("%s:%" PRId64 "  %s, buffers are %s\n", arrowdevice_device_type_get_name(info.device_type), info.device_id,
            info.name, (info.flags & ARROWDEVICE_DEVICE_ADDRESSES) != 0 ? "addresses" : "handles");
   }
   return 0;
@@ -32,7 +32,7 @@ int print_devices(struct arrowdevice_error* error) {
 /* [errors] */
 int open_or_say_why(const char* name, struct arrowdevice_device** device) {
   struct arrowdevice_error error;
-  const int code = arrowdevice_device_find(name, device, &error);
+  const int code = arrowdevice_device_find_by_name(name, device, &error);
   if (code == 0) return 0;
 
   /* The message is whole sentences for people; programs go by the code. */
@@ -49,7 +49,7 @@ static void to_my_logger(void* user, int level, const char* message) {
   fprintf((FILE*)user, "arrowdevice %s: %s\n", kLevels[level], message); /* any thread; must not call the library */
 }
 
-void log_to(FILE* file) { arrowdevice_set_log_handler(to_my_logger, file); }
+void log_to(FILE* file) { arrowdevice_log_set_handler(to_my_logger, file); }
 /* [end] */
 
 /* [export] */
@@ -89,8 +89,8 @@ static int read_values(struct arrowdevice_device* device, struct arrowdevice_que
                        const struct arrowdevice_node* node, void* host, struct arrowdevice_error* error) {
   const struct arrowdevice_node_buffer* values = &node->buffers[node->n_buffers - 1];
   const struct arrowdevice_copy_region region = {
-      .dst = host, .from = device, .src = values->data, .size = node->length * node->bit_width / 8};
-  return arrowdevice_buffer_copy(queue, &region, 1, error);
+      .dst = host, .src_device = device, .src = values->data, .size = node->length * node->bit_width / 8};
+  return arrowdevice_queue_copy(queue, &region, 1, error);
 }
 
 /* [wait] */
@@ -106,8 +106,8 @@ int use_on_my_queue(struct arrowdevice_device* device, const struct arrowdevice_
   const struct arrowdevice_import_options options = {.struct_size = sizeof options, .queue = queue};
   code = arrowdevice_array_import(array, schema, &options, &view, error); /* `mine` waits for the producer, we do not */
   if (code == 0) {
-    code = read_values(device, queue, arrowdevice_view_root(view), result, error); /* launch your kernels here */
-    if (code == 0) code = arrowdevice_view_release_after(view, queue, error);      /* given back when they have run */
+    code = read_values(device, queue, arrowdevice_view_get_root(view), result, error); /* launch your kernels here */
+    if (code == 0) code = arrowdevice_view_release_after(view, queue, error); /* given back when they have run */
     if (code != 0) arrowdevice_view_release(view);
   }
   arrowdevice_queue_destroy(queue); /* `mine` stays yours, and is not touched any more */
@@ -133,7 +133,7 @@ int send_rows(struct ArrowDeviceArray* batch, const struct ArrowSchema* schema, 
   struct ArrowDeviceArray slice;
   int code = arrowdevice_array_slice(batch, schema, first, rows, &slice, error);
   if (code != 0) return code;
-  code = arrowdevice_array_move_to(&slice, schema, to, NULL, out, error);
+  code = arrowdevice_array_to_device(&slice, schema, to, NULL, out, error);
   if (code != 0) arrowdevice_array_release(&slice); /* what was not taken over is still ours */
   return code;
 }
@@ -157,12 +157,12 @@ int drain_to(struct ArrowDeviceArrayStream* stream, struct arrowdevice_device* t
       .depth = 4,                             /* batches on the way at once */
   };
   struct ArrowDeviceArrayStream moved;
-  int code = arrowdevice_stream_move_to(stream, to, &options, &moved, error);
+  int code = arrowdevice_stream_to_device(stream, to, &options, &moved, error);
   if (code != 0) return code;
 
   for (*rows = 0;;) {
     struct ArrowDeviceArray batch;
-    code = arrowdevice_stream_next(&moved, &batch, error);
+    code = arrowdevice_stream_get_next(&moved, &batch, error);
     if (code != 0 || batch.array.release == NULL) break; /* an error, or the end */
     *rows += batch.array.length;
     arrowdevice_array_release(&batch);
@@ -176,7 +176,8 @@ int drain_to(struct ArrowDeviceArrayStream* stream, struct arrowdevice_device* t
 /* Memory of the device for one purpose: at most `cap` bytes at a time, of which nothing is kept when it is not used. */
 int copy_within(int64_t cap, const struct ArrowDeviceArray* batch, const struct ArrowSchema* schema,
                 struct arrowdevice_device* to, struct ArrowDeviceArray* out, struct arrowdevice_error* error) {
-  const struct arrowdevice_pool_options bounds = {.struct_size = sizeof bounds, .cap = cap, .keep = -1};
+  const struct arrowdevice_pool_options bounds = {
+      .struct_size = sizeof bounds, .max_bytes = cap, .max_cached_bytes = -1};
   struct arrowdevice_pool* pool;
   int code = arrowdevice_pool_create(to, &bounds, &pool, error);
   if (code != 0) return code;
@@ -214,7 +215,7 @@ static void arena_deallocate(void* user, void* buffer, int64_t size, void* nativ
 /* All that the library allocates on `device`, here the CPU, comes from the arena from now on. */
 int allocate_from(struct my_arena* arena, struct arrowdevice_device* device, struct arrowdevice_error* error) {
   const struct arrowdevice_pool_options options = {.struct_size = sizeof options,
-                                                   .keep = -1, /* the arena keeps what it likes */
+                                                   .max_cached_bytes = -1, /* the arena keeps what it likes */
                                                    .allocate = arena_allocate,
                                                    .deallocate = arena_deallocate,
                                                    .user = arena};
@@ -231,13 +232,13 @@ int allocate_from(struct my_arena* arena, struct arrowdevice_device* device, str
 /* A context of this program as a device: arrays on it are made and read with its handles, not with the library's. */
 int adopt_mine(ArrowDeviceType type, int64_t ordinal, const struct arrowdevice_native_device* mine,
                struct arrowdevice_device** device, struct arrowdevice_error* error) {
-  return arrowdevice_device_adopt(type, ordinal, mine, device, error);
+  return arrowdevice_device_wrap(type, ordinal, mine, device, error);
 }
 
 /* Before the context is destroyed. EBUSY: arrays, pools or queues of it are alive somewhere. */
 int let_mine_go(struct arrowdevice_device* device, struct arrowdevice_error* error) {
   const int64_t second = INT64_C(1000000000);
-  return arrowdevice_device_retire(device, second, error);
+  return arrowdevice_device_unwrap(device, second, error);
 }
 /* [end] */
 
@@ -245,9 +246,9 @@ int let_mine_go(struct arrowdevice_device* device, struct arrowdevice_error* err
 /* Ends what is deferred and gives back to the driver what pools keep. What is still alive keeps working. */
 int shut_down(struct arrowdevice_device* device, struct arrowdevice_error* error) {
   const int64_t seconds = INT64_C(1000000000);
-  int code = arrowdevice_quiesce(5 * seconds, error); /* ETIMEDOUT: somebody's work has not ended */
+  int code = arrowdevice_wait_idle(5 * seconds, error); /* ETIMEDOUT: somebody's work has not ended */
   struct arrowdevice_pool* pool;
-  if (code == 0) code = arrowdevice_device_pool(device, &pool, error);
+  if (code == 0) code = arrowdevice_device_get_pool(device, &pool, error);
   if (code == 0) code = arrowdevice_pool_trim(pool, error);
   return code;
 }
@@ -277,17 +278,17 @@ int count_a_copy(const struct ArrowDeviceArray* batch, const struct ArrowSchema*
                  struct arrowdevice_error* error) {
   struct arrowdevice_device_counters before = {.struct_size = sizeof before}, after = {.struct_size = sizeof after};
   struct ArrowDeviceArray copy;
-  int code = arrowdevice_device_counters(to, &before, error);
+  int code = arrowdevice_device_get_counters(to, &before, error);
   if (code == 0) code = arrowdevice_array_copy(batch, schema, to, NULL, &copy, error);
   if (code != 0) return code;
   arrowdevice_array_release(&copy);
 
-  code = arrowdevice_device_counters(to, &after, error);
+  code = arrowdevice_device_get_counters(to, &after, error);
   if (code == 0) {
     printf("buffers +%" PRId64 ", submissions +%" PRId64 ", regions +%" PRId64 ", events +%" PRId64
            ", bytes in +%" PRId64 "\n",
-           after.buffers - before.buffers, after.submissions - before.submissions, after.regions - before.regions,
-           after.events - before.events, after.bytes_in - before.bytes_in);
+           after.driver_allocations - before.driver_allocations, after.submissions - before.submissions,
+           after.regions - before.regions, after.events - before.events, after.bytes_in - before.bytes_in);
   }
   return code;
 }
@@ -379,8 +380,9 @@ static void exports_and_waits(struct arrowdevice_device* device) {
   void* buffer;
   must("queue", arrowdevice_queue_create(device, &queue, &error) == 0);
   must("buffer", arrowdevice_buffer_allocate(device, NULL, queue, sizeof values, &buffer, &error) == 0);
-  const struct arrowdevice_copy_region region = {.to = device, .dst = buffer, .src = values, .size = sizeof values};
-  must("write", arrowdevice_buffer_copy(queue, &region, 1, &error) == 0);
+  const struct arrowdevice_copy_region region = {
+      .dst_device = device, .dst = buffer, .src = values, .size = sizeof values};
+  must("write", arrowdevice_queue_copy(queue, &region, 1, &error) == 0);
 
   struct ArrowSchema schema = {.format = "l", .name = "", .release = release_schema};
   struct ArrowDeviceArray array;
@@ -388,11 +390,11 @@ static void exports_and_waits(struct arrowdevice_device* device) {
 
   int64_t read[ROWS] = {0};
   struct arrowdevice_native_queue mine = {.struct_size = sizeof mine};
-  int code = arrowdevice_queue_native(queue, &mine, &error);
+  int code = arrowdevice_queue_get_native(queue, &mine, &error);
   if (code == 0) code = use_on_my_queue(device, &mine, &array, &schema, read, &error);
   if (went("wait", code, &error)) {
     /* What is deferred until that queue's work is done is over: so is the work. */
-    must("wait", arrowdevice_quiesce(-1, &error) == 0 && memcmp(read, values, sizeof values) == 0);
+    must("wait", arrowdevice_wait_idle(-1, &error) == 0 && memcmp(read, values, sizeof values) == 0);
   }
   arrowdevice_array_release(&array); /* does nothing if it was taken over */
   arrowdevice_queue_destroy(queue);
@@ -444,8 +446,8 @@ static void adopts(struct arrowdevice_device* device) {
   struct arrowdevice_device_info info = {.struct_size = sizeof info};
   struct arrowdevice_native_device mine = {.struct_size = sizeof mine};
   struct arrowdevice_device* adopted;
-  must("adopt", arrowdevice_device_describe(device, &info, &error) == 0);
-  int code = arrowdevice_device_native(device, &mine, &error);
+  must("adopt", arrowdevice_device_get_info(device, &info, &error) == 0);
+  int code = arrowdevice_device_get_native(device, &mine, &error);
   if (code == 0) code = adopt_mine(info.device_type, info.device_id, &mine, &adopted, &error);
   if (went("adopt", code, &error)) went("retire", let_mine_go(adopted, &error), &error);
 }
@@ -456,7 +458,7 @@ static void allocates(void) {
   static struct my_arena arena;
   struct ArrowSchema schema;
   struct ArrowDeviceArray batch = make_batch(&schema), copy;
-  must("allocator", arrowdevice_device_get(ARROW_DEVICE_CPU, -1, &cpu, &error) == 0);
+  must("allocator", arrowdevice_device_find_by_id(ARROW_DEVICE_CPU, -1, &cpu, &error) == 0);
   went("allocator", allocate_from(&arena, cpu, &error), &error);
   must("allocator", arrowdevice_array_copy(&batch, &schema, cpu, NULL, &copy, &error) == 0 && arena.most > 0);
   arrowdevice_array_release(&copy);
@@ -477,6 +479,6 @@ int main(int argc, char** argv) {
   adopts(device);
   allocates();
   went("shutdown", shut_down(device, &error), &error);
-  arrowdevice_set_log_handler(NULL, NULL);
+  arrowdevice_log_set_handler(NULL, NULL);
   return 0;
 }

@@ -62,7 +62,7 @@ static int export_slot(struct arena* arena, int64_t* slot, struct ArrowDeviceArr
 
   /* Memory of a GPU is exported in the same way: with that device, and with the queue that is still writing it. */
   struct arrowdevice_device* cpu;
-  int code = arrowdevice_device_find("cpu", &cpu, error);
+  int code = arrowdevice_device_find_by_name("cpu", &cpu, error);
   if (code == 0) code = arrowdevice_array_export(cpu, &array, NULL, out, error);
   if (code != 0) free(exported);
   return code;
@@ -88,8 +88,8 @@ int main(int argc, char** argv) {
   printf("handed out: %d slot in use\n", arena_in_use(&arena));
 
   /* The consumer. On the CPU it shares the slot; a device gets a copy, and the slot is free when that is done. */
-  if (arrowdevice_device_find(name, &device, &error) != 0 ||
-      arrowdevice_array_move_to(&array, &schema, device, NULL, &there, &error) != 0) {
+  if (arrowdevice_device_find_by_name(name, &device, &error) != 0 ||
+      arrowdevice_array_to_device(&array, &schema, device, NULL, &there, &error) != 0) {
     fprintf(stderr, "%s: %s\n", name, error.message);
     arrowdevice_array_release(&array);
     return 1;

@@ -19,9 +19,9 @@ int main(int argc, char** argv) {
   struct arrowdevice_error error;
   struct arrowdevice_device* device;
   struct ArrowDeviceArray host, there;
-  int code = arrowdevice_device_find(argc > 1 ? argv[1] : "cpu", &device, &error);
+  int code = arrowdevice_device_find_by_name(argc > 1 ? argv[1] : "cpu", &device, &error);
   if (code == 0) code = arrowdevice_array_from_host(&column, &host, &error);
-  if (code == 0) code = arrowdevice_array_move_to(&host, &type, device, NULL, &there, &error);
+  if (code == 0) code = arrowdevice_array_to_device(&host, &type, device, NULL, &there, &error);
   if (code == 0) {
     printf("%lld rows on device type %d\n", (long long)there.array.length, there.device_type);
     code = arrowdevice_array_to_host(&there, &type, NULL, &column, &error); /* taken over: `column` may be used again */

@@ -11,10 +11,10 @@ int send_to(const char* name, struct ArrowArray* batch, const struct ArrowSchema
   struct arrowdevice_device* device;
   struct ArrowDeviceArray host;
 
-  int code = arrowdevice_device_find(name, &device, &error);
+  int code = arrowdevice_device_find_by_name(name, &device, &error);
   if (code == 0) code = arrowdevice_array_from_host(batch, &host, &error);
   if (code == 0) {
-    code = arrowdevice_array_move_to(&host, schema, device, NULL, out, &error);
+    code = arrowdevice_array_to_device(&host, schema, device, NULL, out, &error);
     if (code != 0) arrowdevice_array_release(&host); /* what was not taken over is still ours */
   }
   if (code != 0) fprintf(stderr, "%s: %s\n", name, error.message);

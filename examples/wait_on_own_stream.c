@@ -30,7 +30,8 @@ static void send(struct arrowdevice_queue* queue, struct arrowdevice_device* dev
   const struct arrowdevice_copy_options options = {
       .struct_size = sizeof options, .flags = ARROWDEVICE_COPY_ASYNC, .queue = queue};
   check(arrowdevice_array_from_host(&array, &host, &error), "arrowdevice_array_from_host", &error);
-  check(arrowdevice_array_move_to(&host, schema, device, &options, out, &error), "arrowdevice_array_move_to", &error);
+  check(arrowdevice_array_to_device(&host, schema, device, &options, out, &error), "arrowdevice_array_to_device",
+        &error);
 }
 
 /* The producer works on a queue of its own, which is busy with an earlier batch. */
@@ -49,7 +50,7 @@ static void produce(struct arrowdevice_device* device, const struct ArrowSchema*
 static int64_t host_waits(const struct arrowdevice_device* device) {
   struct arrowdevice_error error;
   struct arrowdevice_device_counters counters = {.struct_size = sizeof counters};
-  check(arrowdevice_device_counters(device, &counters, &error), "arrowdevice_device_counters", &error);
+  check(arrowdevice_device_get_counters(device, &counters, &error), "arrowdevice_device_counters", &error);
   return counters.host_waits;
 }
 
@@ -61,7 +62,7 @@ int main(int argc, char** argv) {
   struct arrowdevice_queue* queue;
   struct ArrowDeviceArray array;
 
-  check(arrowdevice_device_find(name, &device, &error), name, &error);
+  check(arrowdevice_device_find_by_name(name, &device, &error), name, &error);
   check(arrowdevice_queue_create(device, &queue, &error), "arrowdevice_queue_create", &error);
   produce(device, &schema, &array);
   const int64_t waits = host_waits(device);
@@ -72,15 +73,15 @@ int main(int argc, char** argv) {
   check(arrowdevice_array_import(&array, &schema, &options, &view, &error), "arrowdevice_array_import", &error);
 
   /* The engine's own work, which would be a kernel: bytes of the array's second buffer, read where they lie. */
-  const struct arrowdevice_node* column = arrowdevice_view_root(view);
+  const struct arrowdevice_node* column = arrowdevice_view_get_root(view);
   int64_t result[ROWS];
   memset(result, 0xff, sizeof result);
   const struct arrowdevice_copy_region region = {.dst = result,
-                                                 .from = device,
+                                                 .src_device = device,
                                                  .src = column->buffers[1].data,
                                                  .src_offset = column->offset * (int64_t)sizeof(int64_t),
                                                  .size = sizeof result};
-  check(arrowdevice_buffer_copy(queue, &region, 1, &error), "arrowdevice_buffer_copy", &error);
+  check(arrowdevice_queue_copy(queue, &region, 1, &error), "arrowdevice_queue_copy", &error);
 
   /* The array goes back to its producer when that work is done, without anyone waiting here. */
   check(arrowdevice_view_release_after(view, queue, &error), "arrowdevice_view_release_after", &error);
@@ -95,6 +96,6 @@ int main(int argc, char** argv) {
   }
   printf("and what it read on %s is whole\n", name);
   struct arrowdevice_device_info info = {.struct_size = sizeof info};
-  check(arrowdevice_device_describe(device, &info, &error), "arrowdevice_device_describe", &error);
+  check(arrowdevice_device_get_info(device, &info, &error), "arrowdevice_device_get_info", &error);
   return waited == 0 || (info.flags & ARROWDEVICE_DEVICE_WAIT_BLOCKS) != 0 ? 0 : 1;
 }

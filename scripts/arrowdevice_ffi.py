@@ -94,7 +94,7 @@ class DeviceInfo(_Sized):
 
 class DeviceCounters(_Sized):
     _fields_ = [("struct_size", C.c_uint32), ("reserved", C.c_uint32)] + [
-        (name, C.c_int64) for name in ("buffers", "submissions", "regions", "events", "host_waits", "readbacks",
+        (name, C.c_int64) for name in ("driver_allocations", "submissions", "regions", "events", "host_waits", "readbacks",
                                        "bytes_in", "bytes_out", "staged_bytes")]
 
 
@@ -115,18 +115,18 @@ class NativeQueue(_Sized):
 
 
 class PoolOptions(_Sized):
-    _fields_ = [("struct_size", C.c_uint32), ("flags", C.c_uint32), ("keep", C.c_int64), ("cap", C.c_int64),
+    _fields_ = [("struct_size", C.c_uint32), ("flags", C.c_uint32), ("max_cached_bytes", C.c_int64), ("max_bytes", C.c_int64),
                 ("allocate", C.c_void_p), ("deallocate", C.c_void_p), ("destroy", C.c_void_p), ("user", C.c_void_p)]
 
 
 class PoolStats(_Sized):
     _fields_ = [("struct_size", C.c_uint32), ("reserved", C.c_uint32)] + [
-        (name, C.c_int64) for name in ("used", "kept", "peak", "allocations", "driver_allocations")]
+        (name, C.c_int64) for name in ("used_bytes", "cached_bytes", "peak_bytes", "allocations", "driver_allocations")]
 
 
 class CopyRegion(C.Structure):
-    _fields_ = [("to", C.c_void_p), ("dst", C.c_void_p), ("dst_offset", C.c_int64),
-                ("from_", C.c_void_p), ("src", C.c_void_p), ("src_offset", C.c_int64),
+    _fields_ = [("dst_device", C.c_void_p), ("dst", C.c_void_p), ("dst_offset", C.c_int64),
+                ("src_device", C.c_void_p), ("src", C.c_void_p), ("src_offset", C.c_int64),
                 ("size", C.c_int64), ("reserved", C.c_uint64)]
 
 
@@ -178,65 +178,65 @@ _stream, _host_stream = P(ArrowDeviceArrayStream), P(ArrowArrayStream)
 
 # Functions that answer with a code and take an error last (which is left out here).
 _CHECKED = {
-    "device_get": [C.c_int32, _int64, _out_handle],
+    "device_find_by_id": [C.c_int32, _int64, _out_handle],
     "device_count": [C.c_int32, P(_int64)],
     "device_list": [_out_handle, _int64, P(_int64)],
-    "device_describe": [_handle, P(DeviceInfo)],
-    "device_reach": [_handle, _handle, P(C.c_uint32)],
-    "device_find": [C.c_char_p, _out_handle],
-    "device_memory": [_handle, P(_int64), P(_int64)],
-    "device_counters": [_handle, P(DeviceCounters)],
-    "device_adopt": [C.c_int32, _int64, P(NativeDevice), _out_handle],
-    "device_retire": [_handle, _int64],
-    "device_native": [_handle, P(NativeDevice)],
+    "device_get_info": [_handle, P(DeviceInfo)],
+    "device_get_peer_flags": [_handle, _handle, P(C.c_uint32)],
+    "device_find_by_name": [C.c_char_p, _out_handle],
+    "device_get_memory_info": [_handle, P(_int64), P(_int64)],
+    "device_get_counters": [_handle, P(DeviceCounters)],
+    "device_wrap": [C.c_int32, _int64, P(NativeDevice), _out_handle],
+    "device_unwrap": [_handle, _int64],
+    "device_get_native": [_handle, P(NativeDevice)],
     "backend_load": [C.c_char_p],
     "backend_register": [C.c_void_p],
-    "backend_explain": [_int64, P(BackendReport)],
+    "backend_get_report": [_int64, P(BackendReport)],
     "queue_create": [_handle, _out_handle],
     "queue_wrap": [_handle, P(NativeQueue), _out_handle],
-    "queue_native": [_handle, P(NativeQueue)],
+    "queue_get_native": [_handle, P(NativeQueue)],
     "queue_finish": [_handle, _int64],
     "pool_create": [_handle, P(PoolOptions), _out_handle],
-    "pool_stats": [_handle, P(PoolStats)],
+    "pool_get_stats": [_handle, P(PoolStats)],
     "pool_trim": [_handle],
     "device_set_pool": [_handle, _handle],
-    "device_pool": [_handle, _out_handle],
+    "device_get_pool": [_handle, _out_handle],
     "buffer_allocate": [_handle, _handle, _handle, _int64, _out_handle],
-    "buffer_sub": [_handle, C.c_void_p, _int64, _int64, _out_handle],
-    "buffer_copy": [_handle, P(CopyRegion), _int64],
+    "sub_buffer_create": [_handle, C.c_void_p, _int64, _int64, _out_handle],
+    "queue_copy": [_handle, P(CopyRegion), _int64],
     "array_export": [_handle, _array, _handle, _device_array],
     "array_export_event": [_handle, _array, C.c_void_p, C.c_void_p, C.c_void_p, _device_array],
-    "array_device": [_device_array, _out_handle],
+    "array_get_device": [_device_array, _out_handle],
     "array_import": [_device_array, _schema, P(ImportOptions), _out_handle],
     "view_share": [_handle, _device_array],
     "view_release_after": [_handle, _handle],
     "array_release_after": [_device_array, _handle],
-    "array_ready": [_device_array, _handle, P(C.c_int)],
+    "array_is_ready": [_device_array, _handle, P(C.c_int)],
     "array_wait": [_device_array, _handle, _int64],
-    "array_wait_on": [_device_array, _handle, _handle],
+    "queue_wait_array": [_device_array, _handle, _handle],
     "array_copy": [_device_array, _schema, _handle, P(CopyOptions), _device_array],
-    "array_move_to": [_device_array, _schema, _handle, P(CopyOptions), _device_array],
+    "array_to_device": [_device_array, _schema, _handle, P(CopyOptions), _device_array],
     "array_from_host": [_array, _device_array],
     "array_to_host": [_device_array, _schema, P(CopyOptions), _array],
     "array_share": [_device_array, _device_array],
     "array_slice": [_device_array, _schema, _int64, _int64, _device_array],
     "array_select": [_device_array, _schema, P(_int64), _int64, _device_array, _schema],
     "array_validate": [_device_array, _schema, _handle, C.c_int],
-    "set_manual_reaping": [C.c_int],
-    "reap": [_int64, P(_int64)],
-    "quiesce": [_int64],
+    "deferred_set_manual": [C.c_int],
+    "deferred_run": [_int64, P(_int64)],
+    "wait_idle": [_int64],
     "schema_copy": [_schema, _schema],
-    "stream_schema": [_stream, _schema],
-    "stream_next": [_stream, _device_array],
+    "stream_get_schema": [_stream, _schema],
+    "stream_get_next": [_stream, _device_array],
     "stream_from_arrays": [_schema, _device_array, _int64, C.c_int32, _stream],
     "stream_from_host": [_host_stream, _stream],
     "stream_to_host": [_stream, P(StreamOptions), _host_stream],
-    "stream_move_to": [_stream, _handle, P(StreamOptions), _stream],
+    "stream_to_device": [_stream, _handle, P(StreamOptions), _stream],
     "stream_cancel": [_stream],
     # Handlers are handles here: nothing in Python calls or fills them.
     "async_produce": [_stream, _handle, P(AsyncOptions)],
     "async_collect": [C.c_int32, P(AsyncOptions), _out_handle, _stream],
-    "async_move_to": [_handle, _handle, P(AsyncOptions), _out_handle],
+    "async_to_device": [_handle, _handle, P(AsyncOptions), _out_handle],
     # Tensors are handles here: they travel in capsules.
     "dlpack_export": [_device_array, _schema, _handle, _out_handle],
     "dlpack_import": [_handle, _handle, _device_array, _schema],
@@ -245,14 +245,14 @@ _CHECKED = {
 # The others: result, then parameters.
 _PLAIN = {
     "version": (C.c_char_p, []),
-    "device_type_name": (C.c_char_p, [C.c_int32]),
+    "device_type_get_name": (C.c_char_p, [C.c_int32]),
     "queue_destroy": (None, [_handle]),
     "pool_destroy": (None, [_handle]),
     "buffer_free": (None, [_handle, _handle, C.c_void_p]),
-    "buffer_sub_free": (None, [_handle, C.c_void_p]),
-    "view_root": (P(Node), [_handle]),
-    "view_array": (_device_array, [_handle]),
-    "view_device": (_handle, [_handle]),
+    "sub_buffer_destroy": (None, [_handle, C.c_void_p]),
+    "view_get_root": (P(Node), [_handle]),
+    "view_get_array": (_device_array, [_handle]),
+    "view_get_device": (_handle, [_handle]),
     "view_detach": (None, [_handle, _device_array]),
     "view_release": (None, [_handle]),
     "array_move": (None, [_device_array, _device_array]),
@@ -327,12 +327,12 @@ class Device:
     def __init__(self, lib, handle):
         self.lib, self.handle = lib, handle
         self.info = DeviceInfo()
-        lib.device_describe(handle, C.byref(self.info))
+        lib.device_get_info(handle, C.byref(self.info))
 
     @property
     def id(self):
         """The name that `Library.device()` finds it by."""
-        kind = self.lib.device_type_name(self.info.device_type)
+        kind = self.lib.device_type_get_name(self.info.device_type)
         return f"{kind.decode() if kind else self.info.device_type}:{self.info.device_id}"
 
     @property
@@ -341,7 +341,7 @@ class Device:
 
     def counters(self):
         out = DeviceCounters()
-        self.lib.device_counters(self.handle, C.byref(out))
+        self.lib.device_get_counters(self.handle, C.byref(out))
         return out
 
 
@@ -415,7 +415,7 @@ class DeviceArray(_Owner):
 
     def move_to(self, device, schema, flags=0):
         out = DeviceArray(self.lib)
-        self.lib.array_move_to(C.byref(self.c), C.byref(schema.c), device.handle, self._options(flags), C.byref(out.c))
+        self.lib.array_to_device(C.byref(self.c), C.byref(schema.c), device.handle, self._options(flags), C.byref(out.c))
         return out
 
     def to_host(self, schema, flags=0):
@@ -472,14 +472,14 @@ class DeviceStream(_Owner):
         """The same batches on a device, while they flow. This one is taken over."""
         out = DeviceStream(self.lib)
         options = StreamOptions(depth=depth, flags=flags)
-        self.lib.stream_move_to(C.byref(self.c), device.handle, C.byref(options), C.byref(out.c))
+        self.lib.stream_to_device(C.byref(self.c), device.handle, C.byref(options), C.byref(out.c))
         return out
 
-    def async_move_to(self, device, depth=0):
+    def async_to_device(self, device, depth=0):
         """The same through the async interface: this one is produced, moved, and collected again."""
         out, handler, options = DeviceStream(self.lib), C.c_void_p(), AsyncOptions(depth=depth)
         self.lib.async_collect(device.info.device_type, C.byref(options), C.byref(handler), C.byref(out.c))
-        self.lib.async_move_to(handler, device.handle, C.byref(options), C.byref(handler))
+        self.lib.async_to_device(handler, device.handle, C.byref(options), C.byref(handler))
         self.lib.async_produce(C.byref(self.c), handler, None)
         return out
 

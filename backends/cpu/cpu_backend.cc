@@ -80,7 +80,7 @@ int device_open(ArrowDeviceType, int64_t device_id, void** device, arrowdevice_e
   return 0;
 }
 
-int device_describe(void*, arrowdevice_device_info* out, arrowdevice_error* error) {
+int device_get_info(void*, arrowdevice_device_info* out, arrowdevice_error* error) {
   return guarded(error, [&] {
     set_text(out->name, sizeof out->name, processor_name());
     out->total_memory = physical_memory(_SC_PHYS_PAGES);
@@ -108,7 +108,7 @@ int buffer_allocate(void*, void*, int64_t size, int64_t alignment, void** out, a
   });
 }
 
-void buffer_deallocate(void*, void*, void* buffer) { std::free(buffer); }
+void buffer_free(void*, void*, void* buffer) { std::free(buffer); }
 
 int queue_create(void*, void** queue, arrowdevice_error*) {
   *queue = &the_queue;
@@ -133,7 +133,7 @@ void copy_by_threads(std::span<const arrowdevice_backend_region> regions) {
   });
 }
 
-int copy(void*, const arrowdevice_backend_region* regions, int64_t n, arrowdevice_error* error) {
+int queue_copy(void*, const arrowdevice_backend_region* regions, int64_t n, arrowdevice_error* error) {
   // Into memory that was never used, two threads are twice as fast beyond this, and no faster below.
   constexpr int64_t kLeastBytesForThreads = int64_t{128} << 20;
   return guarded(error, [&] {
@@ -159,7 +159,7 @@ int queue_wait_event(void*, void*, arrowdevice_error*) { return 0; }
 
 void event_destroy(void*) {}
 
-int memory_info(void*, int64_t* free_bytes, int64_t* total_bytes, arrowdevice_error* error) {
+int device_get_memory_info(void*, int64_t* free_bytes, int64_t* total_bytes, arrowdevice_error* error) {
   return guarded(error, [&] {
     *free_bytes = available_memory();
     *total_bytes = physical_memory(_SC_PHYS_PAGES);
@@ -176,18 +176,18 @@ arrowdevice_backend make_table() noexcept {
   table.n_device_types = 1;
   table.device_count = device_count;
   table.device_open = device_open;
-  table.device_describe = device_describe;
+  table.device_get_info = device_get_info;
   table.buffer_allocate = buffer_allocate;
-  table.buffer_deallocate = buffer_deallocate;
+  table.buffer_free = buffer_free;
   table.queue_create = queue_create;
   table.queue_destroy = queue_destroy;
-  table.copy = copy;
+  table.queue_copy = queue_copy;
   table.event_record = event_record;
   table.event_query = event_query;
   table.event_wait = event_wait;
   table.queue_wait_event = queue_wait_event;
   table.event_destroy = event_destroy;
-  table.memory_info = memory_info;
+  table.device_get_memory_info = device_get_memory_info;
   return table;
 }
 

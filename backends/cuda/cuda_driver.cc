@@ -164,7 +164,7 @@ class CudaDriver final : public streams::Driver {
     cuda_.check("cuMemFreeAsync", cuda_.cuMemFreeAsync(address_of(memory), native(stream)));
   }
 
-  void memory_info(int64_t* free_bytes, int64_t* total_bytes) override {
+  void device_get_memory_info(int64_t* free_bytes, int64_t* total_bytes) override {
     size_t free = 0;
     size_t total = 0;
     cuda_.check("cuMemGetInfo_v2", cuda_.cuMemGetInfo(&free, &total));

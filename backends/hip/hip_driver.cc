@@ -119,7 +119,7 @@ class HipDriver final : public streams::Driver {
     hip_.check("hipFreeAsync", hip_.hipFreeAsync(memory, native(stream)));
   }
 
-  void memory_info(int64_t* free_bytes, int64_t* total_bytes) override {
+  void device_get_memory_info(int64_t* free_bytes, int64_t* total_bytes) override {
     size_t free = 0;
     size_t total = 0;
     hip_.check("hipMemGetInfo", hip_.hipMemGetInfo(&free, &total));

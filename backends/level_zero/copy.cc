@@ -51,8 +51,8 @@ std::vector<Piece> check_pieces(const Device& device, std::span<const arrowdevic
     const Piece piece{.to = static_cast<char*>(region.dst) + region.dst_offset,
                       .from = static_cast<const char*>(region.src) + region.src_offset,
                       .size = static_cast<size_t>(region.size)};
-    targets.check(region.to_device, piece.to, piece.size);
-    sources.check(region.from_device, piece.from, piece.size);
+    targets.check(region.dst_device, piece.to, piece.size);
+    sources.check(region.src_device, piece.from, piece.size);
     pieces.push_back(piece);
   }
   return pieces;

@@ -9,8 +9,8 @@
 namespace arrowdevice::level_zero {
 
 uint32_t reach(const Device* from, const Device* to) {
-  if (from == to) return ARROWDEVICE_REACH_ACCESS | ARROWDEVICE_REACH_COPY;
-  if (from == nullptr || to == nullptr) return ARROWDEVICE_REACH_COPY;
+  if (from == to) return ARROWDEVICE_PEER_ACCESS | ARROWDEVICE_PEER_COPY;
+  if (from == nullptr || to == nullptr) return ARROWDEVICE_PEER_COPY;
   // Memory may be used in its own context only.
   if (&from->context() != &to->context()) return 0;
   // Kernels of peers could use it in place, but an array is to be on the device that it names.
@@ -18,7 +18,7 @@ uint32_t reach(const Device* from, const Device* to) {
     ze_bool_t can = 0;
     check("zeDeviceCanAccessPeer",
           api().zeDeviceCanAccessPeer(to->physical().native(), from->physical().native(), &can));
-    return can != 0 ? ARROWDEVICE_REACH_COPY : 0;
+    return can != 0 ? ARROWDEVICE_PEER_COPY : 0;
   });
 }
 

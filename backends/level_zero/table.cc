@@ -54,7 +54,7 @@ int device_open(ArrowDeviceType device_type, int64_t id, void** device, arrowdev
 
 // Member by member: the struct may have grown, and the library may be older or newer than this plugin. A sycl::event is
 // waited for by the CPU.
-int device_describe(void* device, arrowdevice_device_info* out, arrowdevice_error* error) noexcept {
+int device_get_info(void* device, arrowdevice_device_info* out, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     const auto& properties = device_of(device).properties();
     copy_text(out->name, properties.name);
@@ -69,19 +69,19 @@ int device_describe(void* device, arrowdevice_device_info* out, arrowdevice_erro
   });
 }
 
-int device_adopt(ArrowDeviceType device_type, int64_t id, const arrowdevice_native_device* native, void** device,
-                 arrowdevice_error* error) noexcept {
+int device_wrap(ArrowDeviceType device_type, int64_t id, const arrowdevice_native_device* native, void** device,
+                arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     check_type(device_type);
     *device = &Devices::instance().adopt(id, *native);
   });
 }
 
-int device_retire(void* device, arrowdevice_error* error) noexcept {
+int device_unwrap(void* device, arrowdevice_error* error) noexcept {
   return guarded(error, [&] { Devices::instance().retire(device_of(device)); });
 }
 
-int device_native(void* device, arrowdevice_native_device* out, arrowdevice_error* error) noexcept {
+int device_get_native(void* device, arrowdevice_native_device* out, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     const auto& described = device_of(device);
     out->platform = Devices::instance().driver_of(described);
@@ -94,15 +94,15 @@ int reach_of(void* from, void* to, uint32_t* out, arrowdevice_error* error) noex
   return guarded(error, [&] { *out = reach(static_cast<const Device*>(from), static_cast<const Device*>(to)); });
 }
 
-int locate(ArrowDeviceType device_type, int64_t id, const void* buffer, void*, void** device,
-           arrowdevice_error* error) noexcept {
+int device_locate(ArrowDeviceType device_type, int64_t id, const void* buffer, void*, void** device,
+                  arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     check_type(device_type);
     *device = &Devices::instance().locate(id, buffer);
   });
 }
 
-int describe_pointer(void* handle, const void* buffer, arrowdevice_pointer_info* out,
+int pointer_get_info(void* handle, const void* buffer, arrowdevice_pointer_info* out,
                      arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     const auto& device = device_of(handle);
@@ -125,7 +125,7 @@ int buffer_allocate(void* device, void*, int64_t size, int64_t alignment, void**
   return guarded(error, [&] { *out = device_of(device).allocate(size, alignment); });
 }
 
-void buffer_deallocate(void* device, void* queue, void* buffer) noexcept {
+void buffer_free(void* device, void* queue, void* buffer) noexcept {
   if (queue != nullptr) {
     queue_of(queue).free_behind(buffer);
   } else {
@@ -147,7 +147,7 @@ int queue_wrap(void* device, const arrowdevice_native_queue* native, void** queu
   });
 }
 
-int queue_native(void* queue, arrowdevice_native_queue* out, arrowdevice_error* error) noexcept {
+int queue_get_native(void* queue, arrowdevice_native_queue* out, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     out->queue = queue_of(queue).native();
     out->family = 0;
@@ -156,7 +156,7 @@ int queue_native(void* queue, arrowdevice_native_queue* out, arrowdevice_error* 
 
 void queue_destroy(void* queue) noexcept { delete &queue_of(queue); }
 
-int copy(void* queue, const arrowdevice_backend_region* regions, int64_t n, arrowdevice_error* error) noexcept {
+int queue_copy(void* queue, const arrowdevice_backend_region* regions, int64_t n, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     if (n < 0) throw Error(EINVAL, format("%lld regions", static_cast<long long>(n)));
     queue_of(queue).copy({regions, static_cast<size_t>(n)});
@@ -203,12 +203,12 @@ const arrowdevice_backend& table() {
     table.n_device_types = 1;
     table.device_count = device_count;
     table.device_open = device_open;
-    table.device_describe = device_describe;
+    table.device_get_info = device_get_info;
     table.buffer_allocate = buffer_allocate;
-    table.buffer_deallocate = buffer_deallocate;
+    table.buffer_free = buffer_free;
     table.queue_create = queue_create;
     table.queue_destroy = queue_destroy;
-    table.copy = copy;
+    table.queue_copy = queue_copy;
     table.event_record = event_record;
     table.event_query = event_query;
     table.event_wait = event_wait;
@@ -216,13 +216,13 @@ const arrowdevice_backend& table() {
     table.event_destroy = event_destroy;
     table.event_import = event_import;
     table.queue_wrap = queue_wrap;
-    table.queue_native = queue_native;
-    table.device_adopt = device_adopt;
-    table.device_retire = device_retire;
-    table.device_native = device_native;
-    table.reach = reach_of;
-    table.locate = locate;
-    table.describe_pointer = describe_pointer;
+    table.queue_get_native = queue_get_native;
+    table.device_wrap = device_wrap;
+    table.device_unwrap = device_unwrap;
+    table.device_get_native = device_get_native;
+    table.device_get_peer_flags = reach_of;
+    table.device_locate = device_locate;
+    table.pointer_get_info = pointer_get_info;
     return table;
   }();
   return made;

@@ -37,17 +37,17 @@ void Copy::check_reachable(const void* device) const {
 void Copy::sort_in(const arrowdevice_backend_region& region) {
   if (region.size <= 0) throw Error(EINVAL, format("a region of %lld bytes", static_cast<long long>(region.size)));
   const auto size = static_cast<size_t>(region.size);
-  for (const auto* device : {region.to_device, region.from_device}) {
+  for (const auto* device : {region.dst_device, region.src_device}) {
     if (device != nullptr) check_reachable(device);
   }
-  if (region.to_device != nullptr && region.from_device != nullptr) {
+  if (region.dst_device != nullptr && region.src_device != nullptr) {
     const auto to = resolve(buffer_of(region.dst), region.dst_offset, region.size);
     const auto from = resolve(buffer_of(region.src), region.src_offset, region.size);
     device_pieces_.push_back({to.parent, from.parent, to.offset, from.offset, size});
-  } else if (region.to_device != nullptr) {
+  } else if (region.dst_device != nullptr) {
     const auto to = resolve(buffer_of(region.dst), region.dst_offset, region.size);
     add({to.parent, to.offset, host_place(region.src, region.src_offset), size, false});
-  } else if (region.from_device != nullptr) {
+  } else if (region.src_device != nullptr) {
     const auto from = resolve(buffer_of(region.src), region.src_offset, region.size);
     add({from.parent, from.offset, host_place(region.dst, region.dst_offset), size, true});
   } else {

@@ -51,7 +51,7 @@ int device_open(ArrowDeviceType device_type, int64_t id, void** device, arrowdev
 }
 
 // Member by member: the struct may have grown, and the library may be older or newer than this plugin.
-int device_describe(void* device, arrowdevice_device_info* out, arrowdevice_error* error) noexcept {
+int device_get_info(void* device, arrowdevice_device_info* out, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     const auto& properties = device_of(device).properties();
     copy_text(out->name, properties.name);
@@ -66,19 +66,19 @@ int device_describe(void* device, arrowdevice_device_info* out, arrowdevice_erro
   });
 }
 
-int device_adopt(ArrowDeviceType device_type, int64_t id, const arrowdevice_native_device* native, void** device,
-                 arrowdevice_error* error) noexcept {
+int device_wrap(ArrowDeviceType device_type, int64_t id, const arrowdevice_native_device* native, void** device,
+                arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     check_type(device_type);
     *device = &Devices::instance().adopt(id, *native);
   });
 }
 
-int device_retire(void* device, arrowdevice_error* error) noexcept {
+int device_unwrap(void* device, arrowdevice_error* error) noexcept {
   return guarded(error, [&] { Devices::instance().retire(device_of(device)); });
 }
 
-int device_native(void* device, arrowdevice_native_device* out, arrowdevice_error* error) noexcept {
+int device_get_native(void* device, arrowdevice_native_device* out, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     const auto& described = device_of(device);
     out->platform = ask_device<cl_platform_id>(described.native(), CL_DEVICE_PLATFORM);
@@ -87,20 +87,20 @@ int device_native(void* device, arrowdevice_native_device* out, arrowdevice_erro
   });
 }
 
-int reach(void* from, void* to, uint32_t* out, arrowdevice_error* error) noexcept {
+int device_get_peer_flags(void* from, void* to, uint32_t* out, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     if (from == to) {
-      *out = ARROWDEVICE_REACH_ACCESS | ARROWDEVICE_REACH_COPY;
+      *out = ARROWDEVICE_PEER_ACCESS | ARROWDEVICE_PEER_COPY;
     } else {
       // Another context is out of reach, also one of the same driver and device.
       const bool is_direct = from == nullptr || to == nullptr || device_of(from).context() == device_of(to).context();
-      *out = is_direct ? ARROWDEVICE_REACH_COPY : 0;
+      *out = is_direct ? ARROWDEVICE_PEER_COPY : 0;
     }
   });
 }
 
-int locate(ArrowDeviceType device_type, int64_t id, const void* buffer, void* sync_event, void** device,
-           arrowdevice_error* error) noexcept {
+int device_locate(ArrowDeviceType device_type, int64_t id, const void* buffer, void* sync_event, void** device,
+                  arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     check_type(device_type);
     auto* const event = sync_event != nullptr ? *static_cast<cl_event*>(sync_event) : nullptr;
@@ -117,13 +117,14 @@ int buffer_allocate(void* device, void*, int64_t size, int64_t alignment, void**
 }
 
 // Commands that are enqueued keep a cl_mem alive themselves.
-void buffer_deallocate(void*, void*, void* buffer) noexcept { Counting<cl_mem>::release(buffer_of(buffer)); }
+void buffer_free(void*, void*, void* buffer) noexcept { Counting<cl_mem>::release(buffer_of(buffer)); }
 
-int sub_buffer(void*, const void* buffer, int64_t offset, int64_t size, void** out, arrowdevice_error* error) noexcept {
+int sub_buffer_create(void*, const void* buffer, int64_t offset, int64_t size, void** out,
+                      arrowdevice_error* error) noexcept {
   return guarded(error, [&] { *out = make_sub_buffer(buffer_of(buffer), offset, size).take(); });
 }
 
-void sub_buffer_free(void*, void* sub) noexcept { Counting<cl_mem>::release(buffer_of(sub)); }
+void sub_buffer_destroy(void*, void* sub) noexcept { Counting<cl_mem>::release(buffer_of(sub)); }
 
 // -- queues
 
@@ -136,7 +137,7 @@ int queue_wrap(void* device, const arrowdevice_native_queue* native, void** queu
       error, [&] { *queue = Queue::wrap(device_of(device), static_cast<cl_command_queue>(native->queue)).release(); });
 }
 
-int queue_native(void* queue, arrowdevice_native_queue* out, arrowdevice_error* error) noexcept {
+int queue_get_native(void* queue, arrowdevice_native_queue* out, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     out->queue = queue_of(queue).native();
     out->family = 0;
@@ -145,7 +146,7 @@ int queue_native(void* queue, arrowdevice_native_queue* out, arrowdevice_error* 
 
 void queue_destroy(void* queue) noexcept { delete static_cast<Queue*>(queue); }
 
-int copy(void* queue, const arrowdevice_backend_region* regions, int64_t n, arrowdevice_error* error) noexcept {
+int queue_copy(void* queue, const arrowdevice_backend_region* regions, int64_t n, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     if (n < 0) throw Error(EINVAL, format("%lld regions", static_cast<long long>(n)));
     queue_of(queue).copy({regions, static_cast<size_t>(n)});
@@ -197,12 +198,12 @@ const arrowdevice_backend& table() {
     table.n_device_types = 1;
     table.device_count = device_count;
     table.device_open = device_open;
-    table.device_describe = device_describe;
+    table.device_get_info = device_get_info;
     table.buffer_allocate = buffer_allocate;
-    table.buffer_deallocate = buffer_deallocate;
+    table.buffer_free = buffer_free;
     table.queue_create = queue_create;
     table.queue_destroy = queue_destroy;
-    table.copy = copy;
+    table.queue_copy = queue_copy;
     table.event_record = event_record;
     table.event_query = event_query;
     table.event_wait = event_wait;
@@ -210,15 +211,15 @@ const arrowdevice_backend& table() {
     table.event_destroy = event_destroy;
     table.event_publish = event_publish;
     table.event_import = event_import;
-    table.sub_buffer = sub_buffer;
-    table.sub_buffer_free = sub_buffer_free;
+    table.sub_buffer_create = sub_buffer_create;
+    table.sub_buffer_destroy = sub_buffer_destroy;
     table.queue_wrap = queue_wrap;
-    table.queue_native = queue_native;
-    table.device_adopt = device_adopt;
-    table.device_retire = device_retire;
-    table.device_native = device_native;
-    table.reach = reach;
-    table.locate = locate;
+    table.queue_get_native = queue_get_native;
+    table.device_wrap = device_wrap;
+    table.device_unwrap = device_unwrap;
+    table.device_get_native = device_get_native;
+    table.device_get_peer_flags = device_get_peer_flags;
+    table.device_locate = device_locate;
     return table;
   }();
   return made;

@@ -24,7 +24,7 @@ Gpu* owner(void* device_handle) {
 
 // Managed memory that a queue fills is for its GPU to use: pages that are there already need not be fetched one by one.
 void prefetch_target(Driver& driver, const Gpu& gpu, const Region& region, const Piece& piece, Stream stream) {
-  const auto* const device = static_cast<const Device*>(region.to_device);
+  const auto* const device = static_cast<const Device*>(region.dst_device);
   const bool is_managed = device != nullptr && device->kind == MemoryKind::kManaged;
   if (!is_managed || !gpu.properties().shares_managed_memory) return;
   driver.prefetch(piece.to, piece.size, gpu.ordinal(), stream);
@@ -69,13 +69,13 @@ void copy_regions(Driver& driver, Gpu& gpu, Stream stream, std::span<const Regio
   for (const Region& region : regions) {
     const Piece piece = piece_of(region);
     prefetch_target(driver, gpu, region, piece, stream);
-    Gpu* const to = owner(region.to_device);
-    Gpu* const from = owner(region.from_device);
+    Gpu* const to = owner(region.dst_device);
+    Gpu* const from = owner(region.src_device);
     const bool is_within = (to == nullptr || to == &gpu) && (from == nullptr || from == &gpu);
     if (!is_within && to != nullptr && from != nullptr) {
       copy_between(driver, *to, *from, piece, stream);
-    } else if (is_within && takes_batches && pinned.has(region.to_device, piece.to, piece.size) &&
-               pinned.has(region.from_device, piece.from, piece.size)) {
+    } else if (is_within && takes_batches && pinned.has(region.dst_device, piece.to, piece.size) &&
+               pinned.has(region.src_device, piece.from, piece.size)) {
       batch.push_back(piece);
     } else {
       driver.copy(piece, stream);

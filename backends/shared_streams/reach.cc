@@ -6,8 +6,8 @@
 namespace arrowdevice::streams {
 namespace {
 
-constexpr uint32_t kCopy = ARROWDEVICE_REACH_COPY;
-constexpr uint32_t kAccess = ARROWDEVICE_REACH_ACCESS | ARROWDEVICE_REACH_COPY;
+constexpr uint32_t kCopy = ARROWDEVICE_PEER_COPY;
+constexpr uint32_t kAccess = ARROWDEVICE_PEER_ACCESS | ARROWDEVICE_PEER_COPY;
 
 // Host memory has the same address for every GPU: pinned memory is made portable, managed memory follows its users.
 uint32_t reach_from_host_memory(const Device& from, const Device& to) {

@@ -8,7 +8,7 @@
 
 namespace arrowdevice::streams {
 
-// ARROWDEVICE_REACH_*. NULL is the host.
+// ARROWDEVICE_PEER_*. NULL is the host.
 uint32_t reach(const Device* from, const Device* to);
 
 }  // namespace arrowdevice::streams

@@ -43,7 +43,7 @@ int device_open(ArrowDeviceType type, int64_t id, void** device, arrowdevice_err
 bool has_staging(Gpu& gpu) { return !gpu.is_adopted() || gpu.driver().has_primary_context(gpu.ordinal()); }
 
 // Member by member: the struct may have grown, and the library may be older or newer than this plugin.
-int device_describe(void* handle, arrowdevice_device_info* out, arrowdevice_error* error) noexcept {
+int device_get_info(void* handle, arrowdevice_device_info* out, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     const Device& device = device_of(handle);
     const Properties& properties = device.gpu.properties();
@@ -61,16 +61,16 @@ int device_describe(void* handle, arrowdevice_device_info* out, arrowdevice_erro
   });
 }
 
-int device_adopt(ArrowDeviceType type, int64_t id, const arrowdevice_native_device* native, void** device,
-                 arrowdevice_error* error) noexcept {
+int device_wrap(ArrowDeviceType type, int64_t id, const arrowdevice_native_device* native, void** device,
+                arrowdevice_error* error) noexcept {
   return guarded(error, [&] { *device = &gpus->adopt(type, id, native->context); });
 }
 
-int device_retire(void* device, arrowdevice_error* error) noexcept {
+int device_unwrap(void* device, arrowdevice_error* error) noexcept {
   return guarded(error, [&] { gpus->retire(device_of(device)); });
 }
 
-int device_native(void* handle, arrowdevice_native_device* out, arrowdevice_error* error) noexcept {
+int device_get_native(void* handle, arrowdevice_native_device* out, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     Gpu& gpu = device_of(handle).gpu;
     out->api_version = static_cast<uint32_t>(gpu.driver().api_version());
@@ -93,25 +93,26 @@ void fill(arrowdevice_pointer_info* out, const std::optional<PointerFacts>& fact
   out->size = facts ? facts->size : -1;
 }
 
-int describe_pointer(void* handle, const void* buffer, arrowdevice_pointer_info* out,
+int pointer_get_info(void* handle, const void* buffer, arrowdevice_pointer_info* out,
                      arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     fill(out, device_of(handle).gpu.use([&](Driver& driver) { return driver.find_pointer(buffer); }));
   });
 }
 
-int locate(ArrowDeviceType type, int64_t id, const void* buffer, void*, void** out, arrowdevice_error* error) noexcept {
+int device_locate(ArrowDeviceType type, int64_t id, const void* buffer, void*, void** out,
+                  arrowdevice_error* error) noexcept {
   return guarded(error, [&] { *out = &gpus->locate(type, id, buffer); });
 }
 
-int memory_info(void* handle, int64_t* free_bytes, int64_t* total_bytes, arrowdevice_error* error) noexcept {
+int device_get_memory_info(void* handle, int64_t* free_bytes, int64_t* total_bytes, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     const Device& device = device_of(handle);
     if (device.kind == MemoryKind::kPinned) {
       *free_bytes = *total_bytes = -1;
       return;
     }
-    device.gpu.use([&](Driver& driver) { driver.memory_info(free_bytes, total_bytes); });
+    device.gpu.use([&](Driver& driver) { driver.device_get_memory_info(free_bytes, total_bytes); });
   });
 }
 
@@ -122,7 +123,7 @@ int buffer_allocate(void* device, void*, int64_t size, int64_t alignment, void**
   return guarded(error, [&] { *out = device_of(device).memory.allocate(size, alignment); });
 }
 
-void buffer_deallocate(void* device, void* queue, void* buffer) noexcept {
+void buffer_free(void* device, void* queue, void* buffer) noexcept {
   Memory& memory = device_of(device).memory;
   if (queue == nullptr) {
     memory.free(buffer);
@@ -150,7 +151,7 @@ int queue_wrap(void* device, const arrowdevice_native_queue* native, void** queu
   return guarded(error, [&] { *queue = std::make_unique<Queue>(device_of(device), native->queue).release(); });
 }
 
-int queue_native(void* queue, arrowdevice_native_queue* out, arrowdevice_error* error) noexcept {
+int queue_get_native(void* queue, arrowdevice_native_queue* out, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     out->queue = queue_of(queue).stream();
     out->family = 0;
@@ -159,7 +160,7 @@ int queue_native(void* queue, arrowdevice_native_queue* out, arrowdevice_error* 
 
 void queue_destroy(void* queue) noexcept { delete &queue_of(queue); }
 
-int copy(void* queue, const arrowdevice_backend_region* regions, int64_t n, arrowdevice_error* error) noexcept {
+int queue_copy(void* queue, const arrowdevice_backend_region* regions, int64_t n, arrowdevice_error* error) noexcept {
   return guarded(error, [&] { queue_of(queue).copy({regions, static_cast<size_t>(n)}); });
 }
 
@@ -205,12 +206,12 @@ arrowdevice_backend make_table(const Backend& backend) {
   table.n_device_types = static_cast<int32_t>(backend.device_types.size());
   table.device_count = device_count;
   table.device_open = device_open;
-  table.device_describe = device_describe;
+  table.device_get_info = device_get_info;
   table.buffer_allocate = buffer_allocate;
-  table.buffer_deallocate = buffer_deallocate;
+  table.buffer_free = buffer_free;
   table.queue_create = queue_create;
   table.queue_destroy = queue_destroy;
-  table.copy = copy;
+  table.queue_copy = queue_copy;
   table.event_record = event_record;
   table.event_query = event_query;
   table.event_wait = event_wait;
@@ -219,18 +220,18 @@ arrowdevice_backend make_table(const Backend& backend) {
   table.event_publish = event_publish;
   table.event_import = event_import;
   table.queue_wrap = queue_wrap;
-  table.queue_native = queue_native;
+  table.queue_get_native = queue_get_native;
   if (backend.adopts_contexts) {
-    table.device_adopt = device_adopt;
-    table.device_retire = device_retire;
+    table.device_wrap = device_wrap;
+    table.device_unwrap = device_unwrap;
   }
-  table.device_native = device_native;
-  table.reach = reach_of;
-  table.locate = locate;
-  table.describe_pointer = describe_pointer;
+  table.device_get_native = device_get_native;
+  table.device_get_peer_flags = reach_of;
+  table.device_locate = device_locate;
+  table.pointer_get_info = pointer_get_info;
   table.host_register = host_register;
   table.host_unregister = host_unregister;
-  table.memory_info = memory_info;
+  table.device_get_memory_info = device_get_memory_info;
   return table;
 }
 

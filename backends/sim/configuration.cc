@@ -100,7 +100,7 @@ std::vector<Function> parse_without() {
   return without;
 }
 
-// "copy", "copy:2", "copy:2+"
+// "queue_copy", "queue_copy:2", "queue_copy:2+"
 PlannedFailure parse_failure(const char* variable, std::string_view word) {
   std::string_view rest = word;
   const std::string_view name = take_part(rest, ':');

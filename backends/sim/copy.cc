@@ -47,8 +47,8 @@ CheckedCopy check_copy(const Devices& devices, const Device& queue_device,
   for (const arrowdevice_backend_region& region : regions) {
     const int64_t size = region.size;
     if (size <= 0) throw Error(EINVAL, format("a region of %lld bytes", static_cast<long long>(size)));
-    End to = check_end(devices, queue_device, region.to_device, region.dst, region.dst_offset, size);
-    End from = check_end(devices, queue_device, region.from_device, region.src, region.src_offset, size);
+    End to = check_end(devices, queue_device, region.dst_device, region.dst, region.dst_offset, size);
+    End from = check_end(devices, queue_device, region.src_device, region.src, region.src_offset, size);
     if (to.pages == from.pages && to.bytes < from.bytes + size && from.bytes < to.bytes + size) {
       throw Error(EINVAL, format("source and target of %lld bytes overlap", static_cast<long long>(size)));
     }

@@ -33,10 +33,10 @@ bool is_optional(Function function) { return function > Function::event_destroy 
 
 bool can_fail(Function function) {
   switch (function) {
-    case Function::buffer_deallocate:
+    case Function::buffer_free:
     case Function::queue_destroy:
     case Function::event_destroy:
-    case Function::sub_buffer_free:
+    case Function::sub_buffer_destroy:
     case Function::host_unregister: return false;
     default: return true;
   }

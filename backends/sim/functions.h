@@ -12,34 +12,34 @@ namespace arrowdevice::sim {
 #define ARROWDEVICE_SIM_REQUIRED_FUNCTIONS(X) \
   X(device_count, device_count)               \
   X(device_open, device_open)                 \
-  X(device_describe, device_describe)         \
+  X(device_get_info, device_get_info)         \
   X(buffer_allocate, buffer_allocate)         \
-  X(buffer_deallocate, buffer_deallocate)     \
+  X(buffer_free, buffer_free)                 \
   X(queue_create, queue_create)               \
   X(queue_destroy, queue_destroy)             \
-  X(copy, copy)                               \
+  X(queue_copy, queue_copy)                   \
   X(event_record, event_record)               \
   X(event_query, event_query)                 \
   X(event_wait, event_wait)                   \
   X(queue_wait_event, queue_wait_event)       \
   X(event_destroy, event_destroy)
 
-#define ARROWDEVICE_SIM_OPTIONAL_FUNCTIONS(X) \
-  X(event_publish, event_publish)             \
-  X(event_import, event_import)               \
-  X(sub_buffer, sub_buffer_free)              \
-  X(sub_buffer_free, sub_buffer)              \
-  X(queue_wrap, queue_native)                 \
-  X(queue_native, queue_wrap)                 \
-  X(device_adopt, device_retire)              \
-  X(device_retire, device_adopt)              \
-  X(device_native, device_native)             \
-  X(reach, reach)                             \
-  X(locate, locate)                           \
-  X(describe_pointer, describe_pointer)       \
-  X(host_register, host_unregister)           \
-  X(host_unregister, host_register)           \
-  X(memory_info, memory_info)
+#define ARROWDEVICE_SIM_OPTIONAL_FUNCTIONS(X)     \
+  X(event_publish, event_publish)                 \
+  X(event_import, event_import)                   \
+  X(sub_buffer_create, sub_buffer_destroy)        \
+  X(sub_buffer_destroy, sub_buffer_create)        \
+  X(queue_wrap, queue_get_native)                 \
+  X(queue_get_native, queue_wrap)                 \
+  X(device_wrap, device_unwrap)                   \
+  X(device_unwrap, device_wrap)                   \
+  X(device_get_native, device_get_native)         \
+  X(device_get_peer_flags, device_get_peer_flags) \
+  X(device_locate, device_locate)                 \
+  X(pointer_get_info, pointer_get_info)           \
+  X(host_register, host_unregister)               \
+  X(host_unregister, host_register)               \
+  X(device_get_memory_info, device_get_memory_info)
 
 // Enumerators are called what the table calls its functions. The last two are no functions but what else can fail:
 // an event that was recorded, and the device that gets a submission.

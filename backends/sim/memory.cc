@@ -65,7 +65,7 @@ void Memory::deallocate(void* buffer, bool in_use) {
   if (busy && !in_use) refuse(buffer, "is given back without its queue while copies of it are in flight");
 }
 
-void* Memory::sub_buffer(const void* buffer, int64_t offset, int64_t size) {
+void* Memory::sub_buffer_create(const void* buffer, int64_t offset, int64_t size) {
   if (size <= 0) throw Error(EINVAL, format("%s: a sub-buffer of %lld bytes", owner_.c_str(), printable(size)));
   const std::lock_guard lock(mutex_);
   const auto [entry, start] = place(buffer, offset, size);
@@ -87,7 +87,7 @@ void* Memory::sub_buffer(const void* buffer, int64_t offset, int64_t size) {
   return sub;
 }
 
-void Memory::sub_buffer_free(void* sub) {
+void Memory::sub_buffer_destroy(void* sub) {
   const std::lock_guard lock(mutex_);
   if (addresses_) {
     if (locate(sub) == buffers_.end()) refuse(sub, "is no live buffer of this device");

@@ -34,8 +34,8 @@ class Memory {
   // `in_use`: what the engine has in hand may still use the memory. Else nothing may, which is checked.
   void deallocate(void* buffer, bool in_use);
 
-  void* sub_buffer(const void* buffer, int64_t offset, int64_t size);
-  void sub_buffer_free(void* sub);
+  void* sub_buffer_create(const void* buffer, int64_t offset, int64_t size);
+  void sub_buffer_destroy(void* sub);
 
   Range range(const void* buffer, int64_t offset, int64_t size) const;
 

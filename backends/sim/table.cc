@@ -72,8 +72,8 @@ int device_open(ArrowDeviceType device_type, int64_t id, void** device, arrowdev
 }
 
 // Member by member: the struct may have grown, and the library may be older or newer than this plugin.
-int device_describe(void* device, arrowdevice_device_info* out, arrowdevice_error* error) noexcept {
-  return call(Function::device_describe, error, [&](Simulation& sim) {
+int device_get_info(void* device, arrowdevice_device_info* out, arrowdevice_error* error) noexcept {
+  return call(Function::device_get_info, error, [&](Simulation& sim) {
     const auto described = sim.devices.get(device);
     const Memory& memory = described->memory();
     copy_text(out->name, described->name());
@@ -85,15 +85,15 @@ int device_describe(void* device, arrowdevice_device_info* out, arrowdevice_erro
     out->sub_buffer_alignment = memory.alignment();
     out->flags = (memory.addresses() ? ARROWDEVICE_DEVICE_ADDRESSES : 0u) |
                  (sim.has(Function::event_publish) ? ARROWDEVICE_DEVICE_EVENTS : 0u) |
-                 (described->context() != nullptr ? ARROWDEVICE_DEVICE_ADOPTED : 0u);
+                 (described->context() != nullptr ? ARROWDEVICE_DEVICE_WRAPPED : 0u);
     out->staging_type = 0;
     out->reserved = 0;
   });
 }
 
-int device_adopt(ArrowDeviceType device_type, int64_t id, const arrowdevice_native_device* native, void** device,
-                 arrowdevice_error* error) noexcept {
-  return call(Function::device_adopt, error, [&](Simulation& sim) {
+int device_wrap(ArrowDeviceType device_type, int64_t id, const arrowdevice_native_device* native, void** device,
+                arrowdevice_error* error) noexcept {
+  return call(Function::device_wrap, error, [&](Simulation& sim) {
     check_type(device_type);
     if (native->device != nullptr && native->device != sim.devices.open(id).first) {
       throw Error(EINVAL, format("%p is not simulated device %lld", native->device, static_cast<long long>(id)));
@@ -102,39 +102,39 @@ int device_adopt(ArrowDeviceType device_type, int64_t id, const arrowdevice_nati
   });
 }
 
-int device_retire(void* device, arrowdevice_error* error) noexcept {
-  return call(Function::device_retire, error, [&](Simulation& sim) { sim.devices.retire(device); });
+int device_unwrap(void* device, arrowdevice_error* error) noexcept {
+  return call(Function::device_unwrap, error, [&](Simulation& sim) { sim.devices.retire(device); });
 }
 
-int device_native(void* device, arrowdevice_native_device* out, arrowdevice_error* error) noexcept {
-  return call(Function::device_native, error, [&](Simulation& sim) {
+int device_get_native(void* device, arrowdevice_native_device* out, arrowdevice_error* error) noexcept {
+  return call(Function::device_get_native, error, [&](Simulation& sim) {
     const auto native = sim.devices.get(device);
     out->device = sim.devices.open(native->id()).first;
     out->context = native->context() != nullptr ? native->context() : device;
   });
 }
 
-int reach(void* from, void* to, uint32_t* out, arrowdevice_error* error) noexcept {
-  return call(Function::reach, error, [&](Simulation& sim) {
+int device_get_peer_flags(void* from, void* to, uint32_t* out, arrowdevice_error* error) noexcept {
+  return call(Function::device_get_peer_flags, error, [&](Simulation& sim) {
     const auto source = from != nullptr ? sim.devices.get(from) : nullptr;
     const auto target = to != nullptr ? sim.devices.get(to) : nullptr;
     const Peers peers = sim.devices.peers();
     if (source == target) {
-      *out = ARROWDEVICE_REACH_ACCESS | ARROWDEVICE_REACH_COPY;
+      *out = ARROWDEVICE_PEER_ACCESS | ARROWDEVICE_PEER_COPY;
     } else if (!source || !target) {
-      *out = ARROWDEVICE_REACH_COPY;
+      *out = ARROWDEVICE_PEER_COPY;
     } else if (peers == Peers::kNone) {
       *out = 0;
     } else {
       const bool shared = peers == Peers::kAccess && source->memory().addresses() && target->memory().addresses();
-      *out = ARROWDEVICE_REACH_COPY | (shared ? ARROWDEVICE_REACH_ACCESS : 0u);
+      *out = ARROWDEVICE_PEER_COPY | (shared ? ARROWDEVICE_PEER_ACCESS : 0u);
     }
   });
 }
 
-int locate(ArrowDeviceType device_type, int64_t id, const void* buffer, void* sync_event, void** device,
-           arrowdevice_error* error) noexcept {
-  return call(Function::locate, error, [&](Simulation& sim) {
+int device_locate(ArrowDeviceType device_type, int64_t id, const void* buffer, void* sync_event, void** device,
+                  arrowdevice_error* error) noexcept {
+  return call(Function::device_locate, error, [&](Simulation& sim) {
     check_type(device_type);
     Devices::Entry found;
     if (buffer != nullptr) {
@@ -153,8 +153,8 @@ int locate(ArrowDeviceType device_type, int64_t id, const void* buffer, void* sy
   });
 }
 
-int memory_info(void* device, int64_t* free_bytes, int64_t* total_bytes, arrowdevice_error* error) noexcept {
-  return call(Function::memory_info, error, [&](Simulation& sim) {
+int device_get_memory_info(void* device, int64_t* free_bytes, int64_t* total_bytes, arrowdevice_error* error) noexcept {
+  return call(Function::device_get_memory_info, error, [&](Simulation& sim) {
     const auto described = sim.devices.get(device);
     described->engine().check_not_lost();
     *total_bytes = described->memory().capacity();
@@ -174,23 +174,24 @@ int buffer_allocate(void* device, void* queue, int64_t size, int64_t alignment, 
   });
 }
 
-void buffer_deallocate(void* device, void* queue, void* buffer) noexcept {
-  call_void(Function::buffer_deallocate, [&](Simulation& sim) {
+void buffer_free(void* device, void* queue, void* buffer) noexcept {
+  call_void(Function::buffer_free, [&](Simulation& sim) {
     const auto owner = sim.devices.get(device);
     if (queue != nullptr) sim.queues.get(queue);
     owner->memory().deallocate(buffer, queue != nullptr);
   });
 }
 
-int sub_buffer(void* device, const void* buffer, int64_t offset, int64_t size, void** out,
-               arrowdevice_error* error) noexcept {
-  return call(Function::sub_buffer, error,
-              [&](Simulation& sim) { *out = sim.devices.get(device)->memory().sub_buffer(buffer, offset, size); });
+int sub_buffer_create(void* device, const void* buffer, int64_t offset, int64_t size, void** out,
+                      arrowdevice_error* error) noexcept {
+  return call(Function::sub_buffer_create, error, [&](Simulation& sim) {
+    *out = sim.devices.get(device)->memory().sub_buffer_create(buffer, offset, size);
+  });
 }
 
-void sub_buffer_free(void* device, void* sub) noexcept {
-  call_void(Function::sub_buffer_free,
-            [&](Simulation& sim) { sim.devices.get(device)->memory().sub_buffer_free(sub); });
+void sub_buffer_destroy(void* device, void* sub) noexcept {
+  call_void(Function::sub_buffer_destroy,
+            [&](Simulation& sim) { sim.devices.get(device)->memory().sub_buffer_destroy(sub); });
 }
 
 int host_register(void* device, void* memory, int64_t size, arrowdevice_error* error) noexcept {
@@ -206,9 +207,9 @@ void host_unregister(void* device, void* memory) noexcept {
   call_void(Function::host_unregister, [&](Simulation& sim) { sim.devices.get(device)->host_memory().remove(memory); });
 }
 
-int describe_pointer(void* device, const void* buffer, arrowdevice_pointer_info* out,
+int pointer_get_info(void* device, const void* buffer, arrowdevice_pointer_info* out,
                      arrowdevice_error* error) noexcept {
-  return call(Function::describe_pointer, error, [&](Simulation& sim) {
+  return call(Function::pointer_get_info, error, [&](Simulation& sim) {
     const auto asked = sim.devices.get(device);
     const auto fill = [&](uint32_t flags, ArrowDeviceType type, int64_t id, void* base, int64_t size) {
       out->flags = flags;
@@ -258,8 +259,8 @@ int queue_wrap(void* device, const arrowdevice_native_queue* native, void** queu
   });
 }
 
-int queue_native(void* queue, arrowdevice_native_queue* out, arrowdevice_error* error) noexcept {
-  return call(Function::queue_native, error, [&](Simulation& sim) {
+int queue_get_native(void* queue, arrowdevice_native_queue* out, arrowdevice_error* error) noexcept {
+  return call(Function::queue_get_native, error, [&](Simulation& sim) {
     out->queue = sim.queues.get(queue)->native(queue);
     out->family = 0;
   });
@@ -269,8 +270,8 @@ void queue_destroy(void* queue) noexcept {
   call_void(Function::queue_destroy, [&](Simulation& sim) { sim.queues.take(queue); });
 }
 
-int copy(void* queue, const arrowdevice_backend_region* regions, int64_t n, arrowdevice_error* error) noexcept {
-  return call(Function::copy, error, [&](Simulation& sim) {
+int queue_copy(void* queue, const arrowdevice_backend_region* regions, int64_t n, arrowdevice_error* error) noexcept {
+  return call(Function::queue_copy, error, [&](Simulation& sim) {
     const auto target = sim.queues.get(queue);
     if (n < 0) throw Error(EINVAL, format("%lld regions", static_cast<long long>(n)));
     submit_to(sim, *target);

@@ -21,8 +21,8 @@ constexpr VkDeviceSize kLeastImported = 32 << 10;
 // Staging blocks in flight on a lane before the oldest ones are waited for.
 constexpr size_t kMostBlocks = 32;
 
-bool is_upload(const Region& region) { return region.from_device == nullptr; }
-bool is_download(const Region& region) { return region.to_device == nullptr; }
+bool is_upload(const Region& region) { return region.src_device == nullptr; }
+bool is_download(const Region& region) { return region.dst_device == nullptr; }
 VkDeviceSize size_of(const Region& region) { return static_cast<VkDeviceSize>(region.size); }
 const unsigned char* host_source(const Region& region) {
   return static_cast<const unsigned char*>(region.src) + region.src_offset;

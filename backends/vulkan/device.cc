@@ -69,7 +69,7 @@ void Device::describe(arrowdevice_device_info& out) const {
   const bool publishes = std::ranges::any_of(
       setup_.families, [&](const Family& family) { return sets_events(setup_.physical.families[family.index]); });
   out.flags = ARROWDEVICE_DEVICE_WAIT_BLOCKS | (publishes ? ARROWDEVICE_DEVICE_EVENTS : 0u) |
-              (is_adopted() ? ARROWDEVICE_DEVICE_ADOPTED : 0u);
+              (is_adopted() ? ARROWDEVICE_DEVICE_WRAPPED : 0u);
   out.staging_type = 0;
   out.reserved = 0;
 }

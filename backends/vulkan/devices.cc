@@ -121,7 +121,7 @@ Device& Devices::locate(int64_t id, const void* buffer, void* sync_event) {
   }
   if (only == nullptr) {
     throw Error(ENODEV, what + " was not made by the library, and no device is adopted as " + text(id) +
-                            ": adopt the producer's VkDevice with arrowdevice_device_adopt(ARROW_DEVICE_VULKAN, " +
+                            ": adopt the producer's VkDevice with arrowdevice_device_wrap(ARROW_DEVICE_VULKAN, " +
                             std::to_string(id) + ", ...), or name it as source_device of the options");
   }
   return *only;

@@ -11,7 +11,7 @@ namespace {
 // More queues of a family than this make nothing faster that only copies.
 constexpr uint32_t kMostQueues = 4;
 
-// What is asked of vkCreateDevice, and what arrowdevice_device_native() shows as long as the device lives.
+// What is asked of vkCreateDevice, and what arrowdevice_device_get_native() shows as long as the device lives.
 struct Features {
   VkPhysicalDeviceFeatures2 features{};
   VkPhysicalDeviceTimelineSemaphoreFeatures timeline{};

@@ -31,40 +31,40 @@ int device_open(ArrowDeviceType, int64_t id, void** device, arrowdevice_error* e
   return guarded(error, [&] { *device = &Devices::instance().open(id); });
 }
 
-int device_describe(void* device, arrowdevice_device_info* out, arrowdevice_error* error) noexcept {
+int device_get_info(void* device, arrowdevice_device_info* out, arrowdevice_error* error) noexcept {
   return guarded(error, [&] { device_of(device).describe(*out); });
 }
 
-int device_adopt(ArrowDeviceType, int64_t id, const arrowdevice_native_device* native, void** device,
-                 arrowdevice_error* error) noexcept {
+int device_wrap(ArrowDeviceType, int64_t id, const arrowdevice_native_device* native, void** device,
+                arrowdevice_error* error) noexcept {
   return guarded(error, [&] { *device = &Devices::instance().adopt(id, *native); });
 }
 
-int device_retire(void* device, arrowdevice_error* error) noexcept {
+int device_unwrap(void* device, arrowdevice_error* error) noexcept {
   return guarded(error, [&] { Devices::instance().retire(device_of(device)); });
 }
 
-int device_native(void* device, arrowdevice_native_device* out, arrowdevice_error* error) noexcept {
+int device_get_native(void* device, arrowdevice_native_device* out, arrowdevice_error* error) noexcept {
   return guarded(error, [&] { device_of(device).native(*out); });
 }
 
 // Two VkDevices share nothing here, be they of one physical device.
-int reach(void* from, void* to, uint32_t* out, arrowdevice_error* error) noexcept {
+int device_get_peer_flags(void* from, void* to, uint32_t* out, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     if (from == to) {
-      *out = ARROWDEVICE_REACH_ACCESS | ARROWDEVICE_REACH_COPY;
+      *out = ARROWDEVICE_PEER_ACCESS | ARROWDEVICE_PEER_COPY;
     } else {
-      *out = from == nullptr || to == nullptr ? ARROWDEVICE_REACH_COPY : 0;
+      *out = from == nullptr || to == nullptr ? ARROWDEVICE_PEER_COPY : 0;
     }
   });
 }
 
-int locate(ArrowDeviceType, int64_t id, const void* buffer, void* sync_event, void** device,
-           arrowdevice_error* error) noexcept {
+int device_locate(ArrowDeviceType, int64_t id, const void* buffer, void* sync_event, void** device,
+                  arrowdevice_error* error) noexcept {
   return guarded(error, [&] { *device = &Devices::instance().locate(id, buffer, sync_event); });
 }
 
-int memory_info(void* device, int64_t* free_bytes, int64_t* total_bytes, arrowdevice_error* error) noexcept {
+int device_get_memory_info(void* device, int64_t* free_bytes, int64_t* total_bytes, arrowdevice_error* error) noexcept {
   return guarded(error, [&] { device_of(device).memory(free_bytes, total_bytes); });
 }
 
@@ -77,15 +77,15 @@ int buffer_allocate(void* device, void*, int64_t size, int64_t, void** out, arro
   });
 }
 
-void buffer_deallocate(void* device, void* queue, void* buffer) noexcept {
+void buffer_free(void* device, void* queue, void* buffer) noexcept {
   arrowdevice_error unseen;
   guarded(&unseen, [&] {
     device_of(device).deallocate(buffer_of(buffer), queue != nullptr ? queue_of(queue).lane().get() : nullptr);
   });
 }
 
-int sub_buffer(void* device, const void* buffer, int64_t offset, int64_t size, void** out,
-               arrowdevice_error* error) noexcept {
+int sub_buffer_create(void* device, const void* buffer, int64_t offset, int64_t size, void** out,
+                      arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     if (offset < 0 || size <= 0) throw Error(EINVAL, "a part of a buffer with a negative offset or without bytes");
     device_of(device).logical().check_not_lost();
@@ -94,12 +94,12 @@ int sub_buffer(void* device, const void* buffer, int64_t offset, int64_t size, v
   });
 }
 
-void sub_buffer_free(void* device, void* sub) noexcept {
+void sub_buffer_destroy(void* device, void* sub) noexcept {
   device_of(device).settle_if_lost();
   device_of(device).buffers().free_part(buffer_of(sub));
 }
 
-int describe_pointer(void* device, const void* buffer, arrowdevice_pointer_info* out,
+int pointer_get_info(void* device, const void* buffer, arrowdevice_pointer_info* out,
                      arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     const auto place = device_of(device).buffers().find(buffer_of(buffer));
@@ -127,7 +127,7 @@ int queue_wrap(void* device, const arrowdevice_native_queue* native, void** queu
   });
 }
 
-int queue_native(void* queue, arrowdevice_native_queue* out, arrowdevice_error* error) noexcept {
+int queue_get_native(void* queue, arrowdevice_native_queue* out, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     const NativeQueue& native = queue_of(queue).lane()->queue();
     out->queue = native.handle();
@@ -137,7 +137,7 @@ int queue_native(void* queue, arrowdevice_native_queue* out, arrowdevice_error* 
 
 void queue_destroy(void* queue) noexcept { delete static_cast<Queue*>(queue); }
 
-int copy(void* queue, const arrowdevice_backend_region* regions, int64_t n, arrowdevice_error* error) noexcept {
+int queue_copy(void* queue, const arrowdevice_backend_region* regions, int64_t n, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     vulkan::copy(queue_of(queue).device(), *queue_of(queue).lane(), {regions, static_cast<size_t>(n)});
   });
@@ -195,12 +195,12 @@ arrowdevice_backend make_table() {
   table.n_device_types = 1;
   table.device_count = device_count;
   table.device_open = device_open;
-  table.device_describe = device_describe;
+  table.device_get_info = device_get_info;
   table.buffer_allocate = buffer_allocate;
-  table.buffer_deallocate = buffer_deallocate;
+  table.buffer_free = buffer_free;
   table.queue_create = queue_create;
   table.queue_destroy = queue_destroy;
-  table.copy = copy;
+  table.queue_copy = queue_copy;
   table.event_record = event_record;
   table.event_query = event_query;
   table.event_wait = event_wait;
@@ -208,17 +208,17 @@ arrowdevice_backend make_table() {
   table.event_destroy = event_destroy;
   table.event_publish = event_publish;
   table.event_import = event_import;
-  table.sub_buffer = sub_buffer;
-  table.sub_buffer_free = sub_buffer_free;
+  table.sub_buffer_create = sub_buffer_create;
+  table.sub_buffer_destroy = sub_buffer_destroy;
   table.queue_wrap = queue_wrap;
-  table.queue_native = queue_native;
-  table.device_adopt = device_adopt;
-  table.device_retire = device_retire;
-  table.device_native = device_native;
-  table.reach = reach;
-  table.locate = locate;
-  table.describe_pointer = describe_pointer;
-  table.memory_info = memory_info;
+  table.queue_get_native = queue_get_native;
+  table.device_wrap = device_wrap;
+  table.device_unwrap = device_unwrap;
+  table.device_get_native = device_get_native;
+  table.device_get_peer_flags = device_get_peer_flags;
+  table.device_locate = device_locate;
+  table.pointer_get_info = pointer_get_info;
+  table.device_get_memory_info = device_get_memory_info;
   return table;
 }
 

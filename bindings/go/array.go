@@ -93,15 +93,15 @@ func (a *Array) Len() int64 {
 
 // Device is the device that the array is on.
 func (a *Array) Device() (Device, error) {
-	owned, leave, err := a.handle().share("array_device")
+	owned, leave, err := a.handle().share("array_get_device")
 	if err != nil {
 		return Device{}, err
 	}
 	defer leave()
 	var device Device
 	var e C.struct_arrowdevice_error
-	code := C.arrowdevice_array_device(owned.c, &device.c, &e)
-	return device, result("array_device", code, &e)
+	code := C.arrowdevice_array_get_device(owned.c, &device.c, &e)
+	return device, result("array_get_device", code, &e)
 }
 
 // Field is the array's type, with the name and the metadata that its producer gave it.
@@ -126,15 +126,15 @@ func (a *Array) Schema() (*arrow.Schema, error) {
 
 // Ready says whether the array's event has fired.
 func (a *Array) Ready() (bool, error) {
-	owned, leave, err := a.handle().share("array_ready")
+	owned, leave, err := a.handle().share("array_is_ready")
 	if err != nil {
 		return false, err
 	}
 	defer leave()
 	var ready C.int
 	var e C.struct_arrowdevice_error
-	code := C.arrowdevice_array_ready(owned.c, nil, &ready, &e)
-	return ready != 0, result("array_ready", code, &e)
+	code := C.arrowdevice_array_is_ready(owned.c, nil, &ready, &e)
+	return ready != 0, result("array_is_ready", code, &e)
 }
 
 // Wait waits for the array's event.

@@ -105,7 +105,7 @@ func TestWhatFailsStaysWithTheCaller(t *testing.T) {
 		} {
 			_, err := made.MoveTo(ctx, failure.to, failure.options)
 			var e *arrowdevice.Error
-			if !errors.As(err, &e) || e.Code != failure.code || e.Message == "" || e.Function != "array_move_to" {
+			if !errors.As(err, &e) || e.Code != failure.code || e.Message == "" || e.Function != "array_to_device" {
 				t.Errorf("%s: %#v", name, err)
 			}
 		}
@@ -140,7 +140,7 @@ func TestErrorsSayWhatTheDriverSays(t *testing.T) {
 	if !errors.As(err, &e) || e.Timeout() || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		t.Fatalf("%#v", err)
 	}
-	if text := err.Error(); !strings.HasPrefix(text, "arrowdevice_array_move_to: ") || !strings.Contains(text, e.Message) {
+	if text := err.Error(); !strings.HasPrefix(text, "arrowdevice_array_to_device: ") || !strings.Contains(text, e.Message) {
 		t.Errorf("%q", text)
 	}
 }

@@ -36,7 +36,7 @@ func (o *CopyOptions) flags() C.uint32_t {
 		flag C.uint32_t
 	}{
 		{o.Async, C.ARROWDEVICE_COPY_ASYNC}, {o.Always, C.ARROWDEVICE_COPY_ALWAYS},
-		{o.Never, C.ARROWDEVICE_COPY_NEVER}, {o.Whole, C.ARROWDEVICE_COPY_WHOLE},
+		{o.Never, C.ARROWDEVICE_COPY_NEVER}, {o.Whole, C.ARROWDEVICE_COPY_NO_TRIM},
 	} {
 		if option.set {
 			flags |= option.flag
@@ -84,7 +84,7 @@ func (a *Array) onHost(ctx context.Context, options *CopyOptions) (*Array, error
 // arrive makes the array arrive on a device, and leaves this owner as it is: what moves is a co-owner, so that nothing is
 // lost where the context ends while the library works.
 func (a *Array) arrive(ctx context.Context, to Device, options *CopyOptions, flags C.uint32_t) (*Array, error) {
-	const function = "array_move_to"
+	const function = "array_to_device"
 	stoppable := ctx.Done() != nil
 	complete := flags&C.ARROWDEVICE_COPY_ASYNC == 0
 	if stoppable && complete {
@@ -124,7 +124,7 @@ func (a *Array) arrive(ctx context.Context, to Device, options *CopyOptions, fla
 }
 
 func (a *Array) moveTo(ctx context.Context, to Device, queue *Queue, pool *Pool, flags C.uint32_t) (*Array, error) {
-	const function = "array_move_to"
+	const function = "array_to_device"
 	c := C.struct_arrowdevice_copy_options{struct_size: C.sizeof_struct_arrowdevice_copy_options, flags: flags}
 	owned, leave, err := a.handle().change(function)
 	if err != nil {
@@ -150,7 +150,7 @@ func (a *Array) moveTo(ctx context.Context, to Device, queue *Queue, pool *Pool,
 	c.timeout_ns = timeoutOf(ctx)
 	out := newArray(owned.schema.retain())
 	var e C.struct_arrowdevice_error
-	code := C.arrowdevice_array_move_to(owned.c, owned.schema.c, to.c, &c, out.c, &e)
+	code := C.arrowdevice_array_to_device(owned.c, owned.schema.c, to.c, &c, out.c, &e)
 	return out.filled(function, code, &e)
 }
 

@@ -37,7 +37,7 @@ const (
 
 // String is the type's name: "opencl".
 func (t DeviceType) String() string {
-	if name := C.arrowdevice_device_type_name(C.ArrowDeviceType(t)); name != nil {
+	if name := C.arrowdevice_device_type_get_name(C.ArrowDeviceType(t)); name != nil {
 		return C.GoString(name)
 	}
 	return fmt.Sprintf("device type %d", int32(t))
@@ -62,7 +62,7 @@ const (
 	// DeviceWaitBlocks: waits of a queue may block the CPU.
 	DeviceWaitBlocks DeviceFlags = C.ARROWDEVICE_DEVICE_WAIT_BLOCKS
 	// DeviceAdopted: an application's own context.
-	DeviceAdopted DeviceFlags = C.ARROWDEVICE_DEVICE_ADOPTED
+	DeviceAdopted DeviceFlags = C.ARROWDEVICE_DEVICE_WRAPPED
 )
 
 // DeviceInfo is what is known of a device.
@@ -84,14 +84,14 @@ type DeviceInfo struct {
 // it if need be; ENODEV where there is no driver or no such device, and the message says why.
 func Find(name string) (Device, error) {
 	if strings.ContainsRune(name, 0) {
-		return Device{}, newError("device_find", int(syscall.EINVAL), "a zero byte in the name "+strconv.Quote(name))
+		return Device{}, newError("device_find_by_name", int(syscall.EINVAL), "a zero byte in the name "+strconv.Quote(name))
 	}
 	text := C.CString(name)
 	defer C.free(unsafe.Pointer(text))
 	var device Device
 	var e C.struct_arrowdevice_error
-	code := C.arrowdevice_device_find(text, &device.c, &e)
-	return device, result("device_find", code, &e)
+	code := C.arrowdevice_device_find_by_name(text, &device.c, &e)
+	return device, result("device_find_by_name", code, &e)
 }
 
 // Devices lists all devices of all backends, ordered by type, then id. A backend that fails is left out; Backends says
@@ -121,8 +121,8 @@ func (d Device) Info() (DeviceInfo, error) {
 	var info C.struct_arrowdevice_device_info
 	info.struct_size = C.sizeof_struct_arrowdevice_device_info
 	var e C.struct_arrowdevice_error
-	if code := C.arrowdevice_device_describe(d.c, &info, &e); code != 0 {
-		return DeviceInfo{}, result("device_describe", code, &e)
+	if code := C.arrowdevice_device_get_info(d.c, &info, &e); code != 0 {
+		return DeviceInfo{}, result("device_get_info", code, &e)
 	}
 	return DeviceInfo{
 		Type:               DeviceType(info.device_type),
@@ -154,25 +154,25 @@ type Reach uint32
 
 const (
 	// ReachAccess: use it where it is.
-	ReachAccess Reach = C.ARROWDEVICE_REACH_ACCESS
+	ReachAccess Reach = C.ARROWDEVICE_PEER_ACCESS
 	// ReachCopy: copy it directly.
-	ReachCopy Reach = C.ARROWDEVICE_REACH_COPY
+	ReachCopy Reach = C.ARROWDEVICE_PEER_COPY
 )
 
 // Reach says what another device can do with memory of this one.
 func (d Device) Reach(to Device) (Reach, error) {
 	var reach C.uint32_t
 	var e C.struct_arrowdevice_error
-	code := C.arrowdevice_device_reach(d.c, to.c, &reach, &e)
-	return Reach(reach), result("device_reach", code, &e)
+	code := C.arrowdevice_device_get_peer_flags(d.c, to.c, &reach, &e)
+	return Reach(reach), result("device_get_peer_flags", code, &e)
 }
 
 // Memory tells the bytes free and in all, as the driver says now; -1 where it does not say.
 func (d Device) Memory() (free, total int64, err error) {
 	var freeBytes, totalBytes C.int64_t
 	var e C.struct_arrowdevice_error
-	code := C.arrowdevice_device_memory(d.c, &freeBytes, &totalBytes, &e)
-	return int64(freeBytes), int64(totalBytes), result("device_memory", code, &e)
+	code := C.arrowdevice_device_get_memory_info(d.c, &freeBytes, &totalBytes, &e)
+	return int64(freeBytes), int64(totalBytes), result("device_get_memory_info", code, &e)
 }
 
 // DeviceCounters are what the library has asked of a device since the process began: calls of the driver, not hits of a
@@ -194,9 +194,9 @@ func (d Device) Counters() (DeviceCounters, error) {
 	var counters C.struct_arrowdevice_device_counters
 	counters.struct_size = C.sizeof_struct_arrowdevice_device_counters
 	var e C.struct_arrowdevice_error
-	code := C.arrowdevice_device_counters(d.c, &counters, &e)
+	code := C.arrowdevice_device_get_counters(d.c, &counters, &e)
 	return DeviceCounters{
-		Buffers:     int64(counters.buffers),
+		Buffers:     int64(counters.driver_allocations),
 		Submissions: int64(counters.submissions),
 		Regions:     int64(counters.regions),
 		Events:      int64(counters.events),
@@ -205,5 +205,5 @@ func (d Device) Counters() (DeviceCounters, error) {
 		BytesIn:     int64(counters.bytes_in),
 		BytesOut:    int64(counters.bytes_out),
 		StagedBytes: int64(counters.staged_bytes),
-	}, result("device_counters", code, &e)
+	}, result("device_get_counters", code, &e)
 }

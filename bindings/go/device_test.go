@@ -68,7 +68,7 @@ func TestFindSaysWhyThereIsNoDevice(t *testing.T) {
 	} {
 		_, err := arrowdevice.Find(name)
 		var e *arrowdevice.Error
-		if !errors.As(err, &e) || e.Code != code || !errors.Is(err, code) || e.Message == "" || e.Function != "device_find" {
+		if !errors.As(err, &e) || e.Code != code || !errors.Is(err, code) || e.Message == "" || e.Function != "device_find_by_name" {
 			t.Errorf("%q: %#v", name, err)
 		}
 	}

@@ -20,7 +20,7 @@ import (
 type Error struct {
 	Code       syscall.Errno // as arrowdevice.h says of the function
 	NativeCode int           // the vendor's own code, 0 if none
-	Function   string        // the function of the library, without its prefix: "array_move_to"
+	Function   string        // the function of the library, without its prefix: "array_to_device"
 	Backend    string        // "cuda"; "" when the library itself failed
 	Message    string        // "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (8388608 bytes on CUDA 0)"
 

@@ -18,8 +18,8 @@ func Version() string { return C.GoString(C.arrowdevice_version()) }
 // Quiesce waits until nothing is deferred or in flight, the releases of arrays whose copies still run among it: for an
 // orderly shutdown.
 func Quiesce(ctx context.Context) error {
-	return waitInSlices(ctx, "quiesce", func(timeout C.int64_t, e *C.struct_arrowdevice_error) (C.int, error) {
-		return C.arrowdevice_quiesce(timeout, e), nil
+	return waitInSlices(ctx, "wait_idle", func(timeout C.int64_t, e *C.struct_arrowdevice_error) (C.int, error) {
+		return C.arrowdevice_wait_idle(timeout, e), nil
 	})
 }
 
@@ -37,7 +37,7 @@ func Backends() []Backend {
 	for index := C.int64_t(0); ; index++ {
 		var report C.struct_arrowdevice_backend_report
 		report.struct_size = C.sizeof_struct_arrowdevice_backend_report
-		if C.arrowdevice_backend_explain(index, &report, nil) != 0 {
+		if C.arrowdevice_backend_get_report(index, &report, nil) != 0 {
 			return found
 		}
 		backend := Backend{
@@ -46,7 +46,7 @@ func Backends() []Backend {
 			Reason: C.GoString(&report.reason[0]),
 		}
 		if report.status != 0 {
-			backend.Err = newError("backend_explain", int(report.status), backend.Reason)
+			backend.Err = newError("backend_get_report", int(report.status), backend.Reason)
 		}
 		found = append(found, backend)
 	}

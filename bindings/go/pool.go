@@ -37,9 +37,9 @@ var defaultPools sync.RWMutex
 // NewPool makes a pool of the device's memory. Every device has one already.
 func (d Device) NewPool(options PoolOptions) (*Pool, error) {
 	c := C.struct_arrowdevice_pool_options{
-		struct_size: C.sizeof_struct_arrowdevice_pool_options,
-		keep:        C.int64_t(options.Keep),
-		cap:         C.int64_t(options.Cap),
+		struct_size:      C.sizeof_struct_arrowdevice_pool_options,
+		max_cached_bytes: C.int64_t(options.Keep),
+		max_bytes:        C.int64_t(options.Cap),
 	}
 	var made *C.struct_arrowdevice_pool
 	var e C.struct_arrowdevice_error
@@ -74,15 +74,15 @@ func (d Device) PoolStats() (PoolStats, error) {
 	defer defaultPools.RUnlock()
 	var pool *C.struct_arrowdevice_pool
 	var e C.struct_arrowdevice_error
-	if code := C.arrowdevice_device_pool(d.c, &pool, &e); code != 0 {
-		return PoolStats{}, result("device_pool", code, &e)
+	if code := C.arrowdevice_device_get_pool(d.c, &pool, &e); code != 0 {
+		return PoolStats{}, result("device_get_pool", code, &e)
 	}
 	return poolStats(pool)
 }
 
 // Stats reads the pool's figures.
 func (p *Pool) Stats() (PoolStats, error) {
-	pool, leave, err := p.handle().share("pool_stats")
+	pool, leave, err := p.handle().share("pool_get_stats")
 	if err != nil {
 		return PoolStats{}, err
 	}
@@ -115,12 +115,12 @@ func poolStats(pool *C.struct_arrowdevice_pool) (PoolStats, error) {
 	var stats C.struct_arrowdevice_pool_stats
 	stats.struct_size = C.sizeof_struct_arrowdevice_pool_stats
 	var e C.struct_arrowdevice_error
-	code := C.arrowdevice_pool_stats(pool, &stats, &e)
+	code := C.arrowdevice_pool_get_stats(pool, &stats, &e)
 	return PoolStats{
-		Used:              int64(stats.used),
-		Kept:              int64(stats.kept),
-		Peak:              int64(stats.peak),
+		Used:              int64(stats.used_bytes),
+		Kept:              int64(stats.cached_bytes),
+		Peak:              int64(stats.peak_bytes),
 		Allocations:       int64(stats.allocations),
 		DriverAllocations: int64(stats.driver_allocations),
-	}, result("pool_stats", code, &e)
+	}, result("pool_get_stats", code, &e)
 }

@@ -109,12 +109,12 @@ func (p *producer) typed() (*arrow.Schema, error) {
 	if err := p.reader.Err(); err != nil {
 		return nil, err
 	}
-	return nil, newError("stream_schema", int(syscall.EINVAL), "the reader has no schema")
+	return nil, newError("stream_get_schema", int(syscall.EINVAL), "the reader has no schema")
 }
 
 // check compares a record batch with the type of the stream, which is all that its consumer knows of its memory.
 func (p *producer) check(batch arrow.RecordBatch) error {
-	const function = "stream_next"
+	const function = "stream_get_next"
 	if batch == nil {
 		return newError(function, int(syscall.EINVAL), "the reader has no record batch")
 	}

@@ -15,7 +15,7 @@ package arrowdevice
 // static inline int native_queue(struct arrowdevice_queue* queue, uintptr_t* native, uint32_t* family,
 //                                struct arrowdevice_error* error) {
 //   struct arrowdevice_native_queue c = {sizeof c, 0, 0};
-//   int code = arrowdevice_queue_native(queue, &c, error);
+//   int code = arrowdevice_queue_get_native(queue, &c, error);
 //   *native = (uintptr_t)c.queue;
 //   *family = c.family;
 //   return code;
@@ -65,7 +65,7 @@ func (d Device) WrapQueue(native NativeQueue) (*Queue, error) {
 
 // Native is the vendor's handle behind the queue, valid until Release. EBUSY while another goroutine uses the queue.
 func (q *Queue) Native() (NativeQueue, error) {
-	queue, leave, err := q.handle().take("queue_native")
+	queue, leave, err := q.handle().take("queue_get_native")
 	if err != nil {
 		return NativeQueue{}, err
 	}
@@ -74,7 +74,7 @@ func (q *Queue) Native() (NativeQueue, error) {
 	var family C.uint32_t
 	var e C.struct_arrowdevice_error
 	if code := C.native_queue(queue.c, &native, &family, &e); code != 0 {
-		return NativeQueue{}, result("queue_native", code, &e)
+		return NativeQueue{}, result("queue_get_native", code, &e)
 	}
 	return NativeQueue{uintptr(native), uint32(family)}, nil
 }
@@ -95,7 +95,7 @@ func (q *Queue) Finish(ctx context.Context) error {
 // WaitFor makes the queue wait for an array's event: work queued later runs after it. Where the queue's device cannot
 // wait for such an event, the CPU waits: a call that its context ended goes on to use the queue until that wait is over.
 func (q *Queue) WaitFor(ctx context.Context, array *Array) error {
-	const function = "array_wait_on"
+	const function = "queue_wait_array"
 	if err := contextError(ctx, function); err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (q *Queue) WaitFor(ctx context.Context, array *Array) error {
 		}
 		defer leave()
 		var e C.struct_arrowdevice_error
-		return struct{}{}, result(function, C.arrowdevice_array_wait_on(a.c, nil, queue.c, &e), &e)
+		return struct{}{}, result(function, C.arrowdevice_queue_wait_array(a.c, nil, queue.c, &e), &e)
 	}, func(struct{}) {})
 	return err
 }

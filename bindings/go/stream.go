@@ -143,19 +143,19 @@ func NewStream(deviceType DeviceType, schema *arrow.Schema, arrays ...*Array) (*
 func ImportStream(stream unsafe.Pointer) (*Stream, error) {
 	from := (*C.struct_ArrowDeviceArrayStream)(stream)
 	if from == nil || from.release == nil {
-		return nil, newError("stream_schema", int(syscall.EINVAL), "a stream that is NULL or released")
+		return nil, newError("stream_get_schema", int(syscall.EINVAL), "a stream that is NULL or released")
 	}
 	out := newStream()
 	*out.c = *from
 	from.release = nil
-	return out.filled("stream_schema", 0, nil)
+	return out.filled("stream_get_schema", 0, nil)
 }
 
 // Export hands the stream to another library in C: it fills a `struct ArrowDeviceArrayStream`, which is the receiver's to
 // release. EBUSY while another goroutine uses the stream. Queues of WrapQueue that it was given are no longer kept for it:
 // it uses them as long as the program does not let go of them, and goes on on a queue of the library then.
 func (s *Stream) Export(stream unsafe.Pointer) error {
-	const function = "stream_schema"
+	const function = "stream_get_schema"
 	to := (*C.struct_ArrowDeviceArrayStream)(stream)
 	if to == nil {
 		return newError(function, int(syscall.EINVAL), "a NULL struct to fill")
@@ -207,7 +207,7 @@ func (s *Stream) Cancel() {
 // Next. When the context ends while it waits, the stream is cancelled as by Next; one that had ended before leaves the
 // stream as it was.
 func (s *Stream) Schema(ctx context.Context) (*arrow.Schema, error) {
-	const function = "stream_schema"
+	const function = "stream_get_schema"
 	type_, err := s.knownSchema(function)
 	if err != nil {
 		return nil, err
@@ -241,7 +241,7 @@ func (s *Stream) knownSchema(function string) (*schema, error) {
 // Next is the next array of the stream, io.EOF at its end. When the context ends, the stream is cancelled, and answers
 // ECANCELED from then on.
 func (s *Stream) Next(ctx context.Context) (*Array, error) {
-	return ask(ctx, s, "stream_next", streamResource.next, (*Array).Release)
+	return ask(ctx, s, "stream_get_next", streamResource.next, (*Array).Release)
 }
 
 // All ranges over the arrays of the stream, each to be released by the loop's body. An error is the last of the
@@ -261,7 +261,7 @@ func (s *Stream) All(ctx context.Context) iter.Seq2[*Array, error] {
 // Array.Wait waits for it. The stream is released by this on success; on failure it is as it was. EBUSY while another
 // goroutine uses the stream or the queue.
 func (s *Stream) MoveTo(to Device, options *StreamOptions) (*Stream, error) {
-	const function = "stream_move_to"
+	const function = "stream_to_device"
 	c := C.struct_arrowdevice_stream_options{struct_size: C.sizeof_struct_arrowdevice_stream_options}
 	if options != nil {
 		if options.ReadAhead {
@@ -301,7 +301,7 @@ func (s *Stream) MoveTo(to Device, options *StreamOptions) (*Stream, error) {
 		out.queues = append(out.queues, options.Queue)
 	}
 	var e C.struct_arrowdevice_error
-	code := C.arrowdevice_stream_move_to(owned.c, to.c, &c, out.c, &e)
+	code := C.arrowdevice_stream_to_device(owned.c, to.c, &c, out.c, &e)
 	moving, err := out.filled(function, code, &e)
 	if err != nil {
 		return nil, err
@@ -337,14 +337,14 @@ func ask[T any](ctx context.Context, s *Stream, function string, question func(s
 }
 
 func (s streamResource) next() (*Array, error) {
-	const function = "stream_next"
+	const function = "stream_get_next"
 	type_, err := s.schema()
 	if err != nil {
 		return nil, err
 	}
 	out := newArray(type_)
 	var e C.struct_arrowdevice_error
-	code := C.arrowdevice_stream_next(s.c, out.c, &e)
+	code := C.arrowdevice_stream_get_next(s.c, out.c, &e)
 	if code == 0 && out.c.array.release == nil {
 		out.free()
 		return nil, io.EOF
@@ -358,9 +358,9 @@ func (s streamResource) schema() (*schema, error) {
 	if known == nil {
 		asked := newSchema()
 		var e C.struct_arrowdevice_error
-		if code := C.arrowdevice_stream_schema(s.c, asked.c, &e); code != 0 {
+		if code := C.arrowdevice_stream_get_schema(s.c, asked.c, &e); code != 0 {
 			asked.release()
-			return nil, result("stream_schema", code, &e)
+			return nil, result("stream_get_schema", code, &e)
 		}
 		known = asked
 		s.typed.schema.Store(known)

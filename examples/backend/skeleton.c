@@ -47,7 +47,7 @@ static int device_open(ArrowDeviceType type, int64_t id, void** out, struct arro
   return 0;
 }
 
-static int device_describe(void* device, struct arrowdevice_device_info* out, struct arrowdevice_error* error) {
+static int device_get_info(void* device, struct arrowdevice_device_info* out, struct arrowdevice_error* error) {
   (void)error;
   snprintf(out->name, sizeof out->name, "skeleton %lld", (long long)((struct device*)device)->id);
   out->flags = ARROWDEVICE_DEVICE_ADDRESSES; /* buffers are addresses, not handles */
@@ -65,7 +65,7 @@ static int buffer_allocate(void* device, void* queue, int64_t size, int64_t alig
   return code == 0 ? 0 : fail(error, code, "posix_memalign", strerror(code));
 }
 
-static void buffer_deallocate(void* device, void* queue, void* buffer) {
+static void buffer_free(void* device, void* queue, void* buffer) {
   (void)device, (void)queue; /* driver: behind the queue's work so far, without waiting for it */
   free(buffer);
 }
@@ -82,8 +82,8 @@ static int queue_create(void* device, void** out, struct arrowdevice_error* erro
 
 static void queue_destroy(void* queue) { free(queue); }
 
-static int copy(void* queue, const struct arrowdevice_backend_region* regions, int64_t n,
-                struct arrowdevice_error* error) {
+static int queue_copy(void* queue, const struct arrowdevice_backend_region* regions, int64_t n,
+                      struct arrowdevice_error* error) {
   (void)queue, (void)error;
   /* Driver: one submission for all of them, and no wait. Where `to_device` or `from_device` is NULL, that end is host
    * memory, which stays valid until the copies are done; `regions` itself does not. */
@@ -133,12 +133,12 @@ static const struct arrowdevice_backend table = {
     .n_device_types = sizeof types / sizeof types[0],
     .device_count = device_count,
     .device_open = device_open,
-    .device_describe = device_describe,
+    .device_get_info = device_get_info,
     .buffer_allocate = buffer_allocate,
-    .buffer_deallocate = buffer_deallocate,
+    .buffer_free = buffer_free,
     .queue_create = queue_create,
     .queue_destroy = queue_destroy,
-    .copy = copy,
+    .queue_copy = queue_copy,
     .event_record = event_record,
     .event_query = event_query,
     .event_wait = event_wait,

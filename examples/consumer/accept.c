@@ -17,7 +17,7 @@ static int add_up(struct ArrowDeviceArray* array, const struct ArrowSchema* sche
     arrowdevice_array_release(array);
     return code;
   }
-  const struct arrowdevice_node* column = arrowdevice_view_root(view);
+  const struct arrowdevice_node* column = arrowdevice_view_get_root(view);
   if (strcmp(column->format, "l") != 0) {
     error->code = EINVAL;
     snprintf(error->message, sizeof error->message, "int64 was expected, and the format is %s", column->format);
@@ -61,10 +61,10 @@ static int produce(const char* device_name, struct ArrowDeviceArray* out, struct
 
   struct arrowdevice_device* device;
   struct ArrowDeviceArray host;
-  int code = arrowdevice_device_find(device_name, &device, error);
+  int code = arrowdevice_device_find_by_name(device_name, &device, error);
   if (code == 0) code = arrowdevice_array_from_host(&array, &host, error);
   if (code == 0) {
-    code = arrowdevice_array_move_to(&host, schema, device, NULL, out, error);
+    code = arrowdevice_array_to_device(&host, schema, device, NULL, out, error);
     if (code != 0) arrowdevice_array_release(&host);
   }
   return code;

@@ -15,14 +15,14 @@ ARROWDEVICE_API int consumer_take(struct ArrowDeviceArray* array, const struct A
   struct ArrowArray host;
   const int64_t wanted[] = {1};
 
-  int code = arrowdevice_device_find(device_name, &device, &error);
+  int code = arrowdevice_device_find_by_name(device_name, &device, &error);
   /* What comes from strangers is looked at first. */
   if (code == 0) code = arrowdevice_array_validate(array, schema, NULL, ARROWDEVICE_VALIDATE_FULL, &error);
   if (code == 0 && (schema->n_children < 2 || strcmp(schema->children[1]->format, "u") != 0)) {
     code = EINVAL;
     snprintf(error.message, sizeof error.message, "the second column is no utf8");
   }
-  if (code == 0) code = arrowdevice_array_move_to(array, schema, device, NULL, &there, &error);
+  if (code == 0) code = arrowdevice_array_to_device(array, schema, device, NULL, &there, &error);
   if (code != 0) {
     fprintf(stderr, "%s: %s\n", device_name, error.message);
     arrowdevice_array_release(array);

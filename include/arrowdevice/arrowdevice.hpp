@@ -242,16 +242,16 @@ class Device {
   Device(arrowdevice_device* device) noexcept
       : device_(device) {} /* NOLINT: as cheap and as meaningful as the pointer */
 
-  /** arrowdevice_device_get() */
+  /** arrowdevice_device_find_by_id() */
   static Device get(ArrowDeviceType type, int64_t id) {
     Device device;
-    detail::call(arrowdevice_device_get, type, id, &device.device_);
+    detail::call(arrowdevice_device_find_by_id, type, id, &device.device_);
     return device;
   }
-  /** arrowdevice_device_find(): "cpu", "ext_dev:1" */
+  /** arrowdevice_device_find_by_name(): "cpu", "ext_dev:1" */
   static Device find(const std::string& name) {
     Device device;
-    detail::call(arrowdevice_device_find, name.c_str(), &device.device_);
+    detail::call(arrowdevice_device_find_by_name, name.c_str(), &device.device_);
     return device;
   }
   /** arrowdevice_device_count() */
@@ -272,48 +272,48 @@ class Device {
     found.resize(static_cast<size_t>(count));
     return std::vector<Device>(found.begin(), found.end());
   }
-  /** arrowdevice_device_adopt(). The device is retired by retire(), not by a destructor, since that can fail. */
+  /** arrowdevice_device_wrap(). The device is retired by retire(), not by a destructor, since that can fail. */
   static Device adopt(ArrowDeviceType type, int64_t id, const arrowdevice_native_device& native) {
     Device device;
-    detail::call(arrowdevice_device_adopt, type, id, &native, &device.device_);
+    detail::call(arrowdevice_device_wrap, type, id, &native, &device.device_);
     return device;
   }
-  /** arrowdevice_device_retire() */
+  /** arrowdevice_device_unwrap() */
   void retire(std::chrono::nanoseconds timeout = kForever) const {
-    detail::call(arrowdevice_device_retire, device_, int64_t{timeout.count()});
+    detail::call(arrowdevice_device_unwrap, device_, int64_t{timeout.count()});
   }
 
-  /** arrowdevice_device_describe() */
+  /** arrowdevice_device_get_info() */
   arrowdevice_device_info describe() const {
     auto info = detail::sized<arrowdevice_device_info>();
-    detail::call(arrowdevice_device_describe, device_, &info);
+    detail::call(arrowdevice_device_get_info, device_, &info);
     return info;
   }
-  /** arrowdevice_device_reach(): what `to` can do with this device's memory, a sum of ARROWDEVICE_REACH_*. */
+  /** arrowdevice_device_get_peer_flags(): what `to` can do with this device's memory, a sum of ARROWDEVICE_PEER_*. */
   uint32_t reach(Device to) const {
     uint32_t reach = 0;
-    detail::call(arrowdevice_device_reach, device_, to.device_, &reach);
+    detail::call(arrowdevice_device_get_peer_flags, device_, to.device_, &reach);
     return reach;
   }
   struct Memory {
     int64_t free_bytes, total_bytes; /* -1 where the driver does not say */
   };
-  /** arrowdevice_device_memory() */
+  /** arrowdevice_device_get_memory_info() */
   Memory memory() const {
     Memory memory{-1, -1};
-    detail::call(arrowdevice_device_memory, device_, &memory.free_bytes, &memory.total_bytes);
+    detail::call(arrowdevice_device_get_memory_info, device_, &memory.free_bytes, &memory.total_bytes);
     return memory;
   }
-  /** arrowdevice_device_counters() */
+  /** arrowdevice_device_get_counters() */
   struct arrowdevice_device_counters counters() const {
     auto counters = detail::sized<struct arrowdevice_device_counters>();
-    detail::call(::arrowdevice_device_counters, device_, &counters);
+    detail::call(arrowdevice_device_get_counters, device_, &counters);
     return counters;
   }
-  /** arrowdevice_device_native(): borrowed handles. */
+  /** arrowdevice_device_get_native(): borrowed handles. */
   arrowdevice_native_device native() const {
     auto native = detail::sized<arrowdevice_native_device>();
-    detail::call(arrowdevice_device_native, device_, &native);
+    detail::call(arrowdevice_device_get_native, device_, &native);
     return native;
   }
 
@@ -344,15 +344,15 @@ class Queue : public detail::HandleOwner<arrowdevice_queue, arrowdevice_queue_de
   void finish(std::chrono::nanoseconds timeout = kForever) {
     detail::call(arrowdevice_queue_finish, get(), int64_t{timeout.count()});
   }
-  /** arrowdevice_queue_native(): a borrowed handle. */
+  /** arrowdevice_queue_get_native(): a borrowed handle. */
   arrowdevice_native_queue native() const {
     auto native = detail::sized<arrowdevice_native_queue>();
-    detail::call(arrowdevice_queue_native, static_cast<const arrowdevice_queue*>(get()), &native);
+    detail::call(arrowdevice_queue_get_native, static_cast<const arrowdevice_queue*>(get()), &native);
     return native;
   }
-  /** arrowdevice_buffer_copy(): enqueues; host memory in the regions stays valid until the copies are done. */
+  /** arrowdevice_queue_copy(): enqueues; host memory in the regions stays valid until the copies are done. */
   void copy(const std::vector<arrowdevice_copy_region>& regions) {
-    detail::call(arrowdevice_buffer_copy, get(), regions.data(), static_cast<int64_t>(regions.size()));
+    detail::call(arrowdevice_queue_copy, get(), regions.data(), static_cast<int64_t>(regions.size()));
   }
 
  private:
@@ -372,10 +372,10 @@ class Pool : public detail::HandleOwner<arrowdevice_pool, arrowdevice_pool_destr
   explicit Pool(Device device) : HandleOwner(make(device, nullptr)) {}
   Pool(Device device, const arrowdevice_pool_options& options) : HandleOwner(make(device, &options)) {}
 
-  /** arrowdevice_pool_stats() */
+  /** arrowdevice_pool_get_stats() */
   struct arrowdevice_pool_stats stats() const {
     auto stats = detail::sized<struct arrowdevice_pool_stats>();
-    detail::call(::arrowdevice_pool_stats, static_cast<const arrowdevice_pool*>(get()), &stats);
+    detail::call(arrowdevice_pool_get_stats, static_cast<const arrowdevice_pool*>(get()), &stats);
     return stats;
   }
   /** arrowdevice_pool_trim() */
@@ -447,9 +447,10 @@ class Buffer {
 class SubBuffer {
  public:
   SubBuffer() noexcept = default;
-  /** arrowdevice_buffer_sub() */
+  /** arrowdevice_sub_buffer_create() */
   SubBuffer(const Buffer& parent, int64_t offset, int64_t size) : device_(parent.device()) {
-    detail::call(arrowdevice_buffer_sub, device_.get(), static_cast<const void*>(parent.get()), offset, size, &data_);
+    detail::call(arrowdevice_sub_buffer_create, device_.get(), static_cast<const void*>(parent.get()), offset, size,
+                 &data_);
   }
   SubBuffer(SubBuffer&& other) noexcept : device_(other.device_), data_(std::exchange(other.data_, nullptr)) {}
   SubBuffer& operator=(SubBuffer&& other) noexcept {
@@ -466,9 +467,9 @@ class SubBuffer {
 
   void* get() const noexcept { return data_; }
   explicit operator bool() const noexcept { return data_ != nullptr; }
-  /** arrowdevice_buffer_sub_free() */
+  /** arrowdevice_sub_buffer_destroy() */
   void reset() noexcept {
-    if (data_ != nullptr) arrowdevice_buffer_sub_free(device_.get(), std::exchange(data_, nullptr));
+    if (data_ != nullptr) arrowdevice_sub_buffer_destroy(device_.get(), std::exchange(data_, nullptr));
   }
 
  private:
@@ -519,10 +520,10 @@ class DeviceArray : public detail::StructOwner<ArrowDeviceArray> {
     return out;
   }
 
-  /** arrowdevice_array_device() */
+  /** arrowdevice_array_get_device() */
   Device device() const {
     arrowdevice_device* device = nullptr;
-    detail::call(arrowdevice_array_device, get(), &device);
+    detail::call(arrowdevice_array_get_device, get(), &device);
     return device;
   }
   /** arrowdevice_array_copy(): always copies. */
@@ -530,7 +531,7 @@ class DeviceArray : public detail::StructOwner<ArrowDeviceArray> {
   DeviceArray copy(const Schema& schema, Device to, const arrowdevice_copy_options& options) const {
     return copy(schema, to, &options);
   }
-  /** arrowdevice_array_move_to(): shares where it can. */
+  /** arrowdevice_array_to_device(): shares where it can. */
   DeviceArray move_to(const Schema& schema, Device to) && { return move_to(schema, to, nullptr); }
   DeviceArray move_to(const Schema& schema, Device to, const arrowdevice_copy_options& options) && {
     return move_to(schema, to, &options);
@@ -557,19 +558,19 @@ class DeviceArray : public detail::StructOwner<ArrowDeviceArray> {
                  out.first.get(), out.second.get());
     return out;
   }
-  /** arrowdevice_array_ready() */
+  /** arrowdevice_array_is_ready() */
   bool ready(Device source = {}) const {
     int ready = 0;
-    detail::call(arrowdevice_array_ready, get(), source.get(), &ready);
+    detail::call(arrowdevice_array_is_ready, get(), source.get(), &ready);
     return ready != 0;
   }
   /** arrowdevice_array_wait(): the CPU waits. */
   void wait(std::chrono::nanoseconds timeout = kForever, Device source = {}) const {
     detail::call(arrowdevice_array_wait, get(), source.get(), int64_t{timeout.count()});
   }
-  /** arrowdevice_array_wait_on(): work queued later waits. */
+  /** arrowdevice_queue_wait_array(): work queued later waits. */
   void wait_on(const Queue& queue, Device source = {}) const {
-    detail::call(arrowdevice_array_wait_on, get(), source.get(), queue.get());
+    detail::call(arrowdevice_queue_wait_array, get(), source.get(), queue.get());
   }
   /** arrowdevice_array_release_after(): released once the queue's work so far is done. */
   void release_after(const Queue& queue) && { detail::call(arrowdevice_array_release_after, get(), queue.get()); }
@@ -586,7 +587,7 @@ class DeviceArray : public detail::StructOwner<ArrowDeviceArray> {
   }
   DeviceArray move_to(const Schema& schema, Device to, const arrowdevice_copy_options* options) {
     DeviceArray out;
-    detail::call(arrowdevice_array_move_to, get(), schema.get(), to.get(), options, out.get());
+    detail::call(arrowdevice_array_to_device, get(), schema.get(), to.get(), options, out.get());
     return out;
   }
   Array to_host(const Schema& schema, const arrowdevice_copy_options* options) {
@@ -720,23 +721,23 @@ class DeviceArrayStream : public detail::StructOwner<ArrowDeviceArrayStream> {
     detail::call(arrowdevice_stream_from_host, moved.get(), out.get());
     return out;
   }
-  /** arrowdevice_stream_move_to() */
+  /** arrowdevice_stream_to_device() */
   DeviceArrayStream move_to(Device to) && { return move_to(to, nullptr); }
   DeviceArrayStream move_to(Device to, const arrowdevice_stream_options& options) && { return move_to(to, &options); }
   /** arrowdevice_stream_to_host() */
   ArrayStream to_host() && { return to_host(nullptr); }
   ArrayStream to_host(const arrowdevice_stream_options& options) && { return to_host(&options); }
 
-  /** arrowdevice_stream_schema(); may be asked before, between and after the arrays. */
+  /** arrowdevice_stream_get_schema(); may be asked before, between and after the arrays. */
   Schema schema() {
     Schema out;
-    detail::call(arrowdevice_stream_schema, get(), out.get());
+    detail::call(arrowdevice_stream_get_schema, get(), out.get());
     return out;
   }
-  /** arrowdevice_stream_next(): an empty owner marks the end. */
+  /** arrowdevice_stream_get_next(): an empty owner marks the end. */
   DeviceArray next() {
     DeviceArray out;
-    detail::call(arrowdevice_stream_next, get(), out.get());
+    detail::call(arrowdevice_stream_get_next, get(), out.get());
     return out;
   }
   iterator begin() { return iterator(*this); }
@@ -747,7 +748,7 @@ class DeviceArrayStream : public detail::StructOwner<ArrowDeviceArrayStream> {
  private:
   DeviceArrayStream move_to(Device to, const arrowdevice_stream_options* options) {
     DeviceArrayStream out;
-    detail::call(arrowdevice_stream_move_to, get(), to.get(), options, out.get());
+    detail::call(arrowdevice_stream_to_device, get(), to.get(), options, out.get());
     return out;
   }
   ArrayStream to_host(const arrowdevice_stream_options* options) {
@@ -1011,7 +1012,7 @@ class View : public detail::HandleOwner<arrowdevice_view, arrowdevice_view_relea
       : HandleOwner(make(moved, schema, &options)) {}
 
   /** The tree of nodes, valid as long as the view. */
-  const arrowdevice_node& root() const { return held(arrowdevice_view_root(get())); }
+  const arrowdevice_node& root() const { return held(arrowdevice_view_get_root(get())); }
   /** Its root, to read values from. Not of a temporary, as all that looks into a view: it would be gone at once. */
   Node node() const& { return Node(root(), device()); }
   void node() const&& = delete;
@@ -1035,12 +1036,12 @@ class View : public detail::HandleOwner<arrowdevice_view, arrowdevice_view_relea
   void device_values() const&& = delete;
   /** arrowdevice_array_wait(): the CPU waits until the array is ready. */
   void wait(std::chrono::nanoseconds timeout = kForever) const {
-    detail::call(arrowdevice_array_wait, arrowdevice_view_array(get()), arrowdevice_view_device(get()),
+    detail::call(arrowdevice_array_wait, arrowdevice_view_get_array(get()), arrowdevice_view_get_device(get()),
                  int64_t{timeout.count()});
   }
   /** The array, owned by the view. */
-  const ArrowDeviceArray& array() const { return held(arrowdevice_view_array(get())); }
-  Device device() const noexcept { return arrowdevice_view_device(get()); }
+  const ArrowDeviceArray& array() const { return held(arrowdevice_view_get_array(get())); }
+  Device device() const noexcept { return arrowdevice_view_get_device(get()); }
   /** arrowdevice_view_share() */
   DeviceArray share() const {
     DeviceArray out;
@@ -1336,32 +1337,32 @@ inline void load_backend(const std::string& absolute_path) {
   detail::call(arrowdevice_backend_load, absolute_path.c_str());
 }
 
-/** arrowdevice_backend_explain(): every place looked at so far, in the order of looking. */
+/** arrowdevice_backend_get_report(): every place looked at so far, in the order of looking. */
 inline std::vector<arrowdevice_backend_report> explain_backends() {
   std::vector<arrowdevice_backend_report> reports;
   for (;;) {
     auto report = detail::sized<arrowdevice_backend_report>();
     arrowdevice_error error{};
-    const int code = arrowdevice_backend_explain(static_cast<int64_t>(reports.size()), &report, &error);
+    const int code = arrowdevice_backend_get_report(static_cast<int64_t>(reports.size()), &report, &error);
     if (code == ENOENT) return reports;
     if (code != 0) throw Exception(code, error);
     reports.push_back(report);
   }
 }
 
-/** arrowdevice_set_manual_reaping() */
-inline void set_manual_reaping(bool on) { detail::call(arrowdevice_set_manual_reaping, on ? 1 : 0); }
+/** arrowdevice_deferred_set_manual() */
+inline void deferred_set_manual(bool on) { detail::call(arrowdevice_deferred_set_manual, on ? 1 : 0); }
 
-/** arrowdevice_reap(): how many pieces were ended. */
+/** arrowdevice_deferred_run(): how many pieces were ended. */
 inline int64_t reap(int64_t max = -1) {
   int64_t done = 0;
-  detail::call(arrowdevice_reap, max, &done);
+  detail::call(arrowdevice_deferred_run, max, &done);
   return done;
 }
 
-/** arrowdevice_quiesce() */
+/** arrowdevice_wait_idle() */
 inline void quiesce(std::chrono::nanoseconds timeout = kForever) {
-  detail::call(arrowdevice_quiesce, int64_t{timeout.count()});
+  detail::call(arrowdevice_wait_idle, int64_t{timeout.count()});
 }
 
 }  // namespace cpp

@@ -57,11 +57,11 @@ array::Level read_level(int level) {
 
 array::ImportOptions read(const arrowdevice_import_options* given) {
   const auto options = read_sized(given, kFirstImportOptionsSize, "options");
-  if ((options.flags & ~uint32_t{ARROWDEVICE_IMPORT_SIZES}) != 0) {
+  if ((options.flags & ~uint32_t{ARROWDEVICE_IMPORT_RESOLVE_SIZES}) != 0) {
     throw Error(EINVAL, format("options.flags is 0x%x, some of it unknown", options.flags));
   }
   return {.level = read_level(options.validate),
-          .learn_sizes = (options.flags & ARROWDEVICE_IMPORT_SIZES) != 0,
+          .learn_sizes = (options.flags & ARROWDEVICE_IMPORT_RESOLVE_SIZES) != 0,
           .queue = api::queue_or_null(options.queue),
           .source = api::from_c(options.source_device),
           .deadline = Deadline::from_option(options.timeout_ns)};
@@ -72,11 +72,11 @@ array::ImportOptions read(const arrowdevice_import_options* given) {
 extern "C" {
 
 ARROWDEVICE_API int arrowdevice_array_export(arrowdevice_device* device, ArrowArray* moved,
-                                             arrowdevice_queue* written_on_or_null, ArrowDeviceArray* out,
+                                             arrowdevice_queue* producer_queue, ArrowDeviceArray* out,
                                              arrowdevice_error* error) {
   return guarded(error, [&] {
     prepare(out, moved);
-    array::export_array(device_of(device), required(moved, "moved"), api::queue_or_null(written_on_or_null), out);
+    array::export_array(device_of(device), required(moved, "moved"), api::queue_or_null(producer_queue), out);
   });
 }
 
@@ -89,8 +89,8 @@ ARROWDEVICE_API int arrowdevice_array_export_event(arrowdevice_device* device, A
   });
 }
 
-ARROWDEVICE_API int arrowdevice_array_device(const ArrowDeviceArray* array, arrowdevice_device** out,
-                                             arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_array_get_device(const ArrowDeviceArray* array, arrowdevice_device** out,
+                                                 arrowdevice_error* error) {
   return guarded(error, [&] {
     api::prepare(out);
     array::check_alive(array);
@@ -108,22 +108,22 @@ ARROWDEVICE_API int arrowdevice_array_import(ArrowDeviceArray* moved, const Arro
   });
 }
 
-ARROWDEVICE_API const arrowdevice_node* arrowdevice_view_root(const arrowdevice_view* view) {
+ARROWDEVICE_API const arrowdevice_node* arrowdevice_view_get_root(const arrowdevice_view* view) {
   return view != nullptr ? &view->view.root() : nullptr;
 }
 
-ARROWDEVICE_API const ArrowDeviceArray* arrowdevice_view_array(const arrowdevice_view* view) {
+ARROWDEVICE_API const ArrowDeviceArray* arrowdevice_view_get_array(const arrowdevice_view* view) {
   return view != nullptr ? &view->view.array() : nullptr;
 }
 
-ARROWDEVICE_API arrowdevice_device* arrowdevice_view_device(const arrowdevice_view* view) {
+ARROWDEVICE_API arrowdevice_device* arrowdevice_view_get_device(const arrowdevice_view* view) {
   return view != nullptr ? api::to_c(&view->view.device()) : nullptr;
 }
 
 ARROWDEVICE_API int arrowdevice_view_share(const arrowdevice_view* view, ArrowDeviceArray* out,
                                            arrowdevice_error* error) {
   return guarded(error, [&] {
-    prepare(out, arrowdevice_view_array(view));
+    prepare(out, arrowdevice_view_get_array(view));
     required(view, "view").view.share(out);
   });
 }
@@ -160,28 +160,28 @@ ARROWDEVICE_API int arrowdevice_array_release_after(ArrowDeviceArray* moved, arr
   return guarded(error, [&] { array::release_after(required(moved, "moved"), queue_of(queue)); });
 }
 
-ARROWDEVICE_API int arrowdevice_array_ready(const ArrowDeviceArray* array, arrowdevice_device* source_or_null, int* out,
-                                            arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_array_is_ready(const ArrowDeviceArray* array, arrowdevice_device* source_device,
+                                               int* out, arrowdevice_error* error) {
   return guarded(error, [&] {
     required(out, "out") = 0;
     array::check_alive(array);
-    *out = array::is_ready(*array, api::from_c(source_or_null)) ? 1 : 0;
+    *out = array::is_ready(*array, api::from_c(source_device)) ? 1 : 0;
   });
 }
 
-ARROWDEVICE_API int arrowdevice_array_wait(const ArrowDeviceArray* array, arrowdevice_device* source_or_null,
+ARROWDEVICE_API int arrowdevice_array_wait(const ArrowDeviceArray* array, arrowdevice_device* source_device,
                                            int64_t timeout_ns, arrowdevice_error* error) {
   return guarded(error, [&] {
     array::check_alive(array);
-    array::wait(*array, api::from_c(source_or_null), Deadline(timeout_ns));
+    array::wait(*array, api::from_c(source_device), Deadline(timeout_ns));
   });
 }
 
-ARROWDEVICE_API int arrowdevice_array_wait_on(const ArrowDeviceArray* array, arrowdevice_device* source_or_null,
-                                              arrowdevice_queue* queue, arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_queue_wait_array(const ArrowDeviceArray* array, arrowdevice_device* source_device,
+                                                 arrowdevice_queue* queue, arrowdevice_error* error) {
   return guarded(error, [&] {
     array::check_alive(array);
-    array::wait_on(*array, api::from_c(source_or_null), queue_of(queue));
+    array::wait_on(*array, api::from_c(source_device), queue_of(queue));
   });
 }
 
@@ -195,9 +195,9 @@ ARROWDEVICE_API int arrowdevice_array_copy(const ArrowDeviceArray* array, const 
   });
 }
 
-ARROWDEVICE_API int arrowdevice_array_move_to(ArrowDeviceArray* moved, const ArrowSchema* schema,
-                                              arrowdevice_device* to, const arrowdevice_copy_options* options,
-                                              ArrowDeviceArray* out, arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_array_to_device(ArrowDeviceArray* moved, const ArrowSchema* schema,
+                                                arrowdevice_device* to, const arrowdevice_copy_options* options,
+                                                ArrowDeviceArray* out, arrowdevice_error* error) {
   return guarded(error, [&] {
     prepare(out, moved);
     const auto known = read(options);
@@ -254,12 +254,11 @@ ARROWDEVICE_API int arrowdevice_array_select(ArrowDeviceArray* inout, const Arro
 }
 
 ARROWDEVICE_API int arrowdevice_array_validate(const ArrowDeviceArray* array, const ArrowSchema* schema,
-                                               arrowdevice_device* source_or_null, int level,
-                                               arrowdevice_error* error) {
+                                               arrowdevice_device* source_device, int level, arrowdevice_error* error) {
   return guarded(error, [&] {
     constexpr int64_t kForEver = -1;
     const auto known = read_level(level);
-    array::validate(required(array, "array"), required(schema, "schema"), api::from_c(source_or_null), known,
+    array::validate(required(array, "array"), required(schema, "schema"), api::from_c(source_device), known,
                     Deadline(kForEver));
   });
 }

@@ -20,7 +20,7 @@ stream::AsyncOptions read(const arrowdevice_async_options* given) {
   if (options.flags != 0) throw Error(EINVAL, format("options.flags is 0x%x, some of it unknown", options.flags));
   if (options.depth < 0) throw Error(EINVAL, format("options.depth is %d", options.depth));
   if (options.upstream_layout < ARROWDEVICE_ASYNC_LAYOUT_UNKNOWN ||
-      options.upstream_layout > ARROWDEVICE_ASYNC_LAYOUT_PUBLISHED) {
+      options.upstream_layout > ARROWDEVICE_ASYNC_LAYOUT_48_BYTES) {
     throw Error(EINVAL, format("options.upstream_layout is %d, which is no layout", options.upstream_layout));
   }
   stream::AsyncOptions read;
@@ -67,9 +67,10 @@ ARROWDEVICE_API int arrowdevice_async_collect(ArrowDeviceType device_type, const
   });
 }
 
-ARROWDEVICE_API int arrowdevice_async_move_to(ArrowAsyncDeviceStreamHandler* downstream, arrowdevice_device* to,
-                                              const arrowdevice_async_options* options,
-                                              ArrowAsyncDeviceStreamHandler** out_upstream, arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_async_to_device(ArrowAsyncDeviceStreamHandler* downstream, arrowdevice_device* to,
+                                                const arrowdevice_async_options* options,
+                                                ArrowAsyncDeviceStreamHandler** out_upstream,
+                                                arrowdevice_error* error) {
   return guarded(error, [&] {
     api::prepare(out_upstream);
     *out_upstream = stream::move_to(complete(downstream, "downstream"), device_of(to), read(options));

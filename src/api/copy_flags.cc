@@ -5,7 +5,7 @@ namespace arrowdevice::api {
 namespace {
 
 constexpr uint32_t kCopyFlags =
-    ARROWDEVICE_COPY_ASYNC | ARROWDEVICE_COPY_ALWAYS | ARROWDEVICE_COPY_NEVER | ARROWDEVICE_COPY_WHOLE;
+    ARROWDEVICE_COPY_ASYNC | ARROWDEVICE_COPY_ALWAYS | ARROWDEVICE_COPY_NEVER | ARROWDEVICE_COPY_NO_TRIM;
 
 }  // namespace
 
@@ -19,7 +19,7 @@ array::CopyOptions read_copy_flags(uint32_t flags, const char* name) {
   options.async = has(ARROWDEVICE_COPY_ASYNC);
   options.always = has(ARROWDEVICE_COPY_ALWAYS);
   options.never = has(ARROWDEVICE_COPY_NEVER);
-  options.whole = has(ARROWDEVICE_COPY_WHOLE);
+  options.whole = has(ARROWDEVICE_COPY_NO_TRIM);
   return options;
 }
 

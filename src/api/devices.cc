@@ -24,8 +24,8 @@ constexpr uint32_t kFirstNativeSize = 104;
 
 extern "C" {
 
-ARROWDEVICE_API int arrowdevice_device_get(ArrowDeviceType device_type, int64_t device_id, arrowdevice_device** out,
-                                           arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_device_find_by_id(ArrowDeviceType device_type, int64_t device_id,
+                                                  arrowdevice_device** out, arrowdevice_error* error) {
   return guarded(error, [&] {
     api::prepare(out);
     *out = to_c(&device::Devices::instance().get(device_type, device_id));
@@ -51,19 +51,19 @@ ARROWDEVICE_API int arrowdevice_device_list(arrowdevice_device** out, int64_t ca
   });
 }
 
-ARROWDEVICE_API int arrowdevice_device_describe(const arrowdevice_device* device, arrowdevice_device_info* out,
+ARROWDEVICE_API int arrowdevice_device_get_info(const arrowdevice_device* device, arrowdevice_device_info* out,
                                                 arrowdevice_error* error) {
   return guarded(error, [&] {
     const auto& of = device_of(device);
     of.check_not_retired();
     arrowdevice_device_info info = of.info();
-    if (of.is_adopted()) info.flags |= ARROWDEVICE_DEVICE_ADOPTED;
+    if (of.is_adopted()) info.flags |= ARROWDEVICE_DEVICE_WRAPPED;
     write_sized(out, info, kFirstInfoSize, "info");
   });
 }
 
-ARROWDEVICE_API int arrowdevice_device_reach(const arrowdevice_device* from, const arrowdevice_device* to,
-                                             uint32_t* out, arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_device_get_peer_flags(const arrowdevice_device* from, const arrowdevice_device* to,
+                                                      uint32_t* out, arrowdevice_error* error) {
   return guarded(error, [&] {
     required(out, "out") = 0;
     auto& source = required(api::from_c(from), "from");
@@ -74,20 +74,21 @@ ARROWDEVICE_API int arrowdevice_device_reach(const arrowdevice_device* from, con
   });
 }
 
-ARROWDEVICE_API int arrowdevice_device_find(const char* name, arrowdevice_device** out, arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_device_find_by_name(const char* name, arrowdevice_device** out,
+                                                    arrowdevice_error* error) {
   return guarded(error, [&] {
     api::prepare(out);
     *out = to_c(&device::Devices::instance().find(&required(name, "name")));
   });
 }
 
-ARROWDEVICE_API const char* arrowdevice_device_type_name(ArrowDeviceType device_type) {
+ARROWDEVICE_API const char* arrowdevice_device_type_get_name(ArrowDeviceType device_type) {
   const auto* info = backend::find_device_type(device_type);
   return info != nullptr ? info->name : nullptr;
 }
 
-ARROWDEVICE_API int arrowdevice_device_memory(const arrowdevice_device* device, int64_t* free_bytes,
-                                              int64_t* total_bytes, arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_device_get_memory_info(const arrowdevice_device* device, int64_t* free_bytes,
+                                                       int64_t* total_bytes, arrowdevice_error* error) {
   return guarded(error, [&] {
     int64_t now_free = -1;
     int64_t in_all = -1;
@@ -97,14 +98,14 @@ ARROWDEVICE_API int arrowdevice_device_memory(const arrowdevice_device* device, 
   });
 }
 
-ARROWDEVICE_API int arrowdevice_device_counters(const arrowdevice_device* device, CountersOut* out,
-                                                arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_device_get_counters(const arrowdevice_device* device, CountersOut* out,
+                                                    arrowdevice_error* error) {
   return guarded(error, [&] {
     const auto& of = device_of(device);
     of.check_not_retired();
     const auto& counters = of.counters();
     CountersOut values{};
-    values.buffers = counters.buffers;
+    values.driver_allocations = counters.buffers;
     values.submissions = counters.submissions;
     values.regions = counters.regions;
     values.events = counters.events;
@@ -117,9 +118,9 @@ ARROWDEVICE_API int arrowdevice_device_counters(const arrowdevice_device* device
   });
 }
 
-ARROWDEVICE_API int arrowdevice_device_adopt(ArrowDeviceType device_type, int64_t device_id,
-                                             const arrowdevice_native_device* native, arrowdevice_device** out,
-                                             arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_device_wrap(ArrowDeviceType device_type, int64_t device_id,
+                                            const arrowdevice_native_device* native, arrowdevice_device** out,
+                                            arrowdevice_error* error) {
   return guarded(error, [&] {
     api::prepare(out);
     const auto handles = read_sized(&required(native, "native"), kFirstNativeSize, "native");
@@ -127,21 +128,21 @@ ARROWDEVICE_API int arrowdevice_device_adopt(ArrowDeviceType device_type, int64_
   });
 }
 
-ARROWDEVICE_API int arrowdevice_device_retire(arrowdevice_device* device, int64_t timeout_ns,
+ARROWDEVICE_API int arrowdevice_device_unwrap(arrowdevice_device* device, int64_t timeout_ns,
                                               arrowdevice_error* error) {
   return guarded(error, [&] { device::Devices::instance().retire(device_of(device), Deadline(timeout_ns)); });
 }
 
-ARROWDEVICE_API int arrowdevice_device_native(const arrowdevice_device* device, arrowdevice_native_device* out,
-                                              arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_device_get_native(const arrowdevice_device* device, arrowdevice_native_device* out,
+                                                  arrowdevice_error* error) {
   return guarded(error, [&] {
     auto& of = device_of(device);
     of.check_usable();
     const auto& backend = of.backend();
-    backend.require("device_native", backend.table().device_native);
+    backend.require("device_get_native", backend.table().device_get_native);
     arrowdevice_native_device native{};
     native.struct_size = sizeof native;
-    backend.call("device_native", backend.table().device_native, of.handle(), &native);
+    backend.call("device_get_native", backend.table().device_get_native, of.handle(), &native);
     write_sized(out, native, kFirstNativeSize, "native");
   });
 }

@@ -10,22 +10,22 @@ using api::required;
 extern "C" {
 
 ARROWDEVICE_API int arrowdevice_dlpack_export(ArrowDeviceArray* inout, const ArrowSchema* schema,
-                                              arrowdevice_queue* waiter_or_null, DLManagedTensorVersioned** out,
+                                              arrowdevice_queue* consumer_queue, DLManagedTensorVersioned** out,
                                               arrowdevice_error* error) {
   return guarded(error, [&] {
     api::prepare(out);
     *out = interop::to_c(interop::export_tensor(required(inout, "inout"), required(schema, "schema"),
-                                                api::queue_or_null(waiter_or_null)));
+                                                api::queue_or_null(consumer_queue)));
   });
 }
 
-ARROWDEVICE_API int arrowdevice_dlpack_import(DLManagedTensorVersioned* moved, arrowdevice_queue* written_on_or_null,
+ARROWDEVICE_API int arrowdevice_dlpack_import(DLManagedTensorVersioned* moved, arrowdevice_queue* producer_queue,
                                               ArrowDeviceArray* out, ArrowSchema* out_schema,
                                               arrowdevice_error* error) {
   return guarded(error, [&] {
     required(out, "out").array.release = nullptr;
     required(out_schema, "out_schema").release = nullptr;
-    interop::import_tensor(required(interop::from_c(moved), "moved"), api::queue_or_null(written_on_or_null), out,
+    interop::import_tensor(required(interop::from_c(moved), "moved"), api::queue_or_null(producer_queue), out,
                            out_schema);
   });
 }

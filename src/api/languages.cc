@@ -35,16 +35,16 @@ ARROWDEVICE_API void arrowdevice_host_array_release(ArrowArray* array) {
   if (array != nullptr && array->release != nullptr) array->release(array);
 }
 
-ARROWDEVICE_API int arrowdevice_stream_schema(ArrowDeviceArrayStream* stream, ArrowSchema* out,
-                                              arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_stream_get_schema(ArrowDeviceArrayStream* stream, ArrowSchema* out,
+                                                  arrowdevice_error* error) {
   return guarded(error, [&] {
     required(out, "out").release = nullptr;
     stream::get_schema(alive(stream), out);
   });
 }
 
-ARROWDEVICE_API int arrowdevice_stream_next(ArrowDeviceArrayStream* stream, ArrowDeviceArray* out,
-                                            arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_stream_get_next(ArrowDeviceArrayStream* stream, ArrowDeviceArray* out,
+                                                arrowdevice_error* error) {
   return guarded(error, [&] {
     required(out, "out").array.release = nullptr;
     stream::get_next(alive(stream), out);

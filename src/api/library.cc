@@ -30,8 +30,8 @@ extern "C" {
 
 ARROWDEVICE_API const char* arrowdevice_version(void) { return ARROWDEVICE_VERSION; }
 
-ARROWDEVICE_API void arrowdevice_set_log_handler(void (*handler)(void*, int, const char*), void* user) {
-  set_log_handler(handler, user);
+ARROWDEVICE_API void arrowdevice_log_set_handler(void (*handler)(void*, int, const char*), void* user) {
+  log_set_handler(handler, user);
 }
 
 ARROWDEVICE_API int arrowdevice_backend_load(const char* absolute_path, arrowdevice_error* error) {
@@ -42,8 +42,8 @@ ARROWDEVICE_API int arrowdevice_backend_register(const arrowdevice_backend* tabl
   return guarded(error, [&] { backend::Registry::instance().add(&required(table, "table")); });
 }
 
-ARROWDEVICE_API int arrowdevice_backend_explain(int64_t index, arrowdevice_backend_report* out,
-                                                arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_backend_get_report(int64_t index, arrowdevice_backend_report* out,
+                                                   arrowdevice_error* error) {
   return guarded(error, [&] {
     backend::Look look;
     if (index < 0 || !backend::Registry::instance().look(static_cast<size_t>(index), &look)) {
@@ -58,18 +58,18 @@ ARROWDEVICE_API int arrowdevice_backend_explain(int64_t index, arrowdevice_backe
   });
 }
 
-ARROWDEVICE_API int arrowdevice_set_manual_reaping(int on, arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_deferred_set_manual(int on, arrowdevice_error* error) {
   return guarded(error, [&] { device::Reaper::instance().set_manual(on != 0); });
 }
 
-ARROWDEVICE_API int arrowdevice_reap(int64_t max, int64_t* done, arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_deferred_run(int64_t max, int64_t* done, arrowdevice_error* error) {
   return guarded(error, [&] {
     const int64_t n = device::Reaper::instance().reap(max);
     if (done != nullptr) *done = n;
   });
 }
 
-ARROWDEVICE_API int arrowdevice_quiesce(int64_t timeout_ns, arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_wait_idle(int64_t timeout_ns, arrowdevice_error* error) {
   return guarded(error, [&] {
     if (!device::Reaper::instance().quiesce(Deadline(timeout_ns))) {
       throw Error(ETIMEDOUT, "deferred work is not done yet");

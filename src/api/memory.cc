@@ -43,8 +43,8 @@ void* region_end(arrowdevice_device* end, const device::Queue& queue, int64_t in
 void count_other_ends(const arrowdevice_copy_region& region, const device::Device& counted) {
   if (region.size <= 0) return;
   const auto counts = [&](const device::Device* end) { return end != nullptr && end != &counted && !end->is_cpu(); };
-  const auto* const to = api::from_c(region.to);
-  const auto* const from = api::from_c(region.from);
+  const auto* const to = api::from_c(region.dst_device);
+  const auto* const from = api::from_c(region.src_device);
   if (counts(to)) device::Counters::add(to->counters().bytes_in, region.size);
   if (counts(from)) device::Counters::add(from->counters().bytes_out, region.size);
 }
@@ -70,8 +70,8 @@ ARROWDEVICE_API int arrowdevice_queue_wrap(arrowdevice_device* device, const arr
   });
 }
 
-ARROWDEVICE_API int arrowdevice_queue_native(const arrowdevice_queue* queue, arrowdevice_native_queue* out,
-                                             arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_queue_get_native(const arrowdevice_queue* queue, arrowdevice_native_queue* out,
+                                                 arrowdevice_error* error) {
   return guarded(error, [&] { write_sized(out, queue_of(queue).native(), kFirstNativeQueueSize, "native"); });
 }
 
@@ -103,7 +103,7 @@ ARROWDEVICE_API int arrowdevice_pool_create(arrowdevice_device* device, const ar
   });
 }
 
-ARROWDEVICE_API int arrowdevice_pool_stats(const arrowdevice_pool* pool, PoolStats* out, arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_pool_get_stats(const arrowdevice_pool* pool, PoolStats* out, arrowdevice_error* error) {
   return guarded(error, [&] { write_sized(out, pool_of(pool).stats(), kFirstPoolStatsSize, "stats"); });
 }
 
@@ -120,8 +120,8 @@ ARROWDEVICE_API int arrowdevice_device_set_pool(arrowdevice_device* device, arro
   return guarded(error, [&] { device_of(device).set_pool(api::share(pool_or_null)); });
 }
 
-ARROWDEVICE_API int arrowdevice_device_pool(const arrowdevice_device* device, arrowdevice_pool** out,
-                                            arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_device_get_pool(const arrowdevice_device* device, arrowdevice_pool** out,
+                                                arrowdevice_error* error) {
   return guarded(error, [&] {
     api::prepare(out);
     *out = api::to_c(device_of(device).pool().get());
@@ -174,8 +174,8 @@ ARROWDEVICE_API void arrowdevice_buffer_free(arrowdevice_device* device, arrowde
   log(LogLevel::kError, text);
 }
 
-ARROWDEVICE_API int arrowdevice_buffer_sub(arrowdevice_device* device, const void* buffer, int64_t offset, int64_t size,
-                                           void** out, arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_sub_buffer_create(arrowdevice_device* device, const void* buffer, int64_t offset,
+                                                  int64_t size, void** out, arrowdevice_error* error) {
   return guarded(error, [&] {
     api::prepare(out);
     if (buffer == nullptr) throw Error(EINVAL, "buffer is NULL");
@@ -188,16 +188,16 @@ ARROWDEVICE_API int arrowdevice_buffer_sub(arrowdevice_device* device, const voi
       throw Error(EINVAL, "offset " + std::to_string(offset) + " is not a multiple of " +
                               std::to_string(of.info().sub_buffer_alignment) + ", as " + of.text() + " wants");
     }
-    *out = of.sub_buffer(buffer, offset, size);
+    *out = of.sub_buffer_create(buffer, offset, size);
   });
 }
 
-ARROWDEVICE_API void arrowdevice_buffer_sub_free(arrowdevice_device* device, void* sub) {
+ARROWDEVICE_API void arrowdevice_sub_buffer_destroy(arrowdevice_device* device, void* sub) {
   if (device != nullptr) api::from_c(device)->free_sub_buffer(sub);
 }
 
-ARROWDEVICE_API int arrowdevice_buffer_copy(arrowdevice_queue* queue, const arrowdevice_copy_region* regions, int64_t n,
-                                            arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_queue_copy(arrowdevice_queue* queue, const arrowdevice_copy_region* regions, int64_t n,
+                                           arrowdevice_error* error) {
   return guarded(error, [&] {
     auto& on = queue_of(queue);
     if (n < 0) throw Error(EINVAL, "n is negative");
@@ -212,8 +212,8 @@ ARROWDEVICE_API int arrowdevice_buffer_copy(arrowdevice_queue* queue, const arro
       }
       if (region.size == 0) continue;
       if (region.dst == nullptr || region.src == nullptr) throw Error(EINVAL, where + "an end is NULL");
-      known.push_back({region_end(region.to, on, i), region.dst, region.dst_offset, region_end(region.from, on, i),
-                       region.src, region.src_offset, region.size, 0});
+      known.push_back({region_end(region.dst_device, on, i), region.dst, region.dst_offset,
+                       region_end(region.src_device, on, i), region.src, region.src_offset, region.size, 0});
     }
     on.copy(known);
     for (int64_t i = 0; i < n; ++i) count_other_ends(regions[i], on.device());

@@ -79,9 +79,9 @@ ARROWDEVICE_API int arrowdevice_stream_to_host(ArrowDeviceArrayStream* moved, co
   });
 }
 
-ARROWDEVICE_API int arrowdevice_stream_move_to(ArrowDeviceArrayStream* moved, arrowdevice_device* to,
-                                               const arrowdevice_stream_options* options, ArrowDeviceArrayStream* out,
-                                               arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_stream_to_device(ArrowDeviceArrayStream* moved, arrowdevice_device* to,
+                                                 const arrowdevice_stream_options* options, ArrowDeviceArrayStream* out,
+                                                 arrowdevice_error* error) {
   return guarded(error, [&] {
     prepare(moved, out);
     stream::move_to(alive(moved), device_of(to), read(options), out);

@@ -42,7 +42,7 @@ void* event_for(const ArrowDeviceArray& moved, device::Device& source, device::D
 }
 
 bool can_share(const device::Device& source, const device::Device& to) {
-  return source.has_addresses() == to.has_addresses() && (device::reach(source, to) & ARROWDEVICE_REACH_ACCESS) != 0;
+  return source.has_addresses() == to.has_addresses() && (device::reach(source, to) & ARROWDEVICE_PEER_ACCESS) != 0;
 }
 
 // Also where sharing needs neither: whether a call is right must not hang on that.

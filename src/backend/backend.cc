@@ -23,18 +23,12 @@ bool is_name(std::string_view text) {
 
 void check_required(const arrowdevice_backend& table) {
   const std::pair<const char*, bool> required[] = {
-      {"device_count", table.device_count != nullptr},
-      {"device_open", table.device_open != nullptr},
-      {"device_describe", table.device_describe != nullptr},
-      {"buffer_allocate", table.buffer_allocate != nullptr},
-      {"buffer_deallocate", table.buffer_deallocate != nullptr},
-      {"queue_create", table.queue_create != nullptr},
-      {"queue_destroy", table.queue_destroy != nullptr},
-      {"copy", table.copy != nullptr},
-      {"event_record", table.event_record != nullptr},
-      {"event_query", table.event_query != nullptr},
-      {"event_wait", table.event_wait != nullptr},
-      {"queue_wait_event", table.queue_wait_event != nullptr},
+      {"device_count", table.device_count != nullptr},       {"device_open", table.device_open != nullptr},
+      {"device_get_info", table.device_get_info != nullptr}, {"buffer_allocate", table.buffer_allocate != nullptr},
+      {"buffer_free", table.buffer_free != nullptr},         {"queue_create", table.queue_create != nullptr},
+      {"queue_destroy", table.queue_destroy != nullptr},     {"queue_copy", table.queue_copy != nullptr},
+      {"event_record", table.event_record != nullptr},       {"event_query", table.event_query != nullptr},
+      {"event_wait", table.event_wait != nullptr},           {"queue_wait_event", table.queue_wait_event != nullptr},
       {"event_destroy", table.event_destroy != nullptr},
   };
   for (const auto& [function, there] : required) {
@@ -48,9 +42,10 @@ void check_pairs(const arrowdevice_backend& table) {
     bool has_first, has_second;
   };
   const Pair pairs[] = {
-      {"sub_buffer", "sub_buffer_free", table.sub_buffer != nullptr, table.sub_buffer_free != nullptr},
-      {"queue_wrap", "queue_native", table.queue_wrap != nullptr, table.queue_native != nullptr},
-      {"device_adopt", "device_retire", table.device_adopt != nullptr, table.device_retire != nullptr},
+      {"sub_buffer_create", "sub_buffer_destroy", table.sub_buffer_create != nullptr,
+       table.sub_buffer_destroy != nullptr},
+      {"queue_wrap", "queue_get_native", table.queue_wrap != nullptr, table.queue_get_native != nullptr},
+      {"device_wrap", "device_unwrap", table.device_wrap != nullptr, table.device_unwrap != nullptr},
       {"host_register", "host_unregister", table.host_register != nullptr, table.host_unregister != nullptr},
   };
   for (const auto& pair : pairs) {

@@ -58,7 +58,7 @@ void write_to_standard_error(int level, std::string_view message) {
 
 }  // namespace
 
-void set_log_handler(LogHandler handler, void* user) noexcept {
+void log_set_handler(LogHandler handler, void* user) noexcept {
   const std::lock_guard lock(mutex);
   destination = {handler, user};
 }

@@ -10,7 +10,7 @@ enum class LogLevel : int { kError = 0, kWarning = 1, kInfo = 2, kDebug = 3 };
 
 using LogHandler = void (*)(void* user, int level, const char* message);
 
-void set_log_handler(LogHandler handler, void* user) noexcept;
+void log_set_handler(LogHandler handler, void* user) noexcept;
 
 // Never throws: a line that cannot be written is lost.
 void log(LogLevel level, std::string_view message) noexcept;

@@ -26,7 +26,7 @@ Device::Device(const backend::Backend& backend, ArrowDeviceType type, int64_t id
   info_.total_memory = -1;
   info_.buffer_alignment = 1;
   info_.sub_buffer_alignment = 1;
-  backend_.call("device_describe", backend_.table().device_describe, handle_, &info_);
+  backend_.call("device_get_info", backend_.table().device_get_info, handle_, &info_);
   info_.device_type = type;
   info_.device_id = id;
   const auto& name = backend_.name();
@@ -44,8 +44,8 @@ Device::Device(const backend::Backend& backend, ArrowDeviceType type, int64_t id
     usable_across_fork_[2].emplace(held_mutex_);
     own_pool_ = std::make_shared<Pool>(*this, arrowdevice_pool_options{}, Pool::kDeviceOwned);
   }
-  if (!has_addresses() && backend_.table().sub_buffer == nullptr) {
-    throw Error(EINVAL, "the buffers of " + text() + " are handles, but the backend has no sub_buffer", name, 0);
+  if (!has_addresses() && backend_.table().sub_buffer_create == nullptr) {
+    throw Error(EINVAL, "the buffers of " + text() + " are handles, but the backend has no sub_buffer_create", name, 0);
   }
   for (auto* alignment : {&info_.buffer_alignment, &info_.sub_buffer_alignment}) {
     if (*alignment < 1 || (*alignment & (*alignment - 1)) != 0) {
@@ -87,7 +87,7 @@ void* Device::driver_allocate(Queue* queue, int64_t size) {
 }
 
 void Device::driver_deallocate(void* buffer) noexcept {
-  if (is_usable()) backend_.table().buffer_deallocate(handle_, nullptr, buffer);
+  if (is_usable()) backend_.table().buffer_free(handle_, nullptr, buffer);
 }
 
 std::shared_ptr<Pool> Device::pool() {
@@ -96,7 +96,7 @@ std::shared_ptr<Pool> Device::pool() {
   if (chosen_pool_ != nullptr) return chosen_pool_;
   if (own_pool_ == nullptr) {
     arrowdevice_pool_options options{};
-    if (is_borrowed()) options.keep = -1;
+    if (is_borrowed()) options.max_cached_bytes = -1;
     own_pool_ = std::make_shared<Pool>(*this, options, Pool::kDeviceOwned);
   }
   return own_pool_;
@@ -179,20 +179,20 @@ std::unique_ptr<HeldBuffer> Device::let_go(void* buffer) {
 void* Device::make_sub_buffer(const void* buffer, int64_t offset, int64_t size) const {
   check_usable();
   void* sub = nullptr;
-  backend_.call("sub_buffer", backend_.table().sub_buffer, handle_, buffer, offset, size, &sub);
+  backend_.call("sub_buffer_create", backend_.table().sub_buffer_create, handle_, buffer, offset, size, &sub);
   return sub;
 }
 
 void Device::free_sub_buffer(void* sub) const noexcept {
-  if (!has_addresses() && sub != nullptr && is_usable()) backend_.table().sub_buffer_free(handle_, sub);
+  if (!has_addresses() && sub != nullptr && is_usable()) backend_.table().sub_buffer_destroy(handle_, sub);
 }
 
 std::optional<arrowdevice_pointer_info> Device::describe(const void* buffer) const {
-  const auto ask = backend_.table().describe_pointer;
+  const auto ask = backend_.table().pointer_get_info;
   if (ask == nullptr) return std::nullopt;
   arrowdevice_pointer_info info{};
   info.struct_size = sizeof info;
-  backend_.call("describe_pointer", ask, handle_, buffer, &info);
+  backend_.call("pointer_get_info", ask, handle_, buffer, &info);
   if ((info.flags & ARROWDEVICE_POINTER_KNOWN) == 0) return std::nullopt;
   return info;
 }
@@ -201,8 +201,8 @@ void Device::memory(int64_t* free_bytes, int64_t* total_bytes) const {
   *free_bytes = -1;
   *total_bytes = info_.total_memory;
   check_usable();
-  if (backend_.table().memory_info != nullptr) {
-    backend_.call("memory_info", backend_.table().memory_info, handle_, free_bytes, total_bytes);
+  if (backend_.table().device_get_memory_info != nullptr) {
+    backend_.call("device_get_memory_info", backend_.table().device_get_memory_info, handle_, free_bytes, total_bytes);
   }
 }
 
@@ -229,7 +229,7 @@ void Device::retire() {
     own_pool_.reset();
     chosen_pool_.reset();
   }
-  backend_.call("device_retire", backend_.table().device_retire, handle_);
+  backend_.call("device_unwrap", backend_.table().device_unwrap, handle_);
   retired_.store(true, std::memory_order_release);
 }
 

@@ -36,7 +36,7 @@ class Device {
   void* handle() const noexcept { return handle_; }
   ArrowDeviceType type() const noexcept { return info_.device_type; }
   int64_t id() const noexcept { return info_.device_id; }
-  // But for ARROWDEVICE_DEVICE_ADOPTED, which may change.
+  // But for ARROWDEVICE_DEVICE_WRAPPED, which may change.
   const arrowdevice_device_info& info() const noexcept { return info_; }
   std::string text() const;  // "cuda:0", for messages
 
@@ -83,7 +83,7 @@ class Device {
   std::unique_ptr<HeldBuffer> let_go(void* buffer);
 
   // A part of a buffer as a buffer. On devices with addresses this is arithmetic, and there is nothing to free.
-  void* sub_buffer(const void* buffer, int64_t offset, int64_t size) const {
+  void* sub_buffer_create(const void* buffer, int64_t offset, int64_t size) const {
     if (has_addresses()) return const_cast<char*>(static_cast<const char*>(buffer) + offset);
     return make_sub_buffer(buffer, offset, size);
   }

@@ -161,7 +161,7 @@ std::vector<Device*> Devices::list() {
 Device& Devices::locate(ArrowDeviceType type, int64_t id, const void* buffer, void* sync_event) {
   const auto& backend = backend_of(type);
   id = backend::canonical_device_id(type, id);
-  if (backend.table().locate == nullptr || (buffer == nullptr && sync_event == nullptr)) return get(type, id);
+  if (backend.table().device_locate == nullptr || (buffer == nullptr && sync_event == nullptr)) return get(type, id);
   check_process(type);
   Device* plain = nullptr;
   try {
@@ -171,7 +171,7 @@ Device& Devices::locate(ArrowDeviceType type, int64_t id, const void* buffer, vo
   }
   void* handle = nullptr;
   try {
-    backend.call("locate", backend.table().locate, type, id, buffer, sync_event, &handle);
+    backend.call("device_locate", backend.table().device_locate, type, id, buffer, sync_event, &handle);
   } catch (const Error& e) {
     // A backend that does not know it leaves it to the id. Anything else is for the caller: ENODEV, for instance, that
     // it is nobody's whom the backend knows, so that what the id names could not use it.
@@ -217,18 +217,18 @@ Device& Devices::context(const backend::Backend& backend, ArrowDeviceType type, 
 
 Device& Devices::adopt(ArrowDeviceType type, int64_t id, const arrowdevice_native_device& native) {
   const auto& backend = backend_of(type);
-  backend.require("device_adopt", backend.table().device_adopt);
+  backend.require("device_wrap", backend.table().device_wrap);
   const std::lock_guard opening(opening_of(backend));
   check_process(type);
   if (type != ARROW_DEVICE_CPU) process::drivers_opened();
   void* handle = nullptr;
-  backend.call("device_adopt", backend.table().device_adopt, type, id, &native, &handle);
+  backend.call("device_wrap", backend.table().device_wrap, type, id, &native, &handle);
   process::watch_exit();
   try {
     return context(backend, type, id, handle, true);
   } catch (...) {
     arrowdevice_error unseen{};  // what led here is what the caller is told
-    backend.table().device_retire(handle, &unseen);
+    backend.table().device_unwrap(handle, &unseen);
     throw;
   }
 }
@@ -263,10 +263,10 @@ void Devices::end_retiring(const Device& device, bool is_retired) {
 void Devices::retire(Device& device, const Deadline& deadline) {
   device.check_usable();
   const auto& backend = device.backend();
-  backend.require("device_retire", backend.table().device_retire);
+  backend.require("device_unwrap", backend.table().device_unwrap);
   if (!begin_retiring(device)) {
     try {
-      backend.call("device_retire", backend.table().device_retire, device.handle());
+      backend.call("device_unwrap", backend.table().device_unwrap, device.handle());
     } catch (...) {
       const std::lock_guard lock(mutex_);
       if (const auto found = contexts_.find(device.handle()); found != contexts_.end()) ++found->second.adoptions;
@@ -294,30 +294,30 @@ void Devices::retire(Device& device, const Deadline& deadline) {
 }
 
 uint32_t reach(const Device& from, const Device& to) {
-  constexpr uint32_t kBoth = ARROWDEVICE_REACH_ACCESS | ARROWDEVICE_REACH_COPY;
+  constexpr uint32_t kBoth = ARROWDEVICE_PEER_ACCESS | ARROWDEVICE_PEER_COPY;
   if (&from == &to) return kBoth;
   const auto ask = [](const Device& asked, const Device* source, const Device* target) {
     uint32_t out = 0;
     const auto& backend = asked.backend();
-    backend.call("reach", backend.table().reach, source != nullptr ? source->handle() : nullptr,
-                 target != nullptr ? target->handle() : nullptr, &out);
+    backend.call("device_get_peer_flags", backend.table().device_get_peer_flags,
+                 source != nullptr ? source->handle() : nullptr, target != nullptr ? target->handle() : nullptr, &out);
     return out;
   };
   if (to.is_cpu() || from.is_cpu()) {
     const Device& other = to.is_cpu() ? from : to;
-    uint32_t out = ARROWDEVICE_REACH_COPY;
-    if (to.is_cpu() && from.is_host_readable() && from.has_addresses()) out |= ARROWDEVICE_REACH_ACCESS;
-    if (other.backend().table().reach != nullptr) {
+    uint32_t out = ARROWDEVICE_PEER_COPY;
+    if (to.is_cpu() && from.is_host_readable() && from.has_addresses()) out |= ARROWDEVICE_PEER_ACCESS;
+    if (other.backend().table().device_get_peer_flags != nullptr) {
       out |= ask(other, from.is_cpu() ? nullptr : &from, to.is_cpu() ? nullptr : &to);
     }
     return out;
   }
   if (&from.backend() == &to.backend()) {
-    return from.backend().table().reach != nullptr ? ask(from, &from, &to) : 0;
+    return from.backend().table().device_get_peer_flags != nullptr ? ask(from, &from, &to) : 0;
   }
   // Between vendors the host's view is all that is shared.
   const auto is_host_memory = [](const Device& device) { return device.is_host_readable() && device.has_addresses(); };
-  return is_host_memory(from) || is_host_memory(to) ? uint32_t{ARROWDEVICE_REACH_COPY} : 0;
+  return is_host_memory(from) || is_host_memory(to) ? uint32_t{ARROWDEVICE_PEER_COPY} : 0;
 }
 
 }  // namespace arrowdevice::device

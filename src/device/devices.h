@@ -69,7 +69,7 @@ class Devices {
   std::map<const backend::Backend*, std::mutex> opening_;
 };
 
-// What `to` can do with memory of `from`: ARROWDEVICE_REACH_*.
+// What `to` can do with memory of `from`: ARROWDEVICE_PEER_*.
 uint32_t reach(const Device& from, const Device& to);
 
 }  // namespace arrowdevice::device

@@ -50,7 +50,7 @@ void Allocation::reset() noexcept {
 
 void* Allocation::part(int64_t offset, int64_t size) {
   const Device& device = pool_->device();
-  if (device.has_addresses()) return device.sub_buffer(block_.buffer, offset, size);
+  if (device.has_addresses()) return device.sub_buffer_create(block_.buffer, offset, size);
   auto& parts = block_.parts;
   if (next_part_ < parts.size() && parts[next_part_].offset == offset && parts[next_part_].size == size) {
     return parts[next_part_++].handle;
@@ -60,7 +60,7 @@ void* Allocation::part(int64_t offset, int64_t size) {
   parts.resize(next_part_);
   parts.push_back({offset, size, nullptr});  // before there is anything to lose
   try {
-    parts.back().handle = device.sub_buffer(block_.buffer, offset, size);
+    parts.back().handle = device.sub_buffer_create(block_.buffer, offset, size);
   } catch (...) {
     parts.pop_back();
     throw;
@@ -73,13 +73,13 @@ Pool::Pool(Device& device, const arrowdevice_pool_options& options, Owner owner)
       options_(options),
       creator_(getpid()),
       use_(owner == kApplicationOwned ? std::optional<DeviceUse>(std::in_place, device) : std::nullopt),
-      keep_limit_(options.keep < 0   ? 0
-                  : options.keep > 0 ? options.keep
-                                     : default_keep(device)) {
+      keep_limit_(options.max_cached_bytes < 0   ? 0
+                  : options.max_cached_bytes > 0 ? options.max_cached_bytes
+                                                 : default_keep(device)) {
   if ((options.allocate == nullptr) != (options.deallocate == nullptr)) {
     throw Error(EINVAL, "the pool's allocate and deallocate come together, but only one is there");
   }
-  if (options.cap < 0) throw Error(EINVAL, "the pool's cap is negative");
+  if (options.max_bytes < 0) throw Error(EINVAL, "the pool's cap is negative");
   if (device.is_cpu()) process::keep_usable_across_fork(mutex_);
 }
 
@@ -100,7 +100,7 @@ Allocation Pool::allocate(Queue* queue, int64_t size) {
       block = {ask_driver(queue, capacity), capacity, {}};
     } catch (...) {
       const std::lock_guard lock(mutex_);
-      stats_.used -= capacity;
+      stats_.used_bytes -= capacity;
       throw;
     }
     const std::lock_guard lock(mutex_);
@@ -121,34 +121,36 @@ Block Pool::take_kept(int64_t capacity) {
   Block block = std::move(found->second.back().block);
   found->second.pop_back();
   if (found->second.empty()) kept_.erase(found);
-  stats_.kept -= capacity;
-  stats_.used += capacity;
+  stats_.cached_bytes -= capacity;
+  stats_.used_bytes += capacity;
   return block;
 }
 
 // Counts a new block in, within the cap. What is kept gives way to what is asked for.
 void Pool::reserve(int64_t capacity) {
-  const auto fits = [&] { return options_.cap == 0 || stats_.used + stats_.kept + capacity <= options_.cap; };
+  const auto fits = [&] {
+    return options_.max_bytes == 0 || stats_.used_bytes + stats_.cached_bytes + capacity <= options_.max_bytes;
+  };
   std::unique_lock lock(mutex_);
-  if (!fits() && stats_.kept > 0) {
+  if (!fits() && stats_.cached_bytes > 0) {
     lock.unlock();
     trim();
     lock.lock();
   }
   if (!fits()) {
     throw Error(ENOMEM, format("the pool's cap of %lld bytes on %s is reached: %lld in use, %lld asked for",
-                               static_cast<long long>(options_.cap), device_.text().c_str(),
-                               static_cast<long long>(stats_.used), static_cast<long long>(capacity)));
+                               static_cast<long long>(options_.max_bytes), device_.text().c_str(),
+                               static_cast<long long>(stats_.used_bytes), static_cast<long long>(capacity)));
   }
-  stats_.used += capacity;
-  stats_.peak = std::max(stats_.peak, stats_.used + stats_.kept);
+  stats_.used_bytes += capacity;
+  stats_.peak_bytes = std::max(stats_.peak_bytes, stats_.used_bytes + stats_.cached_bytes);
 }
 
 void* Pool::ask_driver(Queue* queue, int64_t capacity) {
   try {
     return ask_driver_once(queue, capacity);
   } catch (const Error& e) {
-    const bool keeps_some = stats().kept > 0;
+    const bool keeps_some = stats().cached_bytes > 0;
     if (e.code() != ENOMEM || !keeps_some) throw;
   }
   trim();
@@ -159,7 +161,7 @@ void* Pool::ask_driver_once(Queue* queue, int64_t capacity) {
   if (options_.allocate == nullptr) return device_.driver_allocate(queue, capacity);
   device_.check_usable();
   std::optional<Queue::NativeUse> native_queue;
-  if (queue != nullptr && device_.backend().table().queue_native != nullptr) native_queue.emplace(*queue);
+  if (queue != nullptr && device_.backend().table().queue_get_native != nullptr) native_queue.emplace(*queue);
   void* buffer = nullptr;
   const int code = options_.allocate(options_.user, capacity, device_.info().buffer_alignment,
                                      native_queue ? native_queue->queue() : nullptr, &buffer);
@@ -189,18 +191,18 @@ void Pool::give_back(Block& block) noexcept {
 bool Pool::keep(Block& block, KeptList& evicted) {
   const int64_t capacity = block.capacity;
   const std::lock_guard lock(mutex_);
-  stats_.used -= capacity;
+  stats_.used_bytes -= capacity;
   if (capacity > keep_limit_ || !may_call_out()) return false;
   KeptList node(1);
   auto& same_size = kept_[capacity];
   node.front() = {std::move(block), next_stamp_};
   same_size.splice(same_size.end(), node);
   ++next_stamp_;
-  stats_.kept += capacity;
-  while (stats_.kept > keep_limit_) {
+  stats_.cached_bytes += capacity;
+  while (stats_.cached_bytes > keep_limit_) {
     const auto oldest = std::ranges::min_element(
         kept_, {}, [](const auto& entry) { return entry.second.empty() ? INT64_MAX : entry.second.front().stamp; });
-    stats_.kept -= oldest->first;
+    stats_.cached_bytes -= oldest->first;
     evicted.splice(evicted.end(), oldest->second, oldest->second.begin());
     if (oldest->second.empty()) kept_.erase(oldest);
   }
@@ -221,7 +223,7 @@ void Pool::trim() noexcept {
   {
     const std::lock_guard lock(mutex_);
     all.swap(kept_);
-    stats_.kept = 0;
+    stats_.cached_bytes = 0;
   }
   for (const auto& same_size : all) {
     for (const auto& one : same_size.second) to_driver(one.block);

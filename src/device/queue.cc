@@ -53,12 +53,12 @@ Queue::~Queue() {
 
 arrowdevice_native_queue Queue::native() {
   const auto& backend = device_.backend();
-  backend.require("queue_native", backend.table().queue_native);
+  backend.require("queue_get_native", backend.table().queue_get_native);
   device_.check_usable();
   arrowdevice_native_queue out{};
   out.struct_size = sizeof out;
   const std::lock_guard lock(mutex_);
-  backend.call("queue_native", backend.table().queue_native, usable_handle(), &out);
+  backend.call("queue_get_native", backend.table().queue_get_native, usable_handle(), &out);
   is_known_outside_ = true;
   return out;
 }
@@ -105,14 +105,14 @@ void Queue::copy(std::span<const arrowdevice_backend_region> regions) {
   const std::lock_guard lock(mutex_);
   void* const handle = usable_handle();
   has_new_work_ = true;
-  device_.backend().call("copy", device_.backend().table().copy, handle, regions.data(),
+  device_.backend().call("queue_copy", device_.backend().table().queue_copy, handle, regions.data(),
                          static_cast<int64_t>(regions.size()));
   // Counted once the driver has taken them: any sizes may have been asked for.
   int64_t in = 0;
   int64_t out = 0;
   for (const auto& region : regions) {
-    if (region.to_device == device_.handle()) in += region.size;
-    if (region.from_device == device_.handle()) out += region.size;
+    if (region.dst_device == device_.handle()) in += region.size;
+    if (region.src_device == device_.handle()) out += region.size;
   }
   auto& counters = device_.counters();
   Counters::add(counters.submissions, 1);

@@ -98,7 +98,7 @@ void Reaper::start_thread() noexcept {
     background::start([this] { run(); });
     has_thread_ = true;
   } catch (...) {
-    log(LogLevel::kError, "no thread can be started for deferred releases: call arrowdevice_reap()");
+    log(LogLevel::kError, "no thread can be started for deferred releases: call arrowdevice_deferred_run()");
   }
 }
 

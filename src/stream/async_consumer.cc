@@ -96,7 +96,7 @@ void ForeignProducer::cancel() noexcept {
 Metadata ForeignProducer::additional_metadata(int32_t layout) const {
   const std::lock_guard lock(mutex_);
   if (producer_ == nullptr || layout == ARROWDEVICE_ASYNC_LAYOUT_UNKNOWN) return std::nullopt;
-  if (layout == ARROWDEVICE_ASYNC_LAYOUT_SHIPPED) return copy_metadata(producer_->additional_metadata);
+  if (layout == ARROWDEVICE_ASYNC_LAYOUT_40_BYTES) return copy_metadata(producer_->additional_metadata);
   return copy_metadata(reinterpret_cast<const PublishedProducer*>(producer_)->additional_metadata);
 }
 

@@ -37,8 +37,8 @@ void StagedPieces::next(void* memory, StagedPiece& out) {
   out.out.clear();
   for (int64_t filled = 0; !at_end() && filled < piece_bytes_;) {
     const auto portion = walk_.take(piece_bytes_ - filled);
-    out.in.push_back({nullptr, memory, filled, portion.from_device, portion.src, portion.src_offset, portion.size, 0});
-    out.out.push_back({portion.to_device, portion.dst, portion.dst_offset, nullptr, memory, filled, portion.size, 0});
+    out.in.push_back({nullptr, memory, filled, portion.src_device, portion.src, portion.src_offset, portion.size, 0});
+    out.out.push_back({portion.dst_device, portion.dst, portion.dst_offset, nullptr, memory, filled, portion.size, 0});
     filled += portion.size;
   }
 }

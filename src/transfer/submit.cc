@@ -98,7 +98,7 @@ class Submission {
   void count_direct() {
     if (&route_.target_queue().device() == &route_.source()) return;
     for (const auto& region : regions_) {
-      if (region.from_device != nullptr) device::Counters::add(route_.source().counters().bytes_out, region.size);
+      if (region.src_device != nullptr) device::Counters::add(route_.source().counters().bytes_out, region.size);
     }
   }
 

@@ -121,17 +121,17 @@ VALUE(ARROWDEVICE_DEVICE_ADDRESSES, 1);
 VALUE(ARROWDEVICE_DEVICE_HOST_READABLE, 2);
 VALUE(ARROWDEVICE_DEVICE_EVENTS, 4);
 VALUE(ARROWDEVICE_DEVICE_WAIT_BLOCKS, 8);
-VALUE(ARROWDEVICE_DEVICE_ADOPTED, 16);
+VALUE(ARROWDEVICE_DEVICE_WRAPPED, 16);
 
-VALUE(ARROWDEVICE_REACH_ACCESS, 1);
-VALUE(ARROWDEVICE_REACH_COPY, 2);
+VALUE(ARROWDEVICE_PEER_ACCESS, 1);
+VALUE(ARROWDEVICE_PEER_COPY, 2);
 
 VALUE(ARROWDEVICE_COPY_ASYNC, 1);
 VALUE(ARROWDEVICE_COPY_ALWAYS, 2);
 VALUE(ARROWDEVICE_COPY_NEVER, 4);
-VALUE(ARROWDEVICE_COPY_WHOLE, 8);
+VALUE(ARROWDEVICE_COPY_NO_TRIM, 8);
 
-VALUE(ARROWDEVICE_IMPORT_SIZES, 1);
+VALUE(ARROWDEVICE_IMPORT_RESOLVE_SIZES, 1);
 
 VALUE(ARROWDEVICE_STREAM_READ_AHEAD, 1);
 
@@ -140,8 +140,8 @@ VALUE(ARROWDEVICE_VALIDATE_FULL, 1);
 VALUE(ARROWDEVICE_VALIDATE_STRICT, 2);
 
 VALUE(ARROWDEVICE_ASYNC_LAYOUT_UNKNOWN, 0);
-VALUE(ARROWDEVICE_ASYNC_LAYOUT_SHIPPED, 1);
-VALUE(ARROWDEVICE_ASYNC_LAYOUT_PUBLISHED, 2);
+VALUE(ARROWDEVICE_ASYNC_LAYOUT_40_BYTES, 1);
+VALUE(ARROWDEVICE_ASYNC_LAYOUT_48_BYTES, 2);
 
 VALUE(ARROWDEVICE_ROLE_VALIDITY, 1);
 VALUE(ARROWDEVICE_ROLE_DATA, 2);
@@ -192,7 +192,7 @@ MEMBER(arrowdevice_device_info, reserved, 276, 4);
 
 GROWS(arrowdevice_device_counters, 80);
 MEMBER(arrowdevice_device_counters, reserved, 4, 4);
-MEMBER(arrowdevice_device_counters, buffers, 8, 8);
+MEMBER(arrowdevice_device_counters, driver_allocations, 8, 8);
 MEMBER(arrowdevice_device_counters, submissions, 16, 8);
 MEMBER(arrowdevice_device_counters, regions, 24, 8);
 MEMBER(arrowdevice_device_counters, events, 32, 8);
@@ -230,8 +230,8 @@ MEMBER(arrowdevice_native_queue, queue, 8, 8);
 
 GROWS(arrowdevice_pool_options, 56);
 MEMBER(arrowdevice_pool_options, flags, 4, 4);
-MEMBER(arrowdevice_pool_options, keep, 8, 8);
-MEMBER(arrowdevice_pool_options, cap, 16, 8);
+MEMBER(arrowdevice_pool_options, max_cached_bytes, 8, 8);
+MEMBER(arrowdevice_pool_options, max_bytes, 16, 8);
 MEMBER(arrowdevice_pool_options, allocate, 24, 8);
 MEMBER(arrowdevice_pool_options, deallocate, 32, 8);
 MEMBER(arrowdevice_pool_options, destroy, 40, 8);
@@ -239,17 +239,17 @@ MEMBER(arrowdevice_pool_options, user, 48, 8);
 
 GROWS(arrowdevice_pool_stats, 48);
 MEMBER(arrowdevice_pool_stats, reserved, 4, 4);
-MEMBER(arrowdevice_pool_stats, used, 8, 8);
-MEMBER(arrowdevice_pool_stats, kept, 16, 8);
-MEMBER(arrowdevice_pool_stats, peak, 24, 8);
+MEMBER(arrowdevice_pool_stats, used_bytes, 8, 8);
+MEMBER(arrowdevice_pool_stats, cached_bytes, 16, 8);
+MEMBER(arrowdevice_pool_stats, peak_bytes, 24, 8);
 MEMBER(arrowdevice_pool_stats, allocations, 32, 8);
 MEMBER(arrowdevice_pool_stats, driver_allocations, 40, 8);
 
 FROZEN(arrowdevice_copy_region, 64);
-MEMBER(arrowdevice_copy_region, to, 0, 8);
+MEMBER(arrowdevice_copy_region, dst_device, 0, 8);
 MEMBER(arrowdevice_copy_region, dst, 8, 8);
 MEMBER(arrowdevice_copy_region, dst_offset, 16, 8);
-MEMBER(arrowdevice_copy_region, from, 24, 8);
+MEMBER(arrowdevice_copy_region, src_device, 24, 8);
 MEMBER(arrowdevice_copy_region, src, 32, 8);
 MEMBER(arrowdevice_copy_region, src_offset, 40, 8);
 MEMBER(arrowdevice_copy_region, size, 48, 8);
@@ -328,10 +328,10 @@ VALUE(ARROWDEVICE_POINTER_KNOWN, 1);
 VALUE(ARROWDEVICE_POINTER_HOST_READABLE, 2);
 
 FROZEN(arrowdevice_backend_region, 64);
-MEMBER(arrowdevice_backend_region, to_device, 0, 8);
+MEMBER(arrowdevice_backend_region, dst_device, 0, 8);
 MEMBER(arrowdevice_backend_region, dst, 8, 8);
 MEMBER(arrowdevice_backend_region, dst_offset, 16, 8);
-MEMBER(arrowdevice_backend_region, from_device, 24, 8);
+MEMBER(arrowdevice_backend_region, src_device, 24, 8);
 MEMBER(arrowdevice_backend_region, src, 32, 8);
 MEMBER(arrowdevice_backend_region, src_offset, 40, 8);
 MEMBER(arrowdevice_backend_region, size, 48, 8);
@@ -354,12 +354,12 @@ MEMBER(arrowdevice_backend, n_device_types, 32, 4);
 MEMBER(arrowdevice_backend, reserved, 36, 4);
 MEMBER(arrowdevice_backend, device_count, 40, 8);
 MEMBER(arrowdevice_backend, device_open, 48, 8);
-MEMBER(arrowdevice_backend, device_describe, 56, 8);
+MEMBER(arrowdevice_backend, device_get_info, 56, 8);
 MEMBER(arrowdevice_backend, buffer_allocate, 64, 8);
-MEMBER(arrowdevice_backend, buffer_deallocate, 72, 8);
+MEMBER(arrowdevice_backend, buffer_free, 72, 8);
 MEMBER(arrowdevice_backend, queue_create, 80, 8);
 MEMBER(arrowdevice_backend, queue_destroy, 88, 8);
-MEMBER(arrowdevice_backend, copy, 96, 8);
+MEMBER(arrowdevice_backend, queue_copy, 96, 8);
 MEMBER(arrowdevice_backend, event_record, 104, 8);
 MEMBER(arrowdevice_backend, event_query, 112, 8);
 MEMBER(arrowdevice_backend, event_wait, 120, 8);
@@ -367,19 +367,19 @@ MEMBER(arrowdevice_backend, queue_wait_event, 128, 8);
 MEMBER(arrowdevice_backend, event_destroy, 136, 8);
 MEMBER(arrowdevice_backend, event_publish, 144, 8);
 MEMBER(arrowdevice_backend, event_import, 152, 8);
-MEMBER(arrowdevice_backend, sub_buffer, 160, 8);
-MEMBER(arrowdevice_backend, sub_buffer_free, 168, 8);
+MEMBER(arrowdevice_backend, sub_buffer_create, 160, 8);
+MEMBER(arrowdevice_backend, sub_buffer_destroy, 168, 8);
 MEMBER(arrowdevice_backend, queue_wrap, 176, 8);
-MEMBER(arrowdevice_backend, queue_native, 184, 8);
-MEMBER(arrowdevice_backend, device_adopt, 192, 8);
-MEMBER(arrowdevice_backend, device_retire, 200, 8);
-MEMBER(arrowdevice_backend, device_native, 208, 8);
-MEMBER(arrowdevice_backend, reach, 216, 8);
-MEMBER(arrowdevice_backend, locate, 224, 8);
-MEMBER(arrowdevice_backend, describe_pointer, 232, 8);
+MEMBER(arrowdevice_backend, queue_get_native, 184, 8);
+MEMBER(arrowdevice_backend, device_wrap, 192, 8);
+MEMBER(arrowdevice_backend, device_unwrap, 200, 8);
+MEMBER(arrowdevice_backend, device_get_native, 208, 8);
+MEMBER(arrowdevice_backend, device_get_peer_flags, 216, 8);
+MEMBER(arrowdevice_backend, device_locate, 224, 8);
+MEMBER(arrowdevice_backend, pointer_get_info, 232, 8);
 MEMBER(arrowdevice_backend, host_register, 240, 8);
 MEMBER(arrowdevice_backend, host_unregister, 248, 8);
-MEMBER(arrowdevice_backend, memory_info, 256, 8);
+MEMBER(arrowdevice_backend, device_get_memory_info, 256, 8);
 
 #else
 typedef int arrowdevice_layout_is_checked_on_lp64_only; /* no source file may be empty */

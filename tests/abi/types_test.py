@@ -66,10 +66,10 @@ class Types(unittest.TestCase):
         self.refused(self.description.replace(function, changed), "arrowdevice_version", "return type changed")
 
     def test_a_parameter_of_another_type_is_found(self):
-        function = self.part(FUNCTION.replace("arrowdevice_version", "arrowdevice_quiesce"))
+        function = self.part(FUNCTION.replace("arrowdevice_version", "arrowdevice_wait_idle"))
         other = self.part(r"<type-decl name='int' .* id='(\w+)'/>")
         changed = re.sub(r"(<parameter type-id=)'\w+'", rf"\1'{other}'", function, count=1)
-        self.refused(self.description.replace(function, changed), "arrowdevice_quiesce", "parameter 1")
+        self.refused(self.description.replace(function, changed), "arrowdevice_wait_idle", "parameter 1")
 
     def test_a_member_that_has_moved_is_found(self):
         struct = self.part(STRUCT)

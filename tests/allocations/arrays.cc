@@ -73,14 +73,14 @@ Scenario asking(const char* function, const char* what, int64_t id, Body body, b
 
 int ask_device(Scene& scene, arrowdevice_error* error) {
   auto* found = poisoned_pointer<arrowdevice_device>();
-  const int code = arrowdevice_array_device(scene.in.get(), &found, error);
+  const int code = arrowdevice_array_get_device(scene.in.get(), &found, error);
   check_now((code == 0) == (found != nullptr), "another device than NULL on failure");
   return code;
 }
 
 int ask_ready(Scene& scene, arrowdevice_error* error) {
   int is_ready = -1;
-  const int code = arrowdevice_array_ready(scene.in.get(), nullptr, &is_ready, error);
+  const int code = arrowdevice_array_is_ready(scene.in.get(), nullptr, &is_ready, error);
   check_now(is_ready == (code == 0 ? 1 : 0), "another answer of whether it is ready");
   return code;
 }
@@ -88,16 +88,16 @@ int ask_ready(Scene& scene, arrowdevice_error* error) {
 void add_asking(Scenarios& scenarios) {
   for (const int64_t id : kPlaces) {
     const bool has_event = id >= 0;
-    scenarios.push_back(asking("array_device", "", id, ask_device, has_event));
-    scenarios.push_back(asking("array_ready", "", id, ask_ready, has_event));
+    scenarios.push_back(asking("array_get_device", "", id, ask_device, has_event));
+    scenarios.push_back(asking("array_is_ready", "", id, ask_ready, has_event));
     scenarios.push_back(asking(
         "array_wait", "", id,
         [](Scene& scene, auto* error) { return arrowdevice_array_wait(scene.in.get(), nullptr, -1, error); },
         has_event));
     scenarios.push_back(asking(
-        "array_wait_on", "", id,
+        "queue_wait_array", "", id,
         [](Scene& scene, auto* error) {
-          return arrowdevice_array_wait_on(scene.in.get(), nullptr, scene.queue.get(), error);
+          return arrowdevice_queue_wait_array(scene.in.get(), nullptr, scene.queue.get(), error);
         },
         has_event));
     scenarios.push_back(asking("array_validate", "strictly, ", id, [](Scene& scene, auto* error) {
@@ -157,7 +157,7 @@ Scenario exporting_event() {
             attempt.check_done = [with] {
               check(with->scene.in.released(), "the input was not taken over");
               with->scene.check_output();
-              must(arrowdevice_quiesce, int64_t{-1});
+              must(arrowdevice_wait_idle, int64_t{-1});
               check_equal(with->released, 1, "releases of the event");
             };
             return attempt;

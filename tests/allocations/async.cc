@@ -159,7 +159,7 @@ Steps releasing_collected() {
 
 int move(Flow& flow, arrowdevice_device* to, arrowdevice_error* error) {
   flow.handler = poisoned_pointer<ArrowAsyncDeviceStreamHandler>();
-  return arrowdevice_async_move_to(flow.consumer.handler(), to, flow.options(), &flow.handler, error);
+  return arrowdevice_async_to_device(flow.consumer.handler(), to, flow.options(), &flow.handler, error);
 }
 
 void check_moved(Flow& flow) {
@@ -224,9 +224,9 @@ Steps moving_an_error() {
 void add_async(Scenarios& scenarios) {
   for (const bool has_executor : {false, true}) {
     scenarios.push_back(flowing("async_produce", "", has_executor, true, producing()));
-    scenarios.push_back(flowing("async_move_to", "", has_executor, false, moving()));
-    scenarios.push_back(flowing("async_move_to", "all, ", has_executor, true, moving_all()));
-    scenarios.push_back(flowing("async_move_to", "an error, ", has_executor, true, moving_an_error()));
+    scenarios.push_back(flowing("async_to_device", "", has_executor, false, moving()));
+    scenarios.push_back(flowing("async_to_device", "all, ", has_executor, true, moving_all()));
+    scenarios.push_back(flowing("async_to_device", "an error, ", has_executor, true, moving_an_error()));
   }
   scenarios.push_back(flowing("async_collect", "", true, false, collecting()));
   scenarios.push_back(flowing("async_collect", "all, ", true, true, collecting_all()));

@@ -9,7 +9,7 @@ namespace {
 
 void check_device_works() {
   arrowdevice_device* there = nullptr;
-  must(arrowdevice_device_get, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, int64_t{0}, &there);
+  must(arrowdevice_device_find_by_id, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, int64_t{0}, &there);
   const Array host = Rows::flat().host();
   check_same(Rows::flat().difference(*copy(*host, *Rows::flat().schema(), there)));
 }
@@ -33,10 +33,10 @@ Scenario loading() {
 
 // After a look at a plugin: long paths and reasons.
 Scenario explaining() {
-  auto scenario = calling("backend_explain", "of a plugin", true, [](auto* error) {
+  auto scenario = calling("backend_get_report", "of a plugin", true, [](auto* error) {
     arrowdevice_backend_report report{};
     report.struct_size = sizeof report;
-    const int code = arrowdevice_backend_explain(1, &report, error);
+    const int code = arrowdevice_backend_get_report(1, &report, error);
     check_now(code != 0 || std::strcmp(report.name, "sim") == 0, "another backend is explained");
     return code;
   });
@@ -51,11 +51,11 @@ Scenario explaining() {
 
 // Deferred work whose event has fired, and that only the program ends.
 Scenario reaping() {
-  return {.function = "reap",
+  return {.function = "deferred_run",
           .variant = "",
           .make =
               [] {
-                must(arrowdevice_set_manual_reaping, 1);
+                must(arrowdevice_deferred_set_manual, 1);
                 const auto scene = std::make_shared<Scene>(Rows::nested(), -1);
                 scene->queue_pending_work(kAddresses[0]);
                 must(arrowdevice_array_release_after, scene->in.get(), scene->queue.get());
@@ -64,7 +64,7 @@ Scenario reaping() {
                 Attempt attempt;
                 attempt.run = [scene](auto* error) {
                   int64_t done = 0;
-                  const int code = arrowdevice_reap(-1, &done, error);
+                  const int code = arrowdevice_deferred_run(-1, &done, error);
                   check_now(done == 1, "another number of pieces of work was ended");
                   return code;
                 };
@@ -76,10 +76,10 @@ Scenario reaping() {
 
 Scenario quiescing() {
   auto scenario = reaping();
-  scenario.function = "quiesce";
+  scenario.function = "wait_idle";
   scenario.make = [make = scenario.make] {
     Attempt attempt = make();
-    attempt.run = [keeps = attempt.run](auto* error) { return arrowdevice_quiesce(-1, error); };
+    attempt.run = [keeps = attempt.run](auto* error) { return arrowdevice_wait_idle(-1, error); };
     return attempt;
   };
   return scenario;
@@ -90,15 +90,15 @@ Scenario quiescing() {
 void add_backends(Scenarios& scenarios) {
   scenarios.push_back(
       calling("version", "", false, [](auto*) { return std::strcmp(arrowdevice_version(), "") != 0 ? 0 : EIO; }));
-  scenarios.push_back(calling("set_log_handler", "", false, [](auto*) {
-    arrowdevice_set_log_handler(nullptr, nullptr);
+  scenarios.push_back(calling("log_set_handler", "", false, [](auto*) {
+    arrowdevice_log_set_handler(nullptr, nullptr);
     return 0;
   }));
   scenarios.push_back(registering());
   scenarios.push_back(loading());
   scenarios.push_back(explaining());
   scenarios.push_back(
-      calling("set_manual_reaping", "", false, [](auto* error) { return arrowdevice_set_manual_reaping(1, error); }));
+      calling("deferred_set_manual", "", false, [](auto* error) { return arrowdevice_deferred_set_manual(1, error); }));
   scenarios.push_back(reaping());
   scenarios.push_back(quiescing());
 }

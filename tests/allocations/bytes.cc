@@ -81,7 +81,7 @@ int wrap_queue(Bytes& bytes, arrowdevice_error* error) {
 int name_queue(Bytes& bytes, arrowdevice_error* error) {
   arrowdevice_native_queue native{};
   native.struct_size = sizeof native;
-  return arrowdevice_queue_native(bytes.queue.get(), &native, error);
+  return arrowdevice_queue_get_native(bytes.queue.get(), &native, error);
 }
 
 int finish_queue(Bytes& bytes, arrowdevice_error* error) {
@@ -90,19 +90,19 @@ int finish_queue(Bytes& bytes, arrowdevice_error* error) {
 
 void queue_work(Bytes& bytes) {
   arrowdevice_copy_region region{};
-  region.to = bytes.on;
+  region.dst_device = bytes.on;
   region.dst = bytes.whole;
   region.src = bytes.sent.data();
   region.size = sizeof bytes.sent;
-  must(arrowdevice_buffer_copy, bytes.queue.get(), &region, int64_t{1});
+  must(arrowdevice_queue_copy, bytes.queue.get(), &region, int64_t{1});
 }
 
 int copy_there_and_back(Bytes& bytes, arrowdevice_error* error) {
   const auto size = static_cast<int64_t>(sizeof bytes.sent);
   const arrowdevice_copy_region there{bytes.on, bytes.whole, 0, nullptr, bytes.sent.data(), 0, size, 0};
   const arrowdevice_copy_region back{nullptr, bytes.came.data(), 0, bytes.on, bytes.whole, 0, size, 0};
-  if (const int code = arrowdevice_buffer_copy(bytes.queue.get(), &there, 1, error); code != 0) return code;
-  return arrowdevice_buffer_copy(bytes.queue.get(), &back, 1, error);
+  if (const int code = arrowdevice_queue_copy(bytes.queue.get(), &there, 1, error); code != 0) return code;
+  return arrowdevice_queue_copy(bytes.queue.get(), &back, 1, error);
 }
 
 void check_copied(Bytes& bytes) {
@@ -121,7 +121,7 @@ void add_queues(Scenarios& scenarios, int64_t id) {
       on(id, "queue_create", "", {.call = create_queue, .refused = check_no_queue, .done = check_queue}));
   if (is_device) {
     scenarios.push_back(on(id, "queue_wrap", "", {.call = wrap_queue, .refused = check_no_queue, .done = check_queue}));
-    scenarios.push_back(on(id, "queue_native", "", {.call = name_queue}, false));
+    scenarios.push_back(on(id, "queue_get_native", "", {.call = name_queue}, false));
   }
   scenarios.push_back(on(id, "queue_finish", "", {.prepare = allocate_and_work, .call = finish_queue}));
   scenarios.push_back(on(id, "queue_destroy", "",
@@ -137,7 +137,7 @@ void add_queues(Scenarios& scenarios, int64_t id) {
                                 return 0;
                               }},
                          false));
-  scenarios.push_back(on(id, "buffer_copy", "",
+  scenarios.push_back(on(id, "queue_copy", "",
                          {.prepare = allocate,
                           .call = copy_there_and_back,
                           .refused = [](Bytes& bytes) { finish_queue(bytes, nullptr); },
@@ -151,12 +151,12 @@ void check_buffer(Bytes& bytes) { check(bytes.out != nullptr, "no buffer was put
 
 // Whatever was not to be had, the memory is given back once the work is done, if that can be told.
 void check_given_back(Bytes& bytes) {
-  must(arrowdevice_quiesce, int64_t{-1});
+  must(arrowdevice_wait_idle, int64_t{-1});
   if (has_given_memory_up()) return;
   PoolStats stats{};
   stats.struct_size = sizeof stats;
-  must(arrowdevice_pool_stats, static_cast<const arrowdevice_pool*>(bytes.pool.get()), &stats);
-  check_equal(stats.used, 0, "bytes in use after all was given back");
+  must(arrowdevice_pool_get_stats, static_cast<const arrowdevice_pool*>(bytes.pool.get()), &stats);
+  check_equal(stats.used_bytes, 0, "bytes in use after all was given back");
 }
 
 Pool new_pool(arrowdevice_device* device, const arrowdevice_pool_options* options = nullptr) {
@@ -182,9 +182,9 @@ int free_after(Bytes& bytes, arrowdevice_queue* queue) {
 
 int cut(Bytes& bytes, arrowdevice_error* error) {
   void* sub = poisoned_pointer<void>();
-  const int code = arrowdevice_buffer_sub(bytes.on, bytes.whole, 0, 512, &sub, error);
+  const int code = arrowdevice_sub_buffer_create(bytes.on, bytes.whole, 0, 512, &sub, error);
   check_now((code == 0) == (sub != nullptr), "another part than NULL on failure");
-  arrowdevice_buffer_sub_free(bytes.on, sub);
+  arrowdevice_sub_buffer_destroy(bytes.on, sub);
   return code;
 }
 
@@ -217,17 +217,17 @@ void add_buffers(Scenarios& scenarios, int64_t id) {
                            arrowdevice_buffer_free(bytes.on, nullptr, &bytes);
                            return 0;
                          }}));
-  scenarios.push_back(on(id, "buffer_sub", "", {.prepare = allocate_from_pool, .call = cut}, id == kHandles[0]));
-  scenarios.push_back(on(id, "buffer_sub_free", "",
+  scenarios.push_back(on(id, "sub_buffer_create", "", {.prepare = allocate_from_pool, .call = cut}, id == kHandles[0]));
+  scenarios.push_back(on(id, "sub_buffer_destroy", "",
                          {.prepare =
                               [](Bytes& bytes) {
                                 allocate_from_pool(bytes);
-                                must(arrowdevice_buffer_sub, bytes.on, static_cast<const void*>(bytes.whole),
+                                must(arrowdevice_sub_buffer_create, bytes.on, static_cast<const void*>(bytes.whole),
                                      int64_t{0}, int64_t{512}, &bytes.out);
                               },
                           .call =
                               [](Bytes& bytes, auto*) {
-                                arrowdevice_buffer_sub_free(bytes.on, std::exchange(bytes.out, nullptr));
+                                arrowdevice_sub_buffer_destroy(bytes.on, std::exchange(bytes.out, nullptr));
                                 return 0;
                               }},
                          false));
@@ -254,13 +254,13 @@ void add_pools(Scenarios& scenarios, int64_t id) {
          {.call = make_and_use_pool,
           .refused = [](Bytes& bytes) { check(bytes.pool == nullptr, "a call that failed has made a pool"); },
           .done = fill_pool}));
-  scenarios.push_back(on(id, "pool_stats", "",
+  scenarios.push_back(on(id, "pool_get_stats", "",
                          {.prepare = fill_pool,
                           .call =
                               [](Bytes& bytes, auto* error) {
                                 PoolStats stats{};
                                 stats.struct_size = sizeof stats;
-                                return arrowdevice_pool_stats(bytes.pool.get(), &stats, error);
+                                return arrowdevice_pool_get_stats(bytes.pool.get(), &stats, error);
                               }},
                          false));
   scenarios.push_back(
@@ -289,11 +289,11 @@ void add_pools(Scenarios& scenarios, int64_t id) {
                                 return code != 0 ? code : arrowdevice_device_set_pool(bytes.on, nullptr, error);
                               }},
                          false));
-  scenarios.push_back(on(id, "device_pool", "",
+  scenarios.push_back(on(id, "device_get_pool", "",
                          {.call =
                               [](Bytes& bytes, auto* error) {
                                 auto* pool = poisoned_pointer<arrowdevice_pool>();
-                                const int code = arrowdevice_device_pool(bytes.on, &pool, error);
+                                const int code = arrowdevice_device_get_pool(bytes.on, &pool, error);
                                 check_now((code == 0) == (pool != nullptr), "another pool than NULL on failure");
                                 return code;
                               }},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// array_copy, array_move_to and array_to_host.
+// array_copy, array_to_device and array_to_host.
 #include "allocations/scene.h"
 
 namespace allocations {
@@ -34,7 +34,7 @@ std::vector<Way> all_ways() {
       {kHandles[0], kAddresses[0], ARROWDEVICE_COPY_ASYNC, Rows::nested, {}, ", async"},
       {kAddresses[0], kAddresses[1], 0, Rows::nested, sharing, ", shared"},
       {kAddresses[0], kHandles[0], 0, Rows::nested, unreachable, ", staged"},
-      {kHandles[0], kAddresses[0], ARROWDEVICE_COPY_WHOLE, Rows::flat, unreachable, ", staged"},
+      {kHandles[0], kAddresses[0], ARROWDEVICE_COPY_NO_TRIM, Rows::flat, unreachable, ", staged"},
       {kHost, kAddresses[0], 0, Rows::large, pinned, ", through pinned memory"},
       {kAddresses[0], kHost, 0, Rows::large, pinned, ", through pinned memory"},
   };
@@ -67,13 +67,13 @@ Scenario copying(const Way& way) {
 }
 
 Scenario moving(const Way& way) {
-  return scenario_of("array_move_to", way, [way] {
+  return scenario_of("array_to_device", way, [way] {
     const auto scene = std::make_shared<Scene>(way.rows(), way.from);
     const auto options = copy_options(way.flags);
     Attempt attempt;
     attempt.run = [scene, options, to = device(way.to)](auto* error) {
       poison(*scene->out.out());
-      return arrowdevice_array_move_to(scene->in.get(), scene->rows.schema(), to, &options, scene->out.get(), error);
+      return arrowdevice_array_to_device(scene->in.get(), scene->rows.schema(), to, &options, scene->out.get(), error);
     };
     attempt.check_refused = [scene] { scene->check_refused(); };
     attempt.check_done = [scene] {

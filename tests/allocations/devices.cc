@@ -26,7 +26,7 @@ Call finding(Find find) {
 void check_name_of_cpu() {
   arrowdevice_device_info info{};
   info.struct_size = sizeof info;
-  must(arrowdevice_device_describe, static_cast<const arrowdevice_device*>(cpu()), &info);
+  must(arrowdevice_device_get_info, static_cast<const arrowdevice_device*>(cpu()), &info);
   std::ifstream file("/proc/cpuinfo");
   const std::string text(std::istreambuf_iterator<char>(file), {});
   if (text.find("model name") == text.npos) return;
@@ -34,22 +34,22 @@ void check_name_of_cpu() {
 }
 
 void add_finding(Scenarios& scenarios) {
-  scenarios.push_back(calling("device_get", "the CPU", false, finding([](auto** out, auto* error) {
-                                return arrowdevice_device_get(ARROW_DEVICE_CPU, -1, out, error);
+  scenarios.push_back(calling("device_find_by_id", "the CPU", false, finding([](auto** out, auto* error) {
+                                return arrowdevice_device_find_by_id(ARROW_DEVICE_CPU, -1, out, error);
                               }),
                               {}, check_name_of_cpu));
-  scenarios.push_back(calling("device_get", "addresses", false, finding([](auto** out, auto* error) {
-                                return arrowdevice_device_get(ARROW_DEVICE_EXT_DEV, 0, out, error);
+  scenarios.push_back(calling("device_find_by_id", "addresses", false, finding([](auto** out, auto* error) {
+                                return arrowdevice_device_find_by_id(ARROW_DEVICE_EXT_DEV, 0, out, error);
                               })));
-  scenarios.push_back(calling("device_get", "of a plugin", false, finding([](auto** out, auto* error) {
-                                return arrowdevice_device_get(ARROW_DEVICE_EXT_DEV, 0, out, error);
+  scenarios.push_back(calling("device_find_by_id", "of a plugin", false, finding([](auto** out, auto* error) {
+                                return arrowdevice_device_find_by_id(ARROW_DEVICE_EXT_DEV, 0, out, error);
                               }),
                               {.is_registered = false, .has_plugin = true}));
-  scenarios.push_back(calling("device_find", "the CPU", false, finding([](auto** out, auto* error) {
-                                return arrowdevice_device_find("cpu", out, error);
+  scenarios.push_back(calling("device_find_by_name", "the CPU", false, finding([](auto** out, auto* error) {
+                                return arrowdevice_device_find_by_name("cpu", out, error);
                               })));
-  scenarios.push_back(calling("device_find", "handles", false, finding([](auto** out, auto* error) {
-                                return arrowdevice_device_find("ext_dev:2", out, error);
+  scenarios.push_back(calling("device_find_by_name", "handles", false, finding([](auto** out, auto* error) {
+                                return arrowdevice_device_find_by_name("ext_dev:2", out, error);
                               })));
   const auto count = [](auto* error) {
     int64_t n = -1;
@@ -93,12 +93,12 @@ Scenario asking_of(int64_t id, const char* function, bool allocates,
 int describe(arrowdevice_device* asked, arrowdevice_error* error) {
   arrowdevice_device_info info{};
   info.struct_size = sizeof info;
-  return arrowdevice_device_describe(asked, &info, error);
+  return arrowdevice_device_get_info(asked, &info, error);
 }
 
 int ask_memory(arrowdevice_device* asked, arrowdevice_error* error) {
   int64_t now_free = -1;
-  const int code = arrowdevice_device_memory(asked, &now_free, nullptr, error);
+  const int code = arrowdevice_device_get_memory_info(asked, &now_free, nullptr, error);
   check_now((code == 0) == (now_free > 0), "another size of the memory");
   return code;
 }
@@ -106,12 +106,12 @@ int ask_memory(arrowdevice_device* asked, arrowdevice_error* error) {
 int ask_counters(arrowdevice_device* asked, arrowdevice_error* error) {
   struct arrowdevice_device_counters counters {};
   counters.struct_size = sizeof counters;
-  return arrowdevice_device_counters(asked, &counters, error);
+  return arrowdevice_device_get_counters(asked, &counters, error);
 }
 
 int ask_reach(arrowdevice_device* asked, arrowdevice_error* error) {
   uint32_t reach = 77;
-  const int code = arrowdevice_device_reach(asked, asked, &reach, error);
+  const int code = arrowdevice_device_get_peer_flags(asked, asked, &reach, error);
   check_now((code == 0) == (reach != 0), "another reach");
   return code;
 }
@@ -119,21 +119,21 @@ int ask_reach(arrowdevice_device* asked, arrowdevice_error* error) {
 int ask_native(arrowdevice_device* asked, arrowdevice_error* error) {
   arrowdevice_native_device native{};
   native.struct_size = sizeof native;
-  const int code = arrowdevice_device_native(asked, &native, error);
+  const int code = arrowdevice_device_get_native(asked, &native, error);
   check_now((code == 0) == (native.context != nullptr), "a handle on failure");
   return code;
 }
 
 void add_asking(Scenarios& scenarios) {
   for (const int64_t id : kPlaces) {
-    scenarios.push_back(asking_of(id, "device_describe", false, describe));
-    scenarios.push_back(asking_of(id, "device_memory", id < 0, ask_memory));
-    scenarios.push_back(asking_of(id, "device_counters", false, ask_counters));
-    scenarios.push_back(asking_of(id, "device_reach", false, ask_reach));
+    scenarios.push_back(asking_of(id, "device_get_info", false, describe));
+    scenarios.push_back(asking_of(id, "device_get_memory_info", id < 0, ask_memory));
+    scenarios.push_back(asking_of(id, "device_get_counters", false, ask_counters));
+    scenarios.push_back(asking_of(id, "device_get_peer_flags", false, ask_reach));
   }
-  scenarios.push_back(asking_of(kAddresses[0], "device_native", false, ask_native));
-  scenarios.push_back(calling("device_type_name", "", false, [](auto*) {
-    return std::string_view(arrowdevice_device_type_name(ARROW_DEVICE_OPENCL)) == "opencl" ? 0 : EIO;
+  scenarios.push_back(asking_of(kAddresses[0], "device_get_native", false, ask_native));
+  scenarios.push_back(calling("device_type_get_name", "", false, [](auto*) {
+    return std::string_view(arrowdevice_device_type_get_name(ARROW_DEVICE_OPENCL)) == "opencl" ? 0 : EIO;
   }));
 }
 
@@ -148,7 +148,7 @@ struct Context {
     native.struct_size = sizeof native;
     native.context = &context;
     device = poisoned_pointer<arrowdevice_device>();
-    return arrowdevice_device_adopt(ARROW_DEVICE_EXT_DEV, kHandles[0], &native, &device, error);
+    return arrowdevice_device_wrap(ARROW_DEVICE_EXT_DEV, kHandles[0], &native, &device, error);
   }
 
   void use() const {
@@ -159,7 +159,7 @@ struct Context {
 
 // A retired device stays, to answer ENODEV.
 void add_adopting(Scenarios& scenarios) {
-  scenarios.push_back({.function = "device_adopt",
+  scenarios.push_back({.function = "device_wrap",
                        .variant = "",
                        .make =
                            [] {
@@ -171,12 +171,12 @@ void add_adopting(Scenarios& scenarios) {
                              };
                              attempt.check_done = [context] {
                                context->use();
-                               must(arrowdevice_device_retire, context->device, int64_t{-1});
+                               must(arrowdevice_device_unwrap, context->device, int64_t{-1});
                              };
                              return attempt;
                            },
                        .keeps_blocks = true});
-  scenarios.push_back({.function = "device_retire",
+  scenarios.push_back({.function = "device_unwrap",
                        .variant = "",
                        .make =
                            [] {
@@ -186,7 +186,7 @@ void add_adopting(Scenarios& scenarios) {
                              context->use();
                              Attempt attempt;
                              attempt.run = [context](auto* error) {
-                               return arrowdevice_device_retire(context->device, -1, error);
+                               return arrowdevice_device_unwrap(context->device, -1, error);
                              };
                              attempt.check_refused = [context] { context->use(); };
                              return attempt;

@@ -101,7 +101,7 @@ Array& Pulled::next_place() {
 int Pulled::pull(ArrowDeviceArrayStream* stream, arrowdevice_error* error) {
   for (;; ++n) {
     auto& place = next_place();
-    const int code = arrowdevice_stream_next(stream, place.get(), error);
+    const int code = arrowdevice_stream_get_next(stream, place.get(), error);
     if (code != 0 || place.released()) return code;
   }
 }

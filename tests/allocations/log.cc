@@ -20,7 +20,7 @@ void note(void*, int, const char* message) {
 
 }  // namespace
 
-void listen_to_log() { arrowdevice_set_log_handler(note, nullptr); }
+void listen_to_log() { arrowdevice_log_set_handler(note, nullptr); }
 
 void forget_log() {
   given_up = false;

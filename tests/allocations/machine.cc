@@ -34,7 +34,7 @@ void tell(arrowdevice_backend& table) {
 }
 
 int describe(void* device, arrowdevice_device_info* out, arrowdevice_error* error) {
-  const int code = Told<&arrowdevice_backend::device_describe>::call(device, out, error);
+  const int code = Told<&arrowdevice_backend::device_get_info>::call(device, out, error);
   const bool is_first = code == 0 && out->uuid[15] == 0;
   if (is_first && first_has_pinned) out->staging_type = ARROW_DEVICE_CPU;
   return code;
@@ -44,13 +44,14 @@ arrowdevice_backend make_table() {
   inner = *control::table();
   arrowdevice_backend table = inner;
   using Table = arrowdevice_backend;
-  tell<&Table::device_count, &Table::device_open, &Table::buffer_allocate, &Table::buffer_deallocate,
-       &Table::queue_create, &Table::queue_destroy, &Table::copy, &Table::event_record, &Table::event_query,
-       &Table::event_wait, &Table::queue_wait_event, &Table::event_destroy, &Table::event_publish, &Table::event_import,
-       &Table::sub_buffer, &Table::sub_buffer_free, &Table::queue_wrap, &Table::queue_native, &Table::device_adopt,
-       &Table::device_retire, &Table::device_native, &Table::reach, &Table::locate, &Table::describe_pointer,
-       &Table::host_register, &Table::host_unregister, &Table::memory_info>(table);
-  table.device_describe = describe;
+  tell<&Table::device_count, &Table::device_open, &Table::buffer_allocate, &Table::buffer_free, &Table::queue_create,
+       &Table::queue_destroy, &Table::queue_copy, &Table::event_record, &Table::event_query, &Table::event_wait,
+       &Table::queue_wait_event, &Table::event_destroy, &Table::event_publish, &Table::event_import,
+       &Table::sub_buffer_create, &Table::sub_buffer_destroy, &Table::queue_wrap, &Table::queue_get_native,
+       &Table::device_wrap, &Table::device_unwrap, &Table::device_get_native, &Table::device_get_peer_flags,
+       &Table::device_locate, &Table::pointer_get_info, &Table::host_register, &Table::host_unregister,
+       &Table::device_get_memory_info>(table);
+  table.device_get_info = describe;
   return table;
 }
 

@@ -121,11 +121,11 @@ void Scene::queue_pending_work(int64_t id) {
   must(arrowdevice_buffer_allocate, device(id), nullptr, nullptr, int64_t{sizeof bytes}, &buffer);
   held.emplace(id);
   arrowdevice_copy_region region{};
-  region.to = device(id);
+  region.dst_device = device(id);
   region.dst = buffer;
   region.src = bytes.data();
   region.size = sizeof bytes;
-  must(arrowdevice_buffer_copy, queue.get(), &region, int64_t{1});
+  must(arrowdevice_queue_copy, queue.get(), &region, int64_t{1});
 }
 
 void Scene::check_input() {
@@ -156,7 +156,7 @@ void Scene::check_output() {
 void Scene::check_view() {
   held.reset();
   check(view != nullptr, "there is no view");
-  check_same(rows.difference(*arrowdevice_view_array(view.get())));
+  check_same(rows.difference(*arrowdevice_view_get_array(view.get())));
 }
 
 }  // namespace allocations

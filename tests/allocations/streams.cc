@@ -47,7 +47,7 @@ struct Flow {
   void check_answers_again() {
     arrowdevice_error error{};
     Array none;
-    const int code = arrowdevice_stream_next(in.get(), none.get(), &error);
+    const int code = arrowdevice_stream_get_next(in.get(), none.get(), &error);
     check(code != 0, "a stream goes on after it has failed");
     check(none.released(), "a stream that failed has given an array");
   }
@@ -99,7 +99,7 @@ Scenario making(const char* function, std::string variant, Make make, Body body,
 int move(Flow& flow, const Way& way, arrowdevice_device* to, arrowdevice_error* error) {
   const auto options = options_of(way);
   poison(*flow.out.out());
-  return arrowdevice_stream_move_to(flow.in.get(), to, &options, flow.out.get(), error);
+  return arrowdevice_stream_to_device(flow.in.get(), to, &options, flow.out.get(), error);
 }
 
 int move_to_host(Flow& flow, arrowdevice_error* error) {
@@ -130,7 +130,7 @@ std::shared_ptr<Flow> flow_from(int64_t id) { return std::make_shared<Flow>(fore
 void add_making(Scenarios& scenarios) {
   for (const Way& way : all_ways()) {
     scenarios.push_back(making(
-        "stream_move_to", way.text(),
+        "stream_to_device", way.text(),
         [way] {
           auto flow = flow_from(way.from);
           flow->to = device(way.to);
@@ -156,7 +156,7 @@ void add_making(Scenarios& scenarios) {
 // With `flow.in`, a stream of the library.
 Scenario using_stream(const char* function, std::string variant, Make make, Body body, std::optional<bool> allocates,
                       bool is_final) {
-  const bool is_next = function == std::string_view("stream_next");
+  const bool is_next = function == std::string_view("stream_get_next");
   return {.function = function,
           .variant = std::move(variant),
           .make =
@@ -195,7 +195,7 @@ std::shared_ptr<Flow> of_arrays() {
 
 int ask_schema(Flow& flow, arrowdevice_error* error) {
   poison(*flow.schema.out());
-  return arrowdevice_stream_schema(flow.in.get(), flow.schema.get(), error);
+  return arrowdevice_stream_get_schema(flow.in.get(), flow.schema.get(), error);
 }
 
 int pull(Flow& flow, arrowdevice_error* error) { return flow.pulled.pull(flow.in.get(), error); }
@@ -209,7 +209,7 @@ int release(Flow& flow, arrowdevice_error*) {
 int cancel(Flow& flow, arrowdevice_error* error) {
   if (const int code = arrowdevice_stream_cancel(flow.in.get(), error); code != 0) return code;
   Array none;
-  const int code = arrowdevice_stream_next(flow.in.get(), none.get(), nullptr);
+  const int code = arrowdevice_stream_get_next(flow.in.get(), none.get(), nullptr);
   check_now(code == ECANCELED || code == ENOMEM, "a stream goes on after it was cancelled");
   return 0;
 }
@@ -219,7 +219,7 @@ Make begun(const Way& way) {
   return [way] {
     auto flow = moved(way);
     Array first;
-    must(arrowdevice_stream_next, flow->in.get(), first.out());
+    must(arrowdevice_stream_get_next, flow->in.get(), first.out());
     return flow;
   };
 }
@@ -234,15 +234,15 @@ void add_using(Scenarios& scenarios) {
       scenario.machine = way.machine;
       scenarios.push_back(std::move(scenario));
     };
-    add("stream_schema", "", make, ask_schema, true, reads_ahead);
-    add("stream_next", "", make, pull, true, true);
+    add("stream_get_schema", "", make, ask_schema, true, reads_ahead);
+    add("stream_get_next", "", make, pull, true, true);
     add("stream_release", "", make, release, kByPace, false);
     add("stream_release", "begun, ", begun(way), release, kByPace, false);
     add("stream_cancel", "", make, cancel, true, false);
     add("stream_cancel", "begun, ", begun(way), cancel, true, false);
   }
-  scenarios.push_back(using_stream("stream_schema", "of arrays", of_arrays, ask_schema, true, false));
-  scenarios.push_back(using_stream("stream_next", "of arrays", of_arrays, pull, false, false));
+  scenarios.push_back(using_stream("stream_get_schema", "of arrays", of_arrays, ask_schema, true, false));
+  scenarios.push_back(using_stream("stream_get_next", "of arrays", of_arrays, pull, false, false));
   scenarios.push_back(using_stream("stream_release", "of arrays", of_arrays, release, kByPace, false));
 }
 

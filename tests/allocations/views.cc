@@ -93,9 +93,9 @@ int share_and_detach(Scene& scene, arrowdevice_error* error) {
 }
 
 int look(Scene& scene, arrowdevice_error*) {
-  check_now(arrowdevice_view_root(scene.view.get()) != nullptr, "a view without a root");
-  check_now(arrowdevice_view_array(scene.view.get()) != nullptr, "a view without an array");
-  check_now(arrowdevice_view_device(scene.view.get()) != nullptr, "a view without a device");
+  check_now(arrowdevice_view_get_root(scene.view.get()) != nullptr, "a view without a root");
+  check_now(arrowdevice_view_get_array(scene.view.get()) != nullptr, "a view without an array");
+  check_now(arrowdevice_view_get_device(scene.view.get()) != nullptr, "a view without a device");
   return 0;
 }
 
@@ -108,9 +108,10 @@ int release(Scene& scene, arrowdevice_error*) {
 
 void add_views(Scenarios& scenarios) {
   for (const Way& way :
-       {Way{-1, ARROWDEVICE_IMPORT_SIZES}, Way{kAddresses[0]}, Way{kAddresses[0], ARROWDEVICE_IMPORT_SIZES},
-        Way{kHandles[0], 0, true}, Way{kHandles[0], ARROWDEVICE_IMPORT_SIZES, true},
-        Way{-1, 0, false, ARROWDEVICE_VALIDATE_FULL}, Way{kAddresses[0], 0, true, ARROWDEVICE_VALIDATE_STRICT}}) {
+       {Way{-1, ARROWDEVICE_IMPORT_RESOLVE_SIZES}, Way{kAddresses[0]},
+        Way{kAddresses[0], ARROWDEVICE_IMPORT_RESOLVE_SIZES}, Way{kHandles[0], 0, true},
+        Way{kHandles[0], ARROWDEVICE_IMPORT_RESOLVE_SIZES, true}, Way{-1, 0, false, ARROWDEVICE_VALIDATE_FULL},
+        Way{kAddresses[0], 0, true, ARROWDEVICE_VALIDATE_STRICT}}) {
     scenarios.push_back(importing(way));
   }
   const auto check_output = [](Scene& scene) {
@@ -120,7 +121,7 @@ void add_views(Scenarios& scenarios) {
   const auto check_view = [](Scene& scene) { scene.check_view(); };
   const auto check_nothing = [](Scene&) {};
   for (const int64_t id : {int64_t{-1}, kHandles[0]}) {
-    for (const char* function : {"view_root", "view_array", "view_device"}) {
+    for (const char* function : {"view_get_root", "view_get_array", "view_get_device"}) {
       scenarios.push_back(with_view(function, "", id, look, check_view, false));
     }
     scenarios.push_back(with_view("view_share", "", id, share, check_output, true));

@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   *(void**)&version = dlsym(library, "arrowdevice_version");
-  *(void**)&type_name = dlsym(library, "arrowdevice_device_type_name");
+  *(void**)&type_name = dlsym(library, "arrowdevice_device_type_get_name");
   if (version == NULL || type_name == NULL || strcmp(version(), argv[2]) != 0 || strcmp(type_name(1), "cpu") != 0) {
     printf("the library does not answer as it should\n");
     ++failures;

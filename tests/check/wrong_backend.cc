@@ -30,9 +30,9 @@ int copy(void* queue, const Region* regions, int64_t n, arrowdevice_error* error
   for (Region& region : wrong) {
     if ((region.dst_offset + region.src_offset) % 2 != 0 && region.size > 1) --region.size;
   }
-  return right.copy(queue, wrong.data(), n, error);
+  return right.queue_copy(queue, wrong.data(), n, error);
 }
-void spoil() { table.copy = copy; }
+void spoil() { table.queue_copy = copy; }
 
 #elif defined(WRONG_TOO_EARLY)
 int event_query(void*, int* ready, arrowdevice_error*) {
@@ -77,19 +77,19 @@ int event_record(void* queue, void** event, arrowdevice_error* error) {
   const std::lock_guard lock(mutex);
   for (; !held.empty(); held.pop_front()) {
     const auto& [to, regions] = held.front();
-    const int code = right.copy(to, regions.data(), static_cast<int64_t>(regions.size()), error);
+    const int code = right.queue_copy(to, regions.data(), static_cast<int64_t>(regions.size()), error);
     if (code != 0) return code;
   }
   return right.event_record(queue, event, error);
 }
 void spoil() {
-  table.copy = copy;
+  table.queue_copy = copy;
   table.event_record = event_record;
 }
 
 #elif defined(WRONG_LEAK)
-void buffer_deallocate(void*, void*, void*) {}
-void spoil() { table.buffer_deallocate = buffer_deallocate; }
+void buffer_free(void*, void*, void*) {}
+void spoil() { table.buffer_free = buffer_free; }
 
 #elif defined(WRONG_NO_WAIT)
 int queue_wait_event(void*, void*, arrowdevice_error*) { return 0; }
@@ -103,15 +103,15 @@ void spoil() { table.buffer_allocate = buffer_allocate; }
 
 #elif defined(WRONG_DOES_NOTHING)
 int copy(void*, const Region*, int64_t, arrowdevice_error*) { return 0; }
-void spoil() { table.copy = copy; }
+void spoil() { table.queue_copy = copy; }
 
 #elif defined(WRONG_ONE_THREAD)
 // What it needs was made current once, on the thread that copied first: for all others it does nothing.
 int copy(void* queue, const Region* regions, int64_t n, arrowdevice_error* error) {
   static const std::thread::id first = std::this_thread::get_id();
-  return std::this_thread::get_id() == first ? right.copy(queue, regions, n, error) : 0;
+  return std::this_thread::get_id() == first ? right.queue_copy(queue, regions, n, error) : 0;
 }
-void spoil() { table.copy = copy; }
+void spoil() { table.queue_copy = copy; }
 
 #elif defined(WRONG_BOOKS) || defined(WRONG_EARLY_BOOKS)
 // What it keeps of its memory is an object that is destroyed at exit, and used all the same when memory is given back.
@@ -128,13 +128,13 @@ int buffer_allocate(void* device, void* queue, int64_t size, int64_t alignment, 
 #endif
   return right.buffer_allocate(device, queue, size, alignment, out, error);
 }
-void buffer_deallocate(void* device, void* queue, void* buffer) {
+void buffer_free(void* device, void* queue, void* buffer) {
   if (Books::are_gone) std::abort();
-  right.buffer_deallocate(device, queue, buffer);
+  right.buffer_free(device, queue, buffer);
 }
 void spoil() {
   table.buffer_allocate = buffer_allocate;
-  table.buffer_deallocate = buffer_deallocate;
+  table.buffer_free = buffer_free;
 }
 
 #elif defined(WRONG_EVENT_BOOKS)

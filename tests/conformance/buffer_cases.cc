@@ -51,7 +51,7 @@ void copies_within_the_device(Subject& subject) {
   const DeviceBuffer to(subject.device(), 5'000);
   enqueue(queue.get(), {region_in(subject.device(), from.get(), 0, sent.data(), 5'000)});
   arrowdevice_copy_region inside{};
-  inside.to = inside.from = subject.device();
+  inside.dst_device = inside.src_device = subject.device();
   inside.dst = to.get();
   inside.dst_offset = 1'001;
   inside.src = from.get();
@@ -104,12 +104,13 @@ void has_parts(Subject& subject) {
   enqueue(queue.get(), {region_in(subject.device(), buffer.get(), 0, sent.data(), size)});
   for (const int64_t offset : {int64_t{0}, step, 3 * step}) {
     void* part = nullptr;
-    succeed(
-        [&](auto* error) { return arrowdevice_buffer_sub(subject.device(), buffer.get(), offset, 50, &part, error); });
+    succeed([&](auto* error) {
+      return arrowdevice_sub_buffer_create(subject.device(), buffer.get(), offset, 50, &part, error);
+    });
     Bytes received(40);
     enqueue(queue.get(), {region_out(received.data(), subject.device(), part, 10, 40)});
     finish(queue.get());
-    arrowdevice_buffer_sub_free(subject.device(), part);
+    arrowdevice_sub_buffer_destroy(subject.device(), part);
     expect(received == Bytes(sent.begin() + offset + 10, sent.begin() + offset + 50), "a part holds other bytes");
   }
 }
@@ -149,12 +150,12 @@ void refuses_nonsense(Subject& subject) {
   const DeviceBuffer buffer(subject.device(), 64);
   Bytes host(64);
   arrowdevice_copy_region region = region_in(subject.device(), buffer.get(), 0, host.data(), -1);
-  refuse(EINVAL, [&](auto* error) { return arrowdevice_buffer_copy(queue.get(), &region, 1, error); });
+  refuse(EINVAL, [&](auto* error) { return arrowdevice_queue_copy(queue.get(), &region, 1, error); });
   region = region_in(subject.device(), buffer.get(), -8, host.data(), 8);
-  refuse(EINVAL, [&](auto* error) { return arrowdevice_buffer_copy(queue.get(), &region, 1, error); });
+  refuse(EINVAL, [&](auto* error) { return arrowdevice_queue_copy(queue.get(), &region, 1, error); });
   region = region_out(host.data(), subject.device(), buffer.get(), -8, 8);
-  refuse(EINVAL, [&](auto* error) { return arrowdevice_buffer_copy(queue.get(), &region, 1, error); });
-  succeed([&](auto* error) { return arrowdevice_buffer_copy(queue.get(), nullptr, 0, error); });
+  refuse(EINVAL, [&](auto* error) { return arrowdevice_queue_copy(queue.get(), &region, 1, error); });
+  succeed([&](auto* error) { return arrowdevice_queue_copy(queue.get(), nullptr, 0, error); });
   finish(queue.get());
 }
 

@@ -14,7 +14,7 @@ DeviceBuffer::DeviceBuffer(arrowdevice_device* device, int64_t size, arrowdevice
 arrowdevice_copy_region region_in(arrowdevice_device* to, void* dst, int64_t dst_offset, const void* host,
                                   int64_t size) {
   arrowdevice_copy_region region{};
-  region.to = to;
+  region.dst_device = to;
   region.dst = dst;
   region.dst_offset = dst_offset;
   region.src = host;
@@ -26,7 +26,7 @@ arrowdevice_copy_region region_out(void* host, arrowdevice_device* from, const v
                                    int64_t size) {
   arrowdevice_copy_region region{};
   region.dst = host;
-  region.from = from;
+  region.src_device = from;
   region.src = src;
   region.src_offset = src_offset;
   region.size = size;
@@ -35,7 +35,7 @@ arrowdevice_copy_region region_out(void* host, arrowdevice_device* from, const v
 
 void enqueue(arrowdevice_queue* queue, const std::vector<arrowdevice_copy_region>& regions) {
   succeed([&](auto* error) {
-    return arrowdevice_buffer_copy(queue, regions.data(), static_cast<int64_t>(regions.size()), error);
+    return arrowdevice_queue_copy(queue, regions.data(), static_cast<int64_t>(regions.size()), error);
   });
 }
 

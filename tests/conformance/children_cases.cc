@@ -21,7 +21,7 @@ Array by_move(Subject& subject, Sample& sample) {
   Array shared = subject.share(*sample.host);
   Array out;
   succeed([&](auto* error) {
-    return arrowdevice_array_move_to(shared.get(), sample.schema.get(), subject.device(), nullptr, out.out(), error);
+    return arrowdevice_array_to_device(shared.get(), sample.schema.get(), subject.device(), nullptr, out.out(), error);
   });
   return out;
 }

@@ -20,11 +20,11 @@ std::string lacking(uint32_t needs) {
 std::string attempt(const Case& one, Subject& subject) {
   try {
     quiesce();
-    const int64_t used = subject.stats().used;
+    const int64_t used = subject.stats().used_bytes;
     const int64_t mistakes = Ledger::mistakes();
     one.run(subject);
     quiesce();
-    const int64_t left = subject.stats().used - used;
+    const int64_t left = subject.stats().used_bytes - used;
     expect(left == 0, std::to_string(left) + " bytes of the device's memory were not given back");
     expect(Ledger::mistakes() == mistakes, "an array was released twice");
     return "";

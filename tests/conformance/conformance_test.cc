@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every conformance case as a test case of its own, on the devices that the environment names:
 //
-//   ARROWDEVICE_TEST_DEVICES  "cpu", "ext_dev:0,ext_dev:1": names as arrowdevice_device_find() takes them
+//   ARROWDEVICE_TEST_DEVICES  "cpu", "ext_dev:0,ext_dev:1": names as arrowdevice_device_find_by_name() takes them
 //   ARROWDEVICE_TEST_LACKS    what all of them lack, of "events", "peer", "discrete", "direct": cases that need it are
 //                             not there, and a device that lacks anything else fails
 #include <cstdlib>
@@ -48,7 +48,7 @@ class Invoker : public Catch::ITestInvoker {
     arrowdevice_error error{};
     arrowdevice_device* device = nullptr;
     INFO(device_);
-    const int code = arrowdevice_device_find(device_.c_str(), &device, &error);
+    const int code = arrowdevice_device_find_by_name(device_.c_str(), &device, &error);
     INFO(error.message);
     REQUIRE(code == 0);
     const conformance::Result result = conformance::run(case_, device);
@@ -99,12 +99,12 @@ TEST_CASE("memory that is kept for its next use goes back to the driver when it 
   REQUIRE(arrowdevice_device_list(devices.data(), count, &count, nullptr) == 0);
   for (arrowdevice_device* const device : devices) {
     arrowdevice_pool* pool = nullptr;
-    REQUIRE(arrowdevice_device_pool(device, &pool, nullptr) == 0);
+    REQUIRE(arrowdevice_device_get_pool(device, &pool, nullptr) == 0);
     CHECK(arrowdevice_pool_trim(pool, nullptr) == 0);
     struct arrowdevice_pool_stats stats {};
     stats.struct_size = sizeof stats;
-    REQUIRE(arrowdevice_pool_stats(pool, &stats, nullptr) == 0);
-    CHECK(stats.kept == 0);
+    REQUIRE(arrowdevice_pool_get_stats(pool, &stats, nullptr) == 0);
+    CHECK(stats.cached_bytes == 0);
   }
 }
 

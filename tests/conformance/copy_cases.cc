@@ -59,8 +59,8 @@ void moves(Subject& subject) {
   for_each(thorough_cases(), [&](Sample& sample) {
     Owned<ArrowDeviceArray> there;
     succeed([&](auto* error) {
-      return arrowdevice_array_move_to(sample.host.get(), sample.schema.get(), subject.device(), nullptr, there.out(),
-                                       error);
+      return arrowdevice_array_to_device(sample.host.get(), sample.schema.get(), subject.device(), nullptr, there.out(),
+                                         error);
     });
     expect(sample.host.released(), "what was moved is not marked released");
     expect_clean(canon_problem(*there, *sample.schema, subject.info(), {.copied = false}), "on the device");
@@ -77,10 +77,10 @@ void moves(Subject& subject) {
 
 void copies_whole(Subject& subject) {
   for_each(testing::asked_cases(), [&](Sample& sample) {
-    auto there = subject.copy(*sample.host, *sample.schema, subject.device(), ARROWDEVICE_COPY_WHOLE);
+    auto there = subject.copy(*sample.host, *sample.schema, subject.device(), ARROWDEVICE_COPY_NO_TRIM);
     expect_clean(canon_problem(*there, *sample.schema, subject.info()), "on the device");
     expect_count_kept(*sample.twin, there->array, *sample.schema);
-    auto back = subject.copy(*there, *sample.schema, subject.cpu(), ARROWDEVICE_COPY_WHOLE);
+    auto back = subject.copy(*there, *sample.schema, subject.cpu(), ARROWDEVICE_COPY_NO_TRIM);
     expect_clean(canon_problem(*back, *sample.schema, subject.cpu_info()), "back on the host");
     expect_clean(problem(*sample.schema, back->array), "back on the host");
     sample.expect_values(back->array);
@@ -99,7 +99,7 @@ void copies_asynchronously(Subject& subject) {
     // Of some arrays without rows nothing comes back, so that there was nothing to wait for.
     if (there->array.length == 0) return;
     int ready = 0;
-    succeed([&](auto* error) { return arrowdevice_array_ready(there.get(), nullptr, &ready, error); });
+    succeed([&](auto* error) { return arrowdevice_array_is_ready(there.get(), nullptr, &ready, error); });
     // Without rows nothing need be fetched, and nothing be waited for.
     expect(ready == 1 || sample.twin->length == 0, "the array was copied back and is not ready");
   });
@@ -110,8 +110,8 @@ void moves_asynchronously(Subject& subject) {
     const arrowdevice_copy_options options = with_flags(ARROWDEVICE_COPY_ASYNC);
     Owned<ArrowDeviceArray> there;
     succeed([&](auto* error) {
-      return arrowdevice_array_move_to(sample.host.get(), sample.schema.get(), subject.device(), &options, there.out(),
-                                       error);
+      return arrowdevice_array_to_device(sample.host.get(), sample.schema.get(), subject.device(), &options,
+                                         there.out(), error);
     });
     expect(sample.host.released(), "what was moved is not marked released");
     Owned<ArrowArray> back;
@@ -129,8 +129,8 @@ void releases_before_the_event(Subject& subject) {
       const arrowdevice_copy_options options = with_flags(ARROWDEVICE_COPY_ASYNC);
       Owned<ArrowDeviceArray> there;
       succeed([&](auto* error) {
-        return arrowdevice_array_move_to(sample.host.get(), sample.schema.get(), subject.device(), &options,
-                                         there.out(), error);
+        return arrowdevice_array_to_device(sample.host.get(), sample.schema.get(), subject.device(), &options,
+                                           there.out(), error);
       });
       there.reset();
       // Gets the same memory if it is free already, which it must not be before the copy into it is done.
@@ -149,7 +149,8 @@ void copies_where_asked_to(Subject& subject) {
     const arrowdevice_copy_options always = with_flags(ARROWDEVICE_COPY_ALWAYS);
     Owned<ArrowDeviceArray> moved;
     succeed([&](auto* error) {
-      return arrowdevice_array_move_to(there.get(), sample.schema.get(), subject.device(), &always, moved.out(), error);
+      return arrowdevice_array_to_device(there.get(), sample.schema.get(), subject.device(), &always, moved.out(),
+                                         error);
     });
     for (int64_t i = 0; i < moved->array.n_buffers; ++i) {
       expect(moved->array.buffers[i] == nullptr || moved->array.buffers[i] != second->array.buffers[i],
@@ -170,7 +171,8 @@ void shares_on_one_device(Subject& subject) {
     std::vector<const void*> buffers(there->array.buffers, there->array.buffers + there->array.n_buffers);
     Owned<ArrowDeviceArray> moved;
     succeed([&](auto* error) {
-      return arrowdevice_array_move_to(there.get(), sample.schema.get(), subject.device(), &never, moved.out(), error);
+      return arrowdevice_array_to_device(there.get(), sample.schema.get(), subject.device(), &never, moved.out(),
+                                         error);
     });
     expect(there.released(), "what was moved is not marked released");
     for (int64_t i = 0; i < moved->array.n_buffers; ++i) {

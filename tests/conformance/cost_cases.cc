@@ -11,7 +11,7 @@ using testing::field;
 
 Counters difference(const Counters& after, const Counters& before) {
   Counters made{};
-  made.buffers = after.buffers - before.buffers;
+  made.driver_allocations = after.driver_allocations - before.driver_allocations;
   made.submissions = after.submissions - before.submissions;
   made.regions = after.regions - before.regions;
   made.events = after.events - before.events;
@@ -57,7 +57,7 @@ void a_batch_is_one_submission(Subject& subject) {
     Counters before = subject.counters();
     auto there = copy_in(subject, sample, pool.get(), queue.get());
     Counters cost = difference(subject.counters(), before);
-    expect_count(cost.buffers, cold ? 1 : 0, "buffers on the way in");
+    expect_count(cost.driver_allocations, cold ? 1 : 0, "buffers on the way in");
     expect_count(cost.submissions, 1, "submissions on the way in");
     expect_count(cost.events, 1, "events on the way in");
     expect_count(cost.readbacks, 0, "readbacks on the way in");
@@ -123,7 +123,7 @@ void nothing_is_moved_for_nothing(Subject& subject) {
   auto there = subject.to_device(*sample.host, *sample.schema);
   auto back = subject.to_cpu(*there, *sample.schema);
   const Counters cost = difference(subject.counters(), before);
-  expect_count(cost.buffers, 0, "buffers for no bytes");
+  expect_count(cost.driver_allocations, 0, "buffers for no bytes");
   expect_count(cost.regions, 0, "regions for no bytes");
   sample.expect_values(back->array);
 }
@@ -140,7 +140,7 @@ void shares_move_nothing(Subject& subject) {
     return arrowdevice_array_select(slice.get(), sample.schema.get(), columns, 2, out.out(), nullptr, error);
   });
   const Counters cost = difference(subject.counters(), before);
-  expect_count(cost.buffers, 0, "buffers for what shares");
+  expect_count(cost.driver_allocations, 0, "buffers for what shares");
   expect_count(cost.submissions, 0, "submissions for what shares");
   expect_count(cost.host_waits, 0, "waits for what shares");
 }

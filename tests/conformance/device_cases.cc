@@ -20,7 +20,7 @@ void describes_itself(Subject& subject) {
     expect(alignment > 0 && (alignment & (alignment - 1)) == 0, "an alignment is no power of two");
   }
   expect((info.flags & ~uint64_t{31}) == 0, "it has flags that do not exist");
-  expect((info.flags & ARROWDEVICE_DEVICE_ADOPTED) == 0, "it says that it was adopted");
+  expect((info.flags & ARROWDEVICE_DEVICE_WRAPPED) == 0, "it says that it was adopted");
   expect((info.flags & ARROWDEVICE_DEVICE_HOST_READABLE) == 0 || (info.flags & ARROWDEVICE_DEVICE_ADDRESSES) != 0,
          "the CPU reads handles");
   expect(info.reserved == 0, "reserved is not zero");
@@ -33,38 +33,38 @@ void fills_what_the_caller_knows(Subject& subject) {
   } larger;
   std::memset(&larger, 0xEE, sizeof larger);
   larger.info.struct_size = sizeof larger;
-  succeed([&](auto* error) { return arrowdevice_device_describe(subject.device(), &larger.info, error); });
+  succeed([&](auto* error) { return arrowdevice_device_get_info(subject.device(), &larger.info, error); });
   expect(larger.info.struct_size == sizeof larger, "struct_size was changed");
   for (const unsigned char byte : larger.more) expect(byte == 0, "what the library does not know is not zeroed");
 
   arrowdevice_device_info info{};
   info.struct_size = 8;
-  refuse(EINVAL, [&](auto* error) { return arrowdevice_device_describe(subject.device(), &info, error); });
+  refuse(EINVAL, [&](auto* error) { return arrowdevice_device_get_info(subject.device(), &info, error); });
   Counters counters{};
   counters.struct_size = 4;
-  refuse(EINVAL, [&](auto* error) { return arrowdevice_device_counters(subject.device(), &counters, error); });
+  refuse(EINVAL, [&](auto* error) { return arrowdevice_device_get_counters(subject.device(), &counters, error); });
 }
 
 void is_found_by_id_and_name(Subject& subject) {
   const arrowdevice_device_info& info = subject.info();
   arrowdevice_device* found = nullptr;
-  succeed([&](auto* error) { return arrowdevice_device_get(info.device_type, info.device_id, &found, error); });
+  succeed([&](auto* error) { return arrowdevice_device_find_by_id(info.device_type, info.device_id, &found, error); });
   expect(found == subject.device(), "its type and id find another device");
 
-  const char* type = arrowdevice_device_type_name(info.device_type);
+  const char* type = arrowdevice_device_type_get_name(info.device_type);
   expect(type != nullptr, "its type has no name");
   const std::string name = std::string(type) + ":" + std::to_string(subject.is_cpu() ? 0 : info.device_id);
-  succeed([&](auto* error) { return arrowdevice_device_find(name.c_str(), &found, error); });
+  succeed([&](auto* error) { return arrowdevice_device_find_by_name(name.c_str(), &found, error); });
   expect(found == subject.device(), "its name finds another device");
 
   int64_t count = 0;
   succeed([&](auto* error) { return arrowdevice_device_count(info.device_type, &count, error); });
   expect(count > info.device_id, "its id is beyond the number of devices");
   found = subject.device();
-  refuse(ENODEV, [&](auto* error) { return arrowdevice_device_get(info.device_type, count, &found, error); });
+  refuse(ENODEV, [&](auto* error) { return arrowdevice_device_find_by_id(info.device_type, count, &found, error); });
   expect(found == nullptr, "a device that is not there was given");
   refuse(ENODEV, [&](auto* error) {
-    return arrowdevice_device_get(info.device_type, std::numeric_limits<int64_t>::max(), &found, error);
+    return arrowdevice_device_find_by_id(info.device_type, std::numeric_limits<int64_t>::max(), &found, error);
   });
 }
 
@@ -95,19 +95,23 @@ void is_in_the_list(Subject& subject) {
 void tells_its_memory(Subject& subject) {
   int64_t free_bytes = -2;
   int64_t total = -2;
-  succeed([&](auto* error) { return arrowdevice_device_memory(subject.device(), &free_bytes, &total, error); });
+  succeed(
+      [&](auto* error) { return arrowdevice_device_get_memory_info(subject.device(), &free_bytes, &total, error); });
   expect(free_bytes >= -1 && total >= -1, "a negative amount of memory");
   expect(free_bytes == -1 || total == -1 || free_bytes <= total, "more memory is free than there is");
-  succeed([&](auto* error) { return arrowdevice_device_memory(subject.device(), nullptr, nullptr, error); });
+  succeed([&](auto* error) { return arrowdevice_device_get_memory_info(subject.device(), nullptr, nullptr, error); });
 }
 
 void reaches_itself(Subject& subject) {
   uint32_t reach = 0;
-  succeed([&](auto* error) { return arrowdevice_device_reach(subject.device(), subject.device(), &reach, error); });
-  expect(reach == (ARROWDEVICE_REACH_ACCESS | ARROWDEVICE_REACH_COPY), "it does not reach its own memory");
-  succeed([&](auto* error) { return arrowdevice_device_reach(subject.device(), subject.cpu(), &reach, error); });
+  succeed([&](auto* error) {
+    return arrowdevice_device_get_peer_flags(subject.device(), subject.device(), &reach, error);
+  });
+  expect(reach == (ARROWDEVICE_PEER_ACCESS | ARROWDEVICE_PEER_COPY), "it does not reach its own memory");
+  succeed(
+      [&](auto* error) { return arrowdevice_device_get_peer_flags(subject.device(), subject.cpu(), &reach, error); });
   const bool readable = (subject.info().flags & ARROWDEVICE_DEVICE_HOST_READABLE) != 0;
-  expect(((reach & ARROWDEVICE_REACH_ACCESS) != 0) == readable,
+  expect(((reach & ARROWDEVICE_PEER_ACCESS) != 0) == readable,
          "its flags and its reach disagree about whether the CPU reads its memory");
 }
 
@@ -121,8 +125,9 @@ void counts_what_it_does(Subject& subject) {
   expect(after.regions - before.regions >= after.submissions - before.submissions, "fewer regions than submissions");
   expect(after.bytes_in > before.bytes_in, "no bytes in were counted");
   expect(after.bytes_out > before.bytes_out, "no bytes out were counted");
-  expect(after.buffers >= before.buffers && after.events >= before.events && after.host_waits >= before.host_waits &&
-             after.readbacks >= before.readbacks && after.staged_bytes >= before.staged_bytes,
+  expect(after.driver_allocations >= before.driver_allocations && after.events >= before.events &&
+             after.host_waits >= before.host_waits && after.readbacks >= before.readbacks &&
+             after.staged_bytes >= before.staged_bytes,
          "a counter went back");
 }
 

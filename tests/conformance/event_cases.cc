@@ -17,7 +17,7 @@ constexpr int64_t kBytes = 4 * kRows;
 
 bool is_ready(const ArrowDeviceArray& array) {
   int ready = -1;
-  succeed([&](auto* error) { return arrowdevice_array_ready(&array, nullptr, &ready, error); });
+  succeed([&](auto* error) { return arrowdevice_array_is_ready(&array, nullptr, &ready, error); });
   expect(ready == 0 || ready == 1, "neither ready nor not");
   return ready == 1;
 }
@@ -75,7 +75,7 @@ void a_queue_waits(Subject& subject) {
   const Queue reader = subject.queue();
   const Releases releases = count_releases();
   auto array = pending_array(subject, writer.get(), values, releases);
-  succeed([&](auto* error) { return arrowdevice_array_wait_on(array.get(), nullptr, reader.get(), error); });
+  succeed([&](auto* error) { return arrowdevice_queue_wait_array(array.get(), nullptr, reader.get(), error); });
   Bytes received(values.size());
   enqueue(reader.get(), {region_out(received.data(), subject.device(), array->array.buffers[1], 0, kBytes)});
   finish(reader.get());
@@ -119,11 +119,11 @@ void is_reaped(Subject& subject) {
   options.flags = ARROWDEVICE_COPY_ASYNC;
   Owned<ArrowDeviceArray> there;
   succeed([&](auto* error) {
-    return arrowdevice_array_move_to(sample.host.get(), sample.schema.get(), subject.device(), &options, there.out(),
-                                     error);
+    return arrowdevice_array_to_device(sample.host.get(), sample.schema.get(), subject.device(), &options, there.out(),
+                                       error);
   });
   int64_t done = -1;
-  succeed([&](auto* error) { return arrowdevice_reap(-1, &done, error); });
+  succeed([&](auto* error) { return arrowdevice_deferred_run(-1, &done, error); });
   expect(done >= 0, "a negative number was reaped");
   auto back = subject.to_cpu(*there, *sample.schema);
   there.reset();
@@ -139,10 +139,10 @@ void refuses_events_of_nobody(Subject& subject) {
   const Queue queue = subject.queue();
   Owned<ArrowDeviceArray> out;
   int ready = 0;
-  refuse(EINVAL, [&](auto* error) { return arrowdevice_array_ready(sample.host.get(), nullptr, &ready, error); });
+  refuse(EINVAL, [&](auto* error) { return arrowdevice_array_is_ready(sample.host.get(), nullptr, &ready, error); });
   refuse(EINVAL, [&](auto* error) { return arrowdevice_array_wait(sample.host.get(), nullptr, 0, error); });
   refuse(EINVAL,
-         [&](auto* error) { return arrowdevice_array_wait_on(sample.host.get(), nullptr, queue.get(), error); });
+         [&](auto* error) { return arrowdevice_queue_wait_array(sample.host.get(), nullptr, queue.get(), error); });
   refuse(EINVAL, [&](auto* error) {
     return arrowdevice_array_copy(sample.host.get(), sample.schema.get(), subject.device(), nullptr, out.out(), error);
   });

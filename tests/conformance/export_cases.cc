@@ -155,12 +155,12 @@ void finds_its_device(Subject& subject) {
   for_each(testing::few_cases(), [&](Sample& sample) {
     auto there = subject.to_device(*sample.host, *sample.schema);
     arrowdevice_device* found = nullptr;
-    succeed([&](auto* error) { return arrowdevice_array_device(there.get(), &found, error); });
+    succeed([&](auto* error) { return arrowdevice_array_get_device(there.get(), &found, error); });
     expect(found == subject.device(), "an array is said to be on another device");
-    succeed([&](auto* error) { return arrowdevice_array_device(sample.host.get(), &found, error); });
+    succeed([&](auto* error) { return arrowdevice_array_get_device(sample.host.get(), &found, error); });
     expect(found == subject.cpu(), "an array on the CPU is said to be elsewhere");
     there.reset();
-    refuse(EINVAL, [&](auto* error) { return arrowdevice_array_device(there.get(), &found, error); });
+    refuse(EINVAL, [&](auto* error) { return arrowdevice_array_get_device(there.get(), &found, error); });
     expect(found == nullptr, "a device was given for a released array");
   });
 }

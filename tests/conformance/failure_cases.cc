@@ -80,9 +80,9 @@ void everything_refuses(Subject& subject, int code, ArrowDeviceArray& array, Sna
        [&](auto& out, auto* error) {
          return arrowdevice_array_copy(&array, &schema, subject.device(), nullptr, out.out(), error);
        }},
-      {"array_move_to",
+      {"array_to_device",
        [&](auto& out, auto* error) {
-         return arrowdevice_array_move_to(&array, &schema, subject.device(), nullptr, out.out(), error);
+         return arrowdevice_array_to_device(&array, &schema, subject.device(), nullptr, out.out(), error);
        }},
       {"array_to_host",
        [&](auto& out, auto* error) {
@@ -308,7 +308,7 @@ void output_is_not_input(Subject& subject) {
     return arrowdevice_array_copy(there.get(), sample.schema.get(), subject.device(), nullptr, there.get(), error);
   });
   refuse(EINVAL, [&](auto* error) {
-    return arrowdevice_array_move_to(there.get(), sample.schema.get(), subject.device(), nullptr, there.get(), error);
+    return arrowdevice_array_to_device(there.get(), sample.schema.get(), subject.device(), nullptr, there.get(), error);
   });
   refuse(EINVAL, [&](auto* error) { return arrowdevice_array_share(there.get(), there.get(), error); });
   refuse(EINVAL, [&](auto* error) {

@@ -71,7 +71,7 @@ Left* make(arrowdevice_device* device) {
   left->device = device;
   arrowdevice_pool_options options{};
   options.struct_size = sizeof options;
-  options.keep = -1;
+  options.max_cached_bytes = -1;
   arrowdevice_pool* pool = nullptr;
   arrowdevice_queue* queue = nullptr;
   arrowdevice_pool_create(device, &options, &pool, nullptr);
@@ -82,7 +82,7 @@ Left* make(arrowdevice_device* device) {
   left->finished = copy_of_some_rows(*left);
   constexpr int64_t kPatienceNs = 1'000'000'000;
   if (!left->finished.released()) arrowdevice_array_wait(left->finished.get(), device, kPatienceNs, nullptr);
-  arrowdevice_quiesce(kPatienceNs, nullptr);  // what the copy was deferred with has its event too
+  arrowdevice_wait_idle(kPatienceNs, nullptr);  // what the copy was deferred with has its event too
   left->pending = copy_of_some_rows(*left);
   return left;
 }
@@ -97,7 +97,7 @@ void release_first() {
   // With each device that is opened the library registers a handler of its own, from which on no backend is called: the
   // one that is needed beside the device under test is opened before.
   arrowdevice_device* cpu = nullptr;
-  arrowdevice_device_get(ARROW_DEVICE_CPU, -1, &cpu, nullptr);
+  arrowdevice_device_find_by_id(ARROW_DEVICE_CPU, -1, &cpu, nullptr);
   begin([] { release(for_first); });
 }
 

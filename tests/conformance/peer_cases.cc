@@ -42,8 +42,8 @@ void copies_slices_between(Subject& subject) {
 
 void copies_unaligned_bitmaps_between(Subject& subject) {
   for_each(testing::asked_cases(), [&](Sample& sample) {
-    auto first = subject.copy(*sample.host, *sample.schema, subject.device(), ARROWDEVICE_COPY_WHOLE);
-    auto second = subject.copy(*first, *sample.schema, subject.peer(), ARROWDEVICE_COPY_WHOLE);
+    auto first = subject.copy(*sample.host, *sample.schema, subject.device(), ARROWDEVICE_COPY_NO_TRIM);
+    auto second = subject.copy(*first, *sample.schema, subject.peer(), ARROWDEVICE_COPY_NO_TRIM);
     auto back = subject.to_cpu(*second, *sample.schema);
     expect_clean(problem(*sample.schema, back->array), "back on the host");
     sample.expect_values(back->array);
@@ -59,7 +59,7 @@ void moves_along_a_chain(Subject& subject) {
     for (arrowdevice_device* to : {subject.device(), subject.peer(), subject.device(), subject.peer()}) {
       Owned<ArrowDeviceArray> next;
       succeed([&](auto* error) {
-        return arrowdevice_array_move_to(array.get(), sample.schema.get(), to, &options, next.out(), error);
+        return arrowdevice_array_to_device(array.get(), sample.schema.get(), to, &options, next.out(), error);
       });
       expect(array.released(), "what was moved is not marked released");
       array = std::move(next);
@@ -77,7 +77,7 @@ void waits_across_devices(Subject& subject) {
   const Queue queue = subject.queue(subject.peer());
   for_each(testing::few_cases(), [&](Sample& sample) {
     auto first = subject.copy(*sample.host, *sample.schema, subject.device(), ARROWDEVICE_COPY_ASYNC);
-    succeed([&](auto* error) { return arrowdevice_array_wait_on(first.get(), nullptr, queue.get(), error); });
+    succeed([&](auto* error) { return arrowdevice_queue_wait_array(first.get(), nullptr, queue.get(), error); });
     auto second = subject.copy(*first, *sample.schema, subject.peer(), ARROWDEVICE_COPY_ASYNC, queue.get());
     auto back = subject.to_cpu(*second, *sample.schema);
     sample.expect_values(back->array);

@@ -26,16 +26,17 @@ arrowdevice_pool_options default_options() {
 void counts_its_memory(Subject& subject) {
   const Pool pool = make_pool(subject);
   PoolStats stats = subject.stats(pool.get());
-  expect(stats.used == 0 && stats.kept == 0 && stats.allocations == 0, "a new pool is not empty");
+  expect(stats.used_bytes == 0 && stats.cached_bytes == 0 && stats.allocations == 0, "a new pool is not empty");
   {
     const DeviceBuffer buffer(subject.device(), 10'000, pool.get());
     stats = subject.stats(pool.get());
-    expect(stats.used >= 10'000 && stats.allocations == 1 && stats.driver_allocations == 1, "a buffer is not counted");
-    expect(stats.peak >= stats.used, "the peak is below what is used");
+    expect(stats.used_bytes >= 10'000 && stats.allocations == 1 && stats.driver_allocations == 1,
+           "a buffer is not counted");
+    expect(stats.peak_bytes >= stats.used_bytes, "the peak is below what is used");
   }
   stats = subject.stats(pool.get());
-  expect(stats.used == 0, "a freed buffer is still counted");
-  expect(stats.peak >= 10'000, "the peak went back");
+  expect(stats.used_bytes == 0, "a freed buffer is still counted");
+  expect(stats.peak_bytes >= 10'000, "the peak went back");
 }
 
 void uses_memory_again(Subject& subject) {
@@ -44,7 +45,7 @@ void uses_memory_again(Subject& subject) {
   const PoolStats stats = subject.stats(pool.get());
   expect(stats.allocations == 5, "not every buffer is counted");
   expect(stats.driver_allocations == 1, "what was freed was not used again");
-  expect(stats.kept >= 10'000, "nothing is kept");
+  expect(stats.cached_bytes >= 10'000, "nothing is kept");
 }
 
 void trims(Subject& subject) {
@@ -53,13 +54,14 @@ void trims(Subject& subject) {
   { const DeviceBuffer buffer(subject.device(), 100'000, pool.get()); }
   succeed([&](auto* error) { return arrowdevice_pool_trim(pool.get(), error); });
   const PoolStats stats = subject.stats(pool.get());
-  expect(stats.kept == 0, "a trimmed pool keeps something");
-  expect(stats.used >= 5'000, "trimming took what is in use");
+  expect(stats.cached_bytes == 0, "a trimmed pool keeps something");
+  expect(stats.used_bytes >= 5'000, "trimming took what is in use");
 }
 
 int64_t free_bytes(const Subject& subject) {
   int64_t free_bytes = -1;
-  succeed([&](auto* error) { return arrowdevice_device_memory(subject.device(), &free_bytes, nullptr, error); });
+  succeed(
+      [&](auto* error) { return arrowdevice_device_get_memory_info(subject.device(), &free_bytes, nullptr, error); });
   return free_bytes;
 }
 
@@ -89,26 +91,26 @@ void gives_memory_back(Subject& subject) {
 
 void keeps_nothing(Subject& subject) {
   arrowdevice_pool_options options = default_options();
-  options.keep = -1;
+  options.max_cached_bytes = -1;
   const Pool pool = make_pool(subject, &options);
   { const DeviceBuffer buffer(subject.device(), 100'000, pool.get()); }
-  expect(subject.stats(pool.get()).kept == 0, "a pool that is to keep nothing keeps something");
+  expect(subject.stats(pool.get()).cached_bytes == 0, "a pool that is to keep nothing keeps something");
 }
 
 void bounds_what_it_keeps(Subject& subject) {
   arrowdevice_pool_options options = default_options();
-  options.keep = 300'000;
+  options.max_cached_bytes = 300'000;
   const Pool pool = make_pool(subject, &options);
   {
     std::vector<DeviceBuffer> buffers;
     for (int i = 0; i < 20; ++i) buffers.emplace_back(subject.device(), 100'000, pool.get());
   }
-  expect(subject.stats(pool.get()).kept <= 300'000, "it keeps more than it may");
+  expect(subject.stats(pool.get()).cached_bytes <= 300'000, "it keeps more than it may");
 }
 
 void has_a_cap(Subject& subject) {
   arrowdevice_pool_options options = default_options();
-  options.cap = 4 << 20;
+  options.max_bytes = 4 << 20;
   const Pool pool = make_pool(subject, &options);
   void* none = &options;
   {
@@ -121,10 +123,10 @@ void has_a_cap(Subject& subject) {
   // What is kept makes way for what is needed.
   { const DeviceBuffer other_size(subject.device(), 3'500'000, pool.get()); }
   const PoolStats stats = subject.stats(pool.get());
-  expect(stats.peak <= 4 << 20, "the pool went above its cap");
+  expect(stats.peak_bytes <= 4 << 20, "the pool went above its cap");
 
   Sample sample(testing::find_case("20000 rows of utf8"));
-  options.cap = 1'000;
+  options.max_bytes = 1'000;
   const Pool tiny = make_pool(subject, &options);
   arrowdevice_copy_options copy{};
   copy.struct_size = sizeof copy;
@@ -147,7 +149,7 @@ void serves_copies(Subject& subject) {
   succeed([&](auto* error) {
     return arrowdevice_array_copy(sample.host.get(), sample.schema.get(), subject.device(), &options, out.out(), error);
   });
-  expect(subject.stats(pool.get()).used > 0, "a copy took nothing of the pool that it was given");
+  expect(subject.stats(pool.get()).used_bytes > 0, "a copy took nothing of the pool that it was given");
   // The array keeps its pool.
   pool.reset();
   auto back = subject.to_cpu(*out, *sample.schema);
@@ -171,18 +173,18 @@ void outlives_its_handle(Subject& subject) {
 void becomes_the_default(Subject& subject) {
   Pool pool = make_pool(subject);
   arrowdevice_pool* before = nullptr;
-  succeed([&](auto* error) { return arrowdevice_device_pool(subject.device(), &before, error); });
+  succeed([&](auto* error) { return arrowdevice_device_get_pool(subject.device(), &before, error); });
   succeed([&](auto* error) { return arrowdevice_device_set_pool(subject.device(), pool.get(), error); });
   arrowdevice_pool* now = nullptr;
-  succeed([&](auto* error) { return arrowdevice_device_pool(subject.device(), &now, error); });
+  succeed([&](auto* error) { return arrowdevice_device_get_pool(subject.device(), &now, error); });
   expect(now == pool.get(), "the device has another default pool than was set");
   int64_t used = 0;
   {
     const DeviceBuffer buffer(subject.device(), 1'000);
-    used = subject.stats(pool.get()).used;
+    used = subject.stats(pool.get()).used_bytes;
   }
   succeed([&](auto* error) { return arrowdevice_device_set_pool(subject.device(), nullptr, error); });
-  succeed([&](auto* error) { return arrowdevice_device_pool(subject.device(), &now, error); });
+  succeed([&](auto* error) { return arrowdevice_device_get_pool(subject.device(), &now, error); });
   expect(used >= 1'000, "the default pool was not used");
   expect(now == before, "the library's own pool did not come back");
 }

@@ -53,7 +53,7 @@ void is_wrapped(Subject& subject) {
   const Queue queue = subject.queue();
   arrowdevice_native_queue native{};
   native.struct_size = sizeof native;
-  const int code = arrowdevice_queue_native(queue.get(), &native, nullptr);
+  const int code = arrowdevice_queue_get_native(queue.get(), &native, nullptr);
   if (code == ENOTSUP) {
     // Wrapping and its way back come together.
     arrowdevice_queue* wrapped = nullptr;
@@ -67,7 +67,7 @@ void is_wrapped(Subject& subject) {
   Queue wrapped(made);
   arrowdevice_native_queue again{};
   again.struct_size = sizeof again;
-  succeed([&](auto* error) { return arrowdevice_queue_native(wrapped.get(), &again, error); });
+  succeed([&](auto* error) { return arrowdevice_queue_get_native(wrapped.get(), &again, error); });
   expect(again.queue == native.queue, "a wrapped queue has another handle than was wrapped");
 
   Sample sample(testing::find_case("record batch"));

@@ -58,31 +58,31 @@ void refuse(int code, const std::function<int(arrowdevice_error*)>& call, Where 
 arrowdevice_device_info describe(const arrowdevice_device* device) {
   arrowdevice_device_info info{};
   info.struct_size = sizeof info;
-  succeed([&](auto* error) { return arrowdevice_device_describe(device, &info, error); });
+  succeed([&](auto* error) { return arrowdevice_device_get_info(device, &info, error); });
   return info;
 }
 
 void quiesce() {
-  succeed([](auto* error) { return arrowdevice_quiesce(kPatience, error); });
+  succeed([](auto* error) { return arrowdevice_wait_idle(kPatience, error); });
 }
 
 Subject::Subject(arrowdevice_device* device) : device_(device), info_(describe(device)) {
-  succeed([&](auto* error) { return arrowdevice_device_get(ARROW_DEVICE_CPU, -1, &cpu_, error); });
+  succeed([&](auto* error) { return arrowdevice_device_find_by_id(ARROW_DEVICE_CPU, -1, &cpu_, error); });
   cpu_info_ = describe(cpu_);
   int64_t count = 0;
   succeed([&](auto* error) { return arrowdevice_device_count(info_.device_type, &count, error); });
   for (int64_t id = 0; id < count && peer_ == nullptr; ++id) {
     if (id == info_.device_id || is_cpu()) continue;
-    succeed([&](auto* error) { return arrowdevice_device_get(info_.device_type, id, &peer_, error); });
+    succeed([&](auto* error) { return arrowdevice_device_find_by_id(info_.device_type, id, &peer_, error); });
   }
   uint32_t in = 0;
   uint32_t out = 0;
-  succeed([&](auto* error) { return arrowdevice_device_reach(cpu_, device_, &in, error); });
-  succeed([&](auto* error) { return arrowdevice_device_reach(device_, cpu_, &out, error); });
+  succeed([&](auto* error) { return arrowdevice_device_get_peer_flags(cpu_, device_, &in, error); });
+  succeed([&](auto* error) { return arrowdevice_device_get_peer_flags(device_, cpu_, &out, error); });
   if ((info_.flags & ARROWDEVICE_DEVICE_EVENTS) != 0) abilities_ |= kNeedsEvents;
   if (peer_ != nullptr) abilities_ |= kNeedsPeer;
-  if ((out & ARROWDEVICE_REACH_ACCESS) == 0) abilities_ |= kNeedsDiscrete;
-  if ((in & out & ARROWDEVICE_REACH_COPY) != 0) abilities_ |= kNeedsDirect;
+  if ((out & ARROWDEVICE_PEER_ACCESS) == 0) abilities_ |= kNeedsDiscrete;
+  if ((in & out & ARROWDEVICE_PEER_COPY) != 0) abilities_ |= kNeedsDirect;
 }
 
 Subject::Array Subject::copy(const ArrowDeviceArray& array, const ArrowSchema& schema, arrowdevice_device* to,
@@ -122,19 +122,19 @@ Queue Subject::queue(arrowdevice_device* of) const {
 Counters Subject::counters() const {
   Counters counters{};
   counters.struct_size = sizeof counters;
-  succeed([&](auto* error) { return arrowdevice_device_counters(device_, &counters, error); });
+  succeed([&](auto* error) { return arrowdevice_device_get_counters(device_, &counters, error); });
   return counters;
 }
 
 PoolStats Subject::stats(const arrowdevice_pool* pool) const {
   arrowdevice_pool* standard = nullptr;
   if (pool == nullptr) {
-    succeed([&](auto* error) { return arrowdevice_device_pool(device_, &standard, error); });
+    succeed([&](auto* error) { return arrowdevice_device_get_pool(device_, &standard, error); });
     pool = standard;
   }
   PoolStats stats{};
   stats.struct_size = sizeof stats;
-  succeed([&](auto* error) { return arrowdevice_pool_stats(pool, &stats, error); });
+  succeed([&](auto* error) { return arrowdevice_pool_get_stats(pool, &stats, error); });
   return stats;
 }
 

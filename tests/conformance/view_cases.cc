@@ -151,11 +151,11 @@ void shows_nodes(Subject& subject) {
     auto host = subject.to_cpu(*there, *sample.schema);
     const ArrowDeviceArray before = *there;
     const View view = import(subject, there.get(), *sample.schema);
-    expect(arrowdevice_view_device(view.get()) == subject.device(), "the view is of another device");
-    const ArrowDeviceArray* array = arrowdevice_view_array(view.get());
+    expect(arrowdevice_view_get_device(view.get()) == subject.device(), "the view is of another device");
+    const ArrowDeviceArray* array = arrowdevice_view_get_array(view.get());
     expect(array->array.private_data == before.array.private_data && array->sync_event == before.sync_event,
            "the view has another array");
-    const arrowdevice_node* root = arrowdevice_view_root(view.get());
+    const arrowdevice_node* root = arrowdevice_view_get_root(view.get());
     check_node(*root, array->array, *sample.schema, host->array, false, "array");
   });
 }
@@ -166,9 +166,9 @@ void learns_sizes(Subject& subject) {
     auto host = subject.to_cpu(*there, *sample.schema);
     arrowdevice_import_options options{};
     options.struct_size = sizeof options;
-    options.flags = ARROWDEVICE_IMPORT_SIZES;
+    options.flags = ARROWDEVICE_IMPORT_RESOLVE_SIZES;
     const View view = import(subject, there.get(), *sample.schema, &options);
-    check_node(*arrowdevice_view_root(view.get()), arrowdevice_view_array(view.get())->array, *sample.schema,
+    check_node(*arrowdevice_view_get_root(view.get()), arrowdevice_view_get_array(view.get())->array, *sample.schema,
                host->array, true, "array");
   });
 }
@@ -177,8 +177,8 @@ void views_host_arrays(Subject& subject) {
   for_each(testing::asked_cases(), [&](Sample& sample) {
     if (sample.origin.knobs.legacy) return;
     const View view = import(subject, sample.host.get(), *sample.schema);
-    const ArrowDeviceArray* array = arrowdevice_view_array(view.get());
-    check_node(*arrowdevice_view_root(view.get()), array->array, *sample.schema, array->array, false, "array");
+    const ArrowDeviceArray* array = arrowdevice_view_get_array(view.get());
+    check_node(*arrowdevice_view_get_root(view.get()), array->array, *sample.schema, array->array, false, "array");
     sample.expect_values(array->array);
   });
 }
@@ -188,7 +188,7 @@ void shows_extensions(Subject& subject) {
   auto there = subject.to_device(*sample.host, *sample.schema);
   const View view = import(subject, there.get(), *sample.schema);
   sample.schema.reset();
-  const arrowdevice_node* root = arrowdevice_view_root(view.get());
+  const arrowdevice_node* root = arrowdevice_view_get_root(view.get());
   expect(root->extension_name != nullptr && std::string(root->extension_name) == "example.tensor",
          "the extension has another name");
   expect(std::string_view(root->extension_metadata, static_cast<size_t>(root->extension_metadata_size)) ==
@@ -256,7 +256,7 @@ void releases_views_behind_a_queue(Subject& subject) {
   Bytes received(values.size());
   // No wait here: importing made the queue wait.
   enqueue(reader.get(), {region_out(received.data(), subject.device(),
-                                    arrowdevice_view_root(view.get())->buffers[1].data, 0, 4 * kRows)});
+                                    arrowdevice_view_get_root(view.get())->buffers[1].data, 0, 4 * kRows)});
   succeed([&](auto* error) { return arrowdevice_view_release_after(view.get(), reader.get(), error); });
   static_cast<void>(view.release());
   finish(reader.get());

@@ -144,7 +144,7 @@ TEST_CASE("devices are values that compare by identity") {
   CHECK(cpu == ad::Device::get(ARROW_DEVICE_CPU, -1));
   CHECK(cpu != ad::Device::find("ext_dev:0"));
   CHECK(cpu.describe().device_type == ARROW_DEVICE_CPU);
-  CHECK(cpu.reach(cpu) == (ARROWDEVICE_REACH_ACCESS | ARROWDEVICE_REACH_COPY));
+  CHECK(cpu.reach(cpu) == (ARROWDEVICE_PEER_ACCESS | ARROWDEVICE_PEER_COPY));
   CHECK(ad::Device::count(ARROW_DEVICE_EXT_DEV) == 2);
   int found = 0;
   for (const ad::Device device : ad::Device::list()) found += device == cpu || device == ad::Device::find("ext_dev:1");
@@ -222,19 +222,19 @@ TEST_CASE("a buffer belongs to its pool until its owner dies") {
   ad::Queue queue(device);
   {
     ad::Buffer buffer(device, 4096, &pool, &queue);
-    CHECK(pool.stats().used >= 4096);
+    CHECK(pool.stats().used_bytes >= 4096);
     ad::Buffer moved = std::move(buffer);
     CHECK_FALSE(buffer);  // NOLINT(bugprone-use-after-move)
     ad::SubBuffer part(moved, 1024, 128);
     CHECK(part);
   }
-  CHECK(pool.stats().used == 0);
+  CHECK(pool.stats().used_bytes == 0);
   ad::Buffer late(device, 4096, &pool, &queue);
   late.free_after(queue);
   CHECK_FALSE(late);
   queue.finish();
   ad::quiesce();
-  CHECK(pool.stats().used == 0);
+  CHECK(pool.stats().used_bytes == 0);
   CHECK(pool.stats().allocations == 2);
 }
 
@@ -250,7 +250,7 @@ TEST_CASE("an empty owner is refused where none at all would mean a default, and
 
   CHECK(code_of([&] { buffer.free_after(moved_queue); }) == EINVAL);  // NOLINT(bugprone-use-after-move)
   CHECK(buffer);
-  CHECK(pool.stats().used >= 4096);
+  CHECK(pool.stats().used_bytes >= 4096);
   CHECK(code_of([&] { ad::Buffer(device, 64, &moved_pool, nullptr); }) == EINVAL);  // NOLINT(bugprone-use-after-move)
   CHECK(code_of([&] { ad::Buffer(device, 64, nullptr, &moved_queue); }) == EINVAL);
   CHECK(code_of([&] { moved_pool.make_default_of(device); }) == EINVAL);

@@ -39,7 +39,7 @@ void do_everything(const std::string& failing) {
   drivers::move_bytes(attempt, first);
   drivers::move_bytes(attempt, pinned);
   int64_t free_bytes = 0;
-  attempt([&](auto* error) { return arrowdevice_device_memory(first, &free_bytes, nullptr, error); });
+  attempt([&](auto* error) { return arrowdevice_device_get_memory_info(first, &free_bytes, nullptr, error); });
   drivers::trim_all();
   expect(drivers::live_allocations() == 0,
          std::to_string(drivers::live_allocations()) + " allocations of the driver were lost");
@@ -50,7 +50,7 @@ void refuse_to_start(const std::string& failing) {
   for (int i = 0; i < 2; ++i) {
     arrowdevice_device* found = nullptr;
     arrowdevice_error error{};
-    expect(arrowdevice_device_get(drivers::vendor().device, 0, &found, &error) == ENODEV, "it started");
+    expect(arrowdevice_device_find_by_id(drivers::vendor().device, 0, &found, &error) == ENODEV, "it started");
     expect(std::string(error.message).starts_with(failing + ": "), error.message);
   }
   expect(drivers::calls(failing) == 1, failing + " was called again");
@@ -79,7 +79,7 @@ TEST_CASE("nothing is lost when any call of the driver fails, and the message be
 TEST_CASE("an array in pinned memory may name its device 0 or -1") {
   CHECK(drivers::in_child([] {
           arrowdevice_device* pinned = nullptr;
-          expect(arrowdevice_device_get(drivers::vendor().pinned, 0, &pinned, nullptr) == 0, "no pinned memory");
+          expect(arrowdevice_device_find_by_id(drivers::vendor().pinned, 0, &pinned, nullptr) == 0, "no pinned memory");
           drivers::check_valid(arrowdevice::testing::find_case("record batch"), pinned, {0, -1});
           drivers::trim_all();
         }) == "");
@@ -89,7 +89,7 @@ TEST_CASE("a batch of a thousand columns is one allocation, one copy and one eve
   CHECK(drivers::in_child([] {
           const auto& vendor = drivers::vendor();
           arrowdevice_device* gpu = nullptr;
-          expect(arrowdevice_device_get(vendor.device, 0, &gpu, nullptr) == 0, "no GPU");
+          expect(arrowdevice_device_find_by_id(vendor.device, 0, &gpu, nullptr) == 0, "no GPU");
           drivers::copy_thousand_columns(gpu, {vendor.allocate_on, vendor.copy, vendor.record}, drivers::calls);
           drivers::trim_all();
         }) == "");

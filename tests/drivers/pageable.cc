@@ -43,7 +43,7 @@ void use_threads(const char* n) { ::setenv("ARROWDEVICE_COPY_THREADS", n, 1); }
 
 arrowdevice_device* device(ArrowDeviceType type, int64_t id = 0) {
   arrowdevice_device* found = nullptr;
-  expect(arrowdevice_device_get(type, id, &found, nullptr) == 0, "no such device");
+  expect(arrowdevice_device_find_by_id(type, id, &found, nullptr) == 0, "no such device");
   return found;
 }
 
@@ -52,7 +52,7 @@ int64_t staged_since(arrowdevice_device* on) {
   static int64_t before = 0;
   struct arrowdevice_device_counters counters {};
   counters.struct_size = sizeof counters;
-  expect(arrowdevice_device_counters(on, &counters, nullptr) == 0, "no counters");
+  expect(arrowdevice_device_get_counters(on, &counters, nullptr) == 0, "no counters");
   return counters.staged_bytes - std::exchange(before, counters.staged_bytes);
 }
 
@@ -148,8 +148,8 @@ TEST_CASE("a copy from pinned memory to the CPU comes after the work of the GPU'
           drivers::hold();
           const arrowdevice_copy_region there{gpu, on_gpu, 0, nullptr, values, 0, 800, 0};
           const arrowdevice_copy_region back{device(vendor().pinned), target, 0, gpu, on_gpu, 0, 800, 0};
-          expect(arrowdevice_buffer_copy(queue.get(), &there, 1, nullptr) == 0, "not copied there");
-          expect(arrowdevice_buffer_copy(queue.get(), &back, 1, nullptr) == 0, "not copied back");
+          expect(arrowdevice_queue_copy(queue.get(), &there, 1, nullptr) == 0, "not copied there");
+          expect(arrowdevice_queue_copy(queue.get(), &back, 1, nullptr) == 0, "not copied back");
           arrowdevice_copy_options options{};
           options.struct_size = sizeof options;
           options.flags = ARROWDEVICE_COPY_ALWAYS;
@@ -206,7 +206,7 @@ TEST_CASE("where there is no pinned memory left, memory is copied as it is") {
           use_threads("3");
           arrowdevice_pool_options options{};
           options.struct_size = sizeof options;
-          options.cap = 256 << 10;
+          options.max_bytes = 256 << 10;
           arrowdevice_pool* small = nullptr;
           expect(arrowdevice_pool_create(device(vendor().pinned), &options, &small, nullptr) == 0, "no pool");
           expect(arrowdevice_device_set_pool(device(vendor().pinned), small, nullptr) == 0, "not its pool");
@@ -249,7 +249,7 @@ TEST_CASE("nothing is lost when a call fails for any of the pieces") {
           drivers::attempt({{call + ": ", EIO, kUnknown}}, one);
         };
         drivers::move_array(attempt, large(), device(vendor().device, 0), device(vendor().device, 1));
-        expect(arrowdevice_quiesce(-1, nullptr) == 0, "deferred work is not done");
+        expect(arrowdevice_wait_idle(-1, nullptr) == 0, "deferred work is not done");
         drivers::trim_all();
         expect(drivers::live_allocations() == 0, "memory was lost");
         if (calls(call) < n) throw std::runtime_error("not reached");

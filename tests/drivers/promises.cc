@@ -44,9 +44,9 @@ void use_once() {
   if (table().buffer_allocate(gpu(0), queue, 64, 64, &memory, &error) == 0) {
     static const char bytes[64] = "";  // the copy may come after this function
     const arrowdevice_backend_region region{gpu(0), memory, 0, nullptr, bytes, 0, sizeof bytes, 0};
-    table().copy(queue, &region, 1, &error);
+    table().queue_copy(queue, &region, 1, &error);
     arrowdevice_pointer_info info{};
-    table().describe_pointer(gpu(0), memory, &info, &error);
+    table().pointer_get_info(gpu(0), memory, &info, &error);
   }
   // Again and again, until the driver has said that all of it is over: memory is given back after that only.
   int ready = 0;
@@ -57,7 +57,7 @@ void use_once() {
     table().event_query(event, &ready, &error);
     table().event_destroy(event);
   }
-  if (memory != nullptr) table().buffer_deallocate(gpu(0), nullptr, memory);
+  if (memory != nullptr) table().buffer_free(gpu(0), nullptr, memory);
   table().queue_destroy(queue);
 }
 
@@ -179,7 +179,7 @@ TEST_CASE("an application's streams are wrapped, the default ones too, and those
                {static_cast<void*>(nullptr), reinterpret_cast<void*>(1), reinterpret_cast<void*>(2), theirs}) {
             void* const queue = wrap(device, stream);
             arrowdevice_native_queue again{};
-            must(table().queue_native, queue, &again);
+            must(table().queue_get_native, queue, &again);
             expect(again.queue == stream, "another stream came back");
             finish(queue);
             table().queue_destroy(queue);
@@ -197,8 +197,8 @@ TEST_CASE("an application's streams are wrapped, the default ones too, and those
 
 TEST_CASE("contexts are adopted where the vendor has any") {
   const bool has_contexts = vendor().device == ARROW_DEVICE_CUDA;
-  CHECK((table().device_adopt != nullptr) == has_contexts);
-  CHECK((table().device_retire != nullptr) == has_contexts);
+  CHECK((table().device_wrap != nullptr) == has_contexts);
+  CHECK((table().device_unwrap != nullptr) == has_contexts);
 }
 
 TEST_CASE("a foreign event is the address of its handle, is waited for by a queue, and stays its owner's") {
@@ -243,7 +243,7 @@ TEST_CASE("the driver's word on memory is passed on, and a wrong device id is re
           const auto info = [&](const void* pointer) {
             arrowdevice_pointer_info out{};
             out.struct_size = sizeof out;
-            must(table().describe_pointer, gpu(0), pointer, &out);
+            must(table().pointer_get_info, gpu(0), pointer, &out);
             return out;
           };
           auto found = info(static_cast<char*>(device_memory.memory()) + 100);
@@ -266,7 +266,7 @@ TEST_CASE("the driver's word on memory is passed on, and a wrong device id is re
           expect(locate(type, 1, buffer) == gpu(1), "another device was found");
           void* located = nullptr;
           const std::string message =
-              refusal(EINVAL, table().locate, type, int64_t{0}, buffer, static_cast<void*>(nullptr), &located);
+              refusal(EINVAL, table().device_locate, type, int64_t{0}, buffer, static_cast<void*>(nullptr), &located);
           expect(contains(message, "GPU 1") && contains(message, "GPU 0"), message);
         }) == "");
 }
@@ -294,7 +294,7 @@ TEST_CASE(
             const int64_t batches = calls("cuMemcpyBatchAsync");
             const int64_t copies = calls(vendor().copy);
             for (const auto* const regions : {&in, &out}) {
-              must(table().copy, queue, regions->data(), int64_t{kPieces});
+              must(table().queue_copy, queue, regions->data(), int64_t{kPieces});
             }
             const bool in_batches = takes_batches && queue == own;
             expect(calls("cuMemcpyBatchAsync") - batches == (in_batches ? 2 : 0), "another number of batches");

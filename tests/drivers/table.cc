@@ -35,13 +35,13 @@ void* open(ArrowDeviceType type, int64_t id) {
 
 void* adopt(ArrowDeviceType type, int64_t id, const arrowdevice_native_device& native) {
   void* device = nullptr;
-  must(table().device_adopt, type, id, &native, &device);
+  must(table().device_wrap, type, id, &native, &device);
   return device;
 }
 
 void* locate(ArrowDeviceType type, int64_t id, const void* buffer) {
   void* device = nullptr;
-  must(table().locate, type, id, buffer, static_cast<void*>(nullptr), &device);
+  must(table().device_locate, type, id, buffer, static_cast<void*>(nullptr), &device);
   return device;
 }
 
@@ -78,13 +78,13 @@ void* allocate(void* device, int64_t size) {
   return memory;
 }
 
-void free_memory(void* device, void* memory) { table().buffer_deallocate(device, nullptr, memory); }
+void free_memory(void* device, void* memory) { table().buffer_free(device, nullptr, memory); }
 
 arrowdevice_backend_region region(void* to_device, void* to, void* from_device, const void* from, int64_t size) {
   return {to_device, to, 0, from_device, from, 0, size, 0};
 }
 
-void copy(void* queue, const arrowdevice_backend_region& one) { must(table().copy, queue, &one, int64_t{1}); }
+void copy(void* queue, const arrowdevice_backend_region& one) { must(table().queue_copy, queue, &one, int64_t{1}); }
 
 Pending::Pending(void* device, int64_t size)
     : device_(device), queue_(create_queue(device)), source_(static_cast<size_t>(size), 'x') {
@@ -93,13 +93,13 @@ Pending::Pending(void* device, int64_t size)
 }
 
 void Pending::free_behind() {
-  table().buffer_deallocate(device_, queue_, memory_);
+  table().buffer_free(device_, queue_, memory_);
   memory_ = nullptr;
 }
 
 Pending::~Pending() {
   finish();
-  if (memory_ != nullptr) table().buffer_deallocate(device_, nullptr, memory_);
+  if (memory_ != nullptr) table().buffer_free(device_, nullptr, memory_);
   table().queue_destroy(queue_);
 }
 

@@ -34,7 +34,7 @@ void attempt(const std::vector<Failure>& allowed, const std::function<int(arrowd
 
 arrowdevice_device* get_device(const Attempt& attempt, ArrowDeviceType type, int64_t id) {
   arrowdevice_device* found = nullptr;
-  attempt([&](auto* error) { return arrowdevice_device_get(type, id, &found, error); });
+  attempt([&](auto* error) { return arrowdevice_device_find_by_id(type, id, &found, error); });
   return found;
 }
 
@@ -46,17 +46,17 @@ void move_bytes(const Attempt& attempt, arrowdevice_device* on) {
   const char sent[64] = "bytes";
   char received[64] = "";
   arrowdevice_copy_region in{};
-  in.to = on;
+  in.dst_device = on;
   in.dst = buffer;
   in.src = sent;
   in.size = sizeof sent;
   arrowdevice_copy_region out{};
-  out.from = on;
+  out.src_device = on;
   out.src = buffer;
   out.dst = received;
   out.size = sizeof received;
-  attempt([&](auto* error) { return arrowdevice_buffer_copy(queue, &in, 1, error); });
-  attempt([&](auto* error) { return arrowdevice_buffer_copy(queue, &out, 1, error); });
+  attempt([&](auto* error) { return arrowdevice_queue_copy(queue, &in, 1, error); });
+  attempt([&](auto* error) { return arrowdevice_queue_copy(queue, &out, 1, error); });
   attempt([&](auto* error) { return arrowdevice_queue_finish(queue, -1, error); });
   expect(std::string(received) == sent, "the bytes changed");
   arrowdevice_buffer_free(on, queue, buffer);
@@ -76,7 +76,7 @@ void move_array(const Attempt& attempt, const HostCase& one, arrowdevice_device*
   for (arrowdevice_device* const to : {there, further}) {
     Owned<ArrowDeviceArray> next;
     attempt([&](auto* error) {
-      const int code = arrowdevice_array_move_to(array.get(), schema.get(), to, &options, next.out(), error);
+      const int code = arrowdevice_array_to_device(array.get(), schema.get(), to, &options, next.out(), error);
       expect(code == 0 || !array.released(), "a move failed and took its input");
       return code;
     });
@@ -84,7 +84,7 @@ void move_array(const Attempt& attempt, const HostCase& one, arrowdevice_device*
   }
   arrowdevice_queue* queue = nullptr;
   attempt([&](auto* error) { return arrowdevice_queue_create(further, &queue, error); });
-  attempt([&](auto* error) { return arrowdevice_array_wait_on(array.get(), nullptr, queue, error); });
+  attempt([&](auto* error) { return arrowdevice_queue_wait_array(array.get(), nullptr, queue, error); });
   Owned<ArrowArray> back;
   attempt(
       [&](auto* error) { return arrowdevice_array_to_host(array.get(), schema.get(), nullptr, back.out(), error); });
@@ -92,7 +92,7 @@ void move_array(const Attempt& attempt, const HostCase& one, arrowdevice_device*
   const auto difference = arrowdevice::testing::difference(*schema, *twin, 0, *schema, *back, 0, twin->length);
   expect(difference.empty(), "the values changed: " + difference);
   back.reset();
-  attempt([](auto* error) { return arrowdevice_quiesce(-1, error); });
+  attempt([](auto* error) { return arrowdevice_wait_idle(-1, error); });
   expect(ledger.live() == 0, "the input was not released");
 }
 
@@ -132,14 +132,14 @@ void check_valid(const HostCase& one, arrowdevice_device* on, const std::vector<
 
 // Twice, since a type that cannot be counted is left out.
 void trim_all() {
-  expect(arrowdevice_quiesce(-1, nullptr) == 0, "deferred work is not done");
+  expect(arrowdevice_wait_idle(-1, nullptr) == 0, "deferred work is not done");
   arrowdevice_device* devices[16];
   int64_t count = 0;
   arrowdevice_device_list(devices, 16, &count, nullptr);
   expect(arrowdevice_device_list(devices, 16, &count, nullptr) == 0 && count <= 16, "no devices");
   for (int64_t i = 0; i < count; ++i) {
     arrowdevice_pool* pool = nullptr;
-    expect(arrowdevice_device_pool(devices[i], &pool, nullptr) == 0 && arrowdevice_pool_trim(pool, nullptr) == 0,
+    expect(arrowdevice_device_get_pool(devices[i], &pool, nullptr) == 0 && arrowdevice_pool_trim(pool, nullptr) == 0,
            "a pool cannot be trimmed");
   }
 }

@@ -29,11 +29,11 @@ struct Scene {
   void queue_work(arrowdevice_device* on, void* buffer) {
     host_memory.assign(64, 7);
     arrowdevice_copy_region region{};
-    region.to = on;
+    region.dst_device = on;
     region.dst = buffer;
     region.src = host_memory.data();
     region.size = 8;
-    must(arrowdevice_buffer_copy, queue.get(), &region, 1);
+    must(arrowdevice_queue_copy, queue.get(), &region, 1);
   }
 
   void check_input() {
@@ -103,8 +103,8 @@ struct Import {
 
 constexpr Import kPlain{"", 0, false};
 constexpr Import kWithQueue{", for a queue", 0, true};
-constexpr Import kSizes{", with sizes", ARROWDEVICE_IMPORT_SIZES, false};
-constexpr Import kSizesForQueue{", with sizes, for a queue", ARROWDEVICE_IMPORT_SIZES, true};
+constexpr Import kSizes{", with sizes", ARROWDEVICE_IMPORT_RESOLVE_SIZES, false};
+constexpr Import kSizesForQueue{", with sizes, for a queue", ARROWDEVICE_IMPORT_RESOLVE_SIZES, true};
 
 int import(Scene& scene, const Import& how, arrowdevice_error* error) {
   auto options = import_options();
@@ -129,8 +129,8 @@ Operation importing(const Rows& rows, const char* what, int64_t id, const Import
         trial.check_done = [scene, how](bool) {
           CHECK(scene->in.released());
           REQUIRE(scene->view != nullptr);
-          if (how.flags != 0) CHECK(knows_all_sizes(*arrowdevice_view_root(scene->view.get())));
-          CHECK(scene->rows.difference(*arrowdevice_view_array(scene->view.get())) == "");
+          if (how.flags != 0) CHECK(knows_all_sizes(*arrowdevice_view_get_root(scene->view.get())));
+          CHECK(scene->rows.difference(*arrowdevice_view_get_array(scene->view.get())) == "");
         };
         return trial;
       }};
@@ -144,8 +144,8 @@ TEST_CASE("taking over an array survives the failure of any backend call", "[fau
     exercise(importing(Rows::flat(), "flat", id, kSizes));
   }
   exercise(importing(Rows::nested(), "nested", -1, kSizes));
-  for (const char* function : {"event_import", "queue_wait_event", "event_wait", "copy", "event_record", "queue_create",
-                               "describe_pointer", "event", "lost", "locate"}) {
+  for (const char* function : {"event_import", "queue_wait_event", "event_wait", "queue_copy", "event_record",
+                               "queue_create", "pointer_get_info", "event", "lost", "device_locate"}) {
     INFO(function);
     CHECK(was_reached("array_import", function));
   }
@@ -174,7 +174,7 @@ TEST_CASE("sharing a view calls no backend, or survives its failure", "[faults]"
       };
       trial.check_refused = [scene] {
         CHECK(scene->out.released());
-        CHECK(scene->rows.difference(*arrowdevice_view_array(scene->view.get())) == "");
+        CHECK(scene->rows.difference(*arrowdevice_view_get_array(scene->view.get())) == "");
       };
       trial.check_done = [scene](bool spoiled) {
         scene->view.reset();
@@ -195,7 +195,7 @@ TEST_CASE("releasing after a queue survives the failure of any backend call", "[
       };
       trial.check_refused = [scene] {
         REQUIRE(scene->view != nullptr);
-        CHECK(scene->rows.difference(*arrowdevice_view_array(scene->view.get())) == "");
+        CHECK(scene->rows.difference(*arrowdevice_view_get_array(scene->view.get())) == "");
       };
       return trial;
     }));
@@ -292,28 +292,28 @@ TEST_CASE("asking for an array's event or device survives the failure of any bac
     exercise(asking("array_wait", id, [](Scene& scene, arrowdevice_error* error) {
       return arrowdevice_array_wait(scene.in.get(), nullptr, -1, error);
     }));
-    exercise(asking("array_wait_on", id, [](Scene& scene, arrowdevice_error* error) {
-      return arrowdevice_array_wait_on(scene.in.get(), nullptr, scene.queue.get(), error);
+    exercise(asking("queue_wait_array", id, [](Scene& scene, arrowdevice_error* error) {
+      return arrowdevice_queue_wait_array(scene.in.get(), nullptr, scene.queue.get(), error);
     }));
-    exercise(asking("array_device", id, [](Scene& scene, arrowdevice_error* error) {
+    exercise(asking("array_get_device", id, [](Scene& scene, arrowdevice_error* error) {
       arrowdevice_device* found = nullptr;
-      const int code = arrowdevice_array_device(scene.in.get(), &found, error);
+      const int code = arrowdevice_array_get_device(scene.in.get(), &found, error);
       if (code == 0) CHECK(found != nullptr);
       return code;
     }));
-    exercise(asking("array_ready", id, [](Scene& scene, arrowdevice_error* error) {
+    exercise(asking("array_is_ready", id, [](Scene& scene, arrowdevice_error* error) {
       int is_ready = -1;
-      const int code = arrowdevice_array_ready(scene.in.get(), nullptr, &is_ready, error);
+      const int code = arrowdevice_array_is_ready(scene.in.get(), nullptr, &is_ready, error);
       CHECK(is_ready == (code == 0 ? 1 : 0));
       return code;
     }));
   }
   for (const char* function : {"event_import", "queue_wait_event", "lost"}) {
     INFO(function);
-    CHECK(was_reached("array_wait_on", function));
+    CHECK(was_reached("queue_wait_array", function));
   }
   CHECK(was_reached("array_wait", "event_wait"));
-  CHECK(was_reached("array_ready", "event_query"));
+  CHECK(was_reached("array_is_ready", "event_query"));
 }
 
 }  // namespace

@@ -115,13 +115,13 @@ TEST_CASE("memory is given back after a queue's work whatever call fails", "[fau
     exercise(on(id, "buffer_free", "after a queue, ",
                 [](int64_t of, std::shared_ptr<Scene> scene) {
                   auto keeping_nothing = pool_options();
-                  keeping_nothing.keep = -1;
+                  keeping_nothing.max_cached_bytes = -1;
                   scene->pool = make_pool(sim(of), &keeping_nothing);
                   must(arrowdevice_buffer_allocate, sim(of), scene->pool.get(), nullptr, kBytes, &scene->out);
                   Trial trial;
                   trial.prepare = [of, scene] {
                     const auto work = region(sim(of), scene->out, nullptr, scene->sent.data());
-                    must(arrowdevice_buffer_copy, scene->queue.get(), &work, 1);
+                    must(arrowdevice_queue_copy, scene->queue.get(), &work, 1);
                   };
                   trial.run = [of, scene](auto*) {
                     arrowdevice_buffer_free(sim(of), scene->queue.get(), scene->out);
@@ -149,7 +149,7 @@ Trial copying(int64_t to, int64_t from, std::shared_ptr<Scene> scene) {
         region(nullptr, scene->came.data(), sim(to), scene->second.get()),
     };
     for (const auto& one : regions) {
-      if (const int code = arrowdevice_buffer_copy(scene->queue.get(), &one, 1, error); code != 0) return code;
+      if (const int code = arrowdevice_queue_copy(scene->queue.get(), &one, 1, error); code != 0) return code;
     }
     return scene->finish(error);
   };
@@ -160,34 +160,33 @@ Trial copying(int64_t to, int64_t from, std::shared_ptr<Scene> scene) {
 
 TEST_CASE("copying bytes and waiting for them survives the failure of any backend call", "[faults]") {
   for (const int64_t id : {kAddresses[0], kHandles[0]}) {
-    exercise(on(id, "buffer_copy", "and queue_finish, ",
+    exercise(on(id, "queue_copy", "and queue_finish, ",
                 [](int64_t of, std::shared_ptr<Scene> scene) { return copying(of, of, scene); }));
-    exercise(
-        on(id, "buffer_copy", "and queue_finish, to another device ", [](int64_t of, std::shared_ptr<Scene> scene) {
-          return copying(of, of == kHandles[0] ? kAddresses[1] : kHandles[1], scene);
-        }));
+    exercise(on(id, "queue_copy", "and queue_finish, to another device ", [](int64_t of, std::shared_ptr<Scene> scene) {
+      return copying(of, of == kHandles[0] ? kAddresses[1] : kHandles[1], scene);
+    }));
   }
-  check_all_reached("buffer_copy", {"copy", "event_record", "event_wait", "event", "lost"});
+  check_all_reached("queue_copy", {"queue_copy", "event_record", "event_wait", "event", "lost"});
 }
 
 TEST_CASE("a part of a buffer survives the failure of any backend call", "[faults]") {
   for (const int64_t id : {kAddresses[0], kHandles[0]}) {
-    exercise(on(id, "buffer_sub", "", [](int64_t of, std::shared_ptr<Scene> scene) {
+    exercise(on(id, "sub_buffer_create", "", [](int64_t of, std::shared_ptr<Scene> scene) {
       scene->first = allocate(of);
       Trial trial;
       trial.run = [of, scene](auto* error) {
         scene->out = untouched();
-        return arrowdevice_buffer_sub(sim(of), scene->first.get(), 1024, 512, &scene->out, error);
+        return arrowdevice_sub_buffer_create(sim(of), scene->first.get(), 1024, 512, &scene->out, error);
       };
       trial.check_refused = [scene] { CHECK(scene->out == nullptr); };
       trial.check_done = [of, scene](bool) {
         CHECK(scene->out != nullptr);
-        arrowdevice_buffer_sub_free(sim(of), scene->out);
+        arrowdevice_sub_buffer_destroy(sim(of), scene->out);
       };
       return trial;
     }));
   }
-  check_all_reached("buffer_sub", {"sub_buffer"});
+  check_all_reached("sub_buffer_create", {"sub_buffer_create"});
 }
 
 TEST_CASE("making and naming queues survives the failure of any backend call", "[faults]") {
@@ -204,12 +203,12 @@ TEST_CASE("making and naming queues survives the failure of any backend call", "
       trial.check_done = [scene](bool) { must(arrowdevice_queue_finish, scene->other_queue.get(), -1); };
       return trial;
     }));
-    exercise(on(id, "queue_native", "and queue_wrap, ", [](int64_t of, std::shared_ptr<Scene> scene) {
+    exercise(on(id, "queue_get_native", "and queue_wrap, ", [](int64_t of, std::shared_ptr<Scene> scene) {
       Trial trial;
       trial.run = [of, scene](auto* error) {
         arrowdevice_native_queue native{};
         native.struct_size = sizeof native;
-        if (const int code = arrowdevice_queue_native(scene->queue.get(), &native, error); code != 0) {
+        if (const int code = arrowdevice_queue_get_native(scene->queue.get(), &native, error); code != 0) {
           CHECK(native.queue == nullptr);
           return code;
         }
@@ -227,7 +226,7 @@ TEST_CASE("making and naming queues survives the failure of any backend call", "
     }));
   }
   check_all_reached("queue_create", {"queue_create"});
-  check_all_reached("queue_native", {"queue_native", "queue_wrap"});
+  check_all_reached("queue_get_native", {"queue_get_native", "queue_wrap"});
 }
 
 TEST_CASE("a pool serves, keeps and trims whatever backend call fails", "[faults]") {
@@ -247,17 +246,17 @@ TEST_CASE("a pool serves, keeps and trims whatever backend call fails", "[faults
       trial.check_refused = [scene] {
         REQUIRE(scene->pool != nullptr);
         CHECK(scene->out == nullptr);
-        CHECK(stats(scene->pool.get()).used == 0);
+        CHECK(stats(scene->pool.get()).used_bytes == 0);
       };
       trial.check_done = [scene](bool) {
-        CHECK(stats(scene->pool.get()).kept >= kBytes);
+        CHECK(stats(scene->pool.get()).cached_bytes >= kBytes);
         must(arrowdevice_pool_trim, scene->pool.get());
-        CHECK(stats(scene->pool.get()).kept == 0);
+        CHECK(stats(scene->pool.get()).cached_bytes == 0);
       };
       return trial;
     }));
   }
-  check_all_reached("pool_create", {"memory_info", "buffer_allocate"});
+  check_all_reached("pool_create", {"device_get_memory_info", "buffer_allocate"});
 }
 
 // Questions to a device: no state but the answer.
@@ -273,33 +272,33 @@ void exercise_question(const char* name, Ask ask) {
 }
 
 TEST_CASE("questions to a device survive the failure of any backend call", "[faults]") {
-  exercise_question("device_native", [](arrowdevice_device* device, arrowdevice_error* error) {
+  exercise_question("device_get_native", [](arrowdevice_device* device, arrowdevice_error* error) {
     arrowdevice_native_device native{};
     native.struct_size = sizeof native;
-    const int code = arrowdevice_device_native(device, &native, error);
+    const int code = arrowdevice_device_get_native(device, &native, error);
     CHECK((native.context != nullptr) == (code == 0));
     return code;
   });
-  exercise_question("device_reach", [](arrowdevice_device* device, arrowdevice_error* error) {
+  exercise_question("device_get_peer_flags", [](arrowdevice_device* device, arrowdevice_error* error) {
     uint32_t out = 0xFFFF;
-    const int code = arrowdevice_device_reach(device, sim(kAddresses[1]), &out, error);
-    CHECK(out == (code == 0 ? uint32_t{ARROWDEVICE_REACH_COPY} : 0));
+    const int code = arrowdevice_device_get_peer_flags(device, sim(kAddresses[1]), &out, error);
+    CHECK(out == (code == 0 ? uint32_t{ARROWDEVICE_PEER_COPY} : 0));
     return code;
   });
-  check_all_reached("device_native", {"device_native"});
-  check_all_reached("device_reach", {"reach"});
+  check_all_reached("device_get_native", {"device_get_native"});
+  check_all_reached("device_get_peer_flags", {"device_get_peer_flags"});
 }
 
 // A device that says nothing of its memory is no reason to say nothing at all; but who asks is told.
 TEST_CASE("asking for a device's memory tells of the call that failed", "[faults]") {
-  exercise_question("device_memory", [](arrowdevice_device* device, arrowdevice_error* error) {
+  exercise_question("device_get_memory_info", [](arrowdevice_device* device, arrowdevice_error* error) {
     int64_t free_bytes = -1;
     int64_t in_all = -1;
-    const int code = arrowdevice_device_memory(device, &free_bytes, &in_all, error);
+    const int code = arrowdevice_device_get_memory_info(device, &free_bytes, &in_all, error);
     CHECK((free_bytes > 0) == (code == 0));
     return code;
   });
-  check_all_reached("device_memory", {"memory_info"});
+  check_all_reached("device_get_memory_info", {"device_get_memory_info"});
 }
 
 // How many devices the simulation knows, adopted contexts included.
@@ -312,7 +311,7 @@ int64_t contexts() {
 
 TEST_CASE("adopting and retiring a context survives the failure of any backend call", "[faults]") {
   for (const int64_t id : {kAddresses[0], kHandles[0]}) {
-    exercise({.name = "device_adopt", .variant = std::string("and device_retire, ") + kind_of(id), .make = [id] {
+    exercise({.name = "device_wrap", .variant = std::string("and device_unwrap, ") + kind_of(id), .make = [id] {
                 struct State {
                   int context = 0;
                   arrowdevice_device* device = nullptr;
@@ -325,11 +324,11 @@ TEST_CASE("adopting and retiring a context survives the failure of any backend c
                   native.context = &state->context;
                   if (state->device == nullptr) {
                     state->device = static_cast<arrowdevice_device*>(untouched());
-                    const int code = arrowdevice_device_adopt(ARROW_DEVICE_EXT_DEV, id, &native, &state->device, error);
+                    const int code = arrowdevice_device_wrap(ARROW_DEVICE_EXT_DEV, id, &native, &state->device, error);
                     if (code != 0) return code;
                   }
                   // What fails to be retired is as it was, and can be retired later.
-                  const int code = arrowdevice_device_retire(state->device, -1, error);
+                  const int code = arrowdevice_device_unwrap(state->device, -1, error);
                   if (code == 0) state->device = nullptr;
                   return code;
                 };
@@ -345,7 +344,7 @@ TEST_CASE("adopting and retiring a context survives the failure of any backend c
                 return trial;
               }});
   }
-  check_all_reached("device_adopt", {"device_adopt", "device_describe", "device_retire"});
+  check_all_reached("device_wrap", {"device_wrap", "device_get_info", "device_unwrap"});
 }
 
 TEST_CASE("a backend that cannot count its devices is an error, one that has no driver is not", "[faults]") {
@@ -369,19 +368,19 @@ TEST_CASE("a device that could not be opened is opened later", "[faults]") {
   auto more = configuration();
   more.devices.push_back({.addresses = true});
   arrowdevice_device* device = nullptr;
-  for (const char* function : {"device_count", "device_open", "device_describe"}) {
+  for (const char* function : {"device_count", "device_open", "device_get_info"}) {
     INFO(function);
     control::reset(more);
     control::fail_next(function);
     arrowdevice_error error{};
     device = static_cast<arrowdevice_device*>(untouched());
-    CHECK(arrowdevice_device_get(ARROW_DEVICE_EXT_DEV, kSims, &device, &error) != 0);
+    CHECK(arrowdevice_device_find_by_id(ARROW_DEVICE_EXT_DEV, kSims, &device, &error) != 0);
     CHECK(device == nullptr);
     CHECK(contains(error.message, std::string(function) + ": "));
     CHECK(control::failures_injected() == 1);
   }
   control::reset(more);
-  must(arrowdevice_device_get, ARROW_DEVICE_EXT_DEV, kSims, &device);
+  must(arrowdevice_device_find_by_id, ARROW_DEVICE_EXT_DEV, kSims, &device);
   CHECK(describe(device).device_id == kSims);
   CHECK(control::calls("device_open") == 0);  // that had succeeded
   control::reset(configuration());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every backend call of array_copy, array_move_to and array_to_host fails in turn; see trial.h.
+// Every backend call of array_copy, array_to_device and array_to_host fails in turn; see trial.h.
 #include "faults/trial.h"
 
 namespace {
@@ -39,7 +39,7 @@ const Way kStagedWays[] = {{kAddressesEnd, {"addresses", 1}, Peers::kNone},
 std::string text_of(uint32_t flags) {
   std::string text;
   if ((flags & ARROWDEVICE_COPY_ASYNC) != 0) text += ", ASYNC";
-  if ((flags & ARROWDEVICE_COPY_WHOLE) != 0) text += ", WHOLE";
+  if ((flags & ARROWDEVICE_COPY_NO_TRIM) != 0) text += ", WHOLE";
   if ((flags & ARROWDEVICE_COPY_ALWAYS) != 0) text += ", ALWAYS";
   return text;
 }
@@ -61,7 +61,7 @@ struct Copying {
     if (with.own_queue) queue = make_queue(way.to.id < 0 ? way.from.device() : to);
     if (with.own_pool) {
       auto keeping_nothing = pool_options();
-      keeping_nothing.keep = -1;
+      keeping_nothing.max_cached_bytes = -1;
       pool = make_pool(to, &keeping_nothing);
     }
     options.queue = queue.get();
@@ -123,14 +123,14 @@ Operation copying(const Rows& rows, const char* what, const Way& way, const Opti
 
 Operation moving(const Rows& rows, const char* what, const Way& way, const Options& options) {
   auto operation = copying(rows, what, way, options);
-  operation.name = "array_move_to";
+  operation.name = "array_to_device";
   operation.make = [&rows, way, options] {
     Trial trial;
     const auto move = std::make_shared<Copying>(rows, way, options, trial.ledger);
     trial.run = [move](auto* error) {
       poison(*move->out.out());
-      return arrowdevice_array_move_to(move->in.get(), &move->rows.schema(), move->to, &move->options, move->out.get(),
-                                       error);
+      return arrowdevice_array_to_device(move->in.get(), &move->rows.schema(), move->to, &move->options,
+                                         move->out.get(), error);
     };
     trial.settle = [move](auto* error) { return move->settle(error); };
     trial.check_refused = [move] { move->check_refused(); };
@@ -167,7 +167,7 @@ Operation to_host(const Rows& rows, const char* what, const Way& way, const Opti
 }
 
 constexpr uint32_t kAsync = ARROWDEVICE_COPY_ASYNC;
-constexpr uint32_t kWhole = ARROWDEVICE_COPY_WHOLE;
+constexpr uint32_t kWhole = ARROWDEVICE_COPY_NO_TRIM;
 
 template <size_t n>
 void exercise_copies(const Way (&ways)[n]) {
@@ -196,14 +196,14 @@ void check_reached(const std::string& operation, std::initializer_list<const cha
 
 TEST_CASE("copies from and to the host survive the failure of any backend call", "[faults]") {
   exercise_copies(kHostWays);
-  check_reached("array_copy",
-                {"buffer_allocate", "queue_create", "copy", "event_record", "event_wait", "event_query",
-                 "queue_wait_event", "event_publish", "event_import", "sub_buffer", "locate", "event", "lost"});
+  check_reached("array_copy", {"buffer_allocate", "queue_create", "queue_copy", "event_record", "event_wait",
+                               "event_query", "queue_wait_event", "event_publish", "event_import", "sub_buffer_create",
+                               "device_locate", "event", "lost"});
 }
 
 TEST_CASE("direct copies between devices survive the failure of any backend call", "[faults]") {
   exercise_copies(kDirectWays);
-  check_reached("array_copy", {"reach", "describe_pointer"});
+  check_reached("array_copy", {"device_get_peer_flags", "pointer_get_info"});
 }
 
 TEST_CASE("staged copies between devices survive the failure of any backend call", "[faults]") {
@@ -228,8 +228,8 @@ TEST_CASE("moves to another device survive the failure of any backend call", "[f
   exercise_moves(kHostWays);
   exercise_moves(kDirectWays);
   exercise_moves(kStagedWays);
-  check_reached("array_move_to",
-                {"buffer_allocate", "copy", "event_record", "event_wait", "event_import", "event", "lost"});
+  check_reached("array_to_device",
+                {"buffer_allocate", "queue_copy", "event_record", "event_wait", "event_import", "event", "lost"});
 }
 
 TEST_CASE("moves to where the memory can be used survive the failure of any backend call", "[faults]") {
@@ -244,7 +244,7 @@ TEST_CASE("arrays on their way to the host survive the failure of any backend ca
     exercise(to_host(Rows::nested(), "nested", way, {kWhole}));
     exercise(to_host(Rows::nested(), "nested", way, {0, true, false}));
   }
-  check_reached("array_to_host", {"copy", "event_record", "event_wait", "event_import", "event", "lost"});
+  check_reached("array_to_host", {"queue_copy", "event_record", "event_wait", "event_import", "event", "lost"});
 }
 
 }  // namespace

@@ -71,8 +71,8 @@ std::atomic<bool> has_given_up{false};  // memory, according to the log
 
 void begin_once() {
   static const bool begun = [] {
-    REQUIRE(arrowdevice_set_manual_reaping(1, nullptr) == 0);
-    arrowdevice_set_log_handler(
+    REQUIRE(arrowdevice_deferred_set_manual(1, nullptr) == 0);
+    arrowdevice_log_set_handler(
         [](void*, int, const char* message) {
           if (std::string(message).find("its memory is not used again") != std::string::npos) has_given_up = true;
         },
@@ -124,7 +124,7 @@ Left left_on(int64_t id) {
 void check_left(bool may_give_up) {
   CHECK((may_give_up || !has_given_up));
   GivenUp& before = given_up();
-  const int64_t host_bytes = stats(default_pool(cpu())).used;
+  const int64_t host_bytes = stats(default_pool(cpu())).used_bytes;
   bool is_more = host_bytes > before.host_bytes;
   if (has_given_up) before.host_bytes = host_bytes;
   CHECK(host_bytes == before.host_bytes);
@@ -202,7 +202,7 @@ int copy_beside_async(Scene& scene, arrowdevice_error* error) {
 }
 
 int move_to(Scene& scene, arrowdevice_device* to, arrowdevice_error* error) {
-  const int code = arrowdevice_array_move_to(scene.in.get(), &scene.type(), to, nullptr, scene.out.out(), error);
+  const int code = arrowdevice_array_to_device(scene.in.get(), &scene.type(), to, nullptr, scene.out.out(), error);
   CHECK(scene.out.released() == (code != 0));
   return code;
 }
@@ -216,14 +216,14 @@ int to_host(Scene& scene, arrowdevice_error* error) {
 int wait(Scene& scene, arrowdevice_error* error) { return arrowdevice_array_wait(scene.in.get(), nullptr, -1, error); }
 
 int wait_on(Scene& scene, arrowdevice_error* error) {
-  const int code = arrowdevice_array_wait_on(scene.in.get(), nullptr, scene.queue.get(), error);
+  const int code = arrowdevice_queue_wait_array(scene.in.get(), nullptr, scene.queue.get(), error);
   return code != 0 ? code : arrowdevice_queue_finish(scene.queue.get(), -1, error);
 }
 
 int release_held(Scene& scene, arrowdevice_error* error) {
   scene.in.reset();
   control::resume(describe(scene.lost).device_id);
-  return arrowdevice_quiesce(-1, error);
+  return arrowdevice_wait_idle(-1, error);
 }
 
 int release_after(Scene& scene, arrowdevice_error* error) {
@@ -237,7 +237,7 @@ int validate(Scene& scene, arrowdevice_error* error) {
 }
 
 int import_for_queue(Scene& scene, arrowdevice_error* error) {
-  auto options = import_options(ARROWDEVICE_IMPORT_SIZES);
+  auto options = import_options(ARROWDEVICE_IMPORT_RESOLVE_SIZES);
   options.queue = scene.queue.get();
   arrowdevice_view* view = nullptr;
   const int code = arrowdevice_array_import(scene.in.get(), &scene.type(), &options, &view, error);
@@ -265,8 +265,8 @@ int bytes(Scene& scene, arrowdevice_error* error) {
   if (code != 0) return code;
   const arrowdevice_copy_region in{scene.lost, buffer, 0, nullptr, sent.data(), 0, kBytes, 0};
   const arrowdevice_copy_region out{nullptr, came.data(), 0, scene.lost, buffer, 0, kBytes, 0};
-  code = arrowdevice_buffer_copy(scene.queue.get(), &in, 1, error);
-  if (code == 0) code = arrowdevice_buffer_copy(scene.queue.get(), &out, 1, error);
+  code = arrowdevice_queue_copy(scene.queue.get(), &in, 1, error);
+  if (code == 0) code = arrowdevice_queue_copy(scene.queue.get(), &out, 1, error);
   // The host's memory is needed until all is over, also after a failure.
   const int finished = arrowdevice_queue_finish(scene.queue.get(), -1, code == 0 ? error : nullptr);
   if (code == 0 && finished == 0) CHECK(came == sent);
@@ -294,7 +294,7 @@ Stream batches(Scene& scene) {
 
 int read_all(Scene& scene, Stream& stream, arrowdevice_error* error) {
   for (;;) {
-    int code = arrowdevice_stream_next(stream.get(), scene.out.out(), error);
+    int code = arrowdevice_stream_get_next(stream.get(), scene.out.out(), error);
     if (code == 0 && scene.out.released()) return 0;
     if (code == 0) code = arrowdevice_array_wait(scene.out.get(), nullptr, -1, error);
     if (code != 0) return code;
@@ -307,7 +307,7 @@ int pull(Scene& scene, arrowdevice_device* to, uint32_t flags, arrowdevice_error
   options.flags = flags;
   Stream from = batches(scene);
   Stream stream;
-  must(arrowdevice_stream_move_to, from.get(), to, &options, stream.out());
+  must(arrowdevice_stream_to_device, from.get(), to, &options, stream.out());
   return read_all(scene, stream, error);
 }
 int pull_to_lost(Scene& scene, arrowdevice_error* error) { return pull(scene, scene.lost, 0, error); }
@@ -321,7 +321,7 @@ int push(Scene& scene, arrowdevice_device* to, arrowdevice_error* error) {
   Stream stream;
   ArrowAsyncDeviceStreamHandler* handler = nullptr;
   must(arrowdevice_async_collect, describe(to).device_type, nullptr, &handler, stream.out());
-  must(arrowdevice_async_move_to, handler, to, nullptr, &handler);
+  must(arrowdevice_async_to_device, handler, to, nullptr, &handler);
   must(arrowdevice_async_produce, from.get(), handler, nullptr);
   return read_all(scene, stream, error);
 }
@@ -379,7 +379,7 @@ bool lose_at_call(const Operation& operation, int64_t id, int64_t call) {
   const Ledger ledger = scene->sample.ledger;
   scene.reset();
   while (threads() > threads_before) std::this_thread::yield();  // those of a stream let go of what they have
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   CHECK(ledger.live() == 0);
   CHECK(Ledger::mistakes() == 0);
   check_left(is_lost);

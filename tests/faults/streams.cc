@@ -168,18 +168,18 @@ Operation flowing(const char* name, const Way& way, const char* how, Begin begin
           // What is used is let go at once where its event cannot be asked: a query that fails is an event that did.
           // Before a batch is moved, a stream asks whether that occupies its thread: what cannot be told then, the move
           // itself asks again.
-          .may_survive = {"event_query", "reach", "locate"},
+          .may_survive = {"event_query", "device_get_peer_flags", "device_locate"},
           .peers = way.peers,
           .calls_vary = true};
 }
 
 Operation moving(const Way& way, uint32_t flags) {
-  return flowing("stream_move_to", way, flags != 0 ? ", reading ahead" : "",
+  return flowing("stream_to_device", way, flags != 0 ? ", reading ahead" : "",
                  [flags](Flow& flow, DeviceStream& produced, int& code, arrowdevice_error* error) {
                    const auto options = stream_options(flags);
                    DeviceStream stream;
                    code =
-                       arrowdevice_stream_move_to(produced.get(), device(flow.way.to), &options, stream.out(), error);
+                       arrowdevice_stream_to_device(produced.get(), device(flow.way.to), &options, stream.out(), error);
                    return stream;
                  });
 }
@@ -196,16 +196,18 @@ Operation to_host(const Way& way, uint32_t flags) {
 
 // Produced, moved and collected, each on a thread of its own.
 Operation collecting(const Way& way) {
-  return flowing("async_move_to", way, "", [](Flow& flow, DeviceStream& produced, int& code, arrowdevice_error* error) {
-    const auto options = async_options();
-    ArrowAsyncDeviceStreamHandler* collector = nullptr;
-    ArrowAsyncDeviceStreamHandler* mover = nullptr;
-    DeviceStream stream;
-    code = arrowdevice_async_collect(flow.device_type(), &options, &collector, stream.out(), error);
-    if (code == 0) code = arrowdevice_async_move_to(collector, device(flow.way.to), &options, &mover, error);
-    if (code == 0) code = arrowdevice_async_produce(produced.get(), mover, &options, error);
-    return stream;
-  });
+  return flowing("async_to_device", way, "",
+                 [](Flow& flow, DeviceStream& produced, int& code, arrowdevice_error* error) {
+                   const auto options = async_options();
+                   ArrowAsyncDeviceStreamHandler* collector = nullptr;
+                   ArrowAsyncDeviceStreamHandler* mover = nullptr;
+                   DeviceStream stream;
+                   code = arrowdevice_async_collect(flow.device_type(), &options, &collector, stream.out(), error);
+                   if (code == 0)
+                     code = arrowdevice_async_to_device(collector, device(flow.way.to), &options, &mover, error);
+                   if (code == 0) code = arrowdevice_async_produce(produced.get(), mover, &options, error);
+                   return stream;
+                 });
 }
 
 void check_reached(const std::string& operation, std::initializer_list<const char*> functions) {
@@ -221,21 +223,21 @@ TEST_CASE("streams that move survive the failure of any backend call", "[faults]
   for (const Way& way : {kToAddresses, kToHandles, kFromAddresses, kDirect, kStaged, kStagedBack}) {
     for (const uint32_t flags : {uint32_t{0}, kReadAhead}) exercise(moving(way, flags));
   }
-  check_reached("stream_move_to", {"buffer_allocate", "queue_create", "copy", "event_record", "event_wait",
-                                   "event_publish", "event_import", "sub_buffer", "event", "lost"});
+  check_reached("stream_to_device", {"buffer_allocate", "queue_create", "queue_copy", "event_record", "event_wait",
+                                     "event_publish", "event_import", "sub_buffer_create", "event", "lost"});
 }
 
 TEST_CASE("streams to the host survive the failure of any backend call", "[faults]") {
   for (const Way& way : {kFromAddresses, kFromHandles}) {
     for (const uint32_t flags : {uint32_t{0}, kReadAhead}) exercise(to_host(way, flags));
   }
-  check_reached("stream_to_host", {"queue_create", "copy", "event_record", "event_wait", "event", "lost"});
+  check_reached("stream_to_host", {"queue_create", "queue_copy", "event_record", "event_wait", "event", "lost"});
 }
 
 TEST_CASE("async streams survive the failure of any backend call", "[faults]") {
   for (const Way& way : {kToAddresses, kToHandles, kFromHandles, kStaged}) exercise(collecting(way));
-  check_reached("async_move_to", {"buffer_allocate", "queue_create", "copy", "event_record", "event_wait",
-                                  "event_publish", "event_import", "sub_buffer", "event", "lost"});
+  check_reached("async_to_device", {"buffer_allocate", "queue_create", "queue_copy", "event_record", "event_wait",
+                                    "event_publish", "event_import", "sub_buffer_create", "event", "lost"});
 }
 
 }  // namespace

@@ -39,11 +39,11 @@ struct Scene {
   // Work on the queue, for events to come after.
   void queue_work(arrowdevice_device* on, void* buffer) {
     arrowdevice_copy_region region{};
-    region.to = on;
+    region.dst_device = on;
     region.dst = buffer;
     region.src = &host_memory;
     region.size = sizeof host_memory;
-    must(arrowdevice_buffer_copy, queue.get(), &region, 1);
+    must(arrowdevice_queue_copy, queue.get(), &region, 1);
   }
 
   Array in;
@@ -90,8 +90,8 @@ TEST_CASE("an array becomes a tensor, or stays what it was, whichever backend ca
       for (const bool is_counted : {false, true}) exercise(exporting(id, has_waiter, is_counted));
     }
   }
-  for (const char* function :
-       {"event_import", "event_wait", "queue_wait_event", "copy", "event_record", "event", "lost", "locate"}) {
+  for (const char* function : {"event_import", "event_wait", "queue_wait_event", "queue_copy", "event_record", "event",
+                               "lost", "device_locate"}) {
     INFO(function);
     CHECK(was_reached("dlpack_export", function));
   }
@@ -144,7 +144,7 @@ TEST_CASE("a tensor becomes an array, or stays what it was, whichever backend ca
     exercise(importing(id, true));
     exercise(importing(id, false));
   }
-  for (const char* function : {"locate", "event_record", "event_publish", "event_wait", "event", "lost"}) {
+  for (const char* function : {"device_locate", "event_record", "event_publish", "event_wait", "event", "lost"}) {
     INFO(function);
     CHECK(was_reached("dlpack_import", function));
   }

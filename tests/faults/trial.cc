@@ -16,7 +16,7 @@ using arrowdevice::sim::kFunctions;
 using arrowdevice::sim::name_of;
 
 // What every operation does without: the hint where a foreign array lies, and what is free for a pool to keep.
-constexpr const char* kNeverNeeded[] = {"memory_info"};
+constexpr const char* kNeverNeeded[] = {"device_get_memory_info"};
 
 constexpr const char* kVaries = "event_query";
 
@@ -97,8 +97,8 @@ std::vector<std::string>& logged() {
 void begin_once() {
   static const bool begun = [] {
     // Reaping where the test says: a thread's calls would be counted, too, as they come.
-    REQUIRE(arrowdevice_set_manual_reaping(1, nullptr) == 0);
-    arrowdevice_set_log_handler([](void*, int, const char* message) { logged().emplace_back(message); }, nullptr);
+    REQUIRE(arrowdevice_deferred_set_manual(1, nullptr) == 0);
+    arrowdevice_log_set_handler([](void*, int, const char* message) { logged().emplace_back(message); }, nullptr);
     begin();
     return true;
   }();
@@ -141,7 +141,7 @@ std::array<Live, kSims>& given_up() {
 void drop_one_queue(arrowdevice_device* device) {
   static const Owned<ArrowSchema> schema = make_schema(field("l"));
   static const Array host = from_host(make_array(data_of(1, {no_buffer(), buffer_of<int64_t>({1})}), Ledger()));
-  control::fail_next("copy");
+  control::fail_next("queue_copy");
   Array out;
   REQUIRE(arrowdevice_array_copy(host.get(), schema.get(), device, nullptr, out.get(), nullptr) == EIO);
 }
@@ -279,7 +279,7 @@ class Attempt {
   void end() {
     const Ledger ledger = trial_->ledger;
     trial_.reset();
-    REQUIRE(arrowdevice_quiesce(-1, nullptr) == 0);
+    REQUIRE(arrowdevice_wait_idle(-1, nullptr) == 0);
     begin_from_nothing();
     CHECK(ledger.live() == 0);
     CHECK(Ledger::mistakes() == 0);

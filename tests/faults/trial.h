@@ -84,7 +84,7 @@ struct Operation {
   std::string name;     // "array_copy"
   std::string variant;  // "host to addresses, nested"
   std::function<Trial()> make;
-  // Functions whose failure it may survive, beside "locate" and "memory_info", which only give hints.
+  // Functions whose failure it may survive, beside "device_locate" and "device_get_memory_info", which only give hints.
   std::vector<std::string> may_survive = {};
   Peers peers = Peers::kCopy;
   // Threads of the library make its calls: how many there are depends on their pace.

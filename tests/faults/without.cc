@@ -23,7 +23,7 @@ const std::vector<Function>& missing() {
 bool is_missing(Function function) { return std::ranges::find(missing(), function) != missing().end(); }
 
 // Two devices with addresses and, where these can do without the function, two with handles.
-int64_t devices() { return is_missing(Function::sub_buffer) ? kHandles[0] : kSims; }
+int64_t devices() { return is_missing(Function::sub_buffer_create) ? kHandles[0] : kSims; }
 
 // A device with latency does nothing while the test looks, but for what the library waits for.
 void begin_without(int64_t latency_us = 0, Peers peers = Peers::kCopy) {
@@ -62,7 +62,7 @@ TEST_CASE("without an optional function, arrays go to devices, between them and 
   const Sample nested(mixed_batch(), sliced());
   const Sample flat(field("l"), sliced());
   for (const Sample* sample : {&nested, &flat}) {
-    for (const uint32_t flags : {uint32_t{0}, uint32_t{ARROWDEVICE_COPY_WHOLE}}) {
+    for (const uint32_t flags : {uint32_t{0}, uint32_t{ARROWDEVICE_COPY_NO_TRIM}}) {
       on_each_pair([&](auto* from, auto* to) {
         const Array there = copy(*sample, from, flags);
         CHECK(there->sync_event == nullptr);
@@ -84,7 +84,7 @@ TEST_CASE("without an optional function, arrays are moved, sliced, shared and re
     Array part = slice(*there, *sample.schema, 3, 11);
     there.reset();
     Array moved;
-    must(arrowdevice_array_move_to, part.get(), sample.schema.get(), to, nullptr, moved.out());
+    must(arrowdevice_array_to_device, part.get(), sample.schema.get(), to, nullptr, moved.out());
     CHECK(difference(sample, *moved, 3) == "");
     Array other;
     must(arrowdevice_array_share, moved.get(), other.out());
@@ -93,7 +93,7 @@ TEST_CASE("without an optional function, arrays are moved, sliced, shared and re
     Owned<ArrowArray> host;
     must(arrowdevice_array_to_host, other.get(), sample.schema.get(), nullptr, host.out());
     CHECK(host->length == 11);
-    must(arrowdevice_quiesce, -1);
+    must(arrowdevice_wait_idle, -1);
   });
   check_nothing_refused();
 }
@@ -103,12 +103,12 @@ TEST_CASE("without an optional function, sizes on the device are learned", "[wit
   for (int64_t id = 0; id < devices(); ++id) {
     const Sample sample(field("u"), sliced());
     Array there = copy(sample, sim(id));
-    auto options = import_options(ARROWDEVICE_IMPORT_SIZES);
+    auto options = import_options(ARROWDEVICE_IMPORT_RESOLVE_SIZES);
     arrowdevice_view* view = nullptr;
     must(arrowdevice_array_import, there.get(), sample.schema.get(), &options, &view);
     const View owner(view);
-    CHECK((arrowdevice_view_root(view)->buffers[2].flags & ARROWDEVICE_BUFFER_SIZE_KNOWN) != 0);
-    CHECK(difference(sample, *arrowdevice_view_array(view)) == "");
+    CHECK((arrowdevice_view_get_root(view)->buffers[2].flags & ARROWDEVICE_BUFFER_SIZE_KNOWN) != 0);
+    CHECK(difference(sample, *arrowdevice_view_get_array(view)) == "");
   }
   check_nothing_refused();
 }
@@ -141,7 +141,7 @@ TEST_CASE("without event_publish, what is handed over is complete and carries no
     must(arrowdevice_buffer_allocate, sim(id), nullptr, nullptr, 64, &buffer);
     const std::vector<int64_t> sent{1, 2, 3, 4, 5, 6, 7, 8};
     const arrowdevice_copy_region region{sim(id), buffer, 0, nullptr, sent.data(), 0, 64, 0};
-    must(arrowdevice_buffer_copy, queue.get(), &region, 1);
+    must(arrowdevice_queue_copy, queue.get(), &region, 1);
     const void* buffers[] = {nullptr, buffer};
     ArrowArray array{};
     array.length = 8;
@@ -170,10 +170,10 @@ TEST_CASE("without event_publish, what is shared between devices is complete whe
   auto options = copy_options();
   options.timeout_ns = 1;
   Array out;
-  refused(ETIMEDOUT, arrowdevice_array_move_to, there.get(), sample.schema.get(), sim(1), &options, out.out());
+  refused(ETIMEDOUT, arrowdevice_array_to_device, there.get(), sample.schema.get(), sim(1), &options, out.out());
   CHECK_FALSE(there.released());
   event.set();
-  must(arrowdevice_array_move_to, there.get(), sample.schema.get(), sim(1), nullptr, out.out());
+  must(arrowdevice_array_to_device, there.get(), sample.schema.get(), sim(1), nullptr, out.out());
   CHECK(out->sync_event == nullptr);
   CHECK(out->device_id == 1);
   CHECK(difference(sample, *out) == "");
@@ -193,11 +193,11 @@ TEST_CASE("without event_import, an array that carries an event is refused and k
     const Queue queue = make_queue(sim(id));
     for (const std::string& message :
          {refused(ENOTSUP, arrowdevice_array_copy, there.get(), sample.schema.get(), cpu(), nullptr, out.get()),
-          refused(ENOTSUP, arrowdevice_array_move_to, there.get(), sample.schema.get(), cpu(), nullptr, out.get()),
+          refused(ENOTSUP, arrowdevice_array_to_device, there.get(), sample.schema.get(), cpu(), nullptr, out.get()),
           refused(ENOTSUP, arrowdevice_array_import, there.get(), sample.schema.get(), nullptr, &view),
           refused(ENOTSUP, arrowdevice_array_wait, there.get(), nullptr, -1),
-          refused(ENOTSUP, arrowdevice_array_wait_on, there.get(), nullptr, queue.get()),
-          refused(ENOTSUP, arrowdevice_array_ready, there.get(), nullptr, &ready)}) {
+          refused(ENOTSUP, arrowdevice_queue_wait_array, there.get(), nullptr, queue.get()),
+          refused(ENOTSUP, arrowdevice_array_is_ready, there.get(), nullptr, &ready)}) {
       CHECK(contains(message, "event_import"));
     }
     CHECK(out.released());
@@ -205,35 +205,36 @@ TEST_CASE("without event_import, an array that carries an event is refused and k
     CHECK_FALSE(there.released());
     // On its own device nobody has to look at the event.
     void* const event = there->sync_event;
-    must(arrowdevice_array_move_to, there.get(), sample.schema.get(), sim(id), nullptr, out.out());
+    must(arrowdevice_array_to_device, there.get(), sample.schema.get(), sim(id), nullptr, out.out());
     CHECK(out->sync_event == event);
   }
 }
 
-TEST_CASE("without sub_buffer, parts of addresses are addresses and devices with handles are refused", "[sub_buffer]") {
+TEST_CASE("without sub_buffer_create, parts of addresses are addresses and devices with handles are refused",
+          "[sub_buffer_create]") {
   begin_without();
   void* buffer = nullptr;
   void* part = nullptr;
   must(arrowdevice_buffer_allocate, sim(0), nullptr, nullptr, 4096, &buffer);
-  must(arrowdevice_buffer_sub, sim(0), buffer, 100, 50, &part);
+  must(arrowdevice_sub_buffer_create, sim(0), buffer, 100, 50, &part);
   CHECK(part == static_cast<char*>(buffer) + 100);
-  arrowdevice_buffer_sub_free(sim(0), part);
+  arrowdevice_sub_buffer_destroy(sim(0), part);
   arrowdevice_buffer_free(sim(0), nullptr, buffer);
   arrowdevice_device* device = nullptr;
-  const auto message = refused(EINVAL, arrowdevice_device_get, ARROW_DEVICE_EXT_DEV, kHandles[0], &device);
-  CHECK(contains(message, "sub_buffer"));
+  const auto message = refused(EINVAL, arrowdevice_device_find_by_id, ARROW_DEVICE_EXT_DEV, kHandles[0], &device);
+  CHECK(contains(message, "sub_buffer_create"));
   CHECK(device == nullptr);
 }
 
 TEST_CASE("without reach, data between devices goes by way of the host", "[reach]") {
   begin_without();
   uint32_t out = 77;
-  must(arrowdevice_device_reach, sim(0), sim(1), &out);
+  must(arrowdevice_device_get_peer_flags, sim(0), sim(1), &out);
   CHECK(out == 0);
-  must(arrowdevice_device_reach, sim(0), cpu(), &out);
-  CHECK(out == ARROWDEVICE_REACH_COPY);
-  must(arrowdevice_device_reach, sim(0), sim(0), &out);
-  CHECK(out == (ARROWDEVICE_REACH_COPY | ARROWDEVICE_REACH_ACCESS));
+  must(arrowdevice_device_get_peer_flags, sim(0), cpu(), &out);
+  CHECK(out == ARROWDEVICE_PEER_COPY);
+  must(arrowdevice_device_get_peer_flags, sim(0), sim(0), &out);
+  CHECK(out == (ARROWDEVICE_PEER_COPY | ARROWDEVICE_PEER_ACCESS));
   const Sample sample(field("l"));
   const Array there = copy(sample, sim(0));
   const auto before = counters(sim(1)).staged_bytes;
@@ -248,11 +249,11 @@ TEST_CASE("without locate, an array is on the device that it names", "[locate]")
   const Sample sample(field("l"));
   Array there = copy(sample, sim(1));
   arrowdevice_device* device = nullptr;
-  must(arrowdevice_array_device, there.get(), &device);
+  must(arrowdevice_array_get_device, there.get(), &device);
   CHECK(device == sim(1));
 }
 
-TEST_CASE("without describe_pointer, sizes of variadic buffers lie in host memory", "[describe_pointer]") {
+TEST_CASE("without pointer_get_info, sizes of variadic buffers lie in host memory", "[pointer_get_info]") {
   begin_without();
   const Sample sample(field("vu"), sliced());
   const Array there = copy(sample, sim(0));
@@ -267,7 +268,7 @@ TEST_CASE("without queue_wrap, queues of the application are not supported", "[q
   const Queue queue = make_queue(sim(0));
   arrowdevice_native_queue native{};
   native.struct_size = sizeof native;
-  CHECK(contains(refused(ENOTSUP, arrowdevice_queue_native, queue.get(), &native), "queue_native"));
+  CHECK(contains(refused(ENOTSUP, arrowdevice_queue_get_native, queue.get(), &native), "queue_get_native"));
   auto* wrapped = reinterpret_cast<arrowdevice_queue*>(&native);
   CHECK(contains(refused(ENOTSUP, arrowdevice_queue_wrap, sim(0), &native, &wrapped), "queue_wrap"));
   CHECK(wrapped == nullptr);
@@ -280,7 +281,7 @@ TEST_CASE("without queue_wrap, the application's allocator is given no queue", "
   given = &given;
   given_back = 0;
   auto options = pool_options();
-  options.keep = -1;
+  options.max_cached_bytes = -1;
   options.allocate = [](void* user, int64_t size, int64_t alignment, void* queue, void** out) {
     given = queue;
     arrowdevice_error error{};
@@ -288,7 +289,7 @@ TEST_CASE("without queue_wrap, the application's allocator is given no queue", "
   };
   options.deallocate = [](void* user, void* buffer, int64_t, void*) {
     ++given_back;
-    control::table()->buffer_deallocate(user, nullptr, buffer);
+    control::table()->buffer_free(user, nullptr, buffer);
   };
   arrowdevice_error error{};
   REQUIRE(control::table()->device_open(ARROW_DEVICE_EXT_DEV, 0, &options.user, &error) == 0);
@@ -301,35 +302,35 @@ TEST_CASE("without queue_wrap, the application's allocator is given no queue", "
   CHECK(given_back == 1);
 }
 
-TEST_CASE("without device_adopt, contexts of the application are not supported", "[device_adopt]") {
+TEST_CASE("without device_wrap, contexts of the application are not supported", "[device_wrap]") {
   begin_without();
   arrowdevice_native_device native{};
   native.struct_size = sizeof native;
   native.context = &native;
   auto* device = reinterpret_cast<arrowdevice_device*>(&native);
-  CHECK(
-      contains(refused(ENOTSUP, arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 0, &native, &device), "device_adopt"));
+  CHECK(contains(refused(ENOTSUP, arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 0, &native, &device), "device_wrap"));
   CHECK(device == nullptr);
-  CHECK(contains(refused(ENOTSUP, arrowdevice_device_retire, sim(0), 0), "device_retire"));
+  CHECK(contains(refused(ENOTSUP, arrowdevice_device_unwrap, sim(0), 0), "device_unwrap"));
 }
 
-TEST_CASE("without device_native, a device has no handles to give", "[device_native]") {
+TEST_CASE("without device_get_native, a device has no handles to give", "[device_get_native]") {
   begin_without();
   arrowdevice_native_device native{};
   native.struct_size = sizeof native;
-  CHECK(contains(refused(ENOTSUP, arrowdevice_device_native, sim(0), &native), "device_native"));
+  CHECK(contains(refused(ENOTSUP, arrowdevice_device_get_native, sim(0), &native), "device_get_native"));
 }
 
-TEST_CASE("without memory_info, a device's memory is what it said when it was opened", "[memory_info]") {
+TEST_CASE("without device_get_memory_info, a device's memory is what it said when it was opened",
+          "[device_get_memory_info]") {
   begin_without();
   int64_t free_bytes = 77;
   int64_t in_all = 77;
-  must(arrowdevice_device_memory, sim(0), &free_bytes, &in_all);
+  must(arrowdevice_device_get_memory_info, sim(0), &free_bytes, &in_all);
   CHECK(free_bytes == -1);
   CHECK(in_all == describe(sim(0)).total_memory);
   const Sample sample(field("l"));
   copy(sample, sim(0));
-  CHECK(stats(default_pool(sim(0))).kept > 0);  // the bound is there all the same
+  CHECK(stats(default_pool(sim(0))).cached_bytes > 0);  // the bound is there all the same
 }
 
 TEST_CASE("without host_register, host memory is copied from as it is", "[host_register]") {

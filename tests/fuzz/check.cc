@@ -23,7 +23,7 @@ bool was_accepted(int code, const arrowdevice_error& error) {
 
 arrowdevice_device* cpu() {
   arrowdevice_device* found = nullptr;
-  must(arrowdevice_device_get, ArrowDeviceType{ARROW_DEVICE_CPU}, int64_t{-1}, &found);
+  must(arrowdevice_device_find_by_id, ArrowDeviceType{ARROW_DEVICE_CPU}, int64_t{-1}, &found);
   return found;
 }
 
@@ -38,7 +38,7 @@ arrowdevice_device* simulated(int64_t id) {
   }();
   (void)is_registered;
   arrowdevice_device* found = nullptr;
-  must(arrowdevice_device_get, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, id, &found);
+  must(arrowdevice_device_find_by_id, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, id, &found);
   return found;
 }
 

@@ -101,7 +101,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
                                       static_cast<const arrowdevice_import_options*>(nullptr), &view);
   fuzz::check(is_taken == block.is_well_formed, "an array is refused whose metadata is well-formed, or the other way");
   if (!is_taken) return 0;
-  check_node(*arrowdevice_view_root(view), block, pairs);
+  check_node(*arrowdevice_view_get_root(view), block, pairs);
   arrowdevice_view_release(view);
   return 0;
 }

@@ -46,7 +46,7 @@ void check_slice(Input& input, const ArrowDeviceArray& host, const ArrowSchema& 
   arrowdevice_device* const devices[] = {cpu(), simulated(0), simulated(1)};
   arrowdevice_copy_options options{};
   options.struct_size = sizeof options;
-  options.flags = input.flag() ? ARROWDEVICE_COPY_WHOLE : 0;
+  options.flags = input.flag() ? ARROWDEVICE_COPY_NO_TRIM : 0;
   must(arrowdevice_array_copy, &host, &schema, devices[input.below(8) % 3],
        static_cast<const arrowdevice_copy_options*>(&options), whole.out());
   const Range range = range_of(input, host.array.length);

@@ -243,9 +243,9 @@ DeviceStream stream_over(const Reading& reading, Producer& producer) {
   const arrowdevice_stream_options* const chosen = &options;
   DeviceStream out;
   switch (reading.way) {
-    case 0: must(arrowdevice_stream_move_to, upstream.get(), cpu(), chosen, out.out()); break;
-    case 1: must(arrowdevice_stream_move_to, upstream.get(), simulated(0), chosen, out.out()); break;
-    case 2: must(arrowdevice_stream_move_to, upstream.get(), simulated(1), chosen, out.out()); break;
+    case 0: must(arrowdevice_stream_to_device, upstream.get(), cpu(), chosen, out.out()); break;
+    case 1: must(arrowdevice_stream_to_device, upstream.get(), simulated(0), chosen, out.out()); break;
+    case 2: must(arrowdevice_stream_to_device, upstream.get(), simulated(1), chosen, out.out()); break;
     case 3: {
       HostStream host;
       must(arrowdevice_stream_to_host, upstream.get(), chosen, host.out());
@@ -276,7 +276,7 @@ void consume(const Reading& reading, const Producer& producer, ArrowDeviceArrayS
   if (reading.asks_schema) {
     Schema schema;
     arrowdevice_error error{};
-    const int code = arrowdevice_stream_schema(&stream, schema.out(), &error);
+    const int code = arrowdevice_stream_get_schema(&stream, schema.out(), &error);
     check((code == 0) == !schema.released(), "a schema that failed is there, or one that did not is not");
     check(code == 0 || error.message[0] != '\0', "a schema fails without a reason");
     check(code != 0 || producer.may_pass_schema(), "a schema that is none is passed on");
@@ -284,7 +284,7 @@ void consume(const Reading& reading, const Producer& producer, ArrowDeviceArrayS
   for (int64_t number = 0; number < reading.most; ++number) {
     Array array;
     arrowdevice_error error{};
-    const int code = arrowdevice_stream_next(&stream, array.out(), &error);
+    const int code = arrowdevice_stream_get_next(&stream, array.out(), &error);
     if (code == 0 && array.released()) {
       check(producer.may_pass_schema() && producer.first_code() == 0, "a stream that fails ends well");
       return check(number == producer.sound_batches(), "batches are lost at the end");
@@ -329,7 +329,7 @@ int64_t resident_threads() {
       must(arrowdevice_array_release_after, array.get(), queue);
       arrowdevice_queue_destroy(queue);
     }
-    must(arrowdevice_quiesce, int64_t{-1});
+    must(arrowdevice_wait_idle, int64_t{-1});
     std::atexit([] { wait_for_threads_of_streams(resident_threads()); });
     return threads();
   }();
@@ -354,7 +354,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     consume(reading, producer, *stream);
   }
   producer.wait_for_release();
-  must(arrowdevice_quiesce, int64_t{-1});
+  must(arrowdevice_wait_idle, int64_t{-1});
   producer.check_released_once();
   return 0;
 }

@@ -54,7 +54,7 @@ declared |= {name: len(parameters) for name, (_, parameters) in ffi._PLAIN.items
 wrong = [f"{name}: {count} parameters, the header has {prototypes.get(name, 'no such function')}"
          for name, count in declared.items() if prototypes.get(name) != count]
 # A log handler is called from any thread; no script here wants one.
-wrong += [f"{name}: not declared" for name in prototypes.keys() - declared.keys() - {"set_log_handler"}]
+wrong += [f"{name}: not declared" for name in prototypes.keys() - declared.keys() - {"log_set_handler"}]
 print("\n".join(wrong))
 print(f"{len(structs)} structs, {len(declared)} functions, {len(wrong)} differ")
 sys.exit(1 if compiled or wrong else 0)

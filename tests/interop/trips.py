@@ -17,16 +17,16 @@ class Machine:
         self.cpu, self.sim0, self.sim1 = (self.lib.device(name) for name in ("cpu", *self.pair))
 
     def quiesce(self):
-        self.lib.quiesce(-1)
+        self.lib.wait_idle(-1)
 
     def bytes_used(self):
         """What lives in each device's pool."""
         used = {}
         for name, device in zip(("cpu", *self.pair), (self.cpu, self.sim0, self.sim1), strict=True):
             pool, stats = C.c_void_p(), ad.PoolStats()
-            self.lib.device_pool(device.handle, C.byref(pool))
-            self.lib.pool_stats(pool, C.byref(stats))
-            used[name] = stats.used
+            self.lib.device_get_pool(device.handle, C.byref(pool))
+            self.lib.pool_get_stats(pool, C.byref(stats))
+            used[name] = stats.used_bytes
         return used
 
 

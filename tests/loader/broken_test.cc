@@ -61,7 +61,7 @@ TEST_CASE("only an absolute path is loaded") {
 
 TEST_CASE("a device whose backend describes it wrongly is not opened, and the others are") {
   for (const auto& [name, reason] :
-       {std::pair<std::string, std::string>{"handles", "sub_buffer"}, {"odd_alignment", "alignment of 48"}}) {
+       {std::pair<std::string, std::string>{"handles", "sub_buffer_create"}, {"odd_alignment", "alignment of 48"}}) {
     Folder folder;
     folder.with(name).with("cuda");
     const Answer answer = ask({get(kTestType), get(2), "list"}, path_of(folder.path().string()));

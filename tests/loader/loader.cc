@@ -124,16 +124,16 @@ const std::vector<Broken>& broken_plugins() {
     };
     // In the order of the build file, where they have numbers: names have 15 letters at most.
     int number = 0;
-    for (const char* function :
-         {"device_count", "device_open", "device_describe", "buffer_allocate", "buffer_deallocate", "queue_create",
-          "queue_destroy", "copy", "event_record", "event_query", "event_wait", "queue_wait_event", "event_destroy"}) {
+    for (const char* function : {"device_count", "device_open", "device_get_info", "buffer_allocate", "buffer_free",
+                                 "queue_create", "queue_destroy", "queue_copy", "event_record", "event_query",
+                                 "event_wait", "queue_wait_event", "event_destroy"}) {
       all.push_back({"lacks_" + std::to_string(number++), EINVAL,
                      std::string("the required function ") + function + " is missing"});
     }
     number = 0;
-    const std::pair<const char*, const char*> pairs[] = {{"sub_buffer", "sub_buffer_free"},
-                                                         {"queue_wrap", "queue_native"},
-                                                         {"device_adopt", "device_retire"},
+    const std::pair<const char*, const char*> pairs[] = {{"sub_buffer_create", "sub_buffer_destroy"},
+                                                         {"queue_wrap", "queue_get_native"},
+                                                         {"device_wrap", "device_unwrap"},
                                                          {"host_register", "host_unregister"}};
     for (const auto& [first, second] : pairs) {
       for (const char* half : {first, second}) {

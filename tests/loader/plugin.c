@@ -30,7 +30,7 @@ static int device_open(ArrowDeviceType type, int64_t id, void** device, struct a
   return 0;
 }
 
-static int device_describe(void* device, struct arrowdevice_device_info* out, struct arrowdevice_error* error) {
+static int device_get_info(void* device, struct arrowdevice_device_info* out, struct arrowdevice_error* error) {
   (void)device, (void)error;
   strcpy(out->name, "a device of tests");
   out->buffer_alignment = 64;
@@ -53,7 +53,7 @@ static int buffer_allocate(void* device, void* queue, int64_t size, int64_t alig
   return *out == NULL ? ENOMEM : 0;
 }
 
-static void buffer_deallocate(void* device, void* queue, void* buffer) {
+static void buffer_free(void* device, void* queue, void* buffer) {
   (void)device, (void)queue;
   free(buffer);
 }
@@ -110,7 +110,7 @@ static void call_the_library(void) {
   struct arrowdevice_device* device = NULL;
   struct arrowdevice_error error = {0};
   int64_t n = 0;
-  *(void**)&get = dlsym(library, "arrowdevice_device_get");
+  *(void**)&get = dlsym(library, "arrowdevice_device_find_by_id");
   *(void**)&list = dlsym(library, "arrowdevice_device_list");
   printf("within: own -> %d\n", get(PLUGIN_TYPE, 0, &device, &error));
   printf("within: another's -> %d\n", get(ARROW_DEVICE_CUDA, 0, &device, &error));
@@ -161,12 +161,12 @@ const struct arrowdevice_backend* arrowdevice_backend_entry(uint32_t host_abi, s
   table->n_device_types = 1;
   table->device_count = device_count;
   table->device_open = device_open;
-  table->device_describe = device_describe;
+  table->device_get_info = device_get_info;
   table->buffer_allocate = buffer_allocate;
-  table->buffer_deallocate = buffer_deallocate;
+  table->buffer_free = buffer_free;
   table->queue_create = queue_create;
   table->queue_destroy = queue_destroy;
-  table->copy = copy;
+  table->queue_copy = copy;
   table->event_record = event_record;
   table->event_query = event_query;
   table->event_wait = event_wait;

@@ -56,8 +56,8 @@ static int use(struct arrowdevice_device* device, struct arrowdevice_error* erro
     struct arrowdevice_copy_region out = {NULL, back, 0, device, NULL, 0, sizeof bytes, 0};
     in.dst = buffer;
     out.src = buffer;
-    code = CALL(arrowdevice_buffer_copy)(queue, &in, 1, error);
-    if (code == 0) code = CALL(arrowdevice_buffer_copy)(queue, &out, 1, error);
+    code = CALL(arrowdevice_queue_copy)(queue, &in, 1, error);
+    if (code == 0) code = CALL(arrowdevice_queue_copy)(queue, &out, 1, error);
     if (code == 0) code = CALL(arrowdevice_queue_finish)(queue, -1, error);
     if (code == 0 && memcmp(bytes, back, sizeof bytes) != 0) {
       strcpy(error->message, "other bytes came back");
@@ -72,12 +72,12 @@ static int use(struct arrowdevice_device* device, struct arrowdevice_error* erro
 static void get(const char* what, int type) {
   struct arrowdevice_error error = {0};
   struct arrowdevice_device* device = NULL;
-  int code = CALL(arrowdevice_device_get)(type, 0, &device, &error);
+  int code = CALL(arrowdevice_device_find_by_id)(type, 0, &device, &error);
   if (code == 0) {
     struct arrowdevice_device_info info;
     memset(&info, 0, sizeof info);
     info.struct_size = sizeof info;
-    code = CALL(arrowdevice_device_describe)(device, &info, &error);
+    code = CALL(arrowdevice_device_get_info)(device, &info, &error);
     if (code == 0) code = use(device, &error);
     if (code == 0) printf("%s is of %s\n", what, info.backend);
   }
@@ -94,7 +94,7 @@ static void list(void) {
     struct arrowdevice_device_info info;
     memset(&info, 0, sizeof info);
     info.struct_size = sizeof info;
-    CALL(arrowdevice_device_describe)(devices[i], &info, NULL);
+    CALL(arrowdevice_device_get_info)(devices[i], &info, NULL);
     printf("device %d:%lld of %s\n", info.device_type, (long long)info.device_id, info.backend);
   }
 }
@@ -104,7 +104,7 @@ static void explain(void) {
   int64_t i;
   memset(&look, 0, sizeof look);
   look.struct_size = sizeof look;
-  for (i = 0; CALL(arrowdevice_backend_explain)(i, &look, NULL) == 0; ++i) {
+  for (i = 0; CALL(arrowdevice_backend_get_report)(i, &look, NULL) == 0; ++i) {
     printf("look %d [%s] [%s] %s\n", look.status, look.name, look.path, look.reason);
   }
 }
@@ -132,7 +132,7 @@ static int other_type, other_code;
 static void* get_on_thread(void* unused) {
   struct arrowdevice_device* device = NULL;
   (void)unused;
-  other_code = CALL(arrowdevice_device_get)(other_type, 0, &device, NULL);
+  other_code = CALL(arrowdevice_device_find_by_id)(other_type, 0, &device, NULL);
   return NULL;
 }
 

@@ -34,19 +34,19 @@ void begin_opencl() {
 
 arrowdevice_device* opencl(int64_t id) {
   arrowdevice_device* device = nullptr;
-  must(arrowdevice_device_get, ARROW_DEVICE_OPENCL, id, &device);
+  must(arrowdevice_device_find_by_id, ARROW_DEVICE_OPENCL, id, &device);
   return device;
 }
 
 void settle() {
-  must(arrowdevice_quiesce, 60'000'000'000);
+  must(arrowdevice_wait_idle, 60'000'000'000);
   for (const int64_t id : {0, 1}) must(arrowdevice_pool_trim, default_pool(opencl(id)));
 }
 
 cl_device_id device_id(int64_t id) {
   arrowdevice_native_device native{};
   native.struct_size = sizeof native;
-  must(arrowdevice_device_native, opencl(id), &native);
+  must(arrowdevice_device_get_native, opencl(id), &native);
   return static_cast<cl_device_id>(native.device);
 }
 

@@ -24,9 +24,9 @@ struct DeviceBuffer {
 
 struct DevicePart {
   DevicePart(const void* of, int64_t offset, int64_t size) {
-    must(arrowdevice_buffer_sub, opencl(), of, offset, size, &handle);
+    must(arrowdevice_sub_buffer_create, opencl(), of, offset, size, &handle);
   }
-  ~DevicePart() { arrowdevice_buffer_sub_free(opencl(), handle); }
+  ~DevicePart() { arrowdevice_sub_buffer_destroy(opencl(), handle); }
   DevicePart(const DevicePart&) = delete;
 
   void* handle = nullptr;
@@ -45,14 +45,14 @@ TEST_CASE("a part of a part is a part of the whole") {
   {
     const Queue queue = make_queue(opencl());
     const auto in = region_in(opencl(), buffer.handle, sent);
-    must(arrowdevice_buffer_copy, queue.get(), &in, 1);
+    must(arrowdevice_queue_copy, queue.get(), &in, 1);
     const DevicePart part(buffer.handle, 2 * step, 20 * step);
     const DevicePart inner(part.handle, 3 * step, 4 * step);
     const DevicePart innermost(inner.handle, step, 100);
     Bytes received(90);
     auto out = region_out(received, opencl(), innermost.handle);
     out.src_offset = 10;
-    must(arrowdevice_buffer_copy, queue.get(), &out, 1);
+    must(arrowdevice_queue_copy, queue.get(), &out, 1);
     must(arrowdevice_queue_finish, queue.get(), -1);
     const auto* const begin = sent.data() + 6 * step + 10;
     CHECK((received == Bytes(begin, begin + 90)));
@@ -67,9 +67,9 @@ TEST_CASE("a part may end with its buffer and go no further, and has some bytes"
   const DeviceBuffer buffer;
   void* none = nullptr;
   const DevicePart last(buffer.handle, kSize - kSize % step, kSize % step == 0 ? 1 : kSize % step);
-  CHECK(contains(refused(EINVAL, arrowdevice_buffer_sub, opencl(), last.handle, 0, kSize, &none), "bytes"));
-  refused(EINVAL, arrowdevice_buffer_sub, opencl(), buffer.handle, 0, 0, &none);
-  refused(EINVAL, arrowdevice_buffer_sub, opencl(), buffer.handle, int64_t{1}, 1, &none);
+  CHECK(contains(refused(EINVAL, arrowdevice_sub_buffer_create, opencl(), last.handle, 0, kSize, &none), "bytes"));
+  refused(EINVAL, arrowdevice_sub_buffer_create, opencl(), buffer.handle, 0, 0, &none);
+  refused(EINVAL, arrowdevice_sub_buffer_create, opencl(), buffer.handle, int64_t{1}, 1, &none);
 }
 
 TEST_CASE("copies beyond the end of a buffer are refused, alone and in a batch") {
@@ -84,8 +84,8 @@ TEST_CASE("copies beyond the end of a buffer are refused, alone and in a batch")
   bad.dst = part.handle;
   bad.dst_offset = 95;
   const arrowdevice_copy_region batch[] = {good, bad, good};
-  refused(EINVAL, arrowdevice_buffer_copy, queue.get(), &bad, 1);
-  refused(EINVAL, arrowdevice_buffer_copy, queue.get(), batch, 3);
+  refused(EINVAL, arrowdevice_queue_copy, queue.get(), &bad, 1);
+  refused(EINVAL, arrowdevice_queue_copy, queue.get(), batch, 3);
 }
 
 TEST_CASE("a batch of a thousand pieces of several buffers, both ways at once, arrives whole") {
@@ -104,8 +104,8 @@ TEST_CASE("a batch of a thousand pieces of several buffers, both ways at once, a
     both.push_back({nullptr, received.data(), i * kPiece, opencl(), buffers[i % 3].handle, at, kPiece, 0});
     both.push_back({opencl(), buffers[(i + 1) % 3].handle, at, nullptr, sent.data(), 0, kPiece, 0});
   }
-  must(arrowdevice_buffer_copy, queue.get(), in.data(), static_cast<int64_t>(in.size()));
-  must(arrowdevice_buffer_copy, queue.get(), both.data(), static_cast<int64_t>(both.size()));
+  must(arrowdevice_queue_copy, queue.get(), in.data(), static_cast<int64_t>(in.size()));
+  must(arrowdevice_queue_copy, queue.get(), both.data(), static_cast<int64_t>(both.size()));
   must(arrowdevice_queue_finish, queue.get(), -1);
   CHECK((received == sent));
 }
@@ -120,14 +120,14 @@ TEST_CASE("host memory is read when the copy runs, not when it is enqueued") {
   const Queue queue = make_queue(opencl());
   Bytes sent(kSize);
   Bytes received(kSize);
-  must(arrowdevice_array_wait_on, held.get(), nullptr, queue.get());
+  must(arrowdevice_queue_wait_array, held.get(), nullptr, queue.get());
   std::vector<arrowdevice_copy_region> in;
   for (int64_t i = 0; i < 10; ++i) {
     in.push_back({opencl(), buffer.handle, (9 - i) * 100, nullptr, sent.data(), (9 - i) * 100, 100, 0});
   }
-  must(arrowdevice_buffer_copy, queue.get(), in.data(), 10);
+  must(arrowdevice_queue_copy, queue.get(), in.data(), 10);
   const auto out = region_out(received, opencl(), buffer.handle);
-  must(arrowdevice_buffer_copy, queue.get(), &out, 1);
+  must(arrowdevice_queue_copy, queue.get(), &out, 1);
   std::ranges::copy(pattern(kSize), sent.begin());
   set(gate);
   must(arrowdevice_queue_finish, queue.get(), -1);

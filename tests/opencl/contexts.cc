@@ -33,7 +33,7 @@ arrowdevice_native_queue native_of(cl_command_queue queue) {
 
 arrowdevice_device* device_of(const ArrowDeviceArray& array) {
   arrowdevice_device* device = nullptr;
-  must(arrowdevice_array_device, &array, &device);
+  must(arrowdevice_array_get_device, &array, &device);
   return device;
 }
 
@@ -55,7 +55,7 @@ TEST_CASE("an array of another context is copied from there without prior agreem
       Array array = array_over(buffer.get(), kContextBytes, event.place());
       auto* const source = device_of(*array);
       CHECK(source != opencl(0));
-      CHECK((describe(source).flags & ARROWDEVICE_DEVICE_ADOPTED) != 0);
+      CHECK((describe(source).flags & ARROWDEVICE_DEVICE_WRAPPED) != 0);
       const Array there = copy(*array, byte_schema(), target < 0 ? cpu() : opencl(target), ARROWDEVICE_COPY_ASYNC);
       const Array back = copy(*there, byte_schema(), cpu());
       CHECK((bytes_of(back->array) == sent));
@@ -104,10 +104,10 @@ TEST_CASE("an array with the id of no device is refused unless its context was a
   refused(ENODEV, arrowdevice_array_copy, array.get(), &byte_schema(), cpu(), nullptr, out.out());
   const auto native = native_of(context.get());
   arrowdevice_device* adopted = nullptr;
-  must(arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, kId, &native, &adopted);
+  must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, kId, &native, &adopted);
   CHECK(device_of(*array) == adopted);
   CHECK((bytes_of(copy(*array, byte_schema(), cpu())->array) == sent));
-  must(arrowdevice_device_retire, adopted, -1);
+  must(arrowdevice_device_unwrap, adopted, -1);
   refused(ENODEV, arrowdevice_array_copy, array.get(), &byte_schema(), cpu(), nullptr, out.out());
 }
 
@@ -117,16 +117,16 @@ TEST_CASE("an adopted context is used as it is, and its references are back at t
   const auto native = native_of(context.get(), device_id());
   arrowdevice_device* adopted = nullptr;
   arrowdevice_device* again = nullptr;
-  must(arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, 0, &native, &adopted);
+  must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 0, &native, &adopted);
   CHECK(references_come_to(2, context.get()) == 2);
-  must(arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, 0, &native, &again);
+  must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 0, &native, &again);
   CHECK(again == adopted);
   CHECK(references_come_to(3, context.get()) == 3);
-  must(arrowdevice_device_retire, again, -1);
+  must(arrowdevice_device_unwrap, again, -1);
   CHECK(references(context.get()) >= 2);
 
   auto handles = native_of(static_cast<cl_context>(nullptr));
-  must(arrowdevice_device_native, adopted, &handles);
+  must(arrowdevice_device_get_native, adopted, &handles);
   CHECK(handles.context == context.get());
   CHECK(handles.device == device_id());
   CHECK(handles.platform != nullptr);
@@ -136,11 +136,11 @@ TEST_CASE("an adopted context is used as it is, and its references are back at t
     const Array there = copy(sample, adopted, ARROWDEVICE_COPY_ASYNC);
     CHECK(device_of(*there) == adopted);
     CHECK(difference(sample, *there) == "");
-    refused(EBUSY, arrowdevice_device_retire, adopted, -1);
+    refused(EBUSY, arrowdevice_device_unwrap, adopted, -1);
   }
-  must(arrowdevice_device_retire, adopted, -1);
+  must(arrowdevice_device_unwrap, adopted, -1);
   CHECK(references_come_to(1, context.get()) == 1);
-  refused(ENODEV, arrowdevice_device_retire, adopted, -1);
+  refused(ENODEV, arrowdevice_device_unwrap, adopted, -1);
 }
 
 TEST_CASE("contexts and devices that do not belong together are not adopted") {
@@ -153,22 +153,22 @@ TEST_CASE("contexts and devices that do not belong together are not adopted") {
   REQUIRE(code == CL_SUCCESS);
   arrowdevice_device* adopted = nullptr;
   auto native = native_of(nullptr, device_id());
-  CHECK(contains(refused(EINVAL, arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, 0, &native, &adopted), "context"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 0, &native, &adopted), "context"));
   native = native_of(first.get(), device_id(1));
-  refused(EINVAL, arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, 1, &native, &adopted);
+  refused(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 1, &native, &adopted);
   // Of two devices, the id or the handle names one.
   native = native_of(shared.get());
-  CHECK(contains(refused(EINVAL, arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, 5, &native, &adopted), "2 devices"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 5, &native, &adopted), "2 devices"));
   CHECK(references_come_to(1, shared.get()) == 1);
   arrowdevice_device* one = nullptr;
   arrowdevice_device* other = nullptr;
-  must(arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, 0, &native, &one);
-  must(arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, 1, &native, &other);
+  must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 0, &native, &one);
+  must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 1, &native, &other);
   CHECK(one != other);
   // Devices of one context copy to one another directly.
   uint32_t reach = 0;
-  must(arrowdevice_device_reach, one, other, &reach);
-  CHECK(reach == ARROWDEVICE_REACH_COPY);
+  must(arrowdevice_device_get_peer_flags, one, other, &reach);
+  CHECK(reach == ARROWDEVICE_PEER_COPY);
   {
     Sample sample(mixed_batch());
     const Array there = copy(sample, one, ARROWDEVICE_COPY_ASYNC);
@@ -176,11 +176,11 @@ TEST_CASE("contexts and devices that do not belong together are not adopted") {
     CHECK(counters(one).bytes_out > 0);
     CHECK(difference(sample, *second) == "");
   }
-  must(arrowdevice_device_retire, one, -1);
-  must(arrowdevice_device_retire, other, -1);
+  must(arrowdevice_device_unwrap, one, -1);
+  must(arrowdevice_device_unwrap, other, -1);
   settle();
   CHECK(references_come_to(1, shared.get()) == 1);
-  must(arrowdevice_device_reach, opencl(0), opencl(1), &reach);
+  must(arrowdevice_device_get_peer_flags, opencl(0), opencl(1), &reach);
   CHECK(reach == 0);
 }
 
@@ -189,7 +189,7 @@ TEST_CASE("an application's queue is wrapped, its own commands come in between, 
   const ClContext context = make_context();
   const auto native_device = native_of(context.get());
   arrowdevice_device* adopted = nullptr;
-  must(arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, 0, &native_device, &adopted);
+  must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 0, &native_device, &adopted);
   const ClQueue mine = make_command_queue(context.get());
   const cl_uint before = references(mine.get());
   {
@@ -207,14 +207,14 @@ TEST_CASE("an application's queue is wrapped, its own commands come in between, 
     refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 1'000'000);
     Bytes received(kContextBytes);
     const auto out = region_out(received, adopted, buffer.get());
-    must(arrowdevice_buffer_copy, queue.get(), &out, 1);
+    must(arrowdevice_queue_copy, queue.get(), &out, 1);
     set(gate);
     must(arrowdevice_queue_finish, queue.get(), -1);
     CHECK((received == sent));
   }
   settle();
   CHECK(references_come_to(before, mine.get()) == before);
-  must(arrowdevice_device_retire, adopted, -1);
+  must(arrowdevice_device_unwrap, adopted, -1);
 }
 
 TEST_CASE("queues out of order, of another context or NULL are not wrapped") {
@@ -222,7 +222,7 @@ TEST_CASE("queues out of order, of another context or NULL are not wrapped") {
   const ClContext context = make_context();
   const auto native_device = native_of(context.get());
   arrowdevice_device* adopted = nullptr;
-  must(arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, 0, &native_device, &adopted);
+  must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 0, &native_device, &adopted);
   const ClQueue unordered = make_command_queue(context.get(), CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   const ClQueue ordered = make_command_queue(context.get());
   arrowdevice_queue* queue = nullptr;
@@ -233,5 +233,5 @@ TEST_CASE("queues out of order, of another context or NULL are not wrapped") {
   native = native_of(static_cast<cl_command_queue>(nullptr));
   CHECK(contains(refused(EINVAL, arrowdevice_queue_wrap, adopted, &native, &queue), "default"));
   CHECK(references_come_to(1, ordered.get()) == 1);
-  must(arrowdevice_device_retire, adopted, -1);
+  must(arrowdevice_device_unwrap, adopted, -1);
 }

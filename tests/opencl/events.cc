@@ -33,7 +33,7 @@ struct Promised {
 ClContext own_context() {
   arrowdevice_native_device native{};
   native.struct_size = sizeof native;
-  must(arrowdevice_device_native, opencl(), &native);
+  must(arrowdevice_device_get_native, opencl(), &native);
   return ClContext::share(static_cast<cl_context>(native.context));
 }
 
@@ -61,8 +61,8 @@ class CopyBehind {
     must(arrowdevice_buffer_allocate, opencl(), nullptr, nullptr, int64_t{kBytes}, &buffer_);
     const auto in = region_in(opencl(), buffer_, sent_);
     const auto out = region_out(received_, opencl(), buffer_);
-    must(arrowdevice_buffer_copy, queue_, &in, 1);
-    must(arrowdevice_buffer_copy, queue_, &out, 1);
+    must(arrowdevice_queue_copy, queue_, &in, 1);
+    must(arrowdevice_queue_copy, queue_, &out, 1);
   }
   ~CopyBehind() { arrowdevice_buffer_free(opencl(), nullptr, buffer_); }
 
@@ -125,7 +125,7 @@ TEST_CASE("a queue that is made to wait for the application's event does nothing
     INFO(name);
     Promised promised(context);
     const Queue queue = make_queue(opencl());
-    must(arrowdevice_array_wait_on, promised.array.get(), nullptr, queue.get());
+    must(arrowdevice_queue_wait_array, promised.array.get(), nullptr, queue.get());
     const CopyBehind behind(queue.get());
     CHECK(refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 2'000'000) != "");
     CHECK_FALSE(behind.is_done());
@@ -144,12 +144,12 @@ TEST_CASE("an event that has failed is EIO with its code for all who ask, and no
     const Queue queue = make_queue(opencl());
     int ready = 0;
     arrowdevice_error error{};
-    CHECK(arrowdevice_array_ready(promised.array.get(), nullptr, &ready, &error) == EIO);
+    CHECK(arrowdevice_array_is_ready(promised.array.get(), nullptr, &ready, &error) == EIO);
     CHECK(error.native_code == kFailure);
     CHECK(error.backend == std::string("opencl"));
     CHECK(contains(error.message, "-4711"));
     refused(EIO, arrowdevice_array_wait, promised.array.get(), nullptr, -1);
-    refused(EIO, arrowdevice_array_wait_on, promised.array.get(), nullptr, queue.get());
+    refused(EIO, arrowdevice_queue_wait_array, promised.array.get(), nullptr, queue.get());
     Array out;
     refused(EIO, arrowdevice_array_copy, promised.array.get(), &byte_schema(), cpu(), nullptr, out.out());
     refused(EIO, arrowdevice_array_copy, promised.array.get(), &byte_schema(), opencl(), nullptr, out.out());
@@ -167,7 +167,7 @@ TEST_CASE("an event that fails while a queue waits for it fails what is behind i
     INFO(name);
     Promised promised(context);
     Queue queue = make_queue(opencl());
-    must(arrowdevice_array_wait_on, promised.array.get(), nullptr, queue.get());
+    must(arrowdevice_queue_wait_array, promised.array.get(), nullptr, queue.get());
     const CopyBehind behind(queue.get());
     set(promised.event, kFailure);
     arrowdevice_error error{};
@@ -208,7 +208,7 @@ TEST_CASE("an event that is set in the same moment that it is waited for is not 
       const Array array = array_over(buffer.get(), 64, &handle);
       const Queue queue = make_queue(opencl());
       std::thread setter([&] { api().clSetUserEventStatus(handle, CL_COMPLETE); });
-      must(arrowdevice_array_wait_on, array.get(), nullptr, queue.get());
+      must(arrowdevice_queue_wait_array, array.get(), nullptr, queue.get());
       must(arrowdevice_queue_finish, queue.get(), kPatience);
       setter.join();
     }
@@ -221,5 +221,5 @@ TEST_CASE("what is not a cl_event is refused") {
   cl_event none = nullptr;
   const Array array = array_over(buffer.get(), 64, &none);
   int ready = 0;
-  refused(EINVAL, arrowdevice_array_ready, array.get(), nullptr, &ready);
+  refused(EINVAL, arrowdevice_array_is_ready, array.get(), nullptr, &ready);
 }

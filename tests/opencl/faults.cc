@@ -61,12 +61,12 @@ class Devices {
       arrowdevice_native_device native{};
       native.struct_size = sizeof native;
       native.context = contexts_[id].get();
-      must(arrowdevice_device_adopt, ARROW_DEVICE_OPENCL, id, &native, &devices_[id]);
+      must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, id, &native, &devices_[id]);
     }
   }
   ~Devices() {
     faults::reset();
-    for (auto* device : devices_) must(arrowdevice_device_retire, device, -1);
+    for (auto* device : devices_) must(arrowdevice_device_unwrap, device, -1);
   }
   Devices(const Devices&) = delete;
 
@@ -124,7 +124,7 @@ Run moving(const Devices& on, int64_t from, int64_t to) {
     auto options = copy_options();
     options.source_device = from_device;
     const int code =
-        arrowdevice_array_move_to(source->get(), sample->schema.get(), to_device, &options, out->out(), error);
+        arrowdevice_array_to_device(source->get(), sample->schema.get(), to_device, &options, out->out(), error);
     CHECK(source->released() == (code == 0));
     CHECK(out->released() == (code != 0));
     check_kept(*sample, code == 0 ? **out : **source);
@@ -173,7 +173,7 @@ Run adopting(const Devices&) {
     native.struct_size = sizeof native;
     native.context = mine->context.get();
     arrowdevice_device* device = nullptr;
-    int code = arrowdevice_device_adopt(ARROW_DEVICE_OPENCL, 0, &native, &device, error);
+    int code = arrowdevice_device_wrap(ARROW_DEVICE_OPENCL, 0, &native, &device, error);
     if (code != 0) return code;
     arrowdevice_native_queue native_queue{};
     native_queue.struct_size = sizeof native_queue;
@@ -181,9 +181,9 @@ Run adopting(const Devices&) {
     arrowdevice_queue* queue = nullptr;
     code = arrowdevice_queue_wrap(device, &native_queue, &queue, error);
     if (code == 0) code = arrowdevice_queue_finish(queue, -1, error);
-    if (code == 0) code = arrowdevice_device_native(device, &native, error);
+    if (code == 0) code = arrowdevice_device_get_native(device, &native, error);
     arrowdevice_queue_destroy(queue);
-    must(arrowdevice_device_retire, device, -1);
+    must(arrowdevice_device_unwrap, device, -1);
     return code;
   };
 }
@@ -198,7 +198,7 @@ struct ByteTrip {
       arrowdevice_queue_finish(queue, -1, nullptr);
     }
     arrowdevice_queue_destroy(queue);
-    arrowdevice_buffer_sub_free(device, part);
+    arrowdevice_sub_buffer_destroy(device, part);
     arrowdevice_buffer_free(device, nullptr, buffer);
   }
   ByteTrip(const ByteTrip&) = delete;
@@ -206,20 +206,20 @@ struct ByteTrip {
 
   int run(arrowdevice_error* error) {
     int code = arrowdevice_buffer_allocate(device, nullptr, nullptr, 4'000, &buffer, error);
-    if (code == 0) code = arrowdevice_buffer_sub(device, buffer, 0, 1'000, &part, error);
+    if (code == 0) code = arrowdevice_sub_buffer_create(device, buffer, 0, 1'000, &part, error);
     if (code == 0) code = arrowdevice_queue_create(device, &queue, error);
     if (code == 0) {
       const auto in = region_in(device, part, sent);
-      code = arrowdevice_buffer_copy(queue, &in, 1, error);
+      code = arrowdevice_queue_copy(queue, &in, 1, error);
     }
     if (code == 0) {
       const arrowdevice_copy_region within{device, buffer, 2'000, device, part, 0, 1'000, 0};
-      code = arrowdevice_buffer_copy(queue, &within, 1, error);
+      code = arrowdevice_queue_copy(queue, &within, 1, error);
     }
     if (code == 0) {
       auto out = region_out(received, device, buffer);
       out.src_offset = 2'000;
-      code = arrowdevice_buffer_copy(queue, &out, 1, error);
+      code = arrowdevice_queue_copy(queue, &out, 1, error);
     }
     if (code == 0) code = arrowdevice_queue_finish(queue, -1, error);
     if (code == 0) CHECK((received == sent));
@@ -265,7 +265,7 @@ TEST_CASE("opening a device fails with each call of the driver, and succeeds whe
     faults::reset();
     faults::plan_any(nth, kCode);
     arrowdevice_error error{};
-    const int code = arrowdevice_device_get(ARROW_DEVICE_OPENCL, 0, &device, &error);
+    const int code = arrowdevice_device_find_by_id(ARROW_DEVICE_OPENCL, 0, &device, &error);
     const std::string function = faults::failed();
     if (function.empty()) {
       CHECK(code == 0);
@@ -313,7 +313,7 @@ TEST_CASE("each call of the driver fails in turn, for each operation") {
         {
           const Devices devices;
           const auto run = operation.prepare(devices);
-          must(arrowdevice_quiesce, -1);
+          must(arrowdevice_wait_idle, -1);
           faults::reset();
           faults::plan(function, nth, kCode);
           code = run(&error);

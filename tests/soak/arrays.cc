@@ -23,7 +23,7 @@ Worker::Copying Worker::some_copying(const Item& source, size_t to) {
   options.struct_size = sizeof options;
   const size_t from = place_of(source);
   if (one_in(2)) options.flags |= ARROWDEVICE_COPY_ASYNC;
-  if (one_in(4)) options.flags |= ARROWDEVICE_COPY_WHOLE;
+  if (one_in(4)) options.flags |= ARROWDEVICE_COPY_NO_TRIM;
   if (one_in(2)) copying.queue = place_of_work(from, to);
   if (copying.queue) options.queue = queues_[*copying.queue];
   const bool is_pooled = one_in(4);
@@ -49,12 +49,12 @@ bool Worker::move(Item& item, size_t to) {
     copying.risk.shares = true;
   }
   Array out;
-  const Outcome outcome = fill("array_move_to", copying.risk, item, out, [&](auto* filled, auto* error) {
-    return arrowdevice_array_move_to(item.array.get(), &item.type(), at(to).device, &copying.options, filled, error);
+  const Outcome outcome = fill("array_to_device", copying.risk, item, out, [&](auto* filled, auto* error) {
+    return arrowdevice_array_to_device(item.array.get(), &item.type(), at(to).device, &copying.options, filled, error);
   });
   after_use(copying.queue, item, outcome);
   if (outcome.code != 0) return false;
-  expect(item.array.released(), "array_move_to left its input");
+  expect(item.array.released(), "array_to_device left its input");
   Item made = item.with(std::move(out));
   made.is_spoiled |= outcome.spoils;
   item = std::move(made);
@@ -169,8 +169,8 @@ void Worker::select() {
 void Worker::export_again() {
   Item item = take();
   const size_t queue = place_of(item);
-  const Outcome waited = call("array_wait_on", {.spoiled = item.is_spoiled}, [&](auto* error) {
-    return arrowdevice_array_wait_on(item.array.get(), nullptr, queues_[queue], error);
+  const Outcome waited = call("queue_wait_array", {.spoiled = item.is_spoiled}, [&](auto* error) {
+    return arrowdevice_queue_wait_array(item.array.get(), nullptr, queues_[queue], error);
   });
   if (waited.code != 0) {
     after_use(queue, item, waited);
@@ -219,8 +219,8 @@ void Worker::wait() {
   const Item& item = some_item();
   if (one_in(2)) {
     const size_t queue = some_place();
-    const Outcome outcome = call("array_wait_on", {.spoiled = item.is_spoiled}, [&](auto* error) {
-      return arrowdevice_array_wait_on(item.array.get(), nullptr, queues_[queue], error);
+    const Outcome outcome = call("queue_wait_array", {.spoiled = item.is_spoiled}, [&](auto* error) {
+      return arrowdevice_queue_wait_array(item.array.get(), nullptr, queues_[queue], error);
     });
     return after_use(queue, item, outcome);
   }
@@ -231,8 +231,8 @@ void Worker::wait() {
   });
   if (outcome.code != 0) return;
   int is_ready = 0;
-  must("array_ready",
-       [&](auto* error) { return arrowdevice_array_ready(item.array.get(), nullptr, &is_ready, error); });
+  must("array_is_ready",
+       [&](auto* error) { return arrowdevice_array_is_ready(item.array.get(), nullptr, &is_ready, error); });
   expect_equal(is_ready, 1, "whether an array is ready that was waited for");
 }
 

@@ -42,9 +42,9 @@ class DeviceBytes {
 
 arrowdevice_copy_region between(arrowdevice_device* to, void* dst, arrowdevice_device* from, const void* src) {
   arrowdevice_copy_region region{};
-  region.to = to;
+  region.dst_device = to;
   region.dst = dst;
-  region.from = from;
+  region.src_device = from;
   region.src = src;
   return region;
 }
@@ -97,8 +97,8 @@ bool Worker::copy_bytes(size_t place, const std::vector<arrowdevice_copy_region>
   const Risk risk{.full = is_full};
   const auto finish = [&](auto* error) { return arrowdevice_queue_finish(queues_[place], -1, error); };
   std::optional<Finished> finished_at_last(queues_[place]);
-  const Outcome copied = call("buffer_copy", risk, [&](auto* error) {
-    return arrowdevice_buffer_copy(queues_[place], regions.data(), static_cast<int64_t>(regions.size()), error);
+  const Outcome copied = call("queue_copy", risk, [&](auto* error) {
+    return arrowdevice_queue_copy(queues_[place], regions.data(), static_cast<int64_t>(regions.size()), error);
   });
   const Outcome finished = call("queue_finish", risk, finish);
   if (copied.spoils || finished.spoils) {
@@ -145,8 +145,8 @@ void Worker::queues() {
   if (!at(place).is_simulated() || one_in(2)) return renew_queue(place);
   arrowdevice_native_queue native{};
   native.struct_size = sizeof native;
-  const Outcome named =
-      call("queue_native", {}, [&](auto* error) { return arrowdevice_queue_native(queues_[place], &native, error); });
+  const Outcome named = call("queue_get_native", {},
+                             [&](auto* error) { return arrowdevice_queue_get_native(queues_[place], &native, error); });
   if (named.code != 0) return;
   arrowdevice_queue* wrapped = nullptr;
   const Outcome outcome = call("queue_wrap", {}, [&](auto* error) {
@@ -168,16 +168,17 @@ void Worker::pools() {
     case 1: must("pool_trim", [&](auto* error) { return arrowdevice_pool_trim(pools_[place].handle, error); }); break;
     case 2: {
       arrowdevice_pool* pool = nullptr;
-      must("device_pool", [&](auto* error) { return arrowdevice_device_pool(at(place).device, &pool, error); });
+      must("device_get_pool", [&](auto* error) { return arrowdevice_device_get_pool(at(place).device, &pool, error); });
       must("pool_trim", [&](auto* error) { return arrowdevice_pool_trim(pool, error); });
       break;
     }
     default: {
       struct arrowdevice_pool_stats stats {};
       stats.struct_size = sizeof stats;
-      must("pool_stats", [&](auto* error) { return arrowdevice_pool_stats(pools_[place].handle, &stats, error); });
-      expect(stats.used >= 0 && stats.kept >= 0, "a pool counts less than nothing");
-      expect(stats.used + stats.kept <= stats.peak, "a pool has more than its peak");
+      must("pool_get_stats",
+           [&](auto* error) { return arrowdevice_pool_get_stats(pools_[place].handle, &stats, error); });
+      expect(stats.used_bytes >= 0 && stats.cached_bytes >= 0, "a pool counts less than nothing");
+      expect(stats.used_bytes + stats.cached_bytes <= stats.peak_bytes, "a pool has more than its peak");
     }
   }
 }
@@ -186,10 +187,10 @@ void Worker::pools() {
 void Worker::deferred() {
   if (one_in(2)) {
     int64_t done = -1;
-    must("reap", [&](auto* error) { return arrowdevice_reap(one_in(2) ? -1 : 3, &done, error); });
+    must("deferred_run", [&](auto* error) { return arrowdevice_deferred_run(one_in(2) ? -1 : 3, &done, error); });
     return expect(done >= 0, "reap says nothing of what it did");
   }
-  call("quiesce", {.brief = true}, [&](auto* error) { return arrowdevice_quiesce(dice_.below(2'000'000), error); });
+  call("wait_idle", {.brief = true}, [&](auto* error) { return arrowdevice_wait_idle(dice_.below(2'000'000), error); });
 }
 
 void Worker::devices() {
@@ -197,31 +198,32 @@ void Worker::devices() {
   auto* const device = at(place).device;
   struct arrowdevice_device_info info {};
   info.struct_size = sizeof info;
-  must("device_describe", [&](auto* error) { return arrowdevice_device_describe(device, &info, error); });
+  must("device_get_info", [&](auto* error) { return arrowdevice_device_get_info(device, &info, error); });
   expect(std::memcmp(&info, &at(place).info, sizeof info) == 0, "a device has changed");
 
   int64_t free_bytes = -1;
   int64_t total_bytes = -1;
-  const Outcome asked = call("device_memory", {}, [&](auto* error) {
-    return arrowdevice_device_memory(device, &free_bytes, &total_bytes, error);
+  const Outcome asked = call("device_get_memory_info", {}, [&](auto* error) {
+    return arrowdevice_device_get_memory_info(device, &free_bytes, &total_bytes, error);
   });
   if (asked.code == 0 && total_bytes >= 0) expect(free_bytes <= total_bytes, "a device has more than all its memory");
 
   struct arrowdevice_device_counters now {};
   now.struct_size = sizeof now;
-  must("device_counters", [&](auto* error) { return arrowdevice_device_counters(device, &now, error); });
+  must("device_get_counters", [&](auto* error) { return arrowdevice_device_get_counters(device, &now, error); });
   auto& before = counters_[place];
-  expect(now.buffers >= before.buffers && now.submissions >= before.submissions && now.regions >= before.regions &&
-             now.events >= before.events && now.bytes_in >= before.bytes_in && now.bytes_out >= before.bytes_out,
+  expect(now.driver_allocations >= before.driver_allocations && now.submissions >= before.submissions &&
+             now.regions >= before.regions && now.events >= before.events && now.bytes_in >= before.bytes_in &&
+             now.bytes_out >= before.bytes_out,
          "a device counts backwards");
   before = now;
 
   uint32_t reach = 0;
   const size_t other = some_place();
-  const Outcome outcome = call("device_reach", {}, [&](auto* error) {
-    return arrowdevice_device_reach(device, at(other).device, &reach, error);
+  const Outcome outcome = call("device_get_peer_flags", {}, [&](auto* error) {
+    return arrowdevice_device_get_peer_flags(device, at(other).device, &reach, error);
   });
-  constexpr uint32_t kBoth = ARROWDEVICE_REACH_ACCESS | ARROWDEVICE_REACH_COPY;
+  constexpr uint32_t kBoth = ARROWDEVICE_PEER_ACCESS | ARROWDEVICE_PEER_COPY;
   if (outcome.code == 0 && other == place) expect_equal(reach, kBoth, "what a device can do with its own memory");
 }
 
@@ -233,10 +235,10 @@ void Worker::adopt() {
     arrowdevice_native_device native{};
     native.struct_size = sizeof native;
     native.context = &own_context;
-    const Outcome adopted = call("device_adopt", {}, [&](auto* error) {
-      return arrowdevice_device_adopt(ARROW_DEVICE_EXT_DEV, id, &native, &device, error);
+    const Outcome adopted = call("device_wrap", {}, [&](auto* error) {
+      return arrowdevice_device_wrap(ARROW_DEVICE_EXT_DEV, id, &native, &device, error);
     });
-    if (adopted.code != 0) return expect(device == nullptr, "device_adopt failed and gave a device");
+    if (adopted.code != 0) return expect(device == nullptr, "device_wrap failed and gave a device");
     const std::lock_guard lock(run_.adopted_mutex);
     run_.adopted.push_back(device);
   }

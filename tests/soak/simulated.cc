@@ -54,17 +54,11 @@ int fail(Function function, int code, const char* why, arrowdevice_error* error)
 }
 
 // None of these is called by the reaper, which could tell nobody.
-constexpr Function kCalledByStreams[] = {Function::buffer_allocate,
-                                         Function::copy,
-                                         Function::event_record,
-                                         Function::event_import,
-                                         Function::event_publish,
-                                         Function::queue_create,
-                                         Function::queue_wait_event,
-                                         Function::sub_buffer,
-                                         Function::describe_pointer,
-                                         Function::reach,
-                                         Function::locate};
+constexpr Function kCalledByStreams[] = {
+    Function::buffer_allocate,       Function::queue_copy,        Function::event_record,
+    Function::event_import,          Function::event_publish,     Function::queue_create,
+    Function::queue_wait_event,      Function::sub_buffer_create, Function::pointer_get_info,
+    Function::device_get_peer_flags, Function::device_locate};
 
 // Not twice in a row, since what cannot be drained after a failure is given up, as it should be.
 bool strikes_library(Function function) {
@@ -118,13 +112,13 @@ int device_open(ArrowDeviceType type, int64_t id, void** device, arrowdevice_err
 // Some pairs of devices reach each other less well than the simulation has it, so that all three ways are there at
 // once.
 int reach(void* from, void* to, uint32_t* out, arrowdevice_error* error) {
-  const int code = Watched<Function::reach, &Table::reach>::call(from, to, out, error);
+  const int code = Watched<Function::device_get_peer_flags, &Table::device_get_peer_flags>::call(from, to, out, error);
   const auto source = ids.find(from);
   const auto target = ids.find(to);
   if (code != 0 || source == ids.end() || target == ids.end() || source == target) return code;
   switch ((source->second + target->second) % 3) {
     case 0: *out = 0; break;
-    case 1: *out &= ARROWDEVICE_REACH_COPY; break;
+    case 1: *out &= ARROWDEVICE_PEER_COPY; break;
     default: break;
   }
   return code;
@@ -133,7 +127,8 @@ int reach(void* from, void* to, uint32_t* out, arrowdevice_error* error) {
 // That memory belongs to another device is an answer, but the simulation counts it as a refusal.
 int locate(ArrowDeviceType type, int64_t id, const void* buffer, void* sync_event, void** device,
            arrowdevice_error* error) {
-  const int code = Watched<Function::locate, &Table::locate>::call(type, id, buffer, sync_event, device, error);
+  const int code =
+      Watched<Function::device_locate, &Table::device_locate>::call(type, id, buffer, sync_event, device, error);
   if (code == EINVAL) ++located_elsewhere;
   return code;
 }
@@ -142,7 +137,7 @@ int copy(void* queue, const arrowdevice_backend_region* regions, int64_t n, arro
   std::vector<arrowdevice_backend_region> changed(regions, regions + n);
   const auto long_one = std::ranges::find_if(changed, [](const auto& region) { return region.size >= 64; });
   if (long_one != changed.end() && is_mistaken(Mistake::kHalfACopy)) long_one->size /= 2;
-  return Watched<Function::copy, &Table::copy>::call(queue, changed.data(), n, error);
+  return Watched<Function::queue_copy, &Table::queue_copy>::call(queue, changed.data(), n, error);
 }
 
 // The simulation dooms the nth event of all threads, so nobody else records one meanwhile.
@@ -166,10 +161,10 @@ Table watched_table() {
   ARROWDEVICE_SIM_OPTIONAL_FUNCTIONS(X)
 #undef X
   table.device_open = device_open;
-  table.reach = reach;
-  table.locate = locate;
+  table.device_get_peer_flags = reach;
+  table.device_locate = locate;
   table.event_record = event_record;
-  if (mistake == Mistake::kHalfACopy) table.copy = copy;
+  if (mistake == Mistake::kHalfACopy) table.queue_copy = copy;
   return table;
 }
 

@@ -42,7 +42,7 @@ Place place_of(arrowdevice_device* device) {
   Place place{};
   place.device = device;
   place.info.struct_size = sizeof place.info;
-  check_code(arrowdevice_device_describe(device, &place.info, &error), error);
+  check_code(arrowdevice_device_get_info(device, &place.info, &error), error);
   return place;
 }
 
@@ -51,7 +51,7 @@ std::vector<Place> find_places(bool simulated_only) {
   std::vector<Place> places;
   const auto add = [&](ArrowDeviceType type, int64_t id) {
     arrowdevice_device* device = nullptr;
-    check_code(arrowdevice_device_get(type, id, &device, &error), error);
+    check_code(arrowdevice_device_find_by_id(type, id, &device, &error), error);
     places.push_back(place_of(device));
   };
   add(ARROW_DEVICE_CPU, -1);
@@ -69,7 +69,7 @@ std::vector<Place> find_places(bool simulated_only) {
 }
 
 std::string name_of(const Place& place) {
-  const char* const type = arrowdevice_device_type_name(place.info.device_type);
+  const char* const type = arrowdevice_device_type_get_name(place.info.device_type);
   const std::string name = std::string(type != nullptr ? type : "?") + ":" + std::to_string(place.info.device_id);
   return place.is_cpu() ? "cpu" : name + " (" + place.info.name + ")";
 }
@@ -206,10 +206,10 @@ class Soak {
   void check_idle() {
     wait_for_releases();
     arrowdevice_error error{};
-    const int code = arrowdevice_quiesce(60'000'000'000, &error);
+    const int code = arrowdevice_wait_idle(60'000'000'000, &error);
     if (code != 0) wrong(std::string("deferred work is left: ") + error.message);
     for (auto* device : std::exchange(run_.adopted, {})) {
-      if (arrowdevice_device_retire(device, 60'000'000'000, &error) != 0) wrong(error.message);
+      if (arrowdevice_device_unwrap(device, 60'000'000'000, &error) != 0) wrong(error.message);
     }
     for (const Place& place : run_.places) check_pool(place);
     const std::string left = left_on_devices(4 * options_.threads + 16);
@@ -228,7 +228,7 @@ class Soak {
         wrong(std::to_string(run_.ledger.live()) + " host arrays and " + std::to_string(run_.producers) +
               " producers are alive");
       }
-      arrowdevice_quiesce(100'000'000, nullptr);
+      arrowdevice_wait_idle(100'000'000, nullptr);
       std::this_thread::yield();
     }
   }
@@ -236,12 +236,12 @@ class Soak {
   static void check_pool(const Place& place) {
     arrowdevice_error error{};
     arrowdevice_pool* pool = nullptr;
-    check_code(arrowdevice_device_pool(place.device, &pool, &error), error);
+    check_code(arrowdevice_device_get_pool(place.device, &pool, &error), error);
     check_code(arrowdevice_pool_trim(pool, &error), error);
     struct arrowdevice_pool_stats stats {};
     stats.struct_size = sizeof stats;
-    check_code(arrowdevice_pool_stats(pool, &stats, &error), error);
-    if (stats.used != 0) wrong(name_of(place) + " has " + std::to_string(stats.used) + " bytes in use");
+    check_code(arrowdevice_pool_get_stats(pool, &stats, &error), error);
+    if (stats.used_bytes != 0) wrong(name_of(place) + " has " + std::to_string(stats.used_bytes) + " bytes in use");
   }
 
   const Options options_;

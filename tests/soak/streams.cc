@@ -132,7 +132,7 @@ arrowdevice_stream_options Worker::some_stream_options(Flow& flow, size_t to) {
   options.struct_size = sizeof options;
   options.flags = one_in(2) ? ARROWDEVICE_STREAM_READ_AHEAD : 0;
   options.depth = static_cast<int32_t>(below(9));
-  if (one_in(4)) options.copy_flags = one_in(2) ? ARROWDEVICE_COPY_WHOLE : ARROWDEVICE_COPY_ALWAYS;
+  if (one_in(4)) options.copy_flags = one_in(2) ? ARROWDEVICE_COPY_NO_TRIM : ARROWDEVICE_COPY_ALWAYS;
   if (one_in(4)) {
     flow.queues.push_back(make_queue(place_of_work(flow.place, to)));
     options.queue = flow.queues.back();
@@ -153,8 +153,8 @@ Stream Worker::pulled(Flow& flow, Stream upstream) {
   const size_t to = some_place();
   const auto options = some_stream_options(flow, to);
   Stream out;
-  must("stream_move_to", [&](auto* error) {
-    return arrowdevice_stream_move_to(upstream.get(), at(to).device, &options, out.out(), error);
+  must("stream_to_device", [&](auto* error) {
+    return arrowdevice_stream_to_device(upstream.get(), at(to).device, &options, out.out(), error);
   });
   flow.place = to;
   return out;
@@ -188,8 +188,8 @@ Stream Worker::handed_on(Flow& flow, Stream upstream) {
     return arrowdevice_async_collect(at(to).info.device_type, &options, &handler, out.out(), error);
   });
   if (moves) {
-    must("async_move_to",
-         [&](auto* error) { return arrowdevice_async_move_to(handler, at(to).device, &options, &handler, error); });
+    must("async_to_device",
+         [&](auto* error) { return arrowdevice_async_to_device(handler, at(to).device, &options, &handler, error); });
   }
   must("async_produce",
        [&](auto* error) { return arrowdevice_async_produce(upstream.get(), handler, nullptr, error); });
@@ -216,8 +216,8 @@ bool Worker::take_batch(Flow& flow, ArrowDeviceArrayStream& stream, int64_t numb
   if (number == flow.fails_at) risk.also = kProducersError;
   if (flow.is_cancelled) risk.also = ECANCELED;
   Array out;
-  const auto next = [&](auto* error) { return arrowdevice_stream_next(&stream, out.out(), error); };
-  const Outcome outcome = call("stream_next", risk, next);
+  const auto next = [&](auto* error) { return arrowdevice_stream_get_next(&stream, out.out(), error); };
+  const Outcome outcome = call("stream_get_next", risk, next);
   flow.risk.spoiled |= outcome.spoils;
   if (flow.is_cancelled) expect_equal(outcome.code, ECANCELED, "the answer of a cancelled stream");
   if (outcome.code != 0) {

@@ -16,7 +16,7 @@ void Worker::view() {
   const size_t queue = some_place();
   arrowdevice_import_options options{};
   options.struct_size = sizeof options;
-  options.flags = one_in(2) ? ARROWDEVICE_IMPORT_SIZES : 0;
+  options.flags = one_in(2) ? ARROWDEVICE_IMPORT_RESOLVE_SIZES : 0;
   options.queue = one_in(2) ? queues_[queue] : nullptr;
   options.validate = one_in(4) ? ARROWDEVICE_VALIDATE_FULL : ARROWDEVICE_VALIDATE_STRUCTURE;
   options.timeout_ns = one_in(20) ? 1 + dice_.below(100'000) : 0;
@@ -34,7 +34,7 @@ void Worker::view() {
     return keep(std::move(item));
   }
   expect(item.array.released(), "array_import left its input");
-  const arrowdevice_node& root = *arrowdevice_view_root(view);
+  const arrowdevice_node& root = *arrowdevice_view_get_root(view);
   expect_equal(root.length, before.array.length, "rows of a view");
   if (options.flags != 0) expect(knows_all_sizes(root), "array_import knows not all sizes");
   end_view(view, item, queue);

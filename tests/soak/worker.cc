@@ -193,9 +193,9 @@ Worker::Pool Worker::make_pool(size_t place) {
   options.struct_size = sizeof options;
   Pool pool;
   switch (below(4)) {
-    case 0: options.keep = -1; break;
+    case 0: options.max_cached_bytes = -1; break;
     case 1:
-      options.cap = 1 << 20;
+      options.max_bytes = 1 << 20;
       pool.is_capped = true;
       break;
     case 2:

@@ -34,7 +34,7 @@ Array copy_by(const Library& library, const ArrowDeviceArray& array, const Sampl
 arrowdevice_device* device_of(const Library& library, const char* name) {
   arrowdevice_device* device = nullptr;
   const bool is_cpu = std::string(name) == "cpu";
-  must(library.device_get, ArrowDeviceType{is_cpu ? ARROW_DEVICE_CPU : ARROW_DEVICE_EXT_DEV},
+  must(library.device_find_by_id, ArrowDeviceType{is_cpu ? ARROW_DEVICE_CPU : ARROW_DEVICE_EXT_DEV},
        int64_t{is_cpu ? -1 : name[0] - '0'}, &device);
   return device;
 }
@@ -59,7 +59,7 @@ void import(const Library& user, const Library& maker, const Sample& sample, con
   must(user.queue_create, device_of(user, device), &queue);
   arrowdevice_import_options options{};
   options.struct_size = sizeof options;
-  options.flags = ARROWDEVICE_IMPORT_SIZES;
+  options.flags = ARROWDEVICE_IMPORT_RESOLVE_SIZES;
   options.queue = queue;
   arrowdevice_view* view = nullptr;
   must(user.array_import, array.get(), sample.schema.get(), &options, &view);
@@ -118,7 +118,7 @@ void copy_on(const Library& user, const Library& maker, const Sample& sample, co
   check_same(difference_by(maker, sample, *again));
   arrowdevice_queue* queue = nullptr;
   must(maker.queue_create, device_of(maker, device), &queue);
-  must(maker.array_wait_on, again.get(), nullptr, queue);
+  must(maker.queue_wait_array, again.get(), nullptr, queue);
   must(maker.array_release_after, array.get(), queue);
   maker.queue_destroy(queue);
 }
@@ -128,7 +128,7 @@ void move(const Library& user, const Library& maker, const Sample& sample, const
     for (const Library* by : {&user, &maker}) {
       const auto options = copy_options(ARROWDEVICE_COPY_ASYNC);
       Array out;
-      must(by->array_move_to, array.get(), sample.schema.get(), device_of(*by, to), &options, out.out());
+      must(by->array_to_device, array.get(), sample.schema.get(), device_of(*by, to), &options, out.out());
       array = std::move(out);
     }
   }
@@ -145,19 +145,19 @@ void to_host(const Library& user, const Library& maker, const Sample& sample, co
 void wait(const Library& user, const Library&, const Sample& sample, const char*, Array array) {
   must(user.array_wait, array.get(), nullptr, int64_t{-1});
   int ready = 0;
-  must(user.array_ready, array.get(), nullptr, &ready);
+  must(user.array_is_ready, array.get(), nullptr, &ready);
   check_equal(ready, 1, "whether an array is ready that was waited for");
   check_same(difference_by(user, sample, *array));
 }
 
 void expect_unused(const Library& library, const char* device) {
-  must(library.quiesce, int64_t{-1});
+  must(library.wait_idle, int64_t{-1});
   arrowdevice_pool* pool = nullptr;
-  must(library.device_pool, device_of(library, device), &pool);
+  must(library.device_get_pool, device_of(library, device), &pool);
   PoolStats stats{};
   stats.struct_size = sizeof stats;
-  must(library.pool_stats, pool, &stats);
-  check_equal(stats.used, 0, "bytes in use at the end");
+  must(library.pool_get_stats, pool, &stats);
+  check_equal(stats.used_bytes, 0, "bytes in use at the end");
 }
 
 void work_together() {
@@ -172,8 +172,8 @@ void work_together() {
           const Array host = sample.host();
           Array array = copy_by(*maker, *host, sample, device_of(*maker, device), flags);
           use(*user, *maker, sample, device, std::move(array));
-          must(linked.quiesce, int64_t{-1});  // `host` is read until then
-          must(loaded.quiesce, int64_t{-1});
+          must(linked.wait_idle, int64_t{-1});  // `host` is read until then
+          must(loaded.wait_idle, int64_t{-1});
         }
       }
     }
@@ -269,7 +269,7 @@ void closed_with_arrays_alive() {
   check(is_loaded(library), "the library was unloaded although its arrays are alive");
   for (const auto& array : arrays) must(::arrowdevice_array_wait, array.get(), nullptr, int64_t{-1});
   arrays.clear();
-  must(library.quiesce, int64_t{-1});  // its code is there
+  must(library.wait_idle, int64_t{-1});  // its code is there
   check_equal(sample.ledger.live(), 0, "host arrays that are alive");
 }
 

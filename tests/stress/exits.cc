@@ -66,7 +66,7 @@ void released_by_an_early_handler() {
     check_equal(driver_calls(), calls, "calls of a driver that has shut down");
     arrowdevice_queue* queue = nullptr;
     must_fail(ENODEV, arrowdevice_queue_create, sim(0), &queue);
-    must(arrowdevice_quiesce, -1);
+    must(arrowdevice_wait_idle, -1);
     Sample sample(batch());
     check_same(difference(sample, *copy(*sample.host(), *sample.schema, cpu())));  // the CPU works to the end
   });
@@ -80,7 +80,7 @@ void released_by_a_late_handler() {
   kept = new Leftovers(true);
   at_exit([] {
     for (const int64_t id : Leftovers::kStuck) control::resume(id);
-    must(arrowdevice_quiesce, -1);
+    must(arrowdevice_wait_idle, -1);
     check_equal(kept->live_deferred(), 0, "deferred host arrays that are alive");
     const Sample& sample = kept->sample();
     for (const int64_t id : Leftovers::kReady)

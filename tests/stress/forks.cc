@@ -43,7 +43,7 @@ constexpr int64_t kDevices = 4;
 void start() {
   register_spy();
   // No thread of the library's own for deferred work, then: that of each device can be told to rest.
-  if (!kAllocatorSurvivesFork) must(arrowdevice_set_manual_reaping, 1);
+  if (!kAllocatorSurvivesFork) must(arrowdevice_deferred_set_manual, 1);
 }
 
 // While no other thread is in the allocator.
@@ -94,7 +94,7 @@ void expect_no_device(arrowdevice_device* device, const Sample& sample, const Ar
   Array out;
   must_fail(ENODEV, arrowdevice_array_copy, &on_cpu, sample.schema.get(), device, nullptr, out.out());
   arrowdevice_device* same = nullptr;
-  must(arrowdevice_device_get, ARROW_DEVICE_EXT_DEV, 0, &same);
+  must(arrowdevice_device_find_by_id, ARROW_DEVICE_EXT_DEV, 0, &same);
 }
 
 // What a child does with what it has inherited.
@@ -106,9 +106,9 @@ void live_as_a_child(Leftovers& held) {
   Array second = share(inherited);
   expect_no_device(sim(0), sample, *inherited);
   int64_t done = -1;
-  must(arrowdevice_reap, -1, &done);
+  must(arrowdevice_deferred_run, -1, &done);
   check_equal(done, 0, "pieces of deferred work that a child ended");
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   second.reset();
   held.release();
   check_equal(held.live(), 0, "host arrays that are alive in a child");
@@ -117,7 +117,7 @@ void live_as_a_child(Leftovers& held) {
 // The parent's own are as they were.
 void live_as_the_parent(Leftovers& held) {
   for (const int64_t id : Leftovers::kStuck) control::resume(id);
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   check_equal(held.live_deferred(), 0, "deferred host arrays that are alive in the parent");
   check_same(difference(held.sample(), *held.arrays().front()));
   const Sample sample(batch());

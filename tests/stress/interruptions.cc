@@ -85,10 +85,10 @@ void waits_go_on() {
   {
     Array array = pending();
     must(arrowdevice_array_release_after, array.get(), queue);
-    interrupted([&] { must(arrowdevice_quiesce, -1); });
+    interrupted([&] { must(arrowdevice_wait_idle, -1); });
   }
   arrowdevice_queue_destroy(queue);
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   check_equal(control::refused(), 0, "refused calls");
 }
 
@@ -157,7 +157,7 @@ void work(const Sample& sample) {
     must(arrowdevice_array_wait, there.get(), nullptr, -1);
     check_same(difference(sample, *there));
     arrowdevice_pool* pool = nullptr;
-    must(arrowdevice_device_pool, sim(id), &pool);
+    must(arrowdevice_device_get_pool, sim(id), &pool);
     must(arrowdevice_pool_trim, pool);
   }
 }
@@ -176,7 +176,7 @@ void others_work_meanwhile() {
       },
       [&](Array& array) {
         Array there;
-        must(arrowdevice_array_move_to, array.get(), sample.schema.get(), sim(0),
+        must(arrowdevice_array_to_device, array.get(), sample.schema.get(), sim(0),
              static_cast<const arrowdevice_copy_options*>(nullptr), there.out());
       },
       [&](Array& array) {
@@ -193,7 +193,7 @@ void others_work_meanwhile() {
     const int before = ends;
     may_end.set_value();
     owner.join();
-    must(arrowdevice_quiesce, -1);
+    must(arrowdevice_wait_idle, -1);
     check_equal(ends - before, 1, "ends of a slow release");
   }
   check_equal(sample.ledger.live(), 0, "host arrays that are alive");
@@ -216,10 +216,10 @@ void deferred_releases_do_not_hold_up_others() {
   control::resume(0);
   slow.began.wait();
   work(sample);
-  must_fail(ETIMEDOUT, arrowdevice_quiesce, kShort);
+  must_fail(ETIMEDOUT, arrowdevice_wait_idle, kShort);
   check_equal(ends, 0, "ends of a slow release");
   may_end.set_value();
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   check_equal(ends, 1, "ends of a slow release");
   arrowdevice_queue_destroy(queue);
   check_equal(sample.ledger.live(), live, "host arrays that are alive");

@@ -52,12 +52,12 @@ void Leftovers::hold_on(int64_t id, bool stuck) {
   children_.back().array = *selected->array.children[1];
   selected->array.children[1]->release = nullptr;
   arrays_.push_back(std::move(selected));
-  view(std::move(there), stuck ? 0 : ARROWDEVICE_IMPORT_SIZES);
+  view(std::move(there), stuck ? 0 : ARROWDEVICE_IMPORT_RESOLVE_SIZES);
   arrays_.push_back(copy(*arrays_[source], *sample_.schema, device, flags));
 
   arrowdevice_native_queue native{};
   native.struct_size = sizeof native;
-  must(arrowdevice_queue_native, queues_.back(), &native);
+  must(arrowdevice_queue_get_native, queues_.back(), &native);
   arrowdevice_queue* wrapped = nullptr;
   must(arrowdevice_queue_wrap, device, &native, &wrapped);
   queues_.push_back(wrapped);
@@ -80,7 +80,7 @@ void Leftovers::defer_on(int64_t id) {
   Array moved = deferred_.host();
   const auto options = copy_options(ARROWDEVICE_COPY_ASYNC, queue);
   Array out;
-  must(arrowdevice_array_move_to, moved.get(), deferred_.schema.get(), sim(id), &options, out.out());
+  must(arrowdevice_array_to_device, moved.get(), deferred_.schema.get(), sim(id), &options, out.out());
   arrays_.push_back(std::move(out));
 
   Array seen = deferred_.host();

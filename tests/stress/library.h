@@ -12,11 +12,11 @@ namespace stress {
 // The functions that these programs call, of one copy.
 // clang-format off
 #define STRESS_FUNCTIONS(X) \
-  X(device_get) X(device_count) X(queue_create) X(queue_destroy) X(pool_stats) X(device_pool) \
+  X(device_find_by_id) X(device_count) X(queue_create) X(queue_destroy) X(pool_get_stats) X(device_get_pool) \
   X(array_from_host) X(array_import) X(view_share) X(view_detach) X(view_release) \
-  X(view_release_after) X(array_move) X(array_release) X(array_release_after) X(array_ready) \
-  X(array_wait) X(array_wait_on) X(array_copy) X(array_move_to) X(array_to_host) X(array_share) \
-  X(array_slice) X(array_select) X(quiesce)
+  X(view_release_after) X(array_move) X(array_release) X(array_release_after) X(array_is_ready) \
+  X(array_wait) X(queue_wait_array) X(array_copy) X(array_to_device) X(array_to_host) X(array_share) \
+  X(array_slice) X(array_select) X(wait_idle)
 // clang-format on
 
 struct Library {

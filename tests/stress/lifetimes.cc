@@ -31,7 +31,7 @@ class Baseline {
   }
 
   void check_reached() {
-    must(arrowdevice_quiesce, -1);
+    must(arrowdevice_wait_idle, -1);
     for (size_t i = 0; i < std::size(kDevices); ++i) {
       const auto after = now(kDevices[i]);
       check_equal(after.allocations_live, before_[i].allocations_live, "allocations that are alive");
@@ -43,7 +43,7 @@ class Baseline {
  private:
   static arrowdevice::sim::Counters now(int64_t id) {
     arrowdevice_pool* pool = nullptr;
-    must(arrowdevice_device_pool, sim(id), &pool);
+    must(arrowdevice_device_get_pool, sim(id), &pool);
     must(arrowdevice_pool_trim, pool);
     return control::counters(id);
   }
@@ -57,7 +57,7 @@ class CountedPool {
   explicit CountedPool(int64_t id) : device_(sim(id)) {
     arrowdevice_pool_options options{};
     options.struct_size = sizeof options;
-    options.keep = -1;
+    options.max_cached_bytes = -1;
     options.user = this;
     options.allocate = [](void* user, int64_t size, int64_t, void*, void** out) {
       auto* const self = static_cast<CountedPool*>(user);
@@ -96,7 +96,7 @@ void queues_go_before_their_arrays() {
     const Array pending = copy(*host, *sample.schema, sim(id), ARROWDEVICE_COPY_ASYNC, queue);
     arrowdevice_queue_destroy(queue);
     int is_ready = 1;
-    must(arrowdevice_array_ready, pending.get(), nullptr, &is_ready);
+    must(arrowdevice_array_is_ready, pending.get(), nullptr, &is_ready);
     check_equal(is_ready, 0, "whether a pending array is ready");
     control::resume(id);
     must(arrowdevice_array_wait, pending.get(), nullptr, -1);
@@ -125,7 +125,7 @@ void pools_go_before_their_arrays() {
     check_same(difference(sample, *ready));
     check_same(difference(sample, *pending));
     ready.reset();
-    must(arrowdevice_quiesce, -1);
+    must(arrowdevice_wait_idle, -1);
     check_equal(counted.live, 1, "allocations of a pool that was destroyed");
     check_equal(counted.destroyed, 0, "pools that are gone");
     Array part;
@@ -133,7 +133,7 @@ void pools_go_before_their_arrays() {
     pending.reset();
     check_equal(counted.destroyed, 0, "pools that are gone");
     part.reset();
-    must(arrowdevice_quiesce, -1);
+    must(arrowdevice_wait_idle, -1);
     check_equal(counted.live, 0, "allocations of a pool that was destroyed");
     check_equal(counted.destroyed, 1, "pools that are gone");
   }
@@ -149,7 +149,7 @@ void wrapped_queues_are_not_touched_again() {
   for (const int64_t id : kDevices) {
     arrowdevice_native_device native_device{};
     native_device.struct_size = sizeof native_device;
-    must(arrowdevice_device_native, sim(id), &native_device);
+    must(arrowdevice_device_get_native, sim(id), &native_device);
     arrowdevice_error error{};
     void* own = nullptr;
     check(driver->queue_create(native_device.device, &own, &error) == 0, "the driver made no queue");
@@ -171,7 +171,7 @@ void wrapped_queues_are_not_touched_again() {
     control::resume(id);
     check_same(difference(sample, *second));
     second.reset();
-    must(arrowdevice_quiesce, -1);
+    must(arrowdevice_wait_idle, -1);
   }
   check_equal(sample.ledger.live(), 0, "host arrays that are alive");
   baseline.check_reached();
@@ -198,7 +198,7 @@ void play_order(int64_t id, Kind kind, const std::array<Step, kSteps>& order) {
   if (kind == kPendingArray || kind == kHostArray) {
     ready.reset();
   } else {
-    must(arrowdevice_array_wait_on, array.get(), nullptr, queue);
+    must(arrowdevice_queue_wait_array, array.get(), nullptr, queue);
   }
   // Something on the queue that is not done yet, whatever was released.
   Array busy = copy(*source, *sample.schema, sim(id), ARROWDEVICE_COPY_ASYNC, queue);
@@ -237,7 +237,7 @@ void play_order(int64_t id, Kind kind, const std::array<Step, kSteps>& order) {
     if (must_live && kind == kHostArray)
       check(sample.ledger.live() > 0, "the array went before its last owner and event");
   }
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   source.reset();
   check_equal(sample.ledger.live(), 0, "host arrays that are alive");
   check_equal(counted.live, 0, "allocations of a pool that was destroyed");
@@ -288,7 +288,7 @@ void children_and_shares_go_on_many_threads() {
         children[place].release(&children[place]);
         shares[place].reset();
       });
-      must(arrowdevice_quiesce, -1);
+      must(arrowdevice_wait_idle, -1);
     }
     check_equal(sample.ledger.live(), 0, "host arrays that are alive");
   }
@@ -322,7 +322,7 @@ void threads_that_never_saw_the_library() {
       if (i % 3 == 1) {
         int ready = 0;
         while (ready == 0) {
-          must(arrowdevice_array_ready, mine.get(), nullptr, &ready);
+          must(arrowdevice_array_is_ready, mine.get(), nullptr, &ready);
           std::this_thread::yield();
         }
       }
@@ -330,7 +330,7 @@ void threads_that_never_saw_the_library() {
       mine.reset();
     });
     resumer.join();
-    must(arrowdevice_quiesce, -1);
+    must(arrowdevice_wait_idle, -1);
   }
   check_equal(sample.ledger.live(), 0, "host arrays that are alive");
   baseline.check_reached();
@@ -339,7 +339,7 @@ void threads_that_never_saw_the_library() {
 // -- deferred work
 
 void manual_reaping() {
-  must(arrowdevice_set_manual_reaping, 1);
+  must(arrowdevice_deferred_set_manual, 1);
   register_spy();
   Baseline baseline;
   const Sample sample(field("l"));
@@ -347,24 +347,24 @@ void manual_reaping() {
   auto* const queue = make_queue(sim(0));
   control::hold(0);
   for (int i = 0; i < kPieces; ++i) must(arrowdevice_array_release_after, sample.host().get(), queue);
-  must_fail(EBUSY, arrowdevice_set_manual_reaping, 0);
+  must_fail(EBUSY, arrowdevice_deferred_set_manual, 0);
   int64_t done = -1;
-  must(arrowdevice_reap, -1, &done);
+  must(arrowdevice_deferred_run, -1, &done);
   check_equal(done, 0, "pieces ended before their event");
-  must_fail(ETIMEDOUT, arrowdevice_quiesce, 0);
+  must_fail(ETIMEDOUT, arrowdevice_wait_idle, 0);
   control::resume(0);
   must(arrowdevice_queue_finish, queue, -1);
   arrowdevice_queue_destroy(queue);
   check_equal(sample.ledger.live(), kPieces, "host arrays that nobody has reaped");
-  must(arrowdevice_reap, 7, &done);
+  must(arrowdevice_deferred_run, 7, &done);
   check_equal(done, 7, "pieces ended");
   std::atomic<int64_t> all{0};
   on_threads(4, [&](int) {
     int64_t mine = 0;
-    must(arrowdevice_reap, -1, &mine);
+    must(arrowdevice_deferred_run, -1, &mine);
     all += mine;
   });
-  must(arrowdevice_reap, -1, &done);  // a piece that one thread held while another looked
+  must(arrowdevice_deferred_run, -1, &done);  // a piece that one thread held while another looked
   check_equal(all + done, kPieces - 7, "pieces ended by several threads");
   check_equal(sample.ledger.live(), 0, "host arrays that are alive");
   baseline.check_reached();
@@ -379,12 +379,12 @@ void quiescing_from_many_threads() {
     control::hold(id);
     for (int i = 0; i < 50; ++i) must(arrowdevice_array_release_after, sample.host().get(), queue);
     arrowdevice_queue_destroy(queue);
-    must_fail(ETIMEDOUT, arrowdevice_quiesce, 0);
-    must_fail(ETIMEDOUT, arrowdevice_quiesce, 1000);
+    must_fail(ETIMEDOUT, arrowdevice_wait_idle, 0);
+    must_fail(ETIMEDOUT, arrowdevice_wait_idle, 1000);
     check_equal(sample.ledger.live() > 0, 1, "whether what is pending is alive");
     on_threads(5, [&](int i) {
       if (i == 0) return control::resume(id);
-      must(arrowdevice_quiesce, -1);
+      must(arrowdevice_wait_idle, -1);
       check_equal(sample.ledger.live(), 0, "host arrays that are alive after quiescing");
     });
   }

@@ -83,13 +83,13 @@ void check_code(int code, int expected, const arrowdevice_error& error) {
 
 arrowdevice_device* cpu() {
   arrowdevice_device* device = nullptr;
-  must(arrowdevice_device_get, ARROW_DEVICE_CPU, -1, &device);
+  must(arrowdevice_device_find_by_id, ARROW_DEVICE_CPU, -1, &device);
   return device;
 }
 
 arrowdevice_device* sim(int64_t id) {
   arrowdevice_device* device = nullptr;
-  must(arrowdevice_device_get, ARROW_DEVICE_EXT_DEV, id, &device);
+  must(arrowdevice_device_find_by_id, ARROW_DEVICE_EXT_DEV, id, &device);
   return device;
 }
 

@@ -17,7 +17,7 @@ arrowdevice_device* adopt(int64_t id, void* context) {
   native.struct_size = sizeof native;
   native.context = context;
   arrowdevice_device* device = nullptr;
-  must(arrowdevice_device_adopt, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, id, &native, &device);
+  must(arrowdevice_device_wrap, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, id, &native, &device);
   return device;
 }
 
@@ -28,29 +28,29 @@ void expect_retired(arrowdevice_device* device, const Sample& sample, const Arro
   must_fail(ENODEV, arrowdevice_queue_wrap, device, &native_queue, &queue);
   arrowdevice_pool* pool = nullptr;
   must_fail(ENODEV, arrowdevice_pool_create, device, nullptr, &pool);
-  must_fail(ENODEV, arrowdevice_device_pool, device, &pool);
+  must_fail(ENODEV, arrowdevice_device_get_pool, device, &pool);
   must_fail(ENODEV, arrowdevice_device_set_pool, device, nullptr);
   void* buffer = nullptr;
   must_fail(ENODEV, arrowdevice_buffer_allocate, device, nullptr, nullptr, 100, &buffer);
-  must_fail(ENODEV, arrowdevice_buffer_sub, device, &buffer, 0, 1, &buffer);
+  must_fail(ENODEV, arrowdevice_sub_buffer_create, device, &buffer, 0, 1, &buffer);
   int64_t free_bytes = 0, total_bytes = 0;
-  must_fail(ENODEV, arrowdevice_device_memory, device, &free_bytes, &total_bytes);
+  must_fail(ENODEV, arrowdevice_device_get_memory_info, device, &free_bytes, &total_bytes);
   arrowdevice_native_device native{};
   native.struct_size = sizeof native;
-  must_fail(ENODEV, arrowdevice_device_native, device, &native);
+  must_fail(ENODEV, arrowdevice_device_get_native, device, &native);
   uint32_t reach = 0;
-  must_fail(ENODEV, arrowdevice_device_reach, device, cpu(), &reach);
-  must_fail(ENODEV, arrowdevice_device_reach, cpu(), device, &reach);
+  must_fail(ENODEV, arrowdevice_device_get_peer_flags, device, cpu(), &reach);
+  must_fail(ENODEV, arrowdevice_device_get_peer_flags, cpu(), device, &reach);
   arrowdevice_device_info info{};
   info.struct_size = sizeof info;
-  must_fail(ENODEV, arrowdevice_device_describe, device, &info);
+  must_fail(ENODEV, arrowdevice_device_get_info, device, &info);
   Array out;
   must_fail(ENODEV, arrowdevice_array_copy, &on_cpu, sample.schema.get(), device, nullptr, out.out());
   Array moved = sample.host();
-  must_fail(ENODEV, arrowdevice_array_move_to, moved.get(), sample.schema.get(), device, nullptr, out.out());
+  must_fail(ENODEV, arrowdevice_array_to_device, moved.get(), sample.schema.get(), device, nullptr, out.out());
   Owned<ArrowArray> host = make_array(generate(sample.type, sample.knobs), sample.ledger);
   must_fail(ENODEV, arrowdevice_array_export, device, host.get(), nullptr, out.out());
-  must_fail(ENODEV, arrowdevice_device_retire, device, -1);
+  must_fail(ENODEV, arrowdevice_device_unwrap, device, -1);
 }
 
 void retiring() {
@@ -67,34 +67,34 @@ void retiring() {
     Array part;
     must(arrowdevice_array_slice, array.get(), sample.schema.get(), 2, 3, part.out());
     array.reset();
-    must(arrowdevice_device_retire, device, -1);  // the first of two
+    must(arrowdevice_device_unwrap, device, -1);  // the first of two
     check_same(difference(sample, *part, 2));
-    must_fail(EBUSY, arrowdevice_device_retire, device, 0);
+    must_fail(EBUSY, arrowdevice_device_unwrap, device, 0);
     check_same(difference(sample, *part, 2));  // nothing was changed
     arrowdevice_view* view = nullptr;
     must(arrowdevice_array_import, part.get(), sample.schema.get(), nullptr, &view);
-    must_fail(EBUSY, arrowdevice_device_retire, device, 0);
+    must_fail(EBUSY, arrowdevice_device_unwrap, device, 0);
     arrowdevice_view_release(view);
 
     auto* const queue = make_queue(device);
-    must_fail(EBUSY, arrowdevice_device_retire, device, 0);
+    must_fail(EBUSY, arrowdevice_device_unwrap, device, 0);
     auto* const pool = make_pool(device);
     arrowdevice_queue_destroy(queue);
-    must_fail(EBUSY, arrowdevice_device_retire, device, 0);
+    must_fail(EBUSY, arrowdevice_device_unwrap, device, 0);
     arrowdevice_pool_destroy(pool);
     void* buffer = nullptr;
     must(arrowdevice_buffer_allocate, device, nullptr, nullptr, 100, &buffer);
-    must_fail(EBUSY, arrowdevice_device_retire, device, 0);
+    must_fail(EBUSY, arrowdevice_device_unwrap, device, 0);
     arrowdevice_buffer_free(device, nullptr, buffer);
 
-    must(arrowdevice_device_retire, device, -1);
+    must(arrowdevice_device_unwrap, device, -1);
     expect_retired(device, sample, *host);
     // The same handles again are a device again, and the published one was never concerned.
     auto* const again = adopt(id, &context);
     check(again != device, "a retired device came back");
     check_same(difference(sample, *copy(*host, *sample.schema, again)));
     check_same(difference(sample, *copy(*host, *sample.schema, sim(id))));
-    must(arrowdevice_device_retire, again, -1);
+    must(arrowdevice_device_unwrap, again, -1);
     expect_retired(again, sample, *host);
   }
   check_equal(control::refused(), 0, "refused calls");
@@ -112,14 +112,14 @@ void retiring_waits_for_deferred_work() {
     control::hold(id);
     const Array pending = copy(*host, *sample.schema, sim(id), ARROWDEVICE_COPY_ASYNC);
     auto* const queue = make_queue(device);
-    must(arrowdevice_array_wait_on, pending.get(), nullptr, queue);
+    must(arrowdevice_queue_wait_array, pending.get(), nullptr, queue);
     Array behind = copy(*host, *sample.schema, device, ARROWDEVICE_COPY_ASYNC, queue);
     must(arrowdevice_array_release_after, behind.get(), queue);
     arrowdevice_queue_destroy(queue);
-    must_fail(ETIMEDOUT, arrowdevice_device_retire, device, 0);
+    must_fail(ETIMEDOUT, arrowdevice_device_unwrap, device, 0);
     on_threads(2, [&](int i) {
       if (i == 0) return control::resume(id);
-      must(arrowdevice_device_retire, device, -1);
+      must(arrowdevice_device_unwrap, device, -1);
     });
     expect_retired(device, sample, *host);
   }

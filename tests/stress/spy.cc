@@ -66,12 +66,13 @@ void register_spy(arrowdevice::sim::Peers peers) {
   inner = *arrowdevice::sim::control::table();
   arrowdevice_backend table = inner;
   using Table = arrowdevice_backend;
-  watch<&Table::device_open, &Table::device_describe, &Table::buffer_allocate, &Table::buffer_deallocate,
-        &Table::queue_create, &Table::queue_destroy, &Table::copy, &Table::event_record, &Table::event_wait,
+  watch<&Table::device_open, &Table::device_get_info, &Table::buffer_allocate, &Table::buffer_free,
+        &Table::queue_create, &Table::queue_destroy, &Table::queue_copy, &Table::event_record, &Table::event_wait,
         &Table::queue_wait_event, &Table::event_destroy, &Table::event_publish, &Table::event_import,
-        &Table::sub_buffer, &Table::sub_buffer_free, &Table::queue_wrap, &Table::queue_native, &Table::device_adopt,
-        &Table::device_retire, &Table::device_native, &Table::reach, &Table::locate, &Table::describe_pointer,
-        &Table::host_register, &Table::host_unregister, &Table::memory_info>(table);
+        &Table::sub_buffer_create, &Table::sub_buffer_destroy, &Table::queue_wrap, &Table::queue_get_native,
+        &Table::device_wrap, &Table::device_unwrap, &Table::device_get_native, &Table::device_get_peer_flags,
+        &Table::device_locate, &Table::pointer_get_info, &Table::host_register, &Table::host_unregister,
+        &Table::device_get_memory_info>(table);
   table.device_count = start_and_count;
   table.event_query = query_event;
   must(arrowdevice_backend_register, &table);

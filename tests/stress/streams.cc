@@ -99,7 +99,7 @@ class Worker {
   Stream moved(Stream upstream) {
     const auto with = options();
     Stream out;
-    must(arrowdevice_stream_move_to, upstream.get(), device(), &with, out.out());
+    must(arrowdevice_stream_to_device, upstream.get(), device(), &with, out.out());
     return out;
   }
 
@@ -123,7 +123,7 @@ class Worker {
     ArrowAsyncDeviceStreamHandler* handler = nullptr;
     Stream out;
     must(arrowdevice_async_collect, type, &with, &handler, out.out());
-    if (between != nullptr) must(arrowdevice_async_move_to, handler, between, &with, &handler);
+    if (between != nullptr) must(arrowdevice_async_to_device, handler, between, &with, &handler);
     must(arrowdevice_async_produce, upstream.get(), handler, &with);
     return out;
   }
@@ -169,10 +169,10 @@ void work() {
   const auto patience = std::chrono::steady_clock::now() + std::chrono::minutes(2);
   while (producers_live != 0 || sample.ledger.live() != 0) {
     check(std::chrono::steady_clock::now() < patience, "something is not released");
-    must(arrowdevice_quiesce, -1);
+    must(arrowdevice_wait_idle, -1);
     std::this_thread::yield();
   }
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   check_equal(Ledger::mistakes(), 0, "arrays that were released twice");
 }
 

@@ -184,7 +184,7 @@ class Worker {
     auto options = some_options(item, place);
     if (one_in(2)) options.flags |= ARROWDEVICE_COPY_ALWAYS;
     Array out;
-    must(arrowdevice_array_move_to, item.array.get(), &item.type(), device_at(place), &options, out.out());
+    must(arrowdevice_array_to_device, item.array.get(), &item.type(), device_at(place), &options, out.out());
     items_.push_back(item.with(std::move(out)));
   }
 
@@ -232,7 +232,7 @@ class Worker {
     auto* const queue = queues_[some_place()];
     arrowdevice_import_options options{};
     options.struct_size = sizeof options;
-    options.flags = one_in(2) ? ARROWDEVICE_IMPORT_SIZES : 0;
+    options.flags = one_in(2) ? ARROWDEVICE_IMPORT_RESOLVE_SIZES : 0;
     options.queue = one_in(2) ? queue : nullptr;
     arrowdevice_view* view = nullptr;
     must(arrowdevice_array_import, item.array.get(), &item.type(), &options, &view);
@@ -263,10 +263,10 @@ class Worker {
     if (one_in(2)) {
       must(arrowdevice_array_wait, item.array.get(), nullptr, -1);
       int ready = 0;
-      must(arrowdevice_array_ready, item.array.get(), nullptr, &ready);
+      must(arrowdevice_array_is_ready, item.array.get(), nullptr, &ready);
       check_equal(ready, 1, "whether an array is ready that was waited for");
     } else {
-      must(arrowdevice_array_wait_on, item.array.get(), nullptr, queues_[some_place()]);
+      must(arrowdevice_queue_wait_array, item.array.get(), nullptr, queues_[some_place()]);
     }
   }
 
@@ -318,16 +318,16 @@ void work() {
     Exchange exchange;
     on_threads(kThreads, [&](int number) { Worker(number, exchange).run(); });
   }
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   for (const auto& sample : samples()) check_equal(sample->ledger.live(), 0, "host arrays that are alive");
   check_equal(Ledger::mistakes(), 0, "arrays that were released twice");
   for (int64_t id = 0; id < kSims; ++id) {
     arrowdevice_pool* pool = nullptr;
-    must(arrowdevice_device_pool, sim(id), &pool);
+    must(arrowdevice_device_get_pool, sim(id), &pool);
     PoolStats stats{};
     stats.struct_size = sizeof stats;
-    must(arrowdevice_pool_stats, pool, &stats);
-    check_equal(stats.used, 0, "bytes in use at the end");
+    must(arrowdevice_pool_get_stats, pool, &stats);
+    check_equal(stats.used_bytes, 0, "bytes in use at the end");
   }
 }
 

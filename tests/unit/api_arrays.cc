@@ -187,7 +187,7 @@ TEST_CASE("an array exported with the application's event carries it, and ends i
   CHECK(ended.times == 0);
   written.set();
   child.reset();
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   CHECK(ended.times == 1);
   CHECK(ended.event == written.sync_event());
 }
@@ -233,12 +233,12 @@ TEST_CASE("an array on the CPU with an event is refused by all that would wait f
   sample.host->sync_event = &event;
   int ready = 77;
   const Queue queue = make_queue(sim(0));
-  CHECK(contains(refused(EINVAL, arrowdevice_array_ready, sample.host.get(), nullptr, &ready), "sync_event"));
+  CHECK(contains(refused(EINVAL, arrowdevice_array_is_ready, sample.host.get(), nullptr, &ready), "sync_event"));
   refused(EINVAL, arrowdevice_array_wait, sample.host.get(), nullptr, -1);
-  refused(EINVAL, arrowdevice_array_wait_on, sample.host.get(), nullptr, queue.get());
+  refused(EINVAL, arrowdevice_queue_wait_array, sample.host.get(), nullptr, queue.get());
   Array out;
   refused(EINVAL, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), sim(0), nullptr, out.out());
-  refused(EINVAL, arrowdevice_array_move_to, sample.host.get(), sample.schema.get(), cpu(), nullptr, out.out());
+  refused(EINVAL, arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), cpu(), nullptr, out.out());
   arrowdevice_view* view = nullptr;
   refused(EINVAL, arrowdevice_array_import, sample.host.get(), sample.schema.get(), nullptr, &view);
   CHECK_FALSE(sample.host.released());
@@ -250,29 +250,29 @@ TEST_CASE("the device of an array is the one that its buffers are on") {
   for (int64_t id = 0; id < kSims; ++id) {
     const Array there = copy(sample, sim(id));
     arrowdevice_device* found = nullptr;
-    must(arrowdevice_array_device, there.get(), &found);
+    must(arrowdevice_array_get_device, there.get(), &found);
     CHECK(found == sim(id));
   }
   arrowdevice_device* found = nullptr;
   for (const int64_t id : {-1, 0}) {
     sample.host->device_id = id;
-    must(arrowdevice_array_device, sample.host.get(), &found);
+    must(arrowdevice_array_get_device, sample.host.get(), &found);
     CHECK(found == cpu());
   }
   sample.host->device_id = 7;
   found = cpu();
-  refused(ENODEV, arrowdevice_array_device, sample.host.get(), &found);
+  refused(ENODEV, arrowdevice_array_get_device, sample.host.get(), &found);
   CHECK(found == nullptr);
   for (const ArrowDeviceType type : {0, 5, 99, -7}) {
     sample.host->device_type = type;
-    refused(ENOTSUP, arrowdevice_array_device, sample.host.get(), &found);
+    refused(ENOTSUP, arrowdevice_array_get_device, sample.host.get(), &found);
   }
   sample.host->device_type = ARROW_DEVICE_METAL;
-  refused(ENODEV, arrowdevice_array_device, sample.host.get(), &found);
-  refused(EINVAL, arrowdevice_array_device, nullptr, &found);
-  refused(EINVAL, arrowdevice_array_device, sample.host.get(), nullptr);
+  refused(ENODEV, arrowdevice_array_get_device, sample.host.get(), &found);
+  refused(EINVAL, arrowdevice_array_get_device, nullptr, &found);
+  refused(EINVAL, arrowdevice_array_get_device, sample.host.get(), nullptr);
   sample.host.reset();
-  refused(EINVAL, arrowdevice_array_device, sample.host.get(), &found);
+  refused(EINVAL, arrowdevice_array_get_device, sample.host.get(), &found);
 }
 
 TEST_CASE("a moved array is where it was moved to, and nowhere else") {
@@ -313,7 +313,7 @@ TEST_CASE("an array is released behind a queue's work, at once where that is don
   must(arrowdevice_queue_finish, queue.get(), -1);
   must(arrowdevice_array_release_after, now.host.get(), queue.get());
   CHECK(now.host.released());
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   CHECK(now.ledger.live() == 0);
 
   Held engine(0);
@@ -321,7 +321,7 @@ TEST_CASE("an array is released behind a queue's work, at once where that is don
   CHECK(later.host.released());
   CHECK(later.ledger.live() > 0);
   engine.resume();
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   CHECK(later.ledger.live() == 0);
 }
 
@@ -362,14 +362,14 @@ TEST_CASE("a queue waits for an array, of its own device, of another, and on the
   Held engine(0);
   const Array there = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
   const Queue other = make_queue(sim(1));
-  must(arrowdevice_array_wait_on, there.get(), nullptr, other.get());
+  must(arrowdevice_queue_wait_array, there.get(), nullptr, other.get());
   refused(ETIMEDOUT, arrowdevice_queue_finish, other.get(), 0);
   engine.resume();
   must(arrowdevice_queue_finish, other.get(), -1);
   const Queue on_cpu = make_queue(cpu());
-  must(arrowdevice_array_wait_on, there.get(), nullptr, on_cpu.get());
+  must(arrowdevice_queue_wait_array, there.get(), nullptr, on_cpu.get());
   CHECK(is_ready(*there) == 1);
-  must(arrowdevice_array_wait_on, sample.host.get(), nullptr, other.get());
+  must(arrowdevice_queue_wait_array, sample.host.get(), nullptr, other.get());
 }
 
 TEST_CASE("missing arguments and released arrays are refused by all that wait") {
@@ -379,13 +379,13 @@ TEST_CASE("missing arguments and released arrays are refused by all that wait") 
   const Queue queue = make_queue(sim(0));
   int ready = 77;
   for (const ArrowDeviceArray* array : {static_cast<const ArrowDeviceArray*>(nullptr), std::as_const(released).get()}) {
-    refused(EINVAL, arrowdevice_array_ready, array, nullptr, &ready);
+    refused(EINVAL, arrowdevice_array_is_ready, array, nullptr, &ready);
     CHECK(ready == 0);
     refused(EINVAL, arrowdevice_array_wait, array, nullptr, 0);
-    refused(EINVAL, arrowdevice_array_wait_on, array, nullptr, queue.get());
+    refused(EINVAL, arrowdevice_queue_wait_array, array, nullptr, queue.get());
   }
-  refused(EINVAL, arrowdevice_array_ready, sample.host.get(), nullptr, nullptr);
-  refused(EINVAL, arrowdevice_array_wait_on, sample.host.get(), nullptr, nullptr);
+  refused(EINVAL, arrowdevice_array_is_ready, sample.host.get(), nullptr, nullptr);
+  refused(EINVAL, arrowdevice_queue_wait_array, sample.host.get(), nullptr, nullptr);
 }
 
 }  // namespace

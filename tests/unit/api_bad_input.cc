@@ -31,7 +31,7 @@ const Call kCalls[] = {
     {"move_to",
      [](auto& array, const auto& schema, auto* e) {
        Array out;
-       return arrowdevice_array_move_to(&array, &schema, sim(1), nullptr, out.out(), e);
+       return arrowdevice_array_to_device(&array, &schema, sim(1), nullptr, out.out(), e);
      }},
     {"to_host",
      [](auto& array, const auto& schema, auto* e) {
@@ -199,7 +199,7 @@ TEST_CASE("data that refers to what is not there is refused with the place, and 
     Array out;
     CHECK(
         contains(refused(EINVAL, arrowdevice_array_copy, host.get(), schema.get(), sim(1), nullptr, out.out()), place));
-    refused(EINVAL, arrowdevice_array_move_to, host.get(), schema.get(), sim(1), nullptr, out.out());
+    refused(EINVAL, arrowdevice_array_to_device, host.get(), schema.get(), sim(1), nullptr, out.out());
     CHECK(out.released());
     CHECK_FALSE(host.released());
     CHECK(ledger.live() == ledger.made());

@@ -26,7 +26,7 @@ Owned<ArrowArray> plain(Sample& sample, int64_t id) { return Owned<ArrowArray>(c
 Array moved_to(Array from, const Sample& sample, arrowdevice_device* to, uint32_t flags) {
   Array out;
   const auto options = copy_options(flags);
-  must(arrowdevice_array_move_to, from.get(), sample.schema.get(), to, &options, out.out());
+  must(arrowdevice_array_to_device, from.get(), sample.schema.get(), to, &options, out.out());
   return out;
 }
 
@@ -66,9 +66,9 @@ const Maker kMakers[] = {
      }},
     {"array_copy", [](Sample& sample, int64_t id) { return copy(sample, sim(id)); }},
     {"array_copy, pending", [](Sample& sample, int64_t id) { return copy(sample, sim(id), ARROWDEVICE_COPY_ASYNC); }},
-    {"array_move_to by a copy",
+    {"array_to_device by a copy",
      [](Sample& sample, int64_t id) { return moved_to(copy(sample, sim(1 - id % 2)), sample, sim(id), 0); }},
-    {"array_move_to by sharing",
+    {"array_to_device by sharing",
      [](Sample& sample, int64_t id) {
        return moved_to(copy(sample, sim(id), ARROWDEVICE_COPY_ASYNC), sample, sim(id), ARROWDEVICE_COPY_NEVER);
      }},
@@ -167,7 +167,7 @@ TEST_CASE("a child that is moved out outlives its parent, whatever function made
         child.sync_event = nullptr;
         place.array->release = nullptr;
         parent.reset();
-        must(arrowdevice_quiesce, -1);
+        must(arrowdevice_wait_idle, -1);
         // Memory that was wrongly given back is overwritten by this.
         copy(sample, sim(id)).reset();
         Array owned(child);
@@ -226,7 +226,7 @@ TEST_CASE("arrays whose children lead back to the root are refused at once, by e
     refused(EINVAL, arrowdevice_array_validate, sample.host.get(), schema.get(), nullptr, 0);
     CHECK(contains(refused(EINVAL, arrowdevice_array_copy, sample.host.get(), schema.get(), sim(0), nullptr, out.out()),
                    "its own ancestor"));
-    refused(EINVAL, arrowdevice_array_move_to, sample.host.get(), schema.get(), sim(0), nullptr, out.out());
+    refused(EINVAL, arrowdevice_array_to_device, sample.host.get(), schema.get(), sim(0), nullptr, out.out());
     refused(EINVAL, arrowdevice_array_to_host, sample.host.get(), schema.get(), nullptr, host.out());
     refused(EINVAL, arrowdevice_array_import, sample.host.get(), schema.get(), nullptr, &view);
     refused(EINVAL, arrowdevice_array_slice, sample.host.get(), schema.get(), 0, 1, out.out());

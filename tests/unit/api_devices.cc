@@ -28,7 +28,7 @@ TEST_CASE("a device type that nobody knows is not supported, and there is no dev
   for (const ArrowDeviceType type : kNoTypes) {
     INFO(type);
     arrowdevice_device* device = kNotADevice;
-    CHECK(contains(refused(ENOTSUP, arrowdevice_device_get, type, 0, &device), std::to_string(type)));
+    CHECK(contains(refused(ENOTSUP, arrowdevice_device_find_by_id, type, 0, &device), std::to_string(type)));
     CHECK(device == nullptr);
     int64_t count = 77;
     refused(ENOTSUP, arrowdevice_device_count, type, &count);
@@ -36,7 +36,7 @@ TEST_CASE("a device type that nobody knows is not supported, and there is no dev
     arrowdevice_native_device native{};
     native.struct_size = sizeof native;
     device = kNotADevice;
-    refused(ENOTSUP, arrowdevice_device_adopt, type, 0, &native, &device);
+    refused(ENOTSUP, arrowdevice_device_wrap, type, 0, &native, &device);
     CHECK(device == nullptr);
   }
 }
@@ -46,12 +46,12 @@ TEST_CASE("a device id out of range is a device that is not there") {
   for (const int64_t id : {int64_t{kSims}, int64_t{-1}, int64_t{-2}, std::numeric_limits<int64_t>::max(),
                            std::numeric_limits<int64_t>::min()}) {
     arrowdevice_device* device = kNotADevice;
-    CHECK(contains(refused(ENODEV, arrowdevice_device_get, ARROW_DEVICE_EXT_DEV, id, &device),
+    CHECK(contains(refused(ENODEV, arrowdevice_device_find_by_id, ARROW_DEVICE_EXT_DEV, id, &device),
                    "ext_dev:" + std::to_string(id)));
     CHECK(device == nullptr);
   }
   arrowdevice_device* device = kNotADevice;
-  CHECK(contains(refused(ENODEV, arrowdevice_device_get, ARROW_DEVICE_CPU, 1, &device), "cpu:1"));
+  CHECK(contains(refused(ENODEV, arrowdevice_device_find_by_id, ARROW_DEVICE_CPU, 1, &device), "cpu:1"));
 }
 
 TEST_CASE("a device type without a driver counts none and says where it was looked for") {
@@ -60,7 +60,7 @@ TEST_CASE("a device type without a driver counts none and says where it was look
   must(arrowdevice_device_count, ARROW_DEVICE_METAL, &count);
   CHECK(count == 0);
   arrowdevice_device* device = kNotADevice;
-  CHECK(contains(refused(ENODEV, arrowdevice_device_get, ARROW_DEVICE_METAL, 0, &device), "metal"));
+  CHECK(contains(refused(ENODEV, arrowdevice_device_find_by_id, ARROW_DEVICE_METAL, 0, &device), "metal"));
   CHECK(device == nullptr);
 }
 
@@ -108,28 +108,28 @@ TEST_CASE("a device is described as its backend has it") {
 TEST_CASE("the reach of devices is what their backend says") {
   const auto reach = [](arrowdevice_device* from, arrowdevice_device* to) {
     uint32_t out = 77;
-    must(arrowdevice_device_reach, from, to, &out);
+    must(arrowdevice_device_get_peer_flags, from, to, &out);
     return out;
   };
-  constexpr uint32_t kBoth = ARROWDEVICE_REACH_ACCESS | ARROWDEVICE_REACH_COPY;
+  constexpr uint32_t kBoth = ARROWDEVICE_PEER_ACCESS | ARROWDEVICE_PEER_COPY;
   begin();
   CHECK(reach(sim(0), sim(0)) == kBoth);
   CHECK(reach(cpu(), cpu()) == kBoth);
-  CHECK(reach(cpu(), sim(0)) == ARROWDEVICE_REACH_COPY);
-  CHECK(reach(sim(0), cpu()) == ARROWDEVICE_REACH_COPY);
-  CHECK(reach(sim(0), sim(1)) == ARROWDEVICE_REACH_COPY);
+  CHECK(reach(cpu(), sim(0)) == ARROWDEVICE_PEER_COPY);
+  CHECK(reach(sim(0), cpu()) == ARROWDEVICE_PEER_COPY);
+  CHECK(reach(sim(0), sim(1)) == ARROWDEVICE_PEER_COPY);
   begin(configuration(Peers::kNone));
   CHECK(reach(sim(0), sim(1)) == 0);
   begin(configuration(Peers::kAccess));
   CHECK(reach(sim(0), sim(1)) == kBoth);
-  CHECK(reach(sim(0), sim(2)) == ARROWDEVICE_REACH_COPY);
+  CHECK(reach(sim(0), sim(2)) == ARROWDEVICE_PEER_COPY);
 }
 
 TEST_CASE("a device is found by its name, and what is no name is refused") {
   begin();
   const auto find = [](const char* name) {
     arrowdevice_device* device = nullptr;
-    must(arrowdevice_device_find, name, &device);
+    must(arrowdevice_device_find_by_name, name, &device);
     return device;
   };
   CHECK(find("cpu") == cpu());
@@ -140,11 +140,11 @@ TEST_CASE("a device is found by its name, and what is no name is refused") {
                            "ext_dev:99999999999999999999", "cpu\xFF"}) {
     INFO(name);
     arrowdevice_device* device = kNotADevice;
-    refused(EINVAL, arrowdevice_device_find, name, &device);
+    refused(EINVAL, arrowdevice_device_find_by_name, name, &device);
     CHECK(device == nullptr);
   }
   arrowdevice_device* device = kNotADevice;
-  refused(ENODEV, arrowdevice_device_find, "ext_dev:4", &device);
+  refused(ENODEV, arrowdevice_device_find_by_name, "ext_dev:4", &device);
 }
 
 TEST_CASE("every device type that the format names has a name, and no other has one") {
@@ -162,25 +162,25 @@ TEST_CASE("every device type that the format names has a name, and no other has 
                                                            {ARROW_DEVICE_ONEAPI, "oneapi"},
                                                            {ARROW_DEVICE_WEBGPU, "webgpu"},
                                                            {ARROW_DEVICE_HEXAGON, "hexagon"}};
-  for (const auto& [type, name] : names) CHECK(arrowdevice_device_type_name(type) == std::string(name));
-  for (const ArrowDeviceType type : kNoTypes) CHECK(arrowdevice_device_type_name(type) == nullptr);
+  for (const auto& [type, name] : names) CHECK(arrowdevice_device_type_get_name(type) == std::string(name));
+  for (const ArrowDeviceType type : kNoTypes) CHECK(arrowdevice_device_type_get_name(type) == nullptr);
 }
 
 TEST_CASE("a device's free memory is less by what is allocated on it") {
   begin();
   int64_t before = 0, total = 0;
-  must(arrowdevice_device_memory, sim(0), &before, &total);
+  must(arrowdevice_device_get_memory_info, sim(0), &before, &total);
   CHECK(total == describe(sim(0)).total_memory);
   void* buffer = nullptr;
   must(arrowdevice_buffer_allocate, sim(0), nullptr, nullptr, 1 << 20, &buffer);
   int64_t after = 0;
-  must(arrowdevice_device_memory, sim(0), &after, nullptr);
+  must(arrowdevice_device_get_memory_info, sim(0), &after, nullptr);
   CHECK(before - after == 1 << 20);
-  must(arrowdevice_device_memory, sim(0), nullptr, nullptr);
+  must(arrowdevice_device_get_memory_info, sim(0), nullptr, nullptr);
   arrowdevice_buffer_free(sim(0), nullptr, buffer);
-  refused(EINVAL, arrowdevice_device_memory, nullptr, &before, &total);
+  refused(EINVAL, arrowdevice_device_get_memory_info, nullptr, &before, &total);
   control::lose(0);
-  refused(EIO, arrowdevice_device_memory, sim(0), &before, &total);
+  refused(EIO, arrowdevice_device_get_memory_info, sim(0), &before, &total);
 }
 
 // Something for an application to tell its contexts by.
@@ -196,48 +196,48 @@ TEST_CASE("an adopted context is a device of its own until it is retired as ofte
   int mine = 0;
   const auto native = context_of(mine);
   arrowdevice_device* adopted = nullptr;
-  must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &native, &adopted);
+  must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native, &adopted);
   CHECK(adopted != sim(1));
   auto info = describe(adopted);
   CHECK(info.device_id == 1);
-  CHECK((info.flags & ARROWDEVICE_DEVICE_ADOPTED) != 0);
-  CHECK((describe(sim(1)).flags & ARROWDEVICE_DEVICE_ADOPTED) == 0);
+  CHECK((info.flags & ARROWDEVICE_DEVICE_WRAPPED) != 0);
+  CHECK((describe(sim(1)).flags & ARROWDEVICE_DEVICE_WRAPPED) == 0);
   arrowdevice_device* again = nullptr;
-  must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &native, &again);
+  must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native, &again);
   CHECK(again == adopted);
   int other_mine = 0;
   const auto other_native = context_of(other_mine);
   arrowdevice_device* other = nullptr;
-  must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &other_native, &other);
+  must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &other_native, &other);
   CHECK(other != adopted);
 
   Sample sample(mixed_batch());
   auto there = copy(sample, adopted);
   arrowdevice_device* found = nullptr;
-  must(arrowdevice_array_device, there.get(), &found);
+  must(arrowdevice_array_get_device, there.get(), &found);
   CHECK(found == adopted);
   CHECK(difference(sample, *there) == "");
 
-  must(arrowdevice_device_retire, adopted, 0);  // the second adoption
-  CHECK(contains(refused(EBUSY, arrowdevice_device_retire, adopted, -1), "alive"));
+  must(arrowdevice_device_unwrap, adopted, 0);  // the second adoption
+  CHECK(contains(refused(EBUSY, arrowdevice_device_unwrap, adopted, -1), "alive"));
   CHECK(difference(sample, *there) == "");
   there.reset();
-  must(arrowdevice_device_retire, adopted, -1);
-  CHECK(contains(refused(ENODEV, arrowdevice_device_retire, adopted, -1), "retired"));
+  must(arrowdevice_device_unwrap, adopted, -1);
+  CHECK(contains(refused(ENODEV, arrowdevice_device_unwrap, adopted, -1), "retired"));
   Array out;
   refused(ENODEV, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), adopted, nullptr, out.out());
   arrowdevice_queue* queue = nullptr;
   refused(ENODEV, arrowdevice_queue_create, adopted, &queue);
   int64_t free_bytes = 0;
-  refused(ENODEV, arrowdevice_device_memory, adopted, &free_bytes, &free_bytes);
+  refused(ENODEV, arrowdevice_device_get_memory_info, adopted, &free_bytes, &free_bytes);
   arrowdevice_device_info info_after{};
   info_after.struct_size = sizeof info_after;
-  refused(ENODEV, arrowdevice_device_describe, adopted, &info_after);
+  refused(ENODEV, arrowdevice_device_get_info, adopted, &info_after);
 
-  must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &native, &again);
+  must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native, &again);
   CHECK(difference(sample, *copy(sample, again)) == "");
-  must(arrowdevice_device_retire, again, -1);
-  must(arrowdevice_device_retire, other, -1);
+  must(arrowdevice_device_unwrap, again, -1);
+  must(arrowdevice_device_unwrap, other, -1);
   CHECK(control::refused() == 0);
 }
 
@@ -264,14 +264,14 @@ TEST_CASE("the context of an array is found by any buffer that it has") {
     for (const int64_t id : {kAddresses[0], kHandles[0]}) {
       INFO(one.where << " on device " << id);
       arrowdevice_device* adopted = nullptr;
-      must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, id, &native, &adopted);
+      must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, id, &native, &adopted);
       const auto schema = make_schema(one.type);
       Array there = copy(*from_host(make_array(one.data, Ledger())), *schema, adopted);
       arrowdevice_device* found = nullptr;
-      must(arrowdevice_array_device, there.get(), &found);
+      must(arrowdevice_array_get_device, there.get(), &found);
       CHECK(found == adopted);
       there.reset();
-      must(arrowdevice_device_retire, adopted, -1);
+      must(arrowdevice_device_unwrap, adopted, -1);
     }
   }
 }
@@ -286,7 +286,7 @@ TEST_CASE("an array that contains itself has no end, but the look for a buffer h
   array.device_type = ARROW_DEVICE_EXT_DEV;
   array.device_id = 1;
   arrowdevice_device* found = nullptr;
-  must(arrowdevice_array_device, &array, &found);
+  must(arrowdevice_array_get_device, &array, &found);
   CHECK(found == sim(1));
 }
 
@@ -294,7 +294,7 @@ TEST_CASE("an array that contains itself has no end, but the look for a buffer h
 class BusyAdoption {
  public:
   BusyAdoption() : queue_(make_queue(sim(0))), engine_(0) {
-    must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &native_, &device_);
+    must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native_, &device_);
     must(arrowdevice_array_release_after, sample_.host.get(), queue_.get());
   }
 
@@ -314,9 +314,9 @@ class BusyAdoption {
 TEST_CASE("an adopted device with work that is not done is not retired in time") {
   begin();
   BusyAdoption adoption;
-  refused(ETIMEDOUT, arrowdevice_device_retire, adoption.device(), 0);
+  refused(ETIMEDOUT, arrowdevice_device_unwrap, adoption.device(), 0);
   adoption.resume();
-  must(arrowdevice_device_retire, adoption.device(), -1);
+  must(arrowdevice_device_unwrap, adoption.device(), -1);
 }
 
 TEST_CASE("a device that another thread is retiring is not adopted once more") {
@@ -324,54 +324,54 @@ TEST_CASE("a device that another thread is retiring is not adopted once more") {
   BusyAdoption adoption;
   int code = EBUSY;
   std::thread retiring([&] {
-    while (code == EBUSY) code = arrowdevice_device_retire(adoption.device(), -1, nullptr);
+    while (code == EBUSY) code = arrowdevice_device_unwrap(adoption.device(), -1, nullptr);
   });
-  while (arrowdevice_device_retire(adoption.device(), 0, nullptr) != EBUSY) std::this_thread::yield();
+  while (arrowdevice_device_unwrap(adoption.device(), 0, nullptr) != EBUSY) std::this_thread::yield();
   arrowdevice_device* again = nullptr;
-  CHECK(contains(refused(EBUSY, arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &adoption.native(), &again),
+  CHECK(contains(refused(EBUSY, arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &adoption.native(), &again),
                  "another thread"));
   adoption.resume();
   retiring.join();
   CHECK(code == 0);
-  must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &adoption.native(), &again);
-  must(arrowdevice_device_retire, again, -1);
+  must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &adoption.native(), &again);
+  must(arrowdevice_device_unwrap, again, -1);
 }
 
 TEST_CASE("what was not adopted is not retired, and handles that make no sense are not adopted") {
   begin();
-  refused(EINVAL, arrowdevice_device_retire, nullptr, 0);
-  CHECK(contains(refused(EINVAL, arrowdevice_device_retire, sim(0), 0), "not adopted"));
+  refused(EINVAL, arrowdevice_device_unwrap, nullptr, 0);
+  CHECK(contains(refused(EINVAL, arrowdevice_device_unwrap, sim(0), 0), "not adopted"));
   arrowdevice_device* device = kNotADevice;
   arrowdevice_native_device native{};
   native.struct_size = sizeof native;
-  refused(EINVAL, arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 0, &native, &device);
+  refused(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 0, &native, &device);
   CHECK(device == nullptr);
-  refused(EINVAL, arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 0, nullptr, &device);
-  refused(EINVAL, arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 0, &native, nullptr);
-  refused(ENOTSUP, arrowdevice_device_adopt, ARROW_DEVICE_CPU, 0, &native, &device);
-  refused(ENODEV, arrowdevice_device_adopt, ARROW_DEVICE_METAL, 0, &native, &device);
+  refused(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 0, nullptr, &device);
+  refused(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 0, &native, nullptr);
+  refused(ENOTSUP, arrowdevice_device_wrap, ARROW_DEVICE_CPU, 0, &native, &device);
+  refused(ENODEV, arrowdevice_device_wrap, ARROW_DEVICE_METAL, 0, &native, &device);
 }
 
 TEST_CASE("a device's handles are those of its driver, and adopting them gives the device itself") {
   begin();
   arrowdevice_native_device native{};
   native.struct_size = sizeof native;
-  must(arrowdevice_device_native, sim(1), &native);
+  must(arrowdevice_device_get_native, sim(1), &native);
   REQUIRE(native.device != nullptr);
   REQUIRE(native.context != nullptr);
   arrowdevice_device* adopted = nullptr;
-  must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &native, &adopted);
+  must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native, &adopted);
   CHECK(adopted == sim(1));
-  must(arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 1, &native, &adopted);
-  for (const int64_t n : {1, 2}) control::fail_nth("device_retire", n);  // refused() calls twice
-  refused(EIO, arrowdevice_device_retire, adopted, -1);
-  must(arrowdevice_device_retire, adopted, -1);
-  must(arrowdevice_device_retire, adopted, -1);  // undoes the adoptions, and no more
-  refused(EINVAL, arrowdevice_device_retire, adopted, -1);
+  must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native, &adopted);
+  for (const int64_t n : {1, 2}) control::fail_nth("device_unwrap", n);  // refused() calls twice
+  refused(EIO, arrowdevice_device_unwrap, adopted, -1);
+  must(arrowdevice_device_unwrap, adopted, -1);
+  must(arrowdevice_device_unwrap, adopted, -1);  // undoes the adoptions, and no more
+  refused(EINVAL, arrowdevice_device_unwrap, adopted, -1);
   CHECK(describe(sim(1)).device_id == 1);
-  refused(EINVAL, arrowdevice_device_native, nullptr, &native);
-  refused(EINVAL, arrowdevice_device_native, sim(1), nullptr);
-  refused(ENOTSUP, arrowdevice_device_native, cpu(), &native);
+  refused(EINVAL, arrowdevice_device_get_native, nullptr, &native);
+  refused(EINVAL, arrowdevice_device_get_native, sim(1), nullptr);
+  refused(ENOTSUP, arrowdevice_device_get_native, cpu(), &native);
 }
 
 TEST_CASE("missing arguments of functions about devices are named") {
@@ -379,24 +379,24 @@ TEST_CASE("missing arguments of functions about devices are named") {
   arrowdevice_device* device = nullptr;
   int64_t count = 0;
   uint32_t reach = 0;
-  CHECK(contains(refused(EINVAL, arrowdevice_device_get, ARROW_DEVICE_CPU, 0, nullptr), "out"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_find_by_id, ARROW_DEVICE_CPU, 0, nullptr), "out"));
   CHECK(contains(refused(EINVAL, arrowdevice_device_count, ARROW_DEVICE_CPU, nullptr), "out"));
   CHECK(contains(refused(EINVAL, arrowdevice_device_list, &device, 1, nullptr), "count"));
   CHECK(contains(refused(EINVAL, arrowdevice_device_list, nullptr, 1, &count), "out"));
   CHECK(contains(refused(EINVAL, arrowdevice_device_list, &device, -1, &count), "capacity"));
-  CHECK(contains(refused(EINVAL, arrowdevice_device_reach, nullptr, sim(0), &reach), "from"));
-  CHECK(contains(refused(EINVAL, arrowdevice_device_reach, sim(0), nullptr, &reach), "to"));
-  CHECK(contains(refused(EINVAL, arrowdevice_device_reach, sim(0), sim(0), nullptr), "out"));
-  CHECK(contains(refused(EINVAL, arrowdevice_device_find, nullptr, &device), "name"));
-  CHECK(contains(refused(EINVAL, arrowdevice_device_find, "cpu", nullptr), "out"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_get_peer_flags, nullptr, sim(0), &reach), "from"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_get_peer_flags, sim(0), nullptr, &reach), "to"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_get_peer_flags, sim(0), sim(0), nullptr), "out"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_find_by_name, nullptr, &device), "name"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_find_by_name, "cpu", nullptr), "out"));
   arrowdevice_device_info info{};
   info.struct_size = sizeof info;
-  CHECK(contains(refused(EINVAL, arrowdevice_device_describe, nullptr, &info), "device"));
-  CHECK(contains(refused(EINVAL, arrowdevice_device_describe, sim(0), nullptr), "info"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_get_info, nullptr, &info), "device"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_get_info, sim(0), nullptr), "info"));
   Counters counted{};
   counted.struct_size = sizeof counted;
-  CHECK(contains(refused(EINVAL, arrowdevice_device_counters, nullptr, &counted), "device"));
-  CHECK(contains(refused(EINVAL, arrowdevice_device_counters, sim(0), nullptr), "counters"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_get_counters, nullptr, &counted), "device"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_get_counters, sim(0), nullptr), "counters"));
 }
 
 }  // namespace

@@ -112,45 +112,45 @@ class Stream {
 TEST_CASE("a stream's schema and arrays come out of it, until a released one marks the end") {
   Stream stream(2);
   Owned<ArrowSchema> schema;
-  must(arrowdevice_stream_schema, stream.get(), schema.out());
+  must(arrowdevice_stream_get_schema, stream.get(), schema.out());
   CHECK(std::string(schema->format) == "l");
   Array array;
   for (int i = 0; i < 2; ++i) {
-    must(arrowdevice_stream_next, stream.get(), array.out());
+    must(arrowdevice_stream_get_next, stream.get(), array.out());
     CHECK_FALSE(array.released());
     CHECK(array->array.length == Knobs{}.rows);
   }
-  must(arrowdevice_stream_next, stream.get(), array.out());
+  must(arrowdevice_stream_get_next, stream.get(), array.out());
   CHECK(array.released());
   CHECK(stream.ledger.live() == 0);
   arrowdevice_stream_release(stream.get());
   arrowdevice_stream_release(stream.get());
   CHECK(stream.releases == 1);
-  CHECK(contains(refused(EINVAL, arrowdevice_stream_next, stream.get(), array.out()), "released"));
-  CHECK(contains(refused(EINVAL, arrowdevice_stream_schema, stream.get(), schema.out()), "released"));
+  CHECK(contains(refused(EINVAL, arrowdevice_stream_get_next, stream.get(), array.out()), "released"));
+  CHECK(contains(refused(EINVAL, arrowdevice_stream_get_schema, stream.get(), schema.out()), "released"));
 }
 
 TEST_CASE("what a stream's producer says of a failure is passed on, with its code") {
   Owned<ArrowSchema> schema;
   Array array;
   Stream talks(0, ECANCELED, "the table was dropped");
-  CHECK(refused(ECANCELED, arrowdevice_stream_schema, talks.get(), schema.out()) == "the table was dropped");
-  CHECK(refused(ECANCELED, arrowdevice_stream_next, talks.get(), array.out()) == "the table was dropped");
+  CHECK(refused(ECANCELED, arrowdevice_stream_get_schema, talks.get(), schema.out()) == "the table was dropped");
+  CHECK(refused(ECANCELED, arrowdevice_stream_get_next, talks.get(), array.out()) == "the table was dropped");
   CHECK(array.released());
   CHECK(schema.released());
   Stream silent(0, EPIPE);
-  CHECK(contains(refused(EPIPE, arrowdevice_stream_schema, silent.get(), schema.out()), "get_schema"));
-  CHECK(contains(refused(EPIPE, arrowdevice_stream_next, silent.get(), array.out()), "get_next"));
+  CHECK(contains(refused(EPIPE, arrowdevice_stream_get_schema, silent.get(), schema.out()), "get_schema"));
+  CHECK(contains(refused(EPIPE, arrowdevice_stream_get_next, silent.get(), array.out()), "get_next"));
 }
 
 TEST_CASE("missing arguments of functions about streams are refused") {
   Stream stream(1);
   Owned<ArrowSchema> schema;
   Array array;
-  refused(EINVAL, arrowdevice_stream_schema, nullptr, schema.out());
-  refused(EINVAL, arrowdevice_stream_schema, stream.get(), nullptr);
-  refused(EINVAL, arrowdevice_stream_next, nullptr, array.out());
-  refused(EINVAL, arrowdevice_stream_next, stream.get(), nullptr);
+  refused(EINVAL, arrowdevice_stream_get_schema, nullptr, schema.out());
+  refused(EINVAL, arrowdevice_stream_get_schema, stream.get(), nullptr);
+  refused(EINVAL, arrowdevice_stream_get_next, nullptr, array.out());
+  refused(EINVAL, arrowdevice_stream_get_next, stream.get(), nullptr);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ using namespace library_test;  // NOLINT: what every line of these tests is writ
 arrowdevice_backend_report explained(int64_t index) {
   arrowdevice_backend_report report{};
   report.struct_size = sizeof report;
-  must(arrowdevice_backend_explain, index, &report);
+  must(arrowdevice_backend_get_report, index, &report);
   return report;
 }
 
@@ -19,7 +19,7 @@ int64_t looks() {
   arrowdevice_backend_report report{};
   report.struct_size = sizeof report;
   int64_t n = 0;
-  while (arrowdevice_backend_explain(n, &report, nullptr) == 0) ++n;
+  while (arrowdevice_backend_get_report(n, &report, nullptr) == 0) ++n;
   return n;
 }
 
@@ -46,12 +46,12 @@ TEST_CASE("log lines go to the program's handler, with its data, until it is tak
   Log first, second;
   int not_a_buffer = 0;
   const auto complain = [&] { arrowdevice_buffer_free(sim(0), nullptr, &not_a_buffer); };
-  arrowdevice_set_log_handler(Log::add, &first);
+  arrowdevice_log_set_handler(Log::add, &first);
   complain();
-  arrowdevice_set_log_handler(Log::add, &second);
+  arrowdevice_log_set_handler(Log::add, &second);
   complain();
   complain();
-  arrowdevice_set_log_handler(nullptr, nullptr);
+  arrowdevice_log_set_handler(nullptr, nullptr);
   REQUIRE(first.lines.size() == 1);
   CHECK(first.lines[0].first == 0);
   CHECK(contains(first.lines[0].second, "not a buffer that was allocated on ext_dev:0"));
@@ -132,9 +132,9 @@ TEST_CASE("there is no report before the first and past the last look") {
   begin();
   arrowdevice_backend_report report{};
   report.struct_size = sizeof report;
-  refused(ENOENT, arrowdevice_backend_explain, looks(), &report);
-  refused(ENOENT, arrowdevice_backend_explain, -1, &report);
-  refused(EINVAL, arrowdevice_backend_explain, 0, nullptr);
+  refused(ENOENT, arrowdevice_backend_get_report, looks(), &report);
+  refused(ENOENT, arrowdevice_backend_get_report, -1, &report);
+  refused(EINVAL, arrowdevice_backend_get_report, 0, nullptr);
 }
 
 TEST_CASE("reaping ends deferred work whose events have fired, and not what is pending") {
@@ -144,17 +144,17 @@ TEST_CASE("reaping ends deferred work whose events have fired, and not what is p
   const Queue other = make_queue(sim(1));
   Held engine(0);
   must(arrowdevice_array_release_after, first.host.get(), queue.get());
-  must(arrowdevice_reap, -1, nullptr);
+  must(arrowdevice_deferred_run, -1, nullptr);
   CHECK(first.ledger.live() > 0);
   must(arrowdevice_array_release_after, second.host.get(), other.get());
-  refused(ETIMEDOUT, arrowdevice_quiesce, 0);
-  refused(ETIMEDOUT, arrowdevice_quiesce, 1'000'000);
+  refused(ETIMEDOUT, arrowdevice_wait_idle, 0);
+  refused(ETIMEDOUT, arrowdevice_wait_idle, 1'000'000);
   engine.resume();
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   CHECK(first.ledger.live() == 0);
   CHECK(second.ledger.live() == 0);
   int64_t done = -1;
-  must(arrowdevice_reap, -1, &done);
+  must(arrowdevice_deferred_run, -1, &done);
   CHECK(done == 0);
 }
 
@@ -165,9 +165,9 @@ TEST_CASE("manual reaping cannot be chosen once something was deferred") {
   Held engine(0);
   must(arrowdevice_array_release_after, sample.host.get(), queue.get());
   engine.resume();
-  must(arrowdevice_quiesce, -1);
-  refused(EBUSY, arrowdevice_set_manual_reaping, 1);
-  must(arrowdevice_set_manual_reaping, 0);
+  must(arrowdevice_wait_idle, -1);
+  refused(EBUSY, arrowdevice_deferred_set_manual, 1);
+  must(arrowdevice_deferred_set_manual, 0);
 }
 
 }  // namespace

@@ -17,10 +17,10 @@ std::vector<unsigned char> sample_bytes(int64_t size) {
 }
 
 arrowdevice_copy_region to_device(arrowdevice_device* device, void* buffer, const void* from, int64_t size) {
-  return {.to = device,
+  return {.dst_device = device,
           .dst = buffer,
           .dst_offset = 0,
-          .from = nullptr,
+          .src_device = nullptr,
           .src = from,
           .src_offset = 0,
           .size = size,
@@ -28,10 +28,10 @@ arrowdevice_copy_region to_device(arrowdevice_device* device, void* buffer, cons
 }
 
 arrowdevice_copy_region to_host(void* to, arrowdevice_device* device, const void* buffer, int64_t size) {
-  return {.to = nullptr,
+  return {.dst_device = nullptr,
           .dst = to,
           .dst_offset = 0,
-          .from = device,
+          .src_device = device,
           .src = buffer,
           .src_offset = 0,
           .size = size,
@@ -65,8 +65,8 @@ TEST_CASE("a queue does its work in order and is finished when all of it is done
     const auto in = to_device(sim(id), buffer.get(), bytes.data(), 1'000);
     const auto out = to_host(back.data(), sim(id), buffer.get(), 1'000);
     Held engine(id);
-    must(arrowdevice_buffer_copy, queue.get(), &in, 1);
-    must(arrowdevice_buffer_copy, queue.get(), &out, 1);
+    must(arrowdevice_queue_copy, queue.get(), &in, 1);
+    must(arrowdevice_queue_copy, queue.get(), &out, 1);
     CHECK(contains(refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 0), "not done"));
     refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 1'000'000);
     engine.resume();
@@ -82,7 +82,7 @@ TEST_CASE("a queue is not finished while work is left that the application queue
   must(arrowdevice_queue_finish, queue.get(), -1);
   arrowdevice_native_queue native{};
   native.struct_size = sizeof native;
-  must(arrowdevice_queue_native, queue.get(), &native);
+  must(arrowdevice_queue_get_native, queue.get(), &native);
   arrowdevice_queue* made = nullptr;
   must(arrowdevice_queue_wrap, sim(0), &native, &made);
   const Queue same(made);
@@ -92,7 +92,7 @@ TEST_CASE("a queue is not finished while work is left that the application queue
   const auto in = to_device(sim(0), buffer.get(), bytes.data(), 64);
   for (auto [working, other] : {std::pair(&queue, &same), std::pair(&same, &queue)}) {
     Held engine(0);
-    must(arrowdevice_buffer_copy, working->get(), &in, 1);
+    must(arrowdevice_queue_copy, working->get(), &in, 1);
     refused(ETIMEDOUT, arrowdevice_queue_finish, other->get(), 0);
     engine.resume();
     must(arrowdevice_queue_finish, other->get(), -1);
@@ -114,7 +114,7 @@ TEST_CASE("a queue that is destroyed finishes its work") {
   const auto in = to_device(sim(0), buffer.get(), bytes.data(), 64);
   Queue queue = make_queue(sim(0));
   Held engine(0);
-  must(arrowdevice_buffer_copy, queue.get(), &in, 1);
+  must(arrowdevice_queue_copy, queue.get(), &in, 1);
   const int64_t live = control::counters(0).queues_live;
   queue.reset();
   CHECK(control::counters(0).queues_live == live - 1);
@@ -132,14 +132,14 @@ TEST_CASE("a wrapped queue is the application's own, and is not ended with ours"
   const Queue owned = make_queue(sim(0));
   arrowdevice_native_queue native{};
   native.struct_size = sizeof native;
-  must(arrowdevice_queue_native, owned.get(), &native);
+  must(arrowdevice_queue_get_native, owned.get(), &native);
   REQUIRE(native.queue != nullptr);
   arrowdevice_queue* made = nullptr;
   must(arrowdevice_queue_wrap, sim(0), &native, &made);
   Queue wrapped(made);
   arrowdevice_native_queue same{};
   same.struct_size = sizeof same;
-  must(arrowdevice_queue_native, wrapped.get(), &same);
+  must(arrowdevice_queue_get_native, wrapped.get(), &same);
   CHECK(same.queue == native.queue);
 
   // Work of one comes before work of the other: they are one queue.
@@ -148,8 +148,8 @@ TEST_CASE("a wrapped queue is the application's own, and is not ended with ours"
   std::vector<unsigned char> back(64);
   const auto in = to_device(sim(0), buffer.get(), bytes.data(), 64);
   const auto out = to_host(back.data(), sim(0), buffer.get(), 64);
-  must(arrowdevice_buffer_copy, wrapped.get(), &in, 1);
-  must(arrowdevice_buffer_copy, owned.get(), &out, 1);
+  must(arrowdevice_queue_copy, wrapped.get(), &in, 1);
+  must(arrowdevice_queue_copy, owned.get(), &out, 1);
   wrapped.reset();
   must(arrowdevice_queue_finish, owned.get(), -1);
   CHECK(back == bytes);
@@ -177,11 +177,11 @@ TEST_CASE("queues that cannot be are refused") {
   refused(EINVAL, arrowdevice_queue_wrap, sim(0), &native, nullptr);
   refused(EINVAL, arrowdevice_queue_wrap, nullptr, &native, &queue);
   refused(ENOTSUP, arrowdevice_queue_wrap, cpu(), &native, &queue);
-  refused(EINVAL, arrowdevice_queue_native, nullptr, &native);
+  refused(EINVAL, arrowdevice_queue_get_native, nullptr, &native);
   const Queue owned = make_queue(sim(0));
-  refused(EINVAL, arrowdevice_queue_native, owned.get(), nullptr);
+  refused(EINVAL, arrowdevice_queue_get_native, owned.get(), nullptr);
   const Queue on_cpu = make_queue(cpu());
-  refused(ENOTSUP, arrowdevice_queue_native, on_cpu.get(), &native);
+  refused(ENOTSUP, arrowdevice_queue_get_native, on_cpu.get(), &native);
   refused(EINVAL, arrowdevice_queue_finish, nullptr, 0);
 }
 
@@ -191,10 +191,10 @@ TEST_CASE("a pool that is made counts what it gives, and its memory outlives it"
   CHECK(stats(pool.get()).allocations == 0);
   void* buffer = nullptr;
   must(arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, 10'000, &buffer);
-  CHECK(stats(pool.get()).used >= 10'000);
+  CHECK(stats(pool.get()).used_bytes >= 10'000);
   CHECK(stats(pool.get()).allocations == 1);
   CHECK(stats(pool.get()).driver_allocations == 1);
-  CHECK(stats(pool.get()).peak == stats(pool.get()).used);
+  CHECK(stats(pool.get()).peak_bytes == stats(pool.get()).used_bytes);
   pool.reset();
   CHECK(control::counters(0).allocations_live == 1);
   arrowdevice_buffer_free(sim(0), nullptr, buffer);
@@ -210,10 +210,10 @@ TEST_CASE("trimming a pool gives back what it keeps") {
   must(arrowdevice_pool_trim, pool.get());
   CHECK(control::counters(0).allocations_live == 1);  // it is in use
   arrowdevice_buffer_free(sim(0), nullptr, buffer);
-  CHECK(stats(pool.get()).kept >= 10'000);
+  CHECK(stats(pool.get()).cached_bytes >= 10'000);
   CHECK(control::counters(0).allocations_live == 1);
   must(arrowdevice_pool_trim, pool.get());
-  CHECK(stats(pool.get()).kept == 0);
+  CHECK(stats(pool.get()).cached_bytes == 0);
   CHECK(control::counters(0).allocations_live == 0);
 }
 
@@ -245,7 +245,7 @@ TEST_CASE("pools that cannot be are refused") {
   options.flags = 1;
   CHECK(contains(refused(EINVAL, arrowdevice_pool_create, sim(0), &options, &pool), "flags"));
   options = pool_options();
-  options.cap = -1;
+  options.max_bytes = -1;
   CHECK(contains(refused(EINVAL, arrowdevice_pool_create, sim(0), &options, &pool), "cap"));
   options = pool_options();
   options.deallocate = [](void*, void*, int64_t, void*) {};
@@ -253,13 +253,13 @@ TEST_CASE("pools that cannot be are refused") {
   CHECK(pool == nullptr);
   PoolStats figures{};
   figures.struct_size = sizeof figures;
-  refused(EINVAL, arrowdevice_pool_stats, nullptr, &figures);
-  refused(EINVAL, arrowdevice_pool_stats, default_pool(sim(0)), nullptr);
+  refused(EINVAL, arrowdevice_pool_get_stats, nullptr, &figures);
+  refused(EINVAL, arrowdevice_pool_get_stats, default_pool(sim(0)), nullptr);
   refused(EINVAL, arrowdevice_pool_trim, nullptr);
   refused(EINVAL, arrowdevice_device_set_pool, nullptr, nullptr);
   CHECK(contains(refused(EINVAL, arrowdevice_device_set_pool, sim(0), default_pool(sim(1))), "ext_dev:1"));
-  refused(EINVAL, arrowdevice_device_pool, nullptr, &pool);
-  refused(EINVAL, arrowdevice_device_pool, sim(0), nullptr);
+  refused(EINVAL, arrowdevice_device_get_pool, nullptr, &pool);
+  refused(EINVAL, arrowdevice_device_get_pool, sim(0), nullptr);
 }
 
 // C++ programs give functions that throw, against what C can promise.
@@ -304,7 +304,7 @@ TEST_CASE("buffers that cannot be are refused") {
   CHECK(contains(refused(EINVAL, arrowdevice_buffer_allocate, sim(0), nullptr, elsewhere.get(), 1, &buffer),
                  "the queue is of ext_dev:1, not of ext_dev:0"));
   CHECK(control::counters(0).allocations_live == 0);
-  CHECK(stats(default_pool(sim(0))).used == 0);
+  CHECK(stats(default_pool(sim(0))).used_bytes == 0);
 }
 
 TEST_CASE("memory freed behind a queue is used again only after the queue's work") {
@@ -317,14 +317,14 @@ TEST_CASE("memory freed behind a queue is used again only after the queue's work
     const auto bytes = sample_bytes(4'000);
     const auto in = to_device(sim(id), first, bytes.data(), 4'000);
     Held engine(id);
-    must(arrowdevice_buffer_copy, queue.get(), &in, 1);
+    must(arrowdevice_queue_copy, queue.get(), &in, 1);
     arrowdevice_buffer_free(sim(id), queue.get(), first);
-    CHECK(stats(default_pool(sim(id))).kept == 0);
+    CHECK(stats(default_pool(sim(id))).cached_bytes == 0);
     const Allocation second(sim(id), 4'000);
     CHECK(second.get() != first);
     engine.resume();
-    must(arrowdevice_quiesce, -1);
-    CHECK(stats(default_pool(sim(id))).kept >= 4'000);
+    must(arrowdevice_wait_idle, -1);
+    CHECK(stats(default_pool(sim(id))).cached_bytes >= 4'000);
     const Allocation third(sim(id), 4'000);
     CHECK(third.get() == first);
   }
@@ -332,7 +332,7 @@ TEST_CASE("memory freed behind a queue is used again only after the queue's work
 
 TEST_CASE("freeing what is no buffer does nothing, and freeing nothing is allowed") {
   begin();
-  arrowdevice_set_log_handler([](void*, int, const char*) {}, nullptr);
+  arrowdevice_log_set_handler([](void*, int, const char*) {}, nullptr);
   int not_a_buffer = 0;
   arrowdevice_buffer_free(sim(0), nullptr, &not_a_buffer);
   arrowdevice_buffer_free(nullptr, nullptr, &not_a_buffer);
@@ -340,10 +340,10 @@ TEST_CASE("freeing what is no buffer does nothing, and freeing nothing is allowe
   must(arrowdevice_buffer_allocate, sim(0), nullptr, nullptr, 100, &buffer);
   arrowdevice_buffer_free(sim(0), nullptr, buffer);
   arrowdevice_buffer_free(sim(0), nullptr, buffer);  // a second time
-  arrowdevice_set_log_handler(nullptr, nullptr);
+  arrowdevice_log_set_handler(nullptr, nullptr);
   arrowdevice_buffer_free(sim(0), nullptr, nullptr);
   arrowdevice_buffer_free(nullptr, nullptr, nullptr);
-  CHECK(stats(default_pool(sim(0))).used == 0);
+  CHECK(stats(default_pool(sim(0))).used_bytes == 0);
   CHECK(control::refused() == 0);
 }
 
@@ -355,19 +355,19 @@ TEST_CASE("a part of a buffer holds the bytes at its offset, and is given back")
     const auto bytes = sample_bytes(1'024);
     control::poke(id, buffer.get(), 0, bytes.data(), 1'024);
     void* part = nullptr;
-    must(arrowdevice_buffer_sub, sim(id), buffer.get(), 256, 100, &part);
+    must(arrowdevice_sub_buffer_create, sim(id), buffer.get(), 256, 100, &part);
     CHECK(control::counters(id).sub_buffers_live == (id == kHandles[0] ? 1 : 0));
     std::vector<unsigned char> got(100);
     const Queue queue = make_queue(sim(id));
     const auto out = to_host(got.data(), sim(id), part, 100);
-    must(arrowdevice_buffer_copy, queue.get(), &out, 1);
+    must(arrowdevice_queue_copy, queue.get(), &out, 1);
     must(arrowdevice_queue_finish, queue.get(), -1);
     CHECK(std::memcmp(got.data(), bytes.data() + 256, 100) == 0);
-    arrowdevice_buffer_sub_free(sim(id), part);
+    arrowdevice_sub_buffer_destroy(sim(id), part);
     CHECK(control::counters(id).sub_buffers_live == 0);
   }
-  arrowdevice_buffer_sub_free(nullptr, nullptr);
-  arrowdevice_buffer_sub_free(sim(kHandles[0]), nullptr);
+  arrowdevice_sub_buffer_destroy(nullptr, nullptr);
+  arrowdevice_sub_buffer_destroy(sim(kHandles[0]), nullptr);
 }
 
 TEST_CASE("parts that cannot be are refused") {
@@ -375,14 +375,15 @@ TEST_CASE("parts that cannot be are refused") {
   const int64_t id = kHandles[0];
   const Allocation buffer(sim(id), 1'024);
   void* part = &part;
-  refused(EINVAL, arrowdevice_buffer_sub, sim(id), nullptr, 0, 1, &part);
+  refused(EINVAL, arrowdevice_sub_buffer_create, sim(id), nullptr, 0, 1, &part);
   CHECK(part == nullptr);
-  refused(EINVAL, arrowdevice_buffer_sub, sim(id), buffer.get(), -128, 1, &part);
-  refused(EINVAL, arrowdevice_buffer_sub, sim(id), buffer.get(), 0, 0, &part);
-  CHECK(contains(refused(EINVAL, arrowdevice_buffer_sub, sim(id), buffer.get(), 4, 1, &part), "multiple of 128"));
-  refused(EINVAL, arrowdevice_buffer_sub, sim(id), buffer.get(), 1 << 20, 1, &part);
-  refused(EINVAL, arrowdevice_buffer_sub, nullptr, buffer.get(), 0, 1, &part);
-  refused(EINVAL, arrowdevice_buffer_sub, sim(id), buffer.get(), 0, 1, nullptr);
+  refused(EINVAL, arrowdevice_sub_buffer_create, sim(id), buffer.get(), -128, 1, &part);
+  refused(EINVAL, arrowdevice_sub_buffer_create, sim(id), buffer.get(), 0, 0, &part);
+  CHECK(
+      contains(refused(EINVAL, arrowdevice_sub_buffer_create, sim(id), buffer.get(), 4, 1, &part), "multiple of 128"));
+  refused(EINVAL, arrowdevice_sub_buffer_create, sim(id), buffer.get(), 1 << 20, 1, &part);
+  refused(EINVAL, arrowdevice_sub_buffer_create, nullptr, buffer.get(), 0, 1, &part);
+  refused(EINVAL, arrowdevice_sub_buffer_create, sim(id), buffer.get(), 0, 1, nullptr);
 }
 
 TEST_CASE("regions are copied from and to their offsets, between devices too") {
@@ -393,27 +394,27 @@ TEST_CASE("regions are copied from and to their offsets, between devices too") {
   const Queue queue = make_queue(sim(kHandles[0]));
   control::poke(0, near.get(), 0, bytes.data(), 256);
   arrowdevice_copy_region region{};
-  region.to = sim(kHandles[0]);
+  region.dst_device = sim(kHandles[0]);
   region.dst = far.get();
   region.dst_offset = 100;
-  region.from = sim(0);
+  region.src_device = sim(0);
   region.src = near.get();
   region.src_offset = 10;
   region.size = 50;
-  must(arrowdevice_buffer_copy, queue.get(), &region, 1);
+  must(arrowdevice_queue_copy, queue.get(), &region, 1);
   arrowdevice_copy_region out = to_host(back.data(), sim(kHandles[0]), far.get(), 50);
   out.src_offset = 100;
   out.dst_offset = 7;
-  must(arrowdevice_buffer_copy, queue.get(), &out, 1);
+  must(arrowdevice_queue_copy, queue.get(), &out, 1);
   must(arrowdevice_queue_finish, queue.get(), -1);
   CHECK(std::memcmp(back.data() + 7, bytes.data() + 10, 50) == 0);
   CHECK(back[6] == 0);
   CHECK(back[57] == 0);
-  must(arrowdevice_buffer_copy, queue.get(), nullptr, 0);
+  must(arrowdevice_queue_copy, queue.get(), nullptr, 0);
   region.size = 0;
   region.src = nullptr;
   const int64_t copies = control::counters(kHandles[0]).copies;
-  must(arrowdevice_buffer_copy, queue.get(), &region, 1);  // nothing to do is done
+  must(arrowdevice_queue_copy, queue.get(), &region, 1);  // nothing to do is done
   CHECK(control::counters(kHandles[0]).copies == copies);
 }
 
@@ -433,7 +434,7 @@ TEST_CASE("large copies on the CPU, by several threads, copy every byte") {
     regions.push_back(to_host(to.data() + kBegins[i], cpu(), from.data() + kBegins[i],
                               static_cast<int64_t>(kBegins[i + 1] - kBegins[i])));
   }
-  must(arrowdevice_buffer_copy, queue.get(), regions.data(), static_cast<int64_t>(regions.size()));
+  must(arrowdevice_queue_copy, queue.get(), regions.data(), static_cast<int64_t>(regions.size()));
   must(arrowdevice_queue_finish, queue.get(), -1);
   CHECK((to == from));
 }
@@ -443,9 +444,9 @@ TEST_CASE("host memory may be named as the CPU") {
   const Allocation buffer(sim(0), 64);
   const auto bytes = sample_bytes(64);
   auto in = to_device(sim(0), buffer.get(), bytes.data(), 64);
-  in.from = cpu();
+  in.src_device = cpu();
   const Queue queue = make_queue(sim(0));
-  must(arrowdevice_buffer_copy, queue.get(), &in, 1);
+  must(arrowdevice_queue_copy, queue.get(), &in, 1);
   must(arrowdevice_queue_finish, queue.get(), -1);
   std::vector<unsigned char> got(64);
   control::peek(0, buffer.get(), 0, got.data(), 64);
@@ -462,7 +463,7 @@ TEST_CASE("regions that make no sense are refused with their number") {
   const auto refusal = [&](auto spoil, arrowdevice_queue* on) {
     arrowdevice_copy_region regions[] = {good, good};
     spoil(regions[1]);
-    return refused(EINVAL, arrowdevice_buffer_copy, on, regions, 2);
+    return refused(EINVAL, arrowdevice_queue_copy, on, regions, 2);
   };
   CHECK(contains(refusal([](auto& r) { r.size = -1; }, queue.get()), "region 1"));
   CHECK(contains(refusal([](auto& r) { r.dst_offset = -1; }, queue.get()), "region 1"));
@@ -471,10 +472,10 @@ TEST_CASE("regions that make no sense are refused with their number") {
   CHECK(contains(refusal([](auto& r) { r.dst = nullptr; }, queue.get()), "region 1"));
   refusal([](auto& r) { r.dst_offset = 1 << 20; }, queue.get());  // beyond the buffer: the driver's word
   refusal([](auto& r) { r.size = std::numeric_limits<int64_t>::max(); }, queue.get());
-  CHECK(contains(refused(EINVAL, arrowdevice_buffer_copy, on_cpu.get(), &good, 1), "region 0"));
-  refused(EINVAL, arrowdevice_buffer_copy, nullptr, &good, 1);
-  refused(EINVAL, arrowdevice_buffer_copy, queue.get(), nullptr, 1);
-  refused(EINVAL, arrowdevice_buffer_copy, queue.get(), &good, -1);
+  CHECK(contains(refused(EINVAL, arrowdevice_queue_copy, on_cpu.get(), &good, 1), "region 0"));
+  refused(EINVAL, arrowdevice_queue_copy, nullptr, &good, 1);
+  refused(EINVAL, arrowdevice_queue_copy, queue.get(), nullptr, 1);
+  refused(EINVAL, arrowdevice_queue_copy, queue.get(), &good, -1);
 }
 
 }  // namespace

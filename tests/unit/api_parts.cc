@@ -29,7 +29,7 @@ TEST_CASE("a whole copy is not trimmed to the slice") {
   Sample sample(field("l").not_null(), {.rows = 40, .nulls = Nulls::kNone});
   Array part = slice(*sample.host, *sample.schema, 10, 5);
   const int64_t before = control::counters(0).bytes_in;
-  Array there = copy(*part, *sample.schema, sim(0), ARROWDEVICE_COPY_WHOLE);
+  Array there = copy(*part, *sample.schema, sim(0), ARROWDEVICE_COPY_NO_TRIM);
   CHECK(there->array.offset == 10);
   CHECK(there->array.length == 5);
   CHECK(control::counters(0).bytes_in - before == 15 * 8);
@@ -48,7 +48,7 @@ TEST_CASE("a copy uses the queue and the pool that it is given") {
   Held engine(0);
   const Array there = copy(*sample.host, *sample.schema, sim(0), options);
   CHECK(stats(pool.get()).allocations == 1);
-  CHECK(stats(default_pool(sim(0))).used == 0);
+  CHECK(stats(default_pool(sim(0))).used_bytes == 0);
   CHECK(control::counters(0).queues == made);
   refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 0);
   engine.resume();
@@ -78,10 +78,10 @@ TEST_CASE("a pool or queue of another device than the copy's is refused") {
   CHECK(out.released());
   // Also where sharing would need neither.
   Array there = copy(sample, sim(0));
-  refused(EINVAL, arrowdevice_array_move_to, there.get(), sample.schema.get(), sim(0), &options, out.out());
+  refused(EINVAL, arrowdevice_array_to_device, there.get(), sample.schema.get(), sim(0), &options, out.out());
   options = copy_options();
   options.pool = default_pool(sim(1));
-  refused(EINVAL, arrowdevice_array_move_to, there.get(), sample.schema.get(), sim(0), &options, out.out());
+  refused(EINVAL, arrowdevice_array_to_device, there.get(), sample.schema.get(), sim(0), &options, out.out());
   CHECK_FALSE(there.released());
   CHECK(out.released());
   CHECK(control::refused() == 0);
@@ -107,7 +107,7 @@ TEST_CASE("options that make no sense are refused by name") {
     const auto options = copy_options(flags);
     const std::string why =
         refused(EINVAL, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), sim(0), &options, out.out());
-    CHECK(refused(EINVAL, arrowdevice_array_move_to, sample.host.get(), sample.schema.get(), sim(0), &options,
+    CHECK(refused(EINVAL, arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), sim(0), &options,
                   out.out()) == why);
     return why;
   };
@@ -134,23 +134,23 @@ TEST_CASE("missing arguments of a copy or move are named") {
   CHECK(contains(refused(EINVAL, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), sim(0), nullptr,
                          sample.host.get()),
                  "also an input"));
-  CHECK(contains(refused(EINVAL, arrowdevice_array_move_to, nullptr, sample.schema.get(), sim(0), nullptr, out.out()),
+  CHECK(contains(refused(EINVAL, arrowdevice_array_to_device, nullptr, sample.schema.get(), sim(0), nullptr, out.out()),
                  "moved"));
-  CHECK(contains(refused(EINVAL, arrowdevice_array_move_to, sample.host.get(), nullptr, sim(0), nullptr, out.out()),
+  CHECK(contains(refused(EINVAL, arrowdevice_array_to_device, sample.host.get(), nullptr, sim(0), nullptr, out.out()),
                  "schema"));
   CHECK(contains(
-      refused(EINVAL, arrowdevice_array_move_to, sample.host.get(), sample.schema.get(), nullptr, nullptr, out.out()),
+      refused(EINVAL, arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), nullptr, nullptr, out.out()),
       "device"));
   CHECK(contains(
-      refused(EINVAL, arrowdevice_array_move_to, sample.host.get(), sample.schema.get(), sim(0), nullptr, nullptr),
+      refused(EINVAL, arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), sim(0), nullptr, nullptr),
       "out"));
-  CHECK(contains(refused(EINVAL, arrowdevice_array_move_to, sample.host.get(), sample.schema.get(), sim(0), nullptr,
+  CHECK(contains(refused(EINVAL, arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), sim(0), nullptr,
                          sample.host.get()),
                  "also an input"));
   CHECK_FALSE(sample.host.released());
   sample.host.reset();
   refused(EINVAL, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), sim(0), nullptr, out.out());
-  refused(EINVAL, arrowdevice_array_move_to, sample.host.get(), sample.schema.get(), sim(0), nullptr, out.out());
+  refused(EINVAL, arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), sim(0), nullptr, out.out());
 }
 
 TEST_CASE("a move to a device that reaches the memory shares it, event and all") {
@@ -161,7 +161,7 @@ TEST_CASE("a move to a device that reaches the memory shares it, event and all")
   const ArrowDeviceArray was = *there;
   Array moved;
   const auto never = copy_options(ARROWDEVICE_COPY_NEVER);
-  must(arrowdevice_array_move_to, there.get(), sample.schema.get(), sim(1), &never, moved.out());
+  must(arrowdevice_array_to_device, there.get(), sample.schema.get(), sim(1), &never, moved.out());
   CHECK(there.released());
   CHECK(moved->device_id == 1);
   CHECK(moved->sync_event == was.sync_event);
@@ -178,7 +178,7 @@ TEST_CASE("a move that may not copy is refused where it would have to, and loses
   const auto never = copy_options(ARROWDEVICE_COPY_NEVER);
   Array out;
   CHECK(contains(
-      refused(ENOTSUP, arrowdevice_array_move_to, sample.host.get(), sample.schema.get(), sim(0), &never, out.out()),
+      refused(ENOTSUP, arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), sim(0), &never, out.out()),
       "ext_dev:0"));
   CHECK_FALSE(sample.host.released());
   CHECK(out.released());
@@ -191,10 +191,10 @@ TEST_CASE("a move to the device that the array is on changes nothing, unless a c
   Array there = copy(sample, sim(0));
   const void* const values = there->array.buffers[1];
   Array moved;
-  must(arrowdevice_array_move_to, there.get(), sample.schema.get(), sim(0), nullptr, moved.out());
+  must(arrowdevice_array_to_device, there.get(), sample.schema.get(), sim(0), nullptr, moved.out());
   CHECK(moved->array.buffers[1] == values);
   const auto always = copy_options(ARROWDEVICE_COPY_ALWAYS);
-  must(arrowdevice_array_move_to, moved.get(), sample.schema.get(), sim(0), &always, there.out());
+  must(arrowdevice_array_to_device, moved.get(), sample.schema.get(), sim(0), &always, there.out());
   CHECK(there->array.buffers[1] != values);
   CHECK(moved.released());
   CHECK(difference(sample, *there) == "");
@@ -204,7 +204,7 @@ TEST_CASE("what was moved by a copy is released when the copy is done") {
   begin();
   Sample sample(mixed_batch(), kPlain);
   Array moved;
-  must(arrowdevice_array_move_to, sample.host.get(), sample.schema.get(), sim(0), nullptr, moved.out());
+  must(arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), sim(0), nullptr, moved.out());
   CHECK(sample.host.released());
   CHECK(sample.ledger.live() == 0);
   CHECK(difference(sample, *moved) == "");

@@ -45,13 +45,15 @@ void check_filled(const std::function<int(Struct*, arrowdevice_error*)>& fill) {
 TEST_CASE("info structs are filled as far as the caller knows them, and zeroed beyond what the library knows") {
   begin();
   const auto warm = make_queue(sim(0));
-  check_filled<arrowdevice_device_info>([](auto* out, auto* e) { return arrowdevice_device_describe(sim(0), out, e); });
-  check_filled<Counters>([](auto* out, auto* e) { return arrowdevice_device_counters(sim(0), out, e); });
-  check_filled<PoolStats>([](auto* out, auto* e) { return arrowdevice_pool_stats(default_pool(sim(0)), out, e); });
+  check_filled<arrowdevice_device_info>([](auto* out, auto* e) { return arrowdevice_device_get_info(sim(0), out, e); });
+  check_filled<Counters>([](auto* out, auto* e) { return arrowdevice_device_get_counters(sim(0), out, e); });
+  check_filled<PoolStats>([](auto* out, auto* e) { return arrowdevice_pool_get_stats(default_pool(sim(0)), out, e); });
   check_filled<arrowdevice_native_queue>(
-      [&](auto* out, auto* e) { return arrowdevice_queue_native(warm.get(), out, e); });
-  check_filled<arrowdevice_native_device>([](auto* out, auto* e) { return arrowdevice_device_native(sim(0), out, e); });
-  check_filled<arrowdevice_backend_report>([](auto* out, auto* e) { return arrowdevice_backend_explain(0, out, e); });
+      [&](auto* out, auto* e) { return arrowdevice_queue_get_native(warm.get(), out, e); });
+  check_filled<arrowdevice_native_device>(
+      [](auto* out, auto* e) { return arrowdevice_device_get_native(sim(0), out, e); });
+  check_filled<arrowdevice_backend_report>(
+      [](auto* out, auto* e) { return arrowdevice_backend_get_report(0, out, e); });
 }
 
 // Calls `use` with options of several sizes, all of them zero.
@@ -88,7 +90,7 @@ TEST_CASE("options are read as far as both sides know them, and none are the def
   check_read<arrowdevice_copy_options>([&](const auto* options, auto* e) {
     Array source = copy(sample, sim(0));
     Array out;
-    return arrowdevice_array_move_to(source.get(), sample.schema.get(), sim(1), options, out.out(), e);
+    return arrowdevice_array_to_device(source.get(), sample.schema.get(), sim(1), options, out.out(), e);
   });
   check_read<arrowdevice_copy_options>([&](const auto* options, auto* e) {
     Array source = copy(sample, sim(0));
@@ -119,7 +121,7 @@ TEST_CASE("native handles are read by their size") {
   for (const uint32_t size : {uint32_t{0}, uint32_t{sizeof device} - 1}) {
     device.struct_size = size;
     CHECK(
-        contains(refused(EINVAL, arrowdevice_device_adopt, ARROW_DEVICE_EXT_DEV, 0, &device, &adopted), "struct_size"));
+        contains(refused(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 0, &device, &adopted), "struct_size"));
   }
   arrowdevice_native_queue queue{};
   arrowdevice_queue* wrapped = nullptr;

@@ -264,7 +264,7 @@ TEST_CASE("what lies under nulls is nobody's business") {
     INFO(type.format);
     const Array array = from_host(make_array(data, Ledger()));
     must(arrowdevice_array_validate, array.get(), schema.get(), nullptr, kStrict);
-    const Array there = copy(*array, *schema, sim(0), ARROWDEVICE_COPY_WHOLE);
+    const Array there = copy(*array, *schema, sim(0), ARROWDEVICE_COPY_NO_TRIM);
     must(arrowdevice_array_validate, there.get(), schema.get(), nullptr, kStrict);
   }
 }
@@ -373,7 +373,7 @@ TEST_CASE("a buffer on another device is accepted where the array's device can u
   Sample sample(field("i"));
   Array there = put(sample, 0);
   Array moved;
-  must(arrowdevice_array_move_to, there.get(), sample.schema.get(), sim(1), nullptr, moved.out());
+  must(arrowdevice_array_to_device, there.get(), sample.schema.get(), sim(1), nullptr, moved.out());
   CHECK(moved->device_id == 1);
   must(arrowdevice_array_validate, moved.get(), sample.schema.get(), nullptr, kFull);
   // Handles mean something to their own device only.
@@ -441,7 +441,7 @@ TEST_CASE("validation of data waits for the array, and says what its work failed
     must(arrowdevice_array_validate, there.get(), sample.schema.get(), nullptr, kFull);
   }
   const Array failing = copy(sample, sim(0));
-  control::fail_nth("copy", 1);
+  control::fail_nth("queue_copy", 1);
   arrowdevice_error error{};
   CHECK(arrowdevice_array_validate(failing.get(), sample.schema.get(), nullptr, kFull, &error) == EIO);
   CHECK(contains(error.message, "copy"));

@@ -27,7 +27,7 @@ TEST_CASE("a view shows the fields, the buffers and the texts of an array") {
   CHECK(there.released());
   sample.schema.reset();  // nothing depends on it
 
-  const arrowdevice_node* root = arrowdevice_view_root(view.get());
+  const arrowdevice_node* root = arrowdevice_view_get_root(view.get());
   REQUIRE(root != nullptr);
   CHECK(root->layout == ARROWDEVICE_LAYOUT_STRUCT);
   CHECK(std::string(root->format) == "+s");
@@ -66,9 +66,9 @@ TEST_CASE("a view shows the fields, the buffers and the texts of an array") {
   CHECK(std::string(kind.dictionary->format) == "u");
   CHECK(id.dictionary == nullptr);
 
-  CHECK(arrowdevice_view_device(view.get()) == sim(0));
-  CHECK(arrowdevice_view_array(view.get())->device_id == 0);
-  CHECK(arrowdevice_view_array(view.get())->array.buffers == was.array.buffers);
+  CHECK(arrowdevice_view_get_device(view.get()) == sim(0));
+  CHECK(arrowdevice_view_get_array(view.get())->device_id == 0);
+  CHECK(arrowdevice_view_get_array(view.get())->array.buffers == was.array.buffers);
 }
 
 TEST_CASE("a view learns the sizes that lie on the device when it is asked to, and waits for the event first") {
@@ -77,13 +77,13 @@ TEST_CASE("a view learns the sizes that lie on the device when it is asked to, a
   Array there = copy(sample, sim(0));
   const auto* offsets = static_cast<const int32_t*>(sample.twin->children[0]->buffers[1]);
   const int64_t readbacks = counters(sim(0)).readbacks;
-  const auto options = import_options(ARROWDEVICE_IMPORT_SIZES);
+  const auto options = import_options(ARROWDEVICE_IMPORT_RESOLVE_SIZES);
   const View view = import_view(there.get(), *sample.schema, &options);
-  const auto& text = arrowdevice_view_root(view.get())->children[0]->buffers[2];
+  const auto& text = arrowdevice_view_get_root(view.get())->children[0]->buffers[2];
   CHECK((text.flags & ARROWDEVICE_BUFFER_SIZE_KNOWN) != 0);
   CHECK(text.size == offsets[40]);
   CHECK(counters(sim(0)).readbacks == readbacks + 1);
-  const arrowdevice_node& views = *arrowdevice_view_root(view.get())->children[1];
+  const arrowdevice_node& views = *arrowdevice_view_get_root(view.get())->children[1];
   CHECK((views.buffers[views.n_buffers - 1].flags & ARROWDEVICE_BUFFER_HOST) != 0);
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("a view whose array is not ready in time is refused, and the array sta
   Sample sample(field("u"), kPlain);
   Held engine(0);
   Array there = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
-  auto options = import_options(ARROWDEVICE_IMPORT_SIZES);
+  auto options = import_options(ARROWDEVICE_IMPORT_RESOLVE_SIZES);
   options.timeout_ns = 1'000'000;
   auto* view = reinterpret_cast<arrowdevice_view*>(8);
   refused(ETIMEDOUT, arrowdevice_array_import, there.get(), sample.schema.get(), &options, &view);
@@ -176,7 +176,7 @@ TEST_CASE("releasing a view releases its array, at once or behind a queue's work
   must(arrowdevice_view_release_after, view.release(), queue.get());
   CHECK(second.ledger.live() > 0);
   engine.resume();
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   CHECK(second.ledger.live() == 0);
 }
 
@@ -189,7 +189,7 @@ TEST_CASE("a view that cannot be released later stays as it is") {
   refused(EINVAL, arrowdevice_view_release_after, view.get(), nullptr);
   control::fail_next("event_record");
   CHECK(arrowdevice_view_release_after(view.get(), queue.get(), nullptr) == EIO);
-  CHECK(arrowdevice_view_root(view.get())->length == 40);
+  CHECK(arrowdevice_view_get_root(view.get())->length == 40);
   Array shared;
   must(arrowdevice_view_share, view.get(), shared.out());
   CHECK(difference(sample, *shared) == "");
@@ -217,9 +217,9 @@ TEST_CASE("an import that is refused gives no view and leaves the array alone") 
   refused(EINVAL, arrowdevice_view_share, nullptr, out.out());
   const View there = import_view(sample.host.get(), *sample.schema);
   refused(EINVAL, arrowdevice_view_share, there.get(), nullptr);
-  CHECK(arrowdevice_view_root(nullptr) == nullptr);
-  CHECK(arrowdevice_view_array(nullptr) == nullptr);
-  CHECK(arrowdevice_view_device(nullptr) == nullptr);
+  CHECK(arrowdevice_view_get_root(nullptr) == nullptr);
+  CHECK(arrowdevice_view_get_array(nullptr) == nullptr);
+  CHECK(arrowdevice_view_get_device(nullptr) == nullptr);
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ TEST_CASE("without a handler, messages go to standard error as far as ARROWDEVIC
 // C++ programs give functions that throw, against what C can promise.
 TEST_CASE("a message that its handler cannot take is lost, and nothing else is") {
   static int calls = 0;
-  arrowdevice::set_log_handler(
+  arrowdevice::log_set_handler(
       [](void*, int, const char*) {
         ++calls;
         throw std::runtime_error("the disk is full");
@@ -59,7 +59,7 @@ TEST_CASE("a message that its handler cannot take is lost, and nothing else is")
       nullptr);
   log(LogLevel::kInfo, "found");
   log(LogLevel::kInfo, std::string(5'000, 'x'));
-  arrowdevice::set_log_handler(nullptr, nullptr);
+  arrowdevice::log_set_handler(nullptr, nullptr);
   CHECK(calls == 2);
 }
 

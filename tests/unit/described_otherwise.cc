@@ -11,8 +11,8 @@ using namespace library_test;  // NOLINT: what every line of these tests is writ
 
 constexpr int64_t kPiece = 4096;
 
-decltype(arrowdevice_backend::describe_pointer) describe_whole = nullptr;
-decltype(arrowdevice_backend::describe_pointer) describe_now = nullptr;
+decltype(arrowdevice_backend::pointer_get_info) describe_whole = nullptr;
+decltype(arrowdevice_backend::pointer_get_info) describe_now = nullptr;
 
 int describe_piece(void* device, const void* buffer, arrowdevice_pointer_info* out, arrowdevice_error* error) {
   const int code = describe_whole(device, buffer, out, error);
@@ -35,8 +35,8 @@ void begin_describing(decltype(describe_now) describe) {
   describe_now = describe;
   static const int registered = [] {
     static arrowdevice_backend table = *control::table();
-    describe_whole = table.describe_pointer;
-    table.describe_pointer = [](void* device, const void* buffer, auto* out, auto* error) {
+    describe_whole = table.pointer_get_info;
+    table.pointer_get_info = [](void* device, const void* buffer, auto* out, auto* error) {
       return describe_now(device, buffer, out, error);
     };
     return arrowdevice_backend_register(&table, nullptr);

@@ -69,7 +69,7 @@ TEST_CASE("an import gives up in time, and without sizes to learn does not wait"
   Sample sample(field("u"), {.rows = 30});
   Held engine(0);
   Array pending = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
-  auto options = import_options(ARROWDEVICE_IMPORT_SIZES);
+  auto options = import_options(ARROWDEVICE_IMPORT_RESOLVE_SIZES);
   options.timeout_ns = kShort;
   arrowdevice_view* view = nullptr;
   refused(ETIMEDOUT, arrowdevice_array_import, pending.get(), sample.schema.get(), &options, &view);

@@ -59,8 +59,8 @@ TEST_CASE("in a forked child, arrays on devices are let go without calling the d
   const auto calls = [] {
     int64_t all = 0;
     for (const char* function :
-         {"buffer_deallocate", "sub_buffer_free", "event_destroy", "queue_destroy", "event_query", "event_wait",
-          "event_record", "copy", "buffer_allocate", "queue_create", "locate"}) {
+         {"buffer_free", "sub_buffer_destroy", "event_destroy", "queue_destroy", "event_query", "event_wait",
+          "event_record", "queue_copy", "buffer_allocate", "queue_create", "device_locate"}) {
       all += control::calls(function);
     }
     return all;
@@ -72,7 +72,7 @@ TEST_CASE("in a forked child, arrays on devices are let go without calling the d
           pending.reset();
           queue.reset();
           pool.reset();
-          if (arrowdevice_quiesce(0, nullptr) != 0) return 1;
+          if (arrowdevice_wait_idle(0, nullptr) != 0) return 1;
           return calls() == before ? 0 : 2;
         }) == 0);
   CHECK(difference(sample, *there) == "");
@@ -112,15 +112,15 @@ TEST_CASE("in a forked child, streams are let go without calling anyone") {
   must(arrowdevice_schema_copy, sample.schema.get(), schema.out());
   Owned<ArrowDeviceArrayStream> source, stream;
   must(arrowdevice_stream_from_arrays, schema.get(), batch.get(), int64_t{1}, ARROW_DEVICE_CPU, source.out());
-  must(arrowdevice_stream_move_to, source.get(), sim(0), nullptr, stream.out());
+  must(arrowdevice_stream_to_device, source.get(), sim(0), nullptr, stream.out());
   CHECK(in_child([&] {
-          const int64_t before = control::calls("copy");
+          const int64_t before = control::calls("queue_copy");
           stream.reset();
           if (sample.ledger.live() == 0) return 1;  // its producer may be of the parent's threads
-          return control::calls("copy") == before ? 0 : 2;
+          return control::calls("queue_copy") == before ? 0 : 2;
         }) == 0);
   Array there;
-  must(arrowdevice_stream_next, stream.get(), there.out());
+  must(arrowdevice_stream_get_next, stream.get(), there.out());
   CHECK(difference(sample, *there) == "");
 }
 

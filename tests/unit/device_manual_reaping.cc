@@ -19,7 +19,7 @@ int64_t threads() {
   return n;
 }
 
-void become_manual() { must(arrowdevice_set_manual_reaping, 1); }
+void become_manual() { must(arrowdevice_deferred_set_manual, 1); }
 
 TEST_CASE("with manual reaping no thread is started, and nothing ends before the program asks") {
   begin();
@@ -31,7 +31,7 @@ TEST_CASE("with manual reaping no thread is started, and nothing ends before the
   Held engine(0);
   must(arrowdevice_array_release_after, sample.host.get(), queue.get());
   int64_t done = 77;
-  must(arrowdevice_reap, -1, &done);
+  must(arrowdevice_deferred_run, -1, &done);
   CHECK(done == 0);
   engine.resume();
   const Queue other = make_queue(sim(0));
@@ -39,7 +39,7 @@ TEST_CASE("with manual reaping no thread is started, and nothing ends before the
   must(arrowdevice_queue_finish, queue.get(), -1);
   CHECK(sample.ledger.live() > 0);
   CHECK(threads() == before);
-  must(arrowdevice_reap, -1, &done);
+  must(arrowdevice_deferred_run, -1, &done);
   CHECK(done == 1);
   CHECK(sample.ledger.live() == 0);
 }
@@ -62,13 +62,13 @@ TEST_CASE("reaping ends as many pieces as it is told, the oldest first") {
     return text;
   };
   int64_t done = 77;
-  must(arrowdevice_reap, 0, &done);
+  must(arrowdevice_deferred_run, 0, &done);
   CHECK(done == 0);
   CHECK(live() == "11111");
-  must(arrowdevice_reap, 2, &done);
+  must(arrowdevice_deferred_run, 2, &done);
   CHECK(done == 2);
   CHECK(live() == "00111");
-  must(arrowdevice_reap, 100, &done);
+  must(arrowdevice_deferred_run, 100, &done);
   CHECK(done == 3);
   CHECK(live() == "00000");
 }
@@ -80,11 +80,11 @@ TEST_CASE("quiescing with manual reaping reaps itself") {
   const Queue queue = make_queue(sim(0));
   Held engine(0);
   must(arrowdevice_array_release_after, sample.host.get(), queue.get());
-  refused(ETIMEDOUT, arrowdevice_quiesce, 0);
-  refused(ETIMEDOUT, arrowdevice_quiesce, 1'000'000);
+  refused(ETIMEDOUT, arrowdevice_wait_idle, 0);
+  refused(ETIMEDOUT, arrowdevice_wait_idle, 1'000'000);
   CHECK(sample.ledger.live() > 0);
   engine.resume();
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   CHECK(sample.ledger.live() == 0);
 }
 
@@ -95,10 +95,10 @@ TEST_CASE("manual reaping cannot be taken back once something was deferred") {
   const Queue queue = make_queue(sim(0));
   Held engine(0);
   must(arrowdevice_array_release_after, sample.host.get(), queue.get());
-  refused(EBUSY, arrowdevice_set_manual_reaping, 0);
+  refused(EBUSY, arrowdevice_deferred_set_manual, 0);
   engine.resume();
-  must(arrowdevice_quiesce, -1);
-  refused(EBUSY, arrowdevice_set_manual_reaping, 0);
+  must(arrowdevice_wait_idle, -1);
+  refused(EBUSY, arrowdevice_deferred_set_manual, 0);
 }
 
 }  // namespace

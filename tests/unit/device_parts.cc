@@ -18,11 +18,11 @@ TEST_CASE("a table that is cut like the one before it takes the parts that are t
   Sample first(table("g"));
   Sample second(table("g"));
   copy(first, sim(kDevice));
-  const int64_t made = control::calls("sub_buffer");
+  const int64_t made = control::calls("sub_buffer_create");
   CHECK(made > 0);
   const Array there = copy(second, sim(kDevice));
-  CHECK(control::calls("sub_buffer") == made);
-  CHECK(control::calls("sub_buffer_free") == 0);
+  CHECK(control::calls("sub_buffer_create") == made);
+  CHECK(control::calls("sub_buffer_destroy") == 0);
   CHECK(difference(second, *there) == "");
 }
 
@@ -31,9 +31,9 @@ TEST_CASE("two tables at the same time have parts of their own") {
   Sample first(table("g"));
   Sample second(table("g"));
   const Array one = copy(first, sim(kDevice));
-  const int64_t made = control::calls("sub_buffer");
+  const int64_t made = control::calls("sub_buffer_create");
   const Array other = copy(second, sim(kDevice));
-  CHECK(control::calls("sub_buffer") == 2 * made);
+  CHECK(control::calls("sub_buffer_create") == 2 * made);
   CHECK(difference(first, *one) == "");
   CHECK(difference(second, *other) == "");
 }
@@ -43,10 +43,10 @@ TEST_CASE("where a table is cut in another way, its own parts are made and the o
   Sample one(table("g", "f"));
   Sample other(table("f", "g"));
   copy(one, sim(kDevice));
-  const int64_t made = control::calls("sub_buffer");
+  const int64_t made = control::calls("sub_buffer_create");
   const Array there = copy(other, sim(kDevice));
-  const int64_t freed = control::calls("sub_buffer_free");
-  CHECK(control::calls("sub_buffer") > made);
+  const int64_t freed = control::calls("sub_buffer_destroy");
+  CHECK(control::calls("sub_buffer_create") > made);
   CHECK(freed > 0);
   CHECK(freed < made);  // what comes before the column that differs is as it was
   CHECK(difference(other, *there) == "");
@@ -56,9 +56,9 @@ TEST_CASE("parts go before the memory does") {
   begin();
   Sample sample(table("g"));
   copy(sample, sim(kDevice));
-  CHECK(control::calls("sub_buffer_free") == 0);
+  CHECK(control::calls("sub_buffer_destroy") == 0);
   must(arrowdevice_pool_trim, default_pool(sim(kDevice)));
-  CHECK(control::calls("sub_buffer_free") == control::calls("sub_buffer"));
+  CHECK(control::calls("sub_buffer_destroy") == control::calls("sub_buffer_create"));
   CHECK(control::counters(kDevice).bytes_live == 0);
   CHECK(control::refused() == 0);
 }
@@ -66,12 +66,12 @@ TEST_CASE("parts go before the memory does") {
 TEST_CASE("a part that cannot be made fails the copy whole, and those of before are taken or made again") {
   begin();
   Sample sample(table("g"));
-  control::fail_nth("sub_buffer", 2);
+  control::fail_nth("sub_buffer_create", 2);
   Array out;
   arrowdevice_error error{};
   CHECK(arrowdevice_array_copy(sample.host.get(), sample.schema.get(), sim(kDevice), nullptr, out.out(), &error) ==
         EIO);
-  CHECK(contains(error.message, "sub_buffer"));
+  CHECK(contains(error.message, "sub_buffer_create"));
   control::fail_no_more();
   const Array there = copy(sample, sim(kDevice));
   CHECK(difference(sample, *there) == "");

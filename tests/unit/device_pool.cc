@@ -38,14 +38,14 @@ TEST_CASE("a pool wastes at most an eighth of what it is asked for, beyond the s
   begin();
   const Pool pool = make_pool(sim(0));
   for (int64_t size = 5'000; size < 3'000'000; size = size * 7 / 5 + 1) {
-    const int64_t before = stats(pool.get()).used;
+    const int64_t before = stats(pool.get()).used_bytes;
     void* const buffer = allocate(pool.get(), size);
-    const int64_t used = stats(pool.get()).used - before;
+    const int64_t used = stats(pool.get()).used_bytes - before;
     INFO(size);
     CHECK(used >= size);
     CHECK(used <= size + size / 8 + 512);
     give_back(buffer);
-    CHECK(stats(pool.get()).used == before);
+    CHECK(stats(pool.get()).used_bytes == before);
   }
 }
 
@@ -54,34 +54,34 @@ TEST_CASE("a pool's figures are what was given, kept and asked of the driver") {
   const Pool pool = make_pool(sim(0));
   void* const first = allocate(pool.get(), 1 << 20);
   void* const second = allocate(pool.get(), 1 << 21);
-  CHECK(stats(pool.get()).used == 3 << 20);
-  CHECK(stats(pool.get()).kept == 0);
-  CHECK(stats(pool.get()).peak == 3 << 20);
+  CHECK(stats(pool.get()).used_bytes == 3 << 20);
+  CHECK(stats(pool.get()).cached_bytes == 0);
+  CHECK(stats(pool.get()).peak_bytes == 3 << 20);
   give_back(first);
-  CHECK(stats(pool.get()).used == 2 << 20);
-  CHECK(stats(pool.get()).kept == 1 << 20);
-  CHECK(stats(pool.get()).peak == 3 << 20);
+  CHECK(stats(pool.get()).used_bytes == 2 << 20);
+  CHECK(stats(pool.get()).cached_bytes == 1 << 20);
+  CHECK(stats(pool.get()).peak_bytes == 3 << 20);
   give_back(second);
-  CHECK(stats(pool.get()).kept == 3 << 20);
+  CHECK(stats(pool.get()).cached_bytes == 3 << 20);
   must(arrowdevice_pool_trim, pool.get());
-  CHECK(stats(pool.get()).kept == 0);
-  CHECK(stats(pool.get()).peak == 3 << 20);
+  CHECK(stats(pool.get()).cached_bytes == 0);
+  CHECK(stats(pool.get()).peak_bytes == 3 << 20);
   CHECK(control::counters(0).bytes_live == 0);
 }
 
 TEST_CASE("a pool keeps as much as it is told, the newest blocks first") {
   begin();
   auto options = pool_options();
-  options.keep = 3 << 20;
+  options.max_cached_bytes = 3 << 20;
   const Pool pool = make_pool(sim(0), &options);
   std::vector<void*> buffers;
   for (int i = 0; i < 5; ++i) buffers.push_back(allocate(pool.get(), 1 << 20));
   for (void* const buffer : buffers) give_back(buffer);
-  CHECK(stats(pool.get()).kept == 3 << 20);
+  CHECK(stats(pool.get()).cached_bytes == 3 << 20);
   CHECK(control::counters(0).bytes_live == 3 << 20);
   void* const big = allocate(pool.get(), 4 << 20);  // more than is ever kept
   give_back(big);
-  CHECK(stats(pool.get()).kept == 3 << 20);
+  CHECK(stats(pool.get()).cached_bytes == 3 << 20);
   void* const newest = allocate(pool.get(), 1 << 20);
   CHECK(newest == buffers.back());
   give_back(newest);
@@ -90,10 +90,10 @@ TEST_CASE("a pool keeps as much as it is told, the newest blocks first") {
 TEST_CASE("a pool that is to keep nothing gives everything back at once") {
   begin();
   auto options = pool_options();
-  options.keep = -1;
+  options.max_cached_bytes = -1;
   const Pool pool = make_pool(sim(0), &options);
   give_back(allocate(pool.get(), 1 << 20));
-  CHECK(stats(pool.get()).kept == 0);
+  CHECK(stats(pool.get()).cached_bytes == 0);
   CHECK(control::counters(0).bytes_live == 0);
 }
 
@@ -105,13 +105,13 @@ TEST_CASE("a pool keeps by default a quarter of what is free, at most") {
   std::vector<void*> buffers;
   for (int i = 0; i < 6; ++i) buffers.push_back(allocate(pool.get(), 1 << 20));
   for (void* const buffer : buffers) give_back(buffer);
-  CHECK(stats(pool.get()).kept == 2 << 20);
+  CHECK(stats(pool.get()).cached_bytes == 2 << 20);
 }
 
 TEST_CASE("a pool stays below its cap, and what it keeps gives way to what is asked for") {
   begin();
   auto options = pool_options();
-  options.cap = 3 << 20;
+  options.max_bytes = 3 << 20;
   const Pool pool = make_pool(sim(0), &options);
   void* const first = allocate(pool.get(), 2 << 20);
   void* refused_buffer = nullptr;
@@ -119,14 +119,14 @@ TEST_CASE("a pool stays below its cap, and what it keeps gives way to what is as
       refused(ENOMEM, arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, 2 << 20, &refused_buffer);
   CHECK(contains(why, "cap"));
   CHECK(contains(why, "ext_dev:0"));
-  CHECK(stats(pool.get()).used == 2 << 20);
+  CHECK(stats(pool.get()).used_bytes == 2 << 20);
   void* const second = allocate(pool.get(), 1 << 20);  // to the brim
   give_back(first);
   give_back(second);
-  CHECK(stats(pool.get()).kept == 3 << 20);
+  CHECK(stats(pool.get()).cached_bytes == 3 << 20);
   void* const third = allocate(pool.get(), 3 << 20);
-  CHECK(stats(pool.get()).used == 3 << 20);
-  CHECK(stats(pool.get()).kept == 0);
+  CHECK(stats(pool.get()).used_bytes == 3 << 20);
+  CHECK(stats(pool.get()).cached_bytes == 0);
   CHECK(control::counters(0).bytes_peak == 3 << 20);
   give_back(third);
   refused(ENOMEM, arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, (3 << 20) + 1, &refused_buffer);
@@ -135,7 +135,7 @@ TEST_CASE("a pool stays below its cap, and what it keeps gives way to what is as
 TEST_CASE("a copy beyond a pool's cap fails whole, and fits when there is room again") {
   begin();
   auto options = pool_options();
-  options.cap = 1 << 20;
+  options.max_bytes = 1 << 20;
   const Pool pool = make_pool(sim(0), &options);
   Sample sample(field("l"), {.rows = 1'000});
   void* const block = allocate(pool.get(), 1 << 20);
@@ -159,8 +159,8 @@ TEST_CASE("when the driver has no memory, what is kept is given back and it is a
   void* const buffer = allocate(pool.get(), 4 << 20);
   CHECK(control::calls("buffer_allocate") == calls + 2);
   CHECK(control::counters(0).allocations_live == 1);
-  CHECK(stats(pool.get()).kept == 0);
-  CHECK(stats(pool.get()).used == 4 << 20);
+  CHECK(stats(pool.get()).cached_bytes == 0);
+  CHECK(stats(pool.get()).used_bytes == 4 << 20);
   give_back(buffer);
 }
 
@@ -179,8 +179,8 @@ TEST_CASE("when the driver has no memory and nothing is kept, or it fails otherw
   calls = control::calls("buffer_allocate");
   CHECK(arrowdevice_buffer_allocate(sim(0), pool.get(), nullptr, 4 << 20, &buffer, nullptr) == EIO);
   CHECK(control::calls("buffer_allocate") == calls + 1);
-  CHECK(stats(pool.get()).used == 0);
-  CHECK(stats(pool.get()).kept == 1 << 20);
+  CHECK(stats(pool.get()).used_bytes == 0);
+  CHECK(stats(pool.get()).cached_bytes == 1 << 20);
 }
 
 TEST_CASE("a device that is full says so with the driver's words") {
@@ -192,7 +192,7 @@ TEST_CASE("a device that is full says so with the driver's words") {
   Sample sample(field("w:1024"), {.rows = 2'000, .nulls = Nulls::kNone});
   Array out;
   refused(ENOMEM, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), sim(0), nullptr, out.out());
-  refused(ENOMEM, arrowdevice_array_move_to, sample.host.get(), sample.schema.get(), sim(0), nullptr, out.out());
+  refused(ENOMEM, arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), sim(0), nullptr, out.out());
   CHECK_FALSE(sample.host.released());
   CHECK(control::counters(0).bytes_live == 0);
 }
@@ -216,7 +216,7 @@ struct Allocator {
       auto& self = *static_cast<Allocator*>(user);
       ++self.deallocations;
       self.bytes_back += size;
-      control::table()->buffer_deallocate(self.device_handle, nullptr, buffer);
+      control::table()->buffer_free(self.device_handle, nullptr, buffer);
     };
     made.destroy = [](void* user) {
       auto& self = *static_cast<Allocator*>(user);
@@ -239,7 +239,7 @@ struct Allocator {
 void* handle_of(int64_t id) {
   arrowdevice_native_device native{};
   native.struct_size = sizeof native;
-  must(arrowdevice_device_native, sim(id), &native);
+  must(arrowdevice_device_get_native, sim(id), &native);
   return native.device;
 }
 
@@ -282,7 +282,7 @@ TEST_CASE("a pool that is refused has called nothing of the application's, which
   options.flags = 1;
   refuse(options, sim(0));
   options = good;
-  options.cap = -1;
+  options.max_bytes = -1;
   refuse(options, sim(0));
   options = good;
   options.allocate = nullptr;
@@ -309,7 +309,7 @@ TEST_CASE("the application's allocator is given the queue that uses the memory f
   const Queue queue = make_queue(sim(0));
   arrowdevice_native_queue native{};
   native.struct_size = sizeof native;
-  must(arrowdevice_queue_native, queue.get(), &native);
+  must(arrowdevice_queue_get_native, queue.get(), &native);
   void* buffer = nullptr;
   must(arrowdevice_buffer_allocate, sim(0), pool.get(), queue.get(), 100, &buffer);
   CHECK(allocator.last_queue == native.queue);
@@ -328,7 +328,7 @@ TEST_CASE("an allocator that fails fails the call, with its code, and gives noth
   allocator.fails_with = ENOSPC;
   void* buffer = nullptr;
   CHECK(contains(refused(ENOSPC, arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, 100, &buffer), "allocator"));
-  CHECK(stats(pool.get()).used == 0);
+  CHECK(stats(pool.get()).used_bytes == 0);
   allocator.fails_with = 0;
   give_back(allocate(pool.get(), 1 << 20));
   CHECK(allocator.deallocations == 0);  // kept
@@ -359,9 +359,9 @@ TEST_CASE("a pool serves several threads, and its figures add up") {
   for (auto& thread : threads) thread.join();
   CHECK(failures == 0);
   const auto figures = stats(pool.get());
-  CHECK(figures.used == 0);
+  CHECK(figures.used_bytes == 0);
   CHECK(figures.allocations == 4 * 200);
-  CHECK(figures.kept == control::counters(0).bytes_live);
+  CHECK(figures.cached_bytes == control::counters(0).bytes_live);
   must(arrowdevice_pool_trim, pool.get());
   CHECK(control::counters(0).bytes_live == 0);
   CHECK(control::refused() == 0);

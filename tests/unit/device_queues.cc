@@ -134,12 +134,12 @@ TEST_CASE("memory of a failed copy is used again though the first wait for its e
   slow.devices[0].latency_us = 20'000;  // the work is not over yet when the wait has failed
   begin(slow);
   Sample sample(field("l"), {.rows = 30});
-  control::fail_next("copy");
+  control::fail_next("queue_copy");
   control::fail_next("event_wait");
   Array out;
   CHECK(arrowdevice_array_copy(sample.host.get(), sample.schema.get(), sim(0), nullptr, out.out(), nullptr) == EIO);
   CHECK(control::failures_injected() == 2);
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   must(arrowdevice_pool_trim, default_pool(sim(0)));
   CHECK(control::counters(0).allocations_live == 0);
 }

@@ -26,9 +26,9 @@ TEST_CASE("arrays are released behind their queues' work, in whatever order the 
       CHECK(samples[static_cast<size_t>(id)]->ledger.live() > 0);
       control::resume(id);
       // The one that ended is released although others, older ones too, still wait.
-      while (samples[static_cast<size_t>(id)]->ledger.live() > 0) must(arrowdevice_reap, -1, nullptr);
+      while (samples[static_cast<size_t>(id)]->ledger.live() > 0) must(arrowdevice_deferred_run, -1, nullptr);
     }
-    must(arrowdevice_quiesce, -1);
+    must(arrowdevice_wait_idle, -1);
     for (const auto& sample : samples) CHECK(sample->ledger.live() == 0);
     CHECK(Ledger::mistakes() == 0);
   } while (std::next_permutation(std::begin(order), std::end(order)));
@@ -48,7 +48,7 @@ TEST_CASE("an array is released behind a queue that is destroyed, and behind one
   control::lose(1);
   other.resume();
   engine.resume();
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   CHECK(first.ledger.live() == 0);
   CHECK(second.ledger.live() == 0);
 }
@@ -60,25 +60,25 @@ TEST_CASE("quiescing waits for arrays, copies and buffers that are still in flig
   Held engine(0);
   Array there;
   const auto options = copy_options(ARROWDEVICE_COPY_ASYNC);
-  must(arrowdevice_array_move_to, moved.host.get(), moved.schema.get(), sim(0), &options, there.out());
+  must(arrowdevice_array_to_device, moved.host.get(), moved.schema.get(), sim(0), &options, there.out());
   there.reset();
   must(arrowdevice_array_release_after, later.host.get(), queue.get());
   void* buffer = nullptr;
   must(arrowdevice_buffer_allocate, sim(0), nullptr, queue.get(), 100, &buffer);
   arrowdevice_buffer_free(sim(0), queue.get(), buffer);
-  refused(ETIMEDOUT, arrowdevice_quiesce, 0);
-  CHECK(stats(default_pool(sim(0))).used > 0);
+  refused(ETIMEDOUT, arrowdevice_wait_idle, 0);
+  CHECK(stats(default_pool(sim(0))).used_bytes > 0);
   engine.resume();
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   CHECK(moved.ledger.live() == 0);
   CHECK(later.ledger.live() == 0);
-  CHECK(stats(default_pool(sim(0))).used == 0);
+  CHECK(stats(default_pool(sim(0))).used_bytes == 0);
 }
 
 TEST_CASE("quiescing when nothing was deferred returns at once") {
   begin();
-  must(arrowdevice_quiesce, 0);
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, 0);
+  must(arrowdevice_wait_idle, -1);
 }
 
 TEST_CASE("a release may defer more work itself") {
@@ -102,7 +102,7 @@ TEST_CASE("a release may defer more work itself") {
   Held engine(0);
   must(arrowdevice_array_release_after, &array, queue.get());
   engine.resume();
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   CHECK(state.code == 0);
   CHECK(inner.ledger.live() == 0);
 }

@@ -25,7 +25,7 @@ std::atomic<int> waits{0};               // begun, in event_wait, for another pr
 thread_local int waits_here = 0;         // of this thread
 
 int describe(void* device, arrowdevice_device_info* out, arrowdevice_error* error) {
-  const int code = simulated->device_describe(device, out, error);
+  const int code = simulated->device_get_info(device, out, error);
   out->flags |= ARROWDEVICE_DEVICE_WAIT_BLOCKS;
   return code;
 }
@@ -72,7 +72,7 @@ void begin_waiting(bool knows_its_own) {
   static const int registered = [] {
     simulated = control::table();
     static arrowdevice_backend table = *simulated;
-    table.device_describe = describe;
+    table.device_get_info = describe;
     table.event_import = import_event;
     table.event_destroy = destroy_event;
     table.queue_wait_event = wait_in_queue;
@@ -80,7 +80,7 @@ void begin_waiting(bool knows_its_own) {
     return arrowdevice_backend_register(&table, nullptr);
   }();
   REQUIRE(registered == 0);
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   knows_events = knows_its_own;
   waits = 0;
 }
@@ -97,7 +97,7 @@ TEST_CASE("a wrapped queue is taken back while its stream waits for another prod
   Queue application = make_queue(sim(0));
   arrowdevice_native_queue native{};
   native.struct_size = sizeof native;
-  must(arrowdevice_queue_native, application.get(), &native);
+  must(arrowdevice_queue_get_native, application.get(), &native);
   arrowdevice_queue* made = nullptr;
   must(arrowdevice_queue_wrap, sim(0), &native, &made);
   Queue wrapped(made);
@@ -132,7 +132,7 @@ TEST_CASE("a wrapped queue is taken back while its stream waits for another prod
   REQUIRE(code == 0);
   CHECK(arrowdevice::testing::difference(*sample.schema, *sample.twin, *sample.schema, *host) == "");
   stream.reset();
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   CHECK(control::refused() == 0);
 }
 

@@ -15,7 +15,7 @@ using namespace stream_test;  // NOLINT: what every line of these tests is writt
 struct Wrapped {
   Wrapped() : application(make_queue(sim(0))) {
     native.struct_size = sizeof native;
-    must(arrowdevice_queue_native, application.get(), &native);
+    must(arrowdevice_queue_get_native, application.get(), &native);
     arrowdevice_queue* made = nullptr;
     must(arrowdevice_queue_wrap, sim(0), &native, &made);
     queue.reset(made);
@@ -39,14 +39,14 @@ struct Gate {
     must(arrowdevice_array_export_event, sim(0), plain.get(), event.sync_event(), nullptr, nullptr, array.out());
   }
 
-  void before(const Queue& queue) { must(arrowdevice_array_wait_on, array.get(), nullptr, queue.get()); }
+  void before(const Queue& queue) { must(arrowdevice_queue_wait_array, array.get(), nullptr, queue.get()); }
 
   control::UserEvent event;
   Array array;
 };
 
 void check_untouched() {
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   CHECK(control::refused() == 0);
   for (const auto& refusal : control::refusals()) CHECK(refusal == "");
 }
@@ -98,7 +98,7 @@ TEST_CASE("an async stream goes on without a wrapped queue that was destroyed") 
   ArrowAsyncDeviceStreamHandler *collecting = nullptr, *moving = nullptr;
   DeviceStream stream;
   must(arrowdevice_async_collect, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, nullptr, &collecting, stream.out());
-  must(arrowdevice_async_move_to, collecting, sim(0), &options, &moving);
+  must(arrowdevice_async_to_device, collecting, sim(0), &options, &moving);
   wrapped.destroy();
   DeviceStream produced = stream_of(batches_of(sample, kRows));
   must(arrowdevice_async_produce, produced.get(), moving, nullptr);
@@ -112,13 +112,13 @@ TEST_CASE("an allocator of the application is never given the handle of a wrappe
   const Sample sample(field("l"), {.rows = 21});
   arrowdevice_native_device device{};
   device.struct_size = sizeof device;
-  must(arrowdevice_device_native, sim(0), &device);
+  must(arrowdevice_device_get_native, sim(0), &device);
   struct Seen {
     void* device;
     std::vector<void*> queues;
   } seen{device.device, {}};
   auto allocating = pool_options();
-  allocating.keep = -1;
+  allocating.max_cached_bytes = -1;
   allocating.allocate = [](void* user, int64_t size, int64_t alignment, void* native_queue, void** out) {
     auto& noted = *static_cast<Seen*>(user);
     noted.queues.push_back(native_queue);
@@ -126,7 +126,7 @@ TEST_CASE("an allocator of the application is never given the handle of a wrappe
     return control::table()->buffer_allocate(noted.device, nullptr, size, alignment, out, &error);
   };
   allocating.deallocate = [](void* user, void* buffer, int64_t, void*) {
-    control::table()->buffer_deallocate(static_cast<Seen*>(user)->device, nullptr, buffer);
+    control::table()->buffer_free(static_cast<Seen*>(user)->device, nullptr, buffer);
   };
   allocating.user = &seen;
   const Pool pool = make_pool(sim(0), &allocating);
@@ -168,15 +168,15 @@ TEST_CASE("what a wrapped queue has written, or is to be released or freed behin
   void* buffer = nullptr;
   must(arrowdevice_buffer_allocate, sim(0), nullptr, wrapped.queue.get(), 4096, &buffer);
   arrowdevice_buffer_free(sim(0), wrapped.queue.get(), buffer);
-  const int64_t used = stats(default_pool(sim(0))).used;
+  const int64_t used = stats(default_pool(sim(0))).used_bytes;
 
   wrapped.destroy();
   CHECK(is_ready(*written) == 0);
   CHECK(is_ready(*copied) == 0);
-  CHECK(stats(default_pool(sim(0))).used == used);
+  CHECK(stats(default_pool(sim(0))).used_bytes == used);
   gate.event.set();
-  must(arrowdevice_quiesce, -1);
-  CHECK(stats(default_pool(sim(0))).used < used);
+  must(arrowdevice_wait_idle, -1);
+  CHECK(stats(default_pool(sim(0))).used_bytes < used);
   CHECK(difference(sample, *written) == "");
   CHECK(difference(sample, *copied) == "");
   check_untouched();

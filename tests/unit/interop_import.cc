@@ -284,11 +284,11 @@ TEST_CASE("missing arguments of an import are named") {
 void queue_work(arrowdevice_queue* queue, int64_t id, const void* buffer) {
   static const int64_t bytes = 7;
   arrowdevice_copy_region region{};
-  region.to = sim(id);
+  region.dst_device = sim(id);
   region.dst = const_cast<void*>(buffer);
   region.src = &bytes;
   region.size = sizeof bytes;
-  must(arrowdevice_buffer_copy, queue, &region, 1);
+  must(arrowdevice_queue_copy, queue, &region, 1);
 }
 
 TEST_CASE("an array of a tensor that is still written carries an event of its queue, and nothing waits") {
@@ -312,7 +312,7 @@ TEST_CASE("an array of a tensor that is still written carries an event of its qu
     const Array back = copy(*in.array, *in.schema, cpu());
     CHECK(static_cast<const int32_t*>(back->array.buffers[1])[0] == 7);
     in.array.reset();
-    must(arrowdevice_quiesce, -1);
+    must(arrowdevice_wait_idle, -1);
     CHECK(tensor.deleted == 1);
   }
 }
@@ -327,10 +327,10 @@ TEST_CASE("an array that is released early leaves the tensor alone until its que
   Held engine(0);
   queue_work(queue.get(), 0, there->array.buffers[1]);
   imported(tensor.get(), queue.get()).array.reset();
-  refused(ETIMEDOUT, arrowdevice_quiesce, 0);
+  refused(ETIMEDOUT, arrowdevice_wait_idle, 0);
   CHECK(tensor.deleted == 0);
   engine.resume();
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   CHECK(tensor.deleted == 1);
 }
 
@@ -373,7 +373,7 @@ TEST_CASE("arrays become tensors and arrays again") {
     for (const int64_t id : {int64_t{-1}, kAddresses[0], kHandles[0]}) {
       INFO(type.format << " on device " << id);
       Sample sample(type, {.rows = 30, .nulls = Nulls::kNone, .offset = 3, .child_offset = 2});
-      Array there = copy(*sample.host, *sample.schema, id < 0 ? cpu() : sim(id), ARROWDEVICE_COPY_WHOLE);
+      Array there = copy(*sample.host, *sample.schema, id < 0 ? cpu() : sim(id), ARROWDEVICE_COPY_NO_TRIM);
       Exported tensor = exported(*there, *sample.schema);
       there.reset();
       Imported in = imported(to_c(tensor.release()));

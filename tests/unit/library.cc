@@ -51,19 +51,19 @@ arrowdevice::sim::Configuration configuration(Peers peers) {
 
 arrowdevice_device* cpu() {
   arrowdevice_device* device = nullptr;
-  must(arrowdevice_device_get, ARROW_DEVICE_CPU, -1, &device);
+  must(arrowdevice_device_find_by_id, ARROW_DEVICE_CPU, -1, &device);
   return device;
 }
 
 arrowdevice_device* sim(int64_t id) {
   arrowdevice_device* device = nullptr;
-  must(arrowdevice_device_get, ARROW_DEVICE_EXT_DEV, id, &device);
+  must(arrowdevice_device_find_by_id, ARROW_DEVICE_EXT_DEV, id, &device);
   return device;
 }
 
 arrowdevice_pool* default_pool(arrowdevice_device* device) {
   arrowdevice_pool* pool = nullptr;
-  must(arrowdevice_device_pool, device, &pool);
+  must(arrowdevice_device_get_pool, device, &pool);
   return pool;
 }
 
@@ -78,7 +78,7 @@ void begin(arrowdevice::sim::Configuration configured) {
   control::reset(configuration());
   static const bool registered = arrowdevice_backend_register(control::table(), nullptr) == 0;
   REQUIRE(registered);
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   for (int64_t id = 0; id < kSims; ++id) must(arrowdevice_pool_trim, default_pool(sim(id)));
   control::reset(std::move(configured));
 }
@@ -118,27 +118,27 @@ arrowdevice_copy_options copy_options(uint32_t flags) {
 arrowdevice_device_info describe(const arrowdevice_device* device) {
   arrowdevice_device_info info{};
   info.struct_size = sizeof info;
-  must(arrowdevice_device_describe, device, &info);
+  must(arrowdevice_device_get_info, device, &info);
   return info;
 }
 
 Counters counters(const arrowdevice_device* device) {
   Counters counted{};
   counted.struct_size = sizeof counted;
-  must(arrowdevice_device_counters, device, &counted);
+  must(arrowdevice_device_get_counters, device, &counted);
   return counted;
 }
 
 PoolStats stats(const arrowdevice_pool* pool) {
   PoolStats figures{};
   figures.struct_size = sizeof figures;
-  must(arrowdevice_pool_stats, pool, &figures);
+  must(arrowdevice_pool_get_stats, pool, &figures);
   return figures;
 }
 
 int is_ready(const ArrowDeviceArray& array) {
   int ready = -1;
-  must(arrowdevice_array_ready, &array, nullptr, &ready);
+  must(arrowdevice_array_is_ready, &array, nullptr, &ready);
   return ready;
 }
 

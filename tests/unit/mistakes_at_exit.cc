@@ -26,11 +26,11 @@ Ledger* ledger;
 
 int64_t driver_calls() {
   int64_t all = 0;
-  for (const char* function : {"device_count",      "device_open",   "device_describe",  "buffer_allocate",
-                               "buffer_deallocate", "queue_create",  "queue_destroy",    "copy",
-                               "event_record",      "event_query",   "event_wait",       "queue_wait_event",
-                               "event_destroy",     "event_publish", "event_import",     "sub_buffer",
-                               "sub_buffer_free",   "locate",        "describe_pointer", "memory_info"}) {
+  for (const char* function :
+       {"device_count",      "device_open",        "device_get_info", "buffer_allocate",  "buffer_free",
+        "queue_create",      "queue_destroy",      "queue_copy",      "event_record",     "event_query",
+        "event_wait",        "queue_wait_event",   "event_destroy",   "event_publish",    "event_import",
+        "sub_buffer_create", "sub_buffer_destroy", "device_locate",   "pointer_get_info", "device_get_memory_info"}) {
     all += control::calls(function);
   }
   return all;
@@ -55,7 +55,7 @@ void last_of_all() {
   check(pending.array.release == nullptr && complete.array.release == nullptr, "an array was not marked released");
   arrowdevice_queue* made = nullptr;
   check(arrowdevice_queue_create(device, &made, nullptr) == ENODEV, "a queue was made after exit had begun");
-  check(arrowdevice_quiesce(0, nullptr) == 0 || arrowdevice_quiesce(0, nullptr) == ETIMEDOUT, "quiescing failed");
+  check(arrowdevice_wait_idle(0, nullptr) == 0 || arrowdevice_wait_idle(0, nullptr) == ETIMEDOUT, "quiescing failed");
   check(driver_calls() == before, "the driver was called after exit had begun");
   _exit(0);  // what still waits for the driver is never let go
 }
@@ -69,7 +69,7 @@ int main() {
   ledger = new Ledger;
   control::reset();
   must(arrowdevice_backend_register(control::table(), nullptr));
-  must(arrowdevice_device_get(ARROW_DEVICE_EXT_DEV, 0, &device, nullptr));
+  must(arrowdevice_device_find_by_id(ARROW_DEVICE_EXT_DEV, 0, &device, nullptr));
   const Field type = struct_of({field("l"), field("u")}).not_null();
   const auto schema = make_schema(type);
   const auto make = [&](ArrowDeviceArray* out) {

@@ -42,7 +42,7 @@ TEST_CASE("mistake 4: a move that succeeds and gives nothing") {
         Sample sample(mixed_batch(), {.rows = 20});
         Array there = from < 0 ? std::move(sample.host) : copy(sample, sim(from));
         Array moved;
-        must(arrowdevice_array_move_to, there.get(), sample.schema.get(), to < 0 ? cpu() : sim(to), nullptr,
+        must(arrowdevice_array_to_device, there.get(), sample.schema.get(), to < 0 ? cpu() : sim(to), nullptr,
              moved.out());
         CHECK(there.released());
         REQUIRE_FALSE(moved.released());
@@ -56,7 +56,7 @@ TEST_CASE("mistake 4: a move that succeeds and gives nothing") {
   Sample sample(field("l"));
   Array out;
   const auto never = copy_options(ARROWDEVICE_COPY_NEVER);
-  refused(ENOTSUP, arrowdevice_array_move_to, sample.host.get(), sample.schema.get(), sim(0), &never, out.out());
+  refused(ENOTSUP, arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), sim(0), &never, out.out());
   CHECK(out.released());
   CHECK_FALSE(sample.host.released());
 }
@@ -127,9 +127,9 @@ TEST_CASE("mistake 16: an allocation of no bytes that the driver is asked for") 
                             run_end_encoded("i", field("l")), field("vu")}) {
     Sample sample(type, {.rows = 0, .nulls = Nulls::kNone});
     INFO(type.format);
-    const int64_t calls = control::calls("buffer_allocate") + control::calls("copy");
+    const int64_t calls = control::calls("buffer_allocate") + control::calls("queue_copy");
     const Array there = copy(sample, sim(0));
-    CHECK(control::calls("buffer_allocate") + control::calls("copy") == calls);
+    CHECK(control::calls("buffer_allocate") + control::calls("queue_copy") == calls);
     CHECK(there->sync_event == nullptr);
     const Array back = copy(*there, *sample.schema, cpu(), copying);
     CHECK(allocator.sizes.empty());

@@ -26,11 +26,11 @@ std::vector<Seen> first_use(const char* name) {
     threads.emplace_back([&] {
       ++waiting;
       while (waiting < kThreads) std::this_thread::yield();
-      mine.code = arrowdevice_device_find(name, &mine.device, nullptr);
+      mine.code = arrowdevice_device_find_by_name(name, &mine.device, nullptr);
       if (mine.code != 0) return;
       mine.info.struct_size = sizeof mine.info;
-      mine.code = arrowdevice_device_describe(mine.device, &mine.info, nullptr);
-      if (mine.code == 0) mine.code = arrowdevice_device_pool(mine.device, &mine.pool, nullptr);
+      mine.code = arrowdevice_device_get_info(mine.device, &mine.info, nullptr);
+      if (mine.code == 0) mine.code = arrowdevice_device_get_pool(mine.device, &mine.pool, nullptr);
       if (mine.code != 0) return;
       arrowdevice_queue* queue = nullptr;
       mine.code = arrowdevice_queue_create(mine.device, &queue, nullptr);

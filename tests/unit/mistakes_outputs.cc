@@ -29,19 +29,19 @@ const arrowdevice_backend& bare_table() {
     };
     made.event_publish = nullptr;
     made.event_import = nullptr;
-    made.sub_buffer = nullptr;
-    made.sub_buffer_free = nullptr;
+    made.sub_buffer_create = nullptr;
+    made.sub_buffer_destroy = nullptr;
     made.queue_wrap = nullptr;
-    made.queue_native = nullptr;
-    made.device_adopt = nullptr;
-    made.device_retire = nullptr;
-    made.device_native = nullptr;
-    made.reach = nullptr;
-    made.locate = nullptr;
-    made.describe_pointer = nullptr;
+    made.queue_get_native = nullptr;
+    made.device_wrap = nullptr;
+    made.device_unwrap = nullptr;
+    made.device_get_native = nullptr;
+    made.device_get_peer_flags = nullptr;
+    made.device_locate = nullptr;
+    made.pointer_get_info = nullptr;
     made.host_register = nullptr;
     made.host_unregister = nullptr;
-    made.memory_info = nullptr;
+    made.device_get_memory_info = nullptr;
     return made;
   }();
   return table;
@@ -51,7 +51,7 @@ arrowdevice_device* bare(int64_t id) {
   static const int registered = arrowdevice_backend_register(&bare_table(), nullptr);
   REQUIRE(registered == 0);
   arrowdevice_device* device = nullptr;
-  must(arrowdevice_device_get, kBareType, id, &device);
+  must(arrowdevice_device_find_by_id, kBareType, id, &device);
   return device;
 }
 
@@ -67,10 +67,10 @@ TEST_CASE("mistake 5: calling a function that the backend's table does not have"
   CHECK(difference(sample, *copy(*there, *sample.schema, sim(kHandles[0]))) == "");
   CHECK(difference(sample, *copy(*copy(sample, sim(1)), *sample.schema, device)) == "");
   Array shared;
-  must(arrowdevice_array_move_to, copy(sample, device).get(), sample.schema.get(), peer, nullptr, shared.out());
+  must(arrowdevice_array_to_device, copy(sample, device).get(), sample.schema.get(), peer, nullptr, shared.out());
   CHECK(difference(sample, *shared) == "");
   arrowdevice_device* found = nullptr;
-  must(arrowdevice_array_device, there.get(), &found);
+  must(arrowdevice_array_get_device, there.get(), &found);
   CHECK(found == device);
 
   const Queue queue = make_queue(device);
@@ -81,20 +81,20 @@ TEST_CASE("mistake 5: calling a function that the backend's table does not have"
   CHECK(difference(sample, *exported) == "");
 
   uint32_t reach = 77;
-  must(arrowdevice_device_reach, device, peer, &reach);
+  must(arrowdevice_device_get_peer_flags, device, peer, &reach);
   CHECK(reach == 0);
-  must(arrowdevice_device_reach, device, cpu(), &reach);
-  CHECK(reach == ARROWDEVICE_REACH_COPY);
+  must(arrowdevice_device_get_peer_flags, device, cpu(), &reach);
+  CHECK(reach == ARROWDEVICE_PEER_COPY);
   int64_t free_bytes = 0, total = 0;
-  must(arrowdevice_device_memory, device, &free_bytes, &total);
+  must(arrowdevice_device_get_memory_info, device, &free_bytes, &total);
   CHECK(free_bytes == -1);
   CHECK(total == describe(device).total_memory);
   void* buffer = nullptr;
   must(arrowdevice_buffer_allocate, device, nullptr, queue.get(), 100, &buffer);
   void* part = nullptr;
-  must(arrowdevice_buffer_sub, device, buffer, 10, 5, &part);
+  must(arrowdevice_sub_buffer_create, device, buffer, 10, 5, &part);
   CHECK(part == static_cast<char*>(buffer) + 10);
-  arrowdevice_buffer_sub_free(device, part);
+  arrowdevice_sub_buffer_destroy(device, part);
   arrowdevice_buffer_free(device, queue.get(), buffer);
 
   // What cannot be done without the function says so, and names it.
@@ -102,12 +102,12 @@ TEST_CASE("mistake 5: calling a function that the backend's table does not have"
   native.struct_size = sizeof native;
   arrowdevice_queue* wrapped = nullptr;
   CHECK(contains(refused(ENOTSUP, arrowdevice_queue_wrap, device, &native, &wrapped), "queue_wrap"));
-  CHECK(contains(refused(ENOTSUP, arrowdevice_queue_native, queue.get(), &native), "queue_native"));
+  CHECK(contains(refused(ENOTSUP, arrowdevice_queue_get_native, queue.get(), &native), "queue_get_native"));
   arrowdevice_native_device native_device{};
   native_device.struct_size = sizeof native_device;
   arrowdevice_device* adopted = nullptr;
-  CHECK(contains(refused(ENOTSUP, arrowdevice_device_adopt, kBareType, 0, &native_device, &adopted), "device_adopt"));
-  CHECK(contains(refused(ENOTSUP, arrowdevice_device_native, device, &native_device), "device_native"));
+  CHECK(contains(refused(ENOTSUP, arrowdevice_device_wrap, kBareType, 0, &native_device, &adopted), "device_wrap"));
+  CHECK(contains(refused(ENOTSUP, arrowdevice_device_get_native, device, &native_device), "device_get_native"));
   control::UserEvent event;
   Array with_event = copy(sample, device);
   with_event->sync_event = event.sync_event();
@@ -149,7 +149,7 @@ TEST_CASE("mistake 9: reserved words that are left as they were found") {
   check(of_view, "view_share");
   arrowdevice_view_release(view);
   Array moved = stained();
-  must(arrowdevice_array_move_to, sample.host.get(), sample.schema.get(), cpu(), nullptr, moved.get());
+  must(arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), cpu(), nullptr, moved.get());
   check(moved, "move_to");
   Owned<ArrowArray> plain(moved.take().array);
   Array back = stained();
@@ -187,7 +187,7 @@ TEST_CASE("mistake 11: nulls counted by reading device memory from the CPU") {
   CHECK(part->array.children[1]->null_count == -1);
   arrowdevice_view* view = nullptr;
   must(arrowdevice_array_import, part.get(), sample.schema.get(), nullptr, &view);
-  CHECK(arrowdevice_view_root(view)->children[0]->null_count == -1);
+  CHECK(arrowdevice_view_get_root(view)->children[0]->null_count == -1);
   CHECK(control::counters(0).bytes_out == before.bytes_out);
   arrowdevice_view_detach(view, part.out());
   CHECK(difference(sample, *part, 3) == "");
@@ -205,7 +205,7 @@ TEST_CASE("mistake 12: an array without buffers that is said to be on the CPU") 
       CHECK(canon_problem(*there, *sample.schema, describe(sim(id))) == "");
     }
     Array moved;
-    must(arrowdevice_array_move_to, sample.host.get(), sample.schema.get(), sim(1), nullptr, moved.out());
+    must(arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), sim(1), nullptr, moved.out());
     CHECK(moved->device_type == ARROW_DEVICE_EXT_DEV);
     CHECK(slice(*moved, *sample.schema, 0, 3)->device_type == ARROW_DEVICE_EXT_DEV);
   }
@@ -215,8 +215,8 @@ TEST_CASE("mistake 19: devices -1 and 0 of the CPU that are two devices") {
   begin();
   arrowdevice_device* zero = nullptr;
   arrowdevice_device* minus_one = nullptr;
-  must(arrowdevice_device_get, ARROW_DEVICE_CPU, 0, &zero);
-  must(arrowdevice_device_get, ARROW_DEVICE_CPU, -1, &minus_one);
+  must(arrowdevice_device_find_by_id, ARROW_DEVICE_CPU, 0, &zero);
+  must(arrowdevice_device_find_by_id, ARROW_DEVICE_CPU, -1, &minus_one);
   CHECK(zero == minus_one);
   const void* values = nullptr;
   for (const int64_t id : {0, -1}) {
@@ -225,7 +225,7 @@ TEST_CASE("mistake 19: devices -1 and 0 of the CPU that are two devices") {
     values = sample.host->array.buffers[1];
     Array moved;
     const auto never = copy_options(ARROWDEVICE_COPY_NEVER);
-    must(arrowdevice_array_move_to, sample.host.get(), sample.schema.get(), zero, &never, moved.out());
+    must(arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), zero, &never, moved.out());
     CHECK(moved->array.buffers[1] == values);
     CHECK(moved->device_id == -1);
     moved->device_id = id;

@@ -130,7 +130,7 @@ TEST_CASE("mistake 2: sizes learned from strings before the event has fired") {
   begin();
   Sample sample(field("u"), {.rows = 50, .nulls = Nulls::kNone, .longest_text = 20});
   Unwritten array(sample, 0);
-  auto options = import_options(ARROWDEVICE_IMPORT_SIZES);
+  auto options = import_options(ARROWDEVICE_IMPORT_RESOLVE_SIZES);
   arrowdevice_view* view = nullptr;
   int code = -1;
   control::reset(configuration());
@@ -138,7 +138,7 @@ TEST_CASE("mistake 2: sizes learned from strings before the event has fired") {
               [&] { code = arrowdevice_array_import(array.get(), sample.schema.get(), &options, &view, nullptr); });
   REQUIRE(code == 0);
   const auto* offsets = static_cast<const int32_t*>(sample.twin->buffers[1]);
-  CHECK(arrowdevice_view_root(view)->buffers[2].size == offsets[50]);
+  CHECK(arrowdevice_view_get_root(view)->buffers[2].size == offsets[50]);
   arrowdevice_view_detach(view, array.get());
 }
 
@@ -153,8 +153,8 @@ TEST_CASE("mistake 6: one wait function with three meanings, one of which waits 
   // One asks, one makes the CPU wait, one makes a queue wait. None of them returns with success and without its effect.
   CHECK(is_ready(*pending) == 0);
   refused(ETIMEDOUT, arrowdevice_array_wait, pending.get(), nullptr, 0);
-  refused(EINVAL, arrowdevice_array_wait_on, pending.get(), nullptr, nullptr);
-  must(arrowdevice_array_wait_on, pending.get(), nullptr, queue.get());
+  refused(EINVAL, arrowdevice_queue_wait_array, pending.get(), nullptr, nullptr);
+  must(arrowdevice_queue_wait_array, pending.get(), nullptr, queue.get());
   refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 0);
   engine.resume();
   must(arrowdevice_array_wait, pending.get(), nullptr, -1);
@@ -183,7 +183,7 @@ TEST_CASE("mistake 10: an event that is dropped when a pending array is handed o
   arrowdevice_view_detach(view, shared.out());
   CHECK(is_ready(*shared) == 0);
   Array moved;
-  must(arrowdevice_array_move_to, shared.get(), sample.schema.get(), sim(1), nullptr, moved.out());
+  must(arrowdevice_array_to_device, shared.get(), sample.schema.get(), sim(1), nullptr, moved.out());
   CHECK(is_ready(*moved) == 0);
   engine.resume();
   must(arrowdevice_array_wait, moved.get(), nullptr, -1);

@@ -12,13 +12,13 @@ namespace {
 arrowdevice_device_info describe(void* device) {
   arrowdevice_device_info info{};
   info.struct_size = sizeof info;
-  must(table().device_describe, device, &info);
+  must(table().device_get_info, device, &info);
   return info;
 }
 
 uint32_t reach(void* from, void* to) {
   uint32_t out = 99;
-  must(table().reach, from, to, &out);
+  must(table().device_get_peer_flags, from, to, &out);
   return out;
 }
 
@@ -54,12 +54,12 @@ TEST_CASE("simulated device: peers reach as far as was asked for", "[sim]") {
   void* first = open(0);
   void* second = open(1);
   void* handles = open(2);
-  const uint32_t copy = peers == Peers::kNone ? 0 : ARROWDEVICE_REACH_COPY;
-  CHECK(reach(first, second) == (copy | (peers == Peers::kAccess ? ARROWDEVICE_REACH_ACCESS : 0u)));
+  const uint32_t copy = peers == Peers::kNone ? 0 : ARROWDEVICE_PEER_COPY;
+  CHECK(reach(first, second) == (copy | (peers == Peers::kAccess ? ARROWDEVICE_PEER_ACCESS : 0u)));
   CHECK(reach(first, handles) == copy);
-  CHECK(reach(first, first) == (ARROWDEVICE_REACH_COPY | ARROWDEVICE_REACH_ACCESS));
-  CHECK(reach(first, nullptr) == ARROWDEVICE_REACH_COPY);
-  CHECK(reach(nullptr, handles) == ARROWDEVICE_REACH_COPY);
+  CHECK(reach(first, first) == (ARROWDEVICE_PEER_COPY | ARROWDEVICE_PEER_ACCESS));
+  CHECK(reach(first, nullptr) == ARROWDEVICE_PEER_COPY);
+  CHECK(reach(nullptr, handles) == ARROWDEVICE_PEER_COPY);
 
   // What reach() says is what copies do.
   const Buffer source(first, 64), target(second, 64), far_target(handles, 64);
@@ -70,7 +70,7 @@ TEST_CASE("simulated device: peers reach as far as was asked for", "[sim]") {
   CHECK(queue.try_copy(between(far_target, source)) == (copy != 0 ? 0 : ENOTSUP));
   std::vector<std::byte> seen(64);
   auto in_place = to_host(seen.data(), source);
-  in_place.from_device = second;  // the first one's memory, used by the second as its own
+  in_place.src_device = second;  // the first one's memory, used by the second as its own
   CHECK(queue.try_copy(in_place) == (peers == Peers::kAccess ? 0 : EINVAL));
   CHECK(queue.finish() == 0);
   CHECK((content(1, target) == bytes) == (copy != 0));
@@ -85,7 +85,7 @@ TEST_CASE("simulated device: bytes are counted by where they come from and go to
   const Buffer first(device, 100), second(device, 100);
   auto bytes = sample(100);
   const arrowdevice_backend_region regions[] = {to_device(first, bytes.data()), to_device(second, bytes.data(), 90)};
-  must(table().copy, queue.get(), regions, int64_t{2});
+  must(table().queue_copy, queue.get(), regions, int64_t{2});
   queue.copy(between(second, first));
   queue.copy(to_host(bytes.data(), second, 60));
   CHECK(queue.finish() == 0);
@@ -108,14 +108,14 @@ TEST_CASE("simulated device: an application's queue is wrapped and not owned", "
   const Queue application(device);
   arrowdevice_native_queue native{};
   native.struct_size = sizeof native;
-  must(table().queue_native, application.get(), &native);
+  must(table().queue_get_native, application.get(), &native);
 
   void* wrapped = nullptr;
   CHECK(code(table().queue_wrap, open(1), &native, &wrapped) == EINVAL);  // of another device
   must(table().queue_wrap, device, &native, &wrapped);
   arrowdevice_native_queue again{};
   again.struct_size = sizeof again;
-  must(table().queue_native, wrapped, &again);
+  must(table().queue_get_native, wrapped, &again);
   CHECK(again.queue == native.queue);
 
   // One order for both: what was put on one runs before what is put on the other.
@@ -125,18 +125,18 @@ TEST_CASE("simulated device: an application's queue is wrapped and not owned", "
   std::vector<std::byte> seen(64);
   application.copy(to_device(buffer, bytes.data()));
   const auto region = to_host(seen.data(), buffer);
-  must(table().copy, wrapped, &region, int64_t{1});
+  must(table().queue_copy, wrapped, &region, int64_t{1});
   control::resume(0);
   CHECK(application.finish() == 0);
   CHECK(seen == bytes);
 
   table().queue_destroy(wrapped);
   CHECK(application.finish() == 0);
-  CHECK(code(table().queue_native, wrapped, &again) == EINVAL);
+  CHECK(code(table().queue_get_native, wrapped, &again) == EINVAL);
 
   native.queue = nullptr;  // the default queue
   must(table().queue_wrap, device, &native, &wrapped);
-  must(table().queue_native, wrapped, &again);
+  must(table().queue_get_native, wrapped, &again);
   CHECK(again.queue == nullptr);
   table().queue_destroy(wrapped);
 }
@@ -148,38 +148,38 @@ TEST_CASE("simulated device: an application's context is a device until it is re
   arrowdevice_native_device native{};
   native.struct_size = sizeof native;
   void* adopted = nullptr;
-  CHECK(code(table().device_adopt, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native, &adopted) == EINVAL);  // no context
+  CHECK(code(table().device_wrap, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native, &adopted) == EINVAL);  // no context
   native.context = &context;
-  CHECK(code(table().device_adopt, ARROW_DEVICE_EXT_DEV, int64_t{1}, &native, &adopted) == ENODEV);
-  must(table().device_adopt, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native, &adopted);
+  CHECK(code(table().device_wrap, ARROW_DEVICE_EXT_DEV, int64_t{1}, &native, &adopted) == ENODEV);
+  must(table().device_wrap, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native, &adopted);
   void* twice = nullptr;
-  must(table().device_adopt, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native, &twice);
+  must(table().device_wrap, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native, &twice);
   CHECK(twice == adopted);
   CHECK(adopted != device);
-  CHECK((describe(adopted).flags & ARROWDEVICE_DEVICE_ADOPTED) != 0);
+  CHECK((describe(adopted).flags & ARROWDEVICE_DEVICE_WRAPPED) != 0);
 
   arrowdevice_native_device handles{};
   handles.struct_size = sizeof handles;
-  must(table().device_native, adopted, &handles);
+  must(table().device_get_native, adopted, &handles);
   CHECK(handles.context == &context);
   CHECK(handles.device == device);
 
   {
     const Buffer buffer(adopted, 64);
     void* found = nullptr;
-    must(table().locate, ARROW_DEVICE_EXT_DEV, int64_t{0}, buffer.get(), nullptr, &found);
+    must(table().device_locate, ARROW_DEVICE_EXT_DEV, int64_t{0}, buffer.get(), nullptr, &found);
     CHECK(found == adopted);
-    must(table().device_retire, adopted);  // one of two
-    CHECK(code(table().device_retire, adopted) == EBUSY);
+    must(table().device_unwrap, adopted);  // one of two
+    CHECK(code(table().device_unwrap, adopted) == EBUSY);
   }
   {
     const Queue queue(adopted);
     CHECK(queue.finish() == 0);
-    CHECK(code(table().device_retire, adopted) == EBUSY);
+    CHECK(code(table().device_unwrap, adopted) == EBUSY);
   }
-  must(table().device_retire, adopted);
-  CHECK(code(table().device_retire, adopted) == EINVAL);
-  CHECK(code(table().device_retire, device) == EINVAL);
+  must(table().device_unwrap, adopted);
+  CHECK(code(table().device_unwrap, adopted) == EINVAL);
+  CHECK(code(table().device_unwrap, device) == EINVAL);
 }
 
 TEST_CASE("simulated device: the context of an open device is that device", "[sim]") {
@@ -187,11 +187,11 @@ TEST_CASE("simulated device: the context of an open device is that device", "[si
   void* device = open(0);
   arrowdevice_native_device native{};
   native.struct_size = sizeof native;
-  must(table().device_native, device, &native);
+  must(table().device_get_native, device, &native);
   void* adopted = nullptr;
-  must(table().device_adopt, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native, &adopted);
+  must(table().device_wrap, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native, &adopted);
   CHECK(adopted == device);
-  must(table().device_retire, adopted);
+  must(table().device_unwrap, adopted);
   CHECK(describe(device).total_memory > 0);
 }
 
@@ -205,13 +205,13 @@ TEST_CASE("simulated device: buffers and events are located", "[sim]") {
   must(table().event_publish, event.get(), &sync_event);
   const auto type = ARROW_DEVICE_EXT_DEV;
   void* found = nullptr;
-  must(table().locate, type, int64_t{1}, buffer.get(), nullptr, &found);
+  must(table().device_locate, type, int64_t{1}, buffer.get(), nullptr, &found);
   CHECK(found == device);
-  must(table().locate, type, int64_t{1}, nullptr, sync_event, &found);
+  must(table().device_locate, type, int64_t{1}, nullptr, sync_event, &found);
   CHECK(found == device);
-  must(table().locate, type, int64_t{0}, nullptr, nullptr, &found);
+  must(table().device_locate, type, int64_t{0}, nullptr, nullptr, &found);
   CHECK(found == open(0));
-  CHECK(code(table().locate, type, int64_t{0}, buffer.get(), nullptr, &found) == EINVAL);
-  CHECK(code(table().locate, type, int64_t{0}, nullptr, sync_event, &found) == EINVAL);
-  CHECK(code(table().locate, type, int64_t{0}, &found, nullptr, &found) == EINVAL);
+  CHECK(code(table().device_locate, type, int64_t{0}, buffer.get(), nullptr, &found) == EINVAL);
+  CHECK(code(table().device_locate, type, int64_t{0}, nullptr, sync_event, &found) == EINVAL);
+  CHECK(code(table().device_locate, type, int64_t{0}, &found, nullptr, &found) == EINVAL);
 }

@@ -95,8 +95,8 @@ TEST_CASE("simulated device: the environment sets everything", "[sim]") {
                                  {"ARROWDEVICE_SIM_LATENCY_US", "5"},
                                  {"ARROWDEVICE_SIM_BANDWIDTH", "1000"},
                                  {"ARROWDEVICE_SIM_PEERS", "access"},
-                                 {"ARROWDEVICE_SIM_WITHOUT", "event_publish,reach"},
-                                 {"ARROWDEVICE_SIM_FAIL", "allocate:3,copy:2+,event,lost:9"},
+                                 {"ARROWDEVICE_SIM_WITHOUT", "event_publish,device_get_peer_flags"},
+                                 {"ARROWDEVICE_SIM_FAIL", "allocate:3,queue_copy:2+,event,lost:9"},
                                  {"ARROWDEVICE_SIM_STATS", "/somewhere/statistics.json"}});
   const auto configuration = Configuration::from_environment();
   REQUIRE(configuration.devices.size() == 2);
@@ -109,12 +109,12 @@ TEST_CASE("simulated device: the environment sets everything", "[sim]") {
   CHECK(configuration.devices[1].latency_us == 7);
   CHECK(configuration.devices[1].bandwidth == int64_t{2} << 30);
   CHECK(configuration.peers == Peers::kAccess);
-  CHECK(configuration.without == std::vector{Function::event_publish, Function::reach});
+  CHECK(configuration.without == std::vector{Function::event_publish, Function::device_get_peer_flags});
   REQUIRE(configuration.failures.size() == 4);
   CHECK(configuration.failures[0].function == Function::buffer_allocate);
   CHECK(configuration.failures[0].call == 3);
   CHECK_FALSE(configuration.failures[0].onwards);
-  CHECK(configuration.failures[1].function == Function::copy);
+  CHECK(configuration.failures[1].function == Function::queue_copy);
   CHECK(configuration.failures[1].call == 2);
   CHECK(configuration.failures[1].onwards);
   CHECK(configuration.failures[2].function == Function::event);
@@ -132,10 +132,10 @@ TEST_CASE("simulated device: a wrong word in the environment is named", "[sim]")
   CHECK(contains(refusal("ARROWDEVICE_SIM_MEMORY", "9999999999g"), "too large"));
   CHECK(contains(refusal("ARROWDEVICE_SIM_LATENCY_US", "-1"), "\"-1\" is not a number"));
   CHECK(contains(refusal("ARROWDEVICE_SIM_PEERS", "some"), "\"some\" is none of"));
-  CHECK(contains(refusal("ARROWDEVICE_SIM_WITHOUT", "copy"), "\"copy\" is no optional function"));
+  CHECK(contains(refusal("ARROWDEVICE_SIM_WITHOUT", "queue_copy"), "\"queue_copy\" is no optional function"));
   CHECK(contains(refusal("ARROWDEVICE_SIM_FAIL", "cpoy:1"), "\"cpoy:1\" names no function"));
   CHECK(contains(refusal("ARROWDEVICE_SIM_FAIL", "queue_destroy:1"), "no way to fail"));
-  CHECK(contains(refusal("ARROWDEVICE_SIM_FAIL", "copy:0"), "counts from 1"));
+  CHECK(contains(refusal("ARROWDEVICE_SIM_FAIL", "queue_copy:0"), "counts from 1"));
   CHECK(contains(refusal("ARROWDEVICE_SIM_STATS", "statistics.json"), "is not an absolute path"));
 }
 
@@ -150,7 +150,7 @@ TEST_CASE(kChildTest, "[.]") {
   const Queue queue(device);
   queue.copy(to_device(buffer, bytes.data()));
   CHECK(queue.finish() == 0);
-  table().buffer_deallocate(device, nullptr, &leaked);
+  table().buffer_free(device, nullptr, &leaked);
 }
 
 TEST_CASE("simulated device: statistics are written at exit", "[sim]") {
@@ -178,7 +178,7 @@ TEST_CASE("simulated device: statistics are written at exit", "[sim]") {
   CHECK(contains(text, "\"bytes_in\": 300,"));
   CHECK(contains(text, "\"events_live\": 0,"));
   CHECK(contains(text, "\"queues_live\": 0,"));
-  CHECK(contains(text, "\"copy\": 1,"));
+  CHECK(contains(text, "\"queue_copy\": 1,"));
   CHECK(contains(text, "\"refused\": 1,"));
   CHECK(contains(text, "is no live allocation of this device"));
 }

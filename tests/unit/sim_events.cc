@@ -252,10 +252,10 @@ TEST_CASE("simulated device: threads work on one device, each with a queue of it
         t.buffer_allocate(device, queue, 512, 64, &buffer, &error);
         const arrowdevice_backend_region in{device, buffer, 0, nullptr, bytes.data(), 0, 512, 0};
         const arrowdevice_backend_region out{nullptr, seen.data(), 0, device, buffer, 0, 512, 0};
-        t.copy(queue, &in, 1, &error);
-        t.copy(queue, &out, 1, &error);
+        t.queue_copy(queue, &in, 1, &error);
+        t.queue_copy(queue, &out, 1, &error);
         t.event_record(queue, &event, &error);
-        t.buffer_deallocate(device, queue, buffer);
+        t.buffer_free(device, queue, buffer);
         t.event_wait(event, -1, &error);
         t.event_destroy(event);
         matching[static_cast<size_t>(thread)] += seen == bytes ? 1 : 0;

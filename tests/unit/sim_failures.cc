@@ -27,7 +27,7 @@ TEST_CASE("simulated device: the nth call of a function fails, and only that", "
 
 TEST_CASE("simulated device: failures that were configured count from the first call", "[sim]") {
   auto configuration = devices("a");
-  configuration.failures = {{.function = Function::copy, .call = 2, .onwards = true, .code = 0}};
+  configuration.failures = {{.function = Function::queue_copy, .call = 2, .onwards = true, .code = 0}};
   control::reset(configuration);
   void* device = open(0);
   const Buffer buffer(device, 64);
@@ -77,7 +77,7 @@ TEST_CASE("simulated device: a lost device ends its work and takes no more", "[s
   CHECK(code(table().event_record, queue.get(), &out) == EIO);
   CHECK(code(table().queue_create, device, &out) == EIO);
   CHECK(code(table().buffer_allocate, device, nullptr, int64_t{64}, int64_t{64}, &out) == EIO);
-  CHECK(code(table().memory_info, device, &free_bytes, &total_bytes) == EIO);
+  CHECK(code(table().device_get_memory_info, device, &free_bytes, &total_bytes) == EIO);
   const Queue third(open(1));
   CHECK(third.finish() == 0);
 
@@ -107,23 +107,23 @@ TEST_CASE("simulated device: a function that is switched off is not in the table
     INFO(arrowdevice::sim::name_of(function));
     CHECK((t.event_publish == nullptr) == missing(Function::event_publish));
     CHECK((t.event_import == nullptr) == missing(Function::event_import));
-    CHECK((t.sub_buffer == nullptr) == missing(Function::sub_buffer, Function::sub_buffer_free));
-    CHECK((t.sub_buffer_free == nullptr) == missing(Function::sub_buffer, Function::sub_buffer_free));
-    CHECK((t.queue_wrap == nullptr) == missing(Function::queue_wrap, Function::queue_native));
-    CHECK((t.queue_native == nullptr) == missing(Function::queue_wrap, Function::queue_native));
-    CHECK((t.device_adopt == nullptr) == missing(Function::device_adopt, Function::device_retire));
-    CHECK((t.device_retire == nullptr) == missing(Function::device_adopt, Function::device_retire));
-    CHECK((t.device_native == nullptr) == missing(Function::device_native));
-    CHECK((t.reach == nullptr) == missing(Function::reach));
-    CHECK((t.locate == nullptr) == missing(Function::locate));
-    CHECK((t.describe_pointer == nullptr) == missing(Function::describe_pointer));
+    CHECK((t.sub_buffer_create == nullptr) == missing(Function::sub_buffer_create, Function::sub_buffer_destroy));
+    CHECK((t.sub_buffer_destroy == nullptr) == missing(Function::sub_buffer_create, Function::sub_buffer_destroy));
+    CHECK((t.queue_wrap == nullptr) == missing(Function::queue_wrap, Function::queue_get_native));
+    CHECK((t.queue_get_native == nullptr) == missing(Function::queue_wrap, Function::queue_get_native));
+    CHECK((t.device_wrap == nullptr) == missing(Function::device_wrap, Function::device_unwrap));
+    CHECK((t.device_unwrap == nullptr) == missing(Function::device_wrap, Function::device_unwrap));
+    CHECK((t.device_get_native == nullptr) == missing(Function::device_get_native));
+    CHECK((t.device_get_peer_flags == nullptr) == missing(Function::device_get_peer_flags));
+    CHECK((t.device_locate == nullptr) == missing(Function::device_locate));
+    CHECK((t.pointer_get_info == nullptr) == missing(Function::pointer_get_info));
     CHECK((t.host_register == nullptr) == missing(Function::host_register, Function::host_unregister));
     CHECK((t.host_unregister == nullptr) == missing(Function::host_register, Function::host_unregister));
-    CHECK((t.memory_info == nullptr) == missing(Function::memory_info));
+    CHECK((t.device_get_memory_info == nullptr) == missing(Function::device_get_memory_info));
 
     arrowdevice_device_info info{};
     info.struct_size = sizeof info;
-    must(t.device_describe, open(0), &info);
+    must(t.device_get_info, open(0), &info);
     CHECK(((info.flags & ARROWDEVICE_DEVICE_EVENTS) == 0) == missing(Function::event_publish));
   }
   control::reset();

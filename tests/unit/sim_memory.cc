@@ -51,7 +51,7 @@ TEST_CASE("simulated device: buffers that are not the device's are refused", "[s
   auto region = to_device(own, bytes.data());
   SECTION("host memory as device memory") {
     region.dst = bytes.data();
-    CHECK(contains(message(table().copy, queue.get(), &region, int64_t{1}), "no live buffer"));
+    CHECK(contains(message(table().queue_copy, queue.get(), &region, int64_t{1}), "no live buffer"));
   }
   SECTION("another device's memory") {
     region.dst = other.get();
@@ -69,12 +69,12 @@ TEST_CASE("simulated device: buffers that are not the device's are refused", "[s
     CHECK(queue.try_copy(region) == EINVAL);
   }
   SECTION("a device that is none") {
-    region.to_device = bytes.data();
+    region.dst_device = bytes.data();
     CHECK(queue.try_copy(region) == EINVAL);
   }
   SECTION("bytes past the end") {
     region.dst_offset = 1;
-    CHECK(contains(message(table().copy, queue.get(), &region, int64_t{1}),
+    CHECK(contains(message(table().queue_copy, queue.get(), &region, int64_t{1}),
                    "256 bytes at byte 1 lie outside of a buffer of 256"));
   }
   SECTION("bytes before the start") {
@@ -107,7 +107,7 @@ TEST_CASE("simulated device: memory is bounded, and comes back", "[sim]") {
   {
     const Buffer buffer(device, 600);
     int64_t free_bytes = 0, total_bytes = 0;
-    must(table().memory_info, device, &free_bytes, &total_bytes);
+    must(table().device_get_memory_info, device, &free_bytes, &total_bytes);
     CHECK(free_bytes == 400);
     CHECK(total_bytes == 1000);
     CHECK(contains(message(table().buffer_allocate, device, nullptr, int64_t{401}, int64_t{64}, &out),
@@ -129,7 +129,7 @@ TEST_CASE("simulated device: allocations of odd sizes and alignments are answere
   CHECK(code(table().buffer_allocate, device, nullptr, int64_t{8}, int64_t{1} << 30, &out) == ENOTSUP);
   must(table().buffer_allocate, device, nullptr, int64_t{8}, int64_t{4096}, &out);
   CHECK(reinterpret_cast<uintptr_t>(out) % 4096 == 0);
-  table().buffer_deallocate(device, nullptr, out);
+  table().buffer_free(device, nullptr, out);
   CHECK(control::counters(0).allocations_live == 0);
 }
 
@@ -145,18 +145,18 @@ TEST_CASE("simulated device: memory in use is given back with its queue only", "
 
   control::hold(0);
   for (void* buffer : {with_queue, without}) {
-    queue.copy({.to_device = device,
+    queue.copy({.dst_device = device,
                 .dst = buffer,
                 .dst_offset = 0,
-                .from_device = nullptr,
+                .src_device = nullptr,
                 .src = source.data(),
                 .src_offset = 0,
                 .size = 4096,
                 .reserved = 0});
   }
-  table().buffer_deallocate(device, queue.get(), with_queue);
+  table().buffer_free(device, queue.get(), with_queue);
   CHECK(control::refused() == 0);
-  table().buffer_deallocate(device, nullptr, without);
+  table().buffer_free(device, nullptr, without);
   CHECK(control::refused() == 1);
   control::resume(0);
   CHECK(queue.finish() == 0);
@@ -183,15 +183,15 @@ TEST_CASE("simulated device: sub-buffers of handles are buffers of their own", "
   const Buffer whole(device, 1024);
   const auto source = sample(100);
   void* sub = nullptr;
-  must(table().sub_buffer, device, whole.get(), int64_t{256}, int64_t{100}, &sub);
+  must(table().sub_buffer_create, device, whole.get(), int64_t{256}, int64_t{100}, &sub);
   void* inner = nullptr;
-  must(table().sub_buffer, device, sub, int64_t{0}, int64_t{10}, &inner);
+  must(table().sub_buffer_create, device, sub, int64_t{0}, int64_t{10}, &inner);
   CHECK(control::counters(0).sub_buffers_live == 2);
 
-  arrowdevice_backend_region region{.to_device = device,
+  arrowdevice_backend_region region{.dst_device = device,
                                     .dst = sub,
                                     .dst_offset = 0,
-                                    .from_device = nullptr,
+                                    .src_device = nullptr,
                                     .src = source.data(),
                                     .src_offset = 0,
                                     .size = 100,
@@ -208,17 +208,17 @@ TEST_CASE("simulated device: sub-buffers of handles are buffers of their own", "
   CHECK(queue.try_copy(region) == EINVAL);
 
   void* out = nullptr;
-  CHECK(code(table().sub_buffer, device, whole.get(), int64_t{64}, int64_t{64}, &out) == EINVAL);  // not aligned
-  CHECK(code(table().sub_buffer, device, whole.get(), int64_t{1024}, int64_t{1}, &out) == EINVAL);
+  CHECK(code(table().sub_buffer_create, device, whole.get(), int64_t{64}, int64_t{64}, &out) == EINVAL);  // not aligned
+  CHECK(code(table().sub_buffer_create, device, whole.get(), int64_t{1024}, int64_t{1}, &out) == EINVAL);
   CHECK(control::refused() == 4);
 
-  table().sub_buffer_free(device, sub);  // before the part of it
-  table().buffer_deallocate(device, nullptr, whole.get());
+  table().sub_buffer_destroy(device, sub);  // before the part of it
+  table().buffer_free(device, nullptr, whole.get());
   CHECK(control::refused() == 6);
   CHECK(control::counters(0).sub_buffers_live == 2);
-  table().sub_buffer_free(device, inner);
-  table().sub_buffer_free(device, sub);
-  table().sub_buffer_free(device, sub);  // twice
+  table().sub_buffer_destroy(device, inner);
+  table().sub_buffer_destroy(device, sub);
+  table().sub_buffer_destroy(device, sub);  // twice
   CHECK(control::refused() == 7);
   CHECK(control::counters(0).sub_buffers_live == 0);
 }
@@ -228,13 +228,13 @@ TEST_CASE("simulated device: sub-buffers of addresses are addresses", "[sim]") {
   void* device = open(0);
   const Buffer whole(device, 1024);
   void* sub = nullptr;
-  must(table().sub_buffer, device, whole.get(), int64_t{64}, int64_t{100}, &sub);
+  must(table().sub_buffer_create, device, whole.get(), int64_t{64}, int64_t{100}, &sub);
   CHECK(sub == static_cast<char*>(whole.get()) + 64);
   void* inner = nullptr;
-  must(table().sub_buffer, device, sub, int64_t{64}, int64_t{10}, &inner);
+  must(table().sub_buffer_create, device, sub, int64_t{64}, int64_t{10}, &inner);
   CHECK(inner == static_cast<char*>(whole.get()) + 128);
-  CHECK(code(table().sub_buffer, device, whole.get(), int64_t{1}, int64_t{1}, &inner) == EINVAL);
-  table().sub_buffer_free(device, sub);
+  CHECK(code(table().sub_buffer_create, device, whole.get(), int64_t{1}, int64_t{1}, &inner) == EINVAL);
+  table().sub_buffer_destroy(device, sub);
   CHECK(control::refused() == 1);
 }
 
@@ -245,27 +245,27 @@ TEST_CASE("simulated device: pointers are described", "[sim]") {
   arrowdevice_pointer_info info{};
   info.struct_size = sizeof info;
 
-  must(table().describe_pointer, device, static_cast<char*>(address.get()) + 99, &info);
+  must(table().pointer_get_info, device, static_cast<char*>(address.get()) + 99, &info);
   CHECK(info.flags == ARROWDEVICE_POINTER_KNOWN);
   CHECK(info.device_type == ARROW_DEVICE_EXT_DEV);
   CHECK(info.device_id == 0);
   CHECK(info.base == address.get());
   CHECK(info.size == 100);
 
-  must(table().describe_pointer, device, static_cast<char*>(address.get()) + 100, &info);
+  must(table().pointer_get_info, device, static_cast<char*>(address.get()) + 100, &info);
   CHECK(info.flags == 0);
   CHECK(info.base == nullptr);
   CHECK(info.size == -1);
 
-  must(table().describe_pointer, device, handle.get(), &info);
+  must(table().pointer_get_info, device, handle.get(), &info);
   CHECK(info.device_id == 1);
   CHECK(info.size == 200);
 
   std::vector<char> host(64);
-  must(table().describe_pointer, device, host.data(), &info);
+  must(table().pointer_get_info, device, host.data(), &info);
   CHECK(info.flags == 0);
   must(table().host_register, device, host.data(), int64_t{64});
-  must(table().describe_pointer, device, host.data() + 63, &info);
+  must(table().pointer_get_info, device, host.data() + 63, &info);
   CHECK(info.flags == (ARROWDEVICE_POINTER_KNOWN | ARROWDEVICE_POINTER_HOST_READABLE));
   CHECK(info.device_type == ARROW_DEVICE_CPU);
   CHECK(info.base == host.data());

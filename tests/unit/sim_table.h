@@ -70,7 +70,7 @@ class Buffer {
   Buffer(void* device, int64_t size) : device_(device), size_(size) {
     must(table().buffer_allocate, device, nullptr, size, int64_t{64}, &handle_);
   }
-  ~Buffer() { control::table()->buffer_deallocate(device_, nullptr, handle_); }
+  ~Buffer() { control::table()->buffer_free(device_, nullptr, handle_); }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
@@ -109,10 +109,10 @@ class Event {
 
 inline arrowdevice_backend_region to_device(const Buffer& buffer, const void* from, int64_t offset = 0,
                                             int64_t size = -1) {
-  return {.to_device = buffer.device(),
+  return {.dst_device = buffer.device(),
           .dst = buffer.get(),
           .dst_offset = offset,
-          .from_device = nullptr,
+          .src_device = nullptr,
           .src = from,
           .src_offset = 0,
           .size = size < 0 ? buffer.size() - offset : size,
@@ -120,10 +120,10 @@ inline arrowdevice_backend_region to_device(const Buffer& buffer, const void* fr
 }
 
 inline arrowdevice_backend_region to_host(void* to, const Buffer& buffer, int64_t offset = 0, int64_t size = -1) {
-  return {.to_device = nullptr,
+  return {.dst_device = nullptr,
           .dst = to,
           .dst_offset = 0,
-          .from_device = buffer.device(),
+          .src_device = buffer.device(),
           .src = buffer.get(),
           .src_offset = offset,
           .size = size < 0 ? buffer.size() - offset : size,
@@ -131,10 +131,10 @@ inline arrowdevice_backend_region to_host(void* to, const Buffer& buffer, int64_
 }
 
 inline arrowdevice_backend_region between(const Buffer& to, const Buffer& from) {
-  return {.to_device = to.device(),
+  return {.dst_device = to.device(),
           .dst = to.get(),
           .dst_offset = 0,
-          .from_device = from.device(),
+          .src_device = from.device(),
           .src = from.get(),
           .src_offset = 0,
           .size = from.size(),
@@ -150,7 +150,7 @@ class Queue {
 
   void* get() const { return handle_; }
   int try_copy(const arrowdevice_backend_region& region) const {
-    return code(table().copy, handle_, &region, int64_t{1});
+    return code(table().queue_copy, handle_, &region, int64_t{1});
   }
   void copy(const arrowdevice_backend_region& region) const { REQUIRE(try_copy(region) == 0); }
   void wait(const Event& event) const { must(table().queue_wait_event, handle_, event.get()); }

@@ -9,7 +9,7 @@ using namespace stream_test;  // NOLINT: what every line of these tests is writt
 ArrowAsyncDeviceStreamHandler* before(ArrowAsyncDeviceStreamHandler* downstream, arrowdevice_device* to,
                                       const arrowdevice_async_options& options = async_options()) {
   ArrowAsyncDeviceStreamHandler* upstream = nullptr;
-  must(arrowdevice_async_move_to, downstream, to, &options, &upstream);
+  must(arrowdevice_async_to_device, downstream, to, &options, &upstream);
   return upstream;
 }
 
@@ -73,8 +73,8 @@ TEST_CASE("a cancel downstream reaches upstream, and what was moved ahead is let
   CHECK(consumer->calls() == "STR");
   until([&] { return producer->releases == 1; });
   consumer->arrays.clear();
-  must(arrowdevice_quiesce, -1);
-  until([&] { return stats(default_pool(sim(0))).used == 0; });
+  must(arrowdevice_wait_idle, -1);
+  until([&] { return stats(default_pool(sim(0))).used_bytes == 0; });
 }
 
 TEST_CASE("an error upstream arrives downstream, after the arrays before it") {
@@ -101,7 +101,7 @@ TEST_CASE("a move that fails is an error downstream and a cancel upstream") {
   CHECK(hand.schema(sample.type) == 0);
   CHECK(hand.task(from_host(make_array(generate(sample.type, sample.knobs), ledger))) == 0);
   consumer->wait_for_tasks(1);
-  control::fail_next("copy");
+  control::fail_next("queue_copy");
   CHECK(hand.task(from_host(make_array(generate(sample.type, sample.knobs), ledger))) == 0);
   consumer->wait_for_release();
   CHECK(consumer->calls() == "STXR");
@@ -111,7 +111,7 @@ TEST_CASE("a move that fails is an error downstream and a cancel upstream") {
   CHECK(hand.task(from_host(make_array(generate(sample.type, sample.knobs), ledger))) == 0);  // it comes too late
   CHECK(hand.unextracted() == 0);
   hand.release();
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   until([&] { return ledger.live() == 0; });
 }
 
@@ -228,7 +228,7 @@ TEST_CASE("metadata is passed on; that of a producer only where the program name
     void* private_data;
   };
   for (const int32_t layout :
-       {ARROWDEVICE_ASYNC_LAYOUT_UNKNOWN, ARROWDEVICE_ASYNC_LAYOUT_SHIPPED, ARROWDEVICE_ASYNC_LAYOUT_PUBLISHED}) {
+       {ARROWDEVICE_ASYNC_LAYOUT_UNKNOWN, ARROWDEVICE_ASYNC_LAYOUT_40_BYTES, ARROWDEVICE_ASYNC_LAYOUT_48_BYTES}) {
     const Ledger ledger;
     auto consumer = std::make_shared<Consumer>();
     auto options = async_options();
@@ -236,7 +236,7 @@ TEST_CASE("metadata is passed on; that of a producer only where the program name
     auto* const handler = before(handler_of(consumer), sim(0), options);
     Hand hand(handler);
     hand.producer().additional_metadata = some.data();
-    if (layout != ARROWDEVICE_ASYNC_LAYOUT_PUBLISHED) {
+    if (layout != ARROWDEVICE_ASYNC_LAYOUT_48_BYTES) {
       hand.schema(sample.type);
     } else {
       static int asked = 0;
@@ -262,7 +262,7 @@ TEST_CASE("metadata is passed on; that of a producer only where the program name
     consumer->wait_for_release();
     CHECK(consumer->calls() == "STER");
     CHECK(consumer->metadata[0] == some.c_str());
-    const bool knows = layout == ARROWDEVICE_ASYNC_LAYOUT_SHIPPED;
+    const bool knows = layout == ARROWDEVICE_ASYNC_LAYOUT_40_BYTES;
     CHECK(consumer->additional_metadata == (knows ? some.c_str() : ""));
   }
 }
@@ -272,12 +272,12 @@ TEST_CASE("what cannot be moved between handlers is refused") {
   auto consumer = std::make_shared<Consumer>();
   auto* const handler = handler_of(consumer);
   ArrowAsyncDeviceStreamHandler* upstream = nullptr;
-  refused(EINVAL, arrowdevice_async_move_to, nullptr, sim(0), nullptr, &upstream);
-  refused(EINVAL, arrowdevice_async_move_to, handler, nullptr, nullptr, &upstream);
-  refused(EINVAL, arrowdevice_async_move_to, handler, sim(0), nullptr, nullptr);
+  refused(EINVAL, arrowdevice_async_to_device, nullptr, sim(0), nullptr, &upstream);
+  refused(EINVAL, arrowdevice_async_to_device, handler, nullptr, nullptr, &upstream);
+  refused(EINVAL, arrowdevice_async_to_device, handler, sim(0), nullptr, nullptr);
   auto options = async_options();
   options.copy_flags = 1u << 9;
-  CHECK(contains(refused(EINVAL, arrowdevice_async_move_to, handler, sim(0), &options, &upstream), "copy_flags"));
+  CHECK(contains(refused(EINVAL, arrowdevice_async_to_device, handler, sim(0), &options, &upstream), "copy_flags"));
   CHECK(upstream == nullptr);
   CHECK(consumer->calls() == "");
   handler->release(handler);
@@ -291,14 +291,14 @@ TEST_CASE("a queue or a pool that can never serve is refused at once, and downst
   ArrowAsyncDeviceStreamHandler* upstream = nullptr;
   auto options = async_options();
   options.queue = on_cpu.get();
-  std::string why = refused(EINVAL, arrowdevice_async_move_to, downstream, sim(0), &options, &upstream);
+  std::string why = refused(EINVAL, arrowdevice_async_to_device, downstream, sim(0), &options, &upstream);
   CHECK(contains(why, "a queue of cpu:0 cannot copy to ext_dev:0"));
   options.source_device = sim(1);
-  why = refused(EINVAL, arrowdevice_async_move_to, downstream, sim(0), &options, &upstream);
+  why = refused(EINVAL, arrowdevice_async_to_device, downstream, sim(0), &options, &upstream);
   CHECK(contains(why, "a queue of cpu:0 cannot copy from ext_dev:1 to ext_dev:0"));
   options = async_options();
   options.pool = default_pool(sim(1));
-  why = refused(EINVAL, arrowdevice_async_move_to, downstream, sim(0), &options, &upstream);
+  why = refused(EINVAL, arrowdevice_async_to_device, downstream, sim(0), &options, &upstream);
   CHECK(contains(why, "the pool is of ext_dev:1, not of ext_dev:0"));
   CHECK(upstream == nullptr);
   CHECK(consumer->calls() == "");

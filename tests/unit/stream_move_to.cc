@@ -152,7 +152,8 @@ TEST_CASE("a producer that succeeds and gives no schema is refused, however its 
     return stream;
   };
   Owned<ArrowSchema> schema;
-  CHECK(contains(refused(EINVAL, arrowdevice_stream_schema, without_schema().get(), schema.out()), "gave no schema"));
+  CHECK(
+      contains(refused(EINVAL, arrowdevice_stream_get_schema, without_schema().get(), schema.out()), "gave no schema"));
   for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}}) {
     DeviceStream stream = move_to(without_schema(), sim(0), stream_options(flags));
     CHECK(contains(next_fails(EINVAL, stream), "gave no schema"));
@@ -192,7 +193,7 @@ TEST_CASE("a copy that fails ends the stream at its batch, and nothing is left b
       auto producer = batches_of(sample, kRows, sim(1));
       DeviceStream stream = move_to(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(0), stream_options(flags, 1));
       CHECK(difference(sample, *next(stream)) == "");
-      control::fail_next("copy");
+      control::fail_next("queue_copy");
       std::string text;
       int64_t good = 1;
       for (;; ++good) {
@@ -234,7 +235,7 @@ TEST_CASE("options of a moving stream are checked, and a stream that is refused 
   const auto refuse = [&](arrowdevice_stream_options options, arrowdevice_device* to) {
     DeviceStream out;
     HostStream host;
-    const auto message = refused(EINVAL, arrowdevice_stream_move_to, stream.get(), to, &options, out.out());
+    const auto message = refused(EINVAL, arrowdevice_stream_to_device, stream.get(), to, &options, out.out());
     if (to != nullptr) refused(EINVAL, arrowdevice_stream_to_host, stream.get(), &options, host.out());
     CHECK(out.released());
     CHECK_FALSE(stream.released());
@@ -251,11 +252,11 @@ TEST_CASE("options of a moving stream are checked, and a stream that is refused 
   options.copy_flags = 1u << 20;
   CHECK(contains(refuse(options, sim(0)), "copy_flags"));
   refuse(stream_options(), nullptr);
-  refused(EINVAL, arrowdevice_stream_move_to, stream.get(), sim(0), nullptr, nullptr);
-  refused(EINVAL, arrowdevice_stream_move_to, stream.get(), sim(0), nullptr, stream.get());
+  refused(EINVAL, arrowdevice_stream_to_device, stream.get(), sim(0), nullptr, nullptr);
+  refused(EINVAL, arrowdevice_stream_to_device, stream.get(), sim(0), nullptr, stream.get());
   CHECK(producer->releases == 0);
   DeviceStream released, out;
-  refused(EINVAL, arrowdevice_stream_move_to, released.get(), sim(0), nullptr, out.out());
+  refused(EINVAL, arrowdevice_stream_to_device, released.get(), sim(0), nullptr, out.out());
 }
 
 TEST_CASE("a stream is refused at once a queue or a pool that can never serve it, and stays the caller's") {
@@ -270,7 +271,7 @@ TEST_CASE("a stream is refused at once a queue or a pool that can never serve it
 
   auto options = stream_options();
   options.queue = on_cpu.get();
-  std::string why = refused(EINVAL, arrowdevice_stream_move_to, stream.get(), sim(0), &options, out.out());
+  std::string why = refused(EINVAL, arrowdevice_stream_to_device, stream.get(), sim(0), &options, out.out());
   CHECK(contains(why, "cpu:0"));
   CHECK(contains(why, "ext_dev:0"));
   options.queue = on_sim.get();  // neither where the batches are nor where they go
@@ -292,7 +293,7 @@ TEST_CASE("a stream is refused at once a queue or a pool that can never serve it
   }
   options = stream_options();
   options.pool = default_pool(sim(1));
-  why = refused(EINVAL, arrowdevice_stream_move_to, stream.get(), sim(0), &options, out.out());
+  why = refused(EINVAL, arrowdevice_stream_to_device, stream.get(), sim(0), &options, out.out());
   CHECK(contains(why, "the pool is of ext_dev:1, not of ext_dev:0"));
   refused(EINVAL, arrowdevice_stream_to_host, stream.get(), &options, host.out());
 
@@ -315,21 +316,21 @@ TEST_CASE("what failed in a stream of the library is told whole, also through st
     DeviceStream stream = move_to(stream_of(batches_of(sample, kRows)), sim(0), stream_options(flags));
     HostStream home = to_host(std::move(stream), stream_options(flags));  // a stream of the library reads another
     must(arrowdevice_stream_from_host, home.get(), stream.out());
-    control::fail_next("copy");
+    control::fail_next("queue_copy");
     arrowdevice_error error{};
     int code = 0;
     while (code == 0) {
       Array batch;
-      code = arrowdevice_stream_next(stream.get(), batch.out(), &error);
+      code = arrowdevice_stream_get_next(stream.get(), batch.out(), &error);
       REQUIRE((code != 0 || !batch.released()));
     }
     for (int again = 0; again < 2; ++again) {
       CHECK(error.code == EIO);
       CHECK(std::string(error.backend) == "sim");
       CHECK(error.native_code == -EIO);
-      CHECK(std::string(error.message) == "copy: a failure that was asked for");
+      CHECK(std::string(error.message) == "queue_copy: a failure that was asked for");
       error = {};
-      CHECK(arrowdevice_stream_next(stream.get(), Array().out(), &error) == EIO);
+      CHECK(arrowdevice_stream_get_next(stream.get(), Array().out(), &error) == EIO);
     }
   }
   // A producer's own error has no more than its text.
@@ -337,7 +338,7 @@ TEST_CASE("what failed in a stream of the library is told whole, also through st
   producer->schema_code = EACCES;
   DeviceStream stream = move_to(stream_of(producer), sim(0));
   arrowdevice_error error = untouched_error();
-  CHECK(arrowdevice_stream_schema(stream.get(), Owned<ArrowSchema>().out(), &error) == EACCES);
+  CHECK(arrowdevice_stream_get_schema(stream.get(), Owned<ArrowSchema>().out(), &error) == EACCES);
   CHECK(std::string(error.backend).empty());
   CHECK(error.native_code == 0);
   CHECK(std::string(error.message) == "no schema today");
@@ -355,9 +356,9 @@ TEST_CASE("a stream copies with its queue, into its pool, as its flags say") {
   auto producer = batches_of(sample, kRows, sim(0));
   DeviceStream stream = move_to(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(0), options);
   queue.reset();  // the stream has its own hold on it
-  const int64_t used = stats(pool.get()).used;
+  const int64_t used = stats(pool.get()).used_bytes;
   const Array first = next(stream);
-  CHECK(stats(pool.get()).used > used);
+  CHECK(stats(pool.get()).used_bytes > used);
   CHECK(difference(sample, *first) == "");
   CHECK(difference_of_rest(sample, kRows, stream, kRows) == "");
 

@@ -109,7 +109,7 @@ arrowdevice_stream_options stream_options(uint32_t flags, int32_t depth) {
 
 DeviceStream move_to(DeviceStream stream, arrowdevice_device* to, const arrowdevice_stream_options& options) {
   DeviceStream moved;
-  must(arrowdevice_stream_move_to, stream.get(), to, &options, moved.out());
+  must(arrowdevice_stream_to_device, stream.get(), to, &options, moved.out());
   REQUIRE(stream.released());
   return moved;
 }

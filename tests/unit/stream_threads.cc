@@ -128,7 +128,7 @@ TEST_CASE("releasing a stream early returns at once, and what is under way ends 
     begin(configuration(peers));
     for (const uint32_t flags : {0u, kReadAhead}) {
       INFO("flags " << flags);
-      const int64_t used = stats(default_pool(sim(0))).used;
+      const int64_t used = stats(default_pool(sim(0))).used_bytes;
       auto producer = batches_of(sample, kRows, sim(1));
       Held engine(0);
       DeviceStream stream = move_to(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(0), stream_options(flags, 4));
@@ -136,8 +136,8 @@ TEST_CASE("releasing a stream early returns at once, and what is under way ends 
       stream.reset();
       until([&] { return producer->releases == 1; });
       engine.resume();
-      must(arrowdevice_quiesce, -1);
-      until([&] { return stats(default_pool(sim(0))).used == used; });
+      must(arrowdevice_wait_idle, -1);
+      until([&] { return stats(default_pool(sim(0))).used_bytes == used; });
     }
   }
 }
@@ -174,14 +174,14 @@ TEST_CASE("a stream keeps its device from being retired") {
   native.struct_size = sizeof native;
   native.context = &context;
   arrowdevice_device* device = nullptr;
-  must(arrowdevice_device_adopt, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, 0, &native, &device);
+  must(arrowdevice_device_wrap, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, 0, &native, &device);
   const Sample sample(field("i"), {.rows = 21});
   DeviceStream stream = move_to(stream_of(batches_of(sample, kRows)), device);
-  refused(EBUSY, arrowdevice_device_retire, device, 0);
+  refused(EBUSY, arrowdevice_device_unwrap, device, 0);
   CHECK(difference_of_rest(sample, kRows, stream) == "");
   stream.reset();
-  must(arrowdevice_quiesce, -1);
-  must(arrowdevice_device_retire, device, -1);
+  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_device_unwrap, device, -1);
 }
 
 TEST_CASE("a stream does not keep the device that its batches come from from being retired, and says so") {
@@ -191,12 +191,12 @@ TEST_CASE("a stream does not keep the device that its batches come from from bei
   native.struct_size = sizeof native;
   native.context = &context;
   arrowdevice_device* device = nullptr;
-  must(arrowdevice_device_adopt, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, 0, &native, &device);
+  must(arrowdevice_device_wrap, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, 0, &native, &device);
   const Sample sample(field("i"), {.rows = 21});
   auto options = stream_options();
   options.source_device = device;
   DeviceStream stream = move_to(stream_of(batches_of(sample, kRows, sim(0)), ARROW_DEVICE_EXT_DEV), sim(1), options);
-  must(arrowdevice_device_retire, device, -1);
+  must(arrowdevice_device_unwrap, device, -1);
   CHECK(contains(next_fails(ENODEV, stream), "retired"));
 }
 

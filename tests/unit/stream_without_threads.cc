@@ -39,11 +39,11 @@ TEST_CASE("a stream whose executor refuses work ends with its code, once there i
     CHECK(consumer->calls() == "ST");
     if (!has_one_at_once) {
       static std::string logged;
-      arrowdevice_set_log_handler([](void*, int, const char* message) { logged += message; }, nullptr);
+      arrowdevice_log_set_handler([](void*, int, const char* message) { logged += message; }, nullptr);
       has_threads = false;
       consumer->request(1);
       has_threads = true;
-      arrowdevice_set_log_handler(nullptr, nullptr);
+      arrowdevice_log_set_handler(nullptr, nullptr);
       CHECK(contains(logged, "cannot be ended"));
       CHECK(consumer->calls() == "ST");
     }
@@ -58,7 +58,7 @@ TEST_CASE("a stream whose executor refuses work ends with its code, once there i
 void check_ends_without_threads(DeviceStream& stream) {
   has_threads = false;
   Array out;
-  const std::string said = refused(ENOMEM, arrowdevice_stream_next, stream.get(), out.out());
+  const std::string said = refused(ENOMEM, arrowdevice_stream_get_next, stream.get(), out.out());
   has_threads = true;
   CHECK(contains(said, "no thread can be started"));
   CHECK(next_fails(ENOMEM, stream) == said);

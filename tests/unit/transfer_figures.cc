@@ -113,7 +113,7 @@ TEST_CASE("a thousand columns are one buffer from a cold pool and none from a wa
       CHECK(device.copies - device_before.copies == 1);
       CHECK(device.regions - device_before.regions == 1);
       CHECK(device.events_recorded - device_before.events_recorded == 1);
-      CHECK(counted.buffers - before.buffers == (cold ? 1 : 0));
+      CHECK(counted.driver_allocations - before.driver_allocations == (cold ? 1 : 0));
       CHECK(counted.submissions - before.submissions == 1);
       CHECK(counted.regions - before.regions == 1);
       CHECK(counted.events - before.events == 1);
@@ -163,7 +163,7 @@ TEST_CASE("the counters of a device are what the device counts itself") {
   copy(*part, *sample.schema, cpu());
   const Counters after = counters(sim(0));
   const DeviceCounters device = control::counters(0);
-  CHECK(after.buffers - before.buffers == device.allocations);
+  CHECK(after.driver_allocations - before.driver_allocations == device.allocations);
   CHECK(after.submissions - before.submissions == device.copies);
   CHECK(after.regions - before.regions == device.regions);
   CHECK(after.events - before.events == device.events_recorded);

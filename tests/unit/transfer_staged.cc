@@ -174,7 +174,7 @@ TEST_CASE("a staged copy that fails at any step loses nothing and can be tried a
   begin(configuration(Peers::kNone));
   Sample sample(mixed_batch(), {.rows = 40});
   const auto there = copy(sample, sim(0));
-  for (const char* function : {"copy", "event_record", "event_wait", "buffer_allocate", "queue_create"}) {
+  for (const char* function : {"queue_copy", "event_record", "event_wait", "buffer_allocate", "queue_create"}) {
     for (int nth = 1; nth <= 4; ++nth) {
       begin(configuration(Peers::kNone));
       const int64_t live = control::counters(1).allocations_live;

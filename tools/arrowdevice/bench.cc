@@ -110,7 +110,7 @@ Trip measure(const Place& from, const Place& to, Column& large, Column& small, i
   Trip trip{&from, &to};
   try {
     const cpp::Schema schema = Column::schema();
-    trip.is_direct = (from.device.reach(to.device) & ARROWDEVICE_REACH_COPY) != 0;
+    trip.is_direct = (from.device.reach(to.device) & ARROWDEVICE_PEER_COPY) != 0;
     {
       const cpp::DeviceArray source = large.array().copy(schema, from.device);
       const auto copy = [&] { return source.copy(schema, to.device); };

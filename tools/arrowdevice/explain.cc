@@ -54,7 +54,7 @@ DevicesOfBackend devices_of(const std::string& backend) {
   DevicesOfBackend devices;
   std::string last;
   for (ArrowDeviceType type = 1; type <= kMostTypes; ++type) {
-    const char* const type_name = arrowdevice_device_type_name(type);
+    const char* const type_name = arrowdevice_device_type_get_name(type);
     if (type_name == nullptr) continue;
     try {
       const auto info = cpp::Device::get(type, 0).describe();

@@ -4,7 +4,7 @@
 namespace arrowdevice::tool {
 
 std::string type_of(const arrowdevice_device_info& info) {
-  const char* name = arrowdevice_device_type_name(info.device_type);
+  const char* name = arrowdevice_device_type_get_name(info.device_type);
   return name == nullptr ? std::to_string(info.device_type) : name;
 }
 

@@ -82,8 +82,8 @@ format(a::DeviceArray) = GC.@preserve a unsafe_string(loaded(a)[2].format)
 function device(a::DeviceArray)
     found = Ref{Ptr{Cvoid}}(C_NULL)
     error = Ref{CError}()
-    code = @ccall libarrowdevice.arrowdevice_array_device(a::Ptr{CDeviceArray}, found::Ref{Ptr{Cvoid}}, error::Ref{CError})::Cint
-    check("arrowdevice_array_device", code, error)
+    code = @ccall libarrowdevice.arrowdevice_array_get_device(a::Ptr{CDeviceArray}, found::Ref{Ptr{Cvoid}}, error::Ref{CError})::Cint
+    check("arrowdevice_array_get_device", code, error)
     return Device(found[])
 end
 
@@ -91,9 +91,9 @@ end
 function Base.isready(a::DeviceArray)
     ready = Ref{Cint}(0)
     error = Ref{CError}()
-    code = @ccall libarrowdevice.arrowdevice_array_ready(a::Ptr{CDeviceArray}, C_NULL::Ptr{Cvoid}, ready::Ref{Cint},
+    code = @ccall libarrowdevice.arrowdevice_array_is_ready(a::Ptr{CDeviceArray}, C_NULL::Ptr{Cvoid}, ready::Ref{Cint},
                                                          error::Ref{CError})::Cint
-    check("arrowdevice_array_ready", code, error)
+    check("arrowdevice_array_is_ready", code, error)
     return ready[] != 0
 end
 
@@ -133,10 +133,10 @@ function move_to(a::DeviceArray, to::Device; always::Bool=false, timeout::Union{
     out = typed_as(a)
     options = copy_options(always ? COPY_ALWAYS : UInt32(0), timeout)
     error = Ref{CError}()
-    code = @ccall libarrowdevice.arrowdevice_array_move_to(a::Ptr{CDeviceArray}, a::Ptr{CSchema}, to::Ptr{Cvoid},
+    code = @ccall libarrowdevice.arrowdevice_array_to_device(a::Ptr{CDeviceArray}, a::Ptr{CSchema}, to::Ptr{Cvoid},
                                                            options::Ref{CCopyOptions}, out::Ptr{CDeviceArray},
                                                            error::Ref{CError})::Cint
-    check("arrowdevice_array_move_to", code, error)
+    check("arrowdevice_array_to_device", code, error)
     close(a)
     return out
 end

@@ -24,8 +24,8 @@ end
 function find(name::AbstractString)
     device = Ref{Ptr{Cvoid}}(C_NULL)
     error = Ref{CError}()
-    code = @ccall libarrowdevice.arrowdevice_device_find(name::Cstring, device::Ref{Ptr{Cvoid}}, error::Ref{CError})::Cint
-    check("arrowdevice_device_find", code, error)
+    code = @ccall libarrowdevice.arrowdevice_device_find_by_name(name::Cstring, device::Ref{Ptr{Cvoid}}, error::Ref{CError})::Cint
+    check("arrowdevice_device_find_by_name", code, error)
     return Device(device[])
 end
 
@@ -60,8 +60,8 @@ end
 function info(device::Device)
     out = sized(CDeviceInfo)
     error = Ref{CError}()
-    code = @ccall libarrowdevice.arrowdevice_device_describe(device::Ptr{Cvoid}, out::Ref{CDeviceInfo}, error::Ref{CError})::Cint
-    check("arrowdevice_device_describe", code, error)
+    code = @ccall libarrowdevice.arrowdevice_device_get_info(device::Ptr{Cvoid}, out::Ref{CDeviceInfo}, error::Ref{CError})::Cint
+    check("arrowdevice_device_get_info", code, error)
     c = out[]
     return DeviceInfo(c.device_type, c.device_id, text(c.name), text(c.vendor), text(c.backend), c.uuid, c.total_memory,
                       c.buffer_alignment, c.flags)
@@ -71,22 +71,22 @@ end
 function counters(device::Device)
     out = sized(CDeviceCounters)
     error = Ref{CError}()
-    code = @ccall libarrowdevice.arrowdevice_device_counters(device::Ptr{Cvoid}, out::Ref{CDeviceCounters},
+    code = @ccall libarrowdevice.arrowdevice_device_get_counters(device::Ptr{Cvoid}, out::Ref{CDeviceCounters},
                                                              error::Ref{CError})::Cint
     check("arrowdevice_device_counters", code, error)
     return out[]
 end
 
 "The name of a type of device, \"opencl\"; its number where it has none."
-function device_type_name(device_type::Int32)
-    known = @ccall libarrowdevice.arrowdevice_device_type_name(device_type::Int32)::Cstring
+function device_type_get_name(device_type::Int32)
+    known = @ccall libarrowdevice.arrowdevice_device_type_get_name(device_type::Int32)::Cstring
     return known == C_NULL ? string("device type ", device_type) : unsafe_string(known)
 end
 
 "The name that `find` takes."
 function name(device::Device)
     known = info(device)
-    return string(device_type_name(known.device_type), ":", max(known.device_id, 0))
+    return string(device_type_get_name(known.device_type), ":", max(known.device_id, 0))
 end
 
 # What is none, or is no more, is shown too: where it is shown may be the message of an error about it.

@@ -91,8 +91,8 @@ end
 end
 
 @testset "what has no name is shown" begin
-    @test ArrowDevice.device_type_name(Int32(1)) == "cpu"
-    @test ArrowDevice.device_type_name(Int32(4711)) == "device type 4711"
+    @test ArrowDevice.device_type_get_name(Int32(1)) == "cpu"
+    @test ArrowDevice.device_type_get_name(Int32(4711)) == "device type 4711"
     @test repr(ArrowDevice.find("cpu")) == "Device(\"cpu:0\")"
     @test occursin(r"^Device\(.*0x0+\)+$", repr(Device(C_NULL)))
 end

@@ -53,7 +53,7 @@ def version():
 
 def device_type_name(ArrowDeviceType device_type):
     """The name of a device type, None if the format names no such type."""
-    return text(arrowdevice_device_type_name(device_type))
+    return text(arrowdevice_device_type_get_name(device_type))
 
 
 def explain():
@@ -67,7 +67,7 @@ def explain():
         memset(&report, 0, sizeof(report))
         report.struct_size = sizeof(report)
         with nogil:
-            code = arrowdevice_backend_explain(index, &report, &error)
+            code = arrowdevice_backend_get_report(index, &report, &error)
         if code == ENOENT:
             return found
         check(code, &error)
@@ -80,7 +80,7 @@ def quiesce(int64_t timeout_ns):
     cdef error_t error
     cdef int code
     with nogil:
-        code = arrowdevice_quiesce(timeout_ns, &error)
+        code = arrowdevice_wait_idle(timeout_ns, &error)
     check(code, &error)
 
 

@@ -162,7 +162,7 @@ cdef class Array:
         cdef int code
         self.share(&array)
         with nogil:
-            code = arrowdevice_array_device(&array, &device, &error)
+            code = arrowdevice_array_get_device(&array, &device, &error)
             arrowdevice_array_release(&array)
         check(code, &error)
         return Device.of(device)
@@ -174,7 +174,7 @@ cdef class Array:
         cdef int code
         self.share(&array)
         with nogil:
-            code = arrowdevice_array_ready(&array, NULL, &ready, &error)
+            code = arrowdevice_array_is_ready(&array, NULL, &ready, &error)
             arrowdevice_array_release(&array)
         check(code, &error)
         return ready != 0
@@ -220,7 +220,7 @@ cdef class Array:
         fill_copy_options(&options, flags, timeout_ns)
         self.share(&array)
         with nogil:
-            code = arrowdevice_array_move_to(&array, self.schema.pointer, device.pointer, &options, &out.own, &error)
+            code = arrowdevice_array_to_device(&array, self.schema.pointer, device.pointer, &options, &out.own, &error)
             arrowdevice_array_release(&array)
         check(code, &error)
         return out
@@ -285,7 +285,7 @@ cdef class Array:
                 arrowdevice_array_release(&array)
         check(code, &error)
         try:
-            return buffers_of(arrowdevice_view_root(view), "", [])
+            return buffers_of(arrowdevice_view_get_root(view), "", [])
         finally:
             with nogil:
                 arrowdevice_view_release(view)

@@ -23,7 +23,7 @@ cdef class Device:
         cdef error_t error
         memset(&info, 0, sizeof(info))
         info.struct_size = sizeof(info)
-        cdef int code = arrowdevice_device_describe(self.pointer, &info, &error)
+        cdef int code = arrowdevice_device_get_info(self.pointer, &info, &error)
         check(code, &error)
         return {
             "device_type": info.device_type, "device_id": info.device_id, "name": text(info.name),
@@ -37,7 +37,7 @@ cdef class Device:
         cdef error_t error
         cdef int code
         with nogil:
-            code = arrowdevice_device_memory(self.pointer, &free_bytes, &total_bytes, &error)
+            code = arrowdevice_device_get_memory_info(self.pointer, &free_bytes, &total_bytes, &error)
         check(code, &error)
         return free_bytes, total_bytes
 
@@ -46,9 +46,9 @@ cdef class Device:
         cdef error_t error
         memset(&counters, 0, sizeof(counters))
         counters.struct_size = sizeof(counters)
-        cdef int code = arrowdevice_device_counters(self.pointer, &counters, &error)
+        cdef int code = arrowdevice_device_get_counters(self.pointer, &counters, &error)
         check(code, &error)
-        return (counters.buffers, counters.submissions, counters.regions, counters.events, counters.host_waits,
+        return (counters.driver_allocations, counters.submissions, counters.regions, counters.events, counters.host_waits,
                 counters.readbacks, counters.bytes_in, counters.bytes_out, counters.staged_bytes)
 
     def pool_stats(self):
@@ -58,18 +58,18 @@ cdef class Device:
         cdef error_t error
         memset(&stats, 0, sizeof(stats))
         stats.struct_size = sizeof(stats)
-        cdef int code = arrowdevice_device_pool(self.pointer, &pool, &error)
+        cdef int code = arrowdevice_device_get_pool(self.pointer, &pool, &error)
         if code == 0:
-            code = arrowdevice_pool_stats(pool, &stats, &error)
+            code = arrowdevice_pool_get_stats(pool, &stats, &error)
         check(code, &error)
-        return stats.used, stats.kept, stats.peak, stats.allocations, stats.driver_allocations
+        return stats.used_bytes, stats.cached_bytes, stats.peak_bytes, stats.allocations, stats.driver_allocations
 
     def pool_trim(self):
         cdef arrowdevice_pool* pool = NULL
         cdef error_t error
         cdef int code
         with nogil:
-            code = arrowdevice_device_pool(self.pointer, &pool, &error)
+            code = arrowdevice_device_get_pool(self.pointer, &pool, &error)
             if code == 0:
                 code = arrowdevice_pool_trim(pool, &error)
         check(code, &error)
@@ -80,7 +80,7 @@ cdef class Device:
         cdef error_t error
         cdef int code
         with nogil:
-            code = arrowdevice_device_reach(self.pointer, to.pointer, &out, &error)
+            code = arrowdevice_device_get_peer_flags(self.pointer, to.pointer, &out, &error)
         check(code, &error)
         return out
 
@@ -115,7 +115,7 @@ def device_find(bytes name not None):
     cdef error_t error
     cdef int code
     with nogil:
-        code = arrowdevice_device_find(c_name, &device, &error)
+        code = arrowdevice_device_find_by_name(c_name, &device, &error)
     check(code, &error)
     return Device.of(device)
 
@@ -126,6 +126,6 @@ def device_get(ArrowDeviceType device_type, int64_t device_id):
     cdef error_t error
     cdef int code
     with nogil:
-        code = arrowdevice_device_get(device_type, device_id, &device, &error)
+        code = arrowdevice_device_find_by_id(device_type, device_id, &device, &error)
     check(code, &error)
     return Device.of(device)

@@ -72,7 +72,7 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
 
     struct device_counters_t "arrowdevice_device_counters":
         uint32_t struct_size
-        int64_t buffers
+        int64_t driver_allocations
         int64_t submissions
         int64_t regions
         int64_t events
@@ -84,9 +84,9 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
 
     struct pool_stats_t "arrowdevice_pool_stats":
         uint32_t struct_size
-        int64_t used
-        int64_t kept
-        int64_t peak
+        int64_t used_bytes
+        int64_t cached_bytes
+        int64_t peak_bytes
         int64_t allocations
         int64_t driver_allocations
 
@@ -150,29 +150,29 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
         uint32_t copy_flags
 
     const char* arrowdevice_version()
-    int arrowdevice_device_get(ArrowDeviceType, int64_t, arrowdevice_device**, error_t*)
+    int arrowdevice_device_find_by_id(ArrowDeviceType, int64_t, arrowdevice_device**, error_t*)
     int arrowdevice_device_list(arrowdevice_device**, int64_t, int64_t*, error_t*)
-    int arrowdevice_device_describe(const arrowdevice_device*, device_info_t*, error_t*)
-    int arrowdevice_device_reach(const arrowdevice_device*, const arrowdevice_device*, uint32_t*, error_t*)
-    int arrowdevice_device_find(const char*, arrowdevice_device**, error_t*)
-    const char* arrowdevice_device_type_name(ArrowDeviceType)
-    int arrowdevice_device_memory(const arrowdevice_device*, int64_t*, int64_t*, error_t*)
-    int arrowdevice_device_counters(const arrowdevice_device*, device_counters_t*, error_t*)
-    int arrowdevice_device_pool(const arrowdevice_device*, arrowdevice_pool**, error_t*)
-    int arrowdevice_pool_stats(const arrowdevice_pool*, pool_stats_t*, error_t*)
+    int arrowdevice_device_get_info(const arrowdevice_device*, device_info_t*, error_t*)
+    int arrowdevice_device_get_peer_flags(const arrowdevice_device*, const arrowdevice_device*, uint32_t*, error_t*)
+    int arrowdevice_device_find_by_name(const char*, arrowdevice_device**, error_t*)
+    const char* arrowdevice_device_type_get_name(ArrowDeviceType)
+    int arrowdevice_device_get_memory_info(const arrowdevice_device*, int64_t*, int64_t*, error_t*)
+    int arrowdevice_device_get_counters(const arrowdevice_device*, device_counters_t*, error_t*)
+    int arrowdevice_device_get_pool(const arrowdevice_device*, arrowdevice_pool**, error_t*)
+    int arrowdevice_pool_get_stats(const arrowdevice_pool*, pool_stats_t*, error_t*)
     int arrowdevice_pool_trim(arrowdevice_pool*, error_t*)
-    int arrowdevice_backend_explain(int64_t, backend_report_t*, error_t*)
+    int arrowdevice_backend_get_report(int64_t, backend_report_t*, error_t*)
     int arrowdevice_queue_wrap(arrowdevice_device*, const native_queue_t*, arrowdevice_queue**, error_t*)
     void arrowdevice_queue_destroy(arrowdevice_queue*)
-    int arrowdevice_array_device(const ArrowDeviceArray*, arrowdevice_device**, error_t*)
+    int arrowdevice_array_get_device(const ArrowDeviceArray*, arrowdevice_device**, error_t*)
     int arrowdevice_array_import(ArrowDeviceArray*, const ArrowSchema*, const import_options_t*, arrowdevice_view**,
                                  error_t*)
-    const node_t* arrowdevice_view_root(const arrowdevice_view*)
+    const node_t* arrowdevice_view_get_root(const arrowdevice_view*)
     void arrowdevice_view_release(arrowdevice_view*)
     void arrowdevice_array_release(ArrowDeviceArray*)
-    int arrowdevice_array_ready(const ArrowDeviceArray*, arrowdevice_device*, int*, error_t*)
+    int arrowdevice_array_is_ready(const ArrowDeviceArray*, arrowdevice_device*, int*, error_t*)
     int arrowdevice_array_wait(const ArrowDeviceArray*, arrowdevice_device*, int64_t, error_t*)
-    int arrowdevice_array_move_to(ArrowDeviceArray*, const ArrowSchema*, arrowdevice_device*, const copy_options_t*,
+    int arrowdevice_array_to_device(ArrowDeviceArray*, const ArrowSchema*, arrowdevice_device*, const copy_options_t*,
                                   ArrowDeviceArray*, error_t*)
     int arrowdevice_array_from_host(ArrowArray*, ArrowDeviceArray*, error_t*)
     int arrowdevice_array_to_host(ArrowDeviceArray*, const ArrowSchema*, const copy_options_t*, ArrowArray*, error_t*)
@@ -181,25 +181,25 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
     int arrowdevice_array_select(ArrowDeviceArray*, const ArrowSchema*, const int64_t*, int64_t, ArrowDeviceArray*,
                                  ArrowSchema*, error_t*)
     int arrowdevice_array_validate(const ArrowDeviceArray*, const ArrowSchema*, arrowdevice_device*, int, error_t*)
-    int arrowdevice_quiesce(int64_t, error_t*)
+    int arrowdevice_wait_idle(int64_t, error_t*)
     int arrowdevice_schema_copy(const ArrowSchema*, ArrowSchema*, error_t*)
     void arrowdevice_schema_release(ArrowSchema*)
     void arrowdevice_host_array_release(ArrowArray*)
-    int arrowdevice_stream_schema(ArrowDeviceArrayStream*, ArrowSchema*, error_t*)
-    int arrowdevice_stream_next(ArrowDeviceArrayStream*, ArrowDeviceArray*, error_t*)
+    int arrowdevice_stream_get_schema(ArrowDeviceArrayStream*, ArrowSchema*, error_t*)
+    int arrowdevice_stream_get_next(ArrowDeviceArrayStream*, ArrowDeviceArray*, error_t*)
     void arrowdevice_stream_release(ArrowDeviceArrayStream*)
     int arrowdevice_stream_from_arrays(ArrowSchema*, ArrowDeviceArray*, int64_t, ArrowDeviceType,
                                        ArrowDeviceArrayStream*, error_t*)
     int arrowdevice_stream_from_host(ArrowArrayStream*, ArrowDeviceArrayStream*, error_t*)
     int arrowdevice_stream_to_host(ArrowDeviceArrayStream*, const stream_options_t*, ArrowArrayStream*, error_t*)
-    int arrowdevice_stream_move_to(ArrowDeviceArrayStream*, arrowdevice_device*, const stream_options_t*,
+    int arrowdevice_stream_to_device(ArrowDeviceArrayStream*, arrowdevice_device*, const stream_options_t*,
                                    ArrowDeviceArrayStream*, error_t*)
     int arrowdevice_stream_cancel(ArrowDeviceArrayStream*, error_t*)
     int arrowdevice_async_produce(ArrowDeviceArrayStream*, ArrowAsyncDeviceStreamHandler*, const async_options_t*,
                                   error_t*)
     int arrowdevice_async_collect(ArrowDeviceType, const async_options_t*, ArrowAsyncDeviceStreamHandler**,
                                   ArrowDeviceArrayStream*, error_t*)
-    int arrowdevice_async_move_to(ArrowAsyncDeviceStreamHandler*, arrowdevice_device*, const async_options_t*,
+    int arrowdevice_async_to_device(ArrowAsyncDeviceStreamHandler*, arrowdevice_device*, const async_options_t*,
                                   ArrowAsyncDeviceStreamHandler**, error_t*)
 
 cdef extern from "gil.h" nogil:

@@ -120,7 +120,7 @@ cdef class Stream:
             self.begin()
             try:
                 with nogil:
-                    code = arrowdevice_stream_schema(&self.own, &schema.own, &error)
+                    code = arrowdevice_stream_get_schema(&self.own, &schema.own, &error)
                 check(code, &error)
                 self.known_schema = schema
             finally:
@@ -138,7 +138,7 @@ cdef class Stream:
         self.begin()
         try:
             with nogil:
-                code = arrowdevice_stream_next(&self.own, &out.own, &error)
+                code = arrowdevice_stream_get_next(&self.own, &out.own, &error)
                 if code == 0 and out.own.array.release is not NULL and not self.of_library:
                     code = arrowdevice_array_validate(&out.own, out.schema.pointer, NULL, 0, &error)
             check(code, &error)
@@ -161,7 +161,7 @@ cdef class Stream:
         self.begin_handing_over()
         try:
             with nogil:
-                code = arrowdevice_stream_move_to(&self.own, device.pointer, &options, &out.own, &error)
+                code = arrowdevice_stream_to_device(&self.own, device.pointer, &options, &out.own, &error)
             check(code, &error)
         finally:
             self.end()
@@ -186,7 +186,7 @@ cdef class Stream:
                 code = arrowdevice_async_collect(device_type, &options, &collector, &out.own, &error)
                 if code == 0:
                     options.copy_flags = copy_flags
-                    code = arrowdevice_async_move_to(collector, device.pointer, &options, &mover, &error)
+                    code = arrowdevice_async_to_device(collector, device.pointer, &options, &mover, &error)
                     if code != 0:
                         collector.release(collector)
                 if code == 0:

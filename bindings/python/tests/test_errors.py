@@ -65,7 +65,7 @@ def test_a_device_that_fails_is_a_device_error(run_python):
             print(error.code_name, error.backend)
         """,
         ARROWDEVICE_SIM_DEVICES="addresses",
-        ARROWDEVICE_SIM_FAIL="copy:1+",
+        ARROWDEVICE_SIM_FAIL="queue_copy:1+",
     )
     assert out.split() == ["EIO", "sim"]
 

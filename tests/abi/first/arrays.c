@@ -15,12 +15,12 @@ static void check_counters(struct arrowdevice_device* device) {
   struct arrowdevice_pool* pool;
   OK(arrowdevice_pool_create(device, NULL, &pool, &error));
   OK(arrowdevice_device_set_pool(device, pool, &error));
-  OK(arrowdevice_device_counters(device, &before, &error));
+  OK(arrowdevice_device_get_counters(device, &before, &error));
   CHECK(before.struct_size == sizeof before);
   struct ArrowDeviceArray array;
   put_batch(0, device, &array);
-  OK(arrowdevice_device_counters(device, &put, &error));
-  CHECK(put.buffers - before.buffers == 1);
+  OK(arrowdevice_device_get_counters(device, &put, &error));
+  CHECK(put.driver_allocations - before.driver_allocations == 1);
   CHECK(put.submissions - before.submissions == 1);
   CHECK(put.regions > before.regions);
   CHECK(put.events - before.events == 1);
@@ -29,7 +29,7 @@ static void check_counters(struct arrowdevice_device* device) {
   CHECK(put.bytes_out == before.bytes_out);
   CHECK(put.staged_bytes - before.staged_bytes <= put.bytes_in - before.bytes_in);
   expect_batch(&array, 0, 0, ROWS);
-  OK(arrowdevice_device_counters(device, &got, &error));
+  OK(arrowdevice_device_get_counters(device, &got, &error));
   CHECK(got.bytes_in == put.bytes_in);
   CHECK(got.bytes_out - put.bytes_out >= ROWS * (int64_t)sizeof(int32_t));
   CHECK(got.staged_bytes - put.staged_bytes <= got.bytes_out - put.bytes_out);
@@ -53,7 +53,7 @@ static void check_copy(struct arrowdevice_device* device) {
   OK(arrowdevice_queue_create(device, &queue, &error));
   OK(arrowdevice_pool_create(device, NULL, &pool, &error));
   const struct arrowdevice_copy_options options = {.struct_size = sizeof options,
-                                                   .flags = ARROWDEVICE_COPY_ASYNC | ARROWDEVICE_COPY_WHOLE,
+                                                   .flags = ARROWDEVICE_COPY_ASYNC | ARROWDEVICE_COPY_NO_TRIM,
                                                    .queue = queue,
                                                    .pool = pool,
                                                    .timeout_ns = INT64_C(60000000000)};
@@ -63,18 +63,18 @@ static void check_copy(struct arrowdevice_device* device) {
   CHECK(copy.sync_event == NULL); /* the device publishes no events */
   CHECK(copy.reserved[0] == 0 && copy.reserved[1] == 0 && copy.reserved[2] == 0);
   struct arrowdevice_pool_stats stats = {.struct_size = sizeof stats};
-  OK(arrowdevice_pool_stats(pool, &stats, &error));
-  CHECK(stats.used > 0);
+  OK(arrowdevice_pool_get_stats(pool, &stats, &error));
+  CHECK(stats.used_bytes > 0);
   arrowdevice_pool_destroy(pool); /* the copy keeps it */
 
   struct arrowdevice_device* found;
   int ready = 0;
-  OK(arrowdevice_array_device(&copy, &found, &error));
+  OK(arrowdevice_array_get_device(&copy, &found, &error));
   CHECK(found == device);
-  OK(arrowdevice_array_ready(&copy, NULL, &ready, &error));
+  OK(arrowdevice_array_is_ready(&copy, NULL, &ready, &error));
   CHECK(ready == 1);
   OK(arrowdevice_array_wait(&copy, device, 0, &error));
-  OK(arrowdevice_array_wait_on(&copy, NULL, queue, &error));
+  OK(arrowdevice_queue_wait_array(&copy, NULL, queue, &error));
   OK(arrowdevice_array_validate(&copy, &schema, NULL, ARROWDEVICE_VALIDATE_FULL, &error));
   FAILS(EINVAL, arrowdevice_array_validate(&copy, schema.children[0], NULL, ARROWDEVICE_VALIDATE_STRUCTURE, &error));
   expect_batch(&copy, 0, 0, ROWS);
@@ -91,11 +91,11 @@ static void check_move(struct arrowdevice_device* device, struct arrowdevice_dev
   CHECK(array.array.release == NULL);
 
   struct arrowdevice_copy_options options = {.struct_size = sizeof options, .flags = ARROWDEVICE_COPY_NEVER};
-  FAILS(ENOTSUP, arrowdevice_array_move_to(&moved, &schema, linked, &options, &there, &error));
+  FAILS(ENOTSUP, arrowdevice_array_to_device(&moved, &schema, linked, &options, &there, &error));
   CHECK(moved.array.release != NULL);
   CHECK(there.array.release == NULL);
   options.flags = ARROWDEVICE_COPY_ALWAYS;
-  OK(arrowdevice_array_move_to(&moved, &schema, linked, &options, &there, &error));
+  OK(arrowdevice_array_to_device(&moved, &schema, linked, &options, &there, &error));
   CHECK(moved.array.release == NULL);
   CHECK(there.device_type == ARROW_DEVICE_WEBGPU);
   expect_batch(&there, 1, 0, ROWS);
@@ -170,7 +170,7 @@ static void check_view(struct arrowdevice_device* device) {
   put_batch(0, device, &array);
   OK(arrowdevice_queue_create(device, &queue, &error));
   const struct arrowdevice_import_options options = {.struct_size = sizeof options,
-                                                     .flags = ARROWDEVICE_IMPORT_SIZES,
+                                                     .flags = ARROWDEVICE_IMPORT_RESOLVE_SIZES,
                                                      .queue = queue,
                                                      .source_device = device,
                                                      .validate = ARROWDEVICE_VALIDATE_FULL};
@@ -181,9 +181,9 @@ static void check_view(struct arrowdevice_device* device) {
   CHECK(view == NULL && array.array.release != NULL);
   OK(arrowdevice_array_import(&array, &schema, &options, &view, &error));
   CHECK(array.array.release == NULL);
-  CHECK(arrowdevice_view_device(view) == device);
-  CHECK(arrowdevice_view_array(view)->device_type == ARROW_DEVICE_EXT_DEV);
-  check_nodes(arrowdevice_view_root(view), arrowdevice_view_array(view));
+  CHECK(arrowdevice_view_get_device(view) == device);
+  CHECK(arrowdevice_view_get_array(view)->device_type == ARROW_DEVICE_EXT_DEV);
+  check_nodes(arrowdevice_view_get_root(view), arrowdevice_view_get_array(view));
 
   OK(arrowdevice_view_share(view, &shared, &error));
   arrowdevice_view_detach(view, &array);
@@ -226,8 +226,8 @@ static void make_on_device(struct arrowdevice_device* device, struct arrowdevice
   if (held == NULL) abort();
   void* buffer;
   OK(arrowdevice_buffer_allocate(device, NULL, queue, sizeof values, &buffer, &error));
-  const struct arrowdevice_copy_region region = {.to = device, .dst = buffer, .src = values, .size = sizeof values};
-  OK(arrowdevice_buffer_copy(queue, &region, 1, &error));
+  const struct arrowdevice_copy_region region = {.dst_device = device, .dst = buffer, .src = values, .size = sizeof values};
+  OK(arrowdevice_queue_copy(queue, &region, 1, &error));
   held->device = device;
   held->buffers[1] = buffer;
   held->releases = releases;
@@ -261,12 +261,12 @@ static void check_export(struct arrowdevice_device* device) {
   make_on_device(device, queue, &releases, &array);
   OK(arrowdevice_array_export_event(device, &array, &schema, release_event, &events_released, &exported, &error));
   CHECK(exported.sync_event == &schema);
-  FAILS(ENOTSUP, arrowdevice_array_ready(&exported, NULL, &ready, &error));
+  FAILS(ENOTSUP, arrowdevice_array_is_ready(&exported, NULL, &ready, &error));
   CHECK(ready == 0 && events_released == 0);
   exported.sync_event = NULL;
   OK(arrowdevice_array_release_after(&exported, queue, &error));
   CHECK(exported.array.release == NULL);
-  OK(arrowdevice_quiesce(-1, &error));
+  OK(arrowdevice_wait_idle(-1, &error));
   CHECK(releases == 2 && events_released == 1);
   arrowdevice_queue_destroy(queue);
 }

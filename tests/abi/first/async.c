@@ -16,15 +16,15 @@ static void make_device_stream(struct arrowdevice_device* device, struct ArrowDe
 static void expect_stream(struct ArrowDeviceArrayStream* taken) {
   struct ArrowSchema schema;
   struct ArrowDeviceArray array;
-  OK(arrowdevice_stream_schema(taken, &schema, &error));
+  OK(arrowdevice_stream_get_schema(taken, &schema, &error));
   CHECK(schema.n_children == 2);
   arrowdevice_schema_release(&schema);
   for (int number = 0; number < BATCHES; ++number) {
-    OK(arrowdevice_stream_next(taken, &array, &error));
+    OK(arrowdevice_stream_get_next(taken, &array, &error));
     CHECK(array.array.release != NULL);
     if (array.array.release != NULL) expect_batch(&array, number, 0, ROWS);
   }
-  OK(arrowdevice_stream_next(taken, &array, &error));
+  OK(arrowdevice_stream_get_next(taken, &array, &error));
   CHECK(array.array.release == NULL);
   arrowdevice_stream_release(taken);
 }
@@ -132,7 +132,7 @@ static void check_collect(struct arrowdevice_device* device) {
   struct ArrowAsyncProducer published = {
       .device_type = ARROW_DEVICE_EXT_DEV, .request = request, .cancel = cancel, .private_data = &producer};
   const struct arrowdevice_async_options options = {
-      .struct_size = sizeof options, .depth = BATCHES, .upstream_layout = ARROWDEVICE_ASYNC_LAYOUT_SHIPPED};
+      .struct_size = sizeof options, .depth = BATCHES, .upstream_layout = ARROWDEVICE_ASYNC_LAYOUT_40_BYTES};
   struct ArrowAsyncDeviceStreamHandler* handler;
   struct ArrowDeviceArrayStream stream;
   OK(arrowdevice_async_collect(ARROW_DEVICE_EXT_DEV, &options, &handler, &stream, &error));
@@ -161,7 +161,7 @@ static void check_collect(struct arrowdevice_device* device) {
   OK(arrowdevice_async_collect(ARROW_DEVICE_EXT_DEV, NULL, &handler, &stream, &error));
   handler->on_error(handler, EIO, "the tape is torn", NULL);
   handler->release(handler);
-  FAILS(EIO, arrowdevice_stream_next(&stream, &array, &error));
+  FAILS(EIO, arrowdevice_stream_get_next(&stream, &array, &error));
   CHECK(strstr(error.message, "the tape is torn") != NULL);
   arrowdevice_stream_release(&stream);
 }
@@ -173,7 +173,7 @@ static void check_move(struct arrowdevice_device* device, struct arrowdevice_dev
   struct ArrowDeviceArrayStream stream, collected;
   make_device_stream(device, &stream);
   OK(arrowdevice_async_collect(ARROW_DEVICE_WEBGPU, NULL, &downstream, &collected, &error));
-  OK(arrowdevice_async_move_to(downstream, linked, &options, &upstream, &error));
+  OK(arrowdevice_async_to_device(downstream, linked, &options, &upstream, &error));
   OK(arrowdevice_async_produce(&stream, upstream, NULL, &error));
   expect_stream(&collected);
 }

@@ -17,12 +17,12 @@ static void check_queue(struct arrowdevice_device* device, int required_only) {
   if (required_only) {
     FAILS(ENOTSUP, arrowdevice_queue_wrap(device, &native, &wrapped, &error));
     CHECK(wrapped == NULL);
-    FAILS(ENOTSUP, arrowdevice_queue_native(queue, &native, &error));
+    FAILS(ENOTSUP, arrowdevice_queue_get_native(queue, &native, &error));
   } else {
     OK(arrowdevice_queue_wrap(device, &native, &wrapped, &error));
     memset(&native, 0, sizeof native);
     native.struct_size = sizeof native;
-    OK(arrowdevice_queue_native(wrapped, &native, &error));
+    OK(arrowdevice_queue_get_native(wrapped, &native, &error));
     CHECK(native.struct_size == sizeof native && native.family == 11 && native.queue == &handle);
     arrowdevice_queue_destroy(wrapped);
   }
@@ -54,8 +54,8 @@ static void own_destroy(void* user) { ++((struct own*)user)->destroyed; }
 static void check_own_pool(struct arrowdevice_device* cpu) {
   struct own own = {0, 0, 0};
   const struct arrowdevice_pool_options options = {.struct_size = sizeof options,
-                                                   .keep = -1,
-                                                   .cap = 1 << 20,
+                                                   .max_cached_bytes = -1,
+                                                   .max_bytes = 1 << 20,
                                                    .allocate = own_allocate,
                                                    .deallocate = own_deallocate,
                                                    .destroy = own_destroy,
@@ -75,34 +75,34 @@ static void check_own_pool(struct arrowdevice_device* cpu) {
 /* -- a pool over the driver's */
 
 static void check_pool(struct arrowdevice_device* device) {
-  const struct arrowdevice_pool_options options = {.struct_size = sizeof options, .keep = 1 << 20};
+  const struct arrowdevice_pool_options options = {.struct_size = sizeof options, .max_cached_bytes = 1 << 20};
   struct arrowdevice_pool_stats stats = {.struct_size = sizeof stats};
   struct arrowdevice_pool *pool, *own, *used;
   void* buffer;
   OK(arrowdevice_pool_create(device, &options, &pool, &error));
-  OK(arrowdevice_device_pool(device, &own, &error));
+  OK(arrowdevice_device_get_pool(device, &own, &error));
   CHECK(own != NULL && own != pool);
   OK(arrowdevice_device_set_pool(device, pool, &error));
-  OK(arrowdevice_device_pool(device, &used, &error));
+  OK(arrowdevice_device_get_pool(device, &used, &error));
   CHECK(used == pool);
 
   OK(arrowdevice_buffer_allocate(device, NULL, NULL, SIZE, &buffer, &error));
-  OK(arrowdevice_pool_stats(pool, &stats, &error));
+  OK(arrowdevice_pool_get_stats(pool, &stats, &error));
   CHECK(stats.struct_size == sizeof stats);
-  CHECK(stats.used >= SIZE);
+  CHECK(stats.used_bytes >= SIZE);
   CHECK(stats.allocations == 1);
   CHECK(stats.driver_allocations == 1);
   arrowdevice_buffer_free(device, NULL, buffer);
-  OK(arrowdevice_pool_stats(pool, &stats, &error));
-  CHECK(stats.used == 0);
-  CHECK(stats.kept >= SIZE);
-  CHECK(stats.peak >= stats.kept);
+  OK(arrowdevice_pool_get_stats(pool, &stats, &error));
+  CHECK(stats.used_bytes == 0);
+  CHECK(stats.cached_bytes >= SIZE);
+  CHECK(stats.peak_bytes >= stats.cached_bytes);
   OK(arrowdevice_pool_trim(pool, &error));
-  OK(arrowdevice_pool_stats(pool, &stats, &error));
-  CHECK(stats.kept == 0);
+  OK(arrowdevice_pool_get_stats(pool, &stats, &error));
+  CHECK(stats.cached_bytes == 0);
 
   OK(arrowdevice_device_set_pool(device, NULL, &error));
-  OK(arrowdevice_device_pool(device, &used, &error));
+  OK(arrowdevice_device_get_pool(device, &used, &error));
   CHECK(used == own);
   arrowdevice_pool_destroy(pool);
 }
@@ -119,28 +119,28 @@ static void check_copies(struct arrowdevice_device* device) {
   OK(arrowdevice_queue_create(device, &queue, &error));
   OK(arrowdevice_buffer_allocate(device, NULL, queue, SIZE, &first, &error));
   OK(arrowdevice_buffer_allocate(device, NULL, queue, SIZE, &second, &error));
-  OK(arrowdevice_buffer_sub(device, second, HALF, HALF, &part, &error));
+  OK(arrowdevice_sub_buffer_create(device, second, HALF, HALF, &part, &error));
   CHECK((char*)part == (char*)second + HALF); /* a device with addresses */
 
   const struct arrowdevice_copy_region in_regions[] = {
-      {.to = device, .dst = first, .src = in, .size = HALF},
-      {.to = device, .dst = first, .dst_offset = HALF, .src = in, .src_offset = HALF, .size = HALF},
+      {.dst_device = device, .dst = first, .src = in, .size = HALF},
+      {.dst_device = device, .dst = first, .dst_offset = HALF, .src = in, .src_offset = HALF, .size = HALF},
   };
   const struct arrowdevice_copy_region within[] = {
-      {.to = device, .dst = second, .from = device, .src = first, .src_offset = HALF, .size = HALF},
-      {.to = device, .dst = part, .from = device, .src = first, .size = HALF},
+      {.dst_device = device, .dst = second, .src_device = device, .src = first, .src_offset = HALF, .size = HALF},
+      {.dst_device = device, .dst = part, .src_device = device, .src = first, .size = HALF},
   };
-  const struct arrowdevice_copy_region back[] = {{.dst = out, .from = device, .src = second, .size = SIZE}};
-  OK(arrowdevice_buffer_copy(queue, in_regions, 2, &error));
-  OK(arrowdevice_buffer_copy(queue, within, 2, &error));
-  OK(arrowdevice_buffer_copy(queue, back, 1, &error));
+  const struct arrowdevice_copy_region back[] = {{.dst = out, .src_device = device, .src = second, .size = SIZE}};
+  OK(arrowdevice_queue_copy(queue, in_regions, 2, &error));
+  OK(arrowdevice_queue_copy(queue, within, 2, &error));
+  OK(arrowdevice_queue_copy(queue, back, 1, &error));
   OK(arrowdevice_queue_finish(queue, -1, &error));
   CHECK(memcmp(out, in + HALF, HALF) == 0);
   CHECK(memcmp(out + HALF, in, HALF) == 0);
 
-  const struct arrowdevice_copy_region negative[] = {{.dst = out, .from = device, .src = second, .size = -1}};
-  FAILS(EINVAL, arrowdevice_buffer_copy(queue, negative, 1, &error));
-  arrowdevice_buffer_sub_free(device, part);
+  const struct arrowdevice_copy_region negative[] = {{.dst = out, .src_device = device, .src = second, .size = -1}};
+  FAILS(EINVAL, arrowdevice_queue_copy(queue, negative, 1, &error));
+  arrowdevice_sub_buffer_destroy(device, part);
   arrowdevice_buffer_free(device, queue, second);
   arrowdevice_buffer_free(device, queue, first);
   arrowdevice_buffer_free(device, NULL, in); /* left alone, and logged */

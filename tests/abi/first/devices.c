@@ -12,7 +12,7 @@ static void check_sizes(struct arrowdevice_device* device) {
   } later;
   memset(&later, 0x5c, sizeof later);
   later.known.struct_size = sizeof later;
-  OK(arrowdevice_device_describe(device, &later.known, &error));
+  OK(arrowdevice_device_get_info(device, &later.known, &error));
   CHECK(later.known.struct_size == sizeof later);
   CHECK(later.known.buffer_alignment == 64);
   CHECK(later.more[63] == 0);
@@ -20,12 +20,12 @@ static void check_sizes(struct arrowdevice_device* device) {
   struct arrowdevice_device_info info;
   memset(&info, 0, sizeof info);
   info.struct_size = sizeof info - 8;
-  FAILS(EINVAL, arrowdevice_device_describe(device, &info, &error));
+  FAILS(EINVAL, arrowdevice_device_get_info(device, &info, &error));
 }
 
 static void check_described(struct arrowdevice_device* device) {
   struct arrowdevice_device_info info = {.struct_size = sizeof info};
-  OK(arrowdevice_device_describe(device, &info, &error));
+  OK(arrowdevice_device_get_info(device, &info, &error));
   CHECK(info.struct_size == sizeof info);
   CHECK(info.device_type == ARROW_DEVICE_EXT_DEV);
   CHECK(info.device_id == 0);
@@ -40,14 +40,14 @@ static void check_described(struct arrowdevice_device* device) {
 
 static void check_found(struct arrowdevice_device* device, struct arrowdevice_device* cpu) {
   struct arrowdevice_device* same;
-  OK(arrowdevice_device_get(ARROW_DEVICE_EXT_DEV, 0, &same, &error));
+  OK(arrowdevice_device_find_by_id(ARROW_DEVICE_EXT_DEV, 0, &same, &error));
   CHECK(same == device);
-  OK(arrowdevice_device_get(ARROW_DEVICE_CPU, -1, &same, &error));
+  OK(arrowdevice_device_find_by_id(ARROW_DEVICE_CPU, -1, &same, &error));
   CHECK(same == cpu);
-  FAILS(ENOTSUP, arrowdevice_device_get(99, 0, &same, &error));
+  FAILS(ENOTSUP, arrowdevice_device_find_by_id(99, 0, &same, &error));
   CHECK(same == NULL);
-  FAILS(ENODEV, arrowdevice_device_get(ARROW_DEVICE_EXT_DEV, 1, &same, &error));
-  FAILS(EINVAL, arrowdevice_device_find("no device", &same, &error));
+  FAILS(ENODEV, arrowdevice_device_find_by_id(ARROW_DEVICE_EXT_DEV, 1, &same, &error));
+  FAILS(EINVAL, arrowdevice_device_find_by_name("no device", &same, &error));
 
   int64_t count = -1;
   OK(arrowdevice_device_count(ARROW_DEVICE_EXT_DEV, &count, &error));
@@ -58,13 +58,13 @@ static void check_found(struct arrowdevice_device* device, struct arrowdevice_de
   for (int64_t i = 0; i < count && i < 64; ++i) found += all[i] == device || all[i] == cpu;
   CHECK(found == 2);
 
-  CHECK(strcmp(arrowdevice_device_type_name(ARROW_DEVICE_EXT_DEV), "ext_dev") == 0);
-  CHECK(arrowdevice_device_type_name(99) == NULL);
+  CHECK(strcmp(arrowdevice_device_type_get_name(ARROW_DEVICE_EXT_DEV), "ext_dev") == 0);
+  CHECK(arrowdevice_device_type_get_name(99) == NULL);
   uint32_t reach = 0;
-  OK(arrowdevice_device_reach(device, device, &reach, &error));
-  CHECK(reach == (ARROWDEVICE_REACH_ACCESS | ARROWDEVICE_REACH_COPY));
-  OK(arrowdevice_device_reach(cpu, device, &reach, &error));
-  CHECK(reach == ARROWDEVICE_REACH_COPY);
+  OK(arrowdevice_device_get_peer_flags(device, device, &reach, &error));
+  CHECK(reach == (ARROWDEVICE_PEER_ACCESS | ARROWDEVICE_PEER_COPY));
+  OK(arrowdevice_device_get_peer_flags(cpu, device, &reach, &error));
+  CHECK(reach == ARROWDEVICE_PEER_COPY);
 }
 
 /* -- an application's own context */
@@ -93,51 +93,51 @@ static void check_adopted(void) {
                                                    .unlock = unlock,
                                                    .lock_user = &handles[7]};
   struct arrowdevice_device *own, *again;
-  OK(arrowdevice_device_adopt(ARROW_DEVICE_EXT_DEV, 0, &native, &own, &error));
-  OK(arrowdevice_device_adopt(ARROW_DEVICE_EXT_DEV, 0, &native, &again, &error));
+  OK(arrowdevice_device_wrap(ARROW_DEVICE_EXT_DEV, 0, &native, &own, &error));
+  OK(arrowdevice_device_wrap(ARROW_DEVICE_EXT_DEV, 0, &native, &again, &error));
   CHECK(again == own);
   CHECK(locked > 0 && unlocked == locked);
   struct arrowdevice_device_info info = {.struct_size = sizeof info};
-  OK(arrowdevice_device_describe(own, &info, &error));
-  CHECK(info.flags == (ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_ADOPTED));
+  OK(arrowdevice_device_get_info(own, &info, &error));
+  CHECK(info.flags == (ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_WRAPPED));
 
   struct arrowdevice_native_device out = {.struct_size = sizeof out};
-  OK(arrowdevice_device_native(own, &out, &error));
+  OK(arrowdevice_device_get_native(own, &out, &error));
   CHECK(out.struct_size == sizeof out);
   CHECK(out.queue_family == 3 && out.api_version == 5 && out.n_extensions == 2 && out.extensions == extensions);
   CHECK(out.platform == &handles[0] && out.get_proc_addr == &handles[5] && out.features == &handles[6]);
   CHECK(out.lock == lock && out.unlock == unlock && out.lock_user == &handles[7]);
 
-  OK(arrowdevice_device_retire(again, 0, &error));
+  OK(arrowdevice_device_unwrap(again, 0, &error));
   struct arrowdevice_queue* queue;
   OK(arrowdevice_queue_create(own, &queue, &error));
-  FAILS(EBUSY, arrowdevice_device_retire(own, -1, &error));
+  FAILS(EBUSY, arrowdevice_device_unwrap(own, -1, &error));
   arrowdevice_queue_destroy(queue);
-  OK(arrowdevice_device_retire(own, -1, &error));
-  FAILS(ENODEV, arrowdevice_device_describe(own, &info, &error));
+  OK(arrowdevice_device_unwrap(own, -1, &error));
+  FAILS(ENODEV, arrowdevice_device_get_info(own, &info, &error));
 }
 
 static void check_optional(struct arrowdevice_device* device) {
   int64_t free_bytes = 0, total_bytes = 0;
-  OK(arrowdevice_device_memory(device, &free_bytes, &total_bytes, &error));
+  OK(arrowdevice_device_get_memory_info(device, &free_bytes, &total_bytes, &error));
   CHECK(free_bytes == 1 << 29);
   CHECK(total_bytes == 1 << 30);
   struct arrowdevice_native_device native = {.struct_size = sizeof native};
-  OK(arrowdevice_device_native(device, &native, &error));
+  OK(arrowdevice_device_get_native(device, &native, &error));
   CHECK(native.platform == NULL && native.lock == NULL);
-  FAILS(EINVAL, arrowdevice_device_retire(device, 0, &error));
+  FAILS(EINVAL, arrowdevice_device_unwrap(device, 0, &error));
   check_adopted();
 }
 
 static void check_without_optional(struct arrowdevice_device* device) {
   int64_t free_bytes = 0;
-  OK(arrowdevice_device_memory(device, &free_bytes, NULL, &error));
+  OK(arrowdevice_device_get_memory_info(device, &free_bytes, NULL, &error));
   CHECK(free_bytes == -1);
   struct arrowdevice_device* own;
   struct arrowdevice_native_device native = {.struct_size = sizeof native};
-  FAILS(ENOTSUP, arrowdevice_device_native(device, &native, &error));
-  FAILS(ENOTSUP, arrowdevice_device_adopt(ARROW_DEVICE_EXT_DEV, 0, &native, &own, &error));
-  FAILS(ENOTSUP, arrowdevice_device_retire(device, 0, &error));
+  FAILS(ENOTSUP, arrowdevice_device_get_native(device, &native, &error));
+  FAILS(ENOTSUP, arrowdevice_device_wrap(ARROW_DEVICE_EXT_DEV, 0, &native, &own, &error));
+  FAILS(ENOTSUP, arrowdevice_device_unwrap(device, 0, &error));
   CHECK(strcmp(error.backend, "required") == 0);
 }
 

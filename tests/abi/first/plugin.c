@@ -66,11 +66,11 @@ static int device_open(ArrowDeviceType type, int64_t id, void** out, struct arro
   return 0;
 }
 
-static int device_describe(void* device, struct arrowdevice_device_info* out, struct arrowdevice_error* error) {
-  if (!is_device(device)) return fail(error, EINVAL, "device_describe: not a device");
-  if (out->struct_size < sizeof *out) return fail(error, EINVAL, "device_describe: the info has shrunk");
+static int device_get_info(void* device, struct arrowdevice_device_info* out, struct arrowdevice_error* error) {
+  if (!is_device(device)) return fail(error, EINVAL, "device_get_info: not a device");
+  if (out->struct_size < sizeof *out) return fail(error, EINVAL, "device_get_info: the info has shrunk");
   if (out->total_memory != -1 || out->buffer_alignment != 1 || out->sub_buffer_alignment != 1) {
-    return fail(error, EINVAL, "device_describe: the info is not as it is promised to come");
+    return fail(error, EINVAL, "device_get_info: the info is not as it is promised to come");
   }
   snprintf(out->name, sizeof out->name, "first %lld", (long long)((struct device*)device)->id);
   snprintf(out->vendor, sizeof out->vendor, "the first release");
@@ -92,7 +92,7 @@ static int buffer_allocate(void* device, void* queue, int64_t size, int64_t alig
   return code == 0 ? 0 : fail(error, code, "posix_memalign");
 }
 
-static void buffer_deallocate(void* device, void* queue, void* buffer) {
+static void buffer_free(void* device, void* queue, void* buffer) {
   if (!is_device(device) || (queue != NULL && !is_queue(queue))) abort();
   free(buffer);
 }
@@ -116,12 +116,12 @@ static void queue_destroy(void* queue) {
   free(queue);
 }
 
-static int copy(void* queue, const struct arrowdevice_backend_region* regions, int64_t n,
+static int queue_copy(void* queue, const struct arrowdevice_backend_region* regions, int64_t n,
                 struct arrowdevice_error* error) {
   if (!is_queue(queue)) return fail(error, EINVAL, "copy: not a queue");
   for (int64_t i = 0; i < n; ++i) {
-    if ((regions[i].to_device != NULL && !is_device(regions[i].to_device)) ||
-        (regions[i].from_device != NULL && !is_device(regions[i].from_device)) || regions[i].size <= 0) {
+    if ((regions[i].dst_device != NULL && !is_device(regions[i].dst_device)) ||
+        (regions[i].src_device != NULL && !is_device(regions[i].src_device)) || regions[i].size <= 0) {
       return fail(error, EINVAL, "copy: not a region");
     }
     memcpy((char*)regions[i].dst + regions[i].dst_offset, (const char*)regions[i].src + regions[i].src_offset,
@@ -186,14 +186,14 @@ static int beyond_memory(void* device, int64_t* free_bytes, int64_t* total_bytes
 #else
 #define TABLE_SIZE sizeof(struct arrowdevice_backend)
 
-static int sub_buffer(void* device, const void* buffer, int64_t offset, int64_t size, void** out,
+static int sub_buffer_create(void* device, const void* buffer, int64_t offset, int64_t size, void** out,
                       struct arrowdevice_error* error) {
-  if (!is_device(device) || size <= 0) return fail(error, EINVAL, "sub_buffer: not a device and a size");
+  if (!is_device(device) || size <= 0) return fail(error, EINVAL, "sub_buffer_create: not a device and a size");
   *out = (char*)buffer + offset;
   return 0;
 }
 
-static void sub_buffer_free(void* device, void* sub) {
+static void sub_buffer_destroy(void* device, void* sub) {
   if (!is_device(device) || sub == NULL) abort();
 }
 
@@ -207,9 +207,9 @@ static int queue_wrap(void* device, const struct arrowdevice_native_queue* nativ
   return 0;
 }
 
-static int queue_native(void* queue, struct arrowdevice_native_queue* out, struct arrowdevice_error* error) {
-  if (!is_queue(queue)) return fail(error, EINVAL, "queue_native: not a queue");
-  if (out->struct_size < sizeof *out) return fail(error, EINVAL, "queue_native: the handles have shrunk");
+static int queue_get_native(void* queue, struct arrowdevice_native_queue* out, struct arrowdevice_error* error) {
+  if (!is_queue(queue)) return fail(error, EINVAL, "queue_get_native: not a queue");
+  if (out->struct_size < sizeof *out) return fail(error, EINVAL, "queue_get_native: the handles have shrunk");
   out->family = ((struct queue*)queue)->family;
   out->queue = ((struct queue*)queue)->native;
   return 0;
@@ -219,18 +219,18 @@ static int queue_native(void* queue, struct arrowdevice_native_queue* out, struc
 static struct device adopted;
 static struct arrowdevice_native_device handles;
 
-static int device_adopt(ArrowDeviceType type, int64_t id, const struct arrowdevice_native_device* native, void** out,
+static int device_wrap(ArrowDeviceType type, int64_t id, const struct arrowdevice_native_device* native, void** out,
                         struct arrowdevice_error* error) {
   const int* first = native->platform;
   if (type != FIRST_TYPE || native->struct_size < sizeof *native) {
-    return fail(error, EINVAL, "device_adopt: another device type, or the handles have shrunk");
+    return fail(error, EINVAL, "device_wrap: another device type, or the handles have shrunk");
   }
   if (native->queue_family != 3 || native->api_version != 5 || native->n_extensions != 2 ||
       strcmp(native->extensions[0], "one") != 0 || strcmp(native->extensions[1], "two") != 0 ||
       native->physical_device != first + 1 || native->device != first + 2 || native->context != first + 3 ||
       native->queue != first + 4 || native->get_proc_addr != first + 5 || native->features != first + 6 ||
       native->lock_user != first + 7) {
-    return fail(error, EINVAL, "device_adopt: these are not the handles that the program has");
+    return fail(error, EINVAL, "device_wrap: these are not the handles that the program has");
   }
   native->lock(native->lock_user, native->queue);
   native->unlock(native->lock_user, native->queue);
@@ -242,40 +242,40 @@ static int device_adopt(ArrowDeviceType type, int64_t id, const struct arrowdevi
   return 0;
 }
 
-static int device_retire(void* device, struct arrowdevice_error* error) {
-  if (device != &adopted || adopted.adoptions == 0) return fail(error, EINVAL, "device_retire: not adopted");
+static int device_unwrap(void* device, struct arrowdevice_error* error) {
+  if (device != &adopted || adopted.adoptions == 0) return fail(error, EINVAL, "device_unwrap: not adopted");
   --adopted.adoptions;
   return 0;
 }
 
-static int device_native(void* device, struct arrowdevice_native_device* out, struct arrowdevice_error* error) {
+static int device_get_native(void* device, struct arrowdevice_native_device* out, struct arrowdevice_error* error) {
   const uint32_t size = out->struct_size;
-  if (!is_device(device)) return fail(error, EINVAL, "device_native: not a device");
-  if (size < sizeof *out) return fail(error, EINVAL, "device_native: the handles have shrunk");
+  if (!is_device(device)) return fail(error, EINVAL, "device_get_native: not a device");
+  if (size < sizeof *out) return fail(error, EINVAL, "device_get_native: the handles have shrunk");
   if (device == &adopted) memcpy(out, &handles, sizeof *out);
   out->struct_size = size;
   return 0;
 }
 
-static int reach(void* from, void* to, uint32_t* out, struct arrowdevice_error* error) {
+static int device_get_peer_flags(void* from, void* to, uint32_t* out, struct arrowdevice_error* error) {
   if ((from != NULL && !is_device(from)) || (to != NULL && !is_device(to))) {
-    return fail(error, EINVAL, "reach: not a device");
+    return fail(error, EINVAL, "device_get_peer_flags: not a device");
   }
-  *out = ARROWDEVICE_REACH_COPY;
+  *out = ARROWDEVICE_PEER_COPY;
   return 0;
 }
 
-static int locate(ArrowDeviceType type, int64_t id, const void* buffer, void* sync_event, void** device,
+static int device_locate(ArrowDeviceType type, int64_t id, const void* buffer, void* sync_event, void** device,
                   struct arrowdevice_error* error) {
   (void)id, (void)buffer, (void)sync_event;
   if (type != FIRST_TYPE || device == NULL) abort();
-  return fail(error, ENOTSUP, "locate: ordinary memory is nobody's");
+  return fail(error, ENOTSUP, "device_locate: ordinary memory is nobody's");
 }
 
-static int describe_pointer(void* device, const void* buffer, struct arrowdevice_pointer_info* out,
+static int pointer_get_info(void* device, const void* buffer, struct arrowdevice_pointer_info* out,
                             struct arrowdevice_error* error) {
-  if (!is_device(device) || buffer == NULL) return fail(error, EINVAL, "describe_pointer: not a device and a buffer");
-  if (out->struct_size < sizeof *out) return fail(error, EINVAL, "describe_pointer: the info has shrunk");
+  if (!is_device(device) || buffer == NULL) return fail(error, EINVAL, "pointer_get_info: not a device and a buffer");
+  if (out->struct_size < sizeof *out) return fail(error, EINVAL, "pointer_get_info: the info has shrunk");
   out->flags = ARROWDEVICE_POINTER_KNOWN;
   out->device_type = FIRST_TYPE;
   out->device_id = ((struct device*)device)->id;
@@ -293,8 +293,8 @@ static void host_unregister(void* device, void* memory) {
   if (!is_device(device) || memory == NULL) abort();
 }
 
-static int memory_info(void* device, int64_t* free_bytes, int64_t* total_bytes, struct arrowdevice_error* error) {
-  if (!is_device(device)) return fail(error, EINVAL, "memory_info: not a device");
+static int device_get_memory_info(void* device, int64_t* free_bytes, int64_t* total_bytes, struct arrowdevice_error* error) {
+  if (!is_device(device)) return fail(error, EINVAL, "device_get_memory_info: not a device");
   *free_bytes = 1 << 29;
   *total_bytes = 1 << 30;
   return 0;
@@ -314,12 +314,12 @@ static const struct arrowdevice_backend table = {
     .n_device_types = sizeof types / sizeof types[0],
     .device_count = device_count,
     .device_open = device_open,
-    .device_describe = device_describe,
+    .device_get_info = device_get_info,
     .buffer_allocate = buffer_allocate,
-    .buffer_deallocate = buffer_deallocate,
+    .buffer_free = buffer_free,
     .queue_create = queue_create,
     .queue_destroy = queue_destroy,
-    .copy = copy,
+    .queue_copy = queue_copy,
     .event_record = event_record,
     .event_query = event_query,
     .event_wait = event_wait,
@@ -327,23 +327,23 @@ static const struct arrowdevice_backend table = {
     .event_destroy = event_destroy,
 #ifdef FIRST_REQUIRED_ONLY
     .event_publish = beyond_publish,
-    .reach = beyond_reach,
-    .locate = beyond_locate,
-    .memory_info = beyond_memory,
+    .device_get_peer_flags = beyond_reach,
+    .device_locate = beyond_locate,
+    .device_get_memory_info = beyond_memory,
 #else
-    .sub_buffer = sub_buffer,
-    .sub_buffer_free = sub_buffer_free,
+    .sub_buffer_create = sub_buffer_create,
+    .sub_buffer_destroy = sub_buffer_destroy,
     .queue_wrap = queue_wrap,
-    .queue_native = queue_native,
-    .device_adopt = device_adopt,
-    .device_retire = device_retire,
-    .device_native = device_native,
-    .reach = reach,
-    .locate = locate,
-    .describe_pointer = describe_pointer,
+    .queue_get_native = queue_get_native,
+    .device_wrap = device_wrap,
+    .device_unwrap = device_unwrap,
+    .device_get_native = device_get_native,
+    .device_get_peer_flags = device_get_peer_flags,
+    .device_locate = device_locate,
+    .pointer_get_info = pointer_get_info,
     .host_register = host_register,
     .host_unregister = host_unregister,
-    .memory_info = memory_info,
+    .device_get_memory_info = device_get_memory_info,
 #endif
 };
 

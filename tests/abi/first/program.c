@@ -51,7 +51,7 @@ static void check_reports(const char* plugin) {
   int loaded = 0, linked = 0, code = 0;
   for (int64_t i = 0; code == 0; ++i) {
     struct arrowdevice_backend_report report = {.struct_size = sizeof report};
-    code = arrowdevice_backend_explain(i, &report, &error);
+    code = arrowdevice_backend_get_report(i, &report, &error);
     if (code != 0 || report.status != 0) continue;
     loaded += strcmp(report.name, plugin) == 0 && report.path[0] == '/';
     linked += strcmp(report.name, "linked") == 0 && report.path[0] == '\0';
@@ -69,8 +69,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   CHECK(arrowdevice_version() != NULL && arrowdevice_version()[0] != '\0');
-  arrowdevice_set_log_handler(note_log, &logged);
-  OK(arrowdevice_set_manual_reaping(1, &error));
+  arrowdevice_log_set_handler(note_log, &logged);
+  OK(arrowdevice_deferred_set_manual(1, &error));
 
   const struct arrowdevice_backend* table = arrowdevice_backend_entry(ARROWDEVICE_BACKEND_ABI_VERSION, &error);
   OK(arrowdevice_backend_register(table, &error));
@@ -78,11 +78,11 @@ int main(int argc, char** argv) {
   if (argc > 2) OK(arrowdevice_backend_load(argv[2], &error));
 
   struct arrowdevice_device *device, *cpu, *linked;
-  OK(arrowdevice_device_find(argv[1], &device, &error));
-  OK(arrowdevice_device_find("cpu", &cpu, &error));
-  OK(arrowdevice_device_find("webgpu:0", &linked, &error));
+  OK(arrowdevice_device_find_by_name(argv[1], &device, &error));
+  OK(arrowdevice_device_find_by_name("cpu", &cpu, &error));
+  OK(arrowdevice_device_find_by_name("webgpu:0", &linked, &error));
   struct arrowdevice_device_info info = {.struct_size = sizeof info};
-  OK(arrowdevice_device_describe(device, &info, &error));
+  OK(arrowdevice_device_get_info(device, &info, &error));
 
   const int required_only = strcmp(info.backend, "required") == 0;
   check_devices(device, cpu, required_only);
@@ -93,15 +93,15 @@ int main(int argc, char** argv) {
   check_async(device, linked);
 
   int64_t done = -1;
-  OK(arrowdevice_reap(-1, &done, &error));
+  OK(arrowdevice_deferred_run(-1, &done, &error));
   CHECK(done >= 0);
-  OK(arrowdevice_quiesce(-1, &error));
+  OK(arrowdevice_wait_idle(-1, &error));
   /* A thread of a stream may be about to let go of its last array. */
   const time_t begin = time(NULL);
   while (live_structs() != 0 && time(NULL) - begin < 60) sched_yield();
   CHECK(live_structs() == 0);
   CHECK(logged > 0);
-  arrowdevice_set_log_handler(NULL, NULL);
+  arrowdevice_log_set_handler(NULL, NULL);
   if (failures > 0) fprintf(stderr, "%d things are not as the first release had them\n", failures);
   return failures > 0 ? 1 : 0;
 }

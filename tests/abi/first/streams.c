@@ -98,10 +98,10 @@ static void check_journey(struct arrowdevice_device* device, struct arrowdevice_
 
   struct arrowdevice_stream_options options = {.struct_size = sizeof options, .depth = 3};
   options.flags = ARROWDEVICE_STREAM_READ_AHEAD;
-  OK(arrowdevice_stream_move_to(&passed, device, &options, &on_device, &error));
+  OK(arrowdevice_stream_to_device(&passed, device, &options, &on_device, &error));
   CHECK(passed.release == NULL);
   CHECK(on_device.device_type == ARROW_DEVICE_EXT_DEV);
-  OK(arrowdevice_stream_move_to(&on_device, linked, NULL, &on_linked, &error));
+  OK(arrowdevice_stream_to_device(&on_device, linked, NULL, &on_linked, &error));
   options.flags = 0;
   options.timeout_ns = INT64_C(60000000000);
   OK(arrowdevice_stream_to_host(&on_linked, &options, &back, &error));
@@ -117,7 +117,7 @@ static void check_journey(struct arrowdevice_device* device, struct arrowdevice_
   }
   CHECK(back.get_next(&back, &batch) == 0 && batch.release == NULL);
   back.release(&back);
-  OK(arrowdevice_quiesce(-1, &error));
+  OK(arrowdevice_wait_idle(-1, &error));
 }
 
 static void check_from_arrays(struct arrowdevice_device* device) {
@@ -131,13 +131,13 @@ static void check_from_arrays(struct arrowdevice_device* device) {
   OK(arrowdevice_stream_from_arrays(&schema, arrays, BATCHES, ARROW_DEVICE_EXT_DEV, &stream, &error));
   CHECK(schema.release == NULL && arrays[BATCHES - 1].array.release == NULL);
 
-  OK(arrowdevice_stream_schema(&stream, &schema, &error));
+  OK(arrowdevice_stream_get_schema(&stream, &schema, &error));
   expect_schema(&schema);
-  OK(arrowdevice_stream_next(&stream, &array, &error));
+  OK(arrowdevice_stream_get_next(&stream, &array, &error));
   CHECK(array.device_type == ARROW_DEVICE_EXT_DEV);
   expect_batch(&array, 0, 0, ROWS);
   OK(arrowdevice_stream_cancel(&stream, &error));
-  FAILS(ECANCELED, arrowdevice_stream_next(&stream, &array, &error));
+  FAILS(ECANCELED, arrowdevice_stream_get_next(&stream, &array, &error));
   CHECK(array.array.release == NULL);
   arrowdevice_stream_release(&stream);
   CHECK(stream.release == NULL);
@@ -150,7 +150,7 @@ static void check_failure(void) {
   struct ArrowDeviceArray array;
   make_stream(&producer, &host);
   OK(arrowdevice_stream_from_host(&host, &stream, &error));
-  FAILS(EIO, arrowdevice_stream_next(&stream, &array, &error));
+  FAILS(EIO, arrowdevice_stream_get_next(&stream, &array, &error));
   CHECK(strstr(error.message, "the tape is torn") != NULL);
   CHECK(stream.get_next(&stream, &array) == EIO);
   CHECK(strstr(stream.get_last_error(&stream), "the tape is torn") != NULL);
@@ -171,14 +171,14 @@ static void check_options(struct arrowdevice_device* device) {
   struct arrowdevice_stream_options options = {.struct_size = sizeof options, .queue = queue, .pool = pool};
   make_stream(&producer, &host);
   OK(arrowdevice_stream_from_host(&host, &stream, &error));
-  OK(arrowdevice_stream_move_to(&stream, device, &options, &moved, &error));
-  OK(arrowdevice_stream_next(&moved, &array, &error));
+  OK(arrowdevice_stream_to_device(&stream, device, &options, &moved, &error));
+  OK(arrowdevice_stream_get_next(&moved, &array, &error));
   struct arrowdevice_pool_stats stats = {.struct_size = sizeof stats};
-  OK(arrowdevice_pool_stats(pool, &stats, &error));
-  CHECK(stats.used > 0);
+  OK(arrowdevice_pool_get_stats(pool, &stats, &error));
+  CHECK(stats.used_bytes > 0);
   expect_batch(&array, 0, 0, ROWS);
   arrowdevice_stream_release(&moved);
-  OK(arrowdevice_quiesce(-1, &error));
+  OK(arrowdevice_wait_idle(-1, &error));
   arrowdevice_pool_destroy(pool);
   arrowdevice_queue_destroy(queue);
 
@@ -188,8 +188,8 @@ static void check_options(struct arrowdevice_device* device) {
   options.copy_flags = ARROWDEVICE_COPY_NEVER;
   make_stream(&producer, &host);
   OK(arrowdevice_stream_from_host(&host, &stream, &error));
-  OK(arrowdevice_stream_move_to(&stream, device, &options, &moved, &error));
-  FAILS(ENOTSUP, arrowdevice_stream_next(&moved, &array, &error));
+  OK(arrowdevice_stream_to_device(&stream, device, &options, &moved, &error));
+  FAILS(ENOTSUP, arrowdevice_stream_get_next(&moved, &array, &error));
   arrowdevice_stream_release(&moved);
 }
 

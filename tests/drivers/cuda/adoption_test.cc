@@ -90,7 +90,7 @@ void* adopt(ArrowDeviceType type, int64_t id, void* context) { return drivers::a
 std::string adoption_refused(int code, int64_t id, void* context) {
   const arrowdevice_native_device native = handles_of(context);
   void* device = nullptr;
-  return refusal(code, table().device_adopt, ArrowDeviceType{ARROW_DEVICE_CUDA}, id, &native, &device);
+  return refusal(code, table().device_wrap, ArrowDeviceType{ARROW_DEVICE_CUDA}, id, &native, &device);
 }
 
 std::string wrapping_refused(void* device, void* stream) {
@@ -103,7 +103,7 @@ std::string wrapping_refused(void* device, void* stream) {
 
 uint32_t reach(void* from, void* to) {
   uint32_t found = 0;
-  must(table().reach, from, to, &found);
+  must(table().device_get_peer_flags, from, to, &found);
   return found;
 }
 
@@ -114,14 +114,14 @@ void retire_while_work_is_pending(void* device) {
   void* const queue = create_queue(device);
   drivers::hold();
   copy(queue, region(device, memory, nullptr, bytes, kSize));
-  table().buffer_deallocate(device, queue, memory);
+  table().buffer_free(device, queue, memory);
   table().queue_destroy(queue);
   expect(drivers::live_allocations() == 1, "memory was freed while work on it was pending");
 
   const int64_t waits = calls("cuEventSynchronize");
   std::atomic<bool> is_retired{false};
   std::thread retiring([&] {
-    must(table().device_retire, device);
+    must(table().device_unwrap, device);
     is_retired = true;
   });
   while (calls("cuEventSynchronize") == waits && !is_retired) std::this_thread::yield();
@@ -141,15 +141,15 @@ TEST_CASE(
               expect(adopt(type, 1, mine.get()) == adopted, "the same handles gave another device");
               expect(adopted != drivers::open(type, 1), "it is the library's own device");
               arrowdevice_native_device shown{};
-              must(table().device_native, adopted, &shown);
+              must(table().device_get_native, adopted, &shown);
               expect(shown.context == mine.get(), "another context came back");
               const auto work = std::make_unique<Pending>(adopted, kSize);
               expect(locate(type, 1, work->memory()) == adopted, "its memory was found elsewhere");
             }
             void* const adopted = adopt(type, 1, mine.get());
-            for (int left = 4; left > 0; --left) must(table().device_retire, adopted);
+            for (int left = 4; left > 0; --left) must(table().device_unwrap, adopted);
             retire_while_work_is_pending(adopted);
-            refusal(EINVAL, table().device_retire, adopted);
+            refusal(EINVAL, table().device_unwrap, adopted);
           }
           expect(calls("cuDevicePrimaryCtxRetain") == 0, "a context was made that nobody had asked for");
         }) == "");
@@ -167,7 +167,7 @@ TEST_CASE("a context is not retired while somebody asks in it whose memory it is
           while (calls("cuPointerGetAttributes") == before) std::this_thread::yield();
           std::atomic<bool> is_retired{false};
           std::thread retiring([&] {
-            must(table().device_retire, device);
+            must(table().device_unwrap, device);
             is_retired = true;
           });
           const auto end = std::chrono::steady_clock::now() + kLongEnough;
@@ -184,16 +184,16 @@ TEST_CASE("the primary context is the device that has it already") {
   CHECK(in_child([] {
           const Pending work(gpu(1));
           arrowdevice_native_device shown{};
-          must(table().device_native, gpu(1), &shown);
+          must(table().device_get_native, gpu(1), &shown);
           expect(adopt(ARROW_DEVICE_CUDA, 1, shown.context) == gpu(1), "it is another device");
-          must(table().device_retire, gpu(1));
-          refusal(EINVAL, table().device_retire, gpu(1));
+          must(table().device_unwrap, gpu(1));
+          refusal(EINVAL, table().device_unwrap, gpu(1));
           const Pending more(gpu(1));  // as usable as before
           // Whoever asked which context is the primary one has let go of it.
           const Context mine(0);
           void* primary = nullptr;
           must_cuda(call("cuDevicePrimaryCtxRetain", &primary, 0), "cuDevicePrimaryCtxRetain");
-          must(table().device_retire, adopt(ARROW_DEVICE_CUDA, 0, mine.get()));
+          must(table().device_unwrap, adopt(ARROW_DEVICE_CUDA, 0, mine.get()));
           must_cuda(call("cuDevicePrimaryCtxRelease", 0), "cuDevicePrimaryCtxRelease");
           unsigned flags = 0;
           int is_active = 1;
@@ -212,7 +212,7 @@ TEST_CASE("handles that are no context of the GPU with that id are refused with 
           const std::string other_gpu = adoption_refused(EINVAL, 1, mine.get());
           expect(contains(other_gpu, "of GPU 0") && contains(other_gpu, "GPU 1"), other_gpu);
           adoption_refused(ENODEV, 2, mine.get());
-          refusal(EINVAL, table().device_retire, gpu(0));
+          refusal(EINVAL, table().device_unwrap, gpu(0));
         }) == "");
 }
 
@@ -236,8 +236,8 @@ TEST_CASE("an application's memory is found in its context, if that is adopted")
           expect(locate(ARROW_DEVICE_CUDA, 0, &adopted) == gpu(0), "memory that the driver does not know");
           expect(locate(ARROW_DEVICE_CUDA_HOST, 0, pinned) == adopted_pinned, "pinned memory");
           expect(locate(ARROW_DEVICE_CUDA, 1, nullptr) == gpu(1), "another GPU");
-          must(table().device_retire, adopted);
-          must(table().device_retire, adopted_pinned);
+          must(table().device_unwrap, adopted);
+          must(table().device_unwrap, adopted_pinned);
           expect(locate(ARROW_DEVICE_CUDA, 0, of_mine) == gpu(0), "memory of a context that is not adopted any more");
 
           mine.run("cuMemFreeAsync", of_pool, stream);
@@ -263,7 +263,7 @@ TEST_CASE("streams are wrapped on the device of their context, and on no other")
           for (const std::string& message : {wrapping_refused(gpu(0), theirs), wrapping_refused(adopted, of_primary)}) {
             expect(contains(message, "adopted with its context"), message);
           }
-          must(table().device_retire, adopted);
+          must(table().device_unwrap, adopted);
           mine.run("cuStreamDestroy_v2", theirs);
           drivers::destroy_stream(0, of_primary);
         }) == "");
@@ -274,10 +274,10 @@ TEST_CASE("contexts copy to one another, wait for one another's events, and use 
           const Context mine(0), other(0);
           void* const a = adopt(ARROW_DEVICE_CUDA, 0, mine.get());
           void* const b = adopt(ARROW_DEVICE_CUDA, 0, other.get());
-          expect(reach(a, b) == ARROWDEVICE_REACH_COPY, "contexts of one GPU");
-          expect(reach(a, gpu(0)) == ARROWDEVICE_REACH_COPY, "the primary context of the same GPU");
-          expect(reach(gpu(1), a) == ARROWDEVICE_REACH_COPY, "another GPU");
-          expect((reach(drivers::open(ARROW_DEVICE_CUDA_HOST, 0), a) & ARROWDEVICE_REACH_ACCESS) != 0, "pinned memory");
+          expect(reach(a, b) == ARROWDEVICE_PEER_COPY, "contexts of one GPU");
+          expect(reach(a, gpu(0)) == ARROWDEVICE_PEER_COPY, "the primary context of the same GPU");
+          expect(reach(gpu(1), a) == ARROWDEVICE_PEER_COPY, "another GPU");
+          expect((reach(drivers::open(ARROW_DEVICE_CUDA_HOST, 0), a) & ARROWDEVICE_PEER_ACCESS) != 0, "pinned memory");
 
           const std::vector<char> sent(kSize, 'a');
           std::vector<char> received(kSize);
@@ -302,8 +302,8 @@ TEST_CASE("contexts copy to one another, wait for one another's events, and use 
             free_memory(path[i], memory[i]);
             table().queue_destroy(queues[i]);
           }
-          must(table().device_retire, a);
-          must(table().device_retire, b);
+          must(table().device_unwrap, a);
+          must(table().device_unwrap, b);
         }) == "");
 }
 
@@ -319,7 +319,7 @@ TEST_CASE("after a context that failed for good the library uses others on, and 
           const auto try_to_allocate = [&](void* on) {
             arrowdevice_error error{};
             const int code = table().buffer_allocate(on, nullptr, kSize, 64, &memory, &error);
-            if (code == 0) table().buffer_deallocate(on, nullptr, memory);
+            if (code == 0) table().buffer_free(on, nullptr, memory);
             return std::to_string(code) + " " + error.message;
           };
           drivers::fail_nth("cuMemAlloc_v2", 1, kContextIsDestroyed);
@@ -330,14 +330,14 @@ TEST_CASE("after a context that failed for good the library uses others on, and 
                  then);
           expect(try_to_allocate(sound) == "0 ", "another context is lost with it");
           expect(locate(ARROW_DEVICE_CUDA, 0, theirs) == device, "its memory is found elsewhere");
-          must(table().device_retire, sound);
+          must(table().device_unwrap, sound);
           expect(locate(ARROW_DEVICE_CUDA, 0, theirs) == device,
                  "its memory is found elsewhere where nobody can be asked");
           expect(calls("cuDevicePrimaryCtxRetain") == 0, "the primary context was made");
-          must(table().device_retire, device);
+          must(table().device_unwrap, device);
           expect(adopt(ARROW_DEVICE_CUDA, 0, mine.get()) == device, "another device");
           expect(try_to_allocate(device) == "0 ", "a new context is lost with a former one");
-          must(table().device_retire, device);
+          must(table().device_unwrap, device);
           mine.run("cuMemFree_v2", theirs);
         }) == "");
 }
@@ -355,18 +355,19 @@ TEST_CASE("a context that cannot be asked keeps nobody from finding memory of ot
               drivers::fail_no_more();
             }
           }
-          must(table().device_retire, device);
-          must(table().device_retire, second);
+          must(table().device_unwrap, device);
+          must(table().device_unwrap, second);
         }) == "");
   CHECK(in_child([] {
           const Context mine(0);
           void* const device = adopt(ARROW_DEVICE_CUDA, 0, mine.get());
           drivers::fail_nth("cuPointerGetAttributes", 1, 0);
           void* found = nullptr;
-          const std::string message = refusal(EIO, table().locate, ArrowDeviceType{ARROW_DEVICE_CUDA}, int64_t{0},
-                                              static_cast<const void*>(&mine), static_cast<void*>(nullptr), &found);
+          const std::string message =
+              refusal(EIO, table().device_locate, ArrowDeviceType{ARROW_DEVICE_CUDA}, int64_t{0},
+                      static_cast<const void*>(&mine), static_cast<void*>(nullptr), &found);
           expect(contains(message, "cuPointerGetAttributes"), message);  // and not anybody's guess
-          must(table().device_retire, device);
+          must(table().device_unwrap, device);
         }) == "");
 }
 
@@ -377,9 +378,9 @@ void with_adopted(const Context& context, const drivers::Attempt& attempt,
                   const std::function<void(arrowdevice_device* adopted)>& body) {
   const arrowdevice_native_device native = handles_of(context.get());
   arrowdevice_device* adopted = nullptr;
-  attempt([&](auto* error) { return arrowdevice_device_adopt(ARROW_DEVICE_CUDA, 0, &native, &adopted, error); });
+  attempt([&](auto* error) { return arrowdevice_device_wrap(ARROW_DEVICE_CUDA, 0, &native, &adopted, error); });
   body(adopted);
-  attempt([&](auto* error) { return arrowdevice_device_retire(adopted, -1, error); });
+  attempt([&](auto* error) { return arrowdevice_device_unwrap(adopted, -1, error); });
 }
 
 void must_succeed(const std::function<int(arrowdevice_error*)>& call) { drivers::attempt({}, call); }
@@ -393,7 +394,7 @@ TEST_CASE("the primary context is one device to the library, whoever comes first
             const arrowdevice_native_device native = handles_of(context);
             arrowdevice_device *adopted = nullptr, *got = nullptr;
             const auto adopt_it = [&](auto* error) {
-              return arrowdevice_device_adopt(ARROW_DEVICE_CUDA, 0, &native, &adopted, error);
+              return arrowdevice_device_wrap(ARROW_DEVICE_CUDA, 0, &native, &adopted, error);
             };
             if (is_adopted_first) must_succeed(adopt_it);
             got = drivers::get_device(must_succeed, ARROW_DEVICE_CUDA, 0);
@@ -401,10 +402,10 @@ TEST_CASE("the primary context is one device to the library, whoever comes first
             expect(adopted == got, "there are two");
             arrowdevice_device_info info{};
             info.struct_size = sizeof info;
-            must_succeed([&](auto* error) { return arrowdevice_device_describe(got, &info, error); });
-            expect((info.flags & ARROWDEVICE_DEVICE_ADOPTED) == 0, "the device with the id says that it was adopted");
-            must_succeed([&](auto* error) { return arrowdevice_device_retire(adopted, -1, error); });
-            expect(arrowdevice_device_retire(adopted, -1, nullptr) == EINVAL, "it was retired twice");
+            must_succeed([&](auto* error) { return arrowdevice_device_get_info(got, &info, error); });
+            expect((info.flags & ARROWDEVICE_DEVICE_WRAPPED) == 0, "the device with the id says that it was adopted");
+            must_succeed([&](auto* error) { return arrowdevice_device_unwrap(adopted, -1, error); });
+            expect(arrowdevice_device_unwrap(adopted, -1, nullptr) == EINVAL, "it was retired twice");
             drivers::move_bytes(must_succeed, got);
             drivers::trim_all();
           }) == "");

@@ -86,7 +86,7 @@ void our_event_is_waited_for(arrowdevice_device* gpu, cudaStream_t stream) {
   arrowdevice_copy_options options{};
   options.struct_size = sizeof options;
   options.flags = ARROWDEVICE_COPY_ASYNC;
-  must(arrowdevice_array_move_to(&host, &schema, gpu, &options, &there, &error), error);
+  must(arrowdevice_array_to_device(&host, &schema, gpu, &options, &there, &error), error);
 
   int* doubled = nullptr;
   MUST(cudaMalloc(&doubled, kRows * sizeof(int)));
@@ -124,7 +124,7 @@ void their_event_is_waited_for(cudaStream_t stream) {
   array.device_id = 0;
   array.sync_event = &written;
   int ready = 1;
-  must(arrowdevice_array_ready(&array, nullptr, &ready, &error), error);
+  must(arrowdevice_array_is_ready(&array, nullptr, &ready, &error), error);
   check(ready == 0, "an array that is not written yet is not ready");
   const ArrowSchema schema = int32_schema();
   ArrowArray host{};
@@ -147,7 +147,7 @@ int main() {
   MUST(cudaSetDevice(0));
   cudaStream_t stream = nullptr;
   MUST(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  must(arrowdevice_device_get(ARROW_DEVICE_CUDA, 0, &gpu, &error), error);
+  must(arrowdevice_device_find_by_id(ARROW_DEVICE_CUDA, 0, &gpu, &error), error);
   our_event_is_waited_for(gpu, stream);
   their_event_is_waited_for(stream);
   int device = -1;

@@ -38,14 +38,14 @@ class Bench {
  public:
   explicit Bench(int64_t size) : size_(size), pageable_(static_cast<size_t>(size), 'x') {
     arrowdevice_error error{};
-    must(arrowdevice_device_get(drivers::vendor().device, 0, &gpu_, &error), error);
-    must(arrowdevice_device_get(drivers::vendor().pinned, 0, &pinned_device_, &error), error);
+    must(arrowdevice_device_find_by_id(drivers::vendor().device, 0, &gpu_, &error), error);
+    must(arrowdevice_device_find_by_id(drivers::vendor().pinned, 0, &pinned_device_, &error), error);
     must(arrowdevice_queue_create(gpu_, &queue_, &error), error);
     must(arrowdevice_buffer_allocate(gpu_, nullptr, nullptr, size, &there_, &error), error);
     must(arrowdevice_buffer_allocate(pinned_device_, nullptr, nullptr, size, &pinned_, &error), error);
     arrowdevice_native_queue native{};
     native.struct_size = sizeof native;
-    must(arrowdevice_queue_native(queue_, &native, &error), error);
+    must(arrowdevice_queue_get_native(queue_, &native, &error), error);
     stream_ = native.queue;
   }
   ~Bench() {
@@ -54,7 +54,7 @@ class Bench {
     arrowdevice_queue_destroy(queue_);
     for (arrowdevice_device* const device : {gpu_, pinned_device_}) {
       arrowdevice_pool* pool = nullptr;
-      if (arrowdevice_device_pool(device, &pool, nullptr) == 0) arrowdevice_pool_trim(pool, nullptr);
+      if (arrowdevice_device_get_pool(device, &pool, nullptr) == 0) arrowdevice_pool_trim(pool, nullptr);
     }
   }
   Bench(const Bench&) = delete;
@@ -83,7 +83,7 @@ class Bench {
     host.array.release = [](ArrowArray*) {};
     arrowdevice_device* cpu = nullptr;
     arrowdevice_error error{};
-    must(arrowdevice_device_get(ARROW_DEVICE_CPU, -1, &cpu, &error), error);
+    must(arrowdevice_device_find_by_id(ARROW_DEVICE_CPU, -1, &cpu, &error), error);
     const auto copy_once = [&](const ArrowDeviceArray& from, arrowdevice_device* to) {
       ArrowDeviceArray out{};
       must(arrowdevice_array_copy(&from, &schema, to, nullptr, &out, &error), error);
@@ -113,13 +113,13 @@ class Bench {
 
   void ours_once(void* host, bool to_device) const {
     arrowdevice_copy_region region{};
-    region.to = to_device ? gpu_ : nullptr;
-    region.from = to_device ? nullptr : gpu_;
+    region.dst_device = to_device ? gpu_ : nullptr;
+    region.src_device = to_device ? nullptr : gpu_;
     region.dst = to_device ? there_ : host;
     region.src = to_device ? host : there_;
     region.size = size_;
     arrowdevice_error error{};
-    must(arrowdevice_buffer_copy(queue_, &region, 1, &error), error);
+    must(arrowdevice_queue_copy(queue_, &region, 1, &error), error);
     finish();
   }
 

@@ -42,13 +42,13 @@ TEST_CASE("an application's command list keeps the order of what both append, wh
             std::vector<char> seen(kSize), later(kSize);
             void* const device = gpu(0);
             arrowdevice_native_device native{};
-            must(table().device_native, device, &native);
+            must(table().device_get_native, device, &native);
             auto* const context = static_cast<ze_context_handle_t>(native.context);
             auto* const list = level_zero::create_list(context, 0, is_in_order);
             void* const memory = allocate(device, kSize);
             void* const queue = wrap(device, list);
             arrowdevice_native_queue again{};
-            must(table().queue_native, queue, &again);
+            must(table().queue_get_native, queue, &again);
             expect(again.queue == list, "another list came back");
 
             level_zero::append_copy(list, memory, earlier.data(), kSize);
@@ -77,7 +77,7 @@ TEST_CASE("a list that was shown to the application keeps the order of what both
           void* const memory = allocate(device, kSize);
           void* const queue = create_queue(device);
           arrowdevice_native_queue native{};
-          must(table().queue_native, queue, &native);
+          must(table().queue_get_native, queue, &native);
           level_zero::append_copy(static_cast<ze_command_list_handle_t>(native.queue), memory, first.data(), kSize);
           copy(queue, region(nullptr, seen.data(), device, memory, kSize));
           finish(queue);
@@ -103,21 +103,21 @@ TEST_CASE("an application's context is one device, counted, and nothing is left 
             void* const adopted = adopt(5, context, native);
             expect(adopt(5, context, native) == adopted, "the same handles gave another device");
             arrowdevice_native_device shown{};
-            must(table().device_native, adopted, &shown);
+            must(table().device_get_native, adopted, &shown);
             expect(shown.context == context && shown.device == native && shown.platform == level_zero::driver(),
                    "other handles came back");
             {
               const Pending work(adopted);
               expect(locate(5, work.memory()) == adopted, "its memory was found elsewhere");
             }
-            must(table().device_retire, adopted);
-            must(table().device_retire, adopted);
-            refusal(EINVAL, table().device_retire, adopted);
+            must(table().device_unwrap, adopted);
+            must(table().device_unwrap, adopted);
+            refusal(EINVAL, table().device_unwrap, adopted);
           }
           ze().zeContextDestroy(context);
           arrowdevice_native_device nothing{};
           void* adopted = nullptr;
-          refusal(EINVAL, table().device_adopt, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, int64_t{0},
+          refusal(EINVAL, table().device_wrap, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, int64_t{0},
                   static_cast<const arrowdevice_native_device*>(&nothing), &adopted);
         }) == "");
 }
@@ -127,9 +127,9 @@ TEST_CASE("an adopted device without a handle is the one that the id counts") {
           auto* const context = level_zero::create_context();
           void* const adopted = adopt(1, context, nullptr);
           arrowdevice_native_device shown{};
-          must(table().device_native, adopted, &shown);
+          must(table().device_get_native, adopted, &shown);
           expect(shown.device == level_zero::device(1), "another device");
-          must(table().device_retire, adopted);
+          must(table().device_unwrap, adopted);
           ze().zeContextDestroy(context);
         }) == "");
 }
@@ -142,7 +142,7 @@ TEST_CASE("memory of a context that is not adopted, and a range outside of an al
           void* const queue = create_queue(device);
           char received[128];
           const auto foreign = region(nullptr, received, device, theirs, 64);
-          const std::string unknown = refusal(EINVAL, table().copy, queue, &foreign, int64_t{1});
+          const std::string unknown = refusal(EINVAL, table().queue_copy, queue, &foreign, int64_t{1});
           expect(contains(unknown, "not known to the context") && contains(unknown, "adopt"), unknown);
           expect(locate(0, theirs) == device, "memory that nobody knows is not taken as the id says");
 
@@ -153,18 +153,18 @@ TEST_CASE("memory of a context that is not adopted, and a range outside of an al
           copy(their_queue, good);
           finish(their_queue);
           const auto wide = region(nullptr, received, adopted, theirs, 65);
-          const std::string too_wide = refusal(EINVAL, table().copy, their_queue, &wide, int64_t{1});
+          const std::string too_wide = refusal(EINVAL, table().queue_copy, their_queue, &wide, int64_t{1});
           expect(contains(too_wide, "reach out of an allocation of 64 bytes"), too_wide);
-          const std::string elsewhere = refusal(EINVAL, table().copy, queue, &good, int64_t{1});
+          const std::string elsewhere = refusal(EINVAL, table().queue_copy, queue, &good, int64_t{1});
           expect(contains(elsewhere, "another context than the queue"), elsewhere);
 
           void* none = nullptr;
-          refusal(ENODEV, table().locate, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, int64_t{99},
+          refusal(ENODEV, table().device_locate, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, int64_t{99},
                   static_cast<const void*>(theirs), static_cast<void*>(nullptr), &none);
           table().queue_destroy(their_queue);
           table().queue_destroy(queue);
           ze().zeMemFree(context, theirs);
-          must(table().device_retire, adopted);
+          must(table().device_unwrap, adopted);
           ze().zeContextDestroy(context);
         }) == "");
 }
@@ -178,7 +178,7 @@ TEST_CASE("where contexts know of one another's memory, an adopted one is still 
           void* const adopted = adopt(0, context, level_zero::device(0));
           expect(locate(0, theirs) == adopted, "another context was found first");
           ze().zeMemFree(context, theirs);
-          must(table().device_retire, adopted);
+          must(table().device_unwrap, adopted);
           ze().zeContextDestroy(context);
         }) == "");
 }

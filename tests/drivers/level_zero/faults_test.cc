@@ -38,9 +38,9 @@ void with_adopted(uint32_t ordinal, const Attempt& attempt,
   native.context = context;
   native.device = level_zero::device(ordinal);
   arrowdevice_device* adopted = nullptr;
-  attempt([&](auto* error) { return arrowdevice_device_adopt(ARROW_DEVICE_ONEAPI, 7, &native, &adopted, error); });
+  attempt([&](auto* error) { return arrowdevice_device_wrap(ARROW_DEVICE_ONEAPI, 7, &native, &adopted, error); });
   body(adopted);
-  attempt([&](auto* error) { return arrowdevice_device_retire(adopted, -1, error); });
+  attempt([&](auto* error) { return arrowdevice_device_unwrap(adopted, -1, error); });
   level_zero::ze().zeContextDestroy(context);
 }
 
@@ -74,7 +74,7 @@ void refuse_to_start(int64_t n) {
   for (int i = 0; i < 2; ++i) {
     arrowdevice_device* found = nullptr;
     arrowdevice_error error{};
-    expect(arrowdevice_device_get(ARROW_DEVICE_ONEAPI, 0, &found, &error) == ENODEV, "it started");
+    expect(arrowdevice_device_find_by_id(ARROW_DEVICE_ONEAPI, 0, &found, &error) == ENODEV, "it started");
     expect(std::string(error.message).starts_with("zeInit: ZE_RESULT_ERROR_"), error.message);
   }
   expect(level_zero::calls("zeInit") == n, "zeInit was called again");
@@ -143,7 +143,7 @@ TEST_CASE("an array on an adopted device is valid, whatever id the application g
 TEST_CASE("a batch of a thousand columns is one allocation, one copy and one event of the driver, from a cold pool") {
   CHECK(in_child([] {
           arrowdevice_device* gpu = nullptr;
-          expect(arrowdevice_device_get(ARROW_DEVICE_ONEAPI, 0, &gpu, nullptr) == 0, "no GPU");
+          expect(arrowdevice_device_find_by_id(ARROW_DEVICE_ONEAPI, 0, &gpu, nullptr) == 0, "no GPU");
           drivers::copy_thousand_columns(
               gpu,
               {"zeCommandListCreateImmediate", "zeMemAllocDevice", "zeCommandListAppendMemoryCopy",

@@ -43,7 +43,7 @@ using level_zero::ze;
 TEST_CASE("a device says what it is") {
   CHECK(in_child([] {
           arrowdevice_device_info info{};
-          must(table().device_describe, gpu(1), &info);
+          must(table().device_get_info, gpu(1), &info);
           expect(std::string(info.name) == "Stand-in for an Intel GPU 1" && std::string(info.vendor) == "Intel",
                  "name");
           expect(std::memcmp(info.uuid, "standin for zer\1", sizeof info.uuid) == 0, "the UUID is another");
@@ -58,8 +58,8 @@ TEST_CASE("ids count the devices of one driver after the other, the same ones ev
           must(table().device_count, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, &count);
           arrowdevice_native_device first{}, again{};
           for (int64_t id = 0; id < count; ++id) {
-            must(table().device_native, gpu(id), &first);
-            must(table().device_native, gpu(id), &again);
+            must(table().device_get_native, gpu(id), &first);
+            must(table().device_get_native, gpu(id), &again);
             expect(first.device == again.device && first.context == again.context, "other handles");
             if (id < 2) expect(first.device == level_zero::device(static_cast<uint32_t>(id)), "another device");
             expect((first.platform == level_zero::driver()) == (id < 2), "another driver");
@@ -133,7 +133,7 @@ TEST_CASE("a queue and memory behind it are not lost when the driver fails once 
           void* const memory = allocate(device, kSize);
           copy(queue, region(device, memory, nullptr, sent.data(), kSize));
           level_zero::fail_nth("zeCommandListAppendBarrier", 1);
-          table().buffer_deallocate(device, queue, memory);
+          table().buffer_free(device, queue, memory);
           level_zero::fail_nth("zeCommandListAppendBarrier", 1);
           table().queue_destroy(queue);
           // Whoever asks for memory makes the backend look at what is over.
@@ -227,7 +227,7 @@ TEST_CASE("a queue waits for another device of its context on the device, and fo
           table().event_destroy(event);
           table().queue_destroy(foreign);
           table().queue_destroy(peer);
-          must(table().device_retire, adopted);
+          must(table().device_unwrap, adopted);
           ze().zeContextDestroy(context);
         }) == "");
 }
@@ -245,7 +245,7 @@ TEST_CASE("ordinary memory of the host is taken where the device reaches all of 
               finish(queue);
               expect(received == sent, "the bytes changed");
             } else {
-              refusal(EINVAL, table().copy, queue, &one, int64_t{1});
+              refusal(EINVAL, table().queue_copy, queue, &one, int64_t{1});
             }
             table().queue_destroy(queue);
           }) == "");
@@ -257,7 +257,7 @@ TEST_CASE("arrays in any kind of memory are copied, and the driver's word on it 
       in_child([] {
         void* const device = gpu(0);
         arrowdevice_native_device native{};
-        must(table().device_native, device, &native);
+        must(table().device_get_native, device, &native);
         auto* const context = static_cast<ze_context_handle_t>(native.context);
         ze_device_mem_alloc_desc_t of_device{};
         of_device.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC;
@@ -271,7 +271,7 @@ TEST_CASE("arrays in any kind of memory are copied, and the driver's word on it 
         const auto info = [&](const void* pointer) {
           arrowdevice_pointer_info out{};
           out.struct_size = sizeof out;
-          must(table().describe_pointer, device, pointer, &out);
+          must(table().pointer_get_info, device, pointer, &out);
           return out;
         };
         constexpr uint32_t kReadable = ARROWDEVICE_POINTER_KNOWN | ARROWDEVICE_POINTER_HOST_READABLE;
@@ -368,18 +368,18 @@ TEST_CASE("devices reach one another within a context where the driver says so, 
     CHECK(in_child([&] {
             const auto reach = [](void* from, void* to) {
               uint32_t out = 99;
-              must(table().reach, from, to, &out);
+              must(table().device_get_peer_flags, from, to, &out);
               return out;
             };
-            constexpr uint32_t kAll = ARROWDEVICE_REACH_ACCESS | ARROWDEVICE_REACH_COPY;
+            constexpr uint32_t kAll = ARROWDEVICE_PEER_ACCESS | ARROWDEVICE_PEER_COPY;
             expect(reach(gpu(0), gpu(0)) == kAll, "a device does not reach itself");
-            expect(reach(gpu(0), gpu(1)) == (peers ? ARROWDEVICE_REACH_COPY : 0u), "peers");
-            expect(reach(gpu(0), nullptr) == ARROWDEVICE_REACH_COPY, "to the host");
-            expect(reach(nullptr, gpu(0)) == ARROWDEVICE_REACH_COPY, "from the host");
+            expect(reach(gpu(0), gpu(1)) == (peers ? ARROWDEVICE_PEER_COPY : 0u), "peers");
+            expect(reach(gpu(0), nullptr) == ARROWDEVICE_PEER_COPY, "to the host");
+            expect(reach(nullptr, gpu(0)) == ARROWDEVICE_PEER_COPY, "from the host");
             auto* const context = level_zero::create_context();
             void* const adopted = adopt(0, context, level_zero::device(0));
             expect(reach(gpu(0), adopted) == 0 && reach(adopted, gpu(0)) == 0, "another context");
-            must(table().device_retire, adopted);
+            must(table().device_unwrap, adopted);
             ze().zeContextDestroy(context);
           }) == "");
   }

@@ -125,9 +125,9 @@ class RealRuntime(unittest.TestCase):
 
     def tearDown(self):
         self.queue.wait()
-        self.lib.quiesce(-1)
+        self.lib.wait_idle(-1)
         pool = C.c_void_p()
-        self.lib.device_pool(self.device.handle, C.byref(pool))
+        self.lib.device_get_pool(self.device.handle, C.byref(pool))
         self.lib.pool_trim(pool)
 
 

@@ -171,10 +171,10 @@ TEST_CASE("mistake 1: a copy of a fixed-width array waits for the producer's syc
   CHECK(in_child([] {
           const Runtime runtime(kToday);
           arrowdevice_device* device = nullptr;
-          expect(arrowdevice_device_get(ARROW_DEVICE_ONEAPI, 0, &device, nullptr) == 0, "no device");
+          expect(arrowdevice_device_find_by_id(ARROW_DEVICE_ONEAPI, 0, &device, nullptr) == 0, "no device");
           arrowdevice_native_device native{};
           native.struct_size = sizeof native;
-          expect(arrowdevice_device_native(device, &native, nullptr) == 0, "no handles");
+          expect(arrowdevice_device_get_native(device, &native, nullptr) == 0, "no handles");
           auto* const context = static_cast<ze_context_handle_t>(native.context);
           Late late{.memory = level_zero::allocate(context, 0, 16), .values = {1, 2, 3, 4}, .context = context};
           void* const event = runtime.event(write, &late);
@@ -193,11 +193,11 @@ TEST_CASE("mistake 1: a copy of a fixed-width array waits for the producer's syc
 
           arrowdevice_error error{};
           int ready = 1;
-          expect(arrowdevice_array_ready(&array, nullptr, &ready, nullptr) == 0 && ready == 0,
+          expect(arrowdevice_array_is_ready(&array, nullptr, &ready, nullptr) == 0 && ready == 0,
                  "it is ready before its event");
           ArrowDeviceArray copied{};
           arrowdevice_device* peer = nullptr;
-          expect(arrowdevice_device_get(ARROW_DEVICE_ONEAPI, 1, &peer, nullptr) == 0, "no second device");
+          expect(arrowdevice_device_find_by_id(ARROW_DEVICE_ONEAPI, 1, &peer, nullptr) == 0, "no second device");
           arrowdevice_copy_options options{};
           options.struct_size = sizeof options;
           options.flags = ARROWDEVICE_COPY_ASYNC;
@@ -212,7 +212,7 @@ TEST_CASE("mistake 1: a copy of a fixed-width array waits for the producer's syc
           runtime.destroy(event);
           level_zero::ze().zeMemFree(context, late.memory);
           arrowdevice_pool* pool = nullptr;
-          expect(arrowdevice_quiesce(-1, nullptr) == 0 && arrowdevice_device_pool(peer, &pool, nullptr) == 0,
+          expect(arrowdevice_wait_idle(-1, nullptr) == 0 && arrowdevice_device_get_pool(peer, &pool, nullptr) == 0,
                  "no pool");
           arrowdevice_pool_trim(pool, nullptr);
         }) == "");

@@ -53,14 +53,14 @@ class Adopted {
   explicit Adopted(Application& application, int64_t id = kId) {
     const auto native = application.native();
     arrowdevice_error error{};
-    const int code = arrowdevice_device_adopt(ARROW_DEVICE_VULKAN, id, &native, &device_, &error);
+    const int code = arrowdevice_device_wrap(ARROW_DEVICE_VULKAN, id, &native, &device_, &error);
     INFO(error.message);
     REQUIRE(code == 0);
   }
   ~Adopted() {
     arrowdevice_error error{};
-    CHECK(arrowdevice_quiesce(-1, nullptr) == 0);
-    CHECK(arrowdevice_device_retire(device_, -1, &error) == 0);
+    CHECK(arrowdevice_wait_idle(-1, nullptr) == 0);
+    CHECK(arrowdevice_device_unwrap(device_, -1, &error) == 0);
     INFO(error.message);
   }
   Adopted(const Adopted&) = delete;
@@ -74,7 +74,7 @@ class Adopted {
 
 arrowdevice_device* cpu() {
   arrowdevice_device* device = nullptr;
-  REQUIRE(arrowdevice_device_get(ARROW_DEVICE_CPU, -1, &device, nullptr) == 0);
+  REQUIRE(arrowdevice_device_find_by_id(ARROW_DEVICE_CPU, -1, &device, nullptr) == 0);
   return device;
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("a VkBuffer of an application is refused until its VkDevice is adopted
     array.write();
     const auto before = to_host(array.get());
     CHECK(before.code == ENODEV);
-    CHECK(contains(before.message, "arrowdevice_device_adopt(ARROW_DEVICE_VULKAN, " + std::to_string(id) + ", ...)"));
+    CHECK(contains(before.message, "arrowdevice_device_wrap(ARROW_DEVICE_VULKAN, " + std::to_string(id) + ", ...)"));
     {
       const Adopted adopted(application, id);
       CHECK(to_host(array.get()).code == 0);
@@ -156,14 +156,14 @@ TEST_CASE("the same handles are adopted once and counted, others of that VkDevic
   arrowdevice_error error{};
   arrowdevice_device* out = nullptr;
   auto native = application.native();
-  CHECK(arrowdevice_device_adopt(ARROW_DEVICE_VULKAN, kId + 1, &native, &out, &error) == EINVAL);
+  CHECK(arrowdevice_device_wrap(ARROW_DEVICE_VULKAN, kId + 1, &native, &out, &error) == EINVAL);
   native.queue = nullptr;
-  CHECK(arrowdevice_device_adopt(ARROW_DEVICE_VULKAN, kId, &native, &out, &error) == EINVAL);
+  CHECK(arrowdevice_device_wrap(ARROW_DEVICE_VULKAN, kId, &native, &out, &error) == EINVAL);
   native = application.native();
   native.unlock = nullptr;
   Application other;
   native.device = other.native().device;
-  CHECK(arrowdevice_device_adopt(ARROW_DEVICE_VULKAN, kId, &native, &out, &error) == EINVAL);
+  CHECK(arrowdevice_device_wrap(ARROW_DEVICE_VULKAN, kId, &native, &out, &error) == EINVAL);
   CHECK(contains(error.message, "lock and unlock"));
 
   arrowdevice_native_queue queue{};
@@ -183,7 +183,7 @@ TEST_CASE("a pending VkEvent of an application is waited for") {
     VkEvent* const event = application.event();
     array.get()->sync_event = event;
     int ready = -1;
-    REQUIRE(arrowdevice_array_ready(array.get(), nullptr, &ready, nullptr) == 0);
+    REQUIRE(arrowdevice_array_is_ready(array.get(), nullptr, &ready, nullptr) == 0);
     CHECK(ready == 0);
     CHECK(arrowdevice_array_wait(array.get(), nullptr, 2'000'000, nullptr) == ETIMEDOUT);
     Refusal copied{-1, ""};
@@ -201,7 +201,7 @@ TEST_CASE("a pending VkEvent of an application is waited for") {
     consumer.join();
     INFO(copied.message);
     CHECK(copied.code == 0);
-    REQUIRE(arrowdevice_array_ready(array.get(), nullptr, &ready, nullptr) == 0);
+    REQUIRE(arrowdevice_array_is_ready(array.get(), nullptr, &ready, nullptr) == 0);
     CHECK(ready == 1);
   }
 }
@@ -281,16 +281,16 @@ TEST_CASE("a device with arrays on it is not retired") {
   const auto host = host_array();
   Owned<ArrowDeviceArray> there;
   REQUIRE(arrowdevice_array_copy(host.get(), int32_schema().get(), adopted.get(), nullptr, there.out(), nullptr) == 0);
-  CHECK(arrowdevice_device_retire(adopted.get(), -1, nullptr) == EBUSY);
+  CHECK(arrowdevice_device_unwrap(adopted.get(), -1, nullptr) == EBUSY);
   there.reset();
 }
 
 TEST_CASE("an application adopts the library's own device, and shares its queue by the library's lock") {
   arrowdevice_device* own = nullptr;
-  REQUIRE(arrowdevice_device_get(ARROW_DEVICE_VULKAN, 0, &own, nullptr) == 0);
+  REQUIRE(arrowdevice_device_find_by_id(ARROW_DEVICE_VULKAN, 0, &own, nullptr) == 0);
   arrowdevice_native_device native{};
   native.struct_size = sizeof native;
-  REQUIRE(arrowdevice_device_native(own, &native, nullptr) == 0);
+  REQUIRE(arrowdevice_device_get_native(own, &native, nullptr) == 0);
   for (const void* handle :
        {native.platform, native.physical_device, native.device, native.queue, native.get_proc_addr}) {
     CHECK(handle != nullptr);
@@ -298,9 +298,9 @@ TEST_CASE("an application adopts the library's own device, and shares its queue 
   native.lock(native.lock_user, native.queue);
   native.unlock(native.lock_user, native.queue);
   arrowdevice_device* again = nullptr;
-  REQUIRE(arrowdevice_device_adopt(ARROW_DEVICE_VULKAN, 0, &native, &again, nullptr) == 0);
+  REQUIRE(arrowdevice_device_wrap(ARROW_DEVICE_VULKAN, 0, &native, &again, nullptr) == 0);
   CHECK(again == own);
-  CHECK(arrowdevice_device_retire(again, -1, nullptr) == 0);
+  CHECK(arrowdevice_device_unwrap(again, -1, nullptr) == 0);
   const auto host = host_array();
   Owned<ArrowDeviceArray> there;
   CHECK(arrowdevice_array_copy(host.get(), int32_schema().get(), own, nullptr, there.out(), nullptr) == 0);

@@ -25,7 +25,7 @@ constexpr int32_t kOutOfDeviceMemory = -2;
 
 // Failing to open is not remembered, so that this may be tried again and again.
 int open_own(arrowdevice_device** out, arrowdevice_error* error) {
-  return arrowdevice_device_get(ARROW_DEVICE_VULKAN, 0, out, error);
+  return arrowdevice_device_find_by_id(ARROW_DEVICE_VULKAN, 0, out, error);
 }
 
 // A device that is adopted from an application for a few trips. Retired, it has given everything back: what is alive
@@ -36,7 +36,7 @@ class Adopted {
   ~Adopted() {
     if (device_ == nullptr) return;
     arrowdevice_error error{};
-    const int code = arrowdevice_device_retire(device_, -1, &error);
+    const int code = arrowdevice_device_unwrap(device_, -1, &error);
     INFO(error.message);
     CHECK(code == 0);
   }
@@ -46,7 +46,7 @@ class Adopted {
   int open(arrowdevice_device** out, arrowdevice_error* error) {
     if (device_ == nullptr) {
       const auto native = application_.native();
-      const int code = arrowdevice_device_adopt(ARROW_DEVICE_VULKAN, kId, &native, &device_, error);
+      const int code = arrowdevice_device_wrap(ARROW_DEVICE_VULKAN, kId, &native, &device_, error);
       if (code != 0) {
         CHECK(device_ == nullptr);
         return code;
@@ -89,7 +89,7 @@ class Trip {
     arrowdevice_view* view = nullptr;
     arrowdevice_import_options import{};
     import.struct_size = sizeof import;
-    import.flags = ARROWDEVICE_IMPORT_SIZES;
+    import.flags = ARROWDEVICE_IMPORT_RESOLVE_SIZES;
     code = arrowdevice_array_import(there.get(), schema_.get(), &import, &view, error);
     if (code != 0) {
       CHECK(view == nullptr);
@@ -194,7 +194,7 @@ TEST_CASE("a lost device is EIO, and everything after it fails cleanly") {
   must_succeed(open_own);
   arrowdevice_device* device = nullptr;
   REQUIRE(open_own(&device, nullptr) == 0);
-  REQUIRE(arrowdevice_quiesce(-1, nullptr) == 0);
+  REQUIRE(arrowdevice_wait_idle(-1, nullptr) == 0);
   driver().lose("vkQueueSubmit", 1);
   arrowdevice_error error{};
   {
@@ -215,7 +215,7 @@ TEST_CASE("a lost device is EIO, and everything after it fails cleanly") {
   arrowdevice_queue* queue = nullptr;
   CHECK(arrowdevice_queue_create(device, &queue, &error) == EIO);
   CHECK(queue == nullptr);
-  CHECK(arrowdevice_quiesce(-1, nullptr) == 0);
+  CHECK(arrowdevice_wait_idle(-1, nullptr) == 0);
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ bool has_several_queues() {
 arrowdevice_device* device() {
   arrowdevice_device* found = nullptr;
   arrowdevice_error error{};
-  const int code = arrowdevice_device_get(ARROW_DEVICE_VULKAN, 0, &found, &error);
+  const int code = arrowdevice_device_find_by_id(ARROW_DEVICE_VULKAN, 0, &found, &error);
   INFO(error.message);
   REQUIRE(code == 0);
   return found;
@@ -68,7 +68,7 @@ class Buffer {
 
 void copy(const Queue& queue, const arrowdevice_copy_region& region) {
   arrowdevice_error error{};
-  const int code = arrowdevice_buffer_copy(queue.get(), &region, 1, &error);
+  const int code = arrowdevice_queue_copy(queue.get(), &region, 1, &error);
   INFO(error.message);
   REQUIRE(code == 0);
 }
@@ -219,13 +219,13 @@ class WrappedQueue {
     REQUIRE(table_.queue_wrap(device_, &native, &queue_, &error) == 0);
     REQUIRE(table_.buffer_allocate(device_, nullptr, kLarge, 64, &buffer_, &error) == 0);
     const arrowdevice_backend_region region{device_, buffer_, 0, nullptr, sent_.data(), 0, kLarge, 0};
-    REQUIRE(table_.copy(queue_, &region, 1, &error) == 0);
+    REQUIRE(table_.queue_copy(queue_, &region, 1, &error) == 0);
     REQUIRE(table_.event_record(queue_, &event_, &error) == 0);
   }
   ~WrappedQueue() {
     if (queue_ != nullptr) table_.queue_destroy(queue_);
     table_.event_destroy(event_);
-    table_.buffer_deallocate(device_, nullptr, buffer_);
+    table_.buffer_free(device_, nullptr, buffer_);
   }
   WrappedQueue(const WrappedQueue&) = delete;
   WrappedQueue& operator=(const WrappedQueue&) = delete;
@@ -302,7 +302,7 @@ TEST_CASE("a queue waits for work of another that its application takes back in 
   Bytes received(wrapped.sent().size());
   const arrowdevice_backend_region region{nullptr, received.data(), 0, wrapped.device(), wrapped.buffer(),
                                           0,       kLarge,          0};
-  REQUIRE(wrapped.table().copy(queue, &region, 1, &error) == 0);
+  REQUIRE(wrapped.table().queue_copy(queue, &region, 1, &error) == 0);
   void* end = nullptr;
   REQUIRE(wrapped.table().event_record(queue, &end, &error) == 0);
   REQUIRE(wrapped.table().event_wait(end, -1, &error) == 0);
@@ -329,9 +329,9 @@ TEST_CASE("memory freed behind a queue goes when the queue's work is done") {
   const arrowdevice_backend_region regions[] = {{own, first, 0, nullptr, sent.data(), 0, kLarge, 0},
                                                 {own, second, 0, own, first, 0, kLarge, 0},
                                                 {nullptr, received.data(), 0, own, second, 0, kLarge, 0}};
-  for (const auto& region : regions) REQUIRE(table.copy(queue, &region, 1, &error) == 0);
+  for (const auto& region : regions) REQUIRE(table.queue_copy(queue, &region, 1, &error) == 0);
   const int64_t frees = calls("vkDestroyBuffer", [&] {
-    table.buffer_deallocate(own, queue, first);
+    table.buffer_free(own, queue, first);
     REQUIRE(table.event_record(queue, &event, &error) == 0);
     REQUIRE(table.event_wait(event, -1, &error) == 0);
   });
@@ -339,7 +339,7 @@ TEST_CASE("memory freed behind a queue goes when the queue's work is done") {
   CHECK((received == sent));
   table.event_destroy(event);
   table.queue_destroy(queue);
-  table.buffer_deallocate(own, nullptr, second);
+  table.buffer_free(own, nullptr, second);
 }
 
 TEST_CASE("queues wait by timeline semaphores, or by fences where there are none") {

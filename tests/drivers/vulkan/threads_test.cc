@@ -67,10 +67,10 @@ TEST_CASE("eight threads copy ten thousand batches on queues of their own") {
   arrowdevice_device* device = nullptr;
   arrowdevice_device* cpu = nullptr;
   arrowdevice_error error{};
-  const int code = arrowdevice_device_get(ARROW_DEVICE_VULKAN, 0, &device, &error);
+  const int code = arrowdevice_device_find_by_id(ARROW_DEVICE_VULKAN, 0, &device, &error);
   INFO(error.message);
   REQUIRE(code == 0);
-  REQUIRE(arrowdevice_device_get(ARROW_DEVICE_CPU, -1, &cpu, nullptr) == 0);
+  REQUIRE(arrowdevice_device_find_by_id(ARROW_DEVICE_CPU, -1, &cpu, nullptr) == 0);
   Verdict verdict;
   std::vector<std::thread> threads;
   for (uint64_t i = 1; i <= kThreads; ++i) {
@@ -79,7 +79,7 @@ TEST_CASE("eight threads copy ten thousand batches on queues of their own") {
   for (auto& thread : threads) thread.join();
   INFO(verdict.why());
   CHECK(verdict.fine());
-  CHECK(arrowdevice_quiesce(-1, nullptr) == 0);
+  CHECK(arrowdevice_wait_idle(-1, nullptr) == 0);
 }
 
 }  // namespace

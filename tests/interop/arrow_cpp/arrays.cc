@@ -52,13 +52,13 @@ void check_export(const ArrayPtr& expected) {
     must(arrowdevice_array_import, exported.get(), schema.get(),
          static_cast<const arrowdevice_import_options*>(nullptr), &imported);
     View view(imported);
-    CHECK(arrowdevice_view_device(view.get()) == sim(0));
-    check_buffers(arrowdevice_view_root(view.get()), *data);
+    CHECK(arrowdevice_view_get_device(view.get()) == sim(0));
+    check_buffers(arrowdevice_view_get_root(view.get()), *data);
     Array detached;
     arrowdevice_view_detach(view.release(), detached.out());
     CHECK(same(*expected, *read(*detached, expected->type())));
   }
-  must(arrowdevice_quiesce, -1);
+  must(arrowdevice_wait_idle, -1);
   CHECK(live_buffers() == live);
 }
 
@@ -248,7 +248,7 @@ TEST_CASE("TestDeviceArrayExport.ExportRecordBatch") {
   must(arrowdevice_array_import, exported.get(), schema.get(), static_cast<const arrowdevice_import_options*>(nullptr),
        &imported);
   const View view(imported);
-  const auto* root = arrowdevice_view_root(view.get());
+  const auto* root = arrowdevice_view_get_root(view.get());
   CHECK(root->format == std::string("+s"));
   REQUIRE(root->n_children == 2);
   CHECK(root->children[1]->name == std::string("bools"));

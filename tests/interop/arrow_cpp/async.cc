@@ -110,7 +110,7 @@ Collected collect(int32_t depth = 0, ArrowDeviceType type = ARROW_DEVICE_EXT_DEV
 ArrowAsyncDeviceStreamHandler* moving_to(arrowdevice_device* to, ArrowAsyncDeviceStreamHandler* downstream) {
   ArrowAsyncDeviceStreamHandler* upstream = nullptr;
   const arrowdevice_async_options* defaults = nullptr;
-  must(arrowdevice_async_move_to, downstream, to, defaults, &upstream);
+  must(arrowdevice_async_to_device, downstream, to, defaults, &upstream);
   return upstream;
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("TestAsyncDeviceArrayStreamRoundTrip.Simple: from Arrow C++ to the lib
     auto [handler, stream] = collect(depth);
     ArrowProducer producer(ints(), arrow::MakeVectorGenerator(to_sim(batches)), kSim, handler);
     Owned<ArrowSchema> schema;
-    must(arrowdevice_stream_schema, stream.get(), schema.out());
+    must(arrowdevice_stream_get_schema, stream.get(), schema.out());
     CHECK(ok(arrow::ImportSchema(schema.get()))->Equals(*ints()));
     for (const auto& batch : batches) CHECK(same(*batch, *read_next(stream, ints())));
     for (int i = 0; i < 2; ++i) CHECK(next(stream).released());
@@ -362,8 +362,8 @@ TEST_CASE("the metadata of a producer of Arrow C++ is read in the layout that it
   const Behind behind(keep, 10);
   ArrowAsyncDeviceStreamHandler* handler = nullptr;
   auto options = async_options();
-  options.upstream_layout = ARROWDEVICE_ASYNC_LAYOUT_SHIPPED;
-  must(arrowdevice_async_move_to, handler_of(behind.consumer), sim(1), &options, &handler);
+  options.upstream_layout = ARROWDEVICE_ASYNC_LAYOUT_40_BYTES;
+  must(arrowdevice_async_to_device, handler_of(behind.consumer), sim(1), &options, &handler);
   ArrowProducer producer(ints(), arrow::MakeVectorGenerator(to_sim(ints_batches())), kSim, handler);
   behind.consumer->wait_for_release();
   CHECK(behind.consumer->calls() == "STTER");
@@ -404,7 +404,7 @@ TEST_CASE("a consumer that waits for a producer of Arrow C++ is cancelled while 
   ArrowProducer producer(
       ints(), [pending] { return pending; }, kSim, handler);
   Owned<ArrowSchema> schema;
-  must(arrowdevice_stream_schema, stream.get(), schema.out());
+  must(arrowdevice_stream_get_schema, stream.get(), schema.out());
   std::thread canceller([stream = stream.get()] { arrowdevice_stream_cancel(stream, nullptr); });
   next_fails(ECANCELED, stream);
   canceller.join();

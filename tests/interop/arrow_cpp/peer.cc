@@ -55,7 +55,7 @@ class SimBuffer final : public arrow::MutableBuffer {
   }
   ~SimBuffer() override {
     arrowdevice_device* device = nullptr;
-    arrowdevice_device_get(ARROW_DEVICE_EXT_DEV, id_, &device, nullptr);
+    arrowdevice_device_find_by_id(ARROW_DEVICE_EXT_DEV, id_, &device, nullptr);
     arrowdevice_buffer_free(device, nullptr, data_there_);
     --live;
   }
@@ -121,11 +121,11 @@ class SimMemory final : public arrow::MemoryManager {
     arrowdevice_device* device = nullptr;
     arrowdevice_queue* queue = nullptr;
     arrowdevice_error error{};
-    int code = arrowdevice_device_get(ARROW_DEVICE_EXT_DEV, id_, &device, &error);
+    int code = arrowdevice_device_find_by_id(ARROW_DEVICE_EXT_DEV, id_, &device, &error);
     if (code == 0) code = arrowdevice_queue_create(device, &queue, &error);
     const std::unique_ptr<arrowdevice_queue, End<arrowdevice_queue, arrowdevice_queue_destroy>> owned(queue);
     const arrowdevice_copy_region region{there ? device : nullptr, to, 0, there ? nullptr : device, from, 0, size, 0};
-    if (code == 0) code = arrowdevice_buffer_copy(queue, &region, 1, &error);
+    if (code == 0) code = arrowdevice_queue_copy(queue, &region, 1, &error);
     if (code == 0) code = arrowdevice_queue_finish(queue, -1, &error);
     return status_of(code, error);
   }

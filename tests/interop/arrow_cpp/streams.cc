@@ -47,7 +47,7 @@ ReaderPtr imported(DeviceStream stream) {
 
 SchemaPtr schema_of(DeviceStream& stream) {
   Owned<ArrowSchema> schema;
-  must(arrowdevice_stream_schema, stream.get(), schema.out());
+  must(arrowdevice_stream_get_schema, stream.get(), schema.out());
   return ok(arrow::ImportSchema(schema.get()));
 }
 
@@ -122,7 +122,7 @@ DeviceStream exported(const std::shared_ptr<arrow::ChunkedArray>& chunked) {
 
 TypePtr type_of(DeviceStream& stream) {
   Owned<ArrowSchema> schema;
-  must(arrowdevice_stream_schema, stream.get(), schema.out());
+  must(arrowdevice_stream_get_schema, stream.get(), schema.out());
   return ok(arrow::ImportType(schema.get()));
 }
 
@@ -223,7 +223,7 @@ TEST_CASE("TestArrayDeviceStreamRoundtrip.ChunkedArrayRoundtrip") {
     const auto came = ok(arrow::ImportDeviceChunkedArray(stream.get(), map_device));
     CHECK(stream.released());
     REQUIRE(came->num_chunks() == 2);
-    must(arrowdevice_quiesce, -1);  // the copies
+    must(arrowdevice_wait_idle, -1);  // the copies
     CHECK(same(*one, *to_cpu(came->chunk(0))));
     CHECK(same(*other, *to_cpu(came->chunk(1))));
   }

@@ -25,21 +25,21 @@ pub const ARROWDEVICE_DEVICE_ADDRESSES: u64 = 1;
 pub const ARROWDEVICE_DEVICE_HOST_READABLE: u64 = 2;
 pub const ARROWDEVICE_DEVICE_EVENTS: u64 = 4;
 pub const ARROWDEVICE_DEVICE_WAIT_BLOCKS: u64 = 8;
-pub const ARROWDEVICE_DEVICE_ADOPTED: u64 = 16;
-pub const ARROWDEVICE_REACH_ACCESS: u32 = 1;
-pub const ARROWDEVICE_REACH_COPY: u32 = 2;
+pub const ARROWDEVICE_DEVICE_WRAPPED: u64 = 16;
+pub const ARROWDEVICE_PEER_ACCESS: u32 = 1;
+pub const ARROWDEVICE_PEER_COPY: u32 = 2;
 pub const ARROWDEVICE_COPY_ASYNC: u32 = 1;
 pub const ARROWDEVICE_COPY_ALWAYS: u32 = 2;
 pub const ARROWDEVICE_COPY_NEVER: u32 = 4;
-pub const ARROWDEVICE_COPY_WHOLE: u32 = 8;
-pub const ARROWDEVICE_IMPORT_SIZES: u32 = 1;
+pub const ARROWDEVICE_COPY_NO_TRIM: u32 = 8;
+pub const ARROWDEVICE_IMPORT_RESOLVE_SIZES: u32 = 1;
 pub const ARROWDEVICE_STREAM_READ_AHEAD: u32 = 1;
 pub const ARROWDEVICE_VALIDATE_STRUCTURE: i32 = 0;
 pub const ARROWDEVICE_VALIDATE_FULL: i32 = 1;
 pub const ARROWDEVICE_VALIDATE_STRICT: i32 = 2;
 pub const ARROWDEVICE_ASYNC_LAYOUT_UNKNOWN: i32 = 0;
-pub const ARROWDEVICE_ASYNC_LAYOUT_SHIPPED: i32 = 1;
-pub const ARROWDEVICE_ASYNC_LAYOUT_PUBLISHED: i32 = 2;
+pub const ARROWDEVICE_ASYNC_LAYOUT_40_BYTES: i32 = 1;
+pub const ARROWDEVICE_ASYNC_LAYOUT_48_BYTES: i32 = 2;
 pub const ARROWDEVICE_ROLE_VALIDITY: u32 = 1;
 pub const ARROWDEVICE_ROLE_DATA: u32 = 2;
 pub const ARROWDEVICE_ROLE_OFFSETS: u32 = 3;
@@ -475,7 +475,7 @@ impl Default for arrowdevice_device_info {
 pub struct arrowdevice_device_counters {
     pub struct_size: u32,
     pub reserved: u32,
-    pub buffers: i64,
+    pub driver_allocations: i64,
     pub submissions: i64,
     pub regions: i64,
     pub events: i64,
@@ -493,8 +493,8 @@ const _: () = {
         [::core::mem::offset_of!(arrowdevice_device_counters, struct_size) - 0usize];
     ["Offset of field: arrowdevice_device_counters::reserved"]
         [::core::mem::offset_of!(arrowdevice_device_counters, reserved) - 4usize];
-    ["Offset of field: arrowdevice_device_counters::buffers"]
-        [::core::mem::offset_of!(arrowdevice_device_counters, buffers) - 8usize];
+    ["Offset of field: arrowdevice_device_counters::driver_allocations"]
+        [::core::mem::offset_of!(arrowdevice_device_counters, driver_allocations) - 8usize];
     ["Offset of field: arrowdevice_device_counters::submissions"]
         [::core::mem::offset_of!(arrowdevice_device_counters, submissions) - 16usize];
     ["Offset of field: arrowdevice_device_counters::regions"]
@@ -648,8 +648,8 @@ impl Default for arrowdevice_native_queue {
 pub struct arrowdevice_pool_options {
     pub struct_size: u32,
     pub flags: u32,
-    pub keep: i64,
-    pub cap: i64,
+    pub max_cached_bytes: i64,
+    pub max_bytes: i64,
     #[doc = "The application's own allocator; NULL: the driver's. Returns 0 or an errno value; from any thread. `native_queue`\nis not NULL when the memory may be stream-ordered on that queue."]
     pub allocate: ::core::option::Option<
         unsafe extern "C" fn(
@@ -681,10 +681,10 @@ const _: () = {
         [::core::mem::offset_of!(arrowdevice_pool_options, struct_size) - 0usize];
     ["Offset of field: arrowdevice_pool_options::flags"]
         [::core::mem::offset_of!(arrowdevice_pool_options, flags) - 4usize];
-    ["Offset of field: arrowdevice_pool_options::keep"]
-        [::core::mem::offset_of!(arrowdevice_pool_options, keep) - 8usize];
-    ["Offset of field: arrowdevice_pool_options::cap"]
-        [::core::mem::offset_of!(arrowdevice_pool_options, cap) - 16usize];
+    ["Offset of field: arrowdevice_pool_options::max_cached_bytes"]
+        [::core::mem::offset_of!(arrowdevice_pool_options, max_cached_bytes) - 8usize];
+    ["Offset of field: arrowdevice_pool_options::max_bytes"]
+        [::core::mem::offset_of!(arrowdevice_pool_options, max_bytes) - 16usize];
     ["Offset of field: arrowdevice_pool_options::allocate"]
         [::core::mem::offset_of!(arrowdevice_pool_options, allocate) - 24usize];
     ["Offset of field: arrowdevice_pool_options::deallocate"]
@@ -709,9 +709,9 @@ impl Default for arrowdevice_pool_options {
 pub struct arrowdevice_pool_stats {
     pub struct_size: u32,
     pub reserved: u32,
-    pub used: i64,
-    pub kept: i64,
-    pub peak: i64,
+    pub used_bytes: i64,
+    pub cached_bytes: i64,
+    pub peak_bytes: i64,
     pub allocations: i64,
     pub driver_allocations: i64,
 }
@@ -723,9 +723,12 @@ const _: () = {
         [::core::mem::offset_of!(arrowdevice_pool_stats, struct_size) - 0usize];
     ["Offset of field: arrowdevice_pool_stats::reserved"]
         [::core::mem::offset_of!(arrowdevice_pool_stats, reserved) - 4usize];
-    ["Offset of field: arrowdevice_pool_stats::used"][::core::mem::offset_of!(arrowdevice_pool_stats, used) - 8usize];
-    ["Offset of field: arrowdevice_pool_stats::kept"][::core::mem::offset_of!(arrowdevice_pool_stats, kept) - 16usize];
-    ["Offset of field: arrowdevice_pool_stats::peak"][::core::mem::offset_of!(arrowdevice_pool_stats, peak) - 24usize];
+    ["Offset of field: arrowdevice_pool_stats::used_bytes"]
+        [::core::mem::offset_of!(arrowdevice_pool_stats, used_bytes) - 8usize];
+    ["Offset of field: arrowdevice_pool_stats::cached_bytes"]
+        [::core::mem::offset_of!(arrowdevice_pool_stats, cached_bytes) - 16usize];
+    ["Offset of field: arrowdevice_pool_stats::peak_bytes"]
+        [::core::mem::offset_of!(arrowdevice_pool_stats, peak_bytes) - 24usize];
     ["Offset of field: arrowdevice_pool_stats::allocations"]
         [::core::mem::offset_of!(arrowdevice_pool_stats, allocations) - 32usize];
     ["Offset of field: arrowdevice_pool_stats::driver_allocations"]
@@ -735,10 +738,10 @@ const _: () = {
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct arrowdevice_copy_region {
-    pub to: *mut arrowdevice_device,
+    pub dst_device: *mut arrowdevice_device,
     pub dst: *mut ::core::ffi::c_void,
     pub dst_offset: i64,
-    pub from: *mut arrowdevice_device,
+    pub src_device: *mut arrowdevice_device,
     pub src: *const ::core::ffi::c_void,
     pub src_offset: i64,
     pub size: i64,
@@ -748,12 +751,13 @@ pub struct arrowdevice_copy_region {
 const _: () = {
     ["Size of arrowdevice_copy_region"][::core::mem::size_of::<arrowdevice_copy_region>() - 64usize];
     ["Alignment of arrowdevice_copy_region"][::core::mem::align_of::<arrowdevice_copy_region>() - 8usize];
-    ["Offset of field: arrowdevice_copy_region::to"][::core::mem::offset_of!(arrowdevice_copy_region, to) - 0usize];
+    ["Offset of field: arrowdevice_copy_region::dst_device"]
+        [::core::mem::offset_of!(arrowdevice_copy_region, dst_device) - 0usize];
     ["Offset of field: arrowdevice_copy_region::dst"][::core::mem::offset_of!(arrowdevice_copy_region, dst) - 8usize];
     ["Offset of field: arrowdevice_copy_region::dst_offset"]
         [::core::mem::offset_of!(arrowdevice_copy_region, dst_offset) - 16usize];
-    ["Offset of field: arrowdevice_copy_region::from"]
-        [::core::mem::offset_of!(arrowdevice_copy_region, from) - 24usize];
+    ["Offset of field: arrowdevice_copy_region::src_device"]
+        [::core::mem::offset_of!(arrowdevice_copy_region, src_device) - 24usize];
     ["Offset of field: arrowdevice_copy_region::src"][::core::mem::offset_of!(arrowdevice_copy_region, src) - 32usize];
     ["Offset of field: arrowdevice_copy_region::src_offset"]
         [::core::mem::offset_of!(arrowdevice_copy_region, src_offset) - 40usize];
@@ -776,13 +780,13 @@ impl Default for arrowdevice_copy_region {
 #[derive(Debug, Copy, Clone)]
 pub struct arrowdevice_copy_options {
     pub struct_size: u32,
-    #[doc = "ARROWDEVICE\\_COPY\\_ASYNC: return while the copy runs; the result's `sync_event` says when it is done (staged copies,\nand large ones of pageable memory, occupy the caller until their last piece is submitted; targets without events\nare waited for).\nARROWDEVICE\\_COPY\\_ALWAYS (move\\_to, to\\_host): copy even where sharing would do.\nARROWDEVICE\\_COPY\\_NEVER: ENOTSUP where sharing will not do.\nARROWDEVICE\\_COPY\\_WHOLE: do not trim to the slice."]
+    #[doc = "ARROWDEVICE\\_COPY\\_ASYNC: return while the copy runs; the result's `sync_event` says when it is done (staged copies,\nand large ones of pageable memory, occupy the caller until their last piece is submitted; targets without events\nare waited for).\nARROWDEVICE\\_COPY\\_ALWAYS (move\\_to, to\\_host): copy even where sharing would do.\nARROWDEVICE\\_COPY\\_NEVER: ENOTSUP where sharing will not do.\nARROWDEVICE\\_COPY\\_NO\\_TRIM: do not trim to the slice."]
     pub flags: u32,
     #[doc = "Of the backend that copies: the target's, or the source's where the target is host memory (the CPU, and what it\nreads in place by address, as CUDA\\_HOST) and the source is not. Where both are, the CPU copies, and it is of\neither backend or the CPU's. NULL: the library's own. The copy comes after the queue's work so far; where the CPU\ndoes the copying, it waits for that work. Any other queue is EINVAL, also where the array is shared and nothing is\ncopied. Not needed any more when the call returns, also with ARROWDEVICE\\_COPY\\_ASYNC."]
     pub queue: *mut arrowdevice_queue,
     #[doc = "Of the target, else EINVAL; NULL: its default. The copy keeps it."]
     pub pool: *mut arrowdevice_pool,
-    #[doc = "Overrides what `(device_type, device_id)` of the source would find. One that was adopted is not retired before the\nsource may go: see arrowdevice\\_array\\_copy() and arrowdevice\\_array\\_move\\_to()."]
+    #[doc = "Overrides what `(device_type, device_id)` of the source would find. One that was adopted is not retired before the\nsource may go: see arrowdevice\\_array\\_copy() and arrowdevice\\_array\\_to\\_device()."]
     pub source_device: *mut arrowdevice_device,
     #[doc = "Bounds every wait of the CPU before submission: ETIMEDOUT. 0: for ever."]
     pub timeout_ns: i64,
@@ -1064,7 +1068,7 @@ unsafe extern "C" {
     #[doc = "The library's version, \"major.minor.patch\". Static text.\n\nThread-safety: free."]
     pub fn arrowdevice_version() -> *const ::core::ffi::c_char;
     #[doc = "Send the library's log to a function of the program.\n\nWithout a handler, messages of level 0 go to standard error and all others nowhere, unless `ARROWDEVICE_LOG` is set\nto the highest level to print, as a number or by its name.\n\n- `log`: called with a level (0 error, 1 warning, 2 info, 3 debug) and a line of UTF-8 without a line end, from\n  any thread; it must not call the library. NULL restores the default.\n- `user`: passed to `log`; must stay valid until the handler has been replaced.\n\nThread-safety: free; a message under way on another thread may still reach the former handler."]
-    pub fn arrowdevice_set_log_handler(
+    pub fn arrowdevice_log_set_handler(
         log: ::core::option::Option<
             unsafe extern "C" fn(
                 user: *mut ::core::ffi::c_void,
@@ -1074,8 +1078,8 @@ unsafe extern "C" {
         >,
         user: *mut ::core::ffi::c_void,
     );
-    #[doc = "Find a device by its published pair, loading the backend that drives its type if need be.\n\n- `device_type`: an `ARROW_DEVICE_*` value.\n- `device_id`: 0 .. n-1; for the CPU -1 and 0 are one device; -1 means 0 for CUDA\\_HOST, ROCM\\_HOST, CUDA\\_MANAGED.\n- `out`: the device; never an adopted one.\n\nErrors: ENODEV no driver or no such device (the message says why; arrowdevice\\_backend\\_explain() has every place\nlooked at); ENOTSUP a device type that neither the format nor any backend knows.\n\nImplements: \"ArrowDeviceType\", \"ArrowDeviceArray.device\\_id\".\n\nThread-safety: free. May block while a driver starts."]
-    pub fn arrowdevice_device_get(
+    #[doc = "Find a device by its published pair, loading the backend that drives its type if need be.\n\n- `device_type`: an `ARROW_DEVICE_*` value.\n- `device_id`: 0 .. n-1; for the CPU -1 and 0 are one device; -1 means 0 for CUDA\\_HOST, ROCM\\_HOST, CUDA\\_MANAGED.\n- `out`: the device; never an adopted one.\n\nErrors: ENODEV no driver or no such device (the message says why; arrowdevice\\_backend\\_get\\_report() has every place\nlooked at); ENOTSUP a device type that neither the format nor any backend knows.\n\nImplements: \"ArrowDeviceType\", \"ArrowDeviceArray.device\\_id\".\n\nThread-safety: free. May block while a driver starts."]
+    pub fn arrowdevice_device_find_by_id(
         device_type: ArrowDeviceType,
         device_id: i64,
         out: *mut *mut arrowdevice_device,
@@ -1087,7 +1091,7 @@ unsafe extern "C" {
         out: *mut i64,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "All devices of all backends, ordered by type, then id. Loads every backend.\n\n- `out`: filled with as many devices as fit; may be NULL when `capacity` is 0.\n- `capacity`: the room in `out`, in devices.\n- `count`: how many there are, also when more than `capacity`.\n\nA backend that fails is left out; arrowdevice\\_backend\\_explain() says why.\n\nErrors: EINVAL a negative capacity.\n\nThread-safety: free. May block while drivers start."]
+    #[doc = "All devices of all backends, ordered by type, then id. Loads every backend.\n\n- `out`: filled with as many devices as fit; may be NULL when `capacity` is 0.\n- `capacity`: the room in `out`, in devices.\n- `count`: how many there are, also when more than `capacity`.\n\nA backend that fails is left out; arrowdevice\\_backend\\_get\\_report() says why.\n\nErrors: EINVAL a negative capacity.\n\nThread-safety: free. May block while drivers start."]
     pub fn arrowdevice_device_list(
         out: *mut *mut arrowdevice_device,
         capacity: i64,
@@ -1095,55 +1099,55 @@ unsafe extern "C" {
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
     #[doc = "What is known of a device. Does not block and calls no driver.\n\n- `out`: `struct_size` set by the caller; the rest is filled.\n\nThread-safety: free."]
-    pub fn arrowdevice_device_describe(
+    pub fn arrowdevice_device_get_info(
         device: *const arrowdevice_device,
         out: *mut arrowdevice_device_info,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "What the device `to` can do with memory of the device `from`.\n\n- `out`: a sum of `ARROWDEVICE_REACH_*`, 0 when data between them is staged through the host. From a device to\n  itself: both.\n\nThread-safety: free."]
-    pub fn arrowdevice_device_reach(
+    #[doc = "What the device `to` can do with memory of the device `from`.\n\n- `out`: a sum of `ARROWDEVICE_PEER_*`, 0 when data between them is staged through the host. From a device to\n  itself: both.\n\nThread-safety: free."]
+    pub fn arrowdevice_device_get_peer_flags(
         from: *const arrowdevice_device,
         to: *const arrowdevice_device,
         out: *mut u32,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Find a device by name, as arrowdevice\\_device\\_get() does by its pair.\n\n- `name`: the type's name, a colon and the id (\"opencl:0\", \"cuda\\_host:1\"); without an id, id 0 (\"cpu\").\n- `out`: the device; never an adopted one.\n\nErrors: EINVAL a name of another form or an unknown type name; else as arrowdevice\\_device\\_get().\n\nThread-safety: free. May block while a driver starts."]
-    pub fn arrowdevice_device_find(
+    #[doc = "Find a device by name, as arrowdevice\\_device\\_find\\_by\\_id() does by its pair.\n\n- `name`: the type's name, a colon and the id (\"opencl:0\", \"cuda\\_host:1\"); without an id, id 0 (\"cpu\").\n- `out`: the device; never an adopted one.\n\nErrors: EINVAL a name of another form or an unknown type name; else as arrowdevice\\_device\\_find\\_by\\_id().\n\nThread-safety: free. May block while a driver starts."]
+    pub fn arrowdevice_device_find_by_name(
         name: *const ::core::ffi::c_char,
         out: *mut *mut arrowdevice_device,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
     #[doc = "The name of a device type: \"opencl\". NULL if the format names no such type. Static text.\n\nThread-safety: free."]
-    pub fn arrowdevice_device_type_name(device_type: ArrowDeviceType) -> *const ::core::ffi::c_char;
+    pub fn arrowdevice_device_type_get_name(device_type: ArrowDeviceType) -> *const ::core::ffi::c_char;
     #[doc = "Bytes free and in all, as the driver says now. Either may be -1 where the driver does not say; either out may be\nNULL.\n\nThread-safety: free."]
-    pub fn arrowdevice_device_memory(
+    pub fn arrowdevice_device_get_memory_info(
         device: *const arrowdevice_device,
         free_bytes: *mut i64,
         total_bytes: *mut i64,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
     #[doc = "Read a device's counters.\n\nThread-safety: free; counts that other threads are adding may or may not be included."]
-    pub fn arrowdevice_device_counters(
+    pub fn arrowdevice_device_get_counters(
         device: *const arrowdevice_device,
         out: *mut arrowdevice_device_counters,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Take an application's own context as a device.\n\n- `device_id`: the id that its arrays carry (the vendor's ordinal where there is one); several devices may share\n  it.\n- `native`: the handles. They are borrowed until the device is retired.\n- `out`: the device. The same handles give the same device, counted: each success is to be undone by one\n  arrowdevice\\_device\\_retire().\n\nErrors: ENOTSUP the backend adopts nothing; EINVAL handles that it refuses; ENODEV no such driver; EBUSY another\nthread is retiring the device.\n\nThread-safety: free. May block while a driver starts."]
-    pub fn arrowdevice_device_adopt(
+    #[doc = "Take an application's own context as a device.\n\n- `device_id`: the id that its arrays carry (the vendor's ordinal where there is one); several devices may share\n  it.\n- `native`: the handles. They are borrowed until the device is retired.\n- `out`: the device. The same handles give the same device, counted: each success is to be undone by one\n  arrowdevice\\_device\\_unwrap().\n\nErrors: ENOTSUP the backend adopts nothing; EINVAL handles that it refuses; ENODEV no such driver; EBUSY another\nthread is retiring the device.\n\nThread-safety: free. May block while a driver starts."]
+    pub fn arrowdevice_device_wrap(
         device_type: ArrowDeviceType,
         device_id: i64,
         native: *const arrowdevice_native_device,
         out: *mut *mut arrowdevice_device,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Undo one arrowdevice\\_device\\_adopt(). The last one drains the device's queues, frees what its pools keep and lets the\nhandles go; from then on every call on the device answers ENODEV.\n\nErrors: EBUSY arrays, pools or queues of it are alive, or a deferred release calls; ETIMEDOUT its work is not done;\nENOTSUP the backend adopts nothing; EINVAL not an adopted one. After each the device is usable, and the call may be\nmade again.\n\nThread-safety: free. Blocks up to `timeout_ns`."]
-    pub fn arrowdevice_device_retire(
+    #[doc = "Undo one arrowdevice\\_device\\_wrap(). The last one drains the device's queues, frees what its pools keep and lets the\nhandles go; from then on every call on the device answers ENODEV.\n\nErrors: EBUSY arrays, pools or queues of it are alive, or a deferred release calls; ETIMEDOUT its work is not done;\nENOTSUP the backend adopts nothing; EINVAL not an adopted one. After each the device is usable, and the call may be\nmade again.\n\nThread-safety: free. Blocks up to `timeout_ns`."]
+    pub fn arrowdevice_device_unwrap(
         device: *mut arrowdevice_device,
         timeout_ns: i64,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
     #[doc = "The vendor's handles behind a device. They are borrowed and stay valid as long as the device.\n\nErrors: ENOTSUP the backend has no handles to give.\n\nThread-safety: free."]
-    pub fn arrowdevice_device_native(
+    pub fn arrowdevice_device_get_native(
         device: *const arrowdevice_device,
         out: *mut arrowdevice_native_device,
         error: *mut arrowdevice_error,
@@ -1159,7 +1163,7 @@ unsafe extern "C" {
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
     #[doc = "Every place looked at so far, in the order of looking, loaded or not and why not.\n\n- `index`: counts from 0.\n\nErrors: ENOENT past the last.\n\nThread-safety: free; loading on other threads adds to the end."]
-    pub fn arrowdevice_backend_explain(
+    pub fn arrowdevice_backend_get_report(
         index: i64,
         out: *mut arrowdevice_backend_report,
         error: *mut arrowdevice_error,
@@ -1178,7 +1182,7 @@ unsafe extern "C" {
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
     #[doc = "The vendor's handle behind a queue, borrowed until the queue is destroyed.\n\nErrors: ENOTSUP the backend has no handle to give.\n\nThread-safety: per object."]
-    pub fn arrowdevice_queue_native(
+    pub fn arrowdevice_queue_get_native(
         queue: *const arrowdevice_queue,
         out: *mut arrowdevice_native_queue,
         error: *mut arrowdevice_error,
@@ -1191,7 +1195,7 @@ unsafe extern "C" {
     ) -> ::core::ffi::c_int;
     #[doc = "Let a queue go. Work and events in flight survive.\n\nOf a queue that was wrapped, the native one is never touched again once this has returned, and may be destroyed at\nonce: not by arrays that were written or copied on it, not by what is released or freed behind it, not by pools. A\nstream that was given it goes on on a queue of the library, behind all that was queued so far; where the driver\ncannot tell the end of that, the stream fails with what the driver says. A stream that was given a queue of the\nlibrary keeps it.\n\nThread-safety: per object, also while a stream that was given it is at work. Returns at once; of a wrapped queue that\na stream uses at that moment, once the driver's or allocator's call with it has returned."]
     pub fn arrowdevice_queue_destroy(queue: *mut arrowdevice_queue);
-    #[doc = "Make a pool of a device's memory. Every device has one already; see arrowdevice\\_device\\_pool().\n\nThe call itself calls none of the functions in the options. When it fails, none of them has been called and none ever\nwill be, `destroy` neither: `user` and all else that the options carry are still the caller's, who may try again with\nthem. When it succeeds they are the pool's, until `destroy` gives them back: after arrowdevice\\_pool\\_destroy(), once\nno buffer, stream or device uses the pool any more.\n\n- `options`: NULL: the defaults. `allocate` and `deallocate` come together.\n- `out`: to be given to arrowdevice\\_pool\\_destroy().\n\nErrors: EINVAL unknown flags, a negative cap, or one of `allocate` and `deallocate` without the other.\n\nThread-safety: free."]
+    #[doc = "Make a pool of a device's memory. Every device has one already; see arrowdevice\\_device\\_get\\_pool().\n\nThe call itself calls none of the functions in the options. When it fails, none of them has been called and none ever\nwill be, `destroy` neither: `user` and all else that the options carry are still the caller's, who may try again with\nthem. When it succeeds they are the pool's, until `destroy` gives them back: after arrowdevice\\_pool\\_destroy(), once\nno buffer, stream or device uses the pool any more.\n\n- `options`: NULL: the defaults. `allocate` and `deallocate` come together.\n- `out`: to be given to arrowdevice\\_pool\\_destroy().\n\nErrors: EINVAL unknown flags, a negative cap, or one of `allocate` and `deallocate` without the other.\n\nThread-safety: free."]
     pub fn arrowdevice_pool_create(
         device: *mut arrowdevice_device,
         options: *const arrowdevice_pool_options,
@@ -1199,7 +1203,7 @@ unsafe extern "C" {
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
     #[doc = "Read a pool's figures.\n\nThread-safety: free."]
-    pub fn arrowdevice_pool_stats(
+    pub fn arrowdevice_pool_get_stats(
         pool: *const arrowdevice_pool,
         out: *mut arrowdevice_pool_stats,
         error: *mut arrowdevice_error,
@@ -1208,35 +1212,35 @@ unsafe extern "C" {
     pub fn arrowdevice_pool_trim(pool: *mut arrowdevice_pool, error: *mut arrowdevice_error) -> ::core::ffi::c_int;
     #[doc = "Let a pool go. Live buffers keep it until the last of them is freed.\n\nThread-safety: free, once."]
     pub fn arrowdevice_pool_destroy(pool: *mut arrowdevice_pool);
-    #[doc = "Make a pool the default of its device. The device keeps it alive until another one takes its place.\n\n- `pool_or_null`: NULL: the library's own again.\n\nErrors: EINVAL a pool of another device.\n\nThread-safety: free; copies under way keep the pool they started with."]
+    #[doc = "Make a pool the default of its device. The device keeps it alive until another one takes its place.\n\n- `pool`: NULL: the library's own again.\n\nErrors: EINVAL a pool of another device.\n\nThread-safety: free; copies under way keep the pool they started with."]
     pub fn arrowdevice_device_set_pool(
         device: *mut arrowdevice_device,
-        pool_or_null: *mut arrowdevice_pool,
+        pool: *mut arrowdevice_pool,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
     #[doc = "A device's default pool.\n\n- `out`: the pool, borrowed: not to be destroyed by the caller, valid while it is the default.\n\nThread-safety: free."]
-    pub fn arrowdevice_device_pool(
+    pub fn arrowdevice_device_get_pool(
         device: *const arrowdevice_device,
         out: *mut *mut arrowdevice_pool,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Get device memory.\n\n- `pool_or_null`: NULL: the device's default.\n- `queue_or_null`: the queue that will use it first; NULL: any.\n- `size`: bytes, more than 0.\n- `out`: an address or a handle, as the device has them; to be given to arrowdevice\\_buffer\\_free().\n\nErrors: ENOMEM; EINVAL a size that is not positive, or a pool or queue of another device.\n\nThread-safety: free."]
+    #[doc = "Get device memory.\n\n- `pool`: NULL: the device's default.\n- `queue`: the queue that will use it first; NULL: any.\n- `size`: bytes, more than 0.\n- `out`: an address or a handle, as the device has them; to be given to arrowdevice\\_buffer\\_free().\n\nErrors: ENOMEM; EINVAL a size that is not positive, or a pool or queue of another device.\n\nThread-safety: free."]
     pub fn arrowdevice_buffer_allocate(
         device: *mut arrowdevice_device,
-        pool_or_null: *mut arrowdevice_pool,
-        queue_or_null: *mut arrowdevice_queue,
+        pool: *mut arrowdevice_pool,
+        queue: *mut arrowdevice_queue,
         size: i64,
         out: *mut *mut ::core::ffi::c_void,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Give memory of arrowdevice\\_buffer\\_allocate() back. Returns at once. What is not such memory is left alone and logged.\n\n- `queue_or_null`: the queue whose work so far still uses it: the memory is used again only after that work.\n  NULL: nothing uses it any more.\n\nThread-safety: free."]
+    #[doc = "Give memory of arrowdevice\\_buffer\\_allocate() back. Returns at once. What is not such memory is left alone and logged.\n\n- `queue`: the queue whose work so far still uses it: the memory is used again only after that work.\n  NULL: nothing uses it any more.\n\nThread-safety: free."]
     pub fn arrowdevice_buffer_free(
         device: *mut arrowdevice_device,
-        queue_or_null: *mut arrowdevice_queue,
+        queue: *mut arrowdevice_queue,
         buffer: *mut ::core::ffi::c_void,
     );
-    #[doc = "A part of a buffer as a buffer: on devices with addresses the address `offset` bytes on, on devices with handles a\nsub-buffer.\n\n- `buffer`: the whole; it outlives its parts.\n- `offset`: bytes, a multiple of the device's `sub_buffer_alignment` where buffers are handles.\n- `size`: bytes, more than 0. Where buffers are addresses, nobody checks that it lies within `buffer`.\n- `out`: to be given to arrowdevice\\_buffer\\_sub\\_free().\n\nErrors: EINVAL a range or an alignment that will not do.\n\nThread-safety: free."]
-    pub fn arrowdevice_buffer_sub(
+    #[doc = "A part of a buffer as a buffer: on devices with addresses the address `offset` bytes on, on devices with handles a\nsub-buffer.\n\n- `buffer`: the whole; it outlives its parts.\n- `offset`: bytes, a multiple of the device's `sub_buffer_alignment` where buffers are handles.\n- `size`: bytes, more than 0. Where buffers are addresses, nobody checks that it lies within `buffer`.\n- `out`: to be given to arrowdevice\\_sub\\_buffer\\_destroy().\n\nErrors: EINVAL a range or an alignment that will not do.\n\nThread-safety: free."]
+    pub fn arrowdevice_sub_buffer_create(
         device: *mut arrowdevice_device,
         buffer: *const ::core::ffi::c_void,
         offset: i64,
@@ -1245,19 +1249,19 @@ unsafe extern "C" {
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
     #[doc = "Give a sub-buffer back, before its parent. Does nothing on devices with addresses.\n\nThread-safety: free."]
-    pub fn arrowdevice_buffer_sub_free(device: *mut arrowdevice_device, sub: *mut ::core::ffi::c_void);
+    pub fn arrowdevice_sub_buffer_destroy(device: *mut arrowdevice_device, sub: *mut ::core::ffi::c_void);
     #[doc = "Queue copies of bytes, to run after the queue's work so far. Regions of one call may run in any order.\n\n- `regions`: `n` of them, not needed any more after the call; host memory in them must stay valid until the copies\n  are done.\n\nErrors: EINVAL a region with a negative size or offset, a NULL end, or a device of another backend than the queue's;\nafter a failure any of the regions may have been copied.\n\nThread-safety: per object. Returns before the copies are done, but on a queue of the CPU."]
-    pub fn arrowdevice_buffer_copy(
+    pub fn arrowdevice_queue_copy(
         queue: *mut arrowdevice_queue,
         regions: *const arrowdevice_copy_region,
         n: i64,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Make a device array out of buffers that already are on a device. Nothing is copied.\n\n- `device`: where the buffers are.\n- `moved`: the array whose buffers are on `device`.\n- `written_on_or_null`: the queue whose work so far writes the buffers: the result's event fires after it. NULL:\n  the data is ready.\n- `out`: the device array; its `reserved` is zero. Its children have lives of their own.\n\nErrors: EIO the queue failed.\n\nImplements: \"The ArrowDeviceArray structure\", \"Synchronization\".\n\nThread-safety: per object. Waits for the queue where the device publishes no events or the queue is of another\nbackend; else does not block."]
+    #[doc = "Make a device array out of buffers that already are on a device. Nothing is copied.\n\n- `device`: where the buffers are.\n- `moved`: the array whose buffers are on `device`.\n- `producer_queue`: the queue whose work so far writes the buffers: the result's event fires after it. NULL:\n  the data is ready.\n- `out`: the device array; its `reserved` is zero. Its children have lives of their own.\n\nErrors: EIO the queue failed.\n\nImplements: \"The ArrowDeviceArray structure\", \"Synchronization\".\n\nThread-safety: per object. Waits for the queue where the device publishes no events or the queue is of another\nbackend; else does not block."]
     pub fn arrowdevice_array_export(
         device: *mut arrowdevice_device,
         moved: *mut ArrowArray,
-        written_on_or_null: *mut arrowdevice_queue,
+        producer_queue: *mut arrowdevice_queue,
         out: *mut ArrowDeviceArray,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
@@ -1273,8 +1277,8 @@ unsafe extern "C" {
         out: *mut ArrowDeviceArray,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "The device that an array is on; asks the backend about its buffers and event where the backend can tell.\n\nErrors: ENODEV, ENOTSUP as arrowdevice\\_device\\_get().\n\nImplements: \"ArrowDeviceType\", \"ArrowDeviceArray.device\\_id\".\n\nThread-safety: free on a `const` array. May block while a driver starts."]
-    pub fn arrowdevice_array_device(
+    #[doc = "The device that an array is on; asks the backend about its buffers and event where the backend can tell.\n\nErrors: ENODEV, ENOTSUP as arrowdevice\\_device\\_find\\_by\\_id().\n\nImplements: \"ArrowDeviceType\", \"ArrowDeviceArray.device\\_id\".\n\nThread-safety: free on a `const` array. May block while a driver starts."]
+    pub fn arrowdevice_array_get_device(
         array: *const ArrowDeviceArray,
         out: *mut *mut arrowdevice_device,
         error: *mut arrowdevice_error,
@@ -1288,11 +1292,11 @@ unsafe extern "C" {
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
     #[doc = "The root of the view's tree of nodes. Valid until the view ends.\n\nThread-safety: free."]
-    pub fn arrowdevice_view_root(view: *const arrowdevice_view) -> *const arrowdevice_node;
+    pub fn arrowdevice_view_get_root(view: *const arrowdevice_view) -> *const arrowdevice_node;
     #[doc = "The array that the view owns. Valid until the view ends.\n\nThread-safety: free."]
-    pub fn arrowdevice_view_array(view: *const arrowdevice_view) -> *const ArrowDeviceArray;
+    pub fn arrowdevice_view_get_array(view: *const arrowdevice_view) -> *const ArrowDeviceArray;
     #[doc = "The device that the view's array is on.\n\nThread-safety: free."]
-    pub fn arrowdevice_view_device(view: *const arrowdevice_view) -> *mut arrowdevice_device;
+    pub fn arrowdevice_view_get_device(view: *const arrowdevice_view) -> *mut arrowdevice_device;
     #[doc = "A second owner of the view's memory, as a device array of its own. Nothing is copied.\n\nImplements: \"Memory management\".\n\nThread-safety: free."]
     pub fn arrowdevice_view_share(
         view: *const arrowdevice_view,
@@ -1313,34 +1317,34 @@ unsafe extern "C" {
     pub fn arrowdevice_array_move(from: *mut ArrowDeviceArray, to: *mut ArrowDeviceArray);
     #[doc = "Release an array; says that the consumer's device work on it is finished. A released one, or NULL, is left alone.\n\nImplements: \"Memory management\".\n\nThread-safety: per object, from any thread. Never blocks on device work of the library."]
     pub fn arrowdevice_array_release(array: *mut ArrowDeviceArray);
-    #[doc = "Release an array once the queue's work so far is done. The producer's release runs on the calling thread when that\nis the case already, else on the library's reaper thread (see arrowdevice\\_set\\_manual\\_reaping()).\n\nErrors: EIO the queue failed.\n\nImplements: \"Memory management\".\n\nThread-safety: per object. Returns at once."]
+    #[doc = "Release an array once the queue's work so far is done. The producer's release runs on the calling thread when that\nis the case already, else on the library's reaper thread (see arrowdevice\\_deferred\\_set\\_manual()).\n\nErrors: EIO the queue failed.\n\nImplements: \"Memory management\".\n\nThread-safety: per object. Returns at once."]
     pub fn arrowdevice_array_release_after(
         moved: *mut ArrowDeviceArray,
         queue: *mut arrowdevice_queue,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Whether an array's event has fired. Does not block.\n\n- `source_or_null`: overrides what `(device_type, device_id)` would find.\n- `out`: 1 fired, or there is none; 0 not yet, and on failure.\n\nErrors: EINVAL an event on a device type that has none; ENOTSUP the backend imports no events; EIO the producer's\nwork failed; ENODEV its device is not there.\n\nImplements: \"Synchronization\".\n\nThread-safety: free on a `const` array."]
-    pub fn arrowdevice_array_ready(
+    #[doc = "Whether an array's event has fired. Does not block.\n\n- `source_device`: overrides what `(device_type, device_id)` would find.\n- `out`: 1 fired, or there is none; 0 not yet, and on failure.\n\nErrors: EINVAL an event on a device type that has none; ENOTSUP the backend imports no events; EIO the producer's\nwork failed; ENODEV its device is not there.\n\nImplements: \"Synchronization\".\n\nThread-safety: free on a `const` array."]
+    pub fn arrowdevice_array_is_ready(
         array: *const ArrowDeviceArray,
-        source_or_null: *mut arrowdevice_device,
+        source_device: *mut arrowdevice_device,
         out: *mut ::core::ffi::c_int,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Make the CPU wait for an array's event.\n\n- `source_or_null`: overrides what `(device_type, device_id)` would find.\n\nErrors: as arrowdevice\\_array\\_ready(); ETIMEDOUT it has not fired in time.\n\nImplements: \"Synchronization\".\n\nThread-safety: free on a `const` array. Blocks up to `timeout_ns`."]
+    #[doc = "Make the CPU wait for an array's event.\n\n- `source_device`: overrides what `(device_type, device_id)` would find.\n\nErrors: as arrowdevice\\_array\\_is\\_ready(); ETIMEDOUT it has not fired in time.\n\nImplements: \"Synchronization\".\n\nThread-safety: free on a `const` array. Blocks up to `timeout_ns`."]
     pub fn arrowdevice_array_wait(
         array: *const ArrowDeviceArray,
-        source_or_null: *mut arrowdevice_device,
+        source_device: *mut arrowdevice_device,
         timeout_ns: i64,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Make a queue wait for an array's event: work queued later runs after it. Where the queue's device cannot wait for\nsuch an event, the CPU waits.\n\n- `source_or_null`: overrides what `(device_type, device_id)` would find.\n\nErrors: as arrowdevice\\_array\\_ready().\n\nImplements: \"Synchronization\".\n\nThread-safety: free on a `const` array, per object on the queue. Blocks, without a bound, only where the CPU waits."]
-    pub fn arrowdevice_array_wait_on(
+    #[doc = "Make a queue wait for an array's event: work queued later runs after it. Where the queue's device cannot wait for\nsuch an event, the CPU waits.\n\n- `source_device`: overrides what `(device_type, device_id)` would find.\n\nErrors: as arrowdevice\\_array\\_is\\_ready().\n\nImplements: \"Synchronization\".\n\nThread-safety: free on a `const` array, per object on the queue. Blocks, without a bound, only where the CPU waits."]
+    pub fn arrowdevice_queue_wait_array(
         array: *const ArrowDeviceArray,
-        source_or_null: *mut arrowdevice_device,
+        source_device: *mut arrowdevice_device,
         queue: *mut arrowdevice_queue,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Put a copy of an array on a device: one allocation, one submission, one event. Always copies, only the bytes that\nthe array's rows need.\n\n- `array`: left as it is, and not needed any more when the call returns. With ARROWDEVICE\\_COPY\\_ASYNC, if `out`\n\nhas an event, the caller keeps the array, its buffers, its own event and its device (if that was adopted) until that\nevent has fired; who releases `out` before, until arrowdevice\\_quiesce() has succeeded.\n- `schema`: its type, read during the call only.\n- `options`: NULL: complete on return, on a queue of the library, from the target's default pool.\n- `out`: the copy; every child has a life of its own.\n\nErrors: EINVAL the array does not fit its schema, unknown or contradicting flags, or a queue or pool that does not\nfit the devices; ENOTSUP a format that is not known; ENODEV its device is not there; ENOMEM; ETIMEDOUT a wait took\nlonger than the options allow; EIO the producer's work or the copy failed.\n\nImplements: \"Synchronization\"; the layouts of the columnar format.\n\nThread-safety: free on a `const` array. Blocks until the copy is done; with ARROWDEVICE\\_COPY\\_ASYNC until it is\nsubmitted, for which sizes that lie on a device are waited for."]
+    #[doc = "Put a copy of an array on a device: one allocation, one submission, one event. Always copies, only the bytes that\nthe array's rows need.\n\n- `array`: left as it is, and not needed any more when the call returns. With ARROWDEVICE\\_COPY\\_ASYNC, if `out`\n\nhas an event, the caller keeps the array, its buffers, its own event and its device (if that was adopted) until that\nevent has fired; who releases `out` before, until arrowdevice\\_wait\\_idle() has succeeded.\n- `schema`: its type, read during the call only.\n- `options`: NULL: complete on return, on a queue of the library, from the target's default pool.\n- `out`: the copy; every child has a life of its own.\n\nErrors: EINVAL the array does not fit its schema, unknown or contradicting flags, or a queue or pool that does not\nfit the devices; ENOTSUP a format that is not known; ENODEV its device is not there; ENOMEM; ETIMEDOUT a wait took\nlonger than the options allow; EIO the producer's work or the copy failed.\n\nImplements: \"Synchronization\"; the layouts of the columnar format.\n\nThread-safety: free on a `const` array. Blocks until the copy is done; with ARROWDEVICE\\_COPY\\_ASYNC until it is\nsubmitted, for which sizes that lie on a device are waited for."]
     pub fn arrowdevice_array_copy(
         array: *const ArrowDeviceArray,
         schema: *const ArrowSchema,
@@ -1350,7 +1354,7 @@ unsafe extern "C" {
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
     #[doc = "Hand an array over to a device: by sharing where that device can use the memory, by a copy where not.\n\n- `moved`: taken over; where it was copied, released once the copy is done, by the library itself: with\n  ARROWDEVICE\\_COPY\\_ASYNC, too, the caller keeps nothing. Retiring an adopted source waits for such\n  copies; it is EBUSY as long as `out` lives and carries an event of a queue of the source, which it\n  does where such a queue was given or `to` is only memory to it (arrowdevice\\_copy\\_options.queue).\n- `schema`: its type, read during the call only.\n- `options`: as for arrowdevice\\_array\\_copy().\n- `out`: the array on `to`.\n\nErrors: as arrowdevice\\_array\\_copy(); ENOTSUP also with ARROWDEVICE\\_COPY\\_NEVER where sharing will not do.\n\nImplements: \"Moving an array\", \"Synchronization\".\n\nThread-safety: per object. A copy blocks as arrowdevice\\_array\\_copy() does; sharing, where arrays of `to` cannot carry\nthe event, until it has fired."]
-    pub fn arrowdevice_array_move_to(
+    pub fn arrowdevice_array_to_device(
         moved: *mut ArrowDeviceArray,
         schema: *const ArrowSchema,
         to: *mut arrowdevice_device,
@@ -1364,7 +1368,7 @@ unsafe extern "C" {
         out: *mut ArrowDeviceArray,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "A device array as a CPU array, complete on return: shared where the CPU can read the memory, copied where not.\n\n- `moved`: taken over, as by arrowdevice\\_array\\_move\\_to().\n- `schema`: its type, read during the call only.\n- `options`: as for arrowdevice\\_array\\_copy(); ARROWDEVICE\\_COPY\\_ASYNC changes nothing.\n\nErrors: as arrowdevice\\_array\\_move\\_to().\n\nImplements: \"Synchronization\"; the layouts of the columnar format.\n\nThread-safety: per object. Blocks until the data is there."]
+    #[doc = "A device array as a CPU array, complete on return: shared where the CPU can read the memory, copied where not.\n\n- `moved`: taken over, as by arrowdevice\\_array\\_to\\_device().\n- `schema`: its type, read during the call only.\n- `options`: as for arrowdevice\\_array\\_copy(); ARROWDEVICE\\_COPY\\_ASYNC changes nothing.\n\nErrors: as arrowdevice\\_array\\_to\\_device().\n\nImplements: \"Synchronization\"; the layouts of the columnar format.\n\nThread-safety: per object. Blocks until the data is there."]
     pub fn arrowdevice_array_to_host(
         moved: *mut ArrowDeviceArray,
         schema: *const ArrowSchema,
@@ -1397,20 +1401,21 @@ unsafe extern "C" {
         out_schema: *mut ArrowSchema,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Check an array against its schema.\n\n- `source_or_null`: overrides what `(device_type, device_id)` would find.\n- `level`: ARROWDEVICE\\_VALIDATE\\_STRUCTURE: the structs, without looking at data;\n  ARROWDEVICE\\_VALIDATE\\_FULL: also the data, wherever it lies: buffers are on the device that\n  the array names and as large as its driver says they must be, `null_count` is right, offsets,\n  views, type ids, run ends and dictionary indices refer to what is there, prefixes of views\n  are those of their data and their unused bytes zero, texts are UTF-8;\n  ARROWDEVICE\\_VALIDATE\\_STRICT: also what real producers neglect: `reserved` is zero,\n  `null_count` is not -1 where there is no validity bitmap, and fields that are not nullable\n  have no nulls where rows of the structs and lists around them can be seen.\n\nOf host memory nobody knows how large it is: a buffer that is too small is found where a driver made it.\n\nErrors: EINVAL an array that does not fit (the message names the child, and the slot), or a level that is none of\nthese; ENOTSUP a format that is not known; beyond the structure also ENODEV its device is not there, EIO from its\nevent or the device, ENOMEM.\n\nImplements: \"Structure definitions\"; the layouts of the columnar format.\n\nThread-safety: free on a `const` array. Beyond the structure it blocks until the array is ready, and while its data\nis read back, in pieces of 1 MiB."]
+    #[doc = "Check an array against its schema.\n\n- `source_device`: overrides what `(device_type, device_id)` would find.\n- `level`: ARROWDEVICE\\_VALIDATE\\_STRUCTURE: the structs, without looking at data;\n  ARROWDEVICE\\_VALIDATE\\_FULL: also the data, wherever it lies: buffers are on the device that\n  the array names and as large as its driver says they must be, `null_count` is right, offsets,\n  views, type ids, run ends and dictionary indices refer to what is there, prefixes of views\n  are those of their data and their unused bytes zero, texts are UTF-8;\n  ARROWDEVICE\\_VALIDATE\\_STRICT: also what real producers neglect: `reserved` is zero,\n  `null_count` is not -1 where there is no validity bitmap, and fields that are not nullable\n  have no nulls where rows of the structs and lists around them can be seen.\n\nOf host memory nobody knows how large it is: a buffer that is too small is found where a driver made it.\n\nErrors: EINVAL an array that does not fit (the message names the child, and the slot), or a level that is none of\nthese; ENOTSUP a format that is not known; beyond the structure also ENODEV its device is not there, EIO from its\nevent or the device, ENOMEM.\n\nImplements: \"Structure definitions\"; the layouts of the columnar format.\n\nThread-safety: free on a `const` array. Beyond the structure it blocks until the array is ready, and while its data\nis read back, in pieces of 1 MiB."]
     pub fn arrowdevice_array_validate(
         array: *const ArrowDeviceArray,
         schema: *const ArrowSchema,
-        source_or_null: *mut arrowdevice_device,
+        source_device: *mut arrowdevice_device,
         level: ::core::ffi::c_int,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Pending moves and releases end on one thread of the library, started at first need. With manual reaping there is no\nsuch thread: the program calls arrowdevice\\_reap().\n\n- `on`: not 0: manual.\n\nErrors: EBUSY something has been deferred already.\n\nThread-safety: free."]
-    pub fn arrowdevice_set_manual_reaping(on: ::core::ffi::c_int, error: *mut arrowdevice_error) -> ::core::ffi::c_int;
+    #[doc = "Pending moves and releases end on one thread of the library, started at first need. With manual reaping there is no\nsuch thread: the program calls arrowdevice\\_deferred\\_run().\n\n- `on`: not 0: manual.\n\nErrors: EBUSY something has been deferred already.\n\nThread-safety: free."]
+    pub fn arrowdevice_deferred_set_manual(on: ::core::ffi::c_int, error: *mut arrowdevice_error)
+    -> ::core::ffi::c_int;
     #[doc = "End deferred work whose events have fired, producers' releases among it, on the calling thread. Does not wait.\n\n- `max`: how many pieces at most; negative: all.\n- `done`: how many were ended; may be NULL.\n\nThread-safety: free."]
-    pub fn arrowdevice_reap(max: i64, done: *mut i64, error: *mut arrowdevice_error) -> ::core::ffi::c_int;
+    pub fn arrowdevice_deferred_run(max: i64, done: *mut i64, error: *mut arrowdevice_error) -> ::core::ffi::c_int;
     #[doc = "Wait until nothing is deferred or in flight: for an orderly shutdown. With manual reaping it reaps meanwhile.\n\nErrors: ETIMEDOUT some of it is not done yet, and stays deferred; EBUSY a deferred release calls.\n\nThread-safety: free. Blocks up to `timeout_ns`."]
-    pub fn arrowdevice_quiesce(timeout_ns: i64, error: *mut arrowdevice_error) -> ::core::ffi::c_int;
+    pub fn arrowdevice_wait_idle(timeout_ns: i64, error: *mut arrowdevice_error) -> ::core::ffi::c_int;
     #[doc = "A deep copy of a schema, independent of the original.\n\nErrors: EINVAL a released or malformed schema.\n\nThread-safety: free on a `const` schema."]
     pub fn arrowdevice_schema_copy(
         schema: *const ArrowSchema,
@@ -1422,13 +1427,13 @@ unsafe extern "C" {
     #[doc = "Release a CPU array. A released one, or NULL, is left alone.\n\nThread-safety: per object."]
     pub fn arrowdevice_host_array_release(array: *mut ArrowArray);
     #[doc = "The schema of a device stream.\n\nErrors: EINVAL a released stream; what the producer says, with its text. What failed in a stream of this library\ncomes whole, `backend` and `native_code` included; an error that has passed through an async handler or a foreign\nstream has only its code and text.\n\nImplements: \"ArrowDeviceArrayStream.get\\_schema\".\n\nThread-safety: per object."]
-    pub fn arrowdevice_stream_schema(
+    pub fn arrowdevice_stream_get_schema(
         stream: *mut ArrowDeviceArrayStream,
         out: *mut ArrowSchema,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "The next array of a device stream; a released one marks the end.\n\nErrors: EINVAL a released stream; what the producer says, as arrowdevice\\_stream\\_schema().\n\nImplements: \"ArrowDeviceArrayStream.get\\_next\", \"get\\_last\\_error\".\n\nThread-safety: per object. Blocks as the producer does."]
-    pub fn arrowdevice_stream_next(
+    #[doc = "The next array of a device stream; a released one marks the end.\n\nErrors: EINVAL a released stream; what the producer says, as arrowdevice\\_stream\\_get\\_schema().\n\nImplements: \"ArrowDeviceArrayStream.get\\_next\", \"get\\_last\\_error\".\n\nThread-safety: per object. Blocks as the producer does."]
+    pub fn arrowdevice_stream_get_next(
         stream: *mut ArrowDeviceArrayStream,
         out: *mut ArrowDeviceArray,
         error: *mut arrowdevice_error,
@@ -1450,15 +1455,15 @@ unsafe extern "C" {
         out: *mut ArrowDeviceArrayStream,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "A device stream as a C stream: each batch is moved to the CPU as arrowdevice\\_array\\_to\\_host() does it, and complete\nwhen it is handed out. Copies run on a thread of the stream, ahead of the consumer.\n\nErrors: EINVAL a released stream, options, as for arrowdevice\\_stream\\_move\\_to(). Later, from the stream: what the\nproducer says, with its text, after the batches before it; and as arrowdevice\\_array\\_to\\_host().\n\nThread-safety: per object."]
+    #[doc = "A device stream as a C stream: each batch is moved to the CPU as arrowdevice\\_array\\_to\\_host() does it, and complete\nwhen it is handed out. Copies run on a thread of the stream, ahead of the consumer.\n\nErrors: EINVAL a released stream, options, as for arrowdevice\\_stream\\_to\\_device(). Later, from the stream: what the\nproducer says, with its text, after the batches before it; and as arrowdevice\\_array\\_to\\_host().\n\nThread-safety: per object."]
     pub fn arrowdevice_stream_to_host(
         moved: *mut ArrowDeviceArrayStream,
         options: *const arrowdevice_stream_options,
         out: *mut ArrowArrayStream,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "A stream whose batches are moved to a device while they flow, as arrowdevice\\_array\\_move\\_to() does it: what is there\nalready is passed through. Batches are handed out with their event pending. At most `depth` of them are held; nothing\nis asked of the producer before the first call of the consumer. Copies that occupy their thread (staged ones, targets\nwithout events) run on a thread of the stream. Releasing the stream returns at once: what runs is ended as deferred\nwork, and a thread that is inside the producer releases it when it comes back.\n\nErrors: EINVAL a released stream, options, a pool of another device than `to`, or a queue that can serve no batch of\nthe stream's device type or the `source_device`, as arrowdevice\\_copy\\_options has it; ENODEV a retired device. After\neach the stream is still the caller's. Later, from the stream: what the producer says, with its text, after the\nbatches before it; EINVAL a batch of another device type than the stream's; and as arrowdevice\\_array\\_move\\_to().\n\nImplements: \"Device Stream Interface\".\n\nThread-safety: per object."]
-    pub fn arrowdevice_stream_move_to(
+    #[doc = "A stream whose batches are moved to a device while they flow, as arrowdevice\\_array\\_to\\_device() does it: what is there\nalready is passed through. Batches are handed out with their event pending. At most `depth` of them are held; nothing\nis asked of the producer before the first call of the consumer. Copies that occupy their thread (staged ones, targets\nwithout events) run on a thread of the stream. Releasing the stream returns at once: what runs is ended as deferred\nwork, and a thread that is inside the producer releases it when it comes back.\n\nErrors: EINVAL a released stream, options, a pool of another device than `to`, or a queue that can serve no batch of\nthe stream's device type or the `source_device`, as arrowdevice\\_copy\\_options has it; ENODEV a retired device. After\neach the stream is still the caller's. Later, from the stream: what the producer says, with its text, after the\nbatches before it; EINVAL a batch of another device type than the stream's; and as arrowdevice\\_array\\_to\\_device().\n\nImplements: \"Device Stream Interface\".\n\nThread-safety: per object."]
+    pub fn arrowdevice_stream_to_device(
         moved: *mut ArrowDeviceArrayStream,
         to: *mut arrowdevice_device,
         options: *const arrowdevice_stream_options,
@@ -1485,26 +1490,26 @@ unsafe extern "C" {
         out: *mut ArrowDeviceArrayStream,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Be the piece in between: a handler for a producer that hands everything on to another handler, moved to a device as\narrowdevice\\_array\\_move\\_to() does it. At most `depth` arrays are held. Arrays are handed on with their event pending;\nmetadata is passed on.\n\n- `downstream`: the consumer's, borrowed until its `release` is called; on failure untouched.\n- `out_upstream`: for the producer; see above for its life.\n\nErrors: EINVAL a handler that lacks a callback, options, a pool or queue that can serve no array on `to`; ENODEV a\nretired device. Later, by `on_error`: what the producer says; EINVAL, with its schema, where the queue cannot serve\nthe producer's device type; as arrowdevice\\_array\\_move\\_to(); EIO a producer that lets go of the handler before the\nend.\n\nImplements: \"The ArrowAsyncDeviceStreamHandler structure\".\n\nThread-safety: per object. Does not block."]
-    pub fn arrowdevice_async_move_to(
+    #[doc = "Be the piece in between: a handler for a producer that hands everything on to another handler, moved to a device as\narrowdevice\\_array\\_to\\_device() does it. At most `depth` arrays are held. Arrays are handed on with their event\npending; metadata is passed on.\n\n- `downstream`: the consumer's, borrowed until its `release` is called; on failure untouched.\n- `out_upstream`: for the producer; see above for its life.\n\nErrors: EINVAL a handler that lacks a callback, options, a pool or queue that can serve no array on `to`; ENODEV a\nretired device. Later, by `on_error`: what the producer says; EINVAL, with its schema, where the queue cannot serve\nthe producer's device type; as arrowdevice\\_array\\_to\\_device(); EIO a producer that lets go of the handler before the\nend.\n\nImplements: \"The ArrowAsyncDeviceStreamHandler structure\".\n\nThread-safety: per object. Does not block."]
+    pub fn arrowdevice_async_to_device(
         downstream: *mut ArrowAsyncDeviceStreamHandler,
         to: *mut arrowdevice_device,
         options: *const arrowdevice_async_options,
         out_upstream: *mut *mut ArrowAsyncDeviceStreamHandler,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "An array as a tensor of DLPack 1.0, whose consumers need no newer one. The tensor is read-only, compact and\nrow-major, with strides; the array's offset is in `byte_offset`, also where buffers are handles.\n\n- `inout`: stays valid; becomes a co-owner itself, as by arrowdevice\\_array\\_share().\n- `schema`: its type, read during the call only. It may be another one of the same layout: int64 for a\n  timestamp, of which DLPack has no dtype.\n- `waiter_or_null`: where the tensor is going to be used: work queued later waits for the array's event, as by\n  arrowdevice\\_array\\_wait\\_on(). NULL: the CPU waits.\n- `out`: the tensor, to be given to its `deleter` once, from any thread, which never blocks. Doing so\n  says that the consumer's device work on it is finished, as arrowdevice\\_array\\_release() does,\n  also where there was a waiter: once no other owner is left, the memory is used again.\n\nErrors: EINVAL the array does not fit its schema; ENOTSUP it has nulls that rows show, it is of another type than\nnumbers and fixed-size lists of them (booleans are bits here and bytes there), or DLPack knows no such device (the\nmessage names the child and says why); else as arrowdevice\\_array\\_wait\\_on().\n\nImplements: \"Memory management\", \"Synchronization\".\n\nThread-safety: per object. Blocks where the CPU waits for the event: without a waiter, where the queue cannot wait\nfor it, and to count nulls in a bitmap on a device that nobody has counted."]
+    #[doc = "An array as a tensor of DLPack 1.0, whose consumers need no newer one. The tensor is read-only, compact and\nrow-major, with strides; the array's offset is in `byte_offset`, also where buffers are handles.\n\n- `inout`: stays valid; becomes a co-owner itself, as by arrowdevice\\_array\\_share().\n- `schema`: its type, read during the call only. It may be another one of the same layout: int64 for a\n  timestamp, of which DLPack has no dtype.\n- `consumer_queue`: where the tensor is going to be used: work queued later waits for the array's event, as by\n  arrowdevice\\_queue\\_wait\\_array(). NULL: the CPU waits.\n- `out`: the tensor, to be given to its `deleter` once, from any thread, which never blocks. Doing so\n  says that the consumer's device work on it is finished, as arrowdevice\\_array\\_release() does,\n  also where there was a waiter: once no other owner is left, the memory is used again.\n\nErrors: EINVAL the array does not fit its schema; ENOTSUP it has nulls that rows show, it is of another type than\nnumbers and fixed-size lists of them (booleans are bits here and bytes there), or DLPack knows no such device (the\nmessage names the child and says why); else as arrowdevice\\_queue\\_wait\\_array().\n\nImplements: \"Memory management\", \"Synchronization\".\n\nThread-safety: per object. Blocks where the CPU waits for the event: without a waiter, where the queue cannot wait\nfor it, and to count nulls in a bitmap on a device that nobody has counted."]
     pub fn arrowdevice_dlpack_export(
         inout: *mut ArrowDeviceArray,
         schema: *const ArrowSchema,
-        waiter_or_null: *mut arrowdevice_queue,
+        consumer_queue: *mut arrowdevice_queue,
         out: *mut *mut DLManagedTensorVersioned,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "A tensor of DLPack 1 as an array: numbers for rank 1 and, as one row, rank 0; fixed-size lists, named \"item\", for\nhigher ranks. Fields are nullable and have no nulls.\n\n- `moved`: taken over: its `deleter`, which may be NULL, is called when the last owner of the array\n  is released, by that thread or the library's reaper thread. On failure untouched, also\n  where it is of another major version. Nobody may write to its memory meanwhile.\n- `written_on_or_null`: the queue that its producer's work was queued on: arrays carry an event that fires after\n  the work so far; where they cannot, it is waited for. NULL: the data is there.\n- `out_schema`: its type.\n\nErrors: EINVAL a negative number of dimensions, extent or device id, a missing shape or data, or sizes that overflow;\nENOTSUP another major version, a device type or dtype that Arrow does not name (booleans are bytes there and bits\nhere), strides that are not compact and row-major, an extent above 2^31 - 1 behind the first dimension, more than 64\ndimensions, or, where buffers are handles, a `byte_offset` that is no multiple of an element (the message names the\ndimension); ENODEV the device is not there, where a queue is given; EIO the queue failed.\n\nImplements: \"The ArrowDeviceArray structure\", \"Synchronization\".\n\nThread-safety: per object. Blocks only where the queue's work is waited for."]
+    #[doc = "A tensor of DLPack 1 as an array: numbers for rank 1 and, as one row, rank 0; fixed-size lists, named \"item\", for\nhigher ranks. Fields are nullable and have no nulls.\n\n- `moved`: taken over: its `deleter`, which may be NULL, is called when the last owner of the array\n  is released, by that thread or the library's reaper thread. On failure untouched, also\n  where it is of another major version. Nobody may write to its memory meanwhile.\n- `producer_queue`: the queue that its producer's work was queued on: arrays carry an event that fires after\n  the work so far; where they cannot, it is waited for. NULL: the data is there.\n- `out_schema`: its type.\n\nErrors: EINVAL a negative number of dimensions, extent or device id, a missing shape or data, or sizes that overflow;\nENOTSUP another major version, a device type or dtype that Arrow does not name (booleans are bytes there and bits\nhere), strides that are not compact and row-major, an extent above 2^31 - 1 behind the first dimension, more than 64\ndimensions, or, where buffers are handles, a `byte_offset` that is no multiple of an element (the message names the\ndimension); ENODEV the device is not there, where a queue is given; EIO the queue failed.\n\nImplements: \"The ArrowDeviceArray structure\", \"Synchronization\".\n\nThread-safety: per object. Blocks only where the queue's work is waited for."]
     pub fn arrowdevice_dlpack_import(
         moved: *mut DLManagedTensorVersioned,
-        written_on_or_null: *mut arrowdevice_queue,
+        producer_queue: *mut arrowdevice_queue,
         out: *mut ArrowDeviceArray,
         out_schema: *mut ArrowSchema,
         error: *mut arrowdevice_error,

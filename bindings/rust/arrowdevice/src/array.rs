@@ -195,7 +195,7 @@ impl Array {
         }
         let mut out = null_mut();
         // SAFETY: alive, and only read.
-        call(|error| unsafe { sys::arrowdevice_array_device(&raw const self.raw, &raw mut out, error) })?;
+        call(|error| unsafe { sys::arrowdevice_array_get_device(&raw const self.raw, &raw mut out, error) })?;
         // SAFETY: the library gave it out.
         Ok(unsafe { Device::from_ptr(out) }.expect("a success comes with a device"))
     }
@@ -210,7 +210,7 @@ impl Array {
         let mut ready = 0;
         // SAFETY: alive, and only read.
         call(|error| unsafe {
-            sys::arrowdevice_array_ready(&raw const self.raw, pointer_or_null(self.source), &raw mut ready, error)
+            sys::arrowdevice_array_is_ready(&raw const self.raw, pointer_or_null(self.source), &raw mut ready, error)
         })?;
         Ok(ready != 0)
     }
@@ -233,7 +233,7 @@ impl Array {
     pub fn wait_on(&self, queue: &mut Queue) -> Result<()> {
         // SAFETY: alive, and only read; the queue is ours alone.
         call(|error| unsafe {
-            sys::arrowdevice_array_wait_on(&raw const self.raw, pointer_or_null(self.source), queue.as_ptr(), error)
+            sys::arrowdevice_queue_wait_array(&raw const self.raw, pointer_or_null(self.source), queue.as_ptr(), error)
         })
     }
 
@@ -281,7 +281,7 @@ impl Array {
         let raw_options = options.raw_move(self.source, flags);
         // SAFETY: all are alive, and the array is ours alone.
         match call(|error| unsafe {
-            sys::arrowdevice_array_move_to(
+            sys::arrowdevice_array_to_device(
                 &raw mut self.raw,
                 self.schema.as_raw(),
                 to.as_ptr(),

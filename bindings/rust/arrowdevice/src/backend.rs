@@ -39,7 +39,7 @@ pub fn explain() -> Result<Vec<BackendReport>> {
     loop {
         let mut raw = sized!(arrowdevice_backend_report);
         // SAFETY: the size is set.
-        match call(|error| unsafe { sys::arrowdevice_backend_explain(reports.len() as i64, &raw mut raw, error) }) {
+        match call(|error| unsafe { sys::arrowdevice_backend_get_report(reports.len() as i64, &raw mut raw, error) }) {
             Ok(()) => reports.push(BackendReport {
                 status: raw.status,
                 name: text(&raw.name),

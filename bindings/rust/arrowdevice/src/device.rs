@@ -32,13 +32,13 @@ impl Device {
         let name =
             CString::new(name).map_err(|_| Error::invalid(format!("{name:?}: a name without zero bytes is needed")))?;
         // SAFETY: the name is terminated, the out is ours.
-        found(|out, error| unsafe { sys::arrowdevice_device_find(name.as_ptr(), out, error) })
+        found(|out, error| unsafe { sys::arrowdevice_device_find_by_name(name.as_ptr(), out, error) })
     }
 
     /// A device by its pair.
     pub fn get(device_type: DeviceType, id: i64) -> Result<Device> {
         // SAFETY: the out is ours.
-        found(|out, error| unsafe { sys::arrowdevice_device_get(device_type.0, id, out, error) })
+        found(|out, error| unsafe { sys::arrowdevice_device_find_by_id(device_type.0, id, out, error) })
     }
 
     /// The CPU, which is always there.
@@ -80,21 +80,21 @@ impl Device {
     /// The handles are what the backend's manual says, and stay valid until the device has been retired.
     pub unsafe fn adopt(device_type: DeviceType, id: i64, native: &sys::arrowdevice_native_device) -> Result<Device> {
         // SAFETY: the caller's.
-        found(|out, error| unsafe { sys::arrowdevice_device_adopt(device_type.0, id, native, out, error) })
+        found(|out, error| unsafe { sys::arrowdevice_device_wrap(device_type.0, id, native, out, error) })
     }
 
     /// Undoes one [`adopt`](Device::adopt). `Busy` while arrays, pools or queues of it are alive, `TimedOut` while its
     /// work is not done; the device is usable after either. Once retired, every call on it answers `NoDevice`.
     pub fn retire(self, timeout: Option<Duration>) -> Result<()> {
         // SAFETY: devices are always valid.
-        call(|error| unsafe { sys::arrowdevice_device_retire(self.as_ptr(), timeout_parameter(timeout), error) })
+        call(|error| unsafe { sys::arrowdevice_device_unwrap(self.as_ptr(), timeout_parameter(timeout), error) })
     }
 
     /// What is known of it. Calls no driver.
     pub fn info(self) -> Result<DeviceInfo> {
         let mut raw = sized!(arrowdevice_device_info);
         // SAFETY: devices are always valid; the size is set.
-        call(|error| unsafe { sys::arrowdevice_device_describe(self.as_ptr(), &raw mut raw, error) })?;
+        call(|error| unsafe { sys::arrowdevice_device_get_info(self.as_ptr(), &raw mut raw, error) })?;
         Ok(DeviceInfo::from_raw(&raw))
     }
 
@@ -102,10 +102,10 @@ impl Device {
     pub fn reach(self, to: Device) -> Result<Reach> {
         let mut reach = 0;
         // SAFETY: devices are always valid.
-        call(|error| unsafe { sys::arrowdevice_device_reach(self.as_ptr(), to.as_ptr(), &raw mut reach, error) })?;
+        call(|error| unsafe { sys::arrowdevice_device_get_peer_flags(self.as_ptr(), to.as_ptr(), &raw mut reach, error) })?;
         Ok(Reach {
-            access: reach & sys::ARROWDEVICE_REACH_ACCESS != 0,
-            copy: reach & sys::ARROWDEVICE_REACH_COPY != 0,
+            access: reach & sys::ARROWDEVICE_PEER_ACCESS != 0,
+            copy: reach & sys::ARROWDEVICE_PEER_COPY != 0,
         })
     }
 
@@ -113,7 +113,7 @@ impl Device {
     pub fn memory(self) -> Result<DeviceMemory> {
         let (mut free, mut total) = (-1, -1);
         // SAFETY: devices are always valid.
-        call(|error| unsafe { sys::arrowdevice_device_memory(self.as_ptr(), &raw mut free, &raw mut total, error) })?;
+        call(|error| unsafe { sys::arrowdevice_device_get_memory_info(self.as_ptr(), &raw mut free, &raw mut total, error) })?;
         Ok(DeviceMemory {
             free: u64::try_from(free).ok(),
             total: u64::try_from(total).ok(),
@@ -124,9 +124,9 @@ impl Device {
     pub fn counters(self) -> Result<Counters> {
         let mut raw = sized!(arrowdevice_device_counters);
         // SAFETY: devices are always valid; the size is set.
-        call(|error| unsafe { sys::arrowdevice_device_counters(self.as_ptr(), &raw mut raw, error) })?;
+        call(|error| unsafe { sys::arrowdevice_device_get_counters(self.as_ptr(), &raw mut raw, error) })?;
         Ok(Counters {
-            buffers: raw.buffers,
+            buffers: raw.driver_allocations,
             submissions: raw.submissions,
             regions: raw.regions,
             events: raw.events,
@@ -149,7 +149,7 @@ impl Device {
     pub fn native(self) -> Result<sys::arrowdevice_native_device> {
         let mut native = sized!(arrowdevice_native_device);
         // SAFETY: devices are always valid; the size is set.
-        call(|error| unsafe { sys::arrowdevice_device_native(self.as_ptr(), &raw mut native, error) })?;
+        call(|error| unsafe { sys::arrowdevice_device_get_native(self.as_ptr(), &raw mut native, error) })?;
         Ok(native)
     }
 
@@ -168,8 +168,8 @@ impl Device {
     pub(crate) fn unless_found_by_pair(self) -> Option<Device> {
         let mut raw = sized!(arrowdevice_device_info);
         // SAFETY: devices are always valid; the size is set. Nothing is said of a retired one.
-        let code = unsafe { sys::arrowdevice_device_describe(self.as_ptr(), &raw mut raw, null_mut()) };
-        (code == 0 && raw.flags & sys::ARROWDEVICE_DEVICE_ADOPTED != 0).then_some(self)
+        let code = unsafe { sys::arrowdevice_device_get_info(self.as_ptr(), &raw mut raw, null_mut()) };
+        (code == 0 && raw.flags & sys::ARROWDEVICE_DEVICE_WRAPPED != 0).then_some(self)
     }
 }
 
@@ -263,7 +263,7 @@ impl DeviceInfo {
             host_readable: has(sys::ARROWDEVICE_DEVICE_HOST_READABLE),
             has_events: has(sys::ARROWDEVICE_DEVICE_EVENTS),
             wait_blocks: has(sys::ARROWDEVICE_DEVICE_WAIT_BLOCKS),
-            adopted: has(sys::ARROWDEVICE_DEVICE_ADOPTED),
+            adopted: has(sys::ARROWDEVICE_DEVICE_WRAPPED),
             staging_type: (raw.staging_type != 0).then_some(DeviceType(raw.staging_type)),
         }
     }

@@ -41,7 +41,7 @@ impl DeviceType {
     /// "opencl"; `None` if the format names no such type.
     pub fn name(self) -> Option<&'static str> {
         // SAFETY: the function takes any number and gives static text or NULL.
-        unsafe { text_or_none(sys::arrowdevice_device_type_name(self.0)) }.and_then(|name| name.to_str().ok())
+        unsafe { text_or_none(sys::arrowdevice_device_type_get_name(self.0)) }.and_then(|name| name.to_str().ok())
     }
 }
 

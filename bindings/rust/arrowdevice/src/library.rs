@@ -36,7 +36,7 @@ static HANDLERS: Mutex<Vec<&'static (dyn Any + Send + Sync)>> = Mutex::new(Vec::
 ///
 /// The function lives as long as the process, since a message that is under way may still reach it after another one has
 /// taken its place.
-pub fn set_log_handler<F>(handler: F)
+pub fn log_set_handler<F>(handler: F)
 where
     F: Fn(LogLevel, &str) + Send + Sync + 'static,
 {
@@ -45,13 +45,13 @@ where
     let user = (&raw const *handler).cast_mut().cast::<c_void>();
     HANDLERS.lock().unwrap_or_else(PoisonError::into_inner).push(handler);
     // SAFETY: the trampoline is made for this type, and what `user` points to is never freed.
-    unsafe { sys::arrowdevice_set_log_handler(Some(log::<F>), user) }
+    unsafe { sys::arrowdevice_log_set_handler(Some(log::<F>), user) }
 }
 
 /// Errors go to standard error again, and what `ARROWDEVICE_LOG` asks for.
 pub fn reset_log_handler() {
     // SAFETY: NULL restores the default.
-    unsafe { sys::arrowdevice_set_log_handler(None, null_mut()) }
+    unsafe { sys::arrowdevice_log_set_handler(None, null_mut()) }
 }
 
 unsafe extern "C" fn log<F>(user: *mut c_void, level: c_int, message: *const c_char)
@@ -66,7 +66,7 @@ where
     };
     // Nobody is there to be told of a panic but the panic hook, which was.
     let _ = without_panic("a log handler", || {
-        // SAFETY: `user` is what set_log_handler() keeps, the message a terminated text for the time of the call.
+        // SAFETY: `user` is what log_set_handler() keeps, the message a terminated text for the time of the call.
         let (handler, message) = unsafe { (&*user.cast::<F>(), CStr::from_ptr(message)) };
         handler(level, &message.to_string_lossy());
         Ok(())

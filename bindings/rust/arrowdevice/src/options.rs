@@ -94,7 +94,7 @@ impl<'a> CopyOptions<'a> {
     }
 
     fn raw(&self, source: Option<Device>, flags: u32) -> sys::arrowdevice_copy_options {
-        let whole = if self.whole { sys::ARROWDEVICE_COPY_WHOLE } else { 0 };
+        let whole = if self.whole { sys::ARROWDEVICE_COPY_NO_TRIM } else { 0 };
         sys::arrowdevice_copy_options {
             flags: flags | whole,
             queue: self.queue.as_ref().map_or(null_mut(), |queue| queue.as_ptr()),
@@ -152,7 +152,7 @@ impl<'a> ImportOptions<'a> {
     /// Valid as long as what it borrows.
     pub(crate) fn raw(&self, source: Option<Device>) -> sys::arrowdevice_import_options {
         sys::arrowdevice_import_options {
-            flags: if self.sizes { sys::ARROWDEVICE_IMPORT_SIZES } else { 0 },
+            flags: if self.sizes { sys::ARROWDEVICE_IMPORT_RESOLVE_SIZES } else { 0 },
             queue: self.queue.as_ref().map_or(null_mut(), |queue| queue.as_ptr()),
             source_device: pointer_or_null(source),
             validate: self.validation.level(),
@@ -237,7 +237,7 @@ impl<'a> StreamOptions<'a> {
 
     /// Valid as long as what it borrows and owns.
     pub(crate) fn raw(&self, source: Option<Device>) -> sys::arrowdevice_stream_options {
-        let whole = if self.whole { sys::ARROWDEVICE_COPY_WHOLE } else { 0 };
+        let whole = if self.whole { sys::ARROWDEVICE_COPY_NO_TRIM } else { 0 };
         sys::arrowdevice_stream_options {
             flags: if self.read_ahead {
                 sys::ARROWDEVICE_STREAM_READ_AHEAD

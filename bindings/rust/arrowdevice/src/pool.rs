@@ -166,8 +166,8 @@ impl Pool {
     /// A pool of a device's memory. When it fails, the options come back, with the allocator.
     pub fn new(device: Device, options: PoolOptions) -> Result<Pool, MoveError<PoolOptions>> {
         let mut raw = sys::arrowdevice_pool_options {
-            keep: options.keep,
-            cap: options.cap,
+            max_cached_bytes: options.keep,
+            max_bytes: options.cap,
             ..options
                 .allocator
                 .as_ref()
@@ -188,11 +188,11 @@ impl Pool {
     pub fn stats(&self) -> Result<PoolStats> {
         let mut raw = sized!(arrowdevice_pool_stats);
         // SAFETY: alive; the size is set.
-        call(|error| unsafe { sys::arrowdevice_pool_stats(self.as_ptr(), &raw mut raw, error) })?;
+        call(|error| unsafe { sys::arrowdevice_pool_get_stats(self.as_ptr(), &raw mut raw, error) })?;
         Ok(PoolStats {
-            used: raw.used,
-            kept: raw.kept,
-            peak: raw.peak,
+            used: raw.used_bytes,
+            kept: raw.cached_bytes,
+            peak: raw.peak_bytes,
             allocations: raw.allocations,
             driver_allocations: raw.driver_allocations,
         })

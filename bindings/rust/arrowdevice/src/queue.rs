@@ -44,7 +44,7 @@ impl Queue {
     pub unsafe fn copy(&mut self, regions: &[sys::arrowdevice_copy_region]) -> Result<()> {
         // SAFETY: alive, and ours alone; of the regions, the caller's.
         call(|error| unsafe {
-            sys::arrowdevice_buffer_copy(self.as_ptr(), regions.as_ptr(), count(regions.len()), error)
+            sys::arrowdevice_queue_copy(self.as_ptr(), regions.as_ptr(), count(regions.len()), error)
         })
     }
 
@@ -52,7 +52,7 @@ impl Queue {
     pub fn native(&self) -> Result<sys::arrowdevice_native_queue> {
         let mut native = sized!(arrowdevice_native_queue);
         // SAFETY: alive; the size is set.
-        call(|error| unsafe { sys::arrowdevice_queue_native(self.as_ptr(), &raw mut native, error) })?;
+        call(|error| unsafe { sys::arrowdevice_queue_get_native(self.as_ptr(), &raw mut native, error) })?;
         Ok(native)
     }
 

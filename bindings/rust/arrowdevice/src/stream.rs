@@ -203,7 +203,7 @@ impl Stream {
         if self.schema.is_none() {
             let mut out = sys::ArrowSchema::default();
             // SAFETY: ours, by one thread at a time.
-            call(|error| unsafe { sys::arrowdevice_stream_schema(self.held.raw.get(), &raw mut out, error) })?;
+            call(|error| unsafe { sys::arrowdevice_stream_get_schema(self.held.raw.get(), &raw mut out, error) })?;
             // SAFETY: the producer's gift, ours from here.
             self.schema = Some(unsafe { Schema::from_raw(out) });
         }
@@ -223,7 +223,7 @@ impl Stream {
         let raw_options = options.raw(self.source);
         let taken = self.hand_over(|raw, error| {
             // SAFETY: all are alive, and the stream is ours alone.
-            unsafe { sys::arrowdevice_stream_move_to(raw, to.as_ptr(), &raw const raw_options, &raw mut out, error) }
+            unsafe { sys::arrowdevice_stream_to_device(raw, to.as_ptr(), &raw const raw_options, &raw mut out, error) }
         });
         match taken {
             Ok(()) => {
@@ -298,7 +298,7 @@ impl Stream {
         let schema = self.schema()?.clone();
         let mut out = sys::ArrowDeviceArray::default();
         // SAFETY: ours, by one thread at a time.
-        call(|error| unsafe { sys::arrowdevice_stream_next(self.held.raw.get(), &raw mut out, error) })?;
+        call(|error| unsafe { sys::arrowdevice_stream_get_next(self.held.raw.get(), &raw mut out, error) })?;
         if out.array.release.is_none() {
             return Ok(None);
         }

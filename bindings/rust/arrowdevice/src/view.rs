@@ -39,7 +39,7 @@ impl View {
     /// The root of its tree of nodes.
     pub fn root(&self) -> Node<'_> {
         // SAFETY: alive; the node lives as long.
-        Node::new(unsafe { &*sys::arrowdevice_view_root(self.as_ptr()) })
+        Node::new(unsafe { &*sys::arrowdevice_view_get_root(self.as_ptr()) })
     }
 
     /// Its type.
@@ -50,13 +50,13 @@ impl View {
     /// Where it is.
     pub fn device(&self) -> Device {
         // SAFETY: alive; every view has a device.
-        unsafe { Device::from_ptr(sys::arrowdevice_view_device(self.as_ptr())) }.expect("a view has a device")
+        unsafe { Device::from_ptr(sys::arrowdevice_view_get_device(self.as_ptr())) }.expect("a view has a device")
     }
 
     /// The struct of its array, borrowed.
     pub fn array(&self) -> &sys::ArrowDeviceArray {
         // SAFETY: alive; the array lives as long.
-        unsafe { &*sys::arrowdevice_view_array(self.as_ptr()) }
+        unsafe { &*sys::arrowdevice_view_get_array(self.as_ptr()) }
     }
 
     /// A second owner of its memory, as an array.

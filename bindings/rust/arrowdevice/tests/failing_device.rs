@@ -4,16 +4,16 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array};
-use arrowdevice::{Array, CopyOptions, Device, Error, ErrorKind, quiesce, reap, set_manual_reaping};
+use arrowdevice::{Array, CopyOptions, Device, Error, ErrorKind, quiesce, reap, deferred_set_manual};
 
 #[test]
 fn failures_of_a_device_are_told_and_lose_nothing() {
     // SAFETY: the only test of the program; no other thread runs yet.
     unsafe {
         std::env::set_var("ARROWDEVICE_SIM_DEVICES", "addresses,handles");
-        std::env::set_var("ARROWDEVICE_SIM_FAIL", "copy:1,event:2");
+        std::env::set_var("ARROWDEVICE_SIM_FAIL", "queue_copy:1,event:2");
     }
-    set_manual_reaping(true).unwrap();
+    deferred_set_manual(true).unwrap();
     let numbers: ArrayRef = Arc::new(Int32Array::from(vec![1; 1000]));
     let device = Device::find("ext_dev:0").unwrap();
 

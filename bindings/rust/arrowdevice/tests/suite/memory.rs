@@ -244,11 +244,11 @@ fn the_log_reaches_the_program_and_a_panic_in_its_handler_nobody() {
         }
     };
     let to = lines.clone();
-    arrowdevice::set_log_handler(move |level, line| to.lock().unwrap().push((level, line.to_string())));
+    arrowdevice::log_set_handler(move |level, line| to.lock().unwrap().push((level, line.to_string())));
     mistake();
     let called = Count::default();
     let panicking = called.clone();
-    arrowdevice::set_log_handler(move |_, _| {
+    arrowdevice::log_set_handler(move |_, _| {
         panicking.add();
         panic!("the handler's own");
     });

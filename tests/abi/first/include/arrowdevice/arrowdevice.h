@@ -69,20 +69,20 @@ _Static_assert(sizeof(void*) == 8, "libarrowdevice is for 64-bit platforms");
 #define ARROWDEVICE_DEVICE_HOST_READABLE 2 /* the CPU reads and writes its memory in place */
 #define ARROWDEVICE_DEVICE_EVENTS 4        /* can publish sync events */
 #define ARROWDEVICE_DEVICE_WAIT_BLOCKS 8   /* queue waits may block the CPU */
-#define ARROWDEVICE_DEVICE_ADOPTED 16      /* an application's own context */
+#define ARROWDEVICE_DEVICE_WRAPPED 16      /* an application's own context */
 
 /* What one device can do with another's memory */
-#define ARROWDEVICE_REACH_ACCESS 1 /* use it where it is */
-#define ARROWDEVICE_REACH_COPY 2   /* copy it directly; neither: data is staged through the host */
+#define ARROWDEVICE_PEER_ACCESS 1 /* use it where it is */
+#define ARROWDEVICE_PEER_COPY 2   /* copy it directly; neither: data is staged through the host */
 
 /* Flags of arrowdevice_copy_options */
-#define ARROWDEVICE_COPY_ASYNC 1  /* return while the copy runs */
-#define ARROWDEVICE_COPY_ALWAYS 2 /* copy even where sharing would do */
-#define ARROWDEVICE_COPY_NEVER 4  /* ENOTSUP where sharing will not do */
-#define ARROWDEVICE_COPY_WHOLE 8  /* do not trim to the slice */
+#define ARROWDEVICE_COPY_ASYNC 1   /* return while the copy runs */
+#define ARROWDEVICE_COPY_ALWAYS 2  /* copy even where sharing would do */
+#define ARROWDEVICE_COPY_NEVER 4   /* ENOTSUP where sharing will not do */
+#define ARROWDEVICE_COPY_NO_TRIM 8 /* do not trim to the slice */
 
 /* Flags of arrowdevice_import_options and arrowdevice_stream_options */
-#define ARROWDEVICE_IMPORT_SIZES 1
+#define ARROWDEVICE_IMPORT_RESOLVE_SIZES 1
 #define ARROWDEVICE_STREAM_READ_AHEAD 1
 
 /* Levels of validation */
@@ -92,8 +92,8 @@ _Static_assert(sizeof(void*) == 8, "libarrowdevice is for 64-bit platforms");
 
 /* Layouts of a foreign ArrowAsyncProducer */
 #define ARROWDEVICE_ASYNC_LAYOUT_UNKNOWN 0
-#define ARROWDEVICE_ASYNC_LAYOUT_SHIPPED 1
-#define ARROWDEVICE_ASYNC_LAYOUT_PUBLISHED 2
+#define ARROWDEVICE_ASYNC_LAYOUT_40_BYTES 1
+#define ARROWDEVICE_ASYNC_LAYOUT_48_BYTES 2
 
 /* Roles of an array's buffers */
 #define ARROWDEVICE_ROLE_VALIDITY 1
@@ -140,6 +140,7 @@ struct arrowdevice_queue;
 struct arrowdevice_pool;
 struct arrowdevice_view;
 struct arrowdevice_backend;
+struct DLManagedTensorVersioned; /* of DLPack, whose header is not needed here */
 
 /**
  * The library's version, "major.minor.patch". Static text.
@@ -152,7 +153,7 @@ ARROWDEVICE_API const char* arrowdevice_version(void);
  * Send the library's log to a function of the program.
  *
  * Without a handler, messages of level 0 go to standard error and all others nowhere, unless `ARROWDEVICE_LOG` is set
- * to the highest level to print.
+ * to the highest level to print, as a number or by its name.
  *
  * @param log   called with a level (0 error, 1 warning, 2 info, 3 debug) and a line of UTF-8 without a line end, from
  *              any thread; it must not call the library. NULL restores the default.
@@ -160,7 +161,7 @@ ARROWDEVICE_API const char* arrowdevice_version(void);
  *
  * Thread-safety: free; a message under way on another thread may still reach the former handler.
  */
-ARROWDEVICE_API void arrowdevice_set_log_handler(void (*log)(void* user, int level, const char* message), void* user);
+ARROWDEVICE_API void arrowdevice_log_set_handler(void (*log)(void* user, int level, const char* message), void* user);
 
 /* -- devices ------------------------------------------------------------------------------------------------------ */
 
@@ -194,13 +195,13 @@ struct arrowdevice_device_info {
  * @param device_id    0 .. n-1; for the CPU -1 and 0 are one device; -1 means 0 for CUDA_HOST, ROCM_HOST, CUDA_MANAGED.
  * @param out          the device; never an adopted one.
  *
- * Errors: ENODEV no driver or no such device (the message says why; arrowdevice_backend_explain() has every place
+ * Errors: ENODEV no driver or no such device (the message says why; arrowdevice_backend_get_report() has every place
  * looked at); ENOTSUP a device type that neither the format nor any backend knows.
  * Implements: "ArrowDeviceType", "ArrowDeviceArray.device_id".
  * Thread-safety: free. May block while a driver starts.
  */
-ARROWDEVICE_API int arrowdevice_device_get(ArrowDeviceType device_type, int64_t device_id,
-                                           struct arrowdevice_device** out, struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_device_find_by_id(ArrowDeviceType device_type, int64_t device_id,
+                                                  struct arrowdevice_device** out, struct arrowdevice_error* error);
 
 /**
  * How many devices of a type there are; their ids are 0 .. n-1. A type whose driver is absent counts 0.
@@ -221,7 +222,7 @@ ARROWDEVICE_API int arrowdevice_device_count(ArrowDeviceType device_type, int64_
  * @param capacity  the room in `out`, in devices.
  * @param count     how many there are, also when more than `capacity`.
  *
- * A backend that fails is left out; arrowdevice_backend_explain() says why.
+ * A backend that fails is left out; arrowdevice_backend_get_report() says why.
  *
  * Errors: EINVAL a negative capacity.
  * Thread-safety: free. May block while drivers start.
@@ -236,38 +237,39 @@ ARROWDEVICE_API int arrowdevice_device_list(struct arrowdevice_device** out, int
  *
  * Thread-safety: free.
  */
-ARROWDEVICE_API int arrowdevice_device_describe(const struct arrowdevice_device* device,
+ARROWDEVICE_API int arrowdevice_device_get_info(const struct arrowdevice_device* device,
                                                 struct arrowdevice_device_info* out, struct arrowdevice_error* error);
 
 /**
  * What the device `to` can do with memory of the device `from`.
  *
- * @param out  a sum of `ARROWDEVICE_REACH_*`, 0 when data between them is staged through the host. From a device to
+ * @param out  a sum of `ARROWDEVICE_PEER_*`, 0 when data between them is staged through the host. From a device to
  *             itself: both.
  *
  * Thread-safety: free.
  */
-ARROWDEVICE_API int arrowdevice_device_reach(const struct arrowdevice_device* from, const struct arrowdevice_device* to,
-                                             uint32_t* out, struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_device_get_peer_flags(const struct arrowdevice_device* from,
+                                                      const struct arrowdevice_device* to, uint32_t* out,
+                                                      struct arrowdevice_error* error);
 
 /**
- * Find a device by name, as arrowdevice_device_get() does by its pair.
+ * Find a device by name, as arrowdevice_device_find_by_id() does by its pair.
  *
  * @param name  the type's name, a colon and the id ("opencl:0", "cuda_host:1"); without an id, id 0 ("cpu").
  * @param out   the device; never an adopted one.
  *
- * Errors: EINVAL a name of another form or an unknown type name; else as arrowdevice_device_get().
+ * Errors: EINVAL a name of another form or an unknown type name; else as arrowdevice_device_find_by_id().
  * Thread-safety: free. May block while a driver starts.
  */
-ARROWDEVICE_API int arrowdevice_device_find(const char* name, struct arrowdevice_device** out,
-                                            struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_device_find_by_name(const char* name, struct arrowdevice_device** out,
+                                                    struct arrowdevice_error* error);
 
 /**
  * The name of a device type: "opencl". NULL if the format names no such type. Static text.
  *
  * Thread-safety: free.
  */
-ARROWDEVICE_API const char* arrowdevice_device_type_name(ArrowDeviceType device_type);
+ARROWDEVICE_API const char* arrowdevice_device_type_get_name(ArrowDeviceType device_type);
 
 /**
  * Bytes free and in all, as the driver says now. Either may be -1 where the driver does not say; either out may be
@@ -275,8 +277,8 @@ ARROWDEVICE_API const char* arrowdevice_device_type_name(ArrowDeviceType device_
  *
  * Thread-safety: free.
  */
-ARROWDEVICE_API int arrowdevice_device_memory(const struct arrowdevice_device* device, int64_t* free_bytes,
-                                              int64_t* total_bytes, struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_device_get_memory_info(const struct arrowdevice_device* device, int64_t* free_bytes,
+                                                       int64_t* total_bytes, struct arrowdevice_error* error);
 
 /**
  * What the library has asked of a device since the process began: calls of the driver, not hits of a pool.
@@ -284,15 +286,15 @@ ARROWDEVICE_API int arrowdevice_device_memory(const struct arrowdevice_device* d
 struct arrowdevice_device_counters {
   uint32_t struct_size;
   uint32_t reserved;
-  int64_t buffers;      /* allocations made by the driver */
-  int64_t submissions;  /* batches of copies submitted */
-  int64_t regions;      /* regions in these batches */
-  int64_t events;       /* events recorded */
-  int64_t host_waits;   /* times that the CPU waited for an event of this device */
-  int64_t readbacks;    /* batches submitted only to learn sizes and ranges */
-  int64_t bytes_in;     /* bytes copied to the device */
-  int64_t bytes_out;    /* bytes copied from it */
-  int64_t staged_bytes; /* bytes that went through staging memory on the way to or from it */
+  int64_t driver_allocations; /* allocations made by the driver */
+  int64_t submissions;        /* batches of copies submitted */
+  int64_t regions;            /* regions in these batches */
+  int64_t events;             /* events recorded */
+  int64_t host_waits;         /* times that the CPU waited for an event of this device */
+  int64_t readbacks;          /* batches submitted only to learn sizes and ranges */
+  int64_t bytes_in;           /* bytes copied to the device */
+  int64_t bytes_out;          /* bytes copied from it */
+  int64_t staged_bytes;       /* bytes that went through staging memory on the way to or from it */
 };
 
 /**
@@ -300,9 +302,9 @@ struct arrowdevice_device_counters {
  *
  * Thread-safety: free; counts that other threads are adding may or may not be included.
  */
-ARROWDEVICE_API int arrowdevice_device_counters(const struct arrowdevice_device* device,
-                                                struct arrowdevice_device_counters* out,
-                                                struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_device_get_counters(const struct arrowdevice_device* device,
+                                                    struct arrowdevice_device_counters* out,
+                                                    struct arrowdevice_error* error);
 
 /**
  * An application's own context of a device, or the handles behind a device of the library. Each backend documents which
@@ -325,17 +327,18 @@ struct arrowdevice_native_device {
  *                   it.
  * @param native     the handles. They are borrowed until the device is retired.
  * @param out        the device. The same handles give the same device, counted: each success is to be undone by one
- *                   arrowdevice_device_retire().
+ *                   arrowdevice_device_unwrap().
  *
- * Errors: ENOTSUP the backend adopts nothing; EINVAL handles that it refuses; ENODEV no such driver.
+ * Errors: ENOTSUP the backend adopts nothing; EINVAL handles that it refuses; ENODEV no such driver; EBUSY another
+ * thread is retiring the device.
  * Thread-safety: free. May block while a driver starts.
  */
-ARROWDEVICE_API int arrowdevice_device_adopt(ArrowDeviceType device_type, int64_t device_id,
-                                             const struct arrowdevice_native_device* native,
-                                             struct arrowdevice_device** out, struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_device_wrap(ArrowDeviceType device_type, int64_t device_id,
+                                            const struct arrowdevice_native_device* native,
+                                            struct arrowdevice_device** out, struct arrowdevice_error* error);
 
 /**
- * Undo one arrowdevice_device_adopt(). The last one drains the device's queues, frees what its pools keep and lets the
+ * Undo one arrowdevice_device_wrap(). The last one drains the device's queues, frees what its pools keep and lets the
  * handles go; from then on every call on the device answers ENODEV.
  *
  * Errors: EBUSY arrays, pools or queues of it are alive, or a deferred release calls; ETIMEDOUT its work is not done;
@@ -343,7 +346,7 @@ ARROWDEVICE_API int arrowdevice_device_adopt(ArrowDeviceType device_type, int64_
  * made again.
  * Thread-safety: free. Blocks up to `timeout_ns`.
  */
-ARROWDEVICE_API int arrowdevice_device_retire(struct arrowdevice_device* device, int64_t timeout_ns,
+ARROWDEVICE_API int arrowdevice_device_unwrap(struct arrowdevice_device* device, int64_t timeout_ns,
                                               struct arrowdevice_error* error);
 
 /**
@@ -352,8 +355,9 @@ ARROWDEVICE_API int arrowdevice_device_retire(struct arrowdevice_device* device,
  * Errors: ENOTSUP the backend has no handles to give.
  * Thread-safety: free.
  */
-ARROWDEVICE_API int arrowdevice_device_native(const struct arrowdevice_device* device,
-                                              struct arrowdevice_native_device* out, struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_device_get_native(const struct arrowdevice_device* device,
+                                                  struct arrowdevice_native_device* out,
+                                                  struct arrowdevice_error* error);
 
 /* -- backends ----------------------------------------------------------------------------------------------------- */
 
@@ -399,8 +403,8 @@ struct arrowdevice_backend_report {
  * Errors: ENOENT past the last.
  * Thread-safety: free; loading on other threads adds to the end.
  */
-ARROWDEVICE_API int arrowdevice_backend_explain(int64_t index, struct arrowdevice_backend_report* out,
-                                                struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_backend_get_report(int64_t index, struct arrowdevice_backend_report* out,
+                                                   struct arrowdevice_error* error);
 
 /* -- queues ------------------------------------------------------------------------------------------------------- */
 
@@ -443,11 +447,12 @@ ARROWDEVICE_API int arrowdevice_queue_wrap(struct arrowdevice_device* device,
  * Errors: ENOTSUP the backend has no handle to give.
  * Thread-safety: per object.
  */
-ARROWDEVICE_API int arrowdevice_queue_native(const struct arrowdevice_queue* queue,
-                                             struct arrowdevice_native_queue* out, struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_queue_get_native(const struct arrowdevice_queue* queue,
+                                                 struct arrowdevice_native_queue* out, struct arrowdevice_error* error);
 
 /**
- * Wait until all work that was queued so far is done.
+ * Wait until all work that was given to this queue so far is done. What else a wrapped queue has to do, for the
+ * application or by way of another wrap, may be waited for too, but need not be.
  *
  * Errors: ETIMEDOUT it is not done yet; EIO some of it failed.
  * Thread-safety: per object. Blocks up to `timeout_ns`.
@@ -456,9 +461,16 @@ ARROWDEVICE_API int arrowdevice_queue_finish(struct arrowdevice_queue* queue, in
                                              struct arrowdevice_error* error);
 
 /**
- * Let a queue go. Returns at once; work and events in flight survive.
+ * Let a queue go. Work and events in flight survive.
  *
- * Thread-safety: per object.
+ * Of a queue that was wrapped, the native one is never touched again once this has returned, and may be destroyed at
+ * once: not by arrays that were written or copied on it, not by what is released or freed behind it, not by pools. A
+ * stream that was given it goes on on a queue of the library, behind all that was queued so far; where the driver
+ * cannot tell the end of that, the stream fails with what the driver says. A stream that was given a queue of the
+ * library keeps it.
+ *
+ * Thread-safety: per object, also while a stream that was given it is at work. Returns at once; of a wrapped queue that
+ * a stream uses at that moment, once the driver's or allocator's call with it has returned.
  */
 ARROWDEVICE_API void arrowdevice_queue_destroy(struct arrowdevice_queue* queue);
 
@@ -467,11 +479,12 @@ ARROWDEVICE_API void arrowdevice_queue_destroy(struct arrowdevice_queue* queue);
 /**
  * How a pool gets, keeps and bounds its memory.
  */
-struct arrowdevice_pool_options {
+struct arrowdevice_pool_options { /* read during arrowdevice_pool_create() only */
   uint32_t struct_size;
-  uint32_t flags; /* none yet: 0 */
-  int64_t keep;   /* bytes kept when unused: 0 the default (a quarter of what is free, at most 1 GiB), negative none */
-  int64_t cap;    /* bytes in use and kept together: ENOMEM beyond. 0: no cap */
+  uint32_t flags;           /* none yet: 0 */
+  int64_t max_cached_bytes; /* bytes kept when unused: 0 the default (a quarter of what is free, at most 1 GiB),
+                               negative none */
+  int64_t max_bytes;        /* bytes in use and kept together: ENOMEM beyond. 0: no cap */
   /**
    * The application's own allocator; NULL: the driver's. Returns 0 or an errno value; from any thread. `native_queue`
    * is not NULL when the memory may be stream-ordered on that queue.
@@ -481,24 +494,30 @@ struct arrowdevice_pool_options {
    * Gives back what `allocate` gave: from any thread, no lock held, never after `exit` has begun.
    */
   void (*deallocate)(void* user, void* buffer, int64_t size, void* native_queue);
-  /** Called once, after the last deallocate, from any thread; may be NULL. */
+  /** Called once, after the last deallocate, from any thread; never after `exit` has begun, in a child by `fork` of the
+   * process that made the pool, nor for a pool that arrowdevice_pool_create() refused. May be NULL. */
   void (*destroy)(void* user);
-  void* user; /* must stay valid until `destroy` is called */
+  void* user; /* the pool's from its creation until `destroy` is called */
 };
 
 /** A pool's figures, in bytes and counts. */
 struct arrowdevice_pool_stats {
   uint32_t struct_size;
   uint32_t reserved;
-  int64_t used;               /* bytes of live buffers */
-  int64_t kept;               /* bytes kept for reuse */
-  int64_t peak;               /* the greatest used + kept so far */
+  int64_t used_bytes;         /* bytes of live buffers */
+  int64_t cached_bytes;       /* bytes kept for reuse */
+  int64_t peak_bytes;         /* the greatest used + kept so far */
   int64_t allocations;        /* buffers given out */
   int64_t driver_allocations; /* of these, asked of the driver */
 };
 
 /**
- * Make a pool of a device's memory. Every device has one already; see arrowdevice_device_pool().
+ * Make a pool of a device's memory. Every device has one already; see arrowdevice_device_get_pool().
+ *
+ * The call itself calls none of the functions in the options. When it fails, none of them has been called and none ever
+ * will be, `destroy` neither: `user` and all else that the options carry are still the caller's, who may try again with
+ * them. When it succeeds they are the pool's, until `destroy` gives them back: after arrowdevice_pool_destroy(), once
+ * no buffer, stream or device uses the pool any more.
  *
  * @param options  NULL: the defaults. `allocate` and `deallocate` come together.
  * @param out      to be given to arrowdevice_pool_destroy().
@@ -515,8 +534,8 @@ ARROWDEVICE_API int arrowdevice_pool_create(struct arrowdevice_device* device,
  *
  * Thread-safety: free.
  */
-ARROWDEVICE_API int arrowdevice_pool_stats(const struct arrowdevice_pool* pool, struct arrowdevice_pool_stats* out,
-                                           struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_pool_get_stats(const struct arrowdevice_pool* pool, struct arrowdevice_pool_stats* out,
+                                               struct arrowdevice_error* error);
 
 /**
  * Give back to the driver all that is kept and not in use.
@@ -535,13 +554,13 @@ ARROWDEVICE_API void arrowdevice_pool_destroy(struct arrowdevice_pool* pool);
 /**
  * Make a pool the default of its device. The device keeps it alive until another one takes its place.
  *
- * @param pool_or_null  NULL: the library's own again.
+ * @param pool  NULL: the library's own again.
  *
  * Errors: EINVAL a pool of another device.
  * Thread-safety: free; copies under way keep the pool they started with.
  */
-ARROWDEVICE_API int arrowdevice_device_set_pool(struct arrowdevice_device* device,
-                                                struct arrowdevice_pool* pool_or_null, struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_device_set_pool(struct arrowdevice_device* device, struct arrowdevice_pool* pool,
+                                                struct arrowdevice_error* error);
 
 /**
  * A device's default pool.
@@ -550,17 +569,17 @@ ARROWDEVICE_API int arrowdevice_device_set_pool(struct arrowdevice_device* devic
  *
  * Thread-safety: free.
  */
-ARROWDEVICE_API int arrowdevice_device_pool(const struct arrowdevice_device* device, struct arrowdevice_pool** out,
-                                            struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_device_get_pool(const struct arrowdevice_device* device, struct arrowdevice_pool** out,
+                                                struct arrowdevice_error* error);
 
 /**
  * One piece of a copy of bytes. Frozen. A NULL device is host memory; both ends are of one backend, or host memory.
  */
 struct arrowdevice_copy_region {
-  struct arrowdevice_device* to;
+  struct arrowdevice_device* dst_device;
   void* dst;          /* an address or a handle, as the device has them */
   int64_t dst_offset; /* bytes */
-  struct arrowdevice_device* from;
+  struct arrowdevice_device* src_device;
   const void* src;
   int64_t src_offset; /* bytes */
   int64_t size;       /* bytes; 0: nothing */
@@ -570,28 +589,27 @@ struct arrowdevice_copy_region {
 /**
  * Get device memory.
  *
- * @param pool_or_null   NULL: the device's default.
- * @param queue_or_null  the queue that will use it first; NULL: any.
+ * @param pool   NULL: the device's default.
+ * @param queue  the queue that will use it first; NULL: any.
  * @param size           bytes, more than 0.
  * @param out            an address or a handle, as the device has them; to be given to arrowdevice_buffer_free().
  *
  * Errors: ENOMEM; EINVAL a size that is not positive, or a pool or queue of another device.
  * Thread-safety: free.
  */
-ARROWDEVICE_API int arrowdevice_buffer_allocate(struct arrowdevice_device* device,
-                                                struct arrowdevice_pool* pool_or_null,
-                                                struct arrowdevice_queue* queue_or_null, int64_t size, void** out,
+ARROWDEVICE_API int arrowdevice_buffer_allocate(struct arrowdevice_device* device, struct arrowdevice_pool* pool,
+                                                struct arrowdevice_queue* queue, int64_t size, void** out,
                                                 struct arrowdevice_error* error);
 
 /**
  * Give memory of arrowdevice_buffer_allocate() back. Returns at once. What is not such memory is left alone and logged.
  *
- * @param queue_or_null  the queue whose work so far still uses it: the memory is used again only after that work.
+ * @param queue  the queue whose work so far still uses it: the memory is used again only after that work.
  *                       NULL: nothing uses it any more.
  *
  * Thread-safety: free.
  */
-ARROWDEVICE_API void arrowdevice_buffer_free(struct arrowdevice_device* device, struct arrowdevice_queue* queue_or_null,
+ARROWDEVICE_API void arrowdevice_buffer_free(struct arrowdevice_device* device, struct arrowdevice_queue* queue,
                                              void* buffer);
 
 /**
@@ -601,20 +619,20 @@ ARROWDEVICE_API void arrowdevice_buffer_free(struct arrowdevice_device* device, 
  * @param buffer  the whole; it outlives its parts.
  * @param offset  bytes, a multiple of the device's `sub_buffer_alignment` where buffers are handles.
  * @param size    bytes, more than 0. Where buffers are addresses, nobody checks that it lies within `buffer`.
- * @param out     to be given to arrowdevice_buffer_sub_free().
+ * @param out     to be given to arrowdevice_sub_buffer_destroy().
  *
  * Errors: EINVAL a range or an alignment that will not do.
  * Thread-safety: free.
  */
-ARROWDEVICE_API int arrowdevice_buffer_sub(struct arrowdevice_device* device, const void* buffer, int64_t offset,
-                                           int64_t size, void** out, struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_sub_buffer_create(struct arrowdevice_device* device, const void* buffer, int64_t offset,
+                                                  int64_t size, void** out, struct arrowdevice_error* error);
 
 /**
  * Give a sub-buffer back, before its parent. Does nothing on devices with addresses.
  *
  * Thread-safety: free.
  */
-ARROWDEVICE_API void arrowdevice_buffer_sub_free(struct arrowdevice_device* device, void* sub);
+ARROWDEVICE_API void arrowdevice_sub_buffer_destroy(struct arrowdevice_device* device, void* sub);
 
 /**
  * Queue copies of bytes, to run after the queue's work so far. Regions of one call may run in any order.
@@ -626,9 +644,9 @@ ARROWDEVICE_API void arrowdevice_buffer_sub_free(struct arrowdevice_device* devi
  * after a failure any of the regions may have been copied.
  * Thread-safety: per object. Returns before the copies are done, but on a queue of the CPU.
  */
-ARROWDEVICE_API int arrowdevice_buffer_copy(struct arrowdevice_queue* queue,
-                                            const struct arrowdevice_copy_region* regions, int64_t n,
-                                            struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_queue_copy(struct arrowdevice_queue* queue,
+                                           const struct arrowdevice_copy_region* regions, int64_t n,
+                                           struct arrowdevice_error* error);
 
 /* -- arrays ------------------------------------------------------------------------------------------------------- */
 
@@ -643,15 +661,19 @@ struct arrowdevice_copy_options {
    * are waited for).
    * ARROWDEVICE_COPY_ALWAYS (move_to, to_host): copy even where sharing would do.
    * ARROWDEVICE_COPY_NEVER: ENOTSUP where sharing will not do.
-   * ARROWDEVICE_COPY_WHOLE: do not trim to the slice.
+   * ARROWDEVICE_COPY_NO_TRIM: do not trim to the slice.
    */
   uint32_t flags;
-  /** Of the target's backend, or of the source's when the target is the CPU; NULL: the library's own. The copy comes
-   *  after the queue's work so far; where the CPU does the copying, it waits for that work. */
+  /** Of the backend that copies: the target's, or the source's where the target is host memory (the CPU, and what it
+   *  reads in place by address, as CUDA_HOST) and the source is not. Where both are, the CPU copies, and it is of
+   *  either backend or the CPU's. NULL: the library's own. The copy comes after the queue's work so far; where the CPU
+   *  does the copying, it waits for that work. Any other queue is EINVAL, also where the array is shared and nothing is
+   *  copied. Not needed any more when the call returns, also with ARROWDEVICE_COPY_ASYNC. */
   struct arrowdevice_queue* queue;
-  /** NULL: the target's default. */
+  /** Of the target, else EINVAL; NULL: its default. The copy keeps it. */
   struct arrowdevice_pool* pool;
-  /** Overrides what `(device_type, device_id)` of the source would find. */
+  /** Overrides what `(device_type, device_id)` of the source would find. One that was adopted is not retired before the
+   *  source may go: see arrowdevice_array_copy() and arrowdevice_array_to_device(). */
   struct arrowdevice_device* source_device;
   /** Bounds every wait of the CPU before submission: ETIMEDOUT. 0: for ever. */
   int64_t timeout_ns;
@@ -662,7 +684,8 @@ struct arrowdevice_copy_options {
  */
 struct arrowdevice_import_options {
   uint32_t struct_size;
-  uint32_t flags; /* ARROWDEVICE_IMPORT_SIZES: also learn sizes that lie on the device; waits for the array's event */
+  uint32_t flags; /* ARROWDEVICE_IMPORT_RESOLVE_SIZES: also learn sizes that lie on the device; waits for the array's
+                     event */
   /** This queue waits for the array's event. NULL: nobody waits; call arrowdevice_array_wait() or _wait_on(). */
   struct arrowdevice_queue* queue;
   /** Overrides what `(device_type, device_id)` would find. */
@@ -703,7 +726,7 @@ struct arrowdevice_node {
  *
  * @param device              where the buffers are.
  * @param moved               the array whose buffers are on `device`.
- * @param written_on_or_null  the queue whose work so far writes the buffers: the result's event fires after it. NULL:
+ * @param producer_queue  the queue whose work so far writes the buffers: the result's event fires after it. NULL:
  *                            the data is ready.
  * @param out                 the device array; its `reserved` is zero. Its children have lives of their own.
  *
@@ -713,7 +736,7 @@ struct arrowdevice_node {
  * backend; else does not block.
  */
 ARROWDEVICE_API int arrowdevice_array_export(struct arrowdevice_device* device, struct ArrowArray* moved,
-                                             struct arrowdevice_queue* written_on_or_null, struct ArrowDeviceArray* out,
+                                             struct arrowdevice_queue* producer_queue, struct ArrowDeviceArray* out,
                                              struct arrowdevice_error* error);
 
 /**
@@ -736,12 +759,12 @@ ARROWDEVICE_API int arrowdevice_array_export_event(struct arrowdevice_device* de
 /**
  * The device that an array is on; asks the backend about its buffers and event where the backend can tell.
  *
- * Errors: ENODEV, ENOTSUP as arrowdevice_device_get().
+ * Errors: ENODEV, ENOTSUP as arrowdevice_device_find_by_id().
  * Implements: "ArrowDeviceType", "ArrowDeviceArray.device_id".
  * Thread-safety: free on a `const` array. May block while a driver starts.
  */
-ARROWDEVICE_API int arrowdevice_array_device(const struct ArrowDeviceArray* array, struct arrowdevice_device** out,
-                                             struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_array_get_device(const struct ArrowDeviceArray* array, struct arrowdevice_device** out,
+                                                 struct arrowdevice_error* error);
 
 /**
  * Take over a foreign array: check it against its schema and see its typed buffers. Nothing is copied.
@@ -766,21 +789,21 @@ ARROWDEVICE_API int arrowdevice_array_import(struct ArrowDeviceArray* moved, con
  *
  * Thread-safety: free.
  */
-ARROWDEVICE_API const struct arrowdevice_node* arrowdevice_view_root(const struct arrowdevice_view* view);
+ARROWDEVICE_API const struct arrowdevice_node* arrowdevice_view_get_root(const struct arrowdevice_view* view);
 
 /**
  * The array that the view owns. Valid until the view ends.
  *
  * Thread-safety: free.
  */
-ARROWDEVICE_API const struct ArrowDeviceArray* arrowdevice_view_array(const struct arrowdevice_view* view);
+ARROWDEVICE_API const struct ArrowDeviceArray* arrowdevice_view_get_array(const struct arrowdevice_view* view);
 
 /**
  * The device that the view's array is on.
  *
  * Thread-safety: free.
  */
-ARROWDEVICE_API struct arrowdevice_device* arrowdevice_view_device(const struct arrowdevice_view* view);
+ARROWDEVICE_API struct arrowdevice_device* arrowdevice_view_get_device(const struct arrowdevice_view* view);
 
 /**
  * A second owner of the view's memory, as a device array of its own. Nothing is copied.
@@ -836,7 +859,7 @@ ARROWDEVICE_API void arrowdevice_array_release(struct ArrowDeviceArray* array);
 
 /**
  * Release an array once the queue's work so far is done. The producer's release runs on the calling thread when that
- * is the case already, else on the library's reaper thread (see arrowdevice_set_manual_reaping()).
+ * is the case already, else on the library's reaper thread (see arrowdevice_deferred_set_manual()).
  *
  * Errors: EIO the queue failed.
  * Implements: "Memory management".
@@ -848,7 +871,7 @@ ARROWDEVICE_API int arrowdevice_array_release_after(struct ArrowDeviceArray* mov
 /**
  * Whether an array's event has fired. Does not block.
  *
- * @param source_or_null  overrides what `(device_type, device_id)` would find.
+ * @param source_device  overrides what `(device_type, device_id)` would find.
  * @param out             1 fired, or there is none; 0 not yet, and on failure.
  *
  * Errors: EINVAL an event on a device type that has none; ENOTSUP the backend imports no events; EIO the producer's
@@ -856,42 +879,44 @@ ARROWDEVICE_API int arrowdevice_array_release_after(struct ArrowDeviceArray* mov
  * Implements: "Synchronization".
  * Thread-safety: free on a `const` array.
  */
-ARROWDEVICE_API int arrowdevice_array_ready(const struct ArrowDeviceArray* array,
-                                            struct arrowdevice_device* source_or_null, int* out,
-                                            struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_array_is_ready(const struct ArrowDeviceArray* array,
+                                               struct arrowdevice_device* source_device, int* out,
+                                               struct arrowdevice_error* error);
 
 /**
  * Make the CPU wait for an array's event.
  *
- * @param source_or_null  overrides what `(device_type, device_id)` would find.
+ * @param source_device  overrides what `(device_type, device_id)` would find.
  *
- * Errors: as arrowdevice_array_ready(); ETIMEDOUT it has not fired in time.
+ * Errors: as arrowdevice_array_is_ready(); ETIMEDOUT it has not fired in time.
  * Implements: "Synchronization".
  * Thread-safety: free on a `const` array. Blocks up to `timeout_ns`.
  */
 ARROWDEVICE_API int arrowdevice_array_wait(const struct ArrowDeviceArray* array,
-                                           struct arrowdevice_device* source_or_null, int64_t timeout_ns,
+                                           struct arrowdevice_device* source_device, int64_t timeout_ns,
                                            struct arrowdevice_error* error);
 
 /**
  * Make a queue wait for an array's event: work queued later runs after it. Where the queue's device cannot wait for
  * such an event, the CPU waits.
  *
- * @param source_or_null  overrides what `(device_type, device_id)` would find.
+ * @param source_device  overrides what `(device_type, device_id)` would find.
  *
- * Errors: as arrowdevice_array_ready().
+ * Errors: as arrowdevice_array_is_ready().
  * Implements: "Synchronization".
  * Thread-safety: free on a `const` array, per object on the queue. Blocks, without a bound, only where the CPU waits.
  */
-ARROWDEVICE_API int arrowdevice_array_wait_on(const struct ArrowDeviceArray* array,
-                                              struct arrowdevice_device* source_or_null,
-                                              struct arrowdevice_queue* queue, struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_queue_wait_array(const struct ArrowDeviceArray* array,
+                                                 struct arrowdevice_device* source_device,
+                                                 struct arrowdevice_queue* queue, struct arrowdevice_error* error);
 
 /**
  * Put a copy of an array on a device: one allocation, one submission, one event. Always copies, only the bytes that
  * the array's rows need.
  *
- * @param array    left as it is. With ARROWDEVICE_COPY_ASYNC the caller keeps it until `out`'s event has fired.
+ * @param array    left as it is, and not needed any more when the call returns. With ARROWDEVICE_COPY_ASYNC, if `out`
+ * has an event, the caller keeps the array, its buffers, its own event and its device (if that was adopted) until that
+ * event has fired; who releases `out` before, until arrowdevice_wait_idle() has succeeded.
  * @param schema   its type, read during the call only.
  * @param options  NULL: complete on return, on a queue of the library, from the target's default pool.
  * @param out      the copy; every child has a life of its own.
@@ -911,7 +936,10 @@ ARROWDEVICE_API int arrowdevice_array_copy(const struct ArrowDeviceArray* array,
 /**
  * Hand an array over to a device: by sharing where that device can use the memory, by a copy where not.
  *
- * @param moved    taken over; where it was copied, released once the copy is done.
+ * @param moved    taken over; where it was copied, released once the copy is done, by the library itself: with
+ *                 ARROWDEVICE_COPY_ASYNC, too, the caller keeps nothing. Retiring an adopted source waits for such
+ *                 copies; it is EBUSY as long as `out` lives and carries an event of a queue of the source, which it
+ *                 does where such a queue was given or `to` is only memory to it (arrowdevice_copy_options.queue).
  * @param schema   its type, read during the call only.
  * @param options  as for arrowdevice_array_copy().
  * @param out      the array on `to`.
@@ -921,10 +949,10 @@ ARROWDEVICE_API int arrowdevice_array_copy(const struct ArrowDeviceArray* array,
  * Thread-safety: per object. A copy blocks as arrowdevice_array_copy() does; sharing, where arrays of `to` cannot carry
  * the event, until it has fired.
  */
-ARROWDEVICE_API int arrowdevice_array_move_to(struct ArrowDeviceArray* moved, const struct ArrowSchema* schema,
-                                              struct arrowdevice_device* to,
-                                              const struct arrowdevice_copy_options* options,
-                                              struct ArrowDeviceArray* out, struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_array_to_device(struct ArrowDeviceArray* moved, const struct ArrowSchema* schema,
+                                                struct arrowdevice_device* to,
+                                                const struct arrowdevice_copy_options* options,
+                                                struct ArrowDeviceArray* out, struct arrowdevice_error* error);
 
 /**
  * A CPU array as a device array: device type CPU, id -1, no event. O(1).
@@ -938,11 +966,11 @@ ARROWDEVICE_API int arrowdevice_array_from_host(struct ArrowArray* moved, struct
 /**
  * A device array as a CPU array, complete on return: shared where the CPU can read the memory, copied where not.
  *
- * @param moved    taken over, as by arrowdevice_array_move_to().
+ * @param moved    taken over, as by arrowdevice_array_to_device().
  * @param schema   its type, read during the call only.
  * @param options  as for arrowdevice_array_copy(); ARROWDEVICE_COPY_ASYNC changes nothing.
  *
- * Errors: as arrowdevice_array_move_to().
+ * Errors: as arrowdevice_array_to_device().
  * Implements: "Synchronization"; the layouts of the columnar format.
  * Thread-safety: per object. Blocks until the data is there.
  */
@@ -993,15 +1021,15 @@ ARROWDEVICE_API int arrowdevice_array_select(struct ArrowDeviceArray* inout, con
 /**
  * Check an array against its schema.
  *
- * @param source_or_null  overrides what `(device_type, device_id)` would find.
+ * @param source_device  overrides what `(device_type, device_id)` would find.
  * @param level           ARROWDEVICE_VALIDATE_STRUCTURE: the structs, without looking at data;
  *                        ARROWDEVICE_VALIDATE_FULL: also the data, wherever it lies: buffers are on the device that
  *                        the array names and as large as its driver says they must be, `null_count` is right, offsets,
  *                        views, type ids, run ends and dictionary indices refer to what is there, prefixes of views
  *                        are those of their data and their unused bytes zero, texts are UTF-8;
- *                        ARROWDEVICE_VALIDATE_STRICT: also what real producers neglect: `reserved` is zero, and
- *                        fields that are not nullable have no nulls where rows of the structs and lists around them
- *                        can be seen.
+ *                        ARROWDEVICE_VALIDATE_STRICT: also what real producers neglect: `reserved` is zero,
+ *                        `null_count` is not -1 where there is no validity bitmap, and fields that are not nullable
+ *                        have no nulls where rows of the structs and lists around them can be seen.
  *
  * Of host memory nobody knows how large it is: a buffer that is too small is found where a driver made it.
  *
@@ -1013,21 +1041,21 @@ ARROWDEVICE_API int arrowdevice_array_select(struct ArrowDeviceArray* inout, con
  * is read back, in pieces of 1 MiB.
  */
 ARROWDEVICE_API int arrowdevice_array_validate(const struct ArrowDeviceArray* array, const struct ArrowSchema* schema,
-                                               struct arrowdevice_device* source_or_null, int level,
+                                               struct arrowdevice_device* source_device, int level,
                                                struct arrowdevice_error* error);
 
 /* -- deferred work ------------------------------------------------------------------------------------------------ */
 
 /**
  * Pending moves and releases end on one thread of the library, started at first need. With manual reaping there is no
- * such thread: the program calls arrowdevice_reap().
+ * such thread: the program calls arrowdevice_deferred_run().
  *
  * @param on  not 0: manual.
  *
  * Errors: EBUSY something has been deferred already.
  * Thread-safety: free.
  */
-ARROWDEVICE_API int arrowdevice_set_manual_reaping(int on, struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_deferred_set_manual(int on, struct arrowdevice_error* error);
 
 /**
  * End deferred work whose events have fired, producers' releases among it, on the calling thread. Does not wait.
@@ -1037,7 +1065,7 @@ ARROWDEVICE_API int arrowdevice_set_manual_reaping(int on, struct arrowdevice_er
  *
  * Thread-safety: free.
  */
-ARROWDEVICE_API int arrowdevice_reap(int64_t max, int64_t* done, struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_deferred_run(int64_t max, int64_t* done, struct arrowdevice_error* error);
 
 /**
  * Wait until nothing is deferred or in flight: for an orderly shutdown. With manual reaping it reaps meanwhile.
@@ -1045,7 +1073,7 @@ ARROWDEVICE_API int arrowdevice_reap(int64_t max, int64_t* done, struct arrowdev
  * Errors: ETIMEDOUT some of it is not done yet, and stays deferred; EBUSY a deferred release calls.
  * Thread-safety: free. Blocks up to `timeout_ns`.
  */
-ARROWDEVICE_API int arrowdevice_quiesce(int64_t timeout_ns, struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_wait_idle(int64_t timeout_ns, struct arrowdevice_error* error);
 
 /* -- helpers for languages that cannot call C function pointers ---------------------------------------------------- */
 
@@ -1075,22 +1103,24 @@ ARROWDEVICE_API void arrowdevice_host_array_release(struct ArrowArray* array);
 /**
  * The schema of a device stream.
  *
- * Errors: EINVAL a released stream; what the producer says, with its text.
+ * Errors: EINVAL a released stream; what the producer says, with its text. What failed in a stream of this library
+ * comes whole, `backend` and `native_code` included; an error that has passed through an async handler or a foreign
+ * stream has only its code and text.
  * Implements: "ArrowDeviceArrayStream.get_schema".
  * Thread-safety: per object.
  */
-ARROWDEVICE_API int arrowdevice_stream_schema(struct ArrowDeviceArrayStream* stream, struct ArrowSchema* out,
-                                              struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_stream_get_schema(struct ArrowDeviceArrayStream* stream, struct ArrowSchema* out,
+                                                  struct arrowdevice_error* error);
 
 /**
  * The next array of a device stream; a released one marks the end.
  *
- * Errors: EINVAL a released stream; what the producer says, with its text.
+ * Errors: EINVAL a released stream; what the producer says, as arrowdevice_stream_get_schema().
  * Implements: "ArrowDeviceArrayStream.get_next", "get_last_error".
  * Thread-safety: per object. Blocks as the producer does.
  */
-ARROWDEVICE_API int arrowdevice_stream_next(struct ArrowDeviceArrayStream* stream, struct ArrowDeviceArray* out,
-                                            struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_stream_get_next(struct ArrowDeviceArrayStream* stream, struct ArrowDeviceArray* out,
+                                                struct arrowdevice_error* error);
 
 /**
  * Release a device stream. A released one, or NULL, is left alone.
@@ -1115,11 +1145,13 @@ struct arrowdevice_stream_options {
   int32_t depth;
   /** As in arrowdevice_copy_options. ARROWDEVICE_COPY_ASYNC makes no difference: it is always so. */
   uint32_t copy_flags;
-  /** The stream's own until it is released. NULL: the library's own. */
+  /** As in arrowdevice_copy_options. The stream's own until it is released: the program may destroy it (see
+   *  arrowdevice_queue_destroy()) and do nothing else with it. NULL: the library's own. */
   struct arrowdevice_queue* queue;
-  /** Held until the stream is released. NULL: the target's default. */
+  /** Of the target. Held until the stream is released. NULL: the target's default. */
   struct arrowdevice_pool* pool;
-  /** Overrides what (device_type, device_id) of the batches would find. */
+  /** Overrides what (device_type, device_id) of the batches would find. If it was adopted, the stream does not keep it
+   *  from being retired: batches after that are ENODEV. */
   struct arrowdevice_device* source_device;
   /** Nanoseconds; bounds every CPU wait before a submission. 0: for ever. */
   int64_t timeout_ns;
@@ -1151,8 +1183,8 @@ ARROWDEVICE_API int arrowdevice_stream_from_host(struct ArrowArrayStream* moved,
  * A device stream as a C stream: each batch is moved to the CPU as arrowdevice_array_to_host() does it, and complete
  * when it is handed out. Copies run on a thread of the stream, ahead of the consumer.
  *
- * Errors: EINVAL a released stream, options. Later, from the stream: what the producer says, with its text, after the
- * batches before it; and as arrowdevice_array_to_host().
+ * Errors: EINVAL a released stream, options, as for arrowdevice_stream_to_device(). Later, from the stream: what the
+ * producer says, with its text, after the batches before it; and as arrowdevice_array_to_host().
  * Thread-safety: per object.
  */
 ARROWDEVICE_API int arrowdevice_stream_to_host(struct ArrowDeviceArrayStream* moved,
@@ -1160,21 +1192,22 @@ ARROWDEVICE_API int arrowdevice_stream_to_host(struct ArrowDeviceArrayStream* mo
                                                struct ArrowArrayStream* out, struct arrowdevice_error* error);
 
 /**
- * A stream whose batches are moved to a device while they flow, as arrowdevice_array_move_to() does it: what is there
+ * A stream whose batches are moved to a device while they flow, as arrowdevice_array_to_device() does it: what is there
  * already is passed through. Batches are handed out with their event pending. At most `depth` of them are held; nothing
  * is asked of the producer before the first call of the consumer. Copies that occupy their thread (staged ones, targets
  * without events) run on a thread of the stream. Releasing the stream returns at once: what runs is ended as deferred
  * work, and a thread that is inside the producer releases it when it comes back.
  *
- * Errors: EINVAL a released stream, options; ENODEV a retired device. Later, from the stream: what the producer says,
- * with its text, after the batches before it; EINVAL a batch of another device type than the stream's; and as
- * arrowdevice_array_move_to().
+ * Errors: EINVAL a released stream, options, a pool of another device than `to`, or a queue that can serve no batch of
+ * the stream's device type or the `source_device`, as arrowdevice_copy_options has it; ENODEV a retired device. After
+ * each the stream is still the caller's. Later, from the stream: what the producer says, with its text, after the
+ * batches before it; EINVAL a batch of another device type than the stream's; and as arrowdevice_array_to_device().
  * Implements: "Device Stream Interface".
  * Thread-safety: per object.
  */
-ARROWDEVICE_API int arrowdevice_stream_move_to(struct ArrowDeviceArrayStream* moved, struct arrowdevice_device* to,
-                                               const struct arrowdevice_stream_options* options,
-                                               struct ArrowDeviceArrayStream* out, struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_stream_to_device(struct ArrowDeviceArrayStream* moved, struct arrowdevice_device* to,
+                                                 const struct arrowdevice_stream_options* options,
+                                                 struct ArrowDeviceArrayStream* out, struct arrowdevice_error* error);
 
 /**
  * Stop a stream that this library has handed out. `get_next` answers ECANCELED from then on; one that waits for a
@@ -1208,11 +1241,9 @@ struct arrowdevice_async_options {
   /** As in arrowdevice_copy_options. ARROWDEVICE_COPY_ASYNC makes no difference: it is always so. */
   uint32_t copy_flags;
   uint32_t reserved;
-  /** Held until the stream is over. NULL: the library's own. */
+  /** As in arrowdevice_stream_options, until the stream is over. */
   struct arrowdevice_queue* queue;
-  /** Held until the stream is over. NULL: the target's default. */
   struct arrowdevice_pool* pool;
-  /** Overrides what (device_type, device_id) of the arrays would find. */
   struct arrowdevice_device* source_device;
   /** The program's executor: has `task(arg)` run, never within this call, from any thread; every task that is accepted
    * must run. Any result but 0 refuses the task and ends the stream with it. A stream has one task at a time. NULL: one
@@ -1250,8 +1281,9 @@ ARROWDEVICE_API int arrowdevice_async_produce(struct ArrowDeviceArrayStream* mov
  *                     arrowdevice_stream_cancel() wakes them.
  *
  * Errors: EINVAL options. Later, from the stream: what the producer says, after the arrays before it; EIO a producer
- * that lets go of the handler before the end. Implements: "The ArrowAsyncDeviceStreamHandler structure". Thread-safety:
- * per object. Does not block.
+ * that lets go of the handler before the end.
+ * Implements: "The ArrowAsyncDeviceStreamHandler structure".
+ * Thread-safety: per object. Does not block.
  */
 ARROWDEVICE_API int arrowdevice_async_collect(ArrowDeviceType device_type,
                                               const struct arrowdevice_async_options* options,
@@ -1260,21 +1292,79 @@ ARROWDEVICE_API int arrowdevice_async_collect(ArrowDeviceType device_type,
 
 /**
  * Be the piece in between: a handler for a producer that hands everything on to another handler, moved to a device as
- * arrowdevice_array_move_to() does it. At most `depth` arrays are held. Arrays are handed on with their event pending;
- * metadata is passed on.
+ * arrowdevice_array_to_device() does it. At most `depth` arrays are held. Arrays are handed on with their event
+ * pending; metadata is passed on.
  *
  * @param downstream    the consumer's, borrowed until its `release` is called; on failure untouched.
  * @param out_upstream  for the producer; see above for its life.
  *
- * Errors: EINVAL a handler that lacks a callback, options; ENODEV a retired device. Later, by `on_error`: what the
- * producer says; as arrowdevice_array_move_to(); EIO a producer that lets go of the handler before the end. Implements:
- * "The ArrowAsyncDeviceStreamHandler structure". Thread-safety: per object. Does not block.
+ * Errors: EINVAL a handler that lacks a callback, options, a pool or queue that can serve no array on `to`; ENODEV a
+ * retired device. Later, by `on_error`: what the producer says; EINVAL, with its schema, where the queue cannot serve
+ * the producer's device type; as arrowdevice_array_to_device(); EIO a producer that lets go of the handler before the
+ * end.
+ * Implements: "The ArrowAsyncDeviceStreamHandler structure".
+ * Thread-safety: per object. Does not block.
  */
-ARROWDEVICE_API int arrowdevice_async_move_to(struct ArrowAsyncDeviceStreamHandler* downstream,
-                                              struct arrowdevice_device* to,
-                                              const struct arrowdevice_async_options* options,
-                                              struct ArrowAsyncDeviceStreamHandler** out_upstream,
-                                              struct arrowdevice_error* error);
+ARROWDEVICE_API int arrowdevice_async_to_device(struct ArrowAsyncDeviceStreamHandler* downstream,
+                                                struct arrowdevice_device* to,
+                                                const struct arrowdevice_async_options* options,
+                                                struct ArrowAsyncDeviceStreamHandler** out_upstream,
+                                                struct arrowdevice_error* error);
+
+/* -- DLPack ---------------------------------------------------------------------------------------------------------
+ *
+ * Numbers without nulls are exchanged with libraries of tensors, without a copy. An array of integers or floats is a
+ * tensor of rank 1, fixed-size lists of them are tensors of higher rank: `+w:3` of `+w:4` of `f`, 10 rows, has the
+ * shape 10, 3, 4. Device types have the same numbers in both; ids too, but for 0 in DLPack where the format has one
+ * memory for all (the CPU, which is -1 here, CUDA_HOST, ROCM_HOST, CUDA_MANAGED). What maps to what is in
+ * docs/dlpack.md. */
+
+/**
+ * An array as a tensor of DLPack 1.0, whose consumers need no newer one. The tensor is read-only, compact and
+ * row-major, with strides; the array's offset is in `byte_offset`, also where buffers are handles.
+ *
+ * @param inout           stays valid; becomes a co-owner itself, as by arrowdevice_array_share().
+ * @param schema          its type, read during the call only. It may be another one of the same layout: int64 for a
+ *                        timestamp, of which DLPack has no dtype.
+ * @param consumer_queue  where the tensor is going to be used: work queued later waits for the array's event, as by
+ *                        arrowdevice_queue_wait_array(). NULL: the CPU waits.
+ * @param out             the tensor, to be given to its `deleter` once, from any thread, which never blocks. Doing so
+ *                        says that the consumer's device work on it is finished, as arrowdevice_array_release() does,
+ *                        also where there was a waiter: once no other owner is left, the memory is used again.
+ *
+ * Errors: EINVAL the array does not fit its schema; ENOTSUP it has nulls that rows show, it is of another type than
+ * numbers and fixed-size lists of them (booleans are bits here and bytes there), or DLPack knows no such device (the
+ * message names the child and says why); else as arrowdevice_queue_wait_array().
+ * Implements: "Memory management", "Synchronization".
+ * Thread-safety: per object. Blocks where the CPU waits for the event: without a waiter, where the queue cannot wait
+ * for it, and to count nulls in a bitmap on a device that nobody has counted.
+ */
+ARROWDEVICE_API int arrowdevice_dlpack_export(struct ArrowDeviceArray* inout, const struct ArrowSchema* schema,
+                                              struct arrowdevice_queue* consumer_queue,
+                                              struct DLManagedTensorVersioned** out, struct arrowdevice_error* error);
+
+/**
+ * A tensor of DLPack 1 as an array: numbers for rank 1 and, as one row, rank 0; fixed-size lists, named "item", for
+ * higher ranks. Fields are nullable and have no nulls.
+ *
+ * @param moved               taken over: its `deleter`, which may be NULL, is called when the last owner of the array
+ *                            is released, by that thread or the library's reaper thread. On failure untouched, also
+ *                            where it is of another major version. Nobody may write to its memory meanwhile.
+ * @param producer_queue  the queue that its producer's work was queued on: arrays carry an event that fires after
+ *                            the work so far; where they cannot, it is waited for. NULL: the data is there.
+ * @param out_schema          its type.
+ *
+ * Errors: EINVAL a negative number of dimensions, extent or device id, a missing shape or data, or sizes that overflow;
+ * ENOTSUP another major version, a device type or dtype that Arrow does not name (booleans are bytes there and bits
+ * here), strides that are not compact and row-major, an extent above 2^31 - 1 behind the first dimension, more than 64
+ * dimensions, or, where buffers are handles, a `byte_offset` that is no multiple of an element (the message names the
+ * dimension); ENODEV the device is not there, where a queue is given; EIO the queue failed.
+ * Implements: "The ArrowDeviceArray structure", "Synchronization".
+ * Thread-safety: per object. Blocks only where the queue's work is waited for.
+ */
+ARROWDEVICE_API int arrowdevice_dlpack_import(struct DLManagedTensorVersioned* moved,
+                                              struct arrowdevice_queue* producer_queue, struct ArrowDeviceArray* out,
+                                              struct ArrowSchema* out_schema, struct arrowdevice_error* error);
 
 #ifdef __cplusplus
 }

@@ -22,9 +22,9 @@
  * What the fields of arrowdevice_native_device and arrowdevice_native_queue mean, by backend. Those that are not named
  * are ignored when a device is adopted or a queue wrapped, and NULL or 0 in what is given.
  *
- * - cuda: `device` the ordinal as a number, `context` the CUcontext, which is the primary one, `api_version` the
- *   driver's (12040 for CUDA 12.4). Queue: a CUstream; NULL or 1 is the legacy default stream, 2 that of the calling
- *   thread.
+ * - cuda: `context` the CUcontext, of the GPU whose ordinal is `device_id`. `device`, the ordinal as a number, and
+ *   `api_version`, the driver's (12040 for CUDA 12.4), are filled in, and ignored when adopting. Queue: a CUstream of
+ *   that context; NULL or 1 is the legacy default stream, 2 that of the calling thread.
  * - hip: `device` the ordinal as a number, `api_version` the runtime's (60200000 for HIP 6.2 and later patches of it).
  *   Queue: a hipStream_t; NULL or 1 is the default stream, 2 that of the calling thread.
  * - opencl: `context` the cl_context; `device` the cl_device_id, which may be NULL where the context has one device, or
@@ -57,9 +57,9 @@ extern "C" {
 
 /** One piece of a copy. Frozen. A NULL device is host memory; both ends are of this backend, or host memory. */
 struct arrowdevice_backend_region {
-  void *to_device, *dst;
+  void *dst_device, *dst;
   int64_t dst_offset; /* bytes */
-  void* from_device;
+  void* src_device;
   const void* src;
   int64_t src_offset, size; /* bytes; size is more than 0 */
   uint64_t reserved;
@@ -95,12 +95,12 @@ struct arrowdevice_backend {
   int (*device_open)(ArrowDeviceType device_type, int64_t device_id, void** device, struct arrowdevice_error* error);
   /** Fill everything but `struct_size`, `device_type`, `device_id` and `backend`, which the library fills. `out` is
    * zero but for `total_memory` -1 and alignments 1. */
-  int (*device_describe)(void* device, struct arrowdevice_device_info* out, struct arrowdevice_error* error);
-  /** Get memory, `size` > 0 bytes. `queue_or_null`: where it is used first, for stream-ordered allocation. */
-  int (*buffer_allocate)(void* device, void* queue_or_null, int64_t size, int64_t alignment, void** out,
+  int (*device_get_info)(void* device, struct arrowdevice_device_info* out, struct arrowdevice_error* error);
+  /** Get memory, `size` > 0 bytes. `queue`: where it is used first, for stream-ordered allocation. */
+  int (*buffer_allocate)(void* device, void* queue, int64_t size, int64_t alignment, void** out,
                          struct arrowdevice_error* error);
-  /** Give it back. `queue_or_null`: its work so far may still use the memory. NULL: nothing does. Must not block. */
-  void (*buffer_deallocate)(void* device, void* queue_or_null, void* buffer);
+  /** Give it back. `queue`: its work so far may still use the memory. NULL: nothing does. Must not block. */
+  void (*buffer_free)(void* device, void* queue, void* buffer);
   /** Make an in-order queue. */
   int (*queue_create)(void* device, void** queue, struct arrowdevice_error* error);
   /** Let it go without waiting: work and events in flight survive. */
@@ -108,8 +108,8 @@ struct arrowdevice_backend {
   /** Enqueue a whole batch. Only enqueues; host memory of the regions stays valid until the copies are done, the array
    *  `regions` does not. Buffers are what arrays carry, also those of other producers. Regions of one batch may run in
    *  any order. On failure any prefix may have been enqueued. */
-  int (*copy)(void* queue, const struct arrowdevice_backend_region* regions, int64_t n,
-              struct arrowdevice_error* error);
+  int (*queue_copy)(void* queue, const struct arrowdevice_backend_region* regions, int64_t n,
+                    struct arrowdevice_error* error);
   /** An internal event (a fence, a timeline value, whatever suits) that fires after the queue's work so far. */
   int (*event_record)(void* queue, void** event, struct arrowdevice_error* error);
   /** `*ready` becomes 1 or 0; a failed event is an error, EIO. Does not block. */
@@ -129,36 +129,37 @@ struct arrowdevice_backend {
   /** A foreign published event as an internal one. Borrows: `event_destroy` leaves the foreign one alone. */
   int (*event_import)(void* device, void* sync_event, void** event, struct arrowdevice_error* error);
   /** Pair; required where buffers are handles. A part of a buffer as a buffer; may outlive nothing of its parent. */
-  int (*sub_buffer)(void* device, const void* buffer, int64_t offset, int64_t size, void** out,
-                    struct arrowdevice_error* error);
-  void (*sub_buffer_free)(void* device, void* sub);
+  int (*sub_buffer_create)(void* device, const void* buffer, int64_t offset, int64_t size, void** out,
+                           struct arrowdevice_error* error);
+  void (*sub_buffer_destroy)(void* device, void* sub);
   /** Pair. An application's queue as one of ours, borrowed until queue_destroy; and the way back. */
   int (*queue_wrap)(void* device, const struct arrowdevice_native_queue* native, void** queue,
                     struct arrowdevice_error* error);
-  int (*queue_native)(void* queue, struct arrowdevice_native_queue* out, struct arrowdevice_error* error);
-  /** Pair. An application's context as a device; the same handles give the same device. One device_retire comes for
-   * each successful device_adopt, the last one when nothing of the device is in use any more. */
-  int (*device_adopt)(ArrowDeviceType device_type, int64_t device_id, const struct arrowdevice_native_device* native,
-                      void** device, struct arrowdevice_error* error);
-  int (*device_retire)(void* device, struct arrowdevice_error* error);
+  int (*queue_get_native)(void* queue, struct arrowdevice_native_queue* out, struct arrowdevice_error* error);
+  /** Pair. An application's context as a device; the same handles give the same device. One device_unwrap comes for
+   * each successful device_wrap, the last one when nothing of the device is in use any more. */
+  int (*device_wrap)(ArrowDeviceType device_type, int64_t device_id, const struct arrowdevice_native_device* native,
+                     void** device, struct arrowdevice_error* error);
+  int (*device_unwrap)(void* device, struct arrowdevice_error* error);
   /** The handles behind a device. */
-  int (*device_native)(void* device, struct arrowdevice_native_device* out, struct arrowdevice_error* error);
-  /** ARROWDEVICE_REACH_*: what `to` can do with memory of `from`. NULL is the host. Absent: direct copies to and from
+  int (*device_get_native)(void* device, struct arrowdevice_native_device* out, struct arrowdevice_error* error);
+  /** ARROWDEVICE_PEER_*: what `to` can do with memory of `from`. NULL is the host. Absent: direct copies to and from
    *  the host and within one device, nothing else. */
-  int (*reach)(void* from_or_null, void* to_or_null, uint32_t* out, struct arrowdevice_error* error);
+  int (*device_get_peer_flags)(void* from, void* to, uint32_t* out, struct arrowdevice_error* error);
   /** The device (context) that a foreign buffer or event belongs to; either may be NULL. EINVAL, ENOTSUP: that cannot
    * be told, and it is taken to be of the device with that id. After any other failure the array is refused with the
    *  message: ENODEV, if it belongs to none that can be used. */
-  int (*locate)(ArrowDeviceType device_type, int64_t device_id, const void* buffer, void* sync_event, void** device,
-                struct arrowdevice_error* error);
+  int (*device_locate)(ArrowDeviceType device_type, int64_t device_id, const void* buffer, void* sync_event,
+                       void** device, struct arrowdevice_error* error);
   /** What the driver knows of an address or handle; not known is not an error. */
-  int (*describe_pointer)(void* device, const void* buffer, struct arrowdevice_pointer_info* out,
+  int (*pointer_get_info)(void* device, const void* buffer, struct arrowdevice_pointer_info* out,
                           struct arrowdevice_error* error);
   /** Pair. Make ordinary host memory fast to copy from and to. */
   int (*host_register)(void* device, void* memory, int64_t size, struct arrowdevice_error* error);
   void (*host_unregister)(void* device, void* memory);
   /** Bytes free and in all. */
-  int (*memory_info)(void* device, int64_t* free_bytes, int64_t* total_bytes, struct arrowdevice_error* error);
+  int (*device_get_memory_info)(void* device, int64_t* free_bytes, int64_t* total_bytes,
+                                struct arrowdevice_error* error);
 };
 
 /** The one symbol that a plugin exports. */
