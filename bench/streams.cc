@@ -91,7 +91,7 @@ int64_t consume(ArrowDeviceArrayStream& stream, Clock::time_point* full = nullpt
     must(arrowdevice_stream_get_next(&stream, &array, &error), error);
     if (array.array.release == nullptr) break;
     must(arrowdevice_array_wait, static_cast<const ArrowDeviceArray*>(&array),
-         static_cast<arrowdevice_device*>(nullptr), int64_t{-1});
+         static_cast<arrowdevice_device*>(nullptr), int64_t{ARROWDEVICE_NO_TIMEOUT});
     arrowdevice_array_release(&array);
   }
   arrowdevice_stream_release(&stream);

@@ -115,7 +115,7 @@ int main(void) {
   /* Nothing of the library is left in the context, which the program may end. */
   arrowdevice_array_release(&there);
   arrowdevice_queue_destroy(queue);
-  check(arrowdevice_device_unwrap(device, -1, &error), "arrowdevice_device_unwrap", &error);
+  check(arrowdevice_device_unwrap(device, ARROWDEVICE_NO_TIMEOUT, &error), "arrowdevice_device_unwrap", &error);
   check_cu(cu.stream_destroy(stream), "cuStreamDestroy");
   check_cu(cu.context_destroy(context), "cuCtxDestroy");
   return whole ? 0 : 1;

@@ -163,7 +163,7 @@ int main(void) {
 
   /* Nothing of the library is left in the VkDevice, which the program may destroy. */
   arrowdevice_array_release(&there);
-  check(arrowdevice_device_unwrap(device, -1, &error), "arrowdevice_device_unwrap", &error);
+  check(arrowdevice_device_unwrap(device, ARROWDEVICE_NO_TIMEOUT, &error), "arrowdevice_device_unwrap", &error);
   vkDestroyDevice(program.device, NULL);
   vkDestroyInstance(program.instance, NULL);
   return whole ? 0 : 1;

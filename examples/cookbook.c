@@ -394,7 +394,8 @@ static void exports_and_waits(struct arrowdevice_device* device) {
   if (code == 0) code = use_on_my_queue(device, &mine, &array, &schema, read, &error);
   if (went("wait", code, &error)) {
     /* What is deferred until that queue's work is done is over: so is the work. */
-    must("wait", arrowdevice_wait_idle(-1, &error) == 0 && memcmp(read, values, sizeof values) == 0);
+    must("wait",
+         arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, &error) == 0 && memcmp(read, values, sizeof values) == 0);
   }
   arrowdevice_array_release(&array); /* does nothing if it was taken over */
   arrowdevice_queue_destroy(queue);

@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
   const int64_t waited = host_waits(device) - waits;
   printf("until its own work was queued the CPU has waited %lld times\n", (long long)waited);
 
-  check(arrowdevice_queue_finish(queue, -1, &error), "arrowdevice_queue_finish", &error);
+  check(arrowdevice_queue_finish(queue, ARROWDEVICE_NO_TIMEOUT, &error), "arrowdevice_queue_finish", &error);
   arrowdevice_queue_destroy(queue);
   if (memcmp(result, values, sizeof result) != 0) {
     fprintf(stderr, "the queue has run ahead of the producer\n");

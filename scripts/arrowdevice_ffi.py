@@ -440,7 +440,7 @@ class DeviceArray(_Owner):
                               C.byref(out_schema.c))
         return out, out_schema
 
-    def wait(self, timeout_ns=-1):
+    def wait(self, timeout_ns=0):
         self.lib.array_wait(C.byref(self.c), None, timeout_ns)
 
     def validate(self, schema, level=VALIDATE_STRUCTURE):

@@ -19,7 +19,7 @@ class Event {
 
   // Whether it has fired. Throws EIO if the work failed.
   virtual bool is_ready() = 0;
-  // Throws ETIMEDOUT after `timeout_ns` >= 0, EIO if the work failed.
+  // Throws ETIMEDOUT after `timeout_ns`, EIO if the work failed.
   virtual void wait(int64_t timeout_ns) = 0;
   // What a queue can wait for; NULL where only the CPU can.
   virtual std::shared_ptr<Point> point() const = 0;

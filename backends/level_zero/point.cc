@@ -44,7 +44,7 @@ void Point::wait_until_over() const noexcept {
   constexpr int kAttempts = 2;
   for (int attempt = 0; attempt < kAttempts && !is_over(); ++attempt) {
     try {
-      wait(-1);
+      wait(ARROWDEVICE_NO_TIMEOUT);
     } catch (const std::exception& e) {
       log(LogLevel::kWarning, e.what());
     }
@@ -69,9 +69,9 @@ void Point::wait(int64_t timeout_ns) const {
   device_.physical().use([&] {
     for (;;) {
       const int64_t left = deadline.left();
-      const ze_result_t result =
-          api().zeEventHostSynchronize(event_, left < 0 ? UINT64_MAX : static_cast<uint64_t>(left));
-      if (result == ZE_RESULT_NOT_READY && left == 0) {
+      const ze_result_t result = api().zeEventHostSynchronize(
+          event_, left == 0 ? UINT64_MAX : static_cast<uint64_t>(std::max<int64_t>(left, 0)));
+      if (result == ZE_RESULT_NOT_READY && left < 0) {
         throw Error(ETIMEDOUT, format("an event was still pending after %lld ns", static_cast<long long>(timeout_ns)));
       }
       if (result == ZE_RESULT_NOT_READY) continue;

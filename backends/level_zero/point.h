@@ -26,7 +26,7 @@ class Point {
   void set_appended() noexcept { state_.store(State::kAppended, std::memory_order_release); }
 
   bool is_passed() const;
-  // Throws ETIMEDOUT after `timeout_ns` >= 0.
+  // Throws ETIMEDOUT after `timeout_ns`.
   void wait(int64_t timeout_ns) const;
 
   // What is kept until it has been passed: the point that its list waits for, the list itself, memory that the list

@@ -120,7 +120,7 @@ std::unique_ptr<Event> Queue::record() {
 void Queue::wait_for(Event& event) {
   const auto point = event.point();
   // Lists wait for events of their own context only.
-  if (point == nullptr || &point->device().context() != &device_.context()) return event.wait(-1);
+  if (point == nullptr || &point->device().context() != &device_.context()) return event.wait(ARROWDEVICE_NO_TIMEOUT);
   if (point->is_passed()) return;
   has_new_work_ = true;
   // The new point lets the driver's event go when the list has got past it; nobody else asks for it.

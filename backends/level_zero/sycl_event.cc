@@ -29,14 +29,14 @@ bool SyclEvent::is_ready() {
   check_has_status();
   if (!runtime_.is_complete(event_)) return false;
   // What it throws for work that failed, it throws here.
-  wait(-1);
+  wait(ARROWDEVICE_NO_TIMEOUT);
   return true;
 }
 
 // sycl::event::wait() has no time-out.
 void SyclEvent::wait(int64_t timeout_ns) {
   if (is_complete_.load(std::memory_order_acquire)) return;  // a queue asks again what the library has waited for
-  if (timeout_ns < 0) {
+  if (timeout_ns == ARROWDEVICE_NO_TIMEOUT) {
     runtime_.wait(event_);
     is_complete_.store(true, std::memory_order_release);
     return;
@@ -44,7 +44,7 @@ void SyclEvent::wait(int64_t timeout_ns) {
   const Deadline deadline(timeout_ns);
   for (auto pause = kFirstPause; !is_ready(); pause = std::min(2 * pause, kLongestPause)) {
     const std::chrono::nanoseconds left(deadline.left());
-    if (left.count() == 0) {
+    if (left.count() < 0) {
       throw Error(ETIMEDOUT,
                   format("a sycl::event was still pending after %lld ns", static_cast<long long>(timeout_ns)));
     }

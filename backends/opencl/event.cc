@@ -98,12 +98,12 @@ void Event::wait_for_ever() const {
 }
 
 void Event::wait(int64_t timeout_ns) const {
-  if (timeout_ns < 0) return wait_for_ever();
+  if (timeout_ns == ARROWDEVICE_NO_TIMEOUT) return wait_for_ever();
   const Deadline deadline(timeout_ns);
   const auto start = std::chrono::steady_clock::now();
   while (!is_ready()) {
     const auto left = std::chrono::nanoseconds(deadline.left());
-    if (left == 0ns) throw Error(ETIMEDOUT, "the event has not fired in time");
+    if (left < 0ns) throw Error(ETIMEDOUT, "the event has not fired in time");
     const std::chrono::nanoseconds waited = std::chrono::steady_clock::now() - start;
     const std::chrono::nanoseconds nap =
         std::clamp<std::chrono::nanoseconds>(waited / kNapShare, kShortestNap, kLongestNap);

@@ -30,7 +30,7 @@ class Event {
   // Whether it has fired. Throws EIO if the work failed.
   bool is_ready() const;
 
-  // Throws ETIMEDOUT after `timeout_ns` >= 0, EIO if the work failed.
+  // Throws ETIMEDOUT after `timeout_ns`, EIO if the work failed.
   void wait(int64_t timeout_ns) const;
 
   // What a queue is to wait for. Throws EIO if the work is known to have failed.

@@ -41,11 +41,11 @@ bool Event::is_done() const {
 // No driver has a wait that ends in time, so that one is a poll.
 void Event::wait(int64_t timeout_ns) const {
   gpu_.use([&](Driver& driver) {
-    if (timeout_ns < 0) return driver.wait(native_);
+    if (timeout_ns == ARROWDEVICE_NO_TIMEOUT) return driver.wait(native_);
     const Deadline deadline(timeout_ns);
     for (auto pause = kFirstPause; !driver.is_done(native_); pause = std::min(2 * pause, kLongestPause)) {
       const std::chrono::nanoseconds left(deadline.left());
-      if (left.count() == 0) {
+      if (left.count() < 0) {
         throw Error(ETIMEDOUT, format("an event was still pending after %lld ns", static_cast<long long>(timeout_ns)));
       }
       std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(pause, left));

@@ -34,9 +34,9 @@ bool Fence::ready() const {
 void Fence::wait(int64_t timeout_ns) const {
   std::unique_lock lock(mutex_);
   const auto done = [this] { return finished_; };
-  if (timeout_ns < 0 || timeout_ns > kForeverNs) {
+  if (timeout_ns == ARROWDEVICE_NO_TIMEOUT || timeout_ns > kForeverNs) {
     changed_.wait(lock, done);
-  } else if (!changed_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), done)) {
+  } else if (!changed_.wait_for(lock, std::chrono::nanoseconds(std::max<int64_t>(timeout_ns, 0)), done)) {
     throw Error(ETIMEDOUT, format("an event was still pending after %lld ns", static_cast<long long>(timeout_ns)));
   }
   throw_if_failed();

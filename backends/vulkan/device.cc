@@ -188,7 +188,7 @@ void Device::settle_if_lost() noexcept {
 void Device::drain() {
   for (const auto& lane : all_lanes()) {
     try {
-      lane->wait(lane->last(), Deadline(-1));
+      lane->wait(lane->last(), Deadline(ARROWDEVICE_NO_TIMEOUT));
     } catch (const Error&) {
       if (!logical().is_lost()) throw;
       lane->drop();

@@ -25,7 +25,7 @@ class BackOff {
       return;
     }
     nanoseconds sleep = std::clamp<nanoseconds>(waited / 8, kShortest, kLongest);
-    if (left_ns >= 0) sleep = std::min(sleep, nanoseconds(left_ns));
+    if (left_ns > 0) sleep = std::min(sleep, nanoseconds(left_ns));
     std::this_thread::sleep_for(sleep);
   }
 
@@ -46,7 +46,7 @@ RecordedEvent::~RecordedEvent() {
 void RecordedEvent::hold_up(Device& device, const std::shared_ptr<Lane>& lane) {
   // The device knows nothing of bytes that the CPU fetches, nor one VkDevice of another's semaphores.
   if (&device != &device_ || lane_->has_downloads(number_)) {
-    wait(Deadline(-1));
+    wait(Deadline(ARROWDEVICE_NO_TIMEOUT));
   } else {
     lane->wait_for(lane_, number_);
   }
@@ -60,7 +60,7 @@ void* RecordedEvent::publish() {
 
 void RecordedEvent::set_event() {
   // Nobody who sees a VkEvent fetches bytes for us.
-  if (lane_->has_downloads(number_)) wait(Deadline(-1));
+  if (lane_->has_downloads(number_)) wait(Deadline(ARROWDEVICE_NO_TIMEOUT));
   if (lane_->queue().sets_events() && set_event_on(lane_)) return;
   // Its queue cannot, or its application has taken that back.
   const auto lane = device_.publishing_lane();
@@ -101,13 +101,13 @@ bool ForeignEvent::wait(const Deadline& deadline) {
   BackOff back_off;
   while (!is_ready()) {
     const int64_t left = deadline.left();
-    if (left == 0) return false;
+    if (left < 0) return false;
     back_off.pause(left);
   }
   return true;
 }
 
-void ForeignEvent::hold_up(Device&, const std::shared_ptr<Lane>&) { wait(Deadline(-1)); }
+void ForeignEvent::hold_up(Device&, const std::shared_ptr<Lane>&) { wait(Deadline(ARROWDEVICE_NO_TIMEOUT)); }
 
 void* ForeignEvent::publish() { throw Error(ENOTSUP, "a VkEvent of another producer is not published again"); }
 

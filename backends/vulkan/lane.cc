@@ -165,7 +165,7 @@ void Lane::wait_for(const std::shared_ptr<Lane>& other, uint64_t number) {
       Batch batch(*other);
       batch.signal(wait.semaphore);
       if (!batch.try_submit()) {
-        other->wait(number, Deadline(-1));
+        other->wait(number, Deadline(ARROWDEVICE_NO_TIMEOUT));
         return;
       }
     }
@@ -256,7 +256,7 @@ bool Lane::wait_for_timeline(uint64_t number, uint64_t timeout_ns) {
 }
 
 bool Lane::wait_natively(uint64_t number, int64_t timeout_ns) {
-  const uint64_t timeout = timeout_ns < 0 ? UINT64_MAX : static_cast<uint64_t>(timeout_ns);
+  const uint64_t timeout = timeout_ns == 0 ? UINT64_MAX : static_cast<uint64_t>(std::max<int64_t>(timeout_ns, 0));
   if (timeline_ != nullptr) return wait_for_timeline(number, timeout);
   std::shared_ptr<UniqueFence> fence;
   {
@@ -306,7 +306,8 @@ void Lane::settle(uintptr_t begin, uintptr_t end) {
     std::ranges::copy_if(host_writes_, std::back_inserter(waited),
                          [&](const HostWrite& write) { return write.begin < end && begin < write.end; });
   }
-  for (const auto& write : waited) (write.lane != nullptr ? *write.lane : *this).wait(write.number, Deadline(-1));
+  for (const auto& write : waited)
+    (write.lane != nullptr ? *write.lane : *this).wait(write.number, Deadline(ARROWDEVICE_NO_TIMEOUT));
   const std::lock_guard lock(mutex_);
   std::erase_if(host_writes_, [&](const HostWrite& write) {
     return write.lane != nullptr && std::ranges::any_of(waited, [&](const HostWrite& one) {
@@ -331,7 +332,7 @@ void Lane::wait_for_blocks() {
     if (oldest == in_flight_.end()) return;
     number = oldest->number;
   }
-  wait(number, Deadline(-1));
+  wait(number, Deadline(ARROWDEVICE_NO_TIMEOUT));
 }
 
 void Lane::close() noexcept {

@@ -110,7 +110,7 @@ static int event_query(void* event, int* ready, struct arrowdevice_error* error)
 
 static int event_wait(void* event, int64_t timeout_ns, struct arrowdevice_error* error) {
   (void)event, (void)timeout_ns, (void)error;
-  return 0; /* driver: ETIMEDOUT once `timeout_ns` >= 0 is over, EIO if the work failed */
+  return 0; /* driver: ETIMEDOUT after `timeout_ns`, EIO if the work failed */
 }
 
 static int queue_wait_event(void* queue, void* event, struct arrowdevice_error* error) {

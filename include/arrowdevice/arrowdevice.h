@@ -23,8 +23,9 @@
  *   The library reads or fills the lesser of both sizes, zeroes what it does not know, and leaves `struct_size` as it
  *   is; less than the size of the first release is EINVAL. NULL options and options that are zero after `struct_size`
  *   mean the defaults. Fields named `reserved` are zero.
- * - **Time-outs.** Nanoseconds. A parameter `timeout_ns` waits for ever when negative and polls when 0; in options 0
- *   is the default, for ever.
+ * - **Time-outs.** `timeout_ns` means the same in parameters, options and the backend table. A value above 0 is the
+ *   limit in nanoseconds. ARROWDEVICE_NO_TIMEOUT (0) waits without limit. ARROWDEVICE_POLL (-1), as every negative
+ *   value, does not wait.
  * - **Threads.** Functions on different objects, and functions that take `const` objects, may run at the same time on
  *   any threads. One array, queue or view that is being changed belongs to one thread at a time. Where a function's
  *   `Thread-safety:` line says "per object", that is what it means; "free" means from any thread at any time.
@@ -63,6 +64,10 @@ _Static_assert(sizeof(void*) == 8, "libarrowdevice is for 64-bit platforms");
 #define ARROWDEVICE_VERSION_MAJOR 0
 #define ARROWDEVICE_VERSION_MINOR 1
 #define ARROWDEVICE_VERSION_PATCH 0
+
+/* Values of every `timeout_ns`; a value above 0 is a limit in nanoseconds */
+#define ARROWDEVICE_NO_TIMEOUT 0 /* waits without limit */
+#define ARROWDEVICE_POLL (-1)    /* as every value below 0: does not wait */
 
 /* Flags of arrowdevice_device_info */
 #define ARROWDEVICE_DEVICE_ADDRESSES 1     /* buffers are addresses, else handles */
@@ -675,7 +680,7 @@ struct arrowdevice_copy_options {
   /** Overrides what `(device_type, device_id)` of the source would find. One that was adopted is not retired before the
    *  source may go: see arrowdevice_array_copy() and arrowdevice_array_to_device(). */
   struct arrowdevice_device* source_device;
-  /** Bounds every wait of the CPU before submission: ETIMEDOUT. 0: for ever. */
+  /** Bounds every wait of the CPU before submission: ETIMEDOUT. */
   int64_t timeout_ns;
 };
 
@@ -692,7 +697,7 @@ struct arrowdevice_import_options {
   struct arrowdevice_device* source_device;
   int32_t validate; /* a level, ARROWDEVICE_VALIDATE_* */
   int32_t reserved;
-  int64_t timeout_ns; /* bounds every wait of the CPU: ETIMEDOUT. 0: for ever */
+  int64_t timeout_ns; /* bounds every wait of the CPU: ETIMEDOUT. ARROWDEVICE_NO_TIMEOUT, ARROWDEVICE_POLL */
 };
 
 /** One buffer of an imported array. Frozen. */
@@ -1153,7 +1158,7 @@ struct arrowdevice_stream_options {
   /** Overrides what (device_type, device_id) of the batches would find. If it was adopted, the stream does not keep it
    *  from being retired: batches after that are ENODEV. */
   struct arrowdevice_device* source_device;
-  /** Nanoseconds; bounds every CPU wait before a submission. 0: for ever. */
+  /** Nanoseconds; bounds every CPU wait before a submission. */
   int64_t timeout_ns;
 };
 

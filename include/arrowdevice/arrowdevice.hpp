@@ -55,8 +55,8 @@
 namespace arrowdevice {
 namespace cpp {
 
-/** A time-out that never ends. */
-inline constexpr std::chrono::nanoseconds kForever{-1};
+/** Waits without limit. A duration of zero or less does not wait. */
+inline constexpr std::chrono::nanoseconds kNoTimeout = std::chrono::nanoseconds::max();
 
 /** A function of the library failed. */
 class Exception : public std::exception {
@@ -85,6 +85,12 @@ namespace detail {
   arrowdevice_error error{};
   message.copy(error.message, sizeof error.message - 1);
   throw Exception(code, error);
+}
+
+/** Returns the C API's time-out for a duration. */
+inline int64_t timeout_ns(std::chrono::nanoseconds timeout) noexcept {
+  if (timeout == kNoTimeout) return ARROWDEVICE_NO_TIMEOUT;
+  return timeout.count() > 0 ? int64_t{timeout.count()} : int64_t{ARROWDEVICE_POLL};
 }
 
 template <typename Function, typename... Arguments>
@@ -279,8 +285,8 @@ class Device {
     return device;
   }
   /** arrowdevice_device_unwrap() */
-  void retire(std::chrono::nanoseconds timeout = kForever) const {
-    detail::call(arrowdevice_device_unwrap, device_, int64_t{timeout.count()});
+  void retire(std::chrono::nanoseconds timeout = kNoTimeout) const {
+    detail::call(arrowdevice_device_unwrap, device_, detail::timeout_ns(timeout));
   }
 
   /** arrowdevice_device_get_info() */
@@ -341,8 +347,8 @@ class Queue : public detail::HandleOwner<arrowdevice_queue, arrowdevice_queue_de
       : HandleOwner(make(arrowdevice_queue_wrap, device.get(), &native)) {}
 
   /** arrowdevice_queue_finish() */
-  void finish(std::chrono::nanoseconds timeout = kForever) {
-    detail::call(arrowdevice_queue_finish, get(), int64_t{timeout.count()});
+  void finish(std::chrono::nanoseconds timeout = kNoTimeout) {
+    detail::call(arrowdevice_queue_finish, get(), detail::timeout_ns(timeout));
   }
   /** arrowdevice_queue_get_native(): a borrowed handle. */
   arrowdevice_native_queue native() const {
@@ -565,8 +571,8 @@ class DeviceArray : public detail::StructOwner<ArrowDeviceArray> {
     return ready != 0;
   }
   /** arrowdevice_array_wait(): the CPU waits. */
-  void wait(std::chrono::nanoseconds timeout = kForever, Device source = {}) const {
-    detail::call(arrowdevice_array_wait, get(), source.get(), int64_t{timeout.count()});
+  void wait(std::chrono::nanoseconds timeout = kNoTimeout, Device source = {}) const {
+    detail::call(arrowdevice_array_wait, get(), source.get(), detail::timeout_ns(timeout));
   }
   /** arrowdevice_queue_wait_array(): work queued later waits. */
   void wait_on(const Queue& queue, Device source = {}) const {
@@ -1035,9 +1041,9 @@ class View : public detail::HandleOwner<arrowdevice_view, arrowdevice_view_relea
   template <typename T>
   void device_values() const&& = delete;
   /** arrowdevice_array_wait(): the CPU waits until the array is ready. */
-  void wait(std::chrono::nanoseconds timeout = kForever) const {
+  void wait(std::chrono::nanoseconds timeout = kNoTimeout) const {
     detail::call(arrowdevice_array_wait, arrowdevice_view_get_array(get()), arrowdevice_view_get_device(get()),
-                 int64_t{timeout.count()});
+                 detail::timeout_ns(timeout));
   }
   /** The array, owned by the view. */
   const ArrowDeviceArray& array() const { return held(arrowdevice_view_get_array(get())); }
@@ -1361,8 +1367,8 @@ inline int64_t reap(int64_t max = -1) {
 }
 
 /** arrowdevice_wait_idle() */
-inline void quiesce(std::chrono::nanoseconds timeout = kForever) {
-  detail::call(arrowdevice_wait_idle, int64_t{timeout.count()});
+inline void quiesce(std::chrono::nanoseconds timeout = kNoTimeout) {
+  detail::call(arrowdevice_wait_idle, detail::timeout_ns(timeout));
 }
 
 }  // namespace cpp

@@ -114,7 +114,8 @@ struct arrowdevice_backend {
   int (*event_record)(void* queue, void** event, struct arrowdevice_error* error);
   /** `*ready` becomes 1 or 0; a failed event is an error, EIO. Does not block. */
   int (*event_query)(void* event, int* ready, struct arrowdevice_error* error);
-  /** Block until it fires: ETIMEDOUT after `timeout_ns` >= 0, EIO if the work failed. */
+  /** Block until it fires: ETIMEDOUT after `timeout_ns`, EIO if the work failed. The
+   *  convention of arrowdevice.h holds: 0 waits without limit, less than 0 does not wait. */
   int (*event_wait)(void* event, int64_t timeout_ns, struct arrowdevice_error* error);
   /** Work enqueued later on `queue` runs after `event`, which may be of another device of this backend. */
   int (*queue_wait_event)(void* queue, void* event, struct arrowdevice_error* error);

@@ -42,7 +42,7 @@ array::CopyOptions read(const arrowdevice_copy_options* given) {
   read.queue = api::queue_or_null(options.queue);
   read.pool = api::share(options.pool);
   read.source = api::from_c(options.source_device);
-  read.deadline = Deadline::from_option(options.timeout_ns);
+  read.deadline = Deadline(options.timeout_ns);
   return read;
 }
 
@@ -64,7 +64,7 @@ array::ImportOptions read(const arrowdevice_import_options* given) {
           .learn_sizes = (options.flags & ARROWDEVICE_IMPORT_RESOLVE_SIZES) != 0,
           .queue = api::queue_or_null(options.queue),
           .source = api::from_c(options.source_device),
-          .deadline = Deadline::from_option(options.timeout_ns)};
+          .deadline = Deadline(options.timeout_ns)};
 }
 
 }  // namespace
@@ -256,10 +256,9 @@ ARROWDEVICE_API int arrowdevice_array_select(ArrowDeviceArray* inout, const Arro
 ARROWDEVICE_API int arrowdevice_array_validate(const ArrowDeviceArray* array, const ArrowSchema* schema,
                                                arrowdevice_device* source_device, int level, arrowdevice_error* error) {
   return guarded(error, [&] {
-    constexpr int64_t kForEver = -1;
     const auto known = read_level(level);
     array::validate(required(array, "array"), required(schema, "schema"), api::from_c(source_device), known,
-                    Deadline(kForEver));
+                    Deadline(ARROWDEVICE_NO_TIMEOUT));
   });
 }
 

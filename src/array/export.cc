@@ -33,7 +33,6 @@ bool carries_events_of(const device::Device& device, const device::Queue& writte
 }
 
 void export_array(device::Device& device, ArrowArray& moved, device::Queue* written_on, ArrowDeviceArray* out) {
-  constexpr int64_t kForEver = -1;
   check_alive(&moved);
   device.check_usable();
   if (written_on == nullptr) {
@@ -41,7 +40,7 @@ void export_array(device::Device& device, ArrowArray& moved, device::Queue* writ
     return;
   }
   if (!carries_events_of(device, *written_on)) {
-    written_on->finish(kForEver);
+    written_on->finish(ARROWDEVICE_NO_TIMEOUT);
     publish_as_is(device, moved, out);
     return;
   }

@@ -19,7 +19,7 @@ struct CopyOptions {
   device::Queue* queue = nullptr;
   std::shared_ptr<device::Pool> pool;
   device::Device* source = nullptr;
-  Deadline deadline{-1};
+  Deadline deadline{ARROWDEVICE_NO_TIMEOUT};
 };
 
 // How far an array is looked at.
@@ -34,7 +34,7 @@ struct ImportOptions {
   bool learn_sizes = false;
   device::Queue* queue = nullptr;
   device::Device* source = nullptr;
-  Deadline deadline{-1};
+  Deadline deadline{ARROWDEVICE_NO_TIMEOUT};
 };
 
 }  // namespace arrowdevice::array

@@ -61,8 +61,7 @@ void wait(const ArrowDeviceArray& array, device::Device* named, const Deadline& 
 }
 
 void wait_on(const ArrowDeviceArray& array, device::Device* named, device::Queue& queue) {
-  constexpr int64_t kForEver = -1;
-  device::ForeignEvent(device_of(array, named), array.sync_event).wait_on(queue, kForEver);
+  device::ForeignEvent(device_of(array, named), array.sync_event).wait_on(queue, ARROWDEVICE_NO_TIMEOUT);
 }
 
 }  // namespace arrowdevice::array

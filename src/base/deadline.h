@@ -10,19 +10,21 @@ namespace arrowdevice {
 
 class Deadline {
  public:
-  // Nanoseconds from now; negative: never.
+  // Takes a time-out as the C API has it: above 0 nanoseconds from now, 0 no limit, below 0 passed already.
   explicit Deadline(int64_t timeout_ns) noexcept
       : timeout_ns_(timeout_ns), start_(timeout_ns > 0 ? std::chrono::steady_clock::now() : TimePoint{}) {}
 
-  // As options have it: 0 is for ever.
-  static Deadline from_option(int64_t timeout_ns) noexcept { return Deadline(timeout_ns == 0 ? -1 : timeout_ns); }
+  bool has_limit() const noexcept { return timeout_ns_ != 0; }
 
-  // Nanoseconds left, 0 when it has passed; -1: for ever.
+  // Returns the rest as a time-out: nanoseconds above 0, 0 if there is no limit, -1 if the deadline has passed.
   int64_t left() const noexcept {
     if (timeout_ns_ <= 0) return std::max<int64_t>(timeout_ns_, -1);
     const auto passed = std::chrono::steady_clock::now() - start_;
-    return std::max<int64_t>(0, timeout_ns_ - std::chrono::duration_cast<std::chrono::nanoseconds>(passed).count());
+    const int64_t rest = timeout_ns_ - std::chrono::duration_cast<std::chrono::nanoseconds>(passed).count();
+    return rest > 0 ? rest : -1;
   }
+
+  bool has_passed() const noexcept { return left() < 0; }
 
  private:
   using TimePoint = std::chrono::steady_clock::time_point;

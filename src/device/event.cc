@@ -24,7 +24,7 @@ bool Event::is_ready() const {
 }
 
 bool Event::wait(int64_t timeout_ns) const {
-  if (timeout_ns == 0 || fired_.load(std::memory_order_acquire)) return is_ready();
+  if (timeout_ns < 0 || fired_.load(std::memory_order_acquire)) return is_ready();
   Counters::add(device_.counters().host_waits, 1);
   return wait_idly(timeout_ns);
 }
@@ -97,7 +97,7 @@ void ForeignEvent::wait_on(Queue& queue, int64_t timeout_ns) const {
   const bool is_of_queues_backend = &queue.device().backend() == &event_->device().backend();
   // A backend that waits in the call would do so under the queue's lock. Nobody knows how long for another producer's
   // event, and who takes a wrapped queue back must not wait for that.
-  const bool is_bounded = timeout_ns >= 0;
+  const bool is_bounded = timeout_ns != ARROWDEVICE_NO_TIMEOUT;
   const bool waits_here = queue.device().waits_on_host() && (is_bounded || !is_our_own_);
   if (!is_of_queues_backend || waits_here) wait(timeout_ns);
   if (is_of_queues_backend) queue.wait_for(*event_);

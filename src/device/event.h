@@ -27,7 +27,7 @@ class Event {
   // Whether it has fired. Throws if the work before it failed.
   bool is_ready() const;
 
-  // Blocks until it has fired; false after `timeout_ns` >= 0. Throws if the work before it failed.
+  // Blocks until it has fired; false after `timeout_ns`. Throws if the work before it failed.
   bool wait(int64_t timeout_ns) const;
 
   // As wait(), but not one of the waits that a device's counters tell of: nobody's work is held up.
@@ -60,7 +60,7 @@ class ForeignEvent {
 
   bool is_ready() const { return event_ == nullptr || event_->is_ready(); }
 
-  // Throws ETIMEDOUT after `timeout_ns` >= 0.
+  // Throws ETIMEDOUT after `timeout_ns`.
   void wait(int64_t timeout_ns) const;
 
   // Work queued later on `queue` runs after it. Where the queue's device cannot wait for such an event, the CPU does.

@@ -12,7 +12,7 @@ namespace {
 
 bool wait_until_over(const Event& end) noexcept {
   try {
-    end.wait(-1);
+    end.wait(ARROWDEVICE_NO_TIMEOUT);
   } catch (...) {
     return end.is_over();  // failed work does not run any more
   }

@@ -60,7 +60,7 @@ class Queue {
   // Work queued later runs after the event, which is of this queue's backend.
   void wait_for(const Event& event);
 
-  // Waits until the work so far is done; false after `timeout_ns` >= 0. Once it is done, a poll says so.
+  // Waits until the work so far is done; false after `timeout_ns`. Once it is done, a poll says so.
   bool finish(int64_t timeout_ns);
 
   // What became of the work up to the last event. After a failure, work that is queued later may fail for that reason

@@ -175,10 +175,10 @@ bool Reaper::quiesce(const Deadline& deadline) {
       std::unique_lock lock(mutex_);
       if (list_.size == 0 && ending_ == 0) return true;
       const int64_t left = deadline.left();
-      if (left == 0) return false;
+      if (left < 0) return false;
       reaps_here = !has_thread_ && list_.size > 0;
       if (!reaps_here) {
-        const auto slice = std::chrono::nanoseconds(left < 0 ? kLongestWaitNs : std::min(left, kLongestWaitNs));
+        const auto slice = std::chrono::nanoseconds(left == 0 ? kLongestWaitNs : std::min(left, kLongestWaitNs));
         changed_.wait_for(lock, slice);
       }
     }

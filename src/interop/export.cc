@@ -111,7 +111,7 @@ class Elements {
     device::Device& source;
     const device::DeviceUse use;
     const device::ForeignEvent event;
-    const Deadline deadline{-1};  // for ever
+    const Deadline deadline(ARROWDEVICE_NO_TIMEOUT);
     device::QueueLease lease;
     std::optional<array::ValidityReader> validity;
   };
@@ -169,8 +169,7 @@ void wait_for_data(const ArrowDeviceArray& array, device::Queue* waiter) {
   if (waiter != nullptr) {
     array::wait_on(array, nullptr, *waiter);
   } else {
-    constexpr int64_t kForEver = -1;
-    array::wait(array, nullptr, Deadline(kForEver));
+    array::wait(array, nullptr, Deadline(ARROWDEVICE_NO_TIMEOUT));
   }
 }
 

@@ -195,8 +195,7 @@ void import_tensor(ManagedTensor& moved, device::Queue* written_on, ArrowDeviceA
       made.sync_event = event->publish();
       keeper->set_event(std::move(event));
     } else {
-      constexpr int64_t kForEver = -1;
-      written_on->finish(kForEver);
+      written_on->finish(ARROWDEVICE_NO_TIMEOUT);
     }
   }
   make_schema(shape, *type, out_schema);

@@ -16,7 +16,7 @@ namespace arrowdevice::stream {
 struct MoveOptions {
   array::CopyOptions copy;               // but for the queue and the time-out
   std::shared_ptr<device::Queue> queue;  // held as long as the stream; NULL: the library's own
-  int64_t timeout_ns = 0;                // of each batch's waits on the CPU before submission; 0: for ever
+  int64_t timeout_ns = 0;                // of each batch's waits on the CPU before submission
   int32_t depth = 2;                     // batches asked for ahead of the one that is handed out
   bool reads_ahead = false;              // a thread of the stream calls the producer
 };

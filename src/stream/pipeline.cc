@@ -183,7 +183,7 @@ void Pipeline::move(Batch& batch) noexcept {
   try {
     ArrowDeviceArray moved{};
     auto options = options_.copy;
-    options.deadline = Deadline::from_option(options_.timeout_ns);
+    options.deadline = Deadline(options_.timeout_ns);
     array::move_to(batch.array, *tree_, to_, options, &moved);
     batch.array = moved;
   } catch (...) {

@@ -49,7 +49,7 @@ void Contents::read_back() {
     queue_->copy(regions);
     device::Counters::add(source_->counters().readbacks, 1);
     if (&queue_->device() != source_) device::Counters::add(source_->counters().bytes_out, bytes_of(regions));
-    queue_->record()->wait(-1);
+    queue_->record()->wait(ARROWDEVICE_NO_TIMEOUT);
   } catch (...) {
     if (!queue_->drain()) device::Reaper::abandon(std::move(blocks_));
     throw;

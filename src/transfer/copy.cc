@@ -102,7 +102,7 @@ class Copy {
   void wait_for_source() {
     if (request_.pool != nullptr) check_pool(*request_.pool, target());
     route_.wait_for(event_of_source_, request_.deadline);
-    const bool is_bounded = !route_.source_on_host() && request_.deadline.left() >= 0;
+    const bool is_bounded = !route_.source_on_host() && request_.deadline.has_limit();
     const bool waits_between_pieces =
         is_bounded && (route_.is_staged() || may_go_through_pinned(request_.source, target()));
     if (waits_between_pieces || reads_sizes_on_host()) event_of_source_.wait(request_.deadline.left());
@@ -191,7 +191,7 @@ class Copy {
       if (staging_ != nullptr) staging_->after = event_;
       return;
     }
-    event_->wait(-1);
+    event_->wait(ARROWDEVICE_NO_TIMEOUT);
     if (!parts_.needs_fixing) return;
     auto* const bytes = static_cast<uint8_t*>(keeper_->memory().allocation.buffer());
     for (const auto& part : parts_.parts) {

@@ -20,11 +20,11 @@ struct CopyRequest {
   device::Device& source;
   void* sync_event;  // of the source array
   device::Device& target;
-  device::Queue* queue = nullptr;      // NULL: the library's own
-  std::shared_ptr<device::Pool> pool;  // NULL: the target's default
-  bool async = false;                  // return while the copy runs, where the target can say when it is done
-  bool whole = false;                  // do not trim
-  Deadline deadline{-1};               // of waits before submission
+  device::Queue* queue = nullptr;             // NULL: the library's own
+  std::shared_ptr<device::Pool> pool;         // NULL: the target's default
+  bool async = false;                         // return while the copy runs, where the target can say when it is done
+  bool whole = false;                         // do not trim
+  Deadline deadline{ARROWDEVICE_NO_TIMEOUT};  // of waits before submission
 };
 
 // Makes the copy. Returns the event after which it is done, which `out` carries then, or NULL for a copy that is

@@ -63,7 +63,7 @@ class PinnedCopy {
   // The half is free on return.
   void settle(Half& half) {
     if (half.on_link == nullptr) return;
-    half.on_link->wait(-1);
+    half.on_link->wait(ARROWDEVICE_NO_TIMEOUT);
     half.on_link = nullptr;
     if (is_to_host_) std::ranges::for_each(half.piece.out, copy_on_host);
   }

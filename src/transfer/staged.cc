@@ -39,7 +39,7 @@ void copy_staged(Route& route, std::span<const Region> regions, InFlight& in_fli
     device::Counters::add(device->counters().staged_bytes, total);
   }
   const auto send_on = [&](Stage& stage) {
-    stage.arrived->wait(-1);
+    stage.arrived->wait(ARROWDEVICE_NO_TIMEOUT);
     route.target_queue().copy(stage.piece.out);
     stage.left = route.target_queue().record();
   };
@@ -53,7 +53,7 @@ void copy_staged(Route& route, std::span<const Region> regions, InFlight& in_fli
     // With fewer blocks than pieces ahead, what is to be filled anew has to leave first.
     if (arriving.size() == std::min(kPiecesAhead + 1, stages.size())) send_oldest_on();
     Stage& stage = stages[turn];
-    if (stage.left != nullptr) stage.left->wait(-1);
+    if (stage.left != nullptr) stage.left->wait(ARROWDEVICE_NO_TIMEOUT);
     pieces.next(stage.memory, stage.piece);
     route.source_queue().copy(stage.piece.in);
     stage.arrived = route.source_queue().record();

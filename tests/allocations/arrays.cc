@@ -92,7 +92,9 @@ void add_asking(Scenarios& scenarios) {
     scenarios.push_back(asking("array_is_ready", "", id, ask_ready, has_event));
     scenarios.push_back(asking(
         "array_wait", "", id,
-        [](Scene& scene, auto* error) { return arrowdevice_array_wait(scene.in.get(), nullptr, -1, error); },
+        [](Scene& scene, auto* error) {
+          return arrowdevice_array_wait(scene.in.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error);
+        },
         has_event));
     scenarios.push_back(asking(
         "queue_wait_array", "", id,
@@ -157,7 +159,7 @@ Scenario exporting_event() {
             attempt.check_done = [with] {
               check(with->scene.in.released(), "the input was not taken over");
               with->scene.check_output();
-              must(arrowdevice_wait_idle, int64_t{-1});
+              must(arrowdevice_wait_idle, int64_t{ARROWDEVICE_NO_TIMEOUT});
               check_equal(with->released, 1, "releases of the event");
             };
             return attempt;

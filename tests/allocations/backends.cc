@@ -60,7 +60,7 @@ Scenario reaping() {
                 scene->queue_pending_work(kAddresses[0]);
                 must(arrowdevice_array_release_after, scene->in.get(), scene->queue.get());
                 scene->held.reset();
-                must(arrowdevice_queue_finish, scene->queue.get(), int64_t{-1});
+                must(arrowdevice_queue_finish, scene->queue.get(), int64_t{ARROWDEVICE_NO_TIMEOUT});
                 Attempt attempt;
                 attempt.run = [scene](auto* error) {
                   int64_t done = 0;
@@ -79,7 +79,7 @@ Scenario quiescing() {
   scenario.function = "wait_idle";
   scenario.make = [make = scenario.make] {
     Attempt attempt = make();
-    attempt.run = [keeps = attempt.run](auto* error) { return arrowdevice_wait_idle(-1, error); };
+    attempt.run = [keeps = attempt.run](auto* error) { return arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, error); };
     return attempt;
   };
   return scenario;

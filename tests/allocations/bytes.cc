@@ -58,7 +58,7 @@ Scenario on(int64_t id, const char* function, const char* variant, Steps steps, 
 
 void check_queue(Bytes& bytes) {
   check(bytes.other_queue != nullptr, "no queue was made");
-  must(arrowdevice_queue_finish, bytes.other_queue.get(), int64_t{-1});
+  must(arrowdevice_queue_finish, bytes.other_queue.get(), int64_t{ARROWDEVICE_NO_TIMEOUT});
 }
 void check_no_queue(Bytes& bytes) { check(bytes.other_queue == nullptr, "a call that failed has made a queue"); }
 
@@ -85,7 +85,7 @@ int name_queue(Bytes& bytes, arrowdevice_error* error) {
 }
 
 int finish_queue(Bytes& bytes, arrowdevice_error* error) {
-  return arrowdevice_queue_finish(bytes.queue.get(), -1, error);
+  return arrowdevice_queue_finish(bytes.queue.get(), ARROWDEVICE_NO_TIMEOUT, error);
 }
 
 void queue_work(Bytes& bytes) {
@@ -106,7 +106,7 @@ int copy_there_and_back(Bytes& bytes, arrowdevice_error* error) {
 }
 
 void check_copied(Bytes& bytes) {
-  must(arrowdevice_queue_finish, bytes.queue.get(), int64_t{-1});
+  must(arrowdevice_queue_finish, bytes.queue.get(), int64_t{ARROWDEVICE_NO_TIMEOUT});
   check(bytes.came == bytes.sent, "other bytes came back");
 }
 
@@ -129,7 +129,7 @@ void add_queues(Scenarios& scenarios, int64_t id) {
                               [](Bytes& bytes) {
                                 bytes.allocate();
                                 queue_work(bytes);
-                                must(arrowdevice_queue_finish, bytes.queue.get(), int64_t{-1});
+                                must(arrowdevice_queue_finish, bytes.queue.get(), int64_t{ARROWDEVICE_NO_TIMEOUT});
                               },
                           .call =
                               [](Bytes& bytes, auto*) {
@@ -151,7 +151,7 @@ void check_buffer(Bytes& bytes) { check(bytes.out != nullptr, "no buffer was put
 
 // Whatever was not to be had, the memory is given back once the work is done, if that can be told.
 void check_given_back(Bytes& bytes) {
-  must(arrowdevice_wait_idle, int64_t{-1});
+  must(arrowdevice_wait_idle, int64_t{ARROWDEVICE_NO_TIMEOUT});
   if (has_given_memory_up()) return;
   PoolStats stats{};
   stats.struct_size = sizeof stats;

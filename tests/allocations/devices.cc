@@ -171,7 +171,7 @@ void add_adopting(Scenarios& scenarios) {
                              };
                              attempt.check_done = [context] {
                                context->use();
-                               must(arrowdevice_device_unwrap, context->device, int64_t{-1});
+                               must(arrowdevice_device_unwrap, context->device, int64_t{ARROWDEVICE_NO_TIMEOUT});
                              };
                              return attempt;
                            },
@@ -186,7 +186,7 @@ void add_adopting(Scenarios& scenarios) {
                              context->use();
                              Attempt attempt;
                              attempt.run = [context](auto* error) {
-                               return arrowdevice_device_unwrap(context->device, -1, error);
+                               return arrowdevice_device_unwrap(context->device, ARROWDEVICE_NO_TIMEOUT, error);
                              };
                              attempt.check_refused = [context] { context->use(); };
                              return attempt;

@@ -96,7 +96,7 @@ Array on(const Rows& rows, int64_t id) {
   Array host = rows.host();
   if (id < 0) return host;
   Array there = copy(*host, *rows.schema(), sim(id), ARROWDEVICE_COPY_ASYNC);
-  must(arrowdevice_array_wait, there.get(), nullptr, int64_t{-1});
+  must(arrowdevice_array_wait, there.get(), nullptr, int64_t{ARROWDEVICE_NO_TIMEOUT});
   return there;
 }
 
@@ -111,7 +111,7 @@ Queue queue_on(arrowdevice_device* device) { return Queue(make_queue(device)); }
 Scene::~Scene() {
   held.reset();
   if (buffer == nullptr) return;
-  must(arrowdevice_queue_finish, queue.get(), int64_t{-1});
+  must(arrowdevice_queue_finish, queue.get(), int64_t{ARROWDEVICE_NO_TIMEOUT});
   arrowdevice_buffer_free(device_of_buffer, nullptr, buffer);
 }
 

@@ -137,7 +137,7 @@ class Trial {
         again(std::move(attempt));
       }
     }
-    must(arrowdevice_wait_idle, int64_t{-1});
+    must(arrowdevice_wait_idle, int64_t{ARROWDEVICE_NO_TIMEOUT});
     check_nodes();
     if (has_given_memory_up()) check(may_give_up(), "memory was given up on a device that works");
     return figures_.failed > 0;
@@ -169,7 +169,7 @@ class Trial {
   void again(Attempt attempt) {
     if (scenario_.is_final) {
       attempt = {};
-      must(arrowdevice_wait_idle, int64_t{-1});
+      must(arrowdevice_wait_idle, int64_t{ARROWDEVICE_NO_TIMEOUT});
       attempt = scenario_.make();
     }
     arrowdevice_error error = untouched_error();

@@ -55,7 +55,7 @@ int event_wait(void*, int64_t timeout_ns, arrowdevice_error*) {
   static std::condition_variable never;
   std::unique_lock lock(mutex);
   const auto is_over = [] { return false; };
-  if (timeout_ns < 0) never.wait(lock, is_over);
+  if (timeout_ns == ARROWDEVICE_NO_TIMEOUT) never.wait(lock, is_over);
   never.wait_for(lock, std::chrono::nanoseconds(timeout_ns), is_over);
   return ETIMEDOUT;
 }

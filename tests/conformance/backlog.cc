@@ -24,7 +24,7 @@ Backlog::Backlog(Subject& subject)
 }
 
 // The copies read and write memory of this object.
-Backlog::~Backlog() { arrowdevice_queue_finish(queue_.get(), -1, nullptr); }
+Backlog::~Backlog() { arrowdevice_queue_finish(queue_.get(), ARROWDEVICE_NO_TIMEOUT, nullptr); }
 
 void Backlog::hold_up(arrowdevice_queue* queue) const {
   succeed([&](auto* error) { return arrowdevice_queue_wait_array(last_.get(), nullptr, queue, error); });

@@ -40,7 +40,7 @@ void enqueue(arrowdevice_queue* queue, const std::vector<arrowdevice_copy_region
 }
 
 void finish(arrowdevice_queue* queue) {
-  succeed([&](auto* error) { return arrowdevice_queue_finish(queue, -1, error); });
+  succeed([&](auto* error) { return arrowdevice_queue_finish(queue, ARROWDEVICE_NO_TIMEOUT, error); });
 }
 
 Bytes pattern(int64_t size, uint64_t seed) {

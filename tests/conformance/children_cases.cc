@@ -74,7 +74,7 @@ Array by_select(Subject& subject, Sample& sample) {
 
 Array by_export(Subject& subject, Sample& sample) {
   Array there = by_copy(subject, sample);
-  succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, -1, error); });
+  succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error); });
   // The copy's event dies with the copy's root, so the array that is exported must not need it.
   Owned<ArrowArray> array(there.take().array);
   const Queue queue = subject.queue();

@@ -27,15 +27,17 @@ void finished_arrays_are_ready(Subject& subject) {
     expect(is_ready(*sample.host), "an array on the CPU is not ready");
     auto there = subject.to_device(*sample.host, *sample.schema);
     expect(is_ready(*there), "a copy that is complete on return is not ready");
-    succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, 0, error); });
-    succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), subject.device(), -1, error); });
+    succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, ARROWDEVICE_POLL, error); });
+    succeed([&](auto* error) {
+      return arrowdevice_array_wait(there.get(), subject.device(), ARROWDEVICE_NO_TIMEOUT, error);
+    });
   });
 }
 
 void waits(Subject& subject) {
   for_each(testing::few_cases(), [&](Sample& sample) {
     auto there = subject.copy(*sample.host, *sample.schema, subject.device(), ARROWDEVICE_COPY_ASYNC);
-    succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, -1, error); });
+    succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error); });
     expect(is_ready(*there), "an array that was waited for is not ready");
     // The source may go now, and only now.
     sample.host.reset();
@@ -49,10 +51,10 @@ void polls(Subject& subject) {
   auto there = subject.copy(*sample.host, *sample.schema, subject.device(), ARROWDEVICE_COPY_ASYNC);
   // However fast the device is: either it is done, or a poll says that it is not.
   while (!is_ready(*there)) {
-    const int code = arrowdevice_array_wait(there.get(), nullptr, 0, nullptr);
+    const int code = arrowdevice_array_wait(there.get(), nullptr, ARROWDEVICE_POLL, nullptr);
     expect(code == 0 || code == ETIMEDOUT, "a poll gave code " + std::to_string(code));
   }
-  succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, 0, error); });
+  succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, ARROWDEVICE_POLL, error); });
   auto back = subject.to_cpu(*there, *sample.schema);
   sample.expect_values(back->array);
 }
@@ -140,7 +142,8 @@ void refuses_events_of_nobody(Subject& subject) {
   Owned<ArrowDeviceArray> out;
   int ready = 0;
   refuse(EINVAL, [&](auto* error) { return arrowdevice_array_is_ready(sample.host.get(), nullptr, &ready, error); });
-  refuse(EINVAL, [&](auto* error) { return arrowdevice_array_wait(sample.host.get(), nullptr, 0, error); });
+  refuse(EINVAL,
+         [&](auto* error) { return arrowdevice_array_wait(sample.host.get(), nullptr, ARROWDEVICE_POLL, error); });
   refuse(EINVAL,
          [&](auto* error) { return arrowdevice_queue_wait_array(sample.host.get(), nullptr, queue.get(), error); });
   refuse(EINVAL, [&](auto* error) {

@@ -59,7 +59,7 @@ void is_ready_without_a_writer(Subject& subject) {
 void exports_every_type(Subject& subject) {
   for_each(testing::asked_cases(), [&](Sample& sample) {
     auto there = subject.to_device(*sample.host, *sample.schema);
-    succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, -1, error); });
+    succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error); });
     Owned<ArrowArray> array(there.take().array);
     Owned<ArrowDeviceArray> out;
     succeed([&](auto* error) {

@@ -96,7 +96,7 @@ void every_pair(uint32_t flags) {
       }
     }
   }
-  CHECK(arrowdevice_wait_idle(-1, nullptr) == 0);
+  CHECK(arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, nullptr) == 0);
   trim_all();
 }
 

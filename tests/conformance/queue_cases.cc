@@ -15,7 +15,7 @@ void comes_and_goes(Subject& subject) {
     finish(queue.get());
     // A poll may come too early, even for no work at all, but not for ever.
     for (int code = ETIMEDOUT; code != 0;) {
-      code = arrowdevice_queue_finish(queue.get(), 0, nullptr);
+      code = arrowdevice_queue_finish(queue.get(), ARROWDEVICE_POLL, nullptr);
       expect(code == 0 || code == ETIMEDOUT, "a poll gave code " + std::to_string(code));
     }
   }
@@ -43,7 +43,7 @@ void survives_its_queue(Subject& subject) {
   Queue queue = subject.queue();
   auto there = subject.copy(*sample.host, *sample.schema, subject.device(), ARROWDEVICE_COPY_ASYNC, queue.get());
   queue.reset();
-  succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, -1, error); });
+  succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error); });
   sample.host.reset();
   auto back = subject.to_cpu(*there, *sample.schema);
   sample.expect_values(back->array);

@@ -56,7 +56,7 @@ void reads_one_array_from_many_threads(Subject& subject) {
     on_threads([&](int) {
       auto back = subject.to_cpu(*there, *sample.schema);
       sample.expect_values(back->array);
-      succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, -1, error); });
+      succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error); });
     });
   }
 }

@@ -164,7 +164,7 @@ TEST_CASE("a copy from pinned memory to the CPU comes after the work of the GPU'
           expect(copy_out() == ETIMEDOUT, "it did not wait for the queue");
           expect(std::string(error.message).find("not done in time") != std::string::npos, error.message);
           drivers::resume();
-          options.timeout_ns = 0;
+          options.timeout_ns = ARROWDEVICE_NO_TIMEOUT;
           expect(copy_out() == 0, error.message);
           expect(std::memcmp(out->array.buffers[1], values, 800) == 0, "other values came");
           arrowdevice_buffer_free(gpu, nullptr, on_gpu);
@@ -249,7 +249,7 @@ TEST_CASE("nothing is lost when a call fails for any of the pieces") {
           drivers::attempt({{call + ": ", EIO, kUnknown}}, one);
         };
         drivers::move_array(attempt, large(), device(vendor().device, 0), device(vendor().device, 1));
-        expect(arrowdevice_wait_idle(-1, nullptr) == 0, "deferred work is not done");
+        expect(arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, nullptr) == 0, "deferred work is not done");
         drivers::trim_all();
         expect(drivers::live_allocations() == 0, "memory was lost");
         if (calls(call) < n) throw std::runtime_error("not reached");

@@ -53,7 +53,7 @@ void use_once() {
   while (ready == 0) {
     if (table().event_record(queue, &event, &error) != 0) continue;
     table().queue_wait_event(queue, event, &error);
-    table().event_wait(event, -1, &error);
+    table().event_wait(event, ARROWDEVICE_NO_TIMEOUT, &error);
     table().event_query(event, &ready, &error);
     table().event_destroy(event);
   }
@@ -212,7 +212,7 @@ TEST_CASE("a foreign event is the address of its handle, is waited for by a queu
           void* const queue = create_queue(device);
           must(table().queue_wait_event, queue, event);
           expect(calls(vendor().wait_on) == 1, "the queue does not wait for it");
-          must(table().event_wait, event, int64_t{-1});
+          must(table().event_wait, event, int64_t{ARROWDEVICE_NO_TIMEOUT});
           table().event_destroy(event);
           drivers::destroy_event(1, theirs);
           theirs = nullptr;
@@ -228,7 +228,7 @@ TEST_CASE("a time-out is kept, and what was waited for is still waited for after
   CHECK(in_child([] {
           Pending work(gpu(0));
           void* const event = record(work.queue());
-          refusal(ETIMEDOUT, table().event_wait, event, int64_t{0});
+          refusal(ETIMEDOUT, table().event_wait, event, int64_t{ARROWDEVICE_POLL});
           refusal(ETIMEDOUT, table().event_wait, event, int64_t{1'000'000});
           must(table().event_wait, event, int64_t{60'000'000'000});
           table().event_destroy(event);

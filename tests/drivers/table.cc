@@ -68,7 +68,7 @@ void* record(void* queue) {
 
 void finish(void* queue) {
   void* const event = record(queue);
-  must(table().event_wait, event, int64_t{-1});
+  must(table().event_wait, event, int64_t{ARROWDEVICE_NO_TIMEOUT});
   table().event_destroy(event);
 }
 

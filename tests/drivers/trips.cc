@@ -57,7 +57,7 @@ void move_bytes(const Attempt& attempt, arrowdevice_device* on) {
   out.size = sizeof received;
   attempt([&](auto* error) { return arrowdevice_queue_copy(queue, &in, 1, error); });
   attempt([&](auto* error) { return arrowdevice_queue_copy(queue, &out, 1, error); });
-  attempt([&](auto* error) { return arrowdevice_queue_finish(queue, -1, error); });
+  attempt([&](auto* error) { return arrowdevice_queue_finish(queue, ARROWDEVICE_NO_TIMEOUT, error); });
   expect(std::string(received) == sent, "the bytes changed");
   arrowdevice_buffer_free(on, queue, buffer);
   arrowdevice_queue_destroy(queue);
@@ -92,7 +92,7 @@ void move_array(const Attempt& attempt, const HostCase& one, arrowdevice_device*
   const auto difference = arrowdevice::testing::difference(*schema, *twin, 0, *schema, *back, 0, twin->length);
   expect(difference.empty(), "the values changed: " + difference);
   back.reset();
-  attempt([](auto* error) { return arrowdevice_wait_idle(-1, error); });
+  attempt([](auto* error) { return arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, error); });
   expect(ledger.live() == 0, "the input was not released");
 }
 
@@ -132,7 +132,7 @@ void check_valid(const HostCase& one, arrowdevice_device* on, const std::vector<
 
 // Twice, since a type that cannot be counted is left out.
 void trim_all() {
-  expect(arrowdevice_wait_idle(-1, nullptr) == 0, "deferred work is not done");
+  expect(arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, nullptr) == 0, "deferred work is not done");
   arrowdevice_device* devices[16];
   int64_t count = 0;
   arrowdevice_device_list(devices, 16, &count, nullptr);

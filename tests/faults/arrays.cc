@@ -123,7 +123,7 @@ Operation importing(const Rows& rows, const char* what, int64_t id, const Import
         const auto scene = std::make_shared<Scene>(rows, id, trial.ledger);
         trial.run = [scene, how](auto* error) { return import(*scene, how, error); };
         trial.settle = [scene, how](auto* error) {
-          return how.has_queue ? arrowdevice_queue_finish(scene->queue.get(), -1, error) : 0;
+          return how.has_queue ? arrowdevice_queue_finish(scene->queue.get(), ARROWDEVICE_NO_TIMEOUT, error) : 0;
         };
         trial.check_refused = [scene] { scene->check_refused(); };
         trial.check_done = [scene, how](bool) {
@@ -245,12 +245,12 @@ Operation exporting(int64_t id, bool publishes) {
                                               scene->out.get(), error);
             };
             trial.settle = [scene](auto* error) {
-              const int code = arrowdevice_array_wait(scene->out.get(), nullptr, -1, error);
-              arrowdevice_queue_finish(scene->queue.get(), -1, nullptr);
+              const int code = arrowdevice_array_wait(scene->out.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error);
+              arrowdevice_queue_finish(scene->queue.get(), ARROWDEVICE_NO_TIMEOUT, nullptr);
               return code;
             };
             trial.check_refused = [scene] {
-              arrowdevice_queue_finish(scene->queue.get(), -1, nullptr);
+              arrowdevice_queue_finish(scene->queue.get(), ARROWDEVICE_NO_TIMEOUT, nullptr);
               scene->check_refused();
             };
             trial.check_done = [scene, publishes](bool spoiled) {
@@ -280,7 +280,9 @@ Operation asking(const char* name, int64_t id, Call call) {
             Trial trial;
             const auto scene = std::make_shared<Scene>(Rows::flat(), id, trial.ledger);
             trial.run = [scene, call](auto* error) { return call(*scene, error); };
-            trial.settle = [scene](auto* error) { return arrowdevice_queue_finish(scene->queue.get(), -1, error); };
+            trial.settle = [scene](auto* error) {
+              return arrowdevice_queue_finish(scene->queue.get(), ARROWDEVICE_NO_TIMEOUT, error);
+            };
             trial.check_refused = [scene] { scene->check_input(); };
             trial.check_done = [scene](bool) { scene->check_input(); };
             return trial;
@@ -290,7 +292,7 @@ Operation asking(const char* name, int64_t id, Call call) {
 TEST_CASE("asking for an array's event or device survives the failure of any backend call", "[faults]") {
   for (const int64_t id : {kAddresses[0], kHandles[0]}) {
     exercise(asking("array_wait", id, [](Scene& scene, arrowdevice_error* error) {
-      return arrowdevice_array_wait(scene.in.get(), nullptr, -1, error);
+      return arrowdevice_array_wait(scene.in.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error);
     }));
     exercise(asking("queue_wait_array", id, [](Scene& scene, arrowdevice_error* error) {
       return arrowdevice_queue_wait_array(scene.in.get(), nullptr, scene.queue.get(), error);

@@ -35,7 +35,7 @@ struct Scene {
   Bytes4k came{};
   void* out = nullptr;
 
-  int finish(arrowdevice_error* error) { return arrowdevice_queue_finish(queue.get(), -1, error); }
+  int finish(arrowdevice_error* error) { return arrowdevice_queue_finish(queue.get(), ARROWDEVICE_NO_TIMEOUT, error); }
 };
 
 void* untouched() {
@@ -200,7 +200,9 @@ TEST_CASE("making and naming queues survives the failure of any backend call", "
         return code;
       };
       trial.check_refused = [scene] { CHECK(scene->other_queue == nullptr); };
-      trial.check_done = [scene](bool) { must(arrowdevice_queue_finish, scene->other_queue.get(), -1); };
+      trial.check_done = [scene](bool) {
+        must(arrowdevice_queue_finish, scene->other_queue.get(), ARROWDEVICE_NO_TIMEOUT);
+      };
       return trial;
     }));
     exercise(on(id, "queue_get_native", "and queue_wrap, ", [](int64_t of, std::shared_ptr<Scene> scene) {
@@ -219,7 +221,7 @@ TEST_CASE("making and naming queues survives the failure of any backend call", "
       };
       trial.check_refused = [scene] { CHECK(scene->other_queue == nullptr); };
       trial.check_done = [scene](bool) {
-        must(arrowdevice_queue_finish, scene->other_queue.get(), -1);
+        must(arrowdevice_queue_finish, scene->other_queue.get(), ARROWDEVICE_NO_TIMEOUT);
         scene->other_queue.reset();
       };
       return trial;
@@ -328,7 +330,7 @@ TEST_CASE("adopting and retiring a context survives the failure of any backend c
                     if (code != 0) return code;
                   }
                   // What fails to be retired is as it was, and can be retired later.
-                  const int code = arrowdevice_device_unwrap(state->device, -1, error);
+                  const int code = arrowdevice_device_unwrap(state->device, ARROWDEVICE_NO_TIMEOUT, error);
                   if (code == 0) state->device = nullptr;
                   return code;
                 };

@@ -77,7 +77,9 @@ struct Copying {
   Array out;
   Owned<ArrowArray> host_out;
 
-  int settle(arrowdevice_error* error) { return arrowdevice_array_wait(out.get(), nullptr, -1, error); }
+  int settle(arrowdevice_error* error) {
+    return arrowdevice_array_wait(out.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error);
+  }
 
   void check_refused() {
     CHECK(out.released());

@@ -188,7 +188,7 @@ int copy_to(Scene& scene, arrowdevice_device* to, uint32_t flags, arrowdevice_er
   const auto options = copy_options(flags);
   const int code = arrowdevice_array_copy(scene.in.get(), &scene.type(), to, &options, scene.out.out(), error);
   CHECK(scene.out.released() == (code != 0));
-  return code != 0 ? code : arrowdevice_array_wait(scene.out.get(), nullptr, -1, error);
+  return code != 0 ? code : arrowdevice_array_wait(scene.out.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error);
 }
 
 int copy_to_lost(Scene& scene, arrowdevice_error* error) { return copy_to(scene, scene.lost, 0, error); }
@@ -213,17 +213,19 @@ int to_host(Scene& scene, arrowdevice_error* error) {
   return arrowdevice_array_to_host(scene.in.get(), &scene.type(), nullptr, scene.host_out.out(), error);
 }
 
-int wait(Scene& scene, arrowdevice_error* error) { return arrowdevice_array_wait(scene.in.get(), nullptr, -1, error); }
+int wait(Scene& scene, arrowdevice_error* error) {
+  return arrowdevice_array_wait(scene.in.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error);
+}
 
 int wait_on(Scene& scene, arrowdevice_error* error) {
   const int code = arrowdevice_queue_wait_array(scene.in.get(), nullptr, scene.queue.get(), error);
-  return code != 0 ? code : arrowdevice_queue_finish(scene.queue.get(), -1, error);
+  return code != 0 ? code : arrowdevice_queue_finish(scene.queue.get(), ARROWDEVICE_NO_TIMEOUT, error);
 }
 
 int release_held(Scene& scene, arrowdevice_error* error) {
   scene.in.reset();
   control::resume(describe(scene.lost).device_id);
-  return arrowdevice_wait_idle(-1, error);
+  return arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, error);
 }
 
 int release_after(Scene& scene, arrowdevice_error* error) {
@@ -251,7 +253,7 @@ int import_for_queue(Scene& scene, arrowdevice_error* error) {
 int export_after_queue(Scene& scene, arrowdevice_error* error) {
   const int code = arrowdevice_array_export(scene.lost, &scene.in->array, scene.queue.get(), scene.out.out(), error);
   CHECK(scene.in.released() == (code == 0));
-  return code != 0 ? code : arrowdevice_array_wait(scene.out.get(), nullptr, -1, error);
+  return code != 0 ? code : arrowdevice_array_wait(scene.out.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error);
 }
 
 // In and out again.
@@ -268,7 +270,7 @@ int bytes(Scene& scene, arrowdevice_error* error) {
   code = arrowdevice_queue_copy(scene.queue.get(), &in, 1, error);
   if (code == 0) code = arrowdevice_queue_copy(scene.queue.get(), &out, 1, error);
   // The host's memory is needed until all is over, also after a failure.
-  const int finished = arrowdevice_queue_finish(scene.queue.get(), -1, code == 0 ? error : nullptr);
+  const int finished = arrowdevice_queue_finish(scene.queue.get(), ARROWDEVICE_NO_TIMEOUT, code == 0 ? error : nullptr);
   if (code == 0 && finished == 0) CHECK(came == sent);
   arrowdevice_buffer_free(scene.lost, scene.queue.get(), buffer);
   return code != 0 ? code : finished;
@@ -296,7 +298,7 @@ int read_all(Scene& scene, Stream& stream, arrowdevice_error* error) {
   for (;;) {
     int code = arrowdevice_stream_get_next(stream.get(), scene.out.out(), error);
     if (code == 0 && scene.out.released()) return 0;
-    if (code == 0) code = arrowdevice_array_wait(scene.out.get(), nullptr, -1, error);
+    if (code == 0) code = arrowdevice_array_wait(scene.out.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error);
     if (code != 0) return code;
   }
 }
@@ -379,7 +381,7 @@ bool lose_at_call(const Operation& operation, int64_t id, int64_t call) {
   const Ledger ledger = scene->sample.ledger;
   scene.reset();
   while (threads() > threads_before) std::this_thread::yield();  // those of a stream let go of what they have
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   CHECK(ledger.live() == 0);
   CHECK(Ledger::mistakes() == 0);
   check_left(is_lost);

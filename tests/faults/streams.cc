@@ -64,7 +64,7 @@ struct Flow {
         in(from_host(make_array(generate(sample.type, sample.knobs), ledger))) {
     if (way.from == kHost) return;
     Array there = copy(*in, *sample.schema, device(way.from), ARROWDEVICE_COPY_ASYNC);
-    must(arrowdevice_array_wait, there.get(), nullptr, -1);
+    must(arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
     in = std::move(there);  // finished; it still carries its event
   }
 
@@ -111,7 +111,8 @@ struct Flow {
         return code;
       }
       if (batch.released()) return 0;
-      if (const int code = arrowdevice_array_wait(batch.get(), nullptr, -1, error); code != 0) return code;
+      if (const int code = arrowdevice_array_wait(batch.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error); code != 0)
+        return code;
       came.push_back(std::move(batch));
     }
   }

@@ -68,7 +68,9 @@ Operation exporting(int64_t id, bool has_waiter, bool is_counted) {
             trial.run = [scene, has_waiter](auto* error) {
               return scene->dlpack_export(has_waiter ? scene->queue.get() : nullptr, error);
             };
-            trial.settle = [scene](auto* error) { return arrowdevice_queue_finish(scene->queue.get(), -1, error); };
+            trial.settle = [scene](auto* error) {
+              return arrowdevice_queue_finish(scene->queue.get(), ARROWDEVICE_NO_TIMEOUT, error);
+            };
             trial.check_refused = [scene] {
               CHECK(scene->tensor == nullptr);
               REQUIRE_FALSE(scene->in.released());
@@ -118,12 +120,12 @@ Operation importing(int64_t id, bool publishes) {
             trial.prepare = [scene, buffer, id] { scene->queue_work(sim(id), buffer.get()); };
             trial.run = [scene](auto* error) { return scene->dlpack_import(error); };
             trial.settle = [scene](auto* error) {
-              const int code = arrowdevice_array_wait(scene->out.get(), nullptr, -1, error);
-              arrowdevice_queue_finish(scene->queue.get(), -1, nullptr);
+              const int code = arrowdevice_array_wait(scene->out.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error);
+              arrowdevice_queue_finish(scene->queue.get(), ARROWDEVICE_NO_TIMEOUT, nullptr);
               return code;
             };
             trial.check_refused = [scene] {
-              arrowdevice_queue_finish(scene->queue.get(), -1, nullptr);
+              arrowdevice_queue_finish(scene->queue.get(), ARROWDEVICE_NO_TIMEOUT, nullptr);
               CHECK(scene->out.released());
               CHECK(scene->out_schema.released());
               REQUIRE(scene->tensor != nullptr);

@@ -279,7 +279,7 @@ class Attempt {
   void end() {
     const Ledger ledger = trial_->ledger;
     trial_.reset();
-    REQUIRE(arrowdevice_wait_idle(-1, nullptr) == 0);
+    REQUIRE(arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, nullptr) == 0);
     begin_from_nothing();
     CHECK(ledger.live() == 0);
     CHECK(Ledger::mistakes() == 0);
@@ -425,7 +425,7 @@ Array Rows::on(arrowdevice_device* device, const Ledger& ledger) const {
   Array all = from_host(make_array(data_, ledger));
   if (device != cpu()) {
     Array there = copy(*all, *schema_, device, ARROWDEVICE_COPY_ASYNC);
-    must(arrowdevice_array_wait, there.get(), nullptr, -1);
+    must(arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
     all = std::move(there);
   }
   if (first_ == 0) return all;

@@ -93,7 +93,7 @@ TEST_CASE("without an optional function, arrays are moved, sliced, shared and re
     Owned<ArrowArray> host;
     must(arrowdevice_array_to_host, other.get(), sample.schema.get(), nullptr, host.out());
     CHECK(host->length == 11);
-    must(arrowdevice_wait_idle, -1);
+    must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   });
   check_nothing_refused();
 }
@@ -122,7 +122,7 @@ TEST_CASE("without an optional function, copies that may run on are complete, or
     CHECK((there->sync_event != nullptr) == publishes);
     // Nothing is published that could not be waited for.
     CHECK(publishes == (!is_missing(Function::event_publish) && !is_missing(Function::event_import)));
-    must(arrowdevice_array_wait, there.get(), nullptr, -1);
+    must(arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
     std::vector<int64_t> came(37);
     control::peek(id, there->array.buffers[1], 0, came.data(), static_cast<int64_t>(came.size() * sizeof came[0]));
     const auto* sent = static_cast<const int64_t*>(sample.twin->buffers[1]);
@@ -195,7 +195,7 @@ TEST_CASE("without event_import, an array that carries an event is refused and k
          {refused(ENOTSUP, arrowdevice_array_copy, there.get(), sample.schema.get(), cpu(), nullptr, out.get()),
           refused(ENOTSUP, arrowdevice_array_to_device, there.get(), sample.schema.get(), cpu(), nullptr, out.get()),
           refused(ENOTSUP, arrowdevice_array_import, there.get(), sample.schema.get(), nullptr, &view),
-          refused(ENOTSUP, arrowdevice_array_wait, there.get(), nullptr, -1),
+          refused(ENOTSUP, arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT),
           refused(ENOTSUP, arrowdevice_queue_wait_array, there.get(), nullptr, queue.get()),
           refused(ENOTSUP, arrowdevice_array_is_ready, there.get(), nullptr, &ready)}) {
       CHECK(contains(message, "event_import"));
@@ -310,7 +310,7 @@ TEST_CASE("without device_wrap, contexts of the application are not supported", 
   auto* device = reinterpret_cast<arrowdevice_device*>(&native);
   CHECK(contains(refused(ENOTSUP, arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 0, &native, &device), "device_wrap"));
   CHECK(device == nullptr);
-  CHECK(contains(refused(ENOTSUP, arrowdevice_device_unwrap, sim(0), 0), "device_unwrap"));
+  CHECK(contains(refused(ENOTSUP, arrowdevice_device_unwrap, sim(0), ARROWDEVICE_POLL), "device_unwrap"));
 }
 
 TEST_CASE("without device_get_native, a device has no handles to give", "[device_get_native]") {

@@ -329,7 +329,7 @@ int64_t resident_threads() {
       must(arrowdevice_array_release_after, array.get(), queue);
       arrowdevice_queue_destroy(queue);
     }
-    must(arrowdevice_wait_idle, int64_t{-1});
+    must(arrowdevice_wait_idle, int64_t{ARROWDEVICE_NO_TIMEOUT});
     std::atexit([] { wait_for_threads_of_streams(resident_threads()); });
     return threads();
   }();
@@ -354,7 +354,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     consume(reading, producer, *stream);
   }
   producer.wait_for_release();
-  must(arrowdevice_wait_idle, int64_t{-1});
+  must(arrowdevice_wait_idle, int64_t{ARROWDEVICE_NO_TIMEOUT});
   producer.check_released_once();
   return 0;
 }

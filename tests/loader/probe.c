@@ -58,7 +58,7 @@ static int use(struct arrowdevice_device* device, struct arrowdevice_error* erro
     out.src = buffer;
     code = CALL(arrowdevice_queue_copy)(queue, &in, 1, error);
     if (code == 0) code = CALL(arrowdevice_queue_copy)(queue, &out, 1, error);
-    if (code == 0) code = CALL(arrowdevice_queue_finish)(queue, -1, error);
+    if (code == 0) code = CALL(arrowdevice_queue_finish)(queue, ARROWDEVICE_NO_TIMEOUT, error);
     if (code == 0 && memcmp(bytes, back, sizeof bytes) != 0) {
       strcpy(error->message, "other bytes came back");
       code = EIO;

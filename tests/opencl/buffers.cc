@@ -53,7 +53,7 @@ TEST_CASE("a part of a part is a part of the whole") {
     auto out = region_out(received, opencl(), innermost.handle);
     out.src_offset = 10;
     must(arrowdevice_queue_copy, queue.get(), &out, 1);
-    must(arrowdevice_queue_finish, queue.get(), -1);
+    must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
     const auto* const begin = sent.data() + 6 * step + 10;
     CHECK((received == Bytes(begin, begin + 90)));
     CHECK(references_come_to(before + 3, mem_of(buffer.handle)) == before + 3);
@@ -106,7 +106,7 @@ TEST_CASE("a batch of a thousand pieces of several buffers, both ways at once, a
   }
   must(arrowdevice_queue_copy, queue.get(), in.data(), static_cast<int64_t>(in.size()));
   must(arrowdevice_queue_copy, queue.get(), both.data(), static_cast<int64_t>(both.size()));
-  must(arrowdevice_queue_finish, queue.get(), -1);
+  must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
   CHECK((received == sent));
 }
 
@@ -130,7 +130,7 @@ TEST_CASE("host memory is read when the copy runs, not when it is enqueued") {
   must(arrowdevice_queue_copy, queue.get(), &out, 1);
   std::ranges::copy(pattern(kSize), sent.begin());
   set(gate);
-  must(arrowdevice_queue_finish, queue.get(), -1);
+  must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
   CHECK((Bytes(received.begin(), received.begin() + 1'000) == Bytes(sent.begin(), sent.begin() + 1'000)));
 }
 

@@ -107,7 +107,7 @@ TEST_CASE("an array with the id of no device is refused unless its context was a
   must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, kId, &native, &adopted);
   CHECK(device_of(*array) == adopted);
   CHECK((bytes_of(copy(*array, byte_schema(), cpu())->array) == sent));
-  must(arrowdevice_device_unwrap, adopted, -1);
+  must(arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT);
   refused(ENODEV, arrowdevice_array_copy, array.get(), &byte_schema(), cpu(), nullptr, out.out());
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("an adopted context is used as it is, and its references are back at t
   must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 0, &native, &again);
   CHECK(again == adopted);
   CHECK(references_come_to(3, context.get()) == 3);
-  must(arrowdevice_device_unwrap, again, -1);
+  must(arrowdevice_device_unwrap, again, ARROWDEVICE_NO_TIMEOUT);
   CHECK(references(context.get()) >= 2);
 
   auto handles = native_of(static_cast<cl_context>(nullptr));
@@ -136,11 +136,11 @@ TEST_CASE("an adopted context is used as it is, and its references are back at t
     const Array there = copy(sample, adopted, ARROWDEVICE_COPY_ASYNC);
     CHECK(device_of(*there) == adopted);
     CHECK(difference(sample, *there) == "");
-    refused(EBUSY, arrowdevice_device_unwrap, adopted, -1);
+    refused(EBUSY, arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT);
   }
-  must(arrowdevice_device_unwrap, adopted, -1);
+  must(arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT);
   CHECK(references_come_to(1, context.get()) == 1);
-  refused(ENODEV, arrowdevice_device_unwrap, adopted, -1);
+  refused(ENODEV, arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT);
 }
 
 TEST_CASE("contexts and devices that do not belong together are not adopted") {
@@ -176,8 +176,8 @@ TEST_CASE("contexts and devices that do not belong together are not adopted") {
     CHECK(counters(one).bytes_out > 0);
     CHECK(difference(sample, *second) == "");
   }
-  must(arrowdevice_device_unwrap, one, -1);
-  must(arrowdevice_device_unwrap, other, -1);
+  must(arrowdevice_device_unwrap, one, ARROWDEVICE_NO_TIMEOUT);
+  must(arrowdevice_device_unwrap, other, ARROWDEVICE_NO_TIMEOUT);
   settle();
   CHECK(references_come_to(1, shared.get()) == 1);
   must(arrowdevice_device_get_peer_flags, opencl(0), opencl(1), &reach);
@@ -209,12 +209,12 @@ TEST_CASE("an application's queue is wrapped, its own commands come in between, 
     const auto out = region_out(received, adopted, buffer.get());
     must(arrowdevice_queue_copy, queue.get(), &out, 1);
     set(gate);
-    must(arrowdevice_queue_finish, queue.get(), -1);
+    must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
     CHECK((received == sent));
   }
   settle();
   CHECK(references_come_to(before, mine.get()) == before);
-  must(arrowdevice_device_unwrap, adopted, -1);
+  must(arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT);
 }
 
 TEST_CASE("queues out of order, of another context or NULL are not wrapped") {
@@ -233,5 +233,5 @@ TEST_CASE("queues out of order, of another context or NULL are not wrapped") {
   native = native_of(static_cast<cl_command_queue>(nullptr));
   CHECK(contains(refused(EINVAL, arrowdevice_queue_wrap, adopted, &native, &queue), "default"));
   CHECK(references_come_to(1, ordered.get()) == 1);
-  must(arrowdevice_device_unwrap, adopted, -1);
+  must(arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT);
 }

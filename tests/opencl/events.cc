@@ -88,7 +88,7 @@ TEST_CASE("an event of the application is pending until it is set") {
     must(arrowdevice_array_wait, promised.array.get(), nullptr, kPatience);
     setter.join();
     CHECK(is_ready(*promised.array) == 1);
-    must(arrowdevice_array_wait, promised.array.get(), nullptr, -1);
+    must(arrowdevice_array_wait, promised.array.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   }
 }
 
@@ -100,7 +100,8 @@ TEST_CASE("a wait without an end is woken by the application's event, fired or f
       Promised promised(context);
       std::thread setter([&] { set_from_thread(promised.event, status); });
       arrowdevice_error error{};
-      CHECK(arrowdevice_array_wait(promised.array.get(), nullptr, -1, &error) == (status == CL_COMPLETE ? 0 : EIO));
+      CHECK(arrowdevice_array_wait(promised.array.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, &error) ==
+            (status == CL_COMPLETE ? 0 : EIO));
       CHECK(error.native_code == status);
       setter.join();
     }
@@ -148,7 +149,7 @@ TEST_CASE("an event that has failed is EIO with its code for all who ask, and no
     CHECK(error.native_code == kFailure);
     CHECK(error.backend == std::string("opencl"));
     CHECK(contains(error.message, "-4711"));
-    refused(EIO, arrowdevice_array_wait, promised.array.get(), nullptr, -1);
+    refused(EIO, arrowdevice_array_wait, promised.array.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
     refused(EIO, arrowdevice_queue_wait_array, promised.array.get(), nullptr, queue.get());
     Array out;
     refused(EIO, arrowdevice_array_copy, promised.array.get(), &byte_schema(), cpu(), nullptr, out.out());
@@ -175,7 +176,7 @@ TEST_CASE("an event that fails while a queue waits for it fails what is behind i
     CHECK(error.native_code < 0);
     CHECK_FALSE(behind.is_done());
     // It stays so: OpenCL itself would go on with the next command as if nothing had happened.
-    CHECK(arrowdevice_queue_finish(queue.get(), -1, nullptr) == EIO);
+    CHECK(arrowdevice_queue_finish(queue.get(), ARROWDEVICE_NO_TIMEOUT, nullptr) == EIO);
     // Other queues do not mind.
     const Queue other = make_queue(opencl());
     const CopyBehind next(other.get());
@@ -191,7 +192,7 @@ TEST_CASE("an asynchronous copy behind an event that fails carries an event that
   REQUIRE(there->sync_event != nullptr);
   CHECK(is_ready(*there) == 0);
   set(promised.event, kFailure);
-  refused(EIO, arrowdevice_array_wait, there.get(), nullptr, -1);
+  refused(EIO, arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   // Others than the library see it too.
   CHECK(arrowdevice::opencl::status_of(*static_cast<cl_event*>(there->sync_event)) < 0);
 }

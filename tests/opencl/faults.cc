@@ -66,7 +66,7 @@ class Devices {
   }
   ~Devices() {
     faults::reset();
-    for (auto* device : devices_) must(arrowdevice_device_unwrap, device, -1);
+    for (auto* device : devices_) must(arrowdevice_device_unwrap, device, ARROWDEVICE_NO_TIMEOUT);
   }
   Devices(const Devices&) = delete;
 
@@ -104,7 +104,7 @@ Run copying(const Devices& on, int64_t from, int64_t to, uint32_t flags) {
     options.source_device = from_device;
     int code = arrowdevice_array_copy(source->get(), sample->schema.get(), to_device, &options, out->out(), error);
     CHECK(out->released() == (code != 0));
-    if (code == 0) code = arrowdevice_array_wait(out->get(), nullptr, -1, error);
+    if (code == 0) code = arrowdevice_array_wait(out->get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error);
     if (code == 0) {
       const faults::Pause pause;
       CHECK(difference(*sample, **out) == "");
@@ -155,7 +155,7 @@ Run importing(const Devices& on, bool pending) {
     // The application's own call may be the one that fails. It tries again.
     while (pending && api().clSetUserEventStatus(foreign->event.get(), CL_COMPLETE) != CL_SUCCESS) {
     }
-    if (code == 0) code = arrowdevice_queue_finish(foreign->queue.get(), -1, error);
+    if (code == 0) code = arrowdevice_queue_finish(foreign->queue.get(), ARROWDEVICE_NO_TIMEOUT, error);
     arrowdevice_view_release(view);
     foreign->queue.reset();
     return code;
@@ -180,10 +180,10 @@ Run adopting(const Devices&) {
     native_queue.queue = mine->queue.get();
     arrowdevice_queue* queue = nullptr;
     code = arrowdevice_queue_wrap(device, &native_queue, &queue, error);
-    if (code == 0) code = arrowdevice_queue_finish(queue, -1, error);
+    if (code == 0) code = arrowdevice_queue_finish(queue, ARROWDEVICE_NO_TIMEOUT, error);
     if (code == 0) code = arrowdevice_device_get_native(device, &native, error);
     arrowdevice_queue_destroy(queue);
-    must(arrowdevice_device_unwrap, device, -1);
+    must(arrowdevice_device_unwrap, device, ARROWDEVICE_NO_TIMEOUT);
     return code;
   };
 }
@@ -195,7 +195,7 @@ struct ByteTrip {
     if (queue != nullptr) {
       // Nothing may still read or write the host memory.
       const faults::Pause pause;
-      arrowdevice_queue_finish(queue, -1, nullptr);
+      arrowdevice_queue_finish(queue, ARROWDEVICE_NO_TIMEOUT, nullptr);
     }
     arrowdevice_queue_destroy(queue);
     arrowdevice_sub_buffer_destroy(device, part);
@@ -221,7 +221,7 @@ struct ByteTrip {
       out.src_offset = 2'000;
       code = arrowdevice_queue_copy(queue, &out, 1, error);
     }
-    if (code == 0) code = arrowdevice_queue_finish(queue, -1, error);
+    if (code == 0) code = arrowdevice_queue_finish(queue, ARROWDEVICE_NO_TIMEOUT, error);
     if (code == 0) CHECK((received == sent));
     return code;
   }
@@ -313,7 +313,7 @@ TEST_CASE("each call of the driver fails in turn, for each operation") {
         {
           const Devices devices;
           const auto run = operation.prepare(devices);
-          must(arrowdevice_wait_idle, -1);
+          must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
           faults::reset();
           faults::plan(function, nth, kCode);
           code = run(&error);

@@ -95,7 +95,7 @@ TEST_CASE("eight threads make queues of one device wait for events of another co
         if (arrowdevice_queue_wait_array(array.get(), nullptr, queue, &error) != 0)
           return problem.report(error.message);
         api().clSetUserEventStatus(event.get(), CL_COMPLETE);
-        if (arrowdevice_queue_finish(queue, -1, &error) != 0) return problem.report(error.message);
+        if (arrowdevice_queue_finish(queue, ARROWDEVICE_NO_TIMEOUT, &error) != 0) return problem.report(error.message);
       }
     });
   }

@@ -72,7 +72,7 @@ void Worker::hold_source(Item& source, Item& made) {
   }
   const Planned nothing;
   arrowdevice_error error{};
-  const int code = arrowdevice_array_wait(made.array.get(), nullptr, -1, &error);
+  const int code = arrowdevice_array_wait(made.array.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, &error);
   if (code != 0) judge("array_wait", {.spoiled = made.is_spoiled}, nothing, code, error);
 }
 
@@ -227,7 +227,8 @@ void Worker::wait() {
   const bool is_brief = one_in(2);
   const Risk risk{.spoiled = item.is_spoiled, .brief = is_brief};
   const Outcome outcome = call("array_wait", risk, [&](auto* error) {
-    return arrowdevice_array_wait(item.array.get(), nullptr, is_brief ? dice_.below(50'000) : -1, error);
+    return arrowdevice_array_wait(item.array.get(), nullptr,
+                                  is_brief ? 1 + dice_.below(50'000) : ARROWDEVICE_NO_TIMEOUT, error);
   });
   if (outcome.code != 0) return;
   int is_ready = 0;

@@ -81,7 +81,7 @@ class Finished {
   explicit Finished(arrowdevice_queue* queue) : queue_(queue) {}
   ~Finished() {
     for (int tries_left = 100; tries_left > 0; --tries_left) {
-      if (arrowdevice_queue_finish(queue_, -1, nullptr) == 0) return;
+      if (arrowdevice_queue_finish(queue_, ARROWDEVICE_NO_TIMEOUT, nullptr) == 0) return;
     }
   }
   Finished(const Finished&) = delete;
@@ -95,7 +95,9 @@ class Finished {
 // Queues the regions and waits for them, also after a failure: until then they use the host's memory.
 bool Worker::copy_bytes(size_t place, const std::vector<arrowdevice_copy_region>& regions, bool is_full) {
   const Risk risk{.full = is_full};
-  const auto finish = [&](auto* error) { return arrowdevice_queue_finish(queues_[place], -1, error); };
+  const auto finish = [&](auto* error) {
+    return arrowdevice_queue_finish(queues_[place], ARROWDEVICE_NO_TIMEOUT, error);
+  };
   std::optional<Finished> finished_at_last(queues_[place]);
   const Outcome copied = call("queue_copy", risk, [&](auto* error) {
     return arrowdevice_queue_copy(queues_[place], regions.data(), static_cast<int64_t>(regions.size()), error);
@@ -190,7 +192,8 @@ void Worker::deferred() {
     must("deferred_run", [&](auto* error) { return arrowdevice_deferred_run(one_in(2) ? -1 : 3, &done, error); });
     return expect(done >= 0, "reap says nothing of what it did");
   }
-  call("wait_idle", {.brief = true}, [&](auto* error) { return arrowdevice_wait_idle(dice_.below(2'000'000), error); });
+  call("wait_idle", {.brief = true},
+       [&](auto* error) { return arrowdevice_wait_idle(1 + dice_.below(2'000'000), error); });
 }
 
 void Worker::devices() {

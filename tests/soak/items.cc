@@ -35,7 +35,8 @@ Item Item::with(Array other) const {
 void Item::settle() {
   const Planned nothing;
   // That the event failed says as well as that it fired that nothing is read any more.
-  if (!sources.empty() && !array.released()) arrowdevice_array_wait(array.get(), nullptr, -1, nullptr);
+  if (!sources.empty() && !array.released())
+    arrowdevice_array_wait(array.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, nullptr);
   sources.clear();
 }
 

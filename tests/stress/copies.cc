@@ -143,7 +143,7 @@ void to_host(const Library& user, const Library& maker, const Sample& sample, co
 }
 
 void wait(const Library& user, const Library&, const Sample& sample, const char*, Array array) {
-  must(user.array_wait, array.get(), nullptr, int64_t{-1});
+  must(user.array_wait, array.get(), nullptr, int64_t{ARROWDEVICE_NO_TIMEOUT});
   int ready = 0;
   must(user.array_is_ready, array.get(), nullptr, &ready);
   check_equal(ready, 1, "whether an array is ready that was waited for");
@@ -151,7 +151,7 @@ void wait(const Library& user, const Library&, const Sample& sample, const char*
 }
 
 void expect_unused(const Library& library, const char* device) {
-  must(library.wait_idle, int64_t{-1});
+  must(library.wait_idle, int64_t{ARROWDEVICE_NO_TIMEOUT});
   arrowdevice_pool* pool = nullptr;
   must(library.device_get_pool, device_of(library, device), &pool);
   PoolStats stats{};
@@ -172,8 +172,8 @@ void work_together() {
           const Array host = sample.host();
           Array array = copy_by(*maker, *host, sample, device_of(*maker, device), flags);
           use(*user, *maker, sample, device, std::move(array));
-          must(linked.wait_idle, int64_t{-1});  // `host` is read until then
-          must(loaded.wait_idle, int64_t{-1});
+          must(linked.wait_idle, int64_t{ARROWDEVICE_NO_TIMEOUT});  // `host` is read until then
+          must(loaded.wait_idle, int64_t{ARROWDEVICE_NO_TIMEOUT});
         }
       }
     }
@@ -267,9 +267,10 @@ void closed_with_arrays_alive() {
   }
   check(dlclose(library.handle) == 0, "dlclose failed");
   check(is_loaded(library), "the library was unloaded although its arrays are alive");
-  for (const auto& array : arrays) must(::arrowdevice_array_wait, array.get(), nullptr, int64_t{-1});
+  for (const auto& array : arrays)
+    must(::arrowdevice_array_wait, array.get(), nullptr, int64_t{ARROWDEVICE_NO_TIMEOUT});
   arrays.clear();
-  must(library.wait_idle, int64_t{-1});  // its code is there
+  must(library.wait_idle, int64_t{ARROWDEVICE_NO_TIMEOUT});  // its code is there
   check_equal(sample.ledger.live(), 0, "host arrays that are alive");
 }
 

@@ -66,7 +66,7 @@ void released_by_an_early_handler() {
     check_equal(driver_calls(), calls, "calls of a driver that has shut down");
     arrowdevice_queue* queue = nullptr;
     must_fail(ENODEV, arrowdevice_queue_create, sim(0), &queue);
-    must(arrowdevice_wait_idle, -1);
+    must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
     Sample sample(batch());
     check_same(difference(sample, *copy(*sample.host(), *sample.schema, cpu())));  // the CPU works to the end
   });
@@ -80,7 +80,7 @@ void released_by_a_late_handler() {
   kept = new Leftovers(true);
   at_exit([] {
     for (const int64_t id : Leftovers::kStuck) control::resume(id);
-    must(arrowdevice_wait_idle, -1);
+    must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
     check_equal(kept->live_deferred(), 0, "deferred host arrays that are alive");
     const Sample& sample = kept->sample();
     for (const int64_t id : Leftovers::kReady)
@@ -206,7 +206,7 @@ void exit_between_an_event_and_its_release() {
   auto* const queue = defer_behind_device_1(foreign_array());
   hold_up_query<0>();
   control::resume(1);
-  must(arrowdevice_queue_finish, queue, int64_t{-1});  // so that the answer is that it has fired
+  must(arrowdevice_queue_finish, queue, int64_t{ARROWDEVICE_NO_TIMEOUT});  // so that the answer is that it has fired
   arrowdevice_queue_destroy(queue);
 }
 
@@ -267,7 +267,7 @@ void exit_while_threads_wait() {
   for (int i = 0; i < kThreads; ++i) {
     std::thread([] {
       ++begun;
-      arrowdevice_array_wait(pending->get(), nullptr, -1, nullptr);
+      arrowdevice_array_wait(pending->get(), nullptr, ARROWDEVICE_NO_TIMEOUT, nullptr);
     }).detach();
   }
   while (begun < kThreads) std::this_thread::yield();

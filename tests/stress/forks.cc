@@ -108,7 +108,7 @@ void live_as_a_child(Leftovers& held) {
   int64_t done = -1;
   must(arrowdevice_deferred_run, -1, &done);
   check_equal(done, 0, "pieces of deferred work that a child ended");
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   second.reset();
   held.release();
   check_equal(held.live(), 0, "host arrays that are alive in a child");
@@ -117,7 +117,7 @@ void live_as_a_child(Leftovers& held) {
 // The parent's own are as they were.
 void live_as_the_parent(Leftovers& held) {
   for (const int64_t id : Leftovers::kStuck) control::resume(id);
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   check_equal(held.live_deferred(), 0, "deferred host arrays that are alive in the parent");
   check_same(difference(held.sample(), *held.arrays().front()));
   const Sample sample(batch());

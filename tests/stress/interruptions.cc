@@ -70,12 +70,12 @@ void waits_go_on() {
   };
   {
     const Array array = pending();
-    interrupted([&] { must(arrowdevice_array_wait, array.get(), nullptr, -1); });
+    interrupted([&] { must(arrowdevice_array_wait, array.get(), nullptr, ARROWDEVICE_NO_TIMEOUT); });
     check_same(difference(sample, *array));
   }
   {
     const Array array = pending();
-    interrupted([&] { must(arrowdevice_queue_finish, queue, -1); });
+    interrupted([&] { must(arrowdevice_queue_finish, queue, ARROWDEVICE_NO_TIMEOUT); });
     check_same(difference(sample, *array));
   }
   {
@@ -85,10 +85,10 @@ void waits_go_on() {
   {
     Array array = pending();
     must(arrowdevice_array_release_after, array.get(), queue);
-    interrupted([&] { must(arrowdevice_wait_idle, -1); });
+    interrupted([&] { must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT); });
   }
   arrowdevice_queue_destroy(queue);
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   check_equal(control::refused(), 0, "refused calls");
 }
 
@@ -111,7 +111,7 @@ void time_outs_do_not_come_early() {
     sender.join();
   }
   control::resume(0);
-  must(arrowdevice_array_wait, array.get(), nullptr, -1);
+  must(arrowdevice_array_wait, array.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   check_same(difference(sample, *array));
 }
 
@@ -154,7 +154,7 @@ void work(const Sample& sample) {
   const Array host = sample.host();
   for (const int64_t id : {0, 2}) {
     const Array there = copy(*host, *sample.schema, sim(id), ARROWDEVICE_COPY_ASYNC);
-    must(arrowdevice_array_wait, there.get(), nullptr, -1);
+    must(arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
     check_same(difference(sample, *there));
     arrowdevice_pool* pool = nullptr;
     must(arrowdevice_device_get_pool, sim(id), &pool);
@@ -193,7 +193,7 @@ void others_work_meanwhile() {
     const int before = ends;
     may_end.set_value();
     owner.join();
-    must(arrowdevice_wait_idle, -1);
+    must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
     check_equal(ends - before, 1, "ends of a slow release");
   }
   check_equal(sample.ledger.live(), 0, "host arrays that are alive");
@@ -219,7 +219,7 @@ void deferred_releases_do_not_hold_up_others() {
   must_fail(ETIMEDOUT, arrowdevice_wait_idle, kShort);
   check_equal(ends, 0, "ends of a slow release");
   may_end.set_value();
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   check_equal(ends, 1, "ends of a slow release");
   arrowdevice_queue_destroy(queue);
   check_equal(sample.ledger.live(), live, "host arrays that are alive");

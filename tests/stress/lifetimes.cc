@@ -31,7 +31,7 @@ class Baseline {
   }
 
   void check_reached() {
-    must(arrowdevice_wait_idle, -1);
+    must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
     for (size_t i = 0; i < std::size(kDevices); ++i) {
       const auto after = now(kDevices[i]);
       check_equal(after.allocations_live, before_[i].allocations_live, "allocations that are alive");
@@ -99,7 +99,7 @@ void queues_go_before_their_arrays() {
     must(arrowdevice_array_is_ready, pending.get(), nullptr, &is_ready);
     check_equal(is_ready, 0, "whether a pending array is ready");
     control::resume(id);
-    must(arrowdevice_array_wait, pending.get(), nullptr, -1);
+    must(arrowdevice_array_wait, pending.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
     check_same(difference(sample, *ready));
     check_same(difference(sample, *pending));
   }
@@ -125,7 +125,7 @@ void pools_go_before_their_arrays() {
     check_same(difference(sample, *ready));
     check_same(difference(sample, *pending));
     ready.reset();
-    must(arrowdevice_wait_idle, -1);
+    must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
     check_equal(counted.live, 1, "allocations of a pool that was destroyed");
     check_equal(counted.destroyed, 0, "pools that are gone");
     Array part;
@@ -133,7 +133,7 @@ void pools_go_before_their_arrays() {
     pending.reset();
     check_equal(counted.destroyed, 0, "pools that are gone");
     part.reset();
-    must(arrowdevice_wait_idle, -1);
+    must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
     check_equal(counted.live, 0, "allocations of a pool that was destroyed");
     check_equal(counted.destroyed, 1, "pools that are gone");
   }
@@ -171,7 +171,7 @@ void wrapped_queues_are_not_touched_again() {
     control::resume(id);
     check_same(difference(sample, *second));
     second.reset();
-    must(arrowdevice_wait_idle, -1);
+    must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   }
   check_equal(sample.ledger.live(), 0, "host arrays that are alive");
   baseline.check_reached();
@@ -222,7 +222,7 @@ void play_order(int64_t id, Kind kind, const std::array<Step, kSteps>& order) {
       case kDestroyPool: arrowdevice_pool_destroy(counted.pool); break;
       case kFire:
         control::resume(id);
-        must(arrowdevice_array_wait, busy.get(), nullptr, -1);
+        must(arrowdevice_array_wait, busy.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
         fired = true;
         break;
       case kReleaseShare:
@@ -237,7 +237,7 @@ void play_order(int64_t id, Kind kind, const std::array<Step, kSteps>& order) {
     if (must_live && kind == kHostArray)
       check(sample.ledger.live() > 0, "the array went before its last owner and event");
   }
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   source.reset();
   check_equal(sample.ledger.live(), 0, "host arrays that are alive");
   check_equal(counted.live, 0, "allocations of a pool that was destroyed");
@@ -288,7 +288,7 @@ void children_and_shares_go_on_many_threads() {
         children[place].release(&children[place]);
         shares[place].reset();
       });
-      must(arrowdevice_wait_idle, -1);
+      must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
     }
     check_equal(sample.ledger.live(), 0, "host arrays that are alive");
   }
@@ -318,7 +318,7 @@ void threads_that_never_saw_the_library() {
     on_threads(kThreads, [&](int i) {
       ++begun;
       Array& mine = arrays[static_cast<size_t>(i)];
-      if (i % 3 == 0) must(arrowdevice_array_wait, mine.get(), nullptr, -1);
+      if (i % 3 == 0) must(arrowdevice_array_wait, mine.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
       if (i % 3 == 1) {
         int ready = 0;
         while (ready == 0) {
@@ -330,7 +330,7 @@ void threads_that_never_saw_the_library() {
       mine.reset();
     });
     resumer.join();
-    must(arrowdevice_wait_idle, -1);
+    must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   }
   check_equal(sample.ledger.live(), 0, "host arrays that are alive");
   baseline.check_reached();
@@ -351,9 +351,9 @@ void manual_reaping() {
   int64_t done = -1;
   must(arrowdevice_deferred_run, -1, &done);
   check_equal(done, 0, "pieces ended before their event");
-  must_fail(ETIMEDOUT, arrowdevice_wait_idle, 0);
+  must_fail(ETIMEDOUT, arrowdevice_wait_idle, ARROWDEVICE_POLL);
   control::resume(0);
-  must(arrowdevice_queue_finish, queue, -1);
+  must(arrowdevice_queue_finish, queue, ARROWDEVICE_NO_TIMEOUT);
   arrowdevice_queue_destroy(queue);
   check_equal(sample.ledger.live(), kPieces, "host arrays that nobody has reaped");
   must(arrowdevice_deferred_run, 7, &done);
@@ -379,12 +379,12 @@ void quiescing_from_many_threads() {
     control::hold(id);
     for (int i = 0; i < 50; ++i) must(arrowdevice_array_release_after, sample.host().get(), queue);
     arrowdevice_queue_destroy(queue);
-    must_fail(ETIMEDOUT, arrowdevice_wait_idle, 0);
+    must_fail(ETIMEDOUT, arrowdevice_wait_idle, ARROWDEVICE_POLL);
     must_fail(ETIMEDOUT, arrowdevice_wait_idle, 1000);
     check_equal(sample.ledger.live() > 0, 1, "whether what is pending is alive");
     on_threads(5, [&](int i) {
       if (i == 0) return control::resume(id);
-      must(arrowdevice_wait_idle, -1);
+      must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
       check_equal(sample.ledger.live(), 0, "host arrays that are alive after quiescing");
     });
   }

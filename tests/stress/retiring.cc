@@ -50,7 +50,7 @@ void expect_retired(arrowdevice_device* device, const Sample& sample, const Arro
   must_fail(ENODEV, arrowdevice_array_to_device, moved.get(), sample.schema.get(), device, nullptr, out.out());
   Owned<ArrowArray> host = make_array(generate(sample.type, sample.knobs), sample.ledger);
   must_fail(ENODEV, arrowdevice_array_export, device, host.get(), nullptr, out.out());
-  must_fail(ENODEV, arrowdevice_device_unwrap, device, -1);
+  must_fail(ENODEV, arrowdevice_device_unwrap, device, ARROWDEVICE_NO_TIMEOUT);
 }
 
 void retiring() {
@@ -67,34 +67,34 @@ void retiring() {
     Array part;
     must(arrowdevice_array_slice, array.get(), sample.schema.get(), 2, 3, part.out());
     array.reset();
-    must(arrowdevice_device_unwrap, device, -1);  // the first of two
+    must(arrowdevice_device_unwrap, device, ARROWDEVICE_NO_TIMEOUT);  // the first of two
     check_same(difference(sample, *part, 2));
-    must_fail(EBUSY, arrowdevice_device_unwrap, device, 0);
+    must_fail(EBUSY, arrowdevice_device_unwrap, device, ARROWDEVICE_POLL);
     check_same(difference(sample, *part, 2));  // nothing was changed
     arrowdevice_view* view = nullptr;
     must(arrowdevice_array_import, part.get(), sample.schema.get(), nullptr, &view);
-    must_fail(EBUSY, arrowdevice_device_unwrap, device, 0);
+    must_fail(EBUSY, arrowdevice_device_unwrap, device, ARROWDEVICE_POLL);
     arrowdevice_view_release(view);
 
     auto* const queue = make_queue(device);
-    must_fail(EBUSY, arrowdevice_device_unwrap, device, 0);
+    must_fail(EBUSY, arrowdevice_device_unwrap, device, ARROWDEVICE_POLL);
     auto* const pool = make_pool(device);
     arrowdevice_queue_destroy(queue);
-    must_fail(EBUSY, arrowdevice_device_unwrap, device, 0);
+    must_fail(EBUSY, arrowdevice_device_unwrap, device, ARROWDEVICE_POLL);
     arrowdevice_pool_destroy(pool);
     void* buffer = nullptr;
     must(arrowdevice_buffer_allocate, device, nullptr, nullptr, 100, &buffer);
-    must_fail(EBUSY, arrowdevice_device_unwrap, device, 0);
+    must_fail(EBUSY, arrowdevice_device_unwrap, device, ARROWDEVICE_POLL);
     arrowdevice_buffer_free(device, nullptr, buffer);
 
-    must(arrowdevice_device_unwrap, device, -1);
+    must(arrowdevice_device_unwrap, device, ARROWDEVICE_NO_TIMEOUT);
     expect_retired(device, sample, *host);
     // The same handles again are a device again, and the published one was never concerned.
     auto* const again = adopt(id, &context);
     check(again != device, "a retired device came back");
     check_same(difference(sample, *copy(*host, *sample.schema, again)));
     check_same(difference(sample, *copy(*host, *sample.schema, sim(id))));
-    must(arrowdevice_device_unwrap, again, -1);
+    must(arrowdevice_device_unwrap, again, ARROWDEVICE_NO_TIMEOUT);
     expect_retired(again, sample, *host);
   }
   check_equal(control::refused(), 0, "refused calls");
@@ -116,10 +116,10 @@ void retiring_waits_for_deferred_work() {
     Array behind = copy(*host, *sample.schema, device, ARROWDEVICE_COPY_ASYNC, queue);
     must(arrowdevice_array_release_after, behind.get(), queue);
     arrowdevice_queue_destroy(queue);
-    must_fail(ETIMEDOUT, arrowdevice_device_unwrap, device, 0);
+    must_fail(ETIMEDOUT, arrowdevice_device_unwrap, device, ARROWDEVICE_POLL);
     on_threads(2, [&](int i) {
       if (i == 0) return control::resume(id);
-      must(arrowdevice_device_unwrap, device, -1);
+      must(arrowdevice_device_unwrap, device, ARROWDEVICE_NO_TIMEOUT);
     });
     expect_retired(device, sample, *host);
   }

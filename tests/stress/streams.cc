@@ -169,10 +169,10 @@ void work() {
   const auto patience = std::chrono::steady_clock::now() + std::chrono::minutes(2);
   while (producers_live != 0 || sample.ledger.live() != 0) {
     check(std::chrono::steady_clock::now() < patience, "something is not released");
-    must(arrowdevice_wait_idle, -1);
+    must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
     std::this_thread::yield();
   }
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   check_equal(Ledger::mistakes(), 0, "arrays that were released twice");
 }
 

@@ -173,7 +173,8 @@ class Worker {
     Array out;
     must(arrowdevice_array_copy, source.array.get(), &source.type(), device_at(place), &options, out.out());
     // The source may go to another thread at once, so that it is needed no more must be known here.
-    if ((options.flags & ARROWDEVICE_COPY_ASYNC) != 0) must(arrowdevice_array_wait, out.get(), nullptr, -1);
+    if ((options.flags & ARROWDEVICE_COPY_ASYNC) != 0)
+      must(arrowdevice_array_wait, out.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
     Item made = source.with(std::move(out));
     items_.push_back(std::move(made));
   }
@@ -261,7 +262,7 @@ class Worker {
   void wait() {
     const Item& item = some_item();
     if (one_in(2)) {
-      must(arrowdevice_array_wait, item.array.get(), nullptr, -1);
+      must(arrowdevice_array_wait, item.array.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
       int ready = 0;
       must(arrowdevice_array_is_ready, item.array.get(), nullptr, &ready);
       check_equal(ready, 1, "whether an array is ready that was waited for");
@@ -318,7 +319,7 @@ void work() {
     Exchange exchange;
     on_threads(kThreads, [&](int number) { Worker(number, exchange).run(); });
   }
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   for (const auto& sample : samples()) check_equal(sample->ledger.live(), 0, "host arrays that are alive");
   check_equal(Ledger::mistakes(), 0, "arrays that were released twice");
   for (int64_t id = 0; id < kSims; ++id) {

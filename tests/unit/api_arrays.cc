@@ -105,7 +105,7 @@ TEST_CASE("an exported array is ready when the queue that writes it is") {
     for (const int64_t reserved : out->reserved) CHECK(reserved == 0);
     CHECK(is_ready(*out) == 0);
     engine.resume();
-    must(arrowdevice_array_wait, out.get(), nullptr, -1);
+    must(arrowdevice_array_wait, out.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
     CHECK(is_ready(*out) == 1);
     CHECK(difference(sample, *out) == "");
   }
@@ -187,7 +187,7 @@ TEST_CASE("an array exported with the application's event carries it, and ends i
   CHECK(ended.times == 0);
   written.set();
   child.reset();
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   CHECK(ended.times == 1);
   CHECK(ended.event == written.sync_event());
 }
@@ -234,7 +234,7 @@ TEST_CASE("an array on the CPU with an event is refused by all that would wait f
   int ready = 77;
   const Queue queue = make_queue(sim(0));
   CHECK(contains(refused(EINVAL, arrowdevice_array_is_ready, sample.host.get(), nullptr, &ready), "sync_event"));
-  refused(EINVAL, arrowdevice_array_wait, sample.host.get(), nullptr, -1);
+  refused(EINVAL, arrowdevice_array_wait, sample.host.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   refused(EINVAL, arrowdevice_queue_wait_array, sample.host.get(), nullptr, queue.get());
   Array out;
   refused(EINVAL, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), sim(0), nullptr, out.out());
@@ -310,10 +310,10 @@ TEST_CASE("an array is released behind a queue's work, at once where that is don
   begin();
   const Queue queue = make_queue(sim(0));
   Sample now(field("l"), kPlain), later(field("l"), kPlain);
-  must(arrowdevice_queue_finish, queue.get(), -1);
+  must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
   must(arrowdevice_array_release_after, now.host.get(), queue.get());
   CHECK(now.host.released());
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   CHECK(now.ledger.live() == 0);
 
   Held engine(0);
@@ -321,7 +321,7 @@ TEST_CASE("an array is released behind a queue's work, at once where that is don
   CHECK(later.host.released());
   CHECK(later.ledger.live() > 0);
   engine.resume();
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   CHECK(later.ledger.live() == 0);
 }
 
@@ -346,14 +346,14 @@ TEST_CASE("waiting for an array ends with its event, or with the time") {
   Sample sample(field("l"), kPlain);
   Held engine(0);
   const Array there = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
-  CHECK(contains(refused(ETIMEDOUT, arrowdevice_array_wait, there.get(), nullptr, 0), "ext_dev:0"));
+  CHECK(contains(refused(ETIMEDOUT, arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_POLL), "ext_dev:0"));
   refused(ETIMEDOUT, arrowdevice_array_wait, there.get(), nullptr, 1'000'000);
   CHECK(is_ready(*there) == 0);
   engine.resume();
-  must(arrowdevice_array_wait, there.get(), nullptr, -1);
-  must(arrowdevice_array_wait, there.get(), sim(0), 0);
+  must(arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
+  must(arrowdevice_array_wait, there.get(), sim(0), ARROWDEVICE_POLL);
   CHECK(is_ready(*there) == 1);
-  must(arrowdevice_array_wait, sample.host.get(), nullptr, 0);
+  must(arrowdevice_array_wait, sample.host.get(), nullptr, ARROWDEVICE_POLL);
 }
 
 TEST_CASE("a queue waits for an array, of its own device, of another, and on the CPU for the CPU's") {
@@ -363,9 +363,9 @@ TEST_CASE("a queue waits for an array, of its own device, of another, and on the
   const Array there = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
   const Queue other = make_queue(sim(1));
   must(arrowdevice_queue_wait_array, there.get(), nullptr, other.get());
-  refused(ETIMEDOUT, arrowdevice_queue_finish, other.get(), 0);
+  refused(ETIMEDOUT, arrowdevice_queue_finish, other.get(), ARROWDEVICE_POLL);
   engine.resume();
-  must(arrowdevice_queue_finish, other.get(), -1);
+  must(arrowdevice_queue_finish, other.get(), ARROWDEVICE_NO_TIMEOUT);
   const Queue on_cpu = make_queue(cpu());
   must(arrowdevice_queue_wait_array, there.get(), nullptr, on_cpu.get());
   CHECK(is_ready(*there) == 1);
@@ -381,7 +381,7 @@ TEST_CASE("missing arguments and released arrays are refused by all that wait") 
   for (const ArrowDeviceArray* array : {static_cast<const ArrowDeviceArray*>(nullptr), std::as_const(released).get()}) {
     refused(EINVAL, arrowdevice_array_is_ready, array, nullptr, &ready);
     CHECK(ready == 0);
-    refused(EINVAL, arrowdevice_array_wait, array, nullptr, 0);
+    refused(EINVAL, arrowdevice_array_wait, array, nullptr, ARROWDEVICE_POLL);
     refused(EINVAL, arrowdevice_queue_wait_array, array, nullptr, queue.get());
   }
   refused(EINVAL, arrowdevice_array_is_ready, sample.host.get(), nullptr, nullptr);

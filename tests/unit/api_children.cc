@@ -159,7 +159,7 @@ TEST_CASE("a child that is moved out outlives its parent, whatever function made
       for (size_t i = 0; i < n; ++i) {
         Array parent = maker.make(sample, id);
         // What is pending has an event that the root's owner carries; the child's memory outlives that too.
-        must(arrowdevice_array_wait, parent.get(), nullptr, -1);
+        must(arrowdevice_array_wait, parent.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
         const Place place = places(parent->array, sample)[i];
         INFO(maker.name << " on " << id << ": " << (place.schema->name == nullptr ? "" : place.schema->name));
         ArrowDeviceArray child = *parent;
@@ -167,7 +167,7 @@ TEST_CASE("a child that is moved out outlives its parent, whatever function made
         child.sync_event = nullptr;
         place.array->release = nullptr;
         parent.reset();
-        must(arrowdevice_wait_idle, -1);
+        must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
         // Memory that was wrongly given back is overwritten by this.
         copy(sample, sim(id)).reset();
         Array owned(child);

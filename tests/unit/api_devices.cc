@@ -218,12 +218,12 @@ TEST_CASE("an adopted context is a device of its own until it is retired as ofte
   CHECK(found == adopted);
   CHECK(difference(sample, *there) == "");
 
-  must(arrowdevice_device_unwrap, adopted, 0);  // the second adoption
-  CHECK(contains(refused(EBUSY, arrowdevice_device_unwrap, adopted, -1), "alive"));
+  must(arrowdevice_device_unwrap, adopted, ARROWDEVICE_POLL);  // the second adoption
+  CHECK(contains(refused(EBUSY, arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT), "alive"));
   CHECK(difference(sample, *there) == "");
   there.reset();
-  must(arrowdevice_device_unwrap, adopted, -1);
-  CHECK(contains(refused(ENODEV, arrowdevice_device_unwrap, adopted, -1), "retired"));
+  must(arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT);
+  CHECK(contains(refused(ENODEV, arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT), "retired"));
   Array out;
   refused(ENODEV, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), adopted, nullptr, out.out());
   arrowdevice_queue* queue = nullptr;
@@ -236,8 +236,8 @@ TEST_CASE("an adopted context is a device of its own until it is retired as ofte
 
   must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native, &again);
   CHECK(difference(sample, *copy(sample, again)) == "");
-  must(arrowdevice_device_unwrap, again, -1);
-  must(arrowdevice_device_unwrap, other, -1);
+  must(arrowdevice_device_unwrap, again, ARROWDEVICE_NO_TIMEOUT);
+  must(arrowdevice_device_unwrap, other, ARROWDEVICE_NO_TIMEOUT);
   CHECK(control::refused() == 0);
 }
 
@@ -271,7 +271,7 @@ TEST_CASE("the context of an array is found by any buffer that it has") {
       must(arrowdevice_array_get_device, there.get(), &found);
       CHECK(found == adopted);
       there.reset();
-      must(arrowdevice_device_unwrap, adopted, -1);
+      must(arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT);
     }
   }
 }
@@ -314,9 +314,9 @@ class BusyAdoption {
 TEST_CASE("an adopted device with work that is not done is not retired in time") {
   begin();
   BusyAdoption adoption;
-  refused(ETIMEDOUT, arrowdevice_device_unwrap, adoption.device(), 0);
+  refused(ETIMEDOUT, arrowdevice_device_unwrap, adoption.device(), ARROWDEVICE_POLL);
   adoption.resume();
-  must(arrowdevice_device_unwrap, adoption.device(), -1);
+  must(arrowdevice_device_unwrap, adoption.device(), ARROWDEVICE_NO_TIMEOUT);
 }
 
 TEST_CASE("a device that another thread is retiring is not adopted once more") {
@@ -324,9 +324,9 @@ TEST_CASE("a device that another thread is retiring is not adopted once more") {
   BusyAdoption adoption;
   int code = EBUSY;
   std::thread retiring([&] {
-    while (code == EBUSY) code = arrowdevice_device_unwrap(adoption.device(), -1, nullptr);
+    while (code == EBUSY) code = arrowdevice_device_unwrap(adoption.device(), ARROWDEVICE_NO_TIMEOUT, nullptr);
   });
-  while (arrowdevice_device_unwrap(adoption.device(), 0, nullptr) != EBUSY) std::this_thread::yield();
+  while (arrowdevice_device_unwrap(adoption.device(), ARROWDEVICE_POLL, nullptr) != EBUSY) std::this_thread::yield();
   arrowdevice_device* again = nullptr;
   CHECK(contains(refused(EBUSY, arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &adoption.native(), &again),
                  "another thread"));
@@ -334,13 +334,13 @@ TEST_CASE("a device that another thread is retiring is not adopted once more") {
   retiring.join();
   CHECK(code == 0);
   must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &adoption.native(), &again);
-  must(arrowdevice_device_unwrap, again, -1);
+  must(arrowdevice_device_unwrap, again, ARROWDEVICE_NO_TIMEOUT);
 }
 
 TEST_CASE("what was not adopted is not retired, and handles that make no sense are not adopted") {
   begin();
-  refused(EINVAL, arrowdevice_device_unwrap, nullptr, 0);
-  CHECK(contains(refused(EINVAL, arrowdevice_device_unwrap, sim(0), 0), "not adopted"));
+  refused(EINVAL, arrowdevice_device_unwrap, nullptr, ARROWDEVICE_POLL);
+  CHECK(contains(refused(EINVAL, arrowdevice_device_unwrap, sim(0), ARROWDEVICE_POLL), "not adopted"));
   arrowdevice_device* device = kNotADevice;
   arrowdevice_native_device native{};
   native.struct_size = sizeof native;
@@ -364,10 +364,10 @@ TEST_CASE("a device's handles are those of its driver, and adopting them gives t
   CHECK(adopted == sim(1));
   must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native, &adopted);
   for (const int64_t n : {1, 2}) control::fail_nth("device_unwrap", n);  // refused() calls twice
-  refused(EIO, arrowdevice_device_unwrap, adopted, -1);
-  must(arrowdevice_device_unwrap, adopted, -1);
-  must(arrowdevice_device_unwrap, adopted, -1);  // undoes the adoptions, and no more
-  refused(EINVAL, arrowdevice_device_unwrap, adopted, -1);
+  refused(EIO, arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT);
+  must(arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT);
+  must(arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT);  // undoes the adoptions, and no more
+  refused(EINVAL, arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT);
   CHECK(describe(sim(1)).device_id == 1);
   refused(EINVAL, arrowdevice_device_get_native, nullptr, &native);
   refused(EINVAL, arrowdevice_device_get_native, sim(1), nullptr);

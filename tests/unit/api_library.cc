@@ -147,10 +147,10 @@ TEST_CASE("reaping ends deferred work whose events have fired, and not what is p
   must(arrowdevice_deferred_run, -1, nullptr);
   CHECK(first.ledger.live() > 0);
   must(arrowdevice_array_release_after, second.host.get(), other.get());
-  refused(ETIMEDOUT, arrowdevice_wait_idle, 0);
+  refused(ETIMEDOUT, arrowdevice_wait_idle, ARROWDEVICE_POLL);
   refused(ETIMEDOUT, arrowdevice_wait_idle, 1'000'000);
   engine.resume();
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   CHECK(first.ledger.live() == 0);
   CHECK(second.ledger.live() == 0);
   int64_t done = -1;
@@ -165,7 +165,7 @@ TEST_CASE("manual reaping cannot be chosen once something was deferred") {
   Held engine(0);
   must(arrowdevice_array_release_after, sample.host.get(), queue.get());
   engine.resume();
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   refused(EBUSY, arrowdevice_deferred_set_manual, 1);
   must(arrowdevice_deferred_set_manual, 0);
 }

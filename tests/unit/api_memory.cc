@@ -67,11 +67,11 @@ TEST_CASE("a queue does its work in order and is finished when all of it is done
     Held engine(id);
     must(arrowdevice_queue_copy, queue.get(), &in, 1);
     must(arrowdevice_queue_copy, queue.get(), &out, 1);
-    CHECK(contains(refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 0), "not done"));
+    CHECK(contains(refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), ARROWDEVICE_POLL), "not done"));
     refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 1'000'000);
     engine.resume();
-    must(arrowdevice_queue_finish, queue.get(), -1);
-    must(arrowdevice_queue_finish, queue.get(), 0);  // nothing was queued since
+    must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
+    must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_POLL);  // nothing was queued since
     CHECK(back == bytes);
   }
 }
@@ -79,23 +79,23 @@ TEST_CASE("a queue does its work in order and is finished when all of it is done
 TEST_CASE("a queue is not finished while work is left that the application queued on it by itself") {
   begin();
   const Queue queue = make_queue(sim(0));
-  must(arrowdevice_queue_finish, queue.get(), -1);
+  must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
   arrowdevice_native_queue native{};
   native.struct_size = sizeof native;
   must(arrowdevice_queue_get_native, queue.get(), &native);
   arrowdevice_queue* made = nullptr;
   must(arrowdevice_queue_wrap, sim(0), &native, &made);
   const Queue same(made);
-  must(arrowdevice_queue_finish, same.get(), -1);
+  must(arrowdevice_queue_finish, same.get(), ARROWDEVICE_NO_TIMEOUT);
   const Allocation buffer(sim(0), 64);
   const auto bytes = sample_bytes(64);
   const auto in = to_device(sim(0), buffer.get(), bytes.data(), 64);
   for (auto [working, other] : {std::pair(&queue, &same), std::pair(&same, &queue)}) {
     Held engine(0);
     must(arrowdevice_queue_copy, working->get(), &in, 1);
-    refused(ETIMEDOUT, arrowdevice_queue_finish, other->get(), 0);
+    refused(ETIMEDOUT, arrowdevice_queue_finish, other->get(), ARROWDEVICE_POLL);
     engine.resume();
-    must(arrowdevice_queue_finish, other->get(), -1);
+    must(arrowdevice_queue_finish, other->get(), ARROWDEVICE_NO_TIMEOUT);
   }
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("finishing a queue whose work failed says so") {
   const Queue queue = make_queue(sim(0));
   Held engine(0);
   control::lose(0);
-  refused(EIO, arrowdevice_queue_finish, queue.get(), -1);
+  refused(EIO, arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
 }
 
 TEST_CASE("a queue that is destroyed finishes its work") {
@@ -121,7 +121,7 @@ TEST_CASE("a queue that is destroyed finishes its work") {
   arrowdevice_queue_destroy(nullptr);
   const Queue other = make_queue(sim(0));
   engine.resume();
-  must(arrowdevice_queue_finish, other.get(), -1);
+  must(arrowdevice_queue_finish, other.get(), ARROWDEVICE_NO_TIMEOUT);
   std::vector<unsigned char> got(64);
   control::peek(0, buffer.get(), 0, got.data(), 64);
   CHECK(got == bytes);
@@ -151,13 +151,13 @@ TEST_CASE("a wrapped queue is the application's own, and is not ended with ours"
   must(arrowdevice_queue_copy, wrapped.get(), &in, 1);
   must(arrowdevice_queue_copy, owned.get(), &out, 1);
   wrapped.reset();
-  must(arrowdevice_queue_finish, owned.get(), -1);
+  must(arrowdevice_queue_finish, owned.get(), ARROWDEVICE_NO_TIMEOUT);
   CHECK(back == bytes);
 
   native.queue = nullptr;  // the driver's default one
   must(arrowdevice_queue_wrap, sim(0), &native, &made);
   wrapped.reset(made);
-  must(arrowdevice_queue_finish, wrapped.get(), -1);
+  must(arrowdevice_queue_finish, wrapped.get(), ARROWDEVICE_NO_TIMEOUT);
 }
 
 TEST_CASE("queues that cannot be are refused") {
@@ -182,7 +182,7 @@ TEST_CASE("queues that cannot be are refused") {
   refused(EINVAL, arrowdevice_queue_get_native, owned.get(), nullptr);
   const Queue on_cpu = make_queue(cpu());
   refused(ENOTSUP, arrowdevice_queue_get_native, on_cpu.get(), &native);
-  refused(EINVAL, arrowdevice_queue_finish, nullptr, 0);
+  refused(EINVAL, arrowdevice_queue_finish, nullptr, ARROWDEVICE_POLL);
 }
 
 TEST_CASE("a pool that is made counts what it gives, and its memory outlives it") {
@@ -323,7 +323,7 @@ TEST_CASE("memory freed behind a queue is used again only after the queue's work
     const Allocation second(sim(id), 4'000);
     CHECK(second.get() != first);
     engine.resume();
-    must(arrowdevice_wait_idle, -1);
+    must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
     CHECK(stats(default_pool(sim(id))).cached_bytes >= 4'000);
     const Allocation third(sim(id), 4'000);
     CHECK(third.get() == first);
@@ -361,7 +361,7 @@ TEST_CASE("a part of a buffer holds the bytes at its offset, and is given back")
     const Queue queue = make_queue(sim(id));
     const auto out = to_host(got.data(), sim(id), part, 100);
     must(arrowdevice_queue_copy, queue.get(), &out, 1);
-    must(arrowdevice_queue_finish, queue.get(), -1);
+    must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
     CHECK(std::memcmp(got.data(), bytes.data() + 256, 100) == 0);
     arrowdevice_sub_buffer_destroy(sim(id), part);
     CHECK(control::counters(id).sub_buffers_live == 0);
@@ -406,7 +406,7 @@ TEST_CASE("regions are copied from and to their offsets, between devices too") {
   out.src_offset = 100;
   out.dst_offset = 7;
   must(arrowdevice_queue_copy, queue.get(), &out, 1);
-  must(arrowdevice_queue_finish, queue.get(), -1);
+  must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
   CHECK(std::memcmp(back.data() + 7, bytes.data() + 10, 50) == 0);
   CHECK(back[6] == 0);
   CHECK(back[57] == 0);
@@ -435,7 +435,7 @@ TEST_CASE("large copies on the CPU, by several threads, copy every byte") {
                               static_cast<int64_t>(kBegins[i + 1] - kBegins[i])));
   }
   must(arrowdevice_queue_copy, queue.get(), regions.data(), static_cast<int64_t>(regions.size()));
-  must(arrowdevice_queue_finish, queue.get(), -1);
+  must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
   CHECK((to == from));
 }
 
@@ -447,7 +447,7 @@ TEST_CASE("host memory may be named as the CPU") {
   in.src_device = cpu();
   const Queue queue = make_queue(sim(0));
   must(arrowdevice_queue_copy, queue.get(), &in, 1);
-  must(arrowdevice_queue_finish, queue.get(), -1);
+  must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
   std::vector<unsigned char> got(64);
   control::peek(0, buffer.get(), 0, got.data(), 64);
   CHECK(got == bytes);

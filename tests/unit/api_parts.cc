@@ -50,7 +50,7 @@ TEST_CASE("a copy uses the queue and the pool that it is given") {
   CHECK(stats(pool.get()).allocations == 1);
   CHECK(stats(default_pool(sim(0))).used_bytes == 0);
   CHECK(control::counters(0).queues == made);
-  refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 0);
+  refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), ARROWDEVICE_POLL);
   engine.resume();
   CHECK(difference(sample, *there) == "");
   const Array back = copy(*there, *sample.schema, cpu(), [&] {

@@ -220,7 +220,7 @@ TEST_CASE("each inconsistency of the data is told with its place, wherever it li
       must(arrowdevice_array_validate, array.get(), schema.get(), nullptr, ARROWDEVICE_VALIDATE_STRUCTURE);
       // An import says the same, and leaves the array with its owner.
       auto options = import_options();
-      options.timeout_ns = -1;
+      options.timeout_ns = ARROWDEVICE_NO_TIMEOUT;
       options.validate = kFull;
       arrowdevice_view* view = nullptr;
       CHECK(

@@ -111,9 +111,9 @@ TEST_CASE("a view makes a queue wait, and nobody otherwise") {
   auto options = import_options();
   options.queue = queue.get();
   const View view = import_view(there.get(), *sample.schema, &options);
-  refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 0);
+  refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), ARROWDEVICE_POLL);
   engine.resume();
-  must(arrowdevice_queue_finish, queue.get(), -1);
+  must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
 }
 
 TEST_CASE("a view's second owner lives on without the view, and the view without it") {
@@ -176,7 +176,7 @@ TEST_CASE("releasing a view releases its array, at once or behind a queue's work
   must(arrowdevice_view_release_after, view.release(), queue.get());
   CHECK(second.ledger.live() > 0);
   engine.resume();
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   CHECK(second.ledger.live() == 0);
 }
 

@@ -45,7 +45,7 @@ TEST_CASE("a copy within one backend gives up in the same way where it must read
     refused(ETIMEDOUT, arrowdevice_array_copy, pending.get(), sample.schema.get(), sim(1), &options, out.out());
     CHECK(out.released());
     engine.resume();
-    must(arrowdevice_array_wait, pending.get(), nullptr, -1);
+    must(arrowdevice_array_wait, pending.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
     const Array moved = copy(*pending, *sample.schema, sim(1), options);
     CHECK(difference(sample, *moved) == "");
   }
@@ -95,16 +95,22 @@ TEST_CASE("a queue of the CPU that waits for a device's array gives up in time")
   CHECK_FALSE(pending.released());
 }
 
-TEST_CASE("negative time-outs wait for ever, zero does not wait") {
+TEST_CASE("a time-out of 0 waits without limit and a negative one does not wait") {
   begin();
   Sample sample(field("l"), {.rows = 30});
   Held engine(0);
   const Array pending = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
-  refused(ETIMEDOUT, arrowdevice_array_wait, pending.get(), nullptr, 0);
-  engine.resume();
-  must(arrowdevice_array_wait, pending.get(), nullptr, INT64_MIN);
+  refused(ETIMEDOUT, arrowdevice_array_wait, pending.get(), nullptr, ARROWDEVICE_POLL);
+  refused(ETIMEDOUT, arrowdevice_array_wait, pending.get(), nullptr, INT64_MIN);
+  refused(ETIMEDOUT, arrowdevice_wait_idle, ARROWDEVICE_POLL);
   auto options = copy_options();
   options.timeout_ns = -5;
+  Array out;
+  refused(ETIMEDOUT, arrowdevice_array_copy, pending.get(), sample.schema.get(), cpu(), &options, out.out());
+  CHECK(out.released());
+  engine.resume();
+  must(arrowdevice_array_wait, pending.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
+  options.timeout_ns = ARROWDEVICE_NO_TIMEOUT;
   CHECK(difference(sample, *copy(*pending, *sample.schema, cpu(), options)) == "");
 }
 

@@ -51,7 +51,7 @@ TEST_CASE("in a forked child, arrays on devices are let go without calling the d
   Sample sample(mixed_batch(), {.rows = 20});
   Array there = copy(sample, sim(kHandles[0]));
   Array pending = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
-  must(arrowdevice_array_wait, pending.get(), nullptr, -1);
+  must(arrowdevice_array_wait, pending.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   Queue queue = make_queue(sim(0));
   Pool pool = make_pool(sim(0));
   void* buffer = nullptr;
@@ -72,7 +72,7 @@ TEST_CASE("in a forked child, arrays on devices are let go without calling the d
           pending.reset();
           queue.reset();
           pool.reset();
-          if (arrowdevice_wait_idle(0, nullptr) != 0) return 1;
+          if (arrowdevice_wait_idle(ARROWDEVICE_POLL, nullptr) != 0) return 1;
           return calls() == before ? 0 : 2;
         }) == 0);
   CHECK(difference(sample, *there) == "");

@@ -26,7 +26,7 @@ TEST_CASE("with manual reaping no thread is started, and nothing ends before the
   become_manual();
   Sample sample(field("l"));
   const Queue queue = make_queue(sim(0));
-  must(arrowdevice_queue_finish, queue.get(), -1);  // the device has its thread
+  must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);  // the device has its thread
   const int64_t before = threads();
   Held engine(0);
   must(arrowdevice_array_release_after, sample.host.get(), queue.get());
@@ -35,8 +35,8 @@ TEST_CASE("with manual reaping no thread is started, and nothing ends before the
   CHECK(done == 0);
   engine.resume();
   const Queue other = make_queue(sim(0));
-  must(arrowdevice_queue_finish, other.get(), -1);
-  must(arrowdevice_queue_finish, queue.get(), -1);
+  must(arrowdevice_queue_finish, other.get(), ARROWDEVICE_NO_TIMEOUT);
+  must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
   CHECK(sample.ledger.live() > 0);
   CHECK(threads() == before);
   must(arrowdevice_deferred_run, -1, &done);
@@ -55,7 +55,7 @@ TEST_CASE("reaping ends as many pieces as it is told, the oldest first") {
     must(arrowdevice_array_release_after, samples.back()->host.get(), queue.get());
   }
   engine.resume();
-  must(arrowdevice_queue_finish, queue.get(), -1);
+  must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
   const auto live = [&] {
     std::string text;
     for (const auto& sample : samples) text += sample->ledger.live() > 0 ? '1' : '0';
@@ -80,11 +80,11 @@ TEST_CASE("quiescing with manual reaping reaps itself") {
   const Queue queue = make_queue(sim(0));
   Held engine(0);
   must(arrowdevice_array_release_after, sample.host.get(), queue.get());
-  refused(ETIMEDOUT, arrowdevice_wait_idle, 0);
+  refused(ETIMEDOUT, arrowdevice_wait_idle, ARROWDEVICE_POLL);
   refused(ETIMEDOUT, arrowdevice_wait_idle, 1'000'000);
   CHECK(sample.ledger.live() > 0);
   engine.resume();
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   CHECK(sample.ledger.live() == 0);
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("manual reaping cannot be taken back once something was deferred") {
   must(arrowdevice_array_release_after, sample.host.get(), queue.get());
   refused(EBUSY, arrowdevice_deferred_set_manual, 0);
   engine.resume();
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   refused(EBUSY, arrowdevice_deferred_set_manual, 0);
 }
 

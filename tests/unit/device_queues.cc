@@ -29,7 +29,7 @@ TEST_CASE("a copy does not stand behind a stranger's that is still at work") {
   CHECK(difference(sample, *copy(sample, sim(0))) == "");  // would wait for ever
   CHECK(is_ready(*waiting) == 0);
   never.set();
-  must(arrowdevice_array_wait, waiting.get(), nullptr, -1);
+  must(arrowdevice_array_wait, waiting.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   CHECK(difference(sample, *waiting) == "");
 }
 
@@ -42,7 +42,7 @@ TEST_CASE("queues of the library are bounded, however many copies are in flight"
   CHECK(control::counters(0).queues_live <= 8);
   engine.resume();
   for (const Array& one : pending) {
-    must(arrowdevice_array_wait, one.get(), nullptr, -1);
+    must(arrowdevice_array_wait, one.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
     CHECK(difference(sample, *one) == "");
   }
 }
@@ -71,7 +71,7 @@ TEST_CASE("a queue that an asynchronous copy failed on is not used again") {
   must(arrowdevice_array_export_event, sim(0), plain.get(), broken.sync_event(), nullptr, nullptr, source.out());
   const Array pending = copy(*source, *sample.schema, sim(0), ARROWDEVICE_COPY_ASYNC);
   broken.fail();
-  refused(EIO, arrowdevice_array_wait, pending.get(), nullptr, -1);
+  refused(EIO, arrowdevice_array_wait, pending.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   for (int i = 0; i < 10; ++i) CHECK(difference(sample, *copy(sample, sim(0))) == "");
 }
 
@@ -94,10 +94,10 @@ TEST_CASE("however many copies wait for a producer, the next one neither waits f
   const Array at_once = copy(sample, sim(0));  // would wait for ever
   const Array later = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
   producer.fail();
-  must(arrowdevice_array_wait, later.get(), nullptr, -1);
+  must(arrowdevice_array_wait, later.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   CHECK(difference(sample, *at_once) == "");
   CHECK(difference(sample, *later) == "");
-  for (const Array& one : waiting) refused(EIO, arrowdevice_array_wait, one.get(), nullptr, -1);
+  for (const Array& one : waiting) refused(EIO, arrowdevice_array_wait, one.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   // None of the queues that failed is used again.
   for (int i = 0; i < 10; ++i) CHECK(difference(sample, *copy(sample, sim(0))) == "");
   CHECK(control::counters(0).queues_live <= 8);
@@ -115,7 +115,7 @@ TEST_CASE("a queue on which a copy left nothing but a wait is nobody's next queu
   const Array at_once = copy(*healthy, *sample.schema, sim(0));  // would wait for ever
   const Array later = copy(*healthy, *sample.schema, sim(0), ARROWDEVICE_COPY_ASYNC);
   producer.fail();
-  must(arrowdevice_array_wait, later.get(), nullptr, -1);
+  must(arrowdevice_array_wait, later.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   CHECK(difference(sample, *at_once) == "");
   CHECK(difference(sample, *later) == "");
 }
@@ -139,7 +139,7 @@ TEST_CASE("memory of a failed copy is used again though the first wait for its e
   Array out;
   CHECK(arrowdevice_array_copy(sample.host.get(), sample.schema.get(), sim(0), nullptr, out.out(), nullptr) == EIO);
   CHECK(control::failures_injected() == 2);
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   must(arrowdevice_pool_trim, default_pool(sim(0)));
   CHECK(control::counters(0).allocations_live == 0);
 }

@@ -28,7 +28,7 @@ TEST_CASE("arrays are released behind their queues' work, in whatever order the 
       // The one that ended is released although others, older ones too, still wait.
       while (samples[static_cast<size_t>(id)]->ledger.live() > 0) must(arrowdevice_deferred_run, -1, nullptr);
     }
-    must(arrowdevice_wait_idle, -1);
+    must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
     for (const auto& sample : samples) CHECK(sample->ledger.live() == 0);
     CHECK(Ledger::mistakes() == 0);
   } while (std::next_permutation(std::begin(order), std::end(order)));
@@ -48,7 +48,7 @@ TEST_CASE("an array is released behind a queue that is destroyed, and behind one
   control::lose(1);
   other.resume();
   engine.resume();
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   CHECK(first.ledger.live() == 0);
   CHECK(second.ledger.live() == 0);
 }
@@ -66,10 +66,10 @@ TEST_CASE("quiescing waits for arrays, copies and buffers that are still in flig
   void* buffer = nullptr;
   must(arrowdevice_buffer_allocate, sim(0), nullptr, queue.get(), 100, &buffer);
   arrowdevice_buffer_free(sim(0), queue.get(), buffer);
-  refused(ETIMEDOUT, arrowdevice_wait_idle, 0);
+  refused(ETIMEDOUT, arrowdevice_wait_idle, ARROWDEVICE_POLL);
   CHECK(stats(default_pool(sim(0))).used_bytes > 0);
   engine.resume();
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   CHECK(moved.ledger.live() == 0);
   CHECK(later.ledger.live() == 0);
   CHECK(stats(default_pool(sim(0))).used_bytes == 0);
@@ -77,8 +77,8 @@ TEST_CASE("quiescing waits for arrays, copies and buffers that are still in flig
 
 TEST_CASE("quiescing when nothing was deferred returns at once") {
   begin();
-  must(arrowdevice_wait_idle, 0);
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_POLL);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
 }
 
 TEST_CASE("a release may defer more work itself") {
@@ -102,7 +102,7 @@ TEST_CASE("a release may defer more work itself") {
   Held engine(0);
   must(arrowdevice_array_release_after, &array, queue.get());
   engine.resume();
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   CHECK(state.code == 0);
   CHECK(inner.ledger.live() == 0);
 }

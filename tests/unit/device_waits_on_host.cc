@@ -55,7 +55,7 @@ int wait_in_queue(void* queue, void* event, arrowdevice_error* error) {
   int code = simulated->event_query(event, &ready, error);
   if (code == 0 && ready == 0 && is_foreign(event)) {
     ++waits_in_queue;
-    code = simulated->event_wait(event, -1, error);
+    code = simulated->event_wait(event, ARROWDEVICE_NO_TIMEOUT, error);
     --waits_in_queue;
   }
   return code == 0 ? simulated->queue_wait_event(queue, event, error) : code;
@@ -80,7 +80,7 @@ void begin_waiting(bool knows_its_own) {
     return arrowdevice_backend_register(&table, nullptr);
   }();
   REQUIRE(registered == 0);
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   knows_events = knows_its_own;
   waits = 0;
 }
@@ -132,7 +132,7 @@ TEST_CASE("a wrapped queue is taken back while its stream waits for another prod
   REQUIRE(code == 0);
   CHECK(arrowdevice::testing::difference(*sample.schema, *sample.twin, *sample.schema, *host) == "");
   stream.reset();
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   CHECK(control::refused() == 0);
 }
 

@@ -46,7 +46,7 @@ struct Gate {
 };
 
 void check_untouched() {
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   CHECK(control::refused() == 0);
   for (const auto& refusal : control::refusals()) CHECK(refusal == "");
 }
@@ -175,7 +175,7 @@ TEST_CASE("what a wrapped queue has written, or is to be released or freed behin
   CHECK(is_ready(*copied) == 0);
   CHECK(stats(default_pool(sim(0))).used_bytes == used);
   gate.event.set();
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   CHECK(stats(default_pool(sim(0))).used_bytes < used);
   CHECK(difference(sample, *written) == "");
   CHECK(difference(sample, *copied) == "");
@@ -204,10 +204,10 @@ TEST_CASE("what was queued on a wrapped queue that cannot be taken back in order
   const Wrapped wrapped;
   auto& device = arrowdevice::device::Devices::instance().get(ARROW_DEVICE_EXT_DEV, 0);
   const auto queue = arrowdevice::device::Queue::wrap(device, wrapped.native);
-  CHECK(queue->finish(-1));
+  CHECK(queue->finish(ARROWDEVICE_NO_TIMEOUT));
   control::fail_next("event_record");
   queue->give_native_back();
-  CHECK_THROWS_AS(queue->finish(-1), arrowdevice::Error);
+  CHECK_THROWS_AS(queue->finish(ARROWDEVICE_NO_TIMEOUT), arrowdevice::Error);
 }
 
 TEST_CASE("a queue that the application has taken back is one of the library's from then on") {
@@ -218,9 +218,9 @@ TEST_CASE("a queue that the application has taken back is one of the library's f
   CHECK(queue->is_wrapped());
   queue->give_native_back();
   CHECK_FALSE(queue->is_wrapped());
-  CHECK(queue->finish(-1));
+  CHECK(queue->finish(ARROWDEVICE_NO_TIMEOUT));
   queue->give_native_back();  // there is nothing more to give
-  CHECK(queue->finish(-1));
+  CHECK(queue->finish(ARROWDEVICE_NO_TIMEOUT));
   CHECK_FALSE(arrowdevice::device::Queue::create(device)->is_wrapped());
 }
 

@@ -374,9 +374,9 @@ TEST_CASE("with a waiter an export returns at once, and what is queued later wai
     region.dst = &first;
     region.size = sizeof first;
     must(arrowdevice_queue_copy, queue.get(), &region, 1);
-    refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 0);
+    refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), ARROWDEVICE_POLL);
     event.set();
-    must(arrowdevice_queue_finish, queue.get(), -1);
+    must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
     CHECK(first == static_cast<const int32_t*>(sample.twin->buffers[1])[sample.twin->offset]);
     there->sync_event = nullptr;
   }

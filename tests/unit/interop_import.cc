@@ -308,11 +308,11 @@ TEST_CASE("an array of a tensor that is still written carries an event of its qu
     CHECK(is_ready(*in.array) == 0);
     CHECK(canon_problem(*in.array, *in.schema, describe(sim(id)), {.copied = false}) == "");
     engine.resume();
-    must(arrowdevice_array_wait, in.array.get(), nullptr, -1);
+    must(arrowdevice_array_wait, in.array.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
     const Array back = copy(*in.array, *in.schema, cpu());
     CHECK(static_cast<const int32_t*>(back->array.buffers[1])[0] == 7);
     in.array.reset();
-    must(arrowdevice_wait_idle, -1);
+    must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
     CHECK(tensor.deleted == 1);
   }
 }
@@ -327,10 +327,10 @@ TEST_CASE("an array that is released early leaves the tensor alone until its que
   Held engine(0);
   queue_work(queue.get(), 0, there->array.buffers[1]);
   imported(tensor.get(), queue.get()).array.reset();
-  refused(ETIMEDOUT, arrowdevice_wait_idle, 0);
+  refused(ETIMEDOUT, arrowdevice_wait_idle, ARROWDEVICE_POLL);
   CHECK(tensor.deleted == 0);
   engine.resume();
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   CHECK(tensor.deleted == 1);
 }
 

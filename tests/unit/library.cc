@@ -78,7 +78,7 @@ void begin(arrowdevice::sim::Configuration configured) {
   control::reset(configuration());
   static const bool registered = arrowdevice_backend_register(control::table(), nullptr) == 0;
   REQUIRE(registered);
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   for (int64_t id = 0; id < kSims; ++id) must(arrowdevice_pool_trim, default_pool(sim(id)));
   control::reset(std::move(configured));
 }

@@ -55,7 +55,9 @@ void last_of_all() {
   check(pending.array.release == nullptr && complete.array.release == nullptr, "an array was not marked released");
   arrowdevice_queue* made = nullptr;
   check(arrowdevice_queue_create(device, &made, nullptr) == ENODEV, "a queue was made after exit had begun");
-  check(arrowdevice_wait_idle(0, nullptr) == 0 || arrowdevice_wait_idle(0, nullptr) == ETIMEDOUT, "quiescing failed");
+  check(arrowdevice_wait_idle(ARROWDEVICE_POLL, nullptr) == 0 ||
+            arrowdevice_wait_idle(ARROWDEVICE_POLL, nullptr) == ETIMEDOUT,
+        "quiescing failed");
   check(driver_calls() == before, "the driver was called after exit had begun");
   _exit(0);  // what still waits for the driver is never let go
 }

@@ -20,7 +20,7 @@ TEST_CASE("mistake 3: variadic buffers of views or sizes of list views that do n
       const Array there = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
       engine.resume();
       // The host's memory is gone when the copy is read.
-      must(arrowdevice_array_wait, there.get(), nullptr, -1);
+      must(arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
       sample.host.reset();
       const Array on = copy(*there, *sample.schema, sim(kHandles[0]));
       CHECK(difference(sample, *on) == "");

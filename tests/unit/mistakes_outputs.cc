@@ -111,7 +111,8 @@ TEST_CASE("mistake 5: calling a function that the backend's table does not have"
   control::UserEvent event;
   Array with_event = copy(sample, device);
   with_event->sync_event = event.sync_event();
-  CHECK(contains(refused(ENOTSUP, arrowdevice_array_wait, with_event.get(), nullptr, 0), "event_import"));
+  CHECK(
+      contains(refused(ENOTSUP, arrowdevice_array_wait, with_event.get(), nullptr, ARROWDEVICE_POLL), "event_import"));
   with_event->sync_event = nullptr;
 }
 

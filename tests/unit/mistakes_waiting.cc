@@ -152,14 +152,14 @@ TEST_CASE("mistake 6: one wait function with three meanings, one of which waits 
 
   // One asks, one makes the CPU wait, one makes a queue wait. None of them returns with success and without its effect.
   CHECK(is_ready(*pending) == 0);
-  refused(ETIMEDOUT, arrowdevice_array_wait, pending.get(), nullptr, 0);
+  refused(ETIMEDOUT, arrowdevice_array_wait, pending.get(), nullptr, ARROWDEVICE_POLL);
   refused(EINVAL, arrowdevice_queue_wait_array, pending.get(), nullptr, nullptr);
   must(arrowdevice_queue_wait_array, pending.get(), nullptr, queue.get());
-  refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 0);
+  refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), ARROWDEVICE_POLL);
   engine.resume();
-  must(arrowdevice_array_wait, pending.get(), nullptr, -1);
+  must(arrowdevice_array_wait, pending.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   CHECK(is_ready(*pending) == 1);
-  must(arrowdevice_queue_finish, queue.get(), -1);
+  must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
 }
 
 TEST_CASE("mistake 10: an event that is dropped when a pending array is handed on") {
@@ -186,7 +186,7 @@ TEST_CASE("mistake 10: an event that is dropped when a pending array is handed o
   must(arrowdevice_array_to_device, shared.get(), sample.schema.get(), sim(1), nullptr, moved.out());
   CHECK(is_ready(*moved) == 0);
   engine.resume();
-  must(arrowdevice_array_wait, moved.get(), nullptr, -1);
+  must(arrowdevice_array_wait, moved.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ class Event {
 
   void* get() const { return handle_; }
   void** out() { return &handle_; }
-  int wait(int64_t timeout_ns = -1) const { return code(table().event_wait, handle_, timeout_ns); }
+  int wait(int64_t timeout_ns = ARROWDEVICE_NO_TIMEOUT) const { return code(table().event_wait, handle_, timeout_ns); }
   bool ready() const {
     int is_ready = -1;
     must(table().event_query, handle_, &is_ready);

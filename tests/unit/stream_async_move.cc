@@ -73,7 +73,7 @@ TEST_CASE("a cancel downstream reaches upstream, and what was moved ahead is let
   CHECK(consumer->calls() == "STR");
   until([&] { return producer->releases == 1; });
   consumer->arrays.clear();
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   until([&] { return stats(default_pool(sim(0))).used_bytes == 0; });
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("a move that fails is an error downstream and a cancel upstream") {
   CHECK(hand.task(from_host(make_array(generate(sample.type, sample.knobs), ledger))) == 0);  // it comes too late
   CHECK(hand.unextracted() == 0);
   hand.release();
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   until([&] { return ledger.live() == 0; });
 }
 

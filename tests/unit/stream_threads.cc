@@ -136,7 +136,7 @@ TEST_CASE("releasing a stream early returns at once, and what is under way ends 
       stream.reset();
       until([&] { return producer->releases == 1; });
       engine.resume();
-      must(arrowdevice_wait_idle, -1);
+      must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
       until([&] { return stats(default_pool(sim(0))).used_bytes == used; });
     }
   }
@@ -177,11 +177,11 @@ TEST_CASE("a stream keeps its device from being retired") {
   must(arrowdevice_device_wrap, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, 0, &native, &device);
   const Sample sample(field("i"), {.rows = 21});
   DeviceStream stream = move_to(stream_of(batches_of(sample, kRows)), device);
-  refused(EBUSY, arrowdevice_device_unwrap, device, 0);
+  refused(EBUSY, arrowdevice_device_unwrap, device, ARROWDEVICE_POLL);
   CHECK(difference_of_rest(sample, kRows, stream) == "");
   stream.reset();
-  must(arrowdevice_wait_idle, -1);
-  must(arrowdevice_device_unwrap, device, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
+  must(arrowdevice_device_unwrap, device, ARROWDEVICE_NO_TIMEOUT);
 }
 
 TEST_CASE("a stream does not keep the device that its batches come from from being retired, and says so") {
@@ -196,7 +196,7 @@ TEST_CASE("a stream does not keep the device that its batches come from from bei
   auto options = stream_options();
   options.source_device = device;
   DeviceStream stream = move_to(stream_of(batches_of(sample, kRows, sim(0)), ARROW_DEVICE_EXT_DEV), sim(1), options);
-  must(arrowdevice_device_unwrap, device, -1);
+  must(arrowdevice_device_unwrap, device, ARROWDEVICE_NO_TIMEOUT);
   CHECK(contains(next_fails(ENODEV, stream), "retired"));
 }
 

@@ -16,7 +16,7 @@ TEST_CASE("a copy that is asked not to wait has an event that is pending until t
     REQUIRE(there->sync_event != nullptr);
     CHECK(is_ready(*there) == 0);
     engine.resume();
-    must(arrowdevice_array_wait, there.get(), nullptr, -1);
+    must(arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
     CHECK(is_ready(*there) == 1);
     CHECK(difference(sample, *there) == "");
   }
@@ -49,8 +49,8 @@ TEST_CASE("the memory of a copy that is released before its event is used again 
     CHECK(stats(pool).driver_allocations - before.driver_allocations == 2);
     CHECK(control::counters(id).allocations_live >= 2);
     engine.resume();
-    must(arrowdevice_array_wait, other.get(), nullptr, -1);
-    must(arrowdevice_wait_idle, -1);
+    must(arrowdevice_array_wait, other.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
+    must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
     CHECK(stats(pool).cached_bytes > 0);
     CHECK(difference(second, *other) == "");
     CHECK(control::refused() == 0);
@@ -69,7 +69,7 @@ TEST_CASE("a child that leaves a pending copy keeps the memory until the event")
   Array owned(child);
   CHECK(is_ready(*owned) == 0);  // the event lives with the child
   engine.resume();
-  must(arrowdevice_array_wait, owned.get(), nullptr, -1);
+  must(arrowdevice_array_wait, owned.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   const auto back = copy(*owned, *sample.schema->children[1], cpu());
   CHECK(arrowdevice::testing::difference(*sample.schema->children[1], *sample.twin->children[1],
                                          *sample.schema->children[1], back->array) == "");
@@ -88,7 +88,7 @@ TEST_CASE("what is moved while the copy runs is released when it is done, and no
   there.reset();  // nor does the copy's end end the source
   CHECK(sample.ledger.live() > 0);
   engine.resume();
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   CHECK(sample.ledger.live() == 0);
   CHECK(Ledger::mistakes() == 0);
 }
@@ -109,7 +109,7 @@ TEST_CASE("a pending array moves on along devices, and none of the moves waits")
   second.resume();
   CHECK(is_ready(*array) == 0);
   first.resume();
-  must(arrowdevice_array_wait, array.get(), nullptr, -1);
+  must(arrowdevice_array_wait, array.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   CHECK(difference(sample, *array) == "");
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("a copy whose device fails later says so when it is waited for") {
   control::fail_next("event");
   const auto there = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
   engine.resume();
-  CHECK(contains(refused(EIO, arrowdevice_array_wait, there.get(), nullptr, -1), "event"));
+  CHECK(contains(refused(EIO, arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT), "event"));
   int ready = -1;
   refused(EIO, arrowdevice_array_is_ready, there.get(), nullptr, &ready);
 }
@@ -205,10 +205,10 @@ TEST_CASE("who releases an asynchronous copy early learns from a quiesce when it
   Array out = copy(*source, *sample.schema, sim(1), ARROWDEVICE_COPY_ASYNC);
   REQUIRE(out->sync_event != nullptr);
   out.reset();
-  refused(ETIMEDOUT, arrowdevice_wait_idle, 0);
+  refused(ETIMEDOUT, arrowdevice_wait_idle, ARROWDEVICE_POLL);
   from.resume();
   to.resume();
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   source.reset();
   CHECK(control::refused() == 0);
 }

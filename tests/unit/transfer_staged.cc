@@ -150,7 +150,7 @@ TEST_CASE("a staged copy waits for its source's event before it reads") {
   returned = true;
   producer.join();
   REQUIRE(code == 0);
-  must(arrowdevice_array_wait, moved.get(), nullptr, -1);
+  must(arrowdevice_array_wait, moved.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   int64_t got = 0;
   control::peek(1, moved->array.buffers[1], 0, &got, sizeof got);
   CHECK(got == new_value);
@@ -166,7 +166,7 @@ TEST_CASE("a staged copy that is asked not to wait has a pending event until its
   REQUIRE(moved->sync_event != nullptr);
   CHECK(is_ready(*moved) == 0);
   engine.resume();
-  must(arrowdevice_array_wait, moved.get(), nullptr, -1);
+  must(arrowdevice_array_wait, moved.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   CHECK(block.is_on(1, *moved));
 }
 

@@ -73,7 +73,7 @@ static void check_copy(struct arrowdevice_device* device) {
   CHECK(found == device);
   OK(arrowdevice_array_is_ready(&copy, NULL, &ready, &error));
   CHECK(ready == 1);
-  OK(arrowdevice_array_wait(&copy, device, 0, &error));
+  OK(arrowdevice_array_wait(&copy, device, ARROWDEVICE_POLL, &error));
   OK(arrowdevice_queue_wait_array(&copy, NULL, queue, &error));
   OK(arrowdevice_array_validate(&copy, &schema, NULL, ARROWDEVICE_VALIDATE_FULL, &error));
   FAILS(EINVAL, arrowdevice_array_validate(&copy, schema.children[0], NULL, ARROWDEVICE_VALIDATE_STRUCTURE, &error));
@@ -266,7 +266,7 @@ static void check_export(struct arrowdevice_device* device) {
   exported.sync_event = NULL;
   OK(arrowdevice_array_release_after(&exported, queue, &error));
   CHECK(exported.array.release == NULL);
-  OK(arrowdevice_wait_idle(-1, &error));
+  OK(arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, &error));
   CHECK(releases == 2 && events_released == 1);
   arrowdevice_queue_destroy(queue);
 }

@@ -13,7 +13,7 @@ static void check_queue(struct arrowdevice_device* device, int required_only) {
   struct arrowdevice_queue *queue, *wrapped;
   struct arrowdevice_native_queue native = {.struct_size = sizeof native, .family = 11, .queue = &handle};
   OK(arrowdevice_queue_create(device, &queue, &error));
-  OK(arrowdevice_queue_finish(queue, -1, &error));
+  OK(arrowdevice_queue_finish(queue, ARROWDEVICE_NO_TIMEOUT, &error));
   if (required_only) {
     FAILS(ENOTSUP, arrowdevice_queue_wrap(device, &native, &wrapped, &error));
     CHECK(wrapped == NULL);
@@ -134,7 +134,7 @@ static void check_copies(struct arrowdevice_device* device) {
   OK(arrowdevice_queue_copy(queue, in_regions, 2, &error));
   OK(arrowdevice_queue_copy(queue, within, 2, &error));
   OK(arrowdevice_queue_copy(queue, back, 1, &error));
-  OK(arrowdevice_queue_finish(queue, -1, &error));
+  OK(arrowdevice_queue_finish(queue, ARROWDEVICE_NO_TIMEOUT, &error));
   CHECK(memcmp(out, in + HALF, HALF) == 0);
   CHECK(memcmp(out + HALF, in, HALF) == 0);
 

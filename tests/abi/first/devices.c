@@ -108,12 +108,12 @@ static void check_adopted(void) {
   CHECK(out.platform == &handles[0] && out.get_proc_addr == &handles[5] && out.features == &handles[6]);
   CHECK(out.lock == lock && out.unlock == unlock && out.lock_user == &handles[7]);
 
-  OK(arrowdevice_device_unwrap(again, 0, &error));
+  OK(arrowdevice_device_unwrap(again, ARROWDEVICE_POLL, &error));
   struct arrowdevice_queue* queue;
   OK(arrowdevice_queue_create(own, &queue, &error));
-  FAILS(EBUSY, arrowdevice_device_unwrap(own, -1, &error));
+  FAILS(EBUSY, arrowdevice_device_unwrap(own, ARROWDEVICE_NO_TIMEOUT, &error));
   arrowdevice_queue_destroy(queue);
-  OK(arrowdevice_device_unwrap(own, -1, &error));
+  OK(arrowdevice_device_unwrap(own, ARROWDEVICE_NO_TIMEOUT, &error));
   FAILS(ENODEV, arrowdevice_device_get_info(own, &info, &error));
 }
 
@@ -125,7 +125,7 @@ static void check_optional(struct arrowdevice_device* device) {
   struct arrowdevice_native_device native = {.struct_size = sizeof native};
   OK(arrowdevice_device_get_native(device, &native, &error));
   CHECK(native.platform == NULL && native.lock == NULL);
-  FAILS(EINVAL, arrowdevice_device_unwrap(device, 0, &error));
+  FAILS(EINVAL, arrowdevice_device_unwrap(device, ARROWDEVICE_POLL, &error));
   check_adopted();
 }
 
@@ -137,7 +137,7 @@ static void check_without_optional(struct arrowdevice_device* device) {
   struct arrowdevice_native_device native = {.struct_size = sizeof native};
   FAILS(ENOTSUP, arrowdevice_device_get_native(device, &native, &error));
   FAILS(ENOTSUP, arrowdevice_device_wrap(ARROW_DEVICE_EXT_DEV, 0, &native, &own, &error));
-  FAILS(ENOTSUP, arrowdevice_device_unwrap(device, 0, &error));
+  FAILS(ENOTSUP, arrowdevice_device_unwrap(device, ARROWDEVICE_POLL, &error));
   CHECK(strcmp(error.backend, "required") == 0);
 }
 

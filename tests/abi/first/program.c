@@ -95,7 +95,7 @@ int main(int argc, char** argv) {
   int64_t done = -1;
   OK(arrowdevice_deferred_run(-1, &done, &error));
   CHECK(done >= 0);
-  OK(arrowdevice_wait_idle(-1, &error));
+  OK(arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, &error));
   /* A thread of a stream may be about to let go of its last array. */
   const time_t begin = time(NULL);
   while (live_structs() != 0 && time(NULL) - begin < 60) sched_yield();

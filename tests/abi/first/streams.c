@@ -117,7 +117,7 @@ static void check_journey(struct arrowdevice_device* device, struct arrowdevice_
   }
   CHECK(back.get_next(&back, &batch) == 0 && batch.release == NULL);
   back.release(&back);
-  OK(arrowdevice_wait_idle(-1, &error));
+  OK(arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, &error));
 }
 
 static void check_from_arrays(struct arrowdevice_device* device) {
@@ -178,7 +178,7 @@ static void check_options(struct arrowdevice_device* device) {
   CHECK(stats.used_bytes > 0);
   expect_batch(&array, 0, 0, ROWS);
   arrowdevice_stream_release(&moved);
-  OK(arrowdevice_wait_idle(-1, &error));
+  OK(arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, &error));
   arrowdevice_pool_destroy(pool);
   arrowdevice_queue_destroy(queue);
 

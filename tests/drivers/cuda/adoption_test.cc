@@ -380,35 +380,36 @@ void with_adopted(const Context& context, const drivers::Attempt& attempt,
   arrowdevice_device* adopted = nullptr;
   attempt([&](auto* error) { return arrowdevice_device_wrap(ARROW_DEVICE_CUDA, 0, &native, &adopted, error); });
   body(adopted);
-  attempt([&](auto* error) { return arrowdevice_device_unwrap(adopted, -1, error); });
+  attempt([&](auto* error) { return arrowdevice_device_unwrap(adopted, ARROWDEVICE_NO_TIMEOUT, error); });
 }
 
 void must_succeed(const std::function<int(arrowdevice_error*)>& call) { drivers::attempt({}, call); }
 
 TEST_CASE("the primary context is one device to the library, whoever comes first") {
   for (const bool is_adopted_first : {true, false}) {
-    CHECK(in_child([&] {
-            void* context = nullptr;
-            must_cuda(call("cuInit", 0u), "cuInit");
-            must_cuda(call("cuDevicePrimaryCtxRetain", &context, 0), "cuDevicePrimaryCtxRetain");
-            const arrowdevice_native_device native = handles_of(context);
-            arrowdevice_device *adopted = nullptr, *got = nullptr;
-            const auto adopt_it = [&](auto* error) {
-              return arrowdevice_device_wrap(ARROW_DEVICE_CUDA, 0, &native, &adopted, error);
-            };
-            if (is_adopted_first) must_succeed(adopt_it);
-            got = drivers::get_device(must_succeed, ARROW_DEVICE_CUDA, 0);
-            if (!is_adopted_first) must_succeed(adopt_it);
-            expect(adopted == got, "there are two");
-            arrowdevice_device_info info{};
-            info.struct_size = sizeof info;
-            must_succeed([&](auto* error) { return arrowdevice_device_get_info(got, &info, error); });
-            expect((info.flags & ARROWDEVICE_DEVICE_WRAPPED) == 0, "the device with the id says that it was adopted");
-            must_succeed([&](auto* error) { return arrowdevice_device_unwrap(adopted, -1, error); });
-            expect(arrowdevice_device_unwrap(adopted, -1, nullptr) == EINVAL, "it was retired twice");
-            drivers::move_bytes(must_succeed, got);
-            drivers::trim_all();
-          }) == "");
+    CHECK(
+        in_child([&] {
+          void* context = nullptr;
+          must_cuda(call("cuInit", 0u), "cuInit");
+          must_cuda(call("cuDevicePrimaryCtxRetain", &context, 0), "cuDevicePrimaryCtxRetain");
+          const arrowdevice_native_device native = handles_of(context);
+          arrowdevice_device *adopted = nullptr, *got = nullptr;
+          const auto adopt_it = [&](auto* error) {
+            return arrowdevice_device_wrap(ARROW_DEVICE_CUDA, 0, &native, &adopted, error);
+          };
+          if (is_adopted_first) must_succeed(adopt_it);
+          got = drivers::get_device(must_succeed, ARROW_DEVICE_CUDA, 0);
+          if (!is_adopted_first) must_succeed(adopt_it);
+          expect(adopted == got, "there are two");
+          arrowdevice_device_info info{};
+          info.struct_size = sizeof info;
+          must_succeed([&](auto* error) { return arrowdevice_device_get_info(got, &info, error); });
+          expect((info.flags & ARROWDEVICE_DEVICE_WRAPPED) == 0, "the device with the id says that it was adopted");
+          must_succeed([&](auto* error) { return arrowdevice_device_unwrap(adopted, ARROWDEVICE_NO_TIMEOUT, error); });
+          expect(arrowdevice_device_unwrap(adopted, ARROWDEVICE_NO_TIMEOUT, nullptr) == EINVAL, "it was retired twice");
+          drivers::move_bytes(must_succeed, got);
+          drivers::trim_all();
+        }) == "");
   }
 }
 

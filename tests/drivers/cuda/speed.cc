@@ -108,7 +108,7 @@ class Bench {
 
   void finish() const {
     arrowdevice_error error{};
-    must(arrowdevice_queue_finish(queue_, -1, &error), error);
+    must(arrowdevice_queue_finish(queue_, ARROWDEVICE_NO_TIMEOUT, &error), error);
   }
 
   void ours_once(void* host, bool to_device) const {

@@ -40,7 +40,7 @@ void with_adopted(uint32_t ordinal, const Attempt& attempt,
   arrowdevice_device* adopted = nullptr;
   attempt([&](auto* error) { return arrowdevice_device_wrap(ARROW_DEVICE_ONEAPI, 7, &native, &adopted, error); });
   body(adopted);
-  attempt([&](auto* error) { return arrowdevice_device_unwrap(adopted, -1, error); });
+  attempt([&](auto* error) { return arrowdevice_device_unwrap(adopted, ARROWDEVICE_NO_TIMEOUT, error); });
   level_zero::ze().zeContextDestroy(context);
 }
 

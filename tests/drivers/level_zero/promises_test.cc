@@ -115,7 +115,7 @@ TEST_CASE("an event of the driver is not used again before all queues have got p
           void* const waiter = create_queue(gpu(1));
           void* const event = record(work.queue());
           must(table().queue_wait_event, waiter, event);
-          must(table().event_wait, event, int64_t{-1});
+          must(table().event_wait, event, int64_t{ARROWDEVICE_NO_TIMEOUT});
           finish(work.queue());  // it is no more the last one there
           table().event_destroy(event);
           finish(work.queue());
@@ -160,7 +160,7 @@ TEST_CASE("a pool that is full is followed by another, and all its events are ap
           std::vector<void*> events;
           for (int i = 0; i < 200; ++i) events.push_back(record(queue));
           expect(calls("zeEventPoolCreate") == 4, std::to_string(calls("zeEventPoolCreate")) + " pools");
-          for (void* const event : events) must(table().event_wait, event, int64_t{-1});
+          for (void* const event : events) must(table().event_wait, event, int64_t{ARROWDEVICE_NO_TIMEOUT});
           for (void* const event : events) table().event_destroy(event);
           table().queue_destroy(queue);
         }) == "");
@@ -181,7 +181,7 @@ TEST_CASE("a device that is lost stays lost, says why, and is not asked again") 
             const std::string then = refusal(EIO, table().event_record, queue, &another);
             expect(contains(then, "failed for good") && contains(then, first), then);
             expect(calls("zeCommandListAppendBarrier") == before, "the driver was called again");
-            refusal(EIO, table().event_wait, event, int64_t{-1});
+            refusal(EIO, table().event_wait, event, int64_t{ARROWDEVICE_NO_TIMEOUT});
             refusal(EIO, table().buffer_allocate, gpu(0), static_cast<void*>(nullptr), int64_t{64}, int64_t{64},
                     &another);
             table().event_destroy(event);
@@ -200,7 +200,7 @@ TEST_CASE("a time-out is kept, and what was waited for is still waited for after
   CHECK(in_child([] {
           Pending work(gpu(0));
           void* const event = record(work.queue());
-          refusal(ETIMEDOUT, table().event_wait, event, int64_t{0});
+          refusal(ETIMEDOUT, table().event_wait, event, int64_t{ARROWDEVICE_POLL});
           refusal(ETIMEDOUT, table().event_wait, event, int64_t{1'000'000});
           must(table().event_wait, event, int64_t{60'000'000'000});
           table().event_destroy(event);

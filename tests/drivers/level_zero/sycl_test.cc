@@ -93,10 +93,10 @@ TEST_CASE("a sycl::event is waited for by the runtime of its producer, of today 
             void* const theirs = runtime.event();
             void* const event = import(theirs);
             expect(!is_ready(event), "it is over before its work is");
-            refusal(ETIMEDOUT, table().event_wait, event, int64_t{0});
+            refusal(ETIMEDOUT, table().event_wait, event, int64_t{ARROWDEVICE_POLL});
             refusal(ETIMEDOUT, table().event_wait, event, int64_t{1'000'000});
             expect(runtime.waits(theirs) == 0, "a wait with a time-out waited for ever");
-            must(table().event_wait, event, int64_t{-1});
+            must(table().event_wait, event, int64_t{ARROWDEVICE_NO_TIMEOUT});
             expect(runtime.waits(theirs) == 1, "nobody waited");
             expect(is_ready(event), "it is not over after its work");
             table().event_destroy(event);
@@ -104,7 +104,7 @@ TEST_CASE("a sycl::event is waited for by the runtime of its producer, of today 
             void* const over = runtime.event();
             runtime.complete(over);
             void* const another = import(over);
-            must(table().event_wait, another, int64_t{0});
+            must(table().event_wait, another, int64_t{ARROWDEVICE_POLL});
             table().event_destroy(another);
             runtime.destroy(over);
             runtime.destroy(theirs);
@@ -121,9 +121,9 @@ TEST_CASE("a runtime that does not tell whether an event is over is waited for w
           refusal(ENOTSUP, table().event_query, event, &ready);
           const std::string message = refusal(ENOTSUP, table().event_wait, event, int64_t{1'000'000'000});
           expect(contains(message, "without a time-out only"), message);
-          must(table().event_wait, event, int64_t{-1});
+          must(table().event_wait, event, int64_t{ARROWDEVICE_NO_TIMEOUT});
           expect(is_ready(event), "what was waited for is not over");
-          must(table().event_wait, event, int64_t{0});
+          must(table().event_wait, event, int64_t{ARROWDEVICE_POLL});
           table().event_destroy(event);
           runtime.destroy(theirs);
         }) == "");
@@ -136,7 +136,7 @@ TEST_CASE("what a SYCL runtime throws does not leave the backend, and is EIO eac
             void* const theirs = runtime.event(nullptr, nullptr, failure);
             void* const event = import(theirs);
             for (int i = 0; i < 2; ++i) {
-              const std::string message = refusal(EIO, table().event_wait, event, int64_t{-1});
+              const std::string message = refusal(EIO, table().event_wait, event, int64_t{ARROWDEVICE_NO_TIMEOUT});
               expect(contains(message, "sycl::event::wait: "), message);
               expect(contains(message, failure == 1 ? "the kernel failed" : "of unknown type"), message);
             }
@@ -212,7 +212,8 @@ TEST_CASE("mistake 1: a copy of a fixed-width array waits for the producer's syc
           runtime.destroy(event);
           level_zero::ze().zeMemFree(context, late.memory);
           arrowdevice_pool* pool = nullptr;
-          expect(arrowdevice_wait_idle(-1, nullptr) == 0 && arrowdevice_device_get_pool(peer, &pool, nullptr) == 0,
+          expect(arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, nullptr) == 0 &&
+                     arrowdevice_device_get_pool(peer, &pool, nullptr) == 0,
                  "no pool");
           arrowdevice_pool_trim(pool, nullptr);
         }) == "");

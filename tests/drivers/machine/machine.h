@@ -110,7 +110,7 @@ class Machine {
   void record(void* event, void* stream);
   bool is_done(void* event);
   // False when the time is over first; negative: for ever.
-  bool wait(void* event, int64_t timeout_ns = -1);
+  bool wait(void* event, int64_t timeout_ns = ARROWDEVICE_NO_TIMEOUT);
 
   // Nothing can be given back any more, and what is left at exit is nobody's fault.
   void lose() { lost_ = true; }

@@ -59,8 +59,8 @@ class Adopted {
   }
   ~Adopted() {
     arrowdevice_error error{};
-    CHECK(arrowdevice_wait_idle(-1, nullptr) == 0);
-    CHECK(arrowdevice_device_unwrap(device_, -1, &error) == 0);
+    CHECK(arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, nullptr) == 0);
+    CHECK(arrowdevice_device_unwrap(device_, ARROWDEVICE_NO_TIMEOUT, &error) == 0);
     INFO(error.message);
   }
   Adopted(const Adopted&) = delete;
@@ -281,7 +281,7 @@ TEST_CASE("a device with arrays on it is not retired") {
   const auto host = host_array();
   Owned<ArrowDeviceArray> there;
   REQUIRE(arrowdevice_array_copy(host.get(), int32_schema().get(), adopted.get(), nullptr, there.out(), nullptr) == 0);
-  CHECK(arrowdevice_device_unwrap(adopted.get(), -1, nullptr) == EBUSY);
+  CHECK(arrowdevice_device_unwrap(adopted.get(), ARROWDEVICE_NO_TIMEOUT, nullptr) == EBUSY);
   there.reset();
 }
 
@@ -300,7 +300,7 @@ TEST_CASE("an application adopts the library's own device, and shares its queue 
   arrowdevice_device* again = nullptr;
   REQUIRE(arrowdevice_device_wrap(ARROW_DEVICE_VULKAN, 0, &native, &again, nullptr) == 0);
   CHECK(again == own);
-  CHECK(arrowdevice_device_unwrap(again, -1, nullptr) == 0);
+  CHECK(arrowdevice_device_unwrap(again, ARROWDEVICE_NO_TIMEOUT, nullptr) == 0);
   const auto host = host_array();
   Owned<ArrowDeviceArray> there;
   CHECK(arrowdevice_array_copy(host.get(), int32_schema().get(), own, nullptr, there.out(), nullptr) == 0);

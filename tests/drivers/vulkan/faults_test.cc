@@ -36,7 +36,7 @@ class Adopted {
   ~Adopted() {
     if (device_ == nullptr) return;
     arrowdevice_error error{};
-    const int code = arrowdevice_device_unwrap(device_, -1, &error);
+    const int code = arrowdevice_device_unwrap(device_, ARROWDEVICE_NO_TIMEOUT, &error);
     INFO(error.message);
     CHECK(code == 0);
   }
@@ -97,7 +97,7 @@ class Trip {
       return code;
     }
     arrowdevice_view_detach(view, there.out());
-    code = arrowdevice_array_wait(there.get(), nullptr, -1, error);
+    code = arrowdevice_array_wait(there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error);
     if (code != 0) return code;
     Owned<ArrowArray> back;
     code = arrowdevice_array_to_host(there.get(), schema_.get(), nullptr, back.out(), error);
@@ -194,7 +194,7 @@ TEST_CASE("a lost device is EIO, and everything after it fails cleanly") {
   must_succeed(open_own);
   arrowdevice_device* device = nullptr;
   REQUIRE(open_own(&device, nullptr) == 0);
-  REQUIRE(arrowdevice_wait_idle(-1, nullptr) == 0);
+  REQUIRE(arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, nullptr) == 0);
   driver().lose("vkQueueSubmit", 1);
   arrowdevice_error error{};
   {
@@ -215,7 +215,7 @@ TEST_CASE("a lost device is EIO, and everything after it fails cleanly") {
   arrowdevice_queue* queue = nullptr;
   CHECK(arrowdevice_queue_create(device, &queue, &error) == EIO);
   CHECK(queue == nullptr);
-  CHECK(arrowdevice_wait_idle(-1, nullptr) == 0);
+  CHECK(arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, nullptr) == 0);
 }
 
 }  // namespace

@@ -81,7 +81,9 @@ void copy_out(const Queue& queue, Bytes& to, const Buffer& from) {
 void copy_within(const Queue& queue, const Buffer& to, const Buffer& from, int64_t size) {
   copy(queue, {device(), to.get(), 0, device(), from.get(), 0, size, 0});
 }
-void finish(const Queue& queue) { REQUIRE(arrowdevice_queue_finish(queue.get(), -1, nullptr) == 0); }
+void finish(const Queue& queue) {
+  REQUIRE(arrowdevice_queue_finish(queue.get(), ARROWDEVICE_NO_TIMEOUT, nullptr) == 0);
+}
 
 Bytes pattern(int64_t size, int seed) {
   Bytes bytes(static_cast<size_t>(size));
@@ -277,7 +279,7 @@ TEST_CASE("an event is published without a queue that its application takes back
   // Again it is the work of that queue, as long as anybody has it.
   void* imported = nullptr;
   REQUIRE(wrapped.table().event_import(wrapped.device(), published, &imported, &error) == 0);
-  CHECK(wrapped.table().event_wait(imported, -1, &error) == 0);
+  CHECK(wrapped.table().event_wait(imported, ARROWDEVICE_NO_TIMEOUT, &error) == 0);
   wrapped.table().event_destroy(imported);
 }
 
@@ -305,7 +307,7 @@ TEST_CASE("a queue waits for work of another that its application takes back in 
   REQUIRE(wrapped.table().queue_copy(queue, &region, 1, &error) == 0);
   void* end = nullptr;
   REQUIRE(wrapped.table().event_record(queue, &end, &error) == 0);
-  REQUIRE(wrapped.table().event_wait(end, -1, &error) == 0);
+  REQUIRE(wrapped.table().event_wait(end, ARROWDEVICE_NO_TIMEOUT, &error) == 0);
   CHECK((received == wrapped.sent()));
   wrapped.table().event_destroy(end);
   wrapped.table().queue_destroy(queue);
@@ -333,7 +335,7 @@ TEST_CASE("memory freed behind a queue goes when the queue's work is done") {
   const int64_t frees = calls("vkDestroyBuffer", [&] {
     table.buffer_free(own, queue, first);
     REQUIRE(table.event_record(queue, &event, &error) == 0);
-    REQUIRE(table.event_wait(event, -1, &error) == 0);
+    REQUIRE(table.event_wait(event, ARROWDEVICE_NO_TIMEOUT, &error) == 0);
   });
   CHECK(frees >= 1);
   CHECK((received == sent));

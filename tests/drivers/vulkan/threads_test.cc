@@ -79,7 +79,7 @@ TEST_CASE("eight threads copy ten thousand batches on queues of their own") {
   for (auto& thread : threads) thread.join();
   INFO(verdict.why());
   CHECK(verdict.fine());
-  CHECK(arrowdevice_wait_idle(-1, nullptr) == 0);
+  CHECK(arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, nullptr) == 0);
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ void check_export(const ArrayPtr& expected) {
     arrowdevice_view_detach(view.release(), detached.out());
     CHECK(same(*expected, *read(*detached, expected->type())));
   }
-  must(arrowdevice_wait_idle, -1);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   CHECK(live_buffers() == live);
 }
 

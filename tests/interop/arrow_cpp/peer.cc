@@ -25,7 +25,7 @@ class Event final : public arrow::Device::SyncEvent {
     array.device_type = ARROW_DEVICE_EXT_DEV;
     array.sync_event = get_raw();
     arrowdevice_error error{};
-    return status_of(arrowdevice_array_wait(&array, nullptr, -1, &error), error);
+    return status_of(arrowdevice_array_wait(&array, nullptr, ARROWDEVICE_NO_TIMEOUT, &error), error);
   }
   arrow::Status Record(const arrow::Device::Stream&) override { return arrow::Status::NotImplemented("record"); }
 
@@ -126,7 +126,7 @@ class SimMemory final : public arrow::MemoryManager {
     const std::unique_ptr<arrowdevice_queue, End<arrowdevice_queue, arrowdevice_queue_destroy>> owned(queue);
     const arrowdevice_copy_region region{there ? device : nullptr, to, 0, there ? nullptr : device, from, 0, size, 0};
     if (code == 0) code = arrowdevice_queue_copy(queue, &region, 1, &error);
-    if (code == 0) code = arrowdevice_queue_finish(queue, -1, &error);
+    if (code == 0) code = arrowdevice_queue_finish(queue, ARROWDEVICE_NO_TIMEOUT, &error);
     return status_of(code, error);
   }
 

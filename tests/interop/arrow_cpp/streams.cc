@@ -223,7 +223,7 @@ TEST_CASE("TestArrayDeviceStreamRoundtrip.ChunkedArrayRoundtrip") {
     const auto came = ok(arrow::ImportDeviceChunkedArray(stream.get(), map_device));
     CHECK(stream.released());
     REQUIRE(came->num_chunks() == 2);
-    must(arrowdevice_wait_idle, -1);  // the copies
+    must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);  // the copies
     CHECK(same(*one, *to_cpu(came->chunk(0))));
     CHECK(same(*other, *to_cpu(came->chunk(1))));
   }
