@@ -23,9 +23,9 @@ class Raw {
   explicit Raw(int64_t bytes) : bytes_(static_cast<size_t>(bytes)) {
     const auto device = opencl::list_platform_devices().front().device;
     cl_int code = CL_SUCCESS;
-    context_ = opencl::Owned<cl_context>::adopt(api().clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code));
+    context_ = opencl::Owned<cl_context>::wrap(api().clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code));
     check("clCreateContext", code);
-    queue_ = opencl::Owned<cl_command_queue>::adopt(api().clCreateCommandQueue(context_.get(), device, 0, &code));
+    queue_ = opencl::Owned<cl_command_queue>::wrap(api().clCreateCommandQueue(context_.get(), device, 0, &code));
     check("clCreateCommandQueue", code);
     buffer_ = make_buffer(bytes_);
   }
@@ -33,7 +33,7 @@ class Raw {
   opencl::Owned<cl_mem> make_buffer(size_t bytes) {
     cl_int code = CL_SUCCESS;
     auto buffer =
-        opencl::Owned<cl_mem>::adopt(api().clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, bytes, nullptr, &code));
+        opencl::Owned<cl_mem>::wrap(api().clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, bytes, nullptr, &code));
     check("clCreateBuffer", code);
     return buffer;
   }
@@ -53,7 +53,7 @@ class Raw {
   void finish() {
     cl_event end = nullptr;
     check("clEnqueueMarkerWithWaitList", api().clEnqueueMarkerWithWaitList(queue_.get(), 0, nullptr, &end));
-    const auto owner = opencl::Owned<cl_event>::adopt(end);
+    const auto owner = opencl::Owned<cl_event>::wrap(end);
     check("clWaitForEvents", api().clWaitForEvents(1, &end));
   }
 

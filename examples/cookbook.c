@@ -228,10 +228,10 @@ int allocate_from(struct my_arena* arena, struct arrowdevice_device* device, str
 }
 /* [end] */
 
-/* [adopt] */
+/* [wrap] */
 /* A context of this program as a device: arrays on it are made and read with its handles, not with the library's. */
-int adopt_mine(ArrowDeviceType type, int64_t ordinal, const struct arrowdevice_native_device* mine,
-               struct arrowdevice_device** device, struct arrowdevice_error* error) {
+int wrap_mine(ArrowDeviceType type, int64_t ordinal, const struct arrowdevice_native_device* mine,
+              struct arrowdevice_device** device, struct arrowdevice_error* error) {
   return arrowdevice_device_wrap(type, ordinal, mine, device, error);
 }
 
@@ -442,15 +442,15 @@ static void streams(struct arrowdevice_device* device) {
   must("stream", rows == 3 * ROWS);
 }
 
-static void adopts(struct arrowdevice_device* device) {
+static void wraps(struct arrowdevice_device* device) {
   struct arrowdevice_error error = {0};
   struct arrowdevice_device_info info = {.struct_size = sizeof info};
   struct arrowdevice_native_device mine = {.struct_size = sizeof mine};
-  struct arrowdevice_device* adopted;
-  must("adopt", arrowdevice_device_get_info(device, &info, &error) == 0);
+  struct arrowdevice_device* wrapped;
+  must("wrap", arrowdevice_device_get_info(device, &info, &error) == 0);
   int code = arrowdevice_device_get_native(device, &mine, &error);
-  if (code == 0) code = adopt_mine(info.device_type, info.device_id, &mine, &adopted, &error);
-  if (went("adopt", code, &error)) went("retire", let_mine_go(adopted, &error), &error);
+  if (code == 0) code = wrap_mine(info.device_type, info.device_id, &mine, &wrapped, &error);
+  if (went("wrap", code, &error)) went("unwrap", let_mine_go(wrapped, &error), &error);
 }
 
 static void allocates(void) {
@@ -477,7 +477,7 @@ int main(int argc, char** argv) {
   exports_and_waits(device);
   shares_and_sends(device);
   streams(device);
-  adopts(device);
+  wraps(device);
   allocates();
   went("shutdown", shut_down(device, &error), &error);
   arrowdevice_log_set_handler(NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Takes over an array whose producer is still writing it, and lets a queue of one's own wait for that, while the CPU
  * goes on: wait_on_own_stream [DEVICE]. A stream that an engine has already becomes such a queue by
- * arrowdevice_queue_wrap(); adopt_cuda.c and adopt_opencl.c do that. */
+ * arrowdevice_queue_wrap(); wrap_cuda.c and wrap_opencl.c do that. */
 #include <arrowdevice/arrowdevice.h>
 #include <stdio.h>
 #include <stdlib.h>

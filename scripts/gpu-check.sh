@@ -172,7 +172,7 @@ fi
 # What a stand-in has to do with, or all.
 targets=
 [ "$mode" = hardware ] || targets="tests/conformance/runs/conformance-test tests/drivers/cuda/libcuda.so.1 tests/drivers/cuda-speed
-  examples/adopt_cuda tools/arrowdevice/arrowdevice backends/cuda/libarrowdevice-cuda.so"
+  examples/wrap_cuda tools/arrowdevice/arrowdevice backends/cuda/libarrowdevice-cuda.so"
 # shellcheck disable=SC2086  # one word a target
 ninja -C "$build/release" $targets >>"$log" 2>&1 || {
   grep -E 'error|FAILED' "$log" | head -20
@@ -235,7 +235,7 @@ fi
 
 # -- exchange with programs that know the header only
 
-check "a program's own CUDA context is adopted" "$release/examples/adopt_cuda"
+check "a program's own CUDA context is wrapped" "$release/examples/wrap_cuda"
 
 if [ "$mode" = stand-in ]; then
   leave_out "a CUDA program's kernels wait for our events, and we for theirs" "a stand-in runs no kernels"

@@ -10,14 +10,14 @@
 namespace arrowdevice::cuda {
 namespace {
 
-using streams::Context;
-using streams::MemoryKind;
-using streams::NativeEvent;
-using streams::Piece;
-using streams::PointerFacts;
-using streams::Properties;
-using streams::Stream;
-using streams::StreamPlace;
+using cuda_like::Context;
+using cuda_like::MemoryKind;
+using cuda_like::NativeEvent;
+using cuda_like::Piece;
+using cuda_like::PointerFacts;
+using cuda_like::Properties;
+using cuda_like::Stream;
+using cuda_like::StreamPlace;
 
 CUdeviceptr address_of(const void* memory) { return static_cast<CUdeviceptr>(reinterpret_cast<uintptr_t>(memory)); }
 void* pointer_to(CUdeviceptr address) { return reinterpret_cast<void*>(static_cast<uintptr_t>(address)); }
@@ -26,7 +26,7 @@ CUevent native_event(NativeEvent event) { return static_cast<CUevent>(event); }
 
 std::string bytes(int64_t size) { return format("%lld bytes", static_cast<long long>(size)); }
 
-class CudaDriver final : public streams::Driver {
+class CudaDriver final : public cuda_like::Driver {
  public:
   const char* vendor() const override { return "NVIDIA"; }
   int api_version() const override { return cuda_.version(); }
@@ -328,6 +328,6 @@ class CudaDriver final : public streams::Driver {
 
 }  // namespace
 
-std::unique_ptr<streams::Driver> open_driver() { return std::make_unique<CudaDriver>(); }
+std::unique_ptr<cuda_like::Driver> open_driver() { return std::make_unique<CudaDriver>(); }
 
 }  // namespace arrowdevice::cuda

@@ -4,11 +4,11 @@
 
 #include <memory>
 
-#include "shared_streams/driver.h"
+#include "cuda_like/driver.h"
 
 namespace arrowdevice::cuda {
 
 // Throws Error(ENODEV) with the reason if it is not there.
-std::unique_ptr<streams::Driver> open_driver();
+std::unique_ptr<cuda_like::Driver> open_driver();
 
 }  // namespace arrowdevice::cuda

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "cuda/api.h"
 #include "cuda/symbols.h"
-#include "shared_streams/vendor_library.h"
+#include "cuda_like/vendor_library.h"
 
 namespace arrowdevice::cuda {
 
@@ -39,7 +39,7 @@ class Library {
   void find(Function** out, const char* name, int version, const char* suffix);
   void* look_up(const char* name, int version, const char* suffix) const;
 
-  streams::VendorLibrary library_;
+  cuda_like::VendorLibrary library_;
   void* get_proc_address_ = nullptr;  // of 12.0 on
   void* get_proc_address_11_ = nullptr;
   int version_ = 0;

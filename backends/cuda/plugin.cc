@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // The entry of the plugin: the one symbol that it exports.
 #include "cuda/cuda_driver.h"
-#include "shared_streams/table.h"
+#include "cuda_like/table.h"
 
 namespace arrowdevice::cuda {
 namespace {
 
-using streams::MemoryKind;
+using cuda_like::MemoryKind;
 
-constexpr streams::ServedType kServed[] = {{ARROW_DEVICE_CUDA, MemoryKind::kDevice},
-                                           {ARROW_DEVICE_CUDA_HOST, MemoryKind::kPinned},
-                                           {ARROW_DEVICE_CUDA_MANAGED, MemoryKind::kManaged}};
+constexpr cuda_like::ServedType kServed[] = {{ARROW_DEVICE_CUDA, MemoryKind::kDevice},
+                                             {ARROW_DEVICE_CUDA_HOST, MemoryKind::kPinned},
+                                             {ARROW_DEVICE_CUDA_MANAGED, MemoryKind::kManaged}};
 constexpr ArrowDeviceType kTypes[] = {ARROW_DEVICE_CUDA, ARROW_DEVICE_CUDA_HOST, ARROW_DEVICE_CUDA_MANAGED};
 
 // Never destroyed: its devices are in use until the process is gone.
-const streams::Backend& backend() {
-  static const auto* const made = new streams::Backend{.name = "cuda",
-                                                       .version = ARROWDEVICE_CUDA_VERSION,
-                                                       .device_types = kTypes,
-                                                       .gpus = *new streams::Gpus(open_driver, kServed),
-                                                       .adopts_contexts = true};
+const cuda_like::Backend& backend() {
+  static const auto* const made = new cuda_like::Backend{.name = "cuda",
+                                                         .version = ARROWDEVICE_CUDA_VERSION,
+                                                         .device_types = kTypes,
+                                                         .gpus = *new cuda_like::Gpus(open_driver, kServed),
+                                                         .wraps_contexts = true};
   return *made;
 }
 
@@ -28,5 +28,5 @@ const streams::Backend& backend() {
 
 extern "C" __attribute__((visibility("default"))) const arrowdevice_backend* arrowdevice_backend_entry(
     uint32_t host_abi, arrowdevice_error* error) {
-  return arrowdevice::streams::enter(arrowdevice::cuda::backend(), host_abi, error);
+  return arrowdevice::cuda_like::enter(arrowdevice::cuda::backend(), host_abi, error);
 }

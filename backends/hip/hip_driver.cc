@@ -10,21 +10,21 @@
 namespace arrowdevice::hip {
 namespace {
 
-using streams::Context;
-using streams::MemoryKind;
-using streams::NativeEvent;
-using streams::Piece;
-using streams::PointerFacts;
-using streams::Properties;
-using streams::Stream;
-using streams::StreamPlace;
+using cuda_like::Context;
+using cuda_like::MemoryKind;
+using cuda_like::NativeEvent;
+using cuda_like::Piece;
+using cuda_like::PointerFacts;
+using cuda_like::Properties;
+using cuda_like::Stream;
+using cuda_like::StreamPlace;
 
 hipStream_t native(Stream stream) { return static_cast<hipStream_t>(stream); }
 hipEvent_t native_event(NativeEvent event) { return static_cast<hipEvent_t>(event); }
 
 std::string bytes(int64_t size) { return format("%lld bytes", static_cast<long long>(size)); }
 
-class HipDriver final : public streams::Driver {
+class HipDriver final : public cuda_like::Driver {
  public:
   const char* vendor() const override { return "AMD"; }
   int api_version() const override { return hip_.version(); }
@@ -238,6 +238,6 @@ class HipDriver final : public streams::Driver {
 
 }  // namespace
 
-std::unique_ptr<streams::Driver> open_driver() { return std::make_unique<HipDriver>(); }
+std::unique_ptr<cuda_like::Driver> open_driver() { return std::make_unique<HipDriver>(); }
 
 }  // namespace arrowdevice::hip

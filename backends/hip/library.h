@@ -5,9 +5,9 @@
 #include <string>
 
 #include "base/error.h"
+#include "cuda_like/vendor_library.h"
 #include "hip/api.h"
 #include "hip/symbols.h"
-#include "shared_streams/vendor_library.h"
 
 namespace arrowdevice::hip {
 
@@ -41,7 +41,7 @@ class Library {
   template <typename Function>
   void find(Function** out, const char* name);
 
-  streams::VendorLibrary library_;
+  cuda_like::VendorLibrary library_;
   const char* (*get_error_name_)(hipError_t) = nullptr;
   int version_ = 0;
 };

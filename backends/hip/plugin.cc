@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // The entry of the plugin: the one symbol that it exports.
+#include "cuda_like/table.h"
 #include "hip/hip_driver.h"
-#include "shared_streams/table.h"
 
 namespace arrowdevice::hip {
 namespace {
 
-using streams::MemoryKind;
+using cuda_like::MemoryKind;
 
-constexpr streams::ServedType kServed[] = {{ARROW_DEVICE_ROCM, MemoryKind::kDevice},
-                                           {ARROW_DEVICE_ROCM_HOST, MemoryKind::kPinned}};
+constexpr cuda_like::ServedType kServed[] = {{ARROW_DEVICE_ROCM, MemoryKind::kDevice},
+                                             {ARROW_DEVICE_ROCM_HOST, MemoryKind::kPinned}};
 constexpr ArrowDeviceType kTypes[] = {ARROW_DEVICE_ROCM, ARROW_DEVICE_ROCM_HOST};
 
 // Never destroyed: its devices are in use until the process is gone.
-const streams::Backend& backend() {
-  static const auto* const made = new streams::Backend{.name = "hip",
-                                                       .version = ARROWDEVICE_HIP_VERSION,
-                                                       .device_types = kTypes,
-                                                       .gpus = *new streams::Gpus(open_driver, kServed)};
+const cuda_like::Backend& backend() {
+  static const auto* const made = new cuda_like::Backend{.name = "hip",
+                                                         .version = ARROWDEVICE_HIP_VERSION,
+                                                         .device_types = kTypes,
+                                                         .gpus = *new cuda_like::Gpus(open_driver, kServed)};
   return *made;
 }
 
@@ -26,5 +26,5 @@ const streams::Backend& backend() {
 
 extern "C" __attribute__((visibility("default"))) const arrowdevice_backend* arrowdevice_backend_entry(
     uint32_t host_abi, arrowdevice_error* error) {
-  return arrowdevice::streams::enter(arrowdevice::hip::backend(), host_abi, error);
+  return arrowdevice::cuda_like::enter(arrowdevice::hip::backend(), host_abi, error);
 }

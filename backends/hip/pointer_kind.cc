@@ -4,7 +4,7 @@
 namespace arrowdevice::hip {
 namespace {
 
-using streams::MemoryKind;
+using cuda_like::MemoryKind;
 
 // hipMemoryType of HIP 5: 0 host, 1 device, 2 array, 3 unified, and from 5.3 on 4 managed.
 std::optional<MemoryKind> kind_of_5(unsigned type) {

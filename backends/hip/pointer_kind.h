@@ -4,12 +4,12 @@
 
 #include <optional>
 
+#include "cuda_like/driver.h"
 #include "hip/api.h"
-#include "shared_streams/driver.h"
 
 namespace arrowdevice::hip {
 
 // `major`: of the library that filled it. Nothing for memory that it does not know.
-std::optional<streams::MemoryKind> pointer_kind(const hipPointerAttribute_t& attributes, int major);
+std::optional<cuda_like::MemoryKind> pointer_kind(const hipPointerAttribute_t& attributes, int major);
 
 }  // namespace arrowdevice::hip

@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "base/error.h"
+#include "cuda_like/vendor_library.h"
 #include "level_zero/codes.h"
-#include "shared_streams/vendor_library.h"
 
 namespace arrowdevice::level_zero {
 namespace {
@@ -24,14 +24,14 @@ std::optional<Error> refusal;
 std::atomic<const Api*> opened{nullptr};
 
 template <typename Function>
-void find(Function** out, const streams::VendorLibrary& library, const char* symbol) {
+void find(Function** out, const cuda_like::VendorLibrary& library, const char* symbol) {
   *out = reinterpret_cast<Function*>(library.find(symbol));
   if (*out == nullptr) {
     throw Error(ENODEV, library.name() + " is too old: it has no " + symbol + ", which came with Level Zero 1.0");
   }
 }
 
-Api look_up(const streams::VendorLibrary& library) {
+Api look_up(const cuda_like::VendorLibrary& library) {
   Api functions;
 #define X(name) find(&functions.name, library, #name);
 #include "level_zero/symbols.inc"
@@ -56,7 +56,7 @@ void start(const Api& functions) {
 }
 
 const Api* load() {
-  const streams::VendorLibrary library(kNames);
+  const cuda_like::VendorLibrary library(kNames);
   const Api functions = look_up(library);
   start(functions);
   return new Api(functions);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "level_zero/events.h"
-#include "level_zero/unfinished.h"
+#include "level_zero/pending_completions.h"
 
 namespace arrowdevice::level_zero {
 
@@ -14,7 +14,7 @@ class Context {
 
   ze_context_handle_t native() const noexcept { return native_; }
   Events& events() noexcept { return events_; }
-  Unfinished& unfinished() noexcept { return unfinished_; }
+  PendingCompletions& unfinished() noexcept { return unfinished_; }
 
   // The application takes it back: nothing of ours is left in it, unless the driver does not say that work is over. It
   // may come again.
@@ -27,7 +27,7 @@ class Context {
  private:
   const ze_context_handle_t native_;
   Events events_;
-  Unfinished unfinished_;
+  PendingCompletions unfinished_;
 };
 
 }  // namespace arrowdevice::level_zero

@@ -24,7 +24,7 @@ class Ends {
     if (!found) {
       if (device.properties().reaches_system_memory) return;
       throw Error(EINVAL,
-                  format("the memory at %p is not known to the context of %s: to use memory of another context, adopt "
+                  format("the memory at %p is not known to the context of %s: to use memory of another context, wrap "
                          "that context",
                          address, device.properties().name.c_str()));
     }

@@ -106,9 +106,9 @@ Device& Devices::open(int64_t id) {
   return open_locked(id);
 }
 
-Device& Devices::adopt(int64_t id, const arrowdevice_native_device& native) {
+Device& Devices::wrap(int64_t id, const arrowdevice_native_device& native) {
   if (native.context == nullptr) {
-    throw Error(EINVAL, "to adopt a Level Zero device takes its ze_context_handle_t in `context`");
+    throw Error(EINVAL, "to wrap a Level Zero device takes its ze_context_handle_t in `context`");
   }
   const std::lock_guard lock(mutex_);
   const auto* const entry = with_id(id);
@@ -117,24 +117,24 @@ Device& Devices::adopt(int64_t id, const arrowdevice_native_device& native) {
     if (entry == nullptr) throw Error(EINVAL, "name the ze_device_handle_t in `device`: no GPU has that id");
     device = entry->device;
   }
-  auto& adopted = instance_of(context(static_cast<ze_context_handle_t>(native.context)), device);
-  adoptions_.emplace(&adopted, id);
-  return adopted;
+  auto& wrapped = instance_of(context(static_cast<ze_context_handle_t>(native.context)), device);
+  wraps_.emplace(&wrapped, id);
+  return wrapped;
 }
 
-void Devices::retire(Device& device) {
+void Devices::unwrap(Device& device) {
   const std::lock_guard lock(mutex_);
-  const auto noted = adoptions_.find(&device);
-  if (noted == adoptions_.end()) throw Error(EINVAL, "the Level Zero device was not adopted");
+  const auto noted = wraps_.find(&device);
+  if (noted == wraps_.end()) throw Error(EINVAL, "the Level Zero device was not wrapped");
   // Another device of the same context may still be in use.
   const bool is_last = std::ranges::none_of(
-      adoptions_, [&](const auto& other) { return &other != &*noted && &other.first->context() == &device.context(); });
+      wraps_, [&](const auto& other) { return &other != &*noted && &other.first->context() == &device.context(); });
   const bool is_ours =
       std::ranges::any_of(own_contexts_, [&](const auto& own) { return own.second == &device.context(); });
   if (is_last && !is_ours && !device.context().leave(device.physical())) {
     throw Error(EIO, "the driver does not say that the work in the context is over");
   }
-  adoptions_.erase(noted);
+  wraps_.erase(noted);
 }
 
 // The device whose memory it is, where the candidate's context knows it.
@@ -149,8 +149,8 @@ Device* Devices::owner(Device& candidate, const void* buffer) {
 Device& Devices::locate(int64_t id, const void* buffer) {
   const std::lock_guard lock(mutex_);
   std::vector<Device*> candidates;
-  for (const auto& [adopted, its_id] : adoptions_) {
-    if (its_id == id) candidates.push_back(adopted);
+  for (const auto& [wrapped, its_id] : wraps_) {
+    if (its_id == id) candidates.push_back(wrapped);
   }
   // Last, for drivers that know memory of other contexts as well.
   if (with_id(id) != nullptr) candidates.push_back(&open_locked(id));

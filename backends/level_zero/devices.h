@@ -29,11 +29,11 @@ class Devices {
   Device& open(int64_t id);
 
   // In an application's context.
-  Device& adopt(int64_t id, const arrowdevice_native_device& native);
-  void retire(Device& device);
+  Device& wrap(int64_t id, const arrowdevice_native_device& native);
+  void unwrap(Device& device);
 
   // The device that arrays with this id are on, by one of their buffers. Throws ENODEV for an id that neither a device
-  // nor an adopted one has.
+  // nor a wrapped one has.
   Device& locate(int64_t id, const void* buffer);
 
   // The driver of a device; NULL if it is not listed. And its id, -1 likewise.
@@ -60,7 +60,7 @@ class Devices {
   std::map<ze_driver_handle_t, Context*> own_contexts_;
   std::map<Key, std::unique_ptr<Device>> devices_;
   std::optional<MemoryKind> memory_kind_;
-  std::multimap<Device*, int64_t> adoptions_;  // the ids that devices were adopted with
+  std::multimap<Device*, int64_t> wraps_;  // the ids that devices were wrapped with
 };
 
 }  // namespace arrowdevice::level_zero

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "level_zero/point.h"
+#include "level_zero/completion_point.h"
 
 namespace arrowdevice::level_zero {
 
@@ -22,19 +22,19 @@ class Event {
   // Throws ETIMEDOUT after `timeout_ns`, EIO if the work failed.
   virtual void wait(int64_t timeout_ns) = 0;
   // What a queue can wait for; NULL where only the CPU can.
-  virtual std::shared_ptr<Point> point() const = 0;
+  virtual std::shared_ptr<CompletionPoint> point() const = 0;
 };
 
 class QueueEvent final : public Event {
  public:
-  explicit QueueEvent(std::shared_ptr<Point> point) noexcept : point_(std::move(point)) {}
+  explicit QueueEvent(std::shared_ptr<CompletionPoint> point) noexcept : point_(std::move(point)) {}
 
   bool is_ready() override { return point_->is_passed(); }
   void wait(int64_t timeout_ns) override { point_->wait(timeout_ns); }
-  std::shared_ptr<Point> point() const override { return point_; }
+  std::shared_ptr<CompletionPoint> point() const override { return point_; }
 
  private:
-  const std::shared_ptr<Point> point_;
+  const std::shared_ptr<CompletionPoint> point_;
 };
 
 }  // namespace arrowdevice::level_zero

@@ -75,9 +75,9 @@ Queue::~Queue() {
 }
 
 // After all that was appended so far or, where there is something to wait for, after that.
-std::shared_ptr<Point> Queue::append_point(const std::shared_ptr<Point>& awaited) {
+std::shared_ptr<CompletionPoint> Queue::append_point(const std::shared_ptr<CompletionPoint>& awaited) {
   device_.context().unfinished().sweep();
-  auto point = Point::make(device_);
+  auto point = CompletionPoint::make(device_);
   auto* waits_for = awaited != nullptr ? awaited->native() : nullptr;
   device_.physical().use([&] {
     check("zeCommandListAppendBarrier",

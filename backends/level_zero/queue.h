@@ -8,9 +8,9 @@
 #include <memory>
 #include <span>
 
+#include "level_zero/completion_point.h"
 #include "level_zero/device.h"
 #include "level_zero/event.h"
-#include "level_zero/point.h"
 
 namespace arrowdevice::level_zero {
 
@@ -39,18 +39,18 @@ class Queue {
   void free_behind(void* memory) noexcept;
 
  private:
-  std::shared_ptr<Point> append_point(const std::shared_ptr<Point>& awaited);
+  std::shared_ptr<CompletionPoint> append_point(const std::shared_ptr<CompletionPoint>& awaited);
   void append_barrier();
   bool is_shared() const noexcept { return is_shared_.load(std::memory_order_relaxed); }
 
   Device& device_;
   ze_command_list_handle_t list_ = nullptr;
   const bool is_borrowed_;
-  std::atomic<bool> is_shared_;  // others append to it as well
-  bool is_in_order_ = false;     // else barriers make it so
-  bool may_overtake_ = false;    // what comes next, what was appended
-  bool has_new_work_ = false;    // since last_
-  std::shared_ptr<Point> last_;  // after all work of its time
+  std::atomic<bool> is_shared_;            // others append to it as well
+  bool is_in_order_ = false;               // else barriers make it so
+  bool may_overtake_ = false;              // what comes next, what was appended
+  bool has_new_work_ = false;              // since last_
+  std::shared_ptr<CompletionPoint> last_;  // after all work of its time
 };
 
 }  // namespace arrowdevice::level_zero

@@ -20,7 +20,7 @@ class SyclEvent final : public Event {
   bool is_ready() override;
   void wait(int64_t timeout_ns) override;
 
-  std::shared_ptr<Point> point() const override { return nullptr; }
+  std::shared_ptr<CompletionPoint> point() const override { return nullptr; }
 
  private:
   void check_has_status() const;

@@ -2,10 +2,10 @@
 #include "level_zero/table.h"
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 
+#include "base/text.h"
 #include "level_zero/devices.h"
 #include "level_zero/lookup.h"
 #include "level_zero/queue.h"
@@ -30,11 +30,6 @@ void check_type(ArrowDeviceType device_type) {
 Device& device_of(void* handle) { return *static_cast<Device*>(handle); }
 Queue& queue_of(void* handle) { return *static_cast<Queue*>(handle); }
 Event& event_of(void* handle) { return *static_cast<Event*>(handle); }
-
-template <size_t capacity>
-void copy_text(char (&out)[capacity], const std::string& text) {
-  std::snprintf(out, capacity, "%s", text.c_str());
-}
 
 // -- devices
 
@@ -73,12 +68,12 @@ int device_wrap(ArrowDeviceType device_type, int64_t id, const arrowdevice_nativ
                 arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     check_type(device_type);
-    *device = &Devices::instance().adopt(id, *native);
+    *device = &Devices::instance().wrap(id, *native);
   });
 }
 
 int device_unwrap(void* device, arrowdevice_error* error) noexcept {
-  return guarded(error, [&] { Devices::instance().retire(device_of(device)); });
+  return guarded(error, [&] { Devices::instance().unwrap(device_of(device)); });
 }
 
 int device_get_native(void* device, arrowdevice_native_device* out, arrowdevice_error* error) noexcept {

@@ -15,7 +15,7 @@ Owned<cl_mem> allocate_buffer(const Device& device, int64_t size, int64_t alignm
                        static_cast<long long>(device.properties().alignment), static_cast<long long>(alignment)));
   }
   cl_int code = CL_SUCCESS;
-  auto buffer = Owned<cl_mem>::adopt(
+  auto buffer = Owned<cl_mem>::wrap(
       api().clCreateBuffer(device.context(), CL_MEM_READ_WRITE, static_cast<size_t>(size), nullptr, &code));
   if (code != CL_SUCCESS) {
     throw failure("clCreateBuffer", code,
@@ -42,7 +42,7 @@ Owned<cl_mem> make_sub_buffer(cl_mem buffer, int64_t offset, int64_t size) {
   cl_buffer_region region{static_cast<size_t>(offset), static_cast<size_t>(size)};
   cl_int code = CL_SUCCESS;
   const auto create = [&](cl_mem of) {
-    return Owned<cl_mem>::adopt(api().clCreateSubBuffer(of, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
+    return Owned<cl_mem>::wrap(api().clCreateSubBuffer(of, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
   };
   auto sub = create(buffer);
   // A batch has a part for each column, so that it is asked only afterwards whether the buffer is itself a part.

@@ -98,7 +98,7 @@ void Copy::enqueue_command(const HostPiece& piece) {
     check("clEnqueueWriteBuffer", api().clEnqueueWriteBuffer(queue_, piece.buffer, CL_FALSE, piece.offset, piece.size,
                                                              piece.host, 0, nullptr, &done));
   }
-  pending_.add(Owned<cl_event>::adopt(done));
+  pending_.add(Owned<cl_event>::wrap(done));
 }
 
 void Copy::enqueue_kernel(std::span<const HostPiece> pieces) {
@@ -115,7 +115,7 @@ void Copy::enqueue_device_piece(const DevicePiece& piece) {
   cl_event done = nullptr;
   check("clEnqueueCopyBuffer", api().clEnqueueCopyBuffer(queue_, piece.from, piece.to, piece.from_offset,
                                                          piece.to_offset, piece.size, 0, nullptr, &done));
-  pending_.add(Owned<cl_event>::adopt(done));
+  pending_.add(Owned<cl_event>::wrap(done));
 }
 
 }  // namespace arrowdevice::opencl

@@ -36,11 +36,11 @@ Owned<cl_command_queue> Device::make_queue() const {
   cl_int code = CL_SUCCESS;
   if (properties_.makes_queues_by_properties) {
     auto queue =
-        Owned<cl_command_queue>::adopt(api().clCreateCommandQueueWithProperties(context_, native_, nullptr, &code));
+        Owned<cl_command_queue>::wrap(api().clCreateCommandQueueWithProperties(context_, native_, nullptr, &code));
     check("clCreateCommandQueueWithProperties", code);
     return queue;
   }
-  auto queue = Owned<cl_command_queue>::adopt(api().clCreateCommandQueue(context_, native_, 0, &code));
+  auto queue = Owned<cl_command_queue>::wrap(api().clCreateCommandQueue(context_, native_, 0, &code));
   check("clCreateCommandQueue", code);
   return queue;
 }

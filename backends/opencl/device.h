@@ -26,7 +26,7 @@ struct Properties {
   Submission submission;
 };
 
-// Holds nothing of the vendor's: queues, buffers and events have references of their own, and who adopts a context
+// Holds nothing of the vendor's: queues, buffers and events have references of their own, and who wraps a context
 // holds one for as long. So a foreign context goes when its owner lets it go.
 class Device {
  public:

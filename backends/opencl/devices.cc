@@ -13,7 +13,7 @@ Owned<cl_context> make_context(const PlatformDevice& of) {
   const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(of.platform),
                                               0};
   cl_int code = CL_SUCCESS;
-  auto context = Owned<cl_context>::adopt(api().clCreateContext(properties, 1, &of.device, nullptr, nullptr, &code));
+  auto context = Owned<cl_context>::wrap(api().clCreateContext(properties, 1, &of.device, nullptr, nullptr, &code));
   check("clCreateContext", code);
   return context;
 }
@@ -83,9 +83,9 @@ cl_device_id Devices::choose(cl_context context, int64_t id, cl_event event) {
   return queue != nullptr ? ask_queue<cl_device_id>(queue, CL_QUEUE_DEVICE) : candidates.front();
 }
 
-Device& Devices::adopt(int64_t id, const arrowdevice_native_device& native) {
+Device& Devices::wrap(int64_t id, const arrowdevice_native_device& native) {
   auto* const context = static_cast<cl_context>(native.context);
-  if (context == nullptr) throw Error(EINVAL, "to adopt an OpenCL device takes its cl_context in `context`");
+  if (context == nullptr) throw Error(EINVAL, "to wrap an OpenCL device takes its cl_context in `context`");
   const std::lock_guard lock(mutex_);
   platform_devices();
   auto* device = static_cast<cl_device_id>(native.device);
@@ -102,35 +102,34 @@ Device& Devices::adopt(int64_t id, const arrowdevice_native_device& native) {
   } else if (std::ranges::find(candidates, device) == candidates.end()) {
     throw Error(EINVAL, "the cl_device_id is not of the cl_context");
   }
-  auto& adopted = instance_of(context, device);
-  const auto noted = adoptions_.emplace(Key{context, device}, id);
+  auto& wrapped = instance_of(context, device);
+  const auto noted = wraps_.emplace(Key{context, device}, id);
   try {
     Counting<cl_context>::retain(context);
   } catch (...) {
-    adoptions_.erase(noted);
+    wraps_.erase(noted);
     throw;
   }
-  return adopted;
+  return wrapped;
 }
 
-void Devices::retire(Device& device) {
+void Devices::unwrap(Device& device) {
   const std::lock_guard lock(mutex_);
-  const auto noted = adoptions_.find({device.context(), device.native()});
-  if (noted == adoptions_.end()) throw Error(EINVAL, "the OpenCL context was not adopted");
-  adoptions_.erase(noted);
+  const auto noted = wraps_.find({device.context(), device.native()});
+  if (noted == wraps_.end()) throw Error(EINVAL, "the OpenCL context was not wrapped");
+  wraps_.erase(noted);
   Counting<cl_context>::release(device.context());
 }
 
-bool Devices::is_adopted(cl_context context, int64_t id) const {
-  return std::ranges::any_of(adoptions_,
-                             [&](const auto& one) { return one.first.first == context && one.second == id; });
+bool Devices::is_wrapped(cl_context context, int64_t id) const {
+  return std::ranges::any_of(wraps_, [&](const auto& one) { return one.first.first == context && one.second == id; });
 }
 
 Device& Devices::locate(int64_t id, cl_mem buffer, cl_event event) {
   const std::lock_guard lock(mutex_);
   platform_devices();
   auto* const context = context_of(buffer, event);
-  if (with_id(id) == nullptr && !is_adopted(context, id)) {
+  if (with_id(id) == nullptr && !is_wrapped(context, id)) {
     throw Error(ENODEV, format("there is no OpenCL device %lld", static_cast<long long>(id)));
   }
   return instance_of(context, choose(context, id, event));

@@ -26,11 +26,11 @@ class Devices {
   Device& open(int64_t id);
 
   // An application's context, and one more reference to it.
-  Device& adopt(int64_t id, const arrowdevice_native_device& native);
-  void retire(Device& device);
+  Device& wrap(int64_t id, const arrowdevice_native_device& native);
+  void unwrap(Device& device);
 
   // The device that a buffer or an event belongs to, by its context. The context is not kept alive. Throws ENODEV for
-  // an id that neither a device nor an adopted context has.
+  // an id that neither a device nor a wrapped context has.
   Device& locate(int64_t id, cl_mem buffer, cl_event event);
 
  private:
@@ -39,7 +39,7 @@ class Devices {
   const std::vector<PlatformDevice>& platform_devices();
   const PlatformDevice* with_id(int64_t id);
   Device& instance_of(cl_context context, cl_device_id native);
-  bool is_adopted(cl_context context, int64_t id) const;
+  bool is_wrapped(cl_context context, int64_t id) const;
   cl_device_id choose(cl_context context, int64_t id, cl_event event);
   const Properties& properties_of(cl_device_id native);
 
@@ -48,7 +48,7 @@ class Devices {
   std::map<cl_device_id, std::unique_ptr<const Properties>> properties_;
   std::map<int64_t, Device*> opened_;
   std::map<Key, std::unique_ptr<Device>> devices_;
-  std::multimap<Key, int64_t> adoptions_;  // the ids that contexts were adopted with
+  std::multimap<Key, int64_t> wraps_;  // the ids that contexts were wrapped with
 };
 
 }  // namespace arrowdevice::opencl

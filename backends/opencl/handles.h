@@ -39,7 +39,7 @@ class Owned {
   }
 
   // Takes over the reference that came with a handle.
-  static Owned adopt(Handle handle) noexcept {
+  static Owned wrap(Handle handle) noexcept {
     Owned owned;
     owned.handle_ = handle;
     return owned;
@@ -48,7 +48,7 @@ class Owned {
   // Adds a reference to someone else's.
   static Owned share(Handle handle) {
     Counting<Handle>::retain(handle);
-    return adopt(handle);
+    return wrap(handle);
   }
 
   Handle get() const noexcept { return handle_; }

@@ -60,7 +60,7 @@ Owned<cl_event> NativeCopy::enqueue(cl_command_queue queue, cl_mem buffer) {
   cl_event done = nullptr;
   check("clEnqueueNativeKernel", api().clEnqueueNativeKernel(queue, run, arguments_.data(), arguments_.size(), 1,
                                                              &buffer, &place_of_buffer, 0, nullptr, &done));
-  return Owned<cl_event>::adopt(done);
+  return Owned<cl_event>::wrap(done);
 }
 
 }  // namespace arrowdevice::opencl

@@ -47,7 +47,7 @@ std::unique_ptr<Event> Queue::record() {
     check("clEnqueueMarkerWithWaitList",
           api().clEnqueueMarkerWithWaitList(native_.get(), static_cast<cl_uint>(list.size()),
                                             list.empty() ? nullptr : list.data(), &marker));
-    point = Owned<cl_event>::adopt(marker);
+    point = Owned<cl_event>::wrap(marker);
     pending_.replace_by(Owned<cl_event>::share(marker));
   }
   auto event = std::make_unique<Event>(std::move(point), std::move(work));
@@ -66,7 +66,7 @@ void Queue::wait_for(const Event& event) {
   auto* const handle = awaited.get();
   cl_event barrier = nullptr;
   check("clEnqueueBarrierWithWaitList", api().clEnqueueBarrierWithWaitList(native_.get(), 1, &handle, &barrier));
-  pending_.add(Owned<cl_event>::adopt(barrier));
+  pending_.add(Owned<cl_event>::wrap(barrier));
   // It may have failed just between. Then nothing can be said of the barrier any more.
   if (const cl_int status = status_of(handle); status < 0) {
     pending_.fail(failed_work(status));

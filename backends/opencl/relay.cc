@@ -57,7 +57,7 @@ void CL_CALLBACK source_is_over(cl_event, cl_int status, void* user) {
 
 Owned<cl_event> relay(cl_event source, cl_context context) {
   cl_int code = CL_SUCCESS;
-  auto target = Owned<cl_event>::adopt(api().clCreateUserEvent(context, &code));
+  auto target = Owned<cl_event>::wrap(api().clCreateUserEvent(context, &code));
   check("clCreateUserEvent", code);
   const auto relay = std::make_shared<Relay>(source, Owned<cl_event>::share(target.get()));
   // First the watch: from here on the target is set in every case. PoCL 3.1 never calls back for an event that fails;

@@ -27,12 +27,12 @@ class Trial {
  public:
   explicit Trial(cl_device_id device) : host_(kPieces * kPieceBytes) {
     cl_int code = CL_SUCCESS;
-    context_ = Owned<cl_context>::adopt(api().clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code));
+    context_ = Owned<cl_context>::wrap(api().clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code));
     check("clCreateContext", code);
-    queue_ = Owned<cl_command_queue>::adopt(api().clCreateCommandQueue(context_.get(), device, 0, &code));
+    queue_ = Owned<cl_command_queue>::wrap(api().clCreateCommandQueue(context_.get(), device, 0, &code));
     check("clCreateCommandQueue", code);
     buffer_ =
-        Owned<cl_mem>::adopt(api().clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, host_.size(), nullptr, &code));
+        Owned<cl_mem>::wrap(api().clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, host_.size(), nullptr, &code));
     check("clCreateBuffer", code);
   }
 
@@ -67,7 +67,7 @@ class Trial {
   bool finish() noexcept {
     cl_event last = nullptr;
     if (api().clEnqueueMarkerWithWaitList(queue_.get(), 0, nullptr, &last) != CL_SUCCESS) return false;
-    const auto end = Owned<cl_event>::adopt(last);
+    const auto end = Owned<cl_event>::wrap(last);
     const auto code = api().clWaitForEvents(1, &last);
     return code == CL_SUCCESS || code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
   }
@@ -88,7 +88,7 @@ class Trial {
             api().clEnqueueWriteBuffer(queue_.get(), buffer_.get(), CL_FALSE, i * kPieceBytes, kPieceBytes,
                                        host_.data() + i * kPieceBytes, 0, nullptr, i + 1 == kPieces ? &last : nullptr));
     }
-    return Owned<cl_event>::adopt(last);
+    return Owned<cl_event>::wrap(last);
   }
 
   Owned<cl_event> enqueue_kernel() {

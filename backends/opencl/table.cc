@@ -2,10 +2,10 @@
 #include "opencl/table.h"
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 
+#include "base/text.h"
 #include "opencl/buffer.h"
 #include "opencl/devices.h"
 #include "opencl/event.h"
@@ -28,11 +28,6 @@ Device& device_of(void* handle) { return *static_cast<Device*>(handle); }
 Queue& queue_of(void* handle) { return *static_cast<Queue*>(handle); }
 Event& event_of(void* handle) { return *static_cast<Event*>(handle); }
 cl_mem buffer_of(const void* handle) { return static_cast<cl_mem>(const_cast<void*>(handle)); }
-
-template <size_t capacity>
-void copy_text(char (&out)[capacity], const std::string& text) {
-  std::snprintf(out, capacity, "%s", text.c_str());
-}
 
 // -- devices
 
@@ -70,12 +65,12 @@ int device_wrap(ArrowDeviceType device_type, int64_t id, const arrowdevice_nativ
                 arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     check_type(device_type);
-    *device = &Devices::instance().adopt(id, *native);
+    *device = &Devices::instance().wrap(id, *native);
   });
 }
 
 int device_unwrap(void* device, arrowdevice_error* error) noexcept {
-  return guarded(error, [&] { Devices::instance().retire(device_of(device)); });
+  return guarded(error, [&] { Devices::instance().unwrap(device_of(device)); });
 }
 
 int device_get_native(void* device, arrowdevice_native_device* out, arrowdevice_error* error) noexcept {

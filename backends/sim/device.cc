@@ -10,7 +10,7 @@ namespace {
 
 std::string name_of_device(int64_t id, const DeviceSettings& settings, const void* context) {
   return format("Simulated accelerator %lld (%s%s)", static_cast<long long>(id),
-                settings.addresses ? "addresses" : "handles", context != nullptr ? ", adopted" : "");
+                settings.addresses ? "addresses" : "handles", context != nullptr ? ", wrapped" : "");
 }
 
 }  // namespace

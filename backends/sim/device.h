@@ -28,7 +28,7 @@ class Device {
   Memory& memory() { return memory_; }
   HostMemory& host_memory() { return host_memory_; }
   Engine& engine() { return *engine_; }
-  const std::shared_ptr<Lane>& default_lane() const { return default_lane_; }
+  const std::shared_ptr<SubmissionQueue>& default_lane() const { return default_lane_; }
 
   // Throws Error(EBUSY) while buffers, queues or work of it are there.
   void close();
@@ -41,7 +41,7 @@ class Device {
   Memory memory_;
   HostMemory host_memory_;
   const std::shared_ptr<Engine> engine_;  // shared with its thread
-  const std::shared_ptr<Lane> default_lane_ = std::make_shared<Lane>();
+  const std::shared_ptr<SubmissionQueue> default_lane_ = std::make_shared<SubmissionQueue>();
 };
 
 }  // namespace arrowdevice::sim

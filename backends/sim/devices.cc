@@ -42,31 +42,31 @@ Devices::Entry Devices::open(int64_t id) {
   return entry;
 }
 
-void* Devices::adopt(int64_t id, void* context) {
-  if (context == nullptr) throw Error(EINVAL, "the native device to adopt has no context");
+void* Devices::wrap(int64_t id, void* context) {
+  if (context == nullptr) throw Error(EINVAL, "the native device to wrap has no context");
   open(id);
   const std::lock_guard lock(mutex_);
   for (const auto& [handle, device] : live_.all()) {
     if (device->id() == id && (handle == context || device->context() == context)) {
-      ++adoptions_[handle];
+      ++wraps_[handle];
       return handle;
     }
   }
   void* handle = live_.add(std::make_shared<Device>(id, settings_[static_cast<size_t>(id)], context));
-  ++adoptions_[handle];
+  ++wraps_[handle];
   return handle;
 }
 
-void Devices::retire(void* handle) {
+void Devices::unwrap(void* handle) {
   const std::lock_guard lock(mutex_);
   const auto device = live_.get(handle);
-  const auto adopted = adoptions_.find(handle);
-  if (adopted == adoptions_.end()) throw Error(EINVAL, device->name() + " is not adopted");
-  if (adopted->second == 1 && device->context() != nullptr) {
+  const auto wrapped = wraps_.find(handle);
+  if (wrapped == wraps_.end()) throw Error(EINVAL, device->name() + " is not wrapped");
+  if (wrapped->second == 1 && device->context() != nullptr) {
     device->close();
     live_.take(handle);
   }
-  if (--adopted->second == 0) adoptions_.erase(adopted);
+  if (--wrapped->second == 0) wraps_.erase(wrapped);
 }
 
 Devices::Entry Devices::owner(const void* buffer) const {
@@ -80,7 +80,7 @@ void* Devices::handle_of(const Device& device) const {
   for (const auto& [handle, other] : live_.all()) {
     if (other.get() == &device) return handle;
   }
-  throw Error(EINVAL, device.name() + " was retired");
+  throw Error(EINVAL, device.name() + " was unwrapped");
 }
 
 Range Devices::range(Device& device, const void* buffer, int64_t offset, int64_t size) const {

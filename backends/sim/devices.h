@@ -29,8 +29,8 @@ class Devices {
   std::vector<Entry> all() const { return live_.all(); }
 
   // `context` is anything that the application tells its contexts by. That of a live device is that device.
-  void* adopt(int64_t id, void* context);
-  void retire(void* handle);
+  void* wrap(int64_t id, void* context);
+  void unwrap(void* handle);
 
   // The device whose memory a buffer is; nothing if it is not memory of any.
   Entry owner(const void* buffer) const;
@@ -49,7 +49,7 @@ class Devices {
   std::vector<DeviceSettings> settings_{DeviceSettings{}};
   Peers peers_ = Peers::kCopy;
   std::map<int64_t, Entry> opened_;
-  std::map<void*, int64_t> adoptions_;  // by handle
+  std::map<void*, int64_t> wraps_;  // by handle
   Handles<Device> live_{"device"};
 };
 

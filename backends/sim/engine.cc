@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 // What the clock can count, with room to spare.
 constexpr double kLongestTransferSeconds = 1e9;
 
-void Engine::submit(const std::shared_ptr<Lane>& lane, Work work) {
+void Engine::submit(const std::shared_ptr<SubmissionQueue>& lane, Work work) {
   check_not_lost();
   // The lane is looked at again when what it waits for has come; the engine may have gone by then.
   if (const auto* wait = std::get_if<WaitWork>(&work)) {
@@ -110,7 +110,7 @@ void Engine::run() {
     const State state = state_;
     {
       // Gone, with the pages it keeps, before the fence behind it fires: then nothing is in use any more.
-      const Lane::Submission submission = std::move(lane->pending_.front());
+      const SubmissionQueue::Submission submission = std::move(lane->pending_.front());
       lane->pending_.pop_front();
       if (!lane->pending_.empty()) lanes_.push_back(lane);
       lock.unlock();
@@ -123,7 +123,7 @@ void Engine::run() {
 }
 
 // Takes the first lane that can run off the lanes. Else says when one will, as far as time decides it.
-std::shared_ptr<Lane> Engine::next_lane(Clock::time_point& wake_at) {
+std::shared_ptr<SubmissionQueue> Engine::next_lane(Clock::time_point& wake_at) {
   for (auto place = lanes_.begin(); place != lanes_.end(); ++place) {
     if (!can_run((*place)->pending_.front(), wake_at)) continue;
     auto lane = *place;
@@ -133,7 +133,7 @@ std::shared_ptr<Lane> Engine::next_lane(Clock::time_point& wake_at) {
   return nullptr;
 }
 
-bool Engine::can_run(const Lane::Submission& submission, Clock::time_point& wake_at) const {
+bool Engine::can_run(const SubmissionQueue::Submission& submission, Clock::time_point& wake_at) const {
   if (state_.lost) return true;
   if (submission.earliest > Clock::now()) {
     wake_at = std::min(wake_at, submission.earliest);
@@ -148,7 +148,7 @@ void Engine::wake() {
   changed_.notify_all();
 }
 
-void Engine::execute(Lane& lane, const Lane::Submission& submission, const State& state) {
+void Engine::execute(SubmissionQueue& lane, const SubmissionQueue::Submission& submission, const State& state) {
   const Work& work = submission.work;
   if (lane.life_ != state.life) {
     lane.life_ = state.life;
@@ -175,7 +175,7 @@ void Engine::execute(Lane& lane, const Lane::Submission& submission, const State
 
 // The time passes before the bytes move: who changes the source or reads the target too early is found out. The link
 // has a clock of its own, so that a thread that wakes late makes no transfer slower that follows another.
-void Engine::transfer(Lane& lane, const CopyWork& copy, Clock::time_point ready, int64_t bandwidth) {
+void Engine::transfer(SubmissionQueue& lane, const CopyWork& copy, Clock::time_point ready, int64_t bandwidth) {
   if (bandwidth > 0) {
     double bytes = 0;
     for (const Transfer& piece : copy.transfers) bytes += static_cast<double>(piece.size);

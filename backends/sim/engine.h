@@ -44,7 +44,7 @@ struct WaitWork {
 using Work = std::variant<CopyWork, FireWork, WaitWork>;
 
 // Work in order. What follows a failure in a lane fails as well, until the engine recovers.
-class Lane {
+class SubmissionQueue {
  private:
   friend class Engine;
 
@@ -64,7 +64,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   explicit Engine(std::string owner) : owner_(std::move(owner)) {}
 
   // Starts the thread at first need. Throws Error(EIO) once the device is lost.
-  void submit(const std::shared_ptr<Lane>& lane, Work work);
+  void submit(const std::shared_ptr<SubmissionQueue>& lane, Work work);
 
   void set_pace(int64_t latency_us, int64_t bandwidth);
 
@@ -94,16 +94,17 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   void start();
   void run();
-  std::shared_ptr<Lane> next_lane(std::chrono::steady_clock::time_point& wake_at);
-  bool can_run(const Lane::Submission& submission, std::chrono::steady_clock::time_point& wake_at) const;
+  std::shared_ptr<SubmissionQueue> next_lane(std::chrono::steady_clock::time_point& wake_at);
+  bool can_run(const SubmissionQueue::Submission& submission, std::chrono::steady_clock::time_point& wake_at) const;
   void wake();
-  void execute(Lane& lane, const Lane::Submission& submission, const State& state);
-  void transfer(Lane& lane, const CopyWork& copy, std::chrono::steady_clock::time_point ready, int64_t bandwidth);
+  void execute(SubmissionQueue& lane, const SubmissionQueue::Submission& submission, const State& state);
+  void transfer(SubmissionQueue& lane, const CopyWork& copy, std::chrono::steady_clock::time_point ready,
+                int64_t bandwidth);
 
   const std::string owner_;
   mutable std::mutex mutex_;  // guards all below; never held while a fence finishes or bytes move
   std::condition_variable changed_;
-  std::vector<std::shared_ptr<Lane>> lanes_;  // those with pending work, the next one first
+  std::vector<std::shared_ptr<SubmissionQueue>> lanes_;  // those with pending work, the next one first
   State state_;
   std::chrono::microseconds latency_{0};
   std::chrono::steady_clock::time_point link_free_{};  // used by the thread only

@@ -17,7 +17,7 @@ namespace arrowdevice::sim {
 class Queue {
  public:
   explicit Queue(std::shared_ptr<Device> device)
-      : device_(std::move(device)), lane_(std::make_shared<Lane>()), borrowed_(false), native_(nullptr) {
+      : device_(std::move(device)), lane_(std::make_shared<SubmissionQueue>()), borrowed_(false), native_(nullptr) {
     count();
   }
 
@@ -32,7 +32,7 @@ class Queue {
   }
 
   // The device's default queue, which the application calls NULL.
-  Queue(std::shared_ptr<Device> device, std::shared_ptr<Lane> lane)
+  Queue(std::shared_ptr<Device> device, std::shared_ptr<SubmissionQueue> lane)
       : device_(std::move(device)), lane_(std::move(lane)), borrowed_(true), native_(nullptr) {
     count();
   }
@@ -44,7 +44,7 @@ class Queue {
   Queue& operator=(const Queue&) = delete;
 
   const std::shared_ptr<Device>& device() const { return device_; }
-  const std::shared_ptr<Lane>& lane() const { return lane_; }
+  const std::shared_ptr<SubmissionQueue>& lane() const { return lane_; }
 
   // What the application calls it. A queue of ours is called by its handle.
   void* native(void* handle) const { return borrowed_ ? native_ : handle; }
@@ -84,7 +84,7 @@ class Queue {
   }
 
   const std::shared_ptr<Device> device_;
-  const std::shared_ptr<Lane> lane_;
+  const std::shared_ptr<SubmissionQueue> lane_;
   const bool borrowed_;
   void* const native_;
   const std::weak_ptr<Queue> application_;  // of `native_`

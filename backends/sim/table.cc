@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "sim/copy.h"
 #include "sim/published.h"
 #include "sim/simulation.h"
@@ -43,11 +43,6 @@ void check_type(ArrowDeviceType device_type) {
     throw Error(EINVAL, format("device type %d, where the simulated backend serves only %d", device_type,
                                ARROW_DEVICE_EXT_DEV));
   }
-}
-
-template <size_t capacity>
-void copy_text(char (&out)[capacity], const std::string& text) {
-  std::snprintf(out, capacity, "%s", text.c_str());
 }
 
 // Before each submission: the device may be lost with it.
@@ -98,12 +93,12 @@ int device_wrap(ArrowDeviceType device_type, int64_t id, const arrowdevice_nativ
     if (native->device != nullptr && native->device != sim.devices.open(id).first) {
       throw Error(EINVAL, format("%p is not simulated device %lld", native->device, static_cast<long long>(id)));
     }
-    *device = sim.devices.adopt(id, native->context);
+    *device = sim.devices.wrap(id, native->context);
   });
 }
 
 int device_unwrap(void* device, arrowdevice_error* error) noexcept {
-  return call(Function::device_unwrap, error, [&](Simulation& sim) { sim.devices.retire(device); });
+  return call(Function::device_unwrap, error, [&](Simulation& sim) { sim.devices.unwrap(device); });
 }
 
 int device_get_native(void* device, arrowdevice_native_device* out, arrowdevice_error* error) noexcept {

@@ -73,7 +73,7 @@ VkBuffer Buffers::allocate(VkDeviceSize size) {
   return made;
 }
 
-VkBuffer Buffers::make_part(VkBuffer parent, VkDeviceSize offset, VkDeviceSize size) {
+VkBuffer Buffers::write_buffer(VkBuffer parent, VkDeviceSize offset, VkDeviceSize size) {
   const auto place = find(parent);
   if (!place) {
     throw Error(EINVAL,

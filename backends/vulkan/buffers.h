@@ -38,7 +38,7 @@ class Buffers {
   VkBuffer allocate(VkDeviceSize size);
   // What goes with the buffer goes with what is returned.
   std::shared_ptr<const void> take(VkBuffer buffer) { return std::make_shared<Entry>(forget(buffer)); }
-  VkBuffer make_part(VkBuffer parent, VkDeviceSize offset, VkDeviceSize size);
+  VkBuffer write_buffer(VkBuffer parent, VkDeviceSize offset, VkDeviceSize size);
   void free_part(VkBuffer part) noexcept { forget(part); }
 
   // nullopt: not a buffer of the library.

@@ -32,7 +32,8 @@ VkBuffer as_buffer(const void* handle) { return static_cast<VkBuffer>(const_cast
 
 class Copy {
  public:
-  Copy(Device& device, Lane& lane, std::span<const Region> regions) : device_(device), lane_(lane), regions_(regions) {}
+  Copy(Device& device, SubmissionQueue& lane, std::span<const Region> regions)
+      : device_(device), lane_(lane), regions_(regions) {}
 
   void run() {
     if (write_directly()) return;
@@ -200,7 +201,7 @@ class Copy {
   }
 
   Device& device_;
-  Lane& lane_;
+  SubmissionQueue& lane_;
   const std::span<const Region> regions_;
   HostRanges ranges_;
   std::optional<Batch> batch_;
@@ -211,7 +212,7 @@ class Copy {
 
 }  // namespace
 
-void copy(Device& device, Lane& lane, std::span<const arrowdevice_backend_region> regions) {
+void copy(Device& device, SubmissionQueue& lane, std::span<const arrowdevice_backend_region> regions) {
   device.logical().check_not_lost();
   if (!regions.empty()) Copy(device, lane, regions).run();
 }

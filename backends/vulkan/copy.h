@@ -12,6 +12,6 @@ namespace arrowdevice::vulkan {
 
 // Enqueues all regions: written by the CPU at once where the memory is mapped and nothing comes before, else as one
 // command buffer. Blocks only where staging memory runs out, and where the CPU must read what is still being written.
-void copy(Device& device, Lane& lane, std::span<const arrowdevice_backend_region> regions);
+void copy(Device& device, SubmissionQueue& lane, std::span<const arrowdevice_backend_region> regions);
 
 }  // namespace arrowdevice::vulkan

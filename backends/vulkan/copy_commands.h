@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "vulkan/lane.h"
+#include "vulkan/submission_queue.h"
 
 namespace arrowdevice::vulkan {
 

@@ -45,7 +45,7 @@ Device::~Device() {
   ending_.clear();
 }
 
-void Device::deallocate(VkBuffer buffer, Lane* user) {
+void Device::deallocate(VkBuffer buffer, SubmissionQueue* user) {
   settle_if_lost();
   auto memory = buffers_.take(buffer);
   if (user == nullptr) return;
@@ -69,7 +69,7 @@ void Device::describe(arrowdevice_device_info& out) const {
   const bool publishes = std::ranges::any_of(
       setup_.families, [&](const Family& family) { return sets_events(setup_.physical.families[family.index]); });
   out.flags = ARROWDEVICE_DEVICE_WAIT_BLOCKS | (publishes ? ARROWDEVICE_DEVICE_EVENTS : 0u) |
-              (is_adopted() ? ARROWDEVICE_DEVICE_WRAPPED : 0u);
+              (is_wrapped() ? ARROWDEVICE_DEVICE_WRAPPED : 0u);
   out.staging_type = 0;
   out.reserved = 0;
 }
@@ -107,21 +107,21 @@ NativeQueue& Device::queue_for_copies() {
   }
 }
 
-std::shared_ptr<Lane> Device::add_lane(NativeQueue& queue, bool borrowed) {
-  auto lane = std::make_shared<Lane>(*setup_.logical, queue, staging_, setup_.timeline_semaphores, borrowed);
+std::shared_ptr<SubmissionQueue> Device::add_lane(NativeQueue& queue, bool borrowed) {
+  auto lane = std::make_shared<SubmissionQueue>(*setup_.logical, queue, staging_, setup_.timeline_semaphores, borrowed);
   std::erase_if(lanes_, [](const auto& one) { return one.expired(); });
   lanes_.push_back(lane);
   return lane;
 }
 
-std::shared_ptr<Lane> Device::make_lane() {
+std::shared_ptr<SubmissionQueue> Device::make_lane() {
   logical().check_not_lost();
   const std::lock_guard lock(mutex_);
   std::erase_if(ending_, [](const auto& lane) { return lane->is_idle(); });
   return add_lane(queue_for_copies(), false);
 }
 
-std::shared_ptr<Lane> Device::wrap(VkQueue queue, uint32_t family) {
+std::shared_ptr<SubmissionQueue> Device::wrap(VkQueue queue, uint32_t family) {
   logical().check_not_lost();
   const std::lock_guard lock(mutex_);
   if (queue == VK_NULL_HANDLE) return add_lane(*queues_.front(), true);
@@ -133,7 +133,7 @@ std::shared_ptr<Lane> Device::wrap(VkQueue queue, uint32_t family) {
   if (opened == setup_.families.end()) {
     throw Error(EINVAL, format("VkQueue %p is of family %u, which %s was not %s with: its memory is not shared with it",
                                static_cast<void*>(queue), family, logical().name().c_str(),
-                               is_adopted() ? "adopted" : "opened"));
+                               is_wrapped() ? "wrapped" : "opened"));
   }
   const bool sets = sets_events(setup_.physical.families[family]);
   auto added = std::make_unique<NativeQueue>(*setup_.logical, queue, family, sets, setup_.lock);
@@ -141,7 +141,7 @@ std::shared_ptr<Lane> Device::wrap(VkQueue queue, uint32_t family) {
   return add_lane(*wrapped_.back(), true);
 }
 
-void Device::end_lane(std::shared_ptr<Lane> lane) noexcept {
+void Device::end_lane(std::shared_ptr<SubmissionQueue> lane) noexcept {
   lane->close();
   const std::lock_guard lock(mutex_);
   try {
@@ -151,21 +151,21 @@ void Device::end_lane(std::shared_ptr<Lane> lane) noexcept {
   }
 }
 
-std::shared_ptr<Lane> Device::publishing_lane() {
+std::shared_ptr<SubmissionQueue> Device::publishing_lane() {
   const std::lock_guard lock(mutex_);
   if (publishing_ == nullptr) {
     const auto queue = std::ranges::find_if(queues_, [](const auto& one) { return one->sets_events(); });
     if (queue == queues_.end()) {
-      throw Error(ENOTSUP, logical().name() + " has no queue that sets events: it was adopted with one for transfers");
+      throw Error(ENOTSUP, logical().name() + " has no queue that sets events: it was wrapped with one for transfers");
     }
     publishing_ = add_lane(**queue, false);
   }
   return publishing_;
 }
 
-std::vector<std::shared_ptr<Lane>> Device::all_lanes() {
+std::vector<std::shared_ptr<SubmissionQueue>> Device::all_lanes() {
   const std::lock_guard lock(mutex_);
-  std::vector<std::shared_ptr<Lane>> all;
+  std::vector<std::shared_ptr<SubmissionQueue>> all;
   for (const auto& one : lanes_) {
     if (auto lane = one.lock()) all.push_back(std::move(lane));
   }

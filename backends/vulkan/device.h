@@ -19,7 +19,7 @@ class Device {
   ~Device();
 
   int64_t id() const noexcept { return setup_.id; }
-  bool is_adopted() const noexcept { return setup_.adopted; }
+  bool is_wrapped() const noexcept { return setup_.wrapped; }
   const LogicalDevice& logical() const noexcept { return *setup_.logical; }
   const PhysicalDevice& physical() const noexcept { return setup_.physical; }
 
@@ -29,7 +29,7 @@ class Device {
   PublishedEvents& published() noexcept { return published_; }
 
   // `user` may be NULL: its work so far may still use the buffer.
-  void deallocate(VkBuffer buffer, Lane* user);
+  void deallocate(VkBuffer buffer, SubmissionQueue* user);
 
   void describe(arrowdevice_device_info& out) const;
   void memory(int64_t* free_bytes, int64_t* total_bytes) const;
@@ -37,13 +37,13 @@ class Device {
   // The handles, borrowed as long as the device.
   void native(arrowdevice_native_device& out);
 
-  std::shared_ptr<Lane> make_lane();
+  std::shared_ptr<SubmissionQueue> make_lane();
   // An application's queue. Throws EINVAL for one of a family that is not opened.
-  std::shared_ptr<Lane> wrap(VkQueue queue, uint32_t family);
+  std::shared_ptr<SubmissionQueue> wrap(VkQueue queue, uint32_t family);
   // Takes what of a lane is still in flight.
-  void end_lane(std::shared_ptr<Lane> lane) noexcept;
+  void end_lane(std::shared_ptr<SubmissionQueue> lane) noexcept;
   // Where events are set that their own lane cannot set.
-  std::shared_ptr<Lane> publishing_lane();
+  std::shared_ptr<SubmissionQueue> publishing_lane();
 
   // Before memory goes that a lost device may still be writing.
   void settle_if_lost() noexcept;
@@ -52,8 +52,8 @@ class Device {
 
  private:
   NativeQueue& queue_for_copies();
-  std::shared_ptr<Lane> add_lane(NativeQueue& queue, bool borrowed);
-  std::vector<std::shared_ptr<Lane>> all_lanes();
+  std::shared_ptr<SubmissionQueue> add_lane(NativeQueue& queue, bool borrowed);
+  std::vector<std::shared_ptr<SubmissionQueue>> all_lanes();
 
   const Setup setup_;
   Buffers buffers_;
@@ -66,9 +66,9 @@ class Device {
   std::vector<std::unique_ptr<NativeQueue>> queues_;   // of the device
   std::vector<std::unique_ptr<NativeQueue>> wrapped_;  // the application's others; never used but for its lanes
   size_t next_queue_ = 0;
-  std::vector<std::weak_ptr<Lane>> lanes_;
-  std::vector<std::shared_ptr<Lane>> ending_;  // destroyed with work in flight
-  std::shared_ptr<Lane> publishing_;
+  std::vector<std::weak_ptr<SubmissionQueue>> lanes_;
+  std::vector<std::shared_ptr<SubmissionQueue>> ending_;  // destroyed with work in flight
+  std::shared_ptr<SubmissionQueue> publishing_;
   std::vector<std::shared_ptr<const void>> abandoned_;
   bool settled_ = false;
 };

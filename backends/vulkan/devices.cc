@@ -41,44 +41,44 @@ Device& Devices::open(int64_t id) {
   return *(opened_[id] = std::make_unique<Device>(open_device(instance, id, options_)));
 }
 
-Device& Devices::adopt(int64_t id, const arrowdevice_native_device& native) {
+Device& Devices::wrap(int64_t id, const arrowdevice_native_device& native) {
   const std::lock_guard lock(mutex_);
   for (const auto& [own_id, device] : opened_) {
     if (device->logical().handle() == native.device) return *device;
   }
-  const auto found = adopted_.find(native.device);
-  if (found == adopted_.end()) {
+  const auto found = wrapped_.find(native.device);
+  if (found == wrapped_.end()) {
     // Without a loader function of the application's, the system's loader is the one that it uses.
     const auto loader = native.get_proc_addr == nullptr ? open_loader(options_.library).vkGetInstanceProcAddr : nullptr;
-    auto made = std::make_unique<Device>(adopt_device(id, native, options_, loader));
-    auto& place = adopted_[native.device];
+    auto made = std::make_unique<Device>(wrap_device(id, native, options_, loader));
+    auto& place = wrapped_[native.device];
     place.device = std::move(made);
     place.times = 1;
     return *place.device;
   }
-  Adopted& known = found->second;
+  Wrapped& known = found->second;
   if (known.device->id() != id) {
     throw Error(EINVAL,
-                format("the VkDevice %p is adopted as %s already", native.device, text(known.device->id()).c_str()));
+                format("the VkDevice %p is wrapped as %s already", native.device, text(known.device->id()).c_str()));
   }
   arrowdevice_native_device before{};
   known.device->native(before);
   if (before.queue != native.queue) {
     throw Error(EINVAL,
-                format("the VkDevice %p is adopted with VkQueue %p: others are used by arrowdevice_queue_wrap()",
+                format("the VkDevice %p is wrapped with VkQueue %p: others are used by arrowdevice_queue_wrap()",
                        native.device, before.queue));
   }
   ++known.times;
   return *known.device;
 }
 
-void Devices::retire(Device& device) {
+void Devices::unwrap(Device& device) {
   const std::lock_guard lock(mutex_);
-  const auto found = adopted_.find(device.logical().handle());
-  if (found == adopted_.end()) return;  // a device of our own stays
+  const auto found = wrapped_.find(device.logical().handle());
+  if (found == wrapped_.end()) return;  // a device of our own stays
   if (found->second.times == 1) {
     device.drain();
-    adopted_.erase(found);
+    wrapped_.erase(found);
   } else {
     --found->second.times;
   }
@@ -92,8 +92,8 @@ Device* Devices::owner(VkBuffer buffer, VkEvent event) {
   for (const auto& [id, device] : opened_) {
     if (owns(*device)) return device.get();
   }
-  for (const auto& [handle, adopted] : adopted_) {
-    if (owns(*adopted.device)) return adopted.device.get();
+  for (const auto& [handle, wrapped] : wrapped_) {
+    if (owns(*wrapped.device)) return wrapped.device.get();
   }
   return nullptr;
 }
@@ -111,17 +111,17 @@ Device& Devices::locate(int64_t id, const void* buffer, void* sync_event) {
     return *device;
   }
   Device* only = nullptr;
-  for (const auto& [key, adopted] : adopted_) {
-    if (adopted.device->id() != id) continue;
+  for (const auto& [key, wrapped] : wrapped_) {
+    if (wrapped.device->id() != id) continue;
     if (only != nullptr) {
-      throw Error(ENODEV, what + " was not made by the library, and several adopted devices have its array's id " +
+      throw Error(ENODEV, what + " was not made by the library, and several wrapped devices have its array's id " +
                               std::to_string(id) + ": name one as source_device of the options");
     }
-    only = adopted.device.get();
+    only = wrapped.device.get();
   }
   if (only == nullptr) {
-    throw Error(ENODEV, what + " was not made by the library, and no device is adopted as " + text(id) +
-                            ": adopt the producer's VkDevice with arrowdevice_device_wrap(ARROW_DEVICE_VULKAN, " +
+    throw Error(ENODEV, what + " was not made by the library, and no device is wrapped as " + text(id) +
+                            ": wrap the producer's VkDevice with arrowdevice_device_wrap(ARROW_DEVICE_VULKAN, " +
                             std::to_string(id) + ", ...), or name it as source_device of the options");
   }
   return *only;

@@ -20,15 +20,15 @@ class Devices {
 
   int64_t count();
   Device& open(int64_t id);
-  Device& adopt(int64_t id, const arrowdevice_native_device& native);
-  void retire(Device& device);
+  Device& wrap(int64_t id, const arrowdevice_native_device& native);
+  void unwrap(Device& device);
 
   // Whose they are; either may be NULL. A VkBuffer and a VkEvent say nothing of it themselves, so it is who made them,
-  // or else the one device that was adopted with this id. Throws ENODEV with what is to be done.
+  // or else the one device that was wrapped with this id. Throws ENODEV with what is to be done.
   Device& locate(int64_t id, const void* buffer, void* sync_event);
 
  private:
-  struct Adopted {
+  struct Wrapped {
     std::unique_ptr<Device> device;
     int64_t times = 0;
   };
@@ -42,7 +42,7 @@ class Devices {
   std::mutex mutex_;  // guards what follows
   std::unique_ptr<Instance> instance_;
   std::map<int64_t, std::unique_ptr<Device>> opened_;
-  std::map<void*, Adopted> adopted_;  // by VkDevice
+  std::map<void*, Wrapped> wrapped_;  // by VkDevice
 };
 
 }  // namespace arrowdevice::vulkan

@@ -43,7 +43,7 @@ RecordedEvent::~RecordedEvent() {
   if (handle_ != VK_NULL_HANDLE) device_.published().remove(handle_);
 }
 
-void RecordedEvent::hold_up(Device& device, const std::shared_ptr<Lane>& lane) {
+void RecordedEvent::hold_up(Device& device, const std::shared_ptr<SubmissionQueue>& lane) {
   // The device knows nothing of bytes that the CPU fetches, nor one VkDevice of another's semaphores.
   if (&device != &device_ || lane_->has_downloads(number_)) {
     wait(Deadline(ARROWDEVICE_NO_TIMEOUT));
@@ -70,7 +70,7 @@ void RecordedEvent::set_event() {
 }
 
 // False if the lane is closed.
-bool RecordedEvent::set_event_on(const std::shared_ptr<Lane>& lane) {
+bool RecordedEvent::set_event_on(const std::shared_ptr<SubmissionQueue>& lane) {
   auto event = std::make_shared<UniqueEvent>(make_event(device_.logical()));
   Batch batch(*lane);
   batch.submission().kept.push_back(event);
@@ -107,7 +107,7 @@ bool ForeignEvent::wait(const Deadline& deadline) {
   return true;
 }
 
-void ForeignEvent::hold_up(Device&, const std::shared_ptr<Lane>&) { wait(Deadline(ARROWDEVICE_NO_TIMEOUT)); }
+void ForeignEvent::hold_up(Device&, const std::shared_ptr<SubmissionQueue>&) { wait(Deadline(ARROWDEVICE_NO_TIMEOUT)); }
 
 void* ForeignEvent::publish() { throw Error(ENOTSUP, "a VkEvent of another producer is not published again"); }
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "vulkan/lane.h"
+#include "vulkan/submission_queue.h"
 
 namespace arrowdevice::vulkan {
 
@@ -19,7 +19,7 @@ class Event {
   // False after the deadline.
   virtual bool wait(const Deadline& deadline) = 0;
   // What `lane`, a lane of `device`, is given later comes after it. May block.
-  virtual void hold_up(Device& device, const std::shared_ptr<Lane>& lane) = 0;
+  virtual void hold_up(Device& device, const std::shared_ptr<SubmissionQueue>& lane) = 0;
   // The VkEvent*, alive as long as this. Throws ENOTSUP for one that is a VkEvent of someone else.
   virtual void* publish() = 0;
 };
@@ -27,21 +27,21 @@ class Event {
 // The work of a lane up to a submission.
 class RecordedEvent final : public Event {
  public:
-  RecordedEvent(Device& device, std::shared_ptr<Lane> lane, uint64_t number)
+  RecordedEvent(Device& device, std::shared_ptr<SubmissionQueue> lane, uint64_t number)
       : device_(device), lane_(std::move(lane)), number_(number) {}
   ~RecordedEvent() override;
 
   bool is_ready() override { return lane_->is_done(number_); }
   bool wait(const Deadline& deadline) override { return lane_->wait(number_, deadline); }
-  void hold_up(Device& device, const std::shared_ptr<Lane>& lane) override;
+  void hold_up(Device& device, const std::shared_ptr<SubmissionQueue>& lane) override;
   void* publish() override;
 
  private:
   void set_event();
-  bool set_event_on(const std::shared_ptr<Lane>& lane);
+  bool set_event_on(const std::shared_ptr<SubmissionQueue>& lane);
 
   Device& device_;
-  const std::shared_ptr<Lane> lane_;
+  const std::shared_ptr<SubmissionQueue> lane_;
   const uint64_t number_;
   std::mutex publishing_;
   std::shared_ptr<UniqueEvent> published_;  // also kept by the submission that sets it
@@ -56,7 +56,7 @@ class ForeignEvent final : public Event {
 
   bool is_ready() override;
   bool wait(const Deadline& deadline) override;
-  void hold_up(Device& device, const std::shared_ptr<Lane>& lane) override;
+  void hold_up(Device& device, const std::shared_ptr<SubmissionQueue>& lane) override;
   void* publish() override;
 
  private:

@@ -8,13 +8,13 @@
 
 namespace arrowdevice::vulkan {
 
-class Lane;
+class SubmissionQueue;
 
 struct HostWrite {
   uintptr_t begin;
   uintptr_t end;
-  std::shared_ptr<Lane> lane;  // NULL: the lane that keeps the list
-  uint64_t number;             // of the submission that writes
+  std::shared_ptr<SubmissionQueue> lane;  // NULL: the lane that keeps the list
+  uint64_t number;                        // of the submission that writes
 };
 
 using HostWrites = std::vector<HostWrite>;

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "vulkan/lane.h"
+#include "vulkan/submission_queue.h"
 
 namespace arrowdevice::vulkan {
 
@@ -16,11 +16,11 @@ namespace arrowdevice::vulkan {
 class PublishedEvents {
  public:
   struct Point {
-    std::shared_ptr<Lane> lane;
+    std::shared_ptr<SubmissionQueue> lane;
     uint64_t number;
   };
 
-  void add(VkEvent event, std::shared_ptr<Lane> lane, uint64_t number) {
+  void add(VkEvent event, std::shared_ptr<SubmissionQueue> lane, uint64_t number) {
     const std::lock_guard lock(mutex_);
     points_.insert_or_assign(event, Point{std::move(lane), number});
   }

@@ -10,17 +10,17 @@ namespace arrowdevice::vulkan {
 
 class Queue {
  public:
-  Queue(Device& device, std::shared_ptr<Lane> lane) noexcept : device_(device), lane_(std::move(lane)) {}
+  Queue(Device& device, std::shared_ptr<SubmissionQueue> lane) noexcept : device_(device), lane_(std::move(lane)) {}
   ~Queue() { device_.end_lane(std::move(lane_)); }
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
   Device& device() const noexcept { return device_; }
-  const std::shared_ptr<Lane>& lane() const noexcept { return lane_; }
+  const std::shared_ptr<SubmissionQueue>& lane() const noexcept { return lane_; }
 
  private:
   Device& device_;
-  std::shared_ptr<Lane> lane_;
+  std::shared_ptr<SubmissionQueue> lane_;
 };
 
 }  // namespace arrowdevice::vulkan

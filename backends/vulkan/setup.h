@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Vulkan side of a device, however it was come by: opened by the backend or adopted from an application.
+// The Vulkan side of a device, however it was come by: opened by the backend or wrapped from an application.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -22,7 +22,7 @@ struct Family {
 
 struct Setup {
   int64_t id = 0;
-  bool adopted = false;
+  bool wrapped = false;
   Options options;
   VkInstance instance = VK_NULL_HANDLE;
   PFN_vkGetInstanceProcAddr get_proc_addr = nullptr;
@@ -43,7 +43,7 @@ Setup open_device(const Instance& instance, int64_t id, const Options& options);
 
 // An application's. Throws EINVAL for handles that are missing. `global` gives the loader where the application names
 // none.
-Setup adopt_device(int64_t id, const arrowdevice_native_device& native, const Options& options,
-                   PFN_vkGetInstanceProcAddr loader);
+Setup wrap_device(int64_t id, const arrowdevice_native_device& native, const Options& options,
+                  PFN_vkGetInstanceProcAddr loader);
 
 }  // namespace arrowdevice::vulkan

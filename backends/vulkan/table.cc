@@ -37,11 +37,11 @@ int device_get_info(void* device, arrowdevice_device_info* out, arrowdevice_erro
 
 int device_wrap(ArrowDeviceType, int64_t id, const arrowdevice_native_device* native, void** device,
                 arrowdevice_error* error) noexcept {
-  return guarded(error, [&] { *device = &Devices::instance().adopt(id, *native); });
+  return guarded(error, [&] { *device = &Devices::instance().wrap(id, *native); });
 }
 
 int device_unwrap(void* device, arrowdevice_error* error) noexcept {
-  return guarded(error, [&] { Devices::instance().retire(device_of(device)); });
+  return guarded(error, [&] { Devices::instance().unwrap(device_of(device)); });
 }
 
 int device_get_native(void* device, arrowdevice_native_device* out, arrowdevice_error* error) noexcept {
@@ -89,8 +89,8 @@ int sub_buffer_create(void* device, const void* buffer, int64_t offset, int64_t 
   return guarded(error, [&] {
     if (offset < 0 || size <= 0) throw Error(EINVAL, "a part of a buffer with a negative offset or without bytes");
     device_of(device).logical().check_not_lost();
-    *out = device_of(device).buffers().make_part(buffer_of(buffer), static_cast<VkDeviceSize>(offset),
-                                                 static_cast<VkDeviceSize>(size));
+    *out = device_of(device).buffers().write_buffer(buffer_of(buffer), static_cast<VkDeviceSize>(offset),
+                                                    static_cast<VkDeviceSize>(size));
   });
 }
 

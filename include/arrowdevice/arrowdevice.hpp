@@ -8,15 +8,15 @@
  *   pointer to an owner means a default.
  * - A method that can fail throws Exception. What arrowdevice.h says of a function's errors, blocking and threads
  *   holds for the method of the same name; only what differs is said here.
- * - What the C function takes over (`moved`) is a method on an rvalue, `std::move(array).move_to(schema, device)`, or a
- *   parameter `T&&`. If it throws, the owner still holds everything.
+ * - What the C function takes over (`moved`) is a method on an rvalue, `std::move(array).to_device(schema, device)`, or
+ * a parameter `T&&`. If it throws, the owner still holds everything.
  * - `get()` gives the C object and keeps owning it. `out()` empties the owner and gives the struct to be filled by a C
  *   function; `hand_over(&other)` moves the struct out, to a program that speaks the C interface.
  * - `make_array` and BatchBuilder make arrays of vectors, a **View** shows an array's values, and streams are ranges:
  *
- *       ad::TypedArray batch = ad::BatchBuilder().add("id", std::vector<int64_t>{1, 2}).build().move_to(device);
+ *       ad::TypedArray batch = ad::BatchBuilder().add("id", std::vector<int64_t>{1, 2}).build().to_device(device);
  *       for (ad::DeviceArray& batch : stream) {
- *         const ad::View view(std::move(batch).move_to(schema, cpu), schema);
+ *         const ad::View view(std::move(batch).to_device(schema, cpu), schema);
  *         for (int64_t id : view.column("id").values<int64_t>()) ...
  *       }
  *
@@ -278,14 +278,14 @@ class Device {
     found.resize(static_cast<size_t>(count));
     return std::vector<Device>(found.begin(), found.end());
   }
-  /** arrowdevice_device_wrap(). The device is retired by retire(), not by a destructor, since that can fail. */
-  static Device adopt(ArrowDeviceType type, int64_t id, const arrowdevice_native_device& native) {
+  /** arrowdevice_device_wrap(). The device is retired by unwrap(), not by a destructor, since that can fail. */
+  static Device wrap(ArrowDeviceType type, int64_t id, const arrowdevice_native_device& native) {
     Device device;
     detail::call(arrowdevice_device_wrap, type, id, &native, &device.device_);
     return device;
   }
   /** arrowdevice_device_unwrap() */
-  void retire(std::chrono::nanoseconds timeout = kNoTimeout) const {
+  void unwrap(std::chrono::nanoseconds timeout = kNoTimeout) const {
     detail::call(arrowdevice_device_unwrap, device_, detail::timeout_ns(timeout));
   }
 
@@ -538,9 +538,9 @@ class DeviceArray : public detail::StructOwner<ArrowDeviceArray> {
     return copy(schema, to, &options);
   }
   /** arrowdevice_array_to_device(): shares where it can. */
-  DeviceArray move_to(const Schema& schema, Device to) && { return move_to(schema, to, nullptr); }
-  DeviceArray move_to(const Schema& schema, Device to, const arrowdevice_copy_options& options) && {
-    return move_to(schema, to, &options);
+  DeviceArray to_device(const Schema& schema, Device to) && { return to_device(schema, to, nullptr); }
+  DeviceArray to_device(const Schema& schema, Device to, const arrowdevice_copy_options& options) && {
+    return to_device(schema, to, &options);
   }
   /** arrowdevice_array_to_host(): complete on return. */
   Array to_host(const Schema& schema) && { return to_host(schema, nullptr); }
@@ -591,7 +591,7 @@ class DeviceArray : public detail::StructOwner<ArrowDeviceArray> {
     detail::call(arrowdevice_array_copy, get(), schema.get(), to.get(), options, out.get());
     return out;
   }
-  DeviceArray move_to(const Schema& schema, Device to, const arrowdevice_copy_options* options) {
+  DeviceArray to_device(const Schema& schema, Device to, const arrowdevice_copy_options* options) {
     DeviceArray out;
     detail::call(arrowdevice_array_to_device, get(), schema.get(), to.get(), options, out.get());
     return out;
@@ -728,8 +728,10 @@ class DeviceArrayStream : public detail::StructOwner<ArrowDeviceArrayStream> {
     return out;
   }
   /** arrowdevice_stream_to_device() */
-  DeviceArrayStream move_to(Device to) && { return move_to(to, nullptr); }
-  DeviceArrayStream move_to(Device to, const arrowdevice_stream_options& options) && { return move_to(to, &options); }
+  DeviceArrayStream to_device(Device to) && { return to_device(to, nullptr); }
+  DeviceArrayStream to_device(Device to, const arrowdevice_stream_options& options) && {
+    return to_device(to, &options);
+  }
   /** arrowdevice_stream_to_host() */
   ArrayStream to_host() && { return to_host(nullptr); }
   ArrayStream to_host(const arrowdevice_stream_options& options) && { return to_host(&options); }
@@ -752,7 +754,7 @@ class DeviceArrayStream : public detail::StructOwner<ArrowDeviceArrayStream> {
   void cancel() { detail::call(arrowdevice_stream_cancel, get()); }
 
  private:
-  DeviceArrayStream move_to(Device to, const arrowdevice_stream_options* options) {
+  DeviceArrayStream to_device(Device to, const arrowdevice_stream_options* options) {
     DeviceArrayStream out;
     detail::call(arrowdevice_stream_to_device, get(), to.get(), options, out.get());
     return out;
@@ -1086,10 +1088,10 @@ struct TypedArray {
   DeviceArray array;
   Schema schema;
 
-  /** DeviceArray::move_to(); the type stays. If it throws, both stay. */
-  TypedArray move_to(Device to) && { return {std::move(array).move_to(schema, to), std::move(schema)}; }
-  TypedArray move_to(Device to, const arrowdevice_copy_options& options) && {
-    return {std::move(array).move_to(schema, to, options), std::move(schema)};
+  /** DeviceArray::to_device(); the type stays. If it throws, both stay. */
+  TypedArray to_device(Device to) && { return {std::move(array).to_device(schema, to), std::move(schema)}; }
+  TypedArray to_device(Device to, const arrowdevice_copy_options& options) && {
+    return {std::move(array).to_device(schema, to, options), std::move(schema)};
   }
   /** The values, of an array that is taken over; the type stays here. */
   View view() && { return View(std::move(array), schema); }
@@ -1367,7 +1369,7 @@ inline int64_t reap(int64_t max = -1) {
 }
 
 /** arrowdevice_wait_idle() */
-inline void quiesce(std::chrono::nanoseconds timeout = kNoTimeout) {
+inline void wait_idle(std::chrono::nanoseconds timeout = kNoTimeout) {
   detail::call(arrowdevice_wait_idle, detail::timeout_ns(timeout));
 }
 

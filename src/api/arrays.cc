@@ -2,15 +2,15 @@
 // The C functions about arrays.
 #include "api/handles.h"
 #include "array/export.h"
-#include "array/move.h"
-#include "array/part.h"
-#include "array/source.h"
-#include "array/validate.h"
-#include "array/view.h"
+#include "array/locate.h"
+#include "array/slice.h"
 #include "base/deadline.h"
 #include "base/sized_struct.h"
+#include "inspect/validate.h"
+#include "inspect/view.h"
 #include "schema/binding.h"
 #include "schema/tree.h"
+#include "transfer/move.h"
 
 using namespace arrowdevice;  // NOLINT: the C API is this library's own
 using api::device_of;
@@ -36,7 +36,7 @@ void prepare(ArrowArray* out, const ArrowDeviceArray* input) {
   out->release = nullptr;
 }
 
-array::CopyOptions read(const arrowdevice_copy_options* given) {
+transfer::CopyOptions read(const arrowdevice_copy_options* given) {
   const auto options = read_sized(given, kFirstCopyOptionsSize, "options");
   auto read = api::read_copy_flags(options.flags, "options.flags");
   read.queue = api::queue_or_null(options.queue);
@@ -46,16 +46,16 @@ array::CopyOptions read(const arrowdevice_copy_options* given) {
   return read;
 }
 
-array::Level read_level(int level) {
+inspect::Level read_level(int level) {
   switch (level) {
-    case ARROWDEVICE_VALIDATE_STRUCTURE: return array::Level::kStructure;
-    case ARROWDEVICE_VALIDATE_FULL: return array::Level::kFull;
-    case ARROWDEVICE_VALIDATE_STRICT: return array::Level::kStrict;
+    case ARROWDEVICE_VALIDATE_STRUCTURE: return inspect::Level::kStructure;
+    case ARROWDEVICE_VALIDATE_FULL: return inspect::Level::kFull;
+    case ARROWDEVICE_VALIDATE_STRICT: return inspect::Level::kStrict;
     default: throw Error(EINVAL, format("%d is no level of validation", level));
   }
 }
 
-array::ImportOptions read(const arrowdevice_import_options* given) {
+inspect::ImportOptions read(const arrowdevice_import_options* given) {
   const auto options = read_sized(given, kFirstImportOptionsSize, "options");
   if ((options.flags & ~uint32_t{ARROWDEVICE_IMPORT_RESOLVE_SIZES}) != 0) {
     throw Error(EINVAL, format("options.flags is 0x%x, some of it unknown", options.flags));
@@ -104,7 +104,7 @@ ARROWDEVICE_API int arrowdevice_array_import(ArrowDeviceArray* moved, const Arro
   return guarded(error, [&] {
     api::prepare(out);
     const auto known = read(options);
-    *out = new arrowdevice_view{array::View(required(moved, "moved"), required(schema, "schema"), known)};
+    *out = new arrowdevice_view{inspect::View(required(moved, "moved"), required(schema, "schema"), known)};
   });
 }
 
@@ -157,7 +157,7 @@ ARROWDEVICE_API void arrowdevice_array_release(ArrowDeviceArray* array) {
 
 ARROWDEVICE_API int arrowdevice_array_release_after(ArrowDeviceArray* moved, arrowdevice_queue* queue,
                                                     arrowdevice_error* error) {
-  return guarded(error, [&] { array::release_after(required(moved, "moved"), queue_of(queue)); });
+  return guarded(error, [&] { transfer::release_after(required(moved, "moved"), queue_of(queue)); });
 }
 
 ARROWDEVICE_API int arrowdevice_array_is_ready(const ArrowDeviceArray* array, arrowdevice_device* source_device,
@@ -191,7 +191,7 @@ ARROWDEVICE_API int arrowdevice_array_copy(const ArrowDeviceArray* array, const 
   return guarded(error, [&] {
     prepare(out, array);
     const auto known = read(options);
-    array::copy(required(array, "array"), required(schema, "schema"), device_of(to), known, out);
+    transfer::copy(required(array, "array"), required(schema, "schema"), device_of(to), known, out);
   });
 }
 
@@ -201,14 +201,14 @@ ARROWDEVICE_API int arrowdevice_array_to_device(ArrowDeviceArray* moved, const A
   return guarded(error, [&] {
     prepare(out, moved);
     const auto known = read(options);
-    array::move_to(required(moved, "moved"), required(schema, "schema"), device_of(to), known, out);
+    transfer::to_device(required(moved, "moved"), required(schema, "schema"), device_of(to), known, out);
   });
 }
 
 ARROWDEVICE_API int arrowdevice_array_from_host(ArrowArray* moved, ArrowDeviceArray* out, arrowdevice_error* error) {
   return guarded(error, [&] {
     prepare(out, moved);
-    array::from_host(required(moved, "moved"), out);
+    transfer::from_host(required(moved, "moved"), out);
   });
 }
 
@@ -218,7 +218,7 @@ ARROWDEVICE_API int arrowdevice_array_to_host(ArrowDeviceArray* moved, const Arr
   return guarded(error, [&] {
     prepare(out, moved);
     const auto known = read(options);
-    array::to_host(required(moved, "moved"), required(schema, "schema"), known, out);
+    transfer::to_host(required(moved, "moved"), required(schema, "schema"), known, out);
   });
 }
 
@@ -257,8 +257,8 @@ ARROWDEVICE_API int arrowdevice_array_validate(const ArrowDeviceArray* array, co
                                                arrowdevice_device* source_device, int level, arrowdevice_error* error) {
   return guarded(error, [&] {
     const auto known = read_level(level);
-    array::validate(required(array, "array"), required(schema, "schema"), api::from_c(source_device), known,
-                    Deadline(ARROWDEVICE_NO_TIMEOUT));
+    inspect::validate(required(array, "array"), required(schema, "schema"), api::from_c(source_device), known,
+                      Deadline(ARROWDEVICE_NO_TIMEOUT));
   });
 }
 

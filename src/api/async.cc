@@ -73,7 +73,7 @@ ARROWDEVICE_API int arrowdevice_async_to_device(ArrowAsyncDeviceStreamHandler* d
                                                 arrowdevice_error* error) {
   return guarded(error, [&] {
     api::prepare(out_upstream);
-    *out_upstream = stream::move_to(complete(downstream, "downstream"), device_of(to), read(options));
+    *out_upstream = stream::to_device(complete(downstream, "downstream"), device_of(to), read(options));
   });
 }
 

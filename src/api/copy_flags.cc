@@ -9,13 +9,13 @@ constexpr uint32_t kCopyFlags =
 
 }  // namespace
 
-array::CopyOptions read_copy_flags(uint32_t flags, const char* name) {
+transfer::CopyOptions read_copy_flags(uint32_t flags, const char* name) {
   if ((flags & ~kCopyFlags) != 0) throw Error(EINVAL, format("%s is 0x%x, some of it unknown", name, flags));
   const auto has = [&](uint32_t flag) { return (flags & flag) != 0; };
   if (has(ARROWDEVICE_COPY_ALWAYS) && has(ARROWDEVICE_COPY_NEVER)) {
     throw Error(EINVAL, "COPY_ALWAYS and COPY_NEVER rule each other out");
   }
-  array::CopyOptions options;
+  transfer::CopyOptions options;
   options.async = has(ARROWDEVICE_COPY_ASYNC);
   options.always = has(ARROWDEVICE_COPY_ALWAYS);
   options.never = has(ARROWDEVICE_COPY_NEVER);

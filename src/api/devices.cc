@@ -55,9 +55,9 @@ ARROWDEVICE_API int arrowdevice_device_get_info(const arrowdevice_device* device
                                                 arrowdevice_error* error) {
   return guarded(error, [&] {
     const auto& of = device_of(device);
-    of.check_not_retired();
+    of.check_not_unwrapped();
     arrowdevice_device_info info = of.info();
-    if (of.is_adopted()) info.flags |= ARROWDEVICE_DEVICE_WRAPPED;
+    if (of.is_wrapped()) info.flags |= ARROWDEVICE_DEVICE_WRAPPED;
     write_sized(out, info, kFirstInfoSize, "info");
   });
 }
@@ -102,7 +102,7 @@ ARROWDEVICE_API int arrowdevice_device_get_counters(const arrowdevice_device* de
                                                     arrowdevice_error* error) {
   return guarded(error, [&] {
     const auto& of = device_of(device);
-    of.check_not_retired();
+    of.check_not_unwrapped();
     const auto& counters = of.counters();
     CountersOut values{};
     values.driver_allocations = counters.buffers;
@@ -124,13 +124,13 @@ ARROWDEVICE_API int arrowdevice_device_wrap(ArrowDeviceType device_type, int64_t
   return guarded(error, [&] {
     api::prepare(out);
     const auto handles = read_sized(&required(native, "native"), kFirstNativeSize, "native");
-    *out = to_c(&device::Devices::instance().adopt(device_type, device_id, handles));
+    *out = to_c(&device::Devices::instance().wrap(device_type, device_id, handles));
   });
 }
 
 ARROWDEVICE_API int arrowdevice_device_unwrap(arrowdevice_device* device, int64_t timeout_ns,
                                               arrowdevice_error* error) {
-  return guarded(error, [&] { device::Devices::instance().retire(device_of(device), Deadline(timeout_ns)); });
+  return guarded(error, [&] { device::Devices::instance().unwrap(device_of(device), Deadline(timeout_ns)); });
 }
 
 ARROWDEVICE_API int arrowdevice_device_get_native(const arrowdevice_device* device, arrowdevice_native_device* out,

@@ -7,12 +7,12 @@
 #include <cerrno>
 #include <memory>
 
-#include "array/options.h"
-#include "array/view.h"
 #include "base/error.h"
 #include "device/device.h"
 #include "device/pool.h"
 #include "device/queue.h"
+#include "inspect/view.h"
+#include "transfer/move.h"
 
 // A queue that the application holds.
 struct arrowdevice_queue {
@@ -24,7 +24,7 @@ struct arrowdevice_queue {
 };
 
 struct arrowdevice_view {
-  arrowdevice::array::View view;
+  arrowdevice::inspect::View view;
 };
 
 namespace arrowdevice::api {
@@ -67,6 +67,6 @@ inline device::Queue* queue_or_null(const arrowdevice_queue* queue) noexcept {
 }
 
 // Options of a copy with nothing but its flags. `name` is that of the member, for messages.
-array::CopyOptions read_copy_flags(uint32_t flags, const char* name);
+transfer::CopyOptions read_copy_flags(uint32_t flags, const char* name);
 
 }  // namespace arrowdevice::api

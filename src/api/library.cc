@@ -7,7 +7,7 @@
 #include "base/deadline.h"
 #include "base/log.h"
 #include "base/sized_struct.h"
-#include "device/reaper.h"
+#include "device/deferred.h"
 
 using namespace arrowdevice;  // NOLINT: the C API is this library's own
 using api::required;
@@ -59,19 +59,19 @@ ARROWDEVICE_API int arrowdevice_backend_get_report(int64_t index, arrowdevice_ba
 }
 
 ARROWDEVICE_API int arrowdevice_deferred_set_manual(int on, arrowdevice_error* error) {
-  return guarded(error, [&] { device::Reaper::instance().set_manual(on != 0); });
+  return guarded(error, [&] { device::DeferredWork::instance().set_manual(on != 0); });
 }
 
 ARROWDEVICE_API int arrowdevice_deferred_run(int64_t max, int64_t* done, arrowdevice_error* error) {
   return guarded(error, [&] {
-    const int64_t n = device::Reaper::instance().reap(max);
+    const int64_t n = device::DeferredWork::instance().reap(max);
     if (done != nullptr) *done = n;
   });
 }
 
 ARROWDEVICE_API int arrowdevice_wait_idle(int64_t timeout_ns, arrowdevice_error* error) {
   return guarded(error, [&] {
-    if (!device::Reaper::instance().quiesce(Deadline(timeout_ns))) {
+    if (!device::DeferredWork::instance().wait_idle(Deadline(timeout_ns))) {
       throw Error(ETIMEDOUT, "deferred work is not done yet");
     }
   });

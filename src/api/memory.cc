@@ -8,9 +8,9 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "base/sized_struct.h"
+#include "device/deferred.h"
 #include "device/devices.h"
 #include "device/held_buffer.h"
-#include "device/reaper.h"
 
 using namespace arrowdevice;  // NOLINT: the C API is this library's own
 using api::device_of;
@@ -144,7 +144,7 @@ ARROWDEVICE_API int arrowdevice_buffer_allocate(arrowdevice_device* device, arro
     }
     auto allocation = pool->allocate(queue, size);
     void* const buffer = allocation.buffer();
-    of.hold(std::move(allocation));
+    of.register_buffer(std::move(allocation));
     *out = buffer;
   });
 }
@@ -163,10 +163,10 @@ ARROWDEVICE_API void arrowdevice_buffer_free(arrowdevice_device* device, arrowde
       freed->after = queue.record();
     } catch (...) {
       // Without an event to wait for, the queue itself must be at its end.
-      if (!queue.drain()) device::Reaper::abandon(std::move(freed));
+      if (!queue.drain()) device::DeferredWork::abandon(std::move(freed));
       throw;
     }
-    device::Reaper::instance().defer(std::move(freed));
+    device::DeferredWork::instance().defer(std::move(freed));
   });
   if (code == 0) return;
   char text[sizeof error.message + 16];  // there may be no memory for a string
@@ -180,7 +180,7 @@ ARROWDEVICE_API int arrowdevice_sub_buffer_create(arrowdevice_device* device, co
     api::prepare(out);
     if (buffer == nullptr) throw Error(EINVAL, "buffer is NULL");
     auto& of = device_of(device);
-    of.check_not_retired();
+    of.check_not_unwrapped();
     if (offset < 0 || size <= 0) {
       throw Error(EINVAL, "a part of " + std::to_string(size) + " bytes at " + std::to_string(offset));
     }

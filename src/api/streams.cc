@@ -3,8 +3,8 @@
 #include "api/handles.h"
 #include "base/sized_struct.h"
 #include "stream/device_stream.h"
-#include "stream/move_to.h"
 #include "stream/sources.h"
+#include "stream/to_device.h"
 
 using namespace arrowdevice;  // NOLINT: the C API is this library's own
 using api::device_of;
@@ -84,7 +84,7 @@ ARROWDEVICE_API int arrowdevice_stream_to_device(ArrowDeviceArrayStream* moved, 
                                                  arrowdevice_error* error) {
   return guarded(error, [&] {
     prepare(moved, out);
-    stream::move_to(alive(moved), device_of(to), read(options), out);
+    stream::to_device(alive(moved), device_of(to), read(options), out);
   });
 }
 

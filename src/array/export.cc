@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "array/export.h"
 
-#include "array/keepers.h"
-#include "array/mirror.h"
-#include "array/source.h"
+#include "array/clone_structs.h"
+#include "array/locate.h"
+#include "array/owners.h"
 #include "device/event.h"
 
 namespace arrowdevice::array {
@@ -18,7 +18,7 @@ void publish_as_is(const device::Device& device, ArrowArray& moved, ArrowDeviceA
 }
 
 // The event must live as long as any part of the array, so every node gets an owner that holds it.
-void publish_with(std::shared_ptr<ForeignKeeper> keeper, transfer::Output& output, const device::Device& device,
+void publish_with(std::shared_ptr<ImportedOwner> keeper, Output& output, const device::Device& device,
                   ArrowArray& moved, void* sync_event, ArrowDeviceArray* out) noexcept {
   publish_as_is(device, moved, &keeper->array());
   keeper->array().sync_event = sync_event;
@@ -44,8 +44,8 @@ void export_array(device::Device& device, ArrowArray& moved, device::Queue* writ
     publish_as_is(device, moved, out);
     return;
   }
-  auto keeper = std::make_shared<ForeignKeeper>();
-  auto output = mirror(moved);
+  auto keeper = std::make_shared<ImportedOwner>();
+  auto output = clone_structs(moved);
   auto event = written_on->record();
   void* const sync_event = event->publish();
   keeper->set_event(std::move(event));
@@ -57,8 +57,8 @@ void export_with_event(device::Device& device, ArrowArray& moved, void* sync_eve
   check_alive(&moved);
   device.check_usable();
   device::ForeignEvent::check(device, sync_event);
-  auto keeper = std::make_shared<ForeignKeeper>();
-  auto output = mirror(moved);
+  auto keeper = std::make_shared<ImportedOwner>();
+  auto output = clone_structs(moved);
   // A backend that can look at the event lets an early release wait for it.
   if (device.backend().table().event_import != nullptr) {
     keeper->set_event(device::ForeignEvent(device, sync_event).take());

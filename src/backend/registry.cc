@@ -56,11 +56,11 @@ const Backend* Registry::serving(ArrowDeviceType type) const {
 void Registry::remember(Look look) {
   log(look.status == 0 ? LogLevel::kInfo : LogLevel::kDebug, line_of(look));
   const std::lock_guard lock(mutex_);
-  note_down(std::move(look));
+  add_report(std::move(look));
 }
 
 // Needs the lock.
-void Registry::note_down(Look look) {
+void Registry::add_report(Look look) {
   const auto again = std::ranges::find_if(looks_, [&](const Look& before) {
     return !look.path.empty() && before.path == look.path && before.name == look.name;
   });
@@ -89,7 +89,7 @@ const Backend* Registry::keep(std::unique_ptr<Backend> backend) {
       }
     }
     backends_.reserve(backends_.size() + 1);  // so that it is kept and noted down, or neither
-    note_down(std::move(look));
+    add_report(std::move(look));
     for (const auto type : backend->device_types()) not_found_.erase(type);
     backends_.push_back(std::move(backend));
   }

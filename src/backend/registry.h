@@ -61,7 +61,7 @@ class Registry {
   void look_for(const std::string& name, ArrowDeviceType type);
   void scan(ArrowDeviceType type);
   void remember(Look look);
-  void note_down(Look look);
+  void add_report(Look look);
 
   mutable std::mutex mutex_;  // guards all below; not held while a plugin is opened
   std::condition_variable changed_;

@@ -80,17 +80,17 @@ void start(std::function<void()> body) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-Busy::Busy() {
+DriverCallGuard::DriverCallGuard() {
   auto& workers = Workers::instance();
   const std::lock_guard lock(workers.mutex);
-  may_work_ = !process::exit_has_begun();
-  if (!may_work_) return;
+  is_allowed_ = !process::exit_has_begun();
+  if (!is_allowed_) return;
   ++workers.busy;
   ++depth_here();
 }
 
-Busy::~Busy() {
-  if (!may_work_) return;
+DriverCallGuard::~DriverCallGuard() {
+  if (!is_allowed_) return;
   auto& workers = Workers::instance();
   const std::lock_guard lock(workers.mutex);
   --workers.busy;

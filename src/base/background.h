@@ -11,18 +11,18 @@ namespace arrowdevice::background {
 void start(std::function<void()> body);
 
 // Marks the calling thread as one that may be in a driver: `exit` waits a while for it to get out of there. Where
-// may_work() is false, exit has begun and nothing may be called any more.
-class Busy {
+// is_allowed() is false, exit has begun and nothing may be called any more.
+class DriverCallGuard {
  public:
-  Busy();
-  ~Busy();
-  Busy(const Busy&) = delete;
-  Busy& operator=(const Busy&) = delete;
+  DriverCallGuard();
+  ~DriverCallGuard();
+  DriverCallGuard(const DriverCallGuard&) = delete;
+  DriverCallGuard& operator=(const DriverCallGuard&) = delete;
 
-  bool may_work() const noexcept { return may_work_; }
+  bool is_allowed() const noexcept { return is_allowed_; }
 
  private:
-  bool may_work_;
+  bool is_allowed_;
 };
 
 }  // namespace arrowdevice::background

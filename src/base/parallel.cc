@@ -31,8 +31,8 @@ class Crew {
 
   // On a helping thread.
   void help() noexcept {
-    const background::Busy busy;
-    if (!busy.may_work() || !enter()) return;
+    const background::DriverCallGuard busy;
+    if (!busy.is_allowed() || !enter()) return;
     work();
     leave();
   }

@@ -20,8 +20,8 @@ constexpr size_t kMostQueues = 8;
 
 }  // namespace
 
-Device::Device(const backend::Backend& backend, ArrowDeviceType type, int64_t id, void* handle, bool adopted)
-    : backend_(backend), handle_(handle), adopted_(adopted) {
+Device::Device(const backend::Backend& backend, ArrowDeviceType type, int64_t id, void* handle, bool wrapped)
+    : backend_(backend), handle_(handle), wrapped_(wrapped) {
   info_.struct_size = sizeof info_;
   info_.total_memory = -1;
   info_.buffer_alignment = 1;
@@ -59,16 +59,16 @@ Device::~Device() = default;
 std::string Device::text() const { return backend::device_text(type(), id()); }
 
 bool Device::is_usable() const noexcept {
-  return is_cpu() || (process::drivers_usable() && !retired_.load(std::memory_order_acquire));
+  return is_cpu() || (process::drivers_usable() && !unwrapped_.load(std::memory_order_acquire));
 }
 
-void Device::check_not_retired() const {
-  if (retired_.load(std::memory_order_acquire)) throw Error(ENODEV, text() + " was retired");
+void Device::check_not_unwrapped() const {
+  if (unwrapped_.load(std::memory_order_acquire)) throw Error(ENODEV, text() + " was unwrapped");
 }
 
 void Device::check_usable() const {
   if (is_usable()) return;
-  check_not_retired();
+  check_not_unwrapped();
   if (process::is_forked_child()) {
     throw Error(ENODEV, text() + " was opened before this process was forked and cannot be used in the child");
   }
@@ -106,7 +106,7 @@ void Device::set_pool(std::shared_ptr<Pool> pool) {
   if (pool != nullptr && &pool->device() != this) {
     throw Error(EINVAL, "the pool is of " + pool->device().text() + ", not of " + text());
   }
-  check_not_retired();
+  check_not_unwrapped();
   const std::lock_guard lock(pool_mutex_);
   std::swap(chosen_pool_, pool);  // the former one, if this was its last owner, goes after the lock
 }
@@ -159,7 +159,7 @@ void Device::give_queue_back(std::shared_ptr<Queue> queue) noexcept {
   }
 }
 
-void Device::hold(Allocation allocation) {
+void Device::register_buffer(Allocation allocation) {
   void* const buffer = allocation.buffer();
   auto kept = std::make_unique<HeldBuffer>();
   kept->allocation = std::move(allocation);
@@ -223,14 +223,14 @@ void Device::drop_idle() {
   }
 }
 
-void Device::retire() {
+void Device::unwrap() {
   {
     const std::lock_guard lock(pool_mutex_);
     own_pool_.reset();
     chosen_pool_.reset();
   }
   backend_.call("device_unwrap", backend_.table().device_unwrap, handle_);
-  retired_.store(true, std::memory_order_release);
+  unwrapped_.store(true, std::memory_order_release);
 }
 
 }  // namespace arrowdevice::device

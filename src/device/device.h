@@ -27,7 +27,7 @@ class Queue;
 // Lives as long as the process. All functions may be called from any thread.
 class Device {
  public:
-  Device(const backend::Backend& backend, ArrowDeviceType type, int64_t id, void* handle, bool adopted);
+  Device(const backend::Backend& backend, ArrowDeviceType type, int64_t id, void* handle, bool wrapped);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
@@ -55,11 +55,11 @@ class Device {
   // Whether its driver may be called: the CPU always, others not after `exit` has begun nor in a forked child.
   bool is_usable() const noexcept;
 
-  // Throws ENODEV once it is retired, or in a forked child.
+  // Throws ENODEV once it is unwrapped, or in a forked child.
   void check_usable() const;
 
-  // Throws ENODEV once it is retired.
-  void check_not_retired() const;
+  // Throws ENODEV once it is unwrapped.
+  void check_not_unwrapped() const;
 
   Counters& counters() const noexcept { return counters_; }
 
@@ -79,7 +79,7 @@ class Device {
   void give_queue_back(std::shared_ptr<Queue> queue) noexcept;
 
   // Buffers that the C API gave out, by address or handle.
-  void hold(Allocation allocation);
+  void register_buffer(Allocation allocation);
   std::unique_ptr<HeldBuffer> let_go(void* buffer);
 
   // A part of a buffer as a buffer. On devices with addresses this is arithmetic, and there is nothing to free.
@@ -94,25 +94,25 @@ class Device {
 
   void memory(int64_t* free_bytes, int64_t* total_bytes) const;
 
-  // Arrays, pools and queues of it that are alive; an adopted device cannot be retired while there are any.
+  // Arrays, pools and queues of it that are alive; a wrapped device cannot be unwrapped while there are any.
   void add_user() const noexcept { users_.fetch_add(1, std::memory_order_relaxed); }
   void remove_user() const noexcept { users_.fetch_sub(1, std::memory_order_release); }
   bool has_users() const noexcept { return users_.load(std::memory_order_acquire) > 0; }
 
-  // The context of a foreign array, which nobody adopted: it goes when its owner lets it go, so nothing of it is kept
+  // The context of a foreign array, which nobody wrapped: it goes when its owner lets it go, so nothing of it is kept
   // for later, neither queues nor memory.
   void set_borrowed(bool borrowed) noexcept { borrowed_.store(borrowed, std::memory_order_relaxed); }
   bool is_borrowed() const noexcept { return borrowed_.load(std::memory_order_relaxed); }
 
   // An application's context, and not one that an id finds.
-  void set_adopted(bool adopted) noexcept { adopted_.store(adopted, std::memory_order_relaxed); }
-  bool is_adopted() const noexcept { return adopted_.load(std::memory_order_relaxed); }
+  void set_wrapped(bool wrapped) noexcept { wrapped_.store(wrapped, std::memory_order_relaxed); }
+  bool is_wrapped() const noexcept { return wrapped_.load(std::memory_order_relaxed); }
 
   // Lets go of queues that wait for their next use, and of memory that is kept.
   void drop_idle();
 
   // Gives the handle back and never calls the backend for this device again.
-  void retire();
+  void unwrap();
 
  private:
   void* make_sub_buffer(const void* buffer, int64_t offset, int64_t size) const;
@@ -123,9 +123,9 @@ class Device {
   mutable Counters counters_;
   mutable PublishedEvents published_events_;
   mutable std::atomic<int64_t> users_{0};
-  std::atomic<bool> retired_{false};
+  std::atomic<bool> unwrapped_{false};
   std::atomic<bool> borrowed_{false};
-  std::atomic<bool> adopted_;
+  std::atomic<bool> wrapped_;
 
   std::mutex pool_mutex_;
   std::shared_ptr<Pool> own_pool_;
@@ -140,7 +140,7 @@ class Device {
   std::array<std::optional<process::UsableAcrossFork>, 3> usable_across_fork_;  // the mutexes, of the CPU
 };
 
-// Keeps an adopted device from being retired.
+// Keeps a wrapped device from being unwrapped.
 class DeviceUse {
  public:
   explicit DeviceUse(const Device& device) noexcept : device_(&device) { device.add_user(); }

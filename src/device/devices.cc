@@ -9,8 +9,8 @@
 #include "backend/registry.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "device/deferred.h"
 #include "device/queue.h"
-#include "device/reaper.h"
 
 namespace arrowdevice::device {
 
@@ -98,12 +98,12 @@ Device& Devices::open(const backend::Backend& backend, ArrowDeviceType type, int
   return *(devices_[{type, id}] = std::move(device));
 }
 
-// What an application adopted before anybody asked for the id: the backend has one device for both.
+// What an application wrapped before anybody asked for the id: the backend has one device for both.
 Device* Devices::promote(const Key& key, void* handle) {
   const std::lock_guard lock(mutex_);
   const auto found = contexts_.find(handle);
-  if (found == contexts_.end() || found->second.owned == nullptr || found->second.is_retiring) return nullptr;
-  found->second.device->set_adopted(false);
+  if (found == contexts_.end() || found->second.owned == nullptr || found->second.is_unwrapping) return nullptr;
+  found->second.device->set_wrapped(false);
   found->second.device->set_borrowed(false);
   auto& place = devices_[key];
   place = std::move(found->second.owned);
@@ -167,7 +167,7 @@ Device& Devices::locate(ArrowDeviceType type, int64_t id, const void* buffer, vo
   try {
     plain = &get(type, id);
   } catch (const Error& e) {
-    if (e.code() != ENODEV) throw;  // the id may be that of an adopted context only
+    if (e.code() != ENODEV) throw;  // the id may be that of a wrapped context only
   }
   void* handle = nullptr;
   try {
@@ -182,7 +182,7 @@ Device& Devices::locate(ArrowDeviceType type, int64_t id, const void* buffer, vo
   return context(backend, type, id, handle, false);
 }
 
-Device& Devices::context(const backend::Backend& backend, ArrowDeviceType type, int64_t id, void* handle, bool adopts) {
+Device& Devices::context(const backend::Backend& backend, ArrowDeviceType type, int64_t id, void* handle, bool wraps) {
   const auto known = [&]() -> Device* {  // needs mutex_
     auto found = contexts_.find(handle);
     if (found == contexts_.end()) {
@@ -193,11 +193,11 @@ Device& Devices::context(const backend::Backend& backend, ArrowDeviceType type, 
       found = contexts_.try_emplace(handle).first;
       found->second.device = with_id->second.get();
     }
-    if (adopts && found->second.is_retiring) {
-      throw Error(EBUSY, found->second.device->text() + " is being retired by another thread");
+    if (wraps && found->second.is_unwrapping) {
+      throw Error(EBUSY, found->second.device->text() + " is being unwrapped by another thread");
     }
-    found->second.adoptions += adopts;
-    if (adopts) found->second.device->set_borrowed(false);
+    found->second.wraps += wraps;
+    if (wraps) found->second.device->set_borrowed(false);
     return found->second.device;
   };
   {
@@ -205,17 +205,17 @@ Device& Devices::context(const backend::Backend& backend, ArrowDeviceType type, 
     if (auto* device = known()) return *device;
   }
   auto device = std::make_unique<Device>(backend, type, id, handle, true);
-  device->set_borrowed(!adopts);
+  device->set_borrowed(!wraps);
   const std::lock_guard lock(mutex_);
   if (auto* other = known()) return *other;
   auto& place = contexts_[handle];
   place.device = device.get();
   place.owned = std::move(device);
-  place.adoptions = adopts;
+  place.wraps = wraps;
   return *place.device;
 }
 
-Device& Devices::adopt(ArrowDeviceType type, int64_t id, const arrowdevice_native_device& native) {
+Device& Devices::wrap(ArrowDeviceType type, int64_t id, const arrowdevice_native_device& native) {
   const auto& backend = backend_of(type);
   backend.require("device_wrap", backend.table().device_wrap);
   const std::lock_guard opening(opening_of(backend));
@@ -233,64 +233,64 @@ Device& Devices::adopt(ArrowDeviceType type, int64_t id, const arrowdevice_nativ
   }
 }
 
-// Takes one adoption off. True if it was the last of a context that is to go: nobody else can retire it meanwhile.
-bool Devices::begin_retiring(const Device& device) {
+// Takes one wrapping off. True if it was the last of a context that is to go: nobody else can unwrap it meanwhile.
+bool Devices::begin_unwrapping(const Device& device) {
   const std::lock_guard lock(mutex_);
   const auto found = contexts_.find(device.handle());
-  if (found == contexts_.end() || found->second.adoptions == 0) {
-    throw Error(EINVAL, device.text() + " was not adopted, or is retired already");
+  if (found == contexts_.end() || found->second.wraps == 0) {
+    throw Error(EINVAL, device.text() + " was not wrapped, or is unwrapped already");
   }
   auto& context = found->second;
-  if (context.is_retiring) throw Error(EBUSY, device.text() + " is being retired by another thread");
-  const bool is_last = context.adoptions == 1 && context.owned != nullptr;
+  if (context.is_unwrapping) throw Error(EBUSY, device.text() + " is being unwrapped by another thread");
+  const bool is_last = context.wraps == 1 && context.owned != nullptr;
   if (is_last) {
-    context.is_retiring = true;
+    context.is_unwrapping = true;
   } else {
-    --context.adoptions;
+    --context.wraps;
   }
   return is_last;
 }
 
-void Devices::end_retiring(const Device& device, bool is_retired) {
+void Devices::end_unwrapping(const Device& device, bool is_unwrapped) {
   const std::lock_guard lock(mutex_);
   const auto found = contexts_.find(device.handle());
-  found->second.is_retiring = false;
-  if (!is_retired) return;
-  retired_.push_back(std::move(found->second.owned));  // its pointer stays valid, to answer ENODEV
+  found->second.is_unwrapping = false;
+  if (!is_unwrapped) return;
+  unwrapped_.push_back(std::move(found->second.owned));  // its pointer stays valid, to answer ENODEV
   contexts_.erase(found);
 }
 
-void Devices::retire(Device& device, const Deadline& deadline) {
+void Devices::unwrap(Device& device, const Deadline& deadline) {
   device.check_usable();
   const auto& backend = device.backend();
   backend.require("device_unwrap", backend.table().device_unwrap);
-  if (!begin_retiring(device)) {
+  if (!begin_unwrapping(device)) {
     try {
       backend.call("device_unwrap", backend.table().device_unwrap, device.handle());
     } catch (...) {
       const std::lock_guard lock(mutex_);
-      if (const auto found = contexts_.find(device.handle()); found != contexts_.end()) ++found->second.adoptions;
+      if (const auto found = contexts_.find(device.handle()); found != contexts_.end()) ++found->second.wraps;
       throw;
     }
     return;
   }
   try {
-    if (!Reaper::instance().quiesce(deadline)) {
+    if (!DeferredWork::instance().wait_idle(deadline)) {
       throw Error(ETIMEDOUT, "work on " + device.text() + " is not done yet");
     }
     device.drop_idle();
     if (device.has_users()) throw Error(EBUSY, "arrays, pools or queues of " + device.text() + " are alive");
     {
       const std::lock_guard lock(mutex_);
-      // So that nothing fails once the backend has let go, nor for others that are retired meanwhile.
-      retired_.reserve(retired_.size() + contexts_.size());
+      // So that nothing fails once the backend has let go, nor for others that are unwrapped meanwhile.
+      unwrapped_.reserve(unwrapped_.size() + contexts_.size());
     }
-    device.retire();
+    device.unwrap();
   } catch (...) {
-    end_retiring(device, false);
+    end_unwrapping(device, false);
     throw;
   }
-  end_retiring(device, true);
+  end_unwrapping(device, true);
 }
 
 uint32_t reach(const Device& from, const Device& to) {

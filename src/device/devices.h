@@ -18,7 +18,7 @@ class Devices {
   // Made at first use and never destroyed.
   static Devices& instance();
 
-  // Throws ENODEV, ENOTSUP. Never an adopted one.
+  // Throws ENODEV, ENOTSUP. Never a wrapped one.
   Device& get(ArrowDeviceType type, int64_t id);
 
   // By name: "opencl:0", "cpu". Throws EINVAL for what is no such name.
@@ -33,19 +33,19 @@ class Devices {
   // with that type and id.
   Device& locate(ArrowDeviceType type, int64_t id, const void* buffer, void* sync_event);
 
-  Device& adopt(ArrowDeviceType type, int64_t id, const arrowdevice_native_device& native);
-  void retire(Device& device, const Deadline& deadline);
+  Device& wrap(ArrowDeviceType type, int64_t id, const arrowdevice_native_device& native);
+  void unwrap(Device& device, const Deadline& deadline);
 
   // The CPU.
   Device& cpu();
 
  private:
-  // A context of someone else's: adopted by the application, or brought along by a foreign array.
+  // A context of someone else's: wrapped by the application, or brought along by a foreign array.
   struct Context {
     Device* device = nullptr;
     std::unique_ptr<Device> owned;  // NULL: one of the devices with an id
-    int64_t adoptions = 0;
-    bool is_retiring = false;
+    int64_t wraps = 0;
+    bool is_unwrapping = false;
   };
   using Key = std::pair<ArrowDeviceType, int64_t>;
 
@@ -55,14 +55,14 @@ class Devices {
   Device& open(const backend::Backend& backend, ArrowDeviceType type, int64_t id);
   Device* promote(const Key& key, void* handle);
   const backend::Backend& backend_of(ArrowDeviceType type);
-  Device& context(const backend::Backend& backend, ArrowDeviceType type, int64_t id, void* handle, bool adopts);
-  bool begin_retiring(const Device& device);
-  void end_retiring(const Device& device, bool is_retired);
+  Device& context(const backend::Backend& backend, ArrowDeviceType type, int64_t id, void* handle, bool wraps);
+  bool begin_unwrapping(const Device& device);
+  void end_unwrapping(const Device& device, bool is_unwrapped);
 
   std::mutex mutex_;  // guards the maps; never held while a driver is called
   std::map<Key, std::unique_ptr<Device>> devices_;
   std::map<void*, Context> contexts_;  // by the backend's handle
-  std::vector<std::unique_ptr<Device>> retired_;
+  std::vector<std::unique_ptr<Device>> unwrapped_;
   std::map<Key, void*> handles_;  // opened, but not described yet
   // One device of a backend is opened at a time: drivers start their platform with the first. Each is taken before
   // mutex_.

@@ -2,8 +2,8 @@
 // A buffer that the C API gave out, as what can be deferred: so that giving it back needs no memory.
 #pragma once
 
+#include "device/deferred.h"
 #include "device/pool.h"
-#include "device/reaper.h"
 
 namespace arrowdevice::device {
 

@@ -8,12 +8,12 @@
 #include <optional>
 #include <vector>
 
-#include "array/data_reader.h"
-#include "array/mirror.h"
-#include "array/source.h"
+#include "array/clone_structs.h"
+#include "array/locate.h"
 #include "backend/device_types.h"
 #include "base/checked.h"
 #include "base/scratch.h"
+#include "inspect/data_reader.h"
 #include "interop/dtype.h"
 
 namespace arrowdevice::interop {
@@ -105,15 +105,15 @@ class Elements {
       event.wait(deadline.left());
       const bool in_place = source.has_addresses() && source.is_host_readable();
       if (!in_place) lease = device::QueueLease(source);
-      validity.emplace(array, array::DataSource{source, lease.get(), event, deadline});
+      validity.emplace(array, inspect::DataSource{source, lease.get(), event, deadline});
     }
 
     device::Device& source;
     const device::DeviceUse use;
     const device::ForeignEvent event;
-    const Deadline deadline(ARROWDEVICE_NO_TIMEOUT);
+    const Deadline deadline{ARROWDEVICE_NO_TIMEOUT};
     device::QueueLease lease;
-    std::optional<array::ValidityReader> validity;
+    std::optional<inspect::ValidityReader> validity;
   };
 
   const schema::Tree& tree() const noexcept { return array_.tree(); }
@@ -137,7 +137,7 @@ struct Exported {
   ManagedTensor managed{};
   std::vector<int64_t> shape;
   std::vector<int64_t> strides;
-  std::shared_ptr<transfer::Keeper> keeper;
+  std::shared_ptr<array::BufferOwner> keeper;
 
   static void end(DLManagedTensorVersioned* self) { delete static_cast<Exported*>(from_c(self)->manager_ctx); }
 };
@@ -184,7 +184,7 @@ ManagedTensor* export_tensor(ArrowDeviceArray& inout, const ArrowSchema& schema,
   const Elements elements(bound);
   auto exported = tensor_of(elements, device);
   elements.refuse_nulls(inout);
-  array::CoOwner owner(inout);
+  array::SharedArray owner(inout);
   wait_for_data(inout, waiter);
   exported->keeper = owner.keeper();
   owner.commit();

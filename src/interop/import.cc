@@ -9,18 +9,16 @@
 #include <vector>
 
 #include "array/export.h"
-#include "array/keepers.h"
+#include "array/output.h"
+#include "array/owners.h"
 #include "backend/device_types.h"
 #include "base/checked.h"
 #include "device/devices.h"
 #include "interop/dtype.h"
 #include "schema/copy.h"
-#include "transfer/output.h"
 
 namespace arrowdevice::interop {
 namespace {
-
-std::string number(int64_t value) { return std::to_string(value); }
 
 [[noreturn, gnu::cold]] void refuse(int code, const std::string& why) { throw Error(code, "the tensor: " + why); }
 
@@ -44,18 +42,18 @@ void check_device(const TensorDevice& device) {
 }
 
 std::vector<int64_t> shape_of(const Tensor& tensor) {
-  if (tensor.ndim < 0) refuse(EINVAL, "ndim is " + number(tensor.ndim));
+  if (tensor.ndim < 0) refuse(EINVAL, "ndim is " + std::to_string(tensor.ndim));
   if (tensor.ndim > schema::kDeepest) {
-    refuse(ENOTSUP, "it has " + number(tensor.ndim) + " dimensions, and arrays are at most " +
-                        number(schema::kDeepest) + " levels deep");
+    refuse(ENOTSUP, "it has " + std::to_string(tensor.ndim) + " dimensions, and arrays are at most " +
+                        std::to_string(schema::kDeepest) + " levels deep");
   }
   if (tensor.ndim == 0) return {1};  // one number is an array of one row
-  if (tensor.shape == nullptr) refuse(EINVAL, "shape is NULL, ndim " + number(tensor.ndim));
+  if (tensor.shape == nullptr) refuse(EINVAL, "shape is NULL, ndim " + std::to_string(tensor.ndim));
   std::vector<int64_t> shape(tensor.shape, tensor.shape + tensor.ndim);
   for (size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] < 0) refuse_dimension(EINVAL, i, "is " + number(shape[i]));
+    if (shape[i] < 0) refuse_dimension(EINVAL, i, "is " + std::to_string(shape[i]));
     if (i > 0 && shape[i] > std::numeric_limits<int32_t>::max())
-      refuse_dimension(ENOTSUP, i, "is " + number(shape[i]) + ", and lists have at most 2^31 - 1 items");
+      refuse_dimension(ENOTSUP, i, "is " + std::to_string(shape[i]) + ", and lists have at most 2^31 - 1 items");
   }
   return shape;
 }
@@ -66,7 +64,7 @@ std::vector<int64_t> lengths_of(std::span<const int64_t> shape) {
   int64_t length = 1;
   for (size_t i = 0; i < shape.size(); ++i) {
     if (__builtin_mul_overflow(length, shape[i], &length))
-      refuse_dimension(EINVAL, i, "is " + number(shape[i]) + ": the number of elements overflows");
+      refuse_dimension(EINVAL, i, "is " + std::to_string(shape[i]) + ": the number of elements overflows");
     lengths.push_back(length);
   }
   return lengths;
@@ -78,9 +76,9 @@ void check_strides(const Tensor& tensor, std::span<const int64_t> shape) {
   int64_t compact = 1;
   for (auto i = static_cast<size_t>(tensor.ndim); i-- > 0;) {
     if (shape[i] != 1 && tensor.strides[i] != compact) {
-      refuse_dimension(
-          ENOTSUP, i,
-          "has stride " + number(tensor.strides[i]) + ", and in compact row-major order has " + number(compact));
+      refuse_dimension(ENOTSUP, i,
+                       "has stride " + std::to_string(tensor.strides[i]) + ", and in compact row-major order has " +
+                           std::to_string(compact));
     }
     compact *= shape[i];
   }
@@ -104,20 +102,21 @@ bool has_addresses(const ArrowDeviceArray& array, const void* data) {
 
 Place place_of(const Tensor& tensor, const ArrowDeviceArray& array, int64_t elements, int64_t bytes_of_one) {
   if (elements == 0) return {};
-  if (tensor.data == nullptr) refuse(EINVAL, "data is NULL, and there are " + number(elements) + " elements");
+  if (tensor.data == nullptr) refuse(EINVAL, "data is NULL, and there are " + std::to_string(elements) + " elements");
   int64_t end = 0;
   if (__builtin_mul_overflow(elements, bytes_of_one, &end) ||
       tensor.byte_offset > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) ||
       __builtin_add_overflow(end, static_cast<int64_t>(tensor.byte_offset), &end)) {
-    refuse(EINVAL, number(elements) + " elements and byte_offset " + std::to_string(tensor.byte_offset) + " overflow");
+    refuse(EINVAL,
+           std::to_string(elements) + " elements and byte_offset " + std::to_string(tensor.byte_offset) + " overflow");
   }
   const auto byte_offset = static_cast<int64_t>(tensor.byte_offset);
   if (byte_offset == 0) return {.buffer = tensor.data, .first = 0};
   if (has_addresses(array, tensor.data))
     return {.buffer = static_cast<const char*>(tensor.data) + byte_offset, .first = 0};
   if (byte_offset % bytes_of_one != 0) {
-    refuse(ENOTSUP, "byte_offset " + number(byte_offset) + " is no multiple of the " + number(bytes_of_one) +
-                        " bytes of an element, and handles cannot be added to");
+    refuse(ENOTSUP, "byte_offset " + std::to_string(byte_offset) + " is no multiple of the " +
+                        std::to_string(bytes_of_one) + " bytes of an element, and handles cannot be added to");
   }
   return {.buffer = tensor.data, .first = byte_offset / bytes_of_one};
 }
@@ -125,7 +124,7 @@ Place place_of(const Tensor& tensor, const ArrowDeviceArray& array, int64_t elem
 // The type of an array: a list for each dimension but the first. What is named here is copied by its user.
 void make_schema(std::span<const int64_t> shape, const ElementType& type, ArrowSchema* out) {
   std::vector<std::string> formats;
-  for (const int64_t extent : shape.subspan(1)) formats.push_back("+w:" + number(extent));
+  for (const int64_t extent : shape.subspan(1)) formats.push_back("+w:" + std::to_string(extent));
   formats.emplace_back(type.format);
   std::vector<ArrowSchema> levels(shape.size());
   std::vector<ArrowSchema*> pointers;
@@ -143,9 +142,9 @@ void make_schema(std::span<const int64_t> shape, const ElementType& type, ArrowS
   schema::copy(levels[0], out);
 }
 
-transfer::Output make_array(std::span<const int64_t> lengths, const Place& place) {
+array::Output make_array(std::span<const int64_t> lengths, const Place& place) {
   const auto levels = static_cast<int64_t>(lengths.size());
-  transfer::Output output({.nodes = levels, .children = levels - 1, .buffers = levels + 1});
+  array::Output output({.nodes = levels, .children = levels - 1, .buffers = levels + 1});
   ArrowArray* parent = nullptr;
   for (int64_t i = 0; i < levels; ++i) {
     const bool is_list = i + 1 < levels;
@@ -185,7 +184,7 @@ void import_tensor(ManagedTensor& moved, device::Queue* written_on, ArrowDeviceA
   made.device_id = made.device_type == ARROW_DEVICE_CPU ? -1 : tensor.device.id;
   const Place place = place_of(tensor, made, lengths.back(), type->bytes());
 
-  auto keeper = std::make_shared<array::ForeignKeeper>();
+  auto keeper = std::make_shared<array::ImportedOwner>();
   auto output = make_array(lengths, place);
   if (written_on != nullptr) {
     auto& device = device::Devices::instance().locate(made.device_type, made.device_id, place.buffer, nullptr);

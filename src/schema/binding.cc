@@ -8,11 +8,7 @@
 #include "base/checked.h"
 
 namespace arrowdevice::schema {
-namespace {
-
-std::string number(int64_t value) { return std::to_string(value); }
-
-}  // namespace
+namespace {}  // namespace
 
 Binding::Binding(const Tree& tree, const ArrowArray& root, std::pmr::memory_resource* memory)
     : tree_(tree), bound_(memory) {
@@ -95,14 +91,15 @@ void Binding::count_buffers(int32_t field) {
 
 void Binding::check_lengths(int32_t field) const {
   const auto& array = (*this)[field];
-  if (array.length < 0) refuse(field, "length is " + number(array.length));
-  if (array.offset < 0) refuse(field, "offset is " + number(array.offset));
+  if (array.length < 0) refuse(field, "length is " + std::to_string(array.length));
+  if (array.offset < 0) refuse(field, "offset is " + std::to_string(array.offset));
   int64_t end = 0;
   if (__builtin_add_overflow(array.length, array.offset, &end)) {
-    refuse(field, "offset " + number(array.offset) + " and length " + number(array.length) + " overflow");
+    refuse(field,
+           "offset " + std::to_string(array.offset) + " and length " + std::to_string(array.length) + " overflow");
   }
   if (array.null_count < -1 || array.null_count > array.length) {
-    refuse(field, "null_count is " + number(array.null_count) + ", length " + number(array.length));
+    refuse(field, "null_count is " + std::to_string(array.null_count) + ", length " + std::to_string(array.length));
   }
 }
 
@@ -110,20 +107,20 @@ void Binding::check_buffer_count(int32_t field) const {
   const auto& array = (*this)[field];
   const auto& type = tree_[field].type;
   const auto& info = type.info();
-  if (array.n_buffers < 0) refuse(field, "n_buffers is " + number(array.n_buffers));
+  if (array.n_buffers < 0) refuse(field, "n_buffers is " + std::to_string(array.n_buffers));
   const bool fits = info.is_variadic ? array.n_buffers >= info.fixed_buffers : array.n_buffers == info.fixed_buffers;
   if (!fits && array.n_buffers != info.legacy_buffers) {
-    refuse(field, std::string("a ") + info.name + " has " + number(info.fixed_buffers) +
-                      (info.is_variadic ? " or more" : "") + " buffers, not " + number(array.n_buffers));
+    refuse(field, std::string("a ") + info.name + " has " + std::to_string(info.fixed_buffers) +
+                      (info.is_variadic ? " or more" : "") + " buffers, not " + std::to_string(array.n_buffers));
   }
   if (array.n_buffers > 0 && array.buffers == nullptr) refuse(field, "buffers is NULL");
   const bool counts_no_nulls = !info.has_validity && type.layout != Layout::kNull;
   if (counts_no_nulls && array.null_count > 0) {
-    refuse(field,
-           std::string("a ") + info.name + " has no nulls of its own, but null_count is " + number(array.null_count));
+    refuse(field, std::string("a ") + info.name + " has no nulls of its own, but null_count is " +
+                      std::to_string(array.null_count));
   }
   if (!fits && type.layout != Layout::kNull && array.null_count != 0) {
-    refuse(field, "a union with a validity bitmap must have null_count 0, not " + number(array.null_count));
+    refuse(field, "a union with a validity bitmap must have null_count 0, not " + std::to_string(array.null_count));
   }
 }
 
@@ -139,7 +136,7 @@ void Binding::check_buffers(int32_t field) const {
     const void* const buffer = shape == BufferShape::kVariadicSizes ? given.back() : given[i];
     if (shape == BufferShape::kVariadicSizes) {
       if (buffer == nullptr && n_variadic(field) > 0) {
-        refuse(field, "the sizes of " + number(n_variadic(field)) + " variadic buffers are NULL");
+        refuse(field, "the sizes of " + std::to_string(n_variadic(field)) + " variadic buffers are NULL");
       }
       continue;
     }
@@ -148,15 +145,15 @@ void Binding::check_buffers(int32_t field) const {
       bytes = buffer_bytes(type, shape, slots);
     } catch (const Error&) {
       refuse(field, std::string("the size of the ") + buffer_name(shape) + " buffer overflows, length " +
-                        number(array.length) + ", offset " + number(array.offset));
+                        std::to_string(array.length) + ", offset " + std::to_string(array.offset));
     }
     if (buffer != nullptr) continue;
     if (shape == BufferShape::kValidity) {
       if (array.null_count > 0) {
-        refuse(field, "the validity buffer is NULL, but null_count is " + number(array.null_count));
+        refuse(field, "the validity buffer is NULL, but null_count is " + std::to_string(array.null_count));
       }
     } else if (shape != BufferShape::kBytes && array.length > 0 && bytes > 0) {
-      refuse(field, std::string(buffer_name(shape)) + " buffer is NULL, length " + number(array.length));
+      refuse(field, std::string(buffer_name(shape)) + " buffer is NULL, length " + std::to_string(array.length));
     }
   }
 }
@@ -165,8 +162,8 @@ void Binding::check_children(int32_t field) const {
   const auto& array = (*this)[field];
   const auto& described = tree_[field];
   if (array.n_children != described.n_children) {
-    refuse(field,
-           "the schema has " + number(described.n_children) + " children, the array " + number(array.n_children));
+    refuse(field, "the schema has " + std::to_string(described.n_children) + " children, the array " +
+                      std::to_string(array.n_children));
   }
   if (array.n_children > 0 && array.children == nullptr) refuse(field, "children is NULL");
   if (described.dictionary >= 0 && array.dictionary == nullptr) refuse(field, "the dictionary is missing");
@@ -186,7 +183,7 @@ void Binding::bind_children(int32_t field) {
 }
 
 void Binding::refuse_length(int32_t field, int64_t needed) const {
-  refuse(field, "length is " + number((*this)[field].length) + ", the parent needs " + number(needed));
+  refuse(field, "length is " + std::to_string((*this)[field].length) + ", the parent needs " + std::to_string(needed));
 }
 
 void Binding::check_child_lengths(int32_t field) const {
@@ -197,36 +194,45 @@ void Binding::check_child_lengths(int32_t field) const {
     if ((*this)[child].length < needed) refuse_length(child, needed);
   };
   switch (described.type.info().refers) {
-    case Refers::kSame:
+    case ReferenceKind::kIdentity:
       for (int32_t i = 0; i < described.n_children; ++i) child_needs(described.first_child + i, end);
       break;
-    case Refers::kTimes: {
+    case ReferenceKind::kScaled: {
       int64_t needed = 0;
       if (__builtin_mul_overflow(end, described.type.list_size, &needed))
         refuse(field, "the number of items overflows");
       child_needs(described.first_child, needed);
       break;
     }
-    case Refers::kRunEnds: {
+    case ReferenceKind::kRunEnds: {
       const int32_t run_ends = described.first_child;
       const int32_t values = run_ends + 1;
       if (array.length > 0 && (*this)[run_ends].length == 0)
-        refuse(run_ends, "there are no runs, length " + number(array.length));
+        refuse(run_ends, "there are no runs, length " + std::to_string(array.length));
       if ((*this)[run_ends].null_count > 0) refuse(run_ends, "run ends have nulls");
       child_needs(values, (*this)[run_ends].length);
       break;
     }
-    case Refers::kNowhere:
-    case Refers::kOffsets:
-    case Refers::kListViews:
-    case Refers::kTypeIds:
-    case Refers::kBinaryViews: break;  // the data says
+    case ReferenceKind::kNone:
+    case ReferenceKind::kOffsets:
+    case ReferenceKind::kListViews:
+    case ReferenceKind::kTypeIds:
+    case ReferenceKind::kBinaryViews: break;  // the data says
   }
 }
 
 bool Binding::is_run_ends(int32_t field) const noexcept {
   const int32_t parent = tree_[field].parent;
   return parent >= 0 && tree_[parent].type.layout == Layout::kRunEndEncoded && tree_[parent].first_child == field;
+}
+
+int64_t null_count_of_rows(const Binding& array, int32_t field, int64_t length, bool is_all) {
+  if (array.tree()[field].type.layout == Layout::kNull) return length;
+  // No rows have no nulls even if nobody counted: their bitmap is left out, and an array without one has no nulls.
+  if (length == 0) return 0;
+  const int64_t nulls = array.null_count(field);
+  if (is_all || nulls == 0) return nulls;
+  return nulls == array[field].length ? length : -1;
 }
 
 }  // namespace arrowdevice::schema

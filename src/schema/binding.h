@@ -88,4 +88,8 @@ class Binding {
   bool has_variadic_ = false;
 };
 
+// Returns the null count of some rows of a field: `length` of them, or all if `is_all`. 0 stays 0 and all stay all.
+// Anything else is -1, unknown, unless the rows are all.
+int64_t null_count_of_rows(const Binding& array, int32_t field, int64_t length, bool is_all);
+
 }  // namespace arrowdevice::schema

@@ -50,10 +50,10 @@ enum class BufferShape {
 
 // What the slots [o, o + n) of an array refer to: which slots of its children, or bytes of its data. `o` includes the
 // array's own offset; a child's own offset is always added on top.
-enum class Refers {
-  kNowhere,      // values stand in the slots themselves
-  kSame,         // children: [o, o + n)
-  kTimes,        // child: [o * list_size, (o + n) * list_size)
+enum class ReferenceKind {
+  kNone,         // values stand in the slots themselves
+  kIdentity,     // children: [o, o + n)
+  kScaled,       // child: [o * list_size, (o + n) * list_size)
   kOffsets,      // child or bytes: [O[o], O[o + n])
   kListViews,    // child: from the least O to the greatest O + S over the slots that are not empty
   kTypeIds,      // each child: from the least to the greatest of the offsets with its type id
@@ -71,7 +71,7 @@ struct LayoutInfo {
 
   const char* name;                      // "list view"
   std::span<const BufferShape> buffers;  // in order; kVariadic stands for any number
-  Refers refers;
+  ReferenceKind refers;
   int offset_bytes;        // width of offsets and sizes: 0 without, 4 or 8
   bool has_validity;       // whether the first buffer is a validity bitmap
   int64_t legacy_buffers;  // another number of buffers that old producers give, -1: none.
@@ -114,20 +114,20 @@ inline constexpr std::array<ShapeInfo, 10> kShapes = {{
 // In the order of Layout. The columns: name, buffers, what slots refer to, bytes of an offset, validity, legacy
 // buffers, children.
 inline constexpr std::array<LayoutInfo, 14> kLayouts = {{
-    {"null", {}, Refers::kNowhere, 0, false, 1, 0},
-    {"fixed-width", kFixed, Refers::kNowhere, 0, true, -1, 0},
-    {"binary", kBinary, Refers::kOffsets, 4, true, -1, 0},
-    {"large binary", kBinary, Refers::kOffsets, 8, true, -1, 0},
-    {"binary view", kBinaryView, Refers::kBinaryViews, 0, true, -1, 0},
-    {"list", kList, Refers::kOffsets, 4, true, -1, 1},
-    {"large list", kList, Refers::kOffsets, 8, true, -1, 1},
-    {"list view", kListView, Refers::kListViews, 4, true, -1, 1},
-    {"large list view", kListView, Refers::kListViews, 8, true, -1, 1},
-    {"fixed-size list", kValidityAlone, Refers::kTimes, 0, true, -1, 1},
-    {"struct", kValidityAlone, Refers::kSame, 0, true, -1, kAny},
-    {"sparse union", kSparseUnion, Refers::kSame, 0, false, 2, kAny},
-    {"dense union", kDenseUnion, Refers::kTypeIds, 4, false, 3, kAny},
-    {"run-end encoded", {}, Refers::kRunEnds, 0, false, -1, 2},
+    {"null", {}, ReferenceKind::kNone, 0, false, 1, 0},
+    {"fixed-width", kFixed, ReferenceKind::kNone, 0, true, -1, 0},
+    {"binary", kBinary, ReferenceKind::kOffsets, 4, true, -1, 0},
+    {"large binary", kBinary, ReferenceKind::kOffsets, 8, true, -1, 0},
+    {"binary view", kBinaryView, ReferenceKind::kBinaryViews, 0, true, -1, 0},
+    {"list", kList, ReferenceKind::kOffsets, 4, true, -1, 1},
+    {"large list", kList, ReferenceKind::kOffsets, 8, true, -1, 1},
+    {"list view", kListView, ReferenceKind::kListViews, 4, true, -1, 1},
+    {"large list view", kListView, ReferenceKind::kListViews, 8, true, -1, 1},
+    {"fixed-size list", kValidityAlone, ReferenceKind::kScaled, 0, true, -1, 1},
+    {"struct", kValidityAlone, ReferenceKind::kIdentity, 0, true, -1, kAny},
+    {"sparse union", kSparseUnion, ReferenceKind::kIdentity, 0, false, 2, kAny},
+    {"dense union", kDenseUnion, ReferenceKind::kTypeIds, 4, false, 3, kAny},
+    {"run-end encoded", {}, ReferenceKind::kRunEnds, 0, false, -1, 2},
 }};
 
 }  // namespace table

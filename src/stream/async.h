@@ -7,17 +7,17 @@
 #include <cstdint>
 #include <memory>
 
-#include "array/options.h"
 #include "device/device.h"
 #include "device/queue.h"
 #include "stream/executor.h"
+#include "transfer/move.h"
 
 namespace arrowdevice::stream {
 
 struct AsyncOptions {
   int32_t depth = 4;            // arrays asked for ahead
   int32_t upstream_layout = 0;  // ARROWDEVICE_ASYNC_LAYOUT_*
-  array::CopyOptions copy;      // but for the queue
+  transfer::CopyOptions copy;   // but for the queue
   std::shared_ptr<device::Queue> queue;
   std::unique_ptr<Executor> executor;
 };
@@ -30,7 +30,7 @@ ArrowAsyncDeviceStreamHandler* collect(ArrowDeviceType type, const AsyncOptions&
 
 // A handler that a producer calls, which hands everything on to `downstream` on another device. Takes that over on
 // success.
-ArrowAsyncDeviceStreamHandler* move_to(ArrowAsyncDeviceStreamHandler& downstream, device::Device& to,
-                                       AsyncOptions options);
+ArrowAsyncDeviceStreamHandler* to_device(ArrowAsyncDeviceStreamHandler& downstream, device::Device& to,
+                                         AsyncOptions options);
 
 }  // namespace arrowdevice::stream

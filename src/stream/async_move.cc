@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "array/move.h"
 #include "base/background.h"
 #include "base/error.h"
 #include "schema/copy.h"
@@ -16,6 +15,7 @@
 #include "stream/async.h"
 #include "stream/async_consumer.h"
 #include "stream/async_producer.h"
+#include "transfer/move.h"
 
 namespace arrowdevice::stream {
 namespace {
@@ -51,7 +51,7 @@ class Passage final : public AsyncConsumer {
   }
 
   // Throws EINVAL for options that cannot serve arrays on that type of device; 0: it is not known yet.
-  void check_means(ArrowDeviceType source) const { array::check_means(options_, source, to_); }
+  void check_queue_and_pool(ArrowDeviceType source) const { transfer::check_queue_and_pool(options_, source, to_); }
 
   // Each holds the other until downstream is released.
   void set_downstream(std::shared_ptr<AsyncProducer> producer) noexcept { downstream_ = std::move(producer); }
@@ -217,7 +217,7 @@ class Passage final : public AsyncConsumer {
 
   Item schema_item(Arrival& arrival) {
     schema_ = std::exchange(arrival.schema, {});
-    check_means(upstream_.device_type());
+    check_queue_and_pool(upstream_.device_type());
     tree_.emplace(schema_);
     Item item(Item::Kind::kSchema);
     schema::copy(schema_, &item.schema);
@@ -230,10 +230,10 @@ class Passage final : public AsyncConsumer {
     auto task = std::exchange(arrival.task, {});
     ArrowDeviceArray array = extract(task);
     try {
-      const background::Busy busy;
-      if (!busy.may_work()) throw Error(ECANCELED, "exit has begun");
+      const background::DriverCallGuard busy;
+      if (!busy.is_allowed()) throw Error(ECANCELED, "exit has begun");
       if (!tree_.has_value()) throw Error(EINVAL, "an array came before the schema");
-      array::move_to(array, *tree_, to_, options_, &item.array);
+      transfer::to_device(array, *tree_, to_, options_, &item.array);
     } catch (...) {
       array.array.release(&array.array);
       throw;
@@ -245,7 +245,7 @@ class Passage final : public AsyncConsumer {
   device::Device& to_;
   const device::DeviceUse use_;
   std::optional<device::DeviceUse> queue_use_;  // outlives the queue
-  array::CopyOptions options_;
+  transfer::CopyOptions options_;
   const std::shared_ptr<device::Queue> queue_;
   const int32_t depth_;
   const int32_t layout_;
@@ -279,12 +279,12 @@ class PassageSource final : public AsyncSource {
 
 }  // namespace
 
-ArrowAsyncDeviceStreamHandler* move_to(ArrowAsyncDeviceStreamHandler& downstream, device::Device& to,
-                                       AsyncOptions options) {
+ArrowAsyncDeviceStreamHandler* to_device(ArrowAsyncDeviceStreamHandler& downstream, device::Device& to,
+                                         AsyncOptions options) {
   to.check_usable();
   const auto passage = std::make_shared<Passage>(to, options);
   constexpr ArrowDeviceType kUnknown = 0;
-  passage->check_means(kUnknown);
+  passage->check_queue_and_pool(kUnknown);
   const auto producer = std::make_shared<AsyncProducer>(to.type(), downstream, std::make_unique<PassageSource>(passage),
                                                         std::move(options.executor));
   auto* const handler = make_handler(passage);

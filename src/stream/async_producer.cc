@@ -55,7 +55,7 @@ int AsyncProducer::extract(ArrowAsyncTask* task, ArrowDeviceArray* out) noexcept
   const auto producer = std::move(data->producer);
   {
     const Lock lock(producer->mutex_);
-    if (producer->told_ == data) producer->told_ = nullptr;
+    if (producer->pending_task_ == data) producer->pending_task_ = nullptr;
     producer->state_.task_gone();
   }
   delete data;
@@ -105,13 +105,13 @@ void AsyncProducer::cancel(ArrowAsyncProducer* self) noexcept {
 int AsyncProducer::start() noexcept {
   {
     const Lock lock(mutex_);
-    itself_ = shared_from_this();
+    keep_alive_ = shared_from_this();
     is_scheduled_ = true;
   }
   const int code = executor_->submit(run_task, this);
   if (code == 0) return 0;
   const Lock lock(mutex_);
-  itself_.reset();  // the caller holds it, too
+  keep_alive_.reset();  // the caller holds it, too
   return code;
 }
 
@@ -124,7 +124,7 @@ void AsyncProducer::wake() noexcept {
 // Has the executor run whatever there is to do, unless it does so already.
 void AsyncProducer::schedule(Lock& lock) noexcept {
   if (is_scheduled_ || !has_work()) return;
-  itself_ = shared_from_this();
+  keep_alive_ = shared_from_this();
   is_scheduled_ = true;
   lock.unlock();
   const int code = executor_->submit(run_task, this);
@@ -173,7 +173,7 @@ void AsyncProducer::run() noexcept {
   }
   is_scheduled_ = false;
   std::shared_ptr<AsyncProducer> last;  // goes after the lock
-  if (state_.is_released()) last.swap(itself_);
+  if (state_.is_released()) last.swap(keep_alive_);
   lock.unlock();
 }
 
@@ -228,15 +228,15 @@ std::optional<int> AsyncProducer::tell_task(Lock& lock) noexcept {
   Item item = std::move(items_.front());
   items_.pop_front();
   data->array = std::exchange(item.array, {});
-  told_ = data;
+  pending_task_ = data;
   lock.unlock();
   ArrowAsyncTask task{extract, data};
   const int code = handler_.on_next_task(&handler_, &task, encoded(item.metadata));
   source_->handed_out();
   lock.lock();
   // A consumer that refused it has not kept it.
-  const bool is_refused = code != 0 && told_ == data;
-  told_ = nullptr;
+  const bool is_refused = code != 0 && pending_task_ == data;
+  pending_task_ = nullptr;
   if (is_refused) {
     lock.unlock();
     ArrowAsyncTask refused{extract, data};

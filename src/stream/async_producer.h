@@ -107,10 +107,10 @@ class AsyncProducer : public std::enable_shared_from_this<AsyncProducer> {
 
   std::mutex mutex_;  // guards all below; open while the handler or the source is called
   AsyncState state_;
-  std::list<Item> items_;                  // arrived and not told yet
-  std::shared_ptr<AsyncProducer> itself_;  // until the release
-  bool is_scheduled_ = false;              // a task of the executor runs or will run
-  TaskData* told_ = nullptr;               // the task in on_next_task, until it is extracted
+  std::list<Item> items_;                      // arrived and not told yet
+  std::shared_ptr<AsyncProducer> keep_alive_;  // until the release
+  bool is_scheduled_ = false;                  // a task of the executor runs or will run
+  TaskData* pending_task_ = nullptr;           // the task in on_next_task, until it is extracted
 };
 
 }  // namespace arrowdevice::stream

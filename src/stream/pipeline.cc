@@ -8,13 +8,13 @@
 #include <cerrno>
 #include <string>
 
-#include "array/move.h"
 #include "backend/device_types.h"
 #include "base/background.h"
 #include "base/error.h"
 #include "base/process.h"
 #include "schema/copy.h"
 #include "stream/device_stream.h"
+#include "transfer/move.h"
 
 namespace arrowdevice::stream {
 namespace {
@@ -122,12 +122,12 @@ void Pipeline::read(Lock& lock, Reader reader) {
   const bool has_mover = has_mover_;
   lock.unlock();
   pull(*batch);
-  std::optional<background::Busy> busy;
+  std::optional<background::DriverCallGuard> busy;
   if (reader == Reader::kThread) busy.emplace();
-  const bool may_work = !busy.has_value() || busy->may_work();
+  const bool is_allowed = !busy.has_value() || busy->is_allowed();
   const bool is_end = !batch->failure && batch->array.array.release == nullptr;
   bool needs_mover = false;
-  if (!is_end && !batch->failure && may_work) {
+  if (!is_end && !batch->failure && is_allowed) {
     needs_mover = has_mover || occupies_thread(*batch);
     if (!needs_mover) move(*batch);
   }
@@ -136,7 +136,7 @@ void Pipeline::read(Lock& lock, Reader reader) {
   is_reading_ = false;
   if (is_closed_) {
     lock.unlock();
-    if (may_work) {
+    if (is_allowed) {
       place.clear();
       upstream_.release();
     }
@@ -173,7 +173,7 @@ void Pipeline::pull(Batch& batch) {
 // What cannot be told is for move() to say.
 bool Pipeline::occupies_thread(const Batch& batch) {
   try {
-    return array::move_blocks(batch.array, to_, options_.copy);
+    return transfer::move_blocks(batch.array, to_, options_.copy);
   } catch (...) {
     return false;
   }
@@ -184,7 +184,7 @@ void Pipeline::move(Batch& batch) noexcept {
     ArrowDeviceArray moved{};
     auto options = options_.copy;
     options.deadline = Deadline(options_.timeout_ns);
-    array::move_to(batch.array, *tree_, to_, options, &moved);
+    transfer::to_device(batch.array, *tree_, to_, options, &moved);
     batch.array = moved;
   } catch (...) {
     batch.failure = Failure::current();
@@ -246,8 +246,8 @@ void Pipeline::move_batches() noexcept {
     batch->state = Batch::State::kMoving;
     lock.unlock();
     {
-      const background::Busy busy;
-      if (!busy.may_work()) return;
+      const background::DriverCallGuard busy;
+      if (!busy.is_allowed()) return;
       move(*batch);
     }
     lock.lock();
@@ -274,7 +274,7 @@ void Pipeline::cancel() noexcept {
 // Nobody is called: it is kept for ever, where leak checkers find it.
 void Pipeline::forget() noexcept {
   static std::atomic<Pipeline*> forgotten{nullptr};
-  itself_ = shared_from_this();
+  keep_alive_ = shared_from_this();
   forgotten_before_ = forgotten.exchange(this);
 }
 

@@ -23,7 +23,7 @@
 #include "base/error.h"
 #include "device/device.h"
 #include "schema/tree.h"
-#include "stream/move_to.h"
+#include "stream/to_device.h"
 #include "stream/upstream.h"
 
 namespace arrowdevice::stream {
@@ -106,7 +106,7 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
   bool is_cancelled_ = false;
   bool is_closed_ = false;
   // Once it is forgotten: what keeps it, and the one that was forgotten before it.
-  std::shared_ptr<Pipeline> itself_;
+  std::shared_ptr<Pipeline> keep_alive_;
   Pipeline* forgotten_before_ = nullptr;
 };
 

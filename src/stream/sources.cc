@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "array/move.h"
-#include "array/source.h"
+#include "array/locate.h"
 #include "backend/device_types.h"
 #include "base/error.h"
 #include "schema/binding.h"
@@ -14,6 +13,7 @@
 #include "schema/tree.h"
 #include "stream/device_stream.h"
 #include "stream/upstream.h"
+#include "transfer/move.h"
 
 namespace arrowdevice::stream {
 namespace {
@@ -62,7 +62,7 @@ class HostStream final : public DeviceStream {
     ArrowArray array;
     get_next(*upstream_, &array);
     if (array.release == nullptr) return false;
-    array::from_host(array, out);
+    transfer::from_host(array, out);
     return true;
   }
 

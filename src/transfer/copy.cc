@@ -6,14 +6,14 @@
 #include <optional>
 #include <vector>
 
+#include "array/output.h"
 #include "base/scratch.h"
-#include "device/reaper.h"
-#include "transfer/contents.h"
-#include "transfer/output.h"
+#include "device/deferred.h"
 #include "transfer/parts.h"
 #include "transfer/pinned.h"
 #include "transfer/plan.h"
 #include "transfer/route.h"
+#include "transfer/source_reader.h"
 #include "transfer/submit.h"
 
 namespace arrowdevice::transfer {
@@ -30,10 +30,10 @@ struct CopyMemory final : public device::Deferred {
   device::Allocation allocation;
 };
 
-class CopyKeeper final : public Keeper {
+class CopyKeeper final : public array::BufferOwner {
  public:
   explicit CopyKeeper(std::unique_ptr<CopyMemory> memory) : memory_(std::move(memory)) {}
-  ~CopyKeeper() override { device::Reaper::instance().defer(std::move(memory_)); }
+  ~CopyKeeper() override { device::DeferredWork::instance().defer(std::move(memory_)); }
 
   CopyMemory& memory() noexcept { return *memory_; }
   std::unique_ptr<CopyMemory> take_memory() noexcept { return std::move(memory_); }
@@ -61,8 +61,8 @@ class Copy {
         route_(request.source, request.target, request.queue),
         event_of_source_(request.source, request.sync_event),
         contents_(route_.source_on_host()
-                      ? Contents()
-                      : Contents(request.source, route_.source_queue(), event_of_source_, request.deadline)) {}
+                      ? SourceReader()
+                      : SourceReader(request.source, route_.source_queue(), event_of_source_, request.deadline)) {}
 
   std::shared_ptr<device::Event> run(ArrowDeviceArray* out) {
     // Made first: once something is submitted, what it uses must have an owner.
@@ -114,8 +114,8 @@ class Copy {
 
   // Nobody can tell when the device is done with it, so it is never used again.
   void abandon_memory() noexcept {
-    device::Reaper::abandon(keeper_->take_memory());
-    if (staging_ != nullptr) device::Reaper::abandon(std::move(staging_));
+    device::DeferredWork::abandon(keeper_->take_memory());
+    if (staging_ != nullptr) device::DeferredWork::abandon(std::move(staging_));
   }
 
   void place() {
@@ -141,14 +141,14 @@ class Copy {
   // Structs and pointers of the copy, with the buffers where they will be.
   void build_output() {
     // Each field but the root is a child or a dictionary of another.
-    output_.emplace(OutputShape{tree_.size(), tree_.size() - 1, array_.buffer_count()});
+    output_.emplace(array::OutputShape{tree_.size(), tree_.size() - 1, array_.buffer_count()});
     nodes_.reserve(static_cast<size_t>(tree_.size()));
     for (int32_t field = 0; field < tree_.size(); ++field) {
       auto& node = output_->add_node(array_.buffer_count(field), tree_[field].n_children);
       const auto& planned = plan_[field];
       node.length = planned.length;
       node.offset = planned.offset;
-      node.null_count = null_count_of_part(array_, field, planned.length, planned.is_all);
+      node.null_count = schema::null_count_of_rows(array_, field, planned.length, planned.is_all);
       nodes_.push_back(&node);
       attach(field, &node);
     }
@@ -170,10 +170,10 @@ class Copy {
     }
   }
 
-  const void* buffer_of(const Part& part) {
+  const void* buffer_of(const OutputBuffer& part) {
     if (part.on_host) {
       auto* const bytes = keeper_->host_bytes.get() + part.place;
-      make_part(array_, plan_, part, bytes);
+      write_buffer(array_, plan_, part, bytes);
       return bytes;
     }
     return keeper_->memory().allocation.part(part.place, part.size);
@@ -195,12 +195,13 @@ class Copy {
     if (!parts_.needs_fixing) return;
     auto* const bytes = static_cast<uint8_t*>(keeper_->memory().allocation.buffer());
     for (const auto& part : parts_.parts) {
-      if (part.origin == Origin::kFixed) fix_part(plan_, tree_[part.field].type, part, bytes + part.place);
+      if (part.origin == Origin::kCopiedThenAdjusted)
+        adjust_in_place(plan_, tree_[part.field].type, part, bytes + part.place);
     }
   }
 
   void publish(ArrowDeviceArray* out) noexcept {
-    if (staging_ != nullptr) device::Reaper::instance().defer(std::move(staging_));
+    if (staging_ != nullptr) device::DeferredWork::instance().defer(std::move(staging_));
     *out = ArrowDeviceArray{};
     out->device_type = target().type();
     out->device_id = target().published_id();
@@ -213,13 +214,13 @@ class Copy {
   const schema::Tree& tree_;
   Route route_;
   const device::ForeignEvent event_of_source_;
-  Contents contents_;
+  SourceReader contents_;
   Scratch scratch_;
   Plan plan_{scratch_.memory()};
   Parts parts_{scratch_.memory()};
   std::shared_ptr<CopyKeeper> keeper_;
   std::unique_ptr<StagingKeeper> staging_;  // NULL where the CPU copies
-  std::optional<Output> output_;
+  std::optional<array::Output> output_;
   std::pmr::vector<ArrowArray*> nodes_{scratch_.memory()};
   std::shared_ptr<device::Event> event_;
   void* sync_event_ = nullptr;

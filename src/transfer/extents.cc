@@ -15,8 +15,6 @@ namespace {
 
 constexpr int64_t kNothingYet = std::numeric_limits<int64_t>::max();
 
-std::string number(int64_t value) { return std::to_string(value); }
-
 // Widens an extent that is kept as [first, end) while it grows.
 struct Growing {
   int64_t first = kNothingYet;
@@ -79,9 +77,11 @@ void store_index(uint8_t* entries, int64_t position, int width, int64_t value) n
 bool Validity::is_valid(int64_t slot) const noexcept { return bits == nullptr || bit_is_set(bits, bit + slot); }
 
 Extent offsets_extent(int64_t begin, int64_t end, int64_t length) {
-  if (begin < 0 || end < begin) throw Error(EINVAL, "the offsets run from " + number(begin) + " to " + number(end));
+  if (begin < 0 || end < begin)
+    throw Error(EINVAL, "the offsets run from " + std::to_string(begin) + " to " + std::to_string(end));
   if (length >= 0 && end > length) {
-    throw Error(EINVAL, "the offsets reach " + number(end) + ", but the child's length is " + number(length));
+    throw Error(EINVAL,
+                "the offsets reach " + std::to_string(end) + ", but the child's length is " + std::to_string(length));
   }
   return {begin, end - begin};
 }
@@ -95,8 +95,8 @@ Extent list_view_extent(const uint8_t* offsets, const uint8_t* sizes, int width,
     if (size == 0) continue;
     const int64_t offset = load_index(offsets, slot, width);
     if (size < 0 || offset < 0 || offset > child_length - size) {
-      throw Error(EINVAL, "slot " + number(slot) + " has offset " + number(offset) + " and size " + number(size) +
-                              ", but the child's length is " + number(child_length));
+      throw Error(EINVAL, "slot " + std::to_string(slot) + " has offset " + std::to_string(offset) + " and size " +
+                              std::to_string(size) + ", but the child's length is " + std::to_string(child_length));
     }
     growing.include(offset, offset + size);
   }
@@ -117,10 +117,10 @@ void dense_union_extents(const uint8_t* type_ids, const uint8_t* offsets, int64_
     const int64_t length = child >= 0 ? child_lengths[static_cast<size_t>(child)] : 0;
     if (child < 0 || offset < 0 || offset >= length) {
       if (slot < lead) continue;
-      const std::string where = "slot " + number(slot - lead);
-      if (child < 0) throw Error(EINVAL, where + " has type id " + number(static_cast<int8_t>(type_ids[slot])));
-      throw Error(EINVAL, where + " has offset " + number(offset) + ", but the length of child " + number(child) +
-                              " is " + number(length));
+      const std::string where = "slot " + std::to_string(slot - lead);
+      if (child < 0) throw Error(EINVAL, where + " has type id " + std::to_string(static_cast<int8_t>(type_ids[slot])));
+      throw Error(EINVAL, where + " has offset " + std::to_string(offset) + ", but the length of child " +
+                              std::to_string(child) + " is " + std::to_string(length));
     }
     auto& extent = extents[static_cast<size_t>(child)];
     extent.first = std::min(extent.first, offset);
@@ -150,7 +150,8 @@ Extent runs_extent(const uint8_t* run_ends, int width, int64_t runs, int64_t fir
   const int64_t begin = run_after(first);
   const int64_t last = run_after(first + count - 1);
   if (last >= runs || last < begin) {
-    throw Error(EINVAL, "the run ends do not cover slots " + number(first) + " to " + number(first + count));
+    throw Error(EINVAL,
+                "the run ends do not cover slots " + std::to_string(first) + " to " + std::to_string(first + count));
   }
   return {begin, last + 1 - begin};
 }
@@ -162,19 +163,21 @@ void binary_view_extents(const uint8_t* views, int64_t slots, Validity validity,
     if (!validity.is_valid(slot)) continue;
     BinaryView view;
     std::memcpy(&view, views + slot * int64_t{sizeof view}, sizeof view);
-    if (view.size < 0) throw Error(EINVAL, "slot " + number(slot) + " has a view of " + number(view.size) + " bytes");
+    if (view.size < 0)
+      throw Error(EINVAL, "slot " + std::to_string(slot) + " has a view of " + std::to_string(view.size) + " bytes");
     if (view.is_inline()) continue;
     const auto target = view_target(view);
     if (target.buffer < 0 || static_cast<size_t>(target.buffer) >= buffer_sizes.size()) {
-      throw Error(EINVAL, "slot " + number(slot) + " refers to variadic buffer " + number(target.buffer) + " of " +
-                              number(static_cast<int64_t>(buffer_sizes.size())));
+      throw Error(EINVAL, "slot " + std::to_string(slot) + " refers to variadic buffer " +
+                              std::to_string(target.buffer) + " of " +
+                              std::to_string(static_cast<int64_t>(buffer_sizes.size())));
     }
     const auto i = static_cast<size_t>(target.buffer);
     const int64_t end = int64_t{target.offset} + view.size;
     if (target.offset < 0 || end > buffer_sizes[i]) {
-      throw Error(EINVAL, "slot " + number(slot) + " refers to bytes " + number(target.offset) + " to " + number(end) +
-                              " of variadic buffer " + number(target.buffer) + ", which has " +
-                              number(buffer_sizes[i]));
+      throw Error(EINVAL, "slot " + std::to_string(slot) + " refers to bytes " + std::to_string(target.offset) +
+                              " to " + std::to_string(end) + " of variadic buffer " + std::to_string(target.buffer) +
+                              ", which has " + std::to_string(buffer_sizes[i]));
     }
     extents[i].first = std::min<int64_t>(extents[i].first, target.offset);
     extents[i].count = std::max(extents[i].count, end);

@@ -6,7 +6,7 @@
 namespace arrowdevice::transfer {
 
 using schema::BufferShape;
-using schema::Refers;
+using schema::ReferenceKind;
 
 namespace {
 
@@ -14,7 +14,7 @@ constexpr int64_t kViewBytes = sizeof(BinaryView);
 constexpr int64_t kUnionOffsetBytes = 4;
 constexpr int64_t kVariadicSizeBytes = 8;
 
-Reading done_if(bool all_there) { return all_there ? Reading::kDone : Reading::kAsked; }
+Reading done_if(bool all_there) { return all_there ? Reading::kDone : Reading::kPending; }
 
 }  // namespace
 
@@ -38,14 +38,14 @@ bool IndexReader::is_worth_reading(int32_t field, const Slots& slots, int64_t en
 
 Reading IndexReader::read(int32_t field, const Slots& slots, Index* out) {
   switch (array_.tree()[field].type.info().refers) {
-    case Refers::kOffsets: return read_offsets(field, slots, out);
-    case Refers::kListViews: return read_list_view(field, slots, out);
-    case Refers::kTypeIds: return read_dense_union(field, slots, out);
-    case Refers::kBinaryViews: return read_binary_view(field, slots, out);
-    case Refers::kRunEnds: return read_run_ends(field, slots, out);
-    case Refers::kNowhere:
-    case Refers::kSame:
-    case Refers::kTimes: break;
+    case ReferenceKind::kOffsets: return read_offsets(field, slots, out);
+    case ReferenceKind::kListViews: return read_list_view(field, slots, out);
+    case ReferenceKind::kTypeIds: return read_dense_union(field, slots, out);
+    case ReferenceKind::kBinaryViews: return read_binary_view(field, slots, out);
+    case ReferenceKind::kRunEnds: return read_run_ends(field, slots, out);
+    case ReferenceKind::kNone:
+    case ReferenceKind::kIdentity:
+    case ReferenceKind::kScaled: break;
   }
   return Reading::kDone;
 }
@@ -58,14 +58,14 @@ Reading IndexReader::read_offsets(int32_t field, const Slots& slots, Index* out)
       contents_.in_place() || (!target_on_host_ && is_worth_reading(field, slots, slots.count + 1, width));
   if (is_read_whole) {
     out->list_offsets = entries(offsets, slots.first, slots.count + 1, width);
-    if (out->list_offsets == nullptr) return Reading::kAsked;
-    out->begin = load_index(out->list_offsets, slots.lead, width);
+    if (out->list_offsets == nullptr) return Reading::kPending;
+    out->begin = load_index(out->list_offsets, slots.leading_slots, width);
     out->end = load_index(out->list_offsets, slots.count, width);
     return Reading::kDone;
   }
   const auto* begin = entries(offsets, slots.first_row(), 1, width);
   const auto* end = entries(offsets, slots.first + slots.count, 1, width);
-  if (begin == nullptr || end == nullptr) return Reading::kAsked;
+  if (begin == nullptr || end == nullptr) return Reading::kPending;
   out->begin = load_index(begin, 0, width);
   out->end = load_index(end, 0, width);
   return Reading::kDone;
@@ -74,7 +74,7 @@ Reading IndexReader::read_offsets(int32_t field, const Slots& slots, Index* out)
 Reading IndexReader::read_last_offset(int32_t field, int64_t slots, int64_t* out) {
   const int width = array_.tree()[field].type.info().offset_bytes;
   const auto* end = entries(array_.buffer(field, BufferShape::kOffsets), slots, 1, width);
-  if (end == nullptr) return Reading::kAsked;
+  if (end == nullptr) return Reading::kPending;
   *out = load_index(end, 0, width);
   return Reading::kDone;
 }
@@ -100,7 +100,7 @@ Reading IndexReader::read_binary_view(int32_t field, const Slots& slots, Index* 
   if (array_.n_variadic(field) == 0) return Reading::kDone;
   const bool has_sizes = variadic_sizes(field) != nullptr;
   if (!is_worth_reading(field, slots, slots.rows(), kViewBytes))
-    return has_sizes ? Reading::kTooLarge : Reading::kAsked;
+    return has_sizes ? Reading::kTooLarge : Reading::kPending;
   const bool has_validity = find_validity(field, slots.first_row(), slots.rows(), &out->validity);
   out->views = entries(array_.buffer(field, BufferShape::kViews), slots.first_row(), slots.rows(), kViewBytes);
   return done_if(has_sizes && has_validity && out->views != nullptr);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the slots of a field refer to, as the CPU sees it: offsets, views, type ids, run ends. Read in place, or read
-// back from the device in the batches that Contents makes.
+// back from the device in the batches that SourceReader makes.
 #pragma once
 
 #include <cstdint>
 
 #include "schema/binding.h"
-#include "transfer/contents.h"
 #include "transfer/extents.h"
+#include "transfer/source_reader.h"
 
 namespace arrowdevice::transfer {
 
@@ -16,15 +16,15 @@ namespace arrowdevice::transfer {
 // refer to.
 inline constexpr int64_t kLargestRebasedIndex = 64 << 10;
 
-// Slots [first, first + count) of a field's buffers, the array's own offset included. The first `lead` of them are no
-// rows of the array that is copied: they came along for alignment, and may hold anything.
+// Slots [first, first + count) of a field's buffers, the array's own offset included. The first `leading_slots` of them
+// are no rows of the array that is copied: they came along for alignment, and may hold anything.
 struct Slots {
   int64_t first = 0;
   int64_t count = 0;
-  int64_t lead = 0;
+  int64_t leading_slots = 0;
 
-  int64_t rows() const noexcept { return count - lead; }
-  int64_t first_row() const noexcept { return first + lead; }
+  int64_t rows() const noexcept { return count - leading_slots; }
+  int64_t first_row() const noexcept { return first + leading_slots; }
 };
 
 // The index buffers of some slots; NULL where a layout has no such buffer.
@@ -44,7 +44,7 @@ struct Index {
 
 enum class Reading {
   kDone,
-  kAsked,     // not there yet: noted down for the next batch
+  kPending,   // not there yet: noted down for the next batch
   kTooLarge,  // more than is worth reading back
 };
 
@@ -53,7 +53,7 @@ class IndexReader {
   // `target_on_host`: the offsets of lists and binaries are put right where they arrive, so that only their ends have
   // to be known here. `sizes_on_host`: whether the sizes of variadic buffers lie in host memory. Borrows the array and
   // the contents.
-  IndexReader(const schema::Binding& array, Contents& contents, bool target_on_host, bool sizes_on_host)
+  IndexReader(const schema::Binding& array, SourceReader& contents, bool target_on_host, bool sizes_on_host)
       : array_(array), contents_(contents), target_on_host_(target_on_host), sizes_on_host_(sizes_on_host) {}
 
   // For a field with rows.
@@ -77,7 +77,7 @@ class IndexReader {
   bool is_worth_reading(int32_t field, const Slots& slots, int64_t entries, int64_t width) const;
 
   const schema::Binding& array_;
-  Contents& contents_;
+  SourceReader& contents_;
   const bool target_on_host_;
   const bool sizes_on_host_;
 };

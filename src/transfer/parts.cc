@@ -91,8 +91,8 @@ class Placer {
     if (is_rewritten(field, shape)) {
       make(field, position, shape, size);
     } else if (shape == BufferShape::kOffsets && plan_.refs(field).base > 0) {
-      Part part = copied(field, position, shape, begin, size);
-      part.origin = Origin::kFixed;
+      OutputBuffer part = copied(field, position, shape, begin, size);
+      part.origin = Origin::kCopiedThenAdjusted;
       add(part);
     } else {
       copy(field, position, shape, begin, size);
@@ -126,15 +126,15 @@ class Placer {
     } else if (placement_.source_on_host) {
       make(field, position, shape, size);
     } else {
-      Part part = copied(field, position, shape, first / 8, bytes_for_bits(first % 8 + bits));
-      part.origin = Origin::kFixed;
+      OutputBuffer part = copied(field, position, shape, first / 8, bytes_for_bits(first % 8 + bits));
+      part.origin = Origin::kCopiedThenAdjusted;
       part.size = size;
       add(part);
     }
   }
 
-  Part copied(int32_t field, int32_t position, BufferShape shape, int64_t begin, int64_t size) const {
-    Part part{field, position, shape, Origin::kCopied, false, size};
+  OutputBuffer copied(int32_t field, int32_t position, BufferShape shape, int64_t begin, int64_t size) const {
+    OutputBuffer part{field, position, shape, Origin::kCopied, false, size};
     part.source = source(field, position);
     part.source_offset = begin;
     part.source_bytes = size;
@@ -149,11 +149,11 @@ class Placer {
     add({field, position, shape, Origin::kMade, false, size});
   }
 
-  void add(const Part& part) {
+  void add(const OutputBuffer& part) {
     auto& end = part.on_host ? parts_.host_bytes : parts_.device_bytes;
     const int64_t place = align_up(end, part.on_host ? int64_t{alignof(int64_t)} : placement_.alignment);
     end = checked_add(place, part.room());
-    parts_.needs_fixing |= part.origin == Origin::kFixed;
+    parts_.needs_fixing |= part.origin == Origin::kCopiedThenAdjusted;
     parts_.parts.push_back(part);
     parts_.parts.back().place = place;
   }

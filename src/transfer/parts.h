@@ -13,13 +13,13 @@ namespace arrowdevice::transfer {
 
 // Where the bytes of one buffer of the copy come from.
 enum class Origin {
-  kCopied,  // bytes of the source, as they are
-  kFixed,   // bytes of the source, put right by the CPU where they have arrived
-  kMade,    // written by the CPU
+  kCopied,              // bytes of the source, as they are
+  kCopiedThenAdjusted,  // bytes of the source, put right by the CPU where they have arrived
+  kMade,                // written by the CPU
 };
 
 // One buffer of the copy that has bytes.
-struct Part {
+struct OutputBuffer {
   int32_t field;
   int32_t position;  // among the field's buffers
   schema::BufferShape shape;
@@ -38,10 +38,10 @@ struct Part {
 struct Parts {
   explicit Parts(std::pmr::memory_resource* memory) : parts(memory) {}
 
-  std::pmr::vector<Part> parts;  // in the order of fields and buffers
-  int64_t device_bytes = 0;      // size of the one allocation
-  int64_t host_bytes = 0;        // of the host memory beside it
-  bool needs_fixing = false;     // there are parts with origin kFixed
+  std::pmr::vector<OutputBuffer> parts;  // in the order of fields and buffers
+  int64_t device_bytes = 0;              // size of the one allocation
+  int64_t host_bytes = 0;                // of the host memory beside it
+  bool needs_fixing = false;             // there are parts with origin kCopiedThenAdjusted
 };
 
 struct Placement {
@@ -56,9 +56,9 @@ Parts place_parts(const schema::Binding& array, const Plan& plan, const Placemen
                   std::pmr::memory_resource* memory);
 
 // Writes a part with origin kMade to host memory.
-void make_part(const schema::Binding& array, const Plan& plan, const Part& part, uint8_t* out);
+void write_buffer(const schema::Binding& array, const Plan& plan, const OutputBuffer& part, uint8_t* out);
 
-// Puts a part with origin kFixed right, where it has arrived in host memory.
-void fix_part(const Plan& plan, const schema::Type& type, const Part& part, uint8_t* bytes);
+// Puts a part with origin kCopiedThenAdjusted right, where it has arrived in host memory.
+void adjust_in_place(const Plan& plan, const schema::Type& type, const OutputBuffer& part, uint8_t* bytes);
 
 }  // namespace arrowdevice::transfer

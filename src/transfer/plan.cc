@@ -12,13 +12,11 @@ namespace arrowdevice::transfer {
 namespace {
 
 using schema::Layout;
-using schema::Refers;
-
-std::string number(int64_t value) { return std::to_string(value); }
+using schema::ReferenceKind;
 
 class Planner {
  public:
-  Planner(const schema::Binding& array, const Cut& cut, Contents& contents, bool sizes_on_host,
+  Planner(const schema::Binding& array, const TrimMode& cut, SourceReader& contents, bool sizes_on_host,
           std::pmr::memory_resource* memory)
       : array_(array),
         tree_(array.tree()),
@@ -37,7 +35,7 @@ class Planner {
       for (int32_t field = 0; field < tree_.size(); ++field) {
         if (plan_[field].is_known) {
           if (tree_[field].is_plain) continue;
-          complete &= look_inside(field);
+          complete &= resolve_children(field);
         } else {
           // What it will need if all of it is needed is read along with the first batch.
           if (is_first) ask_for_all(field);
@@ -61,9 +59,9 @@ class Planner {
     }
   }
 
-  bool is_told_by_data(int32_t field) const {
+  bool range_depends_on_data(int32_t field) const {
     const auto refers = tree_[field].type.info().refers;
-    return refers != Refers::kNowhere && refers != Refers::kSame && refers != Refers::kTimes;
+    return refers != ReferenceKind::kNone && refers != ReferenceKind::kIdentity && refers != ReferenceKind::kScaled;
   }
 
   void lay_out_references() {
@@ -71,7 +69,8 @@ class Planner {
     for (int32_t field = 0; field < tree_.size(); ++field) {
       if (tree_[field].is_plain) continue;
       const int32_t parent = tree_[field].parent;
-      if (is_told_by_data(field) || (parent >= 0 && is_told_by_data(parent))) plan_[field].references = count++;
+      if (range_depends_on_data(field) || (parent >= 0 && range_depends_on_data(parent)))
+        plan_[field].references = count++;
     }
     plan_.references.resize(static_cast<size_t>(count));
   }
@@ -121,7 +120,7 @@ class Planner {
     node.is_known = true;
     node.is_all = inherited == 0 && first_row == array_[field].offset && rows == array_[field].length;
     node.slots = slots_for(field, first_row, rows, inherited);
-    node.offset = node.slots.lead - inherited;
+    node.offset = node.slots.leading_slots - inherited;
     node.length = rows + inherited;
   }
 
@@ -140,18 +139,18 @@ class Planner {
   }
 
   // Settles which slots of its children a field needs; false while something has to be read back first.
-  bool look_inside(int32_t field) {
+  bool resolve_children(int32_t field) {
     auto& node = plan_[field];
     const auto& described = tree_[field];
     if (described.dictionary >= 0) require_whole_child(described.dictionary);
-    if (described.type.info().refers == Refers::kNowhere) return true;
+    if (described.type.info().refers == ReferenceKind::kNone) return true;
     if (cut_.whole) return look_inside_whole(field);
     const auto refers = described.type.info().refers;
-    if (refers == Refers::kSame || refers == Refers::kTimes) {
-      const int64_t times = refers == Refers::kSame ? 1 : described.type.list_size;
+    if (refers == ReferenceKind::kIdentity || refers == ReferenceKind::kScaled) {
+      const int64_t times = refers == ReferenceKind::kIdentity ? 1 : described.type.list_size;
       const int64_t first_row = checked_mul(node.slots.first_row(), times);
       const int64_t rows = checked_mul(node.slots.rows(), times);
-      const int64_t lead = checked_mul(node.slots.lead, times);
+      const int64_t lead = checked_mul(node.slots.leading_slots, times);
       for (int32_t i = 0; i < described.n_children; ++i) {
         require_child(described.first_child + i, first_row, rows, lead);
       }
@@ -162,20 +161,20 @@ class Planner {
       return true;
     }
     const auto reading = reader_.read(field, node.slots, &plan_.refs(field).index);
-    if (reading == Reading::kAsked) return false;
+    if (reading == Reading::kPending) return false;
     if (reading == Reading::kTooLarge) {
       need_everything(field);
       return true;
     }
     switch (refers) {
-      case Refers::kOffsets: need_by_offsets(field); break;
-      case Refers::kListViews: need_by_list_view(field); break;
-      case Refers::kTypeIds: need_by_type_ids(field); break;
-      case Refers::kBinaryViews: need_by_binary_view(field); break;
-      case Refers::kRunEnds: need_by_runs(field); break;
-      case Refers::kNowhere:
-      case Refers::kSame:
-      case Refers::kTimes: break;
+      case ReferenceKind::kOffsets: need_by_offsets(field); break;
+      case ReferenceKind::kListViews: need_by_list_view(field); break;
+      case ReferenceKind::kTypeIds: need_by_type_ids(field); break;
+      case ReferenceKind::kBinaryViews: need_by_binary_view(field); break;
+      case ReferenceKind::kRunEnds: need_by_runs(field); break;
+      case ReferenceKind::kNone:
+      case ReferenceKind::kIdentity:
+      case ReferenceKind::kScaled: break;
     }
     return true;
   }
@@ -185,17 +184,18 @@ class Planner {
     auto& node = plan_[field];
     const auto& described = tree_[field];
     const auto refers = described.type.info().refers;
-    if (refers == Refers::kOffsets && described.n_children == 0 && node.slots.count > 0) {
+    if (refers == ReferenceKind::kOffsets && described.n_children == 0 && node.slots.count > 0) {
       int64_t end = 0;
-      if (reader_.read_last_offset(field, node.slots.count, &end) == Reading::kAsked) return false;
+      if (reader_.read_last_offset(field, node.slots.count, &end) == Reading::kPending) return false;
       set_bytes(field, 0, end);
       return true;
     }
-    if (refers == Refers::kBinaryViews && array_.n_variadic(field) > 0 && reader_.variadic_sizes(field) == nullptr) {
+    if (refers == ReferenceKind::kBinaryViews && array_.n_variadic(field) > 0 &&
+        reader_.variadic_sizes(field) == nullptr) {
       return false;
     }
     // A record batch that has given up its own offset hands it down.
-    const bool hands_down = refers == Refers::kSame && node.slots.first > 0;
+    const bool hands_down = refers == ReferenceKind::kIdentity && node.slots.first > 0;
     for (int32_t i = 0; hands_down && i < described.n_children; ++i) {
       require_child(described.first_child + i, node.slots.first, node.slots.count);
     }
@@ -207,7 +207,7 @@ class Planner {
   void need_everything(int32_t field) {
     auto& node = plan_[field];
     const auto& described = tree_[field];
-    if (described.type.info().refers == Refers::kRunEnds) {
+    if (described.type.info().refers == ReferenceKind::kRunEnds) {
       if (!cut_.whole) node.offset = node.slots.first;  // the copy begins among the runs
       require_child(described.first_child + 1, 0, array_[described.first_child].length);
     }
@@ -222,7 +222,7 @@ class Planner {
   void set_bytes(int32_t field, int64_t begin, int64_t end) {
     const auto bytes = checked(field, [&] { return offsets_extent(begin, end, -1); });
     if (bytes.count > 0 && array_.buffers(field)[2] == nullptr) {
-      array_.refuse(field, "data buffer is NULL, " + number(bytes.count) + " bytes are needed");
+      array_.refuse(field, "data buffer is NULL, " + std::to_string(bytes.count) + " bytes are needed");
     }
     plan_.refs(field).bytes = bytes;
   }
@@ -265,7 +265,7 @@ class Planner {
     for (int32_t i = 0; i < described.n_children; ++i) lengths.push_back(array_[described.first_child + i].length);
     std::vector<Extent> extents(lengths.size());
     checked(field, [&] {
-      dense_union_extents(index.type_ids, index.union_offsets, node.slots.count, node.slots.lead,
+      dense_union_extents(index.type_ids, index.union_offsets, node.slots.count, node.slots.leading_slots,
                           tree_.union_map(described), lengths, extents);
     });
     node.is_rebased = true;
@@ -288,7 +288,8 @@ class Planner {
     for (size_t i = 0; i < mine.size(); ++i) {
       mine[i].size = load_index(sizes, static_cast<int64_t>(i), 8);
       if (mine[i].size < 0)
-        array_.refuse(field, "variadic buffer " + std::to_string(i) + " has " + number(mine[i].size) + " bytes");
+        array_.refuse(field,
+                      "variadic buffer " + std::to_string(i) + " has " + std::to_string(mine[i].size) + " bytes");
     }
   }
 
@@ -296,8 +297,8 @@ class Planner {
     const auto mine = variadic(field);
     for (size_t i = 0; i < mine.size(); ++i) {
       if (mine[i].needed.count > 0 && array_.buffers(field)[2 + i] == nullptr) {
-        array_.refuse(field, "variadic buffer " + std::to_string(i) + " is NULL, " + number(mine[i].needed.count) +
-                                 " bytes are needed");
+        array_.refuse(field, "variadic buffer " + std::to_string(i) + " is NULL, " +
+                                 std::to_string(mine[i].needed.count) + " bytes are needed");
       }
     }
   }
@@ -333,26 +334,17 @@ class Planner {
 
   const schema::Binding& array_;
   const schema::Tree& tree_;
-  const Cut& cut_;
-  Contents& contents_;
+  const TrimMode& cut_;
+  SourceReader& contents_;
   IndexReader reader_;
   Plan plan_;
 };
 
 }  // namespace
 
-Plan make_plan(const schema::Binding& array, const Cut& cut, Contents& contents, bool sizes_on_host,
+Plan make_plan(const schema::Binding& array, const TrimMode& cut, SourceReader& contents, bool sizes_on_host,
                std::pmr::memory_resource* memory) {
   return Planner(array, cut, contents, sizes_on_host, memory).run();
-}
-
-int64_t null_count_of_part(const schema::Binding& array, int32_t field, int64_t length, bool is_all) {
-  if (array.tree()[field].type.layout == Layout::kNull) return length;
-  // Also where nobody counted: the bitmap of no rows is left out, and an array without one has no nulls.
-  if (length == 0) return 0;
-  const int64_t nulls = array.null_count(field);
-  if (is_all || nulls == 0) return nulls;
-  return nulls == array[field].length ? length : -1;
 }
 
 }  // namespace arrowdevice::transfer

@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "schema/binding.h"
-#include "transfer/contents.h"
 #include "transfer/extents.h"
 #include "transfer/index_reader.h"
+#include "transfer/source_reader.h"
 
 namespace arrowdevice::transfer {
 
 // How the copy is to be cut.
-struct Cut {
+struct TrimMode {
   bool whole;           // COPY_WHOLE: nothing is trimmed or moved
   bool bits_can_shift;  // the CPU reaches the source or the target; else bitmaps start at a byte boundary
   bool target_on_host;  // offsets can be rebased after they have arrived
@@ -86,10 +86,7 @@ struct Plan {
 // batch for the whole tree when nothing is sliced, and in at most one a level where inner positions depend on outer
 // offsets. Throws EINVAL, with the path of the child, for data that refers to what is not there.
 // `sizes_on_host`: whether the sizes of variadic buffers lie in host memory.
-Plan make_plan(const schema::Binding& array, const Cut& cut, Contents& contents, bool sizes_on_host,
+Plan make_plan(const schema::Binding& array, const TrimMode& cut, SourceReader& contents, bool sizes_on_host,
                std::pmr::memory_resource* memory);
-
-// The nulls of a copied or sliced field: 0 stays 0, all stay all, anything else is not known unless the rows are all.
-int64_t null_count_of_part(const schema::Binding& array, int32_t field, int64_t length, bool is_all);
 
 }  // namespace arrowdevice::transfer

@@ -24,7 +24,7 @@ device::Allocation allocate_staging(device::Device& device, int64_t size) {
 
 bool has_pinned_staging(const device::Device& device) {
   const ArrowDeviceType type = device.info().staging_type;
-  // An adopted device may have an id that no pinned memory has: plain memory will do.
+  // A wrapped device may have an id that no pinned memory has: plain memory will do.
   return type != 0 && device.id() >= 0 && device.id() < device::Devices::instance().count(type);
 }
 

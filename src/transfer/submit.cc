@@ -43,7 +43,7 @@ class Submission {
     for (const auto& part : parts_) {
       if (part.on_host) continue;
       if (part.origin == Origin::kMade) {
-        make_part(array_, plan_, part, out + part.place);
+        write_buffer(array_, plan_, part, out + part.place);
       } else {
         regions_.push_back(copied(part));
       }
@@ -102,7 +102,7 @@ class Submission {
     }
   }
 
-  bool is_gathered(const Part& part) const {
+  bool is_gathered(const OutputBuffer& part) const {
     if (part.on_host) return false;
     return part.origin == Origin::kMade || (route_.source_on_host() && part.size <= kLargestGathered);
   }
@@ -114,7 +114,9 @@ class Submission {
     return end;
   }
 
-  static int64_t run_bytes(std::span<const Part> run) { return run.back().place + run.back().size - run.front().place; }
+  static int64_t run_bytes(std::span<const OutputBuffer> run) {
+    return run.back().place + run.back().size - run.front().place;
+  }
 
   int64_t gathered_bytes() const {
     int64_t bytes = 0;
@@ -138,7 +140,7 @@ class Submission {
       const int64_t at = part.place - run.front().place;
       if (at > written) std::memset(stage + written, 0, static_cast<size_t>(at - written));  // no stray bytes
       if (part.origin == Origin::kMade) {
-        make_part(array_, plan_, part, stage + at);
+        write_buffer(array_, plan_, part, stage + at);
       } else {
         std::memcpy(stage + at, static_cast<const uint8_t*>(part.source) + part.source_offset,
                     static_cast<size_t>(part.size));
@@ -150,14 +152,14 @@ class Submission {
     return end;
   }
 
-  Region copied(const Part& part) const {
+  Region copied(const OutputBuffer& part) const {
     return {route_.target_handle(), target_,           part.place, route_.source_handle(), part.source,
             part.source_offset,     part.source_bytes, 0};
   }
 
   const schema::Binding& array_;
   const Plan& plan_;
-  const std::pmr::vector<Part>& parts_;
+  const std::pmr::vector<OutputBuffer>& parts_;
   Route& route_;
   void* const target_;
   InFlight* const in_flight_;

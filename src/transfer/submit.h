@@ -17,8 +17,8 @@ struct InFlight {
 };
 
 // Submits all parts to `target`, the one allocation. Where the CPU writes the target, parts that it makes are there on
-// return and copies may still be running; parts with origin kFixed are to be put right after that. `in_flight` may be
-// NULL where the CPU reads and writes.
+// return and copies may still be running; parts with origin kCopiedThenAdjusted are to be put right after that.
+// `in_flight` may be NULL where the CPU reads and writes.
 void submit(const schema::Binding& array, const Plan& plan, const Parts& parts, Route& route, void* target,
             InFlight* in_flight, Scratch& scratch);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices: found, asked, adopted and retired.
+// Devices: found, asked, wrapped and unwrapped.
 #include <fstream>
 #include <iterator>
 
@@ -137,13 +137,13 @@ void add_asking(Scenarios& scenarios) {
   }));
 }
 
-// -- adopted contexts
+// -- wrapped contexts
 
 struct Context {
   int context = 0;
   arrowdevice_device* device = nullptr;
 
-  int adopt(arrowdevice_error* error) {
+  int wrap(arrowdevice_error* error) {
     arrowdevice_native_device native{};
     native.struct_size = sizeof native;
     native.context = &context;
@@ -157,15 +157,15 @@ struct Context {
   }
 };
 
-// A retired device stays, to answer ENODEV.
-void add_adopting(Scenarios& scenarios) {
+// An unwrapped device stays, to answer ENODEV.
+void add_wrapping(Scenarios& scenarios) {
   scenarios.push_back({.function = "device_wrap",
                        .variant = "",
                        .make =
                            [] {
                              const auto context = std::make_shared<Context>();
                              Attempt attempt;
-                             attempt.run = [context](auto* error) { return context->adopt(error); };
+                             attempt.run = [context](auto* error) { return context->wrap(error); };
                              attempt.check_refused = [context] {
                                check(context->device == nullptr, "a call that failed has put a device out");
                              };
@@ -182,7 +182,7 @@ void add_adopting(Scenarios& scenarios) {
                            [] {
                              const auto context = std::make_shared<Context>();
                              arrowdevice_error unseen{};
-                             check_code(context->adopt(&unseen), 0, unseen);
+                             check_code(context->wrap(&unseen), 0, unseen);
                              context->use();
                              Attempt attempt;
                              attempt.run = [context](auto* error) {
@@ -201,7 +201,7 @@ void add_devices(Scenarios& scenarios) {
   scenarios.push_back(listing({}, kDevices + 1, "registered"));
   scenarios.push_back(listing({.is_registered = false, .has_plugin = true}, 3, "of a plugin"));
   add_asking(scenarios);
-  add_adopting(scenarios);
+  add_wrapping(scenarios);
 }
 
 }  // namespace allocations

@@ -146,9 +146,9 @@ class Trial {
   // What grows each time that the call is made has leaked. Other things are kept, but not so many of them: queues by a
   // device, messages by the simulation.
   void check_no_leak(const Alive& before) {
-    constexpr int kTimes = 20;
+    constexpr int kScaled = 20;
     Growth growth(before);
-    for (int i = 0; i < kTimes; ++i) {
+    for (int i = 0; i < kScaled; ++i) {
       if (i > 0) once();
       if (has_given_memory_up() || !growth.goes_on(alive(scenario_))) return;
     }

@@ -8,7 +8,7 @@ import os
 import re
 
 # The layers, lowest first. A file may include its own layer and what stands before it here, nothing else.
-LAYERS = ["base", "schema", "backend", "device", "transfer", "array", "interop", "stream", "api"]
+LAYERS = ["base", "schema", "backend", "device", "array", "transfer", "inspect", "interop", "stream", "api"]
 
 # The two walls: what drives devices knows nothing of Arrow's types. (schema/ stands below devices, so that the order of the
 # layers keeps it from knowing them.)
@@ -117,8 +117,8 @@ def backends(root):
                     broken.append(f"{where}: a backend uses backend.h and src/base/, no other part of the library")
             elif target.startswith("backends" + os.sep):
                 ours, theirs = _layer(path), _layer(target)
-                # cuda and hip are two symbol tables over one shared folder, which then drives no device by itself.
-                if ours != theirs and not (theirs or "").startswith("shared"):
+                # cuda and hip are two symbol tables over one folder, cuda_like, which then drives no device by itself.
+                if ours != theirs and not (theirs or "").startswith("cuda_like"):
                     broken.append(f"{where}: {ours} and {theirs} are two backends")
             else:
                 broken.append(f"{where}: outside of backends/")

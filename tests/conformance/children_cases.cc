@@ -150,7 +150,7 @@ bool node_survives(Subject& subject, Sample& sample, Maker make, size_t number) 
   // Memory that was wrongly given back is overwritten by this.
   auto other = subject.to_device(*sample.host, *sample.schema);
   other.reset();
-  quiesce();
+  wait_idle();
 
   auto got = subject.to_cpu(*child, *node.schema);
   expect_clean(testing::difference(*node.schema, expected->array, *node.schema, got->array),

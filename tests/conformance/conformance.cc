@@ -19,11 +19,11 @@ std::string lacking(uint32_t needs) {
 // "" if it passed.
 std::string attempt(const Case& one, Subject& subject) {
   try {
-    quiesce();
+    wait_idle();
     const int64_t used = subject.stats().used_bytes;
     const int64_t mistakes = Ledger::mistakes();
     one.run(subject);
-    quiesce();
+    wait_idle();
     const int64_t left = subject.stats().used_bytes - used;
     expect(left == 0, std::to_string(left) + " bytes of the device's memory were not given back");
     expect(Ledger::mistakes() == mistakes, "an array was released twice");

@@ -71,7 +71,7 @@ void a_batch_is_one_submission(Subject& subject) {
     expect_count(cost.readbacks, 0, "readbacks on the way out");
     sample.expect_values(back->array);
     there.reset();
-    quiesce();
+    wait_idle();
   }
 }
 

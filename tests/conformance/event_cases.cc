@@ -94,7 +94,7 @@ void releases_behind_a_queue(Subject& subject) {
   succeed([&](auto* error) { return arrowdevice_array_release_after(array.get(), queue.get(), error); });
   expect(array.released(), "what is released later is not marked released");
   finish(queue.get());
-  quiesce();
+  wait_idle();
   expect(*releases == 1, "the array was released " + std::to_string(*releases) + " times");
   expect(received == values, "the array was released before the work that uses it");
   refuse(EINVAL, [&](auto* error) { return arrowdevice_array_release_after(array.get(), queue.get(), error); });
@@ -109,7 +109,7 @@ void releases_after_a_lost_queue(Subject& subject) {
   enqueue(queue.get(), {region_out(received.data(), subject.device(), array->array.buffers[1], 0, kBytes)});
   succeed([&](auto* error) { return arrowdevice_array_release_after(array.get(), queue.get(), error); });
   queue.reset();
-  quiesce();
+  wait_idle();
   expect(*releases == 1, "the array was released " + std::to_string(*releases) + " times");
   expect(received == values, "the work of a destroyed queue was lost");
 }
@@ -129,7 +129,7 @@ void is_reaped(Subject& subject) {
   expect(done >= 0, "a negative number was reaped");
   auto back = subject.to_cpu(*there, *sample.schema);
   there.reset();
-  quiesce();
+  wait_idle();
   expect(sample.ledger.live() == 0, "a moved array was not released when its copy was done");
   sample.expect_values(back->array);
 }

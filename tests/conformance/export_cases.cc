@@ -34,7 +34,7 @@ void waits_for_the_writer(Subject& subject) {
     auto back = subject.to_cpu(*out, *schema);
     expect(values_of(back->array) == values, "the copy did not wait for the queue that writes the array");
     out.reset();
-    quiesce();
+    wait_idle();
     expect(*releases == static_cast<int>(round) + 1, "the array was not released once");
   }
 }
@@ -93,10 +93,10 @@ void keeps_an_event_of_the_caller(Subject& subject) {
   auto back = subject.to_cpu(*shared, *sample.schema);
   sample.expect_values(back->array);
   out.reset();
-  quiesce();
+  wait_idle();
   expect(released == 0, "the event was released before the last owner");
   shared.reset();
-  quiesce();
+  wait_idle();
   expect(released == 1, "the event was released " + std::to_string(released) + " times");
 
   refuse(EINVAL, [&](auto* error) {

@@ -168,7 +168,7 @@ void does_not_overtake_a_release(Subject& subject) {
   // Whenever it is released, the bytes have arrived by then.
   if (*releases != 0) expect(received == sent, "the array was released before the work that uses it");
   finish(held.get());
-  quiesce();
+  wait_idle();
   expect(*releases == 1, "the array was released " + std::to_string(*releases) + " times");
   expect(received == sent, "the bytes changed");
 }

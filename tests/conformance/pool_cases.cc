@@ -81,7 +81,7 @@ void gives_memory_back(Subject& subject) {
       { const DeviceBuffer buffer(subject.device(), size, pool.get()); }
       succeed([&](auto* error) { return arrowdevice_pool_trim(pool.get(), error); });
     }
-    quiesce();
+    wait_idle();
     lost = before - free_bytes(subject);
     if (lost < size * kRounds / 2) return;
   }
@@ -238,7 +238,7 @@ void takes_an_allocator(Subject& subject) {
     auto back = subject.to_cpu(*out, *sample.schema);
     sample.expect_values(back->array);
   }
-  quiesce();
+  wait_idle();
   expect(allocator.allocated == allocator.deallocated && allocator.bytes == 0, "not all of its memory came back");
   expect(allocator.destroyed == 1, "the allocator was destroyed " + std::to_string(allocator.destroyed) + " times");
 

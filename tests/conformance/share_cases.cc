@@ -47,17 +47,17 @@ void shares_on_the_host(Subject& subject) {
 
 void gives_memory_back_with_the_last(Subject& subject) {
   Sample sample(testing::find_case("record batch"));
-  quiesce();
+  wait_idle();
   const int64_t before = subject.stats().used_bytes;
   auto first = subject.to_device(*sample.host, *sample.schema);
   auto second = subject.share(*first);
   auto slice = subject.slice(*second, *sample.schema, {10, 20});
   first.reset();
   second.reset();
-  quiesce();
+  wait_idle();
   expect(subject.stats().used_bytes > before, "memory was given back while an owner lives");
   slice.reset();
-  quiesce();
+  wait_idle();
   expect(subject.stats().used_bytes == before, "the last owner gave nothing back");
 }
 

@@ -62,7 +62,7 @@ arrowdevice_device_info describe(const arrowdevice_device* device) {
   return info;
 }
 
-void quiesce() {
+void wait_idle() {
   succeed([](auto* error) { return arrowdevice_wait_idle(kPatience, error); });
 }
 
@@ -164,7 +164,7 @@ void for_each(const std::vector<HostCase>& cases, const std::function<void(Sampl
         ledger = sample.ledger;
         body(sample);
       }
-      quiesce();
+      wait_idle();
       expect(ledger.live() == 0, std::to_string(ledger.live()) + " of " + std::to_string(ledger.made()) +
                                      " nodes of the input were never released");
       expect(Ledger::mistakes() == mistakes, "a node of the input was released twice");

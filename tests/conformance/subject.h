@@ -115,7 +115,7 @@ class Subject {
 
 arrowdevice_device_info describe(const arrowdevice_device* device);
 // Waits until nothing is deferred.
-void quiesce();
+void wait_idle();
 
 // One array to try: as a device array on the CPU, and its like to compare with.
 struct Sample {

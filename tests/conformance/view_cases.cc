@@ -260,7 +260,7 @@ void releases_views_behind_a_queue(Subject& subject) {
   succeed([&](auto* error) { return arrowdevice_view_release_after(view.get(), reader.get(), error); });
   static_cast<void>(view.release());
   finish(reader.get());
-  quiesce();
+  wait_idle();
   expect(received == values, "the queue did not wait, or the array was released too early");
   expect(*releases == 1, "the array was released " + std::to_string(*releases) + " times");
 }

@@ -125,7 +125,7 @@ TEST_CASE("what a failed call did not take stays with its owner") {
   {
     ad::DeviceArray array = ad::DeviceArray::from_host(made.array());
     const ad::Schema wrong = schema_of("u");  // texts have three buffers
-    CHECK(code_of([&] { std::move(array).move_to(wrong, ad::Device::find("ext_dev:0")); }) == EINVAL);
+    CHECK(code_of([&] { std::move(array).to_device(wrong, ad::Device::find("ext_dev:0")); }) == EINVAL);
     CHECK(array);
     CHECK(made.releases == 0);
   }
@@ -159,7 +159,7 @@ TEST_CASE("a batch goes to a device and comes back the same") {
     const ad::Schema schema = schema_of("i");
     Made made(1000);
     const std::vector<int32_t> expected = made.values;
-    ad::DeviceArray there = ad::DeviceArray::from_host(made.array()).move_to(schema, device);
+    ad::DeviceArray there = ad::DeviceArray::from_host(made.array()).to_device(schema, device);
     CHECK(there.device() == device);
     there.wait();
     CHECK(there.ready());
@@ -176,7 +176,7 @@ TEST_CASE("a batch goes to a device and comes back the same") {
     CHECK(values_of(*std::move(copied).to_host(schema, ad::copy_options(ARROWDEVICE_COPY_ALWAYS))) == expected);
     CHECK(values_of(*std::move(slice).to_host(schema)) == std::vector<int32_t>(&expected[10], &expected[15]));
     CHECK(values_of(*std::move(column).to_host(column_schema)) == expected);
-    ad::quiesce();
+    ad::wait_idle();
     CHECK(made.releases == 1);
   }
 }
@@ -211,7 +211,7 @@ TEST_CASE("what is released after a queue is given up at once and released in th
   std::move(view).release_after(queue);
   CHECK_FALSE(view);  // NOLINT(bugprone-use-after-move)
   queue.finish();
-  ad::quiesce();
+  ad::wait_idle();
   CHECK(first.releases == 1);
   CHECK(second.releases == 1);
 }
@@ -233,7 +233,7 @@ TEST_CASE("a buffer belongs to its pool until its owner dies") {
   late.free_after(queue);
   CHECK_FALSE(late);
   queue.finish();
-  ad::quiesce();
+  ad::wait_idle();
   CHECK(pool.stats().used_bytes == 0);
   CHECK(pool.stats().allocations == 2);
 }

@@ -195,7 +195,7 @@ TEST_CASE("an application's streams are wrapped, the default ones too, and those
         }) == "");
 }
 
-TEST_CASE("contexts are adopted where the vendor has any") {
+TEST_CASE("contexts are wrapped where the vendor has any") {
   const bool has_contexts = vendor().device == ARROW_DEVICE_CUDA;
   CHECK((table().device_wrap != nullptr) == has_contexts);
   CHECK((table().device_unwrap != nullptr) == has_contexts);

@@ -33,7 +33,7 @@ void* open(ArrowDeviceType type, int64_t id) {
   return device;
 }
 
-void* adopt(ArrowDeviceType type, int64_t id, const arrowdevice_native_device& native) {
+void* wrap(ArrowDeviceType type, int64_t id, const arrowdevice_native_device& native) {
   void* device = nullptr;
   must(table().device_wrap, type, id, &native, &device);
   return device;

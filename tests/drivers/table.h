@@ -31,7 +31,7 @@ std::string refusal(int code, int (*function)(Parameters...), Arguments... argum
 
 // Its calls, each of which must succeed.
 void* open(ArrowDeviceType type, int64_t id);
-void* adopt(ArrowDeviceType type, int64_t id, const arrowdevice_native_device& native);
+void* wrap(ArrowDeviceType type, int64_t id, const arrowdevice_native_device& native);
 void* locate(ArrowDeviceType type, int64_t id, const void* buffer);
 
 void* create_queue(void* device);

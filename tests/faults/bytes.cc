@@ -303,7 +303,7 @@ TEST_CASE("asking for a device's memory tells of the call that failed", "[faults
   check_all_reached("device_get_memory_info", {"device_get_memory_info"});
 }
 
-// How many devices the simulation knows, adopted contexts included.
+// How many devices the simulation knows, wrapped contexts included.
 int64_t contexts() {
   const std::string text = control::statistics();
   int64_t n = 0;
@@ -311,7 +311,7 @@ int64_t contexts() {
   return n;
 }
 
-TEST_CASE("adopting and retiring a context survives the failure of any backend call", "[faults]") {
+TEST_CASE("wrapping and unwrapping a context survives the failure of any backend call", "[faults]") {
   for (const int64_t id : {kAddresses[0], kHandles[0]}) {
     exercise({.name = "device_wrap", .variant = std::string("and device_unwrap, ") + kind_of(id), .make = [id] {
                 struct State {
@@ -329,7 +329,7 @@ TEST_CASE("adopting and retiring a context survives the failure of any backend c
                     const int code = arrowdevice_device_wrap(ARROW_DEVICE_EXT_DEV, id, &native, &state->device, error);
                     if (code != 0) return code;
                   }
-                  // What fails to be retired is as it was, and can be retired later.
+                  // What fails to be unwrapped is as it was, and can be unwrapped later.
                   const int code = arrowdevice_device_unwrap(state->device, ARROWDEVICE_NO_TIMEOUT, error);
                   if (code == 0) state->device = nullptr;
                   return code;
@@ -341,7 +341,7 @@ TEST_CASE("adopting and retiring a context survives the failure of any backend c
                 };
                 trial.check_done = [state, before = contexts()](bool) {
                   CHECK(state->device == nullptr);
-                  CHECK(contexts() == before);  // every adoption was undone
+                  CHECK(contexts() == before);  // every wrapping was undone
                 };
                 return trial;
               }});

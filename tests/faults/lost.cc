@@ -201,13 +201,13 @@ int copy_beside_async(Scene& scene, arrowdevice_error* error) {
   return copy_to(scene, scene.beside, ARROWDEVICE_COPY_ASYNC, error);
 }
 
-int move_to(Scene& scene, arrowdevice_device* to, arrowdevice_error* error) {
+int to_device(Scene& scene, arrowdevice_device* to, arrowdevice_error* error) {
   const int code = arrowdevice_array_to_device(scene.in.get(), &scene.type(), to, nullptr, scene.out.out(), error);
   CHECK(scene.out.released() == (code != 0));
   return code;
 }
-int move_to_lost(Scene& scene, arrowdevice_error* error) { return move_to(scene, scene.lost, error); }
-int move_beside(Scene& scene, arrowdevice_error* error) { return move_to(scene, scene.beside, error); }
+int move_to_lost(Scene& scene, arrowdevice_error* error) { return to_device(scene, scene.lost, error); }
+int move_beside(Scene& scene, arrowdevice_error* error) { return to_device(scene, scene.beside, error); }
 
 int to_host(Scene& scene, arrowdevice_error* error) {
   return arrowdevice_array_to_host(scene.in.get(), &scene.type(), nullptr, scene.host_out.out(), error);

@@ -9,8 +9,8 @@ using namespace loader_test;  // NOLINT: what every line of these tests is writt
 // -- where they are found
 
 // The library with a folder of plugins beside it, and one of the path.
-struct Places {
-  Places() : library(install.path() / kLibrary.filename()) {
+struct BufferBounds {
+  BufferBounds() : library(install.path() / kLibrary.filename()) {
     fs::copy_file(kLibrary, library);
     fs::create_directory(beside());
   }
@@ -26,7 +26,7 @@ struct Places {
 };
 
 TEST_CASE("a backend is taken from the folder beside the library") {
-  Places places;
+  BufferBounds places;
   fs::copy_file(kPlugins / file_of("ok"), places.beside() / file_of("ok"));
   fs::copy_file(kPlugins / file_of("cuda"), places.beside() / file_of("cuda"));
   const Answer answer = places.ask({get(kTestType), get(2), "explain"});
@@ -36,7 +36,7 @@ TEST_CASE("a backend is taken from the folder beside the library") {
 }
 
 TEST_CASE("the folder beside the library is found through a link to it") {
-  Places places;
+  BufferBounds places;
   Folder links;
   fs::copy_file(kPlugins / file_of("cuda"), places.beside() / file_of("cuda"));
   fs::create_symlink(places.library, links / "libarrowdevice.so.0");
@@ -45,7 +45,7 @@ TEST_CASE("the folder beside the library is found through a link to it") {
 }
 
 TEST_CASE("a folder of the path comes before the one beside the library, and a loaded one before both") {
-  Places places;
+  BufferBounds places;
   const auto path = [&] { return (places.on_path.path() / file_of("cuda")).string(); };
   fs::copy_file(kPlugins / file_of("cuda"), places.beside() / file_of("cuda"));
   places.on_path.with("cuda");
@@ -60,7 +60,7 @@ TEST_CASE("a folder of the path comes before the one beside the library, and a l
 }
 
 TEST_CASE("a registered backend comes before all that could be found") {
-  Places places;
+  BufferBounds places;
   places.on_path.with("ok");
   const Answer answer = places.ask({"register", get(kTestType), "opened", "explain"});
   CHECK(answer.line("register") == outcome("register", 0));
@@ -74,7 +74,7 @@ TEST_CASE("a registered backend comes before all that could be found") {
 }
 
 TEST_CASE("folders of the path come one after the other, and the compiled-in one last") {
-  Places places;
+  BufferBounds places;
   Folder second;
   places.on_path.with("no_types", "cuda");  // named otherwise inside: refused
   second.with("cuda");

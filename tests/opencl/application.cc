@@ -53,14 +53,14 @@ cl_device_id device_id(int64_t id) {
 ClContext make_context(int64_t id) {
   const cl_device_id device = device_id(id);
   cl_int code = CL_SUCCESS;
-  auto context = ClContext::adopt(api().clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code));
+  auto context = ClContext::wrap(api().clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code));
   REQUIRE(code == CL_SUCCESS);
   return context;
 }
 
 ClQueue make_command_queue(cl_context context, cl_command_queue_properties properties) {
   cl_int code = CL_SUCCESS;
-  auto queue = ClQueue::adopt(
+  auto queue = ClQueue::wrap(
       api().clCreateCommandQueue(context, arrowdevice::opencl::devices_of(context).front(), properties, &code));
   REQUIRE(code == CL_SUCCESS);
   return queue;
@@ -68,14 +68,14 @@ ClQueue make_command_queue(cl_context context, cl_command_queue_properties prope
 
 ClBuffer make_buffer(cl_context context, size_t size) {
   cl_int code = CL_SUCCESS;
-  auto buffer = ClBuffer::adopt(api().clCreateBuffer(context, CL_MEM_READ_WRITE, size, nullptr, &code));
+  auto buffer = ClBuffer::wrap(api().clCreateBuffer(context, CL_MEM_READ_WRITE, size, nullptr, &code));
   REQUIRE(code == CL_SUCCESS);
   return buffer;
 }
 
 ClEvent make_user_event(cl_context context) {
   cl_int code = CL_SUCCESS;
-  auto event = ClEvent::adopt(api().clCreateUserEvent(context, &code));
+  auto event = ClEvent::wrap(api().clCreateUserEvent(context, &code));
   REQUIRE(code == CL_SUCCESS);
   return event;
 }

@@ -92,7 +92,7 @@ TEST_CASE("an array of the library's own context is known as that") {
   }
 }
 
-TEST_CASE("an array with the id of no device is refused unless its context was adopted with that id") {
+TEST_CASE("an array with the id of no device is refused unless its context was wrapped with that id") {
   begin_opencl();
   constexpr int64_t kId = 77;
   const ClContext context = make_context();
@@ -103,62 +103,62 @@ TEST_CASE("an array with the id of no device is refused unless its context was a
   Array out;
   refused(ENODEV, arrowdevice_array_copy, array.get(), &byte_schema(), cpu(), nullptr, out.out());
   const auto native = native_of(context.get());
-  arrowdevice_device* adopted = nullptr;
-  must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, kId, &native, &adopted);
-  CHECK(device_of(*array) == adopted);
+  arrowdevice_device* wrapped = nullptr;
+  must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, kId, &native, &wrapped);
+  CHECK(device_of(*array) == wrapped);
   CHECK((bytes_of(copy(*array, byte_schema(), cpu())->array) == sent));
-  must(arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT);
+  must(arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
   refused(ENODEV, arrowdevice_array_copy, array.get(), &byte_schema(), cpu(), nullptr, out.out());
 }
 
-TEST_CASE("an adopted context is used as it is, and its references are back at their start when it is retired") {
+TEST_CASE("a wrapped context is used as it is, and its references are back at their start when it is unwrapped") {
   begin_opencl();
   const ClContext context = make_context();
   const auto native = native_of(context.get(), device_id());
-  arrowdevice_device* adopted = nullptr;
+  arrowdevice_device* wrapped = nullptr;
   arrowdevice_device* again = nullptr;
-  must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 0, &native, &adopted);
+  must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 0, &native, &wrapped);
   CHECK(references_come_to(2, context.get()) == 2);
   must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 0, &native, &again);
-  CHECK(again == adopted);
+  CHECK(again == wrapped);
   CHECK(references_come_to(3, context.get()) == 3);
   must(arrowdevice_device_unwrap, again, ARROWDEVICE_NO_TIMEOUT);
   CHECK(references(context.get()) >= 2);
 
   auto handles = native_of(static_cast<cl_context>(nullptr));
-  must(arrowdevice_device_get_native, adopted, &handles);
+  must(arrowdevice_device_get_native, wrapped, &handles);
   CHECK(handles.context == context.get());
   CHECK(handles.device == device_id());
   CHECK(handles.platform != nullptr);
 
   Sample sample(mixed_batch());
   {
-    const Array there = copy(sample, adopted, ARROWDEVICE_COPY_ASYNC);
-    CHECK(device_of(*there) == adopted);
+    const Array there = copy(sample, wrapped, ARROWDEVICE_COPY_ASYNC);
+    CHECK(device_of(*there) == wrapped);
     CHECK(difference(sample, *there) == "");
-    refused(EBUSY, arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT);
+    refused(EBUSY, arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
   }
-  must(arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT);
+  must(arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
   CHECK(references_come_to(1, context.get()) == 1);
-  refused(ENODEV, arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT);
+  refused(ENODEV, arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
 }
 
-TEST_CASE("contexts and devices that do not belong together are not adopted") {
+TEST_CASE("contexts and devices that do not belong together are not wrapped") {
   begin_opencl();
   const ClContext first = make_context(0);
   const cl_device_id both[] = {device_id(0), device_id(1)};
   REQUIRE(both[0] != both[1]);
   cl_int code = CL_SUCCESS;
-  const auto shared = ClContext::adopt(api().clCreateContext(nullptr, 2, both, nullptr, nullptr, &code));
+  const auto shared = ClContext::wrap(api().clCreateContext(nullptr, 2, both, nullptr, nullptr, &code));
   REQUIRE(code == CL_SUCCESS);
-  arrowdevice_device* adopted = nullptr;
+  arrowdevice_device* wrapped = nullptr;
   auto native = native_of(nullptr, device_id());
-  CHECK(contains(refused(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 0, &native, &adopted), "context"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 0, &native, &wrapped), "context"));
   native = native_of(first.get(), device_id(1));
-  refused(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 1, &native, &adopted);
+  refused(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 1, &native, &wrapped);
   // Of two devices, the id or the handle names one.
   native = native_of(shared.get());
-  CHECK(contains(refused(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 5, &native, &adopted), "2 devices"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 5, &native, &wrapped), "2 devices"));
   CHECK(references_come_to(1, shared.get()) == 1);
   arrowdevice_device* one = nullptr;
   arrowdevice_device* other = nullptr;
@@ -188,8 +188,8 @@ TEST_CASE("an application's queue is wrapped, its own commands come in between, 
   begin_opencl();
   const ClContext context = make_context();
   const auto native_device = native_of(context.get());
-  arrowdevice_device* adopted = nullptr;
-  must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 0, &native_device, &adopted);
+  arrowdevice_device* wrapped = nullptr;
+  must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 0, &native_device, &wrapped);
   const ClQueue mine = make_command_queue(context.get());
   const cl_uint before = references(mine.get());
   {
@@ -197,7 +197,7 @@ TEST_CASE("an application's queue is wrapped, its own commands come in between, 
     const ClEvent gate = make_user_event(context.get());
     const auto native = native_of(mine.get());
     arrowdevice_queue* wrapped = nullptr;
-    must(arrowdevice_queue_wrap, adopted, &native, &wrapped);
+    must(arrowdevice_queue_wrap, wrapped, &native, &wrapped);
     Queue queue(wrapped);
     const Bytes sent = pattern(kContextBytes);
     cl_event held = gate.get();
@@ -206,7 +206,7 @@ TEST_CASE("an application's queue is wrapped, its own commands come in between, 
                                        nullptr) == CL_SUCCESS);
     refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 1'000'000);
     Bytes received(kContextBytes);
-    const auto out = region_out(received, adopted, buffer.get());
+    const auto out = region_out(received, wrapped, buffer.get());
     must(arrowdevice_queue_copy, queue.get(), &out, 1);
     set(gate);
     must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
@@ -214,24 +214,24 @@ TEST_CASE("an application's queue is wrapped, its own commands come in between, 
   }
   settle();
   CHECK(references_come_to(before, mine.get()) == before);
-  must(arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT);
+  must(arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
 }
 
 TEST_CASE("queues out of order, of another context or NULL are not wrapped") {
   begin_opencl();
   const ClContext context = make_context();
   const auto native_device = native_of(context.get());
-  arrowdevice_device* adopted = nullptr;
-  must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 0, &native_device, &adopted);
+  arrowdevice_device* wrapped = nullptr;
+  must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 0, &native_device, &wrapped);
   const ClQueue unordered = make_command_queue(context.get(), CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   const ClQueue ordered = make_command_queue(context.get());
   arrowdevice_queue* queue = nullptr;
   auto native = native_of(unordered.get());
-  CHECK(contains(refused(EINVAL, arrowdevice_queue_wrap, adopted, &native, &queue), "out of order"));
+  CHECK(contains(refused(EINVAL, arrowdevice_queue_wrap, wrapped, &native, &queue), "out of order"));
   native = native_of(ordered.get());
   CHECK(contains(refused(EINVAL, arrowdevice_queue_wrap, opencl(), &native, &queue), "another context"));
   native = native_of(static_cast<cl_command_queue>(nullptr));
-  CHECK(contains(refused(EINVAL, arrowdevice_queue_wrap, adopted, &native, &queue), "default"));
+  CHECK(contains(refused(EINVAL, arrowdevice_queue_wrap, wrapped, &native, &queue), "default"));
   CHECK(references_come_to(1, ordered.get()) == 1);
-  must(arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT);
+  must(arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
 }

@@ -199,10 +199,10 @@ TEST_CASE("an asynchronous copy behind an event that fails carries an event that
 
 TEST_CASE("an event that is set in the same moment that it is waited for is not lost") {
   begin_opencl();
-  constexpr int kTimes = 300;
+  constexpr int kScaled = 300;
   for (const auto& [name, context] : contexts()) {
     INFO(name);
-    for (int i = 0; i < kTimes; ++i) {
+    for (int i = 0; i < kScaled; ++i) {
       const ClEvent event = make_user_event(context.get());
       const ClBuffer buffer = make_buffer(context.get(), 64);
       cl_event handle = event.get();

@@ -52,7 +52,7 @@ void expect_live(const std::map<std::string, long>& expected) {
   }
 }
 
-// Two adopted contexts: when they are retired the library keeps nothing of them, so that all that is left was lost.
+// Two wrapped contexts: when they are unwrapped the library keeps nothing of them, so that all that is left was lost.
 class Devices {
  public:
   Devices() {
@@ -162,7 +162,7 @@ Run importing(const Devices& on, bool pending) {
   };
 }
 
-Run adopting(const Devices&) {
+Run wrapping(const Devices&) {
   struct Mine {
     ClContext context = make_context();
     ClQueue queue = make_command_queue(context.get());
@@ -249,7 +249,7 @@ const Operation kOperations[] = {
     {"move out", [](auto& on) { return moving(on, 0, -1); }},
     {"import behind an event that has fired", [](auto& on) { return importing(on, false); }},
     {"import behind a pending event", [](auto& on) { return importing(on, true); }},
-    {"adopt, wrap, retire", adopting},
+    {"wrap, wrap, unwrap", wrapping},
     {"copy bytes", copying_bytes},
 };
 

@@ -75,7 +75,7 @@ TEST_CASE("eight threads copy ten thousand batches on queues of their own") {
 
 TEST_CASE("eight threads make queues of one device wait for events of another context") {
   begin_opencl();
-  constexpr int kTimes = 250;
+  constexpr int kScaled = 250;
   const ClContext context = make_context();
   const ClBuffer buffer = make_buffer(context.get(), 64);
   auto* const device = opencl();
@@ -84,9 +84,9 @@ TEST_CASE("eight threads make queues of one device wait for events of another co
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&] {
       arrowdevice_error error{};
-      for (int time = 0; time < kTimes && !problem.is_there(); ++time) {
+      for (int time = 0; time < kScaled && !problem.is_there(); ++time) {
         cl_int code = CL_SUCCESS;
-        ClEvent event = ClEvent::adopt(api().clCreateUserEvent(context.get(), &code));
+        ClEvent event = ClEvent::wrap(api().clCreateUserEvent(context.get(), &code));
         if (code != CL_SUCCESS) return problem.report("no event could be made");
         const Array array = array_over(buffer.get(), 64, event.place());
         arrowdevice_queue* queue = nullptr;

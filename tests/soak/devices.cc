@@ -230,20 +230,20 @@ void Worker::devices() {
   if (outcome.code == 0 && other == place) expect_equal(reach, kBoth, "what a device can do with its own memory");
 }
 
-// A context of the program's, which stays adopted for the arrays of later operations.
-void Worker::adopt() {
+// A context of the program's, which stays wrapped for the arrays of later operations.
+void Worker::wrap() {
   const int64_t id = dice_.below(kSims);
-  auto*& device = adopted_[static_cast<size_t>(id)];
+  auto*& device = wrapped_[static_cast<size_t>(id)];
   if (device == nullptr) {
     arrowdevice_native_device native{};
     native.struct_size = sizeof native;
     native.context = &own_context;
-    const Outcome adopted = call("device_wrap", {}, [&](auto* error) {
+    const Outcome wrapped = call("device_wrap", {}, [&](auto* error) {
       return arrowdevice_device_wrap(ARROW_DEVICE_EXT_DEV, id, &native, &device, error);
     });
-    if (adopted.code != 0) return expect(device == nullptr, "device_wrap failed and gave a device");
-    const std::lock_guard lock(run_.adopted_mutex);
-    run_.adopted.push_back(device);
+    if (wrapped.code != 0) return expect(device == nullptr, "device_wrap failed and gave a device");
+    const std::lock_guard lock(run_.wrapped_mutex);
+    run_.wrapped.push_back(device);
   }
   Item item = fresh();
   Array there;

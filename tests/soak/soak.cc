@@ -208,7 +208,7 @@ class Soak {
     arrowdevice_error error{};
     const int code = arrowdevice_wait_idle(60'000'000'000, &error);
     if (code != 0) wrong(std::string("deferred work is left: ") + error.message);
-    for (auto* device : std::exchange(run_.adopted, {})) {
+    for (auto* device : std::exchange(run_.wrapped, {})) {
       if (arrowdevice_device_unwrap(device, 60'000'000'000, &error) != 0) wrong(error.message);
     }
     for (const Place& place : run_.places) check_pool(place);

@@ -47,7 +47,7 @@ size_t Run::place_of(const ArrowDeviceArray& array) const {
 std::span<const Worker::Operation> Worker::operations() {
   static constexpr Operation kOperations[] = {
       {"copy", 4, &Worker::copy},
-      {"move_to chain", 4, &Worker::chain},
+      {"to_device chain", 4, &Worker::chain},
       {"to_host", 2, &Worker::to_host},
       {"share", 1, &Worker::share},
       {"slice", 2, &Worker::slice},
@@ -66,9 +66,9 @@ std::span<const Worker::Operation> Worker::operations() {
       {"bytes", 2, &Worker::bytes},
       {"queue", 1, &Worker::queues},
       {"pool", 1, &Worker::pools},
-      {"reap, quiesce", 1, &Worker::deferred},
+      {"reap, wait_idle", 1, &Worker::deferred},
       {"device", 1, &Worker::devices},
-      {"adopt", 1, &Worker::adopt},
+      {"wrap", 1, &Worker::wrap},
   };
   return kOperations;
 }

@@ -54,8 +54,8 @@ struct Run {
   std::atomic<bool> is_over{false};
   std::atomic<int64_t> cpu_blocks{0};  // of pools that have an allocator of the program
   std::atomic<int64_t> producers{0};   // of streams
-  std::mutex adopted_mutex;
-  std::vector<arrowdevice_device*> adopted;  // to be retired once all is released
+  std::mutex wrapped_mutex;
+  std::vector<arrowdevice_device*> wrapped;  // to be unwrapped once all is released
 
   size_t place_of(const ArrowDeviceArray& array) const;
 };
@@ -199,7 +199,7 @@ class Worker {
   void pools();
   void deferred();
   void devices();
-  void adopt();
+  void wrap();
 
   Run& run_;
   const size_t number_;
@@ -210,7 +210,7 @@ class Worker {
   std::vector<arrowdevice_queue*> queues_;  // of each place
   std::vector<Pool> pools_;
   std::vector<Counters> counters_;                    // as they were last
-  std::array<arrowdevice_device*, kSims> adopted_{};  // by their ids; of contexts of this thread
+  std::array<arrowdevice_device*, kSims> wrapped_{};  // by their ids; of contexts of this thread
 };
 
 }  // namespace soak

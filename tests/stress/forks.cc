@@ -154,10 +154,10 @@ void grandchildren() {
 
 // Work of every kind on other threads, until told to stop. It is all of the library: the arrays that tests write down
 // take locks of their own, which a child may find taken for ever.
-class Busy {
+class DriverCallGuard {
  public:
   // With the pools of what is forgotten, which children give back to.
-  explicit Busy(const Leftovers& held) : held_(held) {
+  explicit DriverCallGuard(const Leftovers& held) : held_(held) {
     for (int i = 0; i < 2; ++i) begin([this](Array& source) { copy_on_the_cpu(source); });
     for (const int64_t id : Leftovers::kReady) begin([this, id](Array& source) { copy_to_and_fro(source, id); });
     for (const auto& rounds : rounds_) {
@@ -219,7 +219,7 @@ class Busy {
 void fork_while_threads_work() {
   start_held();
   Leftovers held(true);
-  Busy busy(held);
+  DriverCallGuard busy(held);
   for (int i = 0; i < 30; ++i) in_child([&] { live_as_a_child(held); });
   busy.end();
   live_as_the_parent(held);

@@ -400,7 +400,7 @@ constexpr Scenario kScenarios[] = {
     {"children and shares of one array are released on many threads", children_and_shares_go_on_many_threads},
     {"threads that never saw the library wait for events and release", threads_that_never_saw_the_library},
     {"with manual reaping several threads reap, and each piece is ended once", manual_reaping},
-    {"several threads quiesce, and return when nothing is deferred", quiescing_from_many_threads},
+    {"several threads wait_idle, and return when nothing is deferred", quiescing_from_many_threads},
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ const Call kCalls[] = {
        Array out;
        return arrowdevice_array_copy(&array, &schema, sim(1), nullptr, out.out(), e);
      }},
-    {"move_to",
+    {"to_device",
      [](auto& array, const auto& schema, auto* e) {
        Array out;
        return arrowdevice_array_to_device(&array, &schema, sim(1), nullptr, out.out(), e);

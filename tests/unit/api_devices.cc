@@ -191,48 +191,48 @@ arrowdevice_native_device context_of(int& mine) {
   return native;
 }
 
-TEST_CASE("an adopted context is a device of its own until it is retired as often as it was adopted") {
+TEST_CASE("a wrapped context is a device of its own until it is unwrapped as often as it was wrapped") {
   begin();
   int mine = 0;
   const auto native = context_of(mine);
-  arrowdevice_device* adopted = nullptr;
-  must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native, &adopted);
-  CHECK(adopted != sim(1));
-  auto info = describe(adopted);
+  arrowdevice_device* wrapped = nullptr;
+  must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native, &wrapped);
+  CHECK(wrapped != sim(1));
+  auto info = describe(wrapped);
   CHECK(info.device_id == 1);
   CHECK((info.flags & ARROWDEVICE_DEVICE_WRAPPED) != 0);
   CHECK((describe(sim(1)).flags & ARROWDEVICE_DEVICE_WRAPPED) == 0);
   arrowdevice_device* again = nullptr;
   must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native, &again);
-  CHECK(again == adopted);
+  CHECK(again == wrapped);
   int other_mine = 0;
   const auto other_native = context_of(other_mine);
   arrowdevice_device* other = nullptr;
   must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &other_native, &other);
-  CHECK(other != adopted);
+  CHECK(other != wrapped);
 
   Sample sample(mixed_batch());
-  auto there = copy(sample, adopted);
+  auto there = copy(sample, wrapped);
   arrowdevice_device* found = nullptr;
   must(arrowdevice_array_get_device, there.get(), &found);
-  CHECK(found == adopted);
+  CHECK(found == wrapped);
   CHECK(difference(sample, *there) == "");
 
-  must(arrowdevice_device_unwrap, adopted, ARROWDEVICE_POLL);  // the second adoption
-  CHECK(contains(refused(EBUSY, arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT), "alive"));
+  must(arrowdevice_device_unwrap, wrapped, ARROWDEVICE_POLL);  // the second wrapping
+  CHECK(contains(refused(EBUSY, arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT), "alive"));
   CHECK(difference(sample, *there) == "");
   there.reset();
-  must(arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT);
-  CHECK(contains(refused(ENODEV, arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT), "retired"));
+  must(arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
+  CHECK(contains(refused(ENODEV, arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT), "unwrapped"));
   Array out;
-  refused(ENODEV, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), adopted, nullptr, out.out());
+  refused(ENODEV, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), wrapped, nullptr, out.out());
   arrowdevice_queue* queue = nullptr;
-  refused(ENODEV, arrowdevice_queue_create, adopted, &queue);
+  refused(ENODEV, arrowdevice_queue_create, wrapped, &queue);
   int64_t free_bytes = 0;
-  refused(ENODEV, arrowdevice_device_get_memory_info, adopted, &free_bytes, &free_bytes);
+  refused(ENODEV, arrowdevice_device_get_memory_info, wrapped, &free_bytes, &free_bytes);
   arrowdevice_device_info info_after{};
   info_after.struct_size = sizeof info_after;
-  refused(ENODEV, arrowdevice_device_get_info, adopted, &info_after);
+  refused(ENODEV, arrowdevice_device_get_info, wrapped, &info_after);
 
   must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native, &again);
   CHECK(difference(sample, *copy(sample, again)) == "");
@@ -263,15 +263,15 @@ TEST_CASE("the context of an array is found by any buffer that it has") {
   for (const auto& one : cases) {
     for (const int64_t id : {kAddresses[0], kHandles[0]}) {
       INFO(one.where << " on device " << id);
-      arrowdevice_device* adopted = nullptr;
-      must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, id, &native, &adopted);
+      arrowdevice_device* wrapped = nullptr;
+      must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, id, &native, &wrapped);
       const auto schema = make_schema(one.type);
-      Array there = copy(*from_host(make_array(one.data, Ledger())), *schema, adopted);
+      Array there = copy(*from_host(make_array(one.data, Ledger())), *schema, wrapped);
       arrowdevice_device* found = nullptr;
       must(arrowdevice_array_get_device, there.get(), &found);
-      CHECK(found == adopted);
+      CHECK(found == wrapped);
       there.reset();
-      must(arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT);
+      must(arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
     }
   }
 }
@@ -290,10 +290,10 @@ TEST_CASE("an array that contains itself has no end, but the look for a buffer h
   CHECK(found == sim(1));
 }
 
-// A device that is adopted, and work that is not done until it is resumed: the device is not retired before.
-class BusyAdoption {
+// A device that is wrapped, and work that is not done until it is resumed: the device is not unwrapped before.
+class BusyWrapping {
  public:
-  BusyAdoption() : queue_(make_queue(sim(0))), engine_(0) {
+  BusyWrapping() : queue_(make_queue(sim(0))), engine_(0) {
     must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native_, &device_);
     must(arrowdevice_array_release_after, sample_.host.get(), queue_.get());
   }
@@ -311,36 +311,36 @@ class BusyAdoption {
   Held engine_;
 };
 
-TEST_CASE("an adopted device with work that is not done is not retired in time") {
+TEST_CASE("a wrapped device with work that is not done is not unwrapped in time") {
   begin();
-  BusyAdoption adoption;
-  refused(ETIMEDOUT, arrowdevice_device_unwrap, adoption.device(), ARROWDEVICE_POLL);
-  adoption.resume();
-  must(arrowdevice_device_unwrap, adoption.device(), ARROWDEVICE_NO_TIMEOUT);
+  BusyWrapping wrapping;
+  refused(ETIMEDOUT, arrowdevice_device_unwrap, wrapping.device(), ARROWDEVICE_POLL);
+  wrapping.resume();
+  must(arrowdevice_device_unwrap, wrapping.device(), ARROWDEVICE_NO_TIMEOUT);
 }
 
-TEST_CASE("a device that another thread is retiring is not adopted once more") {
+TEST_CASE("a device that another thread is unwrapping is not wrapped once more") {
   begin();
-  BusyAdoption adoption;
+  BusyWrapping wrapping;
   int code = EBUSY;
-  std::thread retiring([&] {
-    while (code == EBUSY) code = arrowdevice_device_unwrap(adoption.device(), ARROWDEVICE_NO_TIMEOUT, nullptr);
+  std::thread unwrapping([&] {
+    while (code == EBUSY) code = arrowdevice_device_unwrap(wrapping.device(), ARROWDEVICE_NO_TIMEOUT, nullptr);
   });
-  while (arrowdevice_device_unwrap(adoption.device(), ARROWDEVICE_POLL, nullptr) != EBUSY) std::this_thread::yield();
+  while (arrowdevice_device_unwrap(wrapping.device(), ARROWDEVICE_POLL, nullptr) != EBUSY) std::this_thread::yield();
   arrowdevice_device* again = nullptr;
-  CHECK(contains(refused(EBUSY, arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &adoption.native(), &again),
+  CHECK(contains(refused(EBUSY, arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &wrapping.native(), &again),
                  "another thread"));
-  adoption.resume();
-  retiring.join();
+  wrapping.resume();
+  unwrapping.join();
   CHECK(code == 0);
-  must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &adoption.native(), &again);
+  must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &wrapping.native(), &again);
   must(arrowdevice_device_unwrap, again, ARROWDEVICE_NO_TIMEOUT);
 }
 
-TEST_CASE("what was not adopted is not retired, and handles that make no sense are not adopted") {
+TEST_CASE("what was not wrapped is not unwrapped, and handles that make no sense are not wrapped") {
   begin();
   refused(EINVAL, arrowdevice_device_unwrap, nullptr, ARROWDEVICE_POLL);
-  CHECK(contains(refused(EINVAL, arrowdevice_device_unwrap, sim(0), ARROWDEVICE_POLL), "not adopted"));
+  CHECK(contains(refused(EINVAL, arrowdevice_device_unwrap, sim(0), ARROWDEVICE_POLL), "not wrapped"));
   arrowdevice_device* device = kNotADevice;
   arrowdevice_native_device native{};
   native.struct_size = sizeof native;
@@ -352,22 +352,22 @@ TEST_CASE("what was not adopted is not retired, and handles that make no sense a
   refused(ENODEV, arrowdevice_device_wrap, ARROW_DEVICE_METAL, 0, &native, &device);
 }
 
-TEST_CASE("a device's handles are those of its driver, and adopting them gives the device itself") {
+TEST_CASE("a device's handles are those of its driver, and wrapping them gives the device itself") {
   begin();
   arrowdevice_native_device native{};
   native.struct_size = sizeof native;
   must(arrowdevice_device_get_native, sim(1), &native);
   REQUIRE(native.device != nullptr);
   REQUIRE(native.context != nullptr);
-  arrowdevice_device* adopted = nullptr;
-  must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native, &adopted);
-  CHECK(adopted == sim(1));
-  must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native, &adopted);
+  arrowdevice_device* wrapped = nullptr;
+  must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native, &wrapped);
+  CHECK(wrapped == sim(1));
+  must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native, &wrapped);
   for (const int64_t n : {1, 2}) control::fail_nth("device_unwrap", n);  // refused() calls twice
-  refused(EIO, arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT);
-  must(arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT);
-  must(arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT);  // undoes the adoptions, and no more
-  refused(EINVAL, arrowdevice_device_unwrap, adopted, ARROWDEVICE_NO_TIMEOUT);
+  refused(EIO, arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
+  must(arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
+  must(arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);  // undoes the wraps, and no more
+  refused(EINVAL, arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
   CHECK(describe(sim(1)).device_id == 1);
   refused(EINVAL, arrowdevice_device_get_native, nullptr, &native);
   refused(EINVAL, arrowdevice_device_get_native, sim(1), nullptr);

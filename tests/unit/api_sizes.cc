@@ -117,25 +117,25 @@ TEST_CASE("native handles are read by their size") {
   int mine = 0;
   arrowdevice_native_device device{};
   device.context = &mine;
-  arrowdevice_device* adopted = nullptr;
+  arrowdevice_device* wrapped = nullptr;
   for (const uint32_t size : {uint32_t{0}, uint32_t{sizeof device} - 1}) {
     device.struct_size = size;
     CHECK(
-        contains(refused(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 0, &device, &adopted), "struct_size"));
+        contains(refused(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 0, &device, &wrapped), "struct_size"));
   }
   arrowdevice_native_queue queue{};
-  arrowdevice_queue* wrapped = nullptr;
+  arrowdevice_queue* wrapped_queue = nullptr;
   for (const uint32_t size : {uint32_t{0}, uint32_t{sizeof queue} - 1}) {
     queue.struct_size = size;
-    CHECK(contains(refused(EINVAL, arrowdevice_queue_wrap, sim(0), &queue, &wrapped), "struct_size"));
+    CHECK(contains(refused(EINVAL, arrowdevice_queue_wrap, sim(0), &queue, &wrapped_queue), "struct_size"));
   }
   struct {
     arrowdevice_native_queue known;
     unsigned char more[kMore];
   } later{};
   later.known.struct_size = sizeof later;
-  must(arrowdevice_queue_wrap, sim(0), &later.known, &wrapped);
-  arrowdevice_queue_destroy(wrapped);
+  must(arrowdevice_queue_wrap, sim(0), &later.known, &wrapped_queue);
+  arrowdevice_queue_destroy(wrapped_queue);
 }
 
 TEST_CASE("an error is filled with the code, the backend and the driver's own words, and cut where it is too long") {

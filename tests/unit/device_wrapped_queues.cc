@@ -59,7 +59,7 @@ TEST_CASE("a stream goes on without a wrapped queue that was destroyed, behind w
     Wrapped wrapped;
     auto options = stream_options(flags, 2);
     options.queue = wrapped.queue.get();
-    DeviceStream stream = move_to(stream_of(batches_of(sample, kRows)), sim(0), options);
+    DeviceStream stream = to_device(stream_of(batches_of(sample, kRows)), sim(0), options);
     const Array first = next(stream);
     gate.before(wrapped.application);
     wrapped.destroy();
@@ -81,7 +81,7 @@ TEST_CASE("a stream that was given a wrapped queue before its first batch does n
   Wrapped wrapped;
   auto options = stream_options();
   options.queue = wrapped.queue.get();
-  DeviceStream there = move_to(stream_of(batches_of(sample, kRows)), sim(0), options);
+  DeviceStream there = to_device(stream_of(batches_of(sample, kRows)), sim(0), options);
   HostStream back = to_host(stream_of(batches_of(sample, kRows, sim(0)), ARROW_DEVICE_EXT_DEV), options);
   wrapped.destroy();
   CHECK(difference_of_rest(sample, kRows, there) == "");
@@ -134,7 +134,7 @@ TEST_CASE("an allocator of the application is never given the handle of a wrappe
   auto options = stream_options(0, 1);
   options.queue = wrapped.queue.get();
   options.pool = pool.get();
-  DeviceStream stream = move_to(stream_of(batches_of(sample, kRows)), sim(0), options);
+  DeviceStream stream = to_device(stream_of(batches_of(sample, kRows)), sim(0), options);
   CHECK(difference(sample, *next(stream)) == "");
   REQUIRE(seen.queues.size() == 1);
   CHECK(seen.queues[0] == wrapped.native.queue);
@@ -188,7 +188,7 @@ TEST_CASE("a stream whose wrapped queue cannot be taken back in order fails, and
   Wrapped wrapped;
   auto options = stream_options(0, 1);
   options.queue = wrapped.queue.get();
-  DeviceStream stream = move_to(stream_of(batches_of(sample, kRows)), sim(0), options);
+  DeviceStream stream = to_device(stream_of(batches_of(sample, kRows)), sim(0), options);
   CHECK(difference(sample, *next(stream)) == "");
   control::fail_next("event_record");
   wrapped.destroy();
@@ -232,7 +232,7 @@ TEST_CASE("a stream for which no other queue can be made, or put behind the work
     Wrapped wrapped;
     auto options = stream_options(0, 1);
     options.queue = wrapped.queue.get();
-    DeviceStream stream = move_to(stream_of(batches_of(sample, kRows)), sim(0), options);
+    DeviceStream stream = to_device(stream_of(batches_of(sample, kRows)), sim(0), options);
     CHECK(difference(sample, *next(stream)) == "");
     wrapped.destroy();
     const auto queues = control::counters(0).queues_live;
@@ -252,7 +252,7 @@ TEST_CASE("a stream keeps a queue of the library that the program has destroyed"
   Queue queue = make_queue(sim(0));
   auto options = stream_options();
   options.queue = queue.get();
-  DeviceStream stream = move_to(stream_of(batches_of(sample, kRows)), sim(0), options);
+  DeviceStream stream = to_device(stream_of(batches_of(sample, kRows)), sim(0), options);
   CHECK(difference(sample, *copy(sample, sim(0))) == "");  // makes what the comparisons need
   const int64_t made = control::counters(0).queues;
   queue.reset();

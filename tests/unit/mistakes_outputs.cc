@@ -105,8 +105,9 @@ TEST_CASE("mistake 5: calling a function that the backend's table does not have"
   CHECK(contains(refused(ENOTSUP, arrowdevice_queue_get_native, queue.get(), &native), "queue_get_native"));
   arrowdevice_native_device native_device{};
   native_device.struct_size = sizeof native_device;
-  arrowdevice_device* adopted = nullptr;
-  CHECK(contains(refused(ENOTSUP, arrowdevice_device_wrap, kBareType, 0, &native_device, &adopted), "device_wrap"));
+  arrowdevice_device* wrapped_device = nullptr;
+  CHECK(contains(refused(ENOTSUP, arrowdevice_device_wrap, kBareType, 0, &native_device, &wrapped_device),
+                 "device_wrap"));
   CHECK(contains(refused(ENOTSUP, arrowdevice_device_get_native, device, &native_device), "device_get_native"));
   control::UserEvent event;
   Array with_event = copy(sample, device);
@@ -151,7 +152,7 @@ TEST_CASE("mistake 9: reserved words that are left as they were found") {
   arrowdevice_view_release(view);
   Array moved = stained();
   must(arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), cpu(), nullptr, moved.get());
-  check(moved, "move_to");
+  check(moved, "to_device");
   Owned<ArrowArray> plain(moved.take().array);
   Array back = stained();
   must(arrowdevice_array_from_host, plain.get(), back.get());

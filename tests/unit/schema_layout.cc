@@ -30,7 +30,7 @@ struct Expected {
   Layout layout;
   std::string name;
   std::vector<BufferShape> buffers;
-  Refers refers;
+  ReferenceKind refers;
   int offset_bytes;
   bool has_validity;
   int64_t legacy_buffers;
@@ -42,34 +42,41 @@ struct Expected {
 TEST_CASE("every layout names its buffers, child range, offsets and children") {
   const int any = LayoutInfo::kAnyNumber;
   const std::vector<Expected> table = {
-      {Layout::kNull, "null", {}, Refers::kNowhere, 0, false, 1, 0},
-      {Layout::kFixed, "fixed-width", {kValidity, kValues}, Refers::kNowhere, 0, true, -1, 0},
-      {Layout::kBinary, "binary", {kValidity, kOffsets, kBytes}, Refers::kOffsets, 4, true, -1, 0},
-      {Layout::kLargeBinary, "large binary", {kValidity, kOffsets, kBytes}, Refers::kOffsets, 8, true, -1, 0},
+      {Layout::kNull, "null", {}, ReferenceKind::kNone, 0, false, 1, 0},
+      {Layout::kFixed, "fixed-width", {kValidity, kValues}, ReferenceKind::kNone, 0, true, -1, 0},
+      {Layout::kBinary, "binary", {kValidity, kOffsets, kBytes}, ReferenceKind::kOffsets, 4, true, -1, 0},
+      {Layout::kLargeBinary, "large binary", {kValidity, kOffsets, kBytes}, ReferenceKind::kOffsets, 8, true, -1, 0},
       {Layout::kBinaryView,
        "binary view",
        {kValidity, kViews, kVariadic, kVariadicSizes},
-       Refers::kBinaryViews,
+       ReferenceKind::kBinaryViews,
        0,
        true,
        -1,
        0},
-      {Layout::kList, "list", {kValidity, kOffsets}, Refers::kOffsets, 4, true, -1, 1},
-      {Layout::kLargeList, "large list", {kValidity, kOffsets}, Refers::kOffsets, 8, true, -1, 1},
-      {Layout::kListView, "list view", {kValidity, kSlotOffsets, kSlotSizes}, Refers::kListViews, 4, true, -1, 1},
+      {Layout::kList, "list", {kValidity, kOffsets}, ReferenceKind::kOffsets, 4, true, -1, 1},
+      {Layout::kLargeList, "large list", {kValidity, kOffsets}, ReferenceKind::kOffsets, 8, true, -1, 1},
+      {Layout::kListView,
+       "list view",
+       {kValidity, kSlotOffsets, kSlotSizes},
+       ReferenceKind::kListViews,
+       4,
+       true,
+       -1,
+       1},
       {Layout::kLargeListView,
        "large list view",
        {kValidity, kSlotOffsets, kSlotSizes},
-       Refers::kListViews,
+       ReferenceKind::kListViews,
        8,
        true,
        -1,
        1},
-      {Layout::kFixedSizeList, "fixed-size list", {kValidity}, Refers::kTimes, 0, true, -1, 1},
-      {Layout::kStruct, "struct", {kValidity}, Refers::kSame, 0, true, -1, any},
-      {Layout::kSparseUnion, "sparse union", {kTypeIds}, Refers::kSame, 0, false, 2, any},
-      {Layout::kDenseUnion, "dense union", {kTypeIds, kSlotOffsets}, Refers::kTypeIds, 4, false, 3, any},
-      {Layout::kRunEndEncoded, "run-end encoded", {}, Refers::kRunEnds, 0, false, -1, 2},
+      {Layout::kFixedSizeList, "fixed-size list", {kValidity}, ReferenceKind::kScaled, 0, true, -1, 1},
+      {Layout::kStruct, "struct", {kValidity}, ReferenceKind::kIdentity, 0, true, -1, any},
+      {Layout::kSparseUnion, "sparse union", {kTypeIds}, ReferenceKind::kIdentity, 0, false, 2, any},
+      {Layout::kDenseUnion, "dense union", {kTypeIds, kSlotOffsets}, ReferenceKind::kTypeIds, 4, false, 3, any},
+      {Layout::kRunEndEncoded, "run-end encoded", {}, ReferenceKind::kRunEnds, 0, false, -1, 2},
   };
   for (const Expected& expected : table) {
     const LayoutInfo& info = layout_info(expected.layout);

@@ -141,44 +141,44 @@ TEST_CASE("simulated device: an application's queue is wrapped and not owned", "
   table().queue_destroy(wrapped);
 }
 
-TEST_CASE("simulated device: an application's context is a device until it is retired", "[sim]") {
+TEST_CASE("simulated device: an application's context is a device until it is unwrapped", "[sim]") {
   control::reset(devices("a"));
   void* device = open(0);
   int context = 0;
   arrowdevice_native_device native{};
   native.struct_size = sizeof native;
-  void* adopted = nullptr;
-  CHECK(code(table().device_wrap, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native, &adopted) == EINVAL);  // no context
+  void* wrapped = nullptr;
+  CHECK(code(table().device_wrap, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native, &wrapped) == EINVAL);  // no context
   native.context = &context;
-  CHECK(code(table().device_wrap, ARROW_DEVICE_EXT_DEV, int64_t{1}, &native, &adopted) == ENODEV);
-  must(table().device_wrap, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native, &adopted);
+  CHECK(code(table().device_wrap, ARROW_DEVICE_EXT_DEV, int64_t{1}, &native, &wrapped) == ENODEV);
+  must(table().device_wrap, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native, &wrapped);
   void* twice = nullptr;
   must(table().device_wrap, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native, &twice);
-  CHECK(twice == adopted);
-  CHECK(adopted != device);
-  CHECK((describe(adopted).flags & ARROWDEVICE_DEVICE_WRAPPED) != 0);
+  CHECK(twice == wrapped);
+  CHECK(wrapped != device);
+  CHECK((describe(wrapped).flags & ARROWDEVICE_DEVICE_WRAPPED) != 0);
 
   arrowdevice_native_device handles{};
   handles.struct_size = sizeof handles;
-  must(table().device_get_native, adopted, &handles);
+  must(table().device_get_native, wrapped, &handles);
   CHECK(handles.context == &context);
   CHECK(handles.device == device);
 
   {
-    const Buffer buffer(adopted, 64);
+    const Buffer buffer(wrapped, 64);
     void* found = nullptr;
     must(table().device_locate, ARROW_DEVICE_EXT_DEV, int64_t{0}, buffer.get(), nullptr, &found);
-    CHECK(found == adopted);
-    must(table().device_unwrap, adopted);  // one of two
-    CHECK(code(table().device_unwrap, adopted) == EBUSY);
+    CHECK(found == wrapped);
+    must(table().device_unwrap, wrapped);  // one of two
+    CHECK(code(table().device_unwrap, wrapped) == EBUSY);
   }
   {
-    const Queue queue(adopted);
+    const Queue queue(wrapped);
     CHECK(queue.finish() == 0);
-    CHECK(code(table().device_unwrap, adopted) == EBUSY);
+    CHECK(code(table().device_unwrap, wrapped) == EBUSY);
   }
-  must(table().device_unwrap, adopted);
-  CHECK(code(table().device_unwrap, adopted) == EINVAL);
+  must(table().device_unwrap, wrapped);
+  CHECK(code(table().device_unwrap, wrapped) == EINVAL);
   CHECK(code(table().device_unwrap, device) == EINVAL);
 }
 
@@ -188,10 +188,10 @@ TEST_CASE("simulated device: the context of an open device is that device", "[si
   arrowdevice_native_device native{};
   native.struct_size = sizeof native;
   must(table().device_get_native, device, &native);
-  void* adopted = nullptr;
-  must(table().device_wrap, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native, &adopted);
-  CHECK(adopted == device);
-  must(table().device_unwrap, adopted);
+  void* wrapped = nullptr;
+  must(table().device_wrap, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native, &wrapped);
+  CHECK(wrapped == device);
+  must(table().device_unwrap, wrapped);
   CHECK(describe(device).total_memory > 0);
 }
 

@@ -256,7 +256,7 @@ TEST_CASE("simulated device: threads work on one device, each with a queue of it
         t.queue_copy(queue, &out, 1, &error);
         t.event_record(queue, &event, &error);
         t.buffer_free(device, queue, buffer);
-        t.event_wait(event, -1, &error);
+        t.event_wait(event, ARROWDEVICE_NO_TIMEOUT, &error);
         t.event_destroy(event);
         matching[static_cast<size_t>(thread)] += seen == bytes ? 1 : 0;
       }

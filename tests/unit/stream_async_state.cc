@@ -59,7 +59,7 @@ class Stream {
       case 'f': next_call_fails_ = true; return;
       case 't':
       case 'd':
-        if (told_ == gone_) return;
+        if (pending_task_ == gone_) return;
         ++gone_;
         state_.task_gone();
         break;
@@ -102,13 +102,13 @@ class Stream {
       case Step::kTask:
         rule(!calls_.empty() && calls_[0] == 'S', "the schema comes before tasks");
         rule(!was_asked_for_nothing_, "after a request of nothing there is only the error");
-        ++told_;
-        rule(told_ <= arrived_, "a task is told that is there");
-        rule(told_ <= requested_, "no more tasks are told than were requested");
+        ++pending_task_;
+        rule(pending_task_ <= arrived_, "a task is told that is there");
+        rule(pending_task_ <= requested_, "no more tasks are told than were requested");
         break;
       case Step::kEnd:
         rule(!calls_.empty() && calls_[0] == 'S', "the schema comes before the end");
-        rule(has_ended_ && told_ == arrived_, "the end comes after all arrays");
+        rule(has_ended_ && pending_task_ == arrived_, "the end comes after all arrays");
         rule(requested_ > 0, "on_next_task is not called before it is asked for");
         told_last_ = true;
         break;
@@ -117,7 +117,7 @@ class Stream {
           rule(state_.error() == EINVAL && state_.is_own_error(), "a request of nothing is EINVAL");
         } else {
           rule(has_failed_ && state_.error() == kSourceError, "an error is told as it came");
-          rule(told_ == arrived_ || calls_.empty(), "a producer's error comes after its arrays");
+          rule(pending_task_ == arrived_ || calls_.empty(), "a producer's error comes after its arrays");
         }
         told_last_ = true;
         break;
@@ -141,19 +141,19 @@ class Stream {
     if (was_asked_for_nothing_) rule(is_released_, "a request of nothing ends the stream");
     if (!is_released_) {
       rule(!has_schema_ || calls_[0] == 'S', "a schema that is there is told");
-      rule(told_ == arrived_ || told_ == requested_, "what is there and requested is told");
-      rule(!(has_ended_ && told_ == arrived_ && requested_ > 0), "an end that is there and asked for is told");
-      rule(!(has_failed_ && told_ == arrived_), "an error behind which nothing waits is told");
+      rule(pending_task_ == arrived_ || pending_task_ == requested_, "what is there and requested is told");
+      rule(!(has_ended_ && pending_task_ == arrived_ && requested_ > 0), "an end that is there and asked for is told");
+      rule(!(has_failed_ && pending_task_ == arrived_), "an error behind which nothing waits is told");
     }
     rule(state_.is_released() == is_released_, "the machine knows of its release");
-    rule(state_.is_done() == (is_released_ && told_ == gone_), "a stream is done once its tasks are gone");
+    rule(state_.is_done() == (is_released_ && pending_task_ == gone_), "a stream is done once its tasks are gone");
     const bool wants = !is_released_ && !source_is_over_ && has_schema_ && requested_ > arrived_;
     rule(state_.wants_array() == wants, "the source is asked for what was requested and is not there");
   }
 
   AsyncState state_;
   std::string calls_, broken_;
-  int requested_ = 0, arrived_ = 0, told_ = 0, gone_ = 0;
+  int requested_ = 0, arrived_ = 0, pending_task_ = 0, gone_ = 0;
   bool was_asked_for_nothing_ = false, was_cancelled_ = false, refused_ = false, told_last_ = false;
   bool has_schema_ = false, source_is_over_ = false, has_ended_ = false, has_failed_ = false;
   bool next_call_fails_ = false, is_released_ = false;

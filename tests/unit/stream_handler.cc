@@ -70,7 +70,7 @@ struct Consumer::Callbacks {
 void Consumer::note(char call) {
   const std::lock_guard lock(mutex_);
   calls_ += call;
-  told_ += call == 'T';
+  pending_task_ += call == 'T';
   changed_.notify_all();
 }
 
@@ -93,7 +93,7 @@ void Consumer::wait_for_release() {
 
 void Consumer::wait_for_tasks(int64_t n) {
   std::unique_lock lock(mutex_);
-  REQUIRE(changed_.wait_for(lock, std::chrono::minutes(1), [&] { return told_ >= n; }));
+  REQUIRE(changed_.wait_for(lock, std::chrono::minutes(1), [&] { return pending_task_ >= n; }));
 }
 
 ArrowAsyncDeviceStreamHandler* handler_of(std::shared_ptr<Consumer> consumer) {

@@ -50,7 +50,7 @@ struct Consumer {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::string calls_;
-  int64_t told_ = 0;
+  int64_t pending_task_ = 0;
   std::atomic<bool> inside_{false};
 };
 

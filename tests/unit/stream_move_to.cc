@@ -15,7 +15,7 @@ TEST_CASE("a stream arrives whole on every device, and comes back") {
         const auto options = stream_options(flags, depth);
         auto producer = batches_of(sample, kRows);
         DeviceStream stream = stream_of(producer);
-        for (const int64_t id : {0, 1, 2, 3}) stream = move_to(std::move(stream), sim(id), options);
+        for (const int64_t id : {0, 1, 2, 3}) stream = to_device(std::move(stream), sim(id), options);
         CHECK(stream->device_type == ARROW_DEVICE_EXT_DEV);
         HostStream home = to_host(std::move(stream), options);
         CHECK(producer->calls == 0);  // nobody has asked yet
@@ -39,7 +39,7 @@ TEST_CASE("batches are handed out while they are on their way, a bounded number 
   for (const int32_t depth : {1, 2, 4}) {
     auto producer = batches_of(sample, kRows);
     Held engine(0);
-    DeviceStream stream = move_to(stream_of(producer), sim(0), stream_options(0, depth));
+    DeviceStream stream = to_device(stream_of(producer), sim(0), stream_options(0, depth));
     const Array first = next(stream);
     CHECK(producer->calls == depth);
     CHECK(first->sync_event != nullptr);
@@ -64,7 +64,7 @@ TEST_CASE("a batch that is where it should be is passed through with its event")
   const void* const event = producer->steps[0].array->sync_event;
   const void* const buffer = producer->steps[0].array->array.buffers[2];
   REQUIRE(event != nullptr);
-  DeviceStream stream = move_to(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(2));
+  DeviceStream stream = to_device(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(2));
   const Array passed = next(stream);
   CHECK(passed->sync_event == event);
   CHECK(passed->array.buffers[2] == buffer);
@@ -83,7 +83,7 @@ TEST_CASE("batches of a stream may lie on different devices, have no rows, and b
       Array empty = slice(*producer->steps.back().array, *sample.schema, 5, 0);
       producer->steps.push_back({std::move(empty)});
     }
-    DeviceStream stream = move_to(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(2));
+    DeviceStream stream = to_device(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(2));
     for (int i = 0; i < 4; ++i) {
       const Array batch = next(stream);
       CHECK(batch->device_id == 2);
@@ -98,7 +98,7 @@ TEST_CASE("an empty stream has its schema and its end") {
   begin();
   for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}}) {
     auto producer = std::make_shared<Producer>(mixed_batch());
-    DeviceStream stream = move_to(stream_of(producer), sim(0), stream_options(flags));
+    DeviceStream stream = to_device(stream_of(producer), sim(0), stream_options(flags));
     Owned<ArrowSchema> schema;
     REQUIRE(stream->get_schema(stream.get(), schema.out()) == 0);
     CHECK(std::string(schema->format) == "+s");
@@ -115,7 +115,7 @@ TEST_CASE("a producer's error comes after the batches before it, with code and t
       auto producer = batches_of(sample, kRows);
       producer->steps[3].code = ENODATA;
       producer->steps[3].text = "the tape has ended";
-      DeviceStream stream = move_to(stream_of(producer), sim(0), stream_options(flags, depth));
+      DeviceStream stream = to_device(stream_of(producer), sim(0), stream_options(flags, depth));
       for (int64_t i = 0; i < 3; ++i) CHECK(difference(sample, *next(stream), i * kRows) == "");
       for (int i = 0; i < 3; ++i) CHECK(next_fails(ENODATA, stream) == "the tape has ended");
       CHECK(producer->calls == 4);
@@ -130,7 +130,7 @@ TEST_CASE("a schema that does not come is an error of both calls") {
   for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}}) {
     auto producer = std::make_shared<Producer>(field("i"));
     producer->schema_code = EACCES;
-    DeviceStream stream = move_to(stream_of(producer), sim(0), stream_options(flags));
+    DeviceStream stream = to_device(stream_of(producer), sim(0), stream_options(flags));
     Owned<ArrowSchema> schema;
     CHECK(stream->get_schema(stream.get(), schema.out()) == EACCES);
     CHECK(std::string(stream->get_last_error(stream.get())) == "no schema today");
@@ -155,7 +155,7 @@ TEST_CASE("a producer that succeeds and gives no schema is refused, however its 
   CHECK(
       contains(refused(EINVAL, arrowdevice_stream_get_schema, without_schema().get(), schema.out()), "gave no schema"));
   for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}}) {
-    DeviceStream stream = move_to(without_schema(), sim(0), stream_options(flags));
+    DeviceStream stream = to_device(without_schema(), sim(0), stream_options(flags));
     CHECK(contains(next_fails(EINVAL, stream), "gave no schema"));
   }
   ArrowAsyncDeviceStreamHandler* handler = nullptr;
@@ -174,7 +174,7 @@ TEST_CASE("a schema that is malformed is an error of both calls, and is let go")
       *out = make_schema(field("+l", "tags")).take();
       return 0;
     };
-    DeviceStream stream = move_to(std::move(upstream), sim(0), stream_options(flags));
+    DeviceStream stream = to_device(std::move(upstream), sim(0), stream_options(flags));
     Owned<ArrowSchema> schema;
     CHECK(stream->get_schema(stream.get(), schema.out()) == EINVAL);
     CHECK(contains(stream->get_last_error(stream.get()), "tags"));
@@ -191,7 +191,7 @@ TEST_CASE("a copy that fails ends the stream at its batch, and nothing is left b
     for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}}) {
       const Ledger ledger;
       auto producer = batches_of(sample, kRows, sim(1));
-      DeviceStream stream = move_to(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(0), stream_options(flags, 1));
+      DeviceStream stream = to_device(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(0), stream_options(flags, 1));
       CHECK(difference(sample, *next(stream)) == "");
       control::fail_next("queue_copy");
       std::string text;
@@ -222,7 +222,7 @@ TEST_CASE("a batch of another device type than its stream's is refused by its nu
   const Sample sample(field("i"), {.rows = 21});
   auto producer = batches_of(sample, kRows);
   producer->steps[1].array = copy(sample, sim(0));
-  DeviceStream stream = move_to(stream_of(producer), sim(1));
+  DeviceStream stream = to_device(stream_of(producer), sim(1));
   next(stream);
   CHECK(contains(next_fails(EINVAL, stream), "array 1"));
 }
@@ -313,7 +313,7 @@ TEST_CASE("what failed in a stream of the library is told whole, also through st
   begin();
   const Sample sample(field("l"), {.rows = 21});
   for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}}) {
-    DeviceStream stream = move_to(stream_of(batches_of(sample, kRows)), sim(0), stream_options(flags));
+    DeviceStream stream = to_device(stream_of(batches_of(sample, kRows)), sim(0), stream_options(flags));
     HostStream home = to_host(std::move(stream), stream_options(flags));  // a stream of the library reads another
     must(arrowdevice_stream_from_host, home.get(), stream.out());
     control::fail_next("queue_copy");
@@ -336,7 +336,7 @@ TEST_CASE("what failed in a stream of the library is told whole, also through st
   // A producer's own error has no more than its text.
   auto producer = std::make_shared<Producer>(field("i"));
   producer->schema_code = EACCES;
-  DeviceStream stream = move_to(stream_of(producer), sim(0));
+  DeviceStream stream = to_device(stream_of(producer), sim(0));
   arrowdevice_error error = untouched_error();
   CHECK(arrowdevice_stream_get_schema(stream.get(), Owned<ArrowSchema>().out(), &error) == EACCES);
   CHECK(std::string(error.backend).empty());
@@ -354,7 +354,7 @@ TEST_CASE("a stream copies with its queue, into its pool, as its flags say") {
   options.pool = pool.get();
   options.copy_flags = ARROWDEVICE_COPY_ALWAYS;
   auto producer = batches_of(sample, kRows, sim(0));
-  DeviceStream stream = move_to(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(0), options);
+  DeviceStream stream = to_device(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(0), options);
   queue.reset();  // the stream has its own hold on it
   const int64_t used = stats(pool.get()).used_bytes;
   const Array first = next(stream);
@@ -364,7 +364,7 @@ TEST_CASE("a stream copies with its queue, into its pool, as its flags say") {
 
   options = stream_options();
   options.copy_flags = ARROWDEVICE_COPY_NEVER;
-  stream = move_to(stream_of(batches_of(sample, kRows)), sim(0), options);
+  stream = to_device(stream_of(batches_of(sample, kRows)), sim(0), options);
   CHECK(contains(next_fails(ENOTSUP, stream), "copying is ruled out"));
 }
 

@@ -107,7 +107,7 @@ arrowdevice_stream_options stream_options(uint32_t flags, int32_t depth) {
   return options;
 }
 
-DeviceStream move_to(DeviceStream stream, arrowdevice_device* to, const arrowdevice_stream_options& options) {
+DeviceStream to_device(DeviceStream stream, arrowdevice_device* to, const arrowdevice_stream_options& options) {
   DeviceStream moved;
   must(arrowdevice_stream_to_device, stream.get(), to, &options, moved.out());
   REQUIRE(stream.released());

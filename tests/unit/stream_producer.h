@@ -59,8 +59,8 @@ inline constexpr int64_t kRows = 7;
 std::shared_ptr<Producer> batches_of(const Sample& sample, int64_t rows, arrowdevice_device* device = nullptr);
 
 arrowdevice_stream_options stream_options(uint32_t flags = 0, int32_t depth = 0);
-DeviceStream move_to(DeviceStream stream, arrowdevice_device* to,
-                     const arrowdevice_stream_options& options = stream_options());
+DeviceStream to_device(DeviceStream stream, arrowdevice_device* to,
+                       const arrowdevice_stream_options& options = stream_options());
 HostStream to_host(DeviceStream stream, const arrowdevice_stream_options& options = stream_options());
 
 // The next array, which must come; released at the end.

@@ -50,7 +50,7 @@ TEST_CASE("reading ahead is done by one thread of the stream, and no further tha
   begin();
   const Sample sample(mixed_batch(), {.rows = 60});
   auto producer = batches_of(sample, kRows);
-  DeviceStream stream = move_to(stream_of(producer), sim(0), stream_options(kReadAhead, 3));
+  DeviceStream stream = to_device(stream_of(producer), sim(0), stream_options(kReadAhead, 3));
   const Array first = next(stream);
   until([&] { return producer->calls == 4; });  // the one that is handed out, and three
   CHECK(producer->called_elsewhere);
@@ -64,7 +64,7 @@ TEST_CASE("cancelling from another thread wakes a consumer that waits, and stays
   const Sample sample(mixed_batch(), {.rows = 60});
   Door door;
   auto producer = stuck_at(1, door, sample);
-  DeviceStream stream = move_to(stream_of(producer), sim(0), stream_options(kReadAhead));
+  DeviceStream stream = to_device(stream_of(producer), sim(0), stream_options(kReadAhead));
   next(stream);
   bool cancelled = false;  // no assertions on other threads
   std::thread canceller([&] {
@@ -88,8 +88,8 @@ TEST_CASE("cancelling goes up through the streams of the library") {
   const Sample sample(mixed_batch(), {.rows = 60});
   Door door;
   auto producer = stuck_at(0, door, sample);
-  DeviceStream stream = move_to(stream_of(producer), sim(0), stream_options(kReadAhead));
-  stream = move_to(std::move(stream), sim(1));
+  DeviceStream stream = to_device(stream_of(producer), sim(0), stream_options(kReadAhead));
+  stream = to_device(std::move(stream), sim(1));
   bool cancelled = false;  // no assertions on other threads
   std::thread canceller([&] {
     door.wait_for_someone();
@@ -116,7 +116,7 @@ TEST_CASE("a stream that is cancelled before its first batch asks nobody") {
   begin();
   const Sample sample(field("i"), {.rows = 21});
   auto producer = batches_of(sample, kRows);
-  DeviceStream stream = move_to(stream_of(producer), sim(0));
+  DeviceStream stream = to_device(stream_of(producer), sim(0));
   must(arrowdevice_stream_cancel, stream.get());
   next_fails(ECANCELED, stream);
   CHECK(producer->calls == 0);
@@ -131,7 +131,7 @@ TEST_CASE("releasing a stream early returns at once, and what is under way ends 
       const int64_t used = stats(default_pool(sim(0))).used_bytes;
       auto producer = batches_of(sample, kRows, sim(1));
       Held engine(0);
-      DeviceStream stream = move_to(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(0), stream_options(flags, 4));
+      DeviceStream stream = to_device(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(0), stream_options(flags, 4));
       if (peers == Peers::kCopy) CHECK(is_ready(*next(stream)) == 0);
       stream.reset();
       until([&] { return producer->releases == 1; });
@@ -147,7 +147,7 @@ TEST_CASE("a release while the reading thread is in a producer that never return
   const Sample sample(mixed_batch(), {.rows = 60});
   Door door;
   auto producer = stuck_at(2, door, sample);
-  DeviceStream stream = move_to(stream_of(producer), sim(0), stream_options(kReadAhead, 8));
+  DeviceStream stream = to_device(stream_of(producer), sim(0), stream_options(kReadAhead, 8));
   CHECK(difference(sample, *next(stream)) == "");
   door.wait_for_someone();
   stream.reset();
@@ -161,13 +161,13 @@ TEST_CASE("staged batches are copied while the consumer's own thread reads") {
   begin(configuration(Peers::kNone));
   const Sample sample(mixed_batch(), {.rows = 60});
   auto producer = batches_of(sample, kRows, sim(1));
-  DeviceStream stream = move_to(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(2), stream_options(0, 3));
+  DeviceStream stream = to_device(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(2), stream_options(0, 3));
   CHECK(difference_of_rest(sample, kRows, stream) == "");
   CHECK_FALSE(producer->called_elsewhere);
   CHECK_FALSE(producer->overlapped);
 }
 
-TEST_CASE("a stream keeps its device from being retired") {
+TEST_CASE("a stream keeps its device from being unwrapped") {
   begin();
   char context = 0;
   arrowdevice_native_device native{};
@@ -176,7 +176,7 @@ TEST_CASE("a stream keeps its device from being retired") {
   arrowdevice_device* device = nullptr;
   must(arrowdevice_device_wrap, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, 0, &native, &device);
   const Sample sample(field("i"), {.rows = 21});
-  DeviceStream stream = move_to(stream_of(batches_of(sample, kRows)), device);
+  DeviceStream stream = to_device(stream_of(batches_of(sample, kRows)), device);
   refused(EBUSY, arrowdevice_device_unwrap, device, ARROWDEVICE_POLL);
   CHECK(difference_of_rest(sample, kRows, stream) == "");
   stream.reset();
@@ -184,7 +184,7 @@ TEST_CASE("a stream keeps its device from being retired") {
   must(arrowdevice_device_unwrap, device, ARROWDEVICE_NO_TIMEOUT);
 }
 
-TEST_CASE("a stream does not keep the device that its batches come from from being retired, and says so") {
+TEST_CASE("a stream does not keep the device that its batches come from from being unwrapped, and says so") {
   begin();
   char context = 0;
   arrowdevice_native_device native{};
@@ -195,9 +195,9 @@ TEST_CASE("a stream does not keep the device that its batches come from from bei
   const Sample sample(field("i"), {.rows = 21});
   auto options = stream_options();
   options.source_device = device;
-  DeviceStream stream = move_to(stream_of(batches_of(sample, kRows, sim(0)), ARROW_DEVICE_EXT_DEV), sim(1), options);
+  DeviceStream stream = to_device(stream_of(batches_of(sample, kRows, sim(0)), ARROW_DEVICE_EXT_DEV), sim(1), options);
   must(arrowdevice_device_unwrap, device, ARROWDEVICE_NO_TIMEOUT);
-  CHECK(contains(next_fails(ENODEV, stream), "retired"));
+  CHECK(contains(next_fails(ENODEV, stream), "unwrapped"));
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ TEST_CASE("a stream that reads ahead ends where there are no threads, and says s
   begin();
   const Sample sample(field("l"), {.rows = 21});
   DeviceStream stream =
-      move_to(stream_of(batches_of(sample, kRows)), sim(0), stream_options(ARROWDEVICE_STREAM_READ_AHEAD));
+      to_device(stream_of(batches_of(sample, kRows)), sim(0), stream_options(ARROWDEVICE_STREAM_READ_AHEAD));
   check_ends_without_threads(stream);
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("a stream whose copies need a thread of their own ends where there is 
   begin();
   const Sample sample(field("l"), {.rows = 21});
   auto producer = batches_of(sample, kRows, sim(0));
-  DeviceStream stream = move_to(stream_of(producer, ARROW_DEVICE_EXT_DEV), cpu(), stream_options());
+  DeviceStream stream = to_device(stream_of(producer, ARROW_DEVICE_EXT_DEV), cpu(), stream_options());
   check_ends_without_threads(stream);
   stream.reset();
   CHECK(producer->releases == 1);

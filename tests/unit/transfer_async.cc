@@ -197,7 +197,7 @@ TEST_CASE("a copy on a device that is lost meanwhile fails, keeps its source, an
   CHECK(difference(sample, *sample.host) == "");
 }
 
-TEST_CASE("who releases an asynchronous copy early learns from a quiesce when its source may go") {
+TEST_CASE("who releases an asynchronous copy early learns from a wait_idle when its source may go") {
   begin();
   Sample sample(field("l"), {.rows = 30});  // nothing of it has to be read to be copied
   Array source = copy(sample, sim(0));

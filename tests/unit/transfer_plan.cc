@@ -14,20 +14,20 @@ using namespace library_test;  // NOLINT: what every line of these tests is writ
 using arrowdevice::Error;
 using arrowdevice::schema::Binding;
 using arrowdevice::schema::Tree;
-using arrowdevice::transfer::Contents;
-using arrowdevice::transfer::Cut;
 using arrowdevice::transfer::Extent;
 using arrowdevice::transfer::make_plan;
 using arrowdevice::transfer::Node;
 using arrowdevice::transfer::Plan;
+using arrowdevice::transfer::SourceReader;
+using arrowdevice::transfer::TrimMode;
 
 // Bytes of an index buffer on a device that is read back to be rebased.
 constexpr int64_t kLargestIndex = 64 << 10;
 
-constexpr Cut kTrimmed{.whole = false, .bits_can_shift = true, .target_on_host = false};
+constexpr TrimMode kTrimmed{.whole = false, .bits_can_shift = true, .target_on_host = false};
 
 struct Planned {
-  Planned(const Field& type, Data data, Cut cut = kTrimmed)
+  Planned(const Field& type, Data data, TrimMode cut = kTrimmed)
       : schema(make_schema(type)),
         array(make_array(std::move(data), Ledger())),
         tree(*schema),
@@ -40,7 +40,7 @@ struct Planned {
   Owned<ArrowArray> array;
   Tree tree;
   Binding bound;
-  Contents contents;
+  SourceReader contents;
   Plan plan;
 };
 
@@ -137,7 +137,7 @@ TEST_CASE("a plan for no rows needs nothing and reads nothing") {
 }
 
 TEST_CASE("a whole plan leaves offsets as they are, but for a record batch, whose rows are its columns'") {
-  constexpr Cut kWhole{.whole = true, .bits_can_shift = true, .target_on_host = false};
+  constexpr TrimMode kWhole{.whole = true, .bits_can_shift = true, .target_on_host = false};
   const Planned plain(field("i"), int32s(5, 3), kWhole);
   CHECK(plain.slots(0) == Extent{0, 8});
   CHECK(plain.plan[0].offset == 3);

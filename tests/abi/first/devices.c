@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Devices: found, described, adopted. */
+/* Devices: found, described, wrapped. */
 #include <errno.h>
 
 #include "program.h"
@@ -74,7 +74,7 @@ static int locked, unlocked;
 static void lock(void* user, void* native_queue) { locked += (int*)user - (int*)native_queue == 3; }
 static void unlock(void* user, void* native_queue) { unlocked += (int*)user - (int*)native_queue == 3; }
 
-static void check_adopted(void) {
+static void check_wrapped(void) {
   static int handles[8];
   static const char* const extensions[] = {"one", "two"};
   const struct arrowdevice_native_device native = {.struct_size = sizeof native,
@@ -126,7 +126,7 @@ static void check_optional(struct arrowdevice_device* device) {
   OK(arrowdevice_device_get_native(device, &native, &error));
   CHECK(native.platform == NULL && native.lock == NULL);
   FAILS(EINVAL, arrowdevice_device_unwrap(device, ARROWDEVICE_POLL, &error));
-  check_adopted();
+  check_wrapped();
 }
 
 static void check_without_optional(struct arrowdevice_device* device) {

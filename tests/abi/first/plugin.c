@@ -25,7 +25,7 @@ enum { N_DEVICES = 1, ALIGNMENT = 64, MARK = 1729 };
 struct device {
   int mark;
   int64_t id;
-  int adoptions;
+  int wraps;
 };
 static struct device devices[N_DEVICES];
 
@@ -216,7 +216,7 @@ static int queue_get_native(void* queue, struct arrowdevice_native_queue* out, s
 }
 
 /* The handles of a program are numbers that stand one after another. */
-static struct device adopted;
+static struct device wrapped;
 static struct arrowdevice_native_device handles;
 
 static int device_wrap(ArrowDeviceType type, int64_t id, const struct arrowdevice_native_device* native, void** out,
@@ -234,17 +234,17 @@ static int device_wrap(ArrowDeviceType type, int64_t id, const struct arrowdevic
   }
   native->lock(native->lock_user, native->queue);
   native->unlock(native->lock_user, native->queue);
-  adopted.mark = MARK;
-  adopted.id = id;
-  ++adopted.adoptions;
+  wrapped.mark = MARK;
+  wrapped.id = id;
+  ++wrapped.wraps;
   memcpy(&handles, native, sizeof handles);
-  *out = &adopted;
+  *out = &wrapped;
   return 0;
 }
 
 static int device_unwrap(void* device, struct arrowdevice_error* error) {
-  if (device != &adopted || adopted.adoptions == 0) return fail(error, EINVAL, "device_unwrap: not adopted");
-  --adopted.adoptions;
+  if (device != &wrapped || wrapped.wraps == 0) return fail(error, EINVAL, "device_unwrap: not wrapped");
+  --wrapped.wraps;
   return 0;
 }
 
@@ -252,7 +252,7 @@ static int device_get_native(void* device, struct arrowdevice_native_device* out
   const uint32_t size = out->struct_size;
   if (!is_device(device)) return fail(error, EINVAL, "device_get_native: not a device");
   if (size < sizeof *out) return fail(error, EINVAL, "device_get_native: the handles have shrunk");
-  if (device == &adopted) memcpy(out, &handles, sizeof *out);
+  if (device == &wrapped) memcpy(out, &handles, sizeof *out);
   out->struct_size = size;
   return 0;
 }

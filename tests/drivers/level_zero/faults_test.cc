@@ -30,22 +30,22 @@ Attempt attempt_while(const std::string& failing) {
 }
 
 // An application's context for a while, as device 7: the stand-in refuses to take it back while anything is left in it.
-void with_adopted(uint32_t ordinal, const Attempt& attempt,
-                  const std::function<void(arrowdevice_device* adopted)>& body) {
+void with_wrapped(uint32_t ordinal, const Attempt& attempt,
+                  const std::function<void(arrowdevice_device* wrapped)>& body) {
   auto* const context = level_zero::create_context();
   arrowdevice_native_device native{};
   native.struct_size = sizeof native;
   native.context = context;
   native.device = level_zero::device(ordinal);
-  arrowdevice_device* adopted = nullptr;
-  attempt([&](auto* error) { return arrowdevice_device_wrap(ARROW_DEVICE_ONEAPI, 7, &native, &adopted, error); });
-  body(adopted);
-  attempt([&](auto* error) { return arrowdevice_device_unwrap(adopted, ARROWDEVICE_NO_TIMEOUT, error); });
+  arrowdevice_device* wrapped = nullptr;
+  attempt([&](auto* error) { return arrowdevice_device_wrap(ARROW_DEVICE_ONEAPI, 7, &native, &wrapped, error); });
+  body(wrapped);
+  attempt([&](auto* error) { return arrowdevice_device_unwrap(wrapped, ARROWDEVICE_NO_TIMEOUT, error); });
   level_zero::ze().zeContextDestroy(context);
 }
 
-void adopt(const Attempt& attempt) {
-  with_adopted(0, attempt, [&](arrowdevice_device* adopted) { drivers::move_bytes(attempt, adopted); });
+void wrap(const Attempt& attempt) {
+  with_wrapped(0, attempt, [&](arrowdevice_device* wrapped) { drivers::move_bytes(attempt, wrapped); });
 }
 
 void do_everything(const std::string& failing) {
@@ -60,10 +60,10 @@ void do_everything(const std::string& failing) {
 }
 
 // What an application does itself fails here as well, so that its own calls come before.
-void adopt_and_retire(const std::string& failing, int64_t n) {
+void wrap_and_unwrap(const std::string& failing, int64_t n) {
   level_zero::device(0);
   level_zero::fail_nth(failing, n);
-  adopt(attempt_while(failing));
+  wrap(attempt_while(failing));
   expect(level_zero::live_allocations() == 0, "allocations of the driver were lost");
 }
 
@@ -125,16 +125,16 @@ TEST_CASE("an application's context is given back whole when any call of the dri
         "zeCommandListAppendMemoryCopy", "zeEventPoolCreate", "zeEventPoolDestroy", "zeEventCreate", "zeEventDestroy",
         "zeEventHostReset", "zeEventQueryStatus", "zeEventHostSynchronize", "zeMemAllocDevice", "zeMemFree",
         "zeMemGetAllocProperties", "zeMemGetAddressRange"}) {
-    failures += fail_each(entry_point, [&](int64_t n) { adopt_and_retire(entry_point, n); });
+    failures += fail_each(entry_point, [&](int64_t n) { wrap_and_unwrap(entry_point, n); });
   }
   CHECK(failures > 10);
 }
 
-TEST_CASE("an array on an adopted device is valid, whatever id the application gave that") {
+TEST_CASE("an array on a wrapped device is valid, whatever id the application gave that") {
   CHECK(in_child([] {
           const Attempt succeed = [](const auto& call) { drivers::attempt({}, call); };
-          with_adopted(1, succeed, [](arrowdevice_device* adopted) {
-            drivers::check_valid(arrowdevice::testing::find_case("record batch"), adopted, {7});
+          with_wrapped(1, succeed, [](arrowdevice_device* wrapped) {
+            drivers::check_valid(arrowdevice::testing::find_case("record batch"), wrapped, {7});
           });
           drivers::trim_all();
         }) == "");

@@ -33,11 +33,11 @@ using drivers::refusal;
 using drivers::region;
 using drivers::table;
 using drivers::wrap;
-using level_zero::adopt;
 using level_zero::calls;
 using level_zero::gpu;
 using level_zero::kSlow;
 using level_zero::locate;
+using level_zero::wrap;
 using level_zero::ze;
 
 TEST_CASE("a device says what it is") {
@@ -217,8 +217,8 @@ TEST_CASE("a queue waits for another device of its context on the device, and fo
           expect(calls("zeEventHostSynchronize") == 0, "the CPU waited for a device of the same context");
 
           auto* const context = level_zero::create_context();
-          void* const adopted = adopt(0, context, level_zero::device(0));
-          void* const foreign = create_queue(adopted);
+          void* const wrapped = wrap(0, context, level_zero::device(0));
+          void* const foreign = create_queue(wrapped);
           must(table().queue_wait_event, foreign, event);
           int ready = 0;
           must(table().event_query, event, &ready);
@@ -227,7 +227,7 @@ TEST_CASE("a queue waits for another device of its context on the device, and fo
           table().event_destroy(event);
           table().queue_destroy(foreign);
           table().queue_destroy(peer);
-          must(table().device_unwrap, adopted);
+          must(table().device_unwrap, wrapped);
           ze().zeContextDestroy(context);
         }) == "");
 }
@@ -377,9 +377,9 @@ TEST_CASE("devices reach one another within a context where the driver says so, 
             expect(reach(gpu(0), nullptr) == ARROWDEVICE_PEER_COPY, "to the host");
             expect(reach(nullptr, gpu(0)) == ARROWDEVICE_PEER_COPY, "from the host");
             auto* const context = level_zero::create_context();
-            void* const adopted = adopt(0, context, level_zero::device(0));
-            expect(reach(gpu(0), adopted) == 0 && reach(adopted, gpu(0)) == 0, "another context");
-            must(table().device_unwrap, adopted);
+            void* const wrapped = wrap(0, context, level_zero::device(0));
+            expect(reach(gpu(0), wrapped) == 0 && reach(wrapped, gpu(0)) == 0, "another context");
+            must(table().device_unwrap, wrapped);
             ze().zeContextDestroy(context);
           }) == "");
   }

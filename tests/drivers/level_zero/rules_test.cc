@@ -31,7 +31,7 @@ void check_violation(const std::string& part, const std::function<void()>& mista
 }
 
 // A list with a copy that nobody knows to be over.
-struct Busy {
+struct DriverCallGuard {
   ze_context_handle_t context = create_context();
   ze_command_list_handle_t list = create_list(context, 0, kInOrder);
   void* to = allocate(context, 0, 64);
@@ -39,7 +39,7 @@ struct Busy {
   ze_event_pool_handle_t pool = create_pool(context);
   ze_event_handle_t event = create_event(pool, 0);
 
-  Busy() {
+  DriverCallGuard() {
     append_copy(list, to, from, 64);
     append_barrier(list, event, nullptr);
   }
@@ -108,17 +108,17 @@ TEST_CASE("the stand-in ends the process when the CPU reads device memory") {
 
 TEST_CASE("the stand-in ends the process when something is given back that is in use, however fast it is") {
   check_violation("freed while work on it is pending", [] {
-    const Busy busy;
+    const DriverCallGuard busy;
     ze().zeMemFree(busy.context, busy.to);
   });
   check_violation("a command list is destroyed while work on it is pending", [] {
-    const Busy busy;
+    const DriverCallGuard busy;
     ze().zeCommandListDestroy(busy.list);
   });
-  check_violation("an event is reset while it is pending", [] { ze().zeEventHostReset(Busy().event); });
-  check_violation("an event is destroyed while it is pending", [] { ze().zeEventDestroy(Busy().event); });
+  check_violation("an event is reset while it is pending", [] { ze().zeEventHostReset(DriverCallGuard().event); });
+  check_violation("an event is destroyed while it is pending", [] { ze().zeEventDestroy(DriverCallGuard().event); });
   check_violation("an event is reset while a command list waits for it", [] {
-    const Busy busy;
+    const DriverCallGuard busy;
     append_barrier(create_list(busy.context, 1, kInOrder), nullptr, busy.event);
     ze().zeEventHostSynchronize(busy.event, UINT64_MAX);
     ze().zeEventHostReset(busy.event);
@@ -127,17 +127,17 @@ TEST_CASE("the stand-in ends the process when something is given back that is in
 
 TEST_CASE("the stand-in ends the process when events are not used as they must be") {
   check_violation("signalled again that was not reset", [] {
-    const Busy busy;
+    const DriverCallGuard busy;
     append_barrier(busy.list, busy.event, nullptr);
   });
   check_violation("waits for an event that nothing signals", [] {
-    const Busy busy;
+    const DriverCallGuard busy;
     append_barrier(busy.list, nullptr, create_event(busy.pool, 1));
   });
   check_violation("waits for ever for an event that nothing signals",
                   [] { ze().zeEventHostSynchronize(create_event(create_pool(create_context()), 0), UINT64_MAX); });
   check_violation("waits for an event of another context", [] {
-    const Busy busy;
+    const DriverCallGuard busy;
     append_barrier(create_list(create_context(), 0, kInOrder), nullptr, busy.event);
   });
   check_violation("with the index 0, which is taken", [] {

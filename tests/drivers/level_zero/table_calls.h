@@ -12,7 +12,7 @@ namespace level_zero {
 inline constexpr const char* kSlow = "20000";  // microseconds
 
 void* gpu(int64_t id);
-void* adopt(int64_t id, ze_context_handle_t context, ze_device_handle_t device);
+void* wrap(int64_t id, ze_context_handle_t context, ze_device_handle_t device);
 void* locate(int64_t id, const void* buffer);
 
 }  // namespace level_zero

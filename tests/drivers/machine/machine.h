@@ -47,7 +47,7 @@ struct Allocation {
 struct Stream {
   uint64_t id;
   int device;
-  std::shared_ptr<arrowdevice::sim::Lane> lane;
+  std::shared_ptr<arrowdevice::sim::SubmissionQueue> lane;
   uint64_t work;
   Order knows;
 };
@@ -110,7 +110,7 @@ class Machine {
   void record(void* event, void* stream);
   bool is_done(void* event);
   // False when the time is over first; negative: for ever.
-  bool wait(void* event, int64_t timeout_ns = ARROWDEVICE_NO_TIMEOUT);
+  bool wait(void* event, int64_t timeout_ns = 0);
 
   // Nothing can be given back any more, and what is left at exit is nobody's fault.
   void lose() { lost_ = true; }

@@ -33,7 +33,7 @@ void* Machine::add_stream(int device) {
   auto made = std::make_shared<Stream>();
   made->id = next_stream_++;
   made->device = device;
-  made->lane = std::make_shared<sim::Lane>();
+  made->lane = std::make_shared<sim::SubmissionQueue>();
   void* const handle = sim::new_handle();
   streams_.emplace(handle, std::move(made));
   return handle;

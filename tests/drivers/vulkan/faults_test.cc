@@ -28,20 +28,20 @@ int open_own(arrowdevice_device** out, arrowdevice_error* error) {
   return arrowdevice_device_find_by_id(ARROW_DEVICE_VULKAN, 0, out, error);
 }
 
-// A device that is adopted from an application for a few trips. Retired, it has given everything back: what is alive
+// A device that is wrapped from an application for a few trips. Unwrapped, it has given everything back: what is alive
 // then can be counted to the last object, whatever was in flight, idle or pooled.
-class Adopted {
+class Wrapped {
  public:
-  explicit Adopted(Application& application) : application_(application) {}
-  ~Adopted() {
+  explicit Wrapped(Application& application) : application_(application) {}
+  ~Wrapped() {
     if (device_ == nullptr) return;
     arrowdevice_error error{};
     const int code = arrowdevice_device_unwrap(device_, ARROWDEVICE_NO_TIMEOUT, &error);
     INFO(error.message);
     CHECK(code == 0);
   }
-  Adopted(const Adopted&) = delete;
-  Adopted& operator=(const Adopted&) = delete;
+  Wrapped(const Wrapped&) = delete;
+  Wrapped& operator=(const Wrapped&) = delete;
 
   int open(arrowdevice_device** out, arrowdevice_error* error) {
     if (device_ == nullptr) {
@@ -156,8 +156,8 @@ TEST_CASE("each call that fails is told of, leaks nothing, and leaves the next o
     for (const char* const* name = driver().fallible(); *name != nullptr; ++name) {
       for (int64_t nth = 1; nth > 0; ++nth) {
         {
-          Adopted adopted(application);
-          const Open open = [&](auto** out, auto* error) { return adopted.open(out, error); };
+          Wrapped wrapped(application);
+          const Open open = [&](auto** out, auto* error) { return wrapped.open(out, error); };
           const int64_t before = driver().calls(*name);
           driver().fail(*name, nth, result);
           arrowdevice_error error{};

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level_zero/completion_point.h"
+
+#include <cerrno>
+
+#include "base/deadline.h"
+#include "base/log.h"
+#include "level_zero/api.h"
+#include "level_zero/codes.h"
+
+namespace arrowdevice::level_zero {
+
+std::shared_ptr<CompletionPoint> CompletionPoint::make(Device& device) { return {new CompletionPoint(device), let_go}; }
+
+// Of a device that is lost, nothing can be given back.
+CompletionPoint::~CompletionPoint() {
+  auto& physical = device_.physical();
+  if (physical.is_lost()) return;
+  if (list_ != nullptr) physical.give_back("zeCommandListDestroy", api().zeCommandListDestroy(list_));
+  if (memory_ != nullptr) device_.free(memory_);
+  const bool may_be_signalled = state_.load(std::memory_order_acquire) != State::kNew;
+  device_.context().events().put_back(event_, may_be_signalled, physical);
+}
+
+void CompletionPoint::let_go(CompletionPoint* point) noexcept {
+  if (point->is_over()) {
+    delete point;
+  } else {
+    point->device_.context().unfinished().add(point);
+  }
+}
+
+bool CompletionPoint::is_over() const noexcept {
+  if (state_.load(std::memory_order_acquire) == State::kNew || device_.physical().is_lost()) return true;
+  try {
+    return is_passed();
+  } catch (const std::exception&) {
+    return device_.physical().is_lost();  // else the question failed, not the work
+  }
+}
+
+void CompletionPoint::wait_until_over() const noexcept {
+  // A driver that refuses to say is not asked for ever.
+  constexpr int kAttempts = 2;
+  for (int attempt = 0; attempt < kAttempts && !is_over(); ++attempt) {
+    try {
+      wait(ARROWDEVICE_NO_TIMEOUT);
+    } catch (const std::exception& e) {
+      log(LogLevel::kWarning, e.what());
+    }
+  }
+}
+
+bool CompletionPoint::is_passed() const {
+  if (state_.load(std::memory_order_acquire) == State::kPassed) return true;
+  return device_.physical().use([this] {
+    const ze_result_t result = api().zeEventQueryStatus(event_);
+    if (result == ZE_RESULT_NOT_READY) return false;
+    check("zeEventQueryStatus", result);
+    state_.store(State::kPassed, std::memory_order_release);
+    return true;
+  });
+}
+
+// The driver may come back a little early.
+void CompletionPoint::wait(int64_t timeout_ns) const {
+  if (state_.load(std::memory_order_acquire) == State::kPassed) return;
+  const Deadline deadline(timeout_ns);
+  device_.physical().use([&] {
+    for (;;) {
+      const int64_t left = deadline.left();
+      const ze_result_t result = api().zeEventHostSynchronize(
+          event_, left == 0 ? UINT64_MAX : static_cast<uint64_t>(std::max<int64_t>(left, 0)));
+      if (result == ZE_RESULT_NOT_READY && left < 0) {
+        throw Error(ETIMEDOUT, format("an event was still pending after %lld ns", static_cast<long long>(timeout_ns)));
+      }
+      if (result == ZE_RESULT_NOT_READY) continue;
+      check("zeEventHostSynchronize", result);
+      state_.store(State::kPassed, std::memory_order_release);
+      return;
+    }
+  });
+}
+
+}  // namespace arrowdevice::level_zero

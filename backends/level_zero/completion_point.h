@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// A point in the work of a command list: an event of the driver that the list signals when it gets there.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "level_zero/device.h"
+
+namespace arrowdevice::level_zero {
+
+// What is let go of before the device has passed it lives on among the unfinished. May be used from any thread.
+class CompletionPoint {
+ public:
+  // One that no list has got yet.
+  static std::shared_ptr<CompletionPoint> make(Device& device);
+
+  CompletionPoint(const CompletionPoint&) = delete;
+  CompletionPoint& operator=(const CompletionPoint&) = delete;
+
+  Device& device() const noexcept { return device_; }
+  ze_event_handle_t native() const noexcept { return event_; }
+
+  // A list signals it.
+  void set_appended() noexcept { state_.store(State::kAppended, std::memory_order_release); }
+
+  bool is_passed() const;
+  // Throws ETIMEDOUT after `timeout_ns`.
+  void wait(int64_t timeout_ns) const;
+
+  // What is kept until it has been passed: the point that its list waits for, the list itself, memory that the list
+  // uses.
+  void keep(std::shared_ptr<CompletionPoint> awaited) noexcept { awaited_ = std::move(awaited); }
+  void destroy_afterwards(ze_command_list_handle_t list) noexcept { list_ = list; }
+  void free_afterwards(void* memory) noexcept { memory_ = memory; }
+
+ private:
+  friend class PendingCompletions;
+  enum class State { kNew, kAppended, kPassed };
+
+  explicit CompletionPoint(Device& device)
+      : device_(device), event_(device.context().events().take(device.physical())) {}
+  ~CompletionPoint();
+
+  static void let_go(CompletionPoint* point) noexcept;
+  bool is_over() const noexcept;
+  void wait_until_over() const noexcept;
+
+  Device& device_;
+  const ze_event_handle_t event_;
+  mutable std::atomic<State> state_{State::kNew};
+  std::shared_ptr<CompletionPoint> awaited_;
+  ze_command_list_handle_t list_ = nullptr;
+  void* memory_ = nullptr;
+  CompletionPoint* next_ = nullptr;  // among the unfinished
+};
+
+}  // namespace arrowdevice::level_zero

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vulkan/submission_queue.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace arrowdevice::vulkan {
+
+Batch::Batch(SubmissionQueue& lane) : lane_(lane), recording_(lane.recording_) {
+  lane.device_.check_not_lost();
+  submission_.commands = lane.take_commands();
+  try {
+    VkCommandBufferBeginInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+    info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    lane.device_.check("vkBeginCommandBuffer", lane.device_->vkBeginCommandBuffer(submission_.commands, &info));
+  } catch (...) {
+    abandon();
+    throw;
+  }
+}
+
+Batch::~Batch() {
+  for (auto& block : submission_.blocks) lane_.staging_.give_back(std::move(block));
+  if (submission_.commands != VK_NULL_HANDLE) abandon();
+}
+
+// What is half recorded cannot be begun anew.
+void Batch::abandon() noexcept {
+  lane_.device_->vkFreeCommandBuffers(lane_.device_.handle(), lane_.pool_.get(), 1, &submission_.commands);
+}
+
+uint64_t Batch::submit() {
+  const auto number = try_submit();
+  assert(number && "a lane is closed with its queue, which nobody uses then");
+  return *number;
+}
+
+std::optional<uint64_t> Batch::try_submit() {
+  lane_.device_.check("vkEndCommandBuffer", lane_.device_->vkEndCommandBuffer(submission_.commands));
+  return lane_.try_submit(*this);
+}
+
+SubmissionQueue::SubmissionQueue(const LogicalDevice& device, NativeQueue& queue, Staging& staging, bool has_timeline,
+                                 bool borrowed)
+    : device_(device),
+      queue_(queue),
+      staging_(staging),
+      borrowed_(borrowed),
+      timeline_(has_timeline ? std::make_shared<UniqueSemaphore>(make_timeline(device)) : nullptr),
+      pool_(make_command_pool(device, queue.family())) {}
+
+SubmissionQueue::~SubmissionQueue() { drop(); }
+
+// Room in free_commands_ for every one that was made, so that giving back cannot fail.
+VkCommandBuffer SubmissionQueue::take_commands() {
+  const std::lock_guard lock(mutex_);
+  if (!free_commands_.empty()) {
+    const VkCommandBuffer commands = free_commands_.back();
+    free_commands_.pop_back();
+    return commands;
+  }
+  free_commands_.reserve(in_flight_.size() + 2);
+  VkCommandBufferAllocateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
+  info.commandPool = pool_.get();
+  info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+  info.commandBufferCount = 1;
+  VkCommandBuffer commands = VK_NULL_HANDLE;
+  device_.check("vkAllocateCommandBuffers", device_->vkAllocateCommandBuffers(device_.handle(), &info, &commands));
+  return commands;
+}
+
+std::optional<uint64_t> SubmissionQueue::try_submit(Batch& batch) {
+  Submission& submission = batch.submission_;
+  std::vector<Wait> waits;  // let go after the lock, lanes with them
+  const std::lock_guard lock(mutex_);
+  if (closed_) return std::nullopt;  // under the lock that close() takes: one of both is first
+  submission.number = last_ + 1;
+
+  std::vector<VkSemaphore> waited;
+  std::vector<uint64_t> waited_values;
+  for (const auto& wait : waits_) {
+    if (wait.semaphore == nullptr) continue;
+    waited.push_back(wait.semaphore->get());
+    waited_values.push_back(wait.number);  // not looked at where it is binary
+    submission.kept.push_back(wait.semaphore);
+  }
+  const std::vector<VkPipelineStageFlags> stages(waited.size(), VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
+  std::vector<VkSemaphore> signalled;
+  std::vector<uint64_t> signalled_values;
+  for (const auto& semaphore : batch.signalled_) {
+    signalled.push_back(semaphore->get());
+    signalled_values.push_back(0);
+    submission.kept.push_back(semaphore);
+  }
+  if (timeline_ != nullptr) {
+    signalled.push_back(timeline_->get());
+    signalled_values.push_back(submission.number);
+  } else {
+    submission.fence = std::make_shared<UniqueFence>(make_fence(device_));
+  }
+  VkTimelineSemaphoreSubmitInfo values{};
+  values.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO;
+  values.waitSemaphoreValueCount = static_cast<uint32_t>(waited_values.size());
+  values.pWaitSemaphoreValues = waited_values.data();
+  values.signalSemaphoreValueCount = static_cast<uint32_t>(signalled_values.size());
+  values.pSignalSemaphoreValues = signalled_values.data();
+  VkSubmitInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+  info.pNext = timeline_ != nullptr ? &values : nullptr;
+  info.waitSemaphoreCount = static_cast<uint32_t>(waited.size());
+  info.pWaitSemaphores = waited.data();
+  info.pWaitDstStageMask = stages.data();
+  info.commandBufferCount = 1;
+  info.pCommandBuffers = &submission.commands;
+  info.signalSemaphoreCount = static_cast<uint32_t>(signalled.size());
+  info.pSignalSemaphores = signalled.data();
+
+  // Room first: once it is submitted, nothing may fail.
+  host_writes_.reserve(host_writes_.size() + submission.host_writes.size());
+  in_flight_.emplace_back();
+  try {
+    queue_.submit(info, submission.fence != nullptr ? submission.fence->get() : VK_NULL_HANDLE);
+  } catch (...) {
+    in_flight_.pop_back();
+    throw;
+  }
+  last_ = submission.number;
+  for (const auto& write : submission.host_writes) {
+    host_writes_.push_back({write.begin, write.end, nullptr, submission.number});
+  }
+  in_flight_.back() = std::move(submission);
+  submission = {};
+  waits.swap(waits_);
+  return last_;
+}
+
+uint64_t SubmissionQueue::record() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (device_.is_lost() || (waits_.empty() && !borrowed_)) return last_;
+  }
+  Batch batch(*this);
+  return batch.submit();
+}
+
+uint64_t SubmissionQueue::last() {
+  const std::lock_guard lock(mutex_);
+  return last_;
+}
+
+void SubmissionQueue::wait_for(const std::shared_ptr<SubmissionQueue>& other, uint64_t number) {
+  if (other.get() == this || other->is_done(number)) return;
+  Wait wait{other, number, nullptr};
+  // What one VkQueue was given before comes before: the barrier that every batch begins with is enough.
+  if (&other->queue_ != &queue_) {
+    if (timeline_ != nullptr) {
+      wait.semaphore = other->timeline_;
+    } else {
+      // A binary semaphore has one waiter: each wait gets one of its own, signalled behind all that was submitted.
+      wait.semaphore = std::make_shared<UniqueSemaphore>(make_semaphore(device_));
+      Batch batch(*other);
+      batch.signal(wait.semaphore);
+      if (!batch.try_submit()) {
+        other->wait(number, Deadline(ARROWDEVICE_NO_TIMEOUT));
+        return;
+      }
+    }
+  }
+  HostWrites theirs;
+  {
+    const std::lock_guard lock(other->mutex_);
+    for (auto write : other->host_writes_) {
+      if (write.lane == nullptr) write.lane = other;
+      if (write.lane.get() != this) theirs.push_back(std::move(write));
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  std::ranges::move(theirs, std::back_inserter(host_writes_));
+  waits_.push_back(std::move(wait));
+}
+
+uint64_t SubmissionQueue::reached(uint64_t waited_for) {
+  if (timeline_ != nullptr) {
+    uint64_t value = 0;
+    device_.check("vkGetSemaphoreCounterValue",
+                  device_->vkGetSemaphoreCounterValue(device_.handle(), timeline_->get(), &value));
+    // A number that was read is in no order with what the device wrote before: Mesa reads it after it has let go of its
+    // lock. A wait is, one of no time too.
+    const bool is_ordered = value <= std::max(finished_, waited_for) || wait_for_timeline(value, 0);
+    return is_ordered ? value : finished_;
+  }
+  uint64_t value = finished_;
+  for (const auto& submission : in_flight_) {
+    const VkResult result = device_->vkGetFenceStatus(device_.handle(), submission.fence->get());
+    if (result == VK_NOT_READY) break;
+    device_.check("vkGetFenceStatus", result);
+    value = submission.number;
+  }
+  return value;
+}
+
+void SubmissionQueue::finish(const Submission& submission) {
+  for (const auto& download : submission.downloads) {
+    download.from->invalidate(download.offset, download.size);
+    std::memcpy(download.to, download.from->mapped() + download.offset, download.size);
+  }
+}
+
+void SubmissionQueue::collect(uint64_t waited_for) {
+  std::vector<Submission> done;  // let go after the lock
+  {
+    const std::lock_guard lock(mutex_);
+    if (in_flight_.empty()) return;
+    const uint64_t value = reached(waited_for);
+    while (!in_flight_.empty() && in_flight_.front().number <= value) {
+      Submission& submission = in_flight_.front();
+      done.reserve(done.size() + 1);
+      finish(submission);
+      finished_ = submission.number;
+      free_commands_.push_back(submission.commands);
+      done.push_back(std::move(submission));
+      in_flight_.pop_front();
+    }
+    std::erase_if(host_writes_,
+                  [&](const HostWrite& write) { return write.lane == nullptr && write.number <= finished_; });
+  }
+  for (auto& submission : done) {
+    for (auto& block : submission.blocks) staging_.give_back(std::move(block));
+  }
+}
+
+bool SubmissionQueue::is_done(uint64_t number, uint64_t waited_for) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (finished_ >= number) return true;
+  }
+  device_.check_not_lost();
+  collect(waited_for);
+  const std::lock_guard lock(mutex_);
+  return finished_ >= number;
+}
+
+bool SubmissionQueue::wait_for_timeline(uint64_t number, uint64_t timeout_ns) {
+  VkSemaphoreWaitInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;
+  info.semaphoreCount = 1;
+  info.pSemaphores = timeline_->address();
+  info.pValues = &number;
+  const VkResult result = device_->vkWaitSemaphores(device_.handle(), &info, timeout_ns);
+  device_.check("vkWaitSemaphores", result);
+  return result == VK_SUCCESS;
+}
+
+bool SubmissionQueue::wait_natively(uint64_t number, int64_t timeout_ns) {
+  const uint64_t timeout = timeout_ns == 0 ? UINT64_MAX : static_cast<uint64_t>(std::max<int64_t>(timeout_ns, 0));
+  if (timeline_ != nullptr) return wait_for_timeline(number, timeout);
+  std::shared_ptr<UniqueFence> fence;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find(in_flight_, number, &Submission::number);
+    if (found == in_flight_.end()) return true;
+    fence = found->fence;
+  }
+  const VkResult result = device_->vkWaitForFences(device_.handle(), 1, fence->address(), VK_TRUE, timeout);
+  device_.check("vkWaitForFences", result);
+  return result == VK_SUCCESS;
+}
+
+bool SubmissionQueue::wait(uint64_t number, const Deadline& deadline) {
+  if (is_done(number)) return true;
+  if (!wait_natively(number, deadline.left())) return false;
+  return is_done(number, number);
+}
+
+bool SubmissionQueue::is_idle() {
+  collect();
+  std::vector<Wait> waits;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!in_flight_.empty()) return false;
+    waits = waits_;
+  }
+  return std::ranges::all_of(waits, [](const Wait& wait) { return wait.lane->is_done(wait.number); });
+}
+
+void SubmissionQueue::keep(std::shared_ptr<const void> object) {
+  const std::lock_guard lock(mutex_);
+  if (!in_flight_.empty()) in_flight_.back().kept.push_back(std::move(object));
+}
+
+bool SubmissionQueue::has_downloads(uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(in_flight_, [&](const Submission& submission) {
+    return submission.number <= number && !submission.downloads.empty();
+  });
+}
+
+void SubmissionQueue::settle(uintptr_t begin, uintptr_t end) {
+  HostWrites waited;
+  {
+    const std::lock_guard lock(mutex_);
+    std::ranges::copy_if(host_writes_, std::back_inserter(waited),
+                         [&](const HostWrite& write) { return write.begin < end && begin < write.end; });
+  }
+  for (const auto& write : waited)
+    (write.lane != nullptr ? *write.lane : *this).wait(write.number, Deadline(ARROWDEVICE_NO_TIMEOUT));
+  const std::lock_guard lock(mutex_);
+  std::erase_if(host_writes_, [&](const HostWrite& write) {
+    return write.lane != nullptr && std::ranges::any_of(waited, [&](const HostWrite& one) {
+             return one.lane == write.lane && write.number <= one.number;
+           });
+  });
+}
+
+size_t SubmissionQueue::blocks_in_flight() {
+  const std::lock_guard lock(mutex_);
+  size_t blocks = 0;
+  for (const auto& submission : in_flight_) blocks += submission.blocks.size();
+  return blocks;
+}
+
+void SubmissionQueue::wait_for_blocks() {
+  uint64_t number = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto oldest =
+        std::ranges::find_if(in_flight_, [](const Submission& submission) { return !submission.blocks.empty(); });
+    if (oldest == in_flight_.end()) return;
+    number = oldest->number;
+  }
+  wait(number, Deadline(ARROWDEVICE_NO_TIMEOUT));
+}
+
+void SubmissionQueue::close() noexcept {
+  HostWrites writes;  // lanes refer to one another in both
+  std::vector<Wait> waits;
+  const std::lock_guard lock(mutex_);
+  writes.swap(host_writes_);
+  waits.swap(waits_);
+  closed_ = true;
+}
+
+void SubmissionQueue::drop() noexcept {
+  constexpr int64_t kPatience = 1'000'000'000;  // a lost device ends its work soon, or not at all
+  uint64_t last = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!in_flight_.empty()) last = last_;
+  }
+  if (last == 0) return;
+  try {
+    wait_natively(last, kPatience);
+  } catch (const std::exception&) {
+    // It is as lost as was known before.
+  }
+  std::deque<Submission> dropped;
+  const std::lock_guard lock(mutex_);
+  dropped.swap(in_flight_);
+}
+
+}  // namespace arrowdevice::vulkan

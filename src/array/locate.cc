@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "array/locate.h"
+
+#include <cerrno>
+
+#include "device/devices.h"
+#include "device/event.h"
+
+namespace arrowdevice::array {
+namespace {
+
+// Nobody has checked the array yet: one that contains itself has an end here, too.
+constexpr int kDeepestLookForBuffer = 64;
+constexpr int kMostLooksForBuffer = 1 << 16;
+
+// Some buffer of the array, to ask its backend about: the first one in the order of its fields. NULL if there is none.
+const void* any_buffer(const ArrowArray& array, int depth, int& looks_left) {
+  if (array.release == nullptr || depth == 0 || looks_left-- <= 0) return nullptr;  // moved out, or gone
+  for (int64_t i = 0; array.buffers != nullptr && i < array.n_buffers; ++i) {
+    if (array.buffers[i] != nullptr) return array.buffers[i];
+  }
+  // A column may have none, such as one of nulls or of no rows, and the next one have some.
+  for (int64_t i = 0; array.children != nullptr && i < array.n_children && looks_left > 0; ++i) {
+    if (array.children[i] == nullptr) continue;
+    if (const void* const found = any_buffer(*array.children[i], depth - 1, looks_left)) return found;
+  }
+  return array.dictionary != nullptr ? any_buffer(*array.dictionary, depth - 1, looks_left) : nullptr;
+}
+
+const void* any_buffer(const ArrowArray& array) {
+  int looks_left = kMostLooksForBuffer;
+  return any_buffer(array, kDeepestLookForBuffer, looks_left);
+}
+
+}  // namespace
+
+void check_alive(const ArrowArray* array) {
+  if (array == nullptr) throw Error(EINVAL, "the array is NULL");
+  if (array->release == nullptr) throw Error(EINVAL, "the array is released");
+}
+
+void check_alive(const ArrowDeviceArray* array) {
+  if (array == nullptr) throw Error(EINVAL, "the array is NULL");
+  check_alive(&array->array);
+}
+
+device::Device& device_of(const ArrowDeviceArray& array, device::Device* named) {
+  auto& device = named != nullptr ? *named
+                                  : device::Devices::instance().locate(array.device_type, array.device_id,
+                                                                       any_buffer(array.array), array.sync_event);
+  device.check_usable();
+  return device;
+}
+
+bool is_ready(const ArrowDeviceArray& array, device::Device* named) {
+  return device::ForeignEvent(device_of(array, named), array.sync_event).is_ready();
+}
+
+void wait(const ArrowDeviceArray& array, device::Device* named, const Deadline& deadline) {
+  device::ForeignEvent(device_of(array, named), array.sync_event).wait(deadline.left());
+}
+
+void wait_on(const ArrowDeviceArray& array, device::Device* named, device::Queue& queue) {
+  device::ForeignEvent(device_of(array, named), array.sync_event).wait_on(queue, ARROWDEVICE_NO_TIMEOUT);
+}
+
+}  // namespace arrowdevice::array

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "array/owners.h"
+
+#include <new>
+
+#include "base/process.h"
+
+namespace arrowdevice::array {
+
+OwnedArray::~OwnedArray() {
+  if (array.array.release == nullptr) return;
+  const bool may_call = may_call_producer();
+  if (!may_call && !is_output(array.array)) {
+    let_go();
+    return;
+  }
+  array.array.release(&array.array);  // the library's own know themselves what they may call
+  if (!may_call) return;
+  after.reset();  // it borrows the event that ends next
+  if (event_release != nullptr) event_release(event_user, array.sync_event);
+}
+
+bool OwnedArray::may_call_producer() const noexcept {
+  return array.device_type == ARROW_DEVICE_CPU || process::drivers_usable();
+}
+
+// Nobody will ever release it. Without memory to keep it in, it is only lost to leak checkers.
+void OwnedArray::let_go() noexcept {
+  std::unique_ptr<OwnedArray> kept(new (std::nothrow) OwnedArray);
+  if (kept == nullptr) return;
+  kept->array = array;
+  kept->event_release = event_release;
+  kept->event_user = event_user;
+  device::DeferredWork::abandon(std::move(kept));
+}
+
+}  // namespace arrowdevice::array

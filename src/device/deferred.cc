@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/deferred.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+
+#include "base/background.h"
+#include "base/log.h"
+#include "base/process.h"
+
+namespace arrowdevice::device {
+namespace {
+
+// How long the thread waits for the oldest event before it looks at the others again.
+constexpr int64_t kLongestWaitNs = 1'000'000;
+
+// Marks a thread that is ending deferred work: a release under it may call the library again.
+class Ending {
+ public:
+  Ending() noexcept { ++depth(); }
+  ~Ending() { --depth(); }
+  Ending(const Ending&) = delete;
+  Ending& operator=(const Ending&) = delete;
+
+  static bool is_here() noexcept { return depth() > 0; }
+
+ private:
+  static int& depth() noexcept {
+    thread_local int depth = 0;
+    return depth;
+  }
+};
+
+}  // namespace
+
+Deferred::Deferred() { DeferredWork::instance(); }
+
+// Keeps what is let go in sight of leak checkers.
+void DeferredWork::abandon(std::unique_ptr<Deferred> work) noexcept {
+  static std::atomic<Deferred*> abandoned{nullptr};
+  if (work == nullptr) return;
+  Deferred* const top = work.release();
+  Deferred* below = abandoned.load();
+  do {
+    [[maybe_unused]] const auto* former = top->next_.release();
+    top->next_.reset(below);
+  } while (!abandoned.compare_exchange_weak(below, top));
+}
+
+void DeferredWork::List::push(std::unique_ptr<Deferred> work) noexcept {
+  Deferred* const last = work.get();
+  if (tail == nullptr) {
+    head = std::move(work);
+  } else {
+    tail->next_ = std::move(work);
+  }
+  tail = last;
+  ++size;
+}
+
+std::unique_ptr<Deferred> DeferredWork::List::pop() noexcept {
+  auto work = std::move(head);
+  head = std::move(work->next_);
+  if (head == nullptr) tail = nullptr;
+  --size;
+  return work;
+}
+
+DeferredWork& DeferredWork::instance() {
+  static auto* const reaper = [] {
+    auto made = std::make_unique<DeferredWork>();
+    process::keep_usable_across_fork(made->mutex_);
+    return made.release();
+  }();
+  return *reaper;
+}
+
+void DeferredWork::defer(std::unique_ptr<Deferred> work) noexcept {
+  if (work == nullptr) return;
+  if (work->after == nullptr || work->after->is_over()) return;  // destroyed here
+  if (!work->after->device().is_usable()) {
+    // What the device still writes to is not reused; the process ends, or never shared that memory.
+    abandon(std::move(work));
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  list_.push(std::move(work));
+  used_ = true;
+  if (!manual_ && !has_thread_) start_thread();
+  changed_.notify_all();
+}
+
+// Needs mutex_. Without a thread, work is ended by whoever reaps.
+void DeferredWork::start_thread() noexcept {
+  try {
+    background::start([this] { run(); });
+    has_thread_ = true;
+  } catch (...) {
+    log(LogLevel::kError, "no thread can be started for deferred releases: call arrowdevice_deferred_run()");
+  }
+}
+
+void DeferredWork::run() noexcept {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return list_.size > 0; });
+    lock.unlock();
+    {
+      const background::DriverCallGuard busy;
+      if (!busy.is_allowed()) return;
+      if (reap(-1) == 0) wait_for_oldest();
+    }
+    lock.lock();
+  }
+}
+
+void DeferredWork::wait_for_oldest() noexcept {
+  if (!process::drivers_usable()) return;
+  std::shared_ptr<Event> oldest;
+  {
+    const std::lock_guard lock(mutex_);
+    if (list_.size > 0) oldest = list_.head->after;
+  }
+  try {
+    if (oldest != nullptr) oldest->wait_idly(kLongestWaitNs);
+  } catch (...) {
+    return;  // it failed, which the next look at it finds as well
+  }
+}
+
+// Several threads may be here: each piece of work is off the list while one of them looks at it.
+int64_t DeferredWork::reap(int64_t max) noexcept {
+  if (!process::drivers_usable()) return 0;
+  int64_t left;
+  {
+    const std::lock_guard lock(mutex_);
+    left = list_.size;
+  }
+  int64_t done = 0;
+  for (; left > 0 && done != max && process::drivers_usable(); --left) {
+    std::unique_ptr<Deferred> work;
+    {
+      const std::lock_guard lock(mutex_);
+      if (list_.size == 0) break;
+      work = list_.pop();
+      ++ending_;
+    }
+    const bool over = work->after->is_over();
+    if (over) {
+      const Ending here;
+      work.reset();
+      ++done;
+    }
+    const std::lock_guard lock(mutex_);
+    if (!over) list_.push(std::move(work));
+    --ending_;
+    changed_.notify_all();
+  }
+  return done;
+}
+
+void DeferredWork::set_manual(bool manual) {
+  const std::lock_guard lock(mutex_);
+  if (used_ && manual != manual_) throw Error(EBUSY, "work was deferred already");
+  manual_ = manual;
+}
+
+bool DeferredWork::wait_idle(const Deadline& deadline) {
+  if (Ending::is_here()) throw Error(EBUSY, "a release that was deferred cannot wait for the others");
+  while (process::drivers_usable()) {
+    bool reaps_here;
+    {
+      std::unique_lock lock(mutex_);
+      if (list_.size == 0 && ending_ == 0) return true;
+      const int64_t left = deadline.left();
+      if (left < 0) return false;
+      reaps_here = !has_thread_ && list_.size > 0;
+      if (!reaps_here) {
+        const auto slice = std::chrono::nanoseconds(left == 0 ? kLongestWaitNs : std::min(left, kLongestWaitNs));
+        changed_.wait_for(lock, slice);
+      }
+    }
+    if (reaps_here && reap(-1) == 0) wait_for_oldest();
+  }
+  return true;  // what is deferred in this process will never be ended
+}
+
+}  // namespace arrowdevice::device

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspect/buffer_bounds.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+
+#include "device/devices.h"
+
+namespace arrowdevice::inspect {
+
+using schema::BufferShape;
+
+namespace {}  // namespace
+
+void BufferBounds::check(int32_t field, const ArrowDeviceArray& whole) const {
+  size_t position = 0;
+  for (const auto shape : array_.tree()[field].type.info().buffers) {
+    const int64_t repeat = shape == BufferShape::kVariadic ? array_.n_variadic(field) : 1;
+    for (int64_t i = 0; i < repeat; ++i) {
+      const void* const buffer = array_.buffers(field)[position++];
+      if (buffer != nullptr) check_buffer(field, shape, buffer, whole);
+    }
+  }
+}
+
+void BufferBounds::check_buffer(int32_t field, BufferShape shape, const void* buffer,
+                                const ArrowDeviceArray& whole) const {
+  const auto info = describe(buffer);
+  if (!info) return;
+  const std::string name = std::string("the ") + schema::buffer_name(shape) + " buffer";
+  // Memory of another kind may be in reach all the same, and host memory belongs to no device more than to another.
+  // What an application wraps may have an id of its choice, which the driver does not know.
+  const bool has_own_id = info->device_type == whole.device_type && info->device_id >= 0 && !source_.is_wrapped() &&
+                          (info->flags & ARROWDEVICE_POINTER_HOST_READABLE) == 0;
+  if (has_own_id && info->device_id != whole.device_id && !can_use(*info)) {
+    array_.refuse(field, name + " is on device_id " + std::to_string(info->device_id) +
+                             ", and the array says device_id " + std::to_string(whole.device_id));
+  }
+  const int64_t needed = least_bytes(field, shape);
+  const int64_t there = room(buffer, needed);
+  if (needed > there) {
+    array_.refuse(field, name + " needs " + std::to_string(needed) + " bytes, and its memory ends after " +
+                             std::to_string(there));
+  }
+}
+
+std::optional<arrowdevice_pointer_info> BufferBounds::describe(const void* buffer) const {
+  return source_.is_borrowed() ? std::nullopt : source_.describe(buffer);
+}
+
+// A move to a device that can use the memory where it is leaves the buffers on the device that they were made on.
+bool BufferBounds::can_use(const arrowdevice_pointer_info& info) const {
+  try {
+    const auto& owner = device::Devices::instance().get(info.device_type, info.device_id);
+    return (device::reach(owner, source_) & ARROWDEVICE_PEER_ACCESS) != 0;
+  } catch (const Error& e) {
+    if (e.code() != ENODEV) throw;
+    return false;  // no device has that id
+  }
+}
+
+int64_t BufferBounds::room(const void* buffer, int64_t wanted) const {
+  auto info = describe(buffer);
+  if (!info || info->size < 0) return INT64_MAX;
+  // Of a part of a buffer with a handle, where the part begins is not told.
+  if (!source_.has_addresses()) return info->size;
+  if (info->base == nullptr) return INT64_MAX;
+  const auto* const begin = static_cast<const char*>(buffer);
+  const char* end = static_cast<const char*>(info->base) + info->size;
+  // Memory that was mapped side by side is known by its pieces.
+  while (end - begin < wanted) {
+    info = describe(end);
+    if (!info || info->base != end || info->size <= 0) break;
+    end += info->size;
+  }
+  return std::max<int64_t>(end - begin, 0);
+}
+
+int64_t BufferBounds::least_bytes(int32_t field, BufferShape shape) const {
+  if (shape == BufferShape::kVariadicSizes) return array_.n_variadic(field) * 8;
+  if (array_[field].length == 0) return 0;
+  return std::max<int64_t>(
+      schema::buffer_bytes(array_.tree()[field].type, shape, array_[field].offset + array_[field].length), 0);
+}
+
+}  // namespace arrowdevice::inspect

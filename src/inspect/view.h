@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A foreign array taken over: checked against its schema, its buffers typed.
+#pragma once
+
+#include <arrowdevice/arrowdevice.h>
+
+#include <cstddef>
+#include <forward_list>
+#include <memory>
+#include <memory_resource>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "array/owners.h"
+#include "inspect/validate.h"
+#include "schema/binding.h"
+
+namespace arrowdevice::inspect {
+
+struct ImportOptions {
+  Level level = Level::kStructure;
+  bool learn_sizes = false;
+  device::Queue* queue = nullptr;
+  device::Device* source = nullptr;
+  Deadline deadline{ARROWDEVICE_NO_TIMEOUT};
+};
+
+class View {
+ public:
+  // Takes `moved` over as its last step; on failure it is untouched.
+  View(ArrowDeviceArray& moved, const ArrowSchema& schema, const ImportOptions& options);
+
+  const arrowdevice_node& root() const noexcept { return nodes_.front(); }
+  const ArrowDeviceArray& array() const noexcept { return keeper_->array(); }
+  device::Device& device() const noexcept { return *device_; }
+
+  // A second owner.
+  void share(ArrowDeviceArray* out) const;
+
+  // Gives the array away as it came.
+  void detach(ArrowDeviceArray* out) noexcept;
+
+  // Lets the array be released once the queue's work so far is done, instead of with the view.
+  void release_after(device::Queue& queue);
+
+ private:
+  void fill(const schema::Binding& bound, const ArrowDeviceArray& moved, const ImportOptions& options,
+            std::pmr::memory_resource* scratch);
+
+  device::Device* device_ = nullptr;
+  std::optional<device::DeviceUse> use_;
+  std::shared_ptr<array::ImportedOwner> keeper_;
+  std::unique_ptr<std::byte[]> block_;  // of the nodes, and what they point to
+  std::span<arrowdevice_node> nodes_;
+  std::forward_list<std::string> long_texts_;  // that the block has no room for
+
+  mutable std::mutex share_mutex_;
+  mutable std::optional<array::Output> successor_;  // what detach() gives away once the array is shared
+};
+
+}  // namespace arrowdevice::inspect

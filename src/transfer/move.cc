@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transfer/move.h"
+
+#include <cerrno>
+
+#include "array/locate.h"
+#include "array/owners.h"
+#include "base/scratch.h"
+#include "device/devices.h"
+#include "transfer/copy.h"
+#include "transfer/pinned.h"
+#include "transfer/route.h"
+
+namespace arrowdevice::transfer {
+namespace {
+
+void take(ArrowDeviceArray& moved, const device::Device& to, void* sync_event, ArrowDeviceArray* out) noexcept {
+  *out = ArrowDeviceArray{};
+  out->array = moved.array;
+  out->device_type = to.type();
+  out->device_id = to.published_id();
+  out->sync_event = sync_event;
+  moved.array.release = nullptr;
+}
+
+void take(ArrowDeviceArray& moved, ArrowDeviceArray& to) noexcept {
+  to = moved;
+  moved.array.release = nullptr;
+}
+
+// The event as the target's arrays carry it: events of one backend are of one form, others are waited for here.
+void* event_for(const ArrowDeviceArray& moved, device::Device& source, device::Device& to, const Deadline& deadline) {
+  if (moved.sync_event == nullptr) return nullptr;
+  if (&source == &to) {
+    device::ForeignEvent::check(source, moved.sync_event);
+    return moved.sync_event;
+  }
+  const device::ForeignEvent event(source, moved.sync_event);
+  if ((&source.backend() == &to.backend() && to.publishes_events())) return moved.sync_event;
+  event.wait(deadline.left());
+  return nullptr;
+}
+
+bool can_share(const device::Device& source, const device::Device& to) {
+  return source.has_addresses() == to.has_addresses() && (device::reach(source, to) & ARROWDEVICE_PEER_ACCESS) != 0;
+}
+
+// Also where sharing needs neither: whether a call is right must not hang on that.
+void check_queue_and_pool(const CopyOptions& options, const device::Device& source, const device::Device& to) {
+  if (options.queue != nullptr) transfer::check_queue(*options.queue, source, to);
+  if (options.pool != nullptr) transfer::check_pool(*options.pool, to);
+}
+
+transfer::CopyRequest request_of(const schema::Binding& bound, const ArrowDeviceArray& array, device::Device& source,
+                                 device::Device& to, const CopyOptions& options) {
+  return {.array = bound,
+          .source = source,
+          .sync_event = array.sync_event,
+          .target = to,
+          .queue = options.queue,
+          .pool = options.pool,
+          .async = options.async,
+          .whole = options.whole,
+          .deadline = options.deadline};
+}
+
+}  // namespace
+
+void copy(const ArrowDeviceArray& array, const ArrowSchema& schema, device::Device& to, const CopyOptions& options,
+          ArrowDeviceArray* out) {
+  array::check_alive(&array);
+  Scratch scratch;
+  const schema::Tree tree(schema, scratch.memory());
+  const schema::Binding bound(tree, array.array, scratch.memory());
+  transfer::copy_array(request_of(bound, array, array::device_of(array, options.source), to, options), out);
+}
+
+void to_device(ArrowDeviceArray& moved, const ArrowSchema& schema, device::Device& to, const CopyOptions& options,
+               ArrowDeviceArray* out) {
+  array::check_alive(&moved);
+  Scratch scratch;
+  to_device(moved, schema::Tree(schema, scratch.memory()), to, options, out);
+}
+
+void to_device(ArrowDeviceArray& moved, const schema::Tree& tree, device::Device& to, const CopyOptions& options,
+               ArrowDeviceArray* out) {
+  array::check_alive(&moved);
+  Scratch scratch;
+  const schema::Binding bound(tree, moved.array, scratch.memory());
+  auto& source = array::device_of(moved, options.source);
+  to.check_usable();
+  check_queue_and_pool(options, source, to);
+  if (!options.always && can_share(source, to)) {
+    take(moved, to, event_for(moved, source, to, options.deadline), out);
+    return;
+  }
+  if (options.never) {
+    throw Error(ENOTSUP,
+                to.text() + " cannot use memory of " + source.text() + " where it is, and copying is ruled out");
+  }
+  auto owned = std::make_unique<array::OwnedArray>();
+  owned->after = transfer::copy_array(request_of(bound, moved, source, to, options), out);
+  take(moved, owned->array);
+  device::DeferredWork::instance().defer(std::move(owned));
+}
+
+void check_queue_and_pool(const CopyOptions& options, ArrowDeviceType source, const device::Device& to) {
+  if (options.source != nullptr) return check_queue_and_pool(options, *options.source, to);
+  if (options.queue != nullptr) transfer::check_queue(*options.queue, source, to);
+  if (options.pool != nullptr) transfer::check_pool(*options.pool, to);
+}
+
+bool move_blocks(const ArrowDeviceArray& moved, device::Device& to, const CopyOptions& options) {
+  auto& source = array::device_of(moved, options.source);
+  const bool shares = !options.always && can_share(source, to);
+  if (shares && (&source == &to || moved.sync_event == nullptr)) return false;
+  if (!options.async || !to.publishes_events()) return true;
+  if (shares) return &source.backend() != &to.backend();
+  return transfer::Route::is_staged(source, to) || transfer::may_go_through_pinned(source, to);
+}
+
+void from_host(ArrowArray& moved, ArrowDeviceArray* out) {
+  array::check_alive(&moved);
+  *out = ArrowDeviceArray{};
+  out->array = moved;
+  moved.release = nullptr;
+  out->device_type = ARROW_DEVICE_CPU;
+  out->device_id = -1;
+}
+
+void to_host(ArrowDeviceArray& moved, const ArrowSchema& schema, const CopyOptions& options, ArrowArray* out) {
+  ArrowDeviceArray host;
+  to_device(moved, schema, device::Devices::instance().cpu(), options, &host);
+  *out = host.array;
+}
+
+void release_after(ArrowDeviceArray& moved, device::Queue& queue) {
+  array::check_alive(&moved);
+  auto owned = std::make_unique<array::OwnedArray>();
+  owned->after = queue.record();
+  take(moved, owned->array);
+  device::DeferredWork::instance().defer(std::move(owned));
+}
+
+}  // namespace arrowdevice::transfer

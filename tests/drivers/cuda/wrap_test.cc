@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the backend of CUDA does with contexts of an application's own making. Each case has a process of its own, and
+// the stand-in refuses to destroy a context while anything is left in it.
+#include <arrowdevice/arrowdevice.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "drivers/table.h"
+#include "drivers/trips.h"
+#include "support/cases.h"
+#include "support/catch.h"
+
+namespace {
+
+using drivers::allocate;
+using drivers::call;
+using drivers::calls;
+using drivers::contains;
+using drivers::copy;
+using drivers::create_queue;
+using drivers::expect;
+using drivers::finish;
+using drivers::free_memory;
+using drivers::in_child;
+using drivers::locate;
+using drivers::must;
+using drivers::Pending;
+using drivers::record;
+using drivers::refusal;
+using drivers::region;
+using drivers::table;
+using drivers::wrap;
+
+constexpr ArrowDeviceType kTypes[] = {ARROW_DEVICE_CUDA, ARROW_DEVICE_CUDA_HOST, ARROW_DEVICE_CUDA_MANAGED};
+constexpr int64_t kSize = 4096;
+
+void* gpu(int64_t id) { return drivers::open(ARROW_DEVICE_CUDA, id); }
+
+void must_cuda(int result, const char* what) { expect(result == 0, std::string(what) + ": " + std::to_string(result)); }
+
+// A context of the application's, and what is made in it while it is current.
+class Context {
+ public:
+  explicit Context(int ordinal) {
+    must_cuda(call("cuInit", 0u), "cuInit");
+    must_cuda(call("cuCtxCreate_v2", &native_, 0u, ordinal), "cuCtxCreate_v2");
+    void* current = nullptr;
+    must_cuda(call("cuCtxPopCurrent_v2", &current), "cuCtxPopCurrent_v2");
+  }
+  ~Context() { call("cuCtxDestroy_v2", native_); }
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  void* get() const { return native_; }
+
+  template <typename... Arguments>
+  void run(const char* symbol, Arguments... arguments) const {
+    must_cuda(call("cuCtxPushCurrent_v2", native_), "cuCtxPushCurrent_v2");
+    must_cuda(call(symbol, arguments...), symbol);
+    void* current = nullptr;
+    must_cuda(call("cuCtxPopCurrent_v2", &current), "cuCtxPopCurrent_v2");
+  }
+
+  void* create_stream() const {
+    void* stream = nullptr;
+    run("cuStreamCreate", &stream, 1u);
+    return stream;
+  }
+
+ private:
+  void* native_ = nullptr;
+};
+
+arrowdevice_native_device handles_of(void* context) {
+  arrowdevice_native_device native{};
+  native.struct_size = sizeof native;
+  native.context = context;
+  return native;
+}
+
+void* wrap(ArrowDeviceType type, int64_t id, void* context) { return drivers::wrap(type, id, handles_of(context)); }
+
+std::string wrapping_refused(int code, int64_t id, void* context) {
+  const arrowdevice_native_device native = handles_of(context);
+  void* device = nullptr;
+  return refusal(code, table().device_wrap, ArrowDeviceType{ARROW_DEVICE_CUDA}, id, &native, &device);
+}
+
+std::string wrapping_refused(void* device, void* stream) {
+  arrowdevice_native_queue native{};
+  native.struct_size = sizeof native;
+  native.queue = stream;
+  void* queue = nullptr;
+  return refusal(EINVAL, table().queue_wrap, device, &native, &queue);
+}
+
+uint32_t reach(void* from, void* to) {
+  uint32_t found = 0;
+  must(table().device_get_peer_flags, from, to, &found);
+  return found;
+}
+
+// Memory that is given back while a copy to it is pending, behind a queue that is gone: whoever unwraps waits for it.
+void unwrap_while_work_is_pending(void* device) {
+  static const char bytes[kSize] = "";
+  void* const memory = allocate(device, kSize);
+  void* const queue = create_queue(device);
+  drivers::hold();
+  copy(queue, region(device, memory, nullptr, bytes, kSize));
+  table().buffer_free(device, queue, memory);
+  table().queue_destroy(queue);
+  expect(drivers::live_allocations() == 1, "memory was freed while work on it was pending");
+
+  const int64_t waits = calls("cuEventSynchronize");
+  std::atomic<bool> is_unwrapped{false};
+  std::thread unwrapping([&] {
+    must(table().device_unwrap, device);
+    is_unwrapped = true;
+  });
+  while (calls("cuEventSynchronize") == waits && !is_unwrapped) std::this_thread::yield();
+  expect(!is_unwrapped, "a device was unwrapped while work on its memory was pending");
+  drivers::resume();
+  unwrapping.join();
+  expect(drivers::live_allocations() == 0, "memory was left in the context");
+}
+
+TEST_CASE(
+    "an application's context is one device of each type, counted, and nothing is left in it when it is unwrapped") {
+  CHECK(in_child([] {
+          const Context mine(1);
+          for (const ArrowDeviceType type : kTypes) {
+            for (int round = 0; round < 2; ++round) {  // it may come again
+              void* const wrapped = wrap(type, 1, mine.get());
+              expect(wrap(type, 1, mine.get()) == wrapped, "the same handles gave another device");
+              expect(wrapped != drivers::open(type, 1), "it is the library's own device");
+              arrowdevice_native_device shown{};
+              must(table().device_get_native, wrapped, &shown);
+              expect(shown.context == mine.get(), "another context came back");
+              const auto work = std::make_unique<Pending>(wrapped, kSize);
+              expect(locate(type, 1, work->memory()) == wrapped, "its memory was found elsewhere");
+            }
+            void* const wrapped = wrap(type, 1, mine.get());
+            for (int left = 4; left > 0; --left) must(table().device_unwrap, wrapped);
+            unwrap_while_work_is_pending(wrapped);
+            refusal(EINVAL, table().device_unwrap, wrapped);
+          }
+          expect(calls("cuDevicePrimaryCtxRetain") == 0, "a context was made that nobody had asked for");
+        }) == "");
+}
+
+TEST_CASE("a context is not unwrapped while somebody asks in it whose memory it is") {
+  constexpr auto kLongEnough = std::chrono::milliseconds(50);  // for one that does not wait
+  CHECK(in_child([&] {
+          const Pending work(gpu(0));
+          const Context mine(0);
+          void* const device = wrap(ARROW_DEVICE_CUDA, 0, mine.get());
+          const int64_t before = calls("cuPointerGetAttributes");
+          drivers::hold_call("cuPointerGetAttributes");
+          std::thread asking([&] { expect(locate(ARROW_DEVICE_CUDA, 0, work.memory()) == gpu(0), "found elsewhere"); });
+          while (calls("cuPointerGetAttributes") == before) std::this_thread::yield();
+          std::atomic<bool> is_unwrapped{false};
+          std::thread unwrapping([&] {
+            must(table().device_unwrap, device);
+            is_unwrapped = true;
+          });
+          const auto end = std::chrono::steady_clock::now() + kLongEnough;
+          while (!is_unwrapped && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+          const bool was_early = is_unwrapped;
+          drivers::hold_call("");
+          asking.join();
+          unwrapping.join();
+          expect(!was_early, "it was unwrapped while it was current on another thread");
+        }) == "");
+}
+
+TEST_CASE("the primary context is the device that has it already") {
+  CHECK(in_child([] {
+          const Pending work(gpu(1));
+          arrowdevice_native_device shown{};
+          must(table().device_get_native, gpu(1), &shown);
+          expect(wrap(ARROW_DEVICE_CUDA, 1, shown.context) == gpu(1), "it is another device");
+          must(table().device_unwrap, gpu(1));
+          refusal(EINVAL, table().device_unwrap, gpu(1));
+          const Pending more(gpu(1));  // as usable as before
+          // Whoever asked which context is the primary one has let go of it.
+          const Context mine(0);
+          void* primary = nullptr;
+          must_cuda(call("cuDevicePrimaryCtxRetain", &primary, 0), "cuDevicePrimaryCtxRetain");
+          must(table().device_unwrap, wrap(ARROW_DEVICE_CUDA, 0, mine.get()));
+          must_cuda(call("cuDevicePrimaryCtxRelease", 0), "cuDevicePrimaryCtxRelease");
+          unsigned flags = 0;
+          int is_active = 1;
+          must_cuda(call("cuDevicePrimaryCtxGetState", 0, &flags, &is_active), "cuDevicePrimaryCtxGetState");
+          expect(is_active == 0, "the primary context was kept");
+        }) == "");
+}
+
+TEST_CASE("handles that are no context of the GPU with that id are refused with the reason") {
+  CHECK(in_child([] {
+          const Context mine(0);
+          int nothing = 0;
+          expect(contains(wrapping_refused(EINVAL, 0, nullptr), "`context`"), "a message without the field");
+          const std::string no_context = wrapping_refused(EINVAL, 0, &nothing);
+          expect(contains(no_context, "CUDA_ERROR_INVALID_CONTEXT"), no_context);
+          const std::string other_gpu = wrapping_refused(EINVAL, 1, mine.get());
+          expect(contains(other_gpu, "of GPU 0") && contains(other_gpu, "GPU 1"), other_gpu);
+          wrapping_refused(ENODEV, 2, mine.get());
+          refusal(EINVAL, table().device_unwrap, gpu(0));
+        }) == "");
+}
+
+TEST_CASE("an application's memory is found in its context, if that is wrapped") {
+  CHECK(in_child([] {
+          const Context mine(0), other(0);
+          void *of_mine = nullptr, *of_other = nullptr, *of_pool = nullptr, *pinned = nullptr;
+          void* const stream = mine.create_stream();
+          mine.run("cuMemAlloc_v2", &of_mine, size_t{kSize});
+          other.run("cuMemAlloc_v2", &of_other, size_t{kSize});
+          mine.run("cuMemAllocAsync", &of_pool, size_t{kSize}, stream);
+          mine.run("cuMemHostAlloc", &pinned, size_t{kSize}, 1u);
+          expect(locate(ARROW_DEVICE_CUDA, 0, of_mine) == gpu(0), "memory of a context that is not wrapped");
+
+          void* const wrapped = wrap(ARROW_DEVICE_CUDA, 0, mine.get());
+          void* const wrapped_pinned = wrap(ARROW_DEVICE_CUDA_HOST, 0, mine.get());
+          expect(locate(ARROW_DEVICE_CUDA, 0, of_mine) == wrapped, "memory of a wrapped context");
+          expect(locate(ARROW_DEVICE_CUDA, 0, of_other) == gpu(0), "memory of another context");
+          expect(locate(ARROW_DEVICE_CUDA, 0, of_pool) == gpu(0), "memory of the GPU's pool, which is of no context");
+          expect(locate(ARROW_DEVICE_CUDA, 0, nullptr) == gpu(0), "no memory");
+          expect(locate(ARROW_DEVICE_CUDA, 0, &wrapped) == gpu(0), "memory that the driver does not know");
+          expect(locate(ARROW_DEVICE_CUDA_HOST, 0, pinned) == wrapped_pinned, "pinned memory");
+          expect(locate(ARROW_DEVICE_CUDA, 1, nullptr) == gpu(1), "another GPU");
+          must(table().device_unwrap, wrapped);
+          must(table().device_unwrap, wrapped_pinned);
+          expect(locate(ARROW_DEVICE_CUDA, 0, of_mine) == gpu(0), "memory of a context that is not wrapped any more");
+
+          mine.run("cuMemFreeAsync", of_pool, stream);
+          mine.run("cuStreamSynchronize", stream);
+          mine.run("cuStreamDestroy_v2", stream);
+          mine.run("cuMemFree_v2", of_mine);
+          mine.run("cuMemFreeHost", pinned);
+          other.run("cuMemFree_v2", of_other);
+        }) == "");
+}
+
+TEST_CASE("streams are wrapped on the device of their context, and on no other") {
+  CHECK(in_child([] {
+          const Context mine(0);
+          void* const theirs = mine.create_stream();
+          void* const of_primary = drivers::create_stream(0);
+          void* const wrapped = wrap(ARROW_DEVICE_CUDA, 0, mine.get());
+          for (void* const stream : {static_cast<void*>(nullptr), reinterpret_cast<void*>(1), theirs}) {
+            void* const queue = wrap(wrapped, stream);
+            finish(queue);
+            table().queue_destroy(queue);
+          }
+          for (const std::string& message : {wrapping_refused(gpu(0), theirs), wrapping_refused(wrapped, of_primary)}) {
+            expect(contains(message, "wrapped with its context"), message);
+          }
+          must(table().device_unwrap, wrapped);
+          mine.run("cuStreamDestroy_v2", theirs);
+          drivers::destroy_stream(0, of_primary);
+        }) == "");
+}
+
+TEST_CASE("contexts copy to one another, wait for one another's events, and use nothing in place") {
+  CHECK(in_child([] {
+          const Context mine(0), other(0);
+          void* const a = wrap(ARROW_DEVICE_CUDA, 0, mine.get());
+          void* const b = wrap(ARROW_DEVICE_CUDA, 0, other.get());
+          expect(reach(a, b) == ARROWDEVICE_PEER_COPY, "contexts of one GPU");
+          expect(reach(a, gpu(0)) == ARROWDEVICE_PEER_COPY, "the primary context of the same GPU");
+          expect(reach(gpu(1), a) == ARROWDEVICE_PEER_COPY, "another GPU");
+          expect((reach(drivers::open(ARROW_DEVICE_CUDA_HOST, 0), a) & ARROWDEVICE_PEER_ACCESS) != 0, "pinned memory");
+
+          const std::vector<char> sent(kSize, 'a');
+          std::vector<char> received(kSize);
+          void* const path[] = {a, b, gpu(0), a, gpu(1), a};
+          std::vector<void*> memory, queues;
+          for (void* const device : path) {
+            memory.push_back(allocate(device, kSize));
+            queues.push_back(create_queue(device));
+          }
+          copy(queues[0], region(a, memory[0], nullptr, sent.data(), kSize));
+          for (size_t i = 1; i < std::size(path); ++i) {
+            void* const event = record(queues[i - 1]);
+            must(table().queue_wait_event, queues[i], event);
+            copy(queues[i], region(path[i], memory[i], path[i - 1], memory[i - 1], kSize));
+            table().event_destroy(event);
+          }
+          copy(queues.back(), region(nullptr, received.data(), a, memory.back(), kSize));
+          finish(queues.back());
+          expect(received == sent, "the bytes changed");
+          for (size_t i = 0; i < std::size(path); ++i) {
+            finish(queues[i]);
+            free_memory(path[i], memory[i]);
+            table().queue_destroy(queues[i]);
+          }
+          must(table().device_unwrap, a);
+          must(table().device_unwrap, b);
+        }) == "");
+}
+
+TEST_CASE("after a context that failed for good the library uses others on, and its handle may come again") {
+  constexpr int kContextIsDestroyed = 709;
+  CHECK(in_child([] {
+          const Context mine(0), other(0);
+          void* const device = wrap(ARROW_DEVICE_CUDA, 0, mine.get());
+          void* const sound = wrap(ARROW_DEVICE_CUDA, 0, other.get());
+          void* theirs = nullptr;
+          mine.run("cuMemAlloc_v2", &theirs, size_t{kSize});
+          void* memory = nullptr;
+          const auto try_to_allocate = [&](void* on) {
+            arrowdevice_error error{};
+            const int code = table().buffer_allocate(on, nullptr, kSize, 64, &memory, &error);
+            if (code == 0) table().buffer_free(on, nullptr, memory);
+            return std::to_string(code) + " " + error.message;
+          };
+          drivers::fail_nth("cuMemAlloc_v2", 1, kContextIsDestroyed);
+          try_to_allocate(device);
+          drivers::fail_no_more();
+          const std::string then = try_to_allocate(device);
+          expect(then.starts_with(std::to_string(EIO)) && contains(then, "of GPU 0 failed for good: cuMemAlloc_v2"),
+                 then);
+          expect(try_to_allocate(sound) == "0 ", "another context is lost with it");
+          expect(locate(ARROW_DEVICE_CUDA, 0, theirs) == device, "its memory is found elsewhere");
+          must(table().device_unwrap, sound);
+          expect(locate(ARROW_DEVICE_CUDA, 0, theirs) == device,
+                 "its memory is found elsewhere where nobody can be asked");
+          expect(calls("cuDevicePrimaryCtxRetain") == 0, "the primary context was made");
+          must(table().device_unwrap, device);
+          expect(wrap(ARROW_DEVICE_CUDA, 0, mine.get()) == device, "another device");
+          expect(try_to_allocate(device) == "0 ", "a new context is lost with a former one");
+          must(table().device_unwrap, device);
+          mine.run("cuMemFree_v2", theirs);
+        }) == "");
+}
+
+TEST_CASE("a context that cannot be asked keeps nobody from finding memory of others") {
+  CHECK(in_child([] {
+          const Context mine(0), other(0);
+          const Pending work(gpu(0));
+          void* const device = wrap(ARROW_DEVICE_CUDA, 0, mine.get());
+          void* const second = wrap(ARROW_DEVICE_CUDA, 0, other.get());
+          for (const char* const failing : {"cuPointerGetAttributes", "cuCtxPushCurrent_v2"}) {
+            for (int64_t failures = 1; failures <= 2; ++failures) {
+              for (int64_t n = 1; n <= failures; ++n) drivers::fail_nth(failing, n, 0);
+              expect(locate(ARROW_DEVICE_CUDA, 0, work.memory()) == gpu(0), "it is found elsewhere");
+              drivers::fail_no_more();
+            }
+          }
+          must(table().device_unwrap, device);
+          must(table().device_unwrap, second);
+        }) == "");
+  CHECK(in_child([] {
+          const Context mine(0);
+          void* const device = wrap(ARROW_DEVICE_CUDA, 0, mine.get());
+          drivers::fail_nth("cuPointerGetAttributes", 1, 0);
+          void* found = nullptr;
+          const std::string message =
+              refusal(EIO, table().device_locate, ArrowDeviceType{ARROW_DEVICE_CUDA}, int64_t{0},
+                      static_cast<const void*>(&mine), static_cast<void*>(nullptr), &found);
+          expect(contains(message, "cuPointerGetAttributes"), message);  // and not anybody's guess
+          must(table().device_unwrap, device);
+        }) == "");
+}
+
+// -- through the library
+
+// For a while, as the device that `body` gets.
+void with_wrapped(const Context& context, const drivers::Attempt& attempt,
+                  const std::function<void(arrowdevice_device* wrapped)>& body) {
+  const arrowdevice_native_device native = handles_of(context.get());
+  arrowdevice_device* wrapped = nullptr;
+  attempt([&](auto* error) { return arrowdevice_device_wrap(ARROW_DEVICE_CUDA, 0, &native, &wrapped, error); });
+  body(wrapped);
+  attempt([&](auto* error) { return arrowdevice_device_unwrap(wrapped, ARROWDEVICE_NO_TIMEOUT, error); });
+}
+
+void must_succeed(const std::function<int(arrowdevice_error*)>& call) { drivers::attempt({}, call); }
+
+TEST_CASE("the primary context is one device to the library, whoever comes first") {
+  for (const bool is_wrapped_first : {true, false}) {
+    CHECK(in_child([&] {
+            void* context = nullptr;
+            must_cuda(call("cuInit", 0u), "cuInit");
+            must_cuda(call("cuDevicePrimaryCtxRetain", &context, 0), "cuDevicePrimaryCtxRetain");
+            const arrowdevice_native_device native = handles_of(context);
+            arrowdevice_device *wrapped = nullptr, *got = nullptr;
+            const auto wrap_it = [&](auto* error) {
+              return arrowdevice_device_wrap(ARROW_DEVICE_CUDA, 0, &native, &wrapped, error);
+            };
+            if (is_wrapped_first) must_succeed(wrap_it);
+            got = drivers::get_device(must_succeed, ARROW_DEVICE_CUDA, 0);
+            if (!is_wrapped_first) must_succeed(wrap_it);
+            expect(wrapped == got, "there are two");
+            arrowdevice_device_info info{};
+            info.struct_size = sizeof info;
+            must_succeed([&](auto* error) { return arrowdevice_device_get_info(got, &info, error); });
+            expect((info.flags & ARROWDEVICE_DEVICE_WRAPPED) == 0, "the device with the id says that it was wrapped");
+            must_succeed(
+                [&](auto* error) { return arrowdevice_device_unwrap(wrapped, ARROWDEVICE_NO_TIMEOUT, error); });
+            expect(arrowdevice_device_unwrap(wrapped, ARROWDEVICE_NO_TIMEOUT, nullptr) == EINVAL,
+                   "it was unwrapped twice");
+            drivers::move_bytes(must_succeed, got);
+            drivers::trim_all();
+          }) == "");
+  }
+}
+
+TEST_CASE("arrays of every type go to a context of the application's and back") {
+  CHECK(in_child([] {
+          const Context mine(0);
+          arrowdevice_device* const primary = drivers::get_device(must_succeed, ARROW_DEVICE_CUDA, 0);
+          with_wrapped(mine, must_succeed, [&](arrowdevice_device* wrapped) {
+            for (const auto* const cases : {&arrowdevice::testing::all_cases(), &arrowdevice::testing::large_cases()}) {
+              for (const auto& one : *cases) {
+                drivers::move_array(must_succeed, one, wrapped, primary);
+                drivers::move_array(must_succeed, one, primary, wrapped);
+              }
+            }
+          });
+          drivers::trim_all();
+        }) == "");
+}
+
+TEST_CASE("the primary context is not made for one of the application's, and its pinned memory used if it is there") {
+  for (const bool has_primary : {false, true}) {
+    CHECK(in_child([&] {
+            const Context mine(0);
+            if (has_primary) drivers::destroy_stream(0, drivers::create_stream(0));
+            const int64_t before = calls("cuDevicePrimaryCtxRetain");
+            with_wrapped(mine, must_succeed, [&](arrowdevice_device* wrapped) {
+              for (const auto& one : arrowdevice::testing::large_cases()) {
+                drivers::move_array(must_succeed, one, wrapped, wrapped);
+              }
+              drivers::move_bytes(must_succeed, wrapped);
+            });
+            expect(has_primary || calls("cuDevicePrimaryCtxRetain") == before, "the primary context was made");
+            expect((calls("cuMemHostAlloc") > 0) == has_primary, "pinned memory");
+            drivers::trim_all();
+          }) == "");
+  }
+}
+
+TEST_CASE("nothing is lost in an application's context when any call of the driver fails") {
+  constexpr int64_t kMostCalls = 400;  // of one entry point that are looked at
+  int failures = 0;
+  for (const std::string& entry_point : drivers::entry_points()) {
+    if (entry_point == "cuInit") continue;  // the application has called it
+    for (int64_t n = 1; n <= kMostCalls; ++n) {
+      const std::string problem = in_child([&] {
+        const Context mine(0);
+        const int64_t before = calls(entry_point);
+        drivers::fail_nth(entry_point, n, 0);
+        const std::string start = entry_point + ": ";
+        const drivers::Attempt attempt = [&](const auto& call) {
+          drivers::attempt({{start, ENOMEM, 2}, {start, EIO, 999}, {start, ENODEV, 999}}, call);
+        };
+        with_wrapped(mine, attempt, [&](arrowdevice_device* wrapped) {
+          const auto& batch = arrowdevice::testing::find_case("record batch");
+          drivers::move_array(attempt, batch, wrapped, drivers::get_device(attempt, ARROW_DEVICE_CUDA, 0));
+          drivers::move_bytes(attempt, wrapped);
+        });
+        drivers::trim_all();
+        const bool is_reached = calls(entry_point) >= before + n;
+        drivers::fail_no_more();
+        expect(drivers::live_allocations() == 0, "allocations of the driver were lost");
+        if (!is_reached) throw std::runtime_error("not reached");
+      });
+      if (problem == "not reached\n") break;
+      ++failures;
+      INFO(entry_point << ", call " << n);
+      CHECK(problem == "");
+    }
+  }
+  CHECK(failures > 100);
+}
+
+}  // namespace

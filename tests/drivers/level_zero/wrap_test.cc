@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the backend of Level Zero does with an application's own command lists, contexts and memory. Each case has a
+// process of its own.
+#include <arrowdevice/arrowdevice.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "drivers/level_zero/application.h"
+#include "drivers/level_zero/table_calls.h"
+#include "drivers/table.h"
+#include "support/catch.h"
+#include "support/variable.h"
+
+namespace {
+
+using arrowdevice::testing::Variable;
+using drivers::allocate;
+using drivers::contains;
+using drivers::copy;
+using drivers::create_queue;
+using drivers::expect;
+using drivers::finish;
+using drivers::free_memory;
+using drivers::in_child;
+using drivers::must;
+using drivers::Pending;
+using drivers::refusal;
+using drivers::region;
+using drivers::table;
+using drivers::wrap;
+using level_zero::gpu;
+using level_zero::locate;
+using level_zero::wrap;
+using level_zero::ze;
+
+TEST_CASE("an application's command list keeps the order of what both append, whether it is in order or not") {
+  for (const bool is_in_order : {true, false}) {
+    CHECK(in_child([&] {
+            constexpr int64_t kSize = 64;
+            const std::vector<char> earlier(kSize, 'e'), ours(kSize, 'o');
+            std::vector<char> seen(kSize), later(kSize);
+            void* const device = gpu(0);
+            arrowdevice_native_device native{};
+            must(table().device_get_native, device, &native);
+            auto* const context = static_cast<ze_context_handle_t>(native.context);
+            auto* const list = level_zero::create_list(context, 0, is_in_order);
+            void* const memory = allocate(device, kSize);
+            void* const queue = wrap(device, list);
+            arrowdevice_native_queue again{};
+            must(table().queue_get_native, queue, &again);
+            expect(again.queue == list, "another list came back");
+
+            level_zero::append_copy(list, memory, earlier.data(), kSize);
+            copy(queue, region(nullptr, seen.data(), device, memory, kSize));
+            copy(queue, region(device, memory, nullptr, ours.data(), kSize));
+            level_zero::append_copy(list, later.data(), memory, kSize);
+            finish(queue);
+            expect(seen == earlier, "the library overtook the application");
+            expect(later == ours, "the application overtook the library");
+            table().queue_destroy(queue);
+            free_memory(device, memory);
+            level_zero::append_copy(list, later.data(), earlier.data(), kSize);  // it is still its owner's
+            level_zero::finish(context, list);
+            ze().zeCommandListDestroy(list);
+          }) == "");
+  }
+}
+
+TEST_CASE("a list that was shown to the application keeps the order of what both append") {
+  const Variable older("STANDIN_ZE_API_VERSION", "1.4");
+  CHECK(in_child([] {
+          constexpr int64_t kSize = 64;
+          const std::vector<char> first(kSize, 'f');
+          std::vector<char> seen(kSize);
+          void* const device = gpu(0);
+          void* const memory = allocate(device, kSize);
+          void* const queue = create_queue(device);
+          arrowdevice_native_queue native{};
+          must(table().queue_get_native, queue, &native);
+          level_zero::append_copy(static_cast<ze_command_list_handle_t>(native.queue), memory, first.data(), kSize);
+          copy(queue, region(nullptr, seen.data(), device, memory, kSize));
+          finish(queue);
+          expect(seen == first, "the library overtook the application");
+          free_memory(device, memory);
+          table().queue_destroy(queue);
+        }) == "");
+}
+
+TEST_CASE("Level Zero has no default queue") {
+  CHECK(in_child([] {
+          const arrowdevice_native_queue native{};
+          void* queue = nullptr;
+          refusal(EINVAL, table().queue_wrap, gpu(0), &native, &queue);
+        }) == "");
+}
+
+TEST_CASE("an application's context is one device, counted, and nothing is left in it when it is unwrapped") {
+  CHECK(in_child([] {
+          auto* const context = level_zero::create_context();
+          auto* const native = level_zero::device(1);
+          for (int round = 0; round < 2; ++round) {  // it may come again
+            void* const wrapped = wrap(5, context, native);
+            expect(wrap(5, context, native) == wrapped, "the same handles gave another device");
+            arrowdevice_native_device shown{};
+            must(table().device_get_native, wrapped, &shown);
+            expect(shown.context == context && shown.device == native && shown.platform == level_zero::driver(),
+                   "other handles came back");
+            {
+              const Pending work(wrapped);
+              expect(locate(5, work.memory()) == wrapped, "its memory was found elsewhere");
+            }
+            must(table().device_unwrap, wrapped);
+            must(table().device_unwrap, wrapped);
+            refusal(EINVAL, table().device_unwrap, wrapped);
+          }
+          ze().zeContextDestroy(context);
+          arrowdevice_native_device nothing{};
+          void* wrapped = nullptr;
+          refusal(EINVAL, table().device_wrap, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, int64_t{0},
+                  static_cast<const arrowdevice_native_device*>(&nothing), &wrapped);
+        }) == "");
+}
+
+TEST_CASE("a wrapped device without a handle is the one that the id counts") {
+  CHECK(in_child([] {
+          auto* const context = level_zero::create_context();
+          void* const wrapped = wrap(1, context, nullptr);
+          arrowdevice_native_device shown{};
+          must(table().device_get_native, wrapped, &shown);
+          expect(shown.device == level_zero::device(1), "another device");
+          must(table().device_unwrap, wrapped);
+          ze().zeContextDestroy(context);
+        }) == "");
+}
+
+TEST_CASE("memory of a context that is not wrapped, and a range outside of an allocation, are refused") {
+  CHECK(in_child([] {
+          auto* const context = level_zero::create_context();
+          void* const theirs = level_zero::allocate(context, 0, 64);
+          void* const device = gpu(0);
+          void* const queue = create_queue(device);
+          char received[128];
+          const auto foreign = region(nullptr, received, device, theirs, 64);
+          const std::string unknown = refusal(EINVAL, table().queue_copy, queue, &foreign, int64_t{1});
+          expect(contains(unknown, "not known to the context") && contains(unknown, "wrap"), unknown);
+          expect(locate(0, theirs) == device, "memory that nobody knows is not taken as the id says");
+
+          void* const wrapped = wrap(0, context, level_zero::device(0));
+          expect(locate(0, theirs) == wrapped, "memory of a wrapped context is not found there");
+          void* const their_queue = create_queue(wrapped);
+          const auto good = region(nullptr, received, wrapped, theirs, 64);
+          copy(their_queue, good);
+          finish(their_queue);
+          const auto wide = region(nullptr, received, wrapped, theirs, 65);
+          const std::string too_wide = refusal(EINVAL, table().queue_copy, their_queue, &wide, int64_t{1});
+          expect(contains(too_wide, "reach out of an allocation of 64 bytes"), too_wide);
+          const std::string elsewhere = refusal(EINVAL, table().queue_copy, queue, &good, int64_t{1});
+          expect(contains(elsewhere, "another context than the queue"), elsewhere);
+
+          void* none = nullptr;
+          refusal(ENODEV, table().device_locate, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, int64_t{99},
+                  static_cast<const void*>(theirs), static_cast<void*>(nullptr), &none);
+          table().queue_destroy(their_queue);
+          table().queue_destroy(queue);
+          ze().zeMemFree(context, theirs);
+          must(table().device_unwrap, wrapped);
+          ze().zeContextDestroy(context);
+        }) == "");
+}
+
+TEST_CASE("where contexts know of one another's memory, a wrapped one is still found first") {
+  const Variable all("STANDIN_ZE_OTHER_CONTEXTS", "1");
+  CHECK(in_child([] {
+          auto* const context = level_zero::create_context();
+          void* const theirs = level_zero::allocate(context, 0, 64);
+          expect(locate(0, theirs) == gpu(0), "it is not found");
+          void* const wrapped = wrap(0, context, level_zero::device(0));
+          expect(locate(0, theirs) == wrapped, "another context was found first");
+          ze().zeMemFree(context, theirs);
+          must(table().device_unwrap, wrapped);
+          ze().zeContextDestroy(context);
+        }) == "");
+}
+
+}  // namespace
