@@ -320,7 +320,9 @@ struct arrowdevice_native_device {
   void *platform, *physical_device, *device, *context, *queue, *get_proc_addr;
   const char* const* extensions; /* what the application enabled (Vulkan) */
   const void* features;
-  void (*lock)(void* user, void* native_queue); /* guards `queue` where the API wants that; both may be NULL */
+  /* Guards `queue` where the API wants that; both may be NULL. The library may hold locks of its own meanwhile: a
+   * thread that holds this lock must not call the library. */
+  void (*lock)(void* user, void* native_queue);
   void (*unlock)(void* user, void* native_queue);
   void* lock_user;
 };
@@ -491,8 +493,9 @@ struct arrowdevice_pool_options { /* read during arrowdevice_pool_create() only 
                                negative none */
   int64_t max_bytes;        /* bytes in use and kept together: ENOMEM beyond. 0: no cap */
   /**
-   * The application's own allocator; NULL: the driver's. Returns 0 or an errno value; from any thread. `native_queue`
-   * is not NULL when the memory may be stream-ordered on that queue.
+   * The application's own allocator; NULL: the driver's. Returns 0 or an errno value; from any thread, no lock held.
+   * `native_queue` is not NULL when the memory may be stream-ordered on that queue, which arrowdevice_queue_destroy()
+   * gives back once this has returned: a lock that this takes must not be held during that call.
    */
   int (*allocate)(void* user, int64_t size, int64_t alignment, void* native_queue, void** out);
   /**
@@ -987,7 +990,7 @@ ARROWDEVICE_API int arrowdevice_array_to_host(struct ArrowDeviceArray* moved, co
  * A second owner: two arrays, one memory. `inout` becomes a co-owner itself; its producer's release runs when the last
  * owner, children that were moved out included, is released.
  *
- * Errors: EINVAL an array with a released child.
+ * Errors: EINVAL an array with a released child, or with a `sync_event` on a device type that has none.
  * Implements: "Memory management", "Moving an array".
  * Thread-safety: per object.
  */
@@ -1166,7 +1169,8 @@ struct arrowdevice_stream_options {
  * A stream of `n` arrays of one schema, in their order. The array `moved_arrays` itself stays the caller's; on success
  * the schema and all arrays are taken over, on failure none is. `n` may be 0: a stream of a schema only.
  *
- * Errors: EINVAL an array that does not fit the schema or is not on `device_type`.
+ * Errors: EINVAL an array that does not fit the schema, is not on `device_type`, or has a `sync_event` on a device type
+ * that has none, such as the CPU.
  * Implements: "The ArrowDeviceArrayStream structure".
  * Thread-safety: per object.
  */
@@ -1227,14 +1231,21 @@ ARROWDEVICE_API int arrowdevice_stream_cancel(struct ArrowDeviceArrayStream* str
 /* -- async streams --------------------------------------------------------------------------------------------------
  *
  * Handlers that the library makes are freed by their own release, which the producer calls last; one that was never
- * given to a producer is ended by calling it. `ArrowAsyncProducer` is written in the layout of abi.h; of a foreign one
+ * given to a producer is ended by calling it. The library's `ArrowAsyncProducer` serves both layouts of the format: its
+ * metadata is where the struct of abi.h has it, and where that of the published text has it. Of a foreign producer
  * nothing past `cancel` is read, unless `upstream_layout` names its layout.
  *
  * As a producer, the library calls `on_next_task` as often as was requested, the end included, from one thread at a
  * time, and never within `request` or `cancel`. A request of less than one array ends the stream with `on_error`,
  * EINVAL; a cancel and a callback that fails end it with the release alone. A task keeps its producer: `request` and
  * `cancel` may be called until the handler is released, and after that as long as a task is neither extracted nor
- * discarded (extracted into NULL). A task whose `on_next_task` failed is discarded. */
+ * discarded (extracted into NULL). A task whose `on_next_task` failed is discarded.
+ *
+ * As a consumer, the library holds no lock while it calls a producer, which may hold a lock of its own around each call
+ * of a handler. Arrays are requested within the producer's callbacks, or by a thread that has a task in hand. The end,
+ * an error and the release wait up to 100 ms for threads that are inside the producer. A task that the library refuses,
+ * such as one with malformed metadata, is given back: `on_next_task` returns 0, and the producer is cancelled. If an
+ * extraction fails, the library waits up to a second for the producer's `on_error` and reports that. */
 
 struct arrowdevice_async_options {
   uint32_t struct_size;
@@ -1285,8 +1296,8 @@ ARROWDEVICE_API int arrowdevice_async_produce(struct ArrowDeviceArrayStream* mov
  * @param out          the caller's to release. `get_schema` and `get_next` wait for the producer;
  *                     arrowdevice_stream_cancel() wakes them.
  *
- * Errors: EINVAL options. Later, from the stream: what the producer says, after the arrays before it; EIO a producer
- * that lets go of the handler before the end.
+ * Errors: EINVAL options. Later, from the stream: what the producer says, after the arrays before it; EINVAL an end
+ * before the schema; EIO a producer that lets go of the handler before the end.
  * Implements: "The ArrowAsyncDeviceStreamHandler structure".
  * Thread-safety: per object. Does not block.
  */
@@ -1305,8 +1316,8 @@ ARROWDEVICE_API int arrowdevice_async_collect(ArrowDeviceType device_type,
  *
  * Errors: EINVAL a handler that lacks a callback, options, a pool or queue that can serve no array on `to`; ENODEV a
  * retired device. Later, by `on_error`: what the producer says; EINVAL, with its schema, where the queue cannot serve
- * the producer's device type; as arrowdevice_array_to_device(); EIO a producer that lets go of the handler before the
- * end.
+ * the producer's device type, an end before the schema, malformed metadata of a task; as arrowdevice_array_to_device();
+ * EIO a producer that lets go of the handler before the end, or before its schema.
  * Implements: "The ArrowAsyncDeviceStreamHandler structure".
  * Thread-safety: per object. Does not block.
  */

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "array/locate.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 
 #include "device/devices.h"
 #include "device/event.h"
@@ -42,6 +44,15 @@ void check_alive(const ArrowArray* array) {
 void check_alive(const ArrowDeviceArray* array) {
   if (array == nullptr) throw Error(EINVAL, "the array is NULL");
   check_alive(&array->array);
+}
+
+void check_event(const ArrowDeviceArray& array) {
+  if (array.sync_event != nullptr) device::ForeignEvent::check(array.device_type, array.sync_event);
+}
+
+void make_canonical(ArrowDeviceArray& array) noexcept {
+  if (array.device_type == ARROW_DEVICE_CPU) array.device_id = -1;
+  std::fill(std::begin(array.reserved), std::end(array.reserved), 0);
 }
 
 device::Device& device_of(const ArrowDeviceArray& array, device::Device* named) {

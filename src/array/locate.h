@@ -14,6 +14,12 @@ namespace arrowdevice::array {
 void check_alive(const ArrowDeviceArray* array);
 void check_alive(const ArrowArray* array);
 
+// Throws EINVAL for an array with an event on a device type that has none: nobody can wait for it.
+void check_event(const ArrowDeviceArray& array);
+
+// Writes what the format leaves no choice about: zeros in `reserved`, and id -1 for the CPU.
+void make_canonical(ArrowDeviceArray& array) noexcept;
+
 // The device that an array is on: the one named by the application, else what its buffers, its event, its type and its
 // id say.
 device::Device& device_of(const ArrowDeviceArray& array, device::Device* named);

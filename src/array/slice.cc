@@ -43,6 +43,7 @@ void make_batch_root(ArrowArray& root, int64_t length) noexcept {
 
 void share(ArrowDeviceArray& inout, ArrowDeviceArray* out) {
   check_alive(&inout);
+  check_event(inout);
   SharedArray owner(inout);
   auto output = clone_structs(inout.array);
   publish(inout, output, owner, out);
@@ -50,6 +51,7 @@ void share(ArrowDeviceArray& inout, ArrowDeviceArray* out) {
 
 void slice(ArrowDeviceArray& inout, const ArrowSchema& schema, int64_t offset, int64_t length, ArrowDeviceArray* out) {
   check_alive(&inout);
+  check_event(inout);
   Scratch scratch;
   const schema::Tree tree(schema, scratch.memory());
   const schema::Binding array(tree, inout.array, scratch.memory());
@@ -79,6 +81,7 @@ void slice(ArrowDeviceArray& inout, const ArrowSchema& schema, int64_t offset, i
 void select(ArrowDeviceArray& inout, const ArrowSchema& schema, std::span<const int64_t> children,
             ArrowDeviceArray* out, ArrowSchema* out_schema) {
   check_alive(&inout);
+  check_event(inout);
   Scratch scratch;
   const schema::Tree tree(schema, scratch.memory());
   const schema::Binding array(tree, inout.array, scratch.memory());

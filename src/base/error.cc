@@ -98,11 +98,30 @@ int fill_from_current_exception(arrowdevice_error* out) noexcept {
       });
 }
 
+namespace {
+
+std::string utf8(std::string_view text) {
+  std::string clean;
+  clean.reserve(text.size());
+  while (!text.empty()) {
+    const size_t n = utf8_sequence(text);
+    if (n == 0) {
+      clean += '?';
+    } else {
+      clean += text.substr(0, n);
+    }
+    text.remove_prefix(n == 0 ? 1 : n);
+  }
+  return clean;
+}
+
+}  // namespace
+
 Failure::Failure(int code, std::string_view text, std::string_view backend, int native_code) noexcept
     : code_(code), native_code_(native_code) {
   copy_text(backend_, sizeof backend_, backend);
   try {
-    text_ = std::make_shared<const std::string>(text);
+    text_ = std::make_shared<const std::string>(utf8(text));
   } catch (const std::bad_alloc&) {
     text_ = nullptr;
   }

@@ -42,7 +42,8 @@ void fill_error(arrowdevice_error* out, int code, int native_code, std::string_v
 int fill_from_current_exception(arrowdevice_error* out) noexcept;
 
 // A failure that is told later, perhaps more than once. None of it throws: where memory is exhausted the text is lost,
-// and the rest stays.
+// and the rest stays. The text is UTF-8, because the format wants that of get_last_error and on_error: each byte that
+// is not becomes '?'.
 class Failure {
  public:
   Failure() = default;  // nothing has failed

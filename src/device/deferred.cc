@@ -85,21 +85,28 @@ void DeferredWork::defer(std::unique_ptr<Deferred> work) noexcept {
     abandon(std::move(work));
     return;
   }
-  const std::lock_guard lock(mutex_);
-  list_.push(std::move(work));
-  used_ = true;
-  if (!manual_ && !has_thread_) start_thread();
-  changed_.notify_all();
+  bool lacks_thread;
+  {
+    const std::lock_guard lock(mutex_);
+    list_.push(std::move(work));
+    used_ = true;
+    lacks_thread = !manual_ && !has_thread_ && !start_thread();
+    changed_.notify_all();
+  }
+  // The program's handler is called without the lock.
+  if (lacks_thread)
+    log(LogLevel::kError, "no thread can be started for deferred releases: call arrowdevice_deferred_run()");
 }
 
 // Needs mutex_. Without a thread, work is ended by whoever reaps.
-void DeferredWork::start_thread() noexcept {
+bool DeferredWork::start_thread() noexcept {
   try {
     background::start([this] { run(); });
     has_thread_ = true;
   } catch (...) {
-    log(LogLevel::kError, "no thread can be started for deferred releases: call arrowdevice_deferred_run()");
+    return false;
   }
+  return true;
 }
 
 void DeferredWork::run() noexcept {

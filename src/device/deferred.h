@@ -58,7 +58,7 @@ class DeferredWork {
     std::unique_ptr<Deferred> pop() noexcept;
   };
 
-  void start_thread() noexcept;
+  bool start_thread() noexcept;
   void run() noexcept;
   void wait_for_oldest() noexcept;
 

@@ -164,7 +164,7 @@ void Device::register_buffer(Allocation allocation) {
   auto kept = std::make_unique<HeldBuffer>();
   kept->allocation = std::move(allocation);
   const std::lock_guard lock(held_mutex_);
-  held_.emplace(buffer, std::move(kept));
+  held_.try_emplace(buffer, std::move(kept));  // a second one of the same address goes after the lock
 }
 
 std::unique_ptr<HeldBuffer> Device::let_go(void* buffer) {
@@ -225,9 +225,10 @@ void Device::drop_idle() {
 
 void Device::unwrap() {
   {
+    std::shared_ptr<Pool> pools[2];  // after the lock: an application's pool is told of its end
     const std::lock_guard lock(pool_mutex_);
-    own_pool_.reset();
-    chosen_pool_.reset();
+    pools[0].swap(own_pool_);
+    pools[1].swap(chosen_pool_);
   }
   backend_.call("device_unwrap", backend_.table().device_unwrap, handle_);
   unwrapped_.store(true, std::memory_order_release);

@@ -62,8 +62,10 @@ void* Event::publish() const {
   return sync_event;
 }
 
-void ForeignEvent::check(const Device& source, const void* sync_event) {
-  const auto* type = backend::find_device_type(source.type());
+void ForeignEvent::check(const Device& source, const void* sync_event) { check(source.type(), sync_event); }
+
+void ForeignEvent::check(ArrowDeviceType source, const void* sync_event) {
+  const auto* type = backend::find_device_type(source);
   if (sync_event != nullptr && type != nullptr && !type->has_events) {
     throw Error(EINVAL, std::string("sync_event is not NULL, but arrays on ") + type->name + " have no events");
   }

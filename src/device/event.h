@@ -57,6 +57,7 @@ class ForeignEvent {
 
   // Throws EINVAL for an event on a device type that has none.
   static void check(const Device& source, const void* sync_event);
+  static void check(ArrowDeviceType source, const void* sync_event);
 
   bool is_ready() const { return event_ == nullptr || event_->is_ready(); }
 

@@ -52,12 +52,30 @@ Queue::~Queue() {
 }
 
 arrowdevice_native_queue Queue::native() {
+  const std::lock_guard lock(mutex_);
+  return native_here();
+}
+
+arrowdevice_native_queue Queue::begin_native_use() {
+  const std::lock_guard lock(mutex_);
+  const auto native = native_here();
+  ++native_uses_;
+  return native;
+}
+
+void Queue::end_native_use() noexcept {
+  const std::lock_guard lock(mutex_);
+  --native_uses_;
+  unused_.notify_all();
+}
+
+// Needs the lock.
+arrowdevice_native_queue Queue::native_here() {
   const auto& backend = device_.backend();
   backend.require("queue_get_native", backend.table().queue_get_native);
   device_.check_usable();
   arrowdevice_native_queue out{};
   out.struct_size = sizeof out;
-  const std::lock_guard lock(mutex_);
   backend.call("queue_get_native", backend.table().queue_get_native, usable_handle(), &out);
   is_known_outside_ = true;
   return out;
@@ -65,8 +83,8 @@ arrowdevice_native_queue Queue::native() {
 
 void Queue::give_native_back() noexcept {
   if (!device_.is_usable() || !is_wrapped()) return;
-  const std::unique_lock nobody_uses_it(native_uses_);
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  unused_.wait(lock, [this] { return native_uses_ == 0; });
   try {
     record_here();
   } catch (...) {

@@ -2,10 +2,10 @@
 // A queue: an in-order lane of work on a device.
 #pragma once
 
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <span>
 
 #include "base/error.h"
@@ -31,18 +31,23 @@ class Queue {
   arrowdevice_native_queue native();
 
   // The vendor's handle for a function of the application's, which may use it as long as this lives: until then a
-  // wrapped queue is not given back.
+  // wrapped queue is not given back. A count and no lock, because the function may take locks of its own.
   class NativeUse {
    public:
-    explicit NativeUse(Queue& queue) : use_(queue.native_uses_), native_(queue.native()) {}
+    explicit NativeUse(Queue& queue) : queue_(queue), native_(queue.begin_native_use()) {}
+    ~NativeUse() { queue_.end_native_use(); }
+    NativeUse(const NativeUse&) = delete;
+    NativeUse& operator=(const NativeUse&) = delete;
+
     void* queue() const noexcept { return native_.queue; }
 
    private:
-    std::shared_lock<std::shared_mutex> use_;
-    arrowdevice_native_queue native_;
+    Queue& queue_;
+    const arrowdevice_native_queue native_;
   };
 
-  // The application takes its own queue back, which is never touched again once this returns. What others queue here
+  // The application takes its own queue back, which is never touched again once this returns: it waits for the native
+  // uses. What others queue here
   // later goes to a queue of the library, behind what was queued so far. Does nothing for the library's own.
   void give_native_back() noexcept;
 
@@ -94,6 +99,9 @@ class Queue {
 
   static std::shared_ptr<Queue> take_over(Device& device, void* handle, bool is_wrapped);
 
+  arrowdevice_native_queue begin_native_use();
+  void end_native_use() noexcept;
+  arrowdevice_native_queue native_here();
   void* usable_handle();
   std::shared_ptr<Event> record_here();
   std::shared_ptr<Event> last() const noexcept;
@@ -104,8 +112,9 @@ class Queue {
   std::shared_ptr<Event> end() const noexcept;
 
   Device& device_;
-  std::shared_mutex native_uses_;  // before mutex_; held alone to give the native queue back
-  mutable std::mutex mutex_;       // guards all below
+  mutable std::mutex mutex_;  // guards all below
+  std::condition_variable unused_;
+  int native_uses_ = 0;
   bool is_wrapped_;
   void* handle_;  // NULL: given back, and not needed since
   Failure lost_;  // set: what was queued before it was given back cannot be waited for

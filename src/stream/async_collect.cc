@@ -33,43 +33,48 @@ class Collection final : public AsyncConsumer {
   // Attached before anything is looked at: a close that comes at that moment finds the producer, or is found here.
   void on_schema(ArrowSchema schema, ArrowAsyncProducer* producer) override {
     if (producer != nullptr) upstream_.attach(producer);
+    if (!keep(schema)) {
+      schema.release(&schema);
+      fail_with(EINVAL, "the producer has told its schema twice");
+    }
+    if (producer == nullptr) fail_with(EINVAL, "the handler has no producer");
+    if (producer->device_type != type_) {
+      fail_with(EINVAL, "the producer's arrays are on device type " + std::to_string(producer->device_type) + ", not " +
+                            std::to_string(type_));
+    }
     {
       const std::lock_guard lock(mutex_);
-      if (schema_.release != nullptr) {
-        schema.release(&schema);
-        fail_with(EINVAL, "the producer has told its schema twice");
-      }
-      schema_ = schema;
-      if (producer == nullptr) fail_with(EINVAL, "the handler has no producer");
-      if (producer->device_type != type_) {
-        fail_with(EINVAL, "the producer's arrays are on device type " + std::to_string(producer->device_type) +
-                              ", not " + std::to_string(type_));
-      }
       if (is_closed_ || is_cancelled_) throw Error(ECANCELED, kCancelled);
       has_schema_ = true;
       changed_.notify_all();
     }
-    upstream_.request(depth_);
+    upstream_.start(depth_);
   }
 
   void on_task(const ArrowAsyncTask& task, const char*) override {
+    std::list<ArrowAsyncTask> node(1, task);  // before the lock is taken: this may fail
+    upstream_.came();
     {
       const std::lock_guard lock(mutex_);
-      if (!is_closed_) {
-        tasks_.push_back(task);
+      if (!is_closed_ && !failure_) {
+        tasks_.splice(tasks_.end(), node);
         changed_.notify_all();
-        return;
       }
     }
-    auto unwanted = task;
-    discard(unwanted);
+    for (auto& unwanted : node) discard(unwanted);
+    if (node.empty()) upstream_.request_taken();
   }
 
   void on_end(const char*) override {
     upstream_.detach();
-    const std::lock_guard lock(mutex_);
-    has_ended_ = true;
-    changed_.notify_all();
+    {
+      const std::lock_guard lock(mutex_);
+      // After a task that was refused, the end is not that of the stream.
+      if (has_schema_ && !failure_) has_ended_ = true;
+      changed_.notify_all();
+      if (has_schema_ || failure_) return;  // Arrow C++ tells the end after a schema that was refused
+    }
+    throw Error(EINVAL, "the producer has told the end before its schema");
   }
 
   void on_error(int code, const char* text, const char*) noexcept override {
@@ -77,8 +82,11 @@ class Collection final : public AsyncConsumer {
     char silent[64];  // a text that needs no memory
     std::snprintf(silent, sizeof silent, "the producer failed with errno %d", code);
     const std::lock_guard lock(mutex_);
+    if (!failure_) has_told_error_ = true;
     note_failure(Failure(code, text != nullptr ? text : silent));
   }
+
+  void cancel_producer() noexcept override { upstream_.cancel(); }
 
   void on_release() noexcept override {
     upstream_.detach();
@@ -107,8 +115,9 @@ class Collection final : public AsyncConsumer {
       task = tasks_.front();
       tasks_.pop_front();
     }
-    upstream_.request(1);
-    ArrowDeviceArray array = extract(task);
+    constexpr bool kHasTask = true;
+    upstream_.taken(kHasTask);
+    ArrowDeviceArray array = extract_or_fail(task);
     if (array.device_type != type_) {
       const std::string where = backend::device_text(array.device_type, array.device_id);
       array.array.release(&array.array);
@@ -142,8 +151,31 @@ class Collection final : public AsyncConsumer {
   }
 
  private:
+  // False if there is one already.
+  bool keep(const ArrowSchema& schema) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (schema_.release != nullptr) return false;
+    schema_ = schema;
+    return true;
+  }
+
+  // An extraction fails with what the producer says by on_error, if it says something.
+  ArrowDeviceArray extract_or_fail(ArrowAsyncTask& task) {
+    try {
+      return extract(task);
+    } catch (const ExtractionError&) {
+      std::unique_lock lock(mutex_);
+      changed_.wait_for(lock, kErrorPatience, [&] { return failure_ || has_ended_ || is_cancelled_; });
+      if (has_told_error_) failure_.raise();
+      throw;
+    }
+  }
+
   [[noreturn]] void fail_with(int code, const std::string& text) {
-    note_failure(Failure(code, text));
+    {
+      const std::lock_guard lock(mutex_);
+      note_failure(Failure(code, text));
+    }
     throw Error(code, text);
   }
 
@@ -169,6 +201,7 @@ class Collection final : public AsyncConsumer {
   Failure failure_;  // which comes after the tasks
   bool has_schema_ = false;
   bool has_ended_ = false;
+  bool has_told_error_ = false;  // failure_ is what the producer said by on_error
   bool is_cancelled_ = false;
   bool is_closed_ = false;
 };

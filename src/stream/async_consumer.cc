@@ -3,13 +3,18 @@
 
 #include <arrowdevice/arrowdevice.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
+#include "array/locate.h"
 #include "base/error.h"
 
 namespace arrowdevice::stream {
 namespace {
+
+// How long a last callback waits for threads that are inside the producer.
+constexpr auto kCallPatience = std::chrono::milliseconds(100);
 
 // The layout of the published text, which no header has: it cannot be told from the shipped one.
 struct PublishedProducer {
@@ -49,13 +54,17 @@ struct Handler {
   }
 
   static int on_next_task(ArrowAsyncDeviceStreamHandler* self, ArrowAsyncTask* task, const char* metadata) noexcept {
-    return told(self, [&] {
-      if (task == nullptr) {
-        of(self).on_end(metadata);
-      } else {
-        of(self).on_task(*task, metadata);
-      }
-    });
+    if (task == nullptr) return told(self, [&] { of(self).on_end(metadata); });
+    ArrowAsyncTask taken = *task;
+    arrowdevice_error error{};
+    const int code = guarded(&error, [&] { of(self).on_task(taken, metadata); });
+    if (code == 0) return 0;
+    // Some producers free a task that is refused, and others wait for its extraction. A task that is accepted, given
+    // back and followed by a cancel is right for both.
+    of(self).cancel_producer();
+    of(self).on_error(code, error.message, nullptr);
+    discard(taken);
+    return 0;
   }
 
   static void on_error(ArrowAsyncDeviceStreamHandler* self, int code, const char* text, const char* metadata) noexcept {
@@ -71,33 +80,115 @@ struct Handler {
 
 }  // namespace
 
+// A call of the calling thread. A producer that calls back from within one, against the rules, must not wait for it.
+class ForeignProducer::Call {
+ public:
+  // Needs the lock, which is open until the end of the call.
+  Call(ForeignProducer& producer, Lock& lock) noexcept : producer_(producer), lock_(lock), outer_(innermost_) {
+    innermost_ = this;
+    ++producer_.calls_;
+    lock_.unlock();
+  }
+  ~Call() {
+    lock_.lock();
+    innermost_ = outer_;
+    --producer_.calls_;
+    producer_.left_.notify_all();
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  // Calls of the calling thread in one producer.
+  static int count(const ForeignProducer& producer) noexcept {
+    int n = 0;
+    for (const Call* call = innermost_; call != nullptr; call = call->outer_) n += &call->producer_ == &producer;
+    return n;
+  }
+
+ private:
+  static inline thread_local Call* innermost_ = nullptr;
+
+  ForeignProducer& producer_;
+  Lock& lock_;
+  Call* const outer_;
+};
+
 void ForeignProducer::attach(ArrowAsyncProducer* producer) noexcept {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   producer_ = producer;
   device_type_ = producer->device_type;
 }
 
 void ForeignProducer::detach() noexcept {
-  const std::lock_guard lock(mutex_);
+  Lock lock(mutex_);
   producer_ = nullptr;
+  const int own = Call::count(*this);
+  left_.wait_for(lock, kCallPatience, [&] { return calls_ == own; });
 }
 
-void ForeignProducer::request(int64_t n) noexcept {
-  const std::lock_guard lock(mutex_);
-  if (producer_ != nullptr) producer_->request(producer_, n);
+void ForeignProducer::start(int64_t n) noexcept {
+  Lock lock(mutex_);
+  credit_ += n;
+  request(lock);
+}
+
+void ForeignProducer::came() noexcept {
+  const Lock lock(mutex_);
+  owed_ = std::max<int64_t>(owed_ - 1, 0);
+}
+
+void ForeignProducer::request_taken() noexcept {
+  Lock lock(mutex_);
+  request(lock);
+}
+
+void ForeignProducer::taken(bool has_task) noexcept {
+  Lock lock(mutex_);
+  ++credit_;
+  if (has_task && owed_ == 0) request(lock);
+}
+
+bool ForeignProducer::owes() const noexcept {
+  const Lock lock(mutex_);
+  return owed_ + credit_ > 0;
+}
+
+bool ForeignProducer::ensure_owing() noexcept {
+  Lock lock(mutex_);
+  if (owed_ > 0) return false;
+  const bool is_early = credit_ == 0;
+  credit_ += is_early;
+  request(lock);
+  return is_early;
+}
+
+// Requests all that may be requested. Needs the lock, which is open during the call.
+void ForeignProducer::request(Lock& lock) noexcept {
+  auto* const producer = producer_;
+  if (producer == nullptr || credit_ == 0) return;
+  const int64_t n = std::exchange(credit_, 0);
+  owed_ += n;
+  const Call call(*this, lock);
+  producer->request(producer, n);
 }
 
 void ForeignProducer::cancel() noexcept {
-  const std::lock_guard lock(mutex_);
+  Lock lock(mutex_);
   auto* const cancelled = std::exchange(producer_, nullptr);
-  if (cancelled != nullptr) cancelled->cancel(cancelled);
+  if (cancelled == nullptr) return;
+  const Call call(*this, lock);
+  cancelled->cancel(cancelled);
 }
 
 Metadata ForeignProducer::additional_metadata(int32_t layout) const {
-  const std::lock_guard lock(mutex_);
-  if (producer_ == nullptr || layout == ARROWDEVICE_ASYNC_LAYOUT_UNKNOWN) return std::nullopt;
-  if (layout == ARROWDEVICE_ASYNC_LAYOUT_40_BYTES) return copy_metadata(producer_->additional_metadata);
-  return copy_metadata(reinterpret_cast<const PublishedProducer*>(producer_)->additional_metadata);
+  const ArrowAsyncProducer* producer = nullptr;
+  {
+    const Lock lock(mutex_);
+    producer = producer_;
+  }
+  if (producer == nullptr || layout == ARROWDEVICE_ASYNC_LAYOUT_UNKNOWN) return std::nullopt;
+  if (layout == ARROWDEVICE_ASYNC_LAYOUT_40_BYTES) return copy_metadata(producer->additional_metadata);
+  return copy_metadata(reinterpret_cast<const PublishedProducer*>(producer)->additional_metadata);
 }
 
 ArrowAsyncDeviceStreamHandler* make_handler(std::shared_ptr<AsyncConsumer> consumer) {
@@ -115,8 +206,15 @@ ArrowAsyncDeviceStreamHandler* make_handler(std::shared_ptr<AsyncConsumer> consu
 ArrowDeviceArray extract(ArrowAsyncTask& task) {
   ArrowDeviceArray array{};
   const int code = task.extract_data(&task, &array);
-  if (code != 0) throw Error(code, format("extract_data of a task failed with errno %d", code));
+  if (code != 0) throw ExtractionError(code);
   if (array.array.release == nullptr) throw Error(EINVAL, "extract_data of a task gave a released array");
+  try {
+    array::check_event(array);
+  } catch (...) {
+    array.array.release(&array.array);
+    throw;
+  }
+  array::make_canonical(array);
   return array;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The piece in between: a consumer of one producer, and the producer of another consumer, with a device between them.
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -24,7 +26,7 @@ namespace {
 struct Arrival {
   enum class Kind { kSchema, kTask, kEnd, kError, kGone };
 
-  Kind kind;
+  Kind kind = Kind::kGone;
   ArrowSchema schema{};
   ArrowAsyncTask task{};
   Metadata metadata = {};
@@ -71,14 +73,15 @@ class Passage final : public AsyncConsumer {
       drop(arrival);
       throw;
     }
-    upstream_.request(depth_);
+    upstream_.start(depth_);
   }
 
   void on_task(const ArrowAsyncTask& task, const char* metadata) override {
     Arrival arrival{Arrival::Kind::kTask};
-    arrival.task = task;
     arrival.metadata = copy_metadata(metadata);
-    arrived(arrival);
+    arrival.task = task;
+    upstream_.came();
+    if (arrived(arrival)) upstream_.request_taken();
   }
 
   void on_end(const char* metadata) override {
@@ -106,34 +109,54 @@ class Passage final : public AsyncConsumer {
     arrived_or_gone(arrival);
   }
 
+  void cancel_producer() noexcept override { upstream_.cancel(); }
+
   // -- downstream's side, on the executor
 
-  bool has_next() noexcept {
+  // The last task stays unextracted while nothing is on its way and nothing is wanted: arrays are requested with a task
+  // in hand, and a stream without either would stop.
+  bool has_next(bool wants_array) noexcept {
     const std::lock_guard lock(mutex_);
-    return !is_closed_ && !has_ended_ && (!arrivals_.empty() || is_lost_);
+    if (is_closed_ || has_ended_) return false;
+    if (arrivals_.empty()) return is_lost_;
+    return !is_last_task() || wants_array || upstream_.owes();
   }
 
   Item next() noexcept {
-    std::optional<Arrival> arrival;
+    std::list<Arrival> arrival;
+    bool is_last;
     {
       const std::lock_guard lock(mutex_);
       if (arrivals_.empty()) {
         has_ended_ = true;
         return Item(Failure(ENOMEM, "host memory is exhausted"));
       }
-      arrival.emplace(std::move(arrivals_.front()));
-      arrivals_.pop_front();
+      is_last = is_last_task();
+      arrival.splice(arrival.end(), arrivals_, arrivals_.begin());
     }
+    if (is_last && upstream_.ensure_owing()) ++requested_early_;
     try {
-      return item_of(*arrival);
+      return item_of(arrival.front());
+    } catch (const ExtractionError&) {
+      return failed_item(Failure::current(), wait_for_error());
     } catch (...) {
-      has_ended_ = true;
-      upstream_.cancel();
-      return Item(Failure::current());
+      return failed_item(Failure::current(), {});
     }
   }
 
-  void handed_out() noexcept { upstream_.request(1); }
+  void handed_out() noexcept {
+    if (requested_early_ > 0) {
+      --requested_early_;
+      return;
+    }
+    bool has_task;
+    {
+      const std::lock_guard lock(mutex_);
+      has_task = !arrivals_.empty() && arrivals_.front().kind == Arrival::Kind::kTask;
+    }
+    upstream_.taken(has_task);  // only this thread takes the task away
+  }
+
   void cancel() noexcept { upstream_.cancel(); }
 
   void close() noexcept {
@@ -162,19 +185,56 @@ class Passage final : public AsyncConsumer {
     return is_closed_;
   }
 
-  void arrived(Arrival& arrival) {
+  // Needs the lock.
+  bool is_last_task() const noexcept { return arrivals_.size() == 1 && arrivals_.front().kind == Arrival::Kind::kTask; }
+
+  // Returns whether it is kept. If it is not, it is dropped: nothing counts after a loss or an end. If this throws, the
+  // arrival is unchanged.
+  bool arrived(Arrival& arrival) {
+    std::list<Arrival> node(1);  // before the lock is taken: this may fail
+    std::swap(node.front(), arrival);
     std::shared_ptr<AsyncProducer> downstream;
     {
       const std::lock_guard lock(mutex_);
       downstream = downstream_;
-      // After a loss nothing comes but the release, which is not what ended the stream.
-      if (!is_closed_ && !is_lost_) arrivals_.push_back(std::move(arrival));
+      if (!is_closed_ && !is_lost_ && !has_ended_) arrivals_.splice(arrivals_.end(), node);
+      changed_.notify_all();
     }
-    if (downstream != nullptr) {
-      downstream->wake();
-    } else {
-      drop(arrival);
+    const bool is_kept = node.empty();
+    for (auto& dropped : node) drop(dropped);
+    if (is_kept && downstream != nullptr) downstream->wake();
+    return is_kept;
+  }
+
+  // The producer's error, which should follow an extraction that failed. Without one it is empty.
+  std::list<Arrival> wait_for_error() noexcept {
+    std::list<Arrival> error;
+    std::unique_lock lock(mutex_);
+    auto found = arrivals_.end();
+    changed_.wait_for(lock, kErrorPatience, [&] {
+      found = std::ranges::find_if(arrivals_, [](const auto& arrival) {
+        return arrival.kind == Arrival::Kind::kError || arrival.kind == Arrival::Kind::kGone;
+      });
+      return found != arrivals_.end() || is_closed_ || is_lost_;
+    });
+    if (found != arrivals_.end() && found->kind == Arrival::Kind::kError) {
+      error.splice(error.end(), arrivals_, found);
     }
+    return error;
+  }
+
+  // The end of the stream by a failure of this side, or by what the producer says of it.
+  Item failed_item(Failure failure, std::list<Arrival> said) noexcept {
+    has_ended_ = true;
+    upstream_.cancel();
+    if (said.empty()) return Item(std::move(failure));
+    return error_item(said.front());
+  }
+
+  static Item error_item(Arrival& arrival) noexcept {
+    Item item(std::move(arrival.failure));
+    item.metadata = std::move(arrival.metadata);
+    return item;
   }
 
   // Of what cannot be refused: where there is no room for it, that is the failure.
@@ -197,6 +257,7 @@ class Passage final : public AsyncConsumer {
       case Arrival::Kind::kSchema: return schema_item(arrival);
       case Arrival::Kind::kTask: return array_item(arrival);
       case Arrival::Kind::kEnd: {
+        if (!tree_.has_value()) throw Error(EINVAL, "the producer has told the end before its schema");
         has_ended_ = true;
         Item item(Item::Kind::kEnd);
         item.metadata = std::move(arrival.metadata);
@@ -204,14 +265,11 @@ class Passage final : public AsyncConsumer {
       }
       case Arrival::Kind::kError: {
         has_ended_ = true;
-        Item item(std::move(arrival.failure));
-        item.metadata = std::move(arrival.metadata);
-        return item;
+        return error_item(arrival);
       }
       case Arrival::Kind::kGone: break;
     }
     has_ended_ = true;
-    if (!tree_.has_value()) return Item(Item::Kind::kAbort);  // it was never begun
     return Item(Failure(EIO, "the producer has let go of the stream before its end"));
   }
 
@@ -254,9 +312,11 @@ class Passage final : public AsyncConsumer {
   // Of the executor's thread.
   ArrowSchema schema_{};
   std::optional<schema::Tree> tree_;
+  int64_t requested_early_ = 0;  // arrays that were requested before handed_out() allowed it
 
   std::mutex mutex_;                           // guards all below
   std::shared_ptr<AsyncProducer> downstream_;  // NULL once it is released
+  std::condition_variable changed_;
   std::list<Arrival> arrivals_;
   std::atomic<bool> has_ended_{false};  // written by the executor's thread
   bool is_closed_ = false;
@@ -267,7 +327,7 @@ class PassageSource final : public AsyncSource {
  public:
   explicit PassageSource(std::shared_ptr<Passage> passage) : passage_(std::move(passage)) {}
 
-  bool has_next(bool) noexcept override { return passage_->has_next(); }
+  bool has_next(bool wants_array) noexcept override { return passage_->has_next(wants_array); }
   Item next() noexcept override { return passage_->next(); }
   void handed_out() noexcept override { passage_->handed_out(); }
   void cancel() noexcept override { passage_->cancel(); }

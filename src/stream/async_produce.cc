@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library as a producer: a stream that is pulled as fast as the consumer asks.
 #include <cerrno>
+#include <memory>
 #include <mutex>
 
+#include "array/locate.h"
 #include "backend/device_types.h"
 #include "base/error.h"
 #include "stream/async.h"
@@ -15,10 +17,10 @@ namespace {
 
 class PulledStream final : public AsyncSource {
  public:
-  void take(ArrowDeviceArrayStream& moved) noexcept { upstream_.take(moved); }
+  void take(ArrowDeviceArrayStream& moved) noexcept { upstream_->take(moved); }
   void give_back(ArrowDeviceArrayStream& moved) noexcept {
-    moved = *upstream_;
-    upstream_->release = nullptr;
+    moved = **upstream_;
+    (*upstream_)->release = nullptr;
   }
 
   bool has_next(bool wants_array) noexcept override { return !has_schema_ || (wants_array && !has_ended_); }
@@ -27,12 +29,16 @@ class PulledStream final : public AsyncSource {
     try {
       if (!has_schema_) return schema();
       Item item(Item::Kind::kArray);
-      get_next(*upstream_, &item.array);
+      get_next(**upstream_, &item.array);
       if (item.array.array.release == nullptr) {
         has_ended_ = true;
         return Item(Item::Kind::kEnd);
       }
-      if (item.array.device_type == upstream_->device_type) return item;
+      if (item.array.device_type == (*upstream_)->device_type) {
+        array::check_event(item.array);
+        array::make_canonical(item.array);
+        return item;
+      }
       throw Error(EINVAL, "an array of the stream is on " +
                               backend::device_text(item.array.device_type, item.array.device_id) +
                               ", which is of another device type than the stream");
@@ -43,29 +49,34 @@ class PulledStream final : public AsyncSource {
     }
   }
 
-  // A stream of the library that waits is woken.
+  // Wakes a stream of the library that waits. No lock is held meanwhile, because the cancel may reach a foreign
+  // producer: a stream that is closed at that moment is released by this thread.
   void cancel() noexcept override {
-    const std::lock_guard lock(closing_);
-    if (upstream_->release != nullptr) stream::cancel(*upstream_);
+    if (const auto upstream = shared_upstream()) stream::cancel(**upstream);
   }
 
-  // Released after the lock: a producer may wait for one of its own, whose owner cancels.
   void close() noexcept override {
-    Upstream<ArrowDeviceArrayStream> ended;
+    std::shared_ptr<Upstream<ArrowDeviceArrayStream>> ended;  // released after the lock
     const std::lock_guard lock(closing_);
-    if (upstream_->release != nullptr) ended.take(*upstream_);
+    ended.swap(upstream_);
   }
 
  private:
   Item schema() {
     Item item(Item::Kind::kSchema);
-    get_schema(*upstream_, &item.schema);
+    get_schema(**upstream_, &item.schema);
     has_schema_ = true;
     return item;
   }
 
-  Upstream<ArrowDeviceArrayStream> upstream_;
-  std::mutex closing_;  // against a cancel that comes at that moment
+  std::shared_ptr<Upstream<ArrowDeviceArrayStream>> shared_upstream() noexcept {
+    const std::lock_guard lock(closing_);
+    return upstream_;
+  }
+
+  // Written by close() only, under the lock. The thread that pulls closes it too.
+  std::shared_ptr<Upstream<ArrowDeviceArrayStream>> upstream_ = std::make_shared<Upstream<ArrowDeviceArrayStream>>();
+  std::mutex closing_;
   // Both change in next() only, which nothing else runs beside.
   bool has_schema_ = false;
   bool has_ended_ = false;

@@ -72,14 +72,14 @@ int AsyncProducer::extract(ArrowAsyncTask* task, ArrowDeviceArray* out) noexcept
 AsyncProducer::AsyncProducer(ArrowDeviceType device_type, ArrowAsyncDeviceStreamHandler& handler,
                              std::unique_ptr<AsyncSource> source, std::unique_ptr<Executor> executor)
     : handler_(handler), source_(std::move(source)), executor_(std::move(executor)) {
-  published_.device_type = device_type;
-  published_.request = request;
-  published_.cancel = cancel;
-  published_.private_data = this;
+  published_.shipped.device_type = device_type;
+  published_.shipped.request = request;
+  published_.shipped.cancel = cancel;
+  published_.owner = this;
 }
 
 AsyncProducer& AsyncProducer::of(ArrowAsyncProducer* producer) noexcept {
-  return *static_cast<AsyncProducer*>(producer->private_data);
+  return *reinterpret_cast<OwnProducer*>(producer)->owner;
 }
 
 void AsyncProducer::request(ArrowAsyncProducer* self, int64_t n) noexcept {
@@ -163,13 +163,14 @@ void AsyncProducer::run() noexcept {
       continue;
     }
     lock.unlock();
-    Item item = source_->next();
-    lock.lock();
+    std::list<Item> item;  // what is left of it goes while the lock is open
     try {
-      arrived(std::move(item));
-    } catch (...) {  // no room for it
-      state_.fail(ENOMEM);
+      item.push_back(source_->next());
+    } catch (const std::bad_alloc&) {
+      item.clear();
     }
+    lock.lock();
+    arrived(item);
   }
   is_scheduled_ = false;
   std::shared_ptr<AsyncProducer> last;  // goes after the lock
@@ -177,20 +178,17 @@ void AsyncProducer::run() noexcept {
   lock.unlock();
 }
 
-void AsyncProducer::arrived(Item item) {
-  const auto kind = item.kind;
-  const int code = item.failure.code();
-  if (kind == Item::Kind::kAbort) {
-    state_.cancel();
-    return;
-  }
-  items_.push_back(std::move(item));
+// Needs the lock. An empty list means that there was no memory for the item.
+void AsyncProducer::arrived(std::list<Item>& item) noexcept {
+  if (item.empty()) return state_.fail(ENOMEM);
+  const auto kind = item.front().kind;
+  const int code = item.front().failure.code();
+  items_.splice(items_.end(), item);
   switch (kind) {
     case Item::Kind::kSchema: state_.schema_arrived(); break;
     case Item::Kind::kArray: state_.array_arrived(); break;
     case Item::Kind::kEnd: state_.end_arrived(); break;
     case Item::Kind::kFailure: state_.failure_arrived(code != 0 ? code : EIO); break;
-    case Item::Kind::kAbort: break;
   }
 }
 
@@ -208,13 +206,14 @@ std::optional<int> AsyncProducer::take(AsyncState::Step step, Lock& lock) noexce
 }
 
 int AsyncProducer::tell_schema(Lock& lock) noexcept {
-  Item item = std::move(items_.front());
-  items_.pop_front();
+  std::list<Item> item;
+  item.splice(item.end(), items_, items_.begin());
   lock.unlock();
-  additional_metadata_ = std::move(item.metadata);
-  published_.additional_metadata = encoded(additional_metadata_);
-  handler_.producer = &published_;
-  const int code = handler_.on_schema(&handler_, &item.schema);
+  additional_metadata_ = std::move(item.front().metadata);
+  published_.set_metadata(encoded(additional_metadata_));
+  handler_.producer = &published_.shipped;
+  const int code = handler_.on_schema(&handler_, &item.front().schema);
+  item.clear();  // releases a schema that the consumer has not taken
   lock.lock();
   return code;
 }
@@ -260,9 +259,10 @@ void AsyncProducer::tell_error(Lock& lock) noexcept {
   const bool is_own = state_.is_own_error();
   Item item = is_own || items_.empty() ? Item(Item::Kind::kFailure) : std::move(items_.back());
   lock.unlock();
-  handler_.producer = &published_;
-  const char* text = item.failure.text();
-  if (is_own) text = code == EINVAL ? "a request of no arrays, or of fewer" : std::strerror(code);
+  handler_.producer = &published_.shipped;
+  if (is_own)
+    item.failure = Failure(code, code == EINVAL ? "a request of no arrays, or of fewer" : std::strerror(code));
+  const char* const text = item.failure.text();
   handler_.on_error(&handler_, code, text, encoded(item.metadata));
   lock.lock();
 }

@@ -5,12 +5,14 @@
 
 #include <arrowdevice/abi.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include "base/error.h"
 #include "stream/async_state.h"
@@ -26,7 +28,7 @@ Metadata copy_metadata(const char* encoded);
 
 // One thing that a source gives. Releases what is not taken out.
 struct Item {
-  enum class Kind { kSchema, kArray, kEnd, kFailure, kAbort };  // kAbort: the release and nothing else
+  enum class Kind { kSchema, kArray, kEnd, kFailure };
 
   explicit Item(Kind of) noexcept : kind(of) {}
   ~Item();
@@ -41,6 +43,22 @@ struct Item {
   Metadata metadata;  // of the callback; with the schema, that of the producer
   Failure failure;
 };
+
+// An ArrowAsyncProducer of the library, which is right in both layouts of the format: the shipped one of 40 bytes, and
+// the one of the published text, whose 48 bytes have a `release` before the metadata. The metadata is where either has
+// it. `release` is never called by a consumer, and `private_data` is none of its business, so that the owner is found
+// by the address of the struct.
+struct OwnProducer {
+  ArrowAsyncProducer shipped{};        // whose private_data is the additional_metadata of the text
+  void* const private_data = nullptr;  // of the text
+  class AsyncProducer* owner = nullptr;
+
+  void set_metadata(const char* encoded) noexcept {
+    shipped.additional_metadata = encoded;
+    shipped.private_data = const_cast<char*>(encoded);
+  }
+};
+static_assert(std::is_standard_layout_v<OwnProducer> && offsetof(OwnProducer, private_data) == 40);
 
 class AsyncSource {
  public:
@@ -91,7 +109,7 @@ class AsyncProducer : public std::enable_shared_from_this<AsyncProducer> {
   void schedule(Lock& lock) noexcept;
   void run() noexcept;
   bool has_work() noexcept;
-  void arrived(Item item);
+  void arrived(std::list<Item>& item) noexcept;
   std::optional<int> take(AsyncState::Step step, Lock& lock) noexcept;
   int tell_schema(Lock& lock) noexcept;
   std::optional<int> tell_task(Lock& lock) noexcept;
@@ -102,7 +120,7 @@ class AsyncProducer : public std::enable_shared_from_this<AsyncProducer> {
   ArrowAsyncDeviceStreamHandler& handler_;
   const std::unique_ptr<AsyncSource> source_;
   const std::unique_ptr<Executor> executor_;
-  ArrowAsyncProducer published_{};
+  OwnProducer published_;
   Metadata additional_metadata_;  // which the consumer may look at as long as this is there
 
   std::mutex mutex_;  // guards all below; open while the handler or the source is called

@@ -13,7 +13,6 @@ void AsyncState::request(int64_t n) noexcept {
     fail(EINVAL);
     return;
   }
-  was_requested_ = true;
   const int64_t room = std::numeric_limits<int64_t>::max() - requested_;
   requested_ += n < room ? n : room;
 }
@@ -32,8 +31,8 @@ AsyncState::Step AsyncState::next() const noexcept {
   if (own_error_ != 0) return Step::kError;
   if (!has_told_schema_ && has_schema_) return Step::kSchema;
   if (has_told_schema_ && waiting_ > 0) return requested_ > 0 ? Step::kTask : Step::kNothing;
-  // The end is a call of on_next_task, which has to be asked for.
-  if (has_ended_ && has_told_schema_) return was_requested_ ? Step::kEnd : Step::kNothing;
+  // The end is a call of on_next_task, which has to be requested like the others.
+  if (has_ended_ && has_told_schema_) return requested_ > 0 ? Step::kEnd : Step::kNothing;
   if (source_error_ != 0) return Step::kError;
   return Step::kNothing;
 }

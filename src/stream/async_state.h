@@ -69,7 +69,6 @@ class AsyncState {
   int source_error_ = 0;
   bool has_schema_ = false;
   bool has_ended_ = false;
-  bool was_requested_ = false;
   bool has_told_schema_ = false;
   bool has_told_last_ = false;  // the end, an error, or to a callback that failed
   bool is_cancelled_ = false;

@@ -34,6 +34,7 @@ class ArraysStream final : public DeviceStream {
     moved.release = nullptr;
     for (size_t i = 0; i < arrays_.size(); ++i) {
       arrays_[i] = moved_arrays[i];
+      array::make_canonical(arrays_[i]);
       moved_arrays[i].array.release = nullptr;
     }
   }
@@ -76,6 +77,7 @@ void check(const schema::Tree& tree, const ArrowDeviceArray& array, ArrowDeviceT
     if (array.device_type != type) {
       throw Error(EINVAL, "it is on " + backend::device_text(array.device_type, array.device_id));
     }
+    array::check_event(array);
     const schema::Binding fits(tree, array.array);
   } catch (const Error& e) {
     throw Error(e.code(), "array " + std::to_string(i) + " of the stream: " + e.message());

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstring>
 
+#include "support/callback.h"
+
 namespace arrowdevice::testing {
 
 namespace {
@@ -18,6 +20,7 @@ struct SchemaOwner {
 };
 
 void release_schema(ArrowSchema* schema) {
+  enter_callback("release of a schema");
   auto* owner = static_cast<SchemaOwner*>(schema->private_data);
   for (ArrowSchema& child : owner->children) {
     if (child.release != nullptr) child.release(&child);

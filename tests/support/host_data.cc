@@ -7,6 +7,8 @@
 #include <new>
 #include <unordered_map>
 
+#include "support/callback.h"
+
 namespace arrowdevice::testing {
 
 struct Ledger::Counts {
@@ -72,6 +74,7 @@ Registry& registry() {
 }
 
 void release_array(ArrowArray* array) {
+  enter_callback("release of an array");
   const auto number = reinterpret_cast<uintptr_t>(array->private_data);
   array->release = nullptr;
   std::unique_ptr<ArrayOwner> owner;

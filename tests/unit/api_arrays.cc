@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions that hand arrays over, wait for them and let them go.
 #include "library.h"
+#include "support/callback.h"
 
 namespace {
 
@@ -160,6 +161,7 @@ struct Ended {
   int times = 0;
   void* event = nullptr;
   static void end(void* user, void* sync_event) {
+    enter_callback("release of an event");
     auto& ended = *static_cast<Ended*>(user);
     ++ended.times;
     ended.event = sync_event;

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "library.h"
+#include "support/callback.h"
 
 namespace {
 
@@ -35,6 +36,7 @@ struct Log {
   std::vector<std::pair<int, std::string>> lines;
 
   static void add(void* user, int level, const char* message) {
+    enter_callback("the log handler");
     auto& log = *static_cast<Log*>(user);
     const std::lock_guard lock(log.mutex);
     log.lines.emplace_back(level, message);

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "library.h"
+#include "support/callback.h"
 
 namespace {
 
@@ -204,6 +205,7 @@ struct Allocator {
   arrowdevice_pool_options options() {
     auto made = pool_options();
     made.allocate = [](void* user, int64_t size, int64_t alignment, void* native_queue, void** out) {
+      enter_callback("allocate of a pool");
       auto& self = *static_cast<Allocator*>(user);
       if (self.fails_with != 0) return self.fails_with;
       self.last_queue = native_queue;
@@ -213,12 +215,14 @@ struct Allocator {
       return control::table()->buffer_allocate(self.device_handle, nullptr, size, alignment, out, &error);
     };
     made.deallocate = [](void* user, void* buffer, int64_t size, void*) {
+      enter_callback("deallocate of a pool");
       auto& self = *static_cast<Allocator*>(user);
       ++self.deallocations;
       self.bytes_back += size;
       control::table()->buffer_free(self.device_handle, nullptr, buffer);
     };
     made.destroy = [](void* user) {
+      enter_callback("destroy of a pool");
       auto& self = *static_cast<Allocator*>(user);
       ++self.destroyed;
       self.destroyed_last = self.allocations == self.deallocations;

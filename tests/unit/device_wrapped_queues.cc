@@ -120,12 +120,14 @@ TEST_CASE("an allocator of the application is never given the handle of a wrappe
   auto allocating = pool_options();
   allocating.max_cached_bytes = -1;
   allocating.allocate = [](void* user, int64_t size, int64_t alignment, void* native_queue, void** out) {
+    enter_callback("allocate of a pool");
     auto& noted = *static_cast<Seen*>(user);
     noted.queues.push_back(native_queue);
     arrowdevice_error error{};
     return control::table()->buffer_allocate(noted.device, nullptr, size, alignment, out, &error);
   };
   allocating.deallocate = [](void* user, void* buffer, int64_t, void*) {
+    enter_callback("deallocate of a pool");
     control::table()->buffer_free(static_cast<Seen*>(user)->device, nullptr, buffer);
   };
   allocating.user = &seen;

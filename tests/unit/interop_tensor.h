@@ -9,6 +9,7 @@
 
 #include "interop/dlpack.h"
 #include "library.h"
+#include "support/callback.h"
 
 namespace library_test {
 
@@ -45,6 +46,7 @@ class Foreign {
     managed.version = {.major = 1, .minor = 2};
     managed.manager_ctx = this;
     managed.deleter = [](DLManagedTensorVersioned* self) {
+      enter_callback("deleter of a tensor");
       ++static_cast<Foreign*>(from_c(self)->manager_ctx)->deleted;
     };
     managed.tensor.data = const_cast<void*>(data);

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "library.h"
+#include "support/callback.h"
 
 namespace {
 
@@ -105,11 +106,15 @@ TEST_CASE("mistake 8: one allocation, one submission and one wait for each buffe
 struct Allocator {
   std::vector<int64_t> sizes;
   static int allocate(void* user, int64_t size, int64_t, void*, void** out) {
+    enter_callback("allocate of a pool");
     static_cast<Allocator*>(user)->sizes.push_back(size);
     *out = std::malloc(static_cast<size_t>(size));
     return *out == nullptr ? ENOMEM : 0;
   }
-  static void deallocate(void*, void* buffer, int64_t, void*) { std::free(buffer); }
+  static void deallocate(void*, void* buffer, int64_t, void*) {
+    enter_callback("deallocate of a pool");
+    std::free(buffer);
+  }
 };
 
 TEST_CASE("mistake 16: an allocation of no bytes that the driver is asked for") {

@@ -150,6 +150,13 @@ TEST_CASE("mistake 9: reserved words that are left as they were found") {
   must(arrowdevice_view_share, view, of_view.get());
   check(of_view, "view_share");
   arrowdevice_view_release(view);
+  Array again = stained();
+  must(arrowdevice_array_share, sample.host.get(), again.get());
+  for (int64_t& reserved : again->reserved) reserved = 0x5C5C5C5C;
+  must(arrowdevice_array_import, again.get(), sample.schema.get(), nullptr, &view);
+  Array detached = stained();
+  arrowdevice_view_detach(view, detached.get());
+  check(detached, "view_detach");
   Array moved = stained();
   must(arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), cpu(), nullptr, moved.get());
   check(moved, "to_device");
@@ -170,6 +177,23 @@ TEST_CASE("mistake 9: reserved words that are left as they were found") {
   Array with_event = stained();
   must(arrowdevice_array_export_event, sim(0), plain.get(), nullptr, nullptr, nullptr, with_event.get());
   check(with_event, "export_event");
+}
+
+TEST_CASE("mistake 9: an event that nobody can wait for is handed on") {
+  begin();
+  Sample sample(mixed_batch(), kPlain);
+  int event = 0;
+  sample.host->sync_event = &event;
+  Array out;
+  const int64_t first = 0;
+  CHECK(contains(refused(EINVAL, arrowdevice_array_share, sample.host.get(), out.out()), "sync_event"));
+  CHECK(contains(refused(EINVAL, arrowdevice_array_slice, sample.host.get(), sample.schema.get(), 1, 2, out.out()),
+                 "sync_event"));
+  CHECK(contains(
+      refused(EINVAL, arrowdevice_array_select, sample.host.get(), sample.schema.get(), &first, 1, out.out(), nullptr),
+      "sync_event"));
+  sample.host->sync_event = nullptr;
+  CHECK(difference(sample, *sample.host) == "");
 }
 
 TEST_CASE("mistake 11: nulls counted by reading device memory from the CPU") {

@@ -141,6 +141,7 @@ TEST_CASE("a stream that is released before its producer has begun refuses the s
   Hand hand(handler);
   CHECK(hand.schema(field("i")) == ECANCELED);
   CHECK(hand.requested() == 0);
+  CHECK(hand.end() == 0);  // against the rules, as Arrow C++ does it
 }
 
 TEST_CASE("a producer's error comes after its arrays, with code and text, and stays") {
@@ -197,6 +198,52 @@ TEST_CASE("an extraction that fails ends the stream") {
   stream.reset();
   CHECK(hand.cancels() == 1);
   CHECK(ledger.live() == 0);
+}
+
+TEST_CASE("a failed extraction is reported with what the producer says of it") {
+  begin();
+  const Sample sample(field("u"), {.rows = 5});
+  for (const bool at_once : {true, false}) {
+    const Ledger ledger;
+    auto [handler, stream] = collect();
+    Hand hand(handler);
+    std::thread later;
+    const auto tell = [&hand] { hand.error(EREMOTEIO, "the disk is gone"); };
+    hand.at_failed_extraction = [&] {
+      later = std::thread(tell);
+      if (at_once) later.join();
+    };
+    hand.schema(sample.type);
+    hand.task(one(sample, ledger), nullptr, ENODATA);
+    CHECK(next_fails(EREMOTEIO, stream) == "the disk is gone");
+    if (!at_once) later.join();
+    hand.release();
+    CHECK(hand.cancels() == 0);
+    CHECK(ledger.live() == 0);
+  }
+}
+
+TEST_CASE("an end before the schema fails the stream, and does not hang it") {
+  begin();
+  auto [handler, stream] = collect();
+  Hand hand(handler);
+  CHECK(hand.end() == EINVAL);
+  hand.release();
+  int code = -1;
+  std::atomic<bool> is_over{false};
+  std::thread reader([&code, &is_over, &stream = stream] {
+    ArrowSchema schema{};
+    code = stream->get_schema(stream.get(), &schema);
+    is_over = true;
+  });
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!is_over && std::chrono::steady_clock::now() < patience) std::this_thread::yield();
+  CHECK(is_over);
+  if (!is_over) arrowdevice_stream_cancel(stream.get(), nullptr);
+  reader.join();
+  CHECK(code == EINVAL);
+  CHECK(contains(stream->get_last_error(stream.get()), "before its schema"));
+  CHECK(contains(next_fails(EINVAL, stream), "before its schema"));
 }
 
 TEST_CASE("cancelling wakes whoever waits for a schema or an array, and reaches the producer") {
@@ -256,6 +303,26 @@ TEST_CASE("a producer is cancelled once, and not called any more") {
   CHECK(hand.cancels() == 1);
   CHECK(hand.requested() == 4);
   CHECK(hand.unextracted() == 0);
+}
+
+TEST_CASE("a collected array is canonical, and an event that nobody can wait for is refused") {
+  begin();
+  const Sample sample(field("u"), {.rows = 5});
+  const Ledger ledger;
+  auto [handler, stream] = collect();
+  Hand hand(handler);
+  hand.schema(sample.type);
+  Array dirty = one(sample, ledger);
+  soil(*dirty);
+  hand.task(std::move(dirty));
+  CHECK(is_canonical_on_cpu(*next(stream)));
+  Array with_event = one(sample, ledger);
+  with_event->sync_event = &hand;
+  hand.task(std::move(with_event));
+  CHECK(contains(next_fails(EINVAL, stream), "sync_event"));
+  stream.reset();
+  hand.release();
+  CHECK(ledger.live() == 0);
 }
 
 TEST_CASE("what cannot be collected is refused") {

@@ -178,13 +178,14 @@ TEST_CASE("a consumer that refuses ends upstream too") {
   until([&] { return producer->releases == 1; });
 }
 
-TEST_CASE("a handler that is never given to a producer is ended by its release") {
+TEST_CASE("a handler whose producer never begins is ended by its release, and downstream gets an error") {
   begin();
   auto consumer = std::make_shared<Consumer>();
   auto* const upstream = before(handler_of(consumer), sim(0));
   upstream->release(upstream);
   consumer->wait_for_release();
-  CHECK(consumer->calls() == "R");
+  CHECK(consumer->calls() == "XR");
+  CHECK(consumer->code == EIO);
 }
 
 TEST_CASE("a schema that comes from no producer is refused") {
@@ -213,6 +214,137 @@ TEST_CASE("a producer that lets go before the end is an error downstream") {
   consumer->wait_for_release();
   CHECK(consumer->calls() == "SXR");
   CHECK(consumer->code == EIO);
+}
+
+TEST_CASE("the end is told when it is requested, as an array would be") {
+  begin();
+  const Sample sample(field("u"), {.rows = 5});
+  const Ledger ledger;
+  auto consumer = std::make_shared<Consumer>();
+  consumer->on_schema = [](Consumer& told) { return told.request(3), 0; };
+  Executor executor;
+  Hand hand(before(handler_of(consumer), sim(0), executor.options()));
+  hand.schema(sample.type);
+  for (int i = 0; i < 3; ++i) hand.task(from_host(make_array(generate(sample.type, sample.knobs), ledger)));
+  hand.end();
+  hand.release();
+  executor.run();
+  CHECK(consumer->calls() == "STTT");
+  consumer->request(1);
+  executor.run();
+  CHECK(consumer->calls() == "STTTER");
+}
+
+TEST_CASE("an end before the schema is an error downstream") {
+  begin();
+  auto consumer = std::make_shared<Consumer>();
+  Executor executor;
+  Hand hand(before(handler_of(consumer), sim(0), executor.options()));
+  hand.end();
+  hand.release();
+  executor.run();
+  CHECK(consumer->calls() == "XR");
+  CHECK(consumer->code == EINVAL);
+  CHECK(contains(consumer->text, "before its schema"));
+}
+
+TEST_CASE("a task that the library refuses is given back, and its producer is cancelled") {
+  begin();
+  const Sample sample(field("u"), {.rows = 5});
+  const Ledger ledger;
+  const int32_t malformed[] = {-1};
+  auto consumer = std::make_shared<Consumer>();
+  Hand hand(before(handler_of(consumer), sim(0)));
+  hand.schema(sample.type);
+  const auto array = [&] { return from_host(make_array(generate(sample.type, sample.knobs), ledger)); };
+  CHECK(hand.task(array(), reinterpret_cast<const char*>(malformed)) == 0);
+  CHECK(hand.unextracted() == 0);
+  CHECK(hand.cancels() == 1);
+  CHECK(hand.task(array()) == 0);  // it comes too late
+  hand.release();
+  consumer->wait_for_release();
+  CHECK(consumer->calls() == "SXR");
+  CHECK(consumer->code == EINVAL);
+  CHECK(contains(consumer->text, "metadata"));
+  until([&] { return hand.unextracted() == 0; });
+  CHECK(ledger.live() == 0);
+}
+
+TEST_CASE("a failed extraction is reported downstream with what the producer says of it") {
+  begin();
+  const Sample sample(field("u"), {.rows = 5});
+  for (const bool says_why : {true, false}) {
+    const Ledger ledger;
+    auto consumer = std::make_shared<Consumer>();
+    Hand hand(before(handler_of(consumer), sim(0)));
+    if (says_why) {
+      hand.at_failed_extraction = [&] { std::thread([&] { hand.error(EREMOTEIO, "the disk is gone"); }).join(); };
+    }
+    hand.schema(sample.type);
+    hand.task(from_host(make_array(generate(sample.type, sample.knobs), ledger)), nullptr, ENODATA);
+    consumer->wait_for_release();
+    CHECK(consumer->calls() == "SXR");
+    CHECK(consumer->code == (says_why ? EREMOTEIO : ENODATA));
+    CHECK(contains(consumer->text, says_why ? "the disk is gone" : "extract_data"));
+    CHECK(hand.cancels() == (says_why ? 0 : 1));
+    hand.release();
+    CHECK(ledger.live() == 0);
+  }
+}
+
+// The struct of the published text.
+struct PublishedProducer {
+  ArrowDeviceType device_type;
+  void (*request)(ArrowAsyncProducer*, int64_t);
+  void (*cancel)(ArrowAsyncProducer*);
+  void (*release)(ArrowAsyncProducer*);
+  const char* additional_metadata;
+  void* private_data;
+};
+
+TEST_CASE("the library's producer has its metadata where either layout of the format has it") {
+  begin();
+  const Sample sample(field("u"), {.rows = 5});
+  const std::string some = encode_metadata({{"rows", "5"}});
+  for (const bool has_metadata : {true, false}) {
+    auto consumer = std::make_shared<Consumer>();
+    const char *shipped = nullptr, *published = nullptr;
+    consumer->on_schema = [&](Consumer& told) {
+      shipped = told.producer->additional_metadata;
+      PublishedProducer whole;
+      std::memcpy(&whole, static_cast<const void*>(told.producer), sizeof whole);
+      published = whole.additional_metadata;
+      CHECK(whole.private_data == nullptr);
+      whole.request(told.producer, 10);
+      return 0;
+    };
+    auto options = async_options();
+    options.upstream_layout = ARROWDEVICE_ASYNC_LAYOUT_40_BYTES;
+    Executor executor;
+    options.submit = Executor::submit;
+    options.user = &executor;
+    Hand hand(before(handler_of(consumer), sim(0), options));
+    if (has_metadata) hand.producer().additional_metadata = some.data();
+    hand.schema(sample.type);
+    executor.run();
+    CHECK(published == shipped);
+    REQUIRE((shipped != nullptr) == has_metadata);
+    if (has_metadata) CHECK(std::memcmp(shipped, some.data(), some.size()) == 0);
+    hand.end();
+    hand.release();
+    executor.run();
+    CHECK(consumer->calls() == "SER");
+  }
+}
+
+TEST_CASE("texts of errors are UTF-8 behind a handler") {
+  begin();
+  auto consumer = std::make_shared<Consumer>();
+  Hand hand(before(handler_of(consumer), sim(0)));
+  hand.error(EIO, "bad \xff\xc3 and \xc3\xa4");
+  hand.release();
+  consumer->wait_for_release();
+  CHECK(consumer->text == "bad ?? and \xc3\xa4");
 }
 
 TEST_CASE("metadata is passed on; that of a producer only where the program names its layout") {

@@ -169,6 +169,32 @@ TEST_CASE("an error of the stream is told after its arrays, with code and text")
   CHECK(consumer->text == "no schema today");
 }
 
+TEST_CASE("a produced array is canonical, and an event that nobody can wait for is an error") {
+  begin();
+  const Sample sample(field("u"), {.rows = kRows * 2});
+  auto producer = batches_of(sample, kRows);
+  soil(*producer->steps[0].array);
+  producer->steps[1].array->sync_event = producer.get();
+  auto consumer = std::make_shared<Consumer>();
+  produce(stream_of(producer), consumer);
+  consumer->wait_for_release();
+  CHECK(consumer->calls() == "STXR");
+  CHECK(consumer->code == EINVAL);
+  CHECK(contains(consumer->text, "sync_event"));
+  REQUIRE(consumer->arrays.size() == 1);
+  CHECK(is_canonical_on_cpu(*consumer->arrays[0]));
+}
+
+TEST_CASE("texts of errors are UTF-8 for a handler") {
+  begin();
+  auto producer = std::make_shared<Producer>(field("i"));
+  producer->steps.push_back({.array = {}, .code = EIO, .text = "bad \xff\xc3 and \xc3\xa4"});
+  auto consumer = std::make_shared<Consumer>();
+  produce(stream_of(producer), consumer);
+  consumer->wait_for_release();
+  CHECK(consumer->text == "bad ?? and \xc3\xa4");
+}
+
 TEST_CASE("tasks outlive the stream, and the producer may be called as long as one is there") {
   begin();
   const Sample sample = batch_sample();

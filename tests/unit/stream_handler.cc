@@ -3,6 +3,8 @@
 
 #include <chrono>
 
+#include "support/callback.h"
+
 namespace stream_test {
 
 // -- the consumer
@@ -27,6 +29,7 @@ struct Consumer::Callbacks {
   };
 
   static int on_schema(ArrowAsyncDeviceStreamHandler* self, ArrowSchema* schema) {
+    enter_callback("on_schema of a handler");
     auto& consumer = of(self);
     const Inside inside(consumer);
     consumer.schema = Owned<ArrowSchema>(*schema);
@@ -40,6 +43,7 @@ struct Consumer::Callbacks {
   }
 
   static int on_next_task(ArrowAsyncDeviceStreamHandler* self, ArrowAsyncTask* task, const char* metadata) {
+    enter_callback("on_next_task of a handler");
     auto& consumer = of(self);
     const Inside inside(consumer);
     if (task == nullptr) {
@@ -53,6 +57,7 @@ struct Consumer::Callbacks {
   }
 
   static void on_error(ArrowAsyncDeviceStreamHandler* self, int code, const char* text, const char*) {
+    enter_callback("on_error of a handler");
     auto& consumer = of(self);
     const Inside inside(consumer);
     consumer.code = code;
@@ -61,6 +66,7 @@ struct Consumer::Callbacks {
   }
 
   static void release(ArrowAsyncDeviceStreamHandler* self) {
+    enter_callback("release of a handler");
     const std::unique_ptr<Handler> handler(static_cast<Handler*>(self->private_data));
     { const Inside inside(*handler->consumer); }
     handler->consumer->note('R');
@@ -120,9 +126,13 @@ Hand::Hand(ArrowAsyncDeviceStreamHandler* handler, ArrowDeviceType type) : handl
   producer_.device_type = type;
   producer_.private_data = this;
   producer_.request = [](ArrowAsyncProducer* self, int64_t n) {
+    enter_callback("request of a producer");
     static_cast<Hand*>(self->private_data)->requested_ += n;
   };
-  producer_.cancel = [](ArrowAsyncProducer* self) { ++static_cast<Hand*>(self->private_data)->cancels_; };
+  producer_.cancel = [](ArrowAsyncProducer* self) {
+    enter_callback("cancel of a producer");
+    ++static_cast<Hand*>(self->private_data)->cancels_;
+  };
 }
 
 Hand::~Hand() { release(); }
@@ -141,9 +151,13 @@ int Hand::task(Array array, const char* metadata, int code) {
   ArrowAsyncTask task;
   task.private_data = data;
   task.extract_data = [](ArrowAsyncTask* self, ArrowDeviceArray* out) {
+    enter_callback("extract_data of a task");
     const std::unique_ptr<Data> extracted(static_cast<Data*>(self->private_data));
     --extracted->hand->live_tasks_;
-    if (extracted->code != 0) return extracted->code;
+    if (extracted->code != 0) {
+      extracted->hand->at_failed_extraction();
+      return extracted->code;
+    }
     *out = extracted->array.take();  // a producer that does not know of NULL
     return 0;
   };

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "stream_producer.h"
+#include "support/callback.h"
 
 namespace stream_test {
 
@@ -76,6 +77,9 @@ class Hand {
   int64_t unextracted() const { return live_tasks_; }
   ArrowAsyncProducer& producer() { return producer_; }
 
+  // Runs within each extraction that fails, before it returns.
+  std::function<void()> at_failed_extraction = [] {};
+
  private:
   struct Data;
 
@@ -92,6 +96,7 @@ struct Executor {
   int64_t accepts = INT64_MAX;
 
   static int submit(void* user, void (*task)(void*), void* arg) {
+    enter_callback("submit of an executor");
     auto& executor = *static_cast<Executor*>(user);
     if (executor.accepts-- <= 0) return EUSERS;
     executor.tasks.emplace_back(task, arg);

@@ -3,6 +3,8 @@
 
 #include <chrono>
 
+#include "support/callback.h"
+
 namespace stream_test {
 
 struct Producer::Callbacks {
@@ -15,6 +17,7 @@ struct Producer::Callbacks {
 
   template <typename Stream>
   static int get_schema(Stream* self, ArrowSchema* out) {
+    enter_callback("get_schema of a stream");
     auto& producer = of(self);
     if (producer.schema_code != 0) {
       producer.last_error = "no schema today";
@@ -25,6 +28,7 @@ struct Producer::Callbacks {
 
   // Leaves `out` alone when it fails, as some producers do.
   static int advance(Producer& producer, ArrowDeviceArray* out) {
+    enter_callback("get_next of a stream");
     if (producer.inside.exchange(true)) producer.overlapped = true;
     if (std::this_thread::get_id() != producer.maker) producer.called_elsewhere = true;
     const int64_t call = producer.calls++;
@@ -53,12 +57,14 @@ struct Producer::Callbacks {
 
   template <typename Stream>
   static const char* get_last_error(Stream* self) {
+    enter_callback("get_last_error of a stream");
     const auto& text = of(self).last_error;
     return text.empty() ? nullptr : text.c_str();
   }
 
   template <typename Stream>
   static void release(Stream* self) {
+    enter_callback("release of a stream");
     ++of(self).releases;
     delete static_cast<Held*>(self->private_data);
     self->release = nullptr;
@@ -176,6 +182,17 @@ std::string difference_of_rest(const Sample& sample, int64_t rows, DeviceStream&
 }
 std::string difference_of_rest(const Sample& sample, int64_t rows, HostStream& stream, int64_t first) {
   return rest(sample, rows, stream, first);
+}
+
+void soil(ArrowDeviceArray& array) {
+  array.device_id = 0;
+  std::memset(array.reserved, 0x5c, sizeof array.reserved);
+}
+
+bool is_canonical_on_cpu(const ArrowDeviceArray& array) {
+  constexpr decltype(ArrowDeviceArray::reserved) kZero{};
+  return array.device_type == ARROW_DEVICE_CPU && array.device_id == -1 && array.sync_event == nullptr &&
+         std::memcmp(array.reserved, kZero, sizeof kZero) == 0;
 }
 
 void until(const std::function<bool()>& condition) {

@@ -75,6 +75,10 @@ std::string next_fails(int code, HostStream& stream);
 std::string difference_of_rest(const Sample& sample, int64_t rows, DeviceStream& stream, int64_t first = 0);
 std::string difference_of_rest(const Sample& sample, int64_t rows, HostStream& stream, int64_t first = 0);
 
+// Fills what a producer leaves unset: `reserved`, and id 0 for the CPU.
+void soil(ArrowDeviceArray& array);
+bool is_canonical_on_cpu(const ArrowDeviceArray& array);
+
 // Waits until something that another thread does has come to be.
 void until(const std::function<bool()>& condition);
 

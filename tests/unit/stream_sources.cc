@@ -95,6 +95,38 @@ TEST_CASE("arrays that make no stream are refused by their number, and stay the 
   release(arrays);
 }
 
+TEST_CASE("arrays of a stream come out in canonical form, and an event that nobody can wait for is refused") {
+  begin();
+  const Sample sample(field("u"), {.rows = kRows});
+  auto arrays = arrays_of(sample);
+  soil(arrays[0]);
+  arrays[0].sync_event = &arrays;
+  auto schema = make_schema(sample.type);
+  DeviceStream stream;
+  const auto said = refused(EINVAL, arrowdevice_stream_from_arrays, schema.get(), arrays.data(), 1,
+                            ArrowDeviceType{ARROW_DEVICE_CPU}, stream.out());
+  CHECK(contains(said, "array 0 of the stream: sync_event"));
+  arrays[0].sync_event = nullptr;
+  must(arrowdevice_stream_from_arrays, schema.get(), arrays.data(), 1, ArrowDeviceType{ARROW_DEVICE_CPU}, stream.out());
+  CHECK(is_canonical_on_cpu(*next(stream)));
+}
+
+TEST_CASE("the text of a stream's error is UTF-8") {
+  begin();
+  auto producer = std::make_shared<Producer>(field("i"));
+  producer->steps.push_back({.array = {}, .code = EIO, .text = "bad \xff\xc3 and \xc3\xa4"});
+  DeviceStream stream = to_device(stream_of(producer), sim(0));
+  CHECK(next_fails(EIO, stream) == "bad ?? and \xc3\xa4");
+
+  // A name of the schema, in a text of the library.
+  Sample other(field("l"), {.rows = kRows});
+  producer = batches_of(other, kRows);
+  producer->schema = make_schema(field("u", "pr\xff\xfeis"));
+  stream = to_device(stream_of(producer), sim(0));
+  const std::string text = next_fails(EINVAL, stream);
+  CHECK(contains(text, "pr??is"));
+}
+
 TEST_CASE("a C stream becomes a device stream on the CPU, with its errors and its end") {
   begin();
   const Sample sample(mixed_batch(), {.rows = 30});

@@ -23,6 +23,31 @@ namespace {
 
 using namespace stream_test;  // NOLINT: what every line of these tests is written with
 
+// The first case of this program: the thread of deferred work does not exist yet.
+TEST_CASE("deferred work without a thread is logged while no lock is held, and runs when the program asks") {
+  begin();
+  Sample sample(field("l"), {.rows = 21});
+  const Queue queue = make_queue(sim(0));
+  must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);  // the device has its thread
+  Held engine(0);
+  static std::string logged;
+  arrowdevice_log_set_handler(
+      [](void*, int, const char* message) {
+        enter_callback("the log handler");
+        logged += message;
+      },
+      nullptr);
+  has_threads = false;
+  must(arrowdevice_array_release_after, sample.host.get(), queue.get());
+  has_threads = true;
+  arrowdevice_log_set_handler(nullptr, nullptr);
+  CHECK(contains(logged, "no thread can be started"));
+  CHECK(sample.ledger.live() > 0);
+  engine.resume();
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
+  CHECK(sample.ledger.live() == 0);
+}
+
 TEST_CASE("a stream whose executor refuses work ends with its code, once there is a thread for it") {
   begin();
   const Sample sample(field("l"), {.rows = 21});
@@ -39,7 +64,12 @@ TEST_CASE("a stream whose executor refuses work ends with its code, once there i
     CHECK(consumer->calls() == "ST");
     if (!has_one_at_once) {
       static std::string logged;
-      arrowdevice_log_set_handler([](void*, int, const char* message) { logged += message; }, nullptr);
+      arrowdevice_log_set_handler(
+          [](void*, int, const char* message) {
+            enter_callback("the log handler");
+            logged += message;
+          },
+          nullptr);
       has_threads = false;
       consumer->request(1);
       has_threads = true;
