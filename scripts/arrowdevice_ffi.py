@@ -213,7 +213,7 @@ _CHECKED = {
     "array_release_after": [_device_array, _handle],
     "array_is_ready": [_device_array, _handle, P(C.c_int)],
     "array_wait": [_device_array, _handle, _int64],
-    "queue_wait_array": [_device_array, _handle, _handle],
+    "queue_wait_array": [_handle, _device_array, _handle],
     "array_copy": [_device_array, _schema, _handle, P(CopyOptions), _device_array],
     "array_to_device": [_device_array, _schema, _handle, P(CopyOptions), _device_array],
     "array_from_host": [_array, _device_array],

@@ -906,9 +906,9 @@ ARROWDEVICE_API int arrowdevice_array_wait(const struct ArrowDeviceArray* array,
  * Implements: "Synchronization".
  * Thread-safety: free on a `const` array, per object on the queue. Blocks, without a bound, only where the CPU waits.
  */
-ARROWDEVICE_API int arrowdevice_queue_wait_array(const struct ArrowDeviceArray* array,
+ARROWDEVICE_API int arrowdevice_queue_wait_array(struct arrowdevice_queue* queue, const struct ArrowDeviceArray* array,
                                                  struct arrowdevice_device* source_device,
-                                                 struct arrowdevice_queue* queue, struct arrowdevice_error* error);
+                                                 struct arrowdevice_error* error);
 
 /**
  * Put a copy of an array on a device: one allocation, one submission, one event. Always copies, only the bytes that

@@ -570,7 +570,7 @@ class DeviceArray : public detail::StructOwner<ArrowDeviceArray> {
   }
   /** arrowdevice_queue_wait_array(): work queued later waits. */
   void wait_on(const Queue& queue, Device source = {}) const {
-    detail::call(arrowdevice_queue_wait_array, get(), source.get(), queue.get());
+    detail::call(arrowdevice_queue_wait_array, queue.get(), get(), source.get());
   }
   /** arrowdevice_array_release_after(): released once the queue's work so far is done. */
   void release_after(const Queue& queue) && { detail::call(arrowdevice_array_release_after, get(), queue.get()); }

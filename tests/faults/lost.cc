@@ -216,7 +216,7 @@ int to_host(Scene& scene, arrowdevice_error* error) {
 int wait(Scene& scene, arrowdevice_error* error) { return arrowdevice_array_wait(scene.in.get(), nullptr, -1, error); }
 
 int wait_on(Scene& scene, arrowdevice_error* error) {
-  const int code = arrowdevice_queue_wait_array(scene.in.get(), nullptr, scene.queue.get(), error);
+  const int code = arrowdevice_queue_wait_array(scene.queue.get(), scene.in.get(), nullptr, error);
   return code != 0 ? code : arrowdevice_queue_finish(scene.queue.get(), -1, error);
 }
 

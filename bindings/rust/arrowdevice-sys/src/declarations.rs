@@ -1339,9 +1339,9 @@ unsafe extern "C" {
     ) -> ::core::ffi::c_int;
     #[doc = "Make a queue wait for an array's event: work queued later runs after it. Where the queue's device cannot wait for\nsuch an event, the CPU waits.\n\n- `source_device`: overrides what `(device_type, device_id)` would find.\n\nErrors: as arrowdevice\\_array\\_is\\_ready().\n\nImplements: \"Synchronization\".\n\nThread-safety: free on a `const` array, per object on the queue. Blocks, without a bound, only where the CPU waits."]
     pub fn arrowdevice_queue_wait_array(
+        queue: *mut arrowdevice_queue,
         array: *const ArrowDeviceArray,
         source_device: *mut arrowdevice_device,
-        queue: *mut arrowdevice_queue,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
     #[doc = "Put a copy of an array on a device: one allocation, one submission, one event. Always copies, only the bytes that\nthe array's rows need.\n\n- `array`: left as it is, and not needed any more when the call returns. With ARROWDEVICE\\_COPY\\_ASYNC, if `out`\n\nhas an event, the caller keeps the array, its buffers, its own event and its device (if that was adopted) until that\nevent has fired; who releases `out` before, until arrowdevice\\_wait\\_idle() has succeeded.\n- `schema`: its type, read during the call only.\n- `options`: NULL: complete on return, on a queue of the library, from the target's default pool.\n- `out`: the copy; every child has a life of its own.\n\nErrors: EINVAL the array does not fit its schema, unknown or contradicting flags, or a queue or pool that does not\nfit the devices; ENOTSUP a format that is not known; ENODEV its device is not there; ENOMEM; ETIMEDOUT a wait took\nlonger than the options allow; EIO the producer's work or the copy failed.\n\nImplements: \"Synchronization\"; the layouts of the columnar format.\n\nThread-safety: free on a `const` array. Blocks until the copy is done; with ARROWDEVICE\\_COPY\\_ASYNC until it is\nsubmitted, for which sizes that lie on a device are waited for."]
