@@ -154,6 +154,7 @@ ARROWDEVICE_API int arrowdevice_array_release_after(struct ArrowDeviceArray* mov
  *
  * Errors:
  * - EINVAL if a child is NULL, released or its own ancestor, or if buffers or children are missing.
+ * - EINVAL if the array has an event, but arrays of its device type have no events.
  * - The general errors.
  * Implements: "Memory management", "Moving an array".
  * Thread-safety: per object. Does not block.

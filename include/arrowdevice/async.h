@@ -3,7 +3,8 @@
  * @file async.h
  * Async streams: the library as a producer, as a consumer, and between a producer and a consumer.
  *
- * The library writes `ArrowAsyncProducer` in the layout of abi.h. It reads no member after `cancel`
+ * The library's `ArrowAsyncProducer` serves both layouts of the format. Its metadata is at the
+ * place of abi.h and at the place of the published text. The library reads no member after `cancel`
  * of a foreign producer, unless `upstream_layout` names the producer's layout.
  *
  * **Handlers that the library makes** (`out_handler`, `out_upstream`):
@@ -14,17 +15,23 @@
  *   after an error.
  * - `release` frees the handler. No thread may touch the handler afterwards.
  * - If no producer ever gets the handler, the caller calls its `release`.
- * - The handler and the stream or downstream handler behind it may end in any order.
- * - The library calls the producer's `request` and `cancel` one at a time. It may call them from
- *   within a callback.
- * - Otherwise it calls them from the consumer's thread, from the executor, or from the thread that
- *   cancels.
- * - While the library is inside `request` or `cancel`, a final callback on another thread waits.
- *   `request` and `cancel` must therefore not wait for that thread.
- * - The library calls neither after it has called `cancel`, nor after the end, `on_error` or
- *   `release` has returned.
- * - If `on_schema` or `on_next_task` returns an error, the producer must call `release` and nothing
- *   else.
+ * - The handler may end before or after the stream or downstream handler that was made with it.
+ * - If `on_schema` returns an error, the producer must call `release` and nothing else.
+ *
+ * **The library as a consumer** calls a foreign producer by these rules:
+ *
+ * - It holds no lock during `request`, `cancel` and `extract_data`, so the producer may hold a lock
+ *   around its callbacks.
+ * - It calls `request` within the producer's callbacks, or from a thread that holds a task which it
+ *   has not extracted.
+ * - It calls `cancel` at most once, from any thread, and calls the producer no more afterwards.
+ * - It calls the producer no more after the end, `on_error` or `release` has returned.
+ * - The end, `on_error` and `release` wait up to 100 ms for threads of the library that are inside
+ *   the producer.
+ * - If it refuses a task, such as one with malformed metadata, it discards the task and cancels the
+ *   producer. `on_next_task` then returns 0.
+ * - If an extraction fails, it waits up to a second for the producer's `on_error` and reports that
+ *   error.
  *
  * **The library as a producer** (arrowdevice_async_produce() and the downstream side of
  * arrowdevice_async_to_device()):
@@ -131,6 +138,7 @@ ARROWDEVICE_API int arrowdevice_async_produce(struct ArrowDeviceArrayStream* mov
  * - The general errors.
  * - Later, from the stream: the producer's error, after the arrays before it.
  * - Later, from the stream: EIO if the producer releases the handler before the end.
+ * - Later, from the stream: EINVAL if the end comes before the schema.
  * - Later, from the stream and from `on_schema`: EINVAL if the producer has another device type.
  * Implements: "The ArrowAsyncDeviceStreamHandler structure".
  * Thread-safety: per object. Does not block.
@@ -152,8 +160,8 @@ ARROWDEVICE_API int arrowdevice_async_collect(ArrowDeviceType device_type,
  * @param to            Target device.
  * @param options       Options, or NULL for the defaults.
  * @param out_upstream  Receives the handler for the producer. The rules above say how it ends. If
- *                      the caller releases it without a producer, the library releases
- *                      `downstream`.
+ *                      it is released without a producer, `downstream` gets `on_error` and
+ *                      `release`.
  *
  * Errors:
  * - EINVAL if the handler lacks a callback, if the options are not valid, or if the pool or queue
@@ -164,7 +172,10 @@ ARROWDEVICE_API int arrowdevice_async_collect(ArrowDeviceType device_type,
  * - Later, by `on_error`, after the schema: EINVAL if the queue cannot serve the producer's device
  *   type.
  * - Later, by `on_error`: all errors of arrowdevice_array_to_device().
- * - Later, by `on_error`: EIO if the producer releases its handler before the end.
+ * - Later, by `on_error`: EINVAL if the end comes before the schema, or if metadata of a task is
+ *   malformed.
+ * - Later, by `on_error`: EIO if the producer releases its handler before the end, or before its
+ *   schema.
  * Implements: "The ArrowAsyncDeviceStreamHandler structure".
  * Thread-safety: per object. Does not block.
  */

@@ -86,6 +86,7 @@ struct arrowdevice_stream_options {
  * Errors:
  * - EINVAL if `n` is negative, `device_type` is not positive, or an array does not match the schema
  *   or is not on `device_type`. The message names the array.
+ * - EINVAL if an array has an event, but arrays of its device type, such as the CPU, have no events.
  * - ENOTSUP if a format is unknown.
  * - The general errors.
  * Implements: "The ArrowDeviceArrayStream structure".
