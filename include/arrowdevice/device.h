@@ -188,6 +188,8 @@ ARROWDEVICE_API int arrowdevice_device_get_peer_flags(const struct arrowdevice_d
  * Returns the name of a device type, such as "opencl", or NULL if the format has no name for it.
  * The text is static.
  *
+ * @param device_type  An `ARROW_DEVICE_*` value.
+ *
  * Thread-safety: free.
  */
 ARROWDEVICE_API const char* arrowdevice_device_type_get_name(ArrowDeviceType device_type);
