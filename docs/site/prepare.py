@@ -18,7 +18,8 @@ import pages
 GROUPS = {"base.h": "Basics, log and deferred work", "device.h": "Devices", "backend_registry.h": "Backends",
           "queue.h": "Queues", "buffer.h": "Pools and buffers", "array.h": "Arrays", "copy.h": "Copies", "view.h": "Views",
           "stream.h": "Streams", "async.h": "Async streams", "dlpack.h": "DLPack"}
-HEADERS = ["arrowdevice.h", *GROUPS, "arrowdevice.hpp", "backend.h", "abi.h"]
+CPP_HEADERS = [f"cpp/{name}.hpp" for name in ("owner", "library", "device", "array", "stream", "values", "view", "builder")]
+HEADERS = ["arrowdevice.h", *GROUPS, "arrowdevice.hpp", *CPP_HEADERS, "backend.h", "abi.h"]
 # Doxygen knows these; all others are highlight.py's.
 DOXYGEN_CODE = {"c": "c", "h": "c", "cpp": "cpp", "c++": "cpp", "cc": "cpp", "hpp": "cpp", "python": "py", "py": "py"}
 SOURCE_CODE = {".c": "c", ".h": "c", ".cc": "cpp", ".hpp": "cpp", ".py": "py", ".sh": "sh", ".rs": "rust", ".go": "go",
@@ -280,7 +281,8 @@ class Writer:
             entries = [("index" if path == "docs/index.md" else pages.label(path), titles[path]) for path in paths]
             if title == "API":
                 entries = [("arrowdevice_8h", "Conventions"), *((f"group__{name.replace('_', '__')}", words) for name, words in groups),
-                           ("arrowdevice_8hpp", "arrowdevice.hpp"), ("backend_8h", "backend.h"), ("abi_8h", "abi.h")]
+                           ("arrowdevice_8hpp", "arrowdevice.hpp"),
+                           *((os.path.basename(name).replace(".", "_8"), name) for name in CPP_HEADERS), ("backend_8h", "backend.h"), ("abi_8h", "abi.h")]
             if entries:
                 out.append(f"<h2>{html.escape(title)}</h2>\n<ul>")
                 out += [f'<li><a href="$relpath^{name}.html">{html.escape(words)}</a></li>' for name, words in entries]
