@@ -23,9 +23,12 @@
 namespace arrowdevice {
 namespace cpp {
 
-/** Waits without limit. A zero duration is the same, as ARROWDEVICE_NO_TIMEOUT is in C. */
+/**
+ * Time-out that waits without limit. It is zero, as ARROWDEVICE_NO_TIMEOUT. A remaining time that
+ * may reach zero must therefore become kPoll.
+ */
 inline constexpr std::chrono::nanoseconds kNoTimeout{ARROWDEVICE_NO_TIMEOUT};
-/** Does not wait. Every negative duration is the same. */
+/** Time-out that does not wait, as every negative duration. */
 inline constexpr std::chrono::nanoseconds kPoll{ARROWDEVICE_POLL};
 
 /** Failure of a function of the library. */
@@ -33,15 +36,15 @@ class Exception : public std::exception {
  public:
   Exception(int code, const arrowdevice_error& error) noexcept : error_(error) { error_.code = code; }
 
-  /** The errno value that the function returned. */
+  /** Returns the errno value of the function. */
   int code() const noexcept { return error_.code; }
-  /** The vendor's own code, 0 if there is none. */
+  /** Returns the vendor's own code, 0 if there is none. */
   int native_code() const noexcept { return error_.native_code; }
-  /** Name of the backend, "" if the library itself failed. */
+  /** Returns the name of the backend, "" if the library itself failed. */
   const char* backend() const noexcept { return error_.backend; }
-  /** The message, which is valid as long as the exception. */
+  /** Returns the message, which is valid as long as the exception. */
   const char* what() const noexcept override { return error_.message; }
-  /** The whole C struct. */
+  /** Returns the whole C struct. */
   const arrowdevice_error& error() const noexcept { return error_; }
 
  private:
