@@ -9,13 +9,13 @@
 namespace ad = arrowdevice::cpp;
 
 int main(int argc, char** argv) try {
-  const ad::Device device = ad::Device::find(argc > 1 ? argv[1] : "cpu");
+  const ad::Device device = ad::Device::find_by_name(argc > 1 ? argv[1] : "cpu");
   ad::TypedArray batch = ad::BatchBuilder()
                              .add("city", std::vector<std::string>{"Bern", "Graz", "Ulm"})
                              .add("height", std::vector<int32_t>{540, 353, 478})
                              .build();
   ad::TypedArray there = std::move(batch).to_device(device);  // shared where the device can use it, copied where not
-  const ad::View back = std::move(there).to_device(ad::Device::find("cpu")).view();
+  const ad::View back = std::move(there).to_device(ad::Device::find_by_name("cpu")).view();
   int64_t row = 0;
   for (const int32_t height : back.column("height").values<int32_t>()) {
     std::printf("%s lies at %d m\n", std::string(back.column("city").text(row++)).c_str(), height);

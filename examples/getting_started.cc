@@ -7,12 +7,12 @@
 namespace ad = arrowdevice::cpp;
 
 int main(int argc, char** argv) try {
-  const ad::Device device = ad::Device::find(argc > 1 ? argv[1] : "cpu");
+  const ad::Device device = ad::Device::find_by_name(argc > 1 ? argv[1] : "cpu");
   ad::TypedArray there = ad::make_array(std::vector<int64_t>{1, 2, 3, 4, 5}).to_device(device);
   std::printf("%lld rows on device type %d\n", static_cast<long long>(there.array->array.length),
               there.array->device_type);
 
-  const ad::View back = std::move(there).to_device(ad::Device::find("cpu")).view();
+  const ad::View back = std::move(there).to_device(ad::Device::find_by_name("cpu")).view();
   int64_t sum = 0;
   for (const int64_t number : back.values<int64_t>()) sum += number;
   std::printf("their sum is %lld\n", static_cast<long long>(sum));

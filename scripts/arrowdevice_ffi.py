@@ -23,9 +23,9 @@ DEVICE_CPU = 1
 DEVICE_EXT_DEV = 12
 
 DEVICE_ADDRESSES, DEVICE_HOST_READABLE, DEVICE_EVENTS, DEVICE_WAIT_BLOCKS, DEVICE_WRAPPED = 1, 2, 4, 8, 16
-REACH_ACCESS, REACH_COPY = 1, 2
-COPY_ASYNC, COPY_ALWAYS, COPY_NEVER, COPY_WHOLE = 1, 2, 4, 8
-IMPORT_SIZES = 1
+PEER_ACCESS, PEER_COPY = 1, 2
+COPY_ASYNC, COPY_ALWAYS, COPY_NEVER, COPY_NO_TRIM = 1, 2, 4, 8
+IMPORT_RESOLVE_SIZES = 1
 STREAM_READ_AHEAD = 1
 VALIDATE_STRUCTURE, VALIDATE_FULL, VALIDATE_STRICT = 0, 1, 2
 
@@ -213,7 +213,7 @@ _CHECKED = {
     "array_release_after": [_device_array, _handle],
     "array_is_ready": [_device_array, _handle, P(C.c_int)],
     "array_wait": [_device_array, _handle, _int64],
-    "queue_wait_array": [_device_array, _handle, _handle],
+    "queue_wait_array": [_handle, _device_array, _handle],
     "array_copy": [_device_array, _schema, _handle, P(CopyOptions), _device_array],
     "array_to_device": [_device_array, _schema, _handle, P(CopyOptions), _device_array],
     "array_from_host": [_array, _device_array],

@@ -5,6 +5,9 @@
 #   scripts/check-abi.sh [LIBRARY]           fails where a function or a type is not what it was
 #   scripts/check-abi.sh --update [LIBRARY]  writes the file anew, with what the library has now
 #   scripts/check-abi.sh --against=FILE [LIBRARY]  holds it against another such file
+#   scripts/check-abi.sh --freeze            copies the C headers to tests/abi/first, without comments
+#
+# --freeze is for the time before the first release. Afterwards the frozen headers do not change.
 #
 # LIBRARY is the one that scripts/test.sh has built, unless it is named. New functions are fine, and are printed; an update
 # lists them. A struct that has grown at its end, as docs/abi.md allows, needs an update too: look at what it changes.
@@ -17,6 +20,9 @@ case ${1:-} in
   --update)
     update=true
     shift
+    ;;
+  --freeze)
+    exec python3 "$root/scripts/c_api.py" freeze "$root/include" "$root/tests/abi/first/include"
     ;;
   --against=*)
     baseline=${1#*=}

@@ -116,7 +116,7 @@ func (q *Queue) WaitFor(ctx context.Context, array *Array) error {
 		}
 		defer leave()
 		var e C.struct_arrowdevice_error
-		return struct{}{}, result(function, C.arrowdevice_queue_wait_array(a.c, nil, queue.c, &e), &e)
+		return struct{}{}, result(function, C.arrowdevice_queue_wait_array(queue.c, a.c, nil, &e), &e)
 	}, func(struct{}) {})
 	return err
 }

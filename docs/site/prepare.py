@@ -14,7 +14,12 @@ import sys
 import highlight
 import pages
 
-HEADERS = ["arrowdevice.h", "arrowdevice.hpp", "backend.h", "abi.h"]
+# The headers that arrowdevice.h includes, each of which is a group, with its title.
+GROUPS = {"base.h": "Basics, log and deferred work", "device.h": "Devices", "backend_registry.h": "Backends",
+          "queue.h": "Queues", "buffer.h": "Pools and buffers", "array.h": "Arrays", "copy.h": "Copies", "view.h": "Views",
+          "stream.h": "Streams", "async.h": "Async streams", "dlpack.h": "DLPack"}
+CPP_HEADERS = [f"cpp/{name}.hpp" for name in ("owner", "library", "device", "array", "stream", "values", "view", "builder")]
+HEADERS = ["arrowdevice.h", *GROUPS, "arrowdevice.hpp", *CPP_HEADERS, "backend.h", "abi.h"]
 # Doxygen knows these; all others are highlight.py's.
 DOXYGEN_CODE = {"c": "c", "h": "c", "cpp": "cpp", "c++": "cpp", "cc": "cpp", "hpp": "cpp", "python": "py", "py": "py"}
 SOURCE_CODE = {".c": "c", ".h": "c", ".cc": "cpp", ".hpp": "cpp", ".py": "py", ".sh": "sh", ".rs": "rust", ".go": "go",
@@ -27,26 +32,23 @@ class Mistake(Exception):
 
 # -- headers ----------------------------------------------------------------------------------------------------------
 
-PARAGRAPHS = re.compile(r"(^\s*\*\s+|(?<=[.)]) |^\s*/\*\*\s*)(Errors|Implements|Thread-safety): ", re.M)
+# The list of `Errors:` begins on the line after it.
+PARAGRAPHS = re.compile(r"(^\s*\*\s+|(?<=[.)]) |^\s*/\*\*\s*)(Errors|Implements|Thread-safety):(?: |\n\s*\* (?=- ))", re.M)
 CONSTANT = re.compile(r"(?<![#\w`\"])ARROW[A-Z_]+\b(?![*(`\"])")
-SECTION = re.compile(r"^/\* -- (.+?) -+( \*/)?$")
+SECTION = re.compile(r"^/\* -- .+? -+ \*/$")
 
 
-def group_title(section):
-    section = section.split(" that ")[0]
-    return section[0].upper() + section[1:]
-
-
-def group_name(section):
-    return re.sub(r"\W+", "-", group_title(section).lower()).strip("-")
+def group_name(title):
+    return re.sub(r"\W+", "-", title.lower()).strip("-")
 
 
 def comments(text, constants):
     """In comments: `Errors: …` and its kin as paragraphs with a title, constants as links to what they are."""
     def comment(match):
         linked = CONSTANT.sub(lambda name: f"#{name.group(0)}" if name.group(0) in constants else name.group(0), match.group(0))
-        return PARAGRAPHS.sub(lambda found: (found.group(1).rstrip(" ") if found.group(1).strip() else "\n *")
-                              + f" @par {found.group(2)}\n * ", linked.replace(" .. ", " to "))
+        titled = PARAGRAPHS.sub(lambda found: (found.group(1).rstrip(" ") if found.group(1).strip() else "\n *")
+                                + f"\n * @par {found.group(2)}\n * ", linked)
+        return re.sub(r"(\n \*)(?:\n \*)+(?=\n)", r"\1", titled)
     return re.sub(r"/\*\*.*?\*/", comment, text, flags=re.S)
 
 
@@ -76,33 +78,22 @@ def members(text):
 
 
 def groups(text, name, found):
-    """Sections of arrowdevice.h as groups; `found` gets (name, title)."""
-    lines, opened = [], None
-
-    def begin(title, description=()):
-        found.append((group_name(title), group_title(title)))
-        return ["/**" + (" @} */\n/**" if opened else "") + f" @defgroup {group_name(title)} {group_title(title)}",
-                *description, " * @{ */"]
-
-    source = iter(text.split("\n"))
-    for line in source:
-        match = SECTION.match(line)
-        if match:
-            description = []
-            if not match.group(2):
-                for more in source:
-                    description.append(more.replace("*/", ""))
-                    if "*/" in more:
-                        break
-            lines += begin(match.group(1), description)
-            opened = match.group(1)
-        elif line.startswith('#include "abi.h"'):
-            lines += [line, *begin("basics", [" * Versions, constants, errors and the log."])]
-            opened = "basics"
-        else:
-            lines.append(line)
+    """The declarations of a header as a group; `found` gets (name, title)."""
+    title = GROUPS[name]
+    found.append((group_name(title), title))
+    lines = [line for line in text.split("\n") if not SECTION.match(line)]
+    first = max(number for number, line in enumerate(lines) if line.startswith('#include "'))
     last = max(number for number, line in enumerate(lines) if line == "#ifdef __cplusplus")
-    return "\n".join([*lines[:last], "/** @} */", *lines[last:]])
+    opening = ["/**", f" * @defgroup {group_name(title)} {title}", f" * {brief(text)}", " * @{ */"]
+    return "\n".join([*lines[:first + 1], *opening, *lines[first + 1:last], "/** @} */", *lines[last:]])
+
+
+def brief(text):
+    """The first paragraph of the comment on the file."""
+    found = re.search(r"@file \S+\n((?: \* .*\n)+)", text)
+    if found is None:
+        raise Mistake("a header has no comment with @file")
+    return " ".join(line.strip(" *") for line in found.group(1).splitlines())
 
 
 def arrow_structs(text):
@@ -123,7 +114,7 @@ def header(root, name, found, constants):
     if name == "abi.h":
         return arrow_structs(text)
     text = members(text)
-    if name == "arrowdevice.h":
+    if name in GROUPS:
         text = groups(text, name, found)
     return comments(text, constants)
 
@@ -290,7 +281,8 @@ class Writer:
             entries = [("index" if path == "docs/index.md" else pages.label(path), titles[path]) for path in paths]
             if title == "API":
                 entries = [("arrowdevice_8h", "Conventions"), *((f"group__{name.replace('_', '__')}", words) for name, words in groups),
-                           ("arrowdevice_8hpp", "arrowdevice.hpp"), ("backend_8h", "backend.h"), ("abi_8h", "abi.h")]
+                           ("arrowdevice_8hpp", "arrowdevice.hpp"),
+                           *((os.path.basename(name).replace(".", "_8"), name) for name in CPP_HEADERS), ("backend_8h", "backend.h"), ("abi_8h", "abi.h")]
             if entries:
                 out.append(f"<h2>{html.escape(title)}</h2>\n<ul>")
                 out += [f'<li><a href="$relpath^{name}.html">{html.escape(words)}</a></li>' for name, words in entries]

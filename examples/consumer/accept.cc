@@ -53,7 +53,7 @@ ad::DeviceArray produce(const std::string& device, const ad::Schema& schema) {
   c.n_buffers = 2;
   c.buffers = buffers;
   c.release = [](ArrowArray* released) { released->release = nullptr; };
-  return ad::DeviceArray::from_host(std::move(array)).to_device(schema, ad::Device::find(device));
+  return ad::DeviceArray::from_host(std::move(array)).to_device(schema, ad::Device::find_by_name(device));
 }
 
 }  // namespace

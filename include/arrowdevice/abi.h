@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file abi.h
- * The structs of the Arrow C interfaces, nothing else.
+ * The structs of the Arrow C interfaces.
  *
- * Every block carries the canonical guard that the Arrow format prescribes, so this header may be included before or
- * after any other copy of the same definitions. The layouts are those of the format's documents "The Arrow C data
- * interface", "The Arrow C stream interface" and "The Arrow C Device data interface". For the asynchronous interface
- * the layout is the one that Arrow's own libraries ship (`ArrowAsyncProducer` without a `release`), which differs from
- * the published text.
+ * Every block has the guard that the Arrow format prescribes. This header may therefore be included
+ * before or after any other copy of the same definitions.
+ *
+ * The layouts are those of the format's documents "The Arrow C data interface", "The Arrow C stream
+ * interface" and "The Arrow C Device data interface". The asynchronous interface has the layout of
+ * Arrow's own libraries: its `ArrowAsyncProducer` has no `release`, unlike the published text.
  */
 #ifndef ARROWDEVICE_ABI_H
 #define ARROWDEVICE_ABI_H
@@ -84,7 +85,7 @@ typedef int32_t ArrowDeviceType;
 #define ARROW_DEVICE_ROCM 10
 /* CPU memory pinned by ROCm */
 #define ARROW_DEVICE_ROCM_HOST 11
-/* Reserved for extension devices, whose producers document what they mean */
+/* Reserved for extension devices, which their producers document */
 #define ARROW_DEVICE_EXT_DEV 12
 /* CUDA managed memory */
 #define ARROW_DEVICE_CUDA_MANAGED 13
@@ -96,15 +97,15 @@ typedef int32_t ArrowDeviceType;
 #define ARROW_DEVICE_HEXAGON 16
 
 struct ArrowDeviceArray {
-  /* The array; its buffers, and only they, are on the device */
+  /* The array; only its buffers are on the device */
   struct ArrowArray array;
-  /* Which device of its type; -1 where the type knows no ids */
+  /* Id of the device within its type; -1 if the type has no ids */
   int64_t device_id;
   /* The type of device that can use the buffers */
   ArrowDeviceType device_type;
-  /* A pointer to the event to wait for before the buffers are used; NULL: they are ready */
+  /* Pointer to the event that fires when the buffers are ready; NULL if they are ready already */
   void* sync_event;
-  /* Zeroed by the producer */
+  /* Zeros, set by the producer */
   int64_t reserved[3];
 };
 
@@ -114,11 +115,11 @@ struct ArrowDeviceArray {
 #define ARROW_C_STREAM_INTERFACE
 
 struct ArrowArrayStream {
-  /* Get the stream's type. Returns 0 or an errno value; the schema is released independently of the stream */
+  /* Gets the stream's type. Returns 0 or an errno value. The caller releases the schema */
   int (*get_schema)(struct ArrowArrayStream*, struct ArrowSchema* out);
-  /* Get the next array; a released one marks the end. Returns 0 or an errno value */
+  /* Gets the next array; a released one marks the end. Returns 0 or an errno value */
   int (*get_next)(struct ArrowArrayStream*, struct ArrowArray* out);
-  /* Describe the last error: valid until the next call, may be NULL */
+  /* Describes the last error. The text is valid until the next call and may be NULL */
   const char* (*get_last_error)(struct ArrowArrayStream*);
 
   /* Release callback: NULL once released */
@@ -151,9 +152,9 @@ struct ArrowDeviceArrayStream {
 #ifndef ARROW_C_ASYNC_STREAM_INTERFACE
 #define ARROW_C_ASYNC_STREAM_INTERFACE
 
-/* Data that is available; made by the producer, extracted exactly once by the consumer */
+/* Data that is available: the producer makes it, the consumer extracts it exactly once */
 struct ArrowAsyncTask {
-  /* Fill `out`; NULL discards the data */
+  /* Fills `out`, or discards the data if `out` is NULL */
   int (*extract_data)(struct ArrowAsyncTask* self, struct ArrowDeviceArray* out);
   /* Opaque producer-specific data */
   void* private_data;
@@ -163,9 +164,9 @@ struct ArrowAsyncTask {
 struct ArrowAsyncProducer {
   /* The device type of every array of the stream */
   ArrowDeviceType device_type;
-  /* Ask for n further arrays, n > 0 */
+  /* Requests n further arrays, n > 0 */
   void (*request)(struct ArrowAsyncProducer* self, int64_t n);
-  /* Ask the producer to stop at its convenience */
+  /* Asks the producer to stop when it can */
   void (*cancel)(struct ArrowAsyncProducer* self);
   /* Encoded like ArrowSchema.metadata, may be NULL */
   const char* additional_metadata;
@@ -175,14 +176,14 @@ struct ArrowAsyncProducer {
 
 /* The consumer's callbacks, called by the producer one at a time */
 struct ArrowAsyncDeviceStreamHandler {
-  /* The first call: takes over the schema */
+  /* Takes the schema over; the first call */
   int (*on_schema)(struct ArrowAsyncDeviceStreamHandler* self, struct ArrowSchema* stream_schema);
-  /* An array is available; a NULL task marks the end */
+  /* Passes a task for an array that is available; a NULL task marks the end */
   int (*on_next_task)(struct ArrowAsyncDeviceStreamHandler* self, struct ArrowAsyncTask* task, const char* metadata);
-  /* The producer failed; only release follows */
+  /* Reports that the producer failed; only release follows */
   void (*on_error)(struct ArrowAsyncDeviceStreamHandler* self, int code, const char* message, const char* metadata);
 
-  /* Release callback, the last call */
+  /* Releases the handler; the last call */
   void (*release)(struct ArrowAsyncDeviceStreamHandler* self);
   /* Filled by the producer before on_schema */
   struct ArrowAsyncProducer* producer;

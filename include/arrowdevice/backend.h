@@ -1,43 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file backend.h
- * The backend table: the one header that the author of a backend includes.
+ * The backend table: the only header that the author of a backend includes.
  *
- * A backend drives one family of device types. It knows bytes, queues and events, and nothing of Arrow. It is a shared
- * object `libarrowdevice-<name>.so` that exports one symbol, arrowdevice_backend_entry(), or a table that the program
- * passes to arrowdevice_backend_register().
+ * A backend drives one family of device types. It works with bytes, queues and events, and knows no
+ * Arrow types. It is either a shared object `libarrowdevice-<name>.so` that exports
+ * arrowdevice_backend_entry(), or a table that the application passes to
+ * arrowdevice_backend_register().
  *
  * Rules for every function of the table:
  *
- * - Handles (`void* device`, `queue`, `event`) are of the plugin's own making. Buffers are addresses or handles, as
- *   ARROWDEVICE_DEVICE_ADDRESSES of the device says.
- * - `error` is never NULL. A function that fails returns an errno value and fills `code`, `native_code` and `message`;
- *   the library fills `backend`. Out parameters of a failed call are not looked at.
- * - The library serialises the calls on one queue (copy, event_record, queue_wait_event, and buffer calls that name
- *   it). Everything else may be called from several threads at once.
- * - No exception leaves a function, and none disturbs the caller's vendor state (current context, current device).
- * - Plugins are opened with `RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE` and never unloaded.
- * - After `exit` has begun and in a child after `fork`, no function is called any more.
+ * - The backend defines its handles (`void* device`, `queue`, `event`). Buffers are addresses or
+ *   handles, as the device's flag ARROWDEVICE_DEVICE_ADDRESSES says.
+ * - `error` is never NULL. A function that fails returns an errno value and fills `code`,
+ *   `native_code` and `message`. The library fills `backend`. If a call fails, the library does not
+ *   read its out parameters.
+ * - The library makes one call at a time on a queue: queue_copy, event_record, queue_wait_event,
+ *   and buffer functions with that queue. It may make all other calls from several threads at once.
+ * - No function throws, and none changes the caller's vendor state, such as the current context or
+ *   device.
+ * - The library opens plugins with `RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE` and never unloads them.
+ * - The library calls no function after `exit` has begun, nor in a child process after `fork`.
  *
- * What the fields of arrowdevice_native_device and arrowdevice_native_queue mean, by backend. Those that are not named
- * are ignored when a device is adopted or a queue wrapped, and NULL or 0 in what is given.
- *
- * - cuda: `context` the CUcontext, of the GPU whose ordinal is `device_id`. `device`, the ordinal as a number, and
- *   `api_version`, the driver's (12040 for CUDA 12.4), are filled in, and ignored when adopting. Queue: a CUstream of
- *   that context; NULL or 1 is the legacy default stream, 2 that of the calling thread.
- * - hip: `device` the ordinal as a number, `api_version` the runtime's (60200000 for HIP 6.2 and later patches of it).
- *   Queue: a hipStream_t; NULL or 1 is the default stream, 2 that of the calling thread.
- * - opencl: `context` the cl_context; `device` the cl_device_id, which may be NULL where the context has one device, or
- *   has the one that `device_id` counts; `platform` the cl_platform_id, given only. Queue: the cl_command_queue, in
- *   order, of that context and device.
- * - vulkan: `platform` VkInstance, `physical_device` VkPhysicalDevice, `device` VkDevice, `queue` VkQueue and
- *   `queue_family` its family, `get_proc_addr` vkGetInstanceProcAddr (NULL: the system's loader), `api_version` that of
- *   the instance (0: 1.1), `extensions` the device extensions that were enabled, `features` a VkPhysicalDeviceFeatures2
- *   with the chain that vkCreateDevice was given (NULL: nothing beyond 1.0), `lock` and `unlock` around every use of a
- *   VkQueue. Queue: `queue` VkQueue and `family` its family.
- * - level_zero: `context` the ze_context_handle_t, which its owner keeps until the device is retired; `device` the
- *   ze_device_handle_t, NULL for the GPU that `device_id` counts; `platform` the ze_driver_handle_t, given only. Queue:
- *   an immediate ze_command_list_handle_t of that context and device. All are handles of the loader.
+ * The manual of each backend, `backends/<name>/README.md`, says how it uses the fields of
+ * arrowdevice_native_device and arrowdevice_native_queue. When a backend wraps a context or queue,
+ * it ignores the fields that its manual does not name. When it gives handles, these fields are NULL
+ * or 0.
  */
 #ifndef ARROWDEVICE_BACKEND_H
 #define ARROWDEVICE_BACKEND_H
@@ -48,14 +36,17 @@
 extern "C" {
 #endif
 
-/** The version of the table that this header describes. It grows by appending; another number is another table. */
+/** Version of the table in this header. A table grows at its end and keeps its version. */
 #define ARROWDEVICE_BACKEND_ABI_VERSION 1
 
-/** Flags of arrowdevice_pointer_info */
+/* Flags of arrowdevice_pointer_info */
 #define ARROWDEVICE_POINTER_KNOWN 1         /* the driver knows the address or handle */
-#define ARROWDEVICE_POINTER_HOST_READABLE 2 /* the CPU reads it in place */
+#define ARROWDEVICE_POINTER_HOST_READABLE 2 /* the CPU reads the memory in place */
 
-/** One piece of a copy. Frozen. A NULL device is host memory; both ends are of this backend, or host memory. */
+/**
+ * One region of a copy. The struct is frozen: it never grows, because it is passed in arrays. A
+ * NULL device means host memory. Both devices belong to this backend, or are host memory.
+ */
 struct arrowdevice_backend_region {
   void *dst_device, *dst;
   int64_t dst_offset; /* bytes */
@@ -65,113 +56,176 @@ struct arrowdevice_backend_region {
   uint64_t reserved;
 };
 
-/** What a driver knows of an address or handle. */
+/** Facts that a driver has about an address or handle. */
 struct arrowdevice_pointer_info {
   uint32_t struct_size, flags; /* ARROWDEVICE_POINTER_* */
   ArrowDeviceType device_type;
   int32_t reserved;
   int64_t device_id;
-  void* base;   /* start of the allocation, NULL if not known */
-  int64_t size; /* bytes of the allocation, -1 if not known */
+  void* base;   /* start of the allocation, NULL if it is unknown */
+  int64_t size; /* bytes of the allocation, -1 if they are unknown */
 };
 
 /**
- * The table. Required functions first, optional ones after. The library copies the lesser of `struct_size` and its own
- * size, so an old plugin works with a new library and a new plugin with an old one.
+ * The table. Required functions come first, optional ones follow.
+ *
+ * The library copies the smaller of `struct_size` and its own size. An old plugin therefore works
+ * with a new library, and a new plugin works with an old library.
  */
 struct arrowdevice_backend {
-  uint32_t struct_size;                /* sizeof(struct arrowdevice_backend) as the plugin was compiled */
+  uint32_t struct_size;                /* sizeof(struct arrowdevice_backend) when the plugin was compiled */
   uint32_t abi_version;                /* ARROWDEVICE_BACKEND_ABI_VERSION */
-  const char* name;                    /* "cuda": 1 to 15 of a-z 0-9 _, the one in the file's name */
-  const char* version;                 /* of the plugin, free text */
-  const ArrowDeviceType* device_types; /* `n_device_types` of them, 1 at least */
+  const char* name;                    /* 1 to 15 of a-z, 0-9 and _, such as "cuda"; the file's name has it too */
+  const char* version;                 /* version of the plugin, free text */
+  const ArrowDeviceType* device_types; /* `n_device_types` types, at least 1 */
   int32_t n_device_types;
   uint32_t reserved;
 
-  /** How many devices of a type there are: ids 0 .. n-1. Starts the driver. No driver, no device: 0, not an error;
-   *  ENODEV with a message where the reason is worth telling. */
+  /**
+   * Counts the devices of a type, whose ids are 0 to n-1. Starts the driver. If there is no driver
+   * or no device, the count is 0, and the call succeeds. If the reason is useful for the user, the
+   * call fails with ENODEV and a message.
+   */
   int (*device_count)(ArrowDeviceType device_type, int64_t* out, struct arrowdevice_error* error);
-  /** Open a device. Called once for each; the handle lives as long as the process. */
+  /**
+   * Opens a device. The library calls it once for each device and uses the handle until the process
+   * ends.
+   */
   int (*device_open)(ArrowDeviceType device_type, int64_t device_id, void** device, struct arrowdevice_error* error);
-  /** Fill everything but `struct_size`, `device_type`, `device_id` and `backend`, which the library fills. `out` is
-   * zero but for `total_memory` -1 and alignments 1. */
+  /**
+   * Fills all fields but `struct_size`, `device_type`, `device_id` and `backend`, which the library
+   * fills. Before the call, `total_memory` is -1, the alignments are 1, and all other fields are 0.
+   */
   int (*device_get_info)(void* device, struct arrowdevice_device_info* out, struct arrowdevice_error* error);
-  /** Get memory, `size` > 0 bytes. `queue`: where it is used first, for stream-ordered allocation. */
+  /**
+   * Allocates memory. `size` is in bytes and more than 0. If `queue` is not NULL, it uses the
+   * memory first, and the allocation may be stream-ordered on it.
+   */
   int (*buffer_allocate)(void* device, void* queue, int64_t size, int64_t alignment, void** out,
                          struct arrowdevice_error* error);
-  /** Give it back. `queue`: its work so far may still use the memory. NULL: nothing does. Must not block. */
+  /**
+   * Frees memory. If `queue` is not NULL, its work so far may still use the memory. If it is NULL,
+   * no work does. Must not block.
+   */
   void (*buffer_free)(void* device, void* queue, void* buffer);
-  /** Make an in-order queue. */
+  /** Creates an in-order queue. */
   int (*queue_create)(void* device, void** queue, struct arrowdevice_error* error);
-  /** Let it go without waiting: work and events in flight survive. */
+  /** Destroys a queue without a wait. Work and events in flight survive. */
   void (*queue_destroy)(void* queue);
-  /** Enqueue a whole batch. Only enqueues; host memory of the regions stays valid until the copies are done, the array
-   *  `regions` does not. Buffers are what arrays carry, also those of other producers. Regions of one batch may run in
-   *  any order. On failure any prefix may have been enqueued. */
+  /**
+   * Enqueues a batch of copies, and does nothing else. Regions of one batch may run in any order.
+   * Host memory of the regions stays valid until the copies are complete, but the array `regions`
+   * does not. Buffers are as arrays carry them, also those of foreign producers. If the call fails,
+   * the backend may have enqueued the first regions.
+   */
   int (*queue_copy)(void* queue, const struct arrowdevice_backend_region* regions, int64_t n,
                     struct arrowdevice_error* error);
-  /** An internal event (a fence, a timeline value, whatever suits) that fires after the queue's work so far. */
+  /**
+   * Records an internal event, such as a fence or a timeline value, that fires after the queue's
+   * work so far.
+   */
   int (*event_record)(void* queue, void** event, struct arrowdevice_error* error);
-  /** `*ready` becomes 1 or 0; a failed event is an error, EIO. Does not block. */
+  /**
+   * Sets `*ready` to 1 if the event has fired, else to 0. Fails with EIO if the work failed. Does
+   * not block.
+   */
   int (*event_query)(void* event, int* ready, struct arrowdevice_error* error);
-  /** Block until it fires: ETIMEDOUT after `timeout_ns`, EIO if the work failed. The
-   *  convention of arrowdevice.h holds: 0 waits without limit, less than 0 does not wait. */
+  /**
+   * Waits until the event fires. Fails with EIO if the work failed. `timeout_ns` is as in
+   * arrowdevice.h: if it is greater than 0, the call fails with ETIMEDOUT after this time.
+   * ARROWDEVICE_NO_TIMEOUT (0) waits without limit. If it is less than 0, the call does not wait,
+   * and fails with ETIMEDOUT if the event has not fired.
+   */
   int (*event_wait)(void* event, int64_t timeout_ns, struct arrowdevice_error* error);
-  /** Work enqueued later on `queue` runs after `event`, which may be of another device of this backend. */
+  /**
+   * Makes work that is enqueued later on `queue` run after `event`, which may be of another device
+   * of this backend.
+   */
   int (*queue_wait_event)(void* queue, void* event, struct arrowdevice_error* error);
-  /** Also while it is pending: what waits for it still waits. */
+  /** Destroys an event. If the event is pending, work that waits for it still waits. */
   void (*event_destroy)(void* event);
 
-  /* Optional from here: NULL if not there; in pairs where marked. All are of table version 1. */
+  /* Optional functions follow. An absent function is NULL. The functions of a pair are both present or both absent. All
+   * are of table version 1. */
 
-  /** The event in the form that the format names for the device type: a pointer to the native event, alive as long as
-   *  the event. Absent, or without event_import: arrays are finished before they are published and carry NULL. */
+  /**
+   * Gives a pointer to the native event, in the form that the format defines for the device type. The
+   * native event lives as long as the event. If this function or event_import is absent, the library
+   * finishes arrays before it publishes them, and they carry no event.
+   */
   int (*event_publish)(void* event, void** sync_event, struct arrowdevice_error* error);
-  /** A foreign published event as an internal one. Borrows: `event_destroy` leaves the foreign one alone. */
+  /**
+   * Imports a foreign published event. The backend borrows it: `event_destroy` leaves the foreign
+   * event alone.
+   */
   int (*event_import)(void* device, void* sync_event, void** event, struct arrowdevice_error* error);
-  /** Pair; required where buffers are handles. A part of a buffer as a buffer; may outlive nothing of its parent. */
+  /**
+   * Creates a sub-buffer, which ends before its parent. A pair with sub_buffer_destroy. The pair is
+   * required if buffers are handles.
+   */
   int (*sub_buffer_create)(void* device, const void* buffer, int64_t offset, int64_t size, void** out,
                            struct arrowdevice_error* error);
+  /** Destroys a sub-buffer. */
   void (*sub_buffer_destroy)(void* device, void* sub);
-  /** Pair. An application's queue as one of ours, borrowed until queue_destroy; and the way back. */
+  /**
+   * Wraps an application's queue, which is borrowed until queue_destroy. A pair with
+   * queue_get_native.
+   */
   int (*queue_wrap)(void* device, const struct arrowdevice_native_queue* native, void** queue,
                     struct arrowdevice_error* error);
+  /** Gives the vendor's handle behind a queue. */
   int (*queue_get_native)(void* queue, struct arrowdevice_native_queue* out, struct arrowdevice_error* error);
-  /** Pair. An application's context as a device; the same handles give the same device. One device_unwrap comes for
-   * each successful device_wrap, the last one when nothing of the device is in use any more. */
+  /**
+   * Wraps an application's context as a device. The same handles give the same device. A pair with
+   * device_unwrap.
+   */
   int (*device_wrap)(ArrowDeviceType device_type, int64_t device_id, const struct arrowdevice_native_device* native,
                      void** device, struct arrowdevice_error* error);
+  /**
+   * Undoes one device_wrap. The library calls it once for each successful device_wrap. It makes the
+   * last call when nothing of the device is in use.
+   */
   int (*device_unwrap)(void* device, struct arrowdevice_error* error);
-  /** The handles behind a device. */
+  /** Gives the handles behind a device. */
   int (*device_get_native)(void* device, struct arrowdevice_native_device* out, struct arrowdevice_error* error);
-  /** ARROWDEVICE_PEER_*: what `to` can do with memory of `from`. NULL is the host. Absent: direct copies to and from
-   *  the host and within one device, nothing else. */
+  /**
+   * Reports how `to` can use memory of `from`, as ARROWDEVICE_PEER_*. NULL means the host. If it is
+   * absent, the library copies directly to and from the host and within one device only.
+   */
   int (*device_get_peer_flags)(void* from, void* to, uint32_t* out, struct arrowdevice_error* error);
-  /** The device (context) that a foreign buffer or event belongs to; either may be NULL. EINVAL, ENOTSUP: that cannot
-   * be told, and it is taken to be of the device with that id. After any other failure the array is refused with the
-   *  message: ENODEV, if it belongs to none that can be used. */
+  /**
+   * Finds the device (context) to which a foreign buffer or event belongs. Either may be NULL. If
+   * the backend cannot tell, it fails with EINVAL or ENOTSUP, and the library uses the device with
+   * that id. If it fails with another code, the library refuses the array with that error. It fails
+   * with ENODEV if the buffer belongs to no device that it can use.
+   */
   int (*device_locate)(ArrowDeviceType device_type, int64_t device_id, const void* buffer, void* sync_event,
                        void** device, struct arrowdevice_error* error);
-  /** What the driver knows of an address or handle; not known is not an error. */
+  /**
+   * Describes an address or handle. If the driver does not know it, the call succeeds without
+   * ARROWDEVICE_POINTER_KNOWN.
+   */
   int (*pointer_get_info)(void* device, const void* buffer, struct arrowdevice_pointer_info* out,
                           struct arrowdevice_error* error);
-  /** Pair. Make ordinary host memory fast to copy from and to. */
+  /** Registers ordinary host memory, so that copies of it are fast. A pair with host_unregister. */
   int (*host_register)(void* device, void* memory, int64_t size, struct arrowdevice_error* error);
+  /** Undoes host_register. */
   void (*host_unregister)(void* device, void* memory);
-  /** Bytes free and in all. */
+  /** Reports the free bytes and all bytes of a device. */
   int (*device_get_memory_info)(void* device, int64_t* free_bytes, int64_t* total_bytes,
                                 struct arrowdevice_error* error);
 };
 
-/** The one symbol that a plugin exports. */
+/** Name of the only symbol that a plugin exports. */
 #define ARROWDEVICE_BACKEND_ENTRY "arrowdevice_backend_entry"
 
 /**
- * The type of that symbol.
+ * Type of that symbol.
  *
- * @param host_abi  the table version that the library speaks.
- * @param error     filled when NULL is returned: why this backend is not to be used. Never NULL.
- * @return a table that stays valid as long as the process, or NULL.
+ * @param host_abi  Version of the table that the library uses.
+ * @param error     Filled if the result is NULL, with the reason why the backend cannot be used.
+ *                  Never NULL.
+ * @return A table that stays valid until the process ends, or NULL.
  */
 typedef const struct arrowdevice_backend* (*arrowdevice_backend_entry_function)(uint32_t host_abi,
                                                                                 struct arrowdevice_error* error);

@@ -177,8 +177,8 @@ ARROWDEVICE_API int arrowdevice_array_wait(const ArrowDeviceArray* array, arrowd
   });
 }
 
-ARROWDEVICE_API int arrowdevice_queue_wait_array(const ArrowDeviceArray* array, arrowdevice_device* source_device,
-                                                 arrowdevice_queue* queue, arrowdevice_error* error) {
+ARROWDEVICE_API int arrowdevice_queue_wait_array(arrowdevice_queue* queue, const ArrowDeviceArray* array,
+                                                 arrowdevice_device* source_device, arrowdevice_error* error) {
   return guarded(error, [&] {
     array::check_alive(array);
     array::wait_on(*array, api::from_c(source_device), queue_of(queue));

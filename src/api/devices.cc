@@ -13,8 +13,6 @@ using api::to_c;
 
 namespace {
 
-using CountersOut = struct arrowdevice_device_counters;  // a function has that name too
-
 // Bytes, as programs of the first release have them.
 constexpr uint32_t kFirstInfoSize = 280;
 constexpr uint32_t kFirstCountersSize = 80;
@@ -98,13 +96,13 @@ ARROWDEVICE_API int arrowdevice_device_get_memory_info(const arrowdevice_device*
   });
 }
 
-ARROWDEVICE_API int arrowdevice_device_get_counters(const arrowdevice_device* device, CountersOut* out,
+ARROWDEVICE_API int arrowdevice_device_get_counters(const arrowdevice_device* device, arrowdevice_device_counters* out,
                                                     arrowdevice_error* error) {
   return guarded(error, [&] {
     const auto& of = device_of(device);
     of.check_not_unwrapped();
     const auto& counters = of.counters();
-    CountersOut values{};
+    arrowdevice_device_counters values{};
     values.driver_allocations = counters.buffers;
     values.submissions = counters.submissions;
     values.regions = counters.regions;

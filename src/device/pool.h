@@ -16,7 +16,7 @@
 
 namespace arrowdevice::device {
 
-using PoolStats = struct arrowdevice_pool_stats;  // a function has that name too
+using PoolStats = arrowdevice_pool_stats;
 
 // A part of a block as a buffer of its own, where buffers are handles.
 struct SubBuffer {

@@ -115,7 +115,10 @@ MEMBER(ArrowAsyncDeviceStreamHandler, release, 24, 8);
 MEMBER(ArrowAsyncDeviceStreamHandler, producer, 32, 8);
 MEMBER(ArrowAsyncDeviceStreamHandler, private_data, 40, 8);
 
-/* -- arrowdevice.h */
+/* -- arrowdevice.h and the headers that it includes */
+
+VALUE(ARROWDEVICE_NO_TIMEOUT, 0);
+VALUE(ARROWDEVICE_POLL, -1);
 
 VALUE(ARROWDEVICE_DEVICE_ADDRESSES, 1);
 VALUE(ARROWDEVICE_DEVICE_HOST_READABLE, 2);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every allocation fails in turn, in every public function: allocations HEADER PLUGIN [WORD | PART/PARTS]
+// Every allocation fails in turn, in every public function: allocations FOLDER PLUGIN [WORD | PART/PARTS]
 //
-// HEADER is arrowdevice.h, whose every function must have a scenario. PLUGIN is the simulation as a plugin, with its
+// FOLDER has the C headers, whose every function must have a scenario. PLUGIN is the simulation as a plugin, with its
 // whole path. With a WORD, only scenarios are played whose name has it; with 2/3, every third, from the second on. The
 // outcomes go to $ARROWDEVICE_TEST_REPORT as those of Catch2 programs do; see trial.h for what is tested.
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -26,13 +27,16 @@ Scenarios all_scenarios() {
   return scenarios;
 }
 
-// Without "arrowdevice_".
-std::set<std::string> functions_of(const char* header) {
-  std::ifstream file(header);
-  const std::string text(std::istreambuf_iterator<char>(file), {});
+// Reads the functions of all headers, without "arrowdevice_".
+std::set<std::string> functions_of(const char* folder) {
   const std::regex declaration(R"(ARROWDEVICE_API\s[^;(]*?\barrowdevice_(\w+)\()");
   std::set<std::string> names;
-  for (std::sregex_iterator at(text.begin(), text.end(), declaration), end; at != end; ++at) names.insert((*at)[1]);
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".h") continue;
+    std::ifstream file(entry.path());
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    for (std::sregex_iterator at(text.begin(), text.end(), declaration), end; at != end; ++at) names.insert((*at)[1]);
+  }
   return names;
 }
 
@@ -62,7 +66,7 @@ bool has_all(const std::set<std::string>& functions, const Scenarios& scenarios)
   for (const auto& scenario : scenarios) {
     missing.erase(scenario.function);
     if (functions.contains(scenario.function)) continue;
-    std::fprintf(stderr, "the header does not declare %s\n", scenario.function.c_str());
+    std::fprintf(stderr, "no header declares %s\n", scenario.function.c_str());
     is_known = false;
   }
   for (const auto& name : missing) std::fprintf(stderr, "there is no scenario of %s\n", name.c_str());
@@ -83,7 +87,7 @@ struct Selection {
   }
 };
 
-int play_all(const char* header, const char* plugin, const Selection& selection) {
+int play_all(const char* folder, const char* plugin, const Selection& selection) {
   const auto scenarios = all_scenarios();
   Report report;
   int64_t all = 0;
@@ -97,7 +101,7 @@ int play_all(const char* header, const char* plugin, const Selection& selection)
     std::fflush(stdout);
     all += outcome.allocations + outcome.allocations_later;
   }
-  report.add(has_all(functions_of(header), scenarios), "every function of the header has a scenario");
+  report.add(has_all(functions_of(folder), scenarios), "every function of the headers has a scenario");
   std::printf("%lld allocations failed, in several ways each; %lld failures\n", static_cast<long long>(all),
               static_cast<long long>(report.failed()));
   return report.failed() == 0 ? 0 : 1;
@@ -108,7 +112,7 @@ int play_all(const char* header, const char* plugin, const Selection& selection)
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::fprintf(stderr, "usage: allocations HEADER PLUGIN [WORD | PART/PARTS]\n");
+    std::fprintf(stderr, "usage: allocations FOLDER PLUGIN [WORD | PART/PARTS]\n");
     return 2;
   }
   return allocations::play_all(argv[1], argv[2], allocations::Selection(argc > 3 ? argv[3] : ""));

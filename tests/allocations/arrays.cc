@@ -99,7 +99,7 @@ void add_asking(Scenarios& scenarios) {
     scenarios.push_back(asking(
         "queue_wait_array", "", id,
         [](Scene& scene, auto* error) {
-          return arrowdevice_queue_wait_array(scene.in.get(), nullptr, scene.queue.get(), error);
+          return arrowdevice_queue_wait_array(scene.queue.get(), scene.in.get(), nullptr, error);
         },
         has_event));
     scenarios.push_back(asking("array_validate", "strictly, ", id, [](Scene& scene, auto* error) {

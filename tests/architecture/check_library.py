@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the built library against what a program that links it may rely on: check_library.py exports|needs|size LIBRARY
+"""Holds the built library against what a program that links it may rely on: check_library.py exports|needs|size LIBRARY [INCLUDE]
 
-exports  only arrowdevice_* is exported, and at least what arrowdevice.h declares
+exports  only arrowdevice_* is exported, and exactly the functions that the headers in INCLUDE declare
 needs    it needs the C and C++ runtimes, nothing else, and looks for them in no folder of its own
 size     it is smaller than 1 MiB without its symbols
 """
@@ -12,6 +12,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
+import c_api  # noqa: E402
+
 RUNTIME = re.compile(r"^(libc|libm|libstdc\+\+|libgcc_s|ld-linux[-\w]*|libpthread|libdl)\.so(\.\d+)+$")
 
 
@@ -19,14 +22,12 @@ def run(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def exports(library, header):
+def exports(library, include):
     names = {line.split()[-1].split("@")[0] for line in run("nm", "-D", "--defined-only", library).splitlines() if line}
-    with open(header, encoding="utf-8") as file:
-        text = re.sub(r"/\*.*?\*/", " ", file.read(), flags=re.S)
-    declared = set(re.findall(r"ARROWDEVICE_API\s[^;(]*?\b(arrowdevice_\w+)\(", text))
-    assert len(declared) > 60, "the header was not understood"
+    declared = {f"arrowdevice_{name}" for name in c_api.declared(c_api.header_text(include))}
+    assert len(declared) > 60, "the headers were not understood"
     broken = [f"exported: {name}" for name in sorted(names) if not name.startswith("arrowdevice_")]
-    broken += [f"declared in {os.path.basename(header)} but not exported: {name}" for name in sorted(declared - names)]
+    broken += [f"declared but not exported: {name}" for name in sorted(declared - names)]
     broken += [f"exported but declared nowhere: {name}" for name in sorted(names - declared) if name.startswith("arrowdevice_")]
     return broken
 

@@ -27,7 +27,7 @@ Backlog::Backlog(Subject& subject)
 Backlog::~Backlog() { arrowdevice_queue_finish(queue_.get(), ARROWDEVICE_NO_TIMEOUT, nullptr); }
 
 void Backlog::hold_up(arrowdevice_queue* queue) const {
-  succeed([&](auto* error) { return arrowdevice_queue_wait_array(last_.get(), nullptr, queue, error); });
+  succeed([&](auto* error) { return arrowdevice_queue_wait_array(queue, last_.get(), nullptr, error); });
 }
 
 }  // namespace arrowdevice::conformance

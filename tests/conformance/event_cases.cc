@@ -77,7 +77,7 @@ void a_queue_waits(Subject& subject) {
   const Queue reader = subject.queue();
   const Releases releases = count_releases();
   auto array = pending_array(subject, writer.get(), values, releases);
-  succeed([&](auto* error) { return arrowdevice_queue_wait_array(array.get(), nullptr, reader.get(), error); });
+  succeed([&](auto* error) { return arrowdevice_queue_wait_array(reader.get(), array.get(), nullptr, error); });
   Bytes received(values.size());
   enqueue(reader.get(), {region_out(received.data(), subject.device(), array->array.buffers[1], 0, kBytes)});
   finish(reader.get());
@@ -145,7 +145,7 @@ void refuses_events_of_nobody(Subject& subject) {
   refuse(EINVAL,
          [&](auto* error) { return arrowdevice_array_wait(sample.host.get(), nullptr, ARROWDEVICE_POLL, error); });
   refuse(EINVAL,
-         [&](auto* error) { return arrowdevice_queue_wait_array(sample.host.get(), nullptr, queue.get(), error); });
+         [&](auto* error) { return arrowdevice_queue_wait_array(queue.get(), sample.host.get(), nullptr, error); });
   refuse(EINVAL, [&](auto* error) {
     return arrowdevice_array_copy(sample.host.get(), sample.schema.get(), subject.device(), nullptr, out.out(), error);
   });

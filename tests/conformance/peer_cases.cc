@@ -77,7 +77,7 @@ void waits_across_devices(Subject& subject) {
   const Queue queue = subject.queue(subject.peer());
   for_each(testing::few_cases(), [&](Sample& sample) {
     auto first = subject.copy(*sample.host, *sample.schema, subject.device(), ARROWDEVICE_COPY_ASYNC);
-    succeed([&](auto* error) { return arrowdevice_queue_wait_array(first.get(), nullptr, queue.get(), error); });
+    succeed([&](auto* error) { return arrowdevice_queue_wait_array(queue.get(), first.get(), nullptr, error); });
     auto second = subject.copy(*first, *sample.schema, subject.peer(), ARROWDEVICE_COPY_ASYNC, queue.get());
     auto back = subject.to_cpu(*second, *sample.schema);
     sample.expect_values(back->array);

@@ -93,10 +93,10 @@ TEST_CASE("a vector that is moved to a device is freed once it is there") {
     Ledger ledger;
     std::vector<int64_t, Counting<int64_t>> values(Counting<int64_t>{ledger});
     for (int64_t i = 0; i < 1000; ++i) values.push_back(i);
-    ad::TypedArray there = ad::make_array(std::move(values)).to_device(ad::Device::find(name));
+    ad::TypedArray there = ad::make_array(std::move(values)).to_device(ad::Device::find_by_name(name));
     ad::wait_idle();
     CHECK(ledger.live == (std::string(name) == "cpu" ? 1 : 0));
-    const ad::View back = std::move(there).to_device(ad::Device::find("cpu")).view();
+    const ad::View back = std::move(there).to_device(ad::Device::find_by_name("cpu")).view();
     REQUIRE(back.values<int64_t>().size() == 1000);
     CHECK(back.values<int64_t>()[999] == 999);
   }
@@ -136,14 +136,14 @@ TEST_CASE("texts and booleans become arrays") {
 
 TEST_CASE("nothing is an array, too") {
   for (const char* name : kDevices) {
-    const ad::Device device = ad::Device::find(name);
+    const ad::Device device = ad::Device::find_by_name(name);
     for (const bool is_moved : {false, true}) {
       ad::TypedArray batch = ad::BatchBuilder()
                                  .add("number", std::vector<int16_t>{})
                                  .add("text", std::vector<std::string>{})
                                  .add("flag", std::vector<bool>{})
                                  .build();
-      if (is_moved) batch = std::move(batch).to_device(device).to_device(ad::Device::find("cpu"));
+      if (is_moved) batch = std::move(batch).to_device(device).to_device(ad::Device::find_by_name("cpu"));
       batch.array.validate(batch.schema, ARROWDEVICE_VALIDATE_STRICT);
       const ad::View view = std::move(batch).view();
       CHECK(view.column("number").values<int16_t>().empty());
@@ -164,10 +164,10 @@ TEST_CASE("a batch has its columns by name, goes to every device and comes back"
             .build();
     batch.array.validate(batch.schema, ARROWDEVICE_VALIDATE_STRICT);
     CHECK(batch.schema->flags == 0);
-    const ad::Device device = ad::Device::find(name);
+    const ad::Device device = ad::Device::find_by_name(name);
     batch = std::move(batch).to_device(device);
     CHECK(batch.array.device() == device);
-    batch = std::move(batch).to_device(ad::Device::find("cpu"), ad::copy_options());
+    batch = std::move(batch).to_device(ad::Device::find_by_name("cpu"), ad::copy_options());
     const ad::View view = std::move(batch).view();
     CHECK(list(view.column("id").values<int64_t>()) == std::vector<int64_t>{1, 2, 3});
     CHECK(view.column("city").text(2) == "Graz");
@@ -194,7 +194,7 @@ TEST_CASE("a column that does not fit is refused by its name, and stays") {
   ad::TypedArray shorter = ad::make_array(std::vector<int32_t>{1, 2});
   CHECK(refused(EINVAL, [&] { builder.add("b", std::move(shorter)); }) == "column \"b\" has 2 rows, \"a\" has 3");
   CHECK(shorter.array);  // NOLINT(bugprone-use-after-move): it was not taken
-  ad::TypedArray away = ad::make_array(std::vector<int32_t>{1, 2, 3}).to_device(ad::Device::find("ext_dev:0"));
+  ad::TypedArray away = ad::make_array(std::vector<int32_t>{1, 2, 3}).to_device(ad::Device::find_by_name("ext_dev:0"));
   CHECK(refused(EINVAL, [&] { builder.add("c", std::move(away)); }).find("not on the CPU") != std::string::npos);
   CHECK(refused(EINVAL, [&] { builder.add("d", ad::TypedArray()); }) == "column \"d\" is released");
   CHECK(std::move(builder).build().schema->n_children == 1);

@@ -125,7 +125,7 @@ TEST_CASE("what a failed call did not take stays with its owner") {
   {
     ad::DeviceArray array = ad::DeviceArray::from_host(made.array());
     const ad::Schema wrong = schema_of("u");  // texts have three buffers
-    CHECK(code_of([&] { std::move(array).to_device(wrong, ad::Device::find("ext_dev:0")); }) == EINVAL);
+    CHECK(code_of([&] { std::move(array).to_device(wrong, ad::Device::find_by_name("ext_dev:0")); }) == EINVAL);
     CHECK(array);
     CHECK(made.releases == 0);
   }
@@ -133,21 +133,22 @@ TEST_CASE("what a failed call did not take stays with its owner") {
 }
 
 TEST_CASE("an exception has the code and the message of the library") {
-  CHECK(code_of([] { ad::Device::find("no such device"); }) == EINVAL);
-  CHECK(code_of([] { ad::Device::get(ARROW_DEVICE_EXT_DEV, 1000); }) == ENODEV);
+  CHECK(code_of([] { ad::Device::find_by_name("no such device"); }) == EINVAL);
+  CHECK(code_of([] { ad::Device::find_by_id(ARROW_DEVICE_EXT_DEV, 1000); }) == ENODEV);
   ad::Array empty;
   CHECK(code_of([&] { ad::DeviceArray::from_host(std::move(empty)); }) == EINVAL);
 }
 
 TEST_CASE("devices are values that compare by identity") {
-  const ad::Device cpu = ad::Device::find("cpu");
-  CHECK(cpu == ad::Device::get(ARROW_DEVICE_CPU, -1));
-  CHECK(cpu != ad::Device::find("ext_dev:0"));
-  CHECK(cpu.describe().device_type == ARROW_DEVICE_CPU);
-  CHECK(cpu.reach(cpu) == (ARROWDEVICE_PEER_ACCESS | ARROWDEVICE_PEER_COPY));
+  const ad::Device cpu = ad::Device::find_by_name("cpu");
+  CHECK(cpu == ad::Device::find_by_id(ARROW_DEVICE_CPU, -1));
+  CHECK(cpu != ad::Device::find_by_name("ext_dev:0"));
+  CHECK(cpu.info().device_type == ARROW_DEVICE_CPU);
+  CHECK(cpu.peer_flags(cpu) == (ARROWDEVICE_PEER_ACCESS | ARROWDEVICE_PEER_COPY));
   CHECK(ad::Device::count(ARROW_DEVICE_EXT_DEV) == 2);
   int found = 0;
-  for (const ad::Device device : ad::Device::list()) found += device == cpu || device == ad::Device::find("ext_dev:1");
+  for (const ad::Device device : ad::Device::list())
+    found += device == cpu || device == ad::Device::find_by_name("ext_dev:1");
   CHECK(found == 2);
   CHECK_FALSE(ad::Device());
 }
@@ -155,14 +156,14 @@ TEST_CASE("devices are values that compare by identity") {
 TEST_CASE("a batch goes to a device and comes back the same") {
   for (const char* name : {"cpu", "ext_dev:0", "ext_dev:1"}) {
     INFO(name);
-    const ad::Device device = ad::Device::find(name);
+    const ad::Device device = ad::Device::find_by_name(name);
     const ad::Schema schema = schema_of("i");
     Made made(1000);
     const std::vector<int32_t> expected = made.values;
     ad::DeviceArray there = ad::DeviceArray::from_host(made.array()).to_device(schema, device);
     CHECK(there.device() == device);
     there.wait();
-    CHECK(there.ready());
+    CHECK(there.is_ready());
     there.validate(schema);
 
     ad::DeviceArray copied = there.copy(schema, device, ad::copy_options(ARROWDEVICE_COPY_ASYNC));
@@ -188,7 +189,7 @@ TEST_CASE("a view shows an array's buffers and gives the array back") {
   CHECK(view.root().n_children == 1);
   CHECK(std::string(view.root().children[0]->name) == "value");
   CHECK(view.root().children[0]->buffers[1].data == made.values.data());
-  CHECK(view.device() == ad::Device::find("cpu"));
+  CHECK(view.device() == ad::Device::find_by_name("cpu"));
   CHECK(view.array().array.length == 7);
   ad::DeviceArray shared = view.share();
   ad::DeviceArray back = std::move(view).detach();
@@ -202,7 +203,7 @@ TEST_CASE("a view shows an array's buffers and gives the array back") {
 
 TEST_CASE("what is released after a queue is given up at once and released in the end") {
   const ad::Schema schema = schema_of("i");
-  ad::Queue queue(ad::Device::find("ext_dev:0"));
+  ad::Queue queue(ad::Device::find_by_name("ext_dev:0"));
   Made first(1), second(2);
   ad::DeviceArray array = ad::DeviceArray::from_host(first.array());
   std::move(array).release_after(queue);
@@ -216,8 +217,26 @@ TEST_CASE("what is released after a queue is given up at once and released in th
   CHECK(second.releases == 1);
 }
 
+TEST_CASE("a queue waits for an array on the CPU and on a device") {
+  const ad::Schema schema = schema_of("i");
+  for (const char* const name : kDevices) {
+    const ad::Device device = ad::Device::find_by_name(name);
+    ad::Queue queue(ad::Device::find_by_name("ext_dev:0"));
+    Made made(1);
+    const ad::DeviceArray array =
+        ad::DeviceArray::from_host(made.array()).to_device(schema, device, ad::copy_options(ARROWDEVICE_COPY_ASYNC));
+    queue.wait_array(array);
+    queue.wait_array(array, device);
+    queue.finish();
+    CHECK(array.is_ready());
+    array.wait(ad::kPoll);
+    CHECK(code_of([&] { queue.wait_array(ad::DeviceArray()); }) == EINVAL);
+    CHECK(code_of([&] { ad::Queue().wait_array(array); }) == EINVAL);
+  }
+}
+
 TEST_CASE("a buffer belongs to its pool until its owner dies") {
-  const ad::Device device = ad::Device::find("ext_dev:1");
+  const ad::Device device = ad::Device::find_by_name("ext_dev:1");
   ad::Pool pool(device, ad::pool_options());
   ad::Queue queue(device);
   {
@@ -239,7 +258,7 @@ TEST_CASE("a buffer belongs to its pool until its owner dies") {
 }
 
 TEST_CASE("an empty owner is refused where none at all would mean a default, and nothing is lost") {
-  const ad::Device device = ad::Device::find("ext_dev:1");
+  const ad::Device device = ad::Device::find_by_name("ext_dev:1");
   ad::Queue queue(device);
   ad::Pool pool(device);
   ad::Buffer buffer(device, 4096, &pool, &queue);
@@ -257,14 +276,14 @@ TEST_CASE("an empty owner is refused where none at all would mean a default, and
 
   Made made(3);
   ad::Array array = made.array();
-  const ad::Device cpu = ad::Device::find("cpu");
+  const ad::Device cpu = ad::Device::find_by_name("cpu");
   CHECK(code_of([&] { ad::DeviceArray::from_device(cpu, std::move(array), &moved_queue); }) == EINVAL);
   CHECK(array);  // NOLINT(bugprone-use-after-move)
   CHECK(made.releases == 0);
 }
 
 TEST_CASE("a device's default pool is another one until it is reset") {
-  const ad::Device device = ad::Device::find("ext_dev:1");
+  const ad::Device device = ad::Device::find_by_name("ext_dev:1");
   ad::Pool pool(device);
   pool.make_default_of(device);
   const ad::Buffer first(device, 4096);
@@ -275,7 +294,7 @@ TEST_CASE("a device's default pool is another one until it is reset") {
 }
 
 TEST_CASE("bytes go through a queue to a device and back") {
-  const ad::Device device = ad::Device::find("ext_dev:0");
+  const ad::Device device = ad::Device::find_by_name("ext_dev:0");
   ad::Queue queue(device);
   ad::Buffer buffer(device, 64);
   const std::string sent = "sixteen bytes...";
@@ -292,11 +311,11 @@ TEST_CASE("bytes go through a queue to a device and back") {
 TEST_CASE("every place looked at for backends is told") {
   ad::Device::list();
   bool cpu = false, sim = false;
-  for (const auto& report : ad::explain_backends()) {
+  for (const auto& report : ad::backend_reports()) {
     cpu = cpu || (std::string(report.name) == "cpu" && report.status == 0);
     sim = sim || (std::string(report.name) == "sim" && report.status == 0);
   }
   CHECK(cpu);
   CHECK(sim);
-  CHECK(code_of([] { ad::load_backend("relative.so"); }) == EINVAL);
+  CHECK(code_of([] { ad::backend_load("relative.so"); }) == EINVAL);
 }

@@ -22,7 +22,7 @@ ad::DeviceArrayStream stream_of(int32_t batches) {
 }
 
 std::vector<int32_t> values_of(ad::DeviceArray&& batch, const ad::Schema& schema) {
-  const ad::View view(std::move(batch).to_device(schema, ad::Device::find("cpu")), schema);
+  const ad::View view(std::move(batch).to_device(schema, ad::Device::find_by_name("cpu")), schema);
   return list(view.column("value").values<int32_t>());
 }
 
@@ -74,7 +74,7 @@ static_assert(std::ranges::input_range<ad::DeviceArrayStream&>);
 TEST_CASE("a device stream is a range of its batches, with the schema beside") {
   for (const char* name : kDevices) {
     INFO(name);
-    const ad::Device device = ad::Device::find(name);
+    const ad::Device device = ad::Device::find_by_name(name);
     ad::DeviceArrayStream stream = stream_of(5).to_device(device);
     const ad::Schema schema = stream.schema();
     std::vector<int32_t> seen;
@@ -90,7 +90,7 @@ TEST_CASE("a device stream is a range of its batches, with the schema beside") {
 
 TEST_CASE("a host stream is a range of its batches, with the schema beside") {
   ad::ArrayStream stream = stream_of(3)
-                               .to_device(ad::Device::find("ext_dev:0"), ad::stream_options())
+                               .to_device(ad::Device::find_by_name("ext_dev:0"), ad::stream_options())
                                .to_host(ad::stream_options(ARROWDEVICE_STREAM_READ_AHEAD));
   CHECK(std::string(stream.schema()->children[0]->name) == "value");
   std::vector<int32_t> seen;
@@ -153,7 +153,7 @@ TEST_CASE("a producer's failure ends the loop as an exception, and the stream is
 }
 
 TEST_CASE("what fails in a stream of the library is an exception with the whole error") {
-  ad::DeviceArrayStream stream = stream_of(2).to_device(ad::Device::find("ext_dev:0"));
+  ad::DeviceArrayStream stream = stream_of(2).to_device(ad::Device::find_by_name("ext_dev:0"));
   stream.cancel();
   refused(ECANCELED, [&] { stream.begin(); });
   ad::ArrayStream released;
@@ -179,7 +179,7 @@ TEST_CASE("arrays that cannot be a stream stay with their owners") {
   refused(EINVAL, [&] { std::move(first.array).to_host(first.schema); });
 
   ad::DeviceArrayStream stream = stream_of(1);
-  ad::Queue wrong(ad::Device::find("ext_dev:0"));
+  ad::Queue wrong(ad::Device::find_by_name("ext_dev:0"));
   auto options = ad::stream_options();
   options.queue = wrong.get();
   refused(EINVAL, [&] { std::move(stream).to_host(options); });

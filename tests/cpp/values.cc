@@ -195,7 +195,7 @@ TEST_CASE("values that are not aligned for their type are refused, not read") {
 }
 
 TEST_CASE("values on a device are an address there, and not for the CPU to read") {
-  ad::TypedArray there = ad::make_array(std::vector<int32_t>{7, 8, 9}).to_device(ad::Device::find("ext_dev:0"));
+  ad::TypedArray there = ad::make_array(std::vector<int32_t>{7, 8, 9}).to_device(ad::Device::find_by_name("ext_dev:0"));
   const void* const address = there.array->array.buffers[1];
   const ad::View view = std::move(there).view();
   view.wait();
@@ -204,10 +204,11 @@ TEST_CASE("values on a device are an address there, and not for the CPU to read"
   CHECK(span.data() == address);
   CHECK(span.size() == 3);
   CHECK_FALSE(span.empty());
-  CHECK(span.device() == ad::Device::find("ext_dev:0"));
+  CHECK(span.device() == ad::Device::find_by_name("ext_dev:0"));
   refused(EINVAL, [&] { view.device_values<float>(); });
 
-  const ad::View handles = ad::make_array(std::vector<int32_t>{7}).to_device(ad::Device::find("ext_dev:1")).view();
+  const ad::View handles =
+      ad::make_array(std::vector<int32_t>{7}).to_device(ad::Device::find_by_name("ext_dev:1")).view();
   CHECK(refused(ENOTSUP, [&] { handles.device_values<int32_t>(); }).find("handles") != std::string::npos);
   refused(ENOTSUP, [&] { handles.values<int32_t>(); });
 }

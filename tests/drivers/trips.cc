@@ -84,7 +84,7 @@ void move_array(const Attempt& attempt, const HostCase& one, arrowdevice_device*
   }
   arrowdevice_queue* queue = nullptr;
   attempt([&](auto* error) { return arrowdevice_queue_create(further, &queue, error); });
-  attempt([&](auto* error) { return arrowdevice_queue_wait_array(array.get(), nullptr, queue, error); });
+  attempt([&](auto* error) { return arrowdevice_queue_wait_array(queue, array.get(), nullptr, error); });
   Owned<ArrowArray> back;
   attempt(
       [&](auto* error) { return arrowdevice_array_to_host(array.get(), schema.get(), nullptr, back.out(), error); });

@@ -295,7 +295,7 @@ TEST_CASE("asking for an array's event or device survives the failure of any bac
       return arrowdevice_array_wait(scene.in.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error);
     }));
     exercise(asking("queue_wait_array", id, [](Scene& scene, arrowdevice_error* error) {
-      return arrowdevice_queue_wait_array(scene.in.get(), nullptr, scene.queue.get(), error);
+      return arrowdevice_queue_wait_array(scene.queue.get(), scene.in.get(), nullptr, error);
     }));
     exercise(asking("array_get_device", id, [](Scene& scene, arrowdevice_error* error) {
       arrowdevice_device* found = nullptr;

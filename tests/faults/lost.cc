@@ -218,7 +218,7 @@ int wait(Scene& scene, arrowdevice_error* error) {
 }
 
 int wait_on(Scene& scene, arrowdevice_error* error) {
-  const int code = arrowdevice_queue_wait_array(scene.in.get(), nullptr, scene.queue.get(), error);
+  const int code = arrowdevice_queue_wait_array(scene.queue.get(), scene.in.get(), nullptr, error);
   return code != 0 ? code : arrowdevice_queue_finish(scene.queue.get(), ARROWDEVICE_NO_TIMEOUT, error);
 }
 

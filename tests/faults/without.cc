@@ -196,7 +196,7 @@ TEST_CASE("without event_import, an array that carries an event is refused and k
           refused(ENOTSUP, arrowdevice_array_to_device, there.get(), sample.schema.get(), cpu(), nullptr, out.get()),
           refused(ENOTSUP, arrowdevice_array_import, there.get(), sample.schema.get(), nullptr, &view),
           refused(ENOTSUP, arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT),
-          refused(ENOTSUP, arrowdevice_queue_wait_array, there.get(), nullptr, queue.get()),
+          refused(ENOTSUP, arrowdevice_queue_wait_array, queue.get(), there.get(), nullptr),
           refused(ENOTSUP, arrowdevice_array_is_ready, there.get(), nullptr, &ready)}) {
       CHECK(contains(message, "event_import"));
     }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles one public header as one language standard: alone, twice, and before and after another copy of the Arrow definitions.
+"""Compiles one public header as one language standard: alone, twice and, if one is named, before and after another copy of
+the Arrow definitions.
 
     compile_header.py --include DIR [--foreign HEADER | --pyarrow] --standard c++17 HEADER -- COMPILER...
 
@@ -57,7 +58,9 @@ def main():
         foreign, extra = "#include <arrow/c/abi.h>\n", ["-isystem", folder]
     orders = {"before the other copy": header + foreign, "after the other copy": foreign + header,
               "between": foreign + header + foreign}
-    if not arguments.pyarrow:
+    if not arguments.pyarrow and not arguments.foreign:
+        orders = {"alone": header, "twice": header + header}
+    elif not arguments.pyarrow:
         orders = {"alone": header, "twice": header + header} | orders
 
     check = "static_assert" if cxx else "_Static_assert"

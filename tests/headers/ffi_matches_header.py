@@ -14,6 +14,7 @@ import tempfile
 include, scripts, compiler = sys.argv[1], sys.argv[2], sys.argv[3:]
 sys.path.insert(0, scripts)
 import arrowdevice_ffi as ffi  # noqa: E402
+import c_api  # noqa: E402
 
 
 def c_name(python_name):
@@ -34,7 +35,7 @@ for name, kind in structs:
         checks.append(f'_Static_assert(offsetof({c_name(name)}, {member}) == {place.offset}, "{name}.{field}");')
         checks.append(f'_Static_assert(sizeof((({c_name(name)}*)0)->{member}) == {place.size}, "size of {name}.{field}");')
 for name, value in vars(ffi).items():
-    if re.match(r"(DEVICE|REACH|COPY|IMPORT|STREAM|VALIDATE)_[A-Z]+", name) and isinstance(value, int):
+    if re.match(r"(DEVICE|PEER|COPY|IMPORT|STREAM|VALIDATE)_[A-Z]+", name) and isinstance(value, int):
         prefix = "ARROW_" if name in ("DEVICE_CPU", "DEVICE_EXT_DEV") else "ARROWDEVICE_"
         checks.append(f'_Static_assert({prefix}{name} == {value}, "{name}");')
 with tempfile.TemporaryDirectory() as folder:
@@ -43,8 +44,7 @@ with tempfile.TemporaryDirectory() as folder:
         file.write("\n".join(checks) + "\n")
     compiled = subprocess.run(compiler + ["-std=c11", "-fsyntax-only", "-I", include, source]).returncode
 
-with open(os.path.join(include, "arrowdevice", "arrowdevice.h"), encoding="utf-8") as file:
-    text = re.sub(r"/\*.*?\*/", " ", file.read(), flags=re.S)
+text = c_api.header_text(include)
 prototypes = {}
 for match in re.finditer(r"ARROWDEVICE_API\s[^;]*?\barrowdevice_(\w+)\(((?:[^()]|\([^()]*\))*)\)\s*;", text):
     parameters = re.sub(r"\([^()]*\)", "", match.group(2))
@@ -55,6 +55,8 @@ wrong = [f"{name}: {count} parameters, the header has {prototypes.get(name, 'no 
          for name, count in declared.items() if prototypes.get(name) != count]
 # A log handler is called from any thread; no script here wants one.
 wrong += [f"{name}: not declared" for name in prototypes.keys() - declared.keys() - {"log_set_handler"}]
+wrong += c_api.check_declared(text, os.path.dirname(scripts))
+wrong += [f"{name}: this test does not understand its declaration" for name in c_api.declared(text) - prototypes.keys()]
 print("\n".join(wrong))
 print(f"{len(structs)} structs, {len(declared)} functions, {len(wrong)} differ")
 sys.exit(1 if compiled or wrong else 0)

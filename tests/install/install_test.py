@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 
-from installed import Installation, python_package, run
+from installed import Installation, public_headers, python_package, run
 
 source, build, prefix, libdir, mandir, version, package, *compiler = sys.argv[1:]
 
@@ -42,7 +42,7 @@ with tempfile.TemporaryDirectory() as folder:
         sys.exit(f"the skeleton of a backend was not found to be right: {checked}")
 
     installed = installation.files()
-    allowed = {"include/arrowdevice/" + name for name in ("abi.h", "arrowdevice.h", "arrowdevice.hpp", "backend.h")}
+    allowed = public_headers(source)
     allowed |= {"bin/arrowdevice", f"{mandir}/man1/arrowdevice.1", f"{libdir}/pkgconfig/arrowdevice.pc"}
     allowed |= {f"{libdir}/cmake/arrowdevice/arrowdevice-config{end}.cmake" for end in ("", "-version")}
     allowed |= {f"{libdir}/arrowdevice-1/libarrowdevice-{name}.so" for name in os.listdir(os.path.join(build, "backends"))

@@ -23,6 +23,12 @@ def files_in(root):
     return {os.path.relpath(os.path.join(folder, name), root) for folder, _, names in os.walk(root) for name in names}
 
 
+def public_headers(source):
+    """The headers that are installed: all that are in include/."""
+    include = os.path.join(source, "include")
+    return {os.path.join("include", path) for path in files_in(include) if path.endswith((".h", ".hpp"))}
+
+
 def python_package(source, prefix, folder):
     """What the Python package has in `folder`, where it is installed."""
     if not folder:

@@ -8,13 +8,13 @@ import os
 import sys
 import tempfile
 
-from installed import Installation, python_package, run
+from installed import Installation, public_headers, python_package, run
 
 source, build, prefix, libdir, mandir, version, package, *backends = sys.argv[1:]
 
 EXPECTED = {
     "runtime": {f"{libdir}/libarrowdevice.so{end}" for end in (".0", f".{version}")},
-    "devel": {"include/arrowdevice/" + name for name in ("abi.h", "arrowdevice.h", "arrowdevice.hpp", "backend.h")}
+    "devel": public_headers(source)
     | {f"{libdir}/libarrowdevice.so", f"{libdir}/pkgconfig/arrowdevice.pc"}
     | {f"{libdir}/cmake/arrowdevice/arrowdevice-config{end}.cmake" for end in ("", "-version")},
     "tool": {"bin/arrowdevice"},

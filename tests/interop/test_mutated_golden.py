@@ -61,7 +61,7 @@ def opened(data):
 def import_fully(machine, array, schema):
     """Imports it with full validation, and gives up the view again."""
     view, out = C.c_void_p(), ad.DeviceArray(machine.lib)
-    options = ad.ImportOptions(flags=ad.IMPORT_SIZES, validate=ad.VALIDATE_FULL)
+    options = ad.ImportOptions(flags=ad.IMPORT_RESOLVE_SIZES, validate=ad.VALIDATE_FULL)
     machine.lib.array_import(C.byref(array.c), C.byref(schema.c), C.byref(options), C.byref(view))
     machine.lib.view_detach(view, C.byref(out.c))
     return out

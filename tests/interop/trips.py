@@ -62,7 +62,7 @@ def share(machine, array, schema):
 def look_at(machine, array, schema):
     """Imports it, learns all its sizes, and lets go of the view but not of the array."""
     view, out = C.c_void_p(), ad.DeviceArray(machine.lib)
-    options = ad.ImportOptions(flags=ad.IMPORT_SIZES)
+    options = ad.ImportOptions(flags=ad.IMPORT_RESOLVE_SIZES)
     machine.lib.array_import(C.byref(array.c), C.byref(schema.c), C.byref(options), C.byref(view))
     assert array.released
     machine.lib.view_detach(view, C.byref(out.c))
@@ -95,8 +95,8 @@ ROUTES = {
     "copied on the CPU": Route(copy_to("cpu")),
     "copied to a device and back": Route(copy_to("sim0")),
     "moved to a device, to another and back": Route(move_to("sim0"), move_to("sim1")),
-    "copied whole": Route(copy_to("sim0", ad.COPY_WHOLE), back=ad.COPY_WHOLE),
-    "copied whole on the CPU": Route(copy_to("cpu", ad.COPY_WHOLE)),
+    "copied whole": Route(copy_to("sim0", ad.COPY_NO_TRIM), back=ad.COPY_NO_TRIM),
+    "copied whole on the CPU": Route(copy_to("cpu", ad.COPY_NO_TRIM)),
     "asynchronously": Route(
         move_to("sim0", ad.COPY_ASYNC),
         copy_to("sim1", ad.COPY_ASYNC),

@@ -120,7 +120,7 @@ TEST_CASE("host memory is read when the copy runs, not when it is enqueued") {
   const Queue queue = make_queue(opencl());
   Bytes sent(kSize);
   Bytes received(kSize);
-  must(arrowdevice_queue_wait_array, held.get(), nullptr, queue.get());
+  must(arrowdevice_queue_wait_array, queue.get(), held.get(), nullptr);
   std::vector<arrowdevice_copy_region> in;
   for (int64_t i = 0; i < 10; ++i) {
     in.push_back({opencl(), buffer.handle, (9 - i) * 100, nullptr, sent.data(), (9 - i) * 100, 100, 0});

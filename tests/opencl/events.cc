@@ -126,7 +126,7 @@ TEST_CASE("a queue that is made to wait for the application's event does nothing
     INFO(name);
     Promised promised(context);
     const Queue queue = make_queue(opencl());
-    must(arrowdevice_queue_wait_array, promised.array.get(), nullptr, queue.get());
+    must(arrowdevice_queue_wait_array, queue.get(), promised.array.get(), nullptr);
     const CopyBehind behind(queue.get());
     CHECK(refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 2'000'000) != "");
     CHECK_FALSE(behind.is_done());
@@ -150,7 +150,7 @@ TEST_CASE("an event that has failed is EIO with its code for all who ask, and no
     CHECK(error.backend == std::string("opencl"));
     CHECK(contains(error.message, "-4711"));
     refused(EIO, arrowdevice_array_wait, promised.array.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
-    refused(EIO, arrowdevice_queue_wait_array, promised.array.get(), nullptr, queue.get());
+    refused(EIO, arrowdevice_queue_wait_array, queue.get(), promised.array.get(), nullptr);
     Array out;
     refused(EIO, arrowdevice_array_copy, promised.array.get(), &byte_schema(), cpu(), nullptr, out.out());
     refused(EIO, arrowdevice_array_copy, promised.array.get(), &byte_schema(), opencl(), nullptr, out.out());
@@ -168,7 +168,7 @@ TEST_CASE("an event that fails while a queue waits for it fails what is behind i
     INFO(name);
     Promised promised(context);
     Queue queue = make_queue(opencl());
-    must(arrowdevice_queue_wait_array, promised.array.get(), nullptr, queue.get());
+    must(arrowdevice_queue_wait_array, queue.get(), promised.array.get(), nullptr);
     const CopyBehind behind(queue.get());
     set(promised.event, kFailure);
     arrowdevice_error error{};
@@ -209,7 +209,7 @@ TEST_CASE("an event that is set in the same moment that it is waited for is not 
       const Array array = array_over(buffer.get(), 64, &handle);
       const Queue queue = make_queue(opencl());
       std::thread setter([&] { api().clSetUserEventStatus(handle, CL_COMPLETE); });
-      must(arrowdevice_queue_wait_array, array.get(), nullptr, queue.get());
+      must(arrowdevice_queue_wait_array, queue.get(), array.get(), nullptr);
       must(arrowdevice_queue_finish, queue.get(), kPatience);
       setter.join();
     }

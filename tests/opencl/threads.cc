@@ -92,7 +92,7 @@ TEST_CASE("eight threads make queues of one device wait for events of another co
         arrowdevice_queue* queue = nullptr;
         if (arrowdevice_queue_create(device, &queue, &error) != 0) return problem.report(error.message);
         const Queue owner(queue);
-        if (arrowdevice_queue_wait_array(array.get(), nullptr, queue, &error) != 0)
+        if (arrowdevice_queue_wait_array(queue, array.get(), nullptr, &error) != 0)
           return problem.report(error.message);
         api().clSetUserEventStatus(event.get(), CL_COMPLETE);
         if (arrowdevice_queue_finish(queue, ARROWDEVICE_NO_TIMEOUT, &error) != 0) return problem.report(error.message);

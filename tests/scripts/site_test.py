@@ -4,6 +4,7 @@
 Dead links are found, every page can be prepared, and code in other languages loses nothing by its colors.
 """
 
+import glob
 import html
 import os
 import re
@@ -79,15 +80,26 @@ class Headers(unittest.TestCase):
         self.assertIn("int b; /**< rows */", fields)
         self.assertRegex(fields, r"@name Flags\n \* @\{ \*/\n#define C 1 /\*\*< one \*/\n#define D 2 /\*\*< Flags \*/\n/\*\* @\} \*/")
         said = prepare.comments("/** Does.\n *\n * Errors: EIO. Thread-safety: free. ARROWDEVICE_A and ARROWDEVICE_B*. */", {"ARROWDEVICE_A"})
-        self.assertRegex(said, r"\* @par Errors\n \* EIO\.\s+\* @par Thread-safety\n \* free\. #ARROWDEVICE_A and ARROWDEVICE_B\*")
+        self.assertRegex(said, r"\* @par Errors\n \* EIO\.[\s*]+@par Thread-safety\n \* free\. #ARROWDEVICE_A and ARROWDEVICE_B\*")
 
-    def test_sections_become_groups(self):
+    def test_headers_become_groups(self):
         found = []
-        text = prepare.groups('#include "abi.h"\n/* -- queues ---- */\nint a;\n/* -- streams ---\n *\n * They flow. */\nint b;\n'
-                              "#ifdef __cplusplus\n#endif\n", "arrowdevice.h", found)
-        self.assertEqual(found, [("basics", "Basics"), ("queues", "Queues"), ("streams", "Streams")])
+        text = prepare.groups('/**\n * @file queue.h\n * They run\n * work.\n *\n * More.\n */\n#include "base.h"\n'
+                              "/* -- sources ---- */\nint a;\n#ifdef __cplusplus\n#endif\n", "queue.h", found)
+        self.assertEqual(found, [("queues", "Queues")])
         self.assertEqual(text.count("@{"), text.count("@}"))
-        self.assertIn("They flow.", text)
+        self.assertIn(" * @defgroup queues Queues\n * They run work.\n", text)
+        self.assertNotIn("sources", text)
+
+    def test_the_site_shows_every_header(self):
+        folder = os.path.join(root, "include", "arrowdevice")
+        shown = {os.path.join(folder, name) for name in prepare.HEADERS}
+        self.assertEqual({path for path in glob.glob(os.path.join(folder, "**"), recursive=True) if os.path.isfile(path)}, shown)
+
+    def test_lists_of_errors_stay_lists(self):
+        said = prepare.comments("/**\n * Does.\n *\n * Errors:\n * - EIO if it fails.\n * Thread-safety: free.\n */", {})
+        self.assertIn("\n * @par Errors\n * - EIO if it fails.\n", said)
+        self.assertIn("\n * @par Thread-safety\n * free.\n", said)
 
     def test_declarations_are_those_of_the_header(self):
         cells = ("<td class=\"memname\">int f </td><td>(</td><td class=\"paramtype\">struct a *&#160;</td><td class=\"paramname\">"

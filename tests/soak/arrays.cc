@@ -170,7 +170,7 @@ void Worker::export_again() {
   Item item = take();
   const size_t queue = place_of(item);
   const Outcome waited = call("queue_wait_array", {.spoiled = item.is_spoiled}, [&](auto* error) {
-    return arrowdevice_queue_wait_array(item.array.get(), nullptr, queues_[queue], error);
+    return arrowdevice_queue_wait_array(queues_[queue], item.array.get(), nullptr, error);
   });
   if (waited.code != 0) {
     after_use(queue, item, waited);
@@ -220,7 +220,7 @@ void Worker::wait() {
   if (one_in(2)) {
     const size_t queue = some_place();
     const Outcome outcome = call("queue_wait_array", {.spoiled = item.is_spoiled}, [&](auto* error) {
-      return arrowdevice_queue_wait_array(item.array.get(), nullptr, queues_[queue], error);
+      return arrowdevice_queue_wait_array(queues_[queue], item.array.get(), nullptr, error);
     });
     return after_use(queue, item, outcome);
   }

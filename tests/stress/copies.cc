@@ -118,7 +118,7 @@ void copy_on(const Library& user, const Library& maker, const Sample& sample, co
   check_same(difference_by(maker, sample, *again));
   arrowdevice_queue* queue = nullptr;
   must(maker.queue_create, device_of(maker, device), &queue);
-  must(maker.queue_wait_array, again.get(), nullptr, queue);
+  must(maker.queue_wait_array, queue, again.get(), nullptr);
   must(maker.array_release_after, array.get(), queue);
   maker.queue_destroy(queue);
 }

@@ -198,7 +198,7 @@ void play_order(int64_t id, Kind kind, const std::array<Step, kSteps>& order) {
   if (kind == kPendingArray || kind == kHostArray) {
     ready.reset();
   } else {
-    must(arrowdevice_queue_wait_array, array.get(), nullptr, queue);
+    must(arrowdevice_queue_wait_array, queue, array.get(), nullptr);
   }
   // Something on the queue that is not done yet, whatever was released.
   Array busy = copy(*source, *sample.schema, sim(id), ARROWDEVICE_COPY_ASYNC, queue);

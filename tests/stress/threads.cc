@@ -267,7 +267,7 @@ class Worker {
       must(arrowdevice_array_is_ready, item.array.get(), nullptr, &ready);
       check_equal(ready, 1, "whether an array is ready that was waited for");
     } else {
-      must(arrowdevice_queue_wait_array, item.array.get(), nullptr, queues_[some_place()]);
+      must(arrowdevice_queue_wait_array, queues_[some_place()], item.array.get(), nullptr);
     }
   }
 

@@ -112,7 +112,7 @@ void unwrapping_waits_for_deferred_work() {
     control::hold(id);
     const Array pending = copy(*host, *sample.schema, sim(id), ARROWDEVICE_COPY_ASYNC);
     auto* const queue = make_queue(device);
-    must(arrowdevice_queue_wait_array, pending.get(), nullptr, queue);
+    must(arrowdevice_queue_wait_array, queue, pending.get(), nullptr);
     Array behind = copy(*host, *sample.schema, device, ARROWDEVICE_COPY_ASYNC, queue);
     must(arrowdevice_array_release_after, behind.get(), queue);
     arrowdevice_queue_destroy(queue);

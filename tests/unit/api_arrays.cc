@@ -237,7 +237,7 @@ TEST_CASE("an array on the CPU with an event is refused by all that would wait f
   const Queue queue = make_queue(sim(0));
   CHECK(contains(refused(EINVAL, arrowdevice_array_is_ready, sample.host.get(), nullptr, &ready), "sync_event"));
   refused(EINVAL, arrowdevice_array_wait, sample.host.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
-  refused(EINVAL, arrowdevice_queue_wait_array, sample.host.get(), nullptr, queue.get());
+  refused(EINVAL, arrowdevice_queue_wait_array, queue.get(), sample.host.get(), nullptr);
   Array out;
   refused(EINVAL, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), sim(0), nullptr, out.out());
   refused(EINVAL, arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), cpu(), nullptr, out.out());
@@ -364,14 +364,14 @@ TEST_CASE("a queue waits for an array, of its own device, of another, and on the
   Held engine(0);
   const Array there = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
   const Queue other = make_queue(sim(1));
-  must(arrowdevice_queue_wait_array, there.get(), nullptr, other.get());
+  must(arrowdevice_queue_wait_array, other.get(), there.get(), nullptr);
   refused(ETIMEDOUT, arrowdevice_queue_finish, other.get(), ARROWDEVICE_POLL);
   engine.resume();
   must(arrowdevice_queue_finish, other.get(), ARROWDEVICE_NO_TIMEOUT);
   const Queue on_cpu = make_queue(cpu());
-  must(arrowdevice_queue_wait_array, there.get(), nullptr, on_cpu.get());
+  must(arrowdevice_queue_wait_array, on_cpu.get(), there.get(), nullptr);
   CHECK(is_ready(*there) == 1);
-  must(arrowdevice_queue_wait_array, sample.host.get(), nullptr, other.get());
+  must(arrowdevice_queue_wait_array, other.get(), sample.host.get(), nullptr);
 }
 
 TEST_CASE("missing arguments and released arrays are refused by all that wait") {
@@ -384,10 +384,10 @@ TEST_CASE("missing arguments and released arrays are refused by all that wait") 
     refused(EINVAL, arrowdevice_array_is_ready, array, nullptr, &ready);
     CHECK(ready == 0);
     refused(EINVAL, arrowdevice_array_wait, array, nullptr, ARROWDEVICE_POLL);
-    refused(EINVAL, arrowdevice_queue_wait_array, array, nullptr, queue.get());
+    refused(EINVAL, arrowdevice_queue_wait_array, queue.get(), array, nullptr);
   }
   refused(EINVAL, arrowdevice_array_is_ready, sample.host.get(), nullptr, nullptr);
-  refused(EINVAL, arrowdevice_queue_wait_array, sample.host.get(), nullptr, nullptr);
+  refused(EINVAL, arrowdevice_queue_wait_array, nullptr, sample.host.get(), nullptr);
 }
 
 }  // namespace

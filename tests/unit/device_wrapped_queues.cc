@@ -39,7 +39,7 @@ struct Gate {
     must(arrowdevice_array_export_event, sim(0), plain.get(), event.sync_event(), nullptr, nullptr, array.out());
   }
 
-  void before(const Queue& queue) { must(arrowdevice_queue_wait_array, array.get(), nullptr, queue.get()); }
+  void before(const Queue& queue) { must(arrowdevice_queue_wait_array, queue.get(), array.get(), nullptr); }
 
   control::UserEvent event;
   Array array;

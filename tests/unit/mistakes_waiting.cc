@@ -153,8 +153,8 @@ TEST_CASE("mistake 6: one wait function with three meanings, one of which waits 
   // One asks, one makes the CPU wait, one makes a queue wait. None of them returns with success and without its effect.
   CHECK(is_ready(*pending) == 0);
   refused(ETIMEDOUT, arrowdevice_array_wait, pending.get(), nullptr, ARROWDEVICE_POLL);
-  refused(EINVAL, arrowdevice_queue_wait_array, pending.get(), nullptr, nullptr);
-  must(arrowdevice_queue_wait_array, pending.get(), nullptr, queue.get());
+  refused(EINVAL, arrowdevice_queue_wait_array, nullptr, pending.get(), nullptr);
+  must(arrowdevice_queue_wait_array, queue.get(), pending.get(), nullptr);
   refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), ARROWDEVICE_POLL);
   engine.resume();
   must(arrowdevice_array_wait, pending.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);

@@ -110,7 +110,7 @@ Trip measure(const Place& from, const Place& to, Column& large, Column& small, i
   Trip trip{&from, &to};
   try {
     const cpp::Schema schema = Column::schema();
-    trip.is_direct = (from.device.reach(to.device) & ARROWDEVICE_PEER_COPY) != 0;
+    trip.is_direct = (from.device.peer_flags(to.device) & ARROWDEVICE_PEER_COPY) != 0;
     {
       const cpp::DeviceArray source = large.array().copy(schema, from.device);
       const auto copy = [&] { return source.copy(schema, to.device); };
@@ -246,10 +246,10 @@ Options parse(const std::vector<std::string>& arguments) {
 
 std::vector<Place> places_of(const std::vector<std::string>& names) {
   std::vector<cpp::Device> devices;
-  for (const std::string& name : names) devices.push_back(cpp::Device::find(name));
+  for (const std::string& name : names) devices.push_back(cpp::Device::find_by_name(name));
   if (names.empty()) devices = cpp::Device::list();
   std::vector<Place> places;
-  for (const cpp::Device& device : devices) places.push_back({device, name_of(device.describe())});
+  for (const cpp::Device& device : devices) places.push_back({device, name_of(device.info())});
   return places;
 }
 

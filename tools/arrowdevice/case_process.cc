@@ -162,8 +162,8 @@ class Process {
 
 // The name of the backend that a plugin registered.
 std::string load(const std::string& path) {
-  cpp::load_backend(path);
-  for (const auto& report : cpp::explain_backends()) {
+  cpp::backend_load(path);
+  for (const auto& report : cpp::backend_reports()) {
     if (report.status == 0 && path == report.path) return report.name;
   }
   throw std::runtime_error(path + " was loaded, and no backend says that it came from there");
@@ -178,7 +178,7 @@ std::vector<Subject> find_here(const std::vector<std::string>& names) {
       continue;
     }
     try {
-      const auto info = cpp::Device::find(name).describe();
+      const auto info = cpp::Device::find_by_name(name).info();
       subjects.push_back({name_of(info), info.backend, ""});
     } catch (const cpp::Exception& error) {
       subjects.push_back({name, error.backend(), error.what()});
@@ -186,7 +186,7 @@ std::vector<Subject> find_here(const std::vector<std::string>& names) {
   }
   if (!names.empty() && backends.empty()) return subjects;
   for (const cpp::Device& device : cpp::Device::list()) {
-    const auto info = device.describe();
+    const auto info = device.info();
     if (names.empty() || std::find(backends.begin(), backends.end(), info.backend) != backends.end()) {
       subjects.push_back({name_of(info), info.backend, ""});
     }
@@ -202,10 +202,10 @@ std::vector<Subject> find_here(const std::vector<std::string>& names) {
 // Also of a type without a name, by which the library finds none.
 cpp::Device device_named(const std::string& name) {
   try {
-    return cpp::Device::find(name);
+    return cpp::Device::find_by_name(name);
   } catch (const cpp::Exception&) {
     for (const cpp::Device& device : cpp::Device::list()) {
-      if (name_of(device.describe()) == name) return device;
+      if (name_of(device.info()) == name) return device;
     }
     throw;
   }
@@ -277,7 +277,7 @@ CasesRun run_cases(const std::string& device, const std::vector<std::string>& pl
 int run_cases_here(const std::vector<std::string>& arguments) {
   const int say_to = listener(arguments, kRunCases);
   const size_t cases_at = 3 + std::stoul(arguments.at(2));
-  for (size_t i = 3; i < cases_at; ++i) cpp::load_backend(arguments.at(i));
+  for (size_t i = 3; i < cases_at; ++i) cpp::backend_load(arguments.at(i));
   cpp::Device device;
   try {
     device = device_named(arguments[1]);
@@ -308,7 +308,7 @@ std::string end_with_things_left(const std::string& device, const std::vector<st
 int leave_things_here(const std::vector<std::string>& arguments) {
   const int say_to = listener(arguments, kLeaveThings);
   conformance::left_at_exit::release_last();
-  for (size_t i = 2; i < arguments.size(); ++i) cpp::load_backend(arguments[i]);
+  for (size_t i = 2; i < arguments.size(); ++i) cpp::backend_load(arguments[i]);
   std::string problem;
   try {
     const cpp::Device device = device_named(arguments.at(1));

@@ -39,7 +39,7 @@ void print_conclusion(const std::string& text) {
 
 int explain_all() {
   cpp::Device::list();  // loads every backend
-  for (const auto& report : cpp::explain_backends()) print_report(report);
+  for (const auto& report : cpp::backend_reports()) print_report(report);
   return kSuccess;
 }
 
@@ -57,7 +57,7 @@ DevicesOfBackend devices_of(const std::string& backend) {
     const char* const type_name = arrowdevice_device_type_get_name(type);
     if (type_name == nullptr) continue;
     try {
-      const auto info = cpp::Device::get(type, 0).describe();
+      const auto info = cpp::Device::find_by_id(type, 0).info();
       if (info.backend != backend) continue;
       devices.is_any_there = true;
       devices.text += std::string(" ") + type_name + " is there: " + info.name + ".";
@@ -75,7 +75,7 @@ int explain_backend(const std::string& name) {
   cpp::Device::list();
   bool loaded = false;
   bool seen = false;
-  for (const auto& report : cpp::explain_backends()) {
+  for (const auto& report : cpp::backend_reports()) {
     // A place without a name, a folder that is not there, was looked at for every backend.
     if (name != report.name && report.name[0] != '\0') continue;
     print_report(report);
@@ -96,17 +96,17 @@ int explain_device(const std::string& name) {
   cpp::Device device;
   std::optional<cpp::Exception> failure;
   try {
-    device = cpp::Device::find(name);
+    device = cpp::Device::find_by_name(name);
   } catch (const cpp::Exception& error) {
     if (error.code() == EINVAL && name.find(':') == std::string::npos) return explain_backend(name);
     failure = error;
   }
-  for (const auto& report : cpp::explain_backends()) print_report(report);
+  for (const auto& report : cpp::backend_reports()) print_report(report);
   if (failure) {
     print_conclusion(name + " cannot be used: " + failure->what());
     return kFailure;
   }
-  const auto info = device.describe();
+  const auto info = device.info();
   print_conclusion(name + " is there: " + info.name + ", driven by the backend " + info.backend + ".");
   return kSuccess;
 }

@@ -80,7 +80,7 @@ int list(const std::vector<std::string>& arguments) {
     json = true;
   }
   std::vector<arrowdevice_device_info> devices;
-  for (const cpp::Device& device : cpp::Device::list()) devices.push_back(device.describe());
+  for (const cpp::Device& device : cpp::Device::list()) devices.push_back(device.info());
   json ? print_json_of(devices) : print_table_of(devices);
   return kSuccess;
 }

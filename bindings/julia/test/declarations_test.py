@@ -3,7 +3,7 @@
 
     declarations_test.py ROOT [JULIA_FOLDER] [-- COMPILER...]
 
-Every @ccall names a function of arrowdevice.h with the same number of arguments, of types that agree. Every mirrored struct has
+Every @ccall names a function of the C headers with the same number of arguments, of types that agree. Every mirrored struct has
 the header's fields, in its order, with its types, and the size that the package asserts. Every constant has the header's value.
 The README shows what the tests run.
 """
@@ -34,14 +34,11 @@ STRUCTS = {
 CONSTANTS = {"DEVICE_CPU": "ARROW_DEVICE_CPU", "FLAG_NULLABLE": "ARROW_FLAG_NULLABLE"}
 
 
-def without_comments(text):
-    return re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
+sys.path.insert(0, os.path.join(root, "scripts"))
+import c_api  # noqa: E402
 
-
-header = ""
-for header_name in ("abi.h", "arrowdevice.h"):
-    with open(os.path.join(include, "arrowdevice", header_name), encoding="utf-8") as file:
-        header += without_comments(file.read())
+header = c_api.header_text(include)
+wrong += c_api.check_declared(header, root)
 
 
 def split(text):

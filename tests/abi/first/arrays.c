@@ -74,7 +74,7 @@ static void check_copy(struct arrowdevice_device* device) {
   OK(arrowdevice_array_is_ready(&copy, NULL, &ready, &error));
   CHECK(ready == 1);
   OK(arrowdevice_array_wait(&copy, device, ARROWDEVICE_POLL, &error));
-  OK(arrowdevice_queue_wait_array(&copy, NULL, queue, &error));
+  OK(arrowdevice_queue_wait_array(queue, &copy, NULL, &error));
   OK(arrowdevice_array_validate(&copy, &schema, NULL, ARROWDEVICE_VALIDATE_FULL, &error));
   FAILS(EINVAL, arrowdevice_array_validate(&copy, schema.children[0], NULL, ARROWDEVICE_VALIDATE_STRUCTURE, &error));
   expect_batch(&copy, 0, 0, ROWS);

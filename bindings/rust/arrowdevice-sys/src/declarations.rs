@@ -21,6 +21,18 @@ pub const ARROW_DEVICE_HEXAGON: ArrowDeviceType = 16;
 pub const ARROWDEVICE_VERSION_MAJOR: u32 = 0;
 pub const ARROWDEVICE_VERSION_MINOR: u32 = 1;
 pub const ARROWDEVICE_VERSION_PATCH: u32 = 0;
+pub const ARROWDEVICE_NO_TIMEOUT: u32 = 0;
+pub const ARROWDEVICE_POLL: i32 = -1;
+pub const ARROWDEVICE_VALIDATE_STRUCTURE: i32 = 0;
+pub const ARROWDEVICE_VALIDATE_FULL: i32 = 1;
+pub const ARROWDEVICE_VALIDATE_STRICT: i32 = 2;
+pub const ARROWDEVICE_ASYNC_LAYOUT_UNKNOWN: i32 = 0;
+pub const ARROWDEVICE_ASYNC_LAYOUT_40_BYTES: i32 = 1;
+pub const ARROWDEVICE_ASYNC_LAYOUT_48_BYTES: i32 = 2;
+pub const ARROWDEVICE_COPY_ASYNC: u32 = 1;
+pub const ARROWDEVICE_COPY_ALWAYS: u32 = 2;
+pub const ARROWDEVICE_COPY_NEVER: u32 = 4;
+pub const ARROWDEVICE_COPY_NO_TRIM: u32 = 8;
 pub const ARROWDEVICE_DEVICE_ADDRESSES: u64 = 1;
 pub const ARROWDEVICE_DEVICE_HOST_READABLE: u64 = 2;
 pub const ARROWDEVICE_DEVICE_EVENTS: u64 = 4;
@@ -28,18 +40,8 @@ pub const ARROWDEVICE_DEVICE_WAIT_BLOCKS: u64 = 8;
 pub const ARROWDEVICE_DEVICE_WRAPPED: u64 = 16;
 pub const ARROWDEVICE_PEER_ACCESS: u32 = 1;
 pub const ARROWDEVICE_PEER_COPY: u32 = 2;
-pub const ARROWDEVICE_COPY_ASYNC: u32 = 1;
-pub const ARROWDEVICE_COPY_ALWAYS: u32 = 2;
-pub const ARROWDEVICE_COPY_NEVER: u32 = 4;
-pub const ARROWDEVICE_COPY_NO_TRIM: u32 = 8;
-pub const ARROWDEVICE_IMPORT_RESOLVE_SIZES: u32 = 1;
 pub const ARROWDEVICE_STREAM_READ_AHEAD: u32 = 1;
-pub const ARROWDEVICE_VALIDATE_STRUCTURE: i32 = 0;
-pub const ARROWDEVICE_VALIDATE_FULL: i32 = 1;
-pub const ARROWDEVICE_VALIDATE_STRICT: i32 = 2;
-pub const ARROWDEVICE_ASYNC_LAYOUT_UNKNOWN: i32 = 0;
-pub const ARROWDEVICE_ASYNC_LAYOUT_40_BYTES: i32 = 1;
-pub const ARROWDEVICE_ASYNC_LAYOUT_48_BYTES: i32 = 2;
+pub const ARROWDEVICE_IMPORT_RESOLVE_SIZES: u32 = 1;
 pub const ARROWDEVICE_ROLE_VALIDITY: u32 = 1;
 pub const ARROWDEVICE_ROLE_DATA: u32 = 2;
 pub const ARROWDEVICE_ROLE_OFFSETS: u32 = 3;
@@ -353,7 +355,7 @@ impl Default for ArrowAsyncDeviceStreamHandler {
         }
     }
 }
-#[doc = "What went wrong: 512 bytes, owned by the caller, nothing to free. Text is UTF-8 and always terminated."]
+#[doc = "Describes why a call failed. It has 512 bytes, the caller owns it, and there is nothing to\nrelease. The texts are UTF-8 and always end with a zero byte."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct arrowdevice_error {
@@ -411,7 +413,240 @@ pub struct arrowdevice_backend {
 pub struct DLManagedTensorVersioned {
     _unused: [u8; 0],
 }
-#[doc = "A device is a vendor's context with a published `(ArrowDeviceType, device_id)` pair. What a vendor calls a memory\nkind is a device here: `CUDA_HOST` 0 is the pinned memory of GPU 0. Pointers to devices stay valid as long as the\nprocess; there is nothing to free.\n\nNothing of a driver is touched before the first call that names a device of its type."]
+#[doc = "Options of async streams."]
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct arrowdevice_async_options {
+    pub struct_size: u32,
+    pub flags: u32,
+    #[doc = "Arrays that the library requests ahead of the consumer. 0 means 4."]
+    pub depth: i32,
+    #[doc = "Layout of a foreign ArrowAsyncProducer, ARROWDEVICE\\_ASYNC\\_LAYOUT\\_\\*."]
+    pub upstream_layout: i32,
+    #[doc = "Flags of copies, ARROWDEVICE\\_COPY\\_\\* of copy.h. ARROWDEVICE\\_COPY\\_ASYNC has no effect, because it\nis always on."]
+    pub copy_flags: u32,
+    pub reserved: u32,
+    #[doc = "The next three are as in arrowdevice\\_stream\\_options. The stream uses them until it has ended."]
+    pub queue: *mut arrowdevice_queue,
+    pub pool: *mut arrowdevice_pool,
+    pub source_device: *mut arrowdevice_device,
+    #[doc = "Executor of the application, or NULL for one thread of the stream. It runs `task(arg)` on any\nthread, but never within this call. It returns 0 if it accepts the task. It must run every task\nthat it accepts. If it returns another value, it refuses the task, and the stream ends with\nthat value as its error. A stream submits one task at a time."]
+    pub submit: ::core::option::Option<
+        unsafe extern "C" fn(
+            user: *mut ::core::ffi::c_void,
+            task: ::core::option::Option<unsafe extern "C" fn(arg: *mut ::core::ffi::c_void)>,
+            arg: *mut ::core::ffi::c_void,
+        ) -> ::core::ffi::c_int,
+    >,
+    pub user: *mut ::core::ffi::c_void,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of arrowdevice_async_options"][::core::mem::size_of::<arrowdevice_async_options>() - 64usize];
+    ["Alignment of arrowdevice_async_options"][::core::mem::align_of::<arrowdevice_async_options>() - 8usize];
+    ["Offset of field: arrowdevice_async_options::struct_size"]
+        [::core::mem::offset_of!(arrowdevice_async_options, struct_size) - 0usize];
+    ["Offset of field: arrowdevice_async_options::flags"]
+        [::core::mem::offset_of!(arrowdevice_async_options, flags) - 4usize];
+    ["Offset of field: arrowdevice_async_options::depth"]
+        [::core::mem::offset_of!(arrowdevice_async_options, depth) - 8usize];
+    ["Offset of field: arrowdevice_async_options::upstream_layout"]
+        [::core::mem::offset_of!(arrowdevice_async_options, upstream_layout) - 12usize];
+    ["Offset of field: arrowdevice_async_options::copy_flags"]
+        [::core::mem::offset_of!(arrowdevice_async_options, copy_flags) - 16usize];
+    ["Offset of field: arrowdevice_async_options::reserved"]
+        [::core::mem::offset_of!(arrowdevice_async_options, reserved) - 20usize];
+    ["Offset of field: arrowdevice_async_options::queue"]
+        [::core::mem::offset_of!(arrowdevice_async_options, queue) - 24usize];
+    ["Offset of field: arrowdevice_async_options::pool"]
+        [::core::mem::offset_of!(arrowdevice_async_options, pool) - 32usize];
+    ["Offset of field: arrowdevice_async_options::source_device"]
+        [::core::mem::offset_of!(arrowdevice_async_options, source_device) - 40usize];
+    ["Offset of field: arrowdevice_async_options::submit"]
+        [::core::mem::offset_of!(arrowdevice_async_options, submit) - 48usize];
+    ["Offset of field: arrowdevice_async_options::user"]
+        [::core::mem::offset_of!(arrowdevice_async_options, user) - 56usize];
+};
+impl Default for arrowdevice_async_options {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[doc = "One place that the library searched for a backend, and the result."]
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct arrowdevice_backend_report {
+    pub struct_size: u32,
+    pub status: i32,
+    pub name: [::core::ffi::c_char; 16usize],
+    pub path: [::core::ffi::c_char; 1024usize],
+    pub reason: [::core::ffi::c_char; 488usize],
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of arrowdevice_backend_report"][::core::mem::size_of::<arrowdevice_backend_report>() - 1536usize];
+    ["Alignment of arrowdevice_backend_report"][::core::mem::align_of::<arrowdevice_backend_report>() - 4usize];
+    ["Offset of field: arrowdevice_backend_report::struct_size"]
+        [::core::mem::offset_of!(arrowdevice_backend_report, struct_size) - 0usize];
+    ["Offset of field: arrowdevice_backend_report::status"]
+        [::core::mem::offset_of!(arrowdevice_backend_report, status) - 4usize];
+    ["Offset of field: arrowdevice_backend_report::name"]
+        [::core::mem::offset_of!(arrowdevice_backend_report, name) - 8usize];
+    ["Offset of field: arrowdevice_backend_report::path"]
+        [::core::mem::offset_of!(arrowdevice_backend_report, path) - 24usize];
+    ["Offset of field: arrowdevice_backend_report::reason"]
+        [::core::mem::offset_of!(arrowdevice_backend_report, reason) - 1048usize];
+};
+impl Default for arrowdevice_backend_report {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[doc = "Options of a pool. arrowdevice\\_pool\\_create() reads the struct only during the call."]
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct arrowdevice_pool_options {
+    pub struct_size: u32,
+    pub flags: u32,
+    #[doc = "Bytes that the pool may cache for reuse. 0 means a quarter of the free memory, at most 1 GiB.\nIf the number is negative, the pool caches no memory."]
+    pub max_cached_bytes: i64,
+    #[doc = "Limit of the bytes in use and cached together. Beyond it, allocations fail with ENOMEM. 0 means\nno limit."]
+    pub max_bytes: i64,
+    #[doc = "Allocates memory for the pool, or is NULL to use the driver's allocator. Returns 0 or an errno\nvalue. The library calls it from any thread and holds no lock.\n\nIf the memory may be stream-ordered, `native_queue` is the vendor's queue that uses it first,\nelse it is NULL. arrowdevice\\_queue\\_destroy() of that queue waits until this function has\nreturned. If this function takes a lock, no thread may hold that lock while it destroys the\nqueue."]
+    pub allocate: ::core::option::Option<
+        unsafe extern "C" fn(
+            user: *mut ::core::ffi::c_void,
+            size: i64,
+            alignment: i64,
+            native_queue: *mut ::core::ffi::c_void,
+            out: *mut *mut ::core::ffi::c_void,
+        ) -> ::core::ffi::c_int,
+    >,
+    #[doc = "Frees memory that `allocate` gave. The library calls it from any thread and holds no lock. The\nlibrary never calls it after `exit` has begun."]
+    pub deallocate: ::core::option::Option<
+        unsafe extern "C" fn(
+            user: *mut ::core::ffi::c_void,
+            buffer: *mut ::core::ffi::c_void,
+            size: i64,
+            native_queue: *mut ::core::ffi::c_void,
+        ),
+    >,
+    #[doc = "Ends the pool's use of `user`. The library calls it once, from any thread, after the last\n`deallocate`. The library does not call it after `exit` has begun, nor in a child process after\n`fork`, nor if arrowdevice\\_pool\\_create() failed. May be NULL."]
+    pub destroy: ::core::option::Option<unsafe extern "C" fn(user: *mut ::core::ffi::c_void)>,
+    pub user: *mut ::core::ffi::c_void,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of arrowdevice_pool_options"][::core::mem::size_of::<arrowdevice_pool_options>() - 56usize];
+    ["Alignment of arrowdevice_pool_options"][::core::mem::align_of::<arrowdevice_pool_options>() - 8usize];
+    ["Offset of field: arrowdevice_pool_options::struct_size"]
+        [::core::mem::offset_of!(arrowdevice_pool_options, struct_size) - 0usize];
+    ["Offset of field: arrowdevice_pool_options::flags"]
+        [::core::mem::offset_of!(arrowdevice_pool_options, flags) - 4usize];
+    ["Offset of field: arrowdevice_pool_options::max_cached_bytes"]
+        [::core::mem::offset_of!(arrowdevice_pool_options, max_cached_bytes) - 8usize];
+    ["Offset of field: arrowdevice_pool_options::max_bytes"]
+        [::core::mem::offset_of!(arrowdevice_pool_options, max_bytes) - 16usize];
+    ["Offset of field: arrowdevice_pool_options::allocate"]
+        [::core::mem::offset_of!(arrowdevice_pool_options, allocate) - 24usize];
+    ["Offset of field: arrowdevice_pool_options::deallocate"]
+        [::core::mem::offset_of!(arrowdevice_pool_options, deallocate) - 32usize];
+    ["Offset of field: arrowdevice_pool_options::destroy"]
+        [::core::mem::offset_of!(arrowdevice_pool_options, destroy) - 40usize];
+    ["Offset of field: arrowdevice_pool_options::user"]
+        [::core::mem::offset_of!(arrowdevice_pool_options, user) - 48usize];
+};
+impl Default for arrowdevice_pool_options {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[doc = "Statistics of a pool."]
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct arrowdevice_pool_stats {
+    pub struct_size: u32,
+    pub reserved: u32,
+    pub used_bytes: i64,
+    pub cached_bytes: i64,
+    pub peak_bytes: i64,
+    pub allocations: i64,
+    pub driver_allocations: i64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of arrowdevice_pool_stats"][::core::mem::size_of::<arrowdevice_pool_stats>() - 48usize];
+    ["Alignment of arrowdevice_pool_stats"][::core::mem::align_of::<arrowdevice_pool_stats>() - 8usize];
+    ["Offset of field: arrowdevice_pool_stats::struct_size"]
+        [::core::mem::offset_of!(arrowdevice_pool_stats, struct_size) - 0usize];
+    ["Offset of field: arrowdevice_pool_stats::reserved"]
+        [::core::mem::offset_of!(arrowdevice_pool_stats, reserved) - 4usize];
+    ["Offset of field: arrowdevice_pool_stats::used_bytes"]
+        [::core::mem::offset_of!(arrowdevice_pool_stats, used_bytes) - 8usize];
+    ["Offset of field: arrowdevice_pool_stats::cached_bytes"]
+        [::core::mem::offset_of!(arrowdevice_pool_stats, cached_bytes) - 16usize];
+    ["Offset of field: arrowdevice_pool_stats::peak_bytes"]
+        [::core::mem::offset_of!(arrowdevice_pool_stats, peak_bytes) - 24usize];
+    ["Offset of field: arrowdevice_pool_stats::allocations"]
+        [::core::mem::offset_of!(arrowdevice_pool_stats, allocations) - 32usize];
+    ["Offset of field: arrowdevice_pool_stats::driver_allocations"]
+        [::core::mem::offset_of!(arrowdevice_pool_stats, driver_allocations) - 40usize];
+};
+#[doc = "Options of copies."]
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct arrowdevice_copy_options {
+    pub struct_size: u32,
+    #[doc = "ARROWDEVICE\\_COPY\\_ASYNC: the call returns when the copy is submitted. The result's `sync_event`\nfires when the copy is complete. Staged copies, and large copies of pageable memory, occupy the\ncaller until their last piece is submitted. If the target has no events, the call waits for the\ncopy.\n\nARROWDEVICE\\_COPY\\_ALWAYS and ARROWDEVICE\\_COPY\\_NEVER apply to to\\_device and to\\_host. They exclude\neach other.\n\nARROWDEVICE\\_COPY\\_NO\\_TRIM: the copy of a slice also has the rows before it and keeps its offset."]
+    pub flags: u32,
+    #[doc = "Queue for the copy, or NULL for a queue of the library. The copy runs after the queue's work so\nfar.\n\nThe queue belongs to the backend that copies. That is the target's backend, unless the target\nis host memory. Host memory is the CPU, or memory that the CPU reads in place by address, such\nas CUDA\\_HOST. If only the target is host memory, the source's backend copies. If both are host\nmemory, the CPU copies, and the queue belongs to either backend or to the CPU. The CPU then\nwaits for the queue's work.\n\nThe call fails with EINVAL for any other queue, even if it shares the memory and copies\nnothing. The application may destroy the queue when the call returns, even with\nARROWDEVICE\\_COPY\\_ASYNC."]
+    pub queue: *mut arrowdevice_queue,
+    #[doc = "Pool of the target device that provides the memory, or NULL for the device's default pool. The\ncopy holds a reference. The call fails with EINVAL for a pool of another device."]
+    pub pool: *mut arrowdevice_pool,
+    #[doc = "Device of the source, or NULL to find it from the array. If this device is wrapped, do not\nunwrap it before the source array may be released. arrowdevice\\_array\\_copy() and\narrowdevice\\_array\\_to\\_device() say when."]
+    pub source_device: *mut arrowdevice_device,
+    #[doc = "Time-out in nanoseconds for all waits of the CPU before the copy is submitted, as the\nconventions say. ARROWDEVICE\\_NO\\_TIMEOUT (0) waits without limit. If the time-out ends, the call\nfails with ETIMEDOUT."]
+    pub timeout_ns: i64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of arrowdevice_copy_options"][::core::mem::size_of::<arrowdevice_copy_options>() - 40usize];
+    ["Alignment of arrowdevice_copy_options"][::core::mem::align_of::<arrowdevice_copy_options>() - 8usize];
+    ["Offset of field: arrowdevice_copy_options::struct_size"]
+        [::core::mem::offset_of!(arrowdevice_copy_options, struct_size) - 0usize];
+    ["Offset of field: arrowdevice_copy_options::flags"]
+        [::core::mem::offset_of!(arrowdevice_copy_options, flags) - 4usize];
+    ["Offset of field: arrowdevice_copy_options::queue"]
+        [::core::mem::offset_of!(arrowdevice_copy_options, queue) - 8usize];
+    ["Offset of field: arrowdevice_copy_options::pool"]
+        [::core::mem::offset_of!(arrowdevice_copy_options, pool) - 16usize];
+    ["Offset of field: arrowdevice_copy_options::source_device"]
+        [::core::mem::offset_of!(arrowdevice_copy_options, source_device) - 24usize];
+    ["Offset of field: arrowdevice_copy_options::timeout_ns"]
+        [::core::mem::offset_of!(arrowdevice_copy_options, timeout_ns) - 32usize];
+};
+impl Default for arrowdevice_copy_options {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[doc = "Properties of a device, filled by arrowdevice\\_device\\_get\\_info()."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct arrowdevice_device_info {
@@ -469,7 +704,7 @@ impl Default for arrowdevice_device_info {
         }
     }
 }
-#[doc = "What the library has asked of a device since the process began: calls of the driver, not hits of a pool."]
+#[doc = "Counters of the library's use of a device since the process began. They count calls of the\ndriver, so memory that a pool reuses is not counted."]
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct arrowdevice_device_counters {
@@ -512,7 +747,7 @@ const _: () = {
     ["Offset of field: arrowdevice_device_counters::staged_bytes"]
         [::core::mem::offset_of!(arrowdevice_device_counters, staged_bytes) - 72usize];
 };
-#[doc = "An application's own context of a device, or the handles behind a device of the library. Each backend documents which\nfield means what; fields without a meaning are zero."]
+#[doc = "Handles of a vendor's context: an application's own, or those behind a device of the library. The\nmanual of each backend says which fields it uses. All other fields are zero."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct arrowdevice_native_device {
@@ -528,6 +763,7 @@ pub struct arrowdevice_native_device {
     pub get_proc_addr: *mut ::core::ffi::c_void,
     pub extensions: *const *const ::core::ffi::c_char,
     pub features: *const ::core::ffi::c_void,
+    #[doc = "Locks and unlocks `queue`, if the API requires external synchronization. Both may be NULL. The\nbackend calls `lock` while it orders submissions and holds locks of its own. A thread that\nholds the application's lock must therefore not call the library, because both would deadlock."]
     pub lock: ::core::option::Option<
         unsafe extern "C" fn(user: *mut ::core::ffi::c_void, native_queue: *mut ::core::ffi::c_void),
     >,
@@ -580,41 +816,7 @@ impl Default for arrowdevice_native_device {
         }
     }
 }
-#[doc = "One place where a backend was looked for, and what came of it."]
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct arrowdevice_backend_report {
-    pub struct_size: u32,
-    pub status: i32,
-    pub name: [::core::ffi::c_char; 16usize],
-    pub path: [::core::ffi::c_char; 1024usize],
-    pub reason: [::core::ffi::c_char; 488usize],
-}
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of arrowdevice_backend_report"][::core::mem::size_of::<arrowdevice_backend_report>() - 1536usize];
-    ["Alignment of arrowdevice_backend_report"][::core::mem::align_of::<arrowdevice_backend_report>() - 4usize];
-    ["Offset of field: arrowdevice_backend_report::struct_size"]
-        [::core::mem::offset_of!(arrowdevice_backend_report, struct_size) - 0usize];
-    ["Offset of field: arrowdevice_backend_report::status"]
-        [::core::mem::offset_of!(arrowdevice_backend_report, status) - 4usize];
-    ["Offset of field: arrowdevice_backend_report::name"]
-        [::core::mem::offset_of!(arrowdevice_backend_report, name) - 8usize];
-    ["Offset of field: arrowdevice_backend_report::path"]
-        [::core::mem::offset_of!(arrowdevice_backend_report, path) - 24usize];
-    ["Offset of field: arrowdevice_backend_report::reason"]
-        [::core::mem::offset_of!(arrowdevice_backend_report, reason) - 1048usize];
-};
-impl Default for arrowdevice_backend_report {
-    fn default() -> Self {
-        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
-        unsafe {
-            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
-            s.assume_init()
-        }
-    }
-}
-#[doc = "A vendor's queue: `CUstream`, `hipStream_t`, `cl_command_queue`, a Vulkan queue, an immediate Level Zero list."]
+#[doc = "A vendor's queue: `CUstream`, `hipStream_t`, `cl_command_queue`, `VkQueue` or an immediate Level\nZero list."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct arrowdevice_native_queue {
@@ -642,99 +844,7 @@ impl Default for arrowdevice_native_queue {
         }
     }
 }
-#[doc = "How a pool gets, keeps and bounds its memory."]
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct arrowdevice_pool_options {
-    pub struct_size: u32,
-    pub flags: u32,
-    pub max_cached_bytes: i64,
-    pub max_bytes: i64,
-    #[doc = "The application's own allocator; NULL: the driver's. Returns 0 or an errno value; from any thread. `native_queue`\nis not NULL when the memory may be stream-ordered on that queue."]
-    pub allocate: ::core::option::Option<
-        unsafe extern "C" fn(
-            user: *mut ::core::ffi::c_void,
-            size: i64,
-            alignment: i64,
-            native_queue: *mut ::core::ffi::c_void,
-            out: *mut *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
-    >,
-    #[doc = "Gives back what `allocate` gave: from any thread, no lock held, never after `exit` has begun."]
-    pub deallocate: ::core::option::Option<
-        unsafe extern "C" fn(
-            user: *mut ::core::ffi::c_void,
-            buffer: *mut ::core::ffi::c_void,
-            size: i64,
-            native_queue: *mut ::core::ffi::c_void,
-        ),
-    >,
-    #[doc = "Called once, after the last deallocate, from any thread; never after `exit` has begun, in a child by `fork` of the\nprocess that made the pool, nor for a pool that arrowdevice\\_pool\\_create() refused. May be NULL."]
-    pub destroy: ::core::option::Option<unsafe extern "C" fn(user: *mut ::core::ffi::c_void)>,
-    pub user: *mut ::core::ffi::c_void,
-}
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of arrowdevice_pool_options"][::core::mem::size_of::<arrowdevice_pool_options>() - 56usize];
-    ["Alignment of arrowdevice_pool_options"][::core::mem::align_of::<arrowdevice_pool_options>() - 8usize];
-    ["Offset of field: arrowdevice_pool_options::struct_size"]
-        [::core::mem::offset_of!(arrowdevice_pool_options, struct_size) - 0usize];
-    ["Offset of field: arrowdevice_pool_options::flags"]
-        [::core::mem::offset_of!(arrowdevice_pool_options, flags) - 4usize];
-    ["Offset of field: arrowdevice_pool_options::max_cached_bytes"]
-        [::core::mem::offset_of!(arrowdevice_pool_options, max_cached_bytes) - 8usize];
-    ["Offset of field: arrowdevice_pool_options::max_bytes"]
-        [::core::mem::offset_of!(arrowdevice_pool_options, max_bytes) - 16usize];
-    ["Offset of field: arrowdevice_pool_options::allocate"]
-        [::core::mem::offset_of!(arrowdevice_pool_options, allocate) - 24usize];
-    ["Offset of field: arrowdevice_pool_options::deallocate"]
-        [::core::mem::offset_of!(arrowdevice_pool_options, deallocate) - 32usize];
-    ["Offset of field: arrowdevice_pool_options::destroy"]
-        [::core::mem::offset_of!(arrowdevice_pool_options, destroy) - 40usize];
-    ["Offset of field: arrowdevice_pool_options::user"]
-        [::core::mem::offset_of!(arrowdevice_pool_options, user) - 48usize];
-};
-impl Default for arrowdevice_pool_options {
-    fn default() -> Self {
-        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
-        unsafe {
-            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
-            s.assume_init()
-        }
-    }
-}
-#[doc = "A pool's figures, in bytes and counts."]
-#[repr(C)]
-#[derive(Debug, Default, Copy, Clone)]
-pub struct arrowdevice_pool_stats {
-    pub struct_size: u32,
-    pub reserved: u32,
-    pub used_bytes: i64,
-    pub cached_bytes: i64,
-    pub peak_bytes: i64,
-    pub allocations: i64,
-    pub driver_allocations: i64,
-}
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of arrowdevice_pool_stats"][::core::mem::size_of::<arrowdevice_pool_stats>() - 48usize];
-    ["Alignment of arrowdevice_pool_stats"][::core::mem::align_of::<arrowdevice_pool_stats>() - 8usize];
-    ["Offset of field: arrowdevice_pool_stats::struct_size"]
-        [::core::mem::offset_of!(arrowdevice_pool_stats, struct_size) - 0usize];
-    ["Offset of field: arrowdevice_pool_stats::reserved"]
-        [::core::mem::offset_of!(arrowdevice_pool_stats, reserved) - 4usize];
-    ["Offset of field: arrowdevice_pool_stats::used_bytes"]
-        [::core::mem::offset_of!(arrowdevice_pool_stats, used_bytes) - 8usize];
-    ["Offset of field: arrowdevice_pool_stats::cached_bytes"]
-        [::core::mem::offset_of!(arrowdevice_pool_stats, cached_bytes) - 16usize];
-    ["Offset of field: arrowdevice_pool_stats::peak_bytes"]
-        [::core::mem::offset_of!(arrowdevice_pool_stats, peak_bytes) - 24usize];
-    ["Offset of field: arrowdevice_pool_stats::allocations"]
-        [::core::mem::offset_of!(arrowdevice_pool_stats, allocations) - 32usize];
-    ["Offset of field: arrowdevice_pool_stats::driver_allocations"]
-        [::core::mem::offset_of!(arrowdevice_pool_stats, driver_allocations) - 40usize];
-};
-#[doc = "One piece of a copy of bytes. Frozen. A NULL device is host memory; both ends are of one backend, or host memory."]
+#[doc = "One region of a copy of bytes. The struct is frozen: it never grows, because it is passed in\narrays.\n\nA NULL device means host memory. Both devices belong to the queue's backend, or are host memory."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct arrowdevice_copy_region {
@@ -775,40 +885,48 @@ impl Default for arrowdevice_copy_region {
         }
     }
 }
-#[doc = "How arrays are copied and moved between devices."]
+#[doc = "Options of streams that move their batches."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
-pub struct arrowdevice_copy_options {
+pub struct arrowdevice_stream_options {
     pub struct_size: u32,
-    #[doc = "ARROWDEVICE\\_COPY\\_ASYNC: return while the copy runs; the result's `sync_event` says when it is done (staged copies,\nand large ones of pageable memory, occupy the caller until their last piece is submitted; targets without events\nare waited for).\nARROWDEVICE\\_COPY\\_ALWAYS (move\\_to, to\\_host): copy even where sharing would do.\nARROWDEVICE\\_COPY\\_NEVER: ENOTSUP where sharing will not do.\nARROWDEVICE\\_COPY\\_NO\\_TRIM: do not trim to the slice."]
+    #[doc = "ARROWDEVICE\\_STREAM\\_READ\\_AHEAD: a thread of the stream calls the producer. It starts with the\nconsumer's first call. Without the flag, the library calls the producer only on the consumer's\nthread, during the consumer's calls."]
     pub flags: u32,
-    #[doc = "Of the backend that copies: the target's, or the source's where the target is host memory (the CPU, and what it\nreads in place by address, as CUDA\\_HOST) and the source is not. Where both are, the CPU copies, and it is of\neither backend or the CPU's. NULL: the library's own. The copy comes after the queue's work so far; where the CPU\ndoes the copying, it waits for that work. Any other queue is EINVAL, also where the array is shared and nothing is\ncopied. Not needed any more when the call returns, also with ARROWDEVICE\\_COPY\\_ASYNC."]
+    #[doc = "Batches to read from the producer before the stream gives out the oldest of them. 0 means 2.\nThe consumer uses one batch while the others are on their way."]
+    pub depth: i32,
+    #[doc = "Flags of copies, ARROWDEVICE\\_COPY\\_\\* of copy.h. ARROWDEVICE\\_COPY\\_ASYNC has no effect, because it\nis always on."]
+    pub copy_flags: u32,
+    #[doc = "Queue for the copies, as in arrowdevice\\_copy\\_options, or NULL for a queue of the library. The\nstream uses it until the stream is released. Meanwhile the application may call only\narrowdevice\\_queue\\_destroy() on it."]
     pub queue: *mut arrowdevice_queue,
-    #[doc = "Of the target, else EINVAL; NULL: its default. The copy keeps it."]
+    #[doc = "Pool of the target device, or NULL for its default pool. The stream holds a reference until it\nis released."]
     pub pool: *mut arrowdevice_pool,
-    #[doc = "Overrides what `(device_type, device_id)` of the source would find. One that was adopted is not retired before the\nsource may go: see arrowdevice\\_array\\_copy() and arrowdevice\\_array\\_to\\_device()."]
+    #[doc = "Device of the batches, or NULL to find it from each batch. If it is wrapped, the application\nmay unwrap it while the stream is alive. Later batches then fail with ENODEV."]
     pub source_device: *mut arrowdevice_device,
-    #[doc = "Bounds every wait of the CPU before submission: ETIMEDOUT. 0: for ever."]
+    #[doc = "Time-out in nanoseconds for the waits of the CPU before each batch is submitted.\nARROWDEVICE\\_NO\\_TIMEOUT (0) waits without limit. If the time-out ends, `get_next` fails with\nETIMEDOUT, which is final. The time-out does not limit the producer's own calls."]
     pub timeout_ns: i64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of arrowdevice_copy_options"][::core::mem::size_of::<arrowdevice_copy_options>() - 40usize];
-    ["Alignment of arrowdevice_copy_options"][::core::mem::align_of::<arrowdevice_copy_options>() - 8usize];
-    ["Offset of field: arrowdevice_copy_options::struct_size"]
-        [::core::mem::offset_of!(arrowdevice_copy_options, struct_size) - 0usize];
-    ["Offset of field: arrowdevice_copy_options::flags"]
-        [::core::mem::offset_of!(arrowdevice_copy_options, flags) - 4usize];
-    ["Offset of field: arrowdevice_copy_options::queue"]
-        [::core::mem::offset_of!(arrowdevice_copy_options, queue) - 8usize];
-    ["Offset of field: arrowdevice_copy_options::pool"]
-        [::core::mem::offset_of!(arrowdevice_copy_options, pool) - 16usize];
-    ["Offset of field: arrowdevice_copy_options::source_device"]
-        [::core::mem::offset_of!(arrowdevice_copy_options, source_device) - 24usize];
-    ["Offset of field: arrowdevice_copy_options::timeout_ns"]
-        [::core::mem::offset_of!(arrowdevice_copy_options, timeout_ns) - 32usize];
+    ["Size of arrowdevice_stream_options"][::core::mem::size_of::<arrowdevice_stream_options>() - 48usize];
+    ["Alignment of arrowdevice_stream_options"][::core::mem::align_of::<arrowdevice_stream_options>() - 8usize];
+    ["Offset of field: arrowdevice_stream_options::struct_size"]
+        [::core::mem::offset_of!(arrowdevice_stream_options, struct_size) - 0usize];
+    ["Offset of field: arrowdevice_stream_options::flags"]
+        [::core::mem::offset_of!(arrowdevice_stream_options, flags) - 4usize];
+    ["Offset of field: arrowdevice_stream_options::depth"]
+        [::core::mem::offset_of!(arrowdevice_stream_options, depth) - 8usize];
+    ["Offset of field: arrowdevice_stream_options::copy_flags"]
+        [::core::mem::offset_of!(arrowdevice_stream_options, copy_flags) - 12usize];
+    ["Offset of field: arrowdevice_stream_options::queue"]
+        [::core::mem::offset_of!(arrowdevice_stream_options, queue) - 16usize];
+    ["Offset of field: arrowdevice_stream_options::pool"]
+        [::core::mem::offset_of!(arrowdevice_stream_options, pool) - 24usize];
+    ["Offset of field: arrowdevice_stream_options::source_device"]
+        [::core::mem::offset_of!(arrowdevice_stream_options, source_device) - 32usize];
+    ["Offset of field: arrowdevice_stream_options::timeout_ns"]
+        [::core::mem::offset_of!(arrowdevice_stream_options, timeout_ns) - 40usize];
 };
-impl Default for arrowdevice_copy_options {
+impl Default for arrowdevice_stream_options {
     fn default() -> Self {
         let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
         unsafe {
@@ -817,18 +935,20 @@ impl Default for arrowdevice_copy_options {
         }
     }
 }
-#[doc = "How a foreign array is taken over."]
+#[doc = "Options of arrowdevice\\_array\\_import()."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct arrowdevice_import_options {
     pub struct_size: u32,
+    #[doc = "ARROWDEVICE\\_IMPORT\\_RESOLVE\\_SIZES: the call waits for the array's event and reads sizes back\nfrom the device."]
     pub flags: u32,
-    #[doc = "This queue waits for the array's event. NULL: nobody waits; call arrowdevice\\_array\\_wait() or \\_wait\\_on()."]
+    #[doc = "Queue that waits for the array's event. If it is NULL, no queue waits, and the application\ncalls arrowdevice\\_array\\_wait() or arrowdevice\\_queue\\_wait\\_array() before it uses the data."]
     pub queue: *mut arrowdevice_queue,
-    #[doc = "Overrides what `(device_type, device_id)` would find."]
+    #[doc = "Device of the array, or NULL to find it from the array."]
     pub source_device: *mut arrowdevice_device,
     pub validate: i32,
     pub reserved: i32,
+    #[doc = "Time-out in nanoseconds for all waits of the CPU. ARROWDEVICE\\_NO\\_TIMEOUT (0) waits without\nlimit."]
     pub timeout_ns: i64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -859,7 +979,7 @@ impl Default for arrowdevice_import_options {
         }
     }
 }
-#[doc = "One buffer of an imported array. Frozen."]
+#[doc = "One buffer of an imported array. The struct is frozen: it never grows, because nodes have arrays\nof it."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct arrowdevice_node_buffer {
@@ -891,7 +1011,7 @@ impl Default for arrowdevice_node_buffer {
         }
     }
 }
-#[doc = "One node of an imported array: its type and its typed buffers. Frozen. Owned by the view, texts included."]
+#[doc = "One node of an imported array, with its type and its typed buffers. The struct is frozen: it\nnever grows. The view owns the node and all texts and arrays to which the node points."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct arrowdevice_node {
@@ -953,121 +1073,10 @@ impl Default for arrowdevice_node {
         }
     }
 }
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct arrowdevice_stream_options {
-    pub struct_size: u32,
-    #[doc = "ARROWDEVICE\\_STREAM\\_READ\\_AHEAD: a thread of the stream calls the producer, started with the first call of the\nconsumer. Without it, only the consumer's own thread does, within its calls."]
-    pub flags: u32,
-    #[doc = "Batches that are asked of the producer before the oldest of them is handed out; 0: 2. That one is used while the\nothers are on their way."]
-    pub depth: i32,
-    #[doc = "As in arrowdevice\\_copy\\_options. ARROWDEVICE\\_COPY\\_ASYNC makes no difference: it is always so."]
-    pub copy_flags: u32,
-    #[doc = "As in arrowdevice\\_copy\\_options. The stream's own until it is released: the program may destroy it (see\narrowdevice\\_queue\\_destroy()) and do nothing else with it. NULL: the library's own."]
-    pub queue: *mut arrowdevice_queue,
-    #[doc = "Of the target. Held until the stream is released. NULL: the target's default."]
-    pub pool: *mut arrowdevice_pool,
-    #[doc = "Overrides what (device\\_type, device\\_id) of the batches would find. If it was adopted, the stream does not keep it\nfrom being retired: batches after that are ENODEV."]
-    pub source_device: *mut arrowdevice_device,
-    #[doc = "Nanoseconds; bounds every CPU wait before a submission. 0: for ever."]
-    pub timeout_ns: i64,
-}
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of arrowdevice_stream_options"][::core::mem::size_of::<arrowdevice_stream_options>() - 48usize];
-    ["Alignment of arrowdevice_stream_options"][::core::mem::align_of::<arrowdevice_stream_options>() - 8usize];
-    ["Offset of field: arrowdevice_stream_options::struct_size"]
-        [::core::mem::offset_of!(arrowdevice_stream_options, struct_size) - 0usize];
-    ["Offset of field: arrowdevice_stream_options::flags"]
-        [::core::mem::offset_of!(arrowdevice_stream_options, flags) - 4usize];
-    ["Offset of field: arrowdevice_stream_options::depth"]
-        [::core::mem::offset_of!(arrowdevice_stream_options, depth) - 8usize];
-    ["Offset of field: arrowdevice_stream_options::copy_flags"]
-        [::core::mem::offset_of!(arrowdevice_stream_options, copy_flags) - 12usize];
-    ["Offset of field: arrowdevice_stream_options::queue"]
-        [::core::mem::offset_of!(arrowdevice_stream_options, queue) - 16usize];
-    ["Offset of field: arrowdevice_stream_options::pool"]
-        [::core::mem::offset_of!(arrowdevice_stream_options, pool) - 24usize];
-    ["Offset of field: arrowdevice_stream_options::source_device"]
-        [::core::mem::offset_of!(arrowdevice_stream_options, source_device) - 32usize];
-    ["Offset of field: arrowdevice_stream_options::timeout_ns"]
-        [::core::mem::offset_of!(arrowdevice_stream_options, timeout_ns) - 40usize];
-};
-impl Default for arrowdevice_stream_options {
-    fn default() -> Self {
-        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
-        unsafe {
-            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
-            s.assume_init()
-        }
-    }
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct arrowdevice_async_options {
-    pub struct_size: u32,
-    pub flags: u32,
-    #[doc = "Arrays asked of a producer ahead of what is used; 0: 4."]
-    pub depth: i32,
-    #[doc = "Of a foreign ArrowAsyncProducer: ARROWDEVICE\\_ASYNC\\_LAYOUT\\_\\*. Of UNKNOWN the metadata is not read."]
-    pub upstream_layout: i32,
-    #[doc = "As in arrowdevice\\_copy\\_options. ARROWDEVICE\\_COPY\\_ASYNC makes no difference: it is always so."]
-    pub copy_flags: u32,
-    pub reserved: u32,
-    #[doc = "As in arrowdevice\\_stream\\_options, until the stream is over."]
-    pub queue: *mut arrowdevice_queue,
-    pub pool: *mut arrowdevice_pool,
-    pub source_device: *mut arrowdevice_device,
-    #[doc = "The program's executor: has `task(arg)` run, never within this call, from any thread; every task that is accepted\nmust run. Any result but 0 refuses the task and ends the stream with it. A stream has one task at a time. NULL: one\nthread of the stream."]
-    pub submit: ::core::option::Option<
-        unsafe extern "C" fn(
-            user: *mut ::core::ffi::c_void,
-            task: ::core::option::Option<unsafe extern "C" fn(arg: *mut ::core::ffi::c_void)>,
-            arg: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub user: *mut ::core::ffi::c_void,
-}
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of arrowdevice_async_options"][::core::mem::size_of::<arrowdevice_async_options>() - 64usize];
-    ["Alignment of arrowdevice_async_options"][::core::mem::align_of::<arrowdevice_async_options>() - 8usize];
-    ["Offset of field: arrowdevice_async_options::struct_size"]
-        [::core::mem::offset_of!(arrowdevice_async_options, struct_size) - 0usize];
-    ["Offset of field: arrowdevice_async_options::flags"]
-        [::core::mem::offset_of!(arrowdevice_async_options, flags) - 4usize];
-    ["Offset of field: arrowdevice_async_options::depth"]
-        [::core::mem::offset_of!(arrowdevice_async_options, depth) - 8usize];
-    ["Offset of field: arrowdevice_async_options::upstream_layout"]
-        [::core::mem::offset_of!(arrowdevice_async_options, upstream_layout) - 12usize];
-    ["Offset of field: arrowdevice_async_options::copy_flags"]
-        [::core::mem::offset_of!(arrowdevice_async_options, copy_flags) - 16usize];
-    ["Offset of field: arrowdevice_async_options::reserved"]
-        [::core::mem::offset_of!(arrowdevice_async_options, reserved) - 20usize];
-    ["Offset of field: arrowdevice_async_options::queue"]
-        [::core::mem::offset_of!(arrowdevice_async_options, queue) - 24usize];
-    ["Offset of field: arrowdevice_async_options::pool"]
-        [::core::mem::offset_of!(arrowdevice_async_options, pool) - 32usize];
-    ["Offset of field: arrowdevice_async_options::source_device"]
-        [::core::mem::offset_of!(arrowdevice_async_options, source_device) - 40usize];
-    ["Offset of field: arrowdevice_async_options::submit"]
-        [::core::mem::offset_of!(arrowdevice_async_options, submit) - 48usize];
-    ["Offset of field: arrowdevice_async_options::user"]
-        [::core::mem::offset_of!(arrowdevice_async_options, user) - 56usize];
-};
-impl Default for arrowdevice_async_options {
-    fn default() -> Self {
-        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
-        unsafe {
-            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
-            s.assume_init()
-        }
-    }
-}
 unsafe extern "C" {
-    #[doc = "The library's version, \"major.minor.patch\". Static text.\n\nThread-safety: free."]
+    #[doc = "Returns the library's version as \"major.minor.patch\". The text is static.\n\nThread-safety: free."]
     pub fn arrowdevice_version() -> *const ::core::ffi::c_char;
-    #[doc = "Send the library's log to a function of the program.\n\nWithout a handler, messages of level 0 go to standard error and all others nowhere, unless `ARROWDEVICE_LOG` is set\nto the highest level to print, as a number or by its name.\n\n- `log`: called with a level (0 error, 1 warning, 2 info, 3 debug) and a line of UTF-8 without a line end, from\n  any thread; it must not call the library. NULL restores the default.\n- `user`: passed to `log`; must stay valid until the handler has been replaced.\n\nThread-safety: free; a message under way on another thread may still reach the former handler."]
+    #[doc = "Sends the library's log to a function of the application.\n\nIf no handler is set, the library prints messages of level 0 to standard error and drops the\nothers. The environment variable `ARROWDEVICE_LOG` sets the highest level to print, as a number\nor by name.\n\n- `log`: Handler, or NULL to restore the default. The library calls it from any thread.\n  `level` is 0 for errors, 1 for warnings, 2 for info and 3 for debug. `message` is a\n  line of UTF-8 without a line end. The handler must not call the library.\n- `user`: Passed to `log`. It must stay valid until the handler has been replaced.\n\nThread-safety: free. If another thread is logging meanwhile, its message may still reach the\nformer handler."]
     pub fn arrowdevice_log_set_handler(
         log: ::core::option::Option<
             unsafe extern "C" fn(
@@ -1078,186 +1087,14 @@ unsafe extern "C" {
         >,
         user: *mut ::core::ffi::c_void,
     );
-    #[doc = "Find a device by its published pair, loading the backend that drives its type if need be.\n\n- `device_type`: an `ARROW_DEVICE_*` value.\n- `device_id`: 0 .. n-1; for the CPU -1 and 0 are one device; -1 means 0 for CUDA\\_HOST, ROCM\\_HOST, CUDA\\_MANAGED.\n- `out`: the device; never an adopted one.\n\nErrors: ENODEV no driver or no such device (the message says why; arrowdevice\\_backend\\_get\\_report() has every place\nlooked at); ENOTSUP a device type that neither the format nor any backend knows.\n\nImplements: \"ArrowDeviceType\", \"ArrowDeviceArray.device\\_id\".\n\nThread-safety: free. May block while a driver starts."]
-    pub fn arrowdevice_device_find_by_id(
-        device_type: ArrowDeviceType,
-        device_id: i64,
-        out: *mut *mut arrowdevice_device,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "How many devices of a type there are; their ids are 0 .. n-1. A type whose driver is absent counts 0.\n\n- `device_type`: an `ARROW_DEVICE_*` value.\n- `out`: the number; 0 on failure.\n\nErrors: ENOTSUP a device type that neither the format nor any backend knows; EIO the driver failed.\n\nThread-safety: free. May block while a driver starts."]
-    pub fn arrowdevice_device_count(
-        device_type: ArrowDeviceType,
-        out: *mut i64,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "All devices of all backends, ordered by type, then id. Loads every backend.\n\n- `out`: filled with as many devices as fit; may be NULL when `capacity` is 0.\n- `capacity`: the room in `out`, in devices.\n- `count`: how many there are, also when more than `capacity`.\n\nA backend that fails is left out; arrowdevice\\_backend\\_get\\_report() says why.\n\nErrors: EINVAL a negative capacity.\n\nThread-safety: free. May block while drivers start."]
-    pub fn arrowdevice_device_list(
-        out: *mut *mut arrowdevice_device,
-        capacity: i64,
-        count: *mut i64,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "What is known of a device. Does not block and calls no driver.\n\n- `out`: `struct_size` set by the caller; the rest is filled.\n\nThread-safety: free."]
-    pub fn arrowdevice_device_get_info(
-        device: *const arrowdevice_device,
-        out: *mut arrowdevice_device_info,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "What the device `to` can do with memory of the device `from`.\n\n- `out`: a sum of `ARROWDEVICE_PEER_*`, 0 when data between them is staged through the host. From a device to\n  itself: both.\n\nThread-safety: free."]
-    pub fn arrowdevice_device_get_peer_flags(
-        from: *const arrowdevice_device,
-        to: *const arrowdevice_device,
-        out: *mut u32,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "Find a device by name, as arrowdevice\\_device\\_find\\_by\\_id() does by its pair.\n\n- `name`: the type's name, a colon and the id (\"opencl:0\", \"cuda\\_host:1\"); without an id, id 0 (\"cpu\").\n- `out`: the device; never an adopted one.\n\nErrors: EINVAL a name of another form or an unknown type name; else as arrowdevice\\_device\\_find\\_by\\_id().\n\nThread-safety: free. May block while a driver starts."]
-    pub fn arrowdevice_device_find_by_name(
-        name: *const ::core::ffi::c_char,
-        out: *mut *mut arrowdevice_device,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "The name of a device type: \"opencl\". NULL if the format names no such type. Static text.\n\nThread-safety: free."]
-    pub fn arrowdevice_device_type_get_name(device_type: ArrowDeviceType) -> *const ::core::ffi::c_char;
-    #[doc = "Bytes free and in all, as the driver says now. Either may be -1 where the driver does not say; either out may be\nNULL.\n\nThread-safety: free."]
-    pub fn arrowdevice_device_get_memory_info(
-        device: *const arrowdevice_device,
-        free_bytes: *mut i64,
-        total_bytes: *mut i64,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "Read a device's counters.\n\nThread-safety: free; counts that other threads are adding may or may not be included."]
-    pub fn arrowdevice_device_get_counters(
-        device: *const arrowdevice_device,
-        out: *mut arrowdevice_device_counters,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "Take an application's own context as a device.\n\n- `device_id`: the id that its arrays carry (the vendor's ordinal where there is one); several devices may share\n  it.\n- `native`: the handles. They are borrowed until the device is retired.\n- `out`: the device. The same handles give the same device, counted: each success is to be undone by one\n  arrowdevice\\_device\\_unwrap().\n\nErrors: ENOTSUP the backend adopts nothing; EINVAL handles that it refuses; ENODEV no such driver; EBUSY another\nthread is retiring the device.\n\nThread-safety: free. May block while a driver starts."]
-    pub fn arrowdevice_device_wrap(
-        device_type: ArrowDeviceType,
-        device_id: i64,
-        native: *const arrowdevice_native_device,
-        out: *mut *mut arrowdevice_device,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "Undo one arrowdevice\\_device\\_wrap(). The last one drains the device's queues, frees what its pools keep and lets the\nhandles go; from then on every call on the device answers ENODEV.\n\nErrors: EBUSY arrays, pools or queues of it are alive, or a deferred release calls; ETIMEDOUT its work is not done;\nENOTSUP the backend adopts nothing; EINVAL not an adopted one. After each the device is usable, and the call may be\nmade again.\n\nThread-safety: free. Blocks up to `timeout_ns`."]
-    pub fn arrowdevice_device_unwrap(
-        device: *mut arrowdevice_device,
-        timeout_ns: i64,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "The vendor's handles behind a device. They are borrowed and stay valid as long as the device.\n\nErrors: ENOTSUP the backend has no handles to give.\n\nThread-safety: free."]
-    pub fn arrowdevice_device_get_native(
-        device: *const arrowdevice_device,
-        out: *mut arrowdevice_native_device,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "Load a backend from a plugin file.\n\n- `absolute_path`: the file; anything but an absolute path is EINVAL.\n\nErrors: ENOENT no such file; EEXIST a backend of that name or for one of its device types is there already; ENOTSUP\nanother table version; EINVAL not a plugin, or a table that lacks what it must have; what the plugin itself says.\n\nThread-safety: free. No driver is started."]
-    pub fn arrowdevice_backend_load(
-        absolute_path: *const ::core::ffi::c_char,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "Register a backend that is linked into the program. Must come before the first use of its device types, since the\nfirst backend for a type keeps it.\n\n- `table`: copied; the functions and texts it points to must stay valid as long as the process.\n\nErrors: EEXIST, ENOTSUP, EINVAL as arrowdevice\\_backend\\_load().\n\nThread-safety: free."]
-    pub fn arrowdevice_backend_register(
-        table: *const arrowdevice_backend,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "Every place looked at so far, in the order of looking, loaded or not and why not.\n\n- `index`: counts from 0.\n\nErrors: ENOENT past the last.\n\nThread-safety: free; loading on other threads adds to the end."]
-    pub fn arrowdevice_backend_get_report(
-        index: i64,
-        out: *mut arrowdevice_backend_report,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "Make an in-order queue of the library on a device.\n\n- `out`: to be given to arrowdevice\\_queue\\_destroy().\n\nThread-safety: free."]
-    pub fn arrowdevice_queue_create(
-        device: *mut arrowdevice_device,
-        out: *mut *mut arrowdevice_queue,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "Use an application's own queue. It is borrowed: the application keeps it alive until arrowdevice\\_queue\\_destroy() has\nreturned, after which the library never touches it again.\n\n- `native`: the handle; the struct is read during the call only.\n- `out`: to be given to arrowdevice\\_queue\\_destroy().\n\nErrors: ENOTSUP the backend wraps no queues; EINVAL a queue that it refuses (out of order, another context).\n\nThread-safety: free."]
-    pub fn arrowdevice_queue_wrap(
-        device: *mut arrowdevice_device,
-        native: *const arrowdevice_native_queue,
-        out: *mut *mut arrowdevice_queue,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "The vendor's handle behind a queue, borrowed until the queue is destroyed.\n\nErrors: ENOTSUP the backend has no handle to give.\n\nThread-safety: per object."]
-    pub fn arrowdevice_queue_get_native(
-        queue: *const arrowdevice_queue,
-        out: *mut arrowdevice_native_queue,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "Wait until all work that was given to this queue so far is done. What else a wrapped queue has to do, for the\napplication or by way of another wrap, may be waited for too, but need not be.\n\nErrors: ETIMEDOUT it is not done yet; EIO some of it failed.\n\nThread-safety: per object. Blocks up to `timeout_ns`."]
-    pub fn arrowdevice_queue_finish(
-        queue: *mut arrowdevice_queue,
-        timeout_ns: i64,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "Let a queue go. Work and events in flight survive.\n\nOf a queue that was wrapped, the native one is never touched again once this has returned, and may be destroyed at\nonce: not by arrays that were written or copied on it, not by what is released or freed behind it, not by pools. A\nstream that was given it goes on on a queue of the library, behind all that was queued so far; where the driver\ncannot tell the end of that, the stream fails with what the driver says. A stream that was given a queue of the\nlibrary keeps it.\n\nThread-safety: per object, also while a stream that was given it is at work. Returns at once; of a wrapped queue that\na stream uses at that moment, once the driver's or allocator's call with it has returned."]
-    pub fn arrowdevice_queue_destroy(queue: *mut arrowdevice_queue);
-    #[doc = "Make a pool of a device's memory. Every device has one already; see arrowdevice\\_device\\_get\\_pool().\n\nThe call itself calls none of the functions in the options. When it fails, none of them has been called and none ever\nwill be, `destroy` neither: `user` and all else that the options carry are still the caller's, who may try again with\nthem. When it succeeds they are the pool's, until `destroy` gives them back: after arrowdevice\\_pool\\_destroy(), once\nno buffer, stream or device uses the pool any more.\n\n- `options`: NULL: the defaults. `allocate` and `deallocate` come together.\n- `out`: to be given to arrowdevice\\_pool\\_destroy().\n\nErrors: EINVAL unknown flags, a negative cap, or one of `allocate` and `deallocate` without the other.\n\nThread-safety: free."]
-    pub fn arrowdevice_pool_create(
-        device: *mut arrowdevice_device,
-        options: *const arrowdevice_pool_options,
-        out: *mut *mut arrowdevice_pool,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "Read a pool's figures.\n\nThread-safety: free."]
-    pub fn arrowdevice_pool_get_stats(
-        pool: *const arrowdevice_pool,
-        out: *mut arrowdevice_pool_stats,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "Give back to the driver all that is kept and not in use.\n\nThread-safety: free."]
-    pub fn arrowdevice_pool_trim(pool: *mut arrowdevice_pool, error: *mut arrowdevice_error) -> ::core::ffi::c_int;
-    #[doc = "Let a pool go. Live buffers keep it until the last of them is freed.\n\nThread-safety: free, once."]
-    pub fn arrowdevice_pool_destroy(pool: *mut arrowdevice_pool);
-    #[doc = "Make a pool the default of its device. The device keeps it alive until another one takes its place.\n\n- `pool`: NULL: the library's own again.\n\nErrors: EINVAL a pool of another device.\n\nThread-safety: free; copies under way keep the pool they started with."]
-    pub fn arrowdevice_device_set_pool(
-        device: *mut arrowdevice_device,
-        pool: *mut arrowdevice_pool,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "A device's default pool.\n\n- `out`: the pool, borrowed: not to be destroyed by the caller, valid while it is the default.\n\nThread-safety: free."]
-    pub fn arrowdevice_device_get_pool(
-        device: *const arrowdevice_device,
-        out: *mut *mut arrowdevice_pool,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "Get device memory.\n\n- `pool`: NULL: the device's default.\n- `queue`: the queue that will use it first; NULL: any.\n- `size`: bytes, more than 0.\n- `out`: an address or a handle, as the device has them; to be given to arrowdevice\\_buffer\\_free().\n\nErrors: ENOMEM; EINVAL a size that is not positive, or a pool or queue of another device.\n\nThread-safety: free."]
-    pub fn arrowdevice_buffer_allocate(
-        device: *mut arrowdevice_device,
-        pool: *mut arrowdevice_pool,
-        queue: *mut arrowdevice_queue,
-        size: i64,
-        out: *mut *mut ::core::ffi::c_void,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "Give memory of arrowdevice\\_buffer\\_allocate() back. Returns at once. What is not such memory is left alone and logged.\n\n- `queue`: the queue whose work so far still uses it: the memory is used again only after that work.\n  NULL: nothing uses it any more.\n\nThread-safety: free."]
-    pub fn arrowdevice_buffer_free(
-        device: *mut arrowdevice_device,
-        queue: *mut arrowdevice_queue,
-        buffer: *mut ::core::ffi::c_void,
-    );
-    #[doc = "A part of a buffer as a buffer: on devices with addresses the address `offset` bytes on, on devices with handles a\nsub-buffer.\n\n- `buffer`: the whole; it outlives its parts.\n- `offset`: bytes, a multiple of the device's `sub_buffer_alignment` where buffers are handles.\n- `size`: bytes, more than 0. Where buffers are addresses, nobody checks that it lies within `buffer`.\n- `out`: to be given to arrowdevice\\_sub\\_buffer\\_destroy().\n\nErrors: EINVAL a range or an alignment that will not do.\n\nThread-safety: free."]
-    pub fn arrowdevice_sub_buffer_create(
-        device: *mut arrowdevice_device,
-        buffer: *const ::core::ffi::c_void,
-        offset: i64,
-        size: i64,
-        out: *mut *mut ::core::ffi::c_void,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "Give a sub-buffer back, before its parent. Does nothing on devices with addresses.\n\nThread-safety: free."]
-    pub fn arrowdevice_sub_buffer_destroy(device: *mut arrowdevice_device, sub: *mut ::core::ffi::c_void);
-    #[doc = "Queue copies of bytes, to run after the queue's work so far. Regions of one call may run in any order.\n\n- `regions`: `n` of them, not needed any more after the call; host memory in them must stay valid until the copies\n  are done.\n\nErrors: EINVAL a region with a negative size or offset, a NULL end, or a device of another backend than the queue's;\nafter a failure any of the regions may have been copied.\n\nThread-safety: per object. Returns before the copies are done, but on a queue of the CPU."]
-    pub fn arrowdevice_queue_copy(
-        queue: *mut arrowdevice_queue,
-        regions: *const arrowdevice_copy_region,
-        n: i64,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "Make a device array out of buffers that already are on a device. Nothing is copied.\n\n- `device`: where the buffers are.\n- `moved`: the array whose buffers are on `device`.\n- `producer_queue`: the queue whose work so far writes the buffers: the result's event fires after it. NULL:\n  the data is ready.\n- `out`: the device array; its `reserved` is zero. Its children have lives of their own.\n\nErrors: EIO the queue failed.\n\nImplements: \"The ArrowDeviceArray structure\", \"Synchronization\".\n\nThread-safety: per object. Waits for the queue where the device publishes no events or the queue is of another\nbackend; else does not block."]
+    #[doc = "Selects which thread completes deferred work: the application's or the library's.\n\nThe library defers a release if the device still uses the memory. By default it starts one\nthread, when the first work is deferred, which completes that work. In manual mode there is no\nsuch thread, and the application calls arrowdevice\\_deferred\\_run().\n\n- `on`: 1 for manual mode, or 0 for the library's thread. Every other value counts as 1.\n\nErrors:\n- EBUSY if work was deferred already and `on` changes the mode.\n- The general errors.\n\nThread-safety: free. Does not block."]
+    pub fn arrowdevice_deferred_set_manual(on: ::core::ffi::c_int, error: *mut arrowdevice_error)
+    -> ::core::ffi::c_int;
+    #[doc = "Completes deferred work whose events have fired, on the calling thread. Does not wait for events.\n\nThe work includes releases of producers, so this call may run their release callbacks.\n\n- `max`: Largest number of items to complete. If it is negative, the call completes all that\n  it can.\n- `done`: Receives the number of completed items. May be NULL.\n\nErrors: the general errors.\n\nThread-safety: free."]
+    pub fn arrowdevice_deferred_run(max: i64, done: *mut i64, error: *mut arrowdevice_error) -> ::core::ffi::c_int;
+    #[doc = "Waits until no work is deferred, as an orderly shutdown needs.\n\nIn manual mode the calling thread completes deferred work while it waits.\n\n- `timeout_ns`: Time-out in nanoseconds, as the conventions say.\n\nErrors:\n- ETIMEDOUT if some work is not complete when the time-out ends. That work stays deferred.\n- EBUSY if the call is made from a release callback that runs as deferred work.\n- The general errors.\n\nThread-safety: free. Blocks up to `timeout_ns`."]
+    pub fn arrowdevice_wait_idle(timeout_ns: i64, error: *mut arrowdevice_error) -> ::core::ffi::c_int;
+    #[doc = "Makes a device array from buffers that are on a device already.\n\n- `device`: Device of the buffers.\n- `moved`: Array whose buffers are on `device`.\n- `producer_queue`: Queue whose work so far writes the buffers, so that the array's event\n  fires after that work. NULL means that the data is ready.\n- `out`: Receives the array, with `reserved` zeroed. Its children may be moved out\n  and released on their own.\n\nErrors:\n- EIO if the queue's work failed, or if the driver fails.\n- The general errors.\n\nImplements: \"The ArrowDeviceArray structure\", \"Synchronization\".\n\nThread-safety: per object. If the device publishes no events or the queue belongs to another\nbackend, the call waits for the queue without limit. Otherwise it does not block."]
     pub fn arrowdevice_array_export(
         device: *mut arrowdevice_device,
         moved: *mut ArrowArray,
@@ -1265,7 +1102,7 @@ unsafe extern "C" {
         out: *mut ArrowDeviceArray,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "As arrowdevice\\_array\\_export(), with an event that the application recorded itself.\n\n- `sync_event`: a pointer to the native event, in the form that the format names for the device type.\n- `event_release`: called with the last owner of the array, from any thread, not on failure; NULL: the event\n  outlives the array.\n- `user`: passed to `event_release`; must stay valid until then.\n\nErrors: EINVAL an event on a device type that has none.\n\nImplements: \"Synchronization event types\".\n\nThread-safety: per object."]
+    #[doc = "Makes a device array as arrowdevice\\_array\\_export() does, with an event that the application\nrecorded.\n\n- `device`: Device of the buffers.\n- `moved`: Array whose buffers are on `device`.\n- `sync_event`: Pointer to the native event, in the form that the format defines for the\n  device type.\n- `event_release`: Called from any thread when the last owner of the array is released, but\n  not if this call fails. NULL means that the event outlives the array.\n- `user`: Passed to `event_release`. It must stay valid until then.\n- `out`: Receives the array.\n\nErrors:\n- EINVAL if arrays of the device type have no events, or if the backend refuses the event.\n- EIO if the driver fails.\n- The general errors.\n\nImplements: \"Synchronization event types\".\n\nThread-safety: per object. Does not block."]
     pub fn arrowdevice_array_export_event(
         device: *mut arrowdevice_device,
         moved: *mut ArrowArray,
@@ -1277,112 +1114,49 @@ unsafe extern "C" {
         out: *mut ArrowDeviceArray,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "The device that an array is on; asks the backend about its buffers and event where the backend can tell.\n\nErrors: ENODEV, ENOTSUP as arrowdevice\\_device\\_find\\_by\\_id().\n\nImplements: \"ArrowDeviceType\", \"ArrowDeviceArray.device\\_id\".\n\nThread-safety: free on a `const` array. May block while a driver starts."]
+    #[doc = "Makes a device array from a CPU array: device type CPU, id -1, no event. O(1).\n\n- `moved`: The CPU array.\n- `out`: Receives the device array.\n\nErrors: the general errors.\n\nImplements: \"The ArrowDeviceArray structure\".\n\nThread-safety: per object. Does not block."]
+    pub fn arrowdevice_array_from_host(
+        moved: *mut ArrowArray,
+        out: *mut ArrowDeviceArray,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Finds the device of an array. If the backend can tell the device from a buffer or event, the\nlibrary asks it.\n\n- `array`: The array.\n- `out`: Receives the device.\n\nErrors:\n- ENODEV if there is no driver or no such device, or if the buffers belong to no device that the\nbackend knows.\n- ENOTSUP if neither the format nor any backend knows the device type.\n- EIO if the driver fails.\n- The general errors.\n\nImplements: \"ArrowDeviceType\", \"ArrowDeviceArray.device\\_id\".\n\nThread-safety: free on a `const` array. May block while a driver starts."]
     pub fn arrowdevice_array_get_device(
         array: *const ArrowDeviceArray,
         out: *mut *mut arrowdevice_device,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Take over a foreign array: check it against its schema and see its typed buffers. Nothing is copied.\n\n- `moved`: the array; the view owns it until it is detached or released.\n- `schema`: its type, read during the call only.\n- `options`: NULL: structural validation, nobody waits.\n- `out`: the view, to be given to arrowdevice\\_view\\_release() or one of its kin.\n\nErrors: EINVAL the array does not fit its schema (the message names the child: \"batch.prices.item: ...\"); ENOTSUP a\nformat that is not known; ENODEV its device is not there; ETIMEDOUT, EIO from a wait.\n\nImplements: \"Memory management\", \"Synchronization\"; the layouts of the columnar format.\n\nThread-safety: per object. Blocks only with IMPORT\\_SIZES, where the queue cannot wait on the device, or with a level\nof `validate` beyond the structure."]
-    pub fn arrowdevice_array_import(
-        moved: *mut ArrowDeviceArray,
-        schema: *const ArrowSchema,
-        options: *const arrowdevice_import_options,
-        out: *mut *mut arrowdevice_view,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "The root of the view's tree of nodes. Valid until the view ends.\n\nThread-safety: free."]
-    pub fn arrowdevice_view_get_root(view: *const arrowdevice_view) -> *const arrowdevice_node;
-    #[doc = "The array that the view owns. Valid until the view ends.\n\nThread-safety: free."]
-    pub fn arrowdevice_view_get_array(view: *const arrowdevice_view) -> *const ArrowDeviceArray;
-    #[doc = "The device that the view's array is on.\n\nThread-safety: free."]
-    pub fn arrowdevice_view_get_device(view: *const arrowdevice_view) -> *mut arrowdevice_device;
-    #[doc = "A second owner of the view's memory, as a device array of its own. Nothing is copied.\n\nImplements: \"Memory management\".\n\nThread-safety: free."]
-    pub fn arrowdevice_view_share(
-        view: *const arrowdevice_view,
-        out: *mut ArrowDeviceArray,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "End the view; the array lives on in `out`, as it came. With a NULL `out` nothing happens.\n\nThread-safety: per object."]
-    pub fn arrowdevice_view_detach(view: *mut arrowdevice_view, out: *mut ArrowDeviceArray);
-    #[doc = "End the view and release its array. Says that the consumer's device work on it is finished.\n\nImplements: \"Memory management\".\n\nThread-safety: per object. Never blocks on device work."]
-    pub fn arrowdevice_view_release(view: *mut arrowdevice_view);
-    #[doc = "End the view, and release its array once the queue's work so far is done, as arrowdevice\\_array\\_release\\_after() does.\n\n- `moved`: ended on success; on failure it stays as it was.\n\nErrors: EIO the queue failed.\n\nImplements: \"Memory management\".\n\nThread-safety: per object. Returns at once."]
-    pub fn arrowdevice_view_release_after(
-        moved: *mut arrowdevice_view,
-        queue: *mut arrowdevice_queue,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "Move a device array to another struct: `to` takes over, `from` is marked released. O(1). `to` is overwritten.\n\nImplements: \"Moving an array\".\n\nThread-safety: per object."]
+    #[doc = "Moves a device array to another struct: `to` is overwritten, and `from` is marked released. O(1).\n\n- `from`: The array, or NULL.\n- `to`: Struct that receives the array, or NULL. If either is NULL or both are the same, the\n  call has no effect.\n\nImplements: \"Moving an array\".\n\nThread-safety: per object. Does not block."]
     pub fn arrowdevice_array_move(from: *mut ArrowDeviceArray, to: *mut ArrowDeviceArray);
-    #[doc = "Release an array; says that the consumer's device work on it is finished. A released one, or NULL, is left alone.\n\nImplements: \"Memory management\".\n\nThread-safety: per object, from any thread. Never blocks on device work of the library."]
+    #[doc = "Releases an array. The caller promises that its own device work on the array has finished.\n\n- `array`: The array. If it is NULL or released, the call has no effect.\n\nImplements: \"Memory management\".\n\nThread-safety: per object, from any thread. Never waits for device work of the library."]
     pub fn arrowdevice_array_release(array: *mut ArrowDeviceArray);
-    #[doc = "Release an array once the queue's work so far is done. The producer's release runs on the calling thread when that\nis the case already, else on the library's reaper thread (see arrowdevice\\_deferred\\_set\\_manual()).\n\nErrors: EIO the queue failed.\n\nImplements: \"Memory management\".\n\nThread-safety: per object. Returns at once."]
+    #[doc = "Releases an array when the queue's work so far has finished.\n\nIf that work has finished already, the producer's release callback runs on the calling thread.\nOtherwise it runs as deferred work (see arrowdevice\\_deferred\\_set\\_manual()). If the call fails,\nthe array still belongs to the caller. The caller must release it when its work has finished.\n\n- `moved`: The array.\n- `queue`: Queue that has the caller's work on the array.\n\nErrors:\n- EIO if the queue failed, or if the driver fails.\n- The general errors.\n\nImplements: \"Memory management\".\n\nThread-safety: per object. Returns at once."]
     pub fn arrowdevice_array_release_after(
         moved: *mut ArrowDeviceArray,
         queue: *mut arrowdevice_queue,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Whether an array's event has fired. Does not block.\n\n- `source_device`: overrides what `(device_type, device_id)` would find.\n- `out`: 1 fired, or there is none; 0 not yet, and on failure.\n\nErrors: EINVAL an event on a device type that has none; ENOTSUP the backend imports no events; EIO the producer's\nwork failed; ENODEV its device is not there.\n\nImplements: \"Synchronization\".\n\nThread-safety: free on a `const` array."]
+    #[doc = "Makes a second array of the same memory. Both arrays become owners.\n\nThe producer's release callback runs when the last owner is released, children that were moved\nout included.\n\n- `inout`: The array, which stays valid.\n- `out`: Receives the second array.\n\nErrors:\n- EINVAL if a child is NULL, released or its own ancestor, or if buffers or children are missing.\n- EINVAL if the array has an event, but arrays of its device type have no events.\n- The general errors.\n\nImplements: \"Memory management\", \"Moving an array\".\n\nThread-safety: per object. Does not block."]
+    pub fn arrowdevice_array_share(
+        inout: *mut ArrowDeviceArray,
+        out: *mut ArrowDeviceArray,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Tells if an array's event has fired.\n\n- `array`: The array.\n- `source_device`: Device of the array, or NULL to find it from the array.\n- `out`: Receives 1 if the event has fired or if there is none, and 0 if it has not\n  fired or if the call fails.\n\nErrors:\n- EINVAL if the array has an event, but arrays of its device type have no events.\n- ENOTSUP if the backend cannot import events.\n- ENODEV if the array's device is not present.\n- EIO if the producer's work failed, or if the driver fails.\n- The general errors.\n\nImplements: \"Synchronization\".\n\nThread-safety: free on a `const` array. Does not wait for the event."]
     pub fn arrowdevice_array_is_ready(
         array: *const ArrowDeviceArray,
         source_device: *mut arrowdevice_device,
         out: *mut ::core::ffi::c_int,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Make the CPU wait for an array's event.\n\n- `source_device`: overrides what `(device_type, device_id)` would find.\n\nErrors: as arrowdevice\\_array\\_is\\_ready(); ETIMEDOUT it has not fired in time.\n\nImplements: \"Synchronization\".\n\nThread-safety: free on a `const` array. Blocks up to `timeout_ns`."]
+    #[doc = "Makes the CPU wait for an array's event.\n\n- `array`: The array.\n- `source_device`: Device of the array, or NULL to find it from the array.\n- `timeout_ns`: Time-out in nanoseconds, as the conventions say.\n\nErrors:\n- ETIMEDOUT if the event has not fired when the time-out ends.\n- All errors of arrowdevice\\_array\\_is\\_ready().\n\nImplements: \"Synchronization\".\n\nThread-safety: free on a `const` array. Blocks up to `timeout_ns`."]
     pub fn arrowdevice_array_wait(
         array: *const ArrowDeviceArray,
         source_device: *mut arrowdevice_device,
         timeout_ns: i64,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Make a queue wait for an array's event: work queued later runs after it. Where the queue's device cannot wait for\nsuch an event, the CPU waits.\n\n- `source_device`: overrides what `(device_type, device_id)` would find.\n\nErrors: as arrowdevice\\_array\\_is\\_ready().\n\nImplements: \"Synchronization\".\n\nThread-safety: free on a `const` array, per object on the queue. Blocks, without a bound, only where the CPU waits."]
-    pub fn arrowdevice_queue_wait_array(
-        array: *const ArrowDeviceArray,
-        source_device: *mut arrowdevice_device,
-        queue: *mut arrowdevice_queue,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "Put a copy of an array on a device: one allocation, one submission, one event. Always copies, only the bytes that\nthe array's rows need.\n\n- `array`: left as it is, and not needed any more when the call returns. With ARROWDEVICE\\_COPY\\_ASYNC, if `out`\n\nhas an event, the caller keeps the array, its buffers, its own event and its device (if that was adopted) until that\nevent has fired; who releases `out` before, until arrowdevice\\_wait\\_idle() has succeeded.\n- `schema`: its type, read during the call only.\n- `options`: NULL: complete on return, on a queue of the library, from the target's default pool.\n- `out`: the copy; every child has a life of its own.\n\nErrors: EINVAL the array does not fit its schema, unknown or contradicting flags, or a queue or pool that does not\nfit the devices; ENOTSUP a format that is not known; ENODEV its device is not there; ENOMEM; ETIMEDOUT a wait took\nlonger than the options allow; EIO the producer's work or the copy failed.\n\nImplements: \"Synchronization\"; the layouts of the columnar format.\n\nThread-safety: free on a `const` array. Blocks until the copy is done; with ARROWDEVICE\\_COPY\\_ASYNC until it is\nsubmitted, for which sizes that lie on a device are waited for."]
-    pub fn arrowdevice_array_copy(
-        array: *const ArrowDeviceArray,
-        schema: *const ArrowSchema,
-        to: *mut arrowdevice_device,
-        options: *const arrowdevice_copy_options,
-        out: *mut ArrowDeviceArray,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "Hand an array over to a device: by sharing where that device can use the memory, by a copy where not.\n\n- `moved`: taken over; where it was copied, released once the copy is done, by the library itself: with\n  ARROWDEVICE\\_COPY\\_ASYNC, too, the caller keeps nothing. Retiring an adopted source waits for such\n  copies; it is EBUSY as long as `out` lives and carries an event of a queue of the source, which it\n  does where such a queue was given or `to` is only memory to it (arrowdevice\\_copy\\_options.queue).\n- `schema`: its type, read during the call only.\n- `options`: as for arrowdevice\\_array\\_copy().\n- `out`: the array on `to`.\n\nErrors: as arrowdevice\\_array\\_copy(); ENOTSUP also with ARROWDEVICE\\_COPY\\_NEVER where sharing will not do.\n\nImplements: \"Moving an array\", \"Synchronization\".\n\nThread-safety: per object. A copy blocks as arrowdevice\\_array\\_copy() does; sharing, where arrays of `to` cannot carry\nthe event, until it has fired."]
-    pub fn arrowdevice_array_to_device(
-        moved: *mut ArrowDeviceArray,
-        schema: *const ArrowSchema,
-        to: *mut arrowdevice_device,
-        options: *const arrowdevice_copy_options,
-        out: *mut ArrowDeviceArray,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "A CPU array as a device array: device type CPU, id -1, no event. O(1).\n\nImplements: \"The ArrowDeviceArray structure\".\n\nThread-safety: per object."]
-    pub fn arrowdevice_array_from_host(
-        moved: *mut ArrowArray,
-        out: *mut ArrowDeviceArray,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "A device array as a CPU array, complete on return: shared where the CPU can read the memory, copied where not.\n\n- `moved`: taken over, as by arrowdevice\\_array\\_to\\_device().\n- `schema`: its type, read during the call only.\n- `options`: as for arrowdevice\\_array\\_copy(); ARROWDEVICE\\_COPY\\_ASYNC changes nothing.\n\nErrors: as arrowdevice\\_array\\_to\\_device().\n\nImplements: \"Synchronization\"; the layouts of the columnar format.\n\nThread-safety: per object. Blocks until the data is there."]
-    pub fn arrowdevice_array_to_host(
-        moved: *mut ArrowDeviceArray,
-        schema: *const ArrowSchema,
-        options: *const arrowdevice_copy_options,
-        out: *mut ArrowArray,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "A second owner: two arrays, one memory. `inout` becomes a co-owner itself; its producer's release runs when the last\nowner, children that were moved out included, is released.\n\nErrors: EINVAL an array with a released child.\n\nImplements: \"Memory management\", \"Moving an array\".\n\nThread-safety: per object."]
-    pub fn arrowdevice_array_share(
-        inout: *mut ArrowDeviceArray,
-        out: *mut ArrowDeviceArray,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "Some rows of an array, as a co-owner of its memory. Reads no data, copies none.\n\n- `offset, length`: rows, counted from the array's own first row.\n- `out`: a record batch (`+s` without validity at the root) keeps root offset 0: the slice goes into\n  its children.\n\nErrors: EINVAL rows outside of the array, or an array that does not fit its schema; ENOTSUP a format that is not\nknown.\n\nThread-safety: per object."]
+    #[doc = "Makes an array of some rows, which becomes an owner of the same memory. Reads no data.\n\n- `inout`: The array, which stays valid and gains a shared owner.\n- `schema`: Type of the array.\n- `offset`: First row, counted from the array's own first row.\n- `length`: Number of rows.\n- `out`: Receives the slice. If the array is a record batch (`+s` without validity at the\n  root), the root's offset stays 0, and its children have the slice.\n\nErrors:\n- EINVAL if rows are outside of the array, or if the array does not match its schema.\n- ENOTSUP if a format is unknown.\n- The general errors.\n\nThread-safety: per object. Does not block."]
     pub fn arrowdevice_array_slice(
         inout: *mut ArrowDeviceArray,
         schema: *const ArrowSchema,
@@ -1391,7 +1165,7 @@ unsafe extern "C" {
         out: *mut ArrowDeviceArray,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Some columns of a struct array or record batch, in the order given, as a co-owner of its memory.\n\n- `children`: `n` indices; one may appear several times.\n- `out_schema`: the type of `out`, a copy of its own; may be NULL.\n\nErrors: EINVAL an index out of range, or an array that is not a struct or does not fit its schema; ENOTSUP a format\nthat is not known.\n\nThread-safety: per object."]
+    #[doc = "Makes an array of some columns of a struct array or record batch. It becomes an owner of the same\nmemory.\n\n- `inout`: The array, which stays valid and gains a shared owner.\n- `schema`: Type of the array.\n- `children`: `n` indices of children, in the order of the result. An index may appear\n  several times.\n- `n`: Number of indices.\n- `out`: Receives the array.\n- `out_schema`: Receives the type of `out`, as an independent copy. May be NULL.\n\nErrors:\n- EINVAL if `n` is negative, an index is out of range, or `out_schema` is `schema`.\n- EINVAL if the array is not a struct or does not match its schema.\n- ENOTSUP if a format is unknown.\n- The general errors.\n\nThread-safety: per object. Does not block."]
     pub fn arrowdevice_array_select(
         inout: *mut ArrowDeviceArray,
         schema: *const ArrowSchema,
@@ -1401,7 +1175,7 @@ unsafe extern "C" {
         out_schema: *mut ArrowSchema,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Check an array against its schema.\n\n- `source_device`: overrides what `(device_type, device_id)` would find.\n- `level`: ARROWDEVICE\\_VALIDATE\\_STRUCTURE: the structs, without looking at data;\n  ARROWDEVICE\\_VALIDATE\\_FULL: also the data, wherever it lies: buffers are on the device that\n  the array names and as large as its driver says they must be, `null_count` is right, offsets,\n  views, type ids, run ends and dictionary indices refer to what is there, prefixes of views\n  are those of their data and their unused bytes zero, texts are UTF-8;\n  ARROWDEVICE\\_VALIDATE\\_STRICT: also what real producers neglect: `reserved` is zero,\n  `null_count` is not -1 where there is no validity bitmap, and fields that are not nullable\n  have no nulls where rows of the structs and lists around them can be seen.\n\nOf host memory nobody knows how large it is: a buffer that is too small is found where a driver made it.\n\nErrors: EINVAL an array that does not fit (the message names the child, and the slot), or a level that is none of\nthese; ENOTSUP a format that is not known; beyond the structure also ENODEV its device is not there, EIO from its\nevent or the device, ENOMEM.\n\nImplements: \"Structure definitions\"; the layouts of the columnar format.\n\nThread-safety: free on a `const` array. Beyond the structure it blocks until the array is ready, and while its data\nis read back, in pieces of 1 MiB."]
+    #[doc = "Checks an array against its schema. Each level includes the levels before it.\n\n- ARROWDEVICE\\_VALIDATE\\_STRUCTURE checks the structs and reads no data.\n- ARROWDEVICE\\_VALIDATE\\_FULL also checks the data:\n- Buffers are on the array's device and have the size that its driver reports, or more.\n- `null_count` is correct.\n- Offsets, views, type ids, run ends and dictionary indices are in range.\n- Prefixes of views equal their data, and their unused bytes are zero.\n- Texts are UTF-8.\n- ARROWDEVICE\\_VALIDATE\\_STRICT also checks rules that real producers neglect:\n- `reserved` is zero.\n- `null_count` is not -1 if there is no validity bitmap.\n- Fields that are not nullable have no nulls in rows that are visible through their parents.\n\nThe library cannot tell how large host memory is. It finds a buffer that is too small only if a\ndriver allocated it.\n\n- `array`: The array.\n- `schema`: Type of the array.\n- `source_device`: Device of the array, or NULL to find it from the array.\n- `level`: One of `ARROWDEVICE_VALIDATE_*`.\n\nErrors:\n- EINVAL if the array is not valid (the message names the child and the slot), or if `level` is\nunknown.\n- ENOTSUP if a format is unknown.\n- ENODEV if the array's device is not present, beyond the structure.\n- EIO if the producer's work failed or the driver fails, beyond the structure.\n- ENOMEM if the host or the device has no memory.\n- The general errors.\n\nImplements: \"Structure definitions\"; the layouts of the columnar format.\n\nThread-safety: free on a `const` array. Beyond the structure, the call waits without limit until\nthe array is ready and until its data is read back, in blocks of 1 MiB."]
     pub fn arrowdevice_array_validate(
         array: *const ArrowDeviceArray,
         schema: *const ArrowSchema,
@@ -1409,38 +1183,268 @@ unsafe extern "C" {
         level: ::core::ffi::c_int,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Pending moves and releases end on one thread of the library, started at first need. With manual reaping there is no\nsuch thread: the program calls arrowdevice\\_deferred\\_run().\n\n- `on`: not 0: manual.\n\nErrors: EBUSY something has been deferred already.\n\nThread-safety: free."]
-    pub fn arrowdevice_deferred_set_manual(on: ::core::ffi::c_int, error: *mut arrowdevice_error)
-    -> ::core::ffi::c_int;
-    #[doc = "End deferred work whose events have fired, producers' releases among it, on the calling thread. Does not wait.\n\n- `max`: how many pieces at most; negative: all.\n- `done`: how many were ended; may be NULL.\n\nThread-safety: free."]
-    pub fn arrowdevice_deferred_run(max: i64, done: *mut i64, error: *mut arrowdevice_error) -> ::core::ffi::c_int;
-    #[doc = "Wait until nothing is deferred or in flight: for an orderly shutdown. With manual reaping it reaps meanwhile.\n\nErrors: ETIMEDOUT some of it is not done yet, and stays deferred; EBUSY a deferred release calls.\n\nThread-safety: free. Blocks up to `timeout_ns`."]
-    pub fn arrowdevice_wait_idle(timeout_ns: i64, error: *mut arrowdevice_error) -> ::core::ffi::c_int;
-    #[doc = "A deep copy of a schema, independent of the original.\n\nErrors: EINVAL a released or malformed schema.\n\nThread-safety: free on a `const` schema."]
+    #[doc = "Copies a schema deeply. The copy is independent of the original.\n\n- `schema`: The schema.\n- `out`: Receives the copy.\n\nErrors:\n- EINVAL if the schema is released or malformed.\n- The general errors.\n\nThread-safety: free on a `const` schema. Does not block."]
     pub fn arrowdevice_schema_copy(
         schema: *const ArrowSchema,
         out: *mut ArrowSchema,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Release a schema. A released one, or NULL, is left alone.\n\nThread-safety: per object."]
+    #[doc = "Releases a schema, for languages that cannot call its release callback.\n\n- `schema`: The schema. If it is NULL or released, the call has no effect.\n\nThread-safety: per object."]
     pub fn arrowdevice_schema_release(schema: *mut ArrowSchema);
-    #[doc = "Release a CPU array. A released one, or NULL, is left alone.\n\nThread-safety: per object."]
+    #[doc = "Releases a CPU array, for languages that cannot call its release callback.\n\n- `array`: The array. If it is NULL or released, the call has no effect.\n\nThread-safety: per object."]
     pub fn arrowdevice_host_array_release(array: *mut ArrowArray);
-    #[doc = "The schema of a device stream.\n\nErrors: EINVAL a released stream; what the producer says, with its text. What failed in a stream of this library\ncomes whole, `backend` and `native_code` included; an error that has passed through an async handler or a foreign\nstream has only its code and text.\n\nImplements: \"ArrowDeviceArrayStream.get\\_schema\".\n\nThread-safety: per object."]
-    pub fn arrowdevice_stream_get_schema(
-        stream: *mut ArrowDeviceArrayStream,
-        out: *mut ArrowSchema,
+    #[doc = "Produces the arrays of a stream for a handler, as fast as the handler requests them.\n\nOne task of the executor at a time reads from the stream. A stream that waits therefore occupies\nthe executor.\n\n- `moved`: The stream. On failure it still belongs to the caller.\n- `handler`: The consumer's handler. The library borrows it until it calls `release`, which\n  frees the handler if the consumer wants that. If the call fails, the library made\n  no callback, and the handler still belongs to the caller.\n- `options`: Options, or NULL for the defaults. The call uses only the executor.\n\nErrors:\n- EINVAL if the handler lacks a callback, or if the options are not valid.\n- ENOMEM if the library can start no thread.\n- The value of `submit`, if the executor refuses the task.\n- The general errors.\n- Later, by `on_error`: the stream's error with its text, after the arrays before it.\n- Later, by `on_error`: EINVAL if an array has another device type than the stream.\n\nImplements: \"Async Device Stream Interface\".\n\nThread-safety: per object. Does not block."]
+    pub fn arrowdevice_async_produce(
+        moved: *mut ArrowDeviceArrayStream,
+        handler: *mut ArrowAsyncDeviceStreamHandler,
+        options: *const arrowdevice_async_options,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "The next array of a device stream; a released one marks the end.\n\nErrors: EINVAL a released stream; what the producer says, as arrowdevice\\_stream\\_get\\_schema().\n\nImplements: \"ArrowDeviceArrayStream.get\\_next\", \"get\\_last\\_error\".\n\nThread-safety: per object. Blocks as the producer does."]
-    pub fn arrowdevice_stream_get_next(
-        stream: *mut ArrowDeviceArrayStream,
+    #[doc = "Makes a handler for a producer, and the stream of the arrays that the handler receives.\n\nThe library requests `depth` arrays ahead. The thread that reads the stream extracts the tasks.\nReleasing the stream cancels the producer. It does not release the handler, which the producer\ndoes.\n\n- `device_type`: Device type of the arrays.\n- `options`: Options, or NULL for the defaults. The call uses only `depth`.\n- `out_handler`: Receives the handler for the producer. The rules above say how it ends.\n- `out`: Receives the stream. The caller releases it. Its `get_schema` and `get_next`\n  wait for the producer, and arrowdevice\\_stream\\_cancel() wakes them.\n\nErrors:\n- EINVAL if `device_type` is not positive, or if the options are not valid.\n- The general errors.\n- Later, from the stream: the producer's error, after the arrays before it.\n- Later, from the stream: EIO if the producer releases the handler before the end.\n- Later, from the stream: EINVAL if the end comes before the schema.\n- Later, from the stream and from `on_schema`: EINVAL if the producer has another device type.\n\nImplements: \"The ArrowAsyncDeviceStreamHandler structure\".\n\nThread-safety: per object. Does not block."]
+    pub fn arrowdevice_async_collect(
+        device_type: ArrowDeviceType,
+        options: *const arrowdevice_async_options,
+        out_handler: *mut *mut ArrowAsyncDeviceStreamHandler,
+        out: *mut ArrowDeviceArrayStream,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Makes a handler for a producer that puts each array on a device and passes it to another handler.\n\nIt puts arrays on the device as arrowdevice\\_array\\_to\\_device() does, and holds at most `depth`\narrays. The downstream handler gets arrays while their event is pending. The library passes\nmetadata on.\n\n- `downstream`: The consumer's handler. The library borrows it until it calls `release`. If\n  the call fails, the handler is untouched and still belongs to the caller.\n- `to`: Target device.\n- `options`: Options, or NULL for the defaults.\n- `out_upstream`: Receives the handler for the producer. The rules above say how it ends. If\n  it is released without a producer, `downstream` gets `on_error` and\n  `release`.\n\nErrors:\n- EINVAL if the handler lacks a callback, if the options are not valid, or if the pool or queue\ncan serve no array on `to`.\n- ENOMEM if the library can start no thread.\n- The general errors.\n- Later, by `on_error`: the producer's error.\n- Later, by `on_error`, after the schema: EINVAL if the queue cannot serve the producer's device\ntype.\n- Later, by `on_error`: all errors of arrowdevice\\_array\\_to\\_device().\n- Later, by `on_error`: EINVAL if the end comes before the schema, or if metadata of a task is\nmalformed.\n- Later, by `on_error`: EIO if the producer releases its handler before the end, or before its\nschema.\n\nImplements: \"The ArrowAsyncDeviceStreamHandler structure\".\n\nThread-safety: per object. Does not block."]
+    pub fn arrowdevice_async_to_device(
+        downstream: *mut ArrowAsyncDeviceStreamHandler,
+        to: *mut arrowdevice_device,
+        options: *const arrowdevice_async_options,
+        out_upstream: *mut *mut ArrowAsyncDeviceStreamHandler,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Loads a backend from a plugin file. Starts no driver.\n\n- `absolute_path`: Absolute path of the file.\n\nErrors:\n- ENOENT if there is no such file.\n- EEXIST if a backend with this name, or for one of its device types, is present already.\n- ENOTSUP if the plugin has another version of the backend table.\n- EINVAL if the path is not absolute, the file is not a plugin, or its table lacks a required\nentry.\n- EBUSY if the plugin loads itself, or if the process was forked while it opened this file.\n- The error that the plugin reports, if its entry function fails.\n- The general errors.\n\nThread-safety: free. Blocks while another thread loads the same file."]
+    pub fn arrowdevice_backend_load(
+        absolute_path: *const ::core::ffi::c_char,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Registers a backend that is linked into the application.\n\nThe first backend for a device type serves it until the process ends. The call must therefore\ncome before the first use of its device types.\n\n- `table`: Backend table, which the library copies. The functions and texts to which the table\n  points must stay valid until the process ends.\n\nErrors:\n- EEXIST if a backend with this name, or for one of its device types, is present already.\n- ENOTSUP if the table has another version.\n- EINVAL if the table lacks a required entry or has an invalid name.\n- The general errors.\n\nThread-safety: free."]
+    pub fn arrowdevice_backend_register(
+        table: *const arrowdevice_backend,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Reads one entry of the list of all places that the library has searched, in the order of the\nsearch.\n\nThe list has the backends that were loaded and those that were refused, each with the reason.\n\n- `index`: Index into the list, from 0.\n- `out`: Receives the entry. The caller sets its `struct_size`.\n\nErrors:\n- ENOENT if `index` is negative or past the last entry.\n- The general errors.\n\nThread-safety: free. If other threads load backends meanwhile, the list grows at its end."]
+    pub fn arrowdevice_backend_get_report(
+        index: i64,
+        out: *mut arrowdevice_backend_report,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Creates a pool of a device's memory.\n\nThe call itself calls none of the functions in the options. If it fails, the library never calls\nthem, `destroy` included. `user` still belongs to the caller. If it succeeds, the pool uses them\nuntil it calls `destroy`. That happens after arrowdevice\\_pool\\_destroy(), when no buffer, stream\nor device uses the pool.\n\n- `device`: The device.\n- `options`: Options, or NULL for the defaults. `allocate` and `deallocate` must both be set\n  or both be NULL.\n- `out`: Receives the pool. The caller destroys it with arrowdevice\\_pool\\_destroy().\n\nErrors:\n- EINVAL if `flags` has unknown bits, `max_bytes` is negative, or only one of `allocate` and\n`deallocate` is set.\n- The general errors.\n\nThread-safety: free."]
+    pub fn arrowdevice_pool_create(
+        device: *mut arrowdevice_device,
+        options: *const arrowdevice_pool_options,
+        out: *mut *mut arrowdevice_pool,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Reads the statistics of a pool.\n\n- `pool`: The pool.\n- `out`: Receives the statistics. The caller sets its `struct_size`.\n\nErrors: the general errors.\n\nThread-safety: free."]
+    pub fn arrowdevice_pool_get_stats(
+        pool: *const arrowdevice_pool,
+        out: *mut arrowdevice_pool_stats,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Frees all memory that a pool caches and that is not in use.\n\n- `pool`: The pool.\n\nErrors: the general errors.\n\nThread-safety: free."]
+    pub fn arrowdevice_pool_trim(pool: *mut arrowdevice_pool, error: *mut arrowdevice_error) -> ::core::ffi::c_int;
+    #[doc = "Destroys a pool. Live buffers hold references, so the memory survives until the last buffer is\nfreed.\n\n- `pool`: The pool, or NULL.\n\nThread-safety: free. The application calls it once."]
+    pub fn arrowdevice_pool_destroy(pool: *mut arrowdevice_pool);
+    #[doc = "Allocates device memory.\n\n- `device`: The device.\n- `pool`: Pool of the device, or NULL for its default pool.\n- `queue`: Queue of the device that uses the memory first, or NULL if any queue may.\n- `size`: Bytes, more than 0.\n- `out`: Receives an address or a handle, depending on the device. The caller frees it with\n  arrowdevice\\_buffer\\_free().\n\nErrors:\n- ENOMEM if the device or the host has no memory, or if the pool has reached its limit.\n- EINVAL if `size` is 0 or negative, or if the pool or queue belongs to another device.\n- EIO if the driver fails.\n- The error of the application's `allocate`, if the pool has one and it fails.\n- The general errors.\n\nThread-safety: free."]
+    pub fn arrowdevice_buffer_allocate(
+        device: *mut arrowdevice_device,
+        pool: *mut arrowdevice_pool,
+        queue: *mut arrowdevice_queue,
+        size: i64,
+        out: *mut *mut ::core::ffi::c_void,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Frees memory of arrowdevice\\_buffer\\_allocate(). If `buffer` is other memory, the call logs that\nand leaves it alone.\n\n- `device`: Device of the buffer.\n- `queue`: Queue whose work so far may still use the memory, or NULL if no work does. The\n  library reuses the memory only after that work.\n- `buffer`: The buffer, or NULL.\n\nThread-safety: free. Returns at once."]
+    pub fn arrowdevice_buffer_free(
+        device: *mut arrowdevice_device,
+        queue: *mut arrowdevice_queue,
+        buffer: *mut ::core::ffi::c_void,
+    );
+    #[doc = "Creates a sub-buffer: a range of a buffer that is used as a buffer.\n\nIf buffers are addresses, the result is the address `offset` bytes after `buffer`. The library\nthen does not check that the range lies within the buffer.\n\n- `device`: Device of the buffer.\n- `buffer`: The buffer, which must outlive its sub-buffers.\n- `offset`: Bytes. If buffers are handles, a multiple of the device's `sub_buffer_alignment`.\n- `size`: Bytes, more than 0.\n- `out`: Receives the sub-buffer. The caller destroys it with\n  arrowdevice\\_sub\\_buffer\\_destroy().\n\nErrors:\n- EINVAL if `offset` is negative or not aligned, if `size` is 0 or negative, or if the backend\nrefuses the range.\n- EIO if the driver fails.\n- The general errors.\n\nThread-safety: free."]
+    pub fn arrowdevice_sub_buffer_create(
+        device: *mut arrowdevice_device,
+        buffer: *const ::core::ffi::c_void,
+        offset: i64,
+        size: i64,
+        out: *mut *mut ::core::ffi::c_void,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Destroys a sub-buffer. The application calls it before it frees the buffer. If buffers are\naddresses, the call has no effect.\n\n- `device`: Device of the sub-buffer, or NULL.\n- `sub`: The sub-buffer, or NULL.\n\nThread-safety: free."]
+    pub fn arrowdevice_sub_buffer_destroy(device: *mut arrowdevice_device, sub: *mut ::core::ffi::c_void);
+    #[doc = "Copies an array to a device, with one allocation, one submission and one event.\n\nThe copy has only the bytes that the array's rows need, unless ARROWDEVICE\\_COPY\\_NO\\_TRIM is set.\n\nWith ARROWDEVICE\\_COPY\\_ASYNC, if `out` has an event, the source must stay alive until that event\nhas fired. The source is the array, its buffers, its own event and, if it is wrapped, its device.\nIf the caller releases `out` earlier, the source must stay alive until arrowdevice\\_wait\\_idle()\nhas succeeded. In every other case the caller may release the source when the call returns.\n\n- `array`: The source, which stays as it is.\n- `schema`: Type of the array.\n- `to`: Target device.\n- `options`: Options, or NULL: the copy is complete on return, on a queue of the library, in\n  memory of the target's default pool.\n- `out`: Receives the copy. Its children may be moved out and released on their own.\n\nErrors:\n- EINVAL if the array does not match its schema, or if the queue or pool does not fit the\ndevices.\n- EINVAL if the flags are unknown or contradict each other.\n- ENOTSUP if a format is unknown, or if the backend cannot import the array's event.\n- ENODEV if the array's device is not present.\n- ENOMEM if the host or the device has no memory, or if the pool has reached its limit.\n- ETIMEDOUT if a wait exceeds `timeout_ns`.\n- EIO if the producer's work or the copy failed.\n- The general errors.\n\nImplements: \"Synchronization\"; the layouts of the columnar format.\n\nThread-safety: free on a `const` array. Blocks until the copy is complete. With\nARROWDEVICE\\_COPY\\_ASYNC it blocks until the copy is submitted, which includes reading sizes back\nthat are on a device."]
+    pub fn arrowdevice_array_copy(
+        array: *const ArrowDeviceArray,
+        schema: *const ArrowSchema,
+        to: *mut arrowdevice_device,
+        options: *const arrowdevice_copy_options,
         out: *mut ArrowDeviceArray,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Release a device stream. A released one, or NULL, is left alone.\n\nThread-safety: per object."]
-    pub fn arrowdevice_stream_release(stream: *mut ArrowDeviceArrayStream);
-    #[doc = "A stream of `n` arrays of one schema, in their order. The array `moved_arrays` itself stays the caller's; on success\nthe schema and all arrays are taken over, on failure none is. `n` may be 0: a stream of a schema only.\n\nErrors: EINVAL an array that does not fit the schema or is not on `device_type`.\n\nImplements: \"The ArrowDeviceArrayStream structure\".\n\nThread-safety: per object."]
+    #[doc = "Puts an array on a device: shares the memory if the device can use it, else copies it.\n\nIf the array is copied, the library releases the source when the copy is complete, even with\nARROWDEVICE\\_COPY\\_ASYNC. The caller keeps nothing alive.\n\nIf the source's device is wrapped, arrowdevice\\_device\\_unwrap() waits for such copies. It fails\nwith EBUSY while `out` is alive and carries an event of a queue of the source device. `out` does\nso if that queue was given in the options, or if `to` is only memory to the source (see\narrowdevice\\_copy\\_options.queue).\n\n- `moved`: The array.\n- `schema`: Type of the array.\n- `to`: Target device.\n- `options`: Options, or NULL for the defaults, as for arrowdevice\\_array\\_copy().\n- `out`: Receives the array on `to`.\n\nErrors:\n- ENOTSUP if ARROWDEVICE\\_COPY\\_NEVER is set and the device cannot share the memory.\n- All errors of arrowdevice\\_array\\_copy().\n\nImplements: \"Moving an array\", \"Synchronization\".\n\nThread-safety: per object. A copy blocks as arrowdevice\\_array\\_copy() does. If arrays of `to`\ncannot carry the event of shared memory, the call blocks until the event has fired or the\ntime-out ends."]
+    pub fn arrowdevice_array_to_device(
+        moved: *mut ArrowDeviceArray,
+        schema: *const ArrowSchema,
+        to: *mut arrowdevice_device,
+        options: *const arrowdevice_copy_options,
+        out: *mut ArrowDeviceArray,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Puts an array on the CPU: shares the memory if the CPU can read it, else copies it. The data is\nready on return.\n\n- `moved`: The array.\n- `schema`: Type of the array.\n- `options`: Options, or NULL for the defaults. ARROWDEVICE\\_COPY\\_ASYNC has no effect.\n- `out`: Receives the CPU array.\n\nErrors: all errors of arrowdevice\\_array\\_to\\_device().\n\nImplements: \"Synchronization\"; the layouts of the columnar format.\n\nThread-safety: per object. Blocks until the data is ready or the time-out ends."]
+    pub fn arrowdevice_array_to_host(
+        moved: *mut ArrowDeviceArray,
+        schema: *const ArrowSchema,
+        options: *const arrowdevice_copy_options,
+        out: *mut ArrowArray,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Finds a device by its type and id. Loads the backend of its type if necessary.\n\n- `device_type`: An `ARROW_DEVICE_*` value.\n- `device_id`: Id from 0 to n-1. For the CPU, -1 and 0 name one device. For CUDA\\_HOST,\n  ROCM\\_HOST and CUDA\\_MANAGED, -1 means 0.\n- `out`: Receives the device, which is never a wrapped one.\n\nErrors:\n- ENODEV if there is no driver or no such device. The message says why.\narrowdevice\\_backend\\_get\\_report() lists every place that the library searched.\n- ENOTSUP if neither the format nor any backend knows the device type.\n- EINVAL if the backend reports properties that the library cannot use.\n- EIO if the driver fails.\n- The general errors.\n\nImplements: \"ArrowDeviceType\", \"ArrowDeviceArray.device\\_id\".\n\nThread-safety: free. May block while a driver starts."]
+    pub fn arrowdevice_device_find_by_id(
+        device_type: ArrowDeviceType,
+        device_id: i64,
+        out: *mut *mut arrowdevice_device,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Finds a device by its name, as arrowdevice\\_device\\_find\\_by\\_id() does by type and id.\n\n- `name`: Name of the type, a colon and the id, such as \"opencl:0\" or \"cuda\\_host:1\". A name\n  without an id, such as \"cpu\", means id 0.\n- `out`: Receives the device, which is never a wrapped one.\n\nErrors:\n- EINVAL if the name has another form or begins with an unknown type name.\n- All errors of arrowdevice\\_device\\_find\\_by\\_id().\n\nThread-safety: free. May block while a driver starts."]
+    pub fn arrowdevice_device_find_by_name(
+        name: *const ::core::ffi::c_char,
+        out: *mut *mut arrowdevice_device,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Counts the devices of a type. Their ids are 0 to n-1.\n\n- `device_type`: An `ARROW_DEVICE_*` value.\n- `out`: Receives the number. It is 0 if the driver is absent or if the call fails.\n\nErrors:\n- ENOTSUP if neither the format nor any backend knows the device type.\n- EIO if the driver fails.\n- The general errors.\n\nThread-safety: free. May block while a driver starts."]
+    pub fn arrowdevice_device_count(
+        device_type: ArrowDeviceType,
+        out: *mut i64,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Lists the devices of all backends, ordered by type, then by id. Loads every backend.\n\nIf a backend fails, the list lacks its devices. arrowdevice\\_backend\\_get\\_report() and the log say\nwhy.\n\n- `out`: Receives as many devices as fit. May be NULL if `capacity` is 0.\n- `capacity`: Length of `out`, in devices.\n- `count`: Receives the number of all devices, even if it is larger than `capacity`.\n\nErrors:\n- EINVAL if `capacity` is negative.\n- The general errors.\n\nThread-safety: free. May block while drivers start."]
+    pub fn arrowdevice_device_list(
+        out: *mut *mut arrowdevice_device,
+        capacity: i64,
+        count: *mut i64,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Describes a device. Calls no driver.\n\n- `device`: The device.\n- `out`: Receives the properties. The caller sets its `struct_size`.\n\nErrors: the general errors.\n\nThread-safety: free. Does not block."]
+    pub fn arrowdevice_device_get_info(
+        device: *const arrowdevice_device,
+        out: *mut arrowdevice_device_info,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Reports how the device `to` can use memory of the device `from`.\n\n- `from`: Device that has the memory.\n- `to`: Device that uses the memory.\n- `out`: Receives a sum of `ARROWDEVICE_PEER_*`. It is 0 if the library stages data between\n  the devices through the host. If both devices are the same, it has both flags.\n\nErrors:\n- EIO if the driver fails.\n- The general errors.\n\nThread-safety: free."]
+    pub fn arrowdevice_device_get_peer_flags(
+        from: *const arrowdevice_device,
+        to: *const arrowdevice_device,
+        out: *mut u32,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Returns the name of a device type, such as \"opencl\", or NULL if the format has no name for it.\nThe text is static.\n\n- `device_type`: An `ARROW_DEVICE_*` value.\n\nThread-safety: free."]
+    pub fn arrowdevice_device_type_get_name(device_type: ArrowDeviceType) -> *const ::core::ffi::c_char;
+    #[doc = "Reads how much memory a device has now, as the driver reports it.\n\n- `device`: The device.\n- `free_bytes`: Receives the free bytes, or -1 if the driver does not report them. May be\n  NULL.\n- `total_bytes`: Receives all bytes, or -1 if the driver does not report them. May be NULL.\n\nErrors:\n- EIO if the driver fails.\n- The general errors.\n\nThread-safety: free."]
+    pub fn arrowdevice_device_get_memory_info(
+        device: *const arrowdevice_device,
+        free_bytes: *mut i64,
+        total_bytes: *mut i64,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Reads the counters of a device.\n\n- `device`: The device.\n- `out`: Receives the counters. The caller sets its `struct_size`.\n\nErrors: the general errors.\n\nThread-safety: free. If other threads count meanwhile, the result may lack their latest counts."]
+    pub fn arrowdevice_device_get_counters(
+        device: *const arrowdevice_device,
+        out: *mut arrowdevice_device_counters,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Wraps an application's own context as a device.\n\nThe same handles give the same device, and the library counts the calls. Each successful call\nneeds one arrowdevice\\_device\\_unwrap().\n\n- `device_type`: An `ARROW_DEVICE_*` value.\n- `device_id`: Id that the device's arrays carry: the vendor's ordinal if there is one.\n  Several devices may share an id.\n- `native`: Handles of the context. The library borrows them until the device is\n  unwrapped.\n- `out`: Receives the device.\n\nErrors:\n- ENOTSUP if the backend cannot wrap contexts, or if neither the format nor any backend knows the\ntype.\n- EINVAL if the backend refuses the handles.\n- ENODEV if there is no driver.\n- EBUSY if another thread is unwrapping the device.\n- EIO if the driver fails.\n- The general errors.\n\nThread-safety: free. May block while a driver starts."]
+    pub fn arrowdevice_device_wrap(
+        device_type: ArrowDeviceType,
+        device_id: i64,
+        native: *const arrowdevice_native_device,
+        out: *mut *mut arrowdevice_device,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Undoes one arrowdevice\\_device\\_wrap().\n\nThe last call drains the device's queues, frees the memory that its pools cache, and stops using\nthe handles. Afterwards every call on the device fails with ENODEV. If the call fails, the device\nstays usable, and the application may call again.\n\n- `device`: A wrapped device.\n- `timeout_ns`: Time-out in nanoseconds, as the conventions say.\n\nErrors:\n- EBUSY if arrays, pools or queues of the device are alive, or if another thread is unwrapping\nit.\n- EBUSY if the call is made from a release callback that runs as deferred work.\n- ETIMEDOUT if work is not complete when the time-out ends.\n- ENOTSUP if the backend cannot wrap contexts.\n- EINVAL if the device is not wrapped.\n- EIO if the driver fails.\n- The general errors.\n\nThread-safety: free. Blocks up to `timeout_ns`."]
+    pub fn arrowdevice_device_unwrap(
+        device: *mut arrowdevice_device,
+        timeout_ns: i64,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Gets the vendor's handles behind a device. They are borrowed and stay valid as long as the\ndevice.\n\n- `device`: The device.\n- `out`: Receives the handles. The caller sets its `struct_size`.\n\nErrors:\n- ENOTSUP if the backend has no handles to give.\n- The general errors.\n\nThread-safety: free."]
+    pub fn arrowdevice_device_get_native(
+        device: *const arrowdevice_device,
+        out: *mut arrowdevice_native_device,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Makes a pool the default pool of its device. The device holds a reference until another pool\nreplaces it.\n\n- `device`: The device.\n- `pool`: A pool of the device, or NULL for the library's own pool.\n\nErrors:\n- EINVAL if the pool belongs to another device.\n- The general errors.\n\nThread-safety: free. If other threads are copying meanwhile, they use the pool with which they\nstarted."]
+    pub fn arrowdevice_device_set_pool(
+        device: *mut arrowdevice_device,
+        pool: *mut arrowdevice_pool,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Gets the default pool of a device.\n\n- `device`: The device.\n- `out`: Receives the pool, which is borrowed and valid while it is the default. The caller\n  must not destroy it.\n\nErrors: the general errors.\n\nThread-safety: free."]
+    pub fn arrowdevice_device_get_pool(
+        device: *const arrowdevice_device,
+        out: *mut *mut arrowdevice_pool,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Exports an array as a tensor of DLPack 1.0, which consumers of every later 1.x can read.\n\nThe tensor is read-only, compact and row-major, and has strides. The array's offset is in\n`byte_offset`, even if buffers are handles.\n\n- `inout`: The array, which stays valid and becomes a shared owner, as with\n  arrowdevice\\_array\\_share().\n- `schema`: Type of the array, read only during the call. It may be another type of\n  the same layout, such as int64 for a timestamp, which has no dtype in\n  DLPack.\n- `consumer_queue`: Queue that uses the tensor. Work that is queued later waits for the\n  array's event, as with arrowdevice\\_queue\\_wait\\_array(). If it is NULL, the\n  CPU waits.\n- `out`: Receives the tensor. The consumer calls its `deleter` once, from any\n  thread, and the `deleter` never blocks. The call promises that the\n  consumer's device work on the tensor has finished, even if it used a\n  queue. When no other owner is left, the memory is reused.\n\nErrors:\n- EINVAL if the array does not match its schema.\n- ENOTSUP if visible rows have nulls, or if DLPack knows no such device. The message names the\nchild.\n- ENOTSUP if the type is neither a number nor a fixed-size list of numbers. Booleans are not\nsupported, because they are bits in Arrow and bytes in DLPack.\n- All errors of arrowdevice\\_queue\\_wait\\_array().\n\nImplements: \"Memory management\", \"Synchronization\".\n\nThread-safety: per object. The CPU waits if no queue is given or the queue cannot wait, and to\ncount nulls on a device. It then waits without limit."]
+    pub fn arrowdevice_dlpack_export(
+        inout: *mut ArrowDeviceArray,
+        schema: *const ArrowSchema,
+        consumer_queue: *mut arrowdevice_queue,
+        out: *mut *mut DLManagedTensorVersioned,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Imports a tensor of DLPack 1 as an array.\n\nRank 1 gives an array of numbers, and rank 0 gives one with one row. Higher ranks give fixed-size\nlists, whose child is named \"item\". Fields are nullable and have no nulls.\n\n- `moved`: The tensor. When the last owner of the array is released, the library\n  calls the tensor's `deleter`, on that thread or as deferred work. The\n  `deleter` may be NULL. On failure the tensor is untouched, even if it has\n  another major version. The application must not write to its memory while\n  the array lives.\n- `producer_queue`: Queue that has the producer's work. The array's event fires after the work\n  so far. If arrays of the device carry no events, the call waits. NULL\n  means that the data is ready.\n- `out`: Receives the array.\n- `out_schema`: Receives the type of the array.\n\nErrors:\n- EINVAL if the number of dimensions, an extent or the device id is negative.\n- EINVAL if the shape or the data is missing, or if sizes overflow.\n- ENOTSUP if the tensor has another major version, or a device type or dtype that Arrow does not\nname. Booleans are not supported.\n- ENOTSUP if the strides are not compact and row-major, or if there are more than 64 dimensions.\n- ENOTSUP if an extent after the first dimension is above 2^31 - 1. The message names the\ndimension.\n- ENOTSUP if buffers are handles and `byte_offset` is not a multiple of an element.\n- ENODEV if a queue is given and the device is not present.\n- EIO if the queue failed.\n- The general errors.\n\nImplements: \"The ArrowDeviceArray structure\", \"Synchronization\".\n\nThread-safety: per object. Blocks only if it waits for the queue's work."]
+    pub fn arrowdevice_dlpack_import(
+        moved: *mut DLManagedTensorVersioned,
+        producer_queue: *mut arrowdevice_queue,
+        out: *mut ArrowDeviceArray,
+        out_schema: *mut ArrowSchema,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Creates an in-order queue of the library on a device.\n\n- `device`: The device.\n- `out`: Receives the queue. The caller destroys it with arrowdevice\\_queue\\_destroy().\n\nErrors:\n- EIO if the driver fails.\n- The general errors, including ENOMEM if the driver has no memory for a queue.\n\nThread-safety: free."]
+    pub fn arrowdevice_queue_create(
+        device: *mut arrowdevice_device,
+        out: *mut *mut arrowdevice_queue,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Wraps an application's own queue.\n\nThe library borrows the native queue. The application keeps it alive until\narrowdevice\\_queue\\_destroy() has returned. Afterwards the library does not use it.\n\n- `device`: Device of the native queue.\n- `native`: Handle of the queue. The library reads the struct only during the call.\n- `out`: Receives the queue. The caller destroys it with arrowdevice\\_queue\\_destroy().\n\nErrors:\n- ENOTSUP if the backend cannot wrap queues.\n- EINVAL if the backend refuses the queue, because it is out of order or belongs to another\ncontext.\n- EIO if the driver fails.\n- The general errors.\n\nThread-safety: free."]
+    pub fn arrowdevice_queue_wrap(
+        device: *mut arrowdevice_device,
+        native: *const arrowdevice_native_queue,
+        out: *mut *mut arrowdevice_queue,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Gets the vendor's handle behind a queue. It is borrowed until the queue is destroyed.\n\n- `queue`: The queue.\n- `out`: Receives the handle. The caller sets its `struct_size`.\n\nErrors:\n- ENOTSUP if the backend has no handle to give.\n- The general errors.\n\nThread-safety: per object."]
+    pub fn arrowdevice_queue_get_native(
+        queue: *const arrowdevice_queue,
+        out: *mut arrowdevice_native_queue,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Queues copies of bytes, which run after the queue's work so far. Regions of one call may run in\nany order.\n\nIf the call fails, some of the regions may have been copied.\n\n- `queue`: The queue.\n- `regions`: `n` regions. The library reads the structs only during the call. Host memory to\n  which they point must stay valid until the copies are complete.\n- `n`: Number of regions.\n\nErrors:\n- EINVAL if `n`, a size or an offset is negative, or if an address or handle is NULL.\n- EINVAL if a device belongs to another backend than the queue.\n- EIO if the driver fails.\n- The general errors.\n\nThread-safety: per object. Returns before the copies are complete, unless the queue belongs to\nthe CPU."]
+    pub fn arrowdevice_queue_copy(
+        queue: *mut arrowdevice_queue,
+        regions: *const arrowdevice_copy_region,
+        n: i64,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Makes a queue wait for an array's event, so that work that is queued later runs after it.\n\nIf the queue's device cannot wait for such an event, the CPU waits during the call.\n\n- `queue`: The queue that waits.\n- `array`: The array.\n- `source_device`: Device of the array, or NULL to find it from the array.\n\nErrors:\n- EINVAL if the array has an event, but arrays of its device type have no events.\n- ENOTSUP if the backend of the array's device cannot import events.\n- ENODEV if the array's device is not present.\n- EIO if the producer's work failed, or if the driver fails.\n- The general errors.\n\nImplements: \"Synchronization\".\n\nThread-safety: free on a `const` array, per object on the queue. If the CPU waits, it waits\nwithout limit."]
+    pub fn arrowdevice_queue_wait_array(
+        queue: *mut arrowdevice_queue,
+        array: *const ArrowDeviceArray,
+        source_device: *mut arrowdevice_device,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Waits until all work that was given to this queue so far has finished.\n\nA wrapped queue may have other work, from the application or from another wrap. The call may wait\nfor that work too, but does not promise it.\n\n- `queue`: The queue.\n- `timeout_ns`: Time-out in nanoseconds, as the conventions say.\n\nErrors:\n- ETIMEDOUT if the work is not complete when the time-out ends.\n- EIO if some of the work failed.\n- The general errors.\n\nThread-safety: per object. Blocks up to `timeout_ns`."]
+    pub fn arrowdevice_queue_finish(
+        queue: *mut arrowdevice_queue,
+        timeout_ns: i64,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Destroys a queue. Work and events in flight survive.\n\nThe application may destroy a wrapped native queue as soon as this function returns. The library\nno longer uses it, neither for arrays that were copied on it, nor for deferred releases, nor for\npools.\n\nIf a stream uses a wrapped queue, the stream continues on a queue of the library, after all work\nso far. If the driver cannot tell when that work ends, the stream fails with the driver's error.\nIf a stream uses a queue of the library, it holds a reference and keeps using it.\n\n- `queue`: The queue, or NULL.\n\nThread-safety: per object, even if a stream is using the queue. Returns at once. If a stream is\nusing a wrapped queue at that moment, the call waits until the driver's or allocator's call with\nthat queue returns."]
+    pub fn arrowdevice_queue_destroy(queue: *mut arrowdevice_queue);
+    #[doc = "Makes a stream of `n` arrays of one schema, in their order.\n\nOn success the stream owns the schema and all arrays. On failure they all still belong to the\ncaller.\n\n- `moved`: Type of the arrays.\n- `moved_arrays`: `n` arrays, each of which is marked released. The C array itself stays the\n  caller's.\n- `n`: Number of arrays. It may be 0.\n- `device_type`: Device type of all arrays.\n- `out`: Receives the stream.\n\nErrors:\n- EINVAL if `n` is negative, `device_type` is not positive, or an array does not match the schema\nor is not on `device_type`. The message names the array.\n- EINVAL if an array has an event, but arrays of its device type, such as the CPU, have no events.\n- ENOTSUP if a format is unknown.\n- The general errors.\n\nImplements: \"The ArrowDeviceArrayStream structure\".\n\nThread-safety: per object. Does not block."]
     pub fn arrowdevice_stream_from_arrays(
         moved: *mut ArrowSchema,
         moved_arrays: *mut ArrowDeviceArray,
@@ -1449,20 +1453,20 @@ unsafe extern "C" {
         out: *mut ArrowDeviceArrayStream,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "A C stream as a device stream on the CPU. Each call of the consumer is one of the producer.\n\nErrors: EINVAL a released stream. Later, from the stream: what the producer says, with its text.\n\nImplements: \"The ArrowDeviceArrayStream structure\".\n\nThread-safety: per object."]
+    #[doc = "Makes a device stream on the CPU from a C stream. Each call of the consumer makes one call of the\nproducer.\n\n- `moved`: The C stream.\n- `out`: Receives the device stream.\n\nErrors:\n- The general errors.\n- Later, from the stream: the producer's error, with its text.\n\nImplements: \"The ArrowDeviceArrayStream structure\".\n\nThread-safety: per object. Does not block."]
     pub fn arrowdevice_stream_from_host(
         moved: *mut ArrowArrayStream,
         out: *mut ArrowDeviceArrayStream,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "A device stream as a C stream: each batch is moved to the CPU as arrowdevice\\_array\\_to\\_host() does it, and complete\nwhen it is handed out. Copies run on a thread of the stream, ahead of the consumer.\n\nErrors: EINVAL a released stream, options, as for arrowdevice\\_stream\\_to\\_device(). Later, from the stream: what the\nproducer says, with its text, after the batches before it; and as arrowdevice\\_array\\_to\\_host().\n\nThread-safety: per object."]
+    #[doc = "Makes a C stream of the batches of a device stream. Puts each batch on the CPU, as\narrowdevice\\_array\\_to\\_host() does.\n\nEach batch is complete when the stream gives it out. Copies run on a thread of the stream, ahead\nof the consumer.\n\n- `moved`: The device stream.\n- `options`: Options, or NULL for the defaults.\n- `out`: Receives the C stream.\n\nErrors: as arrowdevice\\_stream\\_to\\_device(), with the CPU as the target.\n\nThread-safety: per object. Does not block."]
     pub fn arrowdevice_stream_to_host(
         moved: *mut ArrowDeviceArrayStream,
         options: *const arrowdevice_stream_options,
         out: *mut ArrowArrayStream,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "A stream whose batches are moved to a device while they flow, as arrowdevice\\_array\\_to\\_device() does it: what is there\nalready is passed through. Batches are handed out with their event pending. At most `depth` of them are held; nothing\nis asked of the producer before the first call of the consumer. Copies that occupy their thread (staged ones, targets\nwithout events) run on a thread of the stream. Releasing the stream returns at once: what runs is ended as deferred\nwork, and a thread that is inside the producer releases it when it comes back.\n\nErrors: EINVAL a released stream, options, a pool of another device than `to`, or a queue that can serve no batch of\nthe stream's device type or the `source_device`, as arrowdevice\\_copy\\_options has it; ENODEV a retired device. After\neach the stream is still the caller's. Later, from the stream: what the producer says, with its text, after the\nbatches before it; EINVAL a batch of another device type than the stream's; and as arrowdevice\\_array\\_to\\_device().\n\nImplements: \"Device Stream Interface\".\n\nThread-safety: per object."]
+    #[doc = "Makes a stream that puts each batch on a device, as arrowdevice\\_array\\_to\\_device() does.\n\n- A batch that the device can use is shared, the others are copied. The consumer gets batches\nwhile their event is pending.\n- The stream holds at most `depth` batches. It does not call the producer before the consumer's\nfirst call.\n- Copies that occupy their thread run on a thread of the stream. Those are staged copies, large\ncopies of pageable memory, and copies to devices without events.\n- Releasing the stream returns at once. Work in flight completes as deferred work. If a thread of\nthe stream is inside the producer, that thread releases the producer when the producer returns.\n\n- `moved`: The stream.\n- `to`: Target device.\n- `options`: Options, or NULL for the defaults.\n- `out`: Receives the stream of batches on `to`.\n\nErrors:\n- EINVAL if the options have unknown flags or a negative `depth`, or if the pool belongs to\nanother device than `to`.\n- EINVAL if the queue cannot serve batches of the stream's device type or of `source_device`.\n- The general errors.\n- Later, from the stream: the producer's error with its text, after the batches before it.\n- Later, from the stream: EINVAL if a batch has another device type than the stream.\n- Later, from the stream: all errors of arrowdevice\\_array\\_to\\_device().\n\nImplements: \"Device Stream Interface\".\n\nThread-safety: per object. Does not block."]
     pub fn arrowdevice_stream_to_device(
         moved: *mut ArrowDeviceArrayStream,
         to: *mut arrowdevice_device,
@@ -1470,48 +1474,53 @@ unsafe extern "C" {
         out: *mut ArrowDeviceArrayStream,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Stop a stream that this library has handed out. `get_next` answers ECANCELED from then on; one that waits for a\nthread of the stream is woken, one that is itself inside a foreign producer answers when that returns. The stream\nstill has to be released, and not while this runs.\n\nErrors: EINVAL a released stream, or one of someone else.\n\nThread-safety: free, also while another thread is in `get_next`. Does not block."]
+    #[doc = "Gets the schema of a device stream. The caller releases it.\n\nIf the stream belongs to the library, `error` has all facts of the failure, such as `backend` and\n`native_code`. If the error passed through an async handler or a foreign stream, `error` has only\nits code and text.\n\n- `stream`: The stream.\n- `out`: Receives the schema.\n\nErrors:\n- ECANCELED if the stream was cancelled before its schema arrived.\n- The producer's error, with its text.\n- The general errors.\n\nImplements: \"ArrowDeviceArrayStream.get\\_schema\".\n\nThread-safety: per object. Blocks as the producer does."]
+    pub fn arrowdevice_stream_get_schema(
+        stream: *mut ArrowDeviceArrayStream,
+        out: *mut ArrowSchema,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Gets the next array of a device stream. The caller releases it. A released array marks the end.\n\n`error` is filled as arrowdevice\\_stream\\_get\\_schema() says. If the stream belongs to the library,\nevery error is final, as the rules above say.\n\n- `stream`: The stream.\n- `out`: Receives the array.\n\nErrors:\n- ECANCELED if the stream was cancelled.\n- ETIMEDOUT if a wait exceeds the stream's `timeout_ns`.\n- The errors that the function that made the stream lists as later errors.\n- The producer's error, with its text.\n- The general errors.\n\nImplements: \"ArrowDeviceArrayStream.get\\_next\", \"get\\_last\\_error\".\n\nThread-safety: per object. Blocks as the producer does."]
+    pub fn arrowdevice_stream_get_next(
+        stream: *mut ArrowDeviceArrayStream,
+        out: *mut ArrowDeviceArray,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Cancels a stream that this library made. The stream still has to be released, but not while this\ncall runs.\n\nFrom then on `get_next` fails with ECANCELED. A `get_next` that waits for a thread of the stream\nwakes up. A `get_next` that is inside a foreign producer fails when the producer returns.\n\n- `stream`: The stream.\n\nErrors:\n- EINVAL if the stream is released or belongs to another library.\n- The general errors.\n\nThread-safety: free, even if another thread is in `get_next`. Does not block."]
     pub fn arrowdevice_stream_cancel(
         stream: *mut ArrowDeviceArrayStream,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Be the producer: call `handler` with the arrays of a stream, as fast as it asks for them. Both are taken over. The\nstream is pulled by one task at a time of the executor, which a producer that waits holds up.\n\n- `moved`: taken over; on failure still the caller's.\n- `handler`: borrowed until its `release` is called, which frees it if the consumer says so. On failure no\n\ncallback was made.\n- `options`: NULL: the defaults. Only the executor is used.\n\nErrors: EINVAL a handler that lacks a callback; what `submit` answers.\n\nImplements: \"Async Device Stream Interface\".\n\nThread-safety: per object. Does not block."]
-    pub fn arrowdevice_async_produce(
-        moved: *mut ArrowDeviceArrayStream,
-        handler: *mut ArrowAsyncDeviceStreamHandler,
-        options: *const arrowdevice_async_options,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "Be the consumer: a handler for a producer, and the stream of what it gets. `depth` arrays are asked for ahead. Tasks\nare extracted by the thread that pulls. Releasing the stream cancels the producer. A producer on another device type\nis refused with EINVAL from `on_schema`, and the stream says so.\n\n- `device_type`: of the arrays.\n- `out_handler`: for the producer; see above for its life.\n- `out`: the caller's to release. `get_schema` and `get_next` wait for the producer;\n  arrowdevice\\_stream\\_cancel() wakes them.\n\nErrors: EINVAL options. Later, from the stream: what the producer says, after the arrays before it; EIO a producer\nthat lets go of the handler before the end.\n\nImplements: \"The ArrowAsyncDeviceStreamHandler structure\".\n\nThread-safety: per object. Does not block."]
-    pub fn arrowdevice_async_collect(
-        device_type: ArrowDeviceType,
-        options: *const arrowdevice_async_options,
-        out_handler: *mut *mut ArrowAsyncDeviceStreamHandler,
-        out: *mut ArrowDeviceArrayStream,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "Be the piece in between: a handler for a producer that hands everything on to another handler, moved to a device as\narrowdevice\\_array\\_to\\_device() does it. At most `depth` arrays are held. Arrays are handed on with their event\npending; metadata is passed on.\n\n- `downstream`: the consumer's, borrowed until its `release` is called; on failure untouched.\n- `out_upstream`: for the producer; see above for its life.\n\nErrors: EINVAL a handler that lacks a callback, options, a pool or queue that can serve no array on `to`; ENODEV a\nretired device. Later, by `on_error`: what the producer says; EINVAL, with its schema, where the queue cannot serve\nthe producer's device type; as arrowdevice\\_array\\_to\\_device(); EIO a producer that lets go of the handler before the\nend.\n\nImplements: \"The ArrowAsyncDeviceStreamHandler structure\".\n\nThread-safety: per object. Does not block."]
-    pub fn arrowdevice_async_to_device(
-        downstream: *mut ArrowAsyncDeviceStreamHandler,
-        to: *mut arrowdevice_device,
-        options: *const arrowdevice_async_options,
-        out_upstream: *mut *mut ArrowAsyncDeviceStreamHandler,
-        error: *mut arrowdevice_error,
-    ) -> ::core::ffi::c_int;
-    #[doc = "An array as a tensor of DLPack 1.0, whose consumers need no newer one. The tensor is read-only, compact and\nrow-major, with strides; the array's offset is in `byte_offset`, also where buffers are handles.\n\n- `inout`: stays valid; becomes a co-owner itself, as by arrowdevice\\_array\\_share().\n- `schema`: its type, read during the call only. It may be another one of the same layout: int64 for a\n  timestamp, of which DLPack has no dtype.\n- `consumer_queue`: where the tensor is going to be used: work queued later waits for the array's event, as by\n  arrowdevice\\_queue\\_wait\\_array(). NULL: the CPU waits.\n- `out`: the tensor, to be given to its `deleter` once, from any thread, which never blocks. Doing so\n  says that the consumer's device work on it is finished, as arrowdevice\\_array\\_release() does,\n  also where there was a waiter: once no other owner is left, the memory is used again.\n\nErrors: EINVAL the array does not fit its schema; ENOTSUP it has nulls that rows show, it is of another type than\nnumbers and fixed-size lists of them (booleans are bits here and bytes there), or DLPack knows no such device (the\nmessage names the child and says why); else as arrowdevice\\_queue\\_wait\\_array().\n\nImplements: \"Memory management\", \"Synchronization\".\n\nThread-safety: per object. Blocks where the CPU waits for the event: without a waiter, where the queue cannot wait\nfor it, and to count nulls in a bitmap on a device that nobody has counted."]
-    pub fn arrowdevice_dlpack_export(
-        inout: *mut ArrowDeviceArray,
+    #[doc = "Releases a device stream.\n\n- `stream`: The stream. If it is NULL or released, the call has no effect.\n\nThread-safety: per object. If the stream belongs to the library, the call returns at once."]
+    pub fn arrowdevice_stream_release(stream: *mut ArrowDeviceArrayStream);
+    #[doc = "Imports a foreign array: checks it against its schema and makes a view of its typed buffers.\nCopies no data.\n\n- `moved`: The array. The view owns it until the view is detached or released.\n- `schema`: Type of the array.\n- `options`: Options, or NULL: the call checks the structure, and no queue waits.\n- `out`: Receives the view. The caller ends it with arrowdevice\\_view\\_detach(),\n  arrowdevice\\_view\\_release() or arrowdevice\\_view\\_release\\_after().\n\nErrors:\n- EINVAL if the array does not match its schema. The message names the child, such as\n\"batch.prices.item: ...\".\n- EINVAL if the options have unknown flags or an unknown level.\n- ENOTSUP if a format is unknown, or if the backend cannot import the array's event.\n- ENODEV if the array's device is not present.\n- ETIMEDOUT if a wait exceeds `timeout_ns`.\n- EIO if the producer's work failed, or if the driver fails.\n- The general errors.\n\nImplements: \"Memory management\", \"Synchronization\"; the layouts of the columnar format.\n\nThread-safety: per object. Blocks only with ARROWDEVICE\\_IMPORT\\_RESOLVE\\_SIZES, if the queue cannot\nwait on the device, or if `validate` is beyond the structure."]
+    pub fn arrowdevice_array_import(
+        moved: *mut ArrowDeviceArray,
         schema: *const ArrowSchema,
-        consumer_queue: *mut arrowdevice_queue,
-        out: *mut *mut DLManagedTensorVersioned,
+        options: *const arrowdevice_import_options,
+        out: *mut *mut arrowdevice_view,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "A tensor of DLPack 1 as an array: numbers for rank 1 and, as one row, rank 0; fixed-size lists, named \"item\", for\nhigher ranks. Fields are nullable and have no nulls.\n\n- `moved`: taken over: its `deleter`, which may be NULL, is called when the last owner of the array\n  is released, by that thread or the library's reaper thread. On failure untouched, also\n  where it is of another major version. Nobody may write to its memory meanwhile.\n- `producer_queue`: the queue that its producer's work was queued on: arrays carry an event that fires after\n  the work so far; where they cannot, it is waited for. NULL: the data is there.\n- `out_schema`: its type.\n\nErrors: EINVAL a negative number of dimensions, extent or device id, a missing shape or data, or sizes that overflow;\nENOTSUP another major version, a device type or dtype that Arrow does not name (booleans are bytes there and bits\nhere), strides that are not compact and row-major, an extent above 2^31 - 1 behind the first dimension, more than 64\ndimensions, or, where buffers are handles, a `byte_offset` that is no multiple of an element (the message names the\ndimension); ENODEV the device is not there, where a queue is given; EIO the queue failed.\n\nImplements: \"The ArrowDeviceArray structure\", \"Synchronization\".\n\nThread-safety: per object. Blocks only where the queue's work is waited for."]
-    pub fn arrowdevice_dlpack_import(
-        moved: *mut DLManagedTensorVersioned,
-        producer_queue: *mut arrowdevice_queue,
+    #[doc = "Returns the root of the view's tree of nodes. It is valid until the view ends.\n\n- `view`: The view. If it is NULL, the result is NULL.\n\nThread-safety: free."]
+    pub fn arrowdevice_view_get_root(view: *const arrowdevice_view) -> *const arrowdevice_node;
+    #[doc = "Returns the array that the view owns. It is valid until the view ends.\n\n- `view`: The view. If it is NULL, the result is NULL.\n\nThread-safety: free."]
+    pub fn arrowdevice_view_get_array(view: *const arrowdevice_view) -> *const ArrowDeviceArray;
+    #[doc = "Returns the device of the view's array.\n\n- `view`: The view. If it is NULL, the result is NULL.\n\nThread-safety: free."]
+    pub fn arrowdevice_view_get_device(view: *const arrowdevice_view) -> *mut arrowdevice_device;
+    #[doc = "Makes a device array that is a shared owner of the view's memory. Copies no data.\n\n- `view`: The view, which stays valid.\n- `out`: Receives the array.\n\nErrors:\n- EINVAL if a child of the array is NULL, released or its own ancestor.\n- The general errors.\n\nImplements: \"Memory management\".\n\nThread-safety: free. Does not block."]
+    pub fn arrowdevice_view_share(
+        view: *const arrowdevice_view,
         out: *mut ArrowDeviceArray,
-        out_schema: *mut ArrowSchema,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Ends a view and moves its array to `out`. If `out` is NULL, the call has no effect.\n\n- `view`: The view, or NULL.\n- `out`: Receives the array as it was imported.\n\nThread-safety: per object. Does not block."]
+    pub fn arrowdevice_view_detach(view: *mut arrowdevice_view, out: *mut ArrowDeviceArray);
+    #[doc = "Ends a view and releases its array. The caller promises that its own device work on the array has\nfinished.\n\n- `view`: The view, or NULL.\n\nImplements: \"Memory management\".\n\nThread-safety: per object. Never waits for device work of the library."]
+    pub fn arrowdevice_view_release(view: *mut arrowdevice_view);
+    #[doc = "Ends a view and releases its array when the queue's work so far has finished.\n\nThe release runs as arrowdevice\\_array\\_release\\_after() says. If the call fails, the view stays as\nit was, and the caller must end it later.\n\n- `moved`: The view, which ends on success.\n- `queue`: Queue that has the caller's work on the array.\n\nErrors:\n- EIO if the queue failed, or if the driver fails.\n- The general errors.\n\nImplements: \"Memory management\".\n\nThread-safety: per object. Returns at once."]
+    pub fn arrowdevice_view_release_after(
+        moved: *mut arrowdevice_view,
+        queue: *mut arrowdevice_queue,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
 }

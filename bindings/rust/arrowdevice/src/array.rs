@@ -233,7 +233,7 @@ impl Array {
     pub fn wait_on(&self, queue: &mut Queue) -> Result<()> {
         // SAFETY: alive, and only read; the queue is ours alone.
         call(|error| unsafe {
-            sys::arrowdevice_queue_wait_array(&raw const self.raw, pointer_or_null(self.source), queue.as_ptr(), error)
+            sys::arrowdevice_queue_wait_array(queue.as_ptr(), &raw const self.raw, pointer_or_null(self.source), error)
         })
     }
 

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file async.h
+ * Async streams: the library as a producer, as a consumer, and between a producer and a consumer.
+ *
+ * The library's `ArrowAsyncProducer` serves both layouts of the format. Its metadata is at the
+ * place of abi.h and at the place of the published text. The library reads no member after `cancel`
+ * of a foreign producer, unless `upstream_layout` names the producer's layout.
+ *
+ * **Handlers that the library makes** (`out_handler`, `out_upstream`):
+ *
+ * - The caller gives the handler to one producer, which sets `handler->producer` before it calls
+ *   `on_schema`.
+ * - The producer makes its calls one at a time, from any thread. It calls `release` last, also
+ *   after an error.
+ * - `release` frees the handler. No thread may touch the handler afterwards.
+ * - If no producer ever gets the handler, the caller calls its `release`.
+ * - The handler may end before or after the stream or downstream handler that was made with it.
+ * - If `on_schema` returns an error, the producer must call `release` and nothing else.
+ *
+ * **The library as a consumer** calls a foreign producer by these rules:
+ *
+ * - It holds no lock during `request`, `cancel` and `extract_data`, so the producer may hold a lock
+ *   around its callbacks.
+ * - It calls `request` within the producer's callbacks, or from a thread that holds a task which it
+ *   has not extracted.
+ * - It calls `cancel` at most once, from any thread, and calls the producer no more afterwards.
+ * - It calls the producer no more after the end, `on_error` or `release` has returned.
+ * - The end, `on_error` and `release` wait up to 100 ms for threads of the library that are inside
+ *   the producer.
+ * - If it refuses a task, such as one with malformed metadata, it discards the task and cancels the
+ *   producer. `on_next_task` then returns 0.
+ * - If an extraction fails, it waits up to a second for the producer's `on_error` and reports that
+ *   error.
+ *
+ * **The library as a producer** (arrowdevice_async_produce() and the downstream side of
+ * arrowdevice_async_to_device()):
+ *
+ * - The library borrows the consumer's handler from the successful call until `release`, which is
+ *   its last call.
+ * - The library makes its calls on the executor, one at a time, and never within `request` or
+ *   `cancel`.
+ * - It calls `on_next_task` as often as the consumer requested, the end included.
+ * - The consumer may call `request` and `cancel` from any thread, from the start of `on_schema`
+ *   until its handler is released. Afterwards it may call them while it holds a task that it has
+ *   not extracted.
+ * - A task is extracted once. Extracting it into NULL discards it. A second extraction fails with
+ *   EINVAL.
+ * - If `on_next_task` fails, the library discards the task, unless the consumer has extracted it.
+ * - If `n` of `request` is 0 or negative, the stream ends with `on_error` and EINVAL, then
+ *   `release`.
+ * - After `cancel`, or if a callback fails, the stream ends with `release` alone.
+ */
+#ifndef ARROWDEVICE_ASYNC_H
+#define ARROWDEVICE_ASYNC_H
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Layouts of a foreign ArrowAsyncProducer */
+#define ARROWDEVICE_ASYNC_LAYOUT_UNKNOWN 0  /* the library does not read the metadata */
+#define ARROWDEVICE_ASYNC_LAYOUT_40_BYTES 1 /* the layout of abi.h and of Arrow's libraries, without `release` */
+#define ARROWDEVICE_ASYNC_LAYOUT_48_BYTES 2 /* the layout of the published text, with `release` after `cancel` */
+
+/** Options of async streams. */
+struct arrowdevice_async_options {
+  uint32_t struct_size;
+  uint32_t flags; /* 0 */
+  /** Arrays that the library requests ahead of the consumer. 0 means 4. */
+  int32_t depth;
+  /** Layout of a foreign ArrowAsyncProducer, ARROWDEVICE_ASYNC_LAYOUT_*. */
+  int32_t upstream_layout;
+  /**
+   * Flags of copies, ARROWDEVICE_COPY_* of copy.h. ARROWDEVICE_COPY_ASYNC has no effect, because it
+   * is always on.
+   */
+  uint32_t copy_flags;
+  uint32_t reserved;
+  /** The next three are as in arrowdevice_stream_options. The stream uses them until it has ended. */
+  struct arrowdevice_queue* queue;
+  struct arrowdevice_pool* pool;
+  struct arrowdevice_device* source_device;
+  /**
+   * Executor of the application, or NULL for one thread of the stream. It runs `task(arg)` on any
+   * thread, but never within this call. It returns 0 if it accepts the task. It must run every task
+   * that it accepts. If it returns another value, it refuses the task, and the stream ends with
+   * that value as its error. A stream submits one task at a time.
+   */
+  int (*submit)(void* user, void (*task)(void* arg), void* arg);
+  void* user; /* passed to `submit`; must stay valid until the stream has ended and its last task has returned */
+};
+
+/**
+ * Produces the arrays of a stream for a handler, as fast as the handler requests them.
+ *
+ * One task of the executor at a time reads from the stream. A stream that waits therefore occupies
+ * the executor.
+ *
+ * @param moved    The stream. On failure it still belongs to the caller.
+ * @param handler  The consumer's handler. The library borrows it until it calls `release`, which
+ *                 frees the handler if the consumer wants that. If the call fails, the library made
+ *                 no callback, and the handler still belongs to the caller.
+ * @param options  Options, or NULL for the defaults. The call uses only the executor.
+ *
+ * Errors:
+ * - EINVAL if the handler lacks a callback, or if the options are not valid.
+ * - ENOMEM if the library can start no thread.
+ * - The value of `submit`, if the executor refuses the task.
+ * - The general errors.
+ * - Later, by `on_error`: the stream's error with its text, after the arrays before it.
+ * - Later, by `on_error`: EINVAL if an array has another device type than the stream.
+ * Implements: "Async Device Stream Interface".
+ * Thread-safety: per object. Does not block.
+ */
+ARROWDEVICE_API int arrowdevice_async_produce(struct ArrowDeviceArrayStream* moved,
+                                              struct ArrowAsyncDeviceStreamHandler* handler,
+                                              const struct arrowdevice_async_options* options,
+                                              struct arrowdevice_error* error);
+
+/**
+ * Makes a handler for a producer, and the stream of the arrays that the handler receives.
+ *
+ * The library requests `depth` arrays ahead. The thread that reads the stream extracts the tasks.
+ * Releasing the stream cancels the producer. It does not release the handler, which the producer
+ * does.
+ *
+ * @param device_type  Device type of the arrays.
+ * @param options      Options, or NULL for the defaults. The call uses only `depth`.
+ * @param out_handler  Receives the handler for the producer. The rules above say how it ends.
+ * @param out          Receives the stream. The caller releases it. Its `get_schema` and `get_next`
+ *                     wait for the producer, and arrowdevice_stream_cancel() wakes them.
+ *
+ * Errors:
+ * - EINVAL if `device_type` is not positive, or if the options are not valid.
+ * - The general errors.
+ * - Later, from the stream: the producer's error, after the arrays before it.
+ * - Later, from the stream: EIO if the producer releases the handler before the end.
+ * - Later, from the stream: EINVAL if the end comes before the schema.
+ * - Later, from the stream and from `on_schema`: EINVAL if the producer has another device type.
+ * Implements: "The ArrowAsyncDeviceStreamHandler structure".
+ * Thread-safety: per object. Does not block.
+ */
+ARROWDEVICE_API int arrowdevice_async_collect(ArrowDeviceType device_type,
+                                              const struct arrowdevice_async_options* options,
+                                              struct ArrowAsyncDeviceStreamHandler** out_handler,
+                                              struct ArrowDeviceArrayStream* out, struct arrowdevice_error* error);
+
+/**
+ * Makes a handler for a producer that puts each array on a device and passes it to another handler.
+ *
+ * It puts arrays on the device as arrowdevice_array_to_device() does, and holds at most `depth`
+ * arrays. The downstream handler gets arrays while their event is pending. The library passes
+ * metadata on.
+ *
+ * @param downstream    The consumer's handler. The library borrows it until it calls `release`. If
+ *                      the call fails, the handler is untouched and still belongs to the caller.
+ * @param to            Target device.
+ * @param options       Options, or NULL for the defaults.
+ * @param out_upstream  Receives the handler for the producer. The rules above say how it ends. If
+ *                      it is released without a producer, `downstream` gets `on_error` and
+ *                      `release`.
+ *
+ * Errors:
+ * - EINVAL if the handler lacks a callback, if the options are not valid, or if the pool or queue
+ *   can serve no array on `to`.
+ * - ENOMEM if the library can start no thread.
+ * - The general errors.
+ * - Later, by `on_error`: the producer's error.
+ * - Later, by `on_error`, after the schema: EINVAL if the queue cannot serve the producer's device
+ *   type.
+ * - Later, by `on_error`: all errors of arrowdevice_array_to_device().
+ * - Later, by `on_error`: EINVAL if the end comes before the schema, or if metadata of a task is
+ *   malformed.
+ * - Later, by `on_error`: EIO if the producer releases its handler before the end, or before its
+ *   schema.
+ * Implements: "The ArrowAsyncDeviceStreamHandler structure".
+ * Thread-safety: per object. Does not block.
+ */
+ARROWDEVICE_API int arrowdevice_async_to_device(struct ArrowAsyncDeviceStreamHandler* downstream,
+                                                struct arrowdevice_device* to,
+                                                const struct arrowdevice_async_options* options,
+                                                struct ArrowAsyncDeviceStreamHandler** out_upstream,
+                                                struct arrowdevice_error* error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ARROWDEVICE_ASYNC_H */

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file base.h
+ * The parts that every other header of the C API needs: version, errors, time-outs, log and
+ * deferred work.
+ *
+ * arrowdevice.h has the conventions of all functions, the general errors included.
+ */
+#ifndef ARROWDEVICE_BASE_H
+#define ARROWDEVICE_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi.h"
+
+#ifdef __cplusplus
+static_assert(sizeof(void*) == 8, "libarrowdevice is for 64-bit platforms");
+extern "C" {
+#else
+_Static_assert(sizeof(void*) == 8, "libarrowdevice is for 64-bit platforms");
+#endif
+
+#if defined(__GNUC__)
+#define ARROWDEVICE_API __attribute__((visibility("default")))
+#else
+#define ARROWDEVICE_API
+#endif
+
+#define ARROWDEVICE_VERSION_MAJOR 0
+#define ARROWDEVICE_VERSION_MINOR 1
+#define ARROWDEVICE_VERSION_PATCH 0
+
+/* Values of timeout_ns */
+#define ARROWDEVICE_NO_TIMEOUT 0 /* waits without limit */
+#define ARROWDEVICE_POLL (-1)    /* does not wait, as every negative value */
+
+/**
+ * Describes why a call failed. It has 512 bytes, the caller owns it, and there is nothing to
+ * release. The texts are UTF-8 and always end with a zero byte.
+ */
+struct arrowdevice_error {
+  int32_t code;        /* the errno value that the function returned */
+  int32_t native_code; /* the vendor's own code, 0 if there is none */
+  char backend[16];    /* name of the backend, such as "cuda"; "" if the library itself failed */
+  char message[488];   /* "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (8388608 bytes on CUDA 0)" */
+};
+
+struct arrowdevice_device;
+struct arrowdevice_queue;
+struct arrowdevice_pool;
+struct arrowdevice_view;
+struct arrowdevice_backend;
+struct DLManagedTensorVersioned; /* declared by DLPack, whose header is not needed here */
+
+/**
+ * Returns the library's version as "major.minor.patch". The text is static.
+ *
+ * Thread-safety: free.
+ */
+ARROWDEVICE_API const char* arrowdevice_version(void);
+
+/* -- log ---------------------------------------------------------------------------------------------------------- */
+
+/**
+ * Sends the library's log to a function of the application.
+ *
+ * If no handler is set, the library prints messages of level 0 to standard error and drops the
+ * others. The environment variable `ARROWDEVICE_LOG` sets the highest level to print, as a number
+ * or by name.
+ *
+ * @param log   Handler, or NULL to restore the default. The library calls it from any thread.
+ *              `level` is 0 for errors, 1 for warnings, 2 for info and 3 for debug. `message` is a
+ *              line of UTF-8 without a line end. The handler must not call the library.
+ * @param user  Passed to `log`. It must stay valid until the handler has been replaced.
+ *
+ * Thread-safety: free. If another thread is logging meanwhile, its message may still reach the
+ * former handler.
+ */
+ARROWDEVICE_API void arrowdevice_log_set_handler(void (*log)(void* user, int level, const char* message), void* user);
+
+/* -- deferred work ------------------------------------------------------------------------------------------------ */
+
+/**
+ * Selects which thread completes deferred work: the application's or the library's.
+ *
+ * The library defers a release if the device still uses the memory. By default it starts one
+ * thread, when the first work is deferred, which completes that work. In manual mode there is no
+ * such thread, and the application calls arrowdevice_deferred_run().
+ *
+ * @param on  1 for manual mode, or 0 for the library's thread. Every other value counts as 1.
+ *
+ * Errors:
+ * - EBUSY if work was deferred already and `on` changes the mode.
+ * - The general errors.
+ * Thread-safety: free. Does not block.
+ */
+ARROWDEVICE_API int arrowdevice_deferred_set_manual(int on, struct arrowdevice_error* error);
+
+/**
+ * Completes deferred work whose events have fired, on the calling thread. Does not wait for events.
+ *
+ * The work includes releases of producers, so this call may run their release callbacks.
+ *
+ * @param max   Largest number of items to complete. If it is negative, the call completes all that
+ *              it can.
+ * @param done  Receives the number of completed items. May be NULL.
+ *
+ * Errors: the general errors.
+ * Thread-safety: free.
+ */
+ARROWDEVICE_API int arrowdevice_deferred_run(int64_t max, int64_t* done, struct arrowdevice_error* error);
+
+/**
+ * Waits until no work is deferred, as an orderly shutdown needs.
+ *
+ * In manual mode the calling thread completes deferred work while it waits.
+ *
+ * @param timeout_ns  Time-out in nanoseconds, as the conventions say.
+ *
+ * Errors:
+ * - ETIMEDOUT if some work is not complete when the time-out ends. That work stays deferred.
+ * - EBUSY if the call is made from a release callback that runs as deferred work.
+ * - The general errors.
+ * Thread-safety: free. Blocks up to `timeout_ns`.
+ */
+ARROWDEVICE_API int arrowdevice_wait_idle(int64_t timeout_ns, struct arrowdevice_error* error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ARROWDEVICE_BASE_H */

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file copy.h
+ * Copies of arrays between devices.
+ *
+ * - arrowdevice_array_copy() always copies and leaves its source alone.
+ * - arrowdevice_array_to_device() takes its source over. It shares the memory if the device can use
+ *   it, else copies.
+ * - arrowdevice_array_to_host() does the same for the CPU and gives a plain `ArrowArray`.
+ */
+#ifndef ARROWDEVICE_COPY_H
+#define ARROWDEVICE_COPY_H
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Flags of copies */
+#define ARROWDEVICE_COPY_ASYNC 1   /* returns while the copy runs */
+#define ARROWDEVICE_COPY_ALWAYS 2  /* copies even if the device can share the memory */
+#define ARROWDEVICE_COPY_NEVER 4   /* fails with ENOTSUP if the device cannot share the memory */
+#define ARROWDEVICE_COPY_NO_TRIM 8 /* also copies the rows before a slice */
+
+/** Options of copies. */
+struct arrowdevice_copy_options {
+  uint32_t struct_size;
+  /**
+   * ARROWDEVICE_COPY_ASYNC: the call returns when the copy is submitted. The result's `sync_event`
+   * fires when the copy is complete. Staged copies, and large copies of pageable memory, occupy the
+   * caller until their last piece is submitted. If the target has no events, the call waits for the
+   * copy.
+   *
+   * ARROWDEVICE_COPY_ALWAYS and ARROWDEVICE_COPY_NEVER apply to to_device and to_host. They exclude
+   * each other.
+   *
+   * ARROWDEVICE_COPY_NO_TRIM: the copy of a slice also has the rows before it and keeps its offset.
+   */
+  uint32_t flags;
+  /**
+   * Queue for the copy, or NULL for a queue of the library. The copy runs after the queue's work so
+   * far.
+   *
+   * The queue belongs to the backend that copies. That is the target's backend, unless the target
+   * is host memory. Host memory is the CPU, or memory that the CPU reads in place by address, such
+   * as CUDA_HOST. If only the target is host memory, the source's backend copies. If both are host
+   * memory, the CPU copies, and the queue belongs to either backend or to the CPU. The CPU then
+   * waits for the queue's work.
+   *
+   * The call fails with EINVAL for any other queue, even if it shares the memory and copies
+   * nothing. The application may destroy the queue when the call returns, even with
+   * ARROWDEVICE_COPY_ASYNC.
+   */
+  struct arrowdevice_queue* queue;
+  /**
+   * Pool of the target device that provides the memory, or NULL for the device's default pool. The
+   * copy holds a reference. The call fails with EINVAL for a pool of another device.
+   */
+  struct arrowdevice_pool* pool;
+  /**
+   * Device of the source, or NULL to find it from the array. If this device is wrapped, do not
+   * unwrap it before the source array may be released. arrowdevice_array_copy() and
+   * arrowdevice_array_to_device() say when.
+   */
+  struct arrowdevice_device* source_device;
+  /**
+   * Time-out in nanoseconds for all waits of the CPU before the copy is submitted, as the
+   * conventions say. ARROWDEVICE_NO_TIMEOUT (0) waits without limit. If the time-out ends, the call
+   * fails with ETIMEDOUT.
+   */
+  int64_t timeout_ns;
+};
+
+/**
+ * Copies an array to a device, with one allocation, one submission and one event.
+ *
+ * The copy has only the bytes that the array's rows need, unless ARROWDEVICE_COPY_NO_TRIM is set.
+ *
+ * With ARROWDEVICE_COPY_ASYNC, if `out` has an event, the source must stay alive until that event
+ * has fired. The source is the array, its buffers, its own event and, if it is wrapped, its device.
+ * If the caller releases `out` earlier, the source must stay alive until arrowdevice_wait_idle()
+ * has succeeded. In every other case the caller may release the source when the call returns.
+ *
+ * @param array    The source, which stays as it is.
+ * @param schema   Type of the array.
+ * @param to       Target device.
+ * @param options  Options, or NULL: the copy is complete on return, on a queue of the library, in
+ *                 memory of the target's default pool.
+ * @param out      Receives the copy. Its children may be moved out and released on their own.
+ *
+ * Errors:
+ * - EINVAL if the array does not match its schema, or if the queue or pool does not fit the
+ *   devices.
+ * - EINVAL if the flags are unknown or contradict each other.
+ * - ENOTSUP if a format is unknown, or if the backend cannot import the array's event.
+ * - ENODEV if the array's device is not present.
+ * - ENOMEM if the host or the device has no memory, or if the pool has reached its limit.
+ * - ETIMEDOUT if a wait exceeds `timeout_ns`.
+ * - EIO if the producer's work or the copy failed.
+ * - The general errors.
+ * Implements: "Synchronization"; the layouts of the columnar format.
+ * Thread-safety: free on a `const` array. Blocks until the copy is complete. With
+ * ARROWDEVICE_COPY_ASYNC it blocks until the copy is submitted, which includes reading sizes back
+ * that are on a device.
+ */
+ARROWDEVICE_API int arrowdevice_array_copy(const struct ArrowDeviceArray* array, const struct ArrowSchema* schema,
+                                           struct arrowdevice_device* to,
+                                           const struct arrowdevice_copy_options* options, struct ArrowDeviceArray* out,
+                                           struct arrowdevice_error* error);
+
+/**
+ * Puts an array on a device: shares the memory if the device can use it, else copies it.
+ *
+ * If the array is copied, the library releases the source when the copy is complete, even with
+ * ARROWDEVICE_COPY_ASYNC. The caller keeps nothing alive.
+ *
+ * If the source's device is wrapped, arrowdevice_device_unwrap() waits for such copies. It fails
+ * with EBUSY while `out` is alive and carries an event of a queue of the source device. `out` does
+ * so if that queue was given in the options, or if `to` is only memory to the source (see
+ * arrowdevice_copy_options.queue).
+ *
+ * @param moved    The array.
+ * @param schema   Type of the array.
+ * @param to       Target device.
+ * @param options  Options, or NULL for the defaults, as for arrowdevice_array_copy().
+ * @param out      Receives the array on `to`.
+ *
+ * Errors:
+ * - ENOTSUP if ARROWDEVICE_COPY_NEVER is set and the device cannot share the memory.
+ * - All errors of arrowdevice_array_copy().
+ * Implements: "Moving an array", "Synchronization".
+ * Thread-safety: per object. A copy blocks as arrowdevice_array_copy() does. If arrays of `to`
+ * cannot carry the event of shared memory, the call blocks until the event has fired or the
+ * time-out ends.
+ */
+ARROWDEVICE_API int arrowdevice_array_to_device(struct ArrowDeviceArray* moved, const struct ArrowSchema* schema,
+                                                struct arrowdevice_device* to,
+                                                const struct arrowdevice_copy_options* options,
+                                                struct ArrowDeviceArray* out, struct arrowdevice_error* error);
+
+/**
+ * Puts an array on the CPU: shares the memory if the CPU can read it, else copies it. The data is
+ * ready on return.
+ *
+ * @param moved    The array.
+ * @param schema   Type of the array.
+ * @param options  Options, or NULL for the defaults. ARROWDEVICE_COPY_ASYNC has no effect.
+ * @param out      Receives the CPU array.
+ *
+ * Errors: all errors of arrowdevice_array_to_device().
+ * Implements: "Synchronization"; the layouts of the columnar format.
+ * Thread-safety: per object. Blocks until the data is ready or the time-out ends.
+ */
+ARROWDEVICE_API int arrowdevice_array_to_host(struct ArrowDeviceArray* moved, const struct ArrowSchema* schema,
+                                              const struct arrowdevice_copy_options* options, struct ArrowArray* out,
+                                              struct arrowdevice_error* error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ARROWDEVICE_COPY_H */
