@@ -124,8 +124,8 @@ func (a *Array) Schema() (*arrow.Schema, error) {
 	return owned.schema.asSchema()
 }
 
-// Ready says whether the array's event has fired.
-func (a *Array) Ready() (bool, error) {
+// IsReady says whether the array's event has fired.
+func (a *Array) IsReady() (bool, error) {
 	owned, leave, err := a.handle().share("array_is_ready")
 	if err != nil {
 		return false, err

@@ -43,21 +43,21 @@ func TestUseAfterReleaseIsAnError(t *testing.T) {
 	for state, a := range map[string]*arrowdevice.Array{"released": released, "nil": nil, "zero": {}} {
 		_, device := a.Device()
 		_, field := a.Field()
-		_, ready := a.Ready()
+		_, ready := a.IsReady()
 		_, share := a.Share()
 		_, slice := a.Slice(0, 1)
 		_, selected := a.Select(0)
 		_, copied := a.Copy(ctx, to, nil)
-		_, moved := a.MoveTo(ctx, to, nil)
+		_, moved := a.ToDevice(ctx, to, nil)
 		_, host := a.ToHost(ctx, nil)
 		_, arrow := a.ToArrow(ctx)
 		_, batch := a.ToRecordBatch(ctx)
 		_, stream := arrowdevice.NewStream(arrowdevice.CPU, numbers.schema(), a)
 		for function, err := range map[string]error{
 			"Device": device, "Field": field, "Ready": ready, "Share": share, "Slice": slice, "Select": selected, "Copy": copied,
-			"MoveTo": moved, "ToHost": host, "ToArrow": arrow, "ToRecordBatch": batch, "NewStream": stream,
+			"ToDevice": moved, "ToHost": host, "ToArrow": arrow, "ToRecordBatch": batch, "NewStream": stream,
 			"Wait": a.Wait(ctx), "Validate": a.Validate(ctx, arrowdevice.Full), "ReleaseAfter": a.ReleaseAfter(queue),
-			"WaitFor": queue.WaitFor(ctx, a),
+			"WaitArray": queue.WaitArray(ctx, a),
 		} {
 			if !errors.Is(err, syscall.EINVAL) {
 				t.Errorf("%s of a %s array: %v", function, state, err)
@@ -76,7 +76,7 @@ func (s sample) schema() *arrow.Schema {
 func TestWhatFailsStaysWithTheCaller(t *testing.T) {
 	ctx := context.Background()
 	to := device(t, "ext_dev:0")
-	tight, err := to.NewPool(arrowdevice.PoolOptions{Cap: 1})
+	tight, err := to.NewPool(arrowdevice.PoolOptions{MaxBytes: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestWhatFailsStaysWithTheCaller(t *testing.T) {
 			"contradictions": {&arrowdevice.CopyOptions{Never: true, Always: true}, to, syscall.EINVAL},
 			"a foreign pool": {&arrowdevice.CopyOptions{Pool: tight}, device(t, "ext_dev:1"), syscall.EINVAL},
 		} {
-			_, err := made.MoveTo(ctx, failure.to, failure.options)
+			_, err := made.ToDevice(ctx, failure.to, failure.options)
 			var e *arrowdevice.Error
 			if !errors.As(err, &e) || e.Code != failure.code || e.Message == "" || e.Function != "array_to_device" {
 				t.Errorf("%s: %#v", name, err)
@@ -130,7 +130,7 @@ func TestWhatFailsStaysWithTheCaller(t *testing.T) {
 func TestErrorsSayWhatTheDriverSays(t *testing.T) {
 	made := fromArrow(t, numbers.make(t, memory.NewGoAllocator()))
 	to := device(t, "ext_dev:0")
-	tight, err := to.NewPool(arrowdevice.PoolOptions{Cap: 1})
+	tight, err := to.NewPool(arrowdevice.PoolOptions{MaxBytes: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,8 +192,8 @@ func TestCopiesAndSharesAreOwnersOfTheirOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 		stats, err := pool.Stats()
-		if err != nil || stats.Used <= 0 {
-			t.Errorf("%d bytes of the pool are used: %v", stats.Used, err)
+		if err != nil || stats.UsedBytes <= 0 {
+			t.Errorf("%d bytes of the pool are used: %v", stats.UsedBytes, err)
 		}
 		shared, err := copied.Share()
 		if err != nil {
@@ -218,7 +218,7 @@ func TestAsyncCopiesArriveInTheOrderOfTheirQueue(t *testing.T) {
 		want := samples["string"].make(t, checked(t))
 		defer want.Release()
 		options := &arrowdevice.CopyOptions{Async: true, Queue: queue, Pool: pool}
-		there, err := fromArrow(t, want).MoveTo(ctx, to, options)
+		there, err := fromArrow(t, want).ToDevice(ctx, to, options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,19 +226,19 @@ func TestAsyncCopiesArriveInTheOrderOfTheirQueue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := queue.WaitFor(ctx, again); err != nil {
+		if err := queue.WaitArray(ctx, again); err != nil {
 			t.Error(err)
 		}
 		if err := there.ReleaseAfter(queue); err != nil {
 			t.Error(err)
 		}
-		if _, err := there.Ready(); !errors.Is(err, syscall.EINVAL) {
+		if _, err := there.IsReady(); !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("after ReleaseAfter: %v", err)
 		}
 		if err := queue.Finish(ctx); err != nil {
 			t.Error(err)
 		}
-		if ready, err := again.Ready(); err != nil || !ready {
+		if ready, err := again.IsReady(); err != nil || !ready {
 			t.Errorf("ready: %v, %v", ready, err)
 		}
 		queue.Release()
@@ -257,7 +257,7 @@ func TestOneArrayServesManyGoroutines(t *testing.T) {
 		pool := poolOf(t, to)
 		want := samples["list"].make(t, checked(t))
 		defer want.Release()
-		there, err := fromArrow(t, want).MoveTo(ctx, to, &arrowdevice.CopyOptions{Always: true, Pool: pool})
+		there, err := fromArrow(t, want).ToDevice(ctx, to, &arrowdevice.CopyOptions{Always: true, Pool: pool})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -297,7 +297,7 @@ func TestReleaseMayComeWhileOthersUseTheArray(t *testing.T) {
 	allocator := checked(t)
 	for range 20 {
 		want := numbers.make(t, allocator)
-		there, err := fromArrow(t, want).MoveTo(ctx, to, &arrowdevice.CopyOptions{Pool: pool})
+		there, err := fromArrow(t, want).ToDevice(ctx, to, &arrowdevice.CopyOptions{Pool: pool})
 		want.Release()
 		if err != nil {
 			t.Fatal(err)
@@ -338,7 +338,7 @@ func TestTheGarbageCollectorReleasesWhatWasForgotten(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			there, err := made.MoveTo(ctx, to, &arrowdevice.CopyOptions{Always: true, Pool: pool})
+			there, err := made.ToDevice(ctx, to, &arrowdevice.CopyOptions{Always: true, Pool: pool})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -352,8 +352,8 @@ func TestTheGarbageCollectorReleasesWhatWasForgotten(t *testing.T) {
 		want.Release()
 		eventually(t, func() error {
 			stats, err := pool.Stats()
-			if err == nil && stats.Used != 0 {
-				err = fmt.Errorf("%d bytes are still used", stats.Used)
+			if err == nil && stats.UsedBytes != 0 {
+				err = fmt.Errorf("%d bytes are still used", stats.UsedBytes)
 			}
 			return err
 		})
@@ -362,7 +362,7 @@ func TestTheGarbageCollectorReleasesWhatWasForgotten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if middle.Buffers == before.Buffers && to.String() != "cpu:0" {
+		if middle.DriverAllocations == before.DriverAllocations && to.String() != "cpu:0" {
 			t.Error("the driver was never asked for memory: the test tests nothing")
 		}
 		again := samples["struct"].make(t, checked(t))
@@ -376,8 +376,8 @@ func TestTheGarbageCollectorReleasesWhatWasForgotten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if after.Buffers != middle.Buffers {
-			t.Errorf("the driver was asked for %d more buffers", after.Buffers-middle.Buffers)
+		if after.DriverAllocations != middle.DriverAllocations {
+			t.Errorf("the driver was asked for %d more buffers", after.DriverAllocations-middle.DriverAllocations)
 		}
 	})
 }

@@ -103,7 +103,7 @@ func TestEveryTypeSurvivesTheTripToADeviceAndBack(t *testing.T) {
 				if err := whole.Validate(ctx, arrowdevice.Full); err != nil {
 					t.Fatal(err)
 				}
-				there, err := whole.MoveTo(ctx, to, &arrowdevice.CopyOptions{Always: true})
+				there, err := whole.ToDevice(ctx, to, &arrowdevice.CopyOptions{Always: true})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -153,7 +153,7 @@ func TestSlicesOfArrowGoArriveAsTheyAre(t *testing.T) {
 			defer slice.Release()
 			want := array.NewSlice(slice, 1, 4)
 			defer want.Release()
-			there, err := fromArrow(t, want).MoveTo(ctx, to, nil)
+			there, err := fromArrow(t, want).ToDevice(ctx, to, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -216,7 +216,7 @@ func TestRecordBatchesKeepTheirNamesAndMetadata(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer made.Release()
-		there, err := made.MoveTo(ctx, to, nil)
+		there, err := made.ToDevice(ctx, to, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -319,7 +319,7 @@ func TestDictionariesOfSlicedStructsStayWhereTheyAre(t *testing.T) {
 		if err := made.Validate(ctx, arrowdevice.Full); err != nil {
 			t.Fatal(err)
 		}
-		there, err := made.MoveTo(ctx, to, &arrowdevice.CopyOptions{Always: true})
+		there, err := made.ToDevice(ctx, to, &arrowdevice.CopyOptions{Always: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,8 +17,8 @@ type CopyOptions struct {
 	Always bool
 	// Never: ENOTSUP where sharing will not do.
 	Never bool
-	// Whole: do not trim to the slice.
-	Whole bool
+	// NoTrim: do not trim to the slice.
+	NoTrim bool
 	// Queue, of the target or, where that is the CPU, of the source: the copy comes after its work so far. nil: the
 	// library's own.
 	Queue *Queue
@@ -36,7 +36,7 @@ func (o *CopyOptions) flags() C.uint32_t {
 		flag C.uint32_t
 	}{
 		{o.Async, C.ARROWDEVICE_COPY_ASYNC}, {o.Always, C.ARROWDEVICE_COPY_ALWAYS},
-		{o.Never, C.ARROWDEVICE_COPY_NEVER}, {o.Whole, C.ARROWDEVICE_COPY_NO_TRIM},
+		{o.Never, C.ARROWDEVICE_COPY_NEVER}, {o.NoTrim, C.ARROWDEVICE_COPY_NO_TRIM},
 	} {
 		if option.set {
 			flags |= option.flag
@@ -52,9 +52,9 @@ func (a *Array) Copy(ctx context.Context, to Device, options *CopyOptions) (*Arr
 	return a.arrive(ctx, to, options, flags)
 }
 
-// MoveTo hands the array over to a device: by sharing where that device can use the memory, by a copy where not. The
+// ToDevice hands the array over to a device: by sharing where that device can use the memory, by a copy where not. The
 // array is released by this on success; on failure, a context that ended included, it is as it was.
-func (a *Array) MoveTo(ctx context.Context, to Device, options *CopyOptions) (*Array, error) {
+func (a *Array) ToDevice(ctx context.Context, to Device, options *CopyOptions) (*Array, error) {
 	moved, err := a.arrive(ctx, to, options, options.flags())
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (a *Array) MoveTo(ctx context.Context, to Device, options *CopyOptions) (*A
 	return moved, nil
 }
 
-// ToHost hands the array over to the CPU, as MoveTo does, complete on return.
+// ToHost hands the array over to the CPU, as ToDevice does, complete on return.
 func (a *Array) ToHost(ctx context.Context, options *CopyOptions) (*Array, error) {
 	host, err := a.onHost(ctx, options)
 	if err != nil {
@@ -74,7 +74,7 @@ func (a *Array) ToHost(ctx context.Context, options *CopyOptions) (*Array, error
 }
 
 func (a *Array) onHost(ctx context.Context, options *CopyOptions) (*Array, error) {
-	cpu, err := Find("cpu")
+	cpu, err := FindByName("cpu")
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (a *Array) arrive(ctx context.Context, to Device, options *CopyOptions, fla
 		lanes = *options
 	}
 	arrived, err := interruptible(ctx, function, func() (*Array, error) {
-		return moved.moveTo(ctx, to, lanes.Queue, lanes.Pool, flags)
+		return moved.toDevice(ctx, to, lanes.Queue, lanes.Pool, flags)
 	}, (*Array).Release)
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (a *Array) arrive(ctx context.Context, to Device, options *CopyOptions, fla
 	return arrived, nil
 }
 
-func (a *Array) moveTo(ctx context.Context, to Device, queue *Queue, pool *Pool, flags C.uint32_t) (*Array, error) {
+func (a *Array) toDevice(ctx context.Context, to Device, queue *Queue, pool *Pool, flags C.uint32_t) (*Array, error) {
 	const function = "array_to_device"
 	c := C.struct_arrowdevice_copy_options{struct_size: C.sizeof_struct_arrowdevice_copy_options, flags: flags}
 	owned, leave, err := a.handle().change(function)

@@ -61,8 +61,8 @@ const (
 	DeviceEvents DeviceFlags = C.ARROWDEVICE_DEVICE_EVENTS
 	// DeviceWaitBlocks: waits of a queue may block the CPU.
 	DeviceWaitBlocks DeviceFlags = C.ARROWDEVICE_DEVICE_WAIT_BLOCKS
-	// DeviceAdopted: an application's own context.
-	DeviceAdopted DeviceFlags = C.ARROWDEVICE_DEVICE_WRAPPED
+	// DeviceWrapped: an application's own context.
+	DeviceWrapped DeviceFlags = C.ARROWDEVICE_DEVICE_WRAPPED
 )
 
 // DeviceInfo is what is known of a device.
@@ -80,9 +80,9 @@ type DeviceInfo struct {
 	StagingType        DeviceType // of its pinned host memory, 0 if none
 }
 
-// Find finds a device by the name of its type and its id: "cuda:0", "opencl:1", "cpu". It loads the backend that drives
+// FindByName finds a device by the name of its type and its id: "cuda:0", "opencl:1", "cpu". It loads the backend that drives
 // it if need be; ENODEV where there is no driver or no such device, and the message says why.
-func Find(name string) (Device, error) {
+func FindByName(name string) (Device, error) {
 	if strings.ContainsRune(name, 0) {
 		return Device{}, newError("device_find_by_name", int(syscall.EINVAL), "a zero byte in the name "+strconv.Quote(name))
 	}
@@ -94,7 +94,7 @@ func Find(name string) (Device, error) {
 	return device, result("device_find_by_name", code, &e)
 }
 
-// Devices lists all devices of all backends, ordered by type, then id. A backend that fails is left out; Backends says
+// Devices lists all devices of all backends, ordered by type, then id. A backend that fails is left out; BackendReports says
 // why.
 func Devices() ([]Device, error) {
 	var e C.struct_arrowdevice_error
@@ -139,7 +139,7 @@ func (d Device) Info() (DeviceInfo, error) {
 	}, nil
 }
 
-// String is the name that Find takes: "opencl:0".
+// String is the name that FindByName takes: "opencl:0".
 func (d Device) String() string {
 	info, err := d.Info()
 	if err != nil {
@@ -148,27 +148,27 @@ func (d Device) String() string {
 	return fmt.Sprintf("%v:%d", info.Type, max(0, info.ID))
 }
 
-// Reach says what a device can do with another's memory; the zero Reach is that data between them is staged through the
+// PeerFlags says what a device can do with another's memory; the zero PeerFlags is that data between them is staged through the
 // host.
-type Reach uint32
+type PeerFlags uint32
 
 const (
-	// ReachAccess: use it where it is.
-	ReachAccess Reach = C.ARROWDEVICE_PEER_ACCESS
-	// ReachCopy: copy it directly.
-	ReachCopy Reach = C.ARROWDEVICE_PEER_COPY
+	// PeerAccess: use it where it is.
+	PeerAccess PeerFlags = C.ARROWDEVICE_PEER_ACCESS
+	// PeerCopy: copy it directly.
+	PeerCopy PeerFlags = C.ARROWDEVICE_PEER_COPY
 )
 
-// Reach says what another device can do with memory of this one.
-func (d Device) Reach(to Device) (Reach, error) {
-	var reach C.uint32_t
+// PeerFlags says what another device can do with memory of this one.
+func (d Device) PeerFlags(to Device) (PeerFlags, error) {
+	var flags C.uint32_t
 	var e C.struct_arrowdevice_error
-	code := C.arrowdevice_device_get_peer_flags(d.c, to.c, &reach, &e)
-	return Reach(reach), result("device_get_peer_flags", code, &e)
+	code := C.arrowdevice_device_get_peer_flags(d.c, to.c, &flags, &e)
+	return PeerFlags(flags), result("device_get_peer_flags", code, &e)
 }
 
-// Memory tells the bytes free and in all, as the driver says now; -1 where it does not say.
-func (d Device) Memory() (free, total int64, err error) {
+// MemoryInfo tells the bytes free and in all, as the driver says now; -1 where it does not say.
+func (d Device) MemoryInfo() (free, total int64, err error) {
 	var freeBytes, totalBytes C.int64_t
 	var e C.struct_arrowdevice_error
 	code := C.arrowdevice_device_get_memory_info(d.c, &freeBytes, &totalBytes, &e)
@@ -178,15 +178,15 @@ func (d Device) Memory() (free, total int64, err error) {
 // DeviceCounters are what the library has asked of a device since the process began: calls of the driver, not hits of a
 // pool.
 type DeviceCounters struct {
-	Buffers     int64 // allocations made by the driver
-	Submissions int64 // batches of copies submitted
-	Regions     int64 // regions in these batches
-	Events      int64 // events recorded
-	HostWaits   int64 // times that the CPU waited for an event of this device
-	Readbacks   int64 // batches submitted only to learn sizes and ranges
-	BytesIn     int64 // bytes copied to the device
-	BytesOut    int64 // bytes copied from it
-	StagedBytes int64 // bytes that went through staging memory on the way to or from it
+	DriverAllocations int64 // allocations made by the driver
+	Submissions       int64 // batches of copies submitted
+	Regions           int64 // regions in these batches
+	Events            int64 // events recorded
+	HostWaits         int64 // times that the CPU waited for an event of this device
+	Readbacks         int64 // batches submitted only to learn sizes and ranges
+	BytesIn           int64 // bytes copied to the device
+	BytesOut          int64 // bytes copied from it
+	StagedBytes       int64 // bytes that went through staging memory on the way to or from it
 }
 
 // Counters reads the device's counters.
@@ -196,14 +196,14 @@ func (d Device) Counters() (DeviceCounters, error) {
 	var e C.struct_arrowdevice_error
 	code := C.arrowdevice_device_get_counters(d.c, &counters, &e)
 	return DeviceCounters{
-		Buffers:     int64(counters.driver_allocations),
-		Submissions: int64(counters.submissions),
-		Regions:     int64(counters.regions),
-		Events:      int64(counters.events),
-		HostWaits:   int64(counters.host_waits),
-		Readbacks:   int64(counters.readbacks),
-		BytesIn:     int64(counters.bytes_in),
-		BytesOut:    int64(counters.bytes_out),
-		StagedBytes: int64(counters.staged_bytes),
+		DriverAllocations: int64(counters.driver_allocations),
+		Submissions:       int64(counters.submissions),
+		Regions:           int64(counters.regions),
+		Events:            int64(counters.events),
+		HostWaits:         int64(counters.host_waits),
+		Readbacks:         int64(counters.readbacks),
+		BytesIn:           int64(counters.bytes_in),
+		BytesOut:          int64(counters.bytes_out),
+		StagedBytes:       int64(counters.staged_bytes),
 	}, result("device_get_counters", code, &e)
 }

@@ -19,7 +19,7 @@ import (
 // device finds a device that must be there.
 func device(t testing.TB, name string) arrowdevice.Device {
 	t.Helper()
-	found, err := arrowdevice.Find(name)
+	found, err := arrowdevice.FindByName(name)
 	if err != nil {
 		t.Fatalf("%s is not there: %v", name, err)
 	}
@@ -92,8 +92,8 @@ func poolOf(t *testing.T, of arrowdevice.Device) *arrowdevice.Pool {
 		defer pool.Release()
 		eventually(t, func() error {
 			stats, err := pool.Stats()
-			if err == nil && stats.Used != 0 {
-				err = fmt.Errorf("%d bytes of %v are still used", stats.Used, of)
+			if err == nil && stats.UsedBytes != 0 {
+				err = fmt.Errorf("%d bytes of %v are still used", stats.UsedBytes, of)
 			}
 			return err
 		})

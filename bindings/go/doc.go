@@ -4,7 +4,7 @@
 // oneAPI, and whatever a plugin brings.
 //
 // An [Array] owns an array or record batch on a device. It comes from arrow-go by [FromArrow] and [FromRecordBatch], gets
-// to a [Device] by [Array.MoveTo] and [Array.Copy], and back to arrow-go by [Array.ToArrow] and [Array.ToRecordBatch]. A
+// to a [Device] by [Array.ToDevice] and [Array.Copy], and back to arrow-go by [Array.ToArrow] and [Array.ToRecordBatch]. A
 // [Stream] does the same with batches that flow. Other libraries in C are met by [Import], [Array.Export] and their kin.
 //
 // What holds everywhere:
@@ -15,7 +15,7 @@
 //     What was forgotten is released when the garbage collector finds it; which is late for memory that it does not see.
 //   - Contexts. What may wait takes one, and comes back when it ends, with an [Error] that is context.DeadlineExceeded or
 //     context.Canceled to errors.Is, also while another call has what it needs. What was submitted by then is ended by
-//     the library, and its result is thrown away. Without one, [Find], [Devices] and [Array.Device] may wait for a driver
+//     the library, and its result is thrown away. Without one, [FindByName], [Devices] and [Array.Device] may wait for a driver
 //     that is opened, and [Queue.Release] for the users of a queue of [Device.WrapQueue].
 //   - Errors. Each is an [Error]: an errno value for errors.Is, the backend, the vendor's own code, and a message.
 //   - Goroutines. Every method may be called from any of them, also on one value at once.

@@ -28,7 +28,7 @@ func Example() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 
-	gpu, err := arrowdevice.Find("opencl:0")
+	gpu, err := arrowdevice.FindByName("opencl:0")
 	if err != nil {
 		log.Fatal(err) // says which driver is missing
 	}
@@ -36,7 +36,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	onGPU, err := batch.MoveTo(ctx, gpu, nil)
+	onGPU, err := batch.ToDevice(ctx, gpu, nil)
 	if err != nil {
 		batch.Release() // what was not taken over is still ours
 		log.Fatal(err)

@@ -15,32 +15,32 @@ import (
 // Version is the version of the library that the program runs with: "major.minor.patch".
 func Version() string { return C.GoString(C.arrowdevice_version()) }
 
-// Quiesce waits until nothing is deferred or in flight, the releases of arrays whose copies still run among it: for an
+// WaitIdle waits until nothing is deferred or in flight, the releases of arrays whose copies still run among it: for an
 // orderly shutdown.
-func Quiesce(ctx context.Context) error {
+func WaitIdle(ctx context.Context) error {
 	return waitInSlices(ctx, "wait_idle", func(timeout C.int64_t, e *C.struct_arrowdevice_error) (C.int, error) {
 		return C.arrowdevice_wait_idle(timeout, e), nil
 	})
 }
 
-// Backend is one place where a backend was looked for, and what came of it.
-type Backend struct {
+// BackendReport is one place where a backend was looked for, and what came of it.
+type BackendReport struct {
 	Name   string // as far as it is known
 	Path   string // file or folder; empty for one that is built in
 	Err    error  // nil: it is loaded
 	Reason string // why it was not used, or what it serves
 }
 
-// Backends tells every place that was looked at so far, in the order of looking: why a device is there or not.
-func Backends() []Backend {
-	var found []Backend
+// BackendReports tells every place that was looked at so far, in the order of looking: why a device is there or not.
+func BackendReports() []BackendReport {
+	var found []BackendReport
 	for index := C.int64_t(0); ; index++ {
 		var report C.struct_arrowdevice_backend_report
 		report.struct_size = C.sizeof_struct_arrowdevice_backend_report
 		if C.arrowdevice_backend_get_report(index, &report, nil) != 0 {
 			return found
 		}
-		backend := Backend{
+		backend := BackendReport{
 			Name:   C.GoString(&report.name[0]),
 			Path:   C.GoString(&report.path[0]),
 			Reason: C.GoString(&report.reason[0]),

@@ -18,15 +18,15 @@ func (p poolResource) free() { C.arrowdevice_pool_destroy(p.c) }
 
 // PoolOptions say how a pool keeps and bounds its memory. An allocator of the program's own is for C.
 type PoolOptions struct {
-	Keep int64 // bytes kept when unused: 0 the default (a quarter of what is free, at most 1 GiB), negative none
-	Cap  int64 // bytes in use and kept together: ENOMEM beyond. 0: no cap
+	MaxCachedBytes int64 // bytes kept when unused: 0 the default (a quarter of what is free, at most 1 GiB), negative none
+	MaxBytes       int64 // bytes in use and kept together: ENOMEM beyond. 0: no cap
 }
 
 // PoolStats are a pool's figures, in bytes and counts.
 type PoolStats struct {
-	Used              int64 // bytes of live buffers
-	Kept              int64 // bytes kept for reuse
-	Peak              int64 // the greatest Used + Kept so far
+	UsedBytes         int64 // bytes of live buffers
+	CachedBytes       int64 // bytes kept for reuse
+	PeakBytes         int64 // the greatest UsedBytes + CachedBytes so far
 	Allocations       int64 // buffers given out
 	DriverAllocations int64 // of these, asked of the driver
 }
@@ -38,8 +38,8 @@ var defaultPools sync.RWMutex
 func (d Device) NewPool(options PoolOptions) (*Pool, error) {
 	c := C.struct_arrowdevice_pool_options{
 		struct_size:      C.sizeof_struct_arrowdevice_pool_options,
-		max_cached_bytes: C.int64_t(options.Keep),
-		max_bytes:        C.int64_t(options.Cap),
+		max_cached_bytes: C.int64_t(options.MaxCachedBytes),
+		max_bytes:        C.int64_t(options.MaxBytes),
 	}
 	var made *C.struct_arrowdevice_pool
 	var e C.struct_arrowdevice_error
@@ -117,9 +117,9 @@ func poolStats(pool *C.struct_arrowdevice_pool) (PoolStats, error) {
 	var e C.struct_arrowdevice_error
 	code := C.arrowdevice_pool_get_stats(pool, &stats, &e)
 	return PoolStats{
-		Used:              int64(stats.used_bytes),
-		Kept:              int64(stats.cached_bytes),
-		Peak:              int64(stats.peak_bytes),
+		UsedBytes:         int64(stats.used_bytes),
+		CachedBytes:       int64(stats.cached_bytes),
+		PeakBytes:         int64(stats.peak_bytes),
 		Allocations:       int64(stats.allocations),
 		DriverAllocations: int64(stats.driver_allocations),
 	}, result("pool_get_stats", code, &e)

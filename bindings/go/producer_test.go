@@ -43,7 +43,7 @@ func TestAStreamSaysWhatItsReaderSays(t *testing.T) {
 		syscall.ENOENT: &arrowdevice.Error{Code: syscall.ENOENT, Function: "test", Message: "no such file"},
 	} {
 		stream := fromReader(t, &failing{RecordReader: readerOf(t, batches(t, memory.NewGoAllocator(), 3)), err: said})
-		there, err := stream.MoveTo(to, nil)
+		there, err := stream.ToDevice(to, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +166,7 @@ func TestAReaderThatPanicsFailsTheStream(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer stream.Release()
-				there, err := stream.MoveTo(device(t, "ext_dev:0"), &arrowdevice.StreamOptions{ReadAhead: ahead})
+				there, err := stream.ToDevice(device(t, "ext_dev:0"), &arrowdevice.StreamOptions{ReadAhead: ahead})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -92,9 +92,9 @@ func (q *Queue) Finish(ctx context.Context) error {
 	})
 }
 
-// WaitFor makes the queue wait for an array's event: work queued later runs after it. Where the queue's device cannot
+// WaitArray makes the queue wait for an array's event: work queued later runs after it. Where the queue's device cannot
 // wait for such an event, the CPU waits: a call that its context ended goes on to use the queue until that wait is over.
-func (q *Queue) WaitFor(ctx context.Context, array *Array) error {
+func (q *Queue) WaitArray(ctx context.Context, array *Array) error {
 	const function = "queue_wait_array"
 	if err := contextError(ctx, function); err != nil {
 		return err

@@ -18,14 +18,14 @@ import (
 func abandonedWait(t *testing.T, queue *arrowdevice.Queue) *arrowdevice.Array {
 	t.Helper()
 	to := pendingDevice(t)
-	pending, err := fromArrow(t, numbers.make(t, memory.NewGoAllocator())).MoveTo(context.Background(), to, &arrowdevice.CopyOptions{Async: true})
+	pending, err := fromArrow(t, numbers.make(t, memory.NewGoAllocator())).ToDevice(context.Background(), to, &arrowdevice.CopyOptions{Async: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(pending.Release)
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
-	mustBe(t, "WaitFor", queue.WaitFor(ctx, pending), context.DeadlineExceeded)
+	mustBe(t, "WaitArray", queue.WaitArray(ctx, pending), context.DeadlineExceeded)
 	return pending
 }
 
@@ -52,7 +52,7 @@ func TestCallsEndWithTheirContextBehindOneThatWasAbandoned(t *testing.T) {
 	pending := abandonedWait(t, queue)
 	endings(t, func(t *testing.T, ctx func() context.Context, want ...error) {
 		within(t, "Finish", func() { mustBe(t, "Finish", queue.Finish(ctx()), want...) })
-		within(t, "WaitFor", func() { mustBe(t, "WaitFor", queue.WaitFor(ctx(), pending), want...) })
+		within(t, "WaitArray", func() { mustBe(t, "WaitArray", queue.WaitArray(ctx(), pending), want...) })
 		within(t, "Wait", func() { mustBe(t, "Wait", pending.Wait(ctx()), want...) })
 		within(t, "Copy", func() {
 			_, err := pending.Copy(ctx(), device(t, "cpu"), &arrowdevice.CopyOptions{Queue: queue})
@@ -76,10 +76,10 @@ func TestCallsEndWithTheirContextBehindOneThatWasAbandoned(t *testing.T) {
 			t.Errorf("Native: %v", err)
 		}
 	})
-	within(t, "MoveTo of a stream", func() {
+	within(t, "ToDevice of a stream", func() {
 		stream := fromReader(t, readerOf(t, batches(t, memory.NewGoAllocator(), 1)))
-		if _, err := stream.MoveTo(device(t, "cpu"), &arrowdevice.StreamOptions{Queue: queue}); !errors.Is(err, syscall.EBUSY) {
-			t.Errorf("MoveTo of a stream: %v", err)
+		if _, err := stream.ToDevice(device(t, "cpu"), &arrowdevice.StreamOptions{Queue: queue}); !errors.Is(err, syscall.EBUSY) {
+			t.Errorf("ToDevice of a stream: %v", err)
 		}
 	})
 	within(t, "Release", queue.Release)
@@ -103,7 +103,7 @@ func TestAQueueOfTheProgramsIsItsAgainAfterRelease(t *testing.T) {
 	}
 	want := numbers.make(t, checked(t))
 	defer want.Release()
-	there, err := fromArrow(t, want).MoveTo(ctx, device(t, "ext_dev:0"), &arrowdevice.CopyOptions{Queue: wrapped})
+	there, err := fromArrow(t, want).ToDevice(ctx, device(t, "ext_dev:0"), &arrowdevice.CopyOptions{Queue: wrapped})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestAQueueOfTheProgramsIsItsAgainAfterRelease(t *testing.T) {
 
 	used := wrappedFor(t, own)
 	// Sizes of texts lie on the device: the copy waits for them before it is submitted.
-	texts, err := fromArrow(t, samples["string"].make(t, memory.NewGoAllocator())).MoveTo(ctx, pendingDevice(t), &arrowdevice.CopyOptions{Async: true})
+	texts, err := fromArrow(t, samples["string"].make(t, memory.NewGoAllocator())).ToDevice(ctx, pendingDevice(t), &arrowdevice.CopyOptions{Async: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestOptionsAreTheCallersAgainWhenAContextEndedTheCall(t *testing.T) {
 	}
 	defer queue.Release()
 	// Sizes of texts lie on the device: the copy waits for them before it is submitted.
-	texts, err := fromArrow(t, samples["string"].make(t, memory.NewGoAllocator())).MoveTo(context.Background(), pendingDevice(t), &arrowdevice.CopyOptions{Async: true})
+	texts, err := fromArrow(t, samples["string"].make(t, memory.NewGoAllocator())).ToDevice(context.Background(), pendingDevice(t), &arrowdevice.CopyOptions{Async: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,11 +19,11 @@ func (s *Stream) Reader(ctx context.Context, options *StreamOptions) (array.Reco
 	if err != nil {
 		return nil, err
 	}
-	cpu, err := Find("cpu")
+	cpu, err := FindByName("cpu")
 	if err != nil {
 		return nil, err
 	}
-	host, err := s.MoveTo(cpu, options)
+	host, err := s.ToDevice(cpu, options)
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ type StreamOptions struct {
 	Depth     int           // batches asked of the producer before the oldest of them is handed out; 0: 2
 	Always    bool          // copy even where sharing would do
 	Never     bool          // ENOTSUP where sharing will not do
-	Whole     bool          // do not trim to the slice
+	NoTrim    bool          // do not trim to the slice
 	Queue     *Queue        // the stream's own, and kept by it, until it is released; nil: the library's own
 	Pool      *Pool         // of the target; nil: the target's default
 	Timeout   time.Duration // of every wait before a submission; 0: for ever
@@ -257,10 +257,10 @@ func (s *Stream) All(ctx context.Context) iter.Seq2[*Array, error] {
 	}
 }
 
-// MoveTo makes a stream whose batches move to a device while they flow. Batches are handed out with their event pending:
+// ToDevice makes a stream whose batches move to a device while they flow. Batches are handed out with their event pending:
 // Array.Wait waits for it. The stream is released by this on success; on failure it is as it was. EBUSY while another
 // goroutine uses the stream or the queue.
-func (s *Stream) MoveTo(to Device, options *StreamOptions) (*Stream, error) {
+func (s *Stream) ToDevice(to Device, options *StreamOptions) (*Stream, error) {
 	const function = "stream_to_device"
 	c := C.struct_arrowdevice_stream_options{struct_size: C.sizeof_struct_arrowdevice_stream_options}
 	if options != nil {
@@ -271,7 +271,7 @@ func (s *Stream) MoveTo(to Device, options *StreamOptions) (*Stream, error) {
 			return nil, newError(function, int(syscall.EINVAL), "a depth that is no 32-bit number")
 		}
 		c.depth = C.int32_t(options.Depth)
-		c.copy_flags = (&CopyOptions{Always: options.Always, Never: options.Never, Whole: options.Whole}).flags()
+		c.copy_flags = (&CopyOptions{Always: options.Always, Never: options.Never, NoTrim: options.NoTrim}).flags()
 		c.timeout_ns = C.int64_t(options.Timeout)
 		if options.Queue != nil {
 			queue, leave, err := options.Queue.handle().take(function)

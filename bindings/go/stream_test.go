@@ -64,7 +64,7 @@ func TestStreamsFlowToADeviceAndBack(t *testing.T) {
 			forEachDevice(t, func(t *testing.T, to arrowdevice.Device) {
 				want := batches(t, checked(t), 10)
 				stream := fromReader(t, readerOf(t, want))
-				there, err := stream.MoveTo(to, options)
+				there, err := stream.ToDevice(to, options)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -190,7 +190,7 @@ func TestAContextEndsAStreamThatWaits(t *testing.T) {
 			endings(t, func(t *testing.T, ctx func() context.Context, want ...error) {
 				source := &waiting{RecordReader: readerOf(t, batches(t, checked(t), 3)), called: make(chan struct{}), letGo: make(chan struct{})}
 				stream := fromReader(t, source)
-				there, err := stream.MoveTo(device(t, "ext_dev:0"), &arrowdevice.StreamOptions{ReadAhead: ahead})
+				there, err := stream.ToDevice(device(t, "ext_dev:0"), &arrowdevice.StreamOptions{ReadAhead: ahead})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -208,7 +208,7 @@ func TestAContextEndsAStreamThatWaits(t *testing.T) {
 func TestAStreamThatWasCancelledIsOver(t *testing.T) {
 	ctx := context.Background()
 	source := &waiting{RecordReader: readerOf(t, batches(t, checked(t), 3)), called: make(chan struct{}), letGo: make(chan struct{})}
-	there, err := fromReader(t, source).MoveTo(device(t, "ext_dev:0"), &arrowdevice.StreamOptions{ReadAhead: true})
+	there, err := fromReader(t, source).ToDevice(device(t, "ext_dev:0"), &arrowdevice.StreamOptions{ReadAhead: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestAStreamThatWasCancelledIsOver(t *testing.T) {
 		answer <- err
 	}()
 	<-source.called
-	if _, err := there.MoveTo(device(t, "cpu"), nil); !errors.Is(err, syscall.EBUSY) {
+	if _, err := there.ToDevice(device(t, "cpu"), nil); !errors.Is(err, syscall.EBUSY) {
 		t.Errorf("a stream that is in use: %v", err)
 	}
 	there.Cancel()
@@ -241,7 +241,7 @@ func TestStreamsMayBeForgotten(t *testing.T) {
 			t.Fatal(err)
 		}
 		source.Release()
-		there, err := stream.MoveTo(to, &arrowdevice.StreamOptions{ReadAhead: true, Pool: pool})
+		there, err := stream.ToDevice(to, &arrowdevice.StreamOptions{ReadAhead: true, Pool: pool})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,9 +259,9 @@ func TestStreamsTellOfMisuse(t *testing.T) {
 	for state, s := range map[string]*arrowdevice.Stream{"released": released, "nil": nil, "zero": {}} {
 		_, next := s.Next(ctx)
 		_, schema := s.Schema(ctx)
-		_, moved := s.MoveTo(device(t, "cpu"), nil)
+		_, moved := s.ToDevice(device(t, "cpu"), nil)
 		_, reader := s.Reader(ctx, nil)
-		for function, err := range map[string]error{"Next": next, "Schema": schema, "MoveTo": moved, "Reader": reader} {
+		for function, err := range map[string]error{"Next": next, "Schema": schema, "ToDevice": moved, "Reader": reader} {
 			if !errors.Is(err, syscall.EINVAL) {
 				t.Errorf("%s of a %s stream: %v", function, state, err)
 			}
@@ -273,10 +273,10 @@ func TestStreamsTellOfMisuse(t *testing.T) {
 	}
 	want := batches(t, checked(t), 1)
 	stream := fromReader(t, readerOf(t, want))
-	if _, err := stream.MoveTo(arrowdevice.Device{}, nil); !errors.Is(err, syscall.EINVAL) {
+	if _, err := stream.ToDevice(arrowdevice.Device{}, nil); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("no device: %v", err)
 	}
-	if _, err := stream.MoveTo(device(t, "cpu"), &arrowdevice.StreamOptions{Depth: -1}); !errors.Is(err, syscall.EINVAL) {
+	if _, err := stream.ToDevice(device(t, "cpu"), &arrowdevice.StreamOptions{Depth: -1}); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("no depth: %v", err)
 	}
 	got, err := stream.Next(ctx)
@@ -300,7 +300,7 @@ func TestOtherLibrariesExchangeStructs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	there, err := made.MoveTo(ctx, to, nil)
+	there, err := made.ToDevice(ctx, to, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

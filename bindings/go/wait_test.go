@@ -62,8 +62,8 @@ func TestAContextEndsEveryWaitAndNothingIsLost(t *testing.T) {
 		values := samples["string"].make(t, memory.NewGoAllocator())
 		made := fromArrow(t, values)
 
-		_, err := made.MoveTo(ctx(), to, nil)
-		mustBe(t, "MoveTo", err, want...)
+		_, err := made.ToDevice(ctx(), to, nil)
+		mustBe(t, "ToDevice", err, want...)
 		_, err = made.Copy(ctx(), to, nil)
 		mustBe(t, "Copy", err, want...)
 		got := toArrow(t, made)
@@ -75,7 +75,7 @@ func TestAContextEndsEveryWaitAndNothingIsLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer queue.Release()
-		pending, err := fromArrow(t, values).MoveTo(context.Background(), to, &arrowdevice.CopyOptions{Async: true, Queue: queue})
+		pending, err := fromArrow(t, values).ToDevice(context.Background(), to, &arrowdevice.CopyOptions{Async: true, Queue: queue})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestAContextEndsEveryWaitAndNothingIsLost(t *testing.T) {
 		mustBe(t, "Wait", pending.Wait(ctx()), want...)
 		mustBe(t, "Validate", pending.Validate(ctx(), arrowdevice.Full), want...)
 		mustBe(t, "Finish", queue.Finish(ctx()), want...)
-		mustBe(t, "Quiesce", arrowdevice.Quiesce(ctx()), want...)
+		mustBe(t, "WaitIdle", arrowdevice.WaitIdle(ctx()), want...)
 		_, err = pending.ToHost(ctx(), nil)
 		mustBe(t, "ToHost", err, want...)
 		_, err = pending.ToArrow(ctx())
@@ -91,7 +91,7 @@ func TestAContextEndsEveryWaitAndNothingIsLost(t *testing.T) {
 		// Sizes of texts lie on the device: the copy waits for them before it is submitted.
 		_, err = pending.Copy(ctx(), device(t, "ext_dev:0"), nil)
 		mustBe(t, "Copy from there", err, want...)
-		if ready, err := pending.Ready(); ready || err != nil {
+		if ready, err := pending.IsReady(); ready || err != nil {
 			t.Errorf("ready: %v, %v", ready, err)
 		}
 		if pending.Len() != int64(values.Len()) {
@@ -106,11 +106,11 @@ func TestAWaitThatIsLongEnoughEnds(t *testing.T) {
 	forEachDevice(t, func(t *testing.T, to arrowdevice.Device) {
 		want := samples["map"].make(t, checked(t))
 		defer want.Release()
-		there, err := fromArrow(t, want).MoveTo(ctx, to, nil)
+		there, err := fromArrow(t, want).ToDevice(ctx, to, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ready, err := there.Ready(); err != nil || !ready {
+		if ready, err := there.IsReady(); err != nil || !ready {
 			t.Errorf("a complete copy is ready: %v, %v", ready, err)
 		}
 		copied, err := there.Copy(ctx, to, &arrowdevice.CopyOptions{Async: true})

@@ -76,7 +76,7 @@ func onQueue(t *testing.T, queue *arrowdevice.Queue) *arrowdevice.Stream {
 	if err != nil {
 		t.Fatal(err)
 	}
-	there, err := stream.MoveTo(device(t, "ext_dev:0"), &arrowdevice.StreamOptions{Queue: queue})
+	there, err := stream.ToDevice(device(t, "ext_dev:0"), &arrowdevice.StreamOptions{Queue: queue})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,12 +89,12 @@ func isBehind(t *testing.T, own *arrowdevice.Queue, stream *arrowdevice.Stream) 
 	ctx := context.Background()
 	// No checked() memory: copies of it are still pending when the tests end.
 	some := func() *arrowdevice.Array { return fromArrow(t, numbers.make(t, memory.NewGoAllocator())) }
-	pending, err := some().MoveTo(ctx, pendingDevice(t), &arrowdevice.CopyOptions{Async: true})
+	pending, err := some().ToDevice(ctx, pendingDevice(t), &arrowdevice.CopyOptions{Async: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(pending.Release)
-	if err := own.WaitFor(ctx, pending); err != nil {
+	if err := own.WaitArray(ctx, pending); err != nil {
 		t.Fatal(err)
 	}
 	next, err := stream.Next(ctx)
@@ -103,12 +103,12 @@ func isBehind(t *testing.T, own *arrowdevice.Queue, stream *arrowdevice.Stream) 
 	}
 	t.Cleanup(next.Release)
 	// What was submitted later to another queue is done: so would this be.
-	later, err := some().MoveTo(ctx, device(t, "ext_dev:0"), nil)
+	later, err := some().ToDevice(ctx, device(t, "ext_dev:0"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	later.Release()
-	ready, err := next.Ready()
+	ready, err := next.IsReady()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestAProgramsQueueIsKeptByTheStreamsBehindIt(t *testing.T) {
 	for name, behind := range map[string]func(t *testing.T, stream *arrowdevice.Stream) any{
 		"a stream behind others": func(t *testing.T, stream *arrowdevice.Stream) any {
 			for _, to := range []string{"cpu", "ext_dev:1"} {
-				next, err := stream.MoveTo(device(t, to), &arrowdevice.StreamOptions{})
+				next, err := stream.ToDevice(device(t, to), &arrowdevice.StreamOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -157,7 +157,7 @@ func TestAProgramsQueueIsKeptByTheStreamsBehindIt(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer foreign.Release()
-			if _, err := stream.MoveTo(device(t, "ext_dev:1"), &arrowdevice.StreamOptions{Queue: foreign}); !errors.Is(err, syscall.EINVAL) {
+			if _, err := stream.ToDevice(device(t, "ext_dev:1"), &arrowdevice.StreamOptions{Queue: foreign}); !errors.Is(err, syscall.EINVAL) {
 				t.Fatalf("a queue of another backend: %v", err)
 			}
 			return stream

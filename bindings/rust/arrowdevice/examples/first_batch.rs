@@ -18,11 +18,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ])?;
 
     let devices = match std::env::args().nth(1) {
-        Some(name) => vec![Device::find(&name)?],
+        Some(name) => vec![Device::find_by_name(&name)?],
         None => Device::list()?,
     };
     for device in devices {
-        let there = Array::try_from(&batch)?.move_to(device, CopyOptions::new())?;
+        let there = Array::try_from(&batch)?.into_device(device, CopyOptions::new())?;
         println!("{device:<12} {}: {there:?}", device.info()?.name);
         let back = there.into_record_batch()?;
         if back != batch {

@@ -45,7 +45,7 @@ impl Validation {
 ///
 /// ```compile_fail,E0382
 /// # fn moved(array: arrowdevice::Array, device: arrowdevice::Device) -> arrowdevice::Result<()> {
-/// let there = array.move_to(device, Default::default())?;
+/// let there = array.into_device(device, Default::default())?;
 /// array.wait(None)?; // was handed over
 /// # Ok(())
 /// # }
@@ -104,9 +104,9 @@ impl Array {
         device: Device,
         mut array: sys::ArrowArray,
         schema: Schema,
-        written_on: Option<&mut Queue>,
+        producer_queue: Option<&mut Queue>,
     ) -> Result<Array, MoveError<Owned<sys::ArrowArray>>> {
-        let queue = written_on.map_or(null_mut(), |queue| queue.as_ptr());
+        let queue = producer_queue.map_or(null_mut(), |queue| queue.as_ptr());
         let mut out = sys::ArrowDeviceArray::default();
         // SAFETY: the caller's.
         match call(|error| unsafe {
@@ -229,14 +229,6 @@ impl Array {
         })
     }
 
-    /// Makes a queue wait for its event: work queued later runs after it.
-    pub fn wait_on(&self, queue: &mut Queue) -> Result<()> {
-        // SAFETY: alive, and only read; the queue is ours alone.
-        call(|error| unsafe {
-            sys::arrowdevice_queue_wait_array(&raw const self.raw, pointer_or_null(self.source), queue.as_ptr(), error)
-        })
-    }
-
     /// Puts a copy on a device, only of the bytes that its rows need. Complete on return.
     pub fn copy_to(&self, to: Device, options: CopyOptions<'_>) -> Result<Array> {
         let mut out = sys::ArrowDeviceArray::default();
@@ -262,21 +254,21 @@ impl Array {
         let source = self.share()?;
         let options = options.sharing(Sharing::Refused);
         source
-            .move_with(to, options, sys::ARROWDEVICE_COPY_ASYNC)
+            .into_device_with(to, options, sys::ARROWDEVICE_COPY_ASYNC)
             .map_err(MoveError::into_error)
     }
 
     /// Hands it over to a device: shared where that device can use the memory, copied where not. Complete on return.
-    pub fn move_to(self, to: Device, options: CopyOptions<'_>) -> Result<Array, MoveError<Array>> {
-        self.move_with(to, options, 0)
+    pub fn into_device(self, to: Device, options: CopyOptions<'_>) -> Result<Array, MoveError<Array>> {
+        self.into_device_with(to, options, 0)
     }
 
-    /// As [`move_to`](Array::move_to), but returns while a copy runs; [`wait`](Array::wait) for the result.
-    pub fn move_to_async(self, to: Device, options: CopyOptions<'_>) -> Result<Array, MoveError<Array>> {
-        self.move_with(to, options, sys::ARROWDEVICE_COPY_ASYNC)
+    /// As [`into_device`](Array::into_device), but returns while a copy runs; [`wait`](Array::wait) for the result.
+    pub fn into_device_async(self, to: Device, options: CopyOptions<'_>) -> Result<Array, MoveError<Array>> {
+        self.into_device_with(to, options, sys::ARROWDEVICE_COPY_ASYNC)
     }
 
-    fn move_with(mut self, to: Device, options: CopyOptions<'_>, flags: u32) -> Result<Array, MoveError<Array>> {
+    fn into_device_with(mut self, to: Device, options: CopyOptions<'_>, flags: u32) -> Result<Array, MoveError<Array>> {
         let mut out = sys::ArrowDeviceArray::default();
         let raw_options = options.raw_move(self.source, flags);
         // SAFETY: all are alive, and the array is ours alone.
@@ -388,6 +380,10 @@ impl Array {
             Ok(()) => Ok(()),
             Err(error) => Err(MoveError::new(error, self)),
         }
+    }
+
+    pub(crate) fn source_pointer(&self) -> *mut sys::arrowdevice_device {
+        pointer_or_null(self.source)
     }
 
     fn sibling(&self, raw: sys::ArrowDeviceArray, source: Option<Device>) -> Array {

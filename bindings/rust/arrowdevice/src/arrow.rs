@@ -264,7 +264,7 @@ impl Stream {
             Err(error) => return Err(MoveError::new(error, self)),
         };
         Ok(RecordBatches {
-            arrays: self.move_to(cpu, options)?.known(schema),
+            arrays: self.into_device(cpu, options)?.known(schema),
             arrow_schema: Arc::new(arrow_schema),
             ended: false,
         })

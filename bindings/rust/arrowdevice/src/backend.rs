@@ -34,7 +34,7 @@ pub struct BackendReport {
 }
 
 /// Every place looked at so far, in the order of looking, loaded or not and why not.
-pub fn explain() -> Result<Vec<BackendReport>> {
+pub fn backend_reports() -> Result<Vec<BackendReport>> {
     let mut reports = Vec::new();
     loop {
         let mut raw = sized!(arrowdevice_backend_report);

@@ -28,7 +28,7 @@ impl Device {
     ///
     /// `NoDevice` if there is no driver or no such device, with the reason in the message; `InvalidInput` for a name of
     /// another form or an unknown type.
-    pub fn find(name: &str) -> Result<Device> {
+    pub fn find_by_name(name: &str) -> Result<Device> {
         let name =
             CString::new(name).map_err(|_| Error::invalid(format!("{name:?}: a name without zero bytes is needed")))?;
         // SAFETY: the name is terminated, the out is ours.
@@ -36,14 +36,14 @@ impl Device {
     }
 
     /// A device by its pair.
-    pub fn get(device_type: DeviceType, id: i64) -> Result<Device> {
+    pub fn find_by_id(device_type: DeviceType, id: i64) -> Result<Device> {
         // SAFETY: the out is ours.
         found(|out, error| unsafe { sys::arrowdevice_device_find_by_id(device_type.0, id, out, error) })
     }
 
     /// The CPU, which is always there.
     pub fn cpu() -> Result<Device> {
-        Device::get(DeviceType::CPU, -1)
+        Device::find_by_id(DeviceType::CPU, -1)
     }
 
     /// How many devices of a type there are; their ids count from 0. A type whose driver is absent counts 0.
@@ -54,7 +54,7 @@ impl Device {
         Ok(found as usize)
     }
 
-    /// All devices of all backends, ordered by type, then id. Loads every backend; [`explain`](crate::explain) says why
+    /// All devices of all backends, ordered by type, then id. Loads every backend; [`backend_reports`](crate::backend_reports) says why
     /// one is not there.
     pub fn list() -> Result<Vec<Device>> {
         let mut devices: Vec<*mut sys::arrowdevice_device> = Vec::new();
@@ -74,18 +74,18 @@ impl Device {
     }
 
     /// An application's own context as a device; `id` is what its arrays carry. The same handles give the same device,
-    /// counted: each success is to be undone by one [`retire`](Device::retire).
+    /// counted: each success is to be undone by one [`close`](Device::close).
     ///
     /// # Safety
     /// The handles are what the backend's manual says, and stay valid until the device has been retired.
-    pub unsafe fn adopt(device_type: DeviceType, id: i64, native: &sys::arrowdevice_native_device) -> Result<Device> {
+    pub unsafe fn wrap(device_type: DeviceType, id: i64, native: &sys::arrowdevice_native_device) -> Result<Device> {
         // SAFETY: the caller's.
         found(|out, error| unsafe { sys::arrowdevice_device_wrap(device_type.0, id, native, out, error) })
     }
 
-    /// Undoes one [`adopt`](Device::adopt). `Busy` while arrays, pools or queues of it are alive, `TimedOut` while its
+    /// Undoes one [`wrap`](Device::wrap). `Busy` while arrays, pools or queues of it are alive, `TimedOut` while its
     /// work is not done; the device is usable after either. Once retired, every call on it answers `NoDevice`.
-    pub fn retire(self, timeout: Option<Duration>) -> Result<()> {
+    pub fn close(self, timeout: Option<Duration>) -> Result<()> {
         // SAFETY: devices are always valid.
         call(|error| unsafe { sys::arrowdevice_device_unwrap(self.as_ptr(), timeout_parameter(timeout), error) })
     }
@@ -99,22 +99,26 @@ impl Device {
     }
 
     /// What `to` can do with this device's memory.
-    pub fn reach(self, to: Device) -> Result<Reach> {
-        let mut reach = 0;
+    pub fn peer_flags(self, to: Device) -> Result<PeerFlags> {
+        let mut flags = 0;
         // SAFETY: devices are always valid.
-        call(|error| unsafe { sys::arrowdevice_device_get_peer_flags(self.as_ptr(), to.as_ptr(), &raw mut reach, error) })?;
-        Ok(Reach {
-            access: reach & sys::ARROWDEVICE_PEER_ACCESS != 0,
-            copy: reach & sys::ARROWDEVICE_PEER_COPY != 0,
+        call(|error| unsafe {
+            sys::arrowdevice_device_get_peer_flags(self.as_ptr(), to.as_ptr(), &raw mut flags, error)
+        })?;
+        Ok(PeerFlags {
+            access: flags & sys::ARROWDEVICE_PEER_ACCESS != 0,
+            copy: flags & sys::ARROWDEVICE_PEER_COPY != 0,
         })
     }
 
     /// Bytes free and in all, as the driver says now.
-    pub fn memory(self) -> Result<DeviceMemory> {
+    pub fn memory_info(self) -> Result<MemoryInfo> {
         let (mut free, mut total) = (-1, -1);
         // SAFETY: devices are always valid.
-        call(|error| unsafe { sys::arrowdevice_device_get_memory_info(self.as_ptr(), &raw mut free, &raw mut total, error) })?;
-        Ok(DeviceMemory {
+        call(|error| unsafe {
+            sys::arrowdevice_device_get_memory_info(self.as_ptr(), &raw mut free, &raw mut total, error)
+        })?;
+        Ok(MemoryInfo {
             free: u64::try_from(free).ok(),
             total: u64::try_from(total).ok(),
         })
@@ -126,7 +130,7 @@ impl Device {
         // SAFETY: devices are always valid; the size is set.
         call(|error| unsafe { sys::arrowdevice_device_get_counters(self.as_ptr(), &raw mut raw, error) })?;
         Ok(Counters {
-            buffers: raw.driver_allocations,
+            driver_allocations: raw.driver_allocations,
             submissions: raw.submissions,
             regions: raw.regions,
             events: raw.events,
@@ -191,7 +195,7 @@ impl FromStr for Device {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Device> {
-        Device::find(name)
+        Device::find_by_name(name)
     }
 }
 
@@ -200,7 +204,7 @@ impl fmt::Display for Device {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let info = self.info();
         let name = info.map(|info| format!("{}:{}", info.device_type, info.device_id));
-        formatter.pad(&name.unwrap_or_else(|_| "a retired device".to_string()))
+        formatter.pad(&name.unwrap_or_else(|_| "a closed device".to_string()))
     }
 }
 
@@ -241,7 +245,7 @@ pub struct DeviceInfo {
     /// Waits of its queues may block the CPU.
     pub wait_blocks: bool,
     /// It is an application's own context.
-    pub adopted: bool,
+    pub wrapped: bool,
     /// The type of its pinned host memory.
     pub staging_type: Option<DeviceType>,
 }
@@ -263,7 +267,7 @@ impl DeviceInfo {
             host_readable: has(sys::ARROWDEVICE_DEVICE_HOST_READABLE),
             has_events: has(sys::ARROWDEVICE_DEVICE_EVENTS),
             wait_blocks: has(sys::ARROWDEVICE_DEVICE_WAIT_BLOCKS),
-            adopted: has(sys::ARROWDEVICE_DEVICE_WRAPPED),
+            wrapped: has(sys::ARROWDEVICE_DEVICE_WRAPPED),
             staging_type: (raw.staging_type != 0).then_some(DeviceType(raw.staging_type)),
         }
     }
@@ -272,7 +276,7 @@ impl DeviceInfo {
 /// What one device can do with another's memory; where neither, data is staged through the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Reach {
+pub struct PeerFlags {
     /// Use it where it is.
     pub access: bool,
     /// Copy it directly.
@@ -282,7 +286,7 @@ pub struct Reach {
 /// Bytes of a device; `None` where the driver does not say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct DeviceMemory {
+pub struct MemoryInfo {
     /// Not in use.
     pub free: Option<u64>,
     /// In all.
@@ -294,7 +298,7 @@ pub struct DeviceMemory {
 #[non_exhaustive]
 pub struct Counters {
     /// Allocations made by the driver.
-    pub buffers: i64,
+    pub driver_allocations: i64,
     /// Batches of copies submitted.
     pub submissions: i64,
     /// Regions in these batches.

@@ -138,7 +138,7 @@ impl std::error::Error for Error {}
 /// use arrowdevice::{CopyOptions, Device, ErrorKind, Sharing};
 ///
 /// let never = CopyOptions::new().sharing(Sharing::Required);
-/// let failed = array.move_to(Device::find("ext_dev:0")?, never).unwrap_err();
+/// let failed = array.into_device(Device::find_by_name("ext_dev:0")?, never).unwrap_err();
 /// assert_eq!(failed.error().kind(), ErrorKind::Unsupported);
 /// let array = failed.into_value();
 /// assert_eq!(array.len(), 2);

@@ -49,7 +49,7 @@ where
 }
 
 /// Errors go to standard error again, and what `ARROWDEVICE_LOG` asks for.
-pub fn reset_log_handler() {
+pub fn log_reset_handler() {
     // SAFETY: NULL restores the default.
     unsafe { sys::arrowdevice_log_set_handler(None, null_mut()) }
 }

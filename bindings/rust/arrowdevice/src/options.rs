@@ -35,7 +35,7 @@ impl Sharing {
 #[derive(Debug, Default)]
 pub struct CopyOptions<'a> {
     sharing: Sharing,
-    whole: bool,
+    no_trim: bool,
     queue: Option<&'a mut Queue>,
     pool: Option<&'a Pool>,
     timeout: Option<Duration>,
@@ -56,8 +56,8 @@ impl<'a> CopyOptions<'a> {
 
     /// Does not trim to the rows of a slice.
     #[must_use]
-    pub fn whole(mut self, whole: bool) -> CopyOptions<'a> {
-        self.whole = whole;
+    pub fn no_trim(mut self, no_trim: bool) -> CopyOptions<'a> {
+        self.no_trim = no_trim;
         self
     }
 
@@ -94,9 +94,9 @@ impl<'a> CopyOptions<'a> {
     }
 
     fn raw(&self, source: Option<Device>, flags: u32) -> sys::arrowdevice_copy_options {
-        let whole = if self.whole { sys::ARROWDEVICE_COPY_NO_TRIM } else { 0 };
+        let no_trim = if self.no_trim { sys::ARROWDEVICE_COPY_NO_TRIM } else { 0 };
         sys::arrowdevice_copy_options {
-            flags: flags | whole,
+            flags: flags | no_trim,
             queue: self.queue.as_ref().map_or(null_mut(), |queue| queue.as_ptr()),
             pool: self.pool.map_or(null_mut(), Pool::as_ptr),
             source_device: pointer_or_null(source),
@@ -109,7 +109,7 @@ impl<'a> CopyOptions<'a> {
 /// How an array is taken over for its typed buffers.
 #[derive(Debug, Default)]
 pub struct ImportOptions<'a> {
-    sizes: bool,
+    resolve_sizes: bool,
     queue: Option<&'a mut Queue>,
     validation: Validation,
     timeout: Option<Duration>,
@@ -123,8 +123,8 @@ impl<'a> ImportOptions<'a> {
 
     /// Also learns sizes that lie on the device, for which it waits for the array's event.
     #[must_use]
-    pub fn sizes(mut self, sizes: bool) -> ImportOptions<'a> {
-        self.sizes = sizes;
+    pub fn resolve_sizes(mut self, resolve_sizes: bool) -> ImportOptions<'a> {
+        self.resolve_sizes = resolve_sizes;
         self
     }
 
@@ -152,7 +152,11 @@ impl<'a> ImportOptions<'a> {
     /// Valid as long as what it borrows.
     pub(crate) fn raw(&self, source: Option<Device>) -> sys::arrowdevice_import_options {
         sys::arrowdevice_import_options {
-            flags: if self.sizes { sys::ARROWDEVICE_IMPORT_RESOLVE_SIZES } else { 0 },
+            flags: if self.resolve_sizes {
+                sys::ARROWDEVICE_IMPORT_RESOLVE_SIZES
+            } else {
+                0
+            },
             queue: self.queue.as_ref().map_or(null_mut(), |queue| queue.as_ptr()),
             source_device: pointer_or_null(source),
             validate: self.validation.level(),
@@ -168,7 +172,7 @@ pub struct StreamOptions<'a> {
     read_ahead: bool,
     depth: u32,
     sharing: Sharing,
-    whole: bool,
+    no_trim: bool,
     queue: Option<Queue>,
     pool: Option<&'a Pool>,
     timeout: Option<Duration>,
@@ -203,8 +207,8 @@ impl<'a> StreamOptions<'a> {
 
     /// Does not trim to the rows of slices.
     #[must_use]
-    pub fn whole(mut self, whole: bool) -> StreamOptions<'a> {
-        self.whole = whole;
+    pub fn no_trim(mut self, no_trim: bool) -> StreamOptions<'a> {
+        self.no_trim = no_trim;
         self
     }
 
@@ -237,7 +241,7 @@ impl<'a> StreamOptions<'a> {
 
     /// Valid as long as what it borrows and owns.
     pub(crate) fn raw(&self, source: Option<Device>) -> sys::arrowdevice_stream_options {
-        let whole = if self.whole { sys::ARROWDEVICE_COPY_NO_TRIM } else { 0 };
+        let no_trim = if self.no_trim { sys::ARROWDEVICE_COPY_NO_TRIM } else { 0 };
         sys::arrowdevice_stream_options {
             flags: if self.read_ahead {
                 sys::ARROWDEVICE_STREAM_READ_AHEAD
@@ -245,7 +249,7 @@ impl<'a> StreamOptions<'a> {
                 0
             },
             depth: i32::try_from(self.depth).unwrap_or(i32::MAX),
-            copy_flags: self.sharing.flags() | whole,
+            copy_flags: self.sharing.flags() | no_trim,
             queue: self.queue.as_ref().map_or(null_mut(), Queue::as_ptr),
             pool: self.pool.map_or(null_mut(), Pool::as_ptr),
             source_device: pointer_or_null(source),

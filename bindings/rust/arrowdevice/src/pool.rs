@@ -20,8 +20,8 @@ unsafe impl Sync for Pool {}
 /// How a pool gets, keeps and bounds its memory.
 #[derive(Default)]
 pub struct PoolOptions {
-    keep: i64,
-    cap: i64,
+    max_cached_bytes: i64,
+    max_bytes: i64,
     allocator: Option<PoolAllocator>,
 }
 
@@ -50,15 +50,15 @@ impl PoolOptions {
 
     /// Bytes kept when unused; 0: none. Without it, a quarter of what is free, at most 1 GiB.
     #[must_use]
-    pub fn keep(mut self, bytes: usize) -> PoolOptions {
-        self.keep = if bytes == 0 { -1 } else { count(bytes) };
+    pub fn max_cached_bytes(mut self, bytes: usize) -> PoolOptions {
+        self.max_cached_bytes = if bytes == 0 { -1 } else { count(bytes) };
         self
     }
 
     /// Bytes in use and kept together; beyond, calls fail with `OutOfMemory`. 0: no cap.
     #[must_use]
-    pub fn cap(mut self, bytes: usize) -> PoolOptions {
-        self.cap = count(bytes);
+    pub fn max_bytes(mut self, bytes: usize) -> PoolOptions {
+        self.max_bytes = count(bytes);
         self
     }
 
@@ -80,8 +80,8 @@ impl fmt::Debug for PoolOptions {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("PoolOptions")
-            .field("keep", &self.keep)
-            .field("cap", &self.cap)
+            .field("max_cached_bytes", &self.max_cached_bytes)
+            .field("max_bytes", &self.max_bytes)
             .field("has_allocator", &self.allocator.is_some())
             .finish()
     }
@@ -151,11 +151,11 @@ unsafe extern "C" fn destroy<A: Allocator>(user: *mut c_void) {
 #[non_exhaustive]
 pub struct PoolStats {
     /// Bytes of live buffers.
-    pub used: i64,
+    pub used_bytes: i64,
     /// Bytes kept for reuse.
-    pub kept: i64,
+    pub cached_bytes: i64,
     /// The greatest `used + kept` so far.
-    pub peak: i64,
+    pub peak_bytes: i64,
     /// Buffers given out.
     pub allocations: i64,
     /// Of these, asked of the driver.
@@ -166,8 +166,8 @@ impl Pool {
     /// A pool of a device's memory. When it fails, the options come back, with the allocator.
     pub fn new(device: Device, options: PoolOptions) -> Result<Pool, MoveError<PoolOptions>> {
         let mut raw = sys::arrowdevice_pool_options {
-            max_cached_bytes: options.keep,
-            max_bytes: options.cap,
+            max_cached_bytes: options.max_cached_bytes,
+            max_bytes: options.max_bytes,
             ..options
                 .allocator
                 .as_ref()
@@ -190,9 +190,9 @@ impl Pool {
         // SAFETY: alive; the size is set.
         call(|error| unsafe { sys::arrowdevice_pool_get_stats(self.as_ptr(), &raw mut raw, error) })?;
         Ok(PoolStats {
-            used: raw.used_bytes,
-            kept: raw.cached_bytes,
-            peak: raw.peak_bytes,
+            used_bytes: raw.used_bytes,
+            cached_bytes: raw.cached_bytes,
+            peak_bytes: raw.peak_bytes,
             allocations: raw.allocations,
             driver_allocations: raw.driver_allocations,
         })

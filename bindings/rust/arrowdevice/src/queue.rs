@@ -3,6 +3,7 @@ use std::fmt;
 use std::ptr::{NonNull, null_mut};
 use std::time::Duration;
 
+use crate::array::Array;
 use crate::call::{call, count, sized, timeout_parameter};
 use crate::device::Device;
 use crate::error::Result;
@@ -35,6 +36,14 @@ impl Queue {
     pub fn finish(&mut self, timeout: Option<Duration>) -> Result<()> {
         // SAFETY: alive, and ours alone.
         call(|error| unsafe { sys::arrowdevice_queue_finish(self.as_ptr(), timeout_parameter(timeout), error) })
+    }
+
+    /// Makes the queue wait for an array's event. Work that is queued later runs after the event.
+    pub fn wait_array(&mut self, array: &Array) -> Result<()> {
+        // SAFETY: the array is alive and only read, and the queue is ours alone.
+        call(|error| unsafe {
+            sys::arrowdevice_queue_wait_array(array.as_raw(), array.source_pointer(), self.as_ptr(), error)
+        })
     }
 
     /// Queues copies of bytes, to run after the queue's work so far, in any order among themselves.

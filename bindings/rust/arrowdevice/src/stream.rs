@@ -68,7 +68,7 @@ impl Canceller {
     /// Stops the stream: from then on it answers `Canceled`, also on a thread that waits in it. Does not block.
     ///
     /// `InvalidInput` for a stream that was dropped or handed over, and for one that the library has not made; only
-    /// [`Stream::move_to`] and its kin make such. What it was handed over to, a further stream or a reader, has a canceller
+    /// [`Stream::into_device`] and its kin make such. What it was handed over to, a further stream or a reader, has a canceller
     /// of its own.
     pub fn cancel(&self) -> Result<()> {
         let released = self.0.lock();
@@ -218,7 +218,7 @@ impl Stream {
 
     /// A stream whose batches are moved to a device while they flow: shared where the device can use the memory, copied
     /// where not, several at a time. They may come before their data does; see [`Array::wait`].
-    pub fn move_to(mut self, to: Device, mut options: StreamOptions<'_>) -> Result<Stream, MoveError<Stream>> {
+    pub fn into_device(mut self, to: Device, mut options: StreamOptions<'_>) -> Result<Stream, MoveError<Stream>> {
         let mut out = sys::ArrowDeviceArrayStream::default();
         let raw_options = options.raw(self.source);
         let taken = self.hand_over(|raw, error| {

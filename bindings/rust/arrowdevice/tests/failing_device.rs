@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array};
-use arrowdevice::{Array, CopyOptions, Device, Error, ErrorKind, quiesce, reap, deferred_set_manual};
+use arrowdevice::{Array, CopyOptions, Device, Error, ErrorKind, deferred_run, deferred_set_manual, wait_idle};
 
 #[test]
 fn failures_of_a_device_are_told_and_lose_nothing() {
@@ -15,11 +15,11 @@ fn failures_of_a_device_are_told_and_lose_nothing() {
     }
     deferred_set_manual(true).unwrap();
     let numbers: ArrayRef = Arc::new(Int32Array::from(vec![1; 1000]));
-    let device = Device::find("ext_dev:0").unwrap();
+    let device = Device::find_by_name("ext_dev:0").unwrap();
 
     // The first copy is refused by the driver.
     let array = Array::from_arrow(&numbers).unwrap();
-    let failed = array.move_to(device, CopyOptions::new()).unwrap_err();
+    let failed = array.into_device(device, CopyOptions::new()).unwrap_err();
     let (error, array) = failed.into_parts();
     assert_eq!(error.kind(), ErrorKind::DeviceFailure);
     assert_eq!(error.backend(), "sim");
@@ -30,7 +30,7 @@ fn failures_of_a_device_are_told_and_lose_nothing() {
     for _ in 0..4 {
         let there = Array::from_arrow(&numbers)
             .unwrap()
-            .move_to_async(device, CopyOptions::new());
+            .into_device_async(device, CopyOptions::new());
         match there
             .map_err(Error::from)
             .and_then(|there| there.wait(None).map(|()| there))
@@ -49,13 +49,13 @@ fn failures_of_a_device_are_told_and_lose_nothing() {
     }
 
     // The other device has not failed, and what was deferred is ended here, since nobody else does it.
-    let other = Device::find("ext_dev:1").unwrap();
+    let other = Device::find_by_name("ext_dev:1").unwrap();
     let there = Array::from_arrow(&numbers)
         .unwrap()
-        .move_to_async(other, CopyOptions::new())
+        .into_device_async(other, CopyOptions::new())
         .unwrap();
     assert_eq!(&there.into_arrow().unwrap(), &numbers);
-    quiesce(None).unwrap();
-    assert_eq!(reap(None).unwrap(), 0);
-    assert_eq!(reap(Some(1)).unwrap(), 0);
+    wait_idle(None).unwrap();
+    assert_eq!(deferred_run(None).unwrap(), 0);
+    assert_eq!(deferred_run(Some(1)).unwrap(), 0);
 }

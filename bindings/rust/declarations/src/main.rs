@@ -25,7 +25,7 @@ const CONSTANTS: &[(&str, IntKind)] = &[
     ("ARROWDEVICE_DEVICE_", IntKind::U64),
     ("ARROWDEVICE_IMPORT_", IntKind::U32),
     ("ARROWDEVICE_LAYOUT_", IntKind::I32),
-    ("ARROWDEVICE_REACH_", IntKind::U32),
+    ("ARROWDEVICE_PEER_", IntKind::U32),
     ("ARROWDEVICE_ROLE_", IntKind::U32),
     ("ARROWDEVICE_STREAM_", IntKind::U32),
     ("ARROWDEVICE_VALIDATE_", IntKind::I32),

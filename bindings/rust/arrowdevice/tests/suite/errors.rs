@@ -25,7 +25,7 @@ fn is_intact(array: Array) {
 #[test]
 fn what_cannot_be_shared_comes_back() {
     let required = CopyOptions::new().sharing(Sharing::Required);
-    let failed = numbers().move_to(device("ext_dev:0"), required).unwrap_err();
+    let failed = numbers().into_device(device("ext_dev:0"), required).unwrap_err();
     assert_eq!(failed.error().kind(), ErrorKind::Unsupported);
     assert_eq!(failed.error().errno(), libc::ENOTSUP);
     assert_eq!(failed.value().len(), 3);
@@ -35,13 +35,13 @@ fn what_cannot_be_shared_comes_back() {
 #[test]
 fn what_does_not_fit_the_device_comes_back() {
     let failed = Array::from_arrow(&Int32Array::from(vec![0; 1 << 20])).unwrap();
-    let failed = failed.move_to(device(SMALL), CopyOptions::new()).unwrap_err();
+    let failed = failed.into_device(device(SMALL), CopyOptions::new()).unwrap_err();
     let (error, array) = failed.into_parts();
     assert_eq!(error.kind(), ErrorKind::OutOfMemory);
     assert_eq!(error.backend(), "sim");
     assert!(!error.message().is_empty() && error.to_string() == error.message());
     assert_eq!(array.into_arrow().unwrap().len(), 1 << 20);
-    numbers().move_to(device(SMALL), CopyOptions::new()).unwrap();
+    numbers().into_device(device(SMALL), CopyOptions::new()).unwrap();
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn a_queue_of_another_device_is_refused() {
     let mut queue = Queue::new(device("ext_dev:0")).unwrap();
     let options = || CopyOptions::new().sharing(Sharing::Refused);
     let cpu = Device::cpu().unwrap();
-    let failed = numbers().move_to(cpu, options().queue(&mut queue)).unwrap_err();
+    let failed = numbers().into_device(cpu, options().queue(&mut queue)).unwrap_err();
     assert_eq!(failed.error().kind(), ErrorKind::InvalidInput);
     is_intact(failed.into_value());
     let error = numbers().copy_to(cpu, options().queue(&mut queue)).unwrap_err();
@@ -79,7 +79,7 @@ fn an_array_that_does_not_fit_its_schema_is_named_and_comes_back() {
         array.validate(Validation::Structure).unwrap_err().kind(),
         ErrorKind::InvalidInput
     );
-    let failed = array.move_to(device("ext_dev:0"), CopyOptions::new()).unwrap_err();
+    let failed = array.into_device(device("ext_dev:0"), CopyOptions::new()).unwrap_err();
     assert_eq!(failed.error().kind(), ErrorKind::InvalidInput);
     let failed = failed.into_value().import(Default::default()).unwrap_err();
     assert_eq!(failed.error().kind(), ErrorKind::InvalidInput);
@@ -99,7 +99,7 @@ fn a_released_array_is_refused() {
     );
     assert_eq!(
         array
-            .move_to(device("cpu"), CopyOptions::new())
+            .into_device(device("cpu"), CopyOptions::new())
             .unwrap_err()
             .error()
             .kind(),
@@ -139,7 +139,7 @@ fn arrays_that_make_no_stream_come_back_all() {
     assert_eq!(arrays.len(), 2);
     is_intact(arrays.remove(0));
 
-    let there = numbers().move_to(device("ext_dev:0"), CopyOptions::new()).unwrap();
+    let there = numbers().into_device(device("ext_dev:0"), CopyOptions::new()).unwrap();
     let failed = Stream::from_arrays(&schema, vec![numbers(), there], DeviceType::CPU).unwrap_err();
     assert_eq!(failed.error().kind(), ErrorKind::InvalidInput);
     failed.into_value().into_iter().for_each(is_intact);
@@ -149,7 +149,7 @@ fn arrays_that_make_no_stream_come_back_all() {
 fn a_time_out_of_no_time_is_no_time_out_for_ever() {
     // Nothing has to be waited for here, so that it cannot strike.
     let options = CopyOptions::new().timeout(Duration::ZERO);
-    numbers().move_to(device("ext_dev:0"), options).unwrap();
+    numbers().into_device(device("ext_dev:0"), options).unwrap();
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn errors_are_errors_of_the_standard_library_and_of_arrow() {
         Ok(array.into_record_batch()?)
     }
     fn moved(stream: Stream) -> Result<Stream, Box<dyn std::error::Error + Send + Sync>> {
-        Ok(stream.move_to(device("ext_dev:0"), StreamOptions::new())?)
+        Ok(stream.into_device(device("ext_dev:0"), StreamOptions::new())?)
     }
     // SAFETY: released, which is refused.
     let failed = moved(unsafe { Stream::from_raw(Default::default()) }).unwrap_err();

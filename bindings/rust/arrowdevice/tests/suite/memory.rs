@@ -10,7 +10,7 @@ use arrowdevice::{
 };
 
 use crate::counted::{Count, Dropped};
-use crate::devices::{device, retired, tested};
+use crate::devices::{closed, device, tested};
 use crate::types;
 
 /// Host memory, counted.
@@ -70,10 +70,14 @@ fn a_pool_takes_the_programs_memory_and_drops_the_allocator_last() {
     let dropped = Count::default();
     let allocator = Counting::new(&dropped, None);
     let (live, freed) = (allocator.live.clone(), allocator.freed.clone());
-    let pool = Pool::new(Device::cpu().unwrap(), PoolOptions::new().keep(0).allocator(allocator)).unwrap();
+    let pool = Pool::new(
+        Device::cpu().unwrap(),
+        PoolOptions::new().max_cached_bytes(0).allocator(allocator),
+    )
+    .unwrap();
     let array = Array::try_from(&types::batch()).unwrap();
     let options = CopyOptions::new().pool(&pool).sharing(Sharing::Refused);
-    let copy = array.move_to(Device::cpu().unwrap(), options).unwrap();
+    let copy = array.into_device(Device::cpu().unwrap(), options).unwrap();
     assert!(live.get() > 0);
     drop(pool);
     assert_eq!((freed.get(), dropped.get()), (0, 0));
@@ -93,7 +97,7 @@ fn an_allocator_that_fails_or_panics_is_an_error() {
         let pool = Pool::new(cpu, options).unwrap();
         let array = Array::from_arrow(&Int32Array::from(vec![1; 100])).unwrap();
         let options = CopyOptions::new().pool(&pool).sharing(Sharing::Refused);
-        let failed = array.move_to(cpu, options).unwrap_err();
+        let failed = array.into_device(cpu, options).unwrap_err();
         assert_eq!(failed.error().kind(), kind, "{failed}");
         assert_eq!(failed.into_value().into_arrow().unwrap().len(), 100);
         drop(pool);
@@ -107,7 +111,7 @@ fn an_allocator_that_no_pool_took_is_dropped() {
     drop(PoolOptions::new().allocator(Counting::new(&dropped, None)));
     assert_eq!(dropped.get(), 1);
     let options = PoolOptions::new()
-        .cap(usize::MAX)
+        .max_bytes(usize::MAX)
         .allocator(Counting::new(&dropped, None));
     let options = options.allocator(Counting::new(&dropped, None));
     assert_eq!(dropped.get(), 2);
@@ -117,13 +121,13 @@ fn an_allocator_that_no_pool_took_is_dropped() {
 
 #[test]
 fn an_allocator_comes_back_from_a_pool_that_is_refused() {
-    let retired = retired();
+    let closed = closed();
 
     let dropped = Count::default();
     let allocator = Counting::new(&dropped, None);
     let live = allocator.live.clone();
-    let options = PoolOptions::new().keep(0).allocator(allocator);
-    let refused = Pool::new(retired, options).unwrap_err();
+    let options = PoolOptions::new().max_cached_bytes(0).allocator(allocator);
+    let refused = Pool::new(closed, options).unwrap_err();
     assert_eq!(refused.error().kind(), ErrorKind::NoDevice);
     assert_eq!(dropped.get(), 0);
 
@@ -135,7 +139,7 @@ fn an_allocator_comes_back_from_a_pool_that_is_refused() {
     assert_eq!(dropped.get(), 1);
 
     let options = PoolOptions::new().allocator(Counting::new(&dropped, None));
-    let refused = Pool::new(retired, options).unwrap_err();
+    let refused = Pool::new(closed, options).unwrap_err();
     assert_eq!(Error::from(refused).kind(), ErrorKind::NoDevice); // and the allocator goes with the options
     assert_eq!(dropped.get(), 2);
 }
@@ -143,12 +147,12 @@ fn an_allocator_comes_back_from_a_pool_that_is_refused() {
 #[test]
 fn pools_count_keep_and_are_bounded() {
     for device in tested() {
-        let pool = Pool::new(device, PoolOptions::new().cap(1 << 20)).unwrap();
+        let pool = Pool::new(device, PoolOptions::new().max_bytes(1 << 20)).unwrap();
         let buffer = Buffer::new(device, 1000, Some(&pool), None).unwrap();
         assert_eq!((buffer.size(), buffer.device()), (1000, device));
         let stats = pool.stats().unwrap();
         assert!(
-            stats.used >= 1000 && stats.allocations == 1 && stats.driver_allocations >= 1,
+            stats.used_bytes >= 1000 && stats.allocations == 1 && stats.driver_allocations >= 1,
             "{stats:?}"
         );
         let error = Buffer::new(device, 1 << 21, Some(&pool), None).unwrap_err();
@@ -158,9 +162,9 @@ fn pools_count_keep_and_are_bounded() {
             ErrorKind::InvalidInput
         );
         drop(buffer);
-        assert_eq!(pool.stats().unwrap().used, 0);
+        assert_eq!(pool.stats().unwrap().used_bytes, 0);
         pool.trim().unwrap();
-        assert_eq!(pool.stats().unwrap().kept, 0);
+        assert_eq!(pool.stats().unwrap().cached_bytes, 0);
     }
 }
 
@@ -185,7 +189,7 @@ fn bytes_are_copied_in_the_queues_order_and_exported_as_an_array() {
         let buffer = Buffer::new(device, bytes.len(), None, Some(&queue)).unwrap();
         let mut back = vec![0_u8; bytes.len()];
         let into = sys::arrowdevice_copy_region {
-            to: device.as_ptr(),
+            dst_device: device.as_ptr(),
             dst: buffer.as_ptr(),
             src: bytes.as_ptr().cast(),
             size: 200,
@@ -193,7 +197,7 @@ fn bytes_are_copied_in_the_queues_order_and_exported_as_an_array() {
         };
         let from = sys::arrowdevice_copy_region {
             dst: back.as_mut_ptr().cast(),
-            from: device.as_ptr(),
+            src_device: device.as_ptr(),
             src: buffer.as_ptr(),
             size: 200,
             ..Default::default()
@@ -253,7 +257,7 @@ fn the_log_reaches_the_program_and_a_panic_in_its_handler_nobody() {
         panic!("the handler's own");
     });
     mistake();
-    arrowdevice::reset_log_handler();
+    arrowdevice::log_reset_handler();
     assert!(called.get() >= 1);
     let lines = lines.lock().unwrap();
     assert!(

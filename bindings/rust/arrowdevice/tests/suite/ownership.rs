@@ -2,10 +2,10 @@
 use std::time::Duration;
 
 use arrow_array::{Int32Array, cast::AsArray, types::Int32Type};
-use arrowdevice::{Array, CopyOptions, Device, ErrorKind, Pool, PoolOptions, Queue, Sharing, quiesce};
+use arrowdevice::{Array, CopyOptions, Device, ErrorKind, Pool, PoolOptions, Queue, Sharing, wait_idle};
 
 use crate::counted::{self, Count};
-use crate::devices::{device, retired, tested};
+use crate::devices::{closed, device, tested};
 use crate::types;
 
 #[test]
@@ -21,7 +21,7 @@ fn an_array_is_released_once_when_it_is_dropped() {
 fn a_moved_array_is_released_by_who_took_it() {
     let count = Count::default();
     let array = counted::device_array(&count)
-        .move_to(Device::cpu().unwrap(), CopyOptions::new())
+        .into_device(Device::cpu().unwrap(), CopyOptions::new())
         .unwrap();
     assert_eq!(count.get(), 0);
     let back = array.into_arrow().unwrap();
@@ -36,10 +36,10 @@ fn a_copied_array_is_released_once_the_copy_is_done() {
     for device in tested() {
         let count = Count::default();
         let there = counted::device_array(&count)
-            .move_to_async(device, CopyOptions::new())
+            .into_device_async(device, CopyOptions::new())
             .unwrap();
         drop(there);
-        quiesce(None).unwrap();
+        wait_idle(None).unwrap();
         assert_eq!(count.get(), 1, "{device}");
     }
 }
@@ -69,11 +69,11 @@ fn structs_that_are_given_up_are_the_callers() {
 
 #[test]
 fn a_struct_that_was_not_taken_is_the_callers_or_released() {
-    let retired = retired();
+    let closed = closed();
 
     let count = Count::default();
-    // SAFETY: a device that is retired looks at no buffer.
-    let exported = || unsafe { Array::export(retired, counted::array(&count), counted::schema(), None) };
+    // SAFETY: a device that is closed looks at no buffer.
+    let exported = || unsafe { Array::export(closed, counted::array(&count), counted::schema(), None) };
     let forgotten = || -> arrowdevice::Result<Array> { Ok(exported()?) };
     assert_eq!(forgotten().unwrap_err().kind(), ErrorKind::NoDevice);
     assert_eq!(count.get(), 1);
@@ -94,7 +94,7 @@ fn an_array_is_released_after_the_queues_work() {
         let count = Count::default();
         counted::device_array(&count).release_after(&mut queue).unwrap();
         queue.finish(None).unwrap();
-        quiesce(None).unwrap();
+        wait_idle(None).unwrap();
         assert_eq!(count.get(), 1);
     }
 }
@@ -110,8 +110,8 @@ fn an_array_outlives_its_queue_pool_and_schema() {
             .pool(&pool)
             .sharing(Sharing::Refused)
             .timeout(Duration::from_secs(600));
-        let there = array.move_to_async(device, options).unwrap();
-        assert!(pool.stats().unwrap().used > 0);
+        let there = array.into_device_async(device, options).unwrap();
+        assert!(pool.stats().unwrap().used_bytes > 0);
         drop(queue);
         drop(pool);
         assert_eq!(there.into_record_batch().unwrap(), types::batch(), "{device}");

@@ -40,8 +40,8 @@ where
 fn readers_go_through_every_device() {
     let batch = types::batch();
     for device in tested() {
-        let whole: Vec<_> = (0..4).map(|offset| Ok(batch.slice(offset * 9, 20))).collect();
-        let stream = Stream::from_reader(RecordBatchIterator::new(whole, batch.schema())).unwrap();
+        let batches: Vec<_> = (0..4).map(|offset| Ok(batch.slice(offset * 9, 20))).collect();
+        let stream = Stream::from_reader(RecordBatchIterator::new(batches, batch.schema())).unwrap();
         assert_eq!(stream.device_type(), DeviceType::CPU);
         let pool = Pool::new(device, PoolOptions::new()).unwrap();
         let options = StreamOptions::new()
@@ -49,7 +49,7 @@ fn readers_go_through_every_device() {
             .read_ahead(true)
             .queue(Queue::new(device).unwrap())
             .pool(&pool);
-        let there = stream.move_to(device, options).unwrap();
+        let there = stream.into_device(device, options).unwrap();
         drop(pool);
         assert_eq!(there.device_type(), device.info().unwrap().device_type);
         let reader = there.into_reader(StreamOptions::new()).unwrap();
@@ -69,7 +69,7 @@ fn a_stream_iterates_over_its_arrays_and_ends() {
         let arrays = batches().iter().map(host).collect();
         let stream = Stream::from_arrays(&schema(), arrays, DeviceType::CPU).unwrap();
         let options = StreamOptions::new().sharing(Sharing::Refused);
-        let mut there = stream.move_to(device, options).unwrap();
+        let mut there = stream.into_device(device, options).unwrap();
         assert!(there.schema().unwrap().same_layout(&schema()));
         for batch in batches() {
             let array = there.next().unwrap().unwrap();
@@ -95,7 +95,7 @@ fn an_error_comes_after_the_batches_before_it_with_code_and_text() {
             let arrays = batches().into_iter().take(2).map(|batch| Ok(host(&batch)));
             arrays.chain([Err(Error::new(libc::EPIPE, "the pipe broke"))])
         };
-        let there = produced(failing()).move_to(device, StreamOptions::new()).unwrap();
+        let there = produced(failing()).into_device(device, StreamOptions::new()).unwrap();
         let items: Vec<_> = there.collect();
         assert_eq!(items.len(), 3);
         assert!(items[..2].iter().all(Result::is_ok));
@@ -103,7 +103,7 @@ fn an_error_comes_after_the_batches_before_it_with_code_and_text() {
         assert_eq!((error.kind(), error.errno()), (ErrorKind::Other, libc::EPIPE));
         assert!(error.message().contains("the pipe broke"), "{error}");
 
-        let there = produced(failing()).move_to(device, StreamOptions::new()).unwrap();
+        let there = produced(failing()).into_device(device, StreamOptions::new()).unwrap();
         let mut reader = there.into_reader(StreamOptions::new()).unwrap();
         assert_eq!(reader.by_ref().take(2).filter(Result::is_ok).count(), 2);
         let error = Error::from(reader.next().unwrap().unwrap_err());
@@ -132,7 +132,7 @@ fn a_panic_of_a_producer_is_an_error_of_the_stream() {
         Ok(host(&numbers(0..3)))
     });
     let mut stream = produced(arrays)
-        .move_to(device("ext_dev:0"), StreamOptions::new())
+        .into_device(device("ext_dev:0"), StreamOptions::new())
         .unwrap();
     assert!(stream.next().unwrap().is_ok());
     let error = stream.next().unwrap().unwrap_err();
@@ -164,7 +164,7 @@ fn an_array_that_is_not_of_the_stream_ends_it() {
     let count = Count::default();
     let wrong_type = counted::device_array(&count);
     let elsewhere = host(&numbers(0..3))
-        .move_to(device("ext_dev:0"), Default::default())
+        .into_device(device("ext_dev:0"), Default::default())
         .unwrap();
     for (array, says) in [(wrong_type, "Schema i"), (elsewhere, "ext_dev")] {
         let mut stream = produced([Ok(array)].into_iter());
@@ -184,12 +184,12 @@ fn a_stream_that_is_dropped_early_lets_its_producer_go() {
         Ok(host(&numbers(0..3)))
     });
     let mut there = produced(endless)
-        .move_to(Device::cpu().unwrap(), StreamOptions::new())
+        .into_device(Device::cpu().unwrap(), StreamOptions::new())
         .unwrap();
     assert!(there.next().unwrap().is_ok());
     assert_eq!(dropped.get(), 0);
     drop(there);
-    arrowdevice::quiesce(None).unwrap();
+    arrowdevice::wait_idle(None).unwrap();
     assert_eq!(dropped.get(), 1);
 }
 
@@ -208,7 +208,7 @@ fn waiting() -> (Stream, Receiver<()>, Sender<Array>) {
 fn a_stream_is_cancelled_while_its_consumer_waits() {
     let (stream, is_asked, give) = waiting();
     let options = StreamOptions::new().read_ahead(true);
-    let mut there = stream.move_to(device("ext_dev:0"), options).unwrap();
+    let mut there = stream.into_device(device("ext_dev:0"), options).unwrap();
     let canceller = there.canceller();
     let consumer = thread::spawn(move || there.next());
     is_asked.recv().unwrap(); // the thread of the stream is in the producer
@@ -241,7 +241,7 @@ fn only_streams_of_the_library_are_cancelled_and_only_by_who_holds_them() {
     let (stream, _is_asked, _give) = waiting();
     let foreign = stream.canceller();
     assert_eq!(foreign.cancel().unwrap_err().kind(), ErrorKind::InvalidInput);
-    let there = stream.move_to(device("ext_dev:0"), StreamOptions::new()).unwrap();
+    let there = stream.into_device(device("ext_dev:0"), StreamOptions::new()).unwrap();
     assert_eq!(foreign.cancel().unwrap_err().kind(), ErrorKind::InvalidInput);
     let ours = there.canceller();
     ours.cancel().unwrap();
@@ -257,7 +257,7 @@ fn a_stream_that_is_refused_comes_back() {
     // SAFETY: released, which is refused.
     let released = || unsafe { Stream::from_raw(Default::default()) };
     let failed = released()
-        .move_to(device("ext_dev:0"), StreamOptions::new())
+        .into_device(device("ext_dev:0"), StreamOptions::new())
         .unwrap_err();
     assert_eq!(failed.error().kind(), ErrorKind::InvalidInput);
     let failed = released().into_host(StreamOptions::new()).unwrap_err();
@@ -278,7 +278,7 @@ fn a_stream_that_is_refused_comes_back() {
 fn a_queue_of_another_backend_is_refused_and_the_stream_comes_back() {
     let foreign = StreamOptions::new().queue(Queue::new(device("ext_dev:0")).unwrap());
     let stream = produced(batches().into_iter().map(|batch| Ok(host(&batch))));
-    let refused = stream.move_to(device("opencl:0"), foreign).unwrap_err();
+    let refused = stream.into_device(device("opencl:0"), foreign).unwrap_err();
     assert_eq!(refused.error().kind(), ErrorKind::InvalidInput);
     assert_eq!(refused.into_value().count(), batches().len());
 }
@@ -286,7 +286,7 @@ fn a_queue_of_another_backend_is_refused_and_the_stream_comes_back() {
 #[test]
 fn c_streams_are_taken_over_and_given_out() {
     let stream = Stream::from_reader(reader(batches().into_iter().map(Ok).collect())).unwrap();
-    let there = stream.move_to(device("ext_dev:1"), StreamOptions::new()).unwrap();
+    let there = stream.into_device(device("ext_dev:1"), StreamOptions::new()).unwrap();
     let raw = there.into_host(StreamOptions::new()).unwrap();
     // SAFETY: given out just now.
     let host = unsafe { Stream::from_host(raw) }.unwrap();

@@ -65,7 +65,7 @@ fn one_array_is_read_by_many_threads() {
     for from in tested() {
         let array = Array::try_from(&batch)
             .unwrap()
-            .move_to(from, CopyOptions::new())
+            .into_device(from, CopyOptions::new())
             .unwrap();
         thread::scope(|scope| {
             for to in tested() {
@@ -87,7 +87,7 @@ fn co_owners_end_on_threads_of_their_own() {
     for device in tested() {
         let mut array = Array::try_from(&batch)
             .unwrap()
-            .move_to_async(device, CopyOptions::new())
+            .into_device_async(device, CopyOptions::new())
             .unwrap();
         let parts: Vec<Array> = (0..8).map(|part| array.slice(part, 20).unwrap()).collect();
         drop(array);
@@ -113,7 +113,7 @@ fn queues_and_streams_move_between_threads() {
         let stream = Stream::from_arrays(&schema, arrays, DeviceType::CPU).unwrap();
         let lengths = thread::spawn(move || {
             queue.finish(None).unwrap();
-            let there = stream.move_to(device, StreamOptions::new().queue(queue)).unwrap();
+            let there = stream.into_device(device, StreamOptions::new().queue(queue)).unwrap();
             thread::spawn(move || there.map(|array| array.unwrap().len()).collect::<Vec<_>>())
                 .join()
                 .unwrap()

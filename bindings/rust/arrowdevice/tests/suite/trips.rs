@@ -52,10 +52,10 @@ fn slices_made_before_and_on_a_device_are_the_same_rows() {
 #[test]
 fn a_slice_is_copied_alone_or_with_what_is_around_it() {
     for device in tested() {
-        for whole in [false, true] {
+        for no_trim in [false, true] {
             let (_, array) = &types::all()[0];
             let there = host(&array.slice(5, 20))
-                .copy_to(device, CopyOptions::new().whole(whole))
+                .copy_to(device, CopyOptions::new().no_trim(no_trim))
                 .unwrap();
             assert_eq!(&there.into_arrow().unwrap(), &array.slice(5, 20));
         }
@@ -68,7 +68,7 @@ fn batches_keep_their_names_metadata_and_nullability() {
     for device in tested() {
         let there = Array::try_from(&batch)
             .unwrap()
-            .move_to(device, CopyOptions::new())
+            .into_device(device, CopyOptions::new())
             .unwrap();
         there.validate(Validation::Strict).unwrap();
         let back = RecordBatch::try_from(there).unwrap();
@@ -85,10 +85,10 @@ fn a_batch_goes_from_each_device_to_each() {
         for to in tested() {
             let there = Array::try_from(&batch)
                 .unwrap()
-                .move_to(from, CopyOptions::new())
+                .into_device(from, CopyOptions::new())
                 .unwrap();
             let farther = there
-                .move_to(to, CopyOptions::new())
+                .into_device(to, CopyOptions::new())
                 .unwrap_or_else(|e| panic!("{from} to {to}: {e}"));
             assert_on(&farther, to);
             assert_eq!(farther.into_record_batch().unwrap(), batch, "{from} to {to}");
@@ -102,7 +102,7 @@ fn columns_are_selected_in_the_order_given_and_more_than_once() {
     for device in tested() {
         let mut there = Array::try_from(&batch)
             .unwrap()
-            .move_to(device, CopyOptions::new())
+            .into_device(device, CopyOptions::new())
             .unwrap();
         let mut some = there.select(&[3, 0, 3]).unwrap();
         let none = there.select(&[]).unwrap();
@@ -126,7 +126,7 @@ fn a_second_owner_outlives_the_first() {
     for device in tested() {
         let mut first = Array::try_from(&types::batch())
             .unwrap()
-            .move_to(device, CopyOptions::new())
+            .into_device(device, CopyOptions::new())
             .unwrap();
         let second = first.share().unwrap();
         drop(first);
@@ -140,7 +140,7 @@ fn what_the_cpu_can_read_is_shared_unless_refused() {
     let at = array.values().as_ptr();
     let cpu = Device::cpu().unwrap();
     let there = host(&array)
-        .move_to(cpu, CopyOptions::new().sharing(Sharing::Required))
+        .into_device(cpu, CopyOptions::new().sharing(Sharing::Required))
         .unwrap();
     assert_eq!(
         there
@@ -152,7 +152,7 @@ fn what_the_cpu_can_read_is_shared_unless_refused() {
         at
     );
     let copied = host(&array)
-        .move_to(cpu, CopyOptions::new().sharing(Sharing::Refused))
+        .into_device(cpu, CopyOptions::new().sharing(Sharing::Refused))
         .unwrap();
     let copied = copied.into_arrow().unwrap();
     assert_ne!(copied.as_primitive::<Int32Type>().values().as_ptr(), at);
@@ -165,7 +165,7 @@ fn async_copies_outlive_what_they_read() {
     for device in tested() {
         let mut array = Array::try_from(&batch).unwrap();
         let copy = array.copy_to_async(device, CopyOptions::new()).unwrap();
-        let moved = array.move_to_async(device, CopyOptions::new()).unwrap();
+        let moved = array.into_device_async(device, CopyOptions::new()).unwrap();
         for there in [copy, moved] {
             there.wait(None).unwrap();
             assert!(there.is_ready().unwrap());
@@ -180,13 +180,15 @@ fn empty_arrays_and_batches_without_columns_go_there_and_back() {
     let no_columns = RecordBatch::try_new_with_options(ArrowSchema::empty().into(), vec![], &rows).unwrap();
     for device in tested() {
         for (name, array) in types::all() {
-            let there = host(&array.slice(0, 0)).move_to(device, CopyOptions::new()).unwrap();
+            let there = host(&array.slice(0, 0))
+                .into_device(device, CopyOptions::new())
+                .unwrap();
             assert!(there.is_empty());
             assert_eq!(&there.into_arrow().unwrap(), &array.slice(0, 0), "{name} on {device}");
         }
         let there = Array::try_from(&no_columns)
             .unwrap()
-            .move_to(device, CopyOptions::new())
+            .into_device(device, CopyOptions::new())
             .unwrap();
         assert_eq!(there.into_record_batch().unwrap(), no_columns);
     }

@@ -2,7 +2,7 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array, LargeStringArray, RecordBatch};
-use arrowdevice::{Array, CopyOptions, ImportOptions, Layout, Queue, Role, Validation, quiesce};
+use arrowdevice::{Array, CopyOptions, ImportOptions, Layout, Queue, Role, Validation, wait_idle};
 
 use crate::counted::{self, Count};
 use crate::devices::tested;
@@ -24,9 +24,9 @@ fn a_view_shows_typed_buffers_where_they_are() {
     for device in tested() {
         let there = Array::try_from(&batch())
             .unwrap()
-            .move_to(device, CopyOptions::new())
+            .into_device(device, CopyOptions::new())
             .unwrap();
-        let options = ImportOptions::new().sizes(true).validation(Validation::Full);
+        let options = ImportOptions::new().resolve_sizes(true).validation(Validation::Full);
         let view = there.import(options).unwrap();
         assert_eq!(view.device(), device);
         let root = view.root();
@@ -94,7 +94,7 @@ fn a_view_is_released_after_the_queues_work() {
         let view = counted::device_array(&count).import(options).unwrap();
         view.release_after(&mut queue).unwrap();
         queue.finish(None).unwrap();
-        quiesce(None).unwrap();
+        wait_idle(None).unwrap();
         assert_eq!(count.get(), 1);
     }
 }

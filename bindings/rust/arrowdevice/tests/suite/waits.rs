@@ -17,7 +17,7 @@ fn numbers() -> Array {
 fn a_wait_ends_with_its_time_and_can_be_made_again() {
     let mut array = numbers();
     let copied = array.copy_to_async(device(SLOW), CopyOptions::new()).unwrap();
-    let moved = array.move_to_async(device(SLOW), CopyOptions::new()).unwrap();
+    let moved = array.into_device_async(device(SLOW), CopyOptions::new()).unwrap();
     for there in [&copied, &moved] {
         assert!(!there.is_ready().unwrap());
         for timeout in [NO_TIME, Some(Duration::from_millis(1))] {
@@ -62,7 +62,7 @@ fn a_queue_waits_for_an_array_of_each_device() {
         let there = numbers().copy_to_async(from, CopyOptions::new()).unwrap();
         for on in tested() {
             let mut queue = Queue::new(on).unwrap();
-            there.wait_on(&mut queue).unwrap();
+            queue.wait_array(&there).unwrap();
             queue.finish(None).unwrap();
             assert!(there.is_ready().unwrap(), "{from}, waited for on {on}");
         }

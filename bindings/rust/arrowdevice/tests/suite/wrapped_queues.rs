@@ -42,7 +42,7 @@ fn uses_the_applications_queue(next: impl FnOnce(Stream) -> Error) -> bool {
     let schema = Schema::try_from(batch.schema_ref().as_ref()).unwrap();
     let stream = Stream::from_arrays(&schema, vec![Array::try_from(&batch).unwrap()], DeviceType::CPU).unwrap();
     let options = StreamOptions::new().queue(wrapped).pool(&pool);
-    let error = next(stream.move_to(device, options).unwrap());
+    let error = next(stream.into_device(device, options).unwrap());
     assert_eq!(error.kind(), ErrorKind::OutOfMemory, "{error}");
     let asked = asked.lock().unwrap();
     assert!(!asked.is_empty());
@@ -61,8 +61,10 @@ fn a_stream_uses_it_as_long_as_it_lives() {
 #[test]
 fn a_stream_behind_another_and_one_behind_a_reader_use_it_too() {
     assert!(uses_the_applications_queue(|stream| {
-        let back = stream.move_to(Device::cpu().unwrap(), StreamOptions::new()).unwrap();
-        first_error(back.move_to(device("ext_dev:1"), StreamOptions::new()).unwrap())
+        let back = stream
+            .into_device(Device::cpu().unwrap(), StreamOptions::new())
+            .unwrap();
+        first_error(back.into_device(device("ext_dev:1"), StreamOptions::new()).unwrap())
     }));
     assert!(uses_the_applications_queue(|stream| {
         let mut reader = stream.into_reader(StreamOptions::new()).unwrap();
@@ -87,7 +89,7 @@ fn a_stream_that_was_given_out_goes_on_without_it() {
 fn a_stream_that_is_refused_has_what_it_was_given_before() {
     assert!(uses_the_applications_queue(|stream| {
         let foreign = || StreamOptions::new().queue(Queue::new(device("opencl:0")).unwrap());
-        let refused = stream.move_to(device("ext_dev:1"), foreign()).unwrap_err();
+        let refused = stream.into_device(device("ext_dev:1"), foreign()).unwrap_err();
         assert_eq!(refused.error().kind(), ErrorKind::InvalidInput);
         let refused = refused.into_value().into_reader(foreign()).unwrap_err();
         first_error(refused.into_value())
