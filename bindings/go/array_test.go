@@ -20,7 +20,7 @@ import (
 
 var numbers = sample{arrow.PrimitiveTypes.Int64, `[1, 2, 3, null]`}
 
-func TestReleaseTwiceIsReleaseOnce(t *testing.T) {
+func TestSecondReleaseDoesNothing(t *testing.T) {
 	want := numbers.make(t, checked(t))
 	defer want.Release()
 	made := fromArrow(t, want)
@@ -30,7 +30,7 @@ func TestReleaseTwiceIsReleaseOnce(t *testing.T) {
 	none.Release()
 }
 
-func TestUseAfterReleaseIsAnError(t *testing.T) {
+func TestUseAfterReleaseFails(t *testing.T) {
 	ctx := context.Background()
 	to := device(t, "ext_dev:0")
 	queue, err := to.NewQueue()
@@ -73,7 +73,7 @@ func (s sample) schema() *arrow.Schema {
 	return arrow.NewSchema([]arrow.Field{{Name: "value", Type: s.type_, Nullable: true}}, nil)
 }
 
-func TestWhatFailsStaysWithTheCaller(t *testing.T) {
+func TestFailedCallsLeaveTheArrayUnchanged(t *testing.T) {
 	ctx := context.Background()
 	to := device(t, "ext_dev:0")
 	tight, err := to.NewPool(arrowdevice.PoolOptions{MaxBytes: 1})
@@ -127,7 +127,7 @@ func TestWhatFailsStaysWithTheCaller(t *testing.T) {
 	mustEqual(t, got, want)
 }
 
-func TestErrorsSayWhatTheDriverSays(t *testing.T) {
+func TestErrorsHaveTheDriversMessage(t *testing.T) {
 	made := fromArrow(t, numbers.make(t, memory.NewGoAllocator()))
 	to := device(t, "ext_dev:0")
 	tight, err := to.NewPool(arrowdevice.PoolOptions{MaxBytes: 1})
@@ -145,7 +145,7 @@ func TestErrorsSayWhatTheDriverSays(t *testing.T) {
 	}
 }
 
-func TestFromArrowRefusesNothing(t *testing.T) {
+func TestFromArrowRefusesNil(t *testing.T) {
 	if _, err := arrowdevice.FromArrow(nil); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("array: %v", err)
 	}
@@ -163,9 +163,9 @@ func TestFromArrowRefusesNothing(t *testing.T) {
 	}
 }
 
-func TestValidateNamesThePlace(t *testing.T) {
+func TestValidateNamesTheInvalidChild(t *testing.T) {
 	ctx := context.Background()
-	// The last offset lies behind the data.
+	// The last offset is beyond the end of the data.
 	offsets := memory.NewBufferBytes(arrow.Int32Traits.CastToBytes([]int32{0, 1, 9}))
 	data := array.NewData(arrow.BinaryTypes.String, 2, []*memory.Buffer{nil, offsets, memory.NewBufferBytes([]byte("ab"))}, nil, 0, 0)
 	defer data.Release()
@@ -180,7 +180,7 @@ func TestValidateNamesThePlace(t *testing.T) {
 	}
 }
 
-func TestCopiesAndSharesAreOwnersOfTheirOwn(t *testing.T) {
+func TestCopiesAndSharesOutliveTheirSource(t *testing.T) {
 	ctx := context.Background()
 	forEachDevice(t, func(t *testing.T, to arrowdevice.Device) {
 		pool := poolOf(t, to)
@@ -207,7 +207,7 @@ func TestCopiesAndSharesAreOwnersOfTheirOwn(t *testing.T) {
 	})
 }
 
-func TestAsyncCopiesArriveInTheOrderOfTheirQueue(t *testing.T) {
+func TestAsyncCopiesFollowTheOrderOfTheirQueue(t *testing.T) {
 	ctx := context.Background()
 	forEachDevice(t, func(t *testing.T, to arrowdevice.Device) {
 		pool := poolOf(t, to)
@@ -251,7 +251,7 @@ func TestAsyncCopiesArriveInTheOrderOfTheirQueue(t *testing.T) {
 	})
 }
 
-func TestOneArrayServesManyGoroutines(t *testing.T) {
+func TestManyGoroutinesUseOneArray(t *testing.T) {
 	ctx := context.Background()
 	forEachDevice(t, func(t *testing.T, to arrowdevice.Device) {
 		pool := poolOf(t, to)
@@ -290,7 +290,7 @@ func TestOneArrayServesManyGoroutines(t *testing.T) {
 	})
 }
 
-func TestReleaseMayComeWhileOthersUseTheArray(t *testing.T) {
+func TestReleaseDuringUseWaitsForTheUsers(t *testing.T) {
 	ctx := context.Background()
 	to := device(t, "ext_dev:1")
 	pool := poolOf(t, to)
@@ -323,10 +323,10 @@ func TestReleaseMayComeWhileOthersUseTheArray(t *testing.T) {
 	}
 }
 
-func TestTheGarbageCollectorReleasesWhatWasForgotten(t *testing.T) {
+func TestGarbageCollectorReleasesForgottenArrays(t *testing.T) {
 	ctx := context.Background()
 	forEachDevice(t, func(t *testing.T, to arrowdevice.Device) {
-		pool := poolOf(t, to) // empty at the end, or the test fails
+		pool := poolOf(t, to) // fails the test if the pool is not empty at the end
 		want := samples["struct"].make(t, checked(t))
 		before, err := to.Counters()
 		if err != nil {
@@ -357,13 +357,13 @@ func TestTheGarbageCollectorReleasesWhatWasForgotten(t *testing.T) {
 			}
 			return err
 		})
-		// What was collected is used again: another round asks the driver for nothing.
+		// The pool reuses the collected memory, so another round needs no allocation by the driver.
 		middle, err := to.Counters()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if middle.DriverAllocations == before.DriverAllocations && to.String() != "cpu:0" {
-			t.Error("the driver was never asked for memory: the test tests nothing")
+			t.Error("the driver allocated nothing, so the test checks nothing")
 		}
 		again := samples["struct"].make(t, checked(t))
 		defer again.Release()
@@ -377,7 +377,7 @@ func TestTheGarbageCollectorReleasesWhatWasForgotten(t *testing.T) {
 			t.Fatal(err)
 		}
 		if after.DriverAllocations != middle.DriverAllocations {
-			t.Errorf("the driver was asked for %d more buffers", after.DriverAllocations-middle.DriverAllocations)
+			t.Errorf("the driver allocated %d more buffers", after.DriverAllocations-middle.DriverAllocations)
 		}
 	})
 }

@@ -43,48 +43,50 @@ func (t DeviceType) String() string {
 	return fmt.Sprintf("device type %d", int32(t))
 }
 
-// Device is a vendor's context with a published pair of type and id. It is a value that compares with ==, owns nothing
-// and stays valid as long as the process. The zero Device is none, and refused wherever one is needed.
+// Device is a vendor's context with a published pair of type and id. It is a value that compares
+// with ==, owns nothing and stays valid as long as the process. The zero Device names no device,
+// and every call refuses it.
 type Device struct {
 	c *C.struct_arrowdevice_device
 }
 
-// DeviceFlags say what can be done with a device.
+// DeviceFlags are properties of a device.
 type DeviceFlags uint64
 
 const (
-	// DeviceAddresses: buffers are addresses, else handles.
+	// DeviceAddresses means that buffers are addresses. Otherwise they are handles.
 	DeviceAddresses DeviceFlags = C.ARROWDEVICE_DEVICE_ADDRESSES
-	// DeviceHostReadable: the CPU reads and writes its memory in place.
+	// DeviceHostReadable means that the CPU reads and writes the device's memory in place.
 	DeviceHostReadable DeviceFlags = C.ARROWDEVICE_DEVICE_HOST_READABLE
-	// DeviceEvents: arrays on it can carry events.
+	// DeviceEvents means that arrays on the device can carry events.
 	DeviceEvents DeviceFlags = C.ARROWDEVICE_DEVICE_EVENTS
-	// DeviceWaitBlocks: waits of a queue may block the CPU.
+	// DeviceWaitBlocks means that a wait of a queue may block the CPU.
 	DeviceWaitBlocks DeviceFlags = C.ARROWDEVICE_DEVICE_WAIT_BLOCKS
-	// DeviceWrapped: an application's own context.
+	// DeviceWrapped means that the application owns the context.
 	DeviceWrapped DeviceFlags = C.ARROWDEVICE_DEVICE_WRAPPED
 )
 
-// DeviceInfo is what is known of a device.
+// DeviceInfo describes a device.
 type DeviceInfo struct {
 	Type               DeviceType
 	ID                 int64
-	Name               string // as the driver calls it
+	Name               string // the driver's name of the device
 	Vendor             string
-	Backend            string   // that drives it
-	UUID               [16]byte // zeros if unknown; two APIs may name one GPU
+	Backend            string   // the backend that drives the device
+	UUID               [16]byte // zeros if unknown; equal if two APIs name the same GPU
 	TotalMemory        int64    // bytes, -1 if unknown
 	BufferAlignment    int64    // bytes
 	SubBufferAlignment int64    // bytes
 	Flags              DeviceFlags
-	StagingType        DeviceType // of its pinned host memory, 0 if none
+	StagingType        DeviceType // type of the device's pinned host memory, 0 if none
 }
 
-// FindByName finds a device by the name of its type and its id: "cuda:0", "opencl:1", "cpu". It loads the backend that drives
-// it if need be; ENODEV where there is no driver or no such device, and the message says why.
+// FindByName finds a device by its type's name and its id: "cuda:0", "opencl:1", "cpu". It loads
+// the backend if necessary. It fails with ENODEV if there is no driver or no such device, and the
+// message gives the reason.
 func FindByName(name string) (Device, error) {
 	if strings.ContainsRune(name, 0) {
-		return Device{}, newError("device_find_by_name", int(syscall.EINVAL), "a zero byte in the name "+strconv.Quote(name))
+		return Device{}, newError("device_find_by_name", int(syscall.EINVAL), "the name "+strconv.Quote(name)+" has a zero byte")
 	}
 	text := C.CString(name)
 	defer C.free(unsafe.Pointer(text))
@@ -94,8 +96,8 @@ func FindByName(name string) (Device, error) {
 	return device, result("device_find_by_name", code, &e)
 }
 
-// Devices lists all devices of all backends, ordered by type, then id. A backend that fails is left out; BackendReports says
-// why.
+// Devices lists all devices of all backends, ordered by type, then id. It omits a backend that
+// fails. BackendReports gives the reason.
 func Devices() ([]Device, error) {
 	var e C.struct_arrowdevice_error
 	for room := C.int64_t(16); ; {
@@ -116,7 +118,7 @@ func Devices() ([]Device, error) {
 	}
 }
 
-// Info tells what is known of the device. It calls no driver.
+// Info describes the device. It calls no driver.
 func (d Device) Info() (DeviceInfo, error) {
 	var info C.struct_arrowdevice_device_info
 	info.struct_size = C.sizeof_struct_arrowdevice_device_info
@@ -139,7 +141,7 @@ func (d Device) Info() (DeviceInfo, error) {
 	}, nil
 }
 
-// String is the name that FindByName takes: "opencl:0".
+// String returns the name that FindByName takes: "opencl:0".
 func (d Device) String() string {
 	info, err := d.Info()
 	if err != nil {
@@ -148,18 +150,18 @@ func (d Device) String() string {
 	return fmt.Sprintf("%v:%d", info.Type, max(0, info.ID))
 }
 
-// PeerFlags says what a device can do with another's memory; the zero PeerFlags is that data between them is staged through the
-// host.
+// PeerFlags are what a device can do with another device's memory. The zero PeerFlags means that
+// data between them goes through host memory.
 type PeerFlags uint32
 
 const (
-	// PeerAccess: use it where it is.
+	// PeerAccess means that the device uses the memory in place.
 	PeerAccess PeerFlags = C.ARROWDEVICE_PEER_ACCESS
-	// PeerCopy: copy it directly.
+	// PeerCopy means that the device copies the memory directly.
 	PeerCopy PeerFlags = C.ARROWDEVICE_PEER_COPY
 )
 
-// PeerFlags says what another device can do with memory of this one.
+// PeerFlags returns what the other device can do with memory of this device.
 func (d Device) PeerFlags(to Device) (PeerFlags, error) {
 	var flags C.uint32_t
 	var e C.struct_arrowdevice_error
@@ -167,7 +169,8 @@ func (d Device) PeerFlags(to Device) (PeerFlags, error) {
 	return PeerFlags(flags), result("device_get_peer_flags", code, &e)
 }
 
-// MemoryInfo tells the bytes free and in all, as the driver says now; -1 where it does not say.
+// MemoryInfo returns the free and the total bytes, as the driver reports them now. It returns -1
+// for a number that the driver does not report.
 func (d Device) MemoryInfo() (free, total int64, err error) {
 	var freeBytes, totalBytes C.int64_t
 	var e C.struct_arrowdevice_error
@@ -175,18 +178,18 @@ func (d Device) MemoryInfo() (free, total int64, err error) {
 	return int64(freeBytes), int64(totalBytes), result("device_get_memory_info", code, &e)
 }
 
-// DeviceCounters are what the library has asked of a device since the process began: calls of the driver, not hits of a
-// pool.
+// DeviceCounters count what the library has requested from a device since the process began. They
+// count calls of the driver, not allocations that a pool served.
 type DeviceCounters struct {
-	DriverAllocations int64 // allocations made by the driver
-	Submissions       int64 // batches of copies submitted
+	DriverAllocations int64 // allocations by the driver
+	Submissions       int64 // submitted batches of copies
 	Regions           int64 // regions in these batches
-	Events            int64 // events recorded
-	HostWaits         int64 // times that the CPU waited for an event of this device
-	Readbacks         int64 // batches submitted only to learn sizes and ranges
+	Events            int64 // recorded events
+	HostWaits         int64 // waits of the CPU for an event of this device
+	Readbacks         int64 // batches that were submitted only to read sizes and ranges
 	BytesIn           int64 // bytes copied to the device
-	BytesOut          int64 // bytes copied from it
-	StagedBytes       int64 // bytes that went through staging memory on the way to or from it
+	BytesOut          int64 // bytes copied from the device
+	StagedBytes       int64 // bytes that went through staging memory to or from the device
 }
 
 // Counters reads the device's counters.

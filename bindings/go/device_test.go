@@ -12,7 +12,7 @@ import (
 	arrowdevice "libarrowdevice/arrowdevice"
 )
 
-func TestDevicesListsWhatFindFinds(t *testing.T) {
+func TestDevicesListsDevicesThatFindByNameFinds(t *testing.T) {
 	all, err := arrowdevice.Devices()
 	if err != nil {
 		t.Fatal(err)
@@ -50,19 +50,19 @@ func TestInfoDescribesTheDevice(t *testing.T) {
 	})
 }
 
-func TestReachIsFromADeviceToAnother(t *testing.T) {
+func TestPeerFlagsNameTheMissingDevice(t *testing.T) {
 	var none arrowdevice.Device
 	cpu := device(t, "cpu")
 	_, from := none.PeerFlags(cpu)
 	_, to := cpu.PeerFlags(none)
 	for missing, err := range map[string]error{"from": from, "to": to} {
 		if !errors.Is(err, syscall.EINVAL) || !strings.Contains(err.Error(), missing+" is NULL") {
-			t.Errorf("the device that is named %q is missing: %v", missing, err)
+			t.Errorf("the error of the missing device %q is %v", missing, err)
 		}
 	}
 }
 
-func TestFindSaysWhyThereIsNoDevice(t *testing.T) {
+func TestFindByNameGivesTheReasonOfAFailure(t *testing.T) {
 	for name, code := range map[string]syscall.Errno{
 		"cpu:1": syscall.ENODEV, "ext_dev:99": syscall.ENODEV, "no such type:0": syscall.EINVAL, "": syscall.EINVAL, "cpu\x00:0": syscall.EINVAL, "cpu:x": syscall.EINVAL,
 	} {
@@ -74,7 +74,7 @@ func TestFindSaysWhyThereIsNoDevice(t *testing.T) {
 	}
 }
 
-func TestTheZeroDeviceIsRefused(t *testing.T) {
+func TestCallsRefuseTheZeroDevice(t *testing.T) {
 	var none arrowdevice.Device
 	if _, err := none.Info(); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("Info: %v", err)
@@ -90,7 +90,7 @@ func TestTheZeroDeviceIsRefused(t *testing.T) {
 	}
 }
 
-func TestBackendsTellWhatWasLookedAt(t *testing.T) {
+func TestBackendReportsListTheBackends(t *testing.T) {
 	if _, err := arrowdevice.Devices(); err != nil {
 		t.Fatal(err)
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
-var errStopped = errors.New("the test has seen enough")
+var errStopped = errors.New("stopped by the test")
 
-// endings are contexts that end while a call waits, and what the call must then say.
+// endings are contexts that end while a call waits, with the errors that the call must return.
 func endings(t *testing.T, test func(t *testing.T, ctx func() context.Context, want ...error)) {
 	t.Run("deadline", func(t *testing.T) {
 		test(t, func() context.Context {
@@ -55,10 +55,11 @@ func mustBe(t *testing.T, what string, err error, want ...error) {
 	}
 }
 
-func TestAContextEndsEveryWaitAndNothingIsLost(t *testing.T) {
+func TestContextEndsEveryWaitAndLosesNothing(t *testing.T) {
 	to := pendingDevice(t)
 	endings(t, func(t *testing.T, ctx func() context.Context, want ...error) {
-		// No checked() memory: copies of it are still pending when the tests end.
+		// This memory is not from checked(), because copies of it are still pending when the tests
+		// end.
 		values := samples["string"].make(t, memory.NewGoAllocator())
 		made := fromArrow(t, values)
 
@@ -88,19 +89,19 @@ func TestAContextEndsEveryWaitAndNothingIsLost(t *testing.T) {
 		mustBe(t, "ToHost", err, want...)
 		_, err = pending.ToArrow(ctx())
 		mustBe(t, "ToArrow", err, want...)
-		// Sizes of texts lie on the device: the copy waits for them before it is submitted.
+		// Sizes of strings are on the device, so the copy waits for them before it is submitted.
 		_, err = pending.Copy(ctx(), device(t, "ext_dev:0"), nil)
 		mustBe(t, "Copy from there", err, want...)
 		if ready, err := pending.IsReady(); ready || err != nil {
 			t.Errorf("ready: %v, %v", ready, err)
 		}
 		if pending.Len() != int64(values.Len()) {
-			t.Error("the array was lost")
+			t.Error("the array was released")
 		}
 	})
 }
 
-func TestAWaitThatIsLongEnoughEnds(t *testing.T) {
+func TestWaitReturnsWhenTheWorkHasFinished(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
 	forEachDevice(t, func(t *testing.T, to arrowdevice.Device) {

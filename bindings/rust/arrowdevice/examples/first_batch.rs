@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Moves a record batch to every device of the machine and back, and compares.
+//! Puts a record batch on every device of the machine, brings it back and compares it.
 //!
-//! `cargo run --example first_batch`; a device's name as argument takes that one only.
+//! `cargo run --example first_batch` uses all devices. An argument names the only device to use.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{device:<12} {}: {there:?}", device.info()?.name);
         let back = there.into_record_batch()?;
         if back != batch {
-            return Err(format!("{device} gave back {back:?}").into());
+            return Err(format!("{device} returned {back:?}").into());
         }
     }
     Ok(())

@@ -9,13 +9,13 @@ use arrowdevice::{
 
 use crate::types;
 
-/// Simulated devices beside the first two, as test.sh makes them.
+/// Simulated devices after the first two, as test.sh configures them.
 pub(crate) const SLOW: &str = "ext_dev:2";
 pub(crate) const SMALL: &str = "ext_dev:3";
 
-/// The devices that tests are run on. One that is not there fails the test.
+/// Returns the devices that tests run on. A missing device fails the test.
 pub(crate) fn tested() -> Vec<Device> {
-    let names = std::env::var("ARROWDEVICE_TEST_DEVICES").expect("ARROWDEVICE_TEST_DEVICES is set, as by test.sh");
+    let names = std::env::var("ARROWDEVICE_TEST_DEVICES").expect("test.sh sets ARROWDEVICE_TEST_DEVICES");
     let devices: Vec<Device> = names.split(',').map(device).collect();
     assert!(
         devices.len() > 1,
@@ -29,7 +29,7 @@ pub(crate) fn device(name: &str) -> Device {
 }
 
 #[test]
-fn tested_devices_say_what_they_are() {
+fn info_describes_the_tested_devices() {
     for device in tested() {
         let info = device.info().unwrap();
         assert_eq!(format!("{device}").parse::<Device>().unwrap(), device);
@@ -48,14 +48,14 @@ fn tested_devices_say_what_they_are() {
 }
 
 #[test]
-fn the_cpu_is_one_device_under_both_ids() {
+fn both_cpu_ids_find_one_device() {
     assert_eq!(Device::cpu().unwrap(), Device::find_by_id(DeviceType::CPU, 0).unwrap());
     assert_eq!(device("cpu"), Device::cpu().unwrap());
     assert!(Device::cpu().unwrap().info().unwrap().host_readable);
 }
 
 #[test]
-fn types_have_names() {
+fn device_types_have_names() {
     assert_eq!(DeviceType::OPENCL.name(), Some("opencl"));
     assert_eq!(DeviceType::EXT_DEV.to_string(), "ext_dev");
     assert_eq!(DeviceType(4711).name(), None);
@@ -63,7 +63,7 @@ fn types_have_names() {
 }
 
 #[test]
-fn what_cannot_be_a_device_is_refused_with_its_name() {
+fn find_by_name_refuses_bad_names_with_the_name() {
     for name in ["", "nonsense", "cpu:x", "ext_dev:0\0"] {
         let error = Device::find_by_name(name).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput, "{name:?}: {error}");
@@ -80,7 +80,7 @@ fn what_cannot_be_a_device_is_refused_with_its_name() {
 }
 
 #[test]
-fn a_backend_is_explained_with_where_it_came_from() {
+fn backend_reports_name_the_path_of_a_backend() {
     device("ext_dev:0");
     let reports = backend_reports().unwrap();
     let sim = reports.iter().find(|report| report.name == "sim" && report.status == 0);
@@ -88,21 +88,22 @@ fn a_backend_is_explained_with_where_it_came_from() {
 }
 
 #[test]
-fn only_an_absolute_path_is_a_plugin() {
-    // SAFETY: neither is loaded.
+fn load_backend_requires_an_absolute_path() {
+    // SAFETY: neither file is loaded.
     let load = |path: &str| unsafe { arrowdevice::load_backend(path) }.unwrap_err().kind();
     assert_eq!(load("libarrowdevice-sim.so"), ErrorKind::InvalidInput);
     assert_eq!(load("/nonexistent/libarrowdevice-sim.so"), ErrorKind::NotFound);
 }
 
 #[test]
-fn the_library_is_the_one_of_the_declarations() {
+fn library_version_matches_the_declarations() {
     use arrowdevice::sys::{ARROWDEVICE_VERSION_MAJOR, ARROWDEVICE_VERSION_MINOR, ARROWDEVICE_VERSION_PATCH};
     let declared = format!("{ARROWDEVICE_VERSION_MAJOR}.{ARROWDEVICE_VERSION_MINOR}.{ARROWDEVICE_VERSION_PATCH}");
     assert_eq!(version(), declared);
 }
 
-/// A device in a context of the application's own, and that, whose address tells it from others.
+/// Wraps a context that the application owns. The address of the returned box distinguishes the
+/// context from others.
 fn wrapped() -> (Device, Box<u8>) {
     let context = Box::new(0_u8);
     let native = sys::arrowdevice_native_device {
@@ -110,12 +111,12 @@ fn wrapped() -> (Device, Box<u8>) {
         context: (&raw const *context).cast_mut().cast(),
         ..Default::default()
     };
-    // SAFETY: an address is all that the simulated device wants of a context.
+    // SAFETY: the simulated device uses only the address of a context.
     let wrapped = unsafe { Device::wrap(DeviceType::EXT_DEV, 0, &native) }.unwrap();
     (wrapped, context)
 }
 
-/// A device that refuses everything.
+/// Returns a device that refuses all calls.
 pub(crate) fn closed() -> Device {
     let (wrapped, _context) = wrapped();
     wrapped.close(None).unwrap();
@@ -123,7 +124,7 @@ pub(crate) fn closed() -> Device {
 }
 
 #[test]
-fn arrays_in_an_applications_own_context_are_found_there() {
+fn arrays_in_a_wrapped_context_are_on_its_device() {
     let batch = types::batch();
     let (wrapped, _context) = wrapped();
     assert_ne!(wrapped, device("ext_dev:0"));
@@ -143,7 +144,7 @@ fn arrays_in_an_applications_own_context_are_found_there() {
         .unwrap()
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
-    assert!(error.message().contains("own context"), "{error}");
+    assert!(error.message().contains("context that the application owns"), "{error}");
     assert_eq!(wrapped.close(Some(Duration::ZERO)).unwrap_err().kind(), ErrorKind::Busy);
 
     let stream = Stream::from_arrays(&schema, vec![there, part], DeviceType::EXT_DEV).unwrap();
@@ -152,7 +153,7 @@ fn arrays_in_an_applications_own_context_are_found_there() {
             wrapped,
             StreamOptions::new()
                 .sharing(Sharing::Refused)
-                .queue(Queue::new(wrapped).unwrap()), // which ends with the stream, or the device could not be closed
+                .queue(Queue::new(wrapped).unwrap()), // the stream drops it, so that the device can be closed
         )
         .unwrap();
     let arrays: Vec<Array> = moved.collect::<Result<_, _>>().unwrap();
@@ -171,12 +172,12 @@ fn arrays_in_an_applications_own_context_are_found_there() {
 }
 
 #[test]
-fn counters_count_what_a_copy_asks_of_the_driver() {
+fn counters_count_the_driver_calls_of_a_copy() {
     let device = device("ext_dev:1");
     let before = device.counters().unwrap();
     let array = Array::from_arrow(&Int32Array::from(vec![1; 1000])).unwrap();
     array.copy_to(device, CopyOptions::new()).unwrap();
-    let after = device.counters().unwrap(); // other tests use it too
+    let after = device.counters().unwrap(); // other tests use the device too
     assert!(after.submissions > before.submissions);
     assert!(after.bytes_in >= before.bytes_in + 4000);
 }

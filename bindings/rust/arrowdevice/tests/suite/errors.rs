@@ -23,7 +23,7 @@ fn is_intact(array: Array) {
 }
 
 #[test]
-fn what_cannot_be_shared_comes_back() {
+fn into_device_returns_an_array_that_cannot_be_shared() {
     let required = CopyOptions::new().sharing(Sharing::Required);
     let failed = numbers().into_device(device("ext_dev:0"), required).unwrap_err();
     assert_eq!(failed.error().kind(), ErrorKind::Unsupported);
@@ -33,7 +33,7 @@ fn what_cannot_be_shared_comes_back() {
 }
 
 #[test]
-fn what_does_not_fit_the_device_comes_back() {
+fn into_device_returns_an_array_that_does_not_fit() {
     let failed = Array::from_arrow(&Int32Array::from(vec![0; 1 << 20])).unwrap();
     let failed = failed.into_device(device(SMALL), CopyOptions::new()).unwrap_err();
     let (error, array) = failed.into_parts();
@@ -45,7 +45,7 @@ fn what_does_not_fit_the_device_comes_back() {
 }
 
 #[test]
-fn a_queue_of_another_device_is_refused() {
+fn copy_refuses_a_queue_of_another_device() {
     let mut queue = Queue::new(device("ext_dev:0")).unwrap();
     let options = || CopyOptions::new().sharing(Sharing::Refused);
     let cpu = Device::cpu().unwrap();
@@ -57,7 +57,7 @@ fn a_queue_of_another_device_is_refused() {
 }
 
 #[test]
-fn rows_and_columns_that_are_not_there_are_refused() {
+fn slice_and_select_refuse_missing_rows_and_columns() {
     let mut array = Array::try_from(&types::numbers(0..10)).unwrap();
     for (offset, length) in [(0, 11), (11, 0), (5, 6), (usize::MAX, 1), (1, usize::MAX)] {
         let error = array.slice(offset, length).unwrap_err();
@@ -70,10 +70,10 @@ fn rows_and_columns_that_are_not_there_are_refused() {
 }
 
 #[test]
-fn an_array_that_does_not_fit_its_schema_is_named_and_comes_back() {
+fn calls_return_an_array_that_does_not_match_its_schema() {
     let count = Count::default();
     let wrong = Schema::try_from(&DataType::Utf8).unwrap();
-    // SAFETY: the structs alone are looked at, and say that it does not fit.
+    // SAFETY: only the structs are read, and they show that the array does not match.
     let array = unsafe { Array::from_host(counted::array(&count), wrong) }.unwrap();
     assert_eq!(
         array.validate(Validation::Structure).unwrap_err().kind(),
@@ -90,8 +90,8 @@ fn an_array_that_does_not_fit_its_schema_is_named_and_comes_back() {
 }
 
 #[test]
-fn a_released_array_is_refused() {
-    // SAFETY: released, which every call sees.
+fn calls_refuse_a_released_array() {
+    // SAFETY: the array is released, and every call checks that.
     let array = unsafe { Array::from_raw(Default::default(), counted::schema()) };
     assert_eq!(
         array.validate(Validation::Structure).unwrap_err().kind(),
@@ -108,7 +108,7 @@ fn a_released_array_is_refused() {
 }
 
 #[test]
-fn what_is_no_batch_comes_back() {
+fn into_record_batch_returns_an_array_that_is_no_batch() {
     let failed = numbers().into_record_batch().unwrap_err();
     assert_eq!(failed.error().kind(), ErrorKind::InvalidInput);
     is_intact(failed.into_value());
@@ -129,7 +129,7 @@ fn what_is_no_batch_comes_back() {
 }
 
 #[test]
-fn arrays_that_make_no_stream_come_back_all() {
+fn from_arrays_returns_all_arrays_when_it_fails() {
     let schema = counted::schema();
     let floats = Array::from_arrow(&arrow_array::Float32Array::from(vec![1.0])).unwrap();
     let failed = Stream::from_arrays(&schema, vec![numbers(), floats], DeviceType::CPU).unwrap_err();
@@ -146,14 +146,14 @@ fn arrays_that_make_no_stream_come_back_all() {
 }
 
 #[test]
-fn a_time_out_of_no_time_is_no_time_out_for_ever() {
-    // Nothing has to be waited for here, so that it cannot strike.
+fn zero_time_out_does_not_wait_without_limit() {
+    // The call waits for nothing, so that the time-out cannot strike.
     let options = CopyOptions::new().timeout(Duration::ZERO);
     numbers().into_device(device("ext_dev:0"), options).unwrap();
 }
 
 #[test]
-fn errors_are_errors_of_the_standard_library_and_of_arrow() {
+fn errors_convert_to_standard_and_arrow_errors() {
     fn as_a_batch(array: Array) -> Result<RecordBatch, ArrowError> {
         Ok(array.into_record_batch()?)
     }
@@ -166,7 +166,7 @@ fn errors_are_errors_of_the_standard_library_and_of_arrow() {
     fn moved(stream: Stream) -> Result<Stream, Box<dyn std::error::Error + Send + Sync>> {
         Ok(stream.into_device(device("ext_dev:0"), StreamOptions::new())?)
     }
-    // SAFETY: released, which is refused.
+    // SAFETY: the stream is released, and the call refuses that.
     let failed = moved(unsafe { Stream::from_raw(Default::default()) }).unwrap_err();
     let source = failed.source().and_then(|source| source.downcast_ref::<Error>());
     assert_eq!(source.map(Error::kind), Some(ErrorKind::InvalidInput), "{failed}");
@@ -186,7 +186,7 @@ fn errors_are_errors_of_the_standard_library_and_of_arrow() {
 }
 
 #[test]
-fn an_error_of_the_programs_own_is_never_success() {
+fn own_error_never_has_code_zero() {
     assert_eq!(Error::new(0, "x").errno(), libc::EIO);
     let other = Error::new(libc::EPIPE, "");
     assert_eq!(

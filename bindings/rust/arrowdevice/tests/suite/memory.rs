@@ -13,7 +13,7 @@ use crate::counted::{Count, Dropped};
 use crate::devices::{closed, device, tested};
 use crate::types;
 
-/// Host memory, counted.
+/// An allocator of host memory that counts.
 struct Counting {
     live: Count,
     freed: Count,
@@ -35,7 +35,7 @@ impl Counting {
     }
 }
 
-// SAFETY: the host's allocator gives what is asked for.
+// SAFETY: the host's allocator returns what the call requests.
 unsafe impl Allocator for Counting {
     fn allocate(&self, size: usize, alignment: usize, _: *mut c_void) -> arrowdevice::Result<NonNull<c_void>> {
         match self.fails {
@@ -44,7 +44,7 @@ unsafe impl Allocator for Counting {
             None => {}
         }
         let layout = Layout::from_size_align(size, alignment).unwrap();
-        // SAFETY: the library asks for more than nothing.
+        // SAFETY: the library never requests 0 bytes.
         let memory = NonNull::new(unsafe { alloc(layout) }).unwrap();
         self.layouts.lock().unwrap().push((memory.as_ptr().addr(), layout));
         self.live.add();
@@ -59,14 +59,14 @@ unsafe impl Allocator for Counting {
             .unwrap();
         let (_, layout) = layouts.swap_remove(index);
         assert_eq!(layout.size(), size);
-        // SAFETY: what was allocated, once.
+        // SAFETY: the buffer came from `allocate`, and the library frees it once.
         unsafe { dealloc(buffer.as_ptr().cast(), layout) };
         self.freed.add();
     }
 }
 
 #[test]
-fn a_pool_takes_the_programs_memory_and_drops_the_allocator_last() {
+fn pool_uses_an_allocator_and_drops_it_last() {
     let dropped = Count::default();
     let allocator = Counting::new(&dropped, None);
     let (live, freed) = (allocator.live.clone(), allocator.freed.clone());
@@ -86,7 +86,7 @@ fn a_pool_takes_the_programs_memory_and_drops_the_allocator_last() {
 }
 
 #[test]
-fn an_allocator_that_fails_or_panics_is_an_error() {
+fn failing_or_panicking_allocator_returns_an_error() {
     let cpu = Device::cpu().unwrap();
     for (fails, kind) in [
         ("it is all gone", ErrorKind::OutOfMemory),
@@ -106,7 +106,7 @@ fn an_allocator_that_fails_or_panics_is_an_error() {
 }
 
 #[test]
-fn an_allocator_that_no_pool_took_is_dropped() {
+fn allocator_without_a_pool_is_dropped() {
     let dropped = Count::default();
     drop(PoolOptions::new().allocator(Counting::new(&dropped, None)));
     assert_eq!(dropped.get(), 1);
@@ -120,7 +120,7 @@ fn an_allocator_that_no_pool_took_is_dropped() {
 }
 
 #[test]
-fn an_allocator_comes_back_from_a_pool_that_is_refused() {
+fn failed_pool_returns_its_allocator() {
     let closed = closed();
 
     let dropped = Count::default();
@@ -140,12 +140,12 @@ fn an_allocator_comes_back_from_a_pool_that_is_refused() {
 
     let options = PoolOptions::new().allocator(Counting::new(&dropped, None));
     let refused = Pool::new(closed, options).unwrap_err();
-    assert_eq!(Error::from(refused).kind(), ErrorKind::NoDevice); // and the allocator goes with the options
+    assert_eq!(Error::from(refused).kind(), ErrorKind::NoDevice); // drops the allocator with the options
     assert_eq!(dropped.get(), 2);
 }
 
 #[test]
-fn pools_count_keep_and_are_bounded() {
+fn pools_count_cache_and_limit_memory() {
     for device in tested() {
         let pool = Pool::new(device, PoolOptions::new().max_bytes(1 << 20)).unwrap();
         let buffer = Buffer::new(device, 1000, Some(&pool), None).unwrap();
@@ -169,8 +169,8 @@ fn pools_count_keep_and_are_bounded() {
 }
 
 #[test]
-fn a_pool_becomes_the_default_of_its_device_only() {
-    let small = device("ext_dev:3"); // used by no test that counts
+fn set_default_pool_refuses_a_pool_of_another_device() {
+    let small = device("ext_dev:3"); // no test that counts uses this device
     let pool = Pool::new(small, PoolOptions::new()).unwrap();
     small.set_default_pool(Some(&pool)).unwrap();
     let buffer = Buffer::new(small, 64, None, None).unwrap();
@@ -182,7 +182,7 @@ fn a_pool_becomes_the_default_of_its_device_only() {
 }
 
 #[test]
-fn bytes_are_copied_in_the_queues_order_and_exported_as_an_array() {
+fn queue_copies_bytes_in_order_before_an_export() {
     for device in tested() {
         let mut queue = Queue::new(device).unwrap();
         let bytes: Box<[u8]> = (0..200).collect();
@@ -202,7 +202,7 @@ fn bytes_are_copied_in_the_queues_order_and_exported_as_an_array() {
             size: 200,
             ..Default::default()
         };
-        // SAFETY: all lives until the queue is done.
+        // SAFETY: all buffers live until the queue has finished.
         unsafe {
             queue.copy(&[into]).unwrap();
             queue.copy(&[from]).unwrap();
@@ -212,7 +212,7 @@ fn bytes_are_copied_in_the_queues_order_and_exported_as_an_array() {
 
         let mut buffers = [std::ptr::null(), buffer.as_ptr().cast_const()];
         unsafe extern "C" fn release(array: *mut sys::ArrowArray) {
-            // SAFETY: the library's call.
+            // SAFETY: the library calls this with a valid array.
             unsafe { (*array).release = None }
         }
         let raw = sys::ArrowArray {
@@ -223,7 +223,7 @@ fn bytes_are_copied_in_the_queues_order_and_exported_as_an_array() {
             ..Default::default()
         };
         let schema = arrowdevice::Schema::try_from(&arrow_schema::DataType::UInt8).unwrap();
-        // SAFETY: the buffer and its pointers live longer than the array.
+        // SAFETY: the buffer and its pointers outlive the array.
         let array = unsafe { Array::export(device, raw, schema, Some(&mut queue)) }.unwrap();
         assert_eq!(array.device().unwrap(), device);
         let copy = array.copy_to(Device::cpu().unwrap(), CopyOptions::new()).unwrap();
@@ -235,10 +235,10 @@ fn bytes_are_copied_in_the_queues_order_and_exported_as_an_array() {
 }
 
 #[test]
-fn the_log_reaches_the_program_and_a_panic_in_its_handler_nobody() {
+fn log_handler_gets_messages_and_may_panic() {
     let lines = std::sync::Arc::new(Mutex::new(Vec::new()));
     let mistake = || {
-        // SAFETY: what is no such memory is left alone and logged.
+        // SAFETY: foreign memory is left unchanged and logged.
         unsafe {
             sys::arrowdevice_buffer_free(
                 device("cpu").as_ptr(),

@@ -9,7 +9,7 @@ use crate::devices::{closed, device, tested};
 use crate::types;
 
 #[test]
-fn an_array_is_released_once_when_it_is_dropped() {
+fn dropped_array_is_released_once() {
     let count = Count::default();
     let array = counted::device_array(&count);
     assert_eq!(count.get(), 0);
@@ -18,7 +18,7 @@ fn an_array_is_released_once_when_it_is_dropped() {
 }
 
 #[test]
-fn a_moved_array_is_released_by_who_took_it() {
+fn moved_array_is_released_by_its_new_owner() {
     let count = Count::default();
     let array = counted::device_array(&count)
         .into_device(Device::cpu().unwrap(), CopyOptions::new())
@@ -32,7 +32,7 @@ fn a_moved_array_is_released_by_who_took_it() {
 }
 
 #[test]
-fn a_copied_array_is_released_once_the_copy_is_done() {
+fn copied_array_is_released_after_the_copy() {
     for device in tested() {
         let count = Count::default();
         let there = counted::device_array(&count)
@@ -45,7 +45,7 @@ fn a_copied_array_is_released_once_the_copy_is_done() {
 }
 
 #[test]
-fn the_last_owner_releases() {
+fn last_owner_releases_the_array() {
     let count = Count::default();
     let mut first = counted::device_array(&count);
     let second = first.share().unwrap();
@@ -58,21 +58,21 @@ fn the_last_owner_releases() {
 }
 
 #[test]
-fn structs_that_are_given_up_are_the_callers() {
+fn into_raw_leaves_the_release_to_the_caller() {
     let count = Count::default();
     let (raw, schema) = counted::device_array(&count).into_raw();
     assert_eq!(count.get(), 0);
-    // SAFETY: they came from an array just now.
+    // SAFETY: the structs came from an array just now.
     drop(unsafe { Array::from_raw(raw, schema) });
     assert_eq!(count.get(), 1);
 }
 
 #[test]
-fn a_struct_that_was_not_taken_is_the_callers_or_released() {
+fn failed_call_returns_its_struct_or_releases_it() {
     let closed = closed();
 
     let count = Count::default();
-    // SAFETY: a device that is closed looks at no buffer.
+    // SAFETY: a closed device reads no buffer.
     let exported = || unsafe { Array::export(closed, counted::array(&count), counted::schema(), None) };
     let forgotten = || -> arrowdevice::Result<Array> { Ok(exported()?) };
     assert_eq!(forgotten().unwrap_err().kind(), ErrorKind::NoDevice);
@@ -82,13 +82,13 @@ fn a_struct_that_was_not_taken_is_the_callers_or_released() {
     assert_eq!(failed.value().length, 3);
     let raw = failed.into_value().into_raw();
     assert_eq!(count.get(), 1);
-    // SAFETY: as it was before, and nobody else's.
+    // SAFETY: the array is unchanged, and no other owner has it.
     drop(unsafe { Array::from_host(raw, counted::schema()) }.unwrap());
     assert_eq!(count.get(), 2);
 }
 
 #[test]
-fn an_array_is_released_after_the_queues_work() {
+fn release_after_waits_for_the_queues_work() {
     for device in tested() {
         let mut queue = Queue::new(device).unwrap();
         let count = Count::default();
@@ -100,7 +100,7 @@ fn an_array_is_released_after_the_queues_work() {
 }
 
 #[test]
-fn an_array_outlives_its_queue_pool_and_schema() {
+fn array_outlives_its_queue_pool_and_schema() {
     for device in tested() {
         let mut queue = Queue::new(device).unwrap();
         let pool = Pool::new(device, PoolOptions::new()).unwrap();
@@ -119,7 +119,7 @@ fn an_array_outlives_its_queue_pool_and_schema() {
 }
 
 #[test]
-fn arrow_keeps_what_it_was_given_and_gives_it_back() {
+fn arrow_array_holds_its_source_until_it_is_dropped() {
     let values = Int32Array::from(vec![5; 1000]);
     let there = Array::from_arrow(&values)
         .unwrap()

@@ -42,7 +42,8 @@ const _: () = {
     send::<RecordBatches>();
 };
 
-/// Does not compile for what is `Sync`: then there are two ways to be `Shared`, and the compiler will not choose.
+/// Does not compile for a `Sync` type, because two implementations of `Shared` would then apply and
+/// the compiler refuses to choose.
 macro_rules! assert_not_sync {
     ($($type:ty),*) => {$(
         const _: fn() = || {
@@ -60,7 +61,7 @@ macro_rules! assert_not_sync {
 assert_not_sync!(Queue, Stream, RecordBatches);
 
 #[test]
-fn one_array_is_read_by_many_threads() {
+fn many_threads_read_one_array() {
     let batch = types::batch();
     for from in tested() {
         let array = Array::try_from(&batch)
@@ -82,7 +83,7 @@ fn one_array_is_read_by_many_threads() {
 }
 
 #[test]
-fn co_owners_end_on_threads_of_their_own() {
+fn owners_of_shared_memory_drop_on_different_threads() {
     let batch = types::batch();
     for device in tested() {
         let mut array = Array::try_from(&batch)

@@ -10,14 +10,14 @@ fn host(array: &dyn arrow_array::Array) -> Array {
     Array::from_arrow(array).unwrap()
 }
 
-/// Where the library says it is, the format says too.
+/// The library and the struct must name the same device.
 fn assert_on(array: &Array, device: Device) {
     assert_eq!(array.device().unwrap(), device);
     assert_eq!(array.device_type(), device.info().unwrap().device_type);
 }
 
 #[test]
-fn every_type_comes_back_from_every_device_as_it_went() {
+fn every_type_survives_a_round_trip() {
     for device in tested() {
         for (name, array) in types::all() {
             let there = host(&array)
@@ -37,7 +37,7 @@ fn every_type_comes_back_from_every_device_as_it_went() {
 }
 
 #[test]
-fn slices_made_before_and_on_a_device_are_the_same_rows() {
+fn slices_before_and_on_a_device_have_the_same_rows() {
     for device in tested() {
         for (name, array) in types::all() {
             let mut there = host(&array.slice(3, 60)).copy_to(device, CopyOptions::new()).unwrap();
@@ -50,7 +50,7 @@ fn slices_made_before_and_on_a_device_are_the_same_rows() {
 }
 
 #[test]
-fn a_slice_is_copied_alone_or_with_what_is_around_it() {
+fn copy_of_a_slice_trims_unless_no_trim_is_set() {
     for device in tested() {
         for no_trim in [false, true] {
             let (_, array) = &types::all()[0];
@@ -63,7 +63,7 @@ fn a_slice_is_copied_alone_or_with_what_is_around_it() {
 }
 
 #[test]
-fn batches_keep_their_names_metadata_and_nullability() {
+fn batches_keep_names_metadata_and_nullability() {
     let batch = types::batch();
     for device in tested() {
         let there = Array::try_from(&batch)
@@ -79,7 +79,7 @@ fn batches_keep_their_names_metadata_and_nullability() {
 }
 
 #[test]
-fn a_batch_goes_from_each_device_to_each() {
+fn batch_goes_from_each_device_to_each() {
     let batch = types::batch();
     for from in tested() {
         for to in tested() {
@@ -97,7 +97,7 @@ fn a_batch_goes_from_each_device_to_each() {
 }
 
 #[test]
-fn columns_are_selected_in_the_order_given_and_more_than_once() {
+fn select_keeps_the_given_order_and_repetitions() {
     let batch = types::batch();
     for device in tested() {
         let mut there = Array::try_from(&batch)
@@ -122,7 +122,7 @@ fn columns_are_selected_in_the_order_given_and_more_than_once() {
 }
 
 #[test]
-fn a_second_owner_outlives_the_first() {
+fn second_owner_outlives_the_first() {
     for device in tested() {
         let mut first = Array::try_from(&types::batch())
             .unwrap()
@@ -135,7 +135,7 @@ fn a_second_owner_outlives_the_first() {
 }
 
 #[test]
-fn what_the_cpu_can_read_is_shared_unless_refused() {
+fn cpu_memory_is_shared_unless_sharing_is_refused() {
     let array = Int32Array::from(vec![1, 2, 3]);
     let at = array.values().as_ptr();
     let cpu = Device::cpu().unwrap();
@@ -160,7 +160,7 @@ fn what_the_cpu_can_read_is_shared_unless_refused() {
 }
 
 #[test]
-fn async_copies_outlive_what_they_read() {
+fn async_copies_outlive_their_source() {
     let batch = types::batch();
     for device in tested() {
         let mut array = Array::try_from(&batch).unwrap();
@@ -175,7 +175,7 @@ fn async_copies_outlive_what_they_read() {
 }
 
 #[test]
-fn empty_arrays_and_batches_without_columns_go_there_and_back() {
+fn empty_arrays_and_batches_without_columns_round_trip() {
     let rows = RecordBatchOptions::new().with_row_count(Some(5));
     let no_columns = RecordBatch::try_new_with_options(ArrowSchema::empty().into(), vec![], &rows).unwrap();
     for device in tested() {
@@ -195,7 +195,7 @@ fn empty_arrays_and_batches_without_columns_go_there_and_back() {
 }
 
 #[test]
-fn from_arrow_nothing_is_copied() {
+fn from_arrow_copies_nothing() {
     let array = Int32Array::from(vec![1, 2, 3, 4]);
     let device_array = host(&array.slice(1, 3));
     assert_eq!(device_array.device_type(), DeviceType::CPU);
@@ -208,7 +208,7 @@ fn from_arrow_nothing_is_copied() {
 }
 
 #[test]
-fn schemas_go_there_and_back() {
+fn schemas_round_trip() {
     for (name, array) in types::all() {
         let schema = Schema::try_from(array.data_type()).unwrap();
         assert_eq!(
@@ -216,7 +216,7 @@ fn schemas_go_there_and_back() {
             array.data_type(),
             "{name}"
         );
-        // SAFETY: a live schema.
+        // SAFETY: the schema is alive.
         let copy = unsafe { Schema::copy_of(schema.as_raw()) }.unwrap();
         assert!(copy.same_layout(&schema), "{name}");
         assert_eq!(copy.format(), schema.format());
@@ -227,7 +227,7 @@ fn schemas_go_there_and_back() {
 }
 
 #[test]
-fn layouts_differ_where_types_do_and_not_by_name() {
+fn same_layout_compares_types_and_ignores_names() {
     use arrow_schema::{DataType, Field};
     let schema = |field: Field| Schema::try_from(&field).unwrap();
     let number = schema(Field::new("a", DataType::Int32, true));

@@ -20,7 +20,7 @@ fn batch() -> RecordBatch {
 }
 
 #[test]
-fn a_view_shows_typed_buffers_where_they_are() {
+fn view_has_typed_buffers_on_their_device() {
     for device in tested() {
         let there = Array::try_from(&batch())
             .unwrap()
@@ -58,7 +58,7 @@ fn a_view_shows_typed_buffers_where_they_are() {
 }
 
 #[test]
-fn a_view_of_each_type_has_its_layout() {
+fn view_of_each_type_has_its_layout() {
     for (name, array) in types::all() {
         let view = Array::from_arrow(&array).unwrap().import(ImportOptions::new()).unwrap();
         let root = view.root();
@@ -73,7 +73,7 @@ fn a_view_of_each_type_has_its_layout() {
 }
 
 #[test]
-fn a_view_releases_its_array_once() {
+fn view_releases_its_array_once() {
     let count = Count::default();
     let view = counted::device_array(&count).import(ImportOptions::new()).unwrap();
     drop(view);
@@ -86,7 +86,7 @@ fn a_view_releases_its_array_once() {
 }
 
 #[test]
-fn a_view_is_released_after_the_queues_work() {
+fn view_is_released_after_the_queues_work() {
     for device in tested() {
         let count = Count::default();
         let mut queue = Queue::new(device).unwrap();
