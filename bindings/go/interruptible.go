@@ -46,12 +46,20 @@ func interruptible[T any](ctx context.Context, function string, work func() (T, 
 	}
 }
 
-// timeoutOf returns the time until a context's deadline for a member timeout_ns. It returns 0 if
-// the context has no deadline.
+// timeoutOf returns the time until a context's deadline as a timeout_ns. Without a deadline the
+// library waits without limit.
 func timeoutOf(ctx context.Context) C.int64_t {
 	deadline, ok := ctx.Deadline()
 	if !ok {
-		return 0
+		return C.ARROWDEVICE_NO_TIMEOUT
 	}
-	return C.int64_t(max(1, time.Until(deadline)))
+	return timeoutNS(time.Until(deadline))
+}
+
+// timeoutNS converts a limit to a timeout_ns. A limit that has passed does not wait.
+func timeoutNS(limit time.Duration) C.int64_t {
+	if limit <= 0 {
+		return C.ARROWDEVICE_POLL
+	}
+	return C.int64_t(limit)
 }

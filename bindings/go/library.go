@@ -66,10 +66,10 @@ func waitInSlices(ctx context.Context, function string,
 		}
 		slice := waitSlice
 		if deadline, ok := ctx.Deadline(); ok {
-			slice = max(0, min(slice, time.Until(deadline)))
+			slice = min(slice, time.Until(deadline))
 		}
 		var e C.struct_arrowdevice_error
-		code, err := wait(C.int64_t(slice), &e)
+		code, err := wait(timeoutNS(slice), &e)
 		switch {
 		case err != nil:
 			return err

@@ -21,6 +21,8 @@ pub const ARROW_DEVICE_HEXAGON: ArrowDeviceType = 16;
 pub const ARROWDEVICE_VERSION_MAJOR: u32 = 0;
 pub const ARROWDEVICE_VERSION_MINOR: u32 = 1;
 pub const ARROWDEVICE_VERSION_PATCH: u32 = 0;
+pub const ARROWDEVICE_NO_TIMEOUT: i64 = 0;
+pub const ARROWDEVICE_POLL: i64 = -1;
 pub const ARROWDEVICE_DEVICE_ADDRESSES: u64 = 1;
 pub const ARROWDEVICE_DEVICE_HOST_READABLE: u64 = 2;
 pub const ARROWDEVICE_DEVICE_EVENTS: u64 = 4;
@@ -788,7 +790,7 @@ pub struct arrowdevice_copy_options {
     pub pool: *mut arrowdevice_pool,
     #[doc = "Overrides what `(device_type, device_id)` of the source would find. One that was adopted is not retired before the\nsource may go: see arrowdevice\\_array\\_copy() and arrowdevice\\_array\\_to\\_device()."]
     pub source_device: *mut arrowdevice_device,
-    #[doc = "Bounds every wait of the CPU before submission: ETIMEDOUT. 0: for ever."]
+    #[doc = "Bounds every wait of the CPU before submission: ETIMEDOUT."]
     pub timeout_ns: i64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -969,7 +971,7 @@ pub struct arrowdevice_stream_options {
     pub pool: *mut arrowdevice_pool,
     #[doc = "Overrides what (device\\_type, device\\_id) of the batches would find. If it was adopted, the stream does not keep it\nfrom being retired: batches after that are ENODEV."]
     pub source_device: *mut arrowdevice_device,
-    #[doc = "Nanoseconds; bounds every CPU wait before a submission. 0: for ever."]
+    #[doc = "Nanoseconds; bounds every CPU wait before a submission."]
     pub timeout_ns: i64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]

@@ -3,7 +3,7 @@ use std::fmt;
 use std::ptr::null_mut;
 use std::time::Duration;
 
-use crate::call::{call, count, timeout_parameter};
+use crate::call::{call, count, timeout_ns};
 use crate::device::{Device, pointer_or_null};
 use crate::device_type::DeviceType;
 use crate::error::{MoveError, Result};
@@ -229,7 +229,7 @@ impl Array {
             sys::arrowdevice_array_wait(
                 &raw const self.raw,
                 pointer_or_null(self.source),
-                timeout_parameter(timeout),
+                timeout_ns(timeout),
                 error,
             )
         })

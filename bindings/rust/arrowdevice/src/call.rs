@@ -46,18 +46,14 @@ pub(crate) unsafe fn text_or_none<'a>(text: *const c_char) -> Option<&'a CStr> {
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })
 }
 
-/// Converts a time-out to a parameter. `None` waits without limit.
-pub(crate) fn timeout_parameter(timeout: Option<Duration>) -> i64 {
-    timeout.map_or(-1, nanoseconds)
-}
-
-/// Converts a time-out to an option, in which 0 waits without limit.
-pub(crate) fn timeout_option(timeout: Option<Duration>) -> i64 {
-    timeout.map_or(0, |timeout| nanoseconds(timeout).max(1))
-}
-
-fn nanoseconds(duration: Duration) -> i64 {
-    i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
+/// Converts a time-out to `timeout_ns`. `None` waits without limit, and a zero duration does not
+/// wait.
+pub(crate) fn timeout_ns(timeout: Option<Duration>) -> i64 {
+    match timeout {
+        None => sys::ARROWDEVICE_NO_TIMEOUT,
+        Some(Duration::ZERO) => sys::ARROWDEVICE_POLL,
+        Some(limit) => i64::try_from(limit.as_nanos()).unwrap_or(i64::MAX),
+    }
 }
 
 /// Converts a count to the library's type. A count that does not fit is larger than any valid
@@ -98,16 +94,15 @@ fn panic_text(payload: &(dyn Any + Send)) -> &str {
 mod tests {
     use std::time::Duration;
 
-    use super::{count, text, timeout_option, timeout_parameter};
+    use super::{count, text, timeout_ns};
 
     #[test]
-    fn time_outs_are_clamped_and_zero_stays_a_poll() {
-        assert_eq!(timeout_parameter(None), -1);
-        assert_eq!(timeout_parameter(Some(Duration::ZERO)), 0);
-        assert_eq!(timeout_parameter(Some(Duration::MAX)), i64::MAX);
-        assert_eq!(timeout_option(None), 0);
-        assert_eq!(timeout_option(Some(Duration::ZERO)), 1);
-        assert_eq!(timeout_option(Some(Duration::from_micros(2))), 2000);
+    fn time_outs_are_clamped_and_zero_becomes_a_poll() {
+        assert_eq!(timeout_ns(None), 0);
+        assert_eq!(timeout_ns(Some(Duration::ZERO)), -1);
+        assert_eq!(timeout_ns(Some(Duration::from_nanos(1))), 1);
+        assert_eq!(timeout_ns(Some(Duration::from_micros(2))), 2000);
+        assert_eq!(timeout_ns(Some(Duration::MAX)), i64::MAX);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 use std::time::Duration;
 
-use crate::call::{call, count, timeout_parameter};
+use crate::call::{call, count, timeout_ns};
 use crate::error::Result;
 use crate::sys;
 
@@ -9,7 +9,7 @@ use crate::sys;
 /// fails with `TimedOut`, the rest stays deferred.
 pub fn wait_idle(timeout: Option<Duration>) -> Result<()> {
     // SAFETY: any thread may call the function.
-    call(|error| unsafe { sys::arrowdevice_wait_idle(timeout_parameter(timeout), error) })
+    call(|error| unsafe { sys::arrowdevice_wait_idle(timeout_ns(timeout), error) })
 }
 
 /// Selects who finishes deferred work. By default a thread of the library finishes pending moves

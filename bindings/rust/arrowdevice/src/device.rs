@@ -5,7 +5,7 @@ use std::ptr::{NonNull, null_mut};
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::call::{call, count, sized, text, timeout_parameter};
+use crate::call::{call, count, sized, text, timeout_ns};
 use crate::device_type::DeviceType;
 use crate::error::{Error, Result};
 use crate::pool::Pool;
@@ -93,7 +93,7 @@ impl Device {
     /// `NoDevice`.
     pub fn close(self, timeout: Option<Duration>) -> Result<()> {
         // SAFETY: devices are always valid.
-        call(|error| unsafe { sys::arrowdevice_device_unwrap(self.as_ptr(), timeout_parameter(timeout), error) })
+        call(|error| unsafe { sys::arrowdevice_device_unwrap(self.as_ptr(), timeout_ns(timeout), error) })
     }
 
     /// Returns a description of the device. It calls no driver.

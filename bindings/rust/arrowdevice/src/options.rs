@@ -3,7 +3,7 @@ use std::ptr::null_mut;
 use std::time::Duration;
 
 use crate::array::Validation;
-use crate::call::{sized, timeout_option};
+use crate::call::{sized, timeout_ns};
 use crate::device::{Device, pointer_or_null};
 use crate::pool::Pool;
 use crate::queue::Queue;
@@ -76,7 +76,8 @@ impl<'a> CopyOptions<'a> {
         self
     }
 
-    /// Limits every wait of the CPU before the submission. The call fails with `TimedOut`.
+    /// Limits every wait of the CPU before the submission. The call fails with `TimedOut`. A zero
+    /// duration does not wait.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> CopyOptions<'a> {
         self.timeout = Some(timeout);
@@ -101,7 +102,7 @@ impl<'a> CopyOptions<'a> {
             queue: self.queue.as_ref().map_or(null_mut(), |queue| queue.as_ptr()),
             pool: self.pool.map_or(null_mut(), Pool::as_ptr),
             source_device: pointer_or_null(source),
-            timeout_ns: timeout_option(self.timeout),
+            timeout_ns: timeout_ns(self.timeout),
             ..sized!(arrowdevice_copy_options)
         }
     }
@@ -143,7 +144,7 @@ impl<'a> ImportOptions<'a> {
         self
     }
 
-    /// Limits every wait of the CPU. The call fails with `TimedOut`.
+    /// Limits every wait of the CPU. The call fails with `TimedOut`. A zero duration does not wait.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> ImportOptions<'a> {
         self.timeout = Some(timeout);
@@ -161,7 +162,7 @@ impl<'a> ImportOptions<'a> {
             queue: self.queue.as_ref().map_or(null_mut(), |queue| queue.as_ptr()),
             source_device: pointer_or_null(source),
             validate: self.validation.level(),
-            timeout_ns: timeout_option(self.timeout),
+            timeout_ns: timeout_ns(self.timeout),
             ..sized!(arrowdevice_import_options)
         }
     }
@@ -232,7 +233,8 @@ impl<'a> StreamOptions<'a> {
         self
     }
 
-    /// Limits every wait of the CPU before a submission. The stream fails with `TimedOut`.
+    /// Limits every wait of the CPU before a submission. The stream fails with `TimedOut`. A zero
+    /// duration does not wait.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> StreamOptions<'a> {
         self.timeout = Some(timeout);
@@ -258,7 +260,7 @@ impl<'a> StreamOptions<'a> {
             queue: self.queue.as_ref().map_or(null_mut(), Queue::as_ptr),
             pool: self.pool.map_or(null_mut(), Pool::as_ptr),
             source_device: pointer_or_null(source),
-            timeout_ns: timeout_option(self.timeout),
+            timeout_ns: timeout_ns(self.timeout),
             ..sized!(arrowdevice_stream_options)
         }
     }

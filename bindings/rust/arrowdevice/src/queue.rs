@@ -4,7 +4,7 @@ use std::ptr::{NonNull, null_mut};
 use std::time::Duration;
 
 use crate::array::Array;
-use crate::call::{call, count, sized, timeout_parameter};
+use crate::call::{call, count, sized, timeout_ns};
 use crate::device::Device;
 use crate::error::Result;
 use crate::sys;
@@ -38,7 +38,7 @@ impl Queue {
     /// work has not finished in time, and with `DeviceFailure` if the work failed.
     pub fn finish(&mut self, timeout: Option<Duration>) -> Result<()> {
         // SAFETY: the object is alive and ours alone.
-        call(|error| unsafe { sys::arrowdevice_queue_finish(self.as_ptr(), timeout_parameter(timeout), error) })
+        call(|error| unsafe { sys::arrowdevice_queue_finish(self.as_ptr(), timeout_ns(timeout), error) })
     }
 
     /// Makes the queue wait for an array's event. Work that is queued later runs after the event.

@@ -50,7 +50,7 @@ fn copy_times_out_before_sizes_are_ready_and_returns_its_source() {
     let texts: ArrayRef = Arc::new(StringArray::from(vec!["a", "bc", "def"]));
     let mut array = Array::from_arrow(&texts).unwrap();
     let pending = array.copy_to_async(device(SLOW), CopyOptions::new()).unwrap();
-    let options = CopyOptions::new().timeout(Duration::ZERO); // is not 0, which would wait without limit
+    let options = CopyOptions::new().timeout(Duration::ZERO); // polls, instead of waiting without limit
     let failed = pending.into_host(options).unwrap_err();
     assert_eq!(failed.error().kind(), ErrorKind::TimedOut);
     assert_eq!(&failed.into_value().into_arrow().unwrap(), &texts);
