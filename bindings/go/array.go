@@ -14,13 +14,15 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 )
 
-// Array owns an array or record batch on a device, and its type. Release it when done; what is forgotten is released
-// when the garbage collector finds it. Its methods may be called from any goroutine, after Release they answer EINVAL.
+// Array owns an array or record batch on a device, and its type. The program releases it with
+// Release. The garbage collector releases an Array that the program forgets. Any goroutine may call
+// its methods. After Release they fail with EINVAL.
 type Array struct {
 	h *handle[arrayResource]
 }
 
-// Both are in C: an array may point to its own struct, and its producer's release is called with it.
+// Both structs are in C memory, because an array may point to its own struct and the producer's
+// release gets that pointer.
 type arrayResource struct {
 	c      *C.struct_ArrowDeviceArray
 	schema *schema
@@ -32,14 +34,14 @@ func (a arrayResource) free() {
 	a.schema.release()
 }
 
-// newArray makes an empty one to be filled, which takes over one ownership of the schema.
+// newArray allocates an empty array for the library to fill. It takes one reference to the schema.
 func newArray(schema *schema) arrayResource {
 	c := (*C.struct_ArrowDeviceArray)(C.malloc(C.sizeof_struct_ArrowDeviceArray))
 	*c = C.struct_ArrowDeviceArray{}
 	return arrayResource{c, schema}
 }
 
-// filled gives out an array that the library was to fill.
+// filled returns the array that the library has filled, or the error.
 func (a arrayResource) filled(function string, code C.int, e *C.struct_arrowdevice_error) (*Array, error) {
 	if code != 0 {
 		a.free()
@@ -55,12 +57,13 @@ func (a *Array) handle() *handle[arrayResource] {
 	return a.h
 }
 
-// Release gives the array back to its producer. It returns at once, and may be called more than once; what another
-// goroutine still does with the array goes on, and the array is released after it.
+// Release gives the array back to its producer. It returns at once, and a second call does nothing.
+// If another goroutine still uses the array, the array is released after that.
 func (a *Array) Release() { a.handle().release() }
 
-// ReleaseAfter releases the array once the queue's work so far is done: for a program's own work on the device. It
-// returns at once; EBUSY while another goroutine uses the queue. On failure the array is as it was.
+// ReleaseAfter releases the array when the queue's work so far has finished. A program uses it for
+// its own work on the device. It returns at once. It fails with EBUSY if another goroutine uses the
+// queue. If it fails, the array is unchanged.
 func (a *Array) ReleaseAfter(queue *Queue) error {
 	const function = "array_release_after"
 	owned, leave, err := a.handle().change(function)
@@ -68,20 +71,20 @@ func (a *Array) ReleaseAfter(queue *Queue) error {
 		return err
 	}
 	defer leave()
-	lane, leaveQueue, err := queue.handle().take(function)
+	given, leaveQueue, err := queue.handle().take(function)
 	if err != nil {
 		return err
 	}
 	defer leaveQueue()
 	var e C.struct_arrowdevice_error
-	if code := C.arrowdevice_array_release_after(owned.c, lane.c, &e); code != 0 {
+	if code := C.arrowdevice_array_release_after(owned.c, given.c, &e); code != 0 {
 		return result(function, code, &e)
 	}
 	a.Release()
 	return nil
 }
 
-// Len is the number of rows; 0 after Release.
+// Len returns the number of rows. It returns 0 after Release.
 func (a *Array) Len() int64 {
 	owned, leave, err := a.handle().share("array")
 	if err != nil {
@@ -91,7 +94,7 @@ func (a *Array) Len() int64 {
 	return int64(owned.c.array.length)
 }
 
-// Device is the device that the array is on.
+// Device returns the device that the array is on.
 func (a *Array) Device() (Device, error) {
 	owned, leave, err := a.handle().share("array_get_device")
 	if err != nil {
@@ -104,7 +107,7 @@ func (a *Array) Device() (Device, error) {
 	return device, result("array_get_device", code, &e)
 }
 
-// Field is the array's type, with the name and the metadata that its producer gave it.
+// Field returns the array's type, with the name and the metadata that its producer set.
 func (a *Array) Field() (arrow.Field, error) {
 	owned, leave, err := a.handle().share("schema_copy")
 	if err != nil {
@@ -114,7 +117,8 @@ func (a *Array) Field() (arrow.Field, error) {
 	return owned.schema.asField()
 }
 
-// Schema is the type of a record batch; of an array that is none it is EINVAL.
+// Schema returns the type of a record batch. It fails with EINVAL if the array is not a record
+// batch.
 func (a *Array) Schema() (*arrow.Schema, error) {
 	owned, leave, err := a.handle().share("schema_copy")
 	if err != nil {
@@ -124,8 +128,8 @@ func (a *Array) Schema() (*arrow.Schema, error) {
 	return owned.schema.asSchema()
 }
 
-// Ready says whether the array's event has fired.
-func (a *Array) Ready() (bool, error) {
+// IsReady returns true if the array's event has fired.
+func (a *Array) IsReady() (bool, error) {
 	owned, leave, err := a.handle().share("array_is_ready")
 	if err != nil {
 		return false, err
@@ -150,10 +154,10 @@ func (a *Array) Wait(ctx context.Context) error {
 	})
 }
 
-// Share makes a second owner of the same memory.
+// Share returns a second owner of the same memory.
 func (a *Array) Share() (*Array, error) { return a.shareWithin(context.Background(), "array_share") }
 
-// shareWithin is Share for as long as the context lasts, as a part of another function.
+// shareWithin is Share that stops when the context ends. Other functions use it as a step.
 func (a *Array) shareWithin(ctx context.Context, function string) (*Array, error) {
 	owned, leave, err := a.handle().changeWithin(ctx, function)
 	if err != nil {
@@ -166,7 +170,7 @@ func (a *Array) shareWithin(ctx context.Context, function string) (*Array, error
 	return out.filled(function, code, &e)
 }
 
-// Slice makes an owner of some rows of the same memory. It copies nothing.
+// Slice returns an owner of a range of rows of the same memory. It copies nothing.
 func (a *Array) Slice(offset, length int64) (*Array, error) {
 	owned, leave, err := a.handle().change("array_slice")
 	if err != nil {
@@ -179,14 +183,16 @@ func (a *Array) Slice(offset, length int64) (*Array, error) {
 	return out.filled("array_slice", code, &e)
 }
 
-// Select makes an owner of some columns of a record batch or struct array, in the order given. It copies nothing.
+// Select returns an owner of some columns of a record batch or struct array, in the given order. It
+// copies nothing.
 func (a *Array) Select(columns ...int) (*Array, error) {
 	owned, leave, err := a.handle().change("array_select")
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	// One more than needed, since no columns are a selection too.
+	// The slice has one element more than needed, because a selection of no columns needs a valid
+	// address.
 	indices := make([]C.int64_t, len(columns)+1)
 	for i, column := range columns {
 		indices[i] = C.int64_t(column)
@@ -197,20 +203,20 @@ func (a *Array) Select(columns ...int) (*Array, error) {
 	return out.filled("array_select", code, &e)
 }
 
-// Level says how closely Validate looks.
+// Level selects how much Validate checks.
 type Level int
 
 const (
-	// Structure looks at the structs, without looking at data.
+	// Structure checks the structs and reads no data.
 	Structure Level = C.ARROWDEVICE_VALIDATE_STRUCTURE
-	// Full also looks at the data, wherever it lies.
+	// Full also reads the data, on any device.
 	Full Level = C.ARROWDEVICE_VALIDATE_FULL
-	// Strict also looks for what real producers neglect.
+	// Strict also checks rules that existing producers often break.
 	Strict Level = C.ARROWDEVICE_VALIDATE_STRICT
 )
 
-// Validate checks the array against its type: EINVAL, and the message names the child and the slot. Beyond the
-// structure it waits for the array, and reads its data back.
+// Validate checks the array against its type. It fails with EINVAL, and the message names the child
+// and the slot. Levels above Structure wait for the array and read its data back.
 func (a *Array) Validate(ctx context.Context, level Level) error {
 	const function = "array_validate"
 	if err := contextError(ctx, function); err != nil {
@@ -222,7 +228,7 @@ func (a *Array) Validate(ctx context.Context, level Level) error {
 	if err := a.Wait(ctx); err != nil {
 		return err
 	}
-	validated, err := a.shareWithin(ctx, function) // the array itself stays free for others
+	validated, err := a.shareWithin(ctx, function) // keeps the array itself free for other goroutines
 	if err != nil {
 		return err
 	}
@@ -252,8 +258,9 @@ func (a arrayResource) validate(level Level) error {
 	return result("array_validate", C.arrowdevice_array_validate(a.c, a.schema.c, nil, C.int(level), &e), &e)
 }
 
-// Import takes over an array that another library hands out in C: pointers to a `struct ArrowDeviceArray` and a `struct
-// ArrowSchema`, both marked released on success and untouched on failure. Its structure is checked against its type.
+// Import takes ownership of an array from another library in C. The arguments point to a `struct
+// ArrowDeviceArray` and a `struct ArrowSchema`. Import marks both as released if it succeeds, and
+// leaves both unchanged if it fails. It checks the array's structure against its type.
 func Import(array, schema unsafe.Pointer) (*Array, error) {
 	from, fromSchema := (*C.struct_ArrowDeviceArray)(array), (*C.struct_ArrowSchema)(schema)
 	var e C.struct_arrowdevice_error
@@ -268,12 +275,12 @@ func Import(array, schema unsafe.Pointer) (*Array, error) {
 	return out.filled("array_move", 0, nil)
 }
 
-// Export hands the array to another library in C: it fills a `struct ArrowDeviceArray` and a `struct ArrowSchema`, which
-// are the receiver's to release. On failure the array is as it was.
+// Export moves the array to another library in C. It fills a `struct ArrowDeviceArray` and a
+// `struct ArrowSchema`, and the receiver releases both. If it fails, the array is unchanged.
 func (a *Array) Export(array, schema unsafe.Pointer) error {
 	const function = "array_move"
 	if array == nil || schema == nil {
-		return newError(function, int(syscall.EINVAL), "a NULL struct to fill")
+		return newError(function, int(syscall.EINVAL), "a struct to fill is NULL")
 	}
 	owned, leave, err := a.handle().change(function)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 
 var numbers = sample{arrow.PrimitiveTypes.Int64, `[1, 2, 3, null]`}
 
-func TestReleaseTwiceIsReleaseOnce(t *testing.T) {
+func TestSecondReleaseDoesNothing(t *testing.T) {
 	want := numbers.make(t, checked(t))
 	defer want.Release()
 	made := fromArrow(t, want)
@@ -30,7 +30,7 @@ func TestReleaseTwiceIsReleaseOnce(t *testing.T) {
 	none.Release()
 }
 
-func TestUseAfterReleaseIsAnError(t *testing.T) {
+func TestUseAfterReleaseFails(t *testing.T) {
 	ctx := context.Background()
 	to := device(t, "ext_dev:0")
 	queue, err := to.NewQueue()
@@ -43,21 +43,21 @@ func TestUseAfterReleaseIsAnError(t *testing.T) {
 	for state, a := range map[string]*arrowdevice.Array{"released": released, "nil": nil, "zero": {}} {
 		_, device := a.Device()
 		_, field := a.Field()
-		_, ready := a.Ready()
+		_, ready := a.IsReady()
 		_, share := a.Share()
 		_, slice := a.Slice(0, 1)
 		_, selected := a.Select(0)
 		_, copied := a.Copy(ctx, to, nil)
-		_, moved := a.MoveTo(ctx, to, nil)
+		_, moved := a.ToDevice(ctx, to, nil)
 		_, host := a.ToHost(ctx, nil)
 		_, arrow := a.ToArrow(ctx)
 		_, batch := a.ToRecordBatch(ctx)
 		_, stream := arrowdevice.NewStream(arrowdevice.CPU, numbers.schema(), a)
 		for function, err := range map[string]error{
 			"Device": device, "Field": field, "Ready": ready, "Share": share, "Slice": slice, "Select": selected, "Copy": copied,
-			"MoveTo": moved, "ToHost": host, "ToArrow": arrow, "ToRecordBatch": batch, "NewStream": stream,
+			"ToDevice": moved, "ToHost": host, "ToArrow": arrow, "ToRecordBatch": batch, "NewStream": stream,
 			"Wait": a.Wait(ctx), "Validate": a.Validate(ctx, arrowdevice.Full), "ReleaseAfter": a.ReleaseAfter(queue),
-			"WaitFor": queue.WaitFor(ctx, a),
+			"WaitArray": queue.WaitArray(ctx, a),
 		} {
 			if !errors.Is(err, syscall.EINVAL) {
 				t.Errorf("%s of a %s array: %v", function, state, err)
@@ -73,10 +73,10 @@ func (s sample) schema() *arrow.Schema {
 	return arrow.NewSchema([]arrow.Field{{Name: "value", Type: s.type_, Nullable: true}}, nil)
 }
 
-func TestWhatFailsStaysWithTheCaller(t *testing.T) {
+func TestFailedCallsLeaveTheArrayUnchanged(t *testing.T) {
 	ctx := context.Background()
 	to := device(t, "ext_dev:0")
-	tight, err := to.NewPool(arrowdevice.PoolOptions{Cap: 1})
+	tight, err := to.NewPool(arrowdevice.PoolOptions{MaxBytes: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestWhatFailsStaysWithTheCaller(t *testing.T) {
 			"contradictions": {&arrowdevice.CopyOptions{Never: true, Always: true}, to, syscall.EINVAL},
 			"a foreign pool": {&arrowdevice.CopyOptions{Pool: tight}, device(t, "ext_dev:1"), syscall.EINVAL},
 		} {
-			_, err := made.MoveTo(ctx, failure.to, failure.options)
+			_, err := made.ToDevice(ctx, failure.to, failure.options)
 			var e *arrowdevice.Error
 			if !errors.As(err, &e) || e.Code != failure.code || e.Message == "" || e.Function != "array_to_device" {
 				t.Errorf("%s: %#v", name, err)
@@ -127,10 +127,10 @@ func TestWhatFailsStaysWithTheCaller(t *testing.T) {
 	mustEqual(t, got, want)
 }
 
-func TestErrorsSayWhatTheDriverSays(t *testing.T) {
+func TestErrorsHaveTheDriversMessage(t *testing.T) {
 	made := fromArrow(t, numbers.make(t, memory.NewGoAllocator()))
 	to := device(t, "ext_dev:0")
-	tight, err := to.NewPool(arrowdevice.PoolOptions{Cap: 1})
+	tight, err := to.NewPool(arrowdevice.PoolOptions{MaxBytes: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestErrorsSayWhatTheDriverSays(t *testing.T) {
 	}
 }
 
-func TestFromArrowRefusesNothing(t *testing.T) {
+func TestFromArrowRefusesNil(t *testing.T) {
 	if _, err := arrowdevice.FromArrow(nil); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("array: %v", err)
 	}
@@ -163,9 +163,9 @@ func TestFromArrowRefusesNothing(t *testing.T) {
 	}
 }
 
-func TestValidateNamesThePlace(t *testing.T) {
+func TestValidateNamesTheInvalidChild(t *testing.T) {
 	ctx := context.Background()
-	// The last offset lies behind the data.
+	// The last offset is beyond the end of the data.
 	offsets := memory.NewBufferBytes(arrow.Int32Traits.CastToBytes([]int32{0, 1, 9}))
 	data := array.NewData(arrow.BinaryTypes.String, 2, []*memory.Buffer{nil, offsets, memory.NewBufferBytes([]byte("ab"))}, nil, 0, 0)
 	defer data.Release()
@@ -180,7 +180,7 @@ func TestValidateNamesThePlace(t *testing.T) {
 	}
 }
 
-func TestCopiesAndSharesAreOwnersOfTheirOwn(t *testing.T) {
+func TestCopiesAndSharesOutliveTheirSource(t *testing.T) {
 	ctx := context.Background()
 	forEachDevice(t, func(t *testing.T, to arrowdevice.Device) {
 		pool := poolOf(t, to)
@@ -192,8 +192,8 @@ func TestCopiesAndSharesAreOwnersOfTheirOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 		stats, err := pool.Stats()
-		if err != nil || stats.Used <= 0 {
-			t.Errorf("%d bytes of the pool are used: %v", stats.Used, err)
+		if err != nil || stats.UsedBytes <= 0 {
+			t.Errorf("%d bytes of the pool are used: %v", stats.UsedBytes, err)
 		}
 		shared, err := copied.Share()
 		if err != nil {
@@ -207,7 +207,7 @@ func TestCopiesAndSharesAreOwnersOfTheirOwn(t *testing.T) {
 	})
 }
 
-func TestAsyncCopiesArriveInTheOrderOfTheirQueue(t *testing.T) {
+func TestAsyncCopiesFollowTheOrderOfTheirQueue(t *testing.T) {
 	ctx := context.Background()
 	forEachDevice(t, func(t *testing.T, to arrowdevice.Device) {
 		pool := poolOf(t, to)
@@ -218,7 +218,7 @@ func TestAsyncCopiesArriveInTheOrderOfTheirQueue(t *testing.T) {
 		want := samples["string"].make(t, checked(t))
 		defer want.Release()
 		options := &arrowdevice.CopyOptions{Async: true, Queue: queue, Pool: pool}
-		there, err := fromArrow(t, want).MoveTo(ctx, to, options)
+		there, err := fromArrow(t, want).ToDevice(ctx, to, options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,19 +226,19 @@ func TestAsyncCopiesArriveInTheOrderOfTheirQueue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := queue.WaitFor(ctx, again); err != nil {
+		if err := queue.WaitArray(ctx, again); err != nil {
 			t.Error(err)
 		}
 		if err := there.ReleaseAfter(queue); err != nil {
 			t.Error(err)
 		}
-		if _, err := there.Ready(); !errors.Is(err, syscall.EINVAL) {
+		if _, err := there.IsReady(); !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("after ReleaseAfter: %v", err)
 		}
 		if err := queue.Finish(ctx); err != nil {
 			t.Error(err)
 		}
-		if ready, err := again.Ready(); err != nil || !ready {
+		if ready, err := again.IsReady(); err != nil || !ready {
 			t.Errorf("ready: %v, %v", ready, err)
 		}
 		queue.Release()
@@ -251,13 +251,13 @@ func TestAsyncCopiesArriveInTheOrderOfTheirQueue(t *testing.T) {
 	})
 }
 
-func TestOneArrayServesManyGoroutines(t *testing.T) {
+func TestManyGoroutinesUseOneArray(t *testing.T) {
 	ctx := context.Background()
 	forEachDevice(t, func(t *testing.T, to arrowdevice.Device) {
 		pool := poolOf(t, to)
 		want := samples["list"].make(t, checked(t))
 		defer want.Release()
-		there, err := fromArrow(t, want).MoveTo(ctx, to, &arrowdevice.CopyOptions{Always: true, Pool: pool})
+		there, err := fromArrow(t, want).ToDevice(ctx, to, &arrowdevice.CopyOptions{Always: true, Pool: pool})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -290,14 +290,14 @@ func TestOneArrayServesManyGoroutines(t *testing.T) {
 	})
 }
 
-func TestReleaseMayComeWhileOthersUseTheArray(t *testing.T) {
+func TestReleaseDuringUseWaitsForTheUsers(t *testing.T) {
 	ctx := context.Background()
 	to := device(t, "ext_dev:1")
 	pool := poolOf(t, to)
 	allocator := checked(t)
 	for range 20 {
 		want := numbers.make(t, allocator)
-		there, err := fromArrow(t, want).MoveTo(ctx, to, &arrowdevice.CopyOptions{Pool: pool})
+		there, err := fromArrow(t, want).ToDevice(ctx, to, &arrowdevice.CopyOptions{Pool: pool})
 		want.Release()
 		if err != nil {
 			t.Fatal(err)
@@ -323,10 +323,10 @@ func TestReleaseMayComeWhileOthersUseTheArray(t *testing.T) {
 	}
 }
 
-func TestTheGarbageCollectorReleasesWhatWasForgotten(t *testing.T) {
+func TestGarbageCollectorReleasesForgottenArrays(t *testing.T) {
 	ctx := context.Background()
 	forEachDevice(t, func(t *testing.T, to arrowdevice.Device) {
-		pool := poolOf(t, to) // empty at the end, or the test fails
+		pool := poolOf(t, to) // fails the test if the pool is not empty at the end
 		want := samples["struct"].make(t, checked(t))
 		before, err := to.Counters()
 		if err != nil {
@@ -338,7 +338,7 @@ func TestTheGarbageCollectorReleasesWhatWasForgotten(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			there, err := made.MoveTo(ctx, to, &arrowdevice.CopyOptions{Always: true, Pool: pool})
+			there, err := made.ToDevice(ctx, to, &arrowdevice.CopyOptions{Always: true, Pool: pool})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -352,18 +352,18 @@ func TestTheGarbageCollectorReleasesWhatWasForgotten(t *testing.T) {
 		want.Release()
 		eventually(t, func() error {
 			stats, err := pool.Stats()
-			if err == nil && stats.Used != 0 {
-				err = fmt.Errorf("%d bytes are still used", stats.Used)
+			if err == nil && stats.UsedBytes != 0 {
+				err = fmt.Errorf("%d bytes are still used", stats.UsedBytes)
 			}
 			return err
 		})
-		// What was collected is used again: another round asks the driver for nothing.
+		// The pool reuses the collected memory, so another round needs no allocation by the driver.
 		middle, err := to.Counters()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if middle.Buffers == before.Buffers && to.String() != "cpu:0" {
-			t.Error("the driver was never asked for memory: the test tests nothing")
+		if middle.DriverAllocations == before.DriverAllocations && to.String() != "cpu:0" {
+			t.Error("the driver allocated nothing, so the test checks nothing")
 		}
 		again := samples["struct"].make(t, checked(t))
 		defer again.Release()
@@ -376,8 +376,8 @@ func TestTheGarbageCollectorReleasesWhatWasForgotten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if after.Buffers != middle.Buffers {
-			t.Errorf("the driver was asked for %d more buffers", after.Buffers-middle.Buffers)
+		if after.DriverAllocations != middle.DriverAllocations {
+			t.Errorf("the driver allocated %d more buffers", after.DriverAllocations-middle.DriverAllocations)
 		}
 	})
 }

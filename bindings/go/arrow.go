@@ -18,11 +18,11 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
-// FromArrow makes an Array on the CPU of an array of arrow-go. Nothing is copied: both share the memory, which is pinned
-// until the last of them that C holds is released.
+// FromArrow makes an Array on the CPU from an array of arrow-go. It copies nothing: both share the
+// memory. The memory is pinned until the last Array that uses it in C is released.
 func FromArrow(shared arrow.Array) (*Array, error) {
 	if shared == nil {
-		return nil, newError("array_from_host", int(syscall.EINVAL), "a nil array")
+		return nil, newError("array_from_host", int(syscall.EINVAL), "the array is nil")
 	}
 	schema, err := schemaOfType(shared.DataType())
 	if err != nil {
@@ -31,10 +31,10 @@ func FromArrow(shared arrow.Array) (*Array, error) {
 	return fromData(shared.Data(), schema)
 }
 
-// FromRecordBatch makes an Array on the CPU of a record batch of arrow-go, as FromArrow does.
+// FromRecordBatch makes an Array on the CPU from a record batch of arrow-go, as FromArrow does.
 func FromRecordBatch(shared arrow.RecordBatch) (*Array, error) {
 	if shared == nil {
-		return nil, newError("array_from_host", int(syscall.EINVAL), "a nil record batch")
+		return nil, newError("array_from_host", int(syscall.EINVAL), "the record batch is nil")
 	}
 	schema, err := schemaOf(shared.Schema())
 	if err != nil {
@@ -45,8 +45,9 @@ func FromRecordBatch(shared arrow.RecordBatch) (*Array, error) {
 	return fromData(data, schema)
 }
 
-// ToArrow hands the array over to arrow-go, through ToHost. The array is released by this on success; on failure it is
-// as it was. What comes out is arrow-go's way to be released: Release must be called, since its memory is not Go's.
+// ToArrow brings the array to the CPU by ToHost and moves it to arrow-go. If it succeeds, it
+// releases the array. If it fails, the array is unchanged. The caller must call Release on the
+// result, because its memory is not Go's.
 func (a *Array) ToArrow(ctx context.Context) (arrow.Array, error) {
 	field, err := a.Field()
 	if err != nil {
@@ -62,16 +63,17 @@ func (a *Array) ToArrow(ctx context.Context) (arrow.Array, error) {
 		return nil, err
 	}
 	defer leave()
-	// Takes the array over, also where it fails.
+	// This call takes ownership of the array even if it fails.
 	imported, err := cdata.ImportCArrayWithType((*cdata.CArrowArray)(unsafe.Pointer(&owned.c.array)), field.Type)
 	if err != nil {
-		return nil, withCause(newError("array_to_host", int(syscall.ENOTSUP), "arrow-go does not take the array: "+err.Error()), err)
+		return nil, withCause(newError("array_to_host", int(syscall.ENOTSUP), "arrow-go refuses the array: "+err.Error()), err)
 	}
 	a.Release()
 	return imported, nil
 }
 
-// ToRecordBatch is ToArrow for record batches; an array that is none, and one with rows that are null, is EINVAL.
+// ToRecordBatch is ToArrow for record batches. It fails with EINVAL if the array is not a record
+// batch or has null rows.
 func (a *Array) ToRecordBatch(ctx context.Context) (arrow.RecordBatch, error) {
 	schema, err := a.Schema()
 	if err != nil {
@@ -88,7 +90,7 @@ func (a *Array) ToRecordBatch(ctx context.Context) (arrow.RecordBatch, error) {
 	}
 	defer rows.Release()
 	if nulls := rows.NullN(); nulls != 0 {
-		return nil, newError("array_to_host", int(syscall.EINVAL), fmt.Sprintf("%d rows are null: a record batch has none", nulls))
+		return nil, newError("array_to_host", int(syscall.EINVAL), fmt.Sprintf("the array has %d null rows (a record batch has none)", nulls))
 	}
 	columns := make([]arrow.Array, schema.NumFields())
 	for i := range columns {
@@ -99,7 +101,7 @@ func (a *Array) ToRecordBatch(ctx context.Context) (arrow.RecordBatch, error) {
 	return batch, nil
 }
 
-// dataOf is a record batch as a struct array.
+// dataOf returns a record batch as a struct array.
 func dataOf(batch arrow.RecordBatch) *array.Data {
 	children := make([]arrow.ArrayData, batch.NumCols())
 	for i, column := range batch.Columns() {
@@ -108,7 +110,7 @@ func dataOf(batch arrow.RecordBatch) *array.Data {
 	return array.NewData(arrow.StructOf(batch.Schema().Fields()...), int(batch.NumRows()), []*memory.Buffer{nil}, children, 0, 0)
 }
 
-// fromData takes over one ownership of the schema.
+// fromData takes one reference to the schema.
 func fromData(data arrow.ArrayData, schema *schema) (*Array, error) {
 	host := (*C.struct_ArrowArray)(C.malloc(C.sizeof_struct_ArrowArray))
 	defer C.free(unsafe.Pointer(host))
@@ -126,7 +128,7 @@ func fromData(data arrow.ArrayData, schema *schema) (*Array, error) {
 	return out.filled("array_from_host", 0, nil)
 }
 
-// exportData fills an array of the C data interface, whatever is in it now.
+// exportData fills an array of the C data interface. It ignores the previous content.
 func exportData(data arrow.ArrayData, out *C.struct_ArrowArray) {
 	shared := pinned(data)
 	defer shared.Release()
@@ -137,8 +139,8 @@ func exportData(data arrow.ArrayData, out *C.struct_ArrowArray) {
 	placeChildren(shared, out)
 }
 
-// placeChildren puts the children of an exported array where its data has them: arrow-go moves those of structs and
-// sparse unions by the offset of their parent, and C moves them once more.
+// placeChildren sets the offsets of exported children to those of the data. arrow-go adds the
+// parent's offset to the children of structs and sparse unions, and C adds it again.
 func placeChildren(data arrow.ArrayData, out *C.struct_ArrowArray) {
 	for i, child := range unsafe.Slice(out.children, out.n_children) {
 		placed := data.Children()[i]

@@ -17,7 +17,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
-// sample is one type, with values as arrow-go reads them from JSON: six rows, so that slices have something on both sides.
+// sample is one type with values in the JSON form of arrow-go. It has six rows, so that a slice has
+// rows on both sides.
 type sample struct {
 	type_  arrow.DataType
 	values string
@@ -92,7 +93,7 @@ func mustEqual(t testing.TB, got, want arrow.Array) {
 	}
 }
 
-func TestEveryTypeSurvivesTheTripToADeviceAndBack(t *testing.T) {
+func TestEveryTypeSurvivesARoundTrip(t *testing.T) {
 	ctx := context.Background()
 	forEachDevice(t, func(t *testing.T, to arrowdevice.Device) {
 		for name, sample := range samples {
@@ -103,16 +104,16 @@ func TestEveryTypeSurvivesTheTripToADeviceAndBack(t *testing.T) {
 				if err := whole.Validate(ctx, arrowdevice.Full); err != nil {
 					t.Fatal(err)
 				}
-				there, err := whole.MoveTo(ctx, to, &arrowdevice.CopyOptions{Always: true})
+				there, err := whole.ToDevice(ctx, to, &arrowdevice.CopyOptions{Always: true})
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer there.Release()
 				if whole.Len() != 0 {
-					t.Error("what was handed over is still there")
+					t.Error("the moved array can still be used")
 				}
 				if on, err := there.Device(); err != nil || on != to {
-					t.Errorf("it is on %v, %v", on, err)
+					t.Errorf("the array is on %v, %v", on, err)
 				}
 				if there.Len() != int64(want.Len()) {
 					t.Errorf("%d rows", there.Len())
@@ -120,7 +121,7 @@ func TestEveryTypeSurvivesTheTripToADeviceAndBack(t *testing.T) {
 				if err := there.Validate(ctx, arrowdevice.Strict); err != nil {
 					t.Error(err)
 				}
-				// Some rows of it, cut on the device.
+				// Slices rows on the device.
 				some, err := there.Slice(1, 4)
 				if err != nil {
 					t.Fatal(err)
@@ -135,14 +136,14 @@ func TestEveryTypeSurvivesTheTripToADeviceAndBack(t *testing.T) {
 				defer all.Release()
 				mustEqual(t, all, want)
 				if there.Len() != 0 {
-					t.Error("what arrow-go has is still there")
+					t.Error("the array can still be used after ToArrow")
 				}
 			})
 		}
 	})
 }
 
-func TestSlicesOfArrowGoArriveAsTheyAre(t *testing.T) {
+func TestSlicesOfArrowGoKeepTheirRows(t *testing.T) {
 	ctx := context.Background()
 	to := device(t, "ext_dev:0")
 	for name, sample := range samples {
@@ -153,7 +154,7 @@ func TestSlicesOfArrowGoArriveAsTheyAre(t *testing.T) {
 			defer slice.Release()
 			want := array.NewSlice(slice, 1, 4)
 			defer want.Release()
-			there, err := fromArrow(t, want).MoveTo(ctx, to, nil)
+			there, err := fromArrow(t, want).ToDevice(ctx, to, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -165,7 +166,7 @@ func TestSlicesOfArrowGoArriveAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestAnArrayOnTheCPUSharesArrowGosMemory(t *testing.T) {
+func TestFromArrowSharesMemory(t *testing.T) {
 	want := sample{arrow.PrimitiveTypes.Int64, `[1, 2, 3]`}.make(t, checked(t))
 	defer want.Release()
 	got := toArrow(t, fromArrow(t, want))
@@ -204,7 +205,7 @@ func records(t testing.TB, allocator memory.Allocator) arrow.RecordBatch {
 	return batch
 }
 
-func TestRecordBatchesKeepTheirNamesAndMetadata(t *testing.T) {
+func TestRecordBatchesKeepNamesAndMetadata(t *testing.T) {
 	ctx := context.Background()
 	forEachDevice(t, func(t *testing.T, to arrowdevice.Device) {
 		whole := records(t, checked(t))
@@ -216,7 +217,7 @@ func TestRecordBatchesKeepTheirNamesAndMetadata(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer made.Release()
-		there, err := made.MoveTo(ctx, to, nil)
+		there, err := made.ToDevice(ctx, to, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,9 +251,9 @@ func TestRecordBatchesKeepTheirNamesAndMetadata(t *testing.T) {
 	})
 }
 
-func TestAnArrayThatIsNoRecordBatchStaysAnArray(t *testing.T) {
+func TestToRecordBatchRefusesOtherArrays(t *testing.T) {
 	ctx := context.Background()
-	for _, name := range []string{"int8", "struct"} { // the struct array has a row that is null
+	for _, name := range []string{"int8", "struct"} { // the struct array has a null row
 		want := samples[name].make(t, checked(t))
 		defer want.Release()
 		made := fromArrow(t, want)
@@ -265,7 +266,7 @@ func TestAnArrayThatIsNoRecordBatchStaysAnArray(t *testing.T) {
 	}
 }
 
-// pairType is stored as a struct: arrow-go's own export forgets the children of such arrays.
+// pairType is stored as a struct. arrow-go's own export omits the children of such arrays.
 type pairType struct{ arrow.ExtensionBase }
 
 func newPairType() *pairType {
@@ -282,7 +283,7 @@ func (*pairType) Deserialize(arrow.DataType, string) (arrow.ExtensionType, error
 
 type pairArray struct{ array.ExtensionArrayBase }
 
-func TestExtensionTypesTravelAsTheirStorage(t *testing.T) {
+func TestExtensionTypesKeepTheirStorage(t *testing.T) {
 	storage := sample{newPairType().Storage, `[{"x": 1}, {"x": 2}]`}.make(t, checked(t))
 	defer storage.Release()
 	extended := array.NewExtensionArrayWithStorage(newPairType(), storage)
@@ -302,7 +303,7 @@ func TestExtensionTypesTravelAsTheirStorage(t *testing.T) {
 	mustEqual(t, got, storage)
 }
 
-func TestDictionariesOfSlicedStructsStayWhereTheyAre(t *testing.T) {
+func TestDictionariesOfSlicedStructsKeepTheirOffsets(t *testing.T) {
 	ctx := context.Background()
 	type_ := arrow.StructOf(item, arrow.Field{Name: "n", Type: arrow.PrimitiveTypes.Int16, Nullable: true})
 	forEachDevice(t, func(t *testing.T, to arrowdevice.Device) {
@@ -319,7 +320,7 @@ func TestDictionariesOfSlicedStructsStayWhereTheyAre(t *testing.T) {
 		if err := made.Validate(ctx, arrowdevice.Full); err != nil {
 			t.Fatal(err)
 		}
-		there, err := made.MoveTo(ctx, to, &arrowdevice.CopyOptions{Always: true})
+		there, err := made.ToDevice(ctx, to, &arrowdevice.CopyOptions{Always: true})
 		if err != nil {
 			t.Fatal(err)
 		}

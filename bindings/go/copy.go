@@ -9,20 +9,20 @@ import (
 	"context"
 )
 
-// CopyOptions say how an array gets to a device. nil and the zero value mean the same.
+// CopyOptions selects how an array gets to a device. nil and the zero value mean the same.
 type CopyOptions struct {
-	// Async: return while the copy runs. Array.Wait waits for it.
+	// Async makes the call return while the copy runs. Array.Wait waits for the copy.
 	Async bool
-	// Always: copy even where sharing would do.
+	// Always copies even if the target could share the memory.
 	Always bool
-	// Never: ENOTSUP where sharing will not do.
+	// Never makes the call fail with ENOTSUP if the target cannot share the memory.
 	Never bool
-	// Whole: do not trim to the slice.
-	Whole bool
-	// Queue, of the target or, where that is the CPU, of the source: the copy comes after its work so far. nil: the
-	// library's own.
+	// NoTrim copies whole buffers instead of the rows of the slice.
+	NoTrim bool
+	// Queue belongs to the target, or to the source if the target is the CPU. The copy runs after
+	// the queue's work so far. nil uses a queue of the library.
 	Queue *Queue
-	// Pool of the target. nil: the target's default.
+	// Pool belongs to the target. nil uses the target's default pool.
 	Pool *Pool
 }
 
@@ -36,7 +36,7 @@ func (o *CopyOptions) flags() C.uint32_t {
 		flag C.uint32_t
 	}{
 		{o.Async, C.ARROWDEVICE_COPY_ASYNC}, {o.Always, C.ARROWDEVICE_COPY_ALWAYS},
-		{o.Never, C.ARROWDEVICE_COPY_NEVER}, {o.Whole, C.ARROWDEVICE_COPY_NO_TRIM},
+		{o.Never, C.ARROWDEVICE_COPY_NEVER}, {o.NoTrim, C.ARROWDEVICE_COPY_NO_TRIM},
 	} {
 		if option.set {
 			flags |= option.flag
@@ -45,16 +45,17 @@ func (o *CopyOptions) flags() C.uint32_t {
 	return flags
 }
 
-// Copy puts a copy of the array on a device; the array stays as it is. When the context ends, so does the call: what was
-// submitted by then is ended by the library, and its result thrown away.
+// Copy puts a copy of the array on a device and leaves the array unchanged. If the context ends,
+// the call returns. The library then finishes submitted work and drops the result.
 func (a *Array) Copy(ctx context.Context, to Device, options *CopyOptions) (*Array, error) {
 	flags := options.flags() | C.ARROWDEVICE_COPY_ALWAYS
 	return a.arrive(ctx, to, options, flags)
 }
 
-// MoveTo hands the array over to a device: by sharing where that device can use the memory, by a copy where not. The
-// array is released by this on success; on failure, a context that ended included, it is as it was.
-func (a *Array) MoveTo(ctx context.Context, to Device, options *CopyOptions) (*Array, error) {
+// ToDevice puts the array on a device. It shares the memory if the device can use it, and copies if
+// not. If it succeeds, it releases the array. If it fails, or if the context ends, the array is
+// unchanged.
+func (a *Array) ToDevice(ctx context.Context, to Device, options *CopyOptions) (*Array, error) {
 	moved, err := a.arrive(ctx, to, options, options.flags())
 	if err != nil {
 		return nil, err
@@ -63,7 +64,7 @@ func (a *Array) MoveTo(ctx context.Context, to Device, options *CopyOptions) (*A
 	return moved, nil
 }
 
-// ToHost hands the array over to the CPU, as MoveTo does, complete on return.
+// ToHost puts the array on the CPU, as ToDevice does. The data is complete when it returns.
 func (a *Array) ToHost(ctx context.Context, options *CopyOptions) (*Array, error) {
 	host, err := a.onHost(ctx, options)
 	if err != nil {
@@ -74,21 +75,21 @@ func (a *Array) ToHost(ctx context.Context, options *CopyOptions) (*Array, error
 }
 
 func (a *Array) onHost(ctx context.Context, options *CopyOptions) (*Array, error) {
-	cpu, err := Find("cpu")
+	cpu, err := FindByName("cpu")
 	if err != nil {
 		return nil, err
 	}
 	return a.arrive(ctx, cpu, options, options.flags()&^C.ARROWDEVICE_COPY_ASYNC)
 }
 
-// arrive makes the array arrive on a device, and leaves this owner as it is: what moves is a co-owner, so that nothing is
-// lost where the context ends while the library works.
+// arrive puts the array on a device and leaves this owner unchanged. It moves a second owner, so
+// that the array survives if the context ends while the library works.
 func (a *Array) arrive(ctx context.Context, to Device, options *CopyOptions, flags C.uint32_t) (*Array, error) {
 	const function = "array_to_device"
 	stoppable := ctx.Done() != nil
 	complete := flags&C.ARROWDEVICE_COPY_ASYNC == 0
 	if stoppable && complete {
-		// What is waited for here need not be waited for where nothing can stop it.
+		// If nothing can stop this wait, the library waits instead.
 		if to.isCPU() {
 			if err := a.Wait(ctx); err != nil {
 				return nil, err
@@ -104,12 +105,12 @@ func (a *Array) arrive(ctx context.Context, to Device, options *CopyOptions, fla
 		return nil, err
 	}
 	defer moved.Release()
-	var lanes CopyOptions // the caller may change its own when the context has ended the call
+	var own CopyOptions // the caller may change its options after the context has ended the call
 	if options != nil {
-		lanes = *options
+		own = *options
 	}
 	arrived, err := interruptible(ctx, function, func() (*Array, error) {
-		return moved.moveTo(ctx, to, lanes.Queue, lanes.Pool, flags)
+		return moved.toDevice(ctx, to, own.Queue, own.Pool, flags)
 	}, (*Array).Release)
 	if err != nil {
 		return nil, err
@@ -123,7 +124,7 @@ func (a *Array) arrive(ctx context.Context, to Device, options *CopyOptions, fla
 	return arrived, nil
 }
 
-func (a *Array) moveTo(ctx context.Context, to Device, queue *Queue, pool *Pool, flags C.uint32_t) (*Array, error) {
+func (a *Array) toDevice(ctx context.Context, to Device, queue *Queue, pool *Pool, flags C.uint32_t) (*Array, error) {
 	const function = "array_to_device"
 	c := C.struct_arrowdevice_copy_options{struct_size: C.sizeof_struct_arrowdevice_copy_options, flags: flags}
 	owned, leave, err := a.handle().change(function)
@@ -132,12 +133,12 @@ func (a *Array) moveTo(ctx context.Context, to Device, queue *Queue, pool *Pool,
 	}
 	defer leave()
 	if queue != nil {
-		lane, leaveQueue, err := queue.handle().changeWithin(ctx, function)
+		given, leaveQueue, err := queue.handle().changeWithin(ctx, function)
 		if err != nil {
 			return nil, err
 		}
 		defer leaveQueue()
-		c.queue = lane.c
+		c.queue = given.c
 	}
 	if pool != nil {
 		source, leavePool, err := pool.handle().shareWithin(ctx, function)

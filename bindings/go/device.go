@@ -43,48 +43,50 @@ func (t DeviceType) String() string {
 	return fmt.Sprintf("device type %d", int32(t))
 }
 
-// Device is a vendor's context with a published pair of type and id. It is a value that compares with ==, owns nothing
-// and stays valid as long as the process. The zero Device is none, and refused wherever one is needed.
+// Device is a vendor's context with a published pair of type and id. It is a value that compares
+// with ==, owns nothing and stays valid as long as the process. The zero Device names no device,
+// and every call refuses it.
 type Device struct {
 	c *C.struct_arrowdevice_device
 }
 
-// DeviceFlags say what can be done with a device.
+// DeviceFlags are properties of a device.
 type DeviceFlags uint64
 
 const (
-	// DeviceAddresses: buffers are addresses, else handles.
+	// DeviceAddresses means that buffers are addresses. Otherwise they are handles.
 	DeviceAddresses DeviceFlags = C.ARROWDEVICE_DEVICE_ADDRESSES
-	// DeviceHostReadable: the CPU reads and writes its memory in place.
+	// DeviceHostReadable means that the CPU reads and writes the device's memory in place.
 	DeviceHostReadable DeviceFlags = C.ARROWDEVICE_DEVICE_HOST_READABLE
-	// DeviceEvents: arrays on it can carry events.
+	// DeviceEvents means that arrays on the device can carry events.
 	DeviceEvents DeviceFlags = C.ARROWDEVICE_DEVICE_EVENTS
-	// DeviceWaitBlocks: waits of a queue may block the CPU.
+	// DeviceWaitBlocks means that a wait of a queue may block the CPU.
 	DeviceWaitBlocks DeviceFlags = C.ARROWDEVICE_DEVICE_WAIT_BLOCKS
-	// DeviceAdopted: an application's own context.
-	DeviceAdopted DeviceFlags = C.ARROWDEVICE_DEVICE_WRAPPED
+	// DeviceWrapped means that the application owns the context.
+	DeviceWrapped DeviceFlags = C.ARROWDEVICE_DEVICE_WRAPPED
 )
 
-// DeviceInfo is what is known of a device.
+// DeviceInfo describes a device.
 type DeviceInfo struct {
 	Type               DeviceType
 	ID                 int64
-	Name               string // as the driver calls it
+	Name               string // the driver's name of the device
 	Vendor             string
-	Backend            string   // that drives it
-	UUID               [16]byte // zeros if unknown; two APIs may name one GPU
+	Backend            string   // the backend that drives the device
+	UUID               [16]byte // zeros if unknown; equal if two APIs name the same GPU
 	TotalMemory        int64    // bytes, -1 if unknown
 	BufferAlignment    int64    // bytes
 	SubBufferAlignment int64    // bytes
 	Flags              DeviceFlags
-	StagingType        DeviceType // of its pinned host memory, 0 if none
+	StagingType        DeviceType // type of the device's pinned host memory, 0 if none
 }
 
-// Find finds a device by the name of its type and its id: "cuda:0", "opencl:1", "cpu". It loads the backend that drives
-// it if need be; ENODEV where there is no driver or no such device, and the message says why.
-func Find(name string) (Device, error) {
+// FindByName finds a device by its type's name and its id: "cuda:0", "opencl:1", "cpu". It loads
+// the backend if necessary. It fails with ENODEV if there is no driver or no such device, and the
+// message gives the reason.
+func FindByName(name string) (Device, error) {
 	if strings.ContainsRune(name, 0) {
-		return Device{}, newError("device_find_by_name", int(syscall.EINVAL), "a zero byte in the name "+strconv.Quote(name))
+		return Device{}, newError("device_find_by_name", int(syscall.EINVAL), "the name "+strconv.Quote(name)+" has a zero byte")
 	}
 	text := C.CString(name)
 	defer C.free(unsafe.Pointer(text))
@@ -94,8 +96,8 @@ func Find(name string) (Device, error) {
 	return device, result("device_find_by_name", code, &e)
 }
 
-// Devices lists all devices of all backends, ordered by type, then id. A backend that fails is left out; Backends says
-// why.
+// Devices lists all devices of all backends, ordered by type, then id. It omits a backend that
+// fails. BackendReports gives the reason.
 func Devices() ([]Device, error) {
 	var e C.struct_arrowdevice_error
 	for room := C.int64_t(16); ; {
@@ -116,7 +118,7 @@ func Devices() ([]Device, error) {
 	}
 }
 
-// Info tells what is known of the device. It calls no driver.
+// Info describes the device. It calls no driver.
 func (d Device) Info() (DeviceInfo, error) {
 	var info C.struct_arrowdevice_device_info
 	info.struct_size = C.sizeof_struct_arrowdevice_device_info
@@ -139,7 +141,7 @@ func (d Device) Info() (DeviceInfo, error) {
 	}, nil
 }
 
-// String is the name that Find takes: "opencl:0".
+// String returns the name that FindByName takes: "opencl:0".
 func (d Device) String() string {
 	info, err := d.Info()
 	if err != nil {
@@ -148,45 +150,46 @@ func (d Device) String() string {
 	return fmt.Sprintf("%v:%d", info.Type, max(0, info.ID))
 }
 
-// Reach says what a device can do with another's memory; the zero Reach is that data between them is staged through the
-// host.
-type Reach uint32
+// PeerFlags are what a device can do with another device's memory. The zero PeerFlags means that
+// data between them goes through host memory.
+type PeerFlags uint32
 
 const (
-	// ReachAccess: use it where it is.
-	ReachAccess Reach = C.ARROWDEVICE_PEER_ACCESS
-	// ReachCopy: copy it directly.
-	ReachCopy Reach = C.ARROWDEVICE_PEER_COPY
+	// PeerAccess means that the device uses the memory in place.
+	PeerAccess PeerFlags = C.ARROWDEVICE_PEER_ACCESS
+	// PeerCopy means that the device copies the memory directly.
+	PeerCopy PeerFlags = C.ARROWDEVICE_PEER_COPY
 )
 
-// Reach says what another device can do with memory of this one.
-func (d Device) Reach(to Device) (Reach, error) {
-	var reach C.uint32_t
+// PeerFlags returns what the other device can do with memory of this device.
+func (d Device) PeerFlags(to Device) (PeerFlags, error) {
+	var flags C.uint32_t
 	var e C.struct_arrowdevice_error
-	code := C.arrowdevice_device_get_peer_flags(d.c, to.c, &reach, &e)
-	return Reach(reach), result("device_get_peer_flags", code, &e)
+	code := C.arrowdevice_device_get_peer_flags(d.c, to.c, &flags, &e)
+	return PeerFlags(flags), result("device_get_peer_flags", code, &e)
 }
 
-// Memory tells the bytes free and in all, as the driver says now; -1 where it does not say.
-func (d Device) Memory() (free, total int64, err error) {
+// MemoryInfo returns the free and the total bytes, as the driver reports them now. It returns -1
+// for a number that the driver does not report.
+func (d Device) MemoryInfo() (free, total int64, err error) {
 	var freeBytes, totalBytes C.int64_t
 	var e C.struct_arrowdevice_error
 	code := C.arrowdevice_device_get_memory_info(d.c, &freeBytes, &totalBytes, &e)
 	return int64(freeBytes), int64(totalBytes), result("device_get_memory_info", code, &e)
 }
 
-// DeviceCounters are what the library has asked of a device since the process began: calls of the driver, not hits of a
-// pool.
+// DeviceCounters count what the library has requested from a device since the process began. They
+// count calls of the driver, not allocations that a pool served.
 type DeviceCounters struct {
-	Buffers     int64 // allocations made by the driver
-	Submissions int64 // batches of copies submitted
-	Regions     int64 // regions in these batches
-	Events      int64 // events recorded
-	HostWaits   int64 // times that the CPU waited for an event of this device
-	Readbacks   int64 // batches submitted only to learn sizes and ranges
-	BytesIn     int64 // bytes copied to the device
-	BytesOut    int64 // bytes copied from it
-	StagedBytes int64 // bytes that went through staging memory on the way to or from it
+	DriverAllocations int64 // allocations by the driver
+	Submissions       int64 // submitted batches of copies
+	Regions           int64 // regions in these batches
+	Events            int64 // recorded events
+	HostWaits         int64 // waits of the CPU for an event of this device
+	Readbacks         int64 // batches that were submitted only to read sizes and ranges
+	BytesIn           int64 // bytes copied to the device
+	BytesOut          int64 // bytes copied from the device
+	StagedBytes       int64 // bytes that went through staging memory to or from the device
 }
 
 // Counters reads the device's counters.
@@ -196,14 +199,14 @@ func (d Device) Counters() (DeviceCounters, error) {
 	var e C.struct_arrowdevice_error
 	code := C.arrowdevice_device_get_counters(d.c, &counters, &e)
 	return DeviceCounters{
-		Buffers:     int64(counters.driver_allocations),
-		Submissions: int64(counters.submissions),
-		Regions:     int64(counters.regions),
-		Events:      int64(counters.events),
-		HostWaits:   int64(counters.host_waits),
-		Readbacks:   int64(counters.readbacks),
-		BytesIn:     int64(counters.bytes_in),
-		BytesOut:    int64(counters.bytes_out),
-		StagedBytes: int64(counters.staged_bytes),
+		DriverAllocations: int64(counters.driver_allocations),
+		Submissions:       int64(counters.submissions),
+		Regions:           int64(counters.regions),
+		Events:            int64(counters.events),
+		HostWaits:         int64(counters.host_waits),
+		Readbacks:         int64(counters.readbacks),
+		BytesIn:           int64(counters.bytes_in),
+		BytesOut:          int64(counters.bytes_out),
+		StagedBytes:       int64(counters.staged_bytes),
 	}, result("device_get_counters", code, &e)
 }

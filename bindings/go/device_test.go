@@ -12,7 +12,7 @@ import (
 	arrowdevice "libarrowdevice/arrowdevice"
 )
 
-func TestDevicesListsWhatFindFinds(t *testing.T) {
+func TestDevicesListsDevicesThatFindByNameFinds(t *testing.T) {
 	all, err := arrowdevice.Devices()
 	if err != nil {
 		t.Fatal(err)
@@ -40,33 +40,33 @@ func TestInfoDescribesTheDevice(t *testing.T) {
 		if again := device(t, to.String()); again != to {
 			t.Errorf("%v finds %v", to, again)
 		}
-		reach, err := to.Reach(to)
-		if err != nil || reach != arrowdevice.ReachAccess|arrowdevice.ReachCopy {
-			t.Errorf("reach to itself: %v, %v", reach, err)
+		flags, err := to.PeerFlags(to)
+		if err != nil || flags != arrowdevice.PeerAccess|arrowdevice.PeerCopy {
+			t.Errorf("PeerFlags of the device itself: %v, %v", flags, err)
 		}
-		if _, _, err := to.Memory(); err != nil {
+		if _, _, err := to.MemoryInfo(); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-func TestReachIsFromADeviceToAnother(t *testing.T) {
+func TestPeerFlagsNameTheMissingDevice(t *testing.T) {
 	var none arrowdevice.Device
 	cpu := device(t, "cpu")
-	_, from := none.Reach(cpu)
-	_, to := cpu.Reach(none)
+	_, from := none.PeerFlags(cpu)
+	_, to := cpu.PeerFlags(none)
 	for missing, err := range map[string]error{"from": from, "to": to} {
 		if !errors.Is(err, syscall.EINVAL) || !strings.Contains(err.Error(), missing+" is NULL") {
-			t.Errorf("the device that is named %q is missing: %v", missing, err)
+			t.Errorf("the error of the missing device %q is %v", missing, err)
 		}
 	}
 }
 
-func TestFindSaysWhyThereIsNoDevice(t *testing.T) {
+func TestFindByNameGivesTheReasonOfAFailure(t *testing.T) {
 	for name, code := range map[string]syscall.Errno{
 		"cpu:1": syscall.ENODEV, "ext_dev:99": syscall.ENODEV, "no such type:0": syscall.EINVAL, "": syscall.EINVAL, "cpu\x00:0": syscall.EINVAL, "cpu:x": syscall.EINVAL,
 	} {
-		_, err := arrowdevice.Find(name)
+		_, err := arrowdevice.FindByName(name)
 		var e *arrowdevice.Error
 		if !errors.As(err, &e) || e.Code != code || !errors.Is(err, code) || e.Message == "" || e.Function != "device_find_by_name" {
 			t.Errorf("%q: %#v", name, err)
@@ -74,7 +74,7 @@ func TestFindSaysWhyThereIsNoDevice(t *testing.T) {
 	}
 }
 
-func TestTheZeroDeviceIsRefused(t *testing.T) {
+func TestCallsRefuseTheZeroDevice(t *testing.T) {
 	var none arrowdevice.Device
 	if _, err := none.Info(); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("Info: %v", err)
@@ -90,12 +90,12 @@ func TestTheZeroDeviceIsRefused(t *testing.T) {
 	}
 }
 
-func TestBackendsTellWhatWasLookedAt(t *testing.T) {
+func TestBackendReportsListTheBackends(t *testing.T) {
 	if _, err := arrowdevice.Devices(); err != nil {
 		t.Fatal(err)
 	}
-	backends := arrowdevice.Backends()
-	loaded := func(b arrowdevice.Backend) bool { return b.Name == "cpu" && b.Err == nil }
+	backends := arrowdevice.BackendReports()
+	loaded := func(b arrowdevice.BackendReport) bool { return b.Name == "cpu" && b.Err == nil }
 	if !slices.ContainsFunc(backends, loaded) {
 		t.Errorf("cpu is not among %+v", backends)
 	}

@@ -16,17 +16,18 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
-// device finds a device that must be there.
+// device finds a device and fails the test if it is missing.
 func device(t testing.TB, name string) arrowdevice.Device {
 	t.Helper()
-	found, err := arrowdevice.Find(name)
+	found, err := arrowdevice.FindByName(name)
 	if err != nil {
-		t.Fatalf("%s is not there: %v", name, err)
+		t.Fatalf("device %s is missing: %v", name, err)
 	}
 	return found
 }
 
-// forEachDevice runs a test on every device of ARROWDEVICE_TEST_DEVICES. One that is not there fails its test.
+// forEachDevice runs a test on every device of ARROWDEVICE_TEST_DEVICES. A missing device fails its
+// test.
 func forEachDevice(t *testing.T, test func(t *testing.T, to arrowdevice.Device)) {
 	t.Helper()
 	names := strings.FieldsFunc(os.Getenv("ARROWDEVICE_TEST_DEVICES"), func(r rune) bool { return r == ',' || r == ' ' })
@@ -38,7 +39,7 @@ func forEachDevice(t *testing.T, test func(t *testing.T, to arrowdevice.Device))
 	}
 }
 
-// pendingDevice is one on which copies do not end while the tests run.
+// pendingDevice returns a device on which copies do not finish while the tests run.
 func pendingDevice(t *testing.T) arrowdevice.Device {
 	t.Helper()
 	name := os.Getenv("ARROWDEVICE_TEST_PENDING")
@@ -48,14 +49,14 @@ func pendingDevice(t *testing.T) arrowdevice.Device {
 	return device(t, name)
 }
 
-// checked is an allocator that fails the test when any of its memory is not given back; releases may come from the
-// library's own thread, a little later.
+// checked returns an allocator that fails the test if memory is not freed. Releases may come a
+// little later, from the library's own thread.
 func checked(t *testing.T) memory.Allocator {
 	allocator := memory.NewCheckedAllocator(memory.NewGoAllocator())
 	t.Cleanup(func() {
 		eventually(t, func() error {
 			if bytes := allocator.CurrentAlloc(); bytes != 0 {
-				return fmt.Errorf("%d bytes of arrow-go were not given back", bytes)
+				return fmt.Errorf("%d bytes of arrow-go were not freed", bytes)
 			}
 			return nil
 		})
@@ -63,7 +64,8 @@ func checked(t *testing.T) memory.Allocator {
 	return allocator
 }
 
-// eventually gives what the garbage collector and the library's threads do the time that it takes.
+// eventually repeats a check until the garbage collector and the library's threads have had time to
+// finish.
 func eventually(t *testing.T, check func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -81,7 +83,7 @@ func eventually(t *testing.T, check func() error) {
 	}
 }
 
-// poolOf makes a pool that must be empty at the end of the test: nothing that was made of it is left.
+// poolOf makes a pool and fails the test if the pool is not empty at the end.
 func poolOf(t *testing.T, of arrowdevice.Device) *arrowdevice.Pool {
 	t.Helper()
 	pool, err := of.NewPool(arrowdevice.PoolOptions{})
@@ -92,8 +94,8 @@ func poolOf(t *testing.T, of arrowdevice.Device) *arrowdevice.Pool {
 		defer pool.Release()
 		eventually(t, func() error {
 			stats, err := pool.Stats()
-			if err == nil && stats.Used != 0 {
-				err = fmt.Errorf("%d bytes of %v are still used", stats.Used, of)
+			if err == nil && stats.UsedBytes != 0 {
+				err = fmt.Errorf("%d bytes of %v are still used", stats.UsedBytes, of)
 			}
 			return err
 		})

@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package arrowdevice hands Arrow data to any device that libarrowdevice drives, and back: CUDA, ROCm, OpenCL, Vulkan,
-// oneAPI, and whatever a plugin brings.
+// Package arrowdevice moves and copies Arrow data between arrow-go and any device that libarrowdevice
+// drives: CUDA, ROCm, OpenCL, Vulkan, oneAPI, and the devices of plugins.
 //
-// An [Array] owns an array or record batch on a device. It comes from arrow-go by [FromArrow] and [FromRecordBatch], gets
-// to a [Device] by [Array.MoveTo] and [Array.Copy], and back to arrow-go by [Array.ToArrow] and [Array.ToRecordBatch]. A
-// [Stream] does the same with batches that flow. Other libraries in C are met by [Import], [Array.Export] and their kin.
+// An [Array] owns an array or record batch on a device. [FromArrow] and [FromRecordBatch] make it
+// from arrow-go. [Array.ToDevice] and [Array.Copy] put it on a [Device]. [Array.ToArrow] and
+// [Array.ToRecordBatch] bring it back to arrow-go. A [Stream] does the same with batches that flow.
+// [Import], [ImportStream], [Array.Export] and [Stream.Export] exchange C structs with other
+// libraries.
 //
-// What holds everywhere:
+// These rules hold for the whole package:
 //
-//   - Ownership. What a method hands over is released by it on success; on failure it is as it was, also where a context
-//     ended the call. Release may be called from any goroutine and more than once, returns at once, and never waits for a
-//     device, but for that of a queue of [Device.WrapQueue]: it returns when no call uses the program's queue any more.
-//     What was forgotten is released when the garbage collector finds it; which is late for memory that it does not see.
-//   - Contexts. What may wait takes one, and comes back when it ends, with an [Error] that is context.DeadlineExceeded or
-//     context.Canceled to errors.Is, also while another call has what it needs. What was submitted by then is ended by
-//     the library, and its result is thrown away. Without one, [Find], [Devices] and [Array.Device] may wait for a driver
-//     that is opened, and [Queue.Release] for the users of a queue of [Device.WrapQueue].
-//   - Errors. Each is an [Error]: an errno value for errors.Is, the backend, the vendor's own code, and a message.
-//   - Goroutines. Every method may be called from any of them, also on one value at once.
-//   - Memory. Buffers of arrow-go are pinned for as long as C has them, wherever they were allocated.
+//   - Ownership. A method that moves its input releases it if the method succeeds. If the method
+//     fails, or if a context ends it, the input is unchanged.
+//   - Release. Any goroutine may call Release, any number of times. It returns at once and never
+//     waits for a device. The exception is a queue of [Device.WrapQueue], whose Release returns when
+//     no call uses the program's queue. The garbage collector releases forgotten objects, but late,
+//     because it does not see their memory.
+//   - Contexts. A method that may wait takes a context and returns when the context ends, even while
+//     another call holds the object that it needs. The [Error] then matches
+//     context.DeadlineExceeded or context.Canceled in errors.Is. The library finishes work that was
+//     submitted before and drops its result. [FindByName], [Devices] and [Array.Device] take no
+//     context, but may wait while a driver is opened. [Queue.Release] may wait for the users of a
+//     queue of [Device.WrapQueue].
+//   - Errors. Each is an [Error] with an errno value for errors.Is, the backend, the vendor's own
+//     code, and a message.
+//   - Goroutines. Any goroutine may call every method, also at the same time on one value.
+//   - Memory. Buffers of arrow-go are pinned as long as C uses them, whichever allocator they come
+//     from.
 package arrowdevice

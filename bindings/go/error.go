@@ -13,21 +13,22 @@ import (
 	"syscall"
 )
 
-// Error says what went wrong. Every error of this package is one, but for io.EOF at the end of a stream.
+// Error is the type of every error of this package, except io.EOF at the end of a stream.
 //
-// Its Code is found by errors.Is: errors.Is(err, syscall.EINVAL). ETIMEDOUT is also context.DeadlineExceeded, ECANCELED
-// also context.Canceled, and the cause of a context that ended the call is found as well.
+// errors.Is finds its Code: errors.Is(err, syscall.EINVAL). ETIMEDOUT also matches
+// context.DeadlineExceeded, and ECANCELED matches context.Canceled. If a context ended the call,
+// errors.Is also finds the context's cause.
 type Error struct {
-	Code       syscall.Errno // as arrowdevice.h says of the function
-	NativeCode int           // the vendor's own code, 0 if none
-	Function   string        // the function of the library, without its prefix: "array_to_device"
-	Backend    string        // "cuda"; "" when the library itself failed
+	Code       syscall.Errno // as arrowdevice.h documents it for the function
+	NativeCode int           // the vendor's own code, 0 if there is none
+	Function   string        // the function of the library without its prefix: "array_to_device"
+	Backend    string        // the backend that failed: "cuda"; "" if the library itself failed
 	Message    string        // "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (8388608 bytes on CUDA 0)"
 
 	cause error
 }
 
-// Error names the function, the backend where one failed, and the vendor's code where there is one.
+// Error returns a text with the function, the backend that failed, and the vendor's code.
 func (e *Error) Error() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "arrowdevice_%s: ", e.Function)
@@ -45,7 +46,7 @@ func (e *Error) Error() string {
 	return text.String()
 }
 
-// Is compares with the errors of contexts; errno values are compared by Unwrap.
+// Is compares with the errors of contexts. errors.Is finds errno values by Unwrap.
 func (e *Error) Is(target error) bool {
 	switch target {
 	case context.DeadlineExceeded:
@@ -56,7 +57,7 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// Unwrap gives the errno value, and the cause of the context that ended the call.
+// Unwrap returns the errno value and the cause of the context that ended the call.
 func (e *Error) Unwrap() []error {
 	if e.cause != nil {
 		return []error{e.Code, e.cause}
@@ -64,14 +65,14 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Code}
 }
 
-// Timeout is true of ETIMEDOUT, as net.Error has it.
+// Timeout returns true for ETIMEDOUT, as net.Error requires.
 func (e *Error) Timeout() bool { return e.Code == syscall.ETIMEDOUT }
 
 func newError(function string, code int, message string) *Error {
 	return &Error{Code: syscall.Errno(code), Function: function, Message: message}
 }
 
-// result makes a Go error of what a function of the library answered.
+// result makes a Go error from the result of a function of the library.
 func result(function string, code C.int, e *C.struct_arrowdevice_error) error {
 	if code == 0 {
 		return nil
@@ -85,7 +86,7 @@ func result(function string, code C.int, e *C.struct_arrowdevice_error) error {
 	}
 }
 
-// contextError is nil as long as the context has not ended.
+// contextError returns nil if the context has not ended.
 func contextError(ctx context.Context, function string) error {
 	ended := ctx.Err()
 	if ended == nil {

@@ -23,27 +23,27 @@ func prices() arrow.RecordBatch {
 	return builder.NewRecordBatch()
 }
 
-// There and back: the README shows this file as a program.
+// The README shows this file as a program.
 func Example() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 
-	gpu, err := arrowdevice.Find("opencl:0")
+	gpu, err := arrowdevice.FindByName("opencl:0")
 	if err != nil {
-		log.Fatal(err) // says which driver is missing
+		log.Fatal(err) // names the missing driver
 	}
-	batch, err := arrowdevice.FromRecordBatch(prices()) // arrow-go's record batch, not copied
+	batch, err := arrowdevice.FromRecordBatch(prices()) // shares arrow-go's record batch, copies nothing
 	if err != nil {
 		log.Fatal(err)
 	}
-	onGPU, err := batch.MoveTo(ctx, gpu, nil)
+	onGPU, err := batch.ToDevice(ctx, gpu, nil)
 	if err != nil {
-		batch.Release() // what was not taken over is still ours
+		batch.Release() // the failed call did not take ownership
 		log.Fatal(err)
 	}
 	defer onGPU.Release()
 
-	middle, err := onGPU.Slice(1, 2) // no copy either
+	middle, err := onGPU.Slice(1, 2) // copies nothing
 	if err != nil {
 		log.Fatal(err)
 	}

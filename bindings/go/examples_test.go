@@ -15,15 +15,15 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 )
 
-func ExampleFind() {
-	_, err := arrowdevice.Find("cpu:7")
+func ExampleFindByName() {
+	_, err := arrowdevice.FindByName("cpu:7")
 	fmt.Println(errors.Is(err, syscall.ENODEV))
 	// Output: true
 }
 
 func ExampleStream_All() {
 	ctx := context.Background()
-	device, err := arrowdevice.Find("opencl:0")
+	device, err := arrowdevice.FindByName("opencl:0")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func ExampleStream_All() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	moving, err := stream.MoveTo(device, &arrowdevice.StreamOptions{ReadAhead: true})
+	moving, err := stream.ToDevice(device, &arrowdevice.StreamOptions{ReadAhead: true})
 	if err != nil {
 		stream.Release()
 		log.Fatal(err)

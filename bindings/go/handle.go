@@ -12,18 +12,19 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// resource is a C object that this package owns. free never blocks on device work: it also runs on the garbage
-// collector's goroutines. That of a wrapped queue may wait for a call of the driver's that is in progress with it.
+// resource is a C object that this package owns. free never blocks on device work, because it also
+// runs on the garbage collector's goroutines. Freeing a wrapped queue may wait for a call of the
+// driver that uses it.
 type resource interface{ free() }
 
-// handle guards a resource. Functions of the library that leave it as it is share it, those that change it have it to
-// themselves, in the order in which they came; after release all answer EINVAL, and whoever leaves last frees it. One
-// that was forgotten is freed by the garbage collector.
+// handle guards a resource. Functions of the library that only read share it. Functions that change
+// it get it exclusively, in the order of arrival. After release all calls fail with EINVAL, and the
+// last user frees the resource. The garbage collector frees a handle that the program forgets.
 type handle[R resource] struct {
 	lock    *semaphore.Weighted
-	users   atomic.Int64 // who has the lock or waits for it, and releasedFlag
+	users   atomic.Int64 // number of users that hold or wait for the lock, and releasedFlag
 	freed   atomic.Bool
-	gone    chan struct{} // closed when it has been freed, and waited for by release; nil: it is not waited for
+	done    chan struct{} // closed when the resource is freed; release waits for it; nil means no wait
 	name    string
 	owned   R
 	cleanup runtime.Cleanup
@@ -41,34 +42,35 @@ func newHandle[R resource](name string, owned R) *handle[R] {
 	return h
 }
 
-// newBorrowing makes a handle of what uses something of the program's, which is the program's again when release returns.
+// newBorrowing makes a handle of an object that uses something of the program. release returns when
+// the object no longer uses it.
 func newBorrowing[R resource](name string, owned R) *handle[R] {
 	h := newHandle(name, owned)
-	h.gone = make(chan struct{})
+	h.done = make(chan struct{})
 	return h
 }
 
-// share gives the resource until the function that comes with it is called.
+// share returns the resource for shared use, and a function that ends the use.
 func (h *handle[R]) share(function string) (R, func(), error) {
 	return h.shareWithin(context.Background(), function)
 }
 
-// shareWithin is share for as long as the context lasts.
+// shareWithin is share that stops when the context ends.
 func (h *handle[R]) shareWithin(ctx context.Context, function string) (R, func(), error) {
 	return h.enter(ctx, function, oneUser)
 }
 
-// change gives the resource to one user alone.
+// change returns the resource for exclusive use.
 func (h *handle[R]) change(function string) (R, func(), error) {
 	return h.changeWithin(context.Background(), function)
 }
 
-// changeWithin is change for as long as the context lasts.
+// changeWithin is change that stops when the context ends.
 func (h *handle[R]) changeWithin(ctx context.Context, function string) (R, func(), error) {
 	return h.enter(ctx, function, allUsers)
 }
 
-// take is change for what may be in use for long: EBUSY then.
+// take is change that fails with EBUSY instead of waiting for another user.
 func (h *handle[R]) take(function string) (R, func(), error) {
 	if h == nil {
 		return refuse[R](function, syscall.EINVAL, noHandle)
@@ -79,12 +81,12 @@ func (h *handle[R]) take(function string) (R, func(), error) {
 	}
 	if !h.lock.TryAcquire(allUsers) {
 		h.leave()
-		return refuse[R](function, syscall.EBUSY, "the "+h.name+" is in use on another goroutine")
+		return refuse[R](function, syscall.EBUSY, "another goroutine uses the "+h.name)
 	}
 	return h.entered(function, allUsers)
 }
 
-const noHandle = "a nil or zero value: it was not made by this package"
+const noHandle = "the value is nil or zero (expected one that this package made)"
 
 func refuse[R resource](function string, code syscall.Errno, message string) (R, func(), error) {
 	var none R
@@ -95,7 +97,7 @@ func (h *handle[R]) enter(ctx context.Context, function string, weight int64) (R
 	if h == nil {
 		return refuse[R](function, syscall.EINVAL, noHandle)
 	}
-	if h.users.Add(1)&releasedFlag != 0 { // without waiting for its turn
+	if h.users.Add(1)&releasedFlag != 0 { // does not wait for its turn
 		h.leave()
 		return h.refuseReleased(function)
 	}
@@ -120,23 +122,24 @@ func (h *handle[R]) entered(function string, weight int64) (R, func(), error) {
 }
 
 func (h *handle[R]) refuseReleased(function string) (R, func(), error) {
-	return refuse[R](function, syscall.EINVAL, "the "+h.name+" was released or handed over")
+	return refuse[R](function, syscall.EINVAL, "the "+h.name+" was released or moved")
 }
 
-// leave frees what was released and has no user any more. Both are one number: who comes after its last user has left
-// sees that it was released, and does not touch it.
+// leave frees the resource if it is released and has no other user. The flag and the count are one
+// number, so that a later user sees the flag and does not touch the resource.
 func (h *handle[R]) leave() {
 	if h.users.Add(-1) != releasedFlag || !h.freed.CompareAndSwap(false, true) {
 		return
 	}
 	h.cleanup.Stop()
 	h.owned.free()
-	if h.gone != nil {
-		close(h.gone)
+	if h.done != nil {
+		close(h.done)
 	}
 }
 
-// release may come from any goroutine, and any number of times. It returns at once, but where something is borrowed.
+// release may be called from any goroutine, any number of times. It returns at once, except if the
+// resource borrows something.
 func (h *handle[R]) release() {
 	if h == nil {
 		return
@@ -144,7 +147,7 @@ func (h *handle[R]) release() {
 	h.users.Add(1)
 	h.users.Or(releasedFlag)
 	h.leave()
-	if h.gone != nil {
-		<-h.gone
+	if h.done != nil {
+		<-h.done
 	}
 }

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// counted is a resource that knows how often it was freed.
+// counted is a resource that counts how often it is freed.
 type counted struct{ freed *atomic.Int64 }
 
 func (c counted) free() { c.freed.Add(1) }
 
-func TestWhatIsReleasedIsFreedOnceByTheLastOfItsUsers(t *testing.T) {
+func TestLastUserFreesAReleasedHandleOnce(t *testing.T) {
 	const rounds = 20000
 	for range rounds {
 		var freed atomic.Int64
@@ -44,7 +44,7 @@ func TestWhatIsReleasedIsFreedOnceByTheLastOfItsUsers(t *testing.T) {
 	}
 }
 
-func TestAHandleOfSomethingBorrowedWaitsForItsUsers(t *testing.T) {
+func TestReleaseOfABorrowingHandleWaitsForItsUsers(t *testing.T) {
 	var freed atomic.Int64
 	h := newBorrowing("thing", counted{&freed})
 	_, leave, err := h.share("test")
@@ -56,14 +56,14 @@ func TestAHandleOfSomethingBorrowedWaitsForItsUsers(t *testing.T) {
 		go func() {
 			h.release()
 			if freed.Load() != 1 {
-				t.Error("it is still in use")
+				t.Error("the handle is still in use")
 			}
 			released <- struct{}{}
 		}()
 	}
 	select {
 	case <-released:
-		t.Fatal("it did not wait")
+		t.Fatal("release did not wait")
 	case <-time.After(50 * time.Millisecond):
 	}
 	if _, _, err := h.share("test"); !errors.Is(err, syscall.EINVAL) {
@@ -75,7 +75,7 @@ func TestAHandleOfSomethingBorrowedWaitsForItsUsers(t *testing.T) {
 	h.release()
 }
 
-func TestWhoWaitsForAHandleGoesWithItsContext(t *testing.T) {
+func TestWaitForAHandleEndsWithItsContext(t *testing.T) {
 	var freed atomic.Int64
 	h := newHandle("thing", counted{&freed})
 	_, leave, err := h.share("test")
@@ -90,7 +90,7 @@ func TestWhoWaitsForAHandleGoesWithItsContext(t *testing.T) {
 	if _, _, err := h.take("test"); !errors.Is(err, syscall.EBUSY) {
 		t.Errorf("take: %v", err)
 	}
-	_, leaveToo, err := h.share("test") // nobody waits any more
+	_, leaveToo, err := h.share("test") // no goroutine waits any more
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,11 +98,11 @@ func TestWhoWaitsForAHandleGoesWithItsContext(t *testing.T) {
 	leave()
 	h.release()
 	if freed.Load() != 1 {
-		t.Error("it was not freed")
+		t.Error("the handle was not freed")
 	}
 }
 
-func TestWhoSharesAHandleAllTheTimeDoesNotKeepItFromOthers(t *testing.T) {
+func TestConstantSharingDoesNotStarveExclusiveUse(t *testing.T) {
 	var freed atomic.Int64
 	h := newHandle("thing", counted{&freed})
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -126,7 +126,7 @@ func TestWhoSharesAHandleAllTheTimeDoesNotKeepItFromOthers(t *testing.T) {
 	_, leave, err := h.changeWithin(ctx, "test")
 	stop.Store(true)
 	if err != nil {
-		t.Errorf("it never got its turn: %v", err)
+		t.Errorf("exclusive use was never granted: %v", err)
 	} else {
 		leave()
 	}

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// interruptible runs work, a call of the library that may block, and comes back when the context ends, also where the
-// call itself cannot be stopped. Then the work ends on a goroutine of its own, and discard gets what it still makes:
-// work must own all that it uses.
+// interruptible runs work, a call of the library that may block. It returns when the context ends,
+// even if the call itself cannot be stopped. The work then finishes on its own goroutine, and
+// discard gets its result. The work must own everything that it uses.
 func interruptible[T any](ctx context.Context, function string, work func() (T, error), discard func(T)) (T, error) {
 	var none T
 	if err := contextError(ctx, function); err != nil {
@@ -46,11 +46,20 @@ func interruptible[T any](ctx context.Context, function string, work func() (T, 
 	}
 }
 
-// timeoutOf is the time left until a context's deadline, as options want it: 0 for ever.
+// timeoutOf returns the time until a context's deadline as a timeout_ns. Without a deadline the
+// library waits without limit.
 func timeoutOf(ctx context.Context) C.int64_t {
 	deadline, ok := ctx.Deadline()
 	if !ok {
-		return 0
+		return C.ARROWDEVICE_NO_TIMEOUT
 	}
-	return C.int64_t(max(1, time.Until(deadline)))
+	return timeoutNS(time.Until(deadline))
+}
+
+// timeoutNS converts a limit to a timeout_ns. A limit that has passed does not wait.
+func timeoutNS(limit time.Duration) C.int64_t {
+	if limit <= 0 {
+		return C.ARROWDEVICE_POLL
+	}
+	return C.int64_t(limit)
 }

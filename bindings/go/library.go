@@ -12,35 +12,36 @@ import (
 	"time"
 )
 
-// Version is the version of the library that the program runs with: "major.minor.patch".
+// Version returns the version of the library that the program uses: "major.minor.patch".
 func Version() string { return C.GoString(C.arrowdevice_version()) }
 
-// Quiesce waits until nothing is deferred or in flight, the releases of arrays whose copies still run among it: for an
-// orderly shutdown.
-func Quiesce(ctx context.Context) error {
+// WaitIdle waits until no work is deferred or in flight. That includes releases of arrays whose
+// copies still run. A program calls it for an orderly shutdown.
+func WaitIdle(ctx context.Context) error {
 	return waitInSlices(ctx, "wait_idle", func(timeout C.int64_t, e *C.struct_arrowdevice_error) (C.int, error) {
 		return C.arrowdevice_wait_idle(timeout, e), nil
 	})
 }
 
-// Backend is one place where a backend was looked for, and what came of it.
-type Backend struct {
-	Name   string // as far as it is known
-	Path   string // file or folder; empty for one that is built in
-	Err    error  // nil: it is loaded
-	Reason string // why it was not used, or what it serves
+// BackendReport describes one place where the library looked for a backend.
+type BackendReport struct {
+	Name   string // the backend's name, "" if unknown
+	Path   string // file or folder, "" for a built-in backend
+	Err    error  // nil if the backend is loaded
+	Reason string // why the backend is not used, or which devices it drives
 }
 
-// Backends tells every place that was looked at so far, in the order of looking: why a device is there or not.
-func Backends() []Backend {
-	var found []Backend
+// BackendReports lists every place where the library has looked for a backend so far, in order. It
+// explains why a device is missing.
+func BackendReports() []BackendReport {
+	var found []BackendReport
 	for index := C.int64_t(0); ; index++ {
 		var report C.struct_arrowdevice_backend_report
 		report.struct_size = C.sizeof_struct_arrowdevice_backend_report
 		if C.arrowdevice_backend_get_report(index, &report, nil) != 0 {
 			return found
 		}
-		backend := Backend{
+		backend := BackendReport{
 			Name:   C.GoString(&report.name[0]),
 			Path:   C.GoString(&report.path[0]),
 			Reason: C.GoString(&report.reason[0]),
@@ -52,10 +53,11 @@ func Backends() []Backend {
 	}
 }
 
-// A wait whose context may end is made of waits of this length, so that the end is seen; no lock is held in between.
+// A wait with a context consists of waits of this length, so that it notices the end of the
+// context. It holds no lock between them.
 const waitSlice = 10 * time.Millisecond
 
-// waitInSlices calls wait until it answers anything but ETIMEDOUT or the context ends.
+// waitInSlices calls wait until the result is not ETIMEDOUT or the context ends.
 func waitInSlices(ctx context.Context, function string,
 	wait func(timeout C.int64_t, e *C.struct_arrowdevice_error) (C.int, error)) error {
 	for {
@@ -64,10 +66,10 @@ func waitInSlices(ctx context.Context, function string,
 		}
 		slice := waitSlice
 		if deadline, ok := ctx.Deadline(); ok {
-			slice = max(0, min(slice, time.Until(deadline)))
+			slice = min(slice, time.Until(deadline))
 		}
 		var e C.struct_arrowdevice_error
-		code, err := wait(C.int64_t(slice), &e)
+		code, err := wait(timeoutNS(slice), &e)
 		switch {
 		case err != nil:
 			return err

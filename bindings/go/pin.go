@@ -11,9 +11,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
-// pinned is the same data in buffers that may be handed to C: memory of Go's is pinned for as long as C has it, so that
-// C may keep pointers to it, wherever it was allocated. Extension types are what they are stored as: that is what C
-// sees, and arrow-go's export forgets the children of others.
+// pinned returns the same data in buffers that C may hold pointers to. Go memory is pinned as long
+// as C uses it, whichever allocator it comes from. Extension arrays become their storage arrays,
+// because C sees those and arrow-go's export omits the children of other extension arrays.
 func pinned(data arrow.ArrayData) *array.Data {
 	stored := data.DataType()
 	if extension, ok := stored.(arrow.ExtensionType); ok {
@@ -41,7 +41,7 @@ func pinned(data arrow.ArrayData) *array.Data {
 	return array.NewData(stored, data.Len(), buffers, children, data.NullN(), data.Offset())
 }
 
-// pin is the allocator of a buffer that shares another's memory: giving the memory back is to unpin it.
+// pin is the allocator of a buffer that shares another buffer's memory. Free unpins the memory.
 type pin struct {
 	buffer *memory.Buffer
 	pinner runtime.Pinner
@@ -59,5 +59,5 @@ func (p *pin) Free([]byte) {
 	p.buffer.Release()
 }
 
-func (*pin) Allocate(int) []byte           { panic("a pinned buffer allocates nothing") }
-func (*pin) Reallocate(int, []byte) []byte { panic("a pinned buffer does not grow") }
+func (*pin) Allocate(int) []byte           { panic("a pinned buffer cannot allocate") }
+func (*pin) Reallocate(int, []byte) []byte { panic("a pinned buffer cannot grow") }

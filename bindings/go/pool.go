@@ -7,7 +7,7 @@ import "C"
 
 import "sync"
 
-// Pool keeps a device's memory for reuse, and bounds it. Its methods may be called from any goroutine.
+// Pool caches a device's memory for reuse and limits its use. Any goroutine may call its methods.
 type Pool struct {
 	h *handle[poolResource]
 }
@@ -16,30 +16,31 @@ type poolResource struct{ c *C.struct_arrowdevice_pool }
 
 func (p poolResource) free() { C.arrowdevice_pool_destroy(p.c) }
 
-// PoolOptions say how a pool keeps and bounds its memory. An allocator of the program's own is for C.
+// PoolOptions configure a pool. A program that needs its own allocator uses the C API.
 type PoolOptions struct {
-	Keep int64 // bytes kept when unused: 0 the default (a quarter of what is free, at most 1 GiB), negative none
-	Cap  int64 // bytes in use and kept together: ENOMEM beyond. 0: no cap
+	MaxCachedBytes int64 // cached bytes at most; 0 means a quarter of the free memory, at most 1 GiB; negative means none
+	MaxBytes       int64 // used and cached bytes at most, beyond it calls fail with ENOMEM; 0 means no limit
 }
 
-// PoolStats are a pool's figures, in bytes and counts.
+// PoolStats are statistics of a pool.
 type PoolStats struct {
-	Used              int64 // bytes of live buffers
-	Kept              int64 // bytes kept for reuse
-	Peak              int64 // the greatest Used + Kept so far
-	Allocations       int64 // buffers given out
-	DriverAllocations int64 // of these, asked of the driver
+	UsedBytes         int64 // bytes of live buffers
+	CachedBytes       int64 // bytes cached for reuse
+	PeakBytes         int64 // the largest UsedBytes + CachedBytes so far
+	Allocations       int64 // allocated buffers
+	DriverAllocations int64 // allocated buffers that came from the driver
 }
 
-// A device's default pool is borrowed from it: it must not be replaced while it is looked at.
+// The device owns its default pool. This lock keeps the pool from being replaced while a call uses
+// it.
 var defaultPools sync.RWMutex
 
-// NewPool makes a pool of the device's memory. Every device has one already.
+// NewPool makes a pool of the device's memory. Every device already has a default pool.
 func (d Device) NewPool(options PoolOptions) (*Pool, error) {
 	c := C.struct_arrowdevice_pool_options{
 		struct_size:      C.sizeof_struct_arrowdevice_pool_options,
-		max_cached_bytes: C.int64_t(options.Keep),
-		max_bytes:        C.int64_t(options.Cap),
+		max_cached_bytes: C.int64_t(options.MaxCachedBytes),
+		max_bytes:        C.int64_t(options.MaxBytes),
 	}
 	var made *C.struct_arrowdevice_pool
 	var e C.struct_arrowdevice_error
@@ -49,8 +50,8 @@ func (d Device) NewPool(options PoolOptions) (*Pool, error) {
 	return &Pool{newHandle("pool", poolResource{made})}, nil
 }
 
-// SetPool makes a pool the default of the device, which keeps it alive until another one takes its place. nil: the
-// library's own again.
+// SetPool makes a pool the device's default. The device holds a reference until another pool
+// replaces it. nil restores the library's own pool.
 func (d Device) SetPool(pool *Pool) error {
 	const function = "device_set_pool"
 	var chosen *C.struct_arrowdevice_pool
@@ -68,7 +69,7 @@ func (d Device) SetPool(pool *Pool) error {
 	return result(function, C.arrowdevice_device_set_pool(d.c, chosen, &e), &e)
 }
 
-// PoolStats are the figures of the device's default pool.
+// PoolStats returns statistics of the device's default pool.
 func (d Device) PoolStats() (PoolStats, error) {
 	defaultPools.RLock()
 	defer defaultPools.RUnlock()
@@ -80,7 +81,7 @@ func (d Device) PoolStats() (PoolStats, error) {
 	return poolStats(pool)
 }
 
-// Stats reads the pool's figures.
+// Stats returns the pool's statistics.
 func (p *Pool) Stats() (PoolStats, error) {
 	pool, leave, err := p.handle().share("pool_get_stats")
 	if err != nil {
@@ -90,7 +91,7 @@ func (p *Pool) Stats() (PoolStats, error) {
 	return poolStats(pool.c)
 }
 
-// Trim gives back to the driver all that is kept and not in use.
+// Trim returns all cached memory to the driver.
 func (p *Pool) Trim() error {
 	pool, leave, err := p.handle().share("pool_trim")
 	if err != nil {
@@ -101,7 +102,7 @@ func (p *Pool) Trim() error {
 	return result("pool_trim", C.arrowdevice_pool_trim(pool.c, &e), &e)
 }
 
-// Release lets the pool go; live buffers keep it until the last of them is freed.
+// Release releases the pool. Live buffers hold a reference until the last of them is freed.
 func (p *Pool) Release() { p.handle().release() }
 
 func (p *Pool) handle() *handle[poolResource] {
@@ -117,9 +118,9 @@ func poolStats(pool *C.struct_arrowdevice_pool) (PoolStats, error) {
 	var e C.struct_arrowdevice_error
 	code := C.arrowdevice_pool_get_stats(pool, &stats, &e)
 	return PoolStats{
-		Used:              int64(stats.used_bytes),
-		Kept:              int64(stats.cached_bytes),
-		Peak:              int64(stats.peak_bytes),
+		UsedBytes:         int64(stats.used_bytes),
+		CachedBytes:       int64(stats.cached_bytes),
+		PeakBytes:         int64(stats.peak_bytes),
 		Allocations:       int64(stats.allocations),
 		DriverAllocations: int64(stats.driver_allocations),
 	}, result("pool_get_stats", code, &e)

@@ -26,14 +26,15 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 )
 
-// FromReader makes a stream on the CPU of a reader of arrow-go, which it retains until it is released. Nothing is copied.
-// Each call of the stream's consumer is one of the reader, on whatever thread the consumer has. What the reader's Err
-// says is the stream's error, with EIO or its errno value. A record batch of another type than the reader's Schema is
-// EINVAL; a reader that panics is EIO, and is not asked again.
+// FromReader makes a stream on the CPU from a reader of arrow-go. The stream retains the reader
+// until it is released. It copies nothing. Each call of the stream's consumer calls the reader
+// once, on the consumer's thread. An error of the reader becomes the stream's error, with its errno
+// value or EIO. A record batch whose type differs from the reader's Schema fails with EINVAL. A
+// reader that panics fails with EIO, and the stream does not call it again.
 func FromReader(reader array.RecordReader) (*Stream, error) {
 	const function = "stream_from_host"
 	if reader == nil {
-		return nil, newError(function, int(syscall.EINVAL), "a nil reader")
+		return nil, newError(function, int(syscall.EINVAL), "the reader is nil")
 	}
 	reader.Retain()
 	state := (*C.uintptr_t)(C.malloc(C.sizeof_uintptr_t))
@@ -56,13 +57,13 @@ func FromReader(reader array.RecordReader) (*Stream, error) {
 	return out.filled(function, code, &e)
 }
 
-// producer is a reader behind a C stream. cdata has one too, which exports structs with an offset wrongly and memory of
-// Go's without pinning it.
+// producer is a reader behind a C stream. The producer of cdata exports structs with offsets
+// incorrectly and does not pin Go memory.
 type producer struct {
 	reader   array.RecordReader
-	schema   *arrow.Schema // what the reader said first: its record batches must be of it
-	panicked error         // it is not asked again then
-	message  *C.char       // of the last error, valid until the next call
+	schema   *arrow.Schema // the reader's first schema, which all its record batches must have
+	panicked error         // the panic, after which the reader is not called again
+	message  *C.char       // message of the last error, valid until the next call
 }
 
 func producerOf(stream *C.struct_ArrowArrayStream) *producer {
@@ -87,7 +88,8 @@ func (p *producer) forget() {
 	p.message = nil
 }
 
-// recovered makes an error of a panic of the reader's, which must not unwind through frames of C. It is to be deferred.
+// recovered turns a panic of the reader into an error, because a panic must not unwind through C
+// frames. The caller defers it.
 func (p *producer) recovered(code *C.int, discard func()) {
 	said := recover()
 	if said == nil {
@@ -98,7 +100,8 @@ func (p *producer) recovered(code *C.int, discard func()) {
 	*code = p.fail(p.panicked)
 }
 
-// typed is the type of the stream; some readers know it only after their first record batch.
+// typed returns the type of the stream. Some readers know their type only after the first record
+// batch.
 func (p *producer) typed() (*arrow.Schema, error) {
 	if p.schema == nil {
 		p.schema = p.reader.Schema()
@@ -112,23 +115,24 @@ func (p *producer) typed() (*arrow.Schema, error) {
 	return nil, newError("stream_get_schema", int(syscall.EINVAL), "the reader has no schema")
 }
 
-// check compares a record batch with the type of the stream, which is all that its consumer knows of its memory.
+// check compares a record batch with the type of the stream, because the consumer relies on that
+// type alone.
 func (p *producer) check(batch arrow.RecordBatch) error {
 	const function = "stream_get_next"
 	if batch == nil {
-		return newError(function, int(syscall.EINVAL), "the reader has no record batch")
+		return newError(function, int(syscall.EINVAL), "the reader returned a nil record batch")
 	}
 	schema, err := p.typed()
 	if err != nil {
 		return err
 	}
 	if got, wanted := batch.Columns(), schema.NumFields(); len(got) != wanted {
-		return newError(function, int(syscall.EINVAL), fmt.Sprintf("the reader made a record batch of %d columns, not %d", len(got), wanted))
+		return newError(function, int(syscall.EINVAL), fmt.Sprintf("the reader returned a record batch with %d columns (expected %d)", len(got), wanted))
 	}
 	for i, column := range batch.Columns() {
 		if got, wanted := column.DataType(), schema.Field(i).Type; !arrow.TypeEqual(got, wanted) {
 			return newError(function, int(syscall.EINVAL),
-				fmt.Sprintf("the reader made a record batch whose column %d is of %v, not %v", i, got, wanted))
+				fmt.Sprintf("column %d of the reader's record batch has type %v (expected %v)", i, got, wanted))
 		}
 	}
 	return nil
@@ -157,14 +161,15 @@ func arrowdeviceGoGetSchema(stream *C.struct_ArrowArrayStream, out *C.struct_Arr
 //export arrowdeviceGoGetNext
 func arrowdeviceGoGetNext(stream *C.struct_ArrowArrayStream, out *C.struct_ArrowArray) (code C.int) {
 	p := producerOf(stream)
-	// It may hold anything, and what is no pointer must not be seen as one when Go writes over it.
+	// The struct may hold any bytes. Go must not take stale bytes for pointers when it writes over
+	// them.
 	C.memset(unsafe.Pointer(out), 0, C.sizeof_struct_ArrowArray)
 	if p.panicked != nil {
 		return p.fail(p.panicked)
 	}
 	defer p.recovered(&code, func() {
 		if out.children == nil {
-			out.n_children = 0 // arrow-go counts them before it makes them
+			out.n_children = 0 // arrow-go counts the children before it allocates them
 		}
 		C.arrowdevice_host_array_release(out)
 	})
@@ -190,15 +195,16 @@ func arrowdeviceGoGetLastError(stream *C.struct_ArrowArrayStream) *C.constant_ch
 func arrowdeviceGoRelease(stream *C.struct_ArrowArrayStream) {
 	p := producerOf(stream)
 	p.forget()
-	p.letGo()
+	p.releaseReader()
 	cgo.Handle(*(*C.uintptr_t)(stream.private_data)).Delete()
 	C.free(stream.private_data)
 	stream.private_data = nil
 	stream.release = nil
 }
 
-// letGo gives the reader back. There is nobody to tell of a panic: the stream is over, whatever the reader has kept.
-func (p *producer) letGo() {
+// releaseReader releases the reader. It ignores a panic, because the stream has ended and no caller could
+// get the error.
+func (p *producer) releaseReader() {
 	defer func() { _ = recover() }()
 	p.reader.Release()
 }

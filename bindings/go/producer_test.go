@@ -35,7 +35,7 @@ func (r *failing) Err() error {
 	return nil
 }
 
-func TestAStreamSaysWhatItsReaderSays(t *testing.T) {
+func TestStreamReturnsTheErrorOfItsReader(t *testing.T) {
 	ctx := context.Background()
 	to := device(t, "ext_dev:1")
 	for code, said := range map[syscall.Errno]error{
@@ -43,7 +43,7 @@ func TestAStreamSaysWhatItsReaderSays(t *testing.T) {
 		syscall.ENOENT: &arrowdevice.Error{Code: syscall.ENOENT, Function: "test", Message: "no such file"},
 	} {
 		stream := fromReader(t, &failing{RecordReader: readerOf(t, batches(t, memory.NewGoAllocator(), 3)), err: said})
-		there, err := stream.MoveTo(to, nil)
+		there, err := stream.ToDevice(to, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestAStreamSaysWhatItsReaderSays(t *testing.T) {
 	}
 }
 
-// changing is a reader whose record batches are not all of the type that it says.
+// changing is a reader whose record batches differ in type from its schema.
 type changing struct {
 	array.RecordReader
 	other   arrow.RecordBatch
@@ -87,7 +87,7 @@ func (r *changing) Next() bool {
 
 func (r *changing) RecordBatch() arrow.RecordBatch { return r.current }
 
-func TestAStreamFailsWhereItsReaderChangesTheType(t *testing.T) {
+func TestStreamFailsWhenItsReaderChangesTheType(t *testing.T) {
 	ctx := context.Background()
 	wanted := recordOf(t, arrow.PrimitiveTypes.Int64, `[1, 2]`)
 	two := wanted.Column(0)
@@ -97,9 +97,9 @@ func TestAStreamFailsWhereItsReaderChangesTheType(t *testing.T) {
 		batch arrow.RecordBatch
 		place string
 	}{
-		"type":    {recordOf(t, arrow.PrimitiveTypes.Int32, `[1, 2]`), `column 0 is of int32, not int64`},
-		"columns": {wider, "2 columns, not 1"},
-		"none":    {nil, "no record batch"},
+		"type":    {recordOf(t, arrow.PrimitiveTypes.Int32, `[1, 2]`), "column 0 of the reader's record batch has type int32 (expected int64)"},
+		"columns": {wider, "2 columns (expected 1)"},
+		"none":    {nil, "a nil record batch"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stream := fromReader(t, &changing{RecordReader: readerOf(t, []arrow.RecordBatch{wanted}), other: other.batch})
@@ -110,14 +110,14 @@ func TestAStreamFailsWhereItsReaderChangesTheType(t *testing.T) {
 			first.Release()
 			for range 2 {
 				if _, err := stream.Next(ctx); !errors.Is(err, syscall.EINVAL) || !strings.Contains(err.Error(), other.place) {
-					t.Errorf("it was taken: %v", err)
+					t.Errorf("the input was accepted: %v", err)
 				}
 			}
 		})
 	}
 }
 
-// panicking is a reader with a bug in one of its methods.
+// panicking is a reader that panics in one of its methods.
 type panicking struct {
 	array.RecordReader
 	in string
@@ -154,7 +154,7 @@ func (r *panicking) Release() {
 	r.bug("Release")
 }
 
-func TestAReaderThatPanicsFailsTheStream(t *testing.T) {
+func TestPanicOfAReaderFailsTheStream(t *testing.T) {
 	ctx := context.Background()
 	for _, method := range []string{"Schema", "Next", "RecordBatch", "Err", "Release"} {
 		for name, ahead := range map[string]bool{"pulled": false, "read ahead": true} {
@@ -166,7 +166,7 @@ func TestAReaderThatPanicsFailsTheStream(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer stream.Release()
-				there, err := stream.MoveTo(device(t, "ext_dev:0"), &arrowdevice.StreamOptions{ReadAhead: ahead})
+				there, err := stream.ToDevice(device(t, "ext_dev:0"), &arrowdevice.StreamOptions{ReadAhead: ahead})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -5,7 +5,7 @@ package arrowdevice
 // #include <arrowdevice/arrowdevice.h>
 // #include <stdint.h>
 //
-// // Vendors have handles that are small numbers, which Go must not see where a pointer is expected.
+// // Some vendors' handles are small numbers, which must not be in a Go variable of a pointer type.
 // static inline int wrap_queue(struct arrowdevice_device* device, uintptr_t native, uint32_t family,
 //                              struct arrowdevice_queue** out, struct arrowdevice_error* error) {
 //   struct arrowdevice_native_queue c = {sizeof c, family, (void*)native};
@@ -24,8 +24,8 @@ import "C"
 
 import "context"
 
-// Queue is an in-order lane of work on a device. Its methods may be called from any goroutine; one at a time gets to
-// the library.
+// Queue is an in-order queue of work on a device. Any goroutine may call its methods. They call the
+// library one at a time.
 type Queue struct {
 	h *handle[queueResource]
 }
@@ -34,11 +34,11 @@ type queueResource struct{ c *C.struct_arrowdevice_queue }
 
 func (q queueResource) free() { C.arrowdevice_queue_destroy(q.c) }
 
-// NativeQueue is a vendor's queue: `CUstream`, `hipStream_t`, `cl_command_queue`, a Vulkan queue, an immediate Level
-// Zero list.
+// NativeQueue is a vendor's queue: a `CUstream`, `hipStream_t`, `cl_command_queue`, Vulkan queue,
+// or immediate Level Zero command list.
 type NativeQueue struct {
-	Queue  uintptr // the handle as a number, also one of CUDA's special streams; 0: the vendor's default stream
-	Family uint32  // Vulkan: the queue's family
+	Queue  uintptr // the handle or a special CUDA stream as a number; 0 is the vendor's default stream
+	Family uint32  // Vulkan: the queue's family index
 }
 
 // NewQueue makes a queue on the device.
@@ -51,9 +51,9 @@ func (d Device) NewQueue() (*Queue, error) {
 	return &Queue{newHandle("queue", queueResource{made})}, nil
 }
 
-// WrapQueue uses a program's own queue. It is borrowed: the program keeps it alive until Release has returned, which
-// waits for whoever still uses it, and releases it itself; one that is forgotten is let go of whenever the garbage
-// collector finds it, after the streams that were given it.
+// WrapQueue wraps a queue that the program owns. The program must not destroy its queue before
+// Release has returned. Release waits for calls that still use the queue. The garbage collector
+// releases a forgotten Queue after the streams that use it.
 func (d Device) WrapQueue(native NativeQueue) (*Queue, error) {
 	var wrapped *C.struct_arrowdevice_queue
 	var e C.struct_arrowdevice_error
@@ -63,7 +63,8 @@ func (d Device) WrapQueue(native NativeQueue) (*Queue, error) {
 	return &Queue{newBorrowing("queue", queueResource{wrapped})}, nil
 }
 
-// Native is the vendor's handle behind the queue, valid until Release. EBUSY while another goroutine uses the queue.
+// Native returns the vendor's handle of the queue, valid until Release. It fails with EBUSY if
+// another goroutine uses the queue.
 func (q *Queue) Native() (NativeQueue, error) {
 	queue, leave, err := q.handle().take("queue_get_native")
 	if err != nil {
@@ -79,7 +80,7 @@ func (q *Queue) Native() (NativeQueue, error) {
 	return NativeQueue{uintptr(native), uint32(family)}, nil
 }
 
-// Finish waits until all work that was queued so far is done.
+// Finish waits until all work that was queued so far has finished.
 func (q *Queue) Finish(ctx context.Context) error {
 	const function = "queue_finish"
 	return waitInSlices(ctx, function, func(timeout C.int64_t, e *C.struct_arrowdevice_error) (C.int, error) {
@@ -92,14 +93,15 @@ func (q *Queue) Finish(ctx context.Context) error {
 	})
 }
 
-// WaitFor makes the queue wait for an array's event: work queued later runs after it. Where the queue's device cannot
-// wait for such an event, the CPU waits: a call that its context ended goes on to use the queue until that wait is over.
-func (q *Queue) WaitFor(ctx context.Context, array *Array) error {
+// WaitArray makes the queue wait for an array's event. Work that is queued later runs after the
+// event. If the queue's device cannot wait for such an event, the CPU waits. If the context ends
+// during that wait, the call returns, but it uses the queue until the wait ends.
+func (q *Queue) WaitArray(ctx context.Context, array *Array) error {
 	const function = "queue_wait_array"
 	if err := contextError(ctx, function); err != nil {
 		return err
 	}
-	waited, err := array.shareWithin(ctx, function) // the array itself stays free for others
+	waited, err := array.shareWithin(ctx, function) // keeps the array itself free for other goroutines
 	if err != nil {
 		return err
 	}
@@ -121,9 +123,9 @@ func (q *Queue) WaitFor(ctx context.Context, array *Array) error {
 	return err
 }
 
-// Release lets the queue go. It returns at once, and work in flight goes on. Of a queue of WrapQueue it returns when the
-// library has let go of the program's, also in calls that go on on other goroutines, those that their contexts ended
-// among them.
+// Release releases the queue. It returns at once, and work in flight continues. For a wrapped queue
+// it returns when the library no longer uses the program's queue. It then also waits for calls on
+// other goroutines, including calls whose context has ended.
 func (q *Queue) Release() { q.handle().release() }
 
 func (q *Queue) handle() *handle[queueResource] {

@@ -14,22 +14,23 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
-// abandonedWait leaves a goroutine in the library, which waits for an array with a queue of a device that cannot.
+// abandonedWait leaves a goroutine in a call that waits for an array on the CPU, because the
+// queue's device cannot wait for it.
 func abandonedWait(t *testing.T, queue *arrowdevice.Queue) *arrowdevice.Array {
 	t.Helper()
 	to := pendingDevice(t)
-	pending, err := fromArrow(t, numbers.make(t, memory.NewGoAllocator())).MoveTo(context.Background(), to, &arrowdevice.CopyOptions{Async: true})
+	pending, err := fromArrow(t, numbers.make(t, memory.NewGoAllocator())).ToDevice(context.Background(), to, &arrowdevice.CopyOptions{Async: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(pending.Release)
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
-	mustBe(t, "WaitFor", queue.WaitFor(ctx, pending), context.DeadlineExceeded)
+	mustBe(t, "WaitArray", queue.WaitArray(ctx, pending), context.DeadlineExceeded)
 	return pending
 }
 
-// within fails the test where a call does not come back, and does not wait for it any longer.
+// within fails the test if a call does not return in time, and then stops waiting for it.
 func within(t *testing.T, what string, call func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -40,11 +41,11 @@ func within(t *testing.T, what string, call func()) {
 	select {
 	case <-done:
 	case <-time.After(10 * time.Second):
-		t.Fatalf("%s does not come back", what)
+		t.Fatalf("%s does not return", what)
 	}
 }
 
-func TestCallsEndWithTheirContextBehindOneThatWasAbandoned(t *testing.T) {
+func TestCallsBehindAnAbandonedCallEndWithTheirContext(t *testing.T) {
 	queue, err := device(t, "cpu").NewQueue()
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +53,7 @@ func TestCallsEndWithTheirContextBehindOneThatWasAbandoned(t *testing.T) {
 	pending := abandonedWait(t, queue)
 	endings(t, func(t *testing.T, ctx func() context.Context, want ...error) {
 		within(t, "Finish", func() { mustBe(t, "Finish", queue.Finish(ctx()), want...) })
-		within(t, "WaitFor", func() { mustBe(t, "WaitFor", queue.WaitFor(ctx(), pending), want...) })
+		within(t, "WaitArray", func() { mustBe(t, "WaitArray", queue.WaitArray(ctx(), pending), want...) })
 		within(t, "Wait", func() { mustBe(t, "Wait", pending.Wait(ctx()), want...) })
 		within(t, "Copy", func() {
 			_, err := pending.Copy(ctx(), device(t, "cpu"), &arrowdevice.CopyOptions{Queue: queue})
@@ -76,10 +77,10 @@ func TestCallsEndWithTheirContextBehindOneThatWasAbandoned(t *testing.T) {
 			t.Errorf("Native: %v", err)
 		}
 	})
-	within(t, "MoveTo of a stream", func() {
+	within(t, "ToDevice of a stream", func() {
 		stream := fromReader(t, readerOf(t, batches(t, memory.NewGoAllocator(), 1)))
-		if _, err := stream.MoveTo(device(t, "cpu"), &arrowdevice.StreamOptions{Queue: queue}); !errors.Is(err, syscall.EBUSY) {
-			t.Errorf("MoveTo of a stream: %v", err)
+		if _, err := stream.ToDevice(device(t, "cpu"), &arrowdevice.StreamOptions{Queue: queue}); !errors.Is(err, syscall.EBUSY) {
+			t.Errorf("ToDevice of a stream: %v", err)
 		}
 	})
 	within(t, "Release", queue.Release)
@@ -90,7 +91,7 @@ func TestCallsEndWithTheirContextBehindOneThatWasAbandoned(t *testing.T) {
 	})
 }
 
-func TestAQueueOfTheProgramsIsItsAgainAfterRelease(t *testing.T) {
+func TestReleaseEndsTheUseOfAWrappedQueue(t *testing.T) {
 	ctx := context.Background()
 	own := ownQueue(t)
 	native, err := own.Native()
@@ -103,7 +104,7 @@ func TestAQueueOfTheProgramsIsItsAgainAfterRelease(t *testing.T) {
 	}
 	want := numbers.make(t, checked(t))
 	defer want.Release()
-	there, err := fromArrow(t, want).MoveTo(ctx, device(t, "ext_dev:0"), &arrowdevice.CopyOptions{Queue: wrapped})
+	there, err := fromArrow(t, want).ToDevice(ctx, device(t, "ext_dev:0"), &arrowdevice.CopyOptions{Queue: wrapped})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,8 +121,8 @@ func TestAQueueOfTheProgramsIsItsAgainAfterRelease(t *testing.T) {
 	}
 
 	used := wrappedFor(t, own)
-	// Sizes of texts lie on the device: the copy waits for them before it is submitted.
-	texts, err := fromArrow(t, samples["string"].make(t, memory.NewGoAllocator())).MoveTo(ctx, pendingDevice(t), &arrowdevice.CopyOptions{Async: true})
+	// Sizes of strings are on the device, so the copy waits for them before it is submitted.
+	texts, err := fromArrow(t, samples["string"].make(t, memory.NewGoAllocator())).ToDevice(ctx, pendingDevice(t), &arrowdevice.CopyOptions{Async: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,12 +138,12 @@ func TestAQueueOfTheProgramsIsItsAgainAfterRelease(t *testing.T) {
 	}()
 	select {
 	case <-released:
-		t.Error("the queue was given back while a call used it")
+		t.Error("Release returned while a call used the queue")
 	case <-time.After(100 * time.Millisecond):
 	}
 }
 
-// growStack makes the runtime move the stack, which looks at everything on it that is typed as a pointer.
+// growStack makes the runtime move the stack and scan every word on it that has a pointer type.
 //
 //go:noinline
 func growStack(deep int) int {
@@ -154,17 +155,17 @@ func growStack(deep int) int {
 	return growStack(deep-1) + int(room[deep%len(room)])
 }
 
-func TestNativeQueuesThatAreSmallNumbersAreNoPointers(t *testing.T) {
+func TestNativeQueueMayBeASmallNumber(t *testing.T) {
 	to := device(t, "ext_dev:0")
 	for number := range uintptr(3) {
 		done := make(chan struct{})
-		go func() { // on a stack that is small
+		go func() { // runs on a small stack
 			defer close(done)
 			native := arrowdevice.NativeQueue{Queue: number}
 			growStack(1000)
 			wrapped, err := to.WrapQueue(native)
 			defer wrapped.Release()
-			// The simulation has no such queues, but the default one.
+			// The simulation has only the default queue.
 			if refused := errors.Is(err, syscall.EINVAL); refused != (number != 0) {
 				t.Errorf("queue %d: %v", native.Queue, err)
 			}
@@ -173,15 +174,15 @@ func TestNativeQueuesThatAreSmallNumbersAreNoPointers(t *testing.T) {
 	}
 }
 
-func TestOptionsAreTheCallersAgainWhenAContextEndedTheCall(t *testing.T) {
+func TestOptionsMayChangeAfterAContextEndedTheCall(t *testing.T) {
 	to := device(t, "ext_dev:0")
 	queue, err := to.NewQueue()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer queue.Release()
-	// Sizes of texts lie on the device: the copy waits for them before it is submitted.
-	texts, err := fromArrow(t, samples["string"].make(t, memory.NewGoAllocator())).MoveTo(context.Background(), pendingDevice(t), &arrowdevice.CopyOptions{Async: true})
+	// Sizes of strings are on the device, so the copy waits for them before it is submitted.
+	texts, err := fromArrow(t, samples["string"].make(t, memory.NewGoAllocator())).ToDevice(context.Background(), pendingDevice(t), &arrowdevice.CopyOptions{Async: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,5 +192,5 @@ func TestOptionsAreTheCallersAgainWhenAContextEndedTheCall(t *testing.T) {
 	options := &arrowdevice.CopyOptions{Queue: queue}
 	_, err = texts.Copy(ctx, to, options)
 	mustBe(t, "Copy", err, context.DeadlineExceeded)
-	options.Queue, options.Pool = nil, nil // a race, where the call still looks at them
+	options.Queue, options.Pool = nil, nil // races if the call still reads the options
 }

@@ -11,19 +11,21 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 )
 
-// Reader hands the stream over to arrow-go: its record batches on the CPU, copied ahead of the reader where they are on
-// a device. The stream is released by this on success; on failure it is as it was, unless the context ended while the
-// producer was asked for the type, see Schema. The context also ends the reader, whose Err is then the context's.
+// Reader turns the stream into a reader of arrow-go, whose record batches are on the CPU. If the
+// batches are on a device, the stream copies them ahead of the reader. If Reader succeeds, it
+// releases the stream. If it fails, the stream is unchanged, unless the context ended while the
+// producer was asked for the type (see Schema). The end of the context also ends the reader, and
+// its Err returns the context's error.
 func (s *Stream) Reader(ctx context.Context, options *StreamOptions) (array.RecordReader, error) {
 	schema, err := s.Schema(ctx)
 	if err != nil {
 		return nil, err
 	}
-	cpu, err := Find("cpu")
+	cpu, err := FindByName("cpu")
 	if err != nil {
 		return nil, err
 	}
-	host, err := s.MoveTo(cpu, options)
+	host, err := s.ToDevice(cpu, options)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +34,8 @@ func (s *Stream) Reader(ctx context.Context, options *StreamOptions) (array.Reco
 	return r, nil
 }
 
-// reader is an array.RecordReader, with its rules: each record batch is the reader's and valid until the next.
+// reader is an array.RecordReader. It owns each record batch, which is valid until the next call of
+// Next.
 type reader struct {
 	ctx     context.Context
 	stream  *Stream

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestTheREADMEShowsTheExampleThatRuns(t *testing.T) {
+func TestREADMEShowsTheExample(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -20,21 +20,21 @@ func TestTheREADMEShowsTheExampleThatRuns(t *testing.T) {
 	}
 	shown := regexp.MustCompile("(?s)```go\n(.*?)\n```").FindAllSubmatch(readme, -1)
 	if len(shown) != 1 {
-		t.Fatalf("%d pieces of Go in README.md", len(shown))
+		t.Fatalf("README.md has %d Go programs", len(shown))
 	}
 	want := string(source)
-	for _, change := range [][2]string{ // what makes a program of an example
+	for _, change := range [][2]string{ // makes a program from an example
 		{"// SPDX-License-Identifier: Apache-2.0\n\n", ""},
 		{"package arrowdevice_test\n", "package main\n"},
-		{"// There and back: the README shows this file as a program.\nfunc Example() {\n", "func main() {\n"},
+		{"// The README shows this file as a program.\nfunc Example() {\n", "func main() {\n"},
 		{"\t// Output: [7 9]\n}\n", "}"},
 	} {
 		if strings.Count(want, change[0]) != 1 {
-			t.Fatalf("example_test.go has not, or several times:\n%s", change[0])
+			t.Fatalf("example_test.go must have this text exactly once:\n%s", change[0])
 		}
 		want = strings.Replace(want, change[0], change[1], 1)
 	}
 	if got := string(shown[0][1]); got != want {
-		t.Errorf("README.md shows\n%s\nand not what runs:\n%s", got, want)
+		t.Errorf("README.md shows\n%s\nbut the example is\n%s", got, want)
 	}
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/cdata"
 )
 
-// schema is the type of arrays and streams, in C. It never changes, so all that have the type own it together.
+// schema is the C type of arrays and streams. It never changes, so all of them share it by
+// reference count.
 type schema struct {
 	c      *C.struct_ArrowSchema
 	owners atomic.Int64
@@ -27,7 +28,7 @@ type schema struct {
 	err     error
 }
 
-// newSchema makes an empty one to be filled; it has one owner.
+// newSchema allocates an empty schema with one reference, for the library to fill.
 func newSchema() *schema {
 	s := &schema{c: (*C.struct_ArrowSchema)(C.malloc(C.sizeof_struct_ArrowSchema))}
 	*s.c = C.struct_ArrowSchema{}
@@ -47,28 +48,29 @@ func (s *schema) release() {
 	}
 }
 
-// copyTo makes a deep copy for someone who takes it over.
+// copyTo makes a deep copy for a receiver that takes ownership.
 func (s *schema) copyTo(out *C.struct_ArrowSchema) error {
 	var e C.struct_arrowdevice_error
 	return result("schema_copy", C.arrowdevice_schema_copy(s.c, out, &e), &e)
 }
 
-// differsFrom says where the layout of this type is another than the wanted one's; empty: nowhere. Names, metadata and
-// flags may differ.
+// differsFrom describes the first place at which the layouts of the two types differ. It returns ""
+// if they do not. Names, metadata and flags may differ.
 func (s *schema) differsFrom(wanted *schema) string {
-	return difference("it", "column ", s.c, wanted.c)
+	return difference("the type", "column ", s.c, wanted.c)
 }
 
-// difference compares two types at a place; `below` is what the numbers of their children are put behind.
+// difference compares two types at a place. `below` is the prefix for the indices of their
+// children.
 func difference(place, below string, got, wanted *C.struct_ArrowSchema) string {
 	if format, other := C.GoString(got.format), C.GoString(wanted.format); format != other {
-		return fmt.Sprintf("%s is of format %q, not %q", place, format, other)
+		return fmt.Sprintf("%s has format %q (expected %q)", place, format, other)
 	}
 	if got.n_children != wanted.n_children {
-		return fmt.Sprintf("%s has %d children, not %d", place, got.n_children, wanted.n_children)
+		return fmt.Sprintf("%s has %d children (expected %d)", place, got.n_children, wanted.n_children)
 	}
 	if (got.dictionary == nil) != (wanted.dictionary == nil) {
-		return place + " has a dictionary on one side only"
+		return "only one of the types has a dictionary at " + place
 	}
 	if got.dictionary != nil {
 		values := "the dictionary of " + place
@@ -86,7 +88,7 @@ func difference(place, below string, got, wanted *C.struct_ArrowSchema) string {
 	return ""
 }
 
-// asField is the type as arrow-go has it.
+// asField returns the type as a field of arrow-go.
 func (s *schema) asField() (arrow.Field, error) {
 	s.import_.Do(func() {
 		copied := newSchema()
@@ -96,7 +98,7 @@ func (s *schema) asField() (arrow.Field, error) {
 		}
 		field, err := cdata.ImportCArrowField((*cdata.CArrowSchema)(unsafe.Pointer(copied.c)))
 		if err != nil {
-			s.err = withCause(newError("schema_copy", int(syscall.ENOTSUP), "arrow-go does not take the type: "+err.Error()), err)
+			s.err = withCause(newError("schema_copy", int(syscall.ENOTSUP), "arrow-go refuses the type: "+err.Error()), err)
 			return
 		}
 		s.field = field
@@ -104,7 +106,7 @@ func (s *schema) asField() (arrow.Field, error) {
 	return s.field, s.err
 }
 
-// asSchema is the type of a record batch.
+// asSchema returns the type of a record batch.
 func (s *schema) asSchema() (*arrow.Schema, error) {
 	field, err := s.asField()
 	if err != nil {
@@ -112,7 +114,7 @@ func (s *schema) asSchema() (*arrow.Schema, error) {
 	}
 	fields, ok := field.Type.(*arrow.StructType)
 	if !ok {
-		return nil, newError("schema_copy", int(syscall.EINVAL), fmt.Sprintf("%v is no record batch", field.Type))
+		return nil, newError("schema_copy", int(syscall.EINVAL), fmt.Sprintf("type %v is not a record batch (expected a struct)", field.Type))
 	}
 	return arrow.NewSchema(fields.Fields(), &field.Metadata), nil
 }
@@ -121,7 +123,7 @@ func (s *schema) asSchema() (*arrow.Schema, error) {
 func schemaOf(exported *arrow.Schema) (s *schema, err error) {
 	s = newSchema()
 	defer func() {
-		if unknown := recover(); unknown != nil { // so arrow-go says that it cannot export a type
+		if unknown := recover(); unknown != nil { // arrow-go panics if it cannot export a type
 			s.release()
 			s, err = nil, newError("schema_copy", int(syscall.ENOTSUP), fmt.Sprint(unknown))
 		}
@@ -130,8 +132,8 @@ func schemaOf(exported *arrow.Schema) (s *schema, err error) {
 	return s, nil
 }
 
-// schemaOfType exports the type of an array. cdata exports types of arrays as not nullable, whether they have nulls or
-// not: here it is a nullable column that leaves its record batch.
+// schemaOfType exports the type of an array. cdata exports types of arrays as not nullable, even if
+// they have nulls. A nullable column stays nullable here.
 func schemaOfType(exported arrow.DataType) (*schema, error) {
 	batch, err := schemaOf(arrow.NewSchema([]arrow.Field{{Type: exported, Nullable: true}}, nil))
 	if err != nil {

@@ -22,23 +22,25 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 )
 
-// Stream owns a stream of arrays of one type, which arrive one after the other. Release it when done, also early. One
-// goroutine at a time gets the next array; Cancel and Release may come from any.
+// Stream owns a stream of arrays of one type that arrive one after the other. The program releases
+// it with Release, also before its end. One goroutine at a time gets the next array. Any goroutine
+// may call Cancel and Release.
 type Stream struct {
 	h        *handle[streamResource]
-	turn     sync.Mutex // whose it is to ask the producer
+	turn     sync.Mutex // held by the goroutine that calls the producer
 	canceled atomic.Bool
 }
 
 type streamResource struct {
 	c     *C.struct_ArrowDeviceArrayStream
 	typed *streamType
-	// What it and the streams behind it were given. The library lets go of a wrapped queue when that is destroyed, and
-	// would go on without it: it must not be forgotten before the stream.
+	// Queues that this stream and the streams behind it were given. The library stops using a
+	// wrapped queue when the Queue is destroyed. The stream must therefore keep the Queue
+	// reachable.
 	queues []*Queue
 }
 
-// streamType is what the producer said of its type, as soon as it was asked. Set by whose turn it is.
+// streamType is the producer's type, after it was asked for it. The holder of turn sets it.
 type streamType struct{ schema atomic.Pointer[schema] }
 
 func (s streamResource) free() {
@@ -71,32 +73,33 @@ func (s *Stream) handle() *handle[streamResource] {
 	return s.h
 }
 
-// StreamOptions say how batches get to a device while they flow. nil and the zero value mean the same.
+// StreamOptions selects how batches get to a device while they flow. nil and the zero value mean
+// the same.
 type StreamOptions struct {
 	ReadAhead bool          // a thread of the stream calls the producer
-	Depth     int           // batches asked of the producer before the oldest of them is handed out; 0: 2
-	Always    bool          // copy even where sharing would do
-	Never     bool          // ENOTSUP where sharing will not do
-	Whole     bool          // do not trim to the slice
-	Queue     *Queue        // the stream's own, and kept by it, until it is released; nil: the library's own
-	Pool      *Pool         // of the target; nil: the target's default
-	Timeout   time.Duration // of every wait before a submission; 0: for ever
+	Depth     int           // batches that are requested from the producer before the first is returned; 0 means 2
+	Always    bool          // copies even if the target could share the memory
+	Never     bool          // fails with ENOTSUP if the target cannot share the memory
+	NoTrim    bool          // copies whole buffers instead of the rows of the slice
+	Queue     *Queue        // used by the stream alone until it is released; nil uses a queue of the library
+	Pool      *Pool         // belongs to the target; nil uses the target's default pool
+	Timeout   time.Duration // limits every wait before a submission; 0 means no limit, negative does not wait
 }
 
-// NewStream makes a stream of arrays on devices of one type, in their order. Each must be of the stream's type: EINVAL,
-// and the message names the array and the column. The arrays are released by this on success; on failure they are as
-// they were.
+// NewStream makes a stream of arrays on devices of one type, in the given order. It fails with
+// EINVAL if an array differs from the stream's type, and the message names the array and the
+// column. If it succeeds, it releases the arrays. If it fails, they are unchanged.
 func NewStream(deviceType DeviceType, schema *arrow.Schema, arrays ...*Array) (*Stream, error) {
 	const function = "stream_from_arrays"
 	if schema == nil {
-		return nil, newError(function, int(syscall.EINVAL), "a nil schema")
+		return nil, newError(function, int(syscall.EINVAL), "the schema is nil")
 	}
 	type_, err := schemaOf(schema)
 	if err != nil {
 		return nil, err
 	}
 	defer type_.release()
-	// Co-owners, so that nothing is lost where one of them does not fit.
+	// The stream gets second owners, so that the arrays survive if one of them does not fit.
 	size := C.size_t(len(arrays)+1) * C.sizeof_struct_ArrowDeviceArray
 	moved := unsafe.Slice((*C.struct_ArrowDeviceArray)(C.malloc(size)), len(arrays)+1)
 	clear(moved)
@@ -138,12 +141,12 @@ func NewStream(deviceType DeviceType, schema *arrow.Schema, arrays ...*Array) (*
 	return stream, nil
 }
 
-// ImportStream takes over a stream that another library hands out in C: a pointer to a `struct ArrowDeviceArrayStream`,
-// which is marked released.
+// ImportStream takes ownership of a stream from another library in C. The argument points to a
+// `struct ArrowDeviceArrayStream`, which it marks as released.
 func ImportStream(stream unsafe.Pointer) (*Stream, error) {
 	from := (*C.struct_ArrowDeviceArrayStream)(stream)
 	if from == nil || from.release == nil {
-		return nil, newError("stream_get_schema", int(syscall.EINVAL), "a stream that is NULL or released")
+		return nil, newError("stream_get_schema", int(syscall.EINVAL), "the stream is NULL or released")
 	}
 	out := newStream()
 	*out.c = *from
@@ -151,14 +154,15 @@ func ImportStream(stream unsafe.Pointer) (*Stream, error) {
 	return out.filled("stream_get_schema", 0, nil)
 }
 
-// Export hands the stream to another library in C: it fills a `struct ArrowDeviceArrayStream`, which is the receiver's to
-// release. EBUSY while another goroutine uses the stream. Queues of WrapQueue that it was given are no longer kept for it:
-// it uses them as long as the program does not let go of them, and goes on on a queue of the library then.
+// Export moves the stream to another library in C. It fills a `struct ArrowDeviceArrayStream`, and
+// the receiver releases it. It fails with EBUSY if another goroutine uses the stream. The exported
+// stream no longer keeps wrapped queues reachable. When the program releases such a queue, the
+// stream continues on a queue of the library.
 func (s *Stream) Export(stream unsafe.Pointer) error {
 	const function = "stream_get_schema"
 	to := (*C.struct_ArrowDeviceArrayStream)(stream)
 	if to == nil {
-		return newError(function, int(syscall.EINVAL), "a NULL struct to fill")
+		return newError(function, int(syscall.EINVAL), "a struct to fill is NULL")
 	}
 	owned, leave, err := s.handle().take(function)
 	if err != nil {
@@ -171,8 +175,8 @@ func (s *Stream) Export(stream unsafe.Pointer) error {
 	return nil
 }
 
-// Release lets the stream go and returns at once; what is on its way is ended by the library. A Next that is under way
-// is left to end, and is ended by Cancel.
+// Release releases the stream and returns at once. The library finishes work in flight. A call of
+// Next that runs continues, and Cancel ends it.
 func (s *Stream) Release() {
 	if s == nil {
 		return
@@ -180,7 +184,7 @@ func (s *Stream) Release() {
 	s.h.release()
 }
 
-// DeviceType is the type of the devices that the arrays of the stream are on; 0 after Release.
+// DeviceType returns the device type of the stream's arrays. It returns 0 after Release.
 func (s *Stream) DeviceType() DeviceType {
 	owned, leave, err := s.handle().share("stream")
 	if err != nil {
@@ -190,8 +194,8 @@ func (s *Stream) DeviceType() DeviceType {
 	return DeviceType(owned.c.device_type)
 }
 
-// Cancel stops the stream from any goroutine: Next answers ECANCELED from then on, also one that is waiting. Of a stream
-// of another library it stops what comes after the array that its producer is making.
+// Cancel stops the stream. Any goroutine may call it. A running Next and every later one fail with
+// ECANCELED. A stream of another library stops after the array that its producer is making.
 func (s *Stream) Cancel() {
 	owned, leave, err := s.handle().share("stream_cancel")
 	if err != nil {
@@ -199,13 +203,13 @@ func (s *Stream) Cancel() {
 	}
 	defer leave()
 	s.canceled.Store(true)
-	// EINVAL from a stream of someone else, which cannot be woken.
+	// The call fails with EINVAL for a foreign stream, because the library cannot wake it.
 	C.arrowdevice_stream_cancel(owned.c, nil)
 }
 
-// Schema is the type of the stream's record batches. It may wait for the producer, unless that was asked before, also by
-// Next. When the context ends while it waits, the stream is cancelled as by Next; one that had ended before leaves the
-// stream as it was.
+// Schema returns the type of the stream's record batches. It may wait for the producer the first
+// time. If the context ends during that wait, the stream is cancelled, as by Next. If the context
+// has ended before, the stream is unchanged.
 func (s *Stream) Schema(ctx context.Context) (*arrow.Schema, error) {
 	const function = "stream_get_schema"
 	type_, err := s.knownSchema(function)
@@ -225,7 +229,7 @@ func (s *Stream) Schema(ctx context.Context) (*arrow.Schema, error) {
 	return type_.asSchema()
 }
 
-// knownSchema gives one ownership of the stream's type, nil where the producer was not asked yet.
+// knownSchema returns one reference to the stream's type, or nil if the producer was not asked yet.
 func (s *Stream) knownSchema(function string) (*schema, error) {
 	owned, leave, err := s.handle().share(function)
 	if err != nil {
@@ -238,14 +242,14 @@ func (s *Stream) knownSchema(function string) (*schema, error) {
 	return nil, nil
 }
 
-// Next is the next array of the stream, io.EOF at its end. When the context ends, the stream is cancelled, and answers
-// ECANCELED from then on.
+// Next returns the next array of the stream, or io.EOF at its end. If the context ends, the stream
+// is cancelled, and later calls fail with ECANCELED.
 func (s *Stream) Next(ctx context.Context) (*Array, error) {
 	return ask(ctx, s, "stream_get_next", streamResource.next, (*Array).Release)
 }
 
-// All ranges over the arrays of the stream, each to be released by the loop's body. An error is the last of the
-// sequence, with a nil array. Leaving the loop early leaves the rest in the stream.
+// All ranges over the arrays of the stream. The loop's body releases each of them. An error comes
+// last, with a nil array. If the loop ends early, the other arrays stay in the stream.
 func (s *Stream) All(ctx context.Context) iter.Seq2[*Array, error] {
 	return func(yield func(*Array, error) bool) {
 		for {
@@ -257,10 +261,11 @@ func (s *Stream) All(ctx context.Context) iter.Seq2[*Array, error] {
 	}
 }
 
-// MoveTo makes a stream whose batches move to a device while they flow. Batches are handed out with their event pending:
-// Array.Wait waits for it. The stream is released by this on success; on failure it is as it was. EBUSY while another
-// goroutine uses the stream or the queue.
-func (s *Stream) MoveTo(to Device, options *StreamOptions) (*Stream, error) {
+// ToDevice makes a stream whose batches go to a device while they flow. A batch may be returned
+// before its event has fired, and Array.Wait waits for it. If ToDevice succeeds, it releases the
+// stream. If it fails, the stream is unchanged. It fails with EBUSY if another goroutine uses the
+// stream or the queue.
+func (s *Stream) ToDevice(to Device, options *StreamOptions) (*Stream, error) {
 	const function = "stream_to_device"
 	c := C.struct_arrowdevice_stream_options{struct_size: C.sizeof_struct_arrowdevice_stream_options}
 	if options != nil {
@@ -268,10 +273,10 @@ func (s *Stream) MoveTo(to Device, options *StreamOptions) (*Stream, error) {
 			c.flags = C.ARROWDEVICE_STREAM_READ_AHEAD
 		}
 		if options.Depth != int(int32(options.Depth)) {
-			return nil, newError(function, int(syscall.EINVAL), "a depth that is no 32-bit number")
+			return nil, newError(function, int(syscall.EINVAL), fmt.Sprintf("options.Depth is %d (expected a 32-bit integer)", options.Depth))
 		}
 		c.depth = C.int32_t(options.Depth)
-		c.copy_flags = (&CopyOptions{Always: options.Always, Never: options.Never, Whole: options.Whole}).flags()
+		c.copy_flags = (&CopyOptions{Always: options.Always, Never: options.Never, NoTrim: options.NoTrim}).flags()
 		c.timeout_ns = C.int64_t(options.Timeout)
 		if options.Queue != nil {
 			queue, leave, err := options.Queue.handle().take(function)
@@ -310,7 +315,7 @@ func (s *Stream) MoveTo(to Device, options *StreamOptions) (*Stream, error) {
 	return moving, nil
 }
 
-// ask calls the producer, one goroutine at a time, and cancels the stream when the context ends.
+// ask calls the producer from one goroutine at a time. It cancels the stream if the context ends.
 func ask[T any](ctx context.Context, s *Stream, function string, question func(streamResource) (T, error), discard func(T)) (T, error) {
 	answer, err := interruptible(ctx, function, func() (T, error) {
 		var none T
@@ -319,7 +324,7 @@ func ask[T any](ctx context.Context, s *Stream, function string, question func(s
 			return none, err
 		}
 		defer leave()
-		// Before its turn, which may never come, and when it has come.
+		// Checks before the turn, because it may never come, and again after it.
 		if s.canceled.Load() {
 			return none, newError(function, int(syscall.ECANCELED), "the stream was cancelled")
 		}
@@ -352,7 +357,7 @@ func (s streamResource) next() (*Array, error) {
 	return out.filled(function, code, &e)
 }
 
-// schema gives one ownership of the stream's type, which is asked for once.
+// schema returns one reference to the stream's type. It asks the producer once.
 func (s streamResource) schema() (*schema, error) {
 	known := s.typed.schema.Load()
 	if known == nil {

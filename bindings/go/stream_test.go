@@ -20,7 +20,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
-// batches are some record batches, each other rows of one.
+// batches returns record batches that are different rows of one record batch.
 func batches(t testing.TB, allocator memory.Allocator, n int) []arrow.RecordBatch {
 	t.Helper()
 	whole := records(t, allocator)
@@ -42,7 +42,7 @@ func readerOf(t testing.TB, batches []arrow.RecordBatch) array.RecordReader {
 	return reader
 }
 
-// fromReader leaves the reader to the stream.
+// fromReader makes a stream that owns the reader.
 func fromReader(t testing.TB, reader array.RecordReader) *arrowdevice.Stream {
 	t.Helper()
 	defer reader.Release()
@@ -54,7 +54,7 @@ func fromReader(t testing.TB, reader array.RecordReader) *arrowdevice.Stream {
 	return stream
 }
 
-func TestStreamsFlowToADeviceAndBack(t *testing.T) {
+func TestStreamsSurviveARoundTrip(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	for name, options := range map[string]*arrowdevice.StreamOptions{
@@ -64,13 +64,13 @@ func TestStreamsFlowToADeviceAndBack(t *testing.T) {
 			forEachDevice(t, func(t *testing.T, to arrowdevice.Device) {
 				want := batches(t, checked(t), 10)
 				stream := fromReader(t, readerOf(t, want))
-				there, err := stream.MoveTo(to, options)
+				there, err := stream.ToDevice(to, options)
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer there.Release()
 				if _, err := stream.Next(ctx); !errors.Is(err, syscall.EINVAL) {
-					t.Errorf("a stream that was moved: %v", err)
+					t.Errorf("a moved stream: %v", err)
 				}
 				info, err := to.Info()
 				if err != nil || there.DeviceType() != info.Type {
@@ -81,7 +81,7 @@ func TestStreamsFlowToADeviceAndBack(t *testing.T) {
 					t.Fatal(err)
 				}
 				if on, err := first.Device(); err != nil || on != to {
-					t.Errorf("it is on %v, %v", on, err)
+					t.Errorf("the array is on %v, %v", on, err)
 				}
 				got, err := first.ToRecordBatch(ctx)
 				if err != nil {
@@ -105,14 +105,14 @@ func TestStreamsFlowToADeviceAndBack(t *testing.T) {
 					}
 				}
 				if reader.Next() || reader.Next() || reader.Err() != nil {
-					t.Errorf("behind the end: %v", reader.Err())
+					t.Errorf("after the end: %v", reader.Err())
 				}
 			})
 		})
 	}
 }
 
-func TestAStreamOfArraysIsRangedOver(t *testing.T) {
+func TestAllRangesOverAStream(t *testing.T) {
 	ctx := context.Background()
 	want := batches(t, checked(t), 5)
 	var arrays []*arrowdevice.Array
@@ -146,20 +146,20 @@ func TestAStreamOfArraysIsRangedOver(t *testing.T) {
 		}
 		got.Release()
 		if n++; n == 3 {
-			break // the rest stays in the stream
+			break // leaves the rest in the stream
 		}
 	}
 	for _, err := range stream.All(ctx) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n++ // the garbage collector releases the arrays
+		n++ // leaves the arrays to the garbage collector
 	}
 	if n != len(want) {
 		t.Errorf("%d batches", n)
 	}
 	if _, err := stream.Next(ctx); err != io.EOF {
-		t.Errorf("behind the end: %v", err)
+		t.Errorf("after the end: %v", err)
 	}
 	empty, err := arrowdevice.NewStream(arrowdevice.CPU, want[0].Schema())
 	if err != nil {
@@ -167,48 +167,48 @@ func TestAStreamOfArraysIsRangedOver(t *testing.T) {
 	}
 	defer empty.Release()
 	if _, err := empty.Next(ctx); err != io.EOF {
-		t.Errorf("a stream of nothing: %v", err)
+		t.Errorf("an empty stream: %v", err)
 	}
 }
 
-// waiting is a reader that makes its callers wait until it is let go.
+// waiting is a reader whose calls block until the test lets them continue.
 type waiting struct {
 	array.RecordReader
-	called, letGo chan struct{}
-	once          sync.Once
+	called, resume chan struct{}
+	once           sync.Once
 }
 
 func (r *waiting) Next() bool {
 	r.once.Do(func() { close(r.called) })
-	<-r.letGo
+	<-r.resume
 	return r.RecordReader.Next()
 }
 
-func TestAContextEndsAStreamThatWaits(t *testing.T) {
+func TestContextEndsAWaitingStream(t *testing.T) {
 	for name, ahead := range map[string]bool{"in the producer": false, "for its thread": true} {
 		t.Run(name, func(t *testing.T) {
 			endings(t, func(t *testing.T, ctx func() context.Context, want ...error) {
-				source := &waiting{RecordReader: readerOf(t, batches(t, checked(t), 3)), called: make(chan struct{}), letGo: make(chan struct{})}
+				source := &waiting{RecordReader: readerOf(t, batches(t, checked(t), 3)), called: make(chan struct{}), resume: make(chan struct{})}
 				stream := fromReader(t, source)
-				there, err := stream.MoveTo(device(t, "ext_dev:0"), &arrowdevice.StreamOptions{ReadAhead: ahead})
+				there, err := stream.ToDevice(device(t, "ext_dev:0"), &arrowdevice.StreamOptions{ReadAhead: ahead})
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer close(source.letGo)
+				defer close(source.resume)
 				_, err = there.Next(ctx())
 				mustBe(t, "Next", err, want...)
 				_, err = there.Next(context.Background())
 				mustBe(t, "Next after it", err, syscall.ECANCELED)
-				there.Release() // while the producer may still be asked
+				there.Release() // runs while the producer may still be called
 			})
 		})
 	}
 }
 
-func TestAStreamThatWasCancelledIsOver(t *testing.T) {
+func TestCancelledStreamStaysCancelled(t *testing.T) {
 	ctx := context.Background()
-	source := &waiting{RecordReader: readerOf(t, batches(t, checked(t), 3)), called: make(chan struct{}), letGo: make(chan struct{})}
-	there, err := fromReader(t, source).MoveTo(device(t, "ext_dev:0"), &arrowdevice.StreamOptions{ReadAhead: true})
+	source := &waiting{RecordReader: readerOf(t, batches(t, checked(t), 3)), called: make(chan struct{}), resume: make(chan struct{})}
+	there, err := fromReader(t, source).ToDevice(device(t, "ext_dev:0"), &arrowdevice.StreamOptions{ReadAhead: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,17 +219,17 @@ func TestAStreamThatWasCancelledIsOver(t *testing.T) {
 		answer <- err
 	}()
 	<-source.called
-	if _, err := there.MoveTo(device(t, "cpu"), nil); !errors.Is(err, syscall.EBUSY) {
-		t.Errorf("a stream that is in use: %v", err)
+	if _, err := there.ToDevice(device(t, "cpu"), nil); !errors.Is(err, syscall.EBUSY) {
+		t.Errorf("a stream in use: %v", err)
 	}
 	there.Cancel()
 	mustBe(t, "Next that waits", <-answer, syscall.ECANCELED, context.Canceled)
 	_, err = there.Next(ctx)
 	mustBe(t, "Next after Cancel", err, syscall.ECANCELED)
-	close(source.letGo)
+	close(source.resume)
 }
 
-func TestStreamsMayBeForgotten(t *testing.T) {
+func TestGarbageCollectorReleasesForgottenStreams(t *testing.T) {
 	ctx := context.Background()
 	to := device(t, "ext_dev:0")
 	pool := poolOf(t, to)
@@ -241,7 +241,7 @@ func TestStreamsMayBeForgotten(t *testing.T) {
 			t.Fatal(err)
 		}
 		source.Release()
-		there, err := stream.MoveTo(to, &arrowdevice.StreamOptions{ReadAhead: true, Pool: pool})
+		there, err := stream.ToDevice(to, &arrowdevice.StreamOptions{ReadAhead: true, Pool: pool})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +251,7 @@ func TestStreamsMayBeForgotten(t *testing.T) {
 	}
 }
 
-func TestStreamsTellOfMisuse(t *testing.T) {
+func TestStreamsRefuseMisuse(t *testing.T) {
 	ctx := context.Background()
 	released := fromReader(t, readerOf(t, batches(t, checked(t), 1)))
 	released.Release()
@@ -259,9 +259,9 @@ func TestStreamsTellOfMisuse(t *testing.T) {
 	for state, s := range map[string]*arrowdevice.Stream{"released": released, "nil": nil, "zero": {}} {
 		_, next := s.Next(ctx)
 		_, schema := s.Schema(ctx)
-		_, moved := s.MoveTo(device(t, "cpu"), nil)
+		_, moved := s.ToDevice(device(t, "cpu"), nil)
 		_, reader := s.Reader(ctx, nil)
-		for function, err := range map[string]error{"Next": next, "Schema": schema, "MoveTo": moved, "Reader": reader} {
+		for function, err := range map[string]error{"Next": next, "Schema": schema, "ToDevice": moved, "Reader": reader} {
 			if !errors.Is(err, syscall.EINVAL) {
 				t.Errorf("%s of a %s stream: %v", function, state, err)
 			}
@@ -273,26 +273,26 @@ func TestStreamsTellOfMisuse(t *testing.T) {
 	}
 	want := batches(t, checked(t), 1)
 	stream := fromReader(t, readerOf(t, want))
-	if _, err := stream.MoveTo(arrowdevice.Device{}, nil); !errors.Is(err, syscall.EINVAL) {
+	if _, err := stream.ToDevice(arrowdevice.Device{}, nil); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("no device: %v", err)
 	}
-	if _, err := stream.MoveTo(device(t, "cpu"), &arrowdevice.StreamOptions{Depth: -1}); !errors.Is(err, syscall.EINVAL) {
+	if _, err := stream.ToDevice(device(t, "cpu"), &arrowdevice.StreamOptions{Depth: -1}); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("no depth: %v", err)
 	}
 	got, err := stream.Next(ctx)
 	if err != nil || got.Len() != want[0].NumRows() {
-		t.Errorf("the stream was lost: %v", err)
+		t.Errorf("the stream was released: %v", err)
 	}
 }
 
-// Structs of C, as another library would have them.
+// C structs, as another library has them.
 type (
 	cArray  [16]uint64
 	cSchema [9]uint64
 	cStream [6]uint64
 )
 
-func TestOtherLibrariesExchangeStructs(t *testing.T) {
+func TestExportAndImportExchangeStructs(t *testing.T) {
 	ctx := context.Background()
 	to := device(t, "ext_dev:1")
 	want := batches(t, checked(t), 3)
@@ -300,7 +300,7 @@ func TestOtherLibrariesExchangeStructs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	there, err := made.MoveTo(ctx, to, nil)
+	there, err := made.ToDevice(ctx, to, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +310,7 @@ func TestOtherLibrariesExchangeStructs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if there.Len() != 0 || c[0] != 4 {
-		t.Error("the array did not leave")
+		t.Error("the exported array can still be used")
 	}
 	back, err := arrowdevice.Import(unsafe.Pointer(&c), unsafe.Pointer(&schema))
 	if err != nil {
@@ -318,7 +318,7 @@ func TestOtherLibrariesExchangeStructs(t *testing.T) {
 	}
 	defer back.Release()
 	if _, err := arrowdevice.Import(unsafe.Pointer(&c), unsafe.Pointer(&schema)); !errors.Is(err, syscall.EINVAL) {
-		t.Errorf("a struct that was taken over: %v", err)
+		t.Errorf("an imported struct: %v", err)
 	}
 	got, err := back.ToRecordBatch(ctx)
 	if err != nil {
@@ -339,7 +339,7 @@ func TestOtherLibrariesExchangeStructs(t *testing.T) {
 	}
 	defer stream.Release()
 	if _, err := arrowdevice.ImportStream(unsafe.Pointer(&s)); !errors.Is(err, syscall.EINVAL) {
-		t.Errorf("a stream that was taken over: %v", err)
+		t.Errorf("an imported stream: %v", err)
 	}
 	n := 0
 	for one, err := range stream.All(ctx) {
@@ -364,7 +364,7 @@ func recordOf(t testing.TB, type_ arrow.DataType, values string) arrow.RecordBat
 	return batch
 }
 
-func TestAStreamOfArraysRefusesThoseOfAnotherType(t *testing.T) {
+func TestNewStreamRefusesArraysOfAnotherType(t *testing.T) {
 	inner := func(type_ arrow.DataType) arrow.DataType {
 		return arrow.StructOf(arrow.Field{Name: "x", Type: arrow.ListOf(type_), Nullable: true})
 	}
@@ -375,12 +375,12 @@ func TestAStreamOfArraysRefusesThoseOfAnotherType(t *testing.T) {
 		wanted, got   arrow.DataType
 		values, place string
 	}{
-		"narrower":   {arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int32, `[1, 2]`, `column 0 is of format "i", not "l"`},
-		"deeper":     {inner(arrow.PrimitiveTypes.Int64), inner(arrow.PrimitiveTypes.Int8), `[{"x": [1]}]`, `column 0.0.0 is of format "c", not "l"`},
-		"children":   {arrow.StructOf(), inner(arrow.PrimitiveTypes.Int8), `[{"x": [1]}]`, `column 0 has 1 children, not 0`},
-		"dictionary": {arrow.PrimitiveTypes.Int8, dictionary(arrow.BinaryTypes.String), `["a"]`, `column 0 has a dictionary`},
+		"narrower":   {arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int32, `[1, 2]`, `column 0 has format "i" (expected "l")`},
+		"deeper":     {inner(arrow.PrimitiveTypes.Int64), inner(arrow.PrimitiveTypes.Int8), `[{"x": [1]}]`, `column 0.0.0 has format "c" (expected "l")`},
+		"children":   {arrow.StructOf(), inner(arrow.PrimitiveTypes.Int8), `[{"x": [1]}]`, `column 0 has 1 children (expected 0)`},
+		"dictionary": {arrow.PrimitiveTypes.Int8, dictionary(arrow.BinaryTypes.String), `["a"]`, `only one of the types has a dictionary at column 0`},
 		"values": {dictionary(arrow.BinaryTypes.LargeString), dictionary(arrow.BinaryTypes.String), `["a"]`,
-			`the dictionary of column 0 is of format "u", not "U"`},
+			`the dictionary of column 0 has format "u" (expected "U")`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			schema := arrow.NewSchema([]arrow.Field{{Name: "value", Type: types.wanted, Nullable: true}}, nil)
@@ -392,43 +392,43 @@ func TestAStreamOfArraysRefusesThoseOfAnotherType(t *testing.T) {
 			stream, err := arrowdevice.NewStream(arrowdevice.CPU, schema, made)
 			if !errors.Is(err, syscall.EINVAL) || !strings.Contains(err.Error(), "array 0: "+types.place) {
 				stream.Release()
-				t.Fatalf("it was taken: %v", err)
+				t.Fatalf("the input was accepted: %v", err)
 			}
 			if made.Len() == 0 {
-				t.Error("the array was lost")
+				t.Error("the array was released")
 			}
 		})
 	}
 }
 
-// unknowing is a reader that makes who asks for its type wait until it is let go.
+// unknowing is a reader whose Schema blocks until the test lets it continue.
 type unknowing struct {
 	array.RecordReader
-	called, letGo chan struct{}
-	once          sync.Once
+	called, resume chan struct{}
+	once           sync.Once
 }
 
 func (r *unknowing) Schema() *arrow.Schema {
 	r.once.Do(func() { close(r.called) })
-	<-r.letGo
+	<-r.resume
 	return r.RecordReader.Schema()
 }
 
-func TestTheTypeOfAStreamIsAskedForWithinAContext(t *testing.T) {
+func TestSchemaEndsWithItsContext(t *testing.T) {
 	ctx := context.Background()
 	ended, end := context.WithCancel(ctx)
 	end()
 	want := batches(t, checked(t), 2)
-	source := &unknowing{RecordReader: readerOf(t, want), called: make(chan struct{}), letGo: make(chan struct{})}
+	source := &unknowing{RecordReader: readerOf(t, want), called: make(chan struct{}), resume: make(chan struct{})}
 	stream := fromReader(t, source)
 	_, err := stream.Schema(ended)
 	mustBe(t, "Schema that asked nothing", err, context.Canceled)
 	_, err = stream.Reader(ended, nil)
 	mustBe(t, "Reader that asked nothing", err, context.Canceled)
-	close(source.letGo)
+	close(source.resume)
 	next, err := stream.Next(ctx)
 	if err != nil {
-		t.Fatalf("the stream was lost: %v", err)
+		t.Fatalf("the stream was released: %v", err)
 	}
 	next.Release()
 	for name, asked := range map[string]context.Context{"one that goes on": ctx, "one that has ended": ended} {
@@ -437,16 +437,16 @@ func TestTheTypeOfAStreamIsAskedForWithinAContext(t *testing.T) {
 		}
 	}
 	if next, err = stream.Next(ctx); err != nil {
-		t.Fatalf("the stream was lost: %v", err)
+		t.Fatalf("the stream was released: %v", err)
 	}
 	next.Release()
 	stream.Cancel()
 	if _, err := stream.Schema(ctx); err != nil {
-		t.Errorf("a known type of a stream that was cancelled: %v", err)
+		t.Errorf("a known type of a cancelled stream: %v", err)
 	}
 
-	source = &unknowing{RecordReader: readerOf(t, batches(t, checked(t), 1)), called: make(chan struct{}), letGo: make(chan struct{})}
-	defer close(source.letGo)
+	source = &unknowing{RecordReader: readerOf(t, batches(t, checked(t), 1)), called: make(chan struct{}), resume: make(chan struct{})}
+	defer close(source.resume)
 	stream = fromReader(t, source)
 	ending, end := context.WithCancel(ctx)
 	go func() {

@@ -4,8 +4,9 @@
 #
 #   bindings/go/test.sh BUILD [go test's options]
 #
-# The devices are those of ARROWDEVICE_TEST_DEVICES, each of which must be there; by default all that need no hardware. Without go it
-# exits with 77, with 1 if CI is set.
+# The tests run on the devices of ARROWDEVICE_TEST_DEVICES, and a missing device fails them. The
+# default is all devices that need no hardware. Without go, the script exits with 77, or with 1 if
+# CI is set.
 set -eu
 
 missing() {
@@ -21,10 +22,10 @@ shift
 cd "$(dirname "$0")"
 
 if [ ! -f "$build/meson-uninstalled/arrowdevice-uninstalled.pc" ] || [ ! -f "$build/src/libarrowdevice.so" ]; then
-  echo "test.sh: $build is no build folder of the library" >&2
+  echo "test.sh: $build is not a build folder of the library" >&2
   exit 2
 fi
-# Go compiles again what other flags are for, and does not look into headers: what they say is in a flag.
+# Go does not notice changed headers, but it recompiles if flags change. So a flag has their hash.
 flags=$(mktemp -d)
 trap 'rm -rf "$flags"' EXIT
 headers=$(cat ../../include/arrowdevice/*.h | sha256sum | cut -c 1-16)
@@ -37,11 +38,11 @@ for folder in "$build"/backends/*/; do
   plugins=$plugins${plugins:+:}${folder%/}
 done
 ARROWDEVICE_BACKEND_PATH=$plugins
-# ext_dev:2 is so slow that what is submitted to it stays pending: that waits end is tested with it.
+# ext_dev:2 is so slow that work on it stays pending. Tests use it to end waits.
 ARROWDEVICE_SIM_DEVICES=addresses,handles,addresses:latency_us=600000000
 ARROWDEVICE_TEST_DEVICES=${ARROWDEVICE_TEST_DEVICES-cpu,ext_dev:0,ext_dev:1,opencl:0,vulkan:0}
 ARROWDEVICE_TEST_PENDING=ext_dev:2
-# What go.sum names, and nothing else.
+# Uses only the modules that go.sum names.
 GOFLAGS="-mod=readonly${GOFLAGS:+ $GOFLAGS}"
 export PKG_CONFIG_PATH LD_LIBRARY_PATH ARROWDEVICE_BACKEND_PATH ARROWDEVICE_SIM_DEVICES ARROWDEVICE_TEST_DEVICES \
   ARROWDEVICE_TEST_PENDING GOFLAGS
@@ -52,7 +53,7 @@ if [ -n "$unformatted" ]; then
   echo "$unformatted" >&2
   exit 1
 fi
-# One kind of build for both, so that nothing is compiled twice. A result is never an old one: Go does not see that the
-# library has changed.
+# Both use the same kind of build, so that Go compiles everything once. -count=1 ignores cached
+# results, because Go does not notice that the library has changed.
 go vet -race ./...
 go test -race -vet=off -count=1 -v "$@" ./...

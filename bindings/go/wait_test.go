@@ -14,9 +14,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
-var errStopped = errors.New("the test has seen enough")
+var errStopped = errors.New("stopped by the test")
 
-// endings are contexts that end while a call waits, and what the call must then say.
+// endings are contexts that end while a call waits, with the errors that the call must return.
 func endings(t *testing.T, test func(t *testing.T, ctx func() context.Context, want ...error)) {
 	t.Run("deadline", func(t *testing.T) {
 		test(t, func() context.Context {
@@ -55,15 +55,16 @@ func mustBe(t *testing.T, what string, err error, want ...error) {
 	}
 }
 
-func TestAContextEndsEveryWaitAndNothingIsLost(t *testing.T) {
+func TestContextEndsEveryWaitAndLosesNothing(t *testing.T) {
 	to := pendingDevice(t)
 	endings(t, func(t *testing.T, ctx func() context.Context, want ...error) {
-		// No checked() memory: copies of it are still pending when the tests end.
+		// This memory is not from checked(), because copies of it are still pending when the tests
+		// end.
 		values := samples["string"].make(t, memory.NewGoAllocator())
 		made := fromArrow(t, values)
 
-		_, err := made.MoveTo(ctx(), to, nil)
-		mustBe(t, "MoveTo", err, want...)
+		_, err := made.ToDevice(ctx(), to, nil)
+		mustBe(t, "ToDevice", err, want...)
 		_, err = made.Copy(ctx(), to, nil)
 		mustBe(t, "Copy", err, want...)
 		got := toArrow(t, made)
@@ -75,7 +76,7 @@ func TestAContextEndsEveryWaitAndNothingIsLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer queue.Release()
-		pending, err := fromArrow(t, values).MoveTo(context.Background(), to, &arrowdevice.CopyOptions{Async: true, Queue: queue})
+		pending, err := fromArrow(t, values).ToDevice(context.Background(), to, &arrowdevice.CopyOptions{Async: true, Queue: queue})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,34 +84,34 @@ func TestAContextEndsEveryWaitAndNothingIsLost(t *testing.T) {
 		mustBe(t, "Wait", pending.Wait(ctx()), want...)
 		mustBe(t, "Validate", pending.Validate(ctx(), arrowdevice.Full), want...)
 		mustBe(t, "Finish", queue.Finish(ctx()), want...)
-		mustBe(t, "Quiesce", arrowdevice.Quiesce(ctx()), want...)
+		mustBe(t, "WaitIdle", arrowdevice.WaitIdle(ctx()), want...)
 		_, err = pending.ToHost(ctx(), nil)
 		mustBe(t, "ToHost", err, want...)
 		_, err = pending.ToArrow(ctx())
 		mustBe(t, "ToArrow", err, want...)
-		// Sizes of texts lie on the device: the copy waits for them before it is submitted.
+		// Sizes of strings are on the device, so the copy waits for them before it is submitted.
 		_, err = pending.Copy(ctx(), device(t, "ext_dev:0"), nil)
 		mustBe(t, "Copy from there", err, want...)
-		if ready, err := pending.Ready(); ready || err != nil {
+		if ready, err := pending.IsReady(); ready || err != nil {
 			t.Errorf("ready: %v, %v", ready, err)
 		}
 		if pending.Len() != int64(values.Len()) {
-			t.Error("the array was lost")
+			t.Error("the array was released")
 		}
 	})
 }
 
-func TestAWaitThatIsLongEnoughEnds(t *testing.T) {
+func TestWaitReturnsWhenTheWorkHasFinished(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
 	forEachDevice(t, func(t *testing.T, to arrowdevice.Device) {
 		want := samples["map"].make(t, checked(t))
 		defer want.Release()
-		there, err := fromArrow(t, want).MoveTo(ctx, to, nil)
+		there, err := fromArrow(t, want).ToDevice(ctx, to, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ready, err := there.Ready(); err != nil || !ready {
+		if ready, err := there.IsReady(); err != nil || !ready {
 			t.Errorf("a complete copy is ready: %v, %v", ready, err)
 		}
 		copied, err := there.Copy(ctx, to, &arrowdevice.CopyOptions{Async: true})

@@ -16,7 +16,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
-// wrappedFor wraps a program's queue, which nothing but its user keeps.
+// wrappedFor wraps a program's queue. Only the user of the result keeps it reachable.
 func wrappedFor(t *testing.T, own *arrowdevice.Queue) *arrowdevice.Queue {
 	t.Helper()
 	native, err := own.Native()
@@ -40,14 +40,14 @@ func ownQueue(t *testing.T) *arrowdevice.Queue {
 	return own
 }
 
-// collected says when the garbage collector has found a queue.
+// collected returns a channel that is closed when the garbage collector has found a queue.
 func collected(queue *arrowdevice.Queue) <-chan struct{} {
 	found := make(chan struct{})
 	runtime.AddCleanup(queue, func(found chan struct{}) { close(found) }, found)
 	return found
 }
 
-var errKept = errors.New("the queue is still kept")
+var errStillReachable = errors.New("the queue is still reachable")
 
 func mustBeForgotten(t *testing.T, found <-chan struct{}) {
 	t.Helper()
@@ -56,12 +56,12 @@ func mustBeForgotten(t *testing.T, found <-chan struct{}) {
 		case <-found:
 			return nil
 		default:
-			return errKept
+			return errStillReachable
 		}
 	})
 }
 
-// onQueue is a stream to ext_dev:0 of some numbers, which nobody releases: that is for the garbage collector.
+// onQueue makes a stream of numbers to ext_dev:0. The test leaves it to the garbage collector.
 func onQueue(t *testing.T, queue *arrowdevice.Queue) *arrowdevice.Stream {
 	t.Helper()
 	one, err := arrowdevice.FromRecordBatch(recordOf(t, arrow.PrimitiveTypes.Int64, `[1, 2, 3]`))
@@ -76,25 +76,25 @@ func onQueue(t *testing.T, queue *arrowdevice.Queue) *arrowdevice.Stream {
 	if err != nil {
 		t.Fatal(err)
 	}
-	there, err := stream.MoveTo(device(t, "ext_dev:0"), &arrowdevice.StreamOptions{Queue: queue})
+	there, err := stream.ToDevice(device(t, "ext_dev:0"), &arrowdevice.StreamOptions{Queue: queue})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return there
 }
 
-// isBehind says whether the next array of a stream comes behind what the program has on its queue, where it waits now.
+// isBehind returns true if the next array of the stream waits for the work on the program's queue.
 func isBehind(t *testing.T, own *arrowdevice.Queue, stream *arrowdevice.Stream) bool {
 	t.Helper()
 	ctx := context.Background()
-	// No checked() memory: copies of it are still pending when the tests end.
+	// This memory is not from checked(), because copies of it are still pending when the tests end.
 	some := func() *arrowdevice.Array { return fromArrow(t, numbers.make(t, memory.NewGoAllocator())) }
-	pending, err := some().MoveTo(ctx, pendingDevice(t), &arrowdevice.CopyOptions{Async: true})
+	pending, err := some().ToDevice(ctx, pendingDevice(t), &arrowdevice.CopyOptions{Async: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(pending.Release)
-	if err := own.WaitFor(ctx, pending); err != nil {
+	if err := own.WaitArray(ctx, pending); err != nil {
 		t.Fatal(err)
 	}
 	next, err := stream.Next(ctx)
@@ -102,25 +102,26 @@ func isBehind(t *testing.T, own *arrowdevice.Queue, stream *arrowdevice.Stream) 
 		t.Fatal(err)
 	}
 	t.Cleanup(next.Release)
-	// What was submitted later to another queue is done: so would this be.
-	later, err := some().MoveTo(ctx, device(t, "ext_dev:0"), nil)
+	// Work that was submitted later to another queue has finished. Without the queue, this work
+	// would have finished too.
+	later, err := some().ToDevice(ctx, device(t, "ext_dev:0"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	later.Release()
-	ready, err := next.Ready()
+	ready, err := next.IsReady()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return !ready
 }
 
-func TestAStreamKeepsAProgramsQueueThatWasForgotten(t *testing.T) {
+func TestStreamKeepsAForgottenWrappedQueue(t *testing.T) {
 	own := ownQueue(t)
 	stream := onQueue(t, wrappedFor(t, own))
-	mustBeForgotten(t, collected(wrappedFor(t, own))) // a round that would find the stream's, too
+	mustBeForgotten(t, collected(wrappedFor(t, own))) // a garbage collection that would also find the stream's queue
 	if !isBehind(t, own, stream) {
-		t.Error("the stream lost the program's queue")
+		t.Error("the stream does not use the program's queue")
 	}
 
 	own = ownQueue(t)
@@ -132,11 +133,11 @@ func TestAStreamKeepsAProgramsQueueThatWasForgotten(t *testing.T) {
 	}
 }
 
-func TestAProgramsQueueIsKeptByTheStreamsBehindIt(t *testing.T) {
+func TestStreamsBehindAStreamKeepItsWrappedQueue(t *testing.T) {
 	for name, behind := range map[string]func(t *testing.T, stream *arrowdevice.Stream) any{
 		"a stream behind others": func(t *testing.T, stream *arrowdevice.Stream) any {
 			for _, to := range []string{"cpu", "ext_dev:1"} {
-				next, err := stream.MoveTo(device(t, to), &arrowdevice.StreamOptions{})
+				next, err := stream.ToDevice(device(t, to), &arrowdevice.StreamOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -157,7 +158,7 @@ func TestAProgramsQueueIsKeptByTheStreamsBehindIt(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer foreign.Release()
-			if _, err := stream.MoveTo(device(t, "ext_dev:1"), &arrowdevice.StreamOptions{Queue: foreign}); !errors.Is(err, syscall.EINVAL) {
+			if _, err := stream.ToDevice(device(t, "ext_dev:1"), &arrowdevice.StreamOptions{Queue: foreign}); !errors.Is(err, syscall.EINVAL) {
 				t.Fatalf("a queue of another backend: %v", err)
 			}
 			return stream
@@ -171,7 +172,7 @@ func TestAProgramsQueueIsKeptByTheStreamsBehindIt(t *testing.T) {
 			mustBeForgotten(t, collected(wrappedFor(t, own)))
 			select {
 			case <-given:
-				t.Error("the queue was not kept")
+				t.Error("the garbage collector freed the queue")
 			default:
 			}
 			runtime.KeepAlive(last)
@@ -181,7 +182,7 @@ func TestAProgramsQueueIsKeptByTheStreamsBehindIt(t *testing.T) {
 	}
 }
 
-func TestAStreamThatWasGivenOutKeepsNoQueue(t *testing.T) {
+func TestExportedStreamKeepsNoQueue(t *testing.T) {
 	wrapped := wrappedFor(t, ownQueue(t))
 	given := collected(wrapped)
 	var c cStream
@@ -195,6 +196,6 @@ func TestAStreamThatWasGivenOutKeepsNoQueue(t *testing.T) {
 	}
 	defer stream.Release()
 	if _, err := stream.Next(context.Background()); err != nil {
-		t.Errorf("it does not go on: %v", err)
+		t.Errorf("the stream does not continue: %v", err)
 	}
 }

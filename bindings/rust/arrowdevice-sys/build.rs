@@ -12,7 +12,7 @@ fn main() {
     println!("cargo::rerun-if-env-changed={LIB_DIR}");
     println!("cargo::rerun-if-env-changed=DOCS_RS");
     if env::var_os("DOCS_RS").is_some() {
-        return; // documentation is made without the library, and nothing is linked
+        return; // docs.rs builds the documentation without the library and links nothing
     }
     if let Some(folder) = env::var_os(LIB_DIR) {
         link_in(Path::new(&folder));
@@ -22,8 +22,8 @@ fn main() {
     {
         eprintln!("{error}");
         fail(
-            "libarrowdevice was not found. Install it (`meson install` puts arrowdevice.pc into lib/pkgconfig; if that is \
-             not where pkg-config looks, name the folder in PKG_CONFIG_PATH), or set ARROWDEVICE_LIB_DIR to the folder of \
+            "libarrowdevice was not found. Install it (`meson install` puts arrowdevice.pc into lib/pkgconfig; if \
+             pkg-config does not search that folder, add it to PKG_CONFIG_PATH), or set ARROWDEVICE_LIB_DIR to the folder of \
              libarrowdevice.so.",
         );
     }
@@ -36,7 +36,7 @@ fn link_in(folder: &Path) {
     let names = ["libarrowdevice.so", "libarrowdevice.dylib"];
     if !names.iter().any(|name| folder.join(name).exists()) {
         fail(&format!(
-            "{LIB_DIR}={}: there is no libarrowdevice.so in it.",
+            "{LIB_DIR}={}: the folder has no libarrowdevice.so.",
             folder.display()
         ));
     }
@@ -44,7 +44,7 @@ fn link_in(folder: &Path) {
     println!("cargo::rustc-link-lib=arrowdevice");
 }
 
-/// Ends the build with what cargo shows without a backtrace.
+/// Ends the build with a message that cargo shows without a backtrace.
 fn fail(message: &str) -> ! {
     println!("cargo::error={message}");
     exit(1);

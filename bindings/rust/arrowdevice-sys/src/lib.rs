@@ -2,7 +2,7 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
 
-// The names, the texts and the order are those of the C header.
+// The names, texts and order are those of the C header.
 #[allow(
     missing_docs,
     non_camel_case_types,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Moves a record batch to every device of the machine and back, and compares.
+//! Puts a record batch on every device of the machine, brings it back and compares it.
 //!
-//! `cargo run --example first_batch`; a device's name as argument takes that one only.
+//! `cargo run --example first_batch` uses all devices. An argument names the only device to use.
 
 use std::sync::Arc;
 
@@ -18,15 +18,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ])?;
 
     let devices = match std::env::args().nth(1) {
-        Some(name) => vec![Device::find(&name)?],
+        Some(name) => vec![Device::find_by_name(&name)?],
         None => Device::list()?,
     };
     for device in devices {
-        let there = Array::try_from(&batch)?.move_to(device, CopyOptions::new())?;
+        let there = Array::try_from(&batch)?.into_device(device, CopyOptions::new())?;
         println!("{device:<12} {}: {there:?}", device.info()?.name);
         let back = there.into_record_batch()?;
         if back != batch {
-            return Err(format!("{device} gave back {back:?}").into());
+            return Err(format!("{device} returned {back:?}").into());
         }
     }
     Ok(())

@@ -3,7 +3,7 @@ use std::fmt;
 use std::ptr::null_mut;
 use std::time::Duration;
 
-use crate::call::{call, count, timeout_parameter};
+use crate::call::{call, count, timeout_ns};
 use crate::device::{Device, pointer_or_null};
 use crate::device_type::DeviceType;
 use crate::error::{MoveError, Result};
@@ -14,15 +14,15 @@ use crate::schema::Schema;
 use crate::sys;
 use crate::view::View;
 
-/// How far an array is checked against its schema.
+/// Selects how much of an array is checked against its schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Validation {
-    /// The structs, without looking at data.
+    /// Checks the structs and reads no data.
     #[default]
     Structure,
-    /// Also the data, wherever it lies.
+    /// Also reads the data, on any device.
     Full,
-    /// Also what real producers neglect.
+    /// Also checks rules that existing producers often break.
     Strict,
 }
 
@@ -38,37 +38,38 @@ impl Validation {
 
 /// An Arrow array or record batch on a device, with its type.
 ///
-/// It owns its memory, alone or with others: [`share`](Array::share), [`slice`](Array::slice) and
-/// [`select`](Array::select) make co-owners. Its data may still be on its way, until its event has fired:
-/// [`wait`](Array::wait) says when; everything in this crate waits by itself where it must. Dropped, it never blocks on
-/// the device's work.
+/// The array owns its memory, alone or shared: [`share`](Array::share), [`slice`](Array::slice) and
+/// [`select`](Array::select) make more owners. Its data is valid when its event has fired, and
+/// [`wait`](Array::wait) waits for that. All other methods wait by themselves if they must.
+/// Dropping an array never blocks on work of the device.
 ///
 /// ```compile_fail,E0382
 /// # fn moved(array: arrowdevice::Array, device: arrowdevice::Device) -> arrowdevice::Result<()> {
-/// let there = array.move_to(device, Default::default())?;
-/// array.wait(None)?; // was handed over
+/// let there = array.into_device(device, Default::default())?;
+/// array.wait(None)?; // fails to compile, because the array was moved
 /// # Ok(())
 /// # }
 /// ```
 pub struct Array {
     raw: sys::ArrowDeviceArray,
     schema: Schema,
-    /// Overrides what the pair of type and id would find.
+    /// Replaces the device that the type and id identify.
     source: Option<Device>,
 }
 
-// SAFETY: an array belongs to one thread at a time, any thread, and is released from any thread.
+// SAFETY: any one thread at a time may use an array, and any thread may release it.
 unsafe impl Send for Array {}
-// SAFETY: functions that take it `const` may run at the same time on any threads; those that change it take `&mut`.
+// SAFETY: functions that take the array `const` may run at the same time on any threads. Functions
+// that change it take `&mut`.
 unsafe impl Sync for Array {}
 
 impl Array {
-    /// Takes a device array over. It is found by its pair of device type and id; see
-    /// [`with_device`](Array::with_device).
+    /// Takes ownership of a device array. Its device type and id identify its device, unless
+    /// [`with_device`](Array::with_device) names it.
     ///
     /// # Safety
-    /// It is valid as the Arrow C Device data interface says, not released, laid out as the schema says, and nobody else
-    /// releases it.
+    /// The array is valid as the Arrow C Device data interface specifies, not released, and laid
+    /// out as the schema describes. No other owner releases it.
     pub unsafe fn from_raw(array: sys::ArrowDeviceArray, schema: Schema) -> Array {
         Array {
             raw: array,
@@ -77,38 +78,40 @@ impl Array {
         }
     }
 
-    /// Gives the structs up; the caller releases the array.
+    /// Returns the structs. The caller releases the array.
     pub fn into_raw(mut self) -> (sys::ArrowDeviceArray, Schema) {
-        // What is dropped here is released.
+        // Dropping `self` releases the empty struct, which does nothing.
         (std::mem::take(&mut self.raw), self.schema.clone())
     }
 
-    /// Says on which device it is where its pair does not, as in an application's own context.
+    /// Names the array's device if its type and id do not identify it, as in a context that the
+    /// application owns.
     ///
     /// # Safety
-    /// Its buffers and its event are the device's.
+    /// The array's buffers and event belong to the device.
     #[must_use]
     pub unsafe fn with_device(mut self, device: Device) -> Array {
         self.source = Some(device);
         self
     }
 
-    /// Makes a device array out of buffers that already are on a device. Nothing is copied. Its event fires after the
-    /// queue's work so far, which writes them; `None`: the data is ready. What is not taken comes back, or is released where
-    /// the error alone is kept.
+    /// Makes a device array from buffers that are already on a device. It copies nothing. The
+    /// array's event fires after the queue's work so far, which writes the buffers. With `None` the
+    /// data is ready. If the call fails, the error holds the input, and dropping the error releases
+    /// it.
     ///
     /// # Safety
-    /// The array is valid and not released, its buffers are on the device, it is laid out as the schema says, and nobody
-    /// else releases it.
+    /// The array is valid, not released, and laid out as the schema describes. Its buffers are on
+    /// the device. No other owner releases it.
     pub unsafe fn export(
         device: Device,
         mut array: sys::ArrowArray,
         schema: Schema,
-        written_on: Option<&mut Queue>,
+        producer_queue: Option<&mut Queue>,
     ) -> Result<Array, MoveError<Owned<sys::ArrowArray>>> {
-        let queue = written_on.map_or(null_mut(), |queue| queue.as_ptr());
+        let queue = producer_queue.map_or(null_mut(), |queue| queue.as_ptr());
         let mut out = sys::ArrowDeviceArray::default();
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         match call(|error| unsafe {
             sys::arrowdevice_array_export(device.as_ptr(), &raw mut array, queue, &raw mut out, error)
         }) {
@@ -117,38 +120,40 @@ impl Array {
                 schema,
                 source: device.unless_found_by_pair(),
             }),
-            // SAFETY: as it was, and still ours.
+            // SAFETY: the failed call left the struct unchanged, and it is ours.
             Err(error) => Err(MoveError::new(error, unsafe { Owned::new(array) })),
         }
     }
 
-    /// A CPU array as a device array. What is not taken comes back, or is released where the error alone is kept.
+    /// Makes a device array from a CPU array. If the call fails, the error holds the input, and
+    /// dropping the error releases it.
     ///
     /// # Safety
-    /// It is valid as the Arrow C data interface says, not released, laid out as the schema says, and nobody else
-    /// releases it.
+    /// The array is valid as the Arrow C data interface specifies, not released, and laid out as
+    /// the schema describes. No other owner releases it.
     pub unsafe fn from_host(
         mut array: sys::ArrowArray,
         schema: Schema,
     ) -> Result<Array, MoveError<Owned<sys::ArrowArray>>> {
         let mut out = sys::ArrowDeviceArray::default();
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         match call(|error| unsafe { sys::arrowdevice_array_from_host(&raw mut array, &raw mut out, error) }) {
             Ok(()) => Ok(Array {
                 raw: out,
                 schema,
                 source: None,
             }),
-            // SAFETY: as it was, and still ours.
+            // SAFETY: the failed call left the struct unchanged, and it is ours.
             Err(error) => Err(MoveError::new(error, unsafe { Owned::new(array) })),
         }
     }
 
-    /// As a CPU array, complete: shared where the CPU can read the memory, copied where not. The caller releases it.
+    /// Turns the array into a CPU array with complete data. It shares the memory if the CPU can
+    /// read it, and copies if not. The caller releases the result.
     pub fn into_host(mut self, options: CopyOptions<'_>) -> Result<(sys::ArrowArray, Schema), MoveError<Array>> {
         let mut out = sys::ArrowArray::default();
         let raw_options = options.raw_move(self.source, 0);
-        // SAFETY: all are alive, and the array is ours alone.
+        // SAFETY: all pointers are valid, and the array is ours alone.
         match call(|error| unsafe {
             sys::arrowdevice_array_to_host(
                 &raw mut self.raw,
@@ -163,85 +168,79 @@ impl Array {
         }
     }
 
-    /// Its type.
+    /// Returns the type.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// Rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         usize::try_from(self.raw.array.length).unwrap_or(0)
     }
 
-    /// Whether there are no rows.
+    /// Returns true if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Rows that are null, where that has been counted.
+    /// Returns the number of null rows, or `None` if it has not been counted.
     pub fn null_count(&self) -> Option<usize> {
         usize::try_from(self.raw.array.null_count).ok()
     }
 
-    /// The type of device that can use the buffers.
+    /// Returns the type of device that can use the buffers.
     pub fn device_type(&self) -> DeviceType {
         DeviceType(self.raw.device_type)
     }
 
-    /// The device that it is on.
+    /// Returns the device that the array is on.
     pub fn device(&self) -> Result<Device> {
         if let Some(device) = self.source {
             return Ok(device);
         }
         let mut out = null_mut();
-        // SAFETY: alive, and only read.
+        // SAFETY: the array is valid and only read.
         call(|error| unsafe { sys::arrowdevice_array_get_device(&raw const self.raw, &raw mut out, error) })?;
-        // SAFETY: the library gave it out.
-        Ok(unsafe { Device::from_ptr(out) }.expect("a success comes with a device"))
+        // SAFETY: the pointer came from the library.
+        Ok(unsafe { Device::from_ptr(out) }.expect("a successful call returns a device"))
     }
 
-    /// The struct, borrowed. Its buffers are to be used after its event has fired.
+    /// Returns the struct. Its buffers may be used after its event has fired.
     pub fn as_raw(&self) -> &sys::ArrowDeviceArray {
         &self.raw
     }
 
-    /// Whether its event has fired. Does not block. `DeviceFailure` if its producer's work failed.
+    /// Returns true if the array's event has fired. It does not block. It fails with
+    /// `DeviceFailure` if the producer's work failed.
     pub fn is_ready(&self) -> Result<bool> {
         let mut ready = 0;
-        // SAFETY: alive, and only read.
+        // SAFETY: the array is valid and only read.
         call(|error| unsafe {
             sys::arrowdevice_array_is_ready(&raw const self.raw, pointer_or_null(self.source), &raw mut ready, error)
         })?;
         Ok(ready != 0)
     }
 
-    /// Waits for its event, `None` for ever. `TimedOut` if it has not fired in time, `DeviceFailure` if its producer's
-    /// work failed.
+    /// Waits for the array's event. `None` waits without limit. It fails with `TimedOut` if the
+    /// event has not fired in time, and with `DeviceFailure` if the producer's work failed.
     pub fn wait(&self, timeout: Option<Duration>) -> Result<()> {
-        // SAFETY: alive, and only read.
+        // SAFETY: the array is valid and only read.
         call(|error| unsafe {
             sys::arrowdevice_array_wait(
                 &raw const self.raw,
                 pointer_or_null(self.source),
-                timeout_parameter(timeout),
+                timeout_ns(timeout),
                 error,
             )
         })
     }
 
-    /// Makes a queue wait for its event: work queued later runs after it.
-    pub fn wait_on(&self, queue: &mut Queue) -> Result<()> {
-        // SAFETY: alive, and only read; the queue is ours alone.
-        call(|error| unsafe {
-            sys::arrowdevice_queue_wait_array(queue.as_ptr(), &raw const self.raw, pointer_or_null(self.source), error)
-        })
-    }
-
-    /// Puts a copy on a device, only of the bytes that its rows need. Complete on return.
+    /// Puts a copy on a device. It copies only the bytes that the array's rows need. The data is
+    /// complete when it returns.
     pub fn copy_to(&self, to: Device, options: CopyOptions<'_>) -> Result<Array> {
         let mut out = sys::ArrowDeviceArray::default();
         let raw_options = options.raw_copy(self.source);
-        // SAFETY: all are alive; the array is only read.
+        // SAFETY: all pointers are valid, and the array is only read.
         call(|error| unsafe {
             sys::arrowdevice_array_copy(
                 &raw const self.raw,
@@ -255,31 +254,35 @@ impl Array {
         Ok(self.sibling(out, to.unless_found_by_pair()))
     }
 
-    /// As [`copy_to`](Array::copy_to), but returns while the copy runs; [`wait`](Array::wait) for the result.
+    /// Does the same as [`copy_to`](Array::copy_to), but returns while the copy runs.
+    /// [`wait`](Array::wait) waits for the result.
     ///
-    /// The copy is a co-owner of what it reads until it is done, so that this array may be dropped at any time.
+    /// The copy holds a reference to the source until it has finished, so this array may be dropped
+    /// at any time.
     pub fn copy_to_async(&mut self, to: Device, options: CopyOptions<'_>) -> Result<Array> {
         let source = self.share()?;
         let options = options.sharing(Sharing::Refused);
         source
-            .move_with(to, options, sys::ARROWDEVICE_COPY_ASYNC)
+            .into_device_with(to, options, sys::ARROWDEVICE_COPY_ASYNC)
             .map_err(MoveError::into_error)
     }
 
-    /// Hands it over to a device: shared where that device can use the memory, copied where not. Complete on return.
-    pub fn move_to(self, to: Device, options: CopyOptions<'_>) -> Result<Array, MoveError<Array>> {
-        self.move_with(to, options, 0)
+    /// Puts the array on a device. It shares the memory if the device can use it, and copies if
+    /// not. The data is complete when it returns.
+    pub fn into_device(self, to: Device, options: CopyOptions<'_>) -> Result<Array, MoveError<Array>> {
+        self.into_device_with(to, options, 0)
     }
 
-    /// As [`move_to`](Array::move_to), but returns while a copy runs; [`wait`](Array::wait) for the result.
-    pub fn move_to_async(self, to: Device, options: CopyOptions<'_>) -> Result<Array, MoveError<Array>> {
-        self.move_with(to, options, sys::ARROWDEVICE_COPY_ASYNC)
+    /// Does the same as [`into_device`](Array::into_device), but returns while a copy runs.
+    /// [`wait`](Array::wait) waits for the result.
+    pub fn into_device_async(self, to: Device, options: CopyOptions<'_>) -> Result<Array, MoveError<Array>> {
+        self.into_device_with(to, options, sys::ARROWDEVICE_COPY_ASYNC)
     }
 
-    fn move_with(mut self, to: Device, options: CopyOptions<'_>, flags: u32) -> Result<Array, MoveError<Array>> {
+    fn into_device_with(mut self, to: Device, options: CopyOptions<'_>, flags: u32) -> Result<Array, MoveError<Array>> {
         let mut out = sys::ArrowDeviceArray::default();
         let raw_options = options.raw_move(self.source, flags);
-        // SAFETY: all are alive, and the array is ours alone.
+        // SAFETY: all pointers are valid, and the array is ours alone.
         match call(|error| unsafe {
             sys::arrowdevice_array_to_device(
                 &raw mut self.raw,
@@ -295,18 +298,18 @@ impl Array {
         }
     }
 
-    /// A second owner of its memory.
+    /// Makes a second owner of the memory.
     pub fn share(&mut self) -> Result<Array> {
         let mut out = sys::ArrowDeviceArray::default();
-        // SAFETY: ours alone.
+        // SAFETY: the array is ours alone.
         call(|error| unsafe { sys::arrowdevice_array_share(&raw mut self.raw, &raw mut out, error) })?;
         Ok(self.sibling(out, self.source))
     }
 
-    /// Some of its rows, as a co-owner of its memory. Reads no data, copies none.
+    /// Makes an owner of a range of rows of the same memory. It reads no data and copies none.
     pub fn slice(&mut self, offset: usize, length: usize) -> Result<Array> {
         let mut out = sys::ArrowDeviceArray::default();
-        // SAFETY: ours alone.
+        // SAFETY: the array is ours alone.
         call(|error| unsafe {
             sys::arrowdevice_array_slice(
                 &raw mut self.raw,
@@ -320,13 +323,13 @@ impl Array {
         Ok(self.sibling(out, self.source))
     }
 
-    /// Some columns of a record batch or struct array, in the order given, as a co-owner of its memory. One may appear
-    /// several times.
+    /// Makes an owner of some columns of a record batch or struct array, in the given order. A
+    /// column may appear several times.
     pub fn select(&mut self, columns: &[usize]) -> Result<Array> {
         let columns: Vec<i64> = columns.iter().map(|&column| count(column)).collect();
         let mut out = sys::ArrowDeviceArray::default();
         let mut out_schema = sys::ArrowSchema::default();
-        // SAFETY: ours alone; there are so many columns.
+        // SAFETY: the array is ours alone, and the slice has as many columns as the call says.
         call(|error| unsafe {
             sys::arrowdevice_array_select(
                 &raw mut self.raw,
@@ -338,7 +341,7 @@ impl Array {
                 error,
             )
         })?;
-        // SAFETY: a copy of its own.
+        // SAFETY: the library made this copy for us.
         let schema = unsafe { Schema::from_raw(out_schema) };
         Ok(Array {
             raw: out,
@@ -347,9 +350,9 @@ impl Array {
         })
     }
 
-    /// Checks it against its schema. Beyond the structure it waits for its event.
+    /// Checks the array against its schema. Levels above `Structure` wait for the array's event.
     pub fn validate(&self, validation: Validation) -> Result<()> {
-        // SAFETY: alive, and only read.
+        // SAFETY: the array is valid and only read.
         call(|error| unsafe {
             sys::arrowdevice_array_validate(
                 &raw const self.raw,
@@ -361,11 +364,11 @@ impl Array {
         })
     }
 
-    /// Checks it and gives its typed buffers. Nothing is copied.
+    /// Checks the array and returns its typed buffers. It copies nothing.
     pub fn import(mut self, options: ImportOptions<'_>) -> Result<View, MoveError<Array>> {
         let mut out = null_mut();
         let raw_options = options.raw(self.source);
-        // SAFETY: all are alive, and the array is ours alone.
+        // SAFETY: all pointers are valid, and the array is ours alone.
         match call(|error| unsafe {
             sys::arrowdevice_array_import(
                 &raw mut self.raw,
@@ -375,19 +378,23 @@ impl Array {
                 error,
             )
         }) {
-            // SAFETY: made just now, of an array of this schema.
+            // SAFETY: the library made the view just now, from an array of this schema.
             Ok(()) => Ok(unsafe { View::from_raw(out, self.schema.clone(), self.source) }),
             Err(error) => Err(MoveError::new(error, self)),
         }
     }
 
-    /// Releases it once the queue's work so far is done. Returns at once.
+    /// Releases the array when the queue's work so far has finished. It returns at once.
     pub fn release_after(mut self, queue: &mut Queue) -> Result<(), MoveError<Array>> {
-        // SAFETY: both are ours alone.
+        // SAFETY: both objects are ours alone.
         match call(|error| unsafe { sys::arrowdevice_array_release_after(&raw mut self.raw, queue.as_ptr(), error) }) {
             Ok(()) => Ok(()),
             Err(error) => Err(MoveError::new(error, self)),
         }
+    }
+
+    pub(crate) fn source_pointer(&self) -> *mut sys::arrowdevice_device {
+        pointer_or_null(self.source)
     }
 
     fn sibling(&self, raw: sys::ArrowDeviceArray, source: Option<Device>) -> Array {
@@ -399,7 +406,7 @@ impl Array {
     }
 
     /// # Safety
-    /// As [`Array::from_raw`] and [`Array::with_device`].
+    /// Combines [`Array::from_raw`] and [`Array::with_device`].
     pub(crate) unsafe fn from_parts(raw: sys::ArrowDeviceArray, schema: Schema, source: Option<Device>) -> Array {
         Array { raw, schema, source }
     }
@@ -411,7 +418,7 @@ impl Array {
 
 impl Drop for Array {
     fn drop(&mut self) {
-        // SAFETY: ours; a released one is left alone.
+        // SAFETY: the struct is ours, and releasing a released struct does nothing.
         unsafe { sys::arrowdevice_array_release(&raw mut self.raw) }
     }
 }

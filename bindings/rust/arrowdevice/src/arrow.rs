@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Arrays, record batches and readers of the `arrow` crates, to and from devices. Nothing is copied on the way between
-//! the crates.
+//! Moves arrays, record batches and readers of the `arrow` crates to and from this crate without a
+//! copy.
 
 use std::fmt;
 use std::iter::FusedIterator;
@@ -28,18 +28,18 @@ const _: () = assert!(align_of::<FFI_ArrowArray>() == align_of::<sys::ArrowArray
 const _: () = assert!(size_of::<FFI_ArrowSchema>() == size_of::<sys::ArrowSchema>());
 const _: () = assert!(align_of::<FFI_ArrowSchema>() == align_of::<sys::ArrowSchema>());
 
-/// One struct of the C data interface, under the name of this crate or of arrow's.
+/// Converts a struct of the C data interface between the type of this crate and that of `arrow`.
 ///
 /// # Safety
-/// Both are the same struct of C.
+/// Both types are the same C struct.
 unsafe fn as_the_other<From, To>(from: From) -> To {
     let from = ManuallyDrop::new(from);
-    // SAFETY: of one layout, and `from` is not dropped.
+    // SAFETY: both types have the same layout, and `from` is not dropped.
     unsafe { std::ptr::read((&raw const *from).cast::<To>()) }
 }
 
 impl From<ArrowError> for Error {
-    /// Errors of this crate come out as they went in; see `ArrowError::from`.
+    /// Errors of this crate are recovered unchanged; see `ArrowError::from`.
     fn from(error: ArrowError) -> Error {
         match error {
             ArrowError::ExternalError(inner) => match inner.downcast::<Error>() {
@@ -69,7 +69,7 @@ impl<T> From<MoveError<T>> for ArrowError {
 impl TryFrom<&ArrowSchema> for Schema {
     type Error = Error;
 
-    /// The type of record batches, with their metadata.
+    /// Converts the type of record batches, with its metadata.
     fn try_from(schema: &ArrowSchema) -> Result<Schema> {
         Ok(exported(FFI_ArrowSchema::try_from(schema)?))
     }
@@ -78,7 +78,7 @@ impl TryFrom<&ArrowSchema> for Schema {
 impl TryFrom<&Field> for Schema {
     type Error = Error;
 
-    /// The type of arrays, with name, nullability and metadata.
+    /// Converts the type of arrays, with name, nullability and metadata.
     fn try_from(field: &Field) -> Result<Schema> {
         Ok(exported(FFI_ArrowSchema::try_from(field)?))
     }
@@ -87,70 +87,75 @@ impl TryFrom<&Field> for Schema {
 impl TryFrom<&DataType> for Schema {
     type Error = Error;
 
-    /// The type of arrays that may have nulls.
+    /// Converts the type of arrays. The arrays may have nulls.
     fn try_from(data_type: &DataType) -> Result<Schema> {
         Schema::try_from(&Field::new("", data_type.clone(), true))
     }
 }
 
 fn exported(schema: FFI_ArrowSchema) -> Schema {
-    // SAFETY: one struct of C; arrow made it just now.
+    // SAFETY: both types are the same C struct, and arrow made this one just now.
     unsafe { Schema::from_raw(as_the_other(schema)) }
 }
 
 impl Schema {
     fn as_ffi(&self) -> &FFI_ArrowSchema {
-        // SAFETY: one struct of C, borrowed.
+        // SAFETY: both types are the same C struct, and it is borrowed.
         unsafe { &*std::ptr::from_ref(self.as_raw()).cast::<FFI_ArrowSchema>() }
     }
 
-    /// As a field of `arrow`.
+    /// Converts the type to a field of `arrow`.
     pub fn to_arrow_field(&self) -> Result<Field> {
         Ok(Field::try_from(self.as_ffi())?)
     }
 
-    /// As a schema of `arrow`; `InvalidInput` if it is not that of record batches.
+    /// Converts the type to a schema of `arrow`. It fails with `InvalidInput` if the type is not
+    /// that of record batches.
     pub fn to_arrow_schema(&self) -> Result<ArrowSchema> {
         Ok(ArrowSchema::try_from(self.as_ffi())?)
     }
 }
 
 impl Array {
-    /// An array of `arrow` as a device array on the CPU. It is shared, not copied.
+    /// Makes a device array on the CPU from an array of `arrow`. It shares the memory.
     pub fn from_arrow(array: &dyn ArrowArray) -> Result<Array> {
         Array::from_arrow_data(&array.to_data())
     }
 
-    /// The data of an array of `arrow` as a device array on the CPU. It is shared, not copied.
+    /// Makes a device array on the CPU from array data of `arrow`. It shares the memory.
     pub fn from_arrow_data(data: &ArrayData) -> Result<Array> {
         let schema = Schema::try_from(data.data_type())?;
         with_schema(data, schema)
     }
 
-    /// A record batch as a device array on the CPU, with its schema's metadata. It is shared, not copied.
+    /// Makes a device array on the CPU from a record batch, with its schema's metadata. It shares
+    /// the memory.
     pub fn from_record_batch(batch: &RecordBatch) -> Result<Array> {
         let schema = Schema::try_from(batch.schema_ref().as_ref())?;
         with_schema(&StructArray::from(batch.clone()).into_data(), schema)
     }
 
-    /// As an array of `arrow`: shared where the CPU can read the memory, copied from the device where not.
+    /// Turns the array into an array of `arrow`. It shares the memory if the CPU can read it, and
+    /// copies from the device if not.
     pub fn into_arrow(self) -> Result<ArrayRef, MoveError<Array>> {
         self.into_arrow_with(CopyOptions::new())
     }
 
-    /// As [`into_arrow`](Array::into_arrow), with options for the copy.
+    /// Does the same as [`into_arrow`](Array::into_arrow), with options for the copy.
     pub fn into_arrow_with(self, options: CopyOptions<'_>) -> Result<ArrayRef, MoveError<Array>> {
         self.into_arrow_and(options, |data| Ok(make_array(data)))
     }
 
-    /// As a record batch of `arrow`: shared where the CPU can read the memory, copied from the device where not.
+    /// Turns the array into a record batch of `arrow`. It shares the memory if the CPU can read it,
+    /// and copies from the device if not.
     ///
-    /// `InvalidInput` if it is no struct, or has nulls of its own, which a record batch cannot have.
+    /// It fails with `InvalidInput` if the array is not a struct or has null rows, which a record
+    /// batch cannot have.
     pub fn into_record_batch(self) -> Result<RecordBatch, MoveError<Array>> {
         self.into_record_batch_with(CopyOptions::new())
     }
 
-    /// As [`into_record_batch`](Array::into_record_batch), with options for the copy.
+    /// Does the same as [`into_record_batch`](Array::into_record_batch), with options for the copy.
     pub fn into_record_batch_with(self, options: CopyOptions<'_>) -> Result<RecordBatch, MoveError<Array>> {
         match self.schema().to_arrow_schema() {
             Ok(schema) => self.into_arrow_and(options, |data| batch_of(Arc::new(schema), data)),
@@ -163,7 +168,8 @@ impl Array {
         options: CopyOptions<'_>,
         then: impl FnOnce(ArrayData) -> Result<T>,
     ) -> Result<T, MoveError<Array>> {
-        // What arrow does not know is told before anything is copied, and what it refuses later is not lost.
+        // Types that arrow does not know are refused before anything is copied. If arrow refuses
+        // the array later, the error holds it.
         if let Err(error) = DataType::try_from(self.schema().as_ffi()) {
             return Err(MoveError::new(error.into(), self));
         }
@@ -172,7 +178,8 @@ impl Array {
             Err(error) => return Err(MoveError::new(error, self)),
         };
         let (raw, schema) = self.into_host(options)?;
-        // SAFETY: one struct of C; a complete array of this schema, that nobody else releases.
+        // SAFETY: both types are the same C struct. The array is complete, of this schema, and no
+        // other owner releases it.
         unsafe { arrow_array::ffi::from_ffi(as_the_other(raw), schema.as_ffi()) }
             .map_err(Error::from)
             .and_then(then)
@@ -181,16 +188,17 @@ impl Array {
 }
 
 fn with_schema(data: &ArrayData, schema: Schema) -> Result<Array> {
-    // SAFETY: one struct of C; arrow made it just now, and it holds on to its buffers.
+    // SAFETY: both types are the same C struct. arrow made this one just now, and it holds
+    // references to its buffers.
     let raw = unsafe { as_the_other::<_, sys::ArrowArray>(FFI_ArrowArray::new(data)) };
-    // SAFETY: as above, and the schema is that of the data.
+    // SAFETY: the same, and the schema is that of the data.
     Ok(unsafe { Array::from_host(raw, schema) }?)
 }
 
 fn batch_of(schema: SchemaRef, data: ArrayData) -> Result<RecordBatch> {
     if data.null_count() > 0 {
         return Err(Error::invalid(format!(
-            "{} null rows at the root of a record batch",
+            "the array has {} null rows (a record batch has none)",
             data.null_count()
         )));
     }
@@ -240,7 +248,7 @@ impl TryFrom<Array> for RecordBatch {
 }
 
 impl Stream {
-    /// The record batches of a reader, as a device stream on the CPU.
+    /// Makes a device stream on the CPU from a reader of record batches.
     pub fn from_reader<R>(reader: R) -> Result<Stream, MoveError<R>>
     where
         R: RecordBatchReader + Send + 'static,
@@ -253,7 +261,8 @@ impl Stream {
         Ok(Stream::from_iterator(&schema, DeviceType::CPU, arrays))
     }
 
-    /// A reader of its batches, which are copied to the CPU on a thread of the stream, ahead of the reader.
+    /// Makes a reader of the stream's batches. A thread of the stream copies them to the CPU ahead
+    /// of the reader.
     pub fn into_reader(mut self, options: StreamOptions<'_>) -> Result<RecordBatches, MoveError<Stream>> {
         let found = self.schema().cloned().and_then(|schema| {
             let arrow_schema = schema.to_arrow_schema()?;
@@ -264,14 +273,14 @@ impl Stream {
             Err(error) => return Err(MoveError::new(error, self)),
         };
         Ok(RecordBatches {
-            arrays: self.move_to(cpu, options)?.known(schema),
+            arrays: self.into_device(cpu, options)?.known(schema),
             arrow_schema: Arc::new(arrow_schema),
             ended: false,
         })
     }
 }
 
-/// The batches of a device stream, on the CPU; see [`Stream::into_reader`].
+/// A reader of a device stream's batches on the CPU; see [`Stream::into_reader`].
 pub struct RecordBatches {
     arrays: Stream,
     arrow_schema: SchemaRef,
@@ -279,7 +288,7 @@ pub struct RecordBatches {
 }
 
 impl RecordBatches {
-    /// Stops it from other threads.
+    /// Returns a handle that stops the stream from another thread.
     pub fn canceller(&self) -> Canceller {
         self.arrays.canceller()
     }
@@ -289,7 +298,8 @@ impl RecordBatches {
             return Ok(None);
         };
         let (raw, schema) = array.into_host(CopyOptions::new())?;
-        // SAFETY: one struct of C; a complete array of this schema, that nobody else releases.
+        // SAFETY: both types are the same C struct. The array is complete, of this schema, and no
+        // other owner releases it.
         let data = unsafe { arrow_array::ffi::from_ffi(as_the_other(raw), schema.as_ffi()) }?;
         batch_of(Arc::clone(&self.arrow_schema), data).map(Some)
     }
@@ -298,7 +308,7 @@ impl RecordBatches {
 impl Iterator for RecordBatches {
     type Item = Result<RecordBatch, ArrowError>;
 
-    /// What failed is an `ArrowError::ExternalError` that holds an [`Error`] of this crate.
+    /// A failure is an `ArrowError::ExternalError` that holds an [`Error`] of this crate.
     fn next(&mut self) -> Option<Self::Item> {
         if self.ended {
             return None;

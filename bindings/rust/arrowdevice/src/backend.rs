@@ -7,38 +7,39 @@ use crate::call::{call, sized, text};
 use crate::error::{Error, ErrorKind, Result};
 use crate::sys;
 
-/// Loads a backend from a plugin file, named by its absolute path.
+/// Loads a backend from a plugin file at an absolute path.
 ///
 /// # Safety
 /// The plugin's code runs in this process.
 pub unsafe fn load_backend(absolute_path: impl AsRef<Path>) -> Result<()> {
     let path = absolute_path.as_ref();
     let path = CString::new(path.as_os_str().as_bytes())
-        .map_err(|_| Error::invalid(format!("{}: a path without zero bytes is needed", path.display())))?;
-    // SAFETY: the path is terminated; of the plugin, the caller's.
+        .map_err(|_| Error::invalid(format!("path {} has a zero byte", path.display())))?;
+    // SAFETY: the path is terminated, and the caller trusts the plugin.
     call(|error| unsafe { sys::arrowdevice_backend_load(path.as_ptr(), error) })
 }
 
-/// One place where a backend was looked for, and what came of it.
+/// One place where the library looked for a backend.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackendReport {
-    /// 0 loaded, else the `errno` value that it was refused with.
+    /// 0 if the backend is loaded, else the `errno` value of the failure.
     pub status: i32,
-    /// The backend, as far as it is known.
+    /// The backend's name, empty if unknown.
     pub name: String,
-    /// File or folder; empty for one that is built in or registered.
+    /// File or folder; empty for a backend that is built in or registered.
     pub path: PathBuf,
-    /// Why it was not used, or what it serves.
+    /// Why the backend is not used, or which devices it drives.
     pub reason: String,
 }
 
-/// Every place looked at so far, in the order of looking, loaded or not and why not.
-pub fn explain() -> Result<Vec<BackendReport>> {
+/// Lists every place where the library has looked for a backend so far, in order, with the reason
+/// if one is not loaded.
+pub fn backend_reports() -> Result<Vec<BackendReport>> {
     let mut reports = Vec::new();
     loop {
         let mut raw = sized!(arrowdevice_backend_report);
-        // SAFETY: the size is set.
+        // SAFETY: the struct's size is set.
         match call(|error| unsafe { sys::arrowdevice_backend_get_report(reports.len() as i64, &raw mut raw, error) }) {
             Ok(()) => reports.push(BackendReport {
                 status: raw.status,

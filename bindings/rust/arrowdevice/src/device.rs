@@ -5,7 +5,7 @@ use std::ptr::{NonNull, null_mut};
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::call::{call, count, sized, text, timeout_parameter};
+use crate::call::{call, count, sized, text, timeout_ns};
 use crate::device_type::DeviceType;
 use crate::error::{Error, Result};
 use crate::pool::Pool;
@@ -13,54 +13,56 @@ use crate::sys;
 
 /// A device: a vendor's context with a published pair of type and id.
 ///
-/// A value that owns nothing, since devices stay valid as long as the process. Nothing of a driver is touched before the
-/// first call that names a device of its type.
+/// A device is a value that owns nothing, because devices stay valid as long as the process. No
+/// driver is used before the first call that names a device of its type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Device(NonNull<sys::arrowdevice_device>);
 
-// SAFETY: "Pointers to devices stay valid as long as the process", and all functions on them are "Thread-safety: free".
+// SAFETY: "Pointers to devices stay valid as long as the process", and all functions on them have
+// "Thread-safety: free".
 unsafe impl Send for Device {}
-// SAFETY: as above.
+// SAFETY: the same holds here.
 unsafe impl Sync for Device {}
 
 impl Device {
-    /// A device by its name: the type's name, a colon and the id ("opencl:0"), or without an id ("cpu").
+    /// Finds a device by its name. A name is the type's name, a colon and the id ("opencl:0"), or
+    /// the type's name alone ("cpu").
     ///
-    /// `NoDevice` if there is no driver or no such device, with the reason in the message; `InvalidInput` for a name of
-    /// another form or an unknown type.
-    pub fn find(name: &str) -> Result<Device> {
-        let name =
-            CString::new(name).map_err(|_| Error::invalid(format!("{name:?}: a name without zero bytes is needed")))?;
-        // SAFETY: the name is terminated, the out is ours.
+    /// It fails with `NoDevice` if there is no driver or no such device, and the message gives the
+    /// reason. It fails with `InvalidInput` if the name has another form or the type is unknown.
+    pub fn find_by_name(name: &str) -> Result<Device> {
+        let name = CString::new(name).map_err(|_| Error::invalid(format!("name {name:?} has a zero byte")))?;
+        // SAFETY: the name is terminated, and the output is ours.
         found(|out, error| unsafe { sys::arrowdevice_device_find_by_name(name.as_ptr(), out, error) })
     }
 
-    /// A device by its pair.
-    pub fn get(device_type: DeviceType, id: i64) -> Result<Device> {
-        // SAFETY: the out is ours.
+    /// Finds a device by its type and id.
+    pub fn find_by_id(device_type: DeviceType, id: i64) -> Result<Device> {
+        // SAFETY: the output is ours.
         found(|out, error| unsafe { sys::arrowdevice_device_find_by_id(device_type.0, id, out, error) })
     }
 
-    /// The CPU, which is always there.
+    /// Returns the CPU, which always exists.
     pub fn cpu() -> Result<Device> {
-        Device::get(DeviceType::CPU, -1)
+        Device::find_by_id(DeviceType::CPU, -1)
     }
 
-    /// How many devices of a type there are; their ids count from 0. A type whose driver is absent counts 0.
+    /// Returns the number of devices of a type, whose ids count from 0. It returns 0 if the type's
+    /// driver is missing.
     pub fn count(device_type: DeviceType) -> Result<usize> {
         let mut found = 0;
-        // SAFETY: the out is ours.
+        // SAFETY: the output is ours.
         call(|error| unsafe { sys::arrowdevice_device_count(device_type.0, &raw mut found, error) })?;
         Ok(found as usize)
     }
 
-    /// All devices of all backends, ordered by type, then id. Loads every backend; [`explain`](crate::explain) says why
-    /// one is not there.
+    /// Lists all devices of all backends, ordered by type, then id. It loads every backend.
+    /// [`backend_reports`](crate::backend_reports) gives the reason if a device is missing.
     pub fn list() -> Result<Vec<Device>> {
         let mut devices: Vec<*mut sys::arrowdevice_device> = Vec::new();
         loop {
             let mut there = 0;
-            // SAFETY: the vector is as long as is said.
+            // SAFETY: the vector has the length that the call says.
             call(|error| unsafe {
                 sys::arrowdevice_device_list(devices.as_mut_ptr(), count(devices.len()), &raw mut there, error)
             })?;
@@ -69,64 +71,72 @@ impl Device {
                 devices.truncate(there);
                 return Ok(devices.into_iter().filter_map(NonNull::new).map(Device).collect());
             }
-            devices.resize(there, null_mut()); // another thread may load a backend between two calls
+            devices.resize(there, null_mut()); // another thread may load a backend between the two calls
         }
     }
 
-    /// An application's own context as a device; `id` is what its arrays carry. The same handles give the same device,
-    /// counted: each success is to be undone by one [`retire`](Device::retire).
+    /// Wraps a context that the application owns as a device. Its arrays carry the given `id`. The
+    /// same handles return the same device and count the calls. Each success needs one
+    /// [`close`](Device::close).
     ///
     /// # Safety
-    /// The handles are what the backend's manual says, and stay valid until the device has been retired.
-    pub unsafe fn adopt(device_type: DeviceType, id: i64, native: &sys::arrowdevice_native_device) -> Result<Device> {
-        // SAFETY: the caller's.
+    /// The handles are as the backend's manual describes. They stay valid until the device is
+    /// closed.
+    pub unsafe fn wrap(device_type: DeviceType, id: i64, native: &sys::arrowdevice_native_device) -> Result<Device> {
+        // SAFETY: the caller guarantees it.
         found(|out, error| unsafe { sys::arrowdevice_device_wrap(device_type.0, id, native, out, error) })
     }
 
-    /// Undoes one [`adopt`](Device::adopt). `Busy` while arrays, pools or queues of it are alive, `TimedOut` while its
-    /// work is not done; the device is usable after either. Once retired, every call on it answers `NoDevice`.
-    pub fn retire(self, timeout: Option<Duration>) -> Result<()> {
+    /// Undoes one [`wrap`](Device::wrap). It fails with `Busy` while arrays, pools or queues of the
+    /// device exist. It fails with `TimedOut` while the device's work has not finished. The device
+    /// stays usable after either error. After the last close, every call on the device fails with
+    /// `NoDevice`.
+    pub fn close(self, timeout: Option<Duration>) -> Result<()> {
         // SAFETY: devices are always valid.
-        call(|error| unsafe { sys::arrowdevice_device_unwrap(self.as_ptr(), timeout_parameter(timeout), error) })
+        call(|error| unsafe { sys::arrowdevice_device_unwrap(self.as_ptr(), timeout_ns(timeout), error) })
     }
 
-    /// What is known of it. Calls no driver.
+    /// Returns a description of the device. It calls no driver.
     pub fn info(self) -> Result<DeviceInfo> {
         let mut raw = sized!(arrowdevice_device_info);
-        // SAFETY: devices are always valid; the size is set.
+        // SAFETY: devices are always valid, and the struct's size is set.
         call(|error| unsafe { sys::arrowdevice_device_get_info(self.as_ptr(), &raw mut raw, error) })?;
         Ok(DeviceInfo::from_raw(&raw))
     }
 
-    /// What `to` can do with this device's memory.
-    pub fn reach(self, to: Device) -> Result<Reach> {
-        let mut reach = 0;
+    /// Returns what `to` can do with this device's memory.
+    pub fn peer_flags(self, to: Device) -> Result<PeerFlags> {
+        let mut flags = 0;
         // SAFETY: devices are always valid.
-        call(|error| unsafe { sys::arrowdevice_device_get_peer_flags(self.as_ptr(), to.as_ptr(), &raw mut reach, error) })?;
-        Ok(Reach {
-            access: reach & sys::ARROWDEVICE_PEER_ACCESS != 0,
-            copy: reach & sys::ARROWDEVICE_PEER_COPY != 0,
+        call(|error| unsafe {
+            sys::arrowdevice_device_get_peer_flags(self.as_ptr(), to.as_ptr(), &raw mut flags, error)
+        })?;
+        Ok(PeerFlags {
+            access: flags & sys::ARROWDEVICE_PEER_ACCESS != 0,
+            copy: flags & sys::ARROWDEVICE_PEER_COPY != 0,
         })
     }
 
-    /// Bytes free and in all, as the driver says now.
-    pub fn memory(self) -> Result<DeviceMemory> {
+    /// Returns the free and total bytes, as the driver reports them now.
+    pub fn memory_info(self) -> Result<MemoryInfo> {
         let (mut free, mut total) = (-1, -1);
         // SAFETY: devices are always valid.
-        call(|error| unsafe { sys::arrowdevice_device_get_memory_info(self.as_ptr(), &raw mut free, &raw mut total, error) })?;
-        Ok(DeviceMemory {
+        call(|error| unsafe {
+            sys::arrowdevice_device_get_memory_info(self.as_ptr(), &raw mut free, &raw mut total, error)
+        })?;
+        Ok(MemoryInfo {
             free: u64::try_from(free).ok(),
             total: u64::try_from(total).ok(),
         })
     }
 
-    /// What the library has asked of it since the process began.
+    /// Returns what the library has requested from the device since the process began.
     pub fn counters(self) -> Result<Counters> {
         let mut raw = sized!(arrowdevice_device_counters);
-        // SAFETY: devices are always valid; the size is set.
+        // SAFETY: devices are always valid, and the struct's size is set.
         call(|error| unsafe { sys::arrowdevice_device_get_counters(self.as_ptr(), &raw mut raw, error) })?;
         Ok(Counters {
-            buffers: raw.driver_allocations,
+            driver_allocations: raw.driver_allocations,
             submissions: raw.submissions,
             regions: raw.regions,
             events: raw.events,
@@ -138,42 +148,46 @@ impl Device {
         })
     }
 
-    /// Makes a pool its default, which the device keeps alive from then on; `None`: the library's own again.
+    /// Makes a pool the device's default. The device holds a reference to it. `None` restores the
+    /// library's own pool.
     pub fn set_default_pool(self, pool: Option<&Pool>) -> Result<()> {
         let pool = pool.map_or(null_mut(), Pool::as_ptr);
-        // SAFETY: devices are always valid, the pool is alive.
+        // SAFETY: devices are always valid, and the pool is alive.
         call(|error| unsafe { sys::arrowdevice_device_set_pool(self.as_ptr(), pool, error) })
     }
 
-    /// The vendor's handles behind it, borrowed as long as the device.
+    /// Returns the vendor's handles of the device. They are borrowed and live as long as the
+    /// device.
     pub fn native(self) -> Result<sys::arrowdevice_native_device> {
         let mut native = sized!(arrowdevice_native_device);
-        // SAFETY: devices are always valid; the size is set.
+        // SAFETY: devices are always valid, and the struct's size is set.
         call(|error| unsafe { sys::arrowdevice_device_get_native(self.as_ptr(), &raw mut native, error) })?;
         Ok(native)
     }
 
-    /// For calls of [`sys`](crate::sys).
+    /// Returns the pointer for calls of [`sys`](crate::sys).
     pub fn as_ptr(self) -> *mut sys::arrowdevice_device {
         self.0.as_ptr()
     }
 
     /// # Safety
-    /// A device that the library gave out.
+    /// The pointer is NULL or came from the library.
     pub(crate) unsafe fn from_ptr(device: *mut sys::arrowdevice_device) -> Option<Device> {
         NonNull::new(device).map(Device)
     }
 
-    /// Itself where its arrays may not be found by their pair, since an application's own context has it too.
+    /// Returns the device if its type and id do not identify it, because the application owns its
+    /// context.
     pub(crate) fn unless_found_by_pair(self) -> Option<Device> {
         let mut raw = sized!(arrowdevice_device_info);
-        // SAFETY: devices are always valid; the size is set. Nothing is said of a retired one.
+        // SAFETY: devices are always valid, and the struct's size is set. The call fails for a
+        // closed device.
         let code = unsafe { sys::arrowdevice_device_get_info(self.as_ptr(), &raw mut raw, null_mut()) };
         (code == 0 && raw.flags & sys::ARROWDEVICE_DEVICE_WRAPPED != 0).then_some(self)
     }
 }
 
-/// The pointer of a device that may be none.
+/// Returns the pointer of the device, or NULL for `None`.
 pub(crate) fn pointer_or_null(device: Option<Device>) -> *mut sys::arrowdevice_device {
     device.map_or(null_mut(), Device::as_ptr)
 }
@@ -183,24 +197,24 @@ fn found(
 ) -> Result<Device> {
     let mut out = null_mut();
     call(|error| function(&raw mut out, error))?;
-    // SAFETY: the library gave it out.
-    Ok(unsafe { Device::from_ptr(out) }.expect("a success comes with a device"))
+    // SAFETY: the pointer came from the library.
+    Ok(unsafe { Device::from_ptr(out) }.expect("a successful call returns a device"))
 }
 
 impl FromStr for Device {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Device> {
-        Device::find(name)
+        Device::find_by_name(name)
     }
 }
 
-/// As its name: "opencl:0".
+/// Writes the device's name: "opencl:0".
 impl fmt::Display for Device {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let info = self.info();
         let name = info.map(|info| format!("{}:{}", info.device_type, info.device_id));
-        formatter.pad(&name.unwrap_or_else(|_| "a retired device".to_string()))
+        formatter.pad(&name.unwrap_or_else(|_| "a closed device".to_string()))
     }
 }
 
@@ -210,39 +224,39 @@ impl fmt::Debug for Device {
     }
 }
 
-/// What is known of a device.
+/// A description of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceInfo {
-    /// Its type.
+    /// Returns the type.
     pub device_type: DeviceType,
-    /// Which of its type.
+    /// The index among devices of its type.
     pub device_id: i64,
-    /// As the driver calls it.
+    /// The driver's name of the device.
     pub name: String,
-    /// Who made it.
+    /// The device's vendor.
     pub vendor: String,
-    /// The backend that drives it.
+    /// The backend that drives the device.
     pub backend: String,
-    /// Two APIs may name one GPU.
+    /// Equal if two APIs name the same GPU.
     pub uuid: Option<[u8; 16]>,
-    /// Bytes.
+    /// Returns the size in bytes.
     pub total_memory: Option<u64>,
-    /// Bytes; the start of every allocation has it.
+    /// Alignment of every allocation in bytes.
     pub buffer_alignment: usize,
-    /// Bytes; where a part of an allocation may start.
+    /// Alignment of the start of a sub-buffer in bytes.
     pub sub_buffer_alignment: usize,
-    /// Buffers are addresses, else handles.
+    /// True if buffers are addresses, false if they are handles.
     pub has_addresses: bool,
-    /// The CPU reads and writes its memory in place.
+    /// True if the CPU reads and writes the device's memory in place.
     pub host_readable: bool,
-    /// It can publish sync events.
+    /// True if arrays on the device can carry events.
     pub has_events: bool,
-    /// Waits of its queues may block the CPU.
+    /// True if a wait of a queue may block the CPU.
     pub wait_blocks: bool,
-    /// It is an application's own context.
-    pub adopted: bool,
-    /// The type of its pinned host memory.
+    /// True if the application owns the context.
+    pub wrapped: bool,
+    /// Type of the device's pinned host memory.
     pub staging_type: Option<DeviceType>,
 }
 
@@ -263,52 +277,54 @@ impl DeviceInfo {
             host_readable: has(sys::ARROWDEVICE_DEVICE_HOST_READABLE),
             has_events: has(sys::ARROWDEVICE_DEVICE_EVENTS),
             wait_blocks: has(sys::ARROWDEVICE_DEVICE_WAIT_BLOCKS),
-            adopted: has(sys::ARROWDEVICE_DEVICE_WRAPPED),
+            wrapped: has(sys::ARROWDEVICE_DEVICE_WRAPPED),
             staging_type: (raw.staging_type != 0).then_some(DeviceType(raw.staging_type)),
         }
     }
 }
 
-/// What one device can do with another's memory; where neither, data is staged through the host.
+/// Flags of what one device can do with another device's memory. If both are false, data goes
+/// through host memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Reach {
-    /// Use it where it is.
+pub struct PeerFlags {
+    /// The device uses the memory in place.
     pub access: bool,
-    /// Copy it directly.
+    /// The device copies the memory directly.
     pub copy: bool,
 }
 
-/// Bytes of a device; `None` where the driver does not say.
+/// Bytes of a device. `None` if the driver does not report the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct DeviceMemory {
-    /// Not in use.
+pub struct MemoryInfo {
+    /// Free bytes.
     pub free: Option<u64>,
-    /// In all.
+    /// Total bytes.
     pub total: Option<u64>,
 }
 
-/// What the library has asked of a device since the process began: calls of the driver, not hits of a pool.
+/// Counters of what the library has requested from a device since the process began. They count
+/// calls of the driver, not allocations that a pool served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Counters {
-    /// Allocations made by the driver.
-    pub buffers: i64,
-    /// Batches of copies submitted.
+    /// Allocations by the driver.
+    pub driver_allocations: i64,
+    /// Submitted batches of copies.
     pub submissions: i64,
     /// Regions in these batches.
     pub regions: i64,
-    /// Events recorded.
+    /// Recorded events.
     pub events: i64,
-    /// Times that the CPU waited for an event of this device.
+    /// Waits of the CPU for an event of this device.
     pub host_waits: i64,
-    /// Batches submitted only to learn sizes and ranges.
+    /// Batches that were submitted only to read sizes and ranges.
     pub readbacks: i64,
     /// Bytes copied to the device.
     pub bytes_in: i64,
-    /// Bytes copied from it.
+    /// Bytes copied from the device.
     pub bytes_out: i64,
-    /// Bytes that went through staging memory on the way to or from it.
+    /// Bytes that went through staging memory to or from the device.
     pub staged_bytes: i64,
 }

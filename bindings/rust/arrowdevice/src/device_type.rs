@@ -4,7 +4,7 @@ use std::fmt;
 use crate::call::text_or_none;
 use crate::sys;
 
-/// A type of device, as the Arrow format numbers them.
+/// A type of device, with the numbers of the Arrow format.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceType(pub i32);
 
@@ -21,13 +21,13 @@ impl DeviceType {
     pub const VULKAN: DeviceType = DeviceType(sys::ARROW_DEVICE_VULKAN);
     /// Metal for Apple's GPUs.
     pub const METAL: DeviceType = DeviceType(sys::ARROW_DEVICE_METAL);
-    /// A Verilog simulator's buffer.
+    /// A buffer of a Verilog simulator.
     pub const VPI: DeviceType = DeviceType(sys::ARROW_DEVICE_VPI);
     /// AMD's GPUs, driven by ROCm.
     pub const ROCM: DeviceType = DeviceType(sys::ARROW_DEVICE_ROCM);
     /// CPU memory pinned by ROCm.
     pub const ROCM_HOST: DeviceType = DeviceType(sys::ARROW_DEVICE_ROCM_HOST);
-    /// Extension devices, whose producers document what they mean; the simulated ones among them.
+    /// Extension devices, including the simulated ones. Their producers document their meaning.
     pub const EXT_DEV: DeviceType = DeviceType(sys::ARROW_DEVICE_EXT_DEV);
     /// Memory managed by CUDA.
     pub const CUDA_MANAGED: DeviceType = DeviceType(sys::ARROW_DEVICE_CUDA_MANAGED);
@@ -38,9 +38,9 @@ impl DeviceType {
     /// Qualcomm's Hexagon.
     pub const HEXAGON: DeviceType = DeviceType(sys::ARROW_DEVICE_HEXAGON);
 
-    /// "opencl"; `None` if the format names no such type.
+    /// Returns the type's name, "opencl", or `None` if the format names no such type.
     pub fn name(self) -> Option<&'static str> {
-        // SAFETY: the function takes any number and gives static text or NULL.
+        // SAFETY: the function takes any number and returns static text or NULL.
         unsafe { text_or_none(sys::arrowdevice_device_type_get_name(self.0)) }.and_then(|name| name.to_str().ok())
     }
 }

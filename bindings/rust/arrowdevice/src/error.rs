@@ -5,34 +5,34 @@ use std::fmt;
 use crate::call::text;
 use crate::sys;
 
-/// What a call gives.
+/// Result of a call.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What kind of thing went wrong. The names stand for the `errno` values that the C API answers.
+/// A kind of error. Each kind stands for an `errno` value of the C API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// `EINVAL`: the input is wrong.
+    /// `EINVAL`: the input is invalid.
     InvalidInput,
     /// `ENOTSUP`: the type, layout or device type is not supported.
     Unsupported,
-    /// `ENODEV`: no such driver or device, or it was retired.
+    /// `ENODEV`: there is no such driver or device, or the device was closed.
     NoDevice,
-    /// `ENOMEM`: host or device memory is exhausted; the message says which.
+    /// `ENOMEM`: host or device memory is exhausted. The message names which.
     OutOfMemory,
     /// `EIO`: the device failed, now or in earlier work.
     DeviceFailure,
-    /// `ETIMEDOUT`: a wait took longer than it may.
+    /// `ETIMEDOUT`: a wait reached its limit.
     TimedOut,
     /// `ECANCELED`: a stream was cancelled.
     Canceled,
-    /// `EBUSY`: what is to go is in use.
+    /// `EBUSY`: the object is still in use.
     Busy,
-    /// `EEXIST`: it is there already.
+    /// `EEXIST`: the object exists already.
     AlreadyExists,
-    /// `ENOENT`: it is not there.
+    /// `ENOENT`: the object does not exist.
     NotFound,
-    /// Another value, as a producer of a stream may answer it; see [`Error::errno`].
+    /// Any other value, for example from the producer of a stream; see [`Error::errno`].
     Other,
 }
 
@@ -54,7 +54,7 @@ impl ErrorKind {
     }
 }
 
-/// A call of the library failed.
+/// A failed call of the library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     errno: i32,
@@ -64,11 +64,11 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error of the program's own, as a producer of a [`Stream`](crate::Stream) or an
-    /// [`Allocator`](crate::Allocator) answers it.
+    /// Makes an error of the program itself. A producer of a [`Stream`](crate::Stream) or an
+    /// [`Allocator`](crate::Allocator) returns it.
     pub fn new(errno: i32, message: impl Into<String>) -> Error {
         Error {
-            // 0 would mean success to whoever it is handed on to.
+            // 0 would mean success to the receiver.
             errno: if errno == 0 { libc::EIO } else { errno },
             native_code: 0,
             backend: String::new(),
@@ -89,27 +89,27 @@ impl Error {
         }
     }
 
-    /// What kind of thing went wrong.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         ErrorKind::from_errno(self.errno)
     }
 
-    /// The `errno` value that the function returned.
+    /// Returns the `errno` value that the function returned.
     pub fn errno(&self) -> i32 {
         self.errno
     }
 
-    /// The vendor's own code, 0 if none.
+    /// Returns the vendor's own code, or 0 if there is none.
     pub fn native_code(&self) -> i32 {
         self.native_code
     }
 
-    /// The backend that failed, "cuda"; "" when the library itself did.
+    /// Returns the backend that failed, such as "cuda", or "" if the library itself failed.
     pub fn backend(&self) -> &str {
         &self.backend
     }
 
-    /// What happened, where, and to which input.
+    /// Returns the message, which describes the failure, its place and the input that caused it.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -127,10 +127,10 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// A call that takes something over failed, and gives it back untouched.
+/// A failed call that takes ownership of its input. It holds the input unchanged.
 ///
-/// `?` turns it into an [`Error`] where the input is not needed any more. As an error of any kind, its text is that of the
-/// [`Error`], which is also its source.
+/// `?` converts it to an [`Error`] if the function returns one. As `std::error::Error` it has the
+/// text of the [`Error`], which is also its source.
 ///
 /// ```
 /// # fn main() -> arrowdevice::Result<()> {
@@ -138,17 +138,17 @@ impl std::error::Error for Error {}
 /// use arrowdevice::{CopyOptions, Device, ErrorKind, Sharing};
 ///
 /// let never = CopyOptions::new().sharing(Sharing::Required);
-/// let failed = array.move_to(Device::find("ext_dev:0")?, never).unwrap_err();
+/// let failed = array.into_device(Device::find_by_name("ext_dev:0")?, never).unwrap_err();
 /// assert_eq!(failed.error().kind(), ErrorKind::Unsupported);
 /// let array = failed.into_value();
 /// assert_eq!(array.len(), 2);
 /// # Ok(())
 /// # }
 /// ```
-// Boxed: a result should not be as large as what it seldom holds.
+// The box keeps results small.
 pub struct MoveError<T>(Box<(Error, T)>);
 
-// SAFETY: who shares it reads the error, and reaches the value only where that may be shared, too.
+// SAFETY: sharing gives access to the error, and to the value only if the value is `Sync`.
 unsafe impl<T> Sync for MoveError<T> {}
 
 impl<T> MoveError<T> {
@@ -156,14 +156,15 @@ impl<T> MoveError<T> {
         MoveError(Box::new((error, value)))
     }
 
-    /// What went wrong.
+    /// Returns the error.
     pub fn error(&self) -> &Error {
         &self.0.0
     }
 
-    /// What would have been taken over.
+    /// Returns the input of the failed call.
     ///
-    /// What is not `Sync`, as a [`Stream`](crate::Stream), is reached by [`value_mut`](MoveError::value_mut).
+    /// A value that is not `Sync`, such as a [`Stream`](crate::Stream), is available by
+    /// [`value_mut`](MoveError::value_mut).
     ///
     /// ```compile_fail,E0277
     /// fn shared(failed: &arrowdevice::MoveError<arrowdevice::Stream>) -> &arrowdevice::Stream {
@@ -177,22 +178,22 @@ impl<T> MoveError<T> {
         &self.0.1
     }
 
-    /// What would have been taken over.
+    /// Returns the input of the failed call.
     pub fn value_mut(&mut self) -> &mut T {
         &mut self.0.1
     }
 
-    /// What would have been taken over.
+    /// Returns the input of the failed call.
     pub fn into_value(self) -> T {
         self.0.1
     }
 
-    /// What went wrong; the input is dropped.
+    /// Returns the error and drops the input.
     pub fn into_error(self) -> Error {
         self.0.0
     }
 
-    /// Both.
+    /// Returns the error and the input.
     pub fn into_parts(self) -> (Error, T) {
         *self.0
     }

@@ -30,13 +30,13 @@ pub use array::{Array, Validation};
 #[cfg(feature = "arrow")]
 pub use arrow::RecordBatches;
 pub use arrowdevice_sys as sys;
-pub use backend::{BackendReport, explain, load_backend};
+pub use backend::{BackendReport, backend_reports, load_backend};
 pub use buffer::Buffer;
-pub use deferred::{quiesce, reap, deferred_set_manual};
-pub use device::{Counters, Device, DeviceInfo, DeviceMemory, Reach};
+pub use deferred::{deferred_run, deferred_set_manual, wait_idle};
+pub use device::{Counters, Device, DeviceInfo, MemoryInfo, PeerFlags};
 pub use device_type::DeviceType;
 pub use error::{Error, ErrorKind, MoveError, Result};
-pub use library::{LogLevel, reset_log_handler, log_set_handler, version};
+pub use library::{LogLevel, log_reset_handler, log_set_handler, version};
 pub use node::{Layout, Node, NodeBuffer, Role};
 pub use options::{CopyOptions, ImportOptions, Sharing, StreamOptions};
 pub use owned::{Owned, Releasable};

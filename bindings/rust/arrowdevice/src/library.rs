@@ -7,49 +7,52 @@ use std::sync::{Mutex, PoisonError};
 use crate::call::without_panic;
 use crate::sys;
 
-/// The library's version, "major.minor.patch".
+/// Returns the library's version: "major.minor.patch".
 pub fn version() -> &'static str {
-    // SAFETY: static text.
+    // SAFETY: the text is static.
     unsafe { CStr::from_ptr(sys::arrowdevice_version()) }
         .to_str()
         .unwrap_or_default()
 }
 
-/// How much a message of the log matters.
+/// The severity of a log message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum LogLevel {
-    /// Something failed where nobody could be told.
+    /// An operation failed, and no caller could get the error.
     Error,
-    /// Something is not as it should be.
+    /// A state that needs attention.
     Warning,
-    /// What the library does.
+    /// An action of the library.
     Info,
-    /// In detail.
+    /// Details for debugging.
     Debug,
 }
 
-/// Every handler so far, in sight of leak checkers.
+/// Every handler so far, reachable for leak checkers.
 static HANDLERS: Mutex<Vec<&'static (dyn Any + Send + Sync)>> = Mutex::new(Vec::new());
 
-/// Sends the library's log to a function, which is called from any thread and must not call the library.
+/// Sends the library's log to a function. Any thread may call the function, and it must not call
+/// the library.
 ///
-/// The function lives as long as the process, since a message that is under way may still reach it after another one has
-/// taken its place.
+/// The function lives as long as the process, because another thread may still call it after a new
+/// function has replaced it.
 pub fn log_set_handler<F>(handler: F)
 where
     F: Fn(LogLevel, &str) + Send + Sync + 'static,
 {
-    // Leaked first: a pointer that was taken out of a box is not good for anything once the box has moved.
+    // The handler is leaked first, because moving a box invalidates pointers that were taken from
+    // it.
     let handler: &'static F = Box::leak(Box::new(handler));
     let user = (&raw const *handler).cast_mut().cast::<c_void>();
     HANDLERS.lock().unwrap_or_else(PoisonError::into_inner).push(handler);
-    // SAFETY: the trampoline is made for this type, and what `user` points to is never freed.
+    // SAFETY: the trampoline has this type, and the memory at `user` is never freed.
     unsafe { sys::arrowdevice_log_set_handler(Some(log::<F>), user) }
 }
 
-/// Errors go to standard error again, and what `ARROWDEVICE_LOG` asks for.
-pub fn reset_log_handler() {
+/// Restores the default: errors go to standard error, and so do the levels that `ARROWDEVICE_LOG`
+/// selects.
+pub fn log_reset_handler() {
     // SAFETY: NULL restores the default.
     unsafe { sys::arrowdevice_log_set_handler(None, null_mut()) }
 }
@@ -64,9 +67,10 @@ where
         2 => LogLevel::Info,
         _ => LogLevel::Debug,
     };
-    // Nobody is there to be told of a panic but the panic hook, which was.
+    // No caller can get the error of a panic. The panic hook has already reported it.
     let _ = without_panic("a log handler", || {
-        // SAFETY: `user` is what log_set_handler() keeps, the message a terminated text for the time of the call.
+        // SAFETY: `user` is the handler that log_set_handler() leaked, and the message is
+        // terminated and lives during the call.
         let (handler, message) = unsafe { (&*user.cast::<F>(), CStr::from_ptr(message)) };
         handler(level, &message.to_string_lossy());
         Ok(())

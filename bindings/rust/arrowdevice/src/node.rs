@@ -9,12 +9,12 @@ use crate::sys;
 #[derive(Clone, Copy)]
 pub struct Node<'a>(&'a sys::arrowdevice_node);
 
-// SAFETY: a view's nodes are only read, which is free from any thread.
+// SAFETY: nodes of a view are only read, which any thread may do.
 unsafe impl Send for Node<'_> {}
-// SAFETY: as above.
+// SAFETY: the same holds here.
 unsafe impl Sync for Node<'_> {}
 
-/// How an array is laid out.
+/// The layout of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the names are the format's")]
@@ -35,7 +35,7 @@ pub enum Layout {
     SparseUnion,
     DenseUnion,
     RunEndEncoded,
-    /// One that this version of the crate does not know.
+    /// A value that this version of the crate does not know.
     Other(i32),
 }
 
@@ -61,7 +61,7 @@ impl Layout {
     }
 }
 
-/// What a buffer is for.
+/// The role of a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the names are the format's")]
@@ -74,7 +74,7 @@ pub enum Role {
     Views,
     Variadic,
     VariadicSizes,
-    /// One that this version of the crate does not know.
+    /// A value that this version of the crate does not know.
     Other(u32),
 }
 
@@ -98,13 +98,13 @@ impl Role {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NodeBuffer {
-    /// As in the array: an address or a handle; NULL where the array has none.
+    /// The address or handle in the array, or NULL if the array has none.
     pub data: *const c_void,
-    /// Bytes, from the buffer's start to the last one that the array uses; `None` where that is not known.
+    /// Bytes from the buffer's start to the last byte that the array uses, or `None` if unknown.
     pub size: Option<usize>,
-    /// What it is for.
+    /// The buffer's role.
     pub role: Role,
-    /// Whether it lies in host memory.
+    /// True if the buffer is in host memory.
     pub on_host: bool,
 }
 
@@ -113,76 +113,76 @@ impl<'a> Node<'a> {
         Node(node)
     }
 
-    /// The struct.
+    /// Returns the struct.
     pub fn as_raw(self) -> &'a sys::arrowdevice_node {
         self.0
     }
 
-    /// The field's name.
+    /// Returns the field's name.
     pub fn name(self) -> Option<&'a CStr> {
-        // SAFETY: NULL or the view's text.
+        // SAFETY: the pointer is NULL or text of the view.
         unsafe { text_or_none(self.0.name) }
     }
 
-    /// The format string.
+    /// Returns the format string.
     pub fn format(self) -> &'a CStr {
-        // SAFETY: NULL or the view's text.
+        // SAFETY: the pointer is NULL or text of the view.
         unsafe { text_or_none(self.0.format) }.unwrap_or_default()
     }
 
-    /// The name of an extension type.
+    /// Returns the name of an extension type.
     pub fn extension_name(self) -> Option<&'a CStr> {
-        // SAFETY: NULL or the view's text.
+        // SAFETY: the pointer is NULL or text of the view.
         unsafe { text_or_none(self.0.extension_name) }
     }
 
-    /// The metadata of an extension type.
+    /// Returns the metadata of an extension type.
     pub fn extension_metadata(self) -> Option<&'a [u8]> {
         let size = usize::try_from(self.0.extension_metadata_size).unwrap_or(0);
-        // SAFETY: NULL or so many bytes of the view.
+        // SAFETY: the pointer is NULL or has this many bytes, and the view owns them.
         (!self.0.extension_metadata.is_null())
             .then(|| unsafe { std::slice::from_raw_parts(self.0.extension_metadata.cast::<u8>(), size) })
     }
 
-    /// How it is laid out.
+    /// Returns the layout.
     pub fn layout(self) -> Layout {
         Layout::from_raw(self.0.layout)
     }
 
-    /// Rows.
+    /// Returns the number of rows.
     pub fn len(self) -> usize {
         self.0.length as usize
     }
 
-    /// Whether there are no rows.
+    /// Returns true if there are no rows.
     pub fn is_empty(self) -> bool {
         self.0.length == 0
     }
 
-    /// Rows before the first one, in its buffers.
+    /// Returns the number of rows in the buffers before the first row.
     pub fn offset(self) -> usize {
         self.0.offset as usize
     }
 
-    /// Rows that are null, where that has been counted.
+    /// Returns the number of null rows, or `None` if it has not been counted.
     pub fn null_count(self) -> Option<usize> {
         usize::try_from(self.0.null_count).ok()
     }
 
-    /// Bits of a fixed-width value; else 0.
+    /// Returns the bits of a fixed-width value, or 0.
     pub fn bit_width(self) -> usize {
         self.0.bit_width as usize
     }
 
-    /// Rows of a fixed-size list; else 0.
+    /// Returns the rows of a fixed-size list, or 0.
     pub fn list_size(self) -> usize {
         self.0.list_size as usize
     }
 
-    /// Its buffers, in the format's order.
+    /// Returns the buffers in the format's order.
     pub fn buffers(self) -> impl ExactSizeIterator<Item = NodeBuffer> + 'a {
         (0..self.0.n_buffers as usize).map(move |index| {
-            // SAFETY: there are so many, owned by the view.
+            // SAFETY: the index is in range, and the view owns the element.
             let raw = unsafe { &*self.0.buffers.add(index) };
             NodeBuffer {
                 data: raw.data,
@@ -193,20 +193,20 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// The first of its buffers with this role.
+    /// Returns the first buffer with this role.
     pub fn buffer(self, role: Role) -> Option<NodeBuffer> {
         self.buffers().find(|buffer| buffer.role == role)
     }
 
-    /// Its children, in the format's order.
+    /// Returns the children in the format's order.
     pub fn children(self) -> impl ExactSizeIterator<Item = Node<'a>> + 'a {
-        // SAFETY: there are so many, owned by the view.
+        // SAFETY: the index is in range, and the view owns the element.
         (0..self.0.n_children as usize).map(move |index| Node(unsafe { &**self.0.children.add(index) }))
     }
 
-    /// The values of a dictionary.
+    /// Returns the values of a dictionary.
     pub fn dictionary(self) -> Option<Node<'a>> {
-        // SAFETY: NULL or the view's.
+        // SAFETY: the pointer is NULL or belongs to the view.
         unsafe { self.0.dictionary.as_ref() }.map(Node)
     }
 }

@@ -4,20 +4,21 @@ use std::ops::Deref;
 
 use crate::sys;
 
-/// A struct of the Arrow C interfaces that is released when it is dropped: what a call that was to take it over gives
-/// back when it fails. [`into_raw`](Owned::into_raw) has it as it was.
+/// A struct of the Arrow C interfaces that is released when it is dropped. A failed call returns
+/// its input in this type. [`into_raw`](Owned::into_raw) returns the struct unchanged.
 pub struct Owned<T: Releasable>(T);
 
 impl<T: Releasable> Owned<T> {
     /// # Safety
-    /// It is released, or valid as the format says, and nobody else uses or releases it.
+    /// The struct is released, or valid as the format specifies. No other owner uses or releases
+    /// it.
     pub(crate) unsafe fn new(raw: T) -> Owned<T> {
         Owned(raw)
     }
 
-    /// Gives the struct up; the caller releases it.
+    /// Returns the struct. The caller releases it.
     pub fn into_raw(mut self) -> T {
-        // What is dropped here is released.
+        // Dropping `self` releases the empty struct, which does nothing.
         std::mem::take(&mut self.0)
     }
 }
@@ -32,7 +33,7 @@ impl<T: Releasable> Deref for Owned<T> {
 
 impl<T: Releasable> Drop for Owned<T> {
     fn drop(&mut self) {
-        // SAFETY: ours; a released one is left alone.
+        // SAFETY: the struct is ours, and releasing a released struct does nothing.
         unsafe { self.0.release() }
     }
 }
@@ -43,12 +44,12 @@ impl<T: Releasable> fmt::Debug for Owned<T> {
     }
 }
 
-// SAFETY: whoever holds a struct of the format may use and release it, on any thread.
+// SAFETY: the owner of a struct of the format may use and release it on any thread.
 unsafe impl<T: Releasable> Send for Owned<T> {}
-// SAFETY: what is shared is only read.
+// SAFETY: a shared struct is only read.
 unsafe impl<T: Releasable> Sync for Owned<T> {}
 
-/// The structs that [`Owned`] knows how to release.
+/// A struct that [`Owned`] can release.
 pub trait Releasable: sealed::Released {}
 
 impl Releasable for sys::ArrowSchema {}
@@ -58,23 +59,23 @@ impl Releasable for sys::ArrowArrayStream {}
 mod sealed {
     use crate::sys;
 
-    /// Its default is a released one.
+    /// The default value is a released struct.
     pub trait Released: Default {
         /// # Safety
-        /// It is released, or the caller's to release.
+        /// The struct is released, or the caller owns it.
         unsafe fn release(&mut self);
     }
 
     impl Released for sys::ArrowSchema {
         unsafe fn release(&mut self) {
-            // SAFETY: the caller's.
+            // SAFETY: the caller guarantees it.
             unsafe { sys::arrowdevice_schema_release(self) }
         }
     }
 
     impl Released for sys::ArrowArray {
         unsafe fn release(&mut self) {
-            // SAFETY: the caller's.
+            // SAFETY: the caller guarantees it.
             unsafe { sys::arrowdevice_host_array_release(self) }
         }
     }
@@ -82,7 +83,7 @@ mod sealed {
     impl Released for sys::ArrowArrayStream {
         unsafe fn release(&mut self) {
             if let Some(release) = self.release {
-                // SAFETY: the caller's.
+                // SAFETY: the caller guarantees it.
                 unsafe { release(self) }
             }
         }

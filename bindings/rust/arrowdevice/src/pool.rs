@@ -8,27 +8,28 @@ use crate::device::Device;
 use crate::error::{Error, MoveError, Result};
 use crate::sys;
 
-/// Memory of a device, kept for reuse and bounded. Every device has one already. Live buffers keep a pool after it has
-/// been dropped.
+/// Device memory with a cache for reuse and an upper limit. Every device has a default pool. Live
+/// buffers hold a reference to a dropped pool.
 pub struct Pool(NonNull<sys::arrowdevice_pool>);
 
-// SAFETY: all functions on pools are "Thread-safety: free"; it is destroyed once, by its one owner.
+// SAFETY: all functions on pools have "Thread-safety: free", and the one owner destroys the pool
+// once.
 unsafe impl Send for Pool {}
-// SAFETY: as above.
+// SAFETY: the same holds here.
 unsafe impl Sync for Pool {}
 
-/// How a pool gets, keeps and bounds its memory.
+/// Options of a pool.
 #[derive(Default)]
 pub struct PoolOptions {
-    keep: i64,
-    cap: i64,
+    max_cached_bytes: i64,
+    max_bytes: i64,
     allocator: Option<PoolAllocator>,
 }
 
-/// Options with an allocator behind the pointers that C has of it, and nothing else.
+/// Options that hold only an allocator and its C callbacks.
 struct PoolAllocator(sys::arrowdevice_pool_options);
 
-// SAFETY: an `Allocator` is `Send`, and the pointer in there owns one.
+// SAFETY: an `Allocator` is `Send`, and the pointer owns one.
 unsafe impl Send for PoolAllocator {}
 // SAFETY: an `Allocator` is `Sync`.
 unsafe impl Sync for PoolAllocator {}
@@ -36,33 +37,35 @@ unsafe impl Sync for PoolAllocator {}
 impl Drop for PoolAllocator {
     fn drop(&mut self) {
         if let Some(destroy) = self.0.destroy {
-            // SAFETY: made by `allocator`, and no pool has taken it over.
+            // SAFETY: `allocator` made the pointer, and no pool owns it.
             unsafe { destroy(self.0.user) }
         }
     }
 }
 
 impl PoolOptions {
-    /// The defaults.
+    /// Returns the defaults.
     pub fn new() -> PoolOptions {
         PoolOptions::default()
     }
 
-    /// Bytes kept when unused; 0: none. Without it, a quarter of what is free, at most 1 GiB.
+    /// Limits the bytes that are cached for reuse. 0 caches none. The default is a quarter of the
+    /// free memory, at most 1 GiB.
     #[must_use]
-    pub fn keep(mut self, bytes: usize) -> PoolOptions {
-        self.keep = if bytes == 0 { -1 } else { count(bytes) };
+    pub fn max_cached_bytes(mut self, bytes: usize) -> PoolOptions {
+        self.max_cached_bytes = if bytes == 0 { -1 } else { count(bytes) };
         self
     }
 
-    /// Bytes in use and kept together; beyond, calls fail with `OutOfMemory`. 0: no cap.
+    /// Limits the sum of used and cached bytes. Beyond it, calls fail with `OutOfMemory`. 0 sets no
+    /// limit.
     #[must_use]
-    pub fn cap(mut self, bytes: usize) -> PoolOptions {
-        self.cap = count(bytes);
+    pub fn max_bytes(mut self, bytes: usize) -> PoolOptions {
+        self.max_bytes = count(bytes);
         self
     }
 
-    /// The application's own allocator in place of the driver's.
+    /// Uses an allocator of the application instead of the driver's.
     #[must_use]
     pub fn allocator<A: Allocator>(mut self, allocator: A) -> PoolOptions {
         self.allocator = Some(PoolAllocator(sys::arrowdevice_pool_options {
@@ -80,26 +83,27 @@ impl fmt::Debug for PoolOptions {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("PoolOptions")
-            .field("keep", &self.keep)
-            .field("cap", &self.cap)
+            .field("max_cached_bytes", &self.max_cached_bytes)
+            .field("max_bytes", &self.max_bytes)
             .field("has_allocator", &self.allocator.is_some())
             .finish()
     }
 }
 
-/// Where a pool's memory comes from. It is called from any thread, and dropped after the last deallocation.
+/// A source of a pool's memory. Any thread may call it. It is dropped after the last deallocation.
 ///
 /// # Safety
-/// What `allocate` gives is memory of the pool's device, as large and as aligned as asked for, and nobody else's until it
-/// is deallocated.
+/// `allocate` returns memory of the pool's device with the requested size and alignment. The memory
+/// is exclusive until it is deallocated.
 pub unsafe trait Allocator: Send + Sync + 'static {
-    /// So many bytes with this alignment. With a `native_queue` the memory may be ordered on that queue.
+    /// Allocates `size` bytes with this alignment. With a `native_queue`, the memory may be valid
+    /// in that queue's order only.
     fn allocate(&self, size: usize, alignment: usize, native_queue: *mut c_void) -> Result<NonNull<c_void>>;
 
-    /// Gives back what `allocate` gave.
+    /// Frees memory from `allocate`.
     ///
     /// # Safety
-    /// Called once for each buffer, by the library only.
+    /// Only the library calls this, once for each buffer.
     unsafe fn deallocate(&self, buffer: NonNull<c_void>, size: usize, native_queue: *mut c_void);
 }
 
@@ -116,7 +120,7 @@ unsafe extern "C" fn allocate<A: Allocator>(
         allocator.allocate(size as usize, alignment as usize, native_queue)
     }) {
         Ok(buffer) => {
-            // SAFETY: the library's, to be filled.
+            // SAFETY: the library's output is valid for writes.
             unsafe { *out = buffer.as_ptr() };
             0
         }
@@ -132,79 +136,80 @@ unsafe extern "C" fn deallocate<A: Allocator>(
 ) {
     // SAFETY: `user` is the allocator until it is destroyed.
     let allocator = unsafe { &*user.cast::<A>() };
-    // Nobody is there to be told of a panic but the panic hook, which was.
+    // No caller can get the error of a panic. The panic hook has already reported it.
     let _ = without_panic("an allocator", || {
-        let buffer = NonNull::new(buffer).ok_or_else(|| Error::invalid("no buffer"))?;
-        // SAFETY: what was allocated, once.
+        let buffer = NonNull::new(buffer).ok_or_else(|| Error::invalid("the buffer is NULL"))?;
+        // SAFETY: the buffer came from `allocate`, and the library frees it once.
         unsafe { allocator.deallocate(buffer, size as usize, native_queue) };
         Ok(())
     });
 }
 
 unsafe extern "C" fn destroy<A: Allocator>(user: *mut c_void) {
-    // SAFETY: made by Box::into_raw, and not used again.
+    // SAFETY: Box::into_raw made the pointer, and it is not used again.
     drop_without_panic(unsafe { Box::from_raw(user.cast::<A>()) });
 }
 
-/// A pool's figures, in bytes and counts.
+/// Statistics of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct PoolStats {
     /// Bytes of live buffers.
-    pub used: i64,
-    /// Bytes kept for reuse.
-    pub kept: i64,
-    /// The greatest `used + kept` so far.
-    pub peak: i64,
-    /// Buffers given out.
+    pub used_bytes: i64,
+    /// Bytes cached for reuse.
+    pub cached_bytes: i64,
+    /// The largest `used_bytes + cached_bytes` so far.
+    pub peak_bytes: i64,
+    /// Allocated buffers.
     pub allocations: i64,
-    /// Of these, asked of the driver.
+    /// Allocated buffers that came from the driver.
     pub driver_allocations: i64,
 }
 
 impl Pool {
-    /// A pool of a device's memory. When it fails, the options come back, with the allocator.
+    /// Makes a pool of a device's memory. If it fails, the error holds the options with the
+    /// allocator.
     pub fn new(device: Device, options: PoolOptions) -> Result<Pool, MoveError<PoolOptions>> {
         let mut raw = sys::arrowdevice_pool_options {
-            max_cached_bytes: options.keep,
-            max_bytes: options.cap,
+            max_cached_bytes: options.max_cached_bytes,
+            max_bytes: options.max_bytes,
             ..options
                 .allocator
                 .as_ref()
                 .map_or_else(|| sized!(arrowdevice_pool_options), |allocator| allocator.0)
         };
         let mut out = null_mut();
-        // SAFETY: devices are always valid; the callbacks fit what `user` points to.
+        // SAFETY: devices are always valid, and the callbacks match the type at `user`.
         let made =
             call(|error| unsafe { sys::arrowdevice_pool_create(device.as_ptr(), &raw mut raw, &raw mut out, error) });
         if let Err(error) = made {
             return Err(MoveError::new(error, options));
         }
-        std::mem::forget(options.allocator); // the pool destroys it
-        Ok(Pool(NonNull::new(out).expect("a success comes with a pool")))
+        std::mem::forget(options.allocator); // the pool destroys the allocator
+        Ok(Pool(NonNull::new(out).expect("a successful call returns a pool")))
     }
 
-    /// Its figures now.
+    /// Returns the current statistics.
     pub fn stats(&self) -> Result<PoolStats> {
         let mut raw = sized!(arrowdevice_pool_stats);
-        // SAFETY: alive; the size is set.
+        // SAFETY: the object is alive, and the struct's size is set.
         call(|error| unsafe { sys::arrowdevice_pool_get_stats(self.as_ptr(), &raw mut raw, error) })?;
         Ok(PoolStats {
-            used: raw.used_bytes,
-            kept: raw.cached_bytes,
-            peak: raw.peak_bytes,
+            used_bytes: raw.used_bytes,
+            cached_bytes: raw.cached_bytes,
+            peak_bytes: raw.peak_bytes,
             allocations: raw.allocations,
             driver_allocations: raw.driver_allocations,
         })
     }
 
-    /// Gives back to the driver all that is kept and not in use.
+    /// Returns all cached memory to the driver.
     pub fn trim(&self) -> Result<()> {
-        // SAFETY: alive.
+        // SAFETY: the object is alive.
         call(|error| unsafe { sys::arrowdevice_pool_trim(self.as_ptr(), error) })
     }
 
-    /// For calls of [`sys`](crate::sys).
+    /// Returns the pointer for calls of [`sys`](crate::sys).
     pub fn as_ptr(&self) -> *mut sys::arrowdevice_pool {
         self.0.as_ptr()
     }
@@ -212,7 +217,7 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // SAFETY: alive, and not used again.
+        // SAFETY: the object is alive and not used again.
         unsafe { sys::arrowdevice_pool_destroy(self.as_ptr()) }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An iterator behind the callbacks of a device stream.
+//! Puts an iterator behind the callbacks of a device stream.
 
 use std::ffi::{CString, c_char, c_int};
 use std::ptr::null;
@@ -14,14 +14,14 @@ use crate::sys;
 struct Producer<I> {
     schema: Schema,
     device_type: DeviceType,
-    /// `None` once it has given the end or an error.
+    /// `None` after the iterator has returned its end or an error.
     arrays: Option<I>,
-    /// What every further call answers.
+    /// The error that every later call returns.
     failure: Option<Error>,
     text: Option<CString>,
 }
 
-/// A stream that the caller releases.
+/// Makes a stream that the caller releases.
 pub(crate) fn produce<I>(schema: Schema, device_type: DeviceType, arrays: I) -> sys::ArrowDeviceArrayStream
 where
     I: Iterator<Item = Result<Array>> + Send + 'static,
@@ -56,33 +56,34 @@ impl<I: Iterator<Item = Result<Array>>> Producer<I> {
         next
     }
 
-    /// Its consumer goes by the stream's schema and device.
+    /// Checks the array against the stream's schema and device, because the consumer relies on
+    /// them.
     fn checked(&self, array: Option<Array>) -> Result<Option<Array>> {
         let Some(array) = array else { return Ok(None) };
         if array.device_type() != self.device_type {
             let (is, should) = (array.device_type(), self.device_type);
-            return Err(Error::invalid(format!("an array on {is} in a stream of {should}")));
+            return Err(Error::invalid(format!("the array is on {is} (expected {should})")));
         }
         if !array.schema().same_layout(&self.schema) {
             return Err(Error::invalid(format!(
-                "an array of {:?} in a stream of {:?}",
+                "the array has schema {:?} (expected {:?})",
                 array.schema(),
                 self.schema
             )));
         }
         if array.source().is_some() {
             return Err(Error::invalid(
-                "an array in an application's own context, where the consumer would not look for it",
+                "the array is in a context that the application owns, and the consumer cannot find that context",
             ));
         }
         Ok(Some(array))
     }
 
-    /// The code of a call, whose text `get_last_error` has until the next one.
+    /// Returns the code of a call, and keeps its text for `get_last_error` until the next call.
     fn answer(&mut self, result: Result<()>) -> c_int {
         let error = result.err();
         self.text = error.as_ref().map(|error| {
-            // A text of C ends at its first zero.
+            // A C string ends at its first zero.
             CString::new(error.to_string().replace('\0', "\u{fffd}")).unwrap_or_default()
         });
         error.map_or(0, |error| error.errno())
@@ -90,9 +91,9 @@ impl<I: Iterator<Item = Result<Array>>> Producer<I> {
 }
 
 /// # Safety
-/// A stream of `produce::<I>` that is not released, called by one thread at a time.
+/// The stream comes from `produce::<I>` and is not released. One thread at a time calls it.
 unsafe fn producer_of<'a, I>(stream: *mut sys::ArrowDeviceArrayStream) -> &'a mut Producer<I> {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees it.
     unsafe { &mut *(*stream).private_data.cast::<Producer<I>>() }
 }
 
@@ -100,9 +101,9 @@ unsafe extern "C" fn get_schema<I>(stream: *mut sys::ArrowDeviceArrayStream, out
 where
     I: Iterator<Item = Result<Array>>,
 {
-    // SAFETY: the format's.
+    // SAFETY: the format's rules guarantee it.
     let producer = unsafe { producer_of::<I>(stream) };
-    // SAFETY: the consumer's, to be filled.
+    // SAFETY: the consumer's output is valid for writes.
     let result = producer.schema.to_raw().map(|schema| unsafe { out.write(schema) });
     producer.answer(result)
 }
@@ -111,26 +112,26 @@ unsafe extern "C" fn get_next<I>(stream: *mut sys::ArrowDeviceArrayStream, out: 
 where
     I: Iterator<Item = Result<Array>>,
 {
-    // SAFETY: the format's.
+    // SAFETY: the format's rules guarantee it.
     let producer = unsafe { producer_of::<I>(stream) };
     let result = producer.next().map(|array| {
         let raw = array.map_or_else(sys::ArrowDeviceArray::default, |array| array.into_raw().0);
-        // SAFETY: the consumer's, to be filled.
+        // SAFETY: the consumer's output is valid for writes.
         unsafe { out.write(raw) }
     });
     producer.answer(result)
 }
 
 unsafe extern "C" fn get_last_error<I>(stream: *mut sys::ArrowDeviceArrayStream) -> *const c_char {
-    // SAFETY: the format's.
+    // SAFETY: the format's rules guarantee it.
     let producer = unsafe { producer_of::<I>(stream) };
     producer.text.as_ref().map_or(null(), |text| text.as_ptr())
 }
 
 unsafe extern "C" fn release<I>(stream: *mut sys::ArrowDeviceArrayStream) {
-    // SAFETY: made by Box::into_raw, and not used again.
+    // SAFETY: Box::into_raw made the pointer, and it is not used again.
     let producer = unsafe { Box::from_raw((*stream).private_data.cast::<Producer<I>>()) };
-    // SAFETY: the consumer's, to be marked.
+    // SAFETY: the consumer's struct is valid for writes.
     unsafe { (*stream).release = None };
     drop_without_panic(producer);
 }

@@ -8,74 +8,76 @@ use crate::error::Result;
 use crate::owned::Owned;
 use crate::sys;
 
-/// The type of an array or stream. Immutable; clones share one.
+/// The type of an array or stream. It is immutable, and clones share one struct.
 #[derive(Clone)]
 pub struct Schema(Arc<Owned<sys::ArrowSchema>>);
 
 impl Schema {
-    /// Takes a schema over.
+    /// Takes ownership of a schema.
     ///
     /// # Safety
-    /// It is valid as the Arrow C data interface says, not released, and nobody else releases it.
+    /// The schema is valid as the Arrow C data interface specifies and not released. No other owner
+    /// releases it.
     pub unsafe fn from_raw(schema: sys::ArrowSchema) -> Schema {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         Schema(Arc::new(unsafe { Owned::new(schema) }))
     }
 
-    /// A deep copy of a schema that stays the caller's.
+    /// Makes a deep copy of a schema. The caller keeps the original.
     ///
     /// # Safety
-    /// It is released, or valid as the Arrow C data interface says.
+    /// The schema is released, or valid as the Arrow C data interface specifies.
     pub unsafe fn copy_of(schema: &sys::ArrowSchema) -> Result<Schema> {
         let mut out = sys::ArrowSchema::default();
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         call(|error| unsafe { sys::arrowdevice_schema_copy(schema, &raw mut out, error) })?;
-        // SAFETY: a copy of its own.
+        // SAFETY: the library made this copy for us.
         Ok(unsafe { Schema::from_raw(out) })
     }
 
-    /// A deep copy, to be handed over to a program that speaks the C interface, which releases it.
+    /// Makes a deep copy for another user of the C interface. The receiver releases it.
     pub fn to_raw(&self) -> Result<sys::ArrowSchema> {
         let mut out = sys::ArrowSchema::default();
-        // SAFETY: alive.
+        // SAFETY: the object is alive.
         call(|error| unsafe { sys::arrowdevice_schema_copy(self.as_raw(), &raw mut out, error) })?;
         Ok(out)
     }
 
-    /// The struct, borrowed as long as this lives.
+    /// Returns the struct, borrowed from this schema.
     pub fn as_raw(&self) -> &sys::ArrowSchema {
         &self.0
     }
 
-    /// The format string: "+s", "i".
+    /// Returns the format string: "+s", "i".
     pub fn format(&self) -> &CStr {
         format(self.as_raw())
     }
 
-    /// The field's name.
+    /// Returns the field's name.
     pub fn name(&self) -> Option<&CStr> {
-        // SAFETY: alive, as valid as the format says.
+        // SAFETY: the struct is alive and valid as the format specifies.
         unsafe { text_or_none(self.as_raw().name) }
     }
 
-    /// Whether arrays of one are laid out as arrays of the other. Names, metadata and nullability do not matter.
+    /// Returns true if arrays of both types have the same layout. Names, metadata and nullability
+    /// may differ.
     pub fn same_layout(&self, other: &Schema) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || same_layout(self.as_raw(), other.as_raw())
     }
 }
 
 fn format(schema: &sys::ArrowSchema) -> &CStr {
-    // SAFETY: the format asks for one.
+    // SAFETY: the format requires the string.
     unsafe { text_or_none(schema.format) }.unwrap_or_default()
 }
 
 fn children(schema: &sys::ArrowSchema) -> impl Iterator<Item = &sys::ArrowSchema> {
-    // SAFETY: the format asks for so many children.
+    // SAFETY: the format requires this many children.
     (0..usize::try_from(schema.n_children).unwrap_or(0)).map(move |index| unsafe { &**schema.children.add(index) })
 }
 
 fn dictionary(schema: &sys::ArrowSchema) -> Option<&sys::ArrowSchema> {
-    // SAFETY: NULL or a valid schema.
+    // SAFETY: the pointer is NULL or a valid schema.
     unsafe { schema.dictionary.as_ref() }
 }
 
@@ -95,7 +97,7 @@ fn same_layout(one: &sys::ArrowSchema, other: &sys::ArrowSchema) -> bool {
 impl fmt::Debug for Schema {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fn write(schema: &sys::ArrowSchema, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-            // SAFETY: alive, as valid as the format says.
+            // SAFETY: the struct is alive and valid as the format specifies.
             if let Some(name) = unsafe { text_or_none(schema.name) }.filter(|name| !name.is_empty()) {
                 write!(formatter, "{}: ", name.to_string_lossy())?;
             }

@@ -19,31 +19,33 @@ use crate::sys;
 
 /// A stream of arrays of one type on one type of device.
 ///
-/// It ends with the first error. Dropping it early returns at once; where it was given a wrapped queue, once
-/// a call of the driver's with that, if one is in progress, has returned.
+/// The stream ends with the first error. Dropping it early returns at once. If it has a wrapped
+/// queue, dropping waits for a driver call that uses the queue.
 pub struct Stream {
     held: Arc<Held>,
     schema: Option<Schema>,
     source: Option<Device>,
     ended: bool,
-    /// What it and the streams behind it were given. Dropped after the release: the library lets go of a wrapped queue when
-    /// that is dropped, and would go on without it.
+    /// Queues of this stream and of the streams behind it. They are dropped after the release,
+    /// because the library stops using a wrapped queue when it is dropped.
     queues: Vec<Queue>,
-    /// Not `Sync`: the format knows no use of a stream by two threads.
+    /// Makes the stream not `Sync`, because the format allows one thread at a time.
     by_one_thread: PhantomData<Cell<()>>,
 }
 
-/// The struct, at an address of its own: a canceller reaches it from another thread.
+/// The struct at a fixed address, so that a canceller on another thread can use it.
 struct Held {
     raw: UnsafeCell<sys::ArrowDeviceArrayStream>,
-    /// Set before the struct is released or once it was moved. Locked during a cancel, which neither may meet.
+    /// True from just before the struct is released, or after it was moved. The lock keeps a cancel
+    /// from running at the same time.
     released: Mutex<bool>,
 }
 
-// SAFETY: all functions on the struct are called by the one owner of the stream, from one thread at a time, but for the
-// cancel, which is free beside them, and kept from the release by the lock.
+// SAFETY: the one owner of the stream calls all functions on the struct, from one thread at a time.
+// The exception is the cancel, which may run beside them, and which the lock separates from the
+// release.
 unsafe impl Send for Held {}
-// SAFETY: as above.
+// SAFETY: the same holds here.
 unsafe impl Sync for Held {}
 
 impl Held {
@@ -55,27 +57,29 @@ impl Held {
     }
 
     fn lock(&self) -> MutexGuard<'_, bool> {
-        // Nothing under the lock panics half-way.
+        // No code panics while it holds the lock.
         self.released.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Stops a [`Stream`], or a reader of one, from another thread.
+/// Stops a [`Stream`], or a reader of a stream, from another thread.
 #[derive(Clone)]
 pub struct Canceller(Arc<Held>);
 
 impl Canceller {
-    /// Stops the stream: from then on it answers `Canceled`, also on a thread that waits in it. Does not block.
+    /// Stops the stream. A running call and all later calls fail with `Canceled`. It does not
+    /// block.
     ///
-    /// `InvalidInput` for a stream that was dropped or handed over, and for one that the library has not made; only
-    /// [`Stream::move_to`] and its kin make such. What it was handed over to, a further stream or a reader, has a canceller
-    /// of its own.
+    /// It fails with `InvalidInput` if the stream was dropped or moved, or if the library did not
+    /// make it. The library makes the streams that [`Stream::into_device`] and similar methods
+    /// return. A stream or reader that takes ownership of another stream has its own canceller.
     pub fn cancel(&self) -> Result<()> {
         let released = self.0.lock();
         if *released {
             return Err(Error::invalid("the stream is released"));
         }
-        // SAFETY: not released while the lock is held; free beside a call of the owner.
+        // SAFETY: the stream is not released while the lock is held, and a cancel may run beside a
+        // call of the owner.
         call(|error| unsafe { sys::arrowdevice_stream_cancel(self.0.raw.get(), error) })
     }
 }
@@ -87,11 +91,11 @@ impl fmt::Debug for Canceller {
 }
 
 impl Stream {
-    /// Takes a device stream over.
+    /// Takes ownership of a device stream.
     ///
     /// # Safety
-    /// It is valid as the Arrow C Device data interface says, not released, its arrays are laid out as its schema says,
-    /// and nobody else uses or releases it.
+    /// The stream is valid as the Arrow C Device data interface specifies and not released. Its
+    /// arrays are laid out as its schema describes. No other owner uses or releases it.
     pub unsafe fn from_raw(stream: sys::ArrowDeviceArrayStream) -> Stream {
         Stream {
             held: Held::new(stream),
@@ -103,48 +107,51 @@ impl Stream {
         }
     }
 
-    /// Gives the struct up; the caller releases it, and no [`Canceller`] reaches it any more.
+    /// Returns the struct. The caller releases it, and a [`Canceller`] no longer affects it.
     ///
-    /// Queues that it was given by [`StreamOptions::queue`] end here: the stream goes on on a queue of the library in place
-    /// of a wrapped one, which the application has back.
+    /// Queues from [`StreamOptions::queue`] are dropped here. If a queue was wrapped, the stream
+    /// continues on a queue of the library, and the application may use its native queue again.
     pub fn into_raw(self) -> sys::ArrowDeviceArrayStream {
         let mut released = self.held.lock();
         *released = true;
-        // SAFETY: ours alone, and not used again.
+        // SAFETY: the struct is ours alone and not used again.
         let raw = unsafe { std::mem::take(&mut *self.held.raw.get()) };
         drop(released);
         raw
     }
 
-    /// A C stream as a device stream on the CPU. What is not taken comes back, or is released where the error alone is kept.
+    /// Makes a device stream on the CPU from a C stream. If the call fails, the error holds the
+    /// input, and dropping the error releases it.
     ///
     /// # Safety
-    /// It is valid as the Arrow C stream interface says, not released, its arrays are laid out as its schema says, and
-    /// nobody else uses or releases it.
+    /// The stream is valid as the Arrow C stream interface specifies and not released. Its arrays
+    /// are laid out as its schema describes. No other owner uses or releases it.
     pub unsafe fn from_host(
         mut stream: sys::ArrowArrayStream,
     ) -> Result<Stream, MoveError<Owned<sys::ArrowArrayStream>>> {
         let mut out = sys::ArrowDeviceArrayStream::default();
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         match call(|error| unsafe { sys::arrowdevice_stream_from_host(&raw mut stream, &raw mut out, error) }) {
-            // SAFETY: made just now.
+            // SAFETY: the library made the struct just now.
             Ok(()) => Ok(unsafe { Stream::from_raw(out) }),
-            // SAFETY: as it was, and still ours.
+            // SAFETY: the failed call left the struct unchanged, and it is ours.
             Err(error) => Err(MoveError::new(error, unsafe { Owned::new(stream) })),
         }
     }
 
-    /// A stream of arrays of one type, in their order; none: a stream of a schema only.
+    /// Makes a stream of arrays of one type, in the given order. Without arrays it makes a stream
+    /// that has only a schema.
     pub fn from_arrays(
         schema: &Schema,
         arrays: Vec<Array>,
         device_type: DeviceType,
     ) -> Result<Stream, MoveError<Vec<Array>>> {
         let failed = |error, arrays| Err(MoveError::new(error, arrays));
-        // The library sees structs; that an `int32` is no `float` is for us to see.
+        // The library checks structs only. This check refuses arrays of another type with the same
+        // structs, such as `int32` and `float`.
         if let Some(index) = arrays.iter().position(|array| !array.schema().same_layout(schema)) {
             let message = format!(
-                "array {index}: {:?}, where the stream has {schema:?}",
+                "array {index} has schema {:?} (expected {schema:?})",
                 arrays[index].schema()
             );
             return failed(Error::invalid(message), arrays);
@@ -156,13 +163,17 @@ impl Stream {
         let sources: Vec<Option<Device>> = arrays.iter().map(Array::source).collect();
         let source = sources.first().copied().flatten();
         if sources.iter().any(|other| *other != source) {
-            // SAFETY: ours, and not used again.
+            // SAFETY: the object is ours and not used again.
             unsafe { sys::arrowdevice_schema_release(&raw mut raw_schema) };
-            return failed(Error::invalid("arrays of several contexts of one device"), arrays);
+            return failed(
+                Error::invalid("the arrays are in different contexts of one device"),
+                arrays,
+            );
         }
         let (mut raw_arrays, schemas): (Vec<_>, Vec<_>) = arrays.into_iter().map(Array::into_raw).unzip();
         let mut out = sys::ArrowDeviceArrayStream::default();
-        // SAFETY: ours alone; there are so many arrays, of this schema.
+        // SAFETY: the structs are ours alone, and the vector has as many arrays of this schema as
+        // the call says.
         match call(|error| unsafe {
             sys::arrowdevice_stream_from_arrays(
                 &raw mut raw_schema,
@@ -173,63 +184,66 @@ impl Stream {
                 error,
             )
         }) {
-            // SAFETY: made just now.
+            // SAFETY: the library made the struct just now.
             Ok(()) => Ok(unsafe { Stream::from_raw(out) }.known(schema.clone()).on(source)),
             Err(error) => {
-                // SAFETY: ours still, and not used again.
+                // SAFETY: the struct is still ours and not used again.
                 unsafe { sys::arrowdevice_schema_release(&raw mut raw_schema) };
                 let arrays = raw_arrays.into_iter().zip(schemas).zip(sources);
-                // SAFETY: they came from these parts just now.
+                // SAFETY: the arrays were split into these values just now.
                 let whole = arrays.map(|((raw, schema), source)| unsafe { Array::from_parts(raw, schema, source) });
                 failed(error, whole.collect())
             }
         }
     }
 
-    /// A stream of what an iterator gives, which is asked when the consumer asks.
+    /// Makes a stream of an iterator's arrays. The stream calls the iterator when the consumer asks
+    /// for an array.
     ///
-    /// Arrays in an application's own context go by [`from_arrays`](Stream::from_arrays) instead, which knows where they
-    /// are. The first error ends it, and reaches the consumer with its code and text; so does a panic, as `DeviceFailure`.
+    /// Use [`from_arrays`](Stream::from_arrays) for arrays in a context that the application owns,
+    /// because it knows their device. The first error ends the stream, and the consumer gets its
+    /// code and text. A panic becomes `DeviceFailure`.
     pub fn from_iterator<I>(schema: &Schema, device_type: DeviceType, arrays: I) -> Stream
     where
         I: Iterator<Item = Result<Array>> + Send + 'static,
     {
-        // SAFETY: made just now.
+        // SAFETY: the library made the struct just now.
         unsafe { Stream::from_raw(producer::produce(schema.clone(), device_type, arrays)) }.known(schema.clone())
     }
 
-    /// The type of its arrays.
+    /// Returns the type of the arrays.
     pub fn schema(&mut self) -> Result<&Schema> {
         if self.schema.is_none() {
             let mut out = sys::ArrowSchema::default();
-            // SAFETY: ours, by one thread at a time.
+            // SAFETY: the struct is ours, and one thread at a time uses it.
             call(|error| unsafe { sys::arrowdevice_stream_get_schema(self.held.raw.get(), &raw mut out, error) })?;
-            // SAFETY: the producer's gift, ours from here.
+            // SAFETY: the producer has transferred ownership of the struct.
             self.schema = Some(unsafe { Schema::from_raw(out) });
         }
         Ok(self.schema.as_ref().expect("set above"))
     }
 
-    /// The type of device of its arrays.
+    /// Returns the device type of the arrays.
     pub fn device_type(&self) -> DeviceType {
-        // SAFETY: alive; nobody writes it.
+        // SAFETY: the struct is alive, and this member never changes.
         DeviceType(unsafe { (*self.held.raw.get()).device_type })
     }
 
-    /// A stream whose batches are moved to a device while they flow: shared where the device can use the memory, copied
-    /// where not, several at a time. They may come before their data does; see [`Array::wait`].
-    pub fn move_to(mut self, to: Device, mut options: StreamOptions<'_>) -> Result<Stream, MoveError<Stream>> {
+    /// Makes a stream whose batches go to a device while they flow, several at a time. It shares a
+    /// batch's memory if the device can use it, and copies if not. A batch may be returned before
+    /// its data is complete; see [`Array::wait`].
+    pub fn into_device(mut self, to: Device, mut options: StreamOptions<'_>) -> Result<Stream, MoveError<Stream>> {
         let mut out = sys::ArrowDeviceArrayStream::default();
         let raw_options = options.raw(self.source);
         let taken = self.hand_over(|raw, error| {
-            // SAFETY: all are alive, and the stream is ours alone.
+            // SAFETY: all pointers are valid, and the stream is ours alone.
             unsafe { sys::arrowdevice_stream_to_device(raw, to.as_ptr(), &raw const raw_options, &raw mut out, error) }
         });
         match taken {
             Ok(()) => {
                 let mut queues = std::mem::take(&mut self.queues);
                 queues.extend(options.take_queue());
-                // SAFETY: made just now.
+                // SAFETY: the library made the struct just now.
                 let moved = unsafe { Stream::from_raw(out) };
                 Ok(moved.on(to.unless_found_by_pair()).with_queues(queues))
             }
@@ -237,15 +251,16 @@ impl Stream {
         }
     }
 
-    /// As a C stream, whose batches are complete on the CPU when it hands them out. The caller releases it; there is no
-    /// way to cancel it.
+    /// Turns the stream into a C stream whose batches are complete on the CPU when it returns them.
+    /// The caller releases it. It cannot be cancelled.
     ///
-    /// Queues end here as in [`into_raw`](Stream::into_raw), that of `options` too. `into_reader` keeps them.
+    /// Queues are dropped here as in [`into_raw`](Stream::into_raw), including that of `options`.
+    /// `into_reader` holds them.
     pub fn into_host(self, options: StreamOptions<'_>) -> Result<sys::ArrowArrayStream, MoveError<Stream>> {
         let mut out = sys::ArrowArrayStream::default();
         let raw_options = options.raw(self.source);
         let taken = self.hand_over(|raw, error| {
-            // SAFETY: all are alive, and the stream is ours alone.
+            // SAFETY: all pointers are valid, and the stream is ours alone.
             unsafe { sys::arrowdevice_stream_to_host(raw, &raw const raw_options, &raw mut out, error) }
         });
         match taken {
@@ -254,21 +269,22 @@ impl Stream {
         }
     }
 
-    /// Says on which device its arrays are where their pair does not, as in an application's own context.
+    /// Names the device of the stream's arrays if their type and id do not identify it, as in a
+    /// context that the application owns.
     ///
     /// # Safety
-    /// Their buffers and events are the device's.
+    /// The arrays' buffers and events belong to the device.
     #[must_use]
     pub unsafe fn with_device(self, device: Device) -> Stream {
         self.on(Some(device))
     }
 
-    /// Stops it from other threads.
+    /// Returns a handle that stops the stream from another thread.
     pub fn canceller(&self) -> Canceller {
         Canceller(Arc::clone(&self.held))
     }
 
-    /// Calls what takes the struct over; no cancel looks at it meanwhile.
+    /// Calls a function that takes ownership of the struct. No cancel runs meanwhile.
     fn hand_over(
         &self,
         function: impl FnOnce(*mut sys::ArrowDeviceArrayStream, *mut sys::arrowdevice_error) -> i32,
@@ -297,12 +313,13 @@ impl Stream {
     fn pull(&mut self) -> Result<Option<Array>> {
         let schema = self.schema()?.clone();
         let mut out = sys::ArrowDeviceArray::default();
-        // SAFETY: ours, by one thread at a time.
+        // SAFETY: the struct is ours, and one thread at a time uses it.
         call(|error| unsafe { sys::arrowdevice_stream_get_next(self.held.raw.get(), &raw mut out, error) })?;
         if out.array.release.is_none() {
             return Ok(None);
         }
-        // SAFETY: the producer's gift, ours from here, of the stream's schema.
+        // SAFETY: the producer has transferred ownership of the struct, and it has the stream's
+        // schema.
         Ok(Some(unsafe { Array::from_parts(out, schema, self.source) }))
     }
 }
@@ -310,7 +327,7 @@ impl Stream {
 impl Iterator for Stream {
     type Item = Result<Array>;
 
-    /// Blocks as the producer does.
+    /// Blocks as long as the producer does.
     fn next(&mut self) -> Option<Result<Array>> {
         if self.ended {
             return None;
@@ -327,8 +344,8 @@ impl Drop for Stream {
     fn drop(&mut self) {
         let released = std::mem::replace(&mut *self.held.lock(), true);
         if !released {
-            // Without the lock, since a producer's release may do as it likes.
-            // SAFETY: ours alone, and not used again.
+            // The lock is not held, because a producer's release may run any code.
+            // SAFETY: the struct is ours alone and not used again.
             unsafe { sys::arrowdevice_stream_release(self.held.raw.get()) }
         }
     }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The header's Doxygen comments as rustdoc's Markdown.
+//! Converts the header's Doxygen comments to rustdoc's Markdown.
 
-/// Parameters become a list, `Errors:` and its like paragraphs; what Markdown would take for markup is escaped.
+/// Parameters become a list. `Errors:` and similar lines become paragraphs. Characters that
+/// Markdown would interpret are escaped.
 pub(crate) fn to_markdown(comment: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut in_parameter = false;
     for line in comment.lines() {
-        // The source keeps a space after the star of each line; what is indented deeper continues a parameter.
+        // The source has a space after the star of each line. A line with more indentation
+        // continues a parameter.
         let text = line.strip_prefix(' ').unwrap_or(line);
         if let Some(parameter) = text.strip_prefix("@param ") {
             let (name, rest) = split_parameter(parameter);
@@ -33,7 +35,7 @@ pub(crate) fn to_markdown(comment: &str) -> String {
 
 const PARAGRAPHS: [&str; 3] = ["Errors:", "Implements:", "Thread-safety:"];
 
-/// The names, which may be several with commas, and what is said of them.
+/// Splits a parameter into its names, separated by commas, and its text.
 fn split_parameter(parameter: &str) -> (&str, &str) {
     let mut end = parameter.find(' ').unwrap_or(parameter.len());
     while parameter[..end].ends_with(',') {
@@ -44,7 +46,7 @@ fn split_parameter(parameter: &str) -> (&str, &str) {
     (&parameter[..end], parameter[end..].trim_start())
 }
 
-/// Outside of `code`, brackets are no links and no tags, and a line that starts with `-` or `#` no list or title.
+/// Escapes brackets outside of `code`, and a `-` or `#` at the start of a line.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     let mut in_code = false;
@@ -64,7 +66,7 @@ mod tests {
     use super::to_markdown;
 
     #[test]
-    fn parameters_are_a_list_and_errors_a_paragraph() {
+    fn parameters_become_a_list_and_errors_a_paragraph() {
         let comment = " Do it.\n\n @param to    where,\n              and how.\n @param offset, length  rows.\n\n \
                        Errors: EINVAL `a[0]` in [it].\n Thread-safety: free.";
         assert_eq!(

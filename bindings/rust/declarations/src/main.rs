@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Writes `arrowdevice-sys/src/declarations.rs` from `arrowdevice.h`; its test fails where the two disagree.
+//! Writes `arrowdevice-sys/src/declarations.rs` from `arrowdevice.h`. Its test fails if the two
+//! differ.
 //!
 //! Needs libclang (Debian and Ubuntu: `libclang-dev`) and rustfmt.
 
@@ -9,7 +10,7 @@ use std::path::PathBuf;
 
 use bindgen::callbacks::{IntKind, ParseCallbacks};
 
-/// Constants by the start of their names, with the type of the member or parameter that takes them.
+/// Prefixes of constants, with the type of the member or parameter that takes them.
 const CONSTANTS: &[(&str, IntKind)] = &[
     (
         "ARROW_DEVICE_",
@@ -25,14 +26,16 @@ const CONSTANTS: &[(&str, IntKind)] = &[
     ("ARROWDEVICE_DEVICE_", IntKind::U64),
     ("ARROWDEVICE_IMPORT_", IntKind::U32),
     ("ARROWDEVICE_LAYOUT_", IntKind::I32),
-    ("ARROWDEVICE_REACH_", IntKind::U32),
+    ("ARROWDEVICE_NO_TIMEOUT", IntKind::I64),
+    ("ARROWDEVICE_PEER_", IntKind::U32),
+    ("ARROWDEVICE_POLL", IntKind::I64),
     ("ARROWDEVICE_ROLE_", IntKind::U32),
     ("ARROWDEVICE_STREAM_", IntKind::U32),
     ("ARROWDEVICE_VALIDATE_", IntKind::I32),
     ("ARROWDEVICE_VERSION_", IntKind::U32),
 ];
 
-/// What has one owner: copying it by accident would release it twice.
+/// Structs with one owner. A copy by accident would release them twice.
 const OWNING: &str = "Arrow(Schema|Array|DeviceArray|ArrayStream|DeviceArrayStream)|DLManagedTensor.*";
 
 #[derive(Debug)]
@@ -51,7 +54,7 @@ impl ParseCallbacks for Style {
     }
 }
 
-/// Asked of cargo at run time: what a shared target folder has may have been built from another checkout.
+/// Asks cargo at run time, because a shared target folder may hold a build of another checkout.
 fn here() -> PathBuf {
     PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo runs this"))
 }
@@ -64,7 +67,7 @@ fn checked_in() -> PathBuf {
     here().join("../arrowdevice-sys/src/declarations.rs")
 }
 
-/// The declarations as the header has them now.
+/// Generates the declarations from the current header.
 fn generate() -> String {
     bindgen::Builder::default()
         .header(header().to_str().expect("the repository's path is UTF-8"))
@@ -75,7 +78,7 @@ fn generate() -> String {
         .allowlist_type("Arrow.*|arrowdevice_.*")
         .allowlist_var("ARROW_.*|ARROWDEVICE_.*")
         .blocklist_item("ARROWDEVICE_API|ARROWDEVICE_.*_H")
-        .rust_target(bindgen::RustTarget::stable(85, 0).expect("bindgen knows it"))
+        .rust_target(bindgen::RustTarget::stable(85, 0).expect("bindgen supports Rust 1.85"))
         .rust_edition(bindgen::RustEdition::Edition2024)
         .use_core()
         .derive_default(true)
@@ -87,7 +90,7 @@ fn generate() -> String {
             here()
                 .join("../rustfmt.toml")
                 .canonicalize()
-                .expect("rustfmt.toml is there"),
+                .expect("rustfmt.toml exists"),
         ))
         .generate()
         .expect("libclang parses the header")
@@ -104,9 +107,9 @@ mod tests {
     use super::{checked_in, generate};
 
     #[test]
-    fn declarations_are_those_of_the_header() {
+    fn declarations_match_the_header() {
         let generated = generate();
-        let checked_in = std::fs::read_to_string(checked_in()).expect("declarations.rs is there");
+        let checked_in = std::fs::read_to_string(checked_in()).expect("declarations.rs exists");
         if let Some((line, (now, then))) = generated
             .lines()
             .zip(checked_in.lines())
@@ -114,7 +117,7 @@ mod tests {
             .find(|(_, (now, then))| now != then)
         {
             panic!(
-                "declarations.rs, line {}: the header has\n  {now}\nand not\n  {then}\nRun `cargo run -p declarations`.",
+                "declarations.rs, line {}: the header has\n  {now}\ninstead of\n  {then}\nRun `cargo run -p declarations`.",
                 line + 1
             );
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Structs of C that count their releases.
+//! C structs that count their releases.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use arrow_schema::DataType;
 use arrowdevice::{Array, Schema, sys};
 
-/// How often something was released or dropped.
+/// Counts releases or drops.
 #[derive(Clone, Default)]
 pub(crate) struct Count(Arc<AtomicUsize>);
 
@@ -23,7 +23,7 @@ impl Count {
     }
 }
 
-/// Counts when it is dropped.
+/// Increments the count when it is dropped.
 pub(crate) struct Dropped(pub(crate) Count);
 
 impl Drop for Dropped {
@@ -39,14 +39,14 @@ struct Private {
 }
 
 unsafe extern "C" fn release(array: *mut sys::ArrowArray) {
-    // SAFETY: made by `array`, released once.
+    // SAFETY: `array` made the pointer, and it is released once.
     unsafe {
         drop(Box::from_raw((*array).private_data.cast::<Private>()));
         (*array).release = None;
     }
 }
 
-/// Three numbers.
+/// Makes an array of three numbers.
 pub(crate) fn array(count: &Count) -> sys::ArrowArray {
     let values = Box::new([1, 2, 3]);
     let buffers = [null_mut(), values.as_ptr().cast::<c_void>()];
@@ -70,8 +70,8 @@ pub(crate) fn schema() -> Schema {
     Schema::try_from(&DataType::Int32).unwrap()
 }
 
-/// The same as an array of the crate.
+/// Makes an array of the crate from it.
 pub(crate) fn device_array(count: &Count) -> Array {
-    // SAFETY: it is what the schema says.
+    // SAFETY: the array matches the schema.
     unsafe { Array::from_host(array(count), schema()) }.unwrap()
 }

@@ -23,9 +23,9 @@ fn is_intact(array: Array) {
 }
 
 #[test]
-fn what_cannot_be_shared_comes_back() {
+fn into_device_returns_an_array_that_cannot_be_shared() {
     let required = CopyOptions::new().sharing(Sharing::Required);
-    let failed = numbers().move_to(device("ext_dev:0"), required).unwrap_err();
+    let failed = numbers().into_device(device("ext_dev:0"), required).unwrap_err();
     assert_eq!(failed.error().kind(), ErrorKind::Unsupported);
     assert_eq!(failed.error().errno(), libc::ENOTSUP);
     assert_eq!(failed.value().len(), 3);
@@ -33,23 +33,23 @@ fn what_cannot_be_shared_comes_back() {
 }
 
 #[test]
-fn what_does_not_fit_the_device_comes_back() {
+fn into_device_returns_an_array_that_does_not_fit() {
     let failed = Array::from_arrow(&Int32Array::from(vec![0; 1 << 20])).unwrap();
-    let failed = failed.move_to(device(SMALL), CopyOptions::new()).unwrap_err();
+    let failed = failed.into_device(device(SMALL), CopyOptions::new()).unwrap_err();
     let (error, array) = failed.into_parts();
     assert_eq!(error.kind(), ErrorKind::OutOfMemory);
     assert_eq!(error.backend(), "sim");
     assert!(!error.message().is_empty() && error.to_string() == error.message());
     assert_eq!(array.into_arrow().unwrap().len(), 1 << 20);
-    numbers().move_to(device(SMALL), CopyOptions::new()).unwrap();
+    numbers().into_device(device(SMALL), CopyOptions::new()).unwrap();
 }
 
 #[test]
-fn a_queue_of_another_device_is_refused() {
+fn copy_refuses_a_queue_of_another_device() {
     let mut queue = Queue::new(device("ext_dev:0")).unwrap();
     let options = || CopyOptions::new().sharing(Sharing::Refused);
     let cpu = Device::cpu().unwrap();
-    let failed = numbers().move_to(cpu, options().queue(&mut queue)).unwrap_err();
+    let failed = numbers().into_device(cpu, options().queue(&mut queue)).unwrap_err();
     assert_eq!(failed.error().kind(), ErrorKind::InvalidInput);
     is_intact(failed.into_value());
     let error = numbers().copy_to(cpu, options().queue(&mut queue)).unwrap_err();
@@ -57,7 +57,7 @@ fn a_queue_of_another_device_is_refused() {
 }
 
 #[test]
-fn rows_and_columns_that_are_not_there_are_refused() {
+fn slice_and_select_refuse_missing_rows_and_columns() {
     let mut array = Array::try_from(&types::numbers(0..10)).unwrap();
     for (offset, length) in [(0, 11), (11, 0), (5, 6), (usize::MAX, 1), (1, usize::MAX)] {
         let error = array.slice(offset, length).unwrap_err();
@@ -70,16 +70,16 @@ fn rows_and_columns_that_are_not_there_are_refused() {
 }
 
 #[test]
-fn an_array_that_does_not_fit_its_schema_is_named_and_comes_back() {
+fn calls_return_an_array_that_does_not_match_its_schema() {
     let count = Count::default();
     let wrong = Schema::try_from(&DataType::Utf8).unwrap();
-    // SAFETY: the structs alone are looked at, and say that it does not fit.
+    // SAFETY: only the structs are read, and they show that the array does not match.
     let array = unsafe { Array::from_host(counted::array(&count), wrong) }.unwrap();
     assert_eq!(
         array.validate(Validation::Structure).unwrap_err().kind(),
         ErrorKind::InvalidInput
     );
-    let failed = array.move_to(device("ext_dev:0"), CopyOptions::new()).unwrap_err();
+    let failed = array.into_device(device("ext_dev:0"), CopyOptions::new()).unwrap_err();
     assert_eq!(failed.error().kind(), ErrorKind::InvalidInput);
     let failed = failed.into_value().import(Default::default()).unwrap_err();
     assert_eq!(failed.error().kind(), ErrorKind::InvalidInput);
@@ -90,8 +90,8 @@ fn an_array_that_does_not_fit_its_schema_is_named_and_comes_back() {
 }
 
 #[test]
-fn a_released_array_is_refused() {
-    // SAFETY: released, which every call sees.
+fn calls_refuse_a_released_array() {
+    // SAFETY: the array is released, and every call checks that.
     let array = unsafe { Array::from_raw(Default::default(), counted::schema()) };
     assert_eq!(
         array.validate(Validation::Structure).unwrap_err().kind(),
@@ -99,7 +99,7 @@ fn a_released_array_is_refused() {
     );
     assert_eq!(
         array
-            .move_to(device("cpu"), CopyOptions::new())
+            .into_device(device("cpu"), CopyOptions::new())
             .unwrap_err()
             .error()
             .kind(),
@@ -108,7 +108,7 @@ fn a_released_array_is_refused() {
 }
 
 #[test]
-fn what_is_no_batch_comes_back() {
+fn into_record_batch_returns_an_array_that_is_no_batch() {
     let failed = numbers().into_record_batch().unwrap_err();
     assert_eq!(failed.error().kind(), ErrorKind::InvalidInput);
     is_intact(failed.into_value());
@@ -129,7 +129,7 @@ fn what_is_no_batch_comes_back() {
 }
 
 #[test]
-fn arrays_that_make_no_stream_come_back_all() {
+fn from_arrays_returns_all_arrays_when_it_fails() {
     let schema = counted::schema();
     let floats = Array::from_arrow(&arrow_array::Float32Array::from(vec![1.0])).unwrap();
     let failed = Stream::from_arrays(&schema, vec![numbers(), floats], DeviceType::CPU).unwrap_err();
@@ -139,21 +139,21 @@ fn arrays_that_make_no_stream_come_back_all() {
     assert_eq!(arrays.len(), 2);
     is_intact(arrays.remove(0));
 
-    let there = numbers().move_to(device("ext_dev:0"), CopyOptions::new()).unwrap();
+    let there = numbers().into_device(device("ext_dev:0"), CopyOptions::new()).unwrap();
     let failed = Stream::from_arrays(&schema, vec![numbers(), there], DeviceType::CPU).unwrap_err();
     assert_eq!(failed.error().kind(), ErrorKind::InvalidInput);
     failed.into_value().into_iter().for_each(is_intact);
 }
 
 #[test]
-fn a_time_out_of_no_time_is_no_time_out_for_ever() {
-    // Nothing has to be waited for here, so that it cannot strike.
+fn zero_time_out_does_not_wait_without_limit() {
+    // The call waits for nothing, so that the time-out cannot strike.
     let options = CopyOptions::new().timeout(Duration::ZERO);
-    numbers().move_to(device("ext_dev:0"), options).unwrap();
+    numbers().into_device(device("ext_dev:0"), options).unwrap();
 }
 
 #[test]
-fn errors_are_errors_of_the_standard_library_and_of_arrow() {
+fn errors_convert_to_standard_and_arrow_errors() {
     fn as_a_batch(array: Array) -> Result<RecordBatch, ArrowError> {
         Ok(array.into_record_batch()?)
     }
@@ -164,9 +164,9 @@ fn errors_are_errors_of_the_standard_library_and_of_arrow() {
         Ok(array.into_record_batch()?)
     }
     fn moved(stream: Stream) -> Result<Stream, Box<dyn std::error::Error + Send + Sync>> {
-        Ok(stream.move_to(device("ext_dev:0"), StreamOptions::new())?)
+        Ok(stream.into_device(device("ext_dev:0"), StreamOptions::new())?)
     }
-    // SAFETY: released, which is refused.
+    // SAFETY: the stream is released, and the call refuses that.
     let failed = moved(unsafe { Stream::from_raw(Default::default()) }).unwrap_err();
     let source = failed.source().and_then(|source| source.downcast_ref::<Error>());
     assert_eq!(source.map(Error::kind), Some(ErrorKind::InvalidInput), "{failed}");
@@ -186,7 +186,7 @@ fn errors_are_errors_of_the_standard_library_and_of_arrow() {
 }
 
 #[test]
-fn an_error_of_the_programs_own_is_never_success() {
+fn own_error_never_has_code_zero() {
     assert_eq!(Error::new(0, "x").errno(), libc::EIO);
     let other = Error::new(libc::EPIPE, "");
     assert_eq!(

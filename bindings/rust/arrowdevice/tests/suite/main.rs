@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the crate does on every device of `ARROWDEVICE_TEST_DEVICES`; `test.sh` sets the environment.
+//! Tests the crate on every device of `ARROWDEVICE_TEST_DEVICES`. `test.sh` sets the environment.
 
 mod counted;
 mod devices;

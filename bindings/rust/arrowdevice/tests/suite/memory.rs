@@ -10,10 +10,10 @@ use arrowdevice::{
 };
 
 use crate::counted::{Count, Dropped};
-use crate::devices::{device, retired, tested};
+use crate::devices::{closed, device, tested};
 use crate::types;
 
-/// Host memory, counted.
+/// An allocator of host memory that counts.
 struct Counting {
     live: Count,
     freed: Count,
@@ -35,7 +35,7 @@ impl Counting {
     }
 }
 
-// SAFETY: the host's allocator gives what is asked for.
+// SAFETY: the host's allocator returns what the call requests.
 unsafe impl Allocator for Counting {
     fn allocate(&self, size: usize, alignment: usize, _: *mut c_void) -> arrowdevice::Result<NonNull<c_void>> {
         match self.fails {
@@ -44,7 +44,7 @@ unsafe impl Allocator for Counting {
             None => {}
         }
         let layout = Layout::from_size_align(size, alignment).unwrap();
-        // SAFETY: the library asks for more than nothing.
+        // SAFETY: the library never requests 0 bytes.
         let memory = NonNull::new(unsafe { alloc(layout) }).unwrap();
         self.layouts.lock().unwrap().push((memory.as_ptr().addr(), layout));
         self.live.add();
@@ -59,21 +59,25 @@ unsafe impl Allocator for Counting {
             .unwrap();
         let (_, layout) = layouts.swap_remove(index);
         assert_eq!(layout.size(), size);
-        // SAFETY: what was allocated, once.
+        // SAFETY: the buffer came from `allocate`, and the library frees it once.
         unsafe { dealloc(buffer.as_ptr().cast(), layout) };
         self.freed.add();
     }
 }
 
 #[test]
-fn a_pool_takes_the_programs_memory_and_drops_the_allocator_last() {
+fn pool_uses_an_allocator_and_drops_it_last() {
     let dropped = Count::default();
     let allocator = Counting::new(&dropped, None);
     let (live, freed) = (allocator.live.clone(), allocator.freed.clone());
-    let pool = Pool::new(Device::cpu().unwrap(), PoolOptions::new().keep(0).allocator(allocator)).unwrap();
+    let pool = Pool::new(
+        Device::cpu().unwrap(),
+        PoolOptions::new().max_cached_bytes(0).allocator(allocator),
+    )
+    .unwrap();
     let array = Array::try_from(&types::batch()).unwrap();
     let options = CopyOptions::new().pool(&pool).sharing(Sharing::Refused);
-    let copy = array.move_to(Device::cpu().unwrap(), options).unwrap();
+    let copy = array.into_device(Device::cpu().unwrap(), options).unwrap();
     assert!(live.get() > 0);
     drop(pool);
     assert_eq!((freed.get(), dropped.get()), (0, 0));
@@ -82,7 +86,7 @@ fn a_pool_takes_the_programs_memory_and_drops_the_allocator_last() {
 }
 
 #[test]
-fn an_allocator_that_fails_or_panics_is_an_error() {
+fn failing_or_panicking_allocator_returns_an_error() {
     let cpu = Device::cpu().unwrap();
     for (fails, kind) in [
         ("it is all gone", ErrorKind::OutOfMemory),
@@ -93,7 +97,7 @@ fn an_allocator_that_fails_or_panics_is_an_error() {
         let pool = Pool::new(cpu, options).unwrap();
         let array = Array::from_arrow(&Int32Array::from(vec![1; 100])).unwrap();
         let options = CopyOptions::new().pool(&pool).sharing(Sharing::Refused);
-        let failed = array.move_to(cpu, options).unwrap_err();
+        let failed = array.into_device(cpu, options).unwrap_err();
         assert_eq!(failed.error().kind(), kind, "{failed}");
         assert_eq!(failed.into_value().into_arrow().unwrap().len(), 100);
         drop(pool);
@@ -102,12 +106,12 @@ fn an_allocator_that_fails_or_panics_is_an_error() {
 }
 
 #[test]
-fn an_allocator_that_no_pool_took_is_dropped() {
+fn allocator_without_a_pool_is_dropped() {
     let dropped = Count::default();
     drop(PoolOptions::new().allocator(Counting::new(&dropped, None)));
     assert_eq!(dropped.get(), 1);
     let options = PoolOptions::new()
-        .cap(usize::MAX)
+        .max_bytes(usize::MAX)
         .allocator(Counting::new(&dropped, None));
     let options = options.allocator(Counting::new(&dropped, None));
     assert_eq!(dropped.get(), 2);
@@ -116,14 +120,14 @@ fn an_allocator_that_no_pool_took_is_dropped() {
 }
 
 #[test]
-fn an_allocator_comes_back_from_a_pool_that_is_refused() {
-    let retired = retired();
+fn failed_pool_returns_its_allocator() {
+    let closed = closed();
 
     let dropped = Count::default();
     let allocator = Counting::new(&dropped, None);
     let live = allocator.live.clone();
-    let options = PoolOptions::new().keep(0).allocator(allocator);
-    let refused = Pool::new(retired, options).unwrap_err();
+    let options = PoolOptions::new().max_cached_bytes(0).allocator(allocator);
+    let refused = Pool::new(closed, options).unwrap_err();
     assert_eq!(refused.error().kind(), ErrorKind::NoDevice);
     assert_eq!(dropped.get(), 0);
 
@@ -135,20 +139,20 @@ fn an_allocator_comes_back_from_a_pool_that_is_refused() {
     assert_eq!(dropped.get(), 1);
 
     let options = PoolOptions::new().allocator(Counting::new(&dropped, None));
-    let refused = Pool::new(retired, options).unwrap_err();
-    assert_eq!(Error::from(refused).kind(), ErrorKind::NoDevice); // and the allocator goes with the options
+    let refused = Pool::new(closed, options).unwrap_err();
+    assert_eq!(Error::from(refused).kind(), ErrorKind::NoDevice); // drops the allocator with the options
     assert_eq!(dropped.get(), 2);
 }
 
 #[test]
-fn pools_count_keep_and_are_bounded() {
+fn pools_count_cache_and_limit_memory() {
     for device in tested() {
-        let pool = Pool::new(device, PoolOptions::new().cap(1 << 20)).unwrap();
+        let pool = Pool::new(device, PoolOptions::new().max_bytes(1 << 20)).unwrap();
         let buffer = Buffer::new(device, 1000, Some(&pool), None).unwrap();
         assert_eq!((buffer.size(), buffer.device()), (1000, device));
         let stats = pool.stats().unwrap();
         assert!(
-            stats.used >= 1000 && stats.allocations == 1 && stats.driver_allocations >= 1,
+            stats.used_bytes >= 1000 && stats.allocations == 1 && stats.driver_allocations >= 1,
             "{stats:?}"
         );
         let error = Buffer::new(device, 1 << 21, Some(&pool), None).unwrap_err();
@@ -158,15 +162,15 @@ fn pools_count_keep_and_are_bounded() {
             ErrorKind::InvalidInput
         );
         drop(buffer);
-        assert_eq!(pool.stats().unwrap().used, 0);
+        assert_eq!(pool.stats().unwrap().used_bytes, 0);
         pool.trim().unwrap();
-        assert_eq!(pool.stats().unwrap().kept, 0);
+        assert_eq!(pool.stats().unwrap().cached_bytes, 0);
     }
 }
 
 #[test]
-fn a_pool_becomes_the_default_of_its_device_only() {
-    let small = device("ext_dev:3"); // used by no test that counts
+fn set_default_pool_refuses_a_pool_of_another_device() {
+    let small = device("ext_dev:3"); // no test that counts uses this device
     let pool = Pool::new(small, PoolOptions::new()).unwrap();
     small.set_default_pool(Some(&pool)).unwrap();
     let buffer = Buffer::new(small, 64, None, None).unwrap();
@@ -178,14 +182,14 @@ fn a_pool_becomes_the_default_of_its_device_only() {
 }
 
 #[test]
-fn bytes_are_copied_in_the_queues_order_and_exported_as_an_array() {
+fn queue_copies_bytes_in_order_before_an_export() {
     for device in tested() {
         let mut queue = Queue::new(device).unwrap();
         let bytes: Box<[u8]> = (0..200).collect();
         let buffer = Buffer::new(device, bytes.len(), None, Some(&queue)).unwrap();
         let mut back = vec![0_u8; bytes.len()];
         let into = sys::arrowdevice_copy_region {
-            to: device.as_ptr(),
+            dst_device: device.as_ptr(),
             dst: buffer.as_ptr(),
             src: bytes.as_ptr().cast(),
             size: 200,
@@ -193,12 +197,12 @@ fn bytes_are_copied_in_the_queues_order_and_exported_as_an_array() {
         };
         let from = sys::arrowdevice_copy_region {
             dst: back.as_mut_ptr().cast(),
-            from: device.as_ptr(),
+            src_device: device.as_ptr(),
             src: buffer.as_ptr(),
             size: 200,
             ..Default::default()
         };
-        // SAFETY: all lives until the queue is done.
+        // SAFETY: all buffers live until the queue has finished.
         unsafe {
             queue.copy(&[into]).unwrap();
             queue.copy(&[from]).unwrap();
@@ -208,7 +212,7 @@ fn bytes_are_copied_in_the_queues_order_and_exported_as_an_array() {
 
         let mut buffers = [std::ptr::null(), buffer.as_ptr().cast_const()];
         unsafe extern "C" fn release(array: *mut sys::ArrowArray) {
-            // SAFETY: the library's call.
+            // SAFETY: the library calls this with a valid array.
             unsafe { (*array).release = None }
         }
         let raw = sys::ArrowArray {
@@ -219,7 +223,7 @@ fn bytes_are_copied_in_the_queues_order_and_exported_as_an_array() {
             ..Default::default()
         };
         let schema = arrowdevice::Schema::try_from(&arrow_schema::DataType::UInt8).unwrap();
-        // SAFETY: the buffer and its pointers live longer than the array.
+        // SAFETY: the buffer and its pointers outlive the array.
         let array = unsafe { Array::export(device, raw, schema, Some(&mut queue)) }.unwrap();
         assert_eq!(array.device().unwrap(), device);
         let copy = array.copy_to(Device::cpu().unwrap(), CopyOptions::new()).unwrap();
@@ -231,10 +235,10 @@ fn bytes_are_copied_in_the_queues_order_and_exported_as_an_array() {
 }
 
 #[test]
-fn the_log_reaches_the_program_and_a_panic_in_its_handler_nobody() {
+fn log_handler_gets_messages_and_may_panic() {
     let lines = std::sync::Arc::new(Mutex::new(Vec::new()));
     let mistake = || {
-        // SAFETY: what is no such memory is left alone and logged.
+        // SAFETY: foreign memory is left unchanged and logged.
         unsafe {
             sys::arrowdevice_buffer_free(
                 device("cpu").as_ptr(),
@@ -253,7 +257,7 @@ fn the_log_reaches_the_program_and_a_panic_in_its_handler_nobody() {
         panic!("the handler's own");
     });
     mistake();
-    arrowdevice::reset_log_handler();
+    arrowdevice::log_reset_handler();
     assert!(called.get() >= 1);
     let lines = lines.lock().unwrap();
     assert!(

@@ -2,14 +2,14 @@
 use std::time::Duration;
 
 use arrow_array::{Int32Array, cast::AsArray, types::Int32Type};
-use arrowdevice::{Array, CopyOptions, Device, ErrorKind, Pool, PoolOptions, Queue, Sharing, quiesce};
+use arrowdevice::{Array, CopyOptions, Device, ErrorKind, Pool, PoolOptions, Queue, Sharing, wait_idle};
 
 use crate::counted::{self, Count};
-use crate::devices::{device, retired, tested};
+use crate::devices::{closed, device, tested};
 use crate::types;
 
 #[test]
-fn an_array_is_released_once_when_it_is_dropped() {
+fn dropped_array_is_released_once() {
     let count = Count::default();
     let array = counted::device_array(&count);
     assert_eq!(count.get(), 0);
@@ -18,10 +18,10 @@ fn an_array_is_released_once_when_it_is_dropped() {
 }
 
 #[test]
-fn a_moved_array_is_released_by_who_took_it() {
+fn moved_array_is_released_by_its_new_owner() {
     let count = Count::default();
     let array = counted::device_array(&count)
-        .move_to(Device::cpu().unwrap(), CopyOptions::new())
+        .into_device(Device::cpu().unwrap(), CopyOptions::new())
         .unwrap();
     assert_eq!(count.get(), 0);
     let back = array.into_arrow().unwrap();
@@ -32,20 +32,20 @@ fn a_moved_array_is_released_by_who_took_it() {
 }
 
 #[test]
-fn a_copied_array_is_released_once_the_copy_is_done() {
+fn copied_array_is_released_after_the_copy() {
     for device in tested() {
         let count = Count::default();
         let there = counted::device_array(&count)
-            .move_to_async(device, CopyOptions::new())
+            .into_device_async(device, CopyOptions::new())
             .unwrap();
         drop(there);
-        quiesce(None).unwrap();
+        wait_idle(None).unwrap();
         assert_eq!(count.get(), 1, "{device}");
     }
 }
 
 #[test]
-fn the_last_owner_releases() {
+fn last_owner_releases_the_array() {
     let count = Count::default();
     let mut first = counted::device_array(&count);
     let second = first.share().unwrap();
@@ -58,22 +58,22 @@ fn the_last_owner_releases() {
 }
 
 #[test]
-fn structs_that_are_given_up_are_the_callers() {
+fn into_raw_leaves_the_release_to_the_caller() {
     let count = Count::default();
     let (raw, schema) = counted::device_array(&count).into_raw();
     assert_eq!(count.get(), 0);
-    // SAFETY: they came from an array just now.
+    // SAFETY: the structs came from an array just now.
     drop(unsafe { Array::from_raw(raw, schema) });
     assert_eq!(count.get(), 1);
 }
 
 #[test]
-fn a_struct_that_was_not_taken_is_the_callers_or_released() {
-    let retired = retired();
+fn failed_call_returns_its_struct_or_releases_it() {
+    let closed = closed();
 
     let count = Count::default();
-    // SAFETY: a device that is retired looks at no buffer.
-    let exported = || unsafe { Array::export(retired, counted::array(&count), counted::schema(), None) };
+    // SAFETY: a closed device reads no buffer.
+    let exported = || unsafe { Array::export(closed, counted::array(&count), counted::schema(), None) };
     let forgotten = || -> arrowdevice::Result<Array> { Ok(exported()?) };
     assert_eq!(forgotten().unwrap_err().kind(), ErrorKind::NoDevice);
     assert_eq!(count.get(), 1);
@@ -82,25 +82,25 @@ fn a_struct_that_was_not_taken_is_the_callers_or_released() {
     assert_eq!(failed.value().length, 3);
     let raw = failed.into_value().into_raw();
     assert_eq!(count.get(), 1);
-    // SAFETY: as it was before, and nobody else's.
+    // SAFETY: the array is unchanged, and no other owner has it.
     drop(unsafe { Array::from_host(raw, counted::schema()) }.unwrap());
     assert_eq!(count.get(), 2);
 }
 
 #[test]
-fn an_array_is_released_after_the_queues_work() {
+fn release_after_waits_for_the_queues_work() {
     for device in tested() {
         let mut queue = Queue::new(device).unwrap();
         let count = Count::default();
         counted::device_array(&count).release_after(&mut queue).unwrap();
         queue.finish(None).unwrap();
-        quiesce(None).unwrap();
+        wait_idle(None).unwrap();
         assert_eq!(count.get(), 1);
     }
 }
 
 #[test]
-fn an_array_outlives_its_queue_pool_and_schema() {
+fn array_outlives_its_queue_pool_and_schema() {
     for device in tested() {
         let mut queue = Queue::new(device).unwrap();
         let pool = Pool::new(device, PoolOptions::new()).unwrap();
@@ -110,8 +110,8 @@ fn an_array_outlives_its_queue_pool_and_schema() {
             .pool(&pool)
             .sharing(Sharing::Refused)
             .timeout(Duration::from_secs(600));
-        let there = array.move_to_async(device, options).unwrap();
-        assert!(pool.stats().unwrap().used > 0);
+        let there = array.into_device_async(device, options).unwrap();
+        assert!(pool.stats().unwrap().used_bytes > 0);
         drop(queue);
         drop(pool);
         assert_eq!(there.into_record_batch().unwrap(), types::batch(), "{device}");
@@ -119,7 +119,7 @@ fn an_array_outlives_its_queue_pool_and_schema() {
 }
 
 #[test]
-fn arrow_keeps_what_it_was_given_and_gives_it_back() {
+fn arrow_array_holds_its_source_until_it_is_dropped() {
     let values = Int32Array::from(vec![5; 1000]);
     let there = Array::from_arrow(&values)
         .unwrap()

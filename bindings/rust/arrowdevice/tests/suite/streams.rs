@@ -37,11 +37,11 @@ where
 }
 
 #[test]
-fn readers_go_through_every_device() {
+fn readers_round_trip_through_every_device() {
     let batch = types::batch();
     for device in tested() {
-        let whole: Vec<_> = (0..4).map(|offset| Ok(batch.slice(offset * 9, 20))).collect();
-        let stream = Stream::from_reader(RecordBatchIterator::new(whole, batch.schema())).unwrap();
+        let batches: Vec<_> = (0..4).map(|offset| Ok(batch.slice(offset * 9, 20))).collect();
+        let stream = Stream::from_reader(RecordBatchIterator::new(batches, batch.schema())).unwrap();
         assert_eq!(stream.device_type(), DeviceType::CPU);
         let pool = Pool::new(device, PoolOptions::new()).unwrap();
         let options = StreamOptions::new()
@@ -49,7 +49,7 @@ fn readers_go_through_every_device() {
             .read_ahead(true)
             .queue(Queue::new(device).unwrap())
             .pool(&pool);
-        let there = stream.move_to(device, options).unwrap();
+        let there = stream.into_device(device, options).unwrap();
         drop(pool);
         assert_eq!(there.device_type(), device.info().unwrap().device_type);
         let reader = there.into_reader(StreamOptions::new()).unwrap();
@@ -64,12 +64,12 @@ fn readers_go_through_every_device() {
 }
 
 #[test]
-fn a_stream_iterates_over_its_arrays_and_ends() {
+fn stream_iterates_over_its_arrays_and_ends() {
     for device in tested() {
         let arrays = batches().iter().map(host).collect();
         let stream = Stream::from_arrays(&schema(), arrays, DeviceType::CPU).unwrap();
         let options = StreamOptions::new().sharing(Sharing::Refused);
-        let mut there = stream.move_to(device, options).unwrap();
+        let mut there = stream.into_device(device, options).unwrap();
         assert!(there.schema().unwrap().same_layout(&schema()));
         for batch in batches() {
             let array = there.next().unwrap().unwrap();
@@ -81,7 +81,7 @@ fn a_stream_iterates_over_its_arrays_and_ends() {
 }
 
 #[test]
-fn a_stream_may_be_empty() {
+fn stream_may_be_empty() {
     let mut stream = Stream::from_arrays(&schema(), vec![], DeviceType::EXT_DEV).unwrap();
     assert_eq!(stream.device_type(), DeviceType::EXT_DEV);
     assert_eq!(stream.schema().unwrap().format(), c"+s");
@@ -89,13 +89,13 @@ fn a_stream_may_be_empty() {
 }
 
 #[test]
-fn an_error_comes_after_the_batches_before_it_with_code_and_text() {
+fn stream_returns_its_batches_before_an_error() {
     for device in tested() {
         let failing = || {
             let arrays = batches().into_iter().take(2).map(|batch| Ok(host(&batch)));
             arrays.chain([Err(Error::new(libc::EPIPE, "the pipe broke"))])
         };
-        let there = produced(failing()).move_to(device, StreamOptions::new()).unwrap();
+        let there = produced(failing()).into_device(device, StreamOptions::new()).unwrap();
         let items: Vec<_> = there.collect();
         assert_eq!(items.len(), 3);
         assert!(items[..2].iter().all(Result::is_ok));
@@ -103,7 +103,7 @@ fn an_error_comes_after_the_batches_before_it_with_code_and_text() {
         assert_eq!((error.kind(), error.errno()), (ErrorKind::Other, libc::EPIPE));
         assert!(error.message().contains("the pipe broke"), "{error}");
 
-        let there = produced(failing()).move_to(device, StreamOptions::new()).unwrap();
+        let there = produced(failing()).into_device(device, StreamOptions::new()).unwrap();
         let mut reader = there.into_reader(StreamOptions::new()).unwrap();
         assert_eq!(reader.by_ref().take(2).filter(Result::is_ok).count(), 2);
         let error = Error::from(reader.next().unwrap().unwrap_err());
@@ -114,7 +114,7 @@ fn an_error_comes_after_the_batches_before_it_with_code_and_text() {
 }
 
 #[test]
-fn an_error_of_a_reader_keeps_its_kind() {
+fn error_of_a_reader_keeps_its_kind() {
     let lost = ArrowError::from(Error::new(libc::ENODEV, "lost"));
     let items = vec![Ok(numbers(0..3)), Err(lost), Ok(numbers(0..1))];
     let stream = Stream::from_reader(reader(items)).unwrap();
@@ -124,7 +124,7 @@ fn an_error_of_a_reader_keeps_its_kind() {
 }
 
 #[test]
-fn a_panic_of_a_producer_is_an_error_of_the_stream() {
+fn panic_of_a_producer_becomes_a_stream_error() {
     let arrays = (0..3).map(|index| {
         if index == 1 {
             panic!("index {index}");
@@ -132,7 +132,7 @@ fn a_panic_of_a_producer_is_an_error_of_the_stream() {
         Ok(host(&numbers(0..3)))
     });
     let mut stream = produced(arrays)
-        .move_to(device("ext_dev:0"), StreamOptions::new())
+        .into_device(device("ext_dev:0"), StreamOptions::new())
         .unwrap();
     assert!(stream.next().unwrap().is_ok());
     let error = stream.next().unwrap().unwrap_err();
@@ -142,7 +142,7 @@ fn a_panic_of_a_producer_is_an_error_of_the_stream() {
 }
 
 #[test]
-fn a_panic_while_a_producer_is_dropped_stays_in_it() {
+fn panic_in_a_producers_drop_is_caught() {
     struct Fragile(Count);
     impl Drop for Fragile {
         fn drop(&mut self) {
@@ -160,11 +160,11 @@ fn a_panic_while_a_producer_is_dropped_stays_in_it() {
 }
 
 #[test]
-fn an_array_that_is_not_of_the_stream_ends_it() {
+fn array_of_another_type_ends_the_stream() {
     let count = Count::default();
     let wrong_type = counted::device_array(&count);
     let elsewhere = host(&numbers(0..3))
-        .move_to(device("ext_dev:0"), Default::default())
+        .into_device(device("ext_dev:0"), Default::default())
         .unwrap();
     for (array, says) in [(wrong_type, "Schema i"), (elsewhere, "ext_dev")] {
         let mut stream = produced([Ok(array)].into_iter());
@@ -176,7 +176,7 @@ fn an_array_that_is_not_of_the_stream_ends_it() {
 }
 
 #[test]
-fn a_stream_that_is_dropped_early_lets_its_producer_go() {
+fn dropping_a_stream_early_drops_its_producer() {
     let dropped = Count::default();
     let held = Dropped(dropped.clone());
     let endless = std::iter::repeat_with(move || {
@@ -184,16 +184,16 @@ fn a_stream_that_is_dropped_early_lets_its_producer_go() {
         Ok(host(&numbers(0..3)))
     });
     let mut there = produced(endless)
-        .move_to(Device::cpu().unwrap(), StreamOptions::new())
+        .into_device(Device::cpu().unwrap(), StreamOptions::new())
         .unwrap();
     assert!(there.next().unwrap().is_ok());
     assert_eq!(dropped.get(), 0);
     drop(there);
-    arrowdevice::quiesce(None).unwrap();
+    arrowdevice::wait_idle(None).unwrap();
     assert_eq!(dropped.get(), 1);
 }
 
-/// A producer that says when it is asked, and then waits for its array.
+/// Makes a producer that reports when it is asked, and then waits for its array.
 fn waiting() -> (Stream, Receiver<()>, Sender<Array>) {
     let (asked, is_asked) = channel();
     let (give, given) = channel::<Array>();
@@ -205,13 +205,13 @@ fn waiting() -> (Stream, Receiver<()>, Sender<Array>) {
 }
 
 #[test]
-fn a_stream_is_cancelled_while_its_consumer_waits() {
+fn cancel_ends_a_waiting_stream() {
     let (stream, is_asked, give) = waiting();
     let options = StreamOptions::new().read_ahead(true);
-    let mut there = stream.move_to(device("ext_dev:0"), options).unwrap();
+    let mut there = stream.into_device(device("ext_dev:0"), options).unwrap();
     let canceller = there.canceller();
     let consumer = thread::spawn(move || there.next());
-    is_asked.recv().unwrap(); // the thread of the stream is in the producer
+    is_asked.recv().unwrap(); // waits until the stream's thread is in the producer
     canceller.cancel().unwrap();
     let error = consumer.join().unwrap().unwrap().unwrap_err();
     assert_eq!((error.kind(), error.errno()), (ErrorKind::Canceled, libc::ECANCELED));
@@ -221,12 +221,12 @@ fn a_stream_is_cancelled_while_its_consumer_waits() {
 }
 
 #[test]
-fn a_reader_is_cancelled_while_its_consumer_waits() {
+fn cancel_ends_a_waiting_reader() {
     let (stream, is_asked, give) = waiting();
     let mut reader = stream.into_reader(StreamOptions::new().read_ahead(true)).unwrap();
     let canceller = reader.canceller();
     let consumer = thread::spawn(move || (reader.next(), reader.next().is_none()));
-    is_asked.recv().unwrap(); // the thread of the stream is in the producer
+    is_asked.recv().unwrap(); // waits until the stream's thread is in the producer
     canceller.cancel().unwrap();
     let (item, has_ended) = consumer.join().unwrap();
     assert_eq!(Error::from(item.unwrap().unwrap_err()).kind(), ErrorKind::Canceled);
@@ -237,27 +237,27 @@ fn a_reader_is_cancelled_while_its_consumer_waits() {
 }
 
 #[test]
-fn only_streams_of_the_library_are_cancelled_and_only_by_who_holds_them() {
+fn cancel_refuses_foreign_and_moved_streams() {
     let (stream, _is_asked, _give) = waiting();
     let foreign = stream.canceller();
     assert_eq!(foreign.cancel().unwrap_err().kind(), ErrorKind::InvalidInput);
-    let there = stream.move_to(device("ext_dev:0"), StreamOptions::new()).unwrap();
+    let there = stream.into_device(device("ext_dev:0"), StreamOptions::new()).unwrap();
     assert_eq!(foreign.cancel().unwrap_err().kind(), ErrorKind::InvalidInput);
     let ours = there.canceller();
     ours.cancel().unwrap();
     let raw = there.into_raw();
     assert_eq!(ours.cancel().unwrap_err().kind(), ErrorKind::InvalidInput);
-    // SAFETY: given up just now.
+    // SAFETY: `into_raw` returned the struct just now.
     let mut again = unsafe { Stream::from_raw(raw) };
     assert_eq!(again.next().unwrap().unwrap_err().kind(), ErrorKind::Canceled);
 }
 
 #[test]
-fn a_stream_that_is_refused_comes_back() {
-    // SAFETY: released, which is refused.
+fn failed_into_device_returns_the_stream() {
+    // SAFETY: the stream is released, and the call refuses that.
     let released = || unsafe { Stream::from_raw(Default::default()) };
     let failed = released()
-        .move_to(device("ext_dev:0"), StreamOptions::new())
+        .into_device(device("ext_dev:0"), StreamOptions::new())
         .unwrap_err();
     assert_eq!(failed.error().kind(), ErrorKind::InvalidInput);
     let failed = released().into_host(StreamOptions::new()).unwrap_err();
@@ -275,24 +275,24 @@ fn a_stream_that_is_refused_comes_back() {
 }
 
 #[test]
-fn a_queue_of_another_backend_is_refused_and_the_stream_comes_back() {
+fn into_device_refuses_a_queue_of_another_backend() {
     let foreign = StreamOptions::new().queue(Queue::new(device("ext_dev:0")).unwrap());
     let stream = produced(batches().into_iter().map(|batch| Ok(host(&batch))));
-    let refused = stream.move_to(device("opencl:0"), foreign).unwrap_err();
+    let refused = stream.into_device(device("opencl:0"), foreign).unwrap_err();
     assert_eq!(refused.error().kind(), ErrorKind::InvalidInput);
     assert_eq!(refused.into_value().count(), batches().len());
 }
 
 #[test]
-fn c_streams_are_taken_over_and_given_out() {
+fn c_streams_are_imported_and_exported() {
     let stream = Stream::from_reader(reader(batches().into_iter().map(Ok).collect())).unwrap();
-    let there = stream.move_to(device("ext_dev:1"), StreamOptions::new()).unwrap();
+    let there = stream.into_device(device("ext_dev:1"), StreamOptions::new()).unwrap();
     let raw = there.into_host(StreamOptions::new()).unwrap();
-    // SAFETY: given out just now.
+    // SAFETY: `into_host` returned the struct just now.
     let host = unsafe { Stream::from_host(raw) }.unwrap();
     let back: Vec<_> = host.map(|array| array.unwrap().into_record_batch().unwrap()).collect();
     assert_eq!(back, batches());
-    // SAFETY: released, which is refused.
+    // SAFETY: the stream is released, and the call refuses that.
     let failed = unsafe { Stream::from_host(Default::default()) }.unwrap_err();
     assert_eq!(failed.error().kind(), ErrorKind::InvalidInput);
 }

@@ -42,7 +42,8 @@ const _: () = {
     send::<RecordBatches>();
 };
 
-/// Does not compile for what is `Sync`: then there are two ways to be `Shared`, and the compiler will not choose.
+/// Does not compile for a `Sync` type, because two implementations of `Shared` would then apply and
+/// the compiler refuses to choose.
 macro_rules! assert_not_sync {
     ($($type:ty),*) => {$(
         const _: fn() = || {
@@ -60,12 +61,12 @@ macro_rules! assert_not_sync {
 assert_not_sync!(Queue, Stream, RecordBatches);
 
 #[test]
-fn one_array_is_read_by_many_threads() {
+fn many_threads_read_one_array() {
     let batch = types::batch();
     for from in tested() {
         let array = Array::try_from(&batch)
             .unwrap()
-            .move_to(from, CopyOptions::new())
+            .into_device(from, CopyOptions::new())
             .unwrap();
         thread::scope(|scope| {
             for to in tested() {
@@ -82,12 +83,12 @@ fn one_array_is_read_by_many_threads() {
 }
 
 #[test]
-fn co_owners_end_on_threads_of_their_own() {
+fn owners_of_shared_memory_drop_on_different_threads() {
     let batch = types::batch();
     for device in tested() {
         let mut array = Array::try_from(&batch)
             .unwrap()
-            .move_to_async(device, CopyOptions::new())
+            .into_device_async(device, CopyOptions::new())
             .unwrap();
         let parts: Vec<Array> = (0..8).map(|part| array.slice(part, 20).unwrap()).collect();
         drop(array);
@@ -113,7 +114,7 @@ fn queues_and_streams_move_between_threads() {
         let stream = Stream::from_arrays(&schema, arrays, DeviceType::CPU).unwrap();
         let lengths = thread::spawn(move || {
             queue.finish(None).unwrap();
-            let there = stream.move_to(device, StreamOptions::new().queue(queue)).unwrap();
+            let there = stream.into_device(device, StreamOptions::new().queue(queue)).unwrap();
             thread::spawn(move || there.map(|array| array.unwrap().len()).collect::<Vec<_>>())
                 .join()
                 .unwrap()

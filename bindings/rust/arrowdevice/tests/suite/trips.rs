@@ -10,14 +10,14 @@ fn host(array: &dyn arrow_array::Array) -> Array {
     Array::from_arrow(array).unwrap()
 }
 
-/// Where the library says it is, the format says too.
+/// The library and the struct must name the same device.
 fn assert_on(array: &Array, device: Device) {
     assert_eq!(array.device().unwrap(), device);
     assert_eq!(array.device_type(), device.info().unwrap().device_type);
 }
 
 #[test]
-fn every_type_comes_back_from_every_device_as_it_went() {
+fn every_type_survives_a_round_trip() {
     for device in tested() {
         for (name, array) in types::all() {
             let there = host(&array)
@@ -37,7 +37,7 @@ fn every_type_comes_back_from_every_device_as_it_went() {
 }
 
 #[test]
-fn slices_made_before_and_on_a_device_are_the_same_rows() {
+fn slices_before_and_on_a_device_have_the_same_rows() {
     for device in tested() {
         for (name, array) in types::all() {
             let mut there = host(&array.slice(3, 60)).copy_to(device, CopyOptions::new()).unwrap();
@@ -50,12 +50,12 @@ fn slices_made_before_and_on_a_device_are_the_same_rows() {
 }
 
 #[test]
-fn a_slice_is_copied_alone_or_with_what_is_around_it() {
+fn copy_of_a_slice_trims_unless_no_trim_is_set() {
     for device in tested() {
-        for whole in [false, true] {
+        for no_trim in [false, true] {
             let (_, array) = &types::all()[0];
             let there = host(&array.slice(5, 20))
-                .copy_to(device, CopyOptions::new().whole(whole))
+                .copy_to(device, CopyOptions::new().no_trim(no_trim))
                 .unwrap();
             assert_eq!(&there.into_arrow().unwrap(), &array.slice(5, 20));
         }
@@ -63,12 +63,12 @@ fn a_slice_is_copied_alone_or_with_what_is_around_it() {
 }
 
 #[test]
-fn batches_keep_their_names_metadata_and_nullability() {
+fn batches_keep_names_metadata_and_nullability() {
     let batch = types::batch();
     for device in tested() {
         let there = Array::try_from(&batch)
             .unwrap()
-            .move_to(device, CopyOptions::new())
+            .into_device(device, CopyOptions::new())
             .unwrap();
         there.validate(Validation::Strict).unwrap();
         let back = RecordBatch::try_from(there).unwrap();
@@ -79,16 +79,16 @@ fn batches_keep_their_names_metadata_and_nullability() {
 }
 
 #[test]
-fn a_batch_goes_from_each_device_to_each() {
+fn batch_goes_from_each_device_to_each() {
     let batch = types::batch();
     for from in tested() {
         for to in tested() {
             let there = Array::try_from(&batch)
                 .unwrap()
-                .move_to(from, CopyOptions::new())
+                .into_device(from, CopyOptions::new())
                 .unwrap();
             let farther = there
-                .move_to(to, CopyOptions::new())
+                .into_device(to, CopyOptions::new())
                 .unwrap_or_else(|e| panic!("{from} to {to}: {e}"));
             assert_on(&farther, to);
             assert_eq!(farther.into_record_batch().unwrap(), batch, "{from} to {to}");
@@ -97,12 +97,12 @@ fn a_batch_goes_from_each_device_to_each() {
 }
 
 #[test]
-fn columns_are_selected_in_the_order_given_and_more_than_once() {
+fn select_keeps_the_given_order_and_repetitions() {
     let batch = types::batch();
     for device in tested() {
         let mut there = Array::try_from(&batch)
             .unwrap()
-            .move_to(device, CopyOptions::new())
+            .into_device(device, CopyOptions::new())
             .unwrap();
         let mut some = there.select(&[3, 0, 3]).unwrap();
         let none = there.select(&[]).unwrap();
@@ -122,11 +122,11 @@ fn columns_are_selected_in_the_order_given_and_more_than_once() {
 }
 
 #[test]
-fn a_second_owner_outlives_the_first() {
+fn second_owner_outlives_the_first() {
     for device in tested() {
         let mut first = Array::try_from(&types::batch())
             .unwrap()
-            .move_to(device, CopyOptions::new())
+            .into_device(device, CopyOptions::new())
             .unwrap();
         let second = first.share().unwrap();
         drop(first);
@@ -135,12 +135,12 @@ fn a_second_owner_outlives_the_first() {
 }
 
 #[test]
-fn what_the_cpu_can_read_is_shared_unless_refused() {
+fn cpu_memory_is_shared_unless_sharing_is_refused() {
     let array = Int32Array::from(vec![1, 2, 3]);
     let at = array.values().as_ptr();
     let cpu = Device::cpu().unwrap();
     let there = host(&array)
-        .move_to(cpu, CopyOptions::new().sharing(Sharing::Required))
+        .into_device(cpu, CopyOptions::new().sharing(Sharing::Required))
         .unwrap();
     assert_eq!(
         there
@@ -152,7 +152,7 @@ fn what_the_cpu_can_read_is_shared_unless_refused() {
         at
     );
     let copied = host(&array)
-        .move_to(cpu, CopyOptions::new().sharing(Sharing::Refused))
+        .into_device(cpu, CopyOptions::new().sharing(Sharing::Refused))
         .unwrap();
     let copied = copied.into_arrow().unwrap();
     assert_ne!(copied.as_primitive::<Int32Type>().values().as_ptr(), at);
@@ -160,12 +160,12 @@ fn what_the_cpu_can_read_is_shared_unless_refused() {
 }
 
 #[test]
-fn async_copies_outlive_what_they_read() {
+fn async_copies_outlive_their_source() {
     let batch = types::batch();
     for device in tested() {
         let mut array = Array::try_from(&batch).unwrap();
         let copy = array.copy_to_async(device, CopyOptions::new()).unwrap();
-        let moved = array.move_to_async(device, CopyOptions::new()).unwrap();
+        let moved = array.into_device_async(device, CopyOptions::new()).unwrap();
         for there in [copy, moved] {
             there.wait(None).unwrap();
             assert!(there.is_ready().unwrap());
@@ -175,25 +175,27 @@ fn async_copies_outlive_what_they_read() {
 }
 
 #[test]
-fn empty_arrays_and_batches_without_columns_go_there_and_back() {
+fn empty_arrays_and_batches_without_columns_round_trip() {
     let rows = RecordBatchOptions::new().with_row_count(Some(5));
     let no_columns = RecordBatch::try_new_with_options(ArrowSchema::empty().into(), vec![], &rows).unwrap();
     for device in tested() {
         for (name, array) in types::all() {
-            let there = host(&array.slice(0, 0)).move_to(device, CopyOptions::new()).unwrap();
+            let there = host(&array.slice(0, 0))
+                .into_device(device, CopyOptions::new())
+                .unwrap();
             assert!(there.is_empty());
             assert_eq!(&there.into_arrow().unwrap(), &array.slice(0, 0), "{name} on {device}");
         }
         let there = Array::try_from(&no_columns)
             .unwrap()
-            .move_to(device, CopyOptions::new())
+            .into_device(device, CopyOptions::new())
             .unwrap();
         assert_eq!(there.into_record_batch().unwrap(), no_columns);
     }
 }
 
 #[test]
-fn from_arrow_nothing_is_copied() {
+fn from_arrow_copies_nothing() {
     let array = Int32Array::from(vec![1, 2, 3, 4]);
     let device_array = host(&array.slice(1, 3));
     assert_eq!(device_array.device_type(), DeviceType::CPU);
@@ -206,7 +208,7 @@ fn from_arrow_nothing_is_copied() {
 }
 
 #[test]
-fn schemas_go_there_and_back() {
+fn schemas_round_trip() {
     for (name, array) in types::all() {
         let schema = Schema::try_from(array.data_type()).unwrap();
         assert_eq!(
@@ -214,7 +216,7 @@ fn schemas_go_there_and_back() {
             array.data_type(),
             "{name}"
         );
-        // SAFETY: a live schema.
+        // SAFETY: the schema is alive.
         let copy = unsafe { Schema::copy_of(schema.as_raw()) }.unwrap();
         assert!(copy.same_layout(&schema), "{name}");
         assert_eq!(copy.format(), schema.format());
@@ -225,7 +227,7 @@ fn schemas_go_there_and_back() {
 }
 
 #[test]
-fn layouts_differ_where_types_do_and_not_by_name() {
+fn same_layout_compares_types_and_ignores_names() {
     use arrow_schema::{DataType, Field};
     let schema = |field: Field| Schema::try_from(&field).unwrap();
     let number = schema(Field::new("a", DataType::Int32, true));

@@ -10,7 +10,7 @@ use arrow_array::types::{Float16Type, Int8Type, Int16Type, Int32Type, IntervalMo
 use arrow_array::*;
 use arrow_schema::{DataType, Field, Fields, Schema, UnionFields};
 
-const ROWS: usize = 70; // validity bits beyond one word
+const ROWS: usize = 70; // needs validity bits beyond one word
 
 fn text(row: usize) -> Option<String> {
     match row % 5 {
@@ -40,7 +40,7 @@ fn list_view<O: OffsetSizeTrait>(sizes: impl Fn(usize) -> usize) -> GenericListV
     let values = Arc::new(Int32Array::from((0..40).collect::<Vec<i32>>()));
     let field = Arc::new(Field::new_list_field(DataType::Int32, true));
     let offset = |value: usize| O::from_usize(value).unwrap();
-    // Out of order and overlapping, as only views may be.
+    // List views may be out of order and may overlap.
     GenericListViewArray::new(
         field,
         (0..ROWS).map(|row| offset(30 - row % 30)).collect(),
@@ -114,7 +114,7 @@ fn map() -> MapArray {
     builder.finish()
 }
 
-/// One array of each type, with nulls, several of them nested.
+/// Returns one array of each type, with nulls. Several of them are nested.
 pub(crate) fn all() -> Vec<(&'static str, ArrayRef)> {
     let mut arrays = numbers!(Int8Array: i8, Int16Array: i16, Int32Array: i32, Int64Array: i64, UInt8Array: u8,
         UInt16Array: u16, UInt32Array: u32, UInt64Array: u64, Float32Array: f32, Float64Array: f64, Date32Array: i32,
@@ -148,7 +148,7 @@ pub(crate) fn all() -> Vec<(&'static str, ArrayRef)> {
 
     add("text", Arc::new(texts().collect::<StringArray>()));
     add("large text", Arc::new(texts().collect::<LargeStringArray>()));
-    let mut views = StringViewBuilder::new().with_fixed_block_size(256); // several data buffers
+    let mut views = StringViewBuilder::new().with_fixed_block_size(256); // makes several data buffers
     texts().for_each(|text| views.append_option(text));
     add("text view", Arc::new(views.finish()));
     add(
@@ -217,7 +217,7 @@ pub(crate) fn all() -> Vec<(&'static str, ArrayRef)> {
     arrays
 }
 
-/// A record batch of several of them, with metadata and a field that is not nullable.
+/// Returns a record batch of several types, with metadata and a field that is not nullable.
 pub(crate) fn batch() -> RecordBatch {
     let mut fields = vec![Field::new("id", DataType::Int64, false)];
     let mut columns: Vec<ArrayRef> = vec![Arc::new(Int64Array::from_iter_values(0..ROWS as i64))];
@@ -234,7 +234,7 @@ pub(crate) fn batch() -> RecordBatch {
     RecordBatch::try_new(Arc::new(Schema::new_with_metadata(fields, metadata)), columns).unwrap()
 }
 
-/// A record batch of one column.
+/// Returns a record batch of one column.
 pub(crate) fn numbers(values: impl IntoIterator<Item = i32>) -> RecordBatch {
     let column: ArrayRef = Arc::new(Int32Array::from_iter_values(values));
     RecordBatch::try_from_iter([("n", column)]).unwrap()

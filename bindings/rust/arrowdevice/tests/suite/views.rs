@@ -2,7 +2,7 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array, LargeStringArray, RecordBatch};
-use arrowdevice::{Array, CopyOptions, ImportOptions, Layout, Queue, Role, Validation, quiesce};
+use arrowdevice::{Array, CopyOptions, ImportOptions, Layout, Queue, Role, Validation, wait_idle};
 
 use crate::counted::{self, Count};
 use crate::devices::tested;
@@ -20,13 +20,13 @@ fn batch() -> RecordBatch {
 }
 
 #[test]
-fn a_view_shows_typed_buffers_where_they_are() {
+fn view_has_typed_buffers_on_their_device() {
     for device in tested() {
         let there = Array::try_from(&batch())
             .unwrap()
-            .move_to(device, CopyOptions::new())
+            .into_device(device, CopyOptions::new())
             .unwrap();
-        let options = ImportOptions::new().sizes(true).validation(Validation::Full);
+        let options = ImportOptions::new().resolve_sizes(true).validation(Validation::Full);
         let view = there.import(options).unwrap();
         assert_eq!(view.device(), device);
         let root = view.root();
@@ -58,7 +58,7 @@ fn a_view_shows_typed_buffers_where_they_are() {
 }
 
 #[test]
-fn a_view_of_each_type_has_its_layout() {
+fn view_of_each_type_has_its_layout() {
     for (name, array) in types::all() {
         let view = Array::from_arrow(&array).unwrap().import(ImportOptions::new()).unwrap();
         let root = view.root();
@@ -73,7 +73,7 @@ fn a_view_of_each_type_has_its_layout() {
 }
 
 #[test]
-fn a_view_releases_its_array_once() {
+fn view_releases_its_array_once() {
     let count = Count::default();
     let view = counted::device_array(&count).import(ImportOptions::new()).unwrap();
     drop(view);
@@ -86,7 +86,7 @@ fn a_view_releases_its_array_once() {
 }
 
 #[test]
-fn a_view_is_released_after_the_queues_work() {
+fn view_is_released_after_the_queues_work() {
     for device in tested() {
         let count = Count::default();
         let mut queue = Queue::new(device).unwrap();
@@ -94,7 +94,7 @@ fn a_view_is_released_after_the_queues_work() {
         let view = counted::device_array(&count).import(options).unwrap();
         view.release_after(&mut queue).unwrap();
         queue.finish(None).unwrap();
-        quiesce(None).unwrap();
+        wait_idle(None).unwrap();
         assert_eq!(count.get(), 1);
     }
 }

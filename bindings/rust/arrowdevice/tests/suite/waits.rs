@@ -14,10 +14,10 @@ fn numbers() -> Array {
 }
 
 #[test]
-fn a_wait_ends_with_its_time_and_can_be_made_again() {
+fn wait_times_out_and_can_be_repeated() {
     let mut array = numbers();
     let copied = array.copy_to_async(device(SLOW), CopyOptions::new()).unwrap();
-    let moved = array.move_to_async(device(SLOW), CopyOptions::new()).unwrap();
+    let moved = array.into_device_async(device(SLOW), CopyOptions::new()).unwrap();
     for there in [&copied, &moved] {
         assert!(!there.is_ready().unwrap());
         for timeout in [NO_TIME, Some(Duration::from_millis(1))] {
@@ -34,7 +34,7 @@ fn a_wait_ends_with_its_time_and_can_be_made_again() {
 }
 
 #[test]
-fn a_queue_that_is_not_done_says_so() {
+fn finish_times_out_when_work_is_pending() {
     let device = device(SLOW);
     let mut queue = Queue::new(device).unwrap();
     let there = numbers()
@@ -46,23 +46,23 @@ fn a_queue_that_is_not_done_says_so() {
 }
 
 #[test]
-fn a_copy_gives_up_before_sizes_on_the_device_are_ready_and_gives_its_source_back() {
+fn copy_times_out_before_sizes_are_ready_and_returns_its_source() {
     let texts: ArrayRef = Arc::new(StringArray::from(vec!["a", "bc", "def"]));
     let mut array = Array::from_arrow(&texts).unwrap();
     let pending = array.copy_to_async(device(SLOW), CopyOptions::new()).unwrap();
-    let options = CopyOptions::new().timeout(Duration::ZERO); // not 0, which would be for ever
+    let options = CopyOptions::new().timeout(Duration::ZERO); // polls, instead of waiting without limit
     let failed = pending.into_host(options).unwrap_err();
     assert_eq!(failed.error().kind(), ErrorKind::TimedOut);
     assert_eq!(&failed.into_value().into_arrow().unwrap(), &texts);
 }
 
 #[test]
-fn a_queue_waits_for_an_array_of_each_device() {
+fn queue_waits_for_an_array_of_each_device() {
     for from in tested() {
         let there = numbers().copy_to_async(from, CopyOptions::new()).unwrap();
         for on in tested() {
             let mut queue = Queue::new(on).unwrap();
-            there.wait_on(&mut queue).unwrap();
+            queue.wait_array(&there).unwrap();
             queue.finish(None).unwrap();
             assert!(there.is_ready().unwrap(), "{from}, waited for on {on}");
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How long streams use an application's own queue: the library gives it back when the `Queue` that wraps it is dropped.
+//! Tests how long streams use a queue that the application owns. The library stops using it when
+//! the wrapping `Queue` is dropped.
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -13,10 +14,10 @@ use arrowdevice::{
 use crate::devices::device;
 use crate::types::numbers;
 
-/// Sees on which queue memory is wanted, and has none.
+/// An allocator that records the queue of each call and returns no memory.
 struct Asked(Arc<Mutex<Vec<usize>>>);
 
-// SAFETY: it gives no memory.
+// SAFETY: it returns no memory.
 unsafe impl Allocator for Asked {
     fn allocate(&self, _: usize, _: usize, native_queue: *mut c_void) -> Result<NonNull<c_void>> {
         self.0.lock().unwrap().push(native_queue.addr());
@@ -28,12 +29,13 @@ unsafe impl Allocator for Asked {
     }
 }
 
-/// Whether the stream still used the application's queue when `next` asked for its first array, which fails.
+/// Returns true if the stream still used the application's queue when `next` asked for its first
+/// array, which fails.
 fn uses_the_applications_queue(next: impl FnOnce(Stream) -> Error) -> bool {
     let device = device("ext_dev:0");
     let application = Queue::new(device).unwrap();
     let native = application.native().unwrap();
-    // SAFETY: `next` drops it, before the application's own.
+    // SAFETY: `next` drops the wrapper before the application's own queue.
     let wrapped = unsafe { Queue::wrap(device, &native) }.unwrap();
     let asked = Arc::new(Mutex::new(Vec::new()));
     let pool = Pool::new(device, PoolOptions::new().allocator(Asked(asked.clone()))).unwrap();
@@ -42,7 +44,7 @@ fn uses_the_applications_queue(next: impl FnOnce(Stream) -> Error) -> bool {
     let schema = Schema::try_from(batch.schema_ref().as_ref()).unwrap();
     let stream = Stream::from_arrays(&schema, vec![Array::try_from(&batch).unwrap()], DeviceType::CPU).unwrap();
     let options = StreamOptions::new().queue(wrapped).pool(&pool);
-    let error = next(stream.move_to(device, options).unwrap());
+    let error = next(stream.into_device(device, options).unwrap());
     assert_eq!(error.kind(), ErrorKind::OutOfMemory, "{error}");
     let asked = asked.lock().unwrap();
     assert!(!asked.is_empty());
@@ -54,15 +56,17 @@ fn first_error(mut stream: Stream) -> Error {
 }
 
 #[test]
-fn a_stream_uses_it_as_long_as_it_lives() {
+fn stream_uses_a_wrapped_queue_until_it_is_dropped() {
     assert!(uses_the_applications_queue(first_error));
 }
 
 #[test]
-fn a_stream_behind_another_and_one_behind_a_reader_use_it_too() {
+fn streams_behind_streams_and_readers_use_a_wrapped_queue() {
     assert!(uses_the_applications_queue(|stream| {
-        let back = stream.move_to(Device::cpu().unwrap(), StreamOptions::new()).unwrap();
-        first_error(back.move_to(device("ext_dev:1"), StreamOptions::new()).unwrap())
+        let back = stream
+            .into_device(Device::cpu().unwrap(), StreamOptions::new())
+            .unwrap();
+        first_error(back.into_device(device("ext_dev:1"), StreamOptions::new()).unwrap())
     }));
     assert!(uses_the_applications_queue(|stream| {
         let mut reader = stream.into_reader(StreamOptions::new()).unwrap();
@@ -71,23 +75,23 @@ fn a_stream_behind_another_and_one_behind_a_reader_use_it_too() {
 }
 
 #[test]
-fn a_stream_that_was_given_out_goes_on_without_it() {
+fn into_raw_continues_without_the_wrapped_queue() {
     assert!(!uses_the_applications_queue(|stream| {
-        // SAFETY: given up just now.
+        // SAFETY: `into_raw` returned the struct just now.
         first_error(unsafe { Stream::from_raw(stream.into_raw()) })
     }));
     assert!(!uses_the_applications_queue(|stream| {
         let raw = stream.into_host(StreamOptions::new()).unwrap();
-        // SAFETY: given out just now.
+        // SAFETY: `into_host` returned the struct just now.
         first_error(unsafe { Stream::from_host(raw) }.unwrap())
     }));
 }
 
 #[test]
-fn a_stream_that_is_refused_has_what_it_was_given_before() {
+fn failed_into_device_keeps_the_streams_queue() {
     assert!(uses_the_applications_queue(|stream| {
         let foreign = || StreamOptions::new().queue(Queue::new(device("opencl:0")).unwrap());
-        let refused = stream.move_to(device("ext_dev:1"), foreign()).unwrap_err();
+        let refused = stream.into_device(device("ext_dev:1"), foreign()).unwrap_err();
         assert_eq!(refused.error().kind(), ErrorKind::InvalidInput);
         let refused = refused.into_value().into_reader(foreign()).unwrap_err();
         first_error(refused.into_value())
