@@ -17,9 +17,9 @@ import time
 import numpy as np
 import pyarrow as pa
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "scripts"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "support"))
 
-import arrowdevice_ffi as ffi  # noqa: E402: it is found beside the demo
+import c_api as ffi  # noqa: E402
 
 MILLION = 1_000_000
 LEAST_SECONDS = 1.0
@@ -80,10 +80,10 @@ def by_the_library(lib, batch):
     host, schema = ffi.HostArray(lib), ffi.Schema(lib)
     batch._export_to_c(host.address, schema.address)
     array = ffi.DeviceArray.from_host(host)
-    copied = array.copy(device, schema)
+    copied = array.copy(schema, device)
     back, its_schema = copied.to_host(schema), schema.copy()
     check(batch, pa.RecordBatch._import_from_c(back.address, its_schema.address))
-    return lambda: array.copy(device, schema).release()
+    return lambda: array.copy(schema, device).release()
 
 
 def by_arrow_cpp(batch):
@@ -109,7 +109,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json")
     options = parser.parse_args()
-    lib = ffi.load()
+    lib = ffi.Library()
     results = []
     for name, make in CASES.items():
         batch = make()

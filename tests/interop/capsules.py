@@ -3,7 +3,7 @@
 
 import ctypes as C
 
-import arrowdevice_ffi as ad
+import c_api as ad
 
 # Each of an instance of its own: prototypes set on ctypes.pythonapi would be everybody's.
 _destructor = C.CFUNCTYPE(None, C.c_void_p)

@@ -5,7 +5,7 @@ import ctypes as C
 import itertools
 import os
 
-import arrowdevice_ffi as ad
+import c_api as ad
 import pyarrow as pa
 import pytest
 
@@ -47,7 +47,7 @@ def cases(request, machine):
     live, mistakes = CASES.test_cases_live(), CASES.test_cases_mistakes()
     yield CASES
     if getattr(request.node, "passed", False):
-        machine.quiesce()  # what was moved is released when its copy is done
+        machine.wait_idle()  # what was moved is released when its copy is done
         assert CASES.test_cases_live() <= live
         assert CASES.test_cases_mistakes() == mistakes
 

@@ -3,7 +3,7 @@
 
 import itertools
 
-import arrowdevice_ffi as ad
+import c_api as ad
 import nanoarrow as na
 import nanoarrow.device
 import pyarrow as pa
@@ -47,7 +47,7 @@ def travel(machine, array, schema, route, rows):
     """A trip that ends in host memory, still as a device array."""
     for hop in ROUTES[route].hops:
         array = hop(machine, array, schema)
-    array = array.slice(schema, *rows).move_to(machine.cpu, schema)
+    array = array.slice(schema, *rows).to_device(schema, machine.cpu)
     check_host(array)
     assert list(array.c.reserved) == [0, 0, 0]  # pyarrow leaves what was there before
     return array
@@ -81,7 +81,7 @@ def test_pyarrow_takes_back_the_batch_that_it_gave(machine, route):
 def test_capsules_of_device_arrays_carry_the_same(machine, data):
     array, schema = taken_from_device(machine.lib, data)
     check_host(array)
-    offer = DeviceOffer(array.move_to(machine.sim0, schema).move_to(machine.cpu, schema), schema)
+    offer = DeviceOffer(array.to_device(schema, machine.sim0).to_device(schema, machine.cpu), schema)
     received = pa.record_batch(offer) if kind_of(data) is pa.RecordBatch else pa.array(offer)
     assert problem(received) is None
     assert same(received, data)
@@ -91,13 +91,13 @@ def test_capsules_of_device_arrays_carry_the_same(machine, data):
 def test_both_ids_of_the_cpu_are_taken(machine, device_id):
     array, schema = export_device(machine.lib, batch())
     array.c.device_id = device_id
-    for there in (array.share(), array.copy(machine.sim0, schema), array.copy(machine.cpu, schema), array):
+    for there in (array.share(), array.copy(schema, machine.sim0), array.copy(schema, machine.cpu), array):
         assert same(take_back(there.to_host(schema), schema, pa.RecordBatch), batch())
 
 
 def test_what_pyarrow_refuses_is_still_whole(machine):
     array, schema = export_device(machine.lib, batch())
-    there = array.move_to(machine.sim0, schema)
+    there = array.to_device(schema, machine.sim0)
     with pytest.raises(pa.ArrowKeyError, match="12"):
         take_device_back(there, schema, pa.RecordBatch)
     assert not there.released
@@ -106,7 +106,7 @@ def test_what_pyarrow_refuses_is_still_whole(machine):
 
 def test_nanoarrow_takes_a_device_array_in_host_memory(machine):
     array, schema = export_device(machine.lib, pa.array([1, None, 3], pa.int32()))
-    received = na.device.c_device_array(DeviceOffer(array.copy(machine.cpu, schema), schema))
+    received = na.device.c_device_array(DeviceOffer(array.copy(schema, machine.cpu), schema))
     assert (received.device_type, received.device_id) == (na.device.DeviceType.CPU, -1)
     assert na.Array(received.array).to_pylist() == [1, None, 3]
 
@@ -128,7 +128,7 @@ def test_nanoarrow_hands_on_what_lies_on_another_device(machine, flags):
         {name: make(name) for name in ("string", "lists", "bool", "structs", "dictionaries by int8", "maps")}
     )
     array, schema = export_device(machine.lib, data)
-    there = array.copy(machine.sim0, schema, flags)
+    there = array.copy(schema, machine.sim0, flags=flags)
     event = there.c.sync_event
     assert bool(event) == bool(flags)
     carried = na.device.c_device_array(DeviceOffer(there, schema))

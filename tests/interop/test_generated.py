@@ -142,7 +142,7 @@ def tour():
         for route in ROUTES.values():
             for cut in (None, (0, (3, 41)), (len(route.hops), (5, 0))):
                 travel(machine, make(name), route, cut)
-    machine.quiesce()
+    machine.wait_idle()
 
 
 def test_the_devices_refuse_nothing_on_the_way(tmp_path):

@@ -4,7 +4,7 @@
 import glob
 import os
 
-import arrowdevice_ffi as ad
+import c_api as ad
 import pyarrow as pa
 import pytest
 

@@ -5,7 +5,7 @@ import struct
 import subprocess
 import sys
 
-import arrowdevice_ffi as ad
+import c_api as ad
 import nanoarrow as na
 import numpy as np
 import pyarrow as pa
