@@ -176,7 +176,8 @@ def slices_of(n):
 
 
 def trips_of(data, route):
-    """Yields (exported data, cut on the route, expected data), with slices before, on and both before and on the route."""
+    """Yields (exported data, cut on the route, expected data), with slices before, on and both before and on the route.
+    """
     yield data, None, data
     for offset, length in slices_of(len_of(data)):
         yield data.slice(offset, length), None, data.slice(offset, length)
@@ -192,7 +193,10 @@ def len_of(data):
 
 
 def make_trips(machine, data, route, cannot=frozenset()):
-    """Runs every trip of `data` on a route. `cannot` names steps that pyarrow alone fails: "validate", "validate_no_rows"."""
+    """Runs every trip of `data` on a route.
+
+    `cannot` names steps that pyarrow alone fails: "validate", "validate_no_rows".
+    """
     for sent, cut, expected in trips_of(data, route):
         where = f"{len_of(sent)} rows, cut {cut}"
         received = travel(machine, sent, route, cut)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exchange with CuPy by raw pointers: cupy_exchange.py. Ends with `N passed, N failed`."""
+"""Shares memory with CuPy by raw pointers: cupy_exchange.py. The last line is `N passed, N failed`."""
 
 import os
 import sys
@@ -33,12 +33,12 @@ def main():
     address = there.c.array.buffers[1]
     memory = cupy.cuda.MemoryPointer(cupy.cuda.UnownedMemory(address, ROWS * 8, there), 0)
     seen = cupy.ndarray((ROWS,), dtype=cupy.int64, memptr=memory)
-    check(int(seen.sum()) == int(numbers.sum()), "CuPy sums an array that this library put on the GPU")
+    check(int(seen.sum()) == int(numbers.sum()), "CuPy sums an array of this library on the GPU")
 
     seen *= 3
     cupy.cuda.get_current_stream().synchronize()
     back = pa.Array._import_from_c(there.to_host(schema).address, schema.address)
-    check(numpy.array_equal(back.to_numpy(), numbers * 3), "what CuPy wrote comes back")
+    check(numpy.array_equal(back.to_numpy(), numbers * 3), "the library reads the values that CuPy wrote")
     print(f"{counts[True]} passed, {counts[False]} failed")
     return 1 if counts[False] else 0
 

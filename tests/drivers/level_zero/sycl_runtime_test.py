@@ -16,7 +16,7 @@ SKIPPED = 77
 
 
 def prepare():
-    """Begins again with the Python that has dpctl, and with an environment in which its libraries find each other."""
+    """Restarts with the Python that has dpctl and an environment in which its libraries find each other."""
     python = os.environ.get("ARROWDEVICE_SYCL_PYTHON") or sys.executable
     where = subprocess.run([python, "-c", "import sys, dpctl; print(sys.prefix)"], capture_output=True, text=True)
     if where.returncode:
@@ -26,7 +26,7 @@ def prepare():
     environment = os.environ | {
         "ARROWDEVICE_SYCL_PREPARED": "1",
         "LD_LIBRARY_PATH": libraries,
-        # The runtime shall not find the stand-in, which is for the backend only.
+        # Hides the stand-in from the runtime, because only the backend uses it.
         "ONEAPI_DEVICE_SELECTOR": "opencl:cpu",
     }
     driver = os.path.join(libraries, "libintelocl.so")
@@ -53,7 +53,7 @@ COPIES = 20
 
 
 def ints(lib, values):
-    """An array of int32 on the CPU. Python keeps its memory."""
+    """Returns an array of int32 on the CPU, and the objects that own its memory."""
     data = (C.c_int32 * len(values))(*values)
     buffers = (C.c_void_p * 2)(None, C.cast(data, C.c_void_p))
     array = ffi.HostArray(lib)
@@ -84,13 +84,13 @@ class RealRuntime(unittest.TestCase):
         cls.schema.c.release = C.cast(RELEASE_SCHEMA, C.c_void_p)
 
     def pending(self):
-        """The event of work that takes a while."""
+        """Returns the event of long-running work."""
         for _ in range(COPIES):
             event = self.queue.memcpy_async(self.memory[0], self.memory[1], BYTES)
         return event
 
     def published(self, event, values):
-        host, self.kept = ints(self.lib, values)
+        host, self.memory_of_ints = ints(self.lib, values)
         array = ffi.DeviceArray.from_host(host).to_device(self.schema, self.device)
         self.assertFalse(array.c.sync_event)
         array.c.sync_event = event.addressof_ref()
@@ -99,13 +99,13 @@ class RealRuntime(unittest.TestCase):
     def assert_complete(self, event):
         self.assertEqual(event.execution_status, dpctl.event_status_type.complete)
 
-    def test_a_wait_lasts_until_the_work_is_over(self):
+    def test_a_wait_returns_when_the_work_has_finished(self):
         event = self.pending()
         array = self.published(event, [1, 2, 3])
         array.wait()
         self.assert_complete(event)
 
-    def test_a_wait_with_a_time_out_ends_in_time_or_with_the_work(self):
+    def test_a_poll_returns_at_once_and_a_limited_wait_when_the_work_has_finished(self):
         event = self.pending()
         array = self.published(event, [1, 2, 3])
         try:
@@ -116,7 +116,7 @@ class RealRuntime(unittest.TestCase):
         array.wait(timeout_ns=60_000_000_000)
         self.assert_complete(event)
 
-    def test_a_copy_waits_and_brings_the_values(self):
+    def test_a_copy_waits_for_the_work(self):
         event = self.pending()
         back = self.published(event, [4, 5, 6]).to_host(self.schema)
         self.assert_complete(event)
