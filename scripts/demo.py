@@ -143,7 +143,7 @@ class Trip:
 
     @property
     def how(self):
-        """Whether the trips shared or copied, as the addresses of the buffers show."""
+        """Returns how the trips transferred the data. The addresses of the buffers show if they shared or copied."""
         words = {frozenset([True]): "shared", frozenset([False]): "copied"}
         there, back = (words.get(frozenset(seen), "mixed") for seen in (self.shared_there, self.shared_back))
         return there if there == back else f"{there}, {back}"

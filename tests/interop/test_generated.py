@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
 ROWS = 67
 VIEWS_WITHOUT_ROWS = "pyarrow takes the views of an imported array without rows for 0 bytes, whatever the offset"
 
-# Steps that pyarrow alone fails, with the reason: (type, step), where step is one of STEPS.
+# Steps that pyarrow alone fails, with the reason: (type, step of STEPS).
 PYARROW_CANNOT = {
     (name, "validate_no_rows"): VIEWS_WITHOUT_ROWS
     for name in TYPES

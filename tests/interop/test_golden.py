@@ -17,7 +17,7 @@ duplicate_fieldnames duration extension interval interval_mdn large_binary list_
 nested_dictionary nested_large_offsets null null_trivial primitive primitive_large_offsets primitive_no_batches
 primitive_zerolength recursive_nested run_end_encoded union""".split()
 
-# Steps that pyarrow alone fails, with the reason: (file, step), where step is one of STEPS.
+# Steps that pyarrow alone fails, with the reason: (file, step of STEPS).
 PYARROW_CANNOT = {
     ("datetime", "validate"): "its date64 values are not whole days",
     ("decimal", "validate"): "its values have more digits than their types",

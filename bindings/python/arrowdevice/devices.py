@@ -76,7 +76,7 @@ class PoolStats(NamedTuple):
 
 
 class Counters(NamedTuple):
-    """Numbers of calls and bytes between the library and a device's driver since the process began."""
+    """Numbers of calls and bytes between the library and a device's driver, from the start of the process."""
 
     driver_allocations: int
     submissions: int
@@ -188,27 +188,27 @@ class Device:
 
     @property
     def has_addresses(self) -> bool:
-        """Whether buffers are addresses. They are handles otherwise."""
+        """True if buffers are addresses, False if they are handles."""
         return self._flag(self._ADDRESSES)
 
     @property
     def is_host_readable(self) -> bool:
-        """Whether the CPU reads and writes the memory in place."""
+        """True if the CPU reads and writes the memory in place."""
         return self._flag(self._HOST_READABLE)
 
     @property
     def has_events(self) -> bool:
-        """Whether arrays can carry an event that fires when they are ready."""
+        """True if arrays can carry an event that fires when they are ready."""
         return self._flag(self._EVENTS)
 
     @property
     def waits_block(self) -> bool:
-        """Whether a wait on a queue may block the CPU."""
+        """True if a wait on a queue may block the CPU."""
         return self._flag(self._WAIT_BLOCKS)
 
     @property
     def is_wrapped(self) -> bool:
-        """Whether the device is a native context that the application owns."""
+        """True if the device is a native context that the application owns."""
         return self._flag(self._WRAPPED)
 
     def memory(self) -> MemoryInfo:

@@ -60,7 +60,7 @@ class Schema:
 
     @property
     def nullable(self) -> bool:
-        """Whether nulls are allowed."""
+        """True if nulls are allowed."""
         return bool(self._core.flags & self._NULLABLE)
 
     @property

@@ -92,7 +92,7 @@ class Stream:
 
     @property
     def closed(self) -> bool:
-        """Whether the stream was closed or moved."""
+        """True if the stream was closed or moved."""
         return self._core.closed
 
     def __iter__(self) -> Iterator[Array]:

@@ -153,7 +153,7 @@ def test_streams_raise_canceled_after_exit_has_begun(run_python):
 def test_cpu_arrays_work_after_fork(run_python):
     out = run(run_python, """
     import os, warnings
-    warnings.simplefilter("ignore")  # about forks with threads: the child uses only what the manual allows
+    warnings.simplefilter("ignore")  # about forks with threads: the child makes only calls that the manual allows
     cpu = ad.RecordBatch(pa.record_batch({"n": [1, 2, 3]}))
     there = ad.to_device(cpu, "ext_dev:1")
     child = os.fork()
