@@ -17,7 +17,7 @@ class Machine:
         self.cpu, self.sim0, self.sim1 = (self.lib.device(name) for name in ("cpu", *self.pair))
 
     def wait_idle(self):
-        self.lib.wait_idle(-1)
+        self.lib.wait_idle(0)
 
     def bytes_used(self):
         """Returns the used bytes of each device's pool."""

@@ -93,7 +93,7 @@ class DeviceArray(_Owner):
         out, indices = DeviceArray(self.lib), (C.c_int64 * len(children))(*children)
         return out, self._select(schema, indices, len(children), out)
 
-    def wait(self, timeout_ns=-1):
+    def wait(self, timeout_ns=0):
         self.lib.array_wait(self, None, timeout_ns)
 
     def validate(self, schema, level=VALIDATE_STRUCTURE):

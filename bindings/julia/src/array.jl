@@ -101,7 +101,7 @@ end
 
 "Waits for the array's event. Fails with `ETIMEDOUT` after `timeout` seconds. `nothing` waits without limit."
 function Base.wait(a::DeviceArray; timeout::Union{Real,Nothing}=nothing)
-    timeout_ns = nanoseconds(timeout, Int64(-1))
+    timeout_ns = nanoseconds(timeout)
     error = Ref{CError}()
     code = @ccall libarrowdevice.arrowdevice_array_wait(a::Ptr{CDeviceArray}, C_NULL::Ptr{Cvoid}, timeout_ns::Int64,
                                                         error::Ref{CError})::Cint
@@ -109,10 +109,9 @@ function Base.wait(a::DeviceArray; timeout::Union{Real,Nothing}=nothing)
     return nothing
 end
 
-# Returns the options of a copy. A time-out of 0 in options waits without limit, so that any number becomes at least 1.
+# Returns the options of a copy.
 function copy_options(flags::UInt32, timeout)
-    timeout_ns = timeout === nothing ? Int64(0) : max(nanoseconds(timeout, Int64(0)), Int64(1))
-    return Ref(CCopyOptions(UInt32(sizeof(CCopyOptions)), flags, C_NULL, C_NULL, C_NULL, timeout_ns))
+    return Ref(CCopyOptions(UInt32(sizeof(CCopyOptions)), flags, C_NULL, C_NULL, C_NULL, nanoseconds(timeout)))
 end
 
 "Copies an array to a device. The copy is complete on return. `timeout` limits the wait for the source, in seconds."

@@ -21,19 +21,22 @@ function text(bytes::NTuple{N,UInt8}) where {N}
     return String(characters[1:(zero_at === nothing ? N : zero_at - 1)])
 end
 
-"Returns the nanoseconds for a number of seconds, at most the largest Int64. Returns `unlimited` for `nothing`."
-nanoseconds(::Nothing, unlimited::Int64) = unlimited
+"""
+Returns the nanoseconds for a number of seconds, at most the largest Int64. `nothing` waits without limit. A time of 0 or less
+polls.
+"""
+nanoseconds(::Nothing) = NO_TIMEOUT
 
-function nanoseconds(seconds::Real, ::Int64)
+function nanoseconds(seconds::Real)
     asked = ceil(Float64(seconds) * 1.0e9)
     isnan(asked) && throw(ArgumentError("invalid timeout NaN (expected a number of seconds)"))
     asked >= 2.0^63 && return typemax(Int64)
-    return Int64(max(asked, 0.0))
+    return asked > 0.0 ? Int64(asked) : POLL
 end
 
 "Waits until submitted and deferred work has finished. Fails with `ETIMEDOUT` after `timeout` seconds."
 function wait_idle(; timeout::Union{Real,Nothing}=nothing)
-    timeout_ns = nanoseconds(timeout, Int64(-1))
+    timeout_ns = nanoseconds(timeout)
     error = Ref{CError}()
     code = @ccall libarrowdevice.arrowdevice_wait_idle(timeout_ns::Int64, error::Ref{CError})::Cint
     check("arrowdevice_wait_idle", code, error)

@@ -91,6 +91,8 @@ end
 @assert sizeof(CDeviceArray) == 128
 
 const DEVICE_CPU = Int32(1)
+const NO_TIMEOUT = Int64(0)
+const POLL = Int64(-1)
 const COPY_ALWAYS = UInt32(2)
 const COPY_NEVER = UInt32(4)
 const VALIDATE_STRUCTURE = Cint(0)

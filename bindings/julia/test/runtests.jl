@@ -68,19 +68,19 @@ end
 
 @testset "a time-out of 0 does not wait without limit" begin
     nanoseconds(timeout) = ArrowDevice.copy_options(UInt32(0), timeout)[].timeout_ns
-    @test nanoseconds(nothing) == 0 # without limit, in options
-    @test nanoseconds(0) == 1
+    @test nanoseconds(nothing) == 0 # without limit
+    @test nanoseconds(0) == -1 # polls
     @test nanoseconds(1.5) == 1_500_000_000
 end
 
 @testset "nanoseconds limits a long time-out to the largest Int64" begin
-    nanoseconds(timeout) = ArrowDevice.nanoseconds(timeout, Int64(-1))
-    @test nanoseconds(nothing) == -1
+    nanoseconds = ArrowDevice.nanoseconds
+    @test nanoseconds(nothing) == 0
     for timeout in (Inf, Inf32, 1.0e300, 9.3e9, typemax(Int64), big(10)^400, typemax(Int64) // 1)
         @test nanoseconds(timeout) == typemax(Int64)
     end
     for timeout in (0, 0.0, -0.0, -1, -Inf, false)
-        @test nanoseconds(timeout) == 0
+        @test nanoseconds(timeout) == -1
     end
     @test nanoseconds(1 // 3) == 333_333_334
     @test nanoseconds(9) == 9_000_000_000

@@ -70,7 +70,7 @@ __version__ = _core.version()
 
 def wait_idle(timeout: float | None = None) -> None:
     """Waits until submitted and deferred work has finished. Raises DeviceTimeoutError after `timeout` seconds."""
-    _core.wait_idle(_nanoseconds(timeout, none=-1))
+    _core.wait_idle(_nanoseconds(timeout))
 
 
 # Stops calls into Python producers before the interpreter ends. The process then frees the memory of their arrays.

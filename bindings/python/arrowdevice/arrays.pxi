@@ -188,7 +188,7 @@ cdef class Array:
         return ready != 0
 
     def wait(self, int64_t timeout_ns):
-        """Waits for the event of the array. A negative time waits without limit.
+        """Waits for the event of the array. 0 waits without limit, a negative time polls.
 
         Runs signal handlers at least each TURN_NS.
         """
@@ -199,13 +199,13 @@ cdef class Array:
         self.share(&array)
         try:
             while True:
-                turn_ns = TURN_NS if timeout_ns < 0 else min(timeout_ns, TURN_NS)
+                turn_ns = TURN_NS if timeout_ns == 0 else min(timeout_ns, TURN_NS)
                 with nogil:
                     code = arrowdevice_array_wait(&array, NULL, turn_ns, &error)
-                if timeout_ns >= 0:
+                if code != ETIMEDOUT or timeout_ns == turn_ns:
+                    break  # also after a poll
+                if timeout_ns > 0:
                     timeout_ns -= turn_ns
-                if code != ETIMEDOUT or timeout_ns == 0:
-                    break
                 PyErr_CheckSignals()
         finally:
             with nogil:

@@ -189,7 +189,7 @@ class Array:
 
     def wait(self, timeout: float | None = None) -> None:
         """Waits until the array is ready. Raises DeviceTimeoutError after `timeout` seconds. 0 does not wait."""
-        self._core.wait(nanoseconds(timeout, none=-1))
+        self._core.wait(nanoseconds(timeout))
 
     def validate(self, level: str = "full") -> None:
         """Validates the array against its type. Raises InvalidError with the invalid field and row.

@@ -9,7 +9,7 @@ from . import _core
 from .arrays import Array, wrapped
 from .devices import Device
 from .devices import device as find_device
-from .durations import option_nanoseconds
+from .durations import nanoseconds
 from .sources import any_from
 from .streams import Stream
 
@@ -31,7 +31,7 @@ def array_to_device(
     """Returns an array on a device."""
     device = find_device(to)
     flags = copy_flags(copy) | (0 if wait else _core.COPY_ASYNC)
-    return array._wrap(array._core.to_device(device._core, flags, option_nanoseconds(timeout)), device)
+    return array._wrap(array._core.to_device(device._core, flags, nanoseconds(timeout)), device)
 
 
 def stream_to_device(
@@ -57,7 +57,7 @@ def stream_to_device(
         raise ValueError(f"invalid interface {interface!r} (expected 'pull' or 'async')")
     stream_flags = _core.STREAM_READ_AHEAD if read_ahead else 0
     return Stream._wrap(
-        stream._core.to_device(device._core, stream_flags, depth, flags, option_nanoseconds(timeout))
+        stream._core.to_device(device._core, stream_flags, depth, flags, nanoseconds(timeout))
     )
 
 

@@ -3,6 +3,7 @@ import pyarrow as pa
 import pytest
 
 import arrowdevice as ad
+from arrowdevice.durations import nanoseconds
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -160,9 +161,9 @@ def test_wait_raises_a_timeout_when_the_copy_still_runs(run_python):
         batch = pa.record_batch({"n": [1, 2, 3]})
         moved = ad.to_device(batch, "ext_dev:0", wait=False)
         print(moved.is_ready())
-        for kind in (ad.Error, TimeoutError):
+        for kind, timeout in ((ad.Error, 0.001), (TimeoutError, 0), (TimeoutError, 0.25)):
             try:
-                moved.wait(0.001)
+                moved.wait(timeout)
             except kind as error:
                 print(type(error).__name__)
         moved.wait()
@@ -170,13 +171,20 @@ def test_wait_raises_a_timeout_when_the_copy_still_runs(run_python):
         """,
         ARROWDEVICE_SIM_DEVICES="addresses:latency_us=700000",
     )
-    assert out.split() == ["False", "DeviceTimeoutError", "DeviceTimeoutError", "True", "True"]
+    assert out.split() == ["False", *["DeviceTimeoutError"] * 3, "True", "True"]
 
 
 @pytest.mark.parametrize("timeout", [0, 0.5, 2**63, 1e300, float("inf"), None])
 def test_wait_accepts_any_timeout_when_the_array_is_ready(timeout, batch):
     ad.Array(batch).wait(timeout)
     assert ad.Array(batch).to_host(timeout=timeout).to_pyarrow()
+
+
+@pytest.mark.parametrize("seconds, expected", [
+    (None, 0), (0, -1), (0.0, -1), (1e-10, -1), (1e-9, 1), (1.5, 1_500_000_000), (float("inf"), 2**63 - 1),
+])  # fmt: skip
+def test_nanoseconds_follow_the_librarys_convention(seconds, expected):
+    assert nanoseconds(seconds) == expected
 
 
 @pytest.mark.parametrize("timeout", [-1, float("nan")])

@@ -109,7 +109,7 @@ class RealRuntime(unittest.TestCase):
         event = self.pending()
         array = self.published(event, [1, 2, 3])
         try:
-            array.wait(timeout_ns=0)
+            array.wait(timeout_ns=-1)
             self.assert_complete(event)
         except OSError as error:
             self.assertEqual(error.errno, errno.ETIMEDOUT)
@@ -125,7 +125,7 @@ class RealRuntime(unittest.TestCase):
 
     def tearDown(self):
         self.queue.wait()
-        self.lib.wait_idle(-1)
+        self.lib.wait_idle(0)
         pool = C.c_void_p()
         self.lib.device_get_pool(self.device, C.byref(pool))
         self.lib.pool_trim(pool)
