@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies of the same arrays on the CPU by the library and by its peers, each beside `memmove` of the same bytes into
-memory that has been touched: peers.py [--json=FILE]
+"""Measures copies of the same arrays on the CPU by the library and by peers: peers.py [--json=FILE]
 
-Peers: Arrow C++ through pyarrow (`copy_to`, its memory manager's copy). nanoarrow's Python package has no function that
-copies an array to a device. The library is called through ctypes, so that a few microseconds of each call are Python's.
+`memmove` of the same bytes into touched memory is the yardstick. The peer is Arrow C++ through pyarrow (`copy_to`, the copy of
+its memory manager). nanoarrow's Python package has no function that copies an array to a device. ctypes calls the library, so
+that Python takes a few microseconds of each call.
 """
 
 import argparse
@@ -17,9 +17,9 @@ import time
 import numpy as np
 import pyarrow as pa
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "scripts"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "support"))
 
-import arrowdevice_ffi as ffi  # noqa: E402: it is found beside the demo
+import c_api as ffi  # noqa: E402
 
 MILLION = 1_000_000
 LEAST_SECONDS = 1.0
@@ -27,7 +27,7 @@ LEAST_RUNS = 5
 
 
 def median_seconds(*works):
-    """Of each, in turns, so that what a machine does besides hits all alike."""
+    """Returns the median of each work. Runs the works in turns, so that other load affects all of them."""
     for work in works:
         work()
     times = [[] for _ in works]
@@ -53,7 +53,7 @@ def texts(rows):
 
 
 def pieces_of(batch):
-    """Address and size of what a copy has to move."""
+    """Yields the address and size of each buffer range that a copy transfers."""
     for column in batch.columns:
         width = 8 if pa.types.is_int64(column.type) else None
         if width:
@@ -80,10 +80,10 @@ def by_the_library(lib, batch):
     host, schema = ffi.HostArray(lib), ffi.Schema(lib)
     batch._export_to_c(host.address, schema.address)
     array = ffi.DeviceArray.from_host(host)
-    copied = array.copy(device, schema)
+    copied = array.copy(schema, device)
     back, its_schema = copied.to_host(schema), schema.copy()
     check(batch, pa.RecordBatch._import_from_c(back.address, its_schema.address))
-    return lambda: array.copy(device, schema).release()
+    return lambda: array.copy(schema, device).release()
 
 
 def by_arrow_cpp(batch):
@@ -109,12 +109,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json")
     options = parser.parse_args()
-    lib = ffi.load()
+    lib = ffi.Library()
     results = []
     for name, make in CASES.items():
         batch = make()
         raw, ours, theirs = median_seconds(memmove(batch), by_the_library(lib, batch), by_arrow_cpp(batch))
-        # Of many pieces, and of few bytes, Python would take most of the time.
+        # Python takes most of the time for many ranges or few bytes.
         is_yardstick = sum(size for _, size in pieces_of(batch)) > MILLION and batch.num_columns <= 8
         for peer, seconds in (("libarrowdevice", ours), ("Arrow C++ " + pa.cpp_version, theirs)):
             results.append({"name": f"{name}, {peer}", "real_time": seconds * 1e6, "time_unit": "us",

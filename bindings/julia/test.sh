@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests the Julia package against a Meson build of the library: bindings/julia/test.sh BUILD
 #
-# Without julia it says so and exits with 77, as Meson and Automake know a skipped test.
+# If julia is not installed, exits with 77, which marks a skipped test for Meson and Automake.
 set -eu
 
 build=$(cd "${1:?usage: test.sh BUILD}" && pwd)
@@ -13,7 +13,7 @@ if ! command -v julia >/dev/null; then
   exit 77
 fi
 if [ ! -f "$build/src/libarrowdevice.so.0" ]; then
-  echo "test.sh: $build is no build folder of the library" >&2
+  echo "test.sh: $build/src has no libarrowdevice.so.0 (expected a build folder of the library)" >&2
   exit 2
 fi
 plugins=

@@ -4,8 +4,8 @@
 #
 #   bindings/python/test.sh FOLDER [OPTION OF PYTEST]...
 #
-# Everything is kept in FOLDER: what has not changed is not made again. The results are in FOLDER/python.xml.
-# $ARROWDEVICE_WHEEL_OPTIONS has options for Meson, see wheel.sh.
+# FOLDER keeps the build for the next run. The results are in FOLDER/python.xml. $ARROWDEVICE_WHEEL_OPTIONS has options for
+# Meson, see wheel.sh.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -18,7 +18,7 @@ work=$(cd "$work" && pwd)
 python=$("$root/scripts/python-env.sh" "$work/test-env" ../bindings/python/requirements-test.txt)
 "$here/wheel.sh" "$work" "$python"
 
-# What is installed is tested, with its own plugins, and not what lies in the sources.
+# The tests use the installed package with its own plugins, not the sources.
 cd "$work"
 unset ARROWDEVICE_BACKEND_PATH PYTHONPATH
 export PYTHONDONTWRITEBYTECODE=1

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds the wheel of the Python package in FOLDER/wheel and, with an interpreter, installs it there, without what it may be used with.
-# What has not changed is not made again. $ARROWDEVICE_WHEEL_OPTIONS has options for Meson; without it, several files are compiled as
-# one, in two thirds of the time.
+# Builds the wheel of the Python package in FOLDER/wheel. If PYTHON is given, installs the wheel for it, without peers. Does not
+# rebuild an unchanged wheel. $ARROWDEVICE_WHEEL_OPTIONS has options for Meson. The default is a unity build, which takes two
+# thirds of the time.
 #
 #   bindings/python/wheel.sh FOLDER [PYTHON]
 set -eu
@@ -14,17 +14,17 @@ target=${2:-}
 mkdir -p "$work"
 work=$(cd "$work" && pwd)
 
-# What builds it is installed once, not for each build as pip would.
+# Installs the build requirements once. pip would install them for each build.
 python=$("$root/scripts/python-env.sh" "$work/build-env" ../bindings/python/requirements-build.txt)
 PATH=$work/build-env/bin:$PATH
-# Where Meson finds ccache: nothing is preprocessed twice for it.
+# Avoids a second preprocessor run if Meson finds ccache.
 export CCACHE_DEPEND="${CCACHE_DEPEND-true}"
 
 set -- "-Cbuild-dir=$work/wheel-build"
 for option in ${ARROWDEVICE_WHEEL_OPTIONS--Dunity=on -Dunity_size=6 -Db_pch=false}; do set -- "$@" "-Csetup-args=$option"; done
 
-# Whether the wheel is that of the sources and options as they are. Ninja knows all that is compiled and Meson's own files, but not
-# what is only copied.
+# Returns success if the wheel matches the sources and options. Ninja checks compiled files and Meson's files, find checks the
+# copied files.
 made=$work/wheel.options
 up_to_date() {
   [ -f "$made" ] && [ "$*" = "$(cat "$made")" ] && ls "$work"/wheel/*.whl >/dev/null 2>&1 &&
@@ -35,11 +35,11 @@ up_to_date() {
 if ! up_to_date "$@"; then
   echo "Building a wheel in $work/wheel-build" >&2
   rm -rf "$work/wheel" "$made"
-  echo "$*" >"$made.begun" # what changes from here on is newer
+  echo "$*" >"$made.begun" # files that change from here on are newer
   if ! "$python" -m pip wheel --verbose --no-deps --no-build-isolation --disable-pip-version-check --no-input \
     --wheel-dir "$work/wheel" "$@" "$root" </dev/null >"$work/wheel.log" 2>&1; then
     tail -n 60 "$work/wheel.log" >&2
-    echo "wheel.sh: the wheel could not be built; $work/wheel.log has everything" >&2
+    echo "wheel.sh: the build of the wheel failed (the log is $work/wheel.log)" >&2
     exit 1
   fi
   mv "$made.begun" "$made"

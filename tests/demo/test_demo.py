@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The demo verifies what it says it verifies: run by pytest, where the Python package is installed."""
+"""Tests of scripts/demo.py. They need pytest and the Python package."""
 
 import math
 import os
@@ -33,18 +33,18 @@ def run(*arguments, devices="addresses,handles", **more):
 
 
 @pytest.mark.parametrize("values", [[1.0, NAN, None], [[NAN], None, [1.0]], [{"a": NAN}, None], [b"x", None]])
-def test_arrays_of_the_same_values_are_the_same(values):
+def test_same_accepts_equal_values(values):
     assert demo.same(pa.array(values), pa.array(values))
 
 
 @pytest.mark.parametrize("left, right", [
     ([1, 2], [1, 3]), ([1, None], [1, 2]), ([NAN, 1.0], [NAN, 2.0]), ([NAN], [None]), ([[NAN], [1.0]], [[NAN], [2.0]]),
     ([[NAN, 1.0], []], [[NAN], [1.0]]), ([{"a": NAN}, None], [{"a": NAN}, {"a": NAN}]), ([1], [1.0]), ([1], [1, 1])])
-def test_arrays_of_different_values_are_not(left, right):
+def test_same_refuses_different_values(left, right):
     assert not demo.same(pa.array(left), pa.array(right))
 
 
-def test_a_column_that_changed_is_named():
+def test_differing_columns_names_a_changed_column():
     sent = table().to_batches()[0]
     assert demo.differing_columns(sent, sent) == []
     for position, name in enumerate(sent.schema.names):
@@ -74,7 +74,7 @@ def write_csv(data, path):
 
 
 @pytest.mark.parametrize("write", [write_parquet, write_ipc_file, write_ipc_stream, write_csv])
-def test_a_file_of_each_kind_makes_the_trip_to_every_device(tmp_path, write):
+def test_a_file_of_each_format_survives_the_round_trip_to_every_device(tmp_path, write):
     path = str(tmp_path / "data")
     write(table(), path)
     done = run("--data", path)
@@ -84,13 +84,13 @@ def test_a_file_of_each_kind_makes_the_trip_to_every_device(tmp_path, write):
     assert {"ext_dev:0", "ext_dev:1"} < devices
     assert last == f"demo: {len(devices)} devices verified, 0 failed"
     assert all(re.search(r"\d columns$", row) for row in rows[1:]), done.stdout
-    # The CPU shares its own memory and, asked to, copies it; any other device here can only copy.
+    # The CPU shares its own memory, and also copies it in a second trip. The other devices can only copy.
     how = {(row.split()[0].split(":")[0], "shared" in row) for row in rows[1:]}
     others = {(device.split(":")[0], False) for device in devices}
     assert how == {("cpu", True)} | others, done.stdout
 
 
-def test_the_table_flows_as_a_stream_and_through_the_async_interface(tmp_path):
+def test_the_table_survives_the_round_trip_as_a_stream_and_async(tmp_path):
     path = str(tmp_path / "data")
     write_parquet(table(), path)
     for arguments in ([], ["--batch-rows", "1", "--depth", "1"], ["--batch-rows", "2", "--depth", "5"]):
@@ -102,7 +102,7 @@ def test_the_table_flows_as_a_stream_and_through_the_async_interface(tmp_path):
     assert run("--data", path, "--depth", "0").returncode == 2
 
 
-def test_a_table_larger_than_the_device_flows_through(tmp_path):
+def test_a_stream_transfers_a_table_that_is_larger_than_the_device(tmp_path):
     path = str(tmp_path / "data")
     rows = 400_000
     write_parquet(pa.table({"i": range(rows), "t": [str(i) for i in range(rows)]}), path)
@@ -113,28 +113,28 @@ def test_a_table_larger_than_the_device_flows_through(tmp_path):
     sizes = [int(size.replace(",", "")) for size in re.findall(r"^ext_dev.* 400,000 +([\d,]+) ", done.stdout, re.M)]
     assert len(peaks) == len(sizes) == 4
     assert all(0 < peak <= limit < size for peak, size in zip(peaks, sizes)), done.stdout
-    # In one piece it does not fit: a batch of all rows says so.
+    # A batch of all rows exceeds the memory.
     done = run("--data", path, "--memory-limit", "4m", "--batch-rows", str(rows))
     assert done.returncode == 1
     assert "NO: " in done.stdout
 
 
-def test_an_empty_table_makes_the_trip_too(tmp_path):
+def test_an_empty_table_survives_the_round_trip(tmp_path):
     path = str(tmp_path / "data")
     write_parquet(table().slice(0, 0), path)
     assert run("--data", path).returncode == 0
 
 
-def test_a_table_that_cannot_be_read_is_said_to_be_so(tmp_path):
+def test_an_unreadable_table_is_reported(tmp_path):
     spoiled = tmp_path / "spoiled"
-    spoiled.write_bytes(b"PAR1 and nothing else")
+    spoiled.write_bytes(b"PAR1 and no table")
     for path in (tmp_path / "missing", tmp_path, spoiled):
         done = run("--data", str(path))
         assert done.returncode == 1
         assert done.stderr.splitlines()[-1].startswith("demo: the table cannot be read: ") and "Traceback" not in done.stderr
 
 
-def test_a_device_that_is_missing_is_a_failure(tmp_path):
+def test_a_missing_device_is_a_failure(tmp_path):
     path = str(tmp_path / "data")
     write_parquet(table(), path)
     done = run("--data", path, ARROWDEVICE_SIM_FAIL="device_count:1+")
@@ -142,7 +142,7 @@ def test_a_device_that_is_missing_is_a_failure(tmp_path):
     assert re.fullmatch(r"demo: \d+ devices verified, 2 failed", done.stdout.splitlines()[-1])
 
 
-def test_the_flights_are_the_table_that_was_asked_for():
+def test_read_flights_returns_the_expected_table():
     flights = demo.read_flights()
     assert flights.num_rows == 336_776
     assert flights["late"].null_count == flights["arr_delay"].null_count > 0

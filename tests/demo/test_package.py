@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wheel alone serves the demo: installed into an empty folder, without anything of the sources or their builds."""
+"""The demo needs only the wheel. The test installs it into an empty folder without the sources and their builds."""
 
 import importlib.metadata
 import json
@@ -14,7 +14,7 @@ import pyarrow.parquet
 DEMO = os.path.join(os.path.dirname(__file__), "..", "..", "scripts", "demo.py")
 
 
-def test_the_demo_runs_from_an_empty_folder(tmp_path):
+def test_the_demo_runs_in_an_empty_folder(tmp_path):
     wheel = json.loads(importlib.metadata.distribution("arrowdevice").read_text("direct_url.json"))["url"]
     root = tmp_path / "root"
     environment = {name: value for name, value in os.environ.items()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of every type that pyarrow can make, random and repeatable: TYPES[name](rng_of(name), n)."""
+"""Makes random, repeatable arrays of every type of pyarrow: TYPES[name](rng_of(name), n)."""
 
 import zlib
 
@@ -67,7 +67,7 @@ TYPES = {
     "date64": values(pa.date64(), integers(np.int64, -20000, 20000, day_ms)),
     **{str(kind): values(kind, integers(np.int32, 0, 86_399)) for kind in (pa.time32("s"), pa.time32("ms"))},
     **{str(kind): values(kind, integers(np.int64, 0, 86_399_999, 1000)) for kind in (pa.time64("us"), pa.time64("ns"))},
-    # A hundred years either way, in what Python's own types can hold.
+    # A hundred years around the epoch, which Python's types can hold.
     **{
         str(kind): values(kind, integers(np.int64, -3_000_000_000, 3_000_000_000, step))
         for unit, step in {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}.items()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The library's structs through the Arrow PyCapsule protocol, both ways."""
+"""Export and import of the library's structs through the Arrow PyCapsule protocol."""
 
 import ctypes as C
 
-import arrowdevice_ffi as ad
+import c_api as ad
 
-# Each of an instance of its own: prototypes set on ctypes.pythonapi would be everybody's.
+# Each function has its own instance, because prototypes on ctypes.pythonapi would be global.
 _destructor = C.CFUNCTYPE(None, C.c_void_p)
 _new = C.PyDLL(None).PyCapsule_New
 _new.restype, _new.argtypes = C.py_object, [C.c_void_p, C.c_char_p, _destructor]
@@ -13,30 +13,30 @@ _pointer = C.PyDLL(None).PyCapsule_GetPointer
 _pointer.restype, _pointer.argtypes = C.c_void_p, [C.py_object, C.c_char_p]
 
 _name_of = {ad.Schema: b"arrow_schema", ad.HostArray: b"arrow_array", ad.DeviceArray: b"arrow_device_array"}
-_offered = {}  # what live capsules point to, by address
-_dying = C.PyDLL(None).PyCapsule_GetPointer  # of a capsule that must not be referred to any more
+_offered = {}  # the owners of the structs in live capsules, by address
+_dying = C.PyDLL(None).PyCapsule_GetPointer  # for a capsule in destruction, which must get no new reference
 _dying.restype, _dying.argtypes = C.c_void_p, [C.c_void_p, C.c_char_p]
 
 
-def _let_go(name):
+def _destructor_of(name):
     def destroy(capsule):
-        del _offered[_dying(capsule, name)]  # whatever nobody has taken is released by its owner
+        del _offered[_dying(capsule, name)]  # the owner releases a struct that is still there
 
     return _destructor(destroy)
 
 
-_destructors = {name: _let_go(name) for name in _name_of.values()}
+_destructors = {name: _destructor_of(name) for name in _name_of.values()}
 
 
 def capsule_of(owner):
-    """A capsule that owns what `owner` owned."""
+    """Returns a capsule that holds an owner."""
     name = _name_of[type(owner)]
     _offered[owner.address] = owner
     return _new(owner.address, name, _destructors[name])
 
 
 def owner_of(lib, capsule, kind):
-    """Takes a struct out of a capsule."""
+    """Moves a struct out of a capsule into an owner."""
     owner = kind(lib)
     source = C.cast(_pointer(capsule, _name_of[kind]), C.POINTER(kind._struct)).contents
     assert (source.array if kind is ad.DeviceArray else source).release, "the capsule was empty"
@@ -58,26 +58,26 @@ class _Offered:
 
 
 class HostOffer(_Offered):
-    """An array of the library as something that others can import: once."""
+    """Exports an array of the library once."""
 
     def __arrow_c_array__(self, requested_schema=None):
         return self._give()
 
 
 class DeviceOffer(_Offered):
-    """A device array of the library as something that others can import: once."""
+    """Exports a device array of the library once."""
 
     def __arrow_c_device_array__(self, requested_schema=None, **more):
         return self._give()
 
 
 def taken(lib, data):
-    """What an importable object gives: the library's array and schema."""
+    """Returns the array and schema that an object exports."""
     schema, array = data.__arrow_c_array__()
     return owner_of(lib, array, ad.HostArray), owner_of(lib, schema, ad.Schema)
 
 
 def taken_from_device(lib, data):
-    """The same, by the device protocol."""
+    """Returns the device array and schema that an object exports."""
     schema, array = data.__arrow_c_device_array__()
     return owner_of(lib, array, ad.DeviceArray), owner_of(lib, schema, ad.Schema)

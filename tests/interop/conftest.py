@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the interoperability tests share. The environment says where the library is, see scripts/run_tests.py."""
+"""Fixtures of the interoperability tests. ARROWDEVICE_LIBRARY names the library, see scripts/run_tests.py."""
 
 import os
 import sys
@@ -7,9 +7,9 @@ import sys
 import pyarrow as pa
 import pytest
 
-# Read when the library first looks for devices.
+# The library reads this when it first searches for devices.
 os.environ["ARROWDEVICE_SIM_DEVICES"] = "addresses,addresses"
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "scripts"))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
 
 pytest.register_assert_rewrite("trips")
 from trips import Machine  # noqa: E402
@@ -29,11 +29,11 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture
 def nothing_left(machine, request):
-    """Fails a test after which more memory is held than before: of pyarrow's own, or of a device."""
+    """Fails a test that leaves more memory of pyarrow or of a device in use than before."""
     before = machine.bytes_used() | {"pyarrow": pa.total_allocated_bytes()}
     yield
     if not getattr(request.node, "passed", False):
-        return  # the report of a failure holds what the test held
-    machine.quiesce()
+        return  # the report of a failure holds references to the test's objects
+    machine.wait_idle()
     after = machine.bytes_used() | {"pyarrow": pa.total_allocated_bytes()}
     assert {name: used for name, used in after.items() if used > before[name]} == {}

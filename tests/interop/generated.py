@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes random arrays of any type: combined, `lists(structs(a=booleans))` is a function of (rng, n).
+"""Makes random arrays of any type. The functions combine: `lists(structs(a=booleans))` is a function of (rng, n).
 
-Nothing starts where it is easiest: offsets do not begin at 0, children have offsets and rows that nobody refers to, and
-there is data under nulls.
+Offsets do not begin at 0. Children have offsets and unreferenced rows. There is data under nulls.
 """
 
 import decimal
@@ -18,12 +17,12 @@ def bitmap(rng, n, share=0.75):
 
 
 def validity(rng, n):
-    """Some nulls, mostly; sometimes no bitmap."""
+    """Returns a bitmap with some nulls, or sometimes no bitmap."""
     return bitmap(rng, n) if n and rng.random() < 0.85 else None
 
 
 def child_of(make, rng, n):
-    """n rows from the middle of some more."""
+    """Returns n rows from the middle of a longer array."""
     before, after = (int(count) for count in rng.integers(0, 12, 2))
     return make(rng, before + n + after).slice(before, n)
 
@@ -36,7 +35,7 @@ def lengths(rng, n, most):
 
 
 def values(kind, numbers):
-    """Fixed-width values, from what gives n of them as a NumPy array or as bytes."""
+    """Makes fixed-width values. The argument returns n of them as a NumPy array or bytes."""
 
     def make(rng, n):
         drawn = numbers(rng, n)
@@ -88,7 +87,7 @@ def month_day_nanos(rng, n):
 
 
 def texts(kind, most=20):
-    """Binary or text; the offsets begin somewhere."""
+    """Makes binary or text. The offsets do not begin at 0."""
     width = np.int64 if kind in (pa.large_binary(), pa.large_string()) else np.int32
 
     def make(rng, n):
@@ -100,7 +99,7 @@ def texts(kind, most=20):
 
 
 def views(kind, buffers, most=30):
-    """Binary or text views into that many buffers, in no order, some bytes seen twice and some never."""
+    """Makes binary or text views into buffers, without order. Some bytes have two views and some none."""
 
     def make(rng, n):
         stores = [rng.choice(LETTERS, 400).tobytes() for _ in range(buffers)]
@@ -119,7 +118,7 @@ def views(kind, buffers, most=30):
 
 
 def joined_views(kind, view):
-    """As pyarrow puts chunks together: each brings its own buffers."""
+    """Joins chunks as pyarrow does: each chunk keeps its buffers."""
 
     def make(rng, n):
         third = n // 3
@@ -150,7 +149,7 @@ def lists(make_item, kind=pa.list_, most=4):
 
 
 def list_views(make_item, kind=pa.list_view, garbage=False):
-    """In no order, overlapping; with `garbage`, what lies under nulls is out of all bounds."""
+    """Makes list views that overlap and have no order. `garbage` puts invalid views under nulls."""
     width = np.int64 if kind is pa.large_list_view else np.int32
 
     def make(rng, n):
@@ -222,7 +221,7 @@ def dense_unions(*makers, codes):
         for position, maker in enumerate(makers):
             mine = np.flatnonzero(picked == position)
             start = int(rng.integers(0, 4))
-            offsets[mine] = start + np.cumsum(rng.integers(0, 3, len(mine)))  # some twice, some never
+            offsets[mine] = start + np.cumsum(rng.integers(0, 3, len(mine)))  # some rows twice, some never
             children.append(child_of(maker, rng, int(offsets[mine].max()) + 2 if len(mine) else 0))
         return pa.UnionArray.from_dense(
             pa.array(np.array(codes, np.int8)[picked], pa.int8()),
@@ -248,7 +247,7 @@ def run_ends(make_value, ends):
     def make(rng, n):
         cuts = np.unique(np.append(np.flatnonzero(rng.random(n) < 0.3), n)) if n else np.array([], np.int64)
         cuts = cuts[cuts > 0]
-        before = int(rng.integers(0, 3))  # the ends have an offset of their own, too
+        before = int(rng.integers(0, 3))  # the run ends have an offset too
         return pa.RunEndEncodedArray.from_arrays(
             pa.array([1] * before + list(cuts), ends).slice(before), child_of(make_value, rng, len(cuts))
         )
@@ -261,7 +260,7 @@ def extensions(kind, make_storage):
 
 
 class Celsius(pa.ExtensionType):
-    """A type with parameters that pyarrow does not know of itself."""
+    """An extension type with parameters, which pyarrow does not define."""
 
     def __init__(self, storage):
         super().__init__(storage, "arrowdevice.celsius")

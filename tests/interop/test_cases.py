@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cases of the C++ tests, odd ones too, on their way to pyarrow; and those tests' own reader on pyarrow's."""
+"""Sends the cases of the C++ tests to pyarrow, and reads data of pyarrow with the reader of the C++ tests."""
 
 import ctypes as C
 import itertools
 import os
 
-import arrowdevice_ffi as ad
+import c_api as ad
 import pyarrow as pa
 import pytest
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
 PATH = os.path.join(
     os.path.dirname(os.environ.get("ARROWDEVICE_LIBRARY", "")), "..", "tests", "support", "libtest-cases.so"
 )
-REASON = "libtest-cases.so is not there: it is built with the tests, and looked for beside ARROWDEVICE_LIBRARY"
+REASON = "libtest-cases.so is missing beside ARROWDEVICE_LIBRARY (the build of the tests makes it)"
 
 
 def load():
@@ -47,7 +47,7 @@ def cases(request, machine):
     live, mistakes = CASES.test_cases_live(), CASES.test_cases_mistakes()
     yield CASES
     if getattr(request.node, "passed", False):
-        machine.quiesce()  # what was moved is released when its copy is done
+        machine.wait_idle()  # the library releases a source when its copy has finished
         assert CASES.test_cases_live() <= live
         assert CASES.test_cases_mistakes() == mistakes
 
@@ -73,7 +73,7 @@ def form_problem(cases, schema, array):
 
 
 def trouble(array, schema):
-    """What pyarrow has against an array that it imports; None if all is well."""
+    """Imports an array into pyarrow. Returns the message of its error, or None if the array is valid."""
     try:
         return problem(take_back(array, schema, pa.Array))
     except (pa.ArrowException, NotImplementedError, ValueError) as error:
@@ -81,21 +81,21 @@ def trouble(array, schema):
 
 
 def has_class(schema):
-    """pyarrow has none for intervals of months, or of days and milliseconds; the golden files are full of them."""
+    """Returns whether pyarrow has a class for the type. It has none for two interval types."""
     return schema.c.format not in (b"tiM", b"tiD")
 
 
-def test_the_cases_are_there(cases):
+def test_all_cases_are_loaded(cases):
     assert len(NUMBERS) == cases.test_cases_count() > 100
 
 
 @pytest.mark.parametrize("name", NUMBERS)
-def test_pyarrow_alone_takes_all_but_what_is_listed(machine, cases, name):
+def test_pyarrow_imports_every_case_that_is_not_listed(machine, cases, name):
     array, schema = make(cases, machine.lib, name)
     if not has_class(schema):
         return
     found = trouble(array, schema)
-    # What it is listed for, it may take on a good day: it does not look at offsets without rows, say.
+    # pyarrow may accept a listed case. It ignores offsets of an array without rows, for example.
     assert found is None or cases.test_cases_refused_by_arrow_cpp(NUMBERS[name]) is not None
 
 
@@ -103,7 +103,7 @@ COPIES = [name for name in ROUTES if name not in ("moved to the CPU", "shared", 
 
 
 @pytest.mark.parametrize("name", NUMBERS)
-def test_pyarrow_takes_the_copy_of_anything(machine, cases, name):
+def test_pyarrow_imports_the_copy_of_every_case(machine, cases, name):
     can_take = has_class(make(cases, machine.lib, name)[1]) and trouble(*make(cases, machine.lib, name)) is None
     for route in COPIES:
         array, schema = make(cases, machine.lib, name)
@@ -115,12 +115,12 @@ def test_pyarrow_takes_the_copy_of_anything(machine, cases, name):
             twin, _ = make(cases, machine.lib, name)
             received, expected, twin = (take_back(one, schema, pa.Array) for one in (back, original, twin))
             assert problem(received) is None, route
-            assert received.equals(expected) == twin.equals(expected), route  # not so where there is NaN
+            assert received.equals(expected) == twin.equals(expected), route  # both False if there is NaN
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_another_reader_finds_the_same_values(machine, cases, name):
-    """The reader of the C++ tests also looks at the form of the structs, and at what pyarrow makes up itself."""
+def test_the_reader_of_the_cpp_tests_finds_the_same_values(machine, cases, name):
+    """The reader also checks the form of the structs and the buffers that pyarrow makes."""
     data = TYPES[name](rng_of(name), 67)
     for (route, way), rows in itertools.product(ROUTES.items(), slices_of(67)):
         for place in range(len(way.hops) + 1):

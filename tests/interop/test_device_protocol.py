@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ArrowDeviceArray between the library and pyarrow or nanoarrow: structs by address, and capsules."""
+"""Exchange of ArrowDeviceArray with pyarrow and nanoarrow: structs by address, and capsules."""
 
 import itertools
 
-import arrowdevice_ffi as ad
+import c_api as ad
 import nanoarrow as na
 import nanoarrow.device
 import pyarrow as pa
@@ -39,33 +39,33 @@ def take_device_back(array, schema, kind):
 
 
 def check_host(array):
-    """How a device array in host memory says so."""
+    """Checks the device members of an array in host memory."""
     assert (array.c.device_type, array.c.device_id, array.c.sync_event) == (ad.DEVICE_CPU, -1, None)
 
 
 def travel(machine, array, schema, route, rows):
-    """A trip that ends in host memory, still as a device array."""
+    """Runs a route that ends with a device array in host memory."""
     for hop in ROUTES[route].hops:
         array = hop(machine, array, schema)
-    array = array.slice(schema, *rows).move_to(machine.cpu, schema)
+    array = array.slice(schema, *rows).to_device(schema, machine.cpu)
     check_host(array)
-    assert list(array.c.reserved) == [0, 0, 0]  # pyarrow leaves what was there before
+    assert list(array.c.reserved) == [0, 0, 0]  # pyarrow does not write them
     return array
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_pyarrow_takes_back_the_device_array_that_it_gave(machine, name):
+def test_a_device_array_of_pyarrow_survives_every_route(machine, name):
     data = make(name)
     for route, rows in itertools.product(ROUTES, SLICES):
         array, schema = export_device(machine.lib, data)
         received = take_device_back(travel(machine, array, schema, route, rows), schema, pa.Array)
-        # Where pyarrow finds fault with its own, see test_generated.py.
+        # pyarrow refuses some of its own arrays, see test_generated.py.
         assert problem(received) in (None, problem(data.slice(*rows))), (route, rows)
         assert same(received, data.slice(*rows)), (route, rows)
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_pyarrow_takes_back_the_batch_that_it_gave(machine, route):
+def test_a_device_batch_of_pyarrow_survives_every_route(machine, route):
     for rows in [(0, 60), (5, 20), (57, 3), (60, 0)]:
         array, schema = export_device(machine.lib, batch())
         received = take_device_back(travel(machine, array, schema, route, rows), schema, pa.RecordBatch)
@@ -78,42 +78,42 @@ def test_pyarrow_takes_back_the_batch_that_it_gave(machine, route):
     [batch(), batch()["words"], pa.StructArray.from_arrays(batch().columns, ["a", "b"])],
     ids=["batch", "array", "structs"],
 )
-def test_capsules_of_device_arrays_carry_the_same(machine, data):
+def test_a_device_array_survives_the_transfer_in_capsules(machine, data):
     array, schema = taken_from_device(machine.lib, data)
     check_host(array)
-    offer = DeviceOffer(array.move_to(machine.sim0, schema).move_to(machine.cpu, schema), schema)
+    offer = DeviceOffer(array.to_device(schema, machine.sim0).to_device(schema, machine.cpu), schema)
     received = pa.record_batch(offer) if kind_of(data) is pa.RecordBatch else pa.array(offer)
     assert problem(received) is None
     assert same(received, data)
 
 
 @pytest.mark.parametrize("device_id", [-1, 0])
-def test_both_ids_of_the_cpu_are_taken(machine, device_id):
+def test_the_library_accepts_both_ids_of_the_cpu(machine, device_id):
     array, schema = export_device(machine.lib, batch())
     array.c.device_id = device_id
-    for there in (array.share(), array.copy(machine.sim0, schema), array.copy(machine.cpu, schema), array):
+    for there in (array.share(), array.copy(schema, machine.sim0), array.copy(schema, machine.cpu), array):
         assert same(take_back(there.to_host(schema), schema, pa.RecordBatch), batch())
 
 
-def test_what_pyarrow_refuses_is_still_whole(machine):
+def test_an_array_that_pyarrow_refuses_stays_usable(machine):
     array, schema = export_device(machine.lib, batch())
-    there = array.move_to(machine.sim0, schema)
+    there = array.to_device(schema, machine.sim0)
     with pytest.raises(pa.ArrowKeyError, match="12"):
         take_device_back(there, schema, pa.RecordBatch)
     assert not there.released
     assert same(take_back(there.to_host(schema), schema, pa.RecordBatch), batch())
 
 
-def test_nanoarrow_takes_a_device_array_in_host_memory(machine):
+def test_nanoarrow_imports_a_device_array_in_host_memory(machine):
     array, schema = export_device(machine.lib, pa.array([1, None, 3], pa.int32()))
-    received = na.device.c_device_array(DeviceOffer(array.copy(machine.cpu, schema), schema))
+    received = na.device.c_device_array(DeviceOffer(array.copy(schema, machine.cpu), schema))
     assert (received.device_type, received.device_id) == (na.device.DeviceType.CPU, -1)
     assert na.Array(received.array).to_pylist() == [1, None, 3]
 
 
 @pytest.mark.parametrize("rows", [(0, 5), (1, 3), (4, 1), (5, 0)])
 @pytest.mark.parametrize("route", ROUTES)
-def test_nanoarrow_makes_a_device_array(machine, route, rows):
+def test_a_device_array_of_nanoarrow_survives_every_route(machine, route, rows):
     words = ["a", None, "ccc", "", "ü"]
     made = na.device.c_device_array(na.c_array(words, na.string()))
     array, schema = taken_from_device(machine.lib, made)
@@ -122,13 +122,13 @@ def test_nanoarrow_makes_a_device_array(machine, route, rows):
 
 
 @pytest.mark.parametrize("flags", [0, ad.COPY_ASYNC], ids=["ready", "pending"])
-def test_nanoarrow_hands_on_what_lies_on_another_device(machine, flags):
-    """It cannot read it; it must be able to carry it, with its event."""
+def test_nanoarrow_forwards_an_array_on_another_device(machine, flags):
+    """nanoarrow cannot read the array. It must forward it with its event."""
     data = pa.record_batch(
         {name: make(name) for name in ("string", "lists", "bool", "structs", "dictionaries by int8", "maps")}
     )
     array, schema = export_device(machine.lib, data)
-    there = array.copy(machine.sim0, schema, flags)
+    there = array.copy(schema, machine.sim0, flags=flags)
     event = there.c.sync_event
     assert bool(event) == bool(flags)
     carried = na.device.c_device_array(DeviceOffer(there, schema))

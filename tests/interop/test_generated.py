@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of every type that pyarrow can make take every trip, and come back as they were."""
+"""Sends arrays of every type of pyarrow on every trip and compares the results."""
 
 import json
 import os
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
 ROWS = 67
 VIEWS_WITHOUT_ROWS = "pyarrow takes the views of an imported array without rows for 0 bytes, whatever the offset"
 
-# What pyarrow cannot do alone with these types, and why: (type, step) with step one of the STEPS below.
+# Steps that pyarrow alone fails, with the reason: (type, step of STEPS).
 PYARROW_CANNOT = {
     (name, "validate_no_rows"): VIEWS_WITHOUT_ROWS
     for name in TYPES
@@ -25,7 +25,7 @@ PYARROW_CANNOT = {
 }
 PYARROW_CANNOT["list views with garbage", "validate"] = "it also wants offsets under nulls to be in bounds"
 
-# Types of which pyarrow has one value only.
+# Types that have only one value.
 ALL_ALIKE = {"null", "all null"}
 
 
@@ -39,7 +39,7 @@ def validate(name):
 
 def validate_no_rows(name):
     data = make(name)
-    if pa.types.is_struct(data.type):  # as a batch, which is sliced in its columns
+    if pa.types.is_struct(data.type):  # a batch is sliced in its columns
         data = pa.record_batch(
             [data.field(i) for i in range(data.type.num_fields)], [field.name for field in data.type]
         )
@@ -55,7 +55,7 @@ STEPS = {step.__name__: step for step in (validate, validate_no_rows, export_and
 
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("name", TYPES)
-def test_pyarrow_alone_can_do_all_but_what_is_listed(name, step):
+def test_pyarrow_alone_passes_every_step_that_is_not_listed(name, step):
     if (name, step) in PYARROW_CANNOT:
         with pytest.raises((pa.ArrowException, AssertionError)):
             STEPS[step](name)
@@ -64,12 +64,12 @@ def test_pyarrow_alone_can_do_all_but_what_is_listed(name, step):
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_arrays_of_other_values_are_told_apart(name):
+def test_same_distinguishes_arrays_of_other_values(name):
     assert same(make(name), make(name))
     assert same(make(name), make(name, seed="another")) == (name in ALL_ALIKE)
 
 
-def test_there_is_an_array_of_every_type():
+def test_types_has_every_type_of_pyarrow():
     made = set()
 
     def note(kind):
@@ -80,30 +80,30 @@ def test_there_is_an_array_of_every_type():
     for name in TYPES:
         note(make(name, 1).type)
     known = {value for name, value in vars(pa.lib).items() if name.startswith("Type_")}
-    # pyarrow reads these from files, see the golden ones, but has no class for them.
+    # pyarrow reads these from files, see the golden files, but has no class for them.
     assert known - made == {pa.lib.Type_INTERVAL_MONTHS, pa.lib.Type_INTERVAL_DAY_TIME}
 
 
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("name", TYPES)
-def test_an_array_comes_back_as_it_was(machine, name, route):
+def test_an_array_survives_every_trip(machine, name, route):
     cannot = {step for listed, step in PYARROW_CANNOT if listed == name}
     for rows in (ROWS, 1, 0):
         make_trips(machine, make(name, rows), ROUTES[route], cannot)
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_a_batch_of_all_types_comes_back_as_it_was(machine, route):
+def test_a_batch_of_all_types_survives_every_trip(machine, route):
     names = [name for name in TYPES if (name, "validate") not in PYARROW_CANNOT]
     batch = pa.record_batch([make(name, 203) for name in names], names=names)
-    # Columns that begin somewhere, at a different place each.
+    # Each column has a different offset.
     moved = pa.record_batch([make(name, 220).slice(i % 17, 203) for i, name in enumerate(names)], names=names)
     for data in (batch, moved):
         make_trips(machine, data, ROUTES[route], {"validate_no_rows"})
 
 
-# Buffers of more than 64 KiB that refer to others are not put right on the way between devices, but copied from their
-# beginning.
+# Types with offsets or indices. The library does not rebase such buffers above 64 KiB between devices. It copies them
+# from their start.
 MANY_ROWS = [
     "string",
     "large string",
@@ -126,7 +126,7 @@ MANY_ROWS = [
 
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("name", MANY_ROWS)
-def test_many_rows_come_back_as_they_were(machine, name, route):
+def test_many_rows_survive_every_trip(machine, name, route):
     array = make(name, 40_000)
     for rows in ((0, 40_000), (5, 39_990), (30_003, 9_990)):
         for place in range(len(ROUTES[route].hops) + 1):
@@ -136,17 +136,17 @@ def test_many_rows_come_back_as_they_were(machine, name, route):
 
 
 def tour():
-    """Every type on every route, once; for the test below, which runs it in a process of its own."""
+    """Sends every type on every route once. The next test runs this in a new process."""
     machine = Machine()
     for name in TYPES:
         for route in ROUTES.values():
             for cut in (None, (0, (3, 41)), (len(route.hops), (5, 0))):
                 travel(machine, make(name), route, cut)
-    machine.quiesce()
+    machine.wait_idle()
 
 
-def test_the_devices_refuse_nothing_on_the_way(tmp_path):
-    """What the simulated devices thought of it: some calls have no other way to complain."""
+def test_the_simulated_devices_refuse_no_call(tmp_path):
+    """Reads the statistics of the simulated devices, because some calls cannot return an error."""
     statistics = tmp_path / "sim.json"
     code = f"import sys; sys.path[:] = {sys.path!r}; import test_generated; test_generated.tour()"
     subprocess.run(
@@ -160,5 +160,5 @@ def test_the_devices_refuse_nothing_on_the_way(tmp_path):
     assert len(counted["devices"]) == 2
     for device in counted["devices"]:
         assert device["copies"] > len(TYPES) * len(ROUTES) / 4
-        # The library may keep some of each; one for every trip would be too many.
+        # The library may cache a few events, but not one for every trip.
         assert device["events_live"] < 10 and device["sub_buffers_live"] == 0

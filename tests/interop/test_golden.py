@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrow's own golden files make every trip, and come back as they were."""
+"""Sends Arrow's golden files on every trip and compares the results."""
 
 import glob
 import os
 
-import arrowdevice_ffi as ad
+import c_api as ad
 import pyarrow as pa
 import pytest
 
@@ -17,7 +17,7 @@ duplicate_fieldnames duration extension interval interval_mdn large_binary list_
 nested_dictionary nested_large_offsets null null_trivial primitive primitive_large_offsets primitive_no_batches
 primitive_zerolength recursive_nested run_end_encoded union""".split()
 
-# What pyarrow cannot do with a file as it is, and why: (file, step) with step one of the STEPS below.
+# Steps that pyarrow alone fails, with the reason: (file, step of STEPS).
 PYARROW_CANNOT = {
     ("datetime", "validate"): "its date64 values are not whole days",
     ("decimal", "validate"): "its values have more digits than their types",
@@ -34,7 +34,7 @@ def path_of(name):
 
 def batches_of(name):
     if not os.path.isdir(FOLDER):
-        reason = "the golden files are not there: name their folder in ARROWDEVICE_GOLDEN_DATA"
+        reason = "the golden files are missing (ARROWDEVICE_GOLDEN_DATA names their folder)"
         if os.environ.get("CI"):
             pytest.fail(reason)
         pytest.skip(reason)
@@ -53,7 +53,7 @@ def read(name):
 
 
 def compare(name):
-    # Against a second reading: an object is equal to itself by its address.
+    # Reads twice, because an object is equal to itself by its address.
     for one, other in zip(batches_of(name)[1], batches_of(name)[1], strict=True):
         assert same(one, other)
 
@@ -78,7 +78,7 @@ STEPS = {step.__name__: step for step in (read, compare, validate, export_and_im
 
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("name", FILES)
-def test_pyarrow_alone_can_do_all_but_what_is_listed(name, step):
+def test_pyarrow_alone_passes_every_step_that_is_not_listed(name, step):
     if (name, step) in PYARROW_CANNOT:
         with pytest.raises((pa.ArrowException, AssertionError)):
             STEPS[step](name)
@@ -88,9 +88,9 @@ def test_pyarrow_alone_can_do_all_but_what_is_listed(name, step):
 
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("name", FILES)
-def test_a_golden_file_comes_back_as_it_was(machine, name, route):
+def test_a_golden_file_survives_every_trip(machine, name, route):
     schema, batches = batches_of(name)
-    # A file without batches still has a schema, and no rows are rows too.
+    # A file without batches has a schema, which an empty batch tests.
     cannot = {step for file, step in PYARROW_CANNOT if file == name}
     for batch in batches or [pa.RecordBatch.from_pylist([], schema=schema)]:
         make_trips(machine, batch, ROUTES[route], cannot)
@@ -102,7 +102,7 @@ def test_a_golden_file_comes_back_as_it_was(machine, name, route):
     ids=["shared", "one device", "two devices"],
 )
 @pytest.mark.parametrize("name", FILES)
-def test_columns_that_were_selected_come_back(machine, name, route):
+def test_selected_columns_survive_the_trip(machine, name, route):
     for batch in batches_of(name)[1]:
         backwards = list(range(batch.num_columns))[::-1]
         for columns in (backwards, backwards[1::2], [0, 0], []):
@@ -120,7 +120,7 @@ def test_columns_that_were_selected_come_back(machine, name, route):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_schema_that_was_copied_is_the_same(machine, name):
+def test_a_copied_schema_is_equal(machine, name):
     expected = batches_of(name)[0]
     schema = ad.Schema(machine.lib)
     expected._export_to_c(schema.address)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nanoarrow reads what the library wrote, and the library takes what nanoarrow made."""
+"""nanoarrow as a consumer and a producer."""
 
 import struct
 import subprocess
 import sys
 
-import arrowdevice_ffi as ad
+import c_api as ad
 import nanoarrow as na
 import numpy as np
 import pyarrow as pa
@@ -36,7 +36,7 @@ VIEWS = "it reads views below other arrays from the wrong place"
 
 
 def reasons_by_type():
-    """Why nanoarrow cannot read a type as Python objects."""
+    """Yields the types that nanoarrow cannot read as Python objects, with the reason."""
     for name in TYPES:
         kinds = list(types_within(make(name).type))
         for word in ("decimal32", "decimal64", "list_view", "large_list_view", "map", "run_end_encoded"):
@@ -50,7 +50,7 @@ def types_within(kind):
         yield from types_within(kind.field(i).type)
 
 
-# What nanoarrow cannot read as Python objects, and why.
+# Types that nanoarrow cannot read as Python objects, with the reason.
 CANNOT_READ = dict(reasons_by_type()) | {
     "decimal128(38, 10)": SIGNS,
     "decimal256(76, 40)": SIGNS,
@@ -64,7 +64,7 @@ CANNOT_READ = dict(reasons_by_type()) | {
     "uuids": "it reads them as bytes",
     "lists of extensions": "it reads uuids as bytes",
 }
-# What it reads from row 0 on, whatever the offset.
+# Types that nanoarrow reads from row 0, because it ignores the offset.
 CANNOT_READ_AT_OFFSET = {
     "half float",
     "month day nano interval",
@@ -75,19 +75,19 @@ CANNOT_READ_AT_OFFSET = {
     "fixed size binary of 3",
     "fixed size binary of 16",
 }
-# What it cannot even look at.
+# Types that nanoarrow cannot view.
 CANNOT_LOOK_AT = {"fixed size binary of 0"}
 
 
 def read(array):
-    """The values of a nanoarrow array; not through nanoarrow.Array, which copies the structs: see the last test."""
+    """Returns the values of a nanoarrow array. Avoids nanoarrow.Array, which copies the structs, see the last test."""
     iterator = PyIterator(array.schema)
     iterator._set_array(array)
-    return list(iterator) if array.length else []  # of no lists it reads the first offset, too
+    return list(iterator) if array.length else []  # the iterator reads an offset even if there are no lists
 
 
 def look_at(array):
-    """Every buffer as nanoarrow sees it, after its own validation; not all bytes, some of which nobody refers to."""
+    """Validates an array in nanoarrow and returns its shape, without the bytes of the buffers."""
 
     def shape(view):
         return (
@@ -109,7 +109,7 @@ def can_read(data):
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_nanoarrow_alone_reads_all_but_what_is_listed(name):
+def test_nanoarrow_alone_reads_every_type_that_is_not_listed(name):
     data = make(name)
     if name in CANNOT_LOOK_AT:
         with pytest.raises(RuntimeError):
@@ -122,7 +122,7 @@ def test_nanoarrow_alone_reads_all_but_what_is_listed(name):
 
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("name", TYPES)
-def test_nanoarrow_reads_what_comes_back(machine, name, route):
+def test_nanoarrow_reads_every_array_after_every_route(machine, name, route):
     data = make(name)
     for cut in (
         [None] + [(0, rows) for rows in slices_of(ROWS)] + [(len(ROUTES[route].hops), rows) for rows in slices_of(ROWS)]
@@ -200,7 +200,7 @@ MADE = {
         ),
         [3, None, 5, 6, 7, None, 9, 10, 11],
     ),
-    # As batches: of some of these pyarrow has no array.
+    # These are batches, because pyarrow has no array of some of these types.
     "intervals": (
         lambda: batch_of(na.c_array_from_buffers(na.interval_months(), 3, [None, packed("i", 1, -2, 3)])),
         None,
@@ -291,7 +291,7 @@ MADE = {
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_nanoarrow_made_what_was_meant(name):
+def test_the_arrays_of_nanoarrow_have_the_expected_values(name):
     produce, values = MADE[name]
     if values is not None:
         assert read(produce()) == values
@@ -301,7 +301,7 @@ def test_nanoarrow_made_what_was_meant(name):
 
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("name", MADE)
-def test_what_nanoarrow_made_comes_back_to_it(machine, name, route):
+def test_an_array_of_nanoarrow_survives_every_trip(machine, name, route):
     produce, values = MADE[name]
     expected = pa.record_batch(produce()) if values is None else None
     for rows in [None] + slices_of(produce().length):
@@ -314,13 +314,13 @@ def test_what_nanoarrow_made_comes_back_to_it(machine, name, route):
                 look_at(received)
                 if received.offset == 0 or name not in CANNOT_READ_AT_OFFSET:
                     assert read(received) == values[offset : offset + length]
-            else:  # pyarrow has to judge what nanoarrow has no iterator for
+            else:  # pyarrow compares types without an iterator in nanoarrow
                 received = take_back(back, schema, pa.RecordBatch)
                 assert problem(received) is None
                 assert received.equals(expected.slice(offset, length))
 
 
-# -- what is kept away from -----------------------------------------------------------------------------------------
+# -- a defect of nanoarrow ------------------------------------------------------------------------------------------
 
 COPIES_VIEWS = """
 import nanoarrow, pyarrow
@@ -331,7 +331,7 @@ for _ in range(50):
 """
 
 
-def test_nanoarrow_alone_cannot_hand_on_views_with_buffers():
-    """It overruns its own copy of the structs. Once it does not, the tests above need not keep away from it."""
+def test_nanoarrow_alone_fails_to_forward_views_with_buffers():
+    """nanoarrow overruns its copy of the structs. The tests above avoid that until this test fails."""
     done = subprocess.run([sys.executable, "-c", COPIES_VIEWS], capture_output=True, stdin=subprocess.DEVNULL)
     assert done.returncode != 0

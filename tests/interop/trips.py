@@ -1,42 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ways from pyarrow through the library and back, and what must be true of what comes back."""
+"""Routes of arrays from pyarrow through the library and back, and checks of the results."""
 
 import ctypes as C
 import os
 
-import arrowdevice_ffi as ad
+import c_api as ad
 import pyarrow as pa
 
 
 class Machine:
-    """The library and the devices that every trip may touch: simulated ones, or the pair that the environment names."""
+    """The library and the devices of the routes: simulated devices, or the pair in ARROWDEVICE_TEST_PAIR."""
 
     def __init__(self):
-        self.lib = ad.load()
+        self.lib = ad.Library()
         self.pair = os.environ.get("ARROWDEVICE_TEST_PAIR", "ext_dev:0,ext_dev:1").split(",")
         self.cpu, self.sim0, self.sim1 = (self.lib.device(name) for name in ("cpu", *self.pair))
 
-    def quiesce(self):
+    def wait_idle(self):
         self.lib.wait_idle(0)
 
     def bytes_used(self):
-        """What lives in each device's pool."""
+        """Returns the used bytes of each device's pool."""
         used = {}
         for name, device in zip(("cpu", *self.pair), (self.cpu, self.sim0, self.sim1), strict=True):
-            pool, stats = C.c_void_p(), ad.PoolStats()
-            self.lib.device_get_pool(device.handle, C.byref(pool))
+            pool, stats = C.c_void_p(), ad.PoolStats(struct_size=C.sizeof(ad.PoolStats))
+            self.lib.device_get_pool(device, C.byref(pool))
             self.lib.pool_get_stats(pool, C.byref(stats))
             used[name] = stats.used_bytes
         return used
 
 
-# -- hops: from an array that nobody else needs any more to another one ----------------------------------------------
+# -- hops: each makes an array and releases or moves its argument ----------------------------------------------------
 
 
 def copy_to(device, flags=0):
     def hop(machine, array, schema):
-        out = array.copy(getattr(machine, device), schema, flags)
-        if flags & ad.COPY_ASYNC:  # its source is the caller's to keep
+        out = array.copy(schema, getattr(machine, device), flags=flags)
+        if flags & ad.COPY_ASYNC:  # the caller must keep the source until the copy has finished
             out.wait()
         array.release()
         return out
@@ -44,9 +44,9 @@ def copy_to(device, flags=0):
     return hop
 
 
-def move_to(device, flags=0):
+def to_device(device, flags=0):
     def hop(machine, array, schema):
-        out = array.move_to(getattr(machine, device), schema, flags)
+        out = array.to_device(schema, getattr(machine, device), flags=flags)
         assert array.released
         return out
 
@@ -60,9 +60,9 @@ def share(machine, array, schema):
 
 
 def look_at(machine, array, schema):
-    """Imports it, learns all its sizes, and lets go of the view but not of the array."""
+    """Imports an array, resolves all sizes, and detaches the array from the view."""
     view, out = C.c_void_p(), ad.DeviceArray(machine.lib)
-    options = ad.ImportOptions(flags=ad.IMPORT_RESOLVE_SIZES)
+    options = ad.ImportOptions(struct_size=C.sizeof(ad.ImportOptions), flags=ad.IMPORT_RESOLVE_SIZES)
     machine.lib.array_import(C.byref(array.c), C.byref(schema.c), C.byref(options), C.byref(view))
     assert array.released
     machine.lib.view_detach(view, C.byref(out.c))
@@ -70,13 +70,13 @@ def look_at(machine, array, schema):
 
 
 class Route:
-    """Hops from host memory to where pyarrow takes the array again."""
+    """Hops between the export from pyarrow and the import into pyarrow."""
 
     def __init__(self, *hops, back=0):
         self.hops, self.back = hops, back
 
     def run(self, machine, array, schema, cut=None):
-        """`cut` is (n, rows): cut these rows out after n hops."""
+        """Runs the hops. `cut` is (n, rows) and slices the array after n hops."""
         for number, hop in enumerate((*self.hops, None)):
             if cut and cut[0] == number:
                 whole = array
@@ -85,22 +85,22 @@ class Route:
             if hop:
                 array = hop(machine, array, schema)
         array.validate(schema)
-        return array.to_host(schema, self.back)
+        return array.to_host(schema, flags=self.back)
 
 
 ROUTES = {
-    "moved to the CPU": Route(move_to("cpu")),
+    "moved to the CPU": Route(to_device("cpu")),
     "shared": Route(share),
     "seen through a view": Route(look_at),
     "copied on the CPU": Route(copy_to("cpu")),
     "copied to a device and back": Route(copy_to("sim0")),
-    "moved to a device, to another and back": Route(move_to("sim0"), move_to("sim1")),
+    "moved to a device, to another and back": Route(to_device("sim0"), to_device("sim1")),
     "copied whole": Route(copy_to("sim0", ad.COPY_NO_TRIM), back=ad.COPY_NO_TRIM),
     "copied whole on the CPU": Route(copy_to("cpu", ad.COPY_NO_TRIM)),
     "asynchronously": Route(
-        move_to("sim0", ad.COPY_ASYNC),
+        to_device("sim0", ad.COPY_ASYNC),
         copy_to("sim1", ad.COPY_ASYNC),
-        move_to("sim0", ad.COPY_ASYNC),
+        to_device("sim0", ad.COPY_ASYNC),
         back=ad.COPY_ASYNC,
     ),
     "shared and seen on a device": Route(copy_to("sim0"), share, look_at),
@@ -111,14 +111,14 @@ ROUTES = {
 
 
 def export(lib, data):
-    """A pyarrow array or record batch as structs of the C data interface."""
+    """Returns a pyarrow array or record batch as structs of the C data interface."""
     array, schema = ad.HostArray(lib), ad.Schema(lib)
     data._export_to_c(array.address, schema.address)
     return array, schema
 
 
 def take_back(array, schema, kind):
-    """The structs as a pyarrow object again; `kind` is pa.Array or pa.RecordBatch. The schema stays whole."""
+    """Returns the structs as a pyarrow object. `kind` is pa.Array or pa.RecordBatch. Keeps the schema."""
     copied = schema.copy()
     return kind._import_from_c(array.address, copied.address)
 
@@ -128,7 +128,7 @@ def kind_of(data):
 
 
 def import_back(data):
-    """Out through the C data interface and in again, with nobody between."""
+    """Exports and imports an object through the C data interface without the library."""
     array, schema = ad.ArrowArray(), ad.ArrowSchema()
     data._export_to_c(C.addressof(array), C.addressof(schema))
     return kind_of(data)._import_from_c(C.addressof(array), C.addressof(schema))
@@ -141,7 +141,7 @@ def travel(machine, data, route, cut=None):
 
 
 def problem(data):
-    """What pyarrow's full validation says; None if all is well."""
+    """Returns the message of pyarrow's full validation, or None if the data is valid."""
     try:
         data.validate(full=True)
     except pa.ArrowException as error:
@@ -156,7 +156,7 @@ def same(left, right):
 
 
 def slices_of(n):
-    """Rows worth cutting out of n: from the first bit, from within a byte, at a byte, the last ones, one, none."""
+    """Returns slices of n rows that start at a byte or within one, and that have many rows, one row or none."""
     wanted = [
         (0, n),
         (0, n // 2),
@@ -176,7 +176,8 @@ def slices_of(n):
 
 
 def trips_of(data, route):
-    """(what leaves pyarrow, the cut on the way, what must come back): whole, and cut before, on the way, and twice."""
+    """Yields (exported data, cut on the route, expected data), with slices before, on and both before and on the route.
+    """
     yield data, None, data
     for offset, length in slices_of(len_of(data)):
         yield data.slice(offset, length), None, data.slice(offset, length)
@@ -192,7 +193,10 @@ def len_of(data):
 
 
 def make_trips(machine, data, route, cannot=frozenset()):
-    """Every trip of `data` on a route. `cannot`: what it does not pass, untravelled: "validate", "validate_no_rows"."""
+    """Runs every trip of `data` on a route.
+
+    `cannot` names steps that pyarrow alone fails: "validate", "validate_no_rows".
+    """
     for sent, cut, expected in trips_of(data, route):
         where = f"{len_of(sent)} rows, cut {cut}"
         received = travel(machine, sent, route, cut)

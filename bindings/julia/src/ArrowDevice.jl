@@ -3,19 +3,19 @@
 Arrow arrays on any device that libarrowdevice drives.
 
     device = ArrowDevice.find("opencl:0")
-    there = from_vector([1, missing, 3], device)
-    to_vector(there[2:3])
+    array = from_vector([1, missing, 3], device)
+    to_vector(array[2:3])
 
-An array that is handed over (`move_to`) is closed by it on success, and as it was on failure. Devices need no closing.
-Failures are `ArrowDeviceError`s. One array belongs to one task at a time. Calls that wait hold up their thread, and with
-it Julia's garbage collector.
+`to_device` closes its argument if it succeeds, and leaves it unchanged if it fails. Devices need no closing. Errors are
+`ArrowDeviceError`s. One task at a time may use an array. A call that waits blocks its thread, and with it Julia's garbage
+collector.
 """
 module ArrowDevice
 
 using Libdl
 
 export ArrowDeviceError, Device, DeviceArray, DeviceInfo
-export copy_to, devices, from_vector, info, move_to, select, share, slice, to_vector, validate
+export copy_to, devices, from_vector, info, select, share, slice, to_device, to_vector, validate, wait_idle
 
 include("structs.jl")
 include("library.jl")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The owner of an array on a device, and of its type. `close` gives it back to its producer and returns at once, twice is as
-good as once; what is forgotten is closed by the garbage collector, which does not see how large it is.
+Owner of an array on a device and of its type. `close` releases the array without waiting. A second `close` has no effect.
+The garbage collector closes a forgotten array, but it does not know the size of the array.
 """
 mutable struct DeviceArray
-    # Both in C's memory, since the collector may move nothing that C points to; C_NULL once closed.
+    # Both are in memory of C, because the collector must not move structs that C points to. C_NULL after `close`.
     array::Ptr{CDeviceArray}
     schema::Ptr{CSchema}
 
@@ -17,7 +17,8 @@ mutable struct DeviceArray
             Libc.free(schema)
             throw(OutOfMemoryError())
         end
-        # Runs wherever the collector does: the library's releases never block on device work, and nothing here yields.
+        # The finalizer runs on the collector's thread. It may do so, because releases do not wait for device work and
+        # `close` does not yield.
         return finalizer(close, new(array, schema))
     end
 end
@@ -36,35 +37,36 @@ end
 
 Base.isopen(a::DeviceArray) = a.array != C_NULL
 
-# An array as an argument: kept alive during the call, and refused once it is closed.
+# Passes an array to C. `@ccall` keeps it alive during the call. A closed array is refused.
 Base.cconvert(::Type{Ptr{CDeviceArray}}, a::DeviceArray) = a
 Base.cconvert(::Type{Ptr{CSchema}}, a::DeviceArray) = a
 
 function Base.unsafe_convert(::Type{Ptr{CDeviceArray}}, a::DeviceArray)
-    isopen(a) || refuse("DeviceArray", "the array was closed or handed over")
+    isopen(a) || refuse("DeviceArray", "the array was closed or moved")
     return a.array
 end
 
 function Base.unsafe_convert(::Type{Ptr{CSchema}}, a::DeviceArray)
-    isopen(a) || refuse("DeviceArray", "the array was closed or handed over")
+    isopen(a) || refuse("DeviceArray", "the array was closed or moved")
     return a.schema
 end
 
-# The structs as they are now.
+# Returns copies of both structs.
 function loaded(a::DeviceArray)
-    isopen(a) || refuse("DeviceArray", "the array was closed or handed over")
+    isopen(a) || refuse("DeviceArray", "the array was closed or moved")
     GC.@preserve a begin
         return unsafe_load(a.array), unsafe_load(a.schema)
     end
 end
 
-# An empty owner with a copy of another's type.
+# Returns an empty owner with a copy of the type.
 function typed_as(a::DeviceArray)
     out = DeviceArray()
     copy_schema(out, a)
     return out
 end
 
+# Copies a type into an owner.
 function copy_schema(out::DeviceArray, from)
     error = Ref{CError}()
     code = @ccall libarrowdevice.arrowdevice_schema_copy(from::Ptr{CSchema}, out::Ptr{CSchema}, error::Ref{CError})::Cint
@@ -72,13 +74,13 @@ function copy_schema(out::DeviceArray, from)
     return nothing
 end
 
-"The number of rows."
+"Returns the number of rows."
 Base.length(a::DeviceArray) = Int(loaded(a)[1].array.length)
 
-"The format string of the array's type, as the Arrow C data interface writes it."
+"Returns the format string of the type in the Arrow C data interface."
 format(a::DeviceArray) = GC.@preserve a unsafe_string(loaded(a)[2].format)
 
-"The device that an array is on."
+"Returns the device of an array."
 function device(a::DeviceArray)
     found = Ref{Ptr{Cvoid}}(C_NULL)
     error = Ref{CError}()
@@ -87,7 +89,7 @@ function device(a::DeviceArray)
     return Device(found[])
 end
 
-"Whether the array's event has fired."
+"Returns whether the array's event has fired."
 function Base.isready(a::DeviceArray)
     ready = Ref{Cint}(0)
     error = Ref{CError}()
@@ -97,9 +99,9 @@ function Base.isready(a::DeviceArray)
     return ready[] != 0
 end
 
-"Wait for the array's event, at most `timeout` seconds: `ETIMEDOUT` then."
+"Waits for the array's event. Fails with `ETIMEDOUT` after `timeout` seconds. `nothing` waits without limit."
 function Base.wait(a::DeviceArray; timeout::Union{Real,Nothing}=nothing)
-    timeout_ns = nanoseconds(timeout, Int64(-1))
+    timeout_ns = nanoseconds(timeout)
     error = Ref{CError}()
     code = @ccall libarrowdevice.arrowdevice_array_wait(a::Ptr{CDeviceArray}, C_NULL::Ptr{Cvoid}, timeout_ns::Int64,
                                                         error::Ref{CError})::Cint
@@ -107,13 +109,12 @@ function Base.wait(a::DeviceArray; timeout::Union{Real,Nothing}=nothing)
     return nothing
 end
 
-# In options 0 nanoseconds are for ever: no time at all is the least there is.
+# Returns the options of a copy.
 function copy_options(flags::UInt32, timeout)
-    timeout_ns = timeout === nothing ? Int64(0) : max(nanoseconds(timeout, Int64(0)), Int64(1))
-    return Ref(CCopyOptions(UInt32(sizeof(CCopyOptions)), flags, C_NULL, C_NULL, C_NULL, timeout_ns))
+    return Ref(CCopyOptions(UInt32(sizeof(CCopyOptions)), flags, C_NULL, C_NULL, C_NULL, nanoseconds(timeout)))
 end
 
-"A copy of an array on a device, complete on return. `timeout`: seconds that it may wait for the source."
+"Copies an array to a device. The copy is complete on return. `timeout` limits the wait for the source, in seconds."
 function copy_to(a::DeviceArray, to::Device; timeout::Union{Real,Nothing}=nothing)
     out = typed_as(a)
     options = copy_options(UInt32(0), timeout)
@@ -126,12 +127,16 @@ function copy_to(a::DeviceArray, to::Device; timeout::Union{Real,Nothing}=nothin
 end
 
 """
-Hand an array over to a device: by sharing where that device can use the memory, by a copy where not or where `always`. `a` is
-closed by it; on failure it is as it was.
+    to_device(a, device; copy=nothing, timeout=nothing)
+
+Puts an array on a device and closes `a`. `copy=nothing` shares the memory if the device can use it, and copies otherwise.
+`copy=true` always copies. `copy=false` never copies and fails with `ENOTSUP` if a copy is needed. A failure leaves `a`
+unchanged.
 """
-function move_to(a::DeviceArray, to::Device; always::Bool=false, timeout::Union{Real,Nothing}=nothing)
+function to_device(a::DeviceArray, to::Device; copy::Union{Bool,Nothing}=nothing, timeout::Union{Real,Nothing}=nothing)
     out = typed_as(a)
-    options = copy_options(always ? COPY_ALWAYS : UInt32(0), timeout)
+    flags = copy === nothing ? UInt32(0) : copy ? COPY_ALWAYS : COPY_NEVER
+    options = copy_options(flags, timeout)
     error = Ref{CError}()
     code = @ccall libarrowdevice.arrowdevice_array_to_device(a::Ptr{CDeviceArray}, a::Ptr{CSchema}, to::Ptr{Cvoid},
                                                            options::Ref{CCopyOptions}, out::Ptr{CDeviceArray},
@@ -141,7 +146,7 @@ function move_to(a::DeviceArray, to::Device; always::Bool=false, timeout::Union{
     return out
 end
 
-"A second owner of the same memory."
+"Returns a shared owner of the same memory."
 function share(a::DeviceArray)
     out = typed_as(a)
     error = Ref{CError}()
@@ -150,13 +155,13 @@ function share(a::DeviceArray)
     return out
 end
 
-"Some rows of an array, counted from 1, as an owner of the same memory. `a[2:3]` is the same."
+"Returns a shared owner of a range of rows, counted from 1. `a[2:3]` does the same."
 function slice(a::DeviceArray, rows::AbstractUnitRange{<:Integer})
     out = typed_as(a)
     offset = Int64(first(rows)) - 1
-    rows_in_it = Int64(length(rows))
+    n_rows = Int64(length(rows))
     error = Ref{CError}()
-    code = @ccall libarrowdevice.arrowdevice_array_slice(a::Ptr{CDeviceArray}, a::Ptr{CSchema}, offset::Int64, rows_in_it::Int64,
+    code = @ccall libarrowdevice.arrowdevice_array_slice(a::Ptr{CDeviceArray}, a::Ptr{CSchema}, offset::Int64, n_rows::Int64,
                                                          out::Ptr{CDeviceArray}, error::Ref{CError})::Cint
     check("arrowdevice_array_slice", code, error)
     return out
@@ -165,7 +170,7 @@ end
 Base.getindex(a::DeviceArray, rows::AbstractUnitRange{<:Integer}) = slice(a, rows)
 Base.lastindex(a::DeviceArray) = length(a)
 
-"Some columns of a record batch, counted from 1, in the order given, as an owner of the same memory."
+"Returns a shared owner of some columns of a record batch, counted from 1, in the given order."
 function select(a::DeviceArray, columns::AbstractVector{<:Integer})
     out = DeviceArray()
     indices = Int64[column - 1 for column in columns]
@@ -177,7 +182,7 @@ function select(a::DeviceArray, columns::AbstractVector{<:Integer})
     return out
 end
 
-"Check an array against its type, to a level `ArrowDevice.VALIDATE_*`."
+"Validates an array against its type. The level is one of `ArrowDevice.VALIDATE_*`."
 function validate(a::DeviceArray, level::Cint=VALIDATE_FULL)
     error = Ref{CError}()
     code = @ccall libarrowdevice.arrowdevice_array_validate(a::Ptr{CDeviceArray}, a::Ptr{CSchema}, C_NULL::Ptr{Cvoid}, level::Cint,
@@ -187,8 +192,8 @@ function validate(a::DeviceArray, level::Cint=VALIDATE_FULL)
 end
 
 """
-Take over an array that another library hands out in C: pointers of any type to its `struct ArrowDeviceArray` and `struct
-ArrowSchema`, both marked released by it; on failure they are as they were.
+Moves an array out of C structs of another library. The pointers may have any type. They point to a `struct ArrowDeviceArray`
+and a `struct ArrowSchema`. Marks both structs as released. A failure leaves them unchanged.
 """
 import_c(array::Ptr, schema::Ptr) = import_c(Ptr{CDeviceArray}(array), Ptr{CSchema}(schema))
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"A device: stays valid as long as the process, needs no closing, compares with `==`."
+"A device. It is valid until the process ends, needs no closing, and compares with `==`."
 struct Device
     handle::Ptr{Cvoid}
 end
 
 Base.cconvert(::Type{Ptr{Cvoid}}, device::Device) = device.handle
 
-"What is known of a device. Sizes are in bytes, -1 if unknown."
+"Properties of a device. Sizes are in bytes, -1 if unknown."
 struct DeviceInfo
     device_type::Int32
     device_id::Int64
@@ -20,7 +20,7 @@ struct DeviceInfo
     flags::UInt64
 end
 
-"The device of a name: \"cpu\", \"opencl:0\", \"cuda:1\"."
+"Returns the device with a name, such as \"cpu\", \"opencl:0\" or \"cuda:1\"."
 function find(name::AbstractString)
     device = Ref{Ptr{Cvoid}}(C_NULL)
     error = Ref{CError}()
@@ -29,7 +29,7 @@ function find(name::AbstractString)
     return Device(device[])
 end
 
-"All devices of all backends, ordered by type, then id."
+"Returns all devices of all backends, ordered by type, then id."
 function devices()
     room = 16
     while true
@@ -46,17 +46,17 @@ function devices()
     end
 end
 
-# A struct of zeros that says how large it is, for the library to fill.
+# Returns a zeroed struct with its `struct_size`, which the library fills.
 function sized(::Type{T}) where {T}
-    zeros_of_it = zeros(UInt8, sizeof(T))
-    GC.@preserve zeros_of_it begin
-        start = pointer(zeros_of_it)
+    zeroed = zeros(UInt8, sizeof(T))
+    GC.@preserve zeroed begin
+        start = pointer(zeroed)
         unsafe_store!(Ptr{UInt32}(start), UInt32(sizeof(T)))
         return Ref{T}(unsafe_load(Ptr{T}(start)))
     end
 end
 
-"What is known of a device. Calls no driver."
+"Returns the properties of a device. Calls no driver."
 function info(device::Device)
     out = sized(CDeviceInfo)
     error = Ref{CError}()
@@ -67,29 +67,29 @@ function info(device::Device)
                       c.buffer_alignment, c.flags)
 end
 
-"What the library has asked of a device since the process began, as the fields of `struct arrowdevice_device_counters`."
+"Returns the counters of a device since the process began: the fields of `struct arrowdevice_device_counters`."
 function counters(device::Device)
     out = sized(CDeviceCounters)
     error = Ref{CError}()
     code = @ccall libarrowdevice.arrowdevice_device_get_counters(device::Ptr{Cvoid}, out::Ref{CDeviceCounters},
                                                              error::Ref{CError})::Cint
-    check("arrowdevice_device_counters", code, error)
+    check("arrowdevice_device_get_counters", code, error)
     return out[]
 end
 
-"The name of a type of device, \"opencl\"; its number where it has none."
-function device_type_get_name(device_type::Int32)
+"Returns the name of a device type, such as \"opencl\". Returns its number if the type has no name."
+function device_type_name(device_type::Int32)
     known = @ccall libarrowdevice.arrowdevice_device_type_get_name(device_type::Int32)::Cstring
     return known == C_NULL ? string("device type ", device_type) : unsafe_string(known)
 end
 
-"The name that `find` takes."
+"Returns the name that `find` takes."
 function name(device::Device)
     known = info(device)
-    return string(device_type_get_name(known.device_type), ":", max(known.device_id, 0))
+    return string(device_type_name(known.device_type), ":", max(known.device_id, 0))
 end
 
-# What is none, or is no more, is shown too: where it is shown may be the message of an error about it.
+# Shows an invalid device as a pointer, because the message of an error about it may contain the device.
 function Base.show(io::IO, device::Device)
     shown = try
         repr(name(device))

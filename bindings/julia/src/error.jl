@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What a function of the library answered: `code` is an errno value (`Libc.EINVAL`, ...), `native_code` the vendor's own (0 if
-none), `backend` the backend that failed ("" when the library itself did).
+Error of a function of the library. `code` is an errno value such as `Libc.EINVAL`. `native_code` is the vendor's code, 0 if
+there is none. `backend` is the backend that failed, "" if the library itself failed.
 """
 struct ArrowDeviceError <: Exception
     called::String
@@ -20,11 +20,12 @@ function Base.showerror(io::IO, e::ArrowDeviceError)
     return nothing
 end
 
-# `filled` is untouched on success, and holds anything then.
+# Throws if the code is not 0. The library does not write `filled` on success.
 function check(called::String, code::Cint, filled::Ref{CError})
     code == 0 && return nothing
     e = filled[]
     throw(ArrowDeviceError(called, Int32(code), e.native_code, text(e.backend), text(e.message)))
 end
 
+# Throws an error that the package itself detects.
 refuse(called::String, message::String) = throw(ArrowDeviceError(called, Int32(Libc.EINVAL), Int32(0), "", message))

@@ -2,7 +2,7 @@
 
 const libarrowdevice = "libarrowdevice.so.0"
 
-# A library that is loaded from a path of its own answers to its name from then on.
+# Loads the library from $ARROWDEVICE_LIBRARY. Later calls find it by its name.
 function __init__()
     path = get(ENV, "ARROWDEVICE_LIBRARY", "")
     if !isempty(path)
@@ -11,22 +11,34 @@ function __init__()
     return nothing
 end
 
-"The version of the library, \"major.minor.patch\"."
+"Returns the version of the library, \"major.minor.patch\"."
 version() = unsafe_string(@ccall libarrowdevice.arrowdevice_version()::Cstring)
 
-"Text of a C struct, up to its first zero."
+"Returns the text in a C array, up to its first zero."
 function text(bytes::NTuple{N,UInt8}) where {N}
     characters = collect(UInt8, bytes)
     zero_at = findfirst(iszero, characters)
     return String(characters[1:(zero_at === nothing ? N : zero_at - 1)])
 end
 
-"A number of seconds as the library's nanoseconds, at most as many as it counts; `nothing` is for ever."
-nanoseconds(::Nothing, forever::Int64) = forever
+"""
+Returns the nanoseconds for a number of seconds, at most the largest Int64. `nothing` waits without limit. A time of 0 or less
+polls.
+"""
+nanoseconds(::Nothing) = NO_TIMEOUT
 
-function nanoseconds(seconds::Real, ::Int64)
+function nanoseconds(seconds::Real)
     asked = ceil(Float64(seconds) * 1.0e9)
-    isnan(asked) && throw(ArgumentError("a timeout of NaN seconds"))
+    isnan(asked) && throw(ArgumentError("invalid timeout NaN (expected a number of seconds)"))
     asked >= 2.0^63 && return typemax(Int64)
-    return Int64(max(asked, 0.0))
+    return asked > 0.0 ? Int64(asked) : POLL
+end
+
+"Waits until submitted and deferred work has finished. Fails with `ETIMEDOUT` after `timeout` seconds."
+function wait_idle(; timeout::Union{Real,Nothing}=nothing)
+    timeout_ns = nanoseconds(timeout)
+    error = Ref{CError}()
+    code = @ccall libarrowdevice.arrowdevice_wait_idle(timeout_ns::Int64, error::Ref{CError})::Cint
+    check("arrowdevice_wait_idle", code, error)
+    return nothing
 end

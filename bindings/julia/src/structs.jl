@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The structs of arrowdevice/abi.h and arrowdevice.h, field by field: test/declarations_test.py holds them against the
-# headers. Function pointers and handles are Ptr{Cvoid}.
+# The structs of arrowdevice/abi.h and arrowdevice.h. test/declarations_test.py compares them with the headers. Function
+# pointers and handles are Ptr{Cvoid}.
 
 struct CError
     code::Int32
@@ -28,7 +28,7 @@ end
 struct CDeviceCounters
     struct_size::UInt32
     reserved::UInt32
-    buffers::Int64
+    driver_allocations::Int64
     submissions::Int64
     regions::Int64
     events::Int64
@@ -81,7 +81,7 @@ struct CDeviceArray
     reserved::NTuple{3,Int64}
 end
 
-# A package that does not agree with the library must not load.
+# Stops the package from loading if the sizes differ from the library's.
 @assert sizeof(CError) == 512
 @assert sizeof(CDeviceInfo) == 280
 @assert sizeof(CDeviceCounters) == 80
@@ -91,7 +91,10 @@ end
 @assert sizeof(CDeviceArray) == 128
 
 const DEVICE_CPU = Int32(1)
+const NO_TIMEOUT = Int64(0)
+const POLL = Int64(-1)
 const COPY_ALWAYS = UInt32(2)
+const COPY_NEVER = UInt32(4)
 const VALIDATE_STRUCTURE = Cint(0)
 const VALIDATE_FULL = Cint(1)
 const VALIDATE_STRICT = Cint(2)

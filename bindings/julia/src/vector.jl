@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# The numbers that Arrow and Julia both have, and how Arrow writes their types.
+# Number types of both Arrow and Julia, with Arrow's format strings.
 const FORMATS = Dict{DataType,String}(
     Int8 => "c", UInt8 => "C", Int16 => "s", UInt16 => "S", Int32 => "i", UInt32 => "I", Int64 => "l", UInt64 => "L",
     Float16 => "e", Float32 => "f", Float64 => "g")
@@ -9,17 +9,17 @@ const NUMBERS = Dict{String,DataType}(format => number for (number, format) in F
 """
     from_vector(values, to=find("cpu"))
 
-An array on a device with a copy of the values: numbers, and `missing` where the vector's type allows it. The vector is read
-during the call only, so that no code of Julia's has to run when, and on the thread where, the array is released.
+Copies a vector of numbers to an array on a device. The vector may contain `missing` if its type allows it. The library
+reads the vector only during the call. So no Julia code runs when a thread releases the array.
 """
 function from_vector(values::AbstractVector{T}, to::Device=find("cpu")) where {T}
     number = nonmissingtype(T)
-    haskey(FORMATS, number) || throw(ArgumentError("a vector of $T: only of numbers of a fixed width, and missing"))
+    haskey(FORMATS, number) || throw(ArgumentError("invalid element type $T (expected numbers of a fixed width, or missing)"))
     data = number[ismissing(value) ? zero(number) : value for value in values]
     validity = T === number ? UInt8[] : bitmap(values)
     nulls = count(ismissing, values)
-    # Structs of Julia's for the time of the copy. Nobody releases them but the collector; `release` only says that they
-    # are alive, by an address of a function that is never called.
+    # Structs in memory of Julia, which exist during the copy. The collector frees them. The library never calls `release`,
+    # but requires an address there, because NULL marks a released struct.
     alive = cglobal((:arrowdevice_host_array_release, libarrowdevice), Cvoid)
     name = UInt8[0x00]
     type_name = vcat(Vector{UInt8}(codeunits(FORMATS[number])), 0x00)
@@ -49,7 +49,7 @@ function copy_schema_of(out::DeviceArray, schema::Ref{CSchema})
     return nothing
 end
 
-# One bit a value, the first in the lowest bit: 1 where there is one.
+# Returns the validity bitmap: one bit for each value, lowest bit first, 0 for `missing`.
 function bitmap(values::AbstractVector)
     bits = zeros(UInt8, cld(length(values), 8))
     for (row, value) in enumerate(values)
@@ -63,14 +63,14 @@ end
 """
     to_vector(a)
 
-The values of an array of numbers, wherever it is, as a vector of Julia's own: with `missing` in its type where the array has
-rows that are null. `a` stays as it is.
+Copies an array of numbers from any device to a vector. The vector's type allows `missing` if the array has null rows. `a`
+stays usable.
 """
 function to_vector(a::DeviceArray)
     type_name = format(a)
-    haskey(NUMBERS, type_name) || refuse("to_vector", "format \"$type_name\": only arrays of numbers become vectors")
-    loaded(a)[2].dictionary == C_NULL || refuse("to_vector", "a dictionary: only arrays of numbers become vectors")
-    host = move_to(share(a), find("cpu"))
+    haskey(NUMBERS, type_name) || refuse("to_vector", "invalid format \"$type_name\" (expected an array of numbers)")
+    loaded(a)[2].dictionary == C_NULL || refuse("to_vector", "the array has a dictionary (expected an array of numbers)")
+    host = to_device(share(a), find("cpu"))
     try
         return read_numbers(NUMBERS[type_name], host)
     finally

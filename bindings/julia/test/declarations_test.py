@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the Julia sources against the C headers, without Julia.
+"""Compares the Julia sources with the C headers, without Julia.
 
     declarations_test.py ROOT [JULIA_FOLDER] [-- COMPILER...]
 
-Every @ccall names a function of the C headers with the same number of arguments, of types that agree. Every mirrored struct has
-the header's fields, in its order, with its types, and the size that the package asserts. Every constant has the header's value.
-The README shows what the tests run.
+- Every @ccall names a function of the C headers and has its number and types of arguments.
+- Every struct has the fields of the header, in the same order and with the same types. The asserted size is the header's.
+- Every constant has the header's value.
+- The README shows the code that the tests run.
 """
 
 import os
@@ -42,7 +43,7 @@ wrong += c_api.check_declared(header, root)
 
 
 def split(text):
-    """The parts of a list, between the commas that stand in no bracket."""
+    """Splits a list at the commas outside of brackets."""
     parts, depth, start = [], 0, 0
     for place, character in enumerate(text):
         depth += (character in "([{") - (character in ")]}")
@@ -53,7 +54,7 @@ def split(text):
 
 
 def c_parameter(text):
-    """(type, stars) of a parameter or member, without its name."""
+    """Returns (type, stars) of a parameter or member, without its name."""
     if "(*" in text:
         return "function", 1
     text = re.sub(r"\bconst\b", " ", text)
@@ -95,12 +96,12 @@ VALUES = {
     "Cvoid": "void", "Cint": "int", "Int32": "int32_t", "UInt32": "uint32_t", "Int64": "int64_t", "UInt64": "uint64_t",
     "UInt8": "byte"} | {name: "struct " + c_name for name, c_name in STRUCTS.items()}
 SAME = {"ArrowDeviceType": "int32_t", "char": "byte", "uint8_t": "byte", "function": "void"}
-# What Julia has only pointers to, as Ptr{Cvoid}.
+# Julia has only pointers to these structs, as Ptr{Cvoid}.
 OPAQUE = ["struct arrowdevice_" + name for name in ("device", "queue", "pool", "view")]
 
 
 def julia_type(text):
-    """(type, stars) of a Julia type, as c_parameter() has them."""
+    """Returns (type, stars) of a Julia type, as c_parameter() does."""
     if text == "Cstring":
         return "byte", 1
     stars = 0
@@ -130,7 +131,7 @@ for path, text in code.items():
         line = text.count("\n", 0, match.start()) + 1
         call = re.match(r"@ccall\s+libarrowdevice\.(\w+)\(", text[match.start():])
         if call is None:
-            wrong.append(f"{path}:{line}: a @ccall of another form than libarrowdevice.name(...)")
+            wrong.append(f"{path}:{line}: invalid @ccall (expected libarrowdevice.name(...))")
             continue
         calls += 1
         name, start = call.group(1), match.start() + call.end()
@@ -141,34 +142,34 @@ for path, text in code.items():
         passed = split(text[start:end - 1])
         result = re.match(r"::([\w{}]+)", text[end:])
         if name not in prototypes:
-            wrong.append(f"{path}:{line}: there is no function {name} in the headers")
+            wrong.append(f"{path}:{line}: the headers have no function {name}")
             continue
         c_result, parameters = prototypes[name]
         if result is None or not agree(c_result, julia_type(result.group(1))):
-            wrong.append(f"{path}:{line}: {name} gives {c_result}")
+            wrong.append(f"{path}:{line}: {name} returns {c_result}")
         if len(passed) != len(parameters):
-            wrong.append(f"{path}:{line}: {name} takes {len(parameters)} arguments, not {len(passed)}")
+            wrong.append(f"{path}:{line}: {name} has {len(passed)} arguments (expected {len(parameters)})")
             continue
         for place, (argument, parameter) in enumerate(zip(passed, parameters), 1):
             type_name = argument.rpartition("::")[2]
             if not agree(parameter, julia_type(type_name)):
-                wrong.append(f"{path}:{line}: argument {place} of {name} is {parameter}, not {type_name}")
+                wrong.append(f"{path}:{line}: argument {place} of {name} is {type_name} (expected {parameter})")
     for match in re.finditer(r"\(:(arrowdevice_\w+),", text):
         if match.group(1) not in prototypes:
-            wrong.append(f"{path}: there is no function {match.group(1)} in the headers")
+            wrong.append(f"{path}: the headers have no function {match.group(1)}")
 if calls < 15:
-    wrong.append(f"only {calls} calls were found: this test no longer understands the sources")
+    wrong.append(f"found {calls} calls (expected at least 15)")
 
 structs_source = code.get(os.path.join("src", "structs.jl"), "")
 checks = ["#include <stddef.h>", "#include <arrowdevice/arrowdevice.h>"]
-mirrored = dict(re.findall(r"^struct (\w+)\n(.*?)^end$", structs_source, re.M | re.S))
-for missing in STRUCTS.keys() ^ mirrored.keys():
-    wrong.append(f"src/structs.jl: {missing} is not on both lists, of the structs there and of those that this test compares")
-for name, body in mirrored.items():
+julia_structs = dict(re.findall(r"^struct (\w+)\n(.*?)^end$", structs_source, re.M | re.S))
+for missing in STRUCTS.keys() ^ julia_structs.keys():
+    wrong.append(f"src/structs.jl: {missing} is missing, either there or in STRUCTS of this test")
+for name, body in julia_structs.items():
     c_name = STRUCTS.get(name)
     fields = c_fields(c_name) if c_name else None
     if fields is None:
-        wrong.append(f"src/structs.jl: there is no struct for {name} in the headers")
+        wrong.append(f"src/structs.jl: the headers have no struct for {name}")
         continue
     declared = []
     for line in body.split("\n"):
@@ -177,17 +178,17 @@ for name, body in mirrored.items():
             many = re.fullmatch(r"NTuple\{(\d+),(\w+)\}", type_name)
             declared.append((field, many.group(2) if many else type_name, int(many.group(1)) if many else 1))
     if [field for field, *_ in declared] != [field for field, *_ in fields]:
-        wrong.append(f"{name}: has {[field for field, *_ in declared]}, the header {[field for field, *_ in fields]}")
+        wrong.append(f"{name}: has {[field for field, *_ in declared]} (expected {[field for field, *_ in fields]})")
         continue
     for (field, type_name, many), (_, c_type, c_many) in zip(declared, fields):
         if not agree(c_type, julia_type(type_name)) or many != c_many:
-            wrong.append(f"{name}.{field}: is {c_type} times {c_many}, not {type_name} times {many}")
+            wrong.append(f"{name}.{field}: is {type_name} times {many} (expected {c_type} times {c_many})")
     size = re.search(r"@assert sizeof\(" + name + r"\) == (\d+)", structs_source)
     if size is None:
-        wrong.append(f"src/structs.jl: asserts no size of {name}")
+        wrong.append(f"src/structs.jl: has no assertion of the size of {name}")
     else:
         checks.append(f'_Static_assert(sizeof(struct {c_name}) == {size.group(1)}, "size of {name}");')
-    # That Julia lays out such a struct as C does is promised by Julia; that the C compiler does is asserted by sizes alone.
+    # Julia guarantees the layout of C for such structs. The sizes alone are asserted.
 for name, kind, value in re.findall(r"^const (\w+) = (Int32|UInt32|Int64|Cint)\((-?\d+)\)$", structs_source, re.M):
     checks.append(f'_Static_assert({CONSTANTS.get(name, "ARROWDEVICE_" + name)} == {value}, "{name}");')
 with tempfile.TemporaryDirectory() as folder:
@@ -202,8 +203,8 @@ with open(os.path.join(package, "README.md"), encoding="utf-8") as file:
     shown = re.findall(r"```julia\nusing ArrowDevice\n\n(.*?)```", file.read(), re.S)
 run = re.search(r" *# README begins\n(.*?) *# README ends", sources.get(os.path.join("test", "runtests.jl"), ""), re.S)
 if run is None or shown != [textwrap.dedent(run.group(1))]:
-    wrong.append("README.md must show, as its only Julia code, what stands between the README marks of test/runtests.jl")
+    wrong.append("README.md: the Julia code differs from the code between the README marks of test/runtests.jl")
 
 print("\n".join(wrong))
-print(f"{calls} calls, {len(mirrored)} structs, {len(checks) - 2} sizes and constants: {len(wrong)} differ")
+print(f"{calls} calls, {len(julia_structs)} structs, {len(checks) - 2} sizes and constants: {len(wrong)} differ")
 sys.exit(1 if wrong else 0)

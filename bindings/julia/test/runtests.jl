@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Run by test.sh, which says where the library and its plugins are.
+# Tests of the package. test.sh sets the paths of the library and its plugins.
 
 using ArrowDevice
 using ArrowDevice: CDeviceArray, CError, CSchema, libarrowdevice
@@ -7,7 +7,7 @@ using Test
 
 const NAMES = split(get(ENV, "ARROWDEVICE_TEST_DEVICES", "cpu"), ','; keepempty=false)
 
-# The code of the error that a call ends with; 0 if with none.
+# Returns the error code of a call, 0 if it succeeds.
 function code_of(call)
     try
         call()
@@ -20,8 +20,8 @@ function code_of(call)
     return 0
 end
 
-@testset "numbers survive the trip to $on and back" for on in NAMES
-    to = ArrowDevice.find(on) # one that is not there is an error
+@testset "numbers survive the round trip to $on" for on in NAMES
+    to = ArrowDevice.find(on) # fails if the device does not exist
     @test to in devices()
     @test startswith(ArrowDevice.name(to), first(split(on, ':')))
     @test !isempty(info(to).name)
@@ -43,20 +43,20 @@ end
                 close(copied)
                 @test isequal(to_vector(shared), vector[3:4])
             end
-            moved = move_to(there, ArrowDevice.find("cpu"))
+            moved = to_device(there, ArrowDevice.find("cpu"))
             @test !isopen(there)
             @test isequal(to_vector(moved), vector)
         end
     end
 end
 
-@testset "what is wrong is an error, and nothing is lost" begin
+@testset "invalid calls fail and leave the array usable" begin
     @test code_of(() -> ArrowDevice.find("cpu:7")) == Libc.ENODEV
     @test code_of(() -> ArrowDevice.find("no such type:0")) == Libc.EINVAL
     there = from_vector([1, 2, 3])
     @test code_of(() -> slice(there, 2:4)) == Libc.EINVAL
     @test code_of(() -> select(there, [1])) == Libc.EINVAL
-    @test code_of(() -> move_to(there, Device(C_NULL))) == Libc.EINVAL
+    @test code_of(() -> to_device(there, Device(C_NULL))) == Libc.EINVAL
     @test to_vector(there) == [1, 2, 3]
     close(there)
     close(there)
@@ -66,39 +66,55 @@ end
     @test_throws ArgumentError from_vector(["a", "b"])
 end
 
-@testset "no time to wait is not for ever" begin
+@testset "a time-out of 0 does not wait without limit" begin
     nanoseconds(timeout) = ArrowDevice.copy_options(UInt32(0), timeout)[].timeout_ns
-    @test nanoseconds(nothing) == 0 # for ever, in options
-    @test nanoseconds(0) == 1
+    @test nanoseconds(nothing) == 0 # without limit
+    @test nanoseconds(0) == -1 # polls
     @test nanoseconds(1.5) == 1_500_000_000
 end
 
-@testset "a time that is too long to count is the longest" begin
-    nanoseconds(timeout) = ArrowDevice.nanoseconds(timeout, Int64(-1))
-    @test nanoseconds(nothing) == -1
+@testset "nanoseconds limits a long time-out to the largest Int64" begin
+    nanoseconds = ArrowDevice.nanoseconds
+    @test nanoseconds(nothing) == 0
     for timeout in (Inf, Inf32, 1.0e300, 9.3e9, typemax(Int64), big(10)^400, typemax(Int64) // 1)
         @test nanoseconds(timeout) == typemax(Int64)
     end
     for timeout in (0, 0.0, -0.0, -1, -Inf, false)
-        @test nanoseconds(timeout) == 0
+        @test nanoseconds(timeout) == -1
     end
     @test nanoseconds(1 // 3) == 333_333_334
     @test nanoseconds(9) == 9_000_000_000
     @test_throws ArgumentError nanoseconds(NaN)
     there = from_vector([1, 2, 3])
     @test wait(there; timeout=Inf) === nothing
-    @test to_vector(move_to(there, ArrowDevice.find("cpu"); always=true, timeout=Inf)) == [1, 2, 3]
+    @test to_vector(to_device(there, ArrowDevice.find("cpu"); copy=true, timeout=Inf)) == [1, 2, 3]
 end
 
-@testset "what has no name is shown" begin
-    @test ArrowDevice.device_type_get_name(Int32(1)) == "cpu"
-    @test ArrowDevice.device_type_get_name(Int32(4711)) == "device type 4711"
+@testset "to_device with copy=$copy shares or copies" for copy in (nothing, true, false)
+    array = from_vector([1, 2, 3])
+    @test code_of(() -> array = to_device(array, ArrowDevice.find("cpu"); copy=copy)) == 0
+    @test to_vector(array) == [1, 2, 3]
+end
+
+@testset "to_device with copy=false fails on $on when a copy is needed" for on in filter(startswith("ext_dev"), NAMES)
+    array = from_vector([1, 2, 3])
+    @test code_of(() -> to_device(array, ArrowDevice.find(on); copy=false)) == Libc.ENOTSUP
+    @test to_vector(array) == [1, 2, 3]
+end
+
+@testset "wait_idle returns when no work is left" begin
+    @test wait_idle(; timeout=60) === nothing
+end
+
+@testset "show works for an unknown type and an invalid device" begin
+    @test ArrowDevice.device_type_name(Int32(1)) == "cpu"
+    @test ArrowDevice.device_type_name(Int32(4711)) == "device type 4711"
     @test repr(ArrowDevice.find("cpu")) == "Device(\"cpu:0\")"
     @test occursin(r"^Device\(.*0x0+\)+$", repr(Device(C_NULL)))
 end
 
-# Calls a function with the structs of an array as another library hands them out, which are gone after it.
-function given_out(call, a)
+# Calls a function with C structs of an array, as another library exports them. Releases the structs afterwards.
+function with_c_structs(call, a)
     array = Ptr{CDeviceArray}(Libc.calloc(1, sizeof(CDeviceArray)))
     schema = Ptr{CSchema}(Libc.calloc(1, sizeof(CSchema)))
     try
@@ -115,8 +131,8 @@ function given_out(call, a)
     end
 end
 
-@testset "structs of another library are taken over by pointers to $T" for T in (Nothing, UInt8, CDeviceArray)
-    given_out(from_vector([1, missing, 3])) do array, schema
+@testset "import_c moves structs by pointers to $T" for T in (Nothing, UInt8, CDeviceArray)
+    with_c_structs(from_vector([1, missing, 3])) do array, schema
         taken = ArrowDevice.import_c(Ptr{T}(array), Ptr{Nothing}(schema))
         @test isequal(to_vector(taken), [1, missing, 3])
         @test unsafe_load(array).array.release == C_NULL
@@ -126,25 +142,25 @@ end
     @test code_of(() -> ArrowDevice.import_c(C_NULL, C_NULL)) == Libc.EINVAL
 end
 
-@testset "what was forgotten is closed by the collector" begin
+@testset "the collector closes a forgotten array" begin
     to = ArrowDevice.find(last(NAMES))
-    before = ArrowDevice.counters(to).buffers
+    before = ArrowDevice.counters(to).driver_allocations
     for round in 1:200
         from_vector(collect(1:1000), to)
         GC.gc(false)
     end
     GC.gc()
     GC.gc()
-    # Memory that came back is used again: the driver was asked for less than one buffer a round.
-    @test ArrowDevice.counters(to).buffers - before < 200
+    # The pool reuses released memory, so that the driver allocates less than once in each round.
+    @test ArrowDevice.counters(to).driver_allocations - before < 200
 end
 
-@testset "the README's example" begin
+@testset "the example of the README runs" begin
     # README begins
     device = ArrowDevice.find("cpu")                    # or "opencl:0", "cuda:1"
-    there = from_vector([1, missing, 3, 4], device)     # copies the values
-    middle = there[2:3]                                 # copies nothing
-    back = to_vector(middle)                            # [missing, 3], wherever it was
+    array = from_vector([1, missing, 3, 4], device)     # copies the values
+    middle = array[2:3]                                 # shares the memory
+    back = to_vector(middle)                            # [missing, 3], from any device
     # README ends
     @test isequal(back, [missing, 3])
 end

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrow data on any device: export, import, move, copy and release.
+"""Arrow data on any device: export, import, share, copy and release.
 
 >>> import arrowdevice, pyarrow
 >>> batch = pyarrow.record_batch({"price": [1.5, 2.5], "name": ["a", "b"]})
->>> on_device = arrowdevice.move(batch, "cpu")  # or "opencl:0", "cuda:0", ...: see arrowdevice.devices()
+>>> on_device = arrowdevice.to_device(batch, "cpu")  # or "opencl:0", "cuda:0", ...: see arrowdevice.devices()
 >>> on_device.to_pyarrow().equals(batch)
 True
 """
@@ -26,12 +26,13 @@ from .errors import (
     ExistsError,
     InvalidError,
     NotFoundError,
+    NotShareableError,
     NotSupportedError,
     OutOfMemoryError,
 )
 from .schema import Schema
 from .streams import Stream
-from .transfer import copy, move
+from .transfer import to_device
 
 __all__ = [
     "Array",
@@ -50,28 +51,28 @@ __all__ = [
     "InvalidError",
     "MemoryInfo",
     "NotFoundError",
+    "NotShareableError",
     "NotSupportedError",
     "OutOfMemoryError",
     "PoolStats",
     "RecordBatch",
     "Schema",
     "Stream",
-    "copy",
     "device",
     "devices",
     "explain",
-    "move",
-    "quiesce",
+    "to_device",
+    "wait_idle",
 ]
 
 __version__ = _core.version()
 
 
-def quiesce(timeout: float | None = None) -> None:
-    """Wait until nothing that was handed back or moved is still in flight. Raises DeviceTimeoutError."""
-    _core.quiesce(_nanoseconds(timeout, none=-1))
+def wait_idle(timeout: float | None = None) -> None:
+    """Waits until submitted and deferred work has finished. Raises DeviceTimeoutError after `timeout` seconds."""
+    _core.wait_idle(_nanoseconds(timeout))
 
 
-# When the interpreter ends, producers are Python objects that are gone. What their arrays hold goes with the process. A
-# thread that is inside of one would come back to nothing: it is waited for, but a minute at most, and signals end that.
+# Stops calls into Python producers before the interpreter ends. The process then frees the memory of their arrays.
+# Waits at most a minute for a thread that runs a producer. A signal ends the wait.
 atexit.register(_core.close_guard, 60_000_000_000)

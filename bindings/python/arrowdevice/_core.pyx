@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # cython: language_level=3, embedsignature=False
-"""The library behind Python objects: ownership, the GIL, guards. What a program uses is in the modules beside this one."""
+"""Binds the C library: ownership, the GIL, guards. The public API is in the modules beside this one."""
 
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New
@@ -12,22 +12,25 @@ from .library cimport *
 
 cdef extern from "<errno.h>":
     const int ECANCELED
+    const int ENOTSUP
     const int ETIMEDOUT
 
 from . import errors as _errors
 
-# How long a signal waits for its handler, at most.
+# Longest time that a signal waits for its handler.
 cdef int64_t TURN_NS = 200_000_000
 
-if not gil_can_be_asked():
-    raise ImportError("this Python does not tell which thread has the GIL: arrowdevice needs a CPython that does")
+if not gil_is_supported():
+    raise ImportError("arrowdevice needs a CPython that reports which thread holds the GIL")
 
-COPY_ASYNC, COPY_ALWAYS, COPY_NEVER, COPY_WHOLE = 1, 2, 4, 8
-STREAM_READ_AHEAD = 1
+COPY_ASYNC = ARROWDEVICE_COPY_ASYNC
+COPY_ALWAYS = ARROWDEVICE_COPY_ALWAYS
+COPY_NEVER = ARROWDEVICE_COPY_NEVER
+STREAM_READ_AHEAD = ARROWDEVICE_STREAM_READ_AHEAD
 
 
 cdef int fail(int code, error_t* error) except -1:
-    """Raises what a function of the library answered."""
+    """Raises the error of a function of the library."""
     raise _errors.from_library(code or error.code, error.message.decode("utf-8", "replace"),
                                error.backend.decode("utf-8", "replace"), error.native_code)
 
@@ -38,7 +41,16 @@ cdef inline int check(int code, error_t* error) except -1:
     return 0
 
 
+cdef inline int check_sharing(int code, error_t* error, uint32_t copy_flags) except -1:
+    """Raises NotShareableError instead of NotSupportedError if the caller forbade a copy."""
+    if code == ENOTSUP and copy_flags & ARROWDEVICE_COPY_NEVER:
+        raise _errors.NotShareableError(code, error.message.decode("utf-8", "replace"),
+                                        error.backend.decode("utf-8", "replace"), error.native_code)
+    return check(code, error)
+
+
 cdef int refuse(int code, str message) except -1:
+    """Raises an error that the binding itself detects."""
     raise _errors.from_library(code, message, "", 0)
 
 
@@ -47,17 +59,17 @@ cdef str text(const char* value):
 
 
 def version():
-    """The library's own version."""
+    """Returns the version of the library."""
     return text(arrowdevice_version())
 
 
 def device_type_name(ArrowDeviceType device_type):
-    """The name of a device type, None if the format names no such type."""
+    """Returns the name of a device type, or None if the format has no such type."""
     return text(arrowdevice_device_type_get_name(device_type))
 
 
-def explain():
-    """(status, name, path, reason) of every place where a backend was looked for."""
+def backend_reports():
+    """Returns (status, name, path, reason) for every place that the library searched for a backend."""
     cdef backend_report_t report
     cdef error_t error
     cdef int64_t index = 0
@@ -75,8 +87,8 @@ def explain():
         index += 1
 
 
-def quiesce(int64_t timeout_ns):
-    """Waits until nothing is deferred or in flight."""
+def wait_idle(int64_t timeout_ns):
+    """Waits until submitted and deferred work has finished."""
     cdef error_t error
     cdef int code
     with nogil:
@@ -85,7 +97,10 @@ def quiesce(int64_t timeout_ns):
 
 
 def close_guard(int64_t timeout_ns):
-    """The end of calls into producers, see guard.h. Signals get through, as in `Array.wait()`; the door stays closed."""
+    """Stops calls into producers, see guard.h. Runs signal handlers while it waits, as `Array.wait()` does.
+
+    The guard stays closed if a handler raises.
+    """
     cdef int64_t turn_ns, left
     while True:
         turn_ns = min(timeout_ns, TURN_NS)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Part of _core.pyx: arrays. One that lies in an `Array` is touched with the GIL held only: every call works on a co-owner of
-# its own, so that it may run without the GIL while other threads use, slice or release the same Python object.
+# Part of _core.pyx: arrays. The code reads and writes the struct in an `Array` only with the GIL held. Each call uses a
+# shared owner of its own. The call may then run without the GIL while other threads use or release the Python object.
 
 cdef int fill_copy_options(copy_options_t* options, uint32_t flags, int64_t timeout_ns) except -1:
+    """Sets the options of a copy."""
     memset(options, 0, sizeof(options[0]))
     options.struct_size = sizeof(options[0])
     options.flags = flags
@@ -11,6 +12,7 @@ cdef int fill_copy_options(copy_options_t* options, uint32_t flags, int64_t time
 
 
 cdef list buffers_of(const node_t* node, str path, list found):
+    """Appends (path, role, address, size) for each buffer of a node and its children, and returns the list."""
     cdef int32_t i
     cdef int64_t child
     for i in range(node.n_buffers):
@@ -25,6 +27,7 @@ cdef list buffers_of(const node_t* node, str path, list found):
 
 
 cdef int64_t nulls_in(const uint8_t* bits, int64_t offset, int64_t length) noexcept nogil:
+    """Counts the zero bits in a range."""
     cdef int64_t nulls = 0
     cdef int64_t i
     for i in range(offset, offset + length):
@@ -45,33 +48,36 @@ cdef class Array:
         self.release()
 
     def release(self):
-        cdef ArrowDeviceArray gone = self.own
+        """Releases the array. Has no effect on a released array."""
+        cdef ArrowDeviceArray own = self.own
         self.own.array.release = NULL
-        if gone.array.release is not NULL:
+        if own.array.release is not NULL:
             with nogil:
-                arrowdevice_array_release(&gone)
+                arrowdevice_array_release(&own)
 
-    cdef int alive(self) except -1:
+    cdef int check_not_released(self) except -1:
+        """Raises ValueError if the array was released."""
         if self.own.array.release is NULL:
-            raise ValueError("the array has been released")
+            raise ValueError("the array was released")
         return 0
 
     cdef int share(self, ArrowDeviceArray* out) except -1:
-        """A co-owner for one call. The GIL is held: nobody else changes the array meanwhile."""
+        """Makes a shared owner for one call. The caller holds the GIL, so that no other thread changes the array."""
         cdef error_t error
-        self.alive()
+        self.check_not_released()
         cdef int code = arrowdevice_array_share(&self.own, out, &error)
         check(code, &error)
         return 0
 
     cdef Array like(self, Schema schema):
+        """Returns an empty array of a type."""
         cdef Array array = Array.__new__(Array)
         array.schema = schema
         return array
 
     @staticmethod
     cdef Array imported(Schema schema, ArrowDeviceArray* moved):
-        """A foreign array, guarded and checked against its type."""
+        """Moves a foreign array into a guard and validates its structure."""
         cdef Array array = Array.__new__(Array)
         cdef error_t error
         cdef int code
@@ -88,17 +94,17 @@ cdef class Array:
 
     @staticmethod
     def take_device(schema_capsule, array_capsule):
-        """From the pair of `__arrow_c_device_array__`."""
+        """Moves the array out of the pair of capsules of `__arrow_c_device_array__`."""
         cdef Schema schema = Schema.take(schema_capsule)
         cdef ArrowDeviceArray* source = \
             <ArrowDeviceArray*>in_capsule(array_capsule, "arrow_device_array", "an ArrowDeviceArray")
         if source.array.release is NULL:
-            raise ValueError("the producer's device array has been released")
+            raise ValueError("the producer's device array was released")
         return Array.imported(schema, source)
 
     @staticmethod
     def take_host(schema_capsule, array_capsule):
-        """From the pair of `__arrow_c_array__`."""
+        """Moves the array out of the pair of capsules of `__arrow_c_array__`."""
         cdef Schema schema = Schema.take(schema_capsule)
         cdef ArrowArray* source = <ArrowArray*>in_capsule(array_capsule, "arrow_array", "an ArrowArray")
         cdef ArrowDeviceArray array
@@ -108,7 +114,7 @@ cdef class Array:
         try:
             return Array.imported(schema, &array)
         finally:
-            arrowdevice_array_release(&array)  # only what could not be imported is still in it
+            arrowdevice_array_release(&array)  # empty if the import succeeded
 
     @property
     def released(self):
@@ -116,27 +122,27 @@ cdef class Array:
 
     @property
     def length(self):
-        self.alive()
+        self.check_not_released()
         return self.own.array.length
 
     @property
     def offset(self):
-        self.alive()
+        self.check_not_released()
         return self.own.array.offset
 
     @property
     def has_validity(self):
-        self.alive()
+        self.check_not_released()
         return self.own.array.n_buffers > 0 and self.own.array.buffers[0] is not NULL
 
     @property
     def declared_null_count(self):
-        """As the producer says; -1 if it did not count."""
-        self.alive()
+        """The null count of the producer, -1 if the producer did not count."""
+        self.check_not_released()
         return self.own.array.null_count
 
     def count_nulls(self):
-        """Counts in a validity buffer, which must lie in host memory."""
+        """Counts the nulls in the validity buffer, which must be in host memory."""
         cdef ArrowDeviceArray array
         cdef int64_t nulls
         self.share(&array)
@@ -147,15 +153,16 @@ cdef class Array:
 
     @property
     def device_type(self):
-        self.alive()
+        self.check_not_released()
         return self.own.device_type
 
     @property
     def device_id(self):
-        self.alive()
+        self.check_not_released()
         return self.own.device_id
 
     def device(self):
+        """Returns the device of the array."""
         cdef ArrowDeviceArray array
         cdef arrowdevice_device* device = NULL
         cdef error_t error
@@ -167,7 +174,8 @@ cdef class Array:
         check(code, &error)
         return Device.of(device)
 
-    def ready(self):
+    def is_ready(self):
+        """Returns whether the event of the array has fired."""
         cdef ArrowDeviceArray array
         cdef int ready = 0
         cdef error_t error
@@ -180,7 +188,10 @@ cdef class Array:
         return ready != 0
 
     def wait(self, int64_t timeout_ns):
-        """Negative: for ever. Signals get through: it is waited for in turns, and handlers run between them."""
+        """Waits for the event of the array. 0 waits without limit, a negative time polls.
+
+        Runs signal handlers at least each TURN_NS.
+        """
         cdef ArrowDeviceArray array
         cdef int64_t turn_ns
         cdef error_t error
@@ -188,13 +199,13 @@ cdef class Array:
         self.share(&array)
         try:
             while True:
-                turn_ns = TURN_NS if timeout_ns < 0 else min(timeout_ns, TURN_NS)
+                turn_ns = TURN_NS if timeout_ns == 0 else min(timeout_ns, TURN_NS)
                 with nogil:
                     code = arrowdevice_array_wait(&array, NULL, turn_ns, &error)
-                if timeout_ns >= 0:
+                if code != ETIMEDOUT or timeout_ns == turn_ns:
+                    break  # also after a poll
+                if timeout_ns > 0:
                     timeout_ns -= turn_ns
-                if code != ETIMEDOUT or timeout_ns == 0:
-                    break
                 PyErr_CheckSignals()
         finally:
             with nogil:
@@ -202,6 +213,7 @@ cdef class Array:
         check(code, &error)
 
     def validate(self, int level):
+        """Validates the array against its type."""
         cdef ArrowDeviceArray array
         cdef error_t error
         cdef int code
@@ -211,7 +223,8 @@ cdef class Array:
             arrowdevice_array_release(&array)
         check(code, &error)
 
-    def move_to(self, Device device not None, uint32_t flags, int64_t timeout_ns):
+    def to_device(self, Device device not None, uint32_t flags, int64_t timeout_ns):
+        """Returns the array on a device: shared or copied, as the flags allow. This array stays usable."""
         cdef ArrowDeviceArray array
         cdef Array out = self.like(self.schema)
         cdef copy_options_t options
@@ -222,18 +235,20 @@ cdef class Array:
         with nogil:
             code = arrowdevice_array_to_device(&array, self.schema.pointer, device.pointer, &options, &out.own, &error)
             arrowdevice_array_release(&array)
-        check(code, &error)
+        check_sharing(code, &error, flags)
         return out
 
     def slice(self, int64_t offset, int64_t length):
+        """Returns a shared owner of a range of rows."""
         cdef Array out = self.like(self.schema)
         cdef error_t error
-        self.alive()
+        self.check_not_released()
         cdef int code = arrowdevice_array_slice(&self.own, self.schema.pointer, offset, length, &out.own, &error)
         check(code, &error)
         return out
 
     def select(self, list indices not None):
+        """Returns a shared owner of some columns of a struct."""
         cdef int64_t* children = <int64_t*>zeroed((len(indices) or 1) * sizeof(int64_t))
         cdef Array out
         cdef error_t error
@@ -241,7 +256,7 @@ cdef class Array:
         try:
             for i, index in enumerate(indices):
                 children[i] = index
-            self.alive()
+            self.check_not_released()
             out = self.like(Schema.__new__(Schema))
             code = arrowdevice_array_select(&self.own, self.schema.pointer, children, len(indices), &out.own,
                                             &out.schema.own, &error)
@@ -251,13 +266,13 @@ cdef class Array:
             free(children)
 
     def child(self, int64_t index):
-        """A column of a struct: exactly its rows, whatever the struct's own validity says of them."""
+        """Returns a shared owner of a column of a struct. Ignores the validity of the struct."""
         cdef ArrowDeviceArray whole
         cdef Array column
         self.share(&whole)
         try:
             if not 0 <= index < whole.array.n_children:
-                raise IndexError(f"column {index} of {whole.array.n_children}")
+                raise IndexError(f"invalid column {index} (the array has {whole.array.n_children})")
             column = self.like(self.schema.child(index))
             column.own = whole
             column.own.array = whole.array.children[index][0]
@@ -269,7 +284,7 @@ cdef class Array:
             arrowdevice_array_release(&whole)
 
     def buffers(self, bint sizes):
-        """(path, role, address, size) of every buffer. With sizes that lie on the device too, which are waited for."""
+        """Returns (path, role, address, size) of each buffer. `sizes` also reads back sizes that are on the device."""
         cdef ArrowDeviceArray array
         cdef arrowdevice_view* view = NULL
         cdef import_options_t options
@@ -291,26 +306,26 @@ cdef class Array:
                 arrowdevice_view_release(view)
 
     def device_capsule(self):
-        """A co-owner for `__arrow_c_device_array__`."""
+        """Returns a shared owner in a capsule, for `__arrow_c_device_array__`."""
         cdef ArrowDeviceArray* out = <ArrowDeviceArray*>zeroed(sizeof(ArrowDeviceArray))
         try:
             self.share(out)
-            return PyCapsule_New(out, "arrow_device_array", end_device_array)
+            return PyCapsule_New(out, "arrow_device_array", destroy_device_array)
         except:
             arrowdevice_array_release(out)
             free(out)
             raise
 
     def host_capsule(self):
-        """A co-owner for `__arrow_c_array__`, of an array on the CPU."""
+        """Returns a shared owner of a CPU array in a capsule, for `__arrow_c_array__`."""
         cdef ArrowDeviceArray array
         cdef ArrowArray* out = <ArrowArray*>zeroed(sizeof(ArrowArray))
         try:
             self.share(&array)
             out[0] = array.array
             if array.sync_event is not NULL:
-                refuse(EINVAL, "the array is on the CPU, whose arrays have no sync_event")
-            return PyCapsule_New(out, "arrow_array", end_array)
+                refuse(EINVAL, "the CPU array has a sync_event (expected NULL)")
+            return PyCapsule_New(out, "arrow_array", destroy_array)
         except:
             arrowdevice_host_array_release(out)
             free(out)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays and record batches, wherever they lie."""
+"""Arrays and record batches on any device."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ _ROLES = {
 
 
 class Buffer(NamedTuple):
-    """One buffer of an array: where it lies, and how many bytes of it the array uses."""
+    """A buffer of an array."""
 
     path: str
-    """The names of the fields that lead to it: "prices.item"; "" for the array's own."""
+    """The names of the fields that contain the buffer, such as "prices.item". "" for the array itself."""
     role: str
-    """ "validity", "data", "offsets" ..."""
+    """The role in the layout, such as "validity", "data" or "offsets"."""
     address: int
-    """An address, or a handle where the device has handles; 0 where the array has none."""
+    """The address, or the handle if the device has handles. 0 if the array has no such buffer."""
     size: int | None
-    """None where it lies on the device and was not asked for."""
+    """Bytes that the array uses. None if the size is on the device and was not read back."""
 
 
 def only_none(arguments: dict[str, Any]) -> None:
-    """What the capsule protocol may get one day is refused, unless it is None."""
+    """Raises NotImplementedError for an unknown keyword argument that is not None, as the capsule protocol requires."""
     for name, value in arguments.items():
         if value is not None:
             raise NotImplementedError(f"the argument {name}={value!r} is not supported")
 
 
 def check_requested(requested_schema: object) -> None:
-    """A schema that is asked for is best effort by the protocol: what comes is the array's own. Only nonsense is refused."""
+    """Raises if a requested schema is not a schema. The protocol allows a producer to ignore a valid one."""
     if requested_schema is not None:
         _core.Schema.take(requested_schema)
 
@@ -53,8 +53,8 @@ def check_requested(requested_schema: object) -> None:
 class Array:
     """An array on a device.
 
-    Made from any object with `__arrow_c_device_array__`, `__arrow_c_array__` or `__dlpack__`, which are looked for in this
-    order; nothing is copied, and the object may be used as before. An array never changes.
+    The constructor accepts any object with `__arrow_c_device_array__`, `__arrow_c_array__` or `__dlpack__`, and calls
+    the first of them. It copies no data, and the object stays usable. An array is immutable.
 
     >>> import arrowdevice, pyarrow
     >>> array = arrowdevice.Array(pyarrow.array([1, 2, None, 4, 5], pyarrow.int32()))
@@ -81,73 +81,73 @@ class Array:
         made._device = device
         return made
 
-    # -- what it is ----------------------------------------------------------------------------------------------------
+    # -- properties ----------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         return self._core.length
 
     @property
     def schema(self) -> Schema:
-        """Its type."""
+        """The type."""
         return Schema._wrap(self._core.schema)
 
     @property
     def format(self) -> str:
-        """The format string of its type, as in the C data interface: "i"."""
+        """The format string of the type in the C data interface: "i"."""
         return self._core.schema.format
 
     @property
     def type(self) -> str:
-        """Its type in words: "int32"."""
+        """The type in words: "int32"."""
         return self.schema.type
 
     @property
     def device(self) -> Device:
-        """Where it is; asks the driver whose context its buffers are of, where that is not known."""
+        """The device of the array. Asks the driver for the context of the buffers if it is unknown."""
         if self._device is None:
             self._device = Device._wrap(self._core.device())
         return self._device
 
     @property
     def device_type(self) -> DeviceType | int:
-        """The type of its device. Starts no driver."""
+        """The type of the device. Starts no driver."""
         return known_type(self._core.device_type)
 
     @property
     def device_id(self) -> int:
-        """The id of its device, -1 for the CPU. Starts no driver."""
+        """The id of the device, -1 for the CPU. Starts no driver."""
         return self._core.device_id
 
     @property
     def offset(self) -> int:
-        """Rows before its first one in its buffers."""
+        """Number of rows in the buffers before the first row."""
         return self._core.offset
 
     @property
     def null_count(self) -> int | None:
-        """How many rows are null; None where the producer has not counted and the data is not on the CPU."""
+        """Number of null rows. None if the producer has not counted and the data is not on the CPU."""
         core = self._core
         if core.declared_null_count >= 0:
             return core.declared_null_count
         if core.schema.format == "n":
             return core.length
-        # Unions and run ends have no validity of their own.
+        # Unions and run-end encoded arrays have no validity.
         if core.schema.format.startswith(("+u", "+r")) or not core.has_validity:
             return 0
         return core.count_nulls() if core.device_type == DeviceType.CPU else None
 
     @property
     def nbytes(self) -> int:
-        """The bytes that its rows use, children and dictionaries included.
+        """Bytes that the rows use, including children and dictionaries.
 
-        A slice is counted from the start of its buffers. Where sizes lie on the device, waits for the array and reads them.
+        The number for a slice starts at the start of the buffers. Reads back sizes that are on the device.
         """
         return sum(buffer.size or 0 for buffer in self.buffers(sizes=True))
 
     def buffers(self, *, sizes: bool = False) -> list[Buffer]:
-        """Its buffers and those of its children and dictionaries.
+        """Returns the buffers of the array, of its children and of its dictionaries.
 
-        With `sizes`, those that lie on the device too: waits for the array and reads them.
+        `sizes` waits for the array and reads back sizes that are on the device.
 
         >>> import arrowdevice, pyarrow
         >>> [(buffer.role, buffer.size) for buffer in arrowdevice.Array(pyarrow.array(["a", "bc"])).buffers()]
@@ -158,61 +158,75 @@ class Array:
             for path, role, address, size in self._core.buffers(sizes)
         ]
 
-    # -- parts ---------------------------------------------------------------------------------------------------------
+    # -- slices --------------------------------------------------------------------------------------------------------
 
     def slice(self, offset: int, length: int | None = None) -> Self:
-        """Some rows; the memory is shared. Unlike `array[a:b]`, rows that are not there are an InvalidError."""
+        """Returns a range of rows.
+
+        Shares the memory. Raises InvalidError for a range outside the array, unlike `array[a:b]`.
+        """
         rest = len(self) - offset if length is None else length
         return self._wrap(self._core.slice(offset, rest), self._device)
 
     def _rows(self, key: builtins.slice) -> Self:
         start, stop, step = key.indices(len(self))
         if step != 1:
-            raise ValueError("rows can be sliced in steps of 1 only")
+            raise ValueError(f"invalid slice step {step} (expected 1)")
         return self.slice(start, max(stop - start, 0))
 
     def __getitem__(self, key: builtins.slice) -> Array:
         if isinstance(key, builtins.slice):
             return self._rows(key)
-        raise TypeError(f"an array is sliced, as in array[2:5]; for values use to_pyarrow(). Not {key!r}")
+        raise TypeError(f"invalid index {key!r} (expected a slice such as array[2:5]; for values use to_pyarrow())")
 
     __iter__ = None
 
     # -- waiting and checking ------------------------------------------------------------------------------------------
 
-    def ready(self) -> bool:
-        """Whether its data is there: work that writes it may still run on the device. Does not block."""
-        return self._core.ready()
+    def is_ready(self) -> bool:
+        """Returns whether the device work that writes the array has finished. Does not block."""
+        return self._core.is_ready()
 
     def wait(self, timeout: float | None = None) -> None:
-        """Wait until its data is there, for so many seconds, 0 to look once. Raises DeviceTimeoutError."""
-        self._core.wait(nanoseconds(timeout, none=-1))
+        """Waits until the array is ready. Raises DeviceTimeoutError after `timeout` seconds. 0 does not wait."""
+        self._core.wait(nanoseconds(timeout))
 
     def validate(self, level: str = "full") -> None:
-        """Check it against its type; raises InvalidError with the field and row that is wrong.
+        """Validates the array against its type. Raises InvalidError with the invalid field and row.
 
-        "structure" looks at no data, "full" at all of it, wherever it lies, "strict" also at what real producers neglect.
+        "structure" reads no data. "full" reads all data, on any device. "strict" also checks rules that many producers
+        violate.
         """
         if level not in _LEVELS:
-            raise ValueError(f"the level is one of {', '.join(map(repr, _LEVELS))}, not {level!r}")
+            raise ValueError(f"invalid validation level {level!r} (expected {', '.join(map(repr, _LEVELS))})")
         self._core.validate(_LEVELS[level])
 
-    # -- elsewhere -----------------------------------------------------------------------------------------------------
+    # -- other devices -------------------------------------------------------------------------------------------------
+
+    def to_device(
+        self, device: Device | str, copy: bool | None = None, *, wait: bool = True, timeout: float | None = None
+    ) -> Self:
+        """Returns the array on a device, as `arrowdevice.to_device()` does. This array stays usable.
+
+        None shares the memory if possible. True always copies. False never copies: NotShareableError if a copy is
+        needed.
+        """
+        from .transfer import array_to_device
+
+        return array_to_device(self, device, copy, wait=wait, timeout=timeout)
 
     def to_host(self, *, timeout: float | None = None) -> Self:
-        """The same on the CPU, complete: shared where the CPU reads the memory, else copied."""
-        from .transfer import moved
-
-        return moved(self, "cpu", flags=0, timeout=timeout)
+        """Returns the array on the CPU, complete. Shares the memory if the CPU can read it, else copies."""
+        return self.to_device("cpu", timeout=timeout)
 
     def to_pyarrow(self) -> pyarrow.Array:
-        """The same as a pyarrow.Array (a pyarrow.RecordBatch for a batch), on the CPU. Needs pyarrow."""
+        """Returns a pyarrow.Array on the CPU. Needs pyarrow."""
         import pyarrow
 
         return pyarrow.array(self.to_host())
 
     def release(self) -> None:
-        """Give its memory back now, not when it is collected. What shares it keeps it. It cannot be used any more."""
+        """Releases the array now. Shared owners keep the memory alive. Later uses of this object raise ValueError."""
         self._core.release()
 
     # -- protocols -----------------------------------------------------------------------------------------------------
@@ -221,8 +235,8 @@ class Array:
         if self._core.device_type != DeviceType.CPU:
             where = device_name(self._core.device_type, self._core.device_id)
             raise ValueError(
-                f"{method} is for data on the CPU, and this is on {where}: call .to_host() first, or have it read "
-                f"by {method.replace('_c_', '_c_device_')}"
+                f"{method} needs data on the CPU, and this is on {where} "
+                f"(call .to_host() first, or use {method.replace('_c_', '_c_device_')})"
             )
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
@@ -259,8 +273,9 @@ class Array:
 class RecordBatch(Array):
     """A record batch on a device: columns of one length.
 
-    Made as an Array is, from what is a struct without nulls of its own. In the C data interface a record batch and such a
-    struct array look the same; where the class was not named, as in `arrowdevice.move()`, it is a RecordBatch.
+    The constructor accepts the objects that Array accepts, if they are a struct without nulls of its own. The C data
+    interface does not distinguish such a struct array from a record batch. `arrowdevice.to_device()` returns a
+    RecordBatch for both.
 
     >>> import arrowdevice, pyarrow
     >>> batch = arrowdevice.RecordBatch(pyarrow.record_batch({"price": [1.5, 2.5], "name": ["a", None]}))
@@ -277,17 +292,17 @@ class RecordBatch(Array):
     def __init__(self, obj: Any) -> None:
         super().__init__(obj)
         if not is_batch(self._core):
-            what = "a struct with nulls of its own" if self.format == "+s" else f"an array of {self.type}"
-            raise ValueError(f"{type(obj).__name__} gives {what}, which is no record batch: use arrowdevice.Array")
+            kind = "a struct with nulls of its own" if self.format == "+s" else f"an array of {self.type}"
+            raise ValueError(f"{type(obj).__name__} gives {kind}, not a record batch (use arrowdevice.Array)")
 
     @property
     def num_rows(self) -> int:
-        """As many as `len()`."""
+        """Number of rows, as `len()`."""
         return len(self)
 
     @property
     def num_columns(self) -> int:
-        """How many columns there are."""
+        """Number of columns."""
         return self._core.schema.n_children
 
     @property
@@ -296,18 +311,18 @@ class RecordBatch(Array):
         return self.schema.names
 
     def _index(self, key: int | str) -> int:
-        """The position of a column that is there."""
+        """Returns the position of a column. Raises KeyError or IndexError if there is no such column."""
         if isinstance(key, str):
             return self.schema.index(key)
         count = self.num_columns
         if not -count <= key < count:
-            raise IndexError(f"there is no column {key}: the batch has {count}")
+            raise IndexError(f"invalid column {key} (the batch has {count})")
         return key % count
 
     def column(self, key: int | str) -> Array:
-        """One column, by its name or position; the memory is shared.
+        """Returns the column with a name or position. Shares the memory.
 
-        KeyError if no column, or several, have the name; IndexError if there is none at the position.
+        Raises KeyError if no column, or several, have the name. Raises IndexError for an invalid position.
         """
         return Array._wrap(self._core.child(self._index(key)), self._device)
 
@@ -317,9 +332,12 @@ class RecordBatch(Array):
         return [self.column(i) for i in range(self.num_columns)]
 
     def select(self, keys: Sequence[int | str]) -> RecordBatch:
-        """Some columns, in the order given, by name or position; the memory is shared. Errors as from `column()`."""
+        """Returns columns by name or position, in the given order.
+
+        Shares the memory. Raises the errors of `column()`.
+        """
         if isinstance(keys, str):
-            raise TypeError("select() takes a list of columns; for one column use column()")
+            raise TypeError("select() takes a list of columns (for one column use column())")
         return RecordBatch._wrap(self._core.select([self._index(key) for key in keys]), self._device)
 
     @overload
@@ -332,7 +350,7 @@ class RecordBatch(Array):
         return self._rows(key) if isinstance(key, builtins.slice) else self.column(key)
 
     def to_pyarrow(self) -> pyarrow.RecordBatch:
-        """The same as a pyarrow.RecordBatch, on the CPU. Needs pyarrow."""
+        """Returns a pyarrow.RecordBatch on the CPU. Needs pyarrow."""
         import pyarrow
 
         return pyarrow.record_batch(self.to_host())
@@ -362,10 +380,10 @@ class RecordBatch(Array):
 
 
 def is_batch(core: _core.Array) -> bool:
-    """Whether an array can be a record batch."""
+    """Returns whether an array can be a record batch."""
     return core.schema.format == "+s" and (core.declared_null_count == 0 or not core.has_validity)
 
 
 def wrapped(core: _core.Array, device: Device | None = None) -> Array:
-    """A RecordBatch where it can be one, else an Array."""
+    """Returns a RecordBatch if the array can be one, else an Array."""
     return (RecordBatch if is_batch(core) else Array)._wrap(core, device)

@@ -2,7 +2,7 @@
 # Part of _core.pyx: devices.
 
 cdef class Device:
-    """A device. Equal where it is the same one."""
+    """A device of the library. Compares equal to other handles of the same device."""
 
     cdef arrowdevice_device* pointer
 
@@ -18,7 +18,8 @@ cdef class Device:
     def __hash__(self):
         return hash(<size_t>self.pointer)
 
-    def describe(self):
+    def info(self):
+        """Returns the members of the device info. Calls no driver."""
         cdef device_info_t info
         cdef error_t error
         memset(&info, 0, sizeof(info))
@@ -31,8 +32,8 @@ cdef class Device:
             "total_memory": info.total_memory, "buffer_alignment": info.buffer_alignment,
             "sub_buffer_alignment": info.sub_buffer_alignment, "flags": info.flags, "staging_type": info.staging_type}
 
-    def memory(self):
-        """Bytes (free, in all); -1 where the driver does not say."""
+    def memory_info(self):
+        """Returns the bytes (free, total). A number is -1 if the driver does not report it."""
         cdef int64_t free_bytes = -1, total_bytes = -1
         cdef error_t error
         cdef int code
@@ -42,6 +43,7 @@ cdef class Device:
         return free_bytes, total_bytes
 
     def counters(self):
+        """Returns the counters in the order of the C struct."""
         cdef device_counters_t counters
         cdef error_t error
         memset(&counters, 0, sizeof(counters))
@@ -52,7 +54,7 @@ cdef class Device:
                 counters.readbacks, counters.bytes_in, counters.bytes_out, counters.staged_bytes)
 
     def pool_stats(self):
-        """(used, kept, peak, allocations, driver_allocations) of the default pool."""
+        """Returns (used_bytes, cached_bytes, peak_bytes, allocations, driver_allocations) of the default pool."""
         cdef arrowdevice_pool* pool = NULL
         cdef pool_stats_t stats
         cdef error_t error
@@ -65,6 +67,7 @@ cdef class Device:
         return stats.used_bytes, stats.cached_bytes, stats.peak_bytes, stats.allocations, stats.driver_allocations
 
     def pool_trim(self):
+        """Returns the cached memory of the default pool to the driver."""
         cdef arrowdevice_pool* pool = NULL
         cdef error_t error
         cdef int code
@@ -74,8 +77,8 @@ cdef class Device:
                 code = arrowdevice_pool_trim(pool, &error)
         check(code, &error)
 
-    def reach(self, Device to not None):
-        """What `to` can do with memory of this device."""
+    def peer_flags(self, Device to not None):
+        """Returns the flags that say what `to` can do with memory of this device."""
         cdef uint32_t out = 0
         cdef error_t error
         cdef int code
@@ -86,7 +89,7 @@ cdef class Device:
 
 
 def device_list():
-    """Every device of every backend."""
+    """Returns every device of every backend."""
     cdef int64_t count = 0, room = 0
     cdef arrowdevice_device** found = NULL
     cdef error_t error
@@ -108,8 +111,8 @@ def device_list():
         free(found)
 
 
-def device_find(bytes name not None):
-    """The device of a name."""
+def device_find_by_name(bytes name not None):
+    """Returns the device that has a name."""
     cdef const char* c_name = name
     cdef arrowdevice_device* device = NULL
     cdef error_t error
@@ -120,8 +123,8 @@ def device_find(bytes name not None):
     return Device.of(device)
 
 
-def device_get(ArrowDeviceType device_type, int64_t device_id):
-    """The device of a published pair."""
+def device_find_by_id(ArrowDeviceType device_type, int64_t device_id):
+    """Returns the device that has a type and id."""
     cdef arrowdevice_device* device = NULL
     cdef error_t error
     cdef int code

@@ -21,7 +21,7 @@ __all__ = ["BackendReport", "Counters", "Device", "DeviceType", "MemoryInfo", "P
 
 
 class DeviceType(enum.IntEnum):
-    """The device types of the Arrow C device data interface, by its numbers."""
+    """The device types of the Arrow C device data interface, with the numbers of the format."""
 
     CPU = 1
     CUDA = 2
@@ -40,7 +40,7 @@ class DeviceType(enum.IntEnum):
 
 
 def known_type(number: int) -> DeviceType | int:
-    """A type that the format does not name stays a number."""
+    """Returns the DeviceType, or the number itself if the format does not name the type."""
     try:
         return DeviceType(number)
     except ValueError:
@@ -48,32 +48,37 @@ def known_type(number: int) -> DeviceType | int:
 
 
 def device_name(device_type: int, device_id: int) -> str:
-    """ "opencl:0"; the CPU's ids -1 and 0 are one device."""
+    """Returns a name such as "opencl:0". The CPU's ids -1 and 0 are one device."""
     kind = _core.device_type_name(device_type) or str(int(device_type))
     return f"{kind}:{max(device_id, 0)}"
 
 
 class MemoryInfo(NamedTuple):
-    """Bytes of a device, as its driver says now; None where it does not say."""
+    """Bytes of a device that the driver reports now. A field is None if the driver does not report it."""
 
     free: int | None
     total: int | None
 
 
 class PoolStats(NamedTuple):
-    """What the library holds of a device's memory, in bytes and counts."""
+    """Statistics of the default memory pool of a device."""
 
-    used: int
-    kept: int
-    peak: int
+    used_bytes: int
+    """Bytes of live allocations."""
+    cached_bytes: int
+    """Bytes that the pool keeps for reuse."""
+    peak_bytes: int
+    """The highest number of used bytes."""
     allocations: int
+    """Number of allocations."""
     driver_allocations: int
+    """Number of allocations that the driver made."""
 
 
 class Counters(NamedTuple):
-    """What the library has asked of a device's driver since the process began."""
+    """Numbers of calls and bytes between the library and a device's driver, from the start of the process."""
 
-    buffers: int
+    driver_allocations: int
     submissions: int
     regions: int
     events: int
@@ -85,18 +90,20 @@ class Counters(NamedTuple):
 
 
 class BackendReport(NamedTuple):
-    """One place where a backend was looked for: status 0 if it was loaded, else the errno value, and why."""
+    """A place that the library searched for a backend."""
 
     status: int
+    """0 if the backend was loaded, else the errno value."""
     backend: str
     path: str
     reason: str
+    """Why the backend was not loaded."""
 
 
 class Device:
-    """A device: what `device()` and `devices()` give. There is nothing to free.
+    """A device, as `device()` and `devices()` return it. It needs no closing.
 
-    Two of them are equal where they are the same device.
+    Two objects compare equal if they are the same device.
 
     >>> import arrowdevice
     >>> arrowdevice.device("cpu") == arrowdevice.device("cpu:0")
@@ -105,16 +112,17 @@ class Device:
 
     __slots__ = ("_core", "_info")
 
-    _ADDRESSES, _HOST_READABLE, _EVENTS, _WAIT_BLOCKS, _ADOPTED = 1, 2, 4, 8, 16
+    _ADDRESSES, _HOST_READABLE, _EVENTS, _WAIT_BLOCKS, _WRAPPED = 1, 2, 4, 8, 16
+    _PEER_ACCESS, _PEER_COPY = 1, 2
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str):
-            raise TypeError(f"a device's name is a str such as 'opencl:0', not {type(name).__name__}")
-        self._of(_core.device_find(name.encode()))
+            raise TypeError(f"invalid device name of type {type(name).__name__} (expected a str such as 'opencl:0')")
+        self._of(_core.device_find_by_name(name.encode()))
 
     def _of(self, core: _core.Device) -> None:
         self._core = core
-        self._info = core.describe()
+        self._info = core.info()
 
     @classmethod
     def _wrap(cls, core: _core.Device) -> Device:
@@ -124,7 +132,7 @@ class Device:
 
     @property
     def name(self) -> str:
-        """The name that `device()` finds it by: "opencl:0"."""
+        """The name that `device()` takes: "opencl:0"."""
         return device_name(self._info["device_type"], self._info["device_id"])
 
     @property
@@ -134,44 +142,44 @@ class Device:
 
     @property
     def device_id(self) -> int:
-        """Which of its type."""
+        """The id among the devices of the type."""
         return self._info["device_id"]
 
     @property
     def description(self) -> str:
-        """As the driver calls it."""
+        """The name that the driver gives the device."""
         return self._info["name"]
 
     @property
     def vendor(self) -> str:
-        """Who makes it, as the driver says."""
+        """The vendor that the driver reports."""
         return self._info["vendor"]
 
     @property
     def backend(self) -> str:
-        """The backend that drives it."""
+        """The backend of the device."""
         return self._info["backend"]
 
     @property
     def uuid(self) -> _uuid.UUID | None:
-        """None if unknown. Two APIs may name one GPU."""
+        """The UUID, None if unknown. Devices of two APIs have the same UUID if they are the same GPU."""
         raw = self._info["uuid"]
         return _uuid.UUID(bytes=raw) if any(raw) else None
 
     @property
     def total_memory(self) -> int | None:
-        """Bytes; None if unknown."""
+        """Bytes, None if unknown."""
         total = self._info["total_memory"]
         return None if total < 0 else total
 
     @property
     def buffer_alignment(self) -> int:
-        """Bytes; the start of every allocation has it."""
+        """Alignment of every allocation in bytes."""
         return self._info["buffer_alignment"]
 
     @property
     def staging_type(self) -> DeviceType | int | None:
-        """The device type of its pinned host memory, None if there is none."""
+        """The device type of pinned host memory, None if there is none."""
         number = self._info["staging_type"]
         return known_type(number) if number else None
 
@@ -180,53 +188,56 @@ class Device:
 
     @property
     def has_addresses(self) -> bool:
-        """Buffers are addresses, else handles."""
+        """True if buffers are addresses, False if they are handles."""
         return self._flag(self._ADDRESSES)
 
     @property
     def is_host_readable(self) -> bool:
-        """The CPU reads and writes its memory in place."""
+        """True if the CPU reads and writes the memory in place."""
         return self._flag(self._HOST_READABLE)
 
     @property
     def has_events(self) -> bool:
-        """Its arrays can carry an event that fires when they are ready."""
+        """True if arrays can carry an event that fires when they are ready."""
         return self._flag(self._EVENTS)
 
     @property
     def waits_block(self) -> bool:
-        """A wait on a queue of it may block the CPU."""
+        """True if a wait on a queue may block the CPU."""
         return self._flag(self._WAIT_BLOCKS)
 
     @property
-    def is_adopted(self) -> bool:
-        """It is an application's own context."""
-        return self._flag(self._ADOPTED)
+    def is_wrapped(self) -> bool:
+        """True if the device is a native context that the application owns."""
+        return self._flag(self._WRAPPED)
 
     def memory(self) -> MemoryInfo:
-        """Bytes free and in all, as the driver says now."""
-        free, total = self._core.memory()
+        """Returns the free and total bytes that the driver reports now."""
+        free, total = self._core.memory_info()
         return MemoryInfo(None if free < 0 else free, None if total < 0 else total)
 
     def pool(self) -> PoolStats:
-        """What the library holds of its memory now."""
+        """Returns the statistics of the default pool."""
         return PoolStats(*self._core.pool_stats())
 
     def trim(self) -> None:
-        """Give back to the driver what the library keeps and does not use."""
+        """Returns the cached memory of the default pool to the driver."""
         self._core.pool_trim()
 
     def counters(self) -> Counters:
-        """What the library has asked of its driver."""
+        """Returns the numbers of calls and bytes between the library and the driver."""
         return Counters(*self._core.counters())
 
     def can_access(self, other: Device | str) -> bool:
-        """Whether this device can use memory of the other one where it is, so that moving shares."""
-        return bool(device(other)._core.reach(self._core) & 1)
+        """Returns whether this device can use memory of the other device in place. `to_device()` then shares it."""
+        return bool(device(other)._core.peer_flags(self._core) & self._PEER_ACCESS)
 
     def can_copy_from(self, other: Device | str) -> bool:
-        """Whether memory of the other one gets here in one direct copy; else it is staged through the host."""
-        return bool(device(other)._core.reach(self._core) & 2)
+        """Returns whether one direct copy transfers memory of the other device.
+
+        Copies are staged through the host otherwise.
+        """
+        return bool(device(other)._core.peer_flags(self._core) & self._PEER_COPY)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Device) and self._core == other._core
@@ -235,8 +246,8 @@ class Device:
         return hash(self._core)
 
     def __reduce__(self) -> tuple[type[Device], tuple[str]]:
-        if self.is_adopted:
-            raise TypeError("a device that an application adopted means nothing to another process")
+        if self.is_wrapped:
+            raise TypeError("a wrapped device has no meaning in another process")
         return type(self), (self.name,)
 
     def __repr__(self) -> str:
@@ -246,10 +257,10 @@ class Device:
 
 
 def device(name: Device | str) -> Device:
-    """The device of a name: a type's name, a colon and the id ("opencl:0"); without an id, id 0 ("cpu").
+    """Returns the device that has a name: a type's name, a colon and the id ("opencl:0"). A missing id means 0 ("cpu").
 
-    A Device is returned as it is. Raises InvalidError for a name of another form, DeviceNotFoundError where there is no such
-    device. A driver is started with the first device that is asked of it.
+    Returns a Device unchanged. Raises InvalidError for a name of another form, and DeviceNotFoundError if there is no
+    such device. The first device of a driver starts that driver.
 
     >>> import arrowdevice
     >>> arrowdevice.device("cpu").name
@@ -259,19 +270,19 @@ def device(name: Device | str) -> Device:
 
 
 def devices() -> list[Device]:
-    """Every device of every backend, ordered by type, then id. Starts all drivers.
+    """Returns every device of every backend, ordered by type, then id. Starts all drivers.
 
-    A backend that fails is left out; `explain()` says why.
+    Leaves out a backend that fails. `explain()` gives the reason.
     """
     return [Device._wrap(core) for core in _core.device_list()]
 
 
 def explain() -> list[BackendReport]:
-    """Every place where a backend was looked for so far, in that order, loaded or not and why not.
+    """Returns every place that the library has searched for a backend, in order, with the reason of each failure.
 
     >>> import arrowdevice
     >>> _ = arrowdevice.devices()
     >>> {report.backend for report in arrowdevice.explain() if report.status == 0} >= {"cpu"}
     True
     """
-    return [BackendReport(*report) for report in _core.explain()]
+    return [BackendReport(*report) for report in _core.backend_reports()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Part of _core.pyx: tensors in capsules. Which stream and which version is decided in _dlpack.py.
+# Part of _core.pyx: tensors in capsules. _dlpack.py chooses the stream and the version.
 
 from cpython.pycapsule cimport PyCapsule_SetName
 
@@ -20,19 +20,19 @@ cdef extern from "tensors.h" nogil:
                                   error_t*)
 
 
-# What a consumer has taken it has also renamed.
-cdef void end_versioned(object capsule) noexcept:
+# A consumer that takes a tensor renames the capsule. A destructor deletes only a tensor that is still in its capsule.
+cdef void destroy_versioned(object capsule) noexcept:
     if PyCapsule_IsValid(capsule, "dltensor_versioned"):
         delete_versioned(<versioned_tensor*>PyCapsule_GetPointer(capsule, "dltensor_versioned"))
 
 
-cdef void end_legacy(object capsule) noexcept:
+cdef void destroy_legacy(object capsule) noexcept:
     if PyCapsule_IsValid(capsule, "dltensor"):
         delete_legacy(<legacy_tensor*>PyCapsule_GetPointer(capsule, "dltensor"))
 
 
 cdef class Queue:
-    """A vendor's own stream, as an integer: 0 is its default stream."""
+    """A native stream of a vendor, given as an integer. 0 is the default stream."""
 
     cdef arrowdevice_queue* pointer
 
@@ -51,9 +51,12 @@ cdef class Queue:
         arrowdevice_queue_destroy(self.pointer)
 
 
-def dlpack_export(Array array not None, Queue waiter, bint versioned, bint copied):
-    """An array as a capsule that `from_dlpack` takes. `copied`: it is a copy that nobody else has, and may be written to."""
-    cdef arrowdevice_queue* queue = NULL if waiter is None else waiter.pointer
+def dlpack_export(Array array not None, Queue consumer_queue, bint versioned, bint copied):
+    """Returns a capsule for `from_dlpack`.
+
+    `copied` marks a copy that has no other owner. The consumer may write to it.
+    """
+    cdef arrowdevice_queue* queue = NULL if consumer_queue is None else consumer_queue.pointer
     cdef ArrowDeviceArray own
     cdef DLManagedTensorVersioned* tensor = NULL
     cdef legacy_tensor* legacy
@@ -68,7 +71,7 @@ def dlpack_export(Array array not None, Queue waiter, bint versioned, bint copie
         (<versioned_tensor*>tensor).flags = IS_COPIED
     if versioned:
         try:
-            return PyCapsule_New(tensor, "dltensor_versioned", end_versioned)
+            return PyCapsule_New(tensor, "dltensor_versioned", destroy_versioned)
         except:
             delete_versioned(<versioned_tensor*>tensor)
             raise
@@ -77,15 +80,15 @@ def dlpack_export(Array array not None, Queue waiter, bint versioned, bint copie
         delete_versioned(<versioned_tensor*>tensor)
         raise MemoryError()
     try:
-        return PyCapsule_New(legacy, "dltensor", end_legacy)
+        return PyCapsule_New(legacy, "dltensor", destroy_legacy)
     except:
         delete_legacy(legacy)
         raise
 
 
-def dlpack_import(capsule, Queue written_on):
-    """The tensor in a producer's capsule as an array."""
-    cdef arrowdevice_queue* queue = NULL if written_on is None else written_on.pointer
+def dlpack_import(capsule, Queue producer_queue):
+    """Moves the tensor out of a producer's capsule and returns it as an array."""
+    cdef arrowdevice_queue* queue = NULL if producer_queue is None else producer_queue.pointer
     cdef versioned_tensor* tensor
     cdef Array out = Array.__new__(Array)
     cdef Schema schema = Schema.__new__(Schema)
@@ -102,7 +105,7 @@ def dlpack_import(capsule, Queue written_on):
             raise MemoryError()
         PyCapsule_SetName(capsule, "used_dltensor")
     else:
-        raise TypeError(f"expected a capsule with a DLPack tensor that nobody has taken, got {capsule!r}")
+        raise TypeError(f"expected a capsule with an unconsumed DLPack tensor, got {capsule!r}")
     with nogil:
         code = arrowdevice_dlpack_import(<DLManagedTensorVersioned*>tensor, queue, &out.own, &schema.own, &error)
         if code != 0:

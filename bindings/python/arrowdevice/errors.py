@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the library answers, as exceptions.
+"""Errors of the library as exceptions.
 
-Each is an `Error`, and the builtin exception that fits it, where there is one:
+Each class derives from `Error`, and from the builtin exception that fits, if there is one:
 
 >>> import arrowdevice
 >>> try:
@@ -10,7 +10,7 @@ Each is an `Error`, and the builtin exception that fits it, where there is one:
 ...     print(error.code_name)
 ENODEV
 >>> try:
-...     arrowdevice.device("nothing")
+...     arrowdevice.device("unknown")
 ... except ValueError as error:
 ...     print(type(error).__name__)
 InvalidError
@@ -30,6 +30,7 @@ __all__ = [
     "ExistsError",
     "InvalidError",
     "NotFoundError",
+    "NotShareableError",
     "NotSupportedError",
     "OutOfMemoryError",
 ]
@@ -38,13 +39,13 @@ __all__ = [
 class Error(OSError):
     """A function of the library failed.
 
-    `errno` is its code and `strerror` its message, as in every OSError.
+    `errno` is the code and `strerror` the message, as in every OSError.
     """
 
     backend: str
-    """The backend that failed, "opencl"; "" when the library itself did."""
+    """The backend that failed, such as "opencl". "" if the library itself failed."""
     native_code: int
-    """The vendor's own code, 0 if there is none."""
+    """The vendor's code, 0 if there is none."""
 
     def __init__(self, code: int, message: str, backend: str = "", native_code: int = 0) -> None:
         super().__init__(code, message)
@@ -53,7 +54,7 @@ class Error(OSError):
 
     @property
     def code_name(self) -> str:
-        """The code as errno.h calls it: "ENODEV"."""
+        """The name of the code in errno.h: "ENODEV"."""
         return errno.errorcode.get(self.errno or 0, str(self.errno))
 
     def __str__(self) -> str:
@@ -65,23 +66,30 @@ class Error(OSError):
 
 
 class InvalidError(Error, ValueError):
-    """EINVAL: the input is wrong."""
+    """EINVAL: the input is invalid."""
 
 
 class NotSupportedError(Error, NotImplementedError):
     """ENOTSUP: the type, layout or device type is not supported."""
 
 
+class NotShareableError(NotSupportedError, BufferError):
+    """ENOTSUP with `copy=False`: the device cannot share the memory, and a copy is forbidden.
+
+    A BufferError, as the array API and DLPack require.
+    """
+
+
 class OutOfMemoryError(Error, MemoryError):
-    """ENOMEM: memory of the host or of a device is exhausted; the message says which."""
+    """ENOMEM: memory of the host or of a device is exhausted. The message names it."""
 
 
 class DeviceTimeoutError(Error, TimeoutError):
-    """ETIMEDOUT: not done in time."""
+    """ETIMEDOUT: the time-out has passed."""
 
 
 class DeviceNotFoundError(Error, LookupError):
-    """ENODEV: no such driver or device; `arrowdevice.explain()` says what was looked at."""
+    """ENODEV: there is no such driver or device. `arrowdevice.explain()` lists the searched places."""
 
 
 class DeviceError(Error):
@@ -89,11 +97,11 @@ class DeviceError(Error):
 
 
 class CanceledError(Error):
-    """ECANCELED: the stream was cancelled."""
+    """ECANCELED: the stream was canceled."""
 
 
 class BusyError(Error):
-    """EBUSY: it is in use."""
+    """EBUSY: the object is in use."""
 
 
 class NotFoundError(Error, FileNotFoundError):
@@ -101,7 +109,7 @@ class NotFoundError(Error, FileNotFoundError):
 
 
 class ExistsError(Error, FileExistsError):
-    """EEXIST: it is there already."""
+    """EEXIST: the object exists already."""
 
 
 _CLASSES: dict[int, type[Error]] = {
@@ -119,5 +127,5 @@ _CLASSES: dict[int, type[Error]] = {
 
 
 def from_library(code: int, message: str, backend: str, native_code: int) -> Error:
-    """The exception for a code; a producer's own may be any errno value."""
+    """Returns the exception for a code. A producer may return any errno value."""
     return _CLASSES.get(code, Error)(code, message, backend, native_code)

@@ -6,26 +6,26 @@
 #include <dlfcn.h>
 
 /*
- * The limited API has no question for it. PyGILState_Check() is not the answer: it says yes to everybody once there has
- * been a second interpreter. So it is asked which thread state is current, by the name that this has in newer Pythons,
- * or the one it had in 3.11 and 3.12.
+ * Returns the current thread state. The limited API has no such function. PyGILState_Check() does not help, because it
+ * returns 1 on every thread once there has been a second interpreter. The function has one name in Python 3.11 and
+ * 3.12, and another one in newer versions.
  */
 static PyThreadState* (*current_state)(void);
 
-int gil_can_be_asked(void) {
+int gil_is_supported(void) {
   void* found = dlsym(RTLD_DEFAULT, "PyThreadState_GetUnchecked");
   if (found == NULL) found = dlsym(RTLD_DEFAULT, "_PyThreadState_UncheckedGet");
   *(void**)&current_state = found;
   return found != NULL;
 }
 
-/* In 3.11 the current state is that of whichever thread has the GIL. Threads that Python does not know have none, and
- * once the interpreter is gone nobody has. */
-void* gil_let_go(void) {
+/* Python 3.11 returns the state of the thread that holds the GIL. A thread unknown to Python has no state. No thread
+ * has one after the interpreter has ended. */
+void* gil_release(void) {
   PyThreadState* const own = PyGILState_GetThisThreadState();
   return own != NULL && own == current_state() ? PyEval_SaveThread() : NULL;
 }
 
-void gil_take_back(void* let_go) {
-  if (let_go != NULL) PyEval_RestoreThread(let_go);
+void gil_restore(void* state) {
+  if (state != NULL) PyEval_RestoreThread(state);
 }

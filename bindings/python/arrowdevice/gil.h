@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Letting go of the GIL where it is not known whether the calling thread has it, or whether there is a Python at all.
- */
+/* Releases the GIL from threads that may not hold it, also when there is no interpreter. */
 #ifndef ARROWDEVICE_PYTHON_GIL_H
 #define ARROWDEVICE_PYTHON_GIL_H
 
-/* Whether this Python can be asked. To be found out before anything else here is called. */
-int gil_can_be_asked(void);
+/* Returns whether this Python reports which thread holds the GIL. Call it before the other functions. */
+int gil_is_supported(void);
 
-/* What to take it back with; NULL: this thread does not have it. */
-void* gil_let_go(void);
-void gil_take_back(void* let_go);
+/* Releases the GIL. Returns the state for gil_restore(), or NULL if this thread does not hold the GIL. */
+void* gil_release(void);
+
+/* Takes the GIL again. Has no effect if the state is NULL. */
+void gil_restore(void* state);
 
 #endif

@@ -11,26 +11,26 @@
 #include <time.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t someone_left = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t call_ended = PTHREAD_COND_INITIALIZER;
 static int64_t inside;
 static int closed;
 static pthread_t closed_by;
 
 int guard_enter(void) {
   pthread_mutex_lock(&mutex);
-  const int may = !closed || (pthread_equal(closed_by, pthread_self()) && Py_IsInitialized());
-  if (may) ++inside;
+  const int allowed = !closed || (pthread_equal(closed_by, pthread_self()) && Py_IsInitialized());
+  if (allowed) ++inside;
   pthread_mutex_unlock(&mutex);
-  return may;
+  return allowed;
 }
 
 void guard_leave(void) {
   pthread_mutex_lock(&mutex);
-  if (inside > 0 && --inside == 0) pthread_cond_broadcast(&someone_left);
+  if (inside > 0 && --inside == 0) pthread_cond_broadcast(&call_ended);
   pthread_mutex_unlock(&mutex);
 }
 
-/* A child of a fork has one thread: nobody else is inside, and nobody else holds the mutex. */
+/* A child of a fork has one thread, so that no call runs and no other thread holds the mutex. */
 static void before_fork(void) { pthread_mutex_lock(&mutex); }
 static void after_fork_in_parent(void) { pthread_mutex_unlock(&mutex); }
 static void after_fork_in_child(void) {
@@ -53,7 +53,7 @@ int64_t guard_close(int64_t timeout_ns) {
   pthread_mutex_lock(&mutex);
   closed = 1;
   closed_by = pthread_self();
-  while (inside != 0 && pthread_cond_timedwait(&someone_left, &mutex, &end) == 0) {
+  while (inside != 0 && pthread_cond_timedwait(&call_ended, &mutex, &end) == 0) {
   }
   const int64_t left = inside;
   pthread_mutex_unlock(&mutex);
@@ -62,12 +62,12 @@ int64_t guard_close(int64_t timeout_ns) {
 
 /* -- arrays ------------------------------------------------------------------------------------------------------- */
 
-/* The struct as its producer made it. Children are the producer's own: they live and end with it. */
+/* Releases the producer's struct. The producer owns the children and releases them too. */
 static void release_guarded(struct ArrowArray* array) {
   struct ArrowArray* const foreign = array->private_data;
   array->release = NULL;
   if (!guard_enter()) return;
-  /* Children that were moved out have a NULL release in the shared structs behind `children` already. */
+  /* A child that was moved out has a NULL release in the structs that `children` points to. */
   foreign->release(foreign);
   guard_leave();
   free(foreign);
@@ -88,11 +88,11 @@ static const char kEnding[] = "the Python interpreter is ending";
 
 struct guarded_stream {
   struct ArrowDeviceArrayStream foreign;
-  const char* own_error; /* NULL: the producer's is the last one */
+  const char* own_error; /* NULL if the last error is the producer's */
   struct arrowdevice_error error;
 };
 
-/* What comes is a copy, and the producer's own is released here, where it may run. */
+/* Returns a copy of the schema. Releases the producer's schema here, inside of the guard. */
 static int stream_schema(struct ArrowDeviceArrayStream* stream, struct ArrowSchema* out) {
   struct guarded_stream* const guarded = stream->private_data;
   struct ArrowSchema foreign = {.release = NULL};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What other libraries hand to Python programs calls back into Python when it is released or pulled: a NumPy array
- * takes the GIL to give its memory back. Releases come from any thread, also while the interpreter ends and after it,
- * when taking the GIL ends the thread or crashes. So every foreign struct gets a callback of ours around its own, which
- * stops calling once the door is closed. What is not released then goes with the process.
+ * Guards calls into foreign producers. A producer may be Python code: the release of a NumPy array takes the GIL. Any
+ * thread may release, also while the interpreter ends and later. Taking the GIL then ends the thread or crashes. So
+ * each foreign struct is wrapped by callbacks that do not call the producer after the guard is closed. The process then
+ * frees the memory.
  */
 #ifndef ARROWDEVICE_PYTHON_GUARD_H
 #define ARROWDEVICE_PYTHON_GUARD_H
@@ -11,16 +11,18 @@
 #include <arrowdevice/abi.h>
 #include <stdint.h>
 
-/* Each takes a foreign struct and puts its own in its place. ENOMEM: it is left as it was. */
+/* Each replaces a foreign struct by a guarded one. Fails with ENOMEM and leaves the struct unchanged. */
 int guard_array(struct ArrowArray* inout);
-int guard_stream(struct ArrowDeviceArrayStream* inout); /* its arrays are guarded as they come, its schema is a copy */
+int guard_stream(struct ArrowDeviceArrayStream* inout); /* also guards its arrays, and copies its schema */
 
-/* A stretch of foreign code: 0 if it must not run any more. After 1, leave. */
+/* Begins a call into foreign code. Returns 0 if the guard is closed; the caller must not call then. */
 int guard_enter(void);
+
+/* Ends a call into foreign code, after guard_enter() has returned 1. */
 void guard_leave(void);
 
-/* No foreign code from here on, but on this thread as long as there is an interpreter. Waits for what is in it now, up
- * to the time given, without the GIL. Returns how many are in it still. */
+/* Closes the guard. Only this thread may then call foreign code, while there is an interpreter. Waits without the GIL
+ * for running calls, at most the given time. Returns the number of calls that still run. */
 int64_t guard_close(int64_t timeout_ns);
 
 #endif

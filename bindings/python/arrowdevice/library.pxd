@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The part of arrowdevice.h that the package uses.
+# Declarations of arrowdevice.h that the package uses.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 cdef extern from "arrowdevice/abi.h" nogil:
@@ -44,12 +44,18 @@ cdef extern from "arrowdevice/abi.h" nogil:
         void (*release)(ArrowAsyncDeviceStreamHandler*) noexcept nogil
 
 cdef extern from "arrowdevice/arrowdevice.h" nogil:
+    enum:
+        ARROWDEVICE_COPY_ASYNC
+        ARROWDEVICE_COPY_ALWAYS
+        ARROWDEVICE_COPY_NEVER
+        ARROWDEVICE_STREAM_READ_AHEAD
+
     struct arrowdevice_device
     struct arrowdevice_queue
     struct arrowdevice_pool
     struct arrowdevice_view
 
-    # A struct and a function share a name here and there, which Cython must not mix up.
+    # The structs get names of their own because some functions have the name of a struct, which Cython would confuse.
     struct error_t "arrowdevice_error":
         int32_t code
         int32_t native_code
@@ -203,7 +209,7 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
                                   ArrowAsyncDeviceStreamHandler**, error_t*)
 
 cdef extern from "gil.h" nogil:
-    int gil_can_be_asked()
+    int gil_is_supported()
 
 cdef extern from "outgoing.h" nogil:
     int outgoing_device_stream(ArrowDeviceArrayStream*)

@@ -7,19 +7,19 @@
 
 #include "gil.h"
 
-/* In this order: who has the GIL must not wait for who has the stream. */
+/* Releases the GIL first, because a thread that holds the GIL must not wait for the mutex. */
 static void* enter(pthread_mutex_t* one_at_a_time) {
-  void* const let_go = gil_let_go();
+  void* const state = gil_release();
   pthread_mutex_lock(one_at_a_time);
-  return let_go;
+  return state;
 }
 
-static void leave(pthread_mutex_t* one_at_a_time, void* let_go) {
+static void leave(pthread_mutex_t* one_at_a_time, void* state) {
   pthread_mutex_unlock(one_at_a_time);
-  gil_take_back(let_go);
+  gil_restore(state);
 }
 
-/* The callbacks of one kind of stream, `struct Stream` of `struct Array`, and the function that puts them in place. */
+/* Defines the callbacks of a stream, `struct Stream` of `struct Array`, and the function that installs them. */
 #define OUTGOING(kind, Stream, Array)                                        \
   struct kind {                                                              \
     struct Stream own;                                                       \
@@ -28,17 +28,17 @@ static void leave(pthread_mutex_t* one_at_a_time, void* let_go) {
                                                                              \
   static int kind##_schema(struct Stream* stream, struct ArrowSchema* out) { \
     struct kind* const outgoing = stream->private_data;                      \
-    void* const let_go = enter(&outgoing->one_at_a_time);                    \
+    void* const state = enter(&outgoing->one_at_a_time);                     \
     const int code = outgoing->own.get_schema(&outgoing->own, out);          \
-    leave(&outgoing->one_at_a_time, let_go);                                 \
+    leave(&outgoing->one_at_a_time, state);                                  \
     return code;                                                             \
   }                                                                          \
                                                                              \
   static int kind##_next(struct Stream* stream, struct Array* out) {         \
     struct kind* const outgoing = stream->private_data;                      \
-    void* const let_go = enter(&outgoing->one_at_a_time);                    \
+    void* const state = enter(&outgoing->one_at_a_time);                     \
     const int code = outgoing->own.get_next(&outgoing->own, out);            \
-    leave(&outgoing->one_at_a_time, let_go);                                 \
+    leave(&outgoing->one_at_a_time, state);                                  \
     return code;                                                             \
   }                                                                          \
                                                                              \
@@ -49,12 +49,12 @@ static void leave(pthread_mutex_t* one_at_a_time, void* let_go) {
                                                                              \
   static void kind##_release(struct Stream* stream) {                        \
     struct kind* const outgoing = stream->private_data;                      \
-    void* const let_go = gil_let_go();                                       \
+    void* const state = gil_release();                                       \
     stream->release = NULL;                                                  \
     outgoing->own.release(&outgoing->own);                                   \
     pthread_mutex_destroy(&outgoing->one_at_a_time);                         \
     free(outgoing);                                                          \
-    gil_take_back(let_go);                                                   \
+    gil_restore(state);                                                      \
   }                                                                          \
                                                                              \
   int outgoing_##kind(struct Stream* inout) {                                \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types, as they travel with arrays."""
+"""Types of arrays."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["Schema"]
 
 
 class Schema:
-    """The type of an array, a batch or a stream. It never changes.
+    """The immutable type of an array, a batch or a stream.
 
-    Made from any object with `__arrow_c_schema__`.
+    The constructor accepts any object with `__arrow_c_schema__`.
 
     >>> import arrowdevice, pyarrow
     >>> schema = arrowdevice.Schema(pyarrow.schema([("price", pyarrow.float64()), ("name", pyarrow.string())]))
@@ -50,27 +50,27 @@ class Schema:
 
     @property
     def name(self) -> str:
-        """The field's name, "" if it has none."""
+        """The name of the field, "" if it has none."""
         return self._core.name or ""
 
     @property
     def type(self) -> str:
-        """The type in words: "timestamp[us, UTC]", "list<item: int32>"."""
+        """The type in words, such as "timestamp[us, UTC]" or "list<item: int32>"."""
         return type_name(self)
 
     @property
     def nullable(self) -> bool:
-        """Whether nulls are allowed."""
+        """True if nulls are allowed."""
         return bool(self._core.flags & self._NULLABLE)
 
     @property
     def flags(self) -> int:
-        """The `ARROW_FLAG_*` of the C data interface."""
+        """The `ARROW_FLAG_*` bits of the C data interface."""
         return self._core.flags
 
     @property
     def metadata(self) -> dict[bytes, bytes]:
-        """Keys and values; of a key that appears twice the last one."""
+        """Keys and values. The last value counts if a key appears twice."""
         return dict(self._core.metadata or ())
 
     @property
@@ -85,16 +85,16 @@ class Schema:
 
     @property
     def dictionary(self) -> Schema | None:
-        """The type of the values, where `format` is that of indices."""
+        """The type of the values if the type is dictionary-encoded, else None."""
         core = self._core.dictionary
         return None if core is None else Schema._wrap(core)
 
     def index(self, name: str) -> int:
-        """Which child has a name. KeyError if none or several have it."""
+        """Returns the position of the child with a name. Raises KeyError if no child, or several, have the name."""
         found = [i for i, other in enumerate(self.names) if other == name]
         if len(found) != 1:
             what = "several fields are" if found else "no field is"
-            raise KeyError(f"{what} named {name!r}: there are {', '.join(map(repr, self.names)) or 'none'}")
+            raise KeyError(f"{what} named {name!r} (the fields are {', '.join(map(repr, self.names)) or 'none'})")
         return found[0]
 
     def __getitem__(self, key: int | str) -> Schema:
@@ -107,7 +107,7 @@ class Schema:
         return iter(self.children)
 
     def equals(self, other: Schema, *, check_metadata: bool = True) -> bool:
-        """Whether both say the same."""
+        """Returns whether both types are equal."""
         return (
             (self.format, self.name, self.flags) == (other.format, other.name, other.flags)
             and (not check_metadata or self.metadata == other.metadata)
@@ -131,7 +131,7 @@ class Schema:
         return self._core.capsule()
 
     def to_pyarrow(self) -> pyarrow.Schema | pyarrow.Field:
-        """A pyarrow.Schema for a record batch's type, else a pyarrow.Field. Needs pyarrow."""
+        """Returns a pyarrow.Schema for the type of a record batch, else a pyarrow.Field. Needs pyarrow."""
         import pyarrow
 
         return pyarrow.schema(self) if self.format == "+s" and not self.name else pyarrow.field(self)

@@ -2,7 +2,7 @@
 # Part of _core.pyx: types.
 
 cdef class Schema:
-    """A type, which never changes: an ArrowSchema of its own, or a part of another's."""
+    """An immutable type. It owns an ArrowSchema, or refers to a child in the ArrowSchema of `whole`."""
 
     cdef ArrowSchema own
     cdef ArrowSchema* pointer
@@ -17,25 +17,28 @@ cdef class Schema:
 
     @staticmethod
     def take(capsule):
-        """Out of a capsule. What is kept is a copy: the producer's own may call back into Python."""
+        """Copies the type in a capsule. A copy is needed because the producer's release may call into Python."""
         cdef ArrowSchema* source = <ArrowSchema*>in_capsule(capsule, "arrow_schema", "an ArrowSchema")
         return Schema.copy_of(source)
 
     @staticmethod
     cdef Schema copy_of(const ArrowSchema* source):
+        """Returns an owner of a copy of a type."""
         cdef Schema schema = Schema.__new__(Schema)
         cdef error_t error
         cdef int code = arrowdevice_schema_copy(source, &schema.own, &error)
         check(code, &error)
         return schema
 
-    cdef Schema part(self, ArrowSchema* pointer):
-        cdef Schema part = Schema.__new__(Schema)
-        part.whole = self
-        part.pointer = pointer
-        return part
+    cdef Schema inner(self, ArrowSchema* pointer):
+        """Returns a child or dictionary, which holds a reference to this schema."""
+        cdef Schema inner = Schema.__new__(Schema)
+        inner.whole = self
+        inner.pointer = pointer
+        return inner
 
     def capsule(self):
+        """Returns a copy in a capsule, for `__arrow_c_schema__`."""
         cdef ArrowSchema* out = <ArrowSchema*>zeroed(sizeof(ArrowSchema))
         cdef error_t error
         cdef int code = arrowdevice_schema_copy(self.pointer, out, &error)
@@ -43,7 +46,7 @@ cdef class Schema:
             free(out)
             fail(code, &error)
         try:
-            return PyCapsule_New(out, "arrow_schema", end_schema)
+            return PyCapsule_New(out, "arrow_schema", destroy_schema)
         except:
             arrowdevice_schema_release(out)
             free(out)
@@ -63,7 +66,7 @@ cdef class Schema:
 
     @property
     def metadata(self):
-        """Pairs of bytes, None if there are none."""
+        """Pairs of bytes, or None if the type has no metadata."""
         cdef const char* at = self.pointer.metadata
         if at is NULL:
             return None
@@ -82,10 +85,11 @@ cdef class Schema:
         return self.pointer.n_children
 
     def child(self, int64_t index):
+        """Returns the child at an index."""
         if not 0 <= index < self.pointer.n_children:
-            raise IndexError(f"child {index} of {self.pointer.n_children}")
-        return self.part(self.pointer.children[index])
+            raise IndexError(f"invalid child {index} (the type has {self.pointer.n_children})")
+        return self.inner(self.pointer.children[index])
 
     @property
     def dictionary(self):
-        return None if self.pointer.dictionary is NULL else self.part(self.pointer.dictionary)
+        return None if self.pointer.dictionary is NULL else self.inner(self.pointer.dictionary)

@@ -2,63 +2,69 @@
 # Part of _core.pyx: streams.
 
 cdef class Stream:
-    """A device stream, of one consumer. It is used by one thread at a time; cancel() and close() come from any."""
+    """A device stream with one consumer. One thread at a time uses it. Any thread may call cancel() and close()."""
 
     cdef ArrowDeviceArrayStream own
     cdef Schema known_schema
-    cdef bint of_library  # else a guarded producer's
+    cdef bint of_library  # False if a guarded producer made the stream
+    cdef uint32_t copy_flags
     cdef bint busy
     cdef bint cancelled
     cdef bint closing
-    cdef bint handing_over
-    cdef int cancelling  # threads that do; the stream is not released meanwhile
+    cdef bint moving
+    cdef int cancelling  # number of threads in cancel(), which delay the release
 
     def __cinit__(self):
         self.own.release = NULL
 
     def __dealloc__(self):
-        self.let_go()
+        self.release_own()
 
-    cdef int let_go(self) except -1:
-        cdef ArrowDeviceArrayStream gone = self.own
+    cdef int release_own(self) except -1:
+        """Releases the stream. Has no effect on a stream that was released or moved."""
+        cdef ArrowDeviceArrayStream own = self.own
         self.own.release = NULL
-        if gone.release is not NULL:
+        if own.release is not NULL:
             with nogil:
-                arrowdevice_stream_release(&gone)
+                arrowdevice_stream_release(&own)
         return 0
 
     cdef int begin(self) except -1:
+        """Reserves the stream for this thread."""
         if self.busy:
-            raise RuntimeError("the stream is being used by another thread")
+            raise RuntimeError("another thread uses the stream")
         if self.own.release is NULL or self.closing:
-            raise ValueError("the stream has been closed, or handed over")
+            raise ValueError("the stream was closed or moved")
         self.busy = True
         return 0
 
-    cdef int begin_handing_over(self) except -1:
+    cdef int begin_moving(self) except -1:
+        """Reserves the stream for a call that moves it."""
         if self.cancelled:
-            refuse(ECANCELED, "the stream has been cancelled")
+            refuse(ECANCELED, "the stream was cancelled")
         self.begin()
-        self.handing_over = True
+        self.moving = True
         return 0
 
     cdef int end(self) except -1:
-        self.busy = self.handing_over = False
-        return self.let_go_if_closing()
+        """Ends the reservation of this thread."""
+        self.busy = self.moving = False
+        return self.release_if_closing()
 
-    cdef int let_go_if_closing(self) except -1:
+    cdef int release_if_closing(self) except -1:
+        """Releases the stream if it was closed and no thread uses it."""
         if self.closing and not self.busy and not self.cancelling:
-            self.let_go()
+            self.release_own()
         return 0
 
     @staticmethod
     def take_device(capsule):
-        """From `__arrow_c_device_stream__`."""
+        """Moves the stream out of a capsule of `__arrow_c_device_stream__`."""
         cdef ArrowDeviceArrayStream* source = \
             <ArrowDeviceArrayStream*>in_capsule(capsule, "arrow_device_array_stream", "an ArrowDeviceArrayStream")
         cdef Stream stream = Stream.__new__(Stream)
         if source.release is NULL:
-            raise ValueError("the producer's device stream has been released")
+            raise ValueError("the producer's device stream was released")
         stream.own = source[0]
         source.release = NULL
         if guard_stream(&stream.own) != 0:
@@ -67,7 +73,7 @@ cdef class Stream:
 
     @staticmethod
     def take_host(capsule):
-        """From `__arrow_c_stream__`."""
+        """Moves the stream out of a capsule of `__arrow_c_stream__`."""
         cdef ArrowArrayStream* source = <ArrowArrayStream*>in_capsule(capsule, "arrow_array_stream",
                                                                       "an ArrowArrayStream")
         cdef Stream stream = Stream.__new__(Stream)
@@ -80,7 +86,7 @@ cdef class Stream:
 
     @staticmethod
     def from_arrays(Schema schema not None, list arrays not None, ArrowDeviceType device_type):
-        """A stream of co-owners of arrays, all of one type and on one device type."""
+        """Returns a stream of shared owners of arrays. All arrays have one type and one device type."""
         cdef Stream stream = Stream.__new__(Stream)
         cdef int64_t n = len(arrays), i
         cdef Schema given = Schema.copy_of(schema.pointer)
@@ -108,10 +114,11 @@ cdef class Stream:
     @property
     def device_type(self):
         if self.own.release is NULL:
-            raise ValueError("the stream has been closed, or handed over")
+            raise ValueError("the stream was closed or moved")
         return self.own.device_type
 
     def schema(self):
+        """Returns the type of the arrays. The first call asks the producer."""
         cdef Schema schema
         cdef error_t error
         cdef int code
@@ -128,12 +135,12 @@ cdef class Stream:
         return self.known_schema
 
     def next(self):
-        """The next array, None at the end."""
+        """Returns the next array, or None at the end."""
         cdef Array out = Array.__new__(Array)
         cdef error_t error
         cdef int code
         if self.cancelled:
-            refuse(ECANCELED, "the stream has been cancelled")
+            refuse(ECANCELED, "the stream was cancelled")
         out.schema = self.schema()
         self.begin()
         try:
@@ -141,13 +148,13 @@ cdef class Stream:
                 code = arrowdevice_stream_get_next(&self.own, &out.own, &error)
                 if code == 0 and out.own.array.release is not NULL and not self.of_library:
                     code = arrowdevice_array_validate(&out.own, out.schema.pointer, NULL, 0, &error)
-            check(code, &error)
+            check_sharing(code, &error, self.copy_flags)
         finally:
             self.end()
         return None if out.own.array.release is NULL else out
 
-    def move_to(self, Device device not None, uint32_t flags, int32_t depth, uint32_t copy_flags, int64_t timeout_ns):
-        """The same on a device. This one is handed over."""
+    def to_device(self, Device device not None, uint32_t flags, int32_t depth, uint32_t copy_flags, int64_t timeout_ns):
+        """Returns a stream of the same arrays on a device. Moves this stream."""
         cdef Stream out = Stream.__new__(Stream)
         cdef stream_options_t options
         cdef error_t error
@@ -158,56 +165,58 @@ cdef class Stream:
         options.depth = depth
         options.copy_flags = copy_flags
         options.timeout_ns = timeout_ns
-        self.begin_handing_over()
+        self.begin_moving()
         try:
             with nogil:
                 code = arrowdevice_stream_to_device(&self.own, device.pointer, &options, &out.own, &error)
-            check(code, &error)
+            check_sharing(code, &error, copy_flags)
         finally:
             self.end()
         out.of_library = True
+        out.copy_flags = copy_flags
         out.known_schema = self.known_schema
         return out
 
-    def push_to(self, Device device not None, ArrowDeviceType device_type, int32_t depth, uint32_t copy_flags):
-        """The same through the async interface: this one is produced, moved, and collected again."""
+    def async_to_device(self, Device device not None, ArrowDeviceType device_type, int32_t depth, uint32_t copy_flags):
+        """Returns a stream of the same arrays on a device, through the async interface. Moves this stream."""
         cdef Stream out = Stream.__new__(Stream)
         cdef ArrowAsyncDeviceStreamHandler* collector = NULL
-        cdef ArrowAsyncDeviceStreamHandler* mover = NULL
+        cdef ArrowAsyncDeviceStreamHandler* handler = NULL
         cdef async_options_t options
         cdef error_t error
         cdef int code
         memset(&options, 0, sizeof(options))
         options.struct_size = sizeof(options)
         options.depth = depth
-        self.begin_handing_over()
+        self.begin_moving()
         try:
             with nogil:
                 code = arrowdevice_async_collect(device_type, &options, &collector, &out.own, &error)
                 if code == 0:
                     options.copy_flags = copy_flags
-                    code = arrowdevice_async_to_device(collector, device.pointer, &options, &mover, &error)
+                    code = arrowdevice_async_to_device(collector, device.pointer, &options, &handler, &error)
                     if code != 0:
                         collector.release(collector)
                 if code == 0:
-                    code = arrowdevice_async_produce(&self.own, mover, NULL, &error)
+                    code = arrowdevice_async_produce(&self.own, handler, NULL, &error)
                     if code != 0:
-                        mover.release(mover)
-            check(code, &error)
+                        handler.release(handler)
+            check_sharing(code, &error, copy_flags)
         finally:
             self.end()
         out.of_library = True
+        out.copy_flags = copy_flags
         out.known_schema = self.known_schema
         return out
 
     def device_capsule(self):
-        """For `__arrow_c_device_stream__`. This one is handed over."""
+        """Moves the stream into a capsule, for `__arrow_c_device_stream__`."""
         cdef ArrowDeviceArrayStream* out
-        self.begin_handing_over()
+        self.begin_moving()
         try:
             out = <ArrowDeviceArrayStream*>zeroed(sizeof(ArrowDeviceArrayStream))
             try:
-                capsule = PyCapsule_New(out, "arrow_device_array_stream", end_device_stream)
+                capsule = PyCapsule_New(out, "arrow_device_array_stream", destroy_device_stream)
             except:
                 free(out)
                 raise
@@ -220,15 +229,15 @@ cdef class Stream:
             self.end()
 
     def host_capsule(self):
-        """For `__arrow_c_stream__`, of a stream on the CPU. This one is handed over."""
+        """Moves a CPU stream into a capsule, for `__arrow_c_stream__`."""
         cdef ArrowArrayStream* out
         cdef error_t error
         cdef int code
-        self.begin_handing_over()
+        self.begin_moving()
         try:
             out = <ArrowArrayStream*>zeroed(sizeof(ArrowArrayStream))
             try:
-                capsule = PyCapsule_New(out, "arrow_array_stream", end_stream)
+                capsule = PyCapsule_New(out, "arrow_array_stream", destroy_stream)
             except:
                 free(out)
                 raise
@@ -242,24 +251,25 @@ cdef class Stream:
             self.end()
 
     def cancel(self):
-        """From any thread. Does not block."""
+        """Cancels the stream from any thread. Does not block."""
         cdef error_t error
         cdef int code
         self.cancelled = True
-        # What is being handed over is somebody else's already. Without the GIL: a release of the stream's may wait for it.
-        if not self.of_library or self.own.release is NULL or self.handing_over:
+        # A stream that is being moved may already have another owner. The call releases the GIL because a release in
+        # the stream may wait for it.
+        if not self.of_library or self.own.release is NULL or self.moving:
             return
         self.cancelling += 1
         with nogil:
             code = arrowdevice_stream_cancel(&self.own, &error)
         self.cancelling -= 1
-        self.let_go_if_closing()
+        self.release_if_closing()
         check(code, &error)
 
     def close(self):
-        """From any thread: one that is in the stream lets it go when it comes back."""
+        """Closes the stream from any thread. A thread that uses the stream releases it when its call returns."""
         self.closing = True
         if self.busy:
             self.cancel()
         else:
-            self.let_go_if_closing()
+            self.release_if_closing()

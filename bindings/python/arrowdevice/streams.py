@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Batches that flow."""
+"""Streams of record batches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator
 
 from . import _core
 from .arrays import Array, check_requested, only_none, wrapped
-from .devices import DeviceType, known_type
+from .devices import Device, DeviceType, known_type
 from .schema import Schema
 from .type_names import type_name
 
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 __all__ = ["Stream"]
 
 
-def _lie_alike(one: Schema, other: Schema) -> bool:
-    """Whether the bytes of both mean the same; names and flags change none."""
+def _have_same_layout(one: Schema, other: Schema) -> bool:
+    """Returns whether arrays of both types have the same layout. Names and flags do not matter."""
     if one.format != other.format or len(one.children) != len(other.children):
         return False
     if one.dictionary is None or other.dictionary is None:
-        return one.dictionary is other.dictionary and all(map(_lie_alike, one.children, other.children))
-    return _lie_alike(one.dictionary, other.dictionary)
+        return one.dictionary is other.dictionary and all(map(_have_same_layout, one.children, other.children))
+    return _have_same_layout(one.dictionary, other.dictionary)
 
 
 class Stream:
-    """A stream of record batches on devices of one type (of arrays, if its type is no struct).
+    """A stream of record batches on devices of one type. A stream whose type is not a struct gives arrays.
 
-    Made from any object with `__arrow_c_device_stream__`, `__arrow_c_stream__`, or what an Array is made from, which are
-    looked for in this order: tables, readers, data frames. It is read once. It belongs to one thread at a time, but for
-    `cancel()` and `close()`, which any thread may call.
+    The constructor accepts tables, readers, data frames and other objects. It calls the first method that the object
+    has: `__arrow_c_device_stream__`, `__arrow_c_stream__`, or a method that Array accepts. A stream can be read once.
+    One thread at a time may use it. Any thread may call `cancel()` and `close()`.
 
-    Batches of a moved stream are handed out while their copy may still run. This package's methods wait by themselves; call
-    `batch.wait()` before giving addresses to code of your own.
+    A stream on another device returns batches while their copy may still run. The methods of this package wait for the
+    copy. Call `batch.wait()` before your own code uses the addresses.
 
     >>> import arrowdevice, pyarrow
     >>> table = pyarrow.table({"n": range(10)})
@@ -59,7 +59,7 @@ class Stream:
 
     @classmethod
     def from_batches(cls, batches: Iterable[Any], schema: Any = None) -> Stream:
-        """A stream of batches, all of one type and on one type of device. Their memory is shared.
+        """Returns a stream of batches that have one type and one device type. Shares their memory.
 
         >>> import arrowdevice, pyarrow
         >>> batch = pyarrow.record_batch({"n": [1, 2]})
@@ -75,24 +75,24 @@ class Stream:
             core = (schema if isinstance(schema, Schema) else Schema(schema))._core
         schema = Schema._wrap(core)
         for number, array in enumerate(arrays):
-            if not _lie_alike(array.schema, schema):
-                raise ValueError(f"batch {number} is of {array.type}, and the stream of {type_name(schema)}")
+            if not _have_same_layout(array.schema, schema):
+                raise ValueError(f"batch {number} has type {array.type} (the stream has {type_name(schema)})")
         kind = arrays[0]._core.device_type if arrays else DeviceType.CPU
         return cls._wrap(_core.Stream.from_arrays(core, [array._core for array in arrays], kind))
 
     @property
     def schema(self) -> Schema:
-        """The type of what flows. Asks the producer the first time, which may block."""
+        """The type of the batches. The first use asks the producer, which may block."""
         return Schema._wrap(self._core.schema())
 
     @property
     def device_type(self) -> DeviceType | int:
-        """The type of device that all batches are on."""
+        """The device type of all batches."""
         return known_type(self._core.device_type)
 
     @property
     def closed(self) -> bool:
-        """Whether it has been closed, or handed over."""
+        """True if the stream was closed or moved."""
         return self._core.closed
 
     def __iter__(self) -> Iterator[Array]:
@@ -105,12 +105,15 @@ class Stream:
         return wrapped(core)
 
     def cancel(self) -> None:
-        """Stop it, from any thread: who asks for more gets a CanceledError, and so does who waits for the next batch of a
-        stream that was moved. A producer of somebody else's cannot be woken: its batch is given out still."""
+        """Cancels the stream from any thread.
+
+        A later read raises CanceledError. A read that waits for a stream of the library raises it too. A foreign
+        producer cannot be interrupted, so that a read that waits for one still returns its batch.
+        """
         self._core.cancel()
 
     def close(self) -> None:
-        """Let it go, also before its end. Batches that were read stay. What a device still works on is not waited for."""
+        """Releases the stream. Batches stay valid. Does not wait for device work."""
         self._core.close()
 
     def __enter__(self) -> Stream:
@@ -121,14 +124,29 @@ class Stream:
     ) -> None:
         self.close()
 
-    def to_host(self, *, depth: int = 0) -> Stream:
-        """The same on the CPU, copied while it flows. This one is handed over."""
-        from .transfer import moved_stream
+    def to_device(
+        self,
+        device: Device | str,
+        copy: bool | None = None,
+        *,
+        timeout: float | None = None,
+        depth: int = 0,
+        read_ahead: bool = False,
+        interface: str = "pull",
+    ) -> Stream:
+        """Returns a stream of the same batches on a device, as `arrowdevice.to_device()` does. Moves this stream."""
+        from .transfer import stream_to_device
 
-        return moved_stream(self, "cpu", depth=depth)
+        return stream_to_device(
+            self, device, copy, timeout=timeout, depth=depth, read_ahead=read_ahead, interface=interface
+        )
+
+    def to_host(self, *, depth: int = 0) -> Stream:
+        """Returns a stream of the same batches on the CPU. Moves this stream."""
+        return self.to_device("cpu", depth=depth)
 
     def to_pyarrow(self) -> pyarrow.RecordBatchReader:
-        """The same as a pyarrow.RecordBatchReader, on the CPU. This one is handed over. Needs pyarrow."""
+        """Returns a pyarrow.RecordBatchReader on the CPU. Moves this stream. Needs pyarrow."""
         import pyarrow
 
         return pyarrow.RecordBatchReader.from_stream(self.to_host())
@@ -138,8 +156,8 @@ class Stream:
         if self._core.device_type != DeviceType.CPU:
             kind = _core.device_type_name(self._core.device_type) or self._core.device_type
             raise ValueError(
-                f"__arrow_c_stream__ is for data on the CPU, and this stream is on {kind}: call .to_host() first, or "
-                "have it read by __arrow_c_device_stream__"
+                f"__arrow_c_stream__ needs a stream on the CPU, and this stream is on {kind} "
+                "(call .to_host() first, or use __arrow_c_device_stream__)"
             )
         return self._core.host_capsule()
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ABI of DLPack, as far as Python hands tensors over: in capsules of two ages, of which the library speaks the
- * newer.
+ * The ABI of DLPack for capsules of Python. There are versioned and legacy capsules. The library has the versioned
+ * struct only.
  */
 #ifndef ARROWDEVICE_PYTHON_TENSORS_H
 #define ARROWDEVICE_PYTHON_TENSORS_H
@@ -9,7 +9,7 @@
 #include <arrowdevice/arrowdevice.h>
 #include <stdint.h>
 
-#define IS_COPIED 2 /* among the flags of a versioned_tensor */
+#define IS_COPIED 2 /* a flag of versioned_tensor */
 
 struct tensor {
   void* data;
@@ -21,14 +21,14 @@ struct tensor {
   uint64_t byte_offset;
 };
 
-/* A capsule "dltensor". */
+/* Content of a capsule "dltensor". */
 struct legacy_tensor {
   struct tensor tensor;
   void* manager_ctx;
   void (*deleter)(struct legacy_tensor*);
 };
 
-/* A capsule "dltensor_versioned": what DLPack calls DLManagedTensorVersioned. */
+/* Content of a capsule "dltensor_versioned", DLManagedTensorVersioned in DLPack. */
 struct versioned_tensor {
   uint32_t major, minor;
   void* manager_ctx;
@@ -41,11 +41,12 @@ _Static_assert(sizeof(struct tensor) == 48, "as in dlpack.h");
 _Static_assert(sizeof(struct legacy_tensor) == 64, "as in dlpack.h");
 _Static_assert(sizeof(struct versioned_tensor) == 80, "as in dlpack.h");
 
-/* Foreign tensors, guarded as guard.h says. NULL: no memory, and the tensor is still the caller's. */
+/* Each wraps a foreign tensor by guarded callbacks, see guard.h. Returns NULL without memory; the caller then still
+ * owns the tensor. */
 struct versioned_tensor* guard_versioned(struct versioned_tensor* moved);
 struct versioned_tensor* guard_legacy(struct legacy_tensor* moved);
 
-/* For consumers that know nothing newer. NULL: as above. */
+/* Converts a tensor for legacy consumers. Returns NULL without memory; the caller then still owns the tensor. */
 struct legacy_tensor* as_legacy(struct versioned_tensor* moved);
 
 void delete_versioned(struct versioned_tensor* tensor);

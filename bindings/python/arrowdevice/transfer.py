@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data from one device to another."""
+"""Puts data on a device."""
 
 from __future__ import annotations
 
@@ -9,64 +9,75 @@ from . import _core
 from .arrays import Array, wrapped
 from .devices import Device
 from .devices import device as find_device
-from .durations import option_nanoseconds
+from .durations import nanoseconds
 from .sources import any_from
 from .streams import Stream
 
-__all__ = ["copy", "move"]
+__all__ = ["to_device"]
 
 AnyArray = TypeVar("AnyArray", bound=Array)
 
 
-def moved(array: AnyArray, to: Device | str, *, flags: int, timeout: float | None) -> AnyArray:
-    """An array on a device."""
+def copy_flags(copy: bool | None) -> int:
+    """Returns the library's flags for `copy`."""
+    if copy not in (None, True, False):
+        raise TypeError(f"invalid copy {copy!r} (expected None, True or False)")
+    return 0 if copy is None else _core.COPY_ALWAYS if copy else _core.COPY_NEVER
+
+
+def array_to_device(
+    array: AnyArray, to: Device | str, copy: bool | None = None, *, wait: bool = True, timeout: float | None = None
+) -> AnyArray:
+    """Returns an array on a device."""
     device = find_device(to)
-    return array._wrap(array._core.move_to(device._core, flags, option_nanoseconds(timeout)), device)
+    flags = copy_flags(copy) | (0 if wait else _core.COPY_ASYNC)
+    return array._wrap(array._core.to_device(device._core, flags, nanoseconds(timeout)), device)
 
 
-def moved_stream(
+def stream_to_device(
     stream: Stream,
     to: Device | str,
+    copy: bool | None = None,
     *,
+    timeout: float | None = None,
     depth: int = 0,
     read_ahead: bool = False,
-    copy_flags: int = 0,
-    timeout: float | None = None,
     interface: str = "pull",
 ) -> Stream:
-    """A stream on a device."""
+    """Returns a stream on a device. Moves `stream`."""
     device = find_device(to)
+    flags = copy_flags(copy)
     if depth < 0:
-        raise ValueError(f"depth is a number of batches, not {depth}")
+        raise ValueError(f"invalid depth {depth} (expected a number of batches of at least 0)")
     if interface == "async":
         if read_ahead or timeout is not None:
-            raise TypeError("read_ahead and timeout are for streams that are pulled, and interface is 'async'")
-        return Stream._wrap(stream._core.push_to(device._core, int(device.device_type), depth, copy_flags))
+            raise TypeError("read_ahead and timeout need interface='pull', and interface is 'async'")
+        return Stream._wrap(stream._core.async_to_device(device._core, int(device.device_type), depth, flags))
     if interface != "pull":
-        raise ValueError(f"interface is 'pull' or 'async', not {interface!r}")
-    flags = _core.STREAM_READ_AHEAD if read_ahead else 0
+        raise ValueError(f"invalid interface {interface!r} (expected 'pull' or 'async')")
+    stream_flags = _core.STREAM_READ_AHEAD if read_ahead else 0
     return Stream._wrap(
-        stream._core.move_to(device._core, flags, depth, copy_flags, option_nanoseconds(timeout))
+        stream._core.to_device(device._core, stream_flags, depth, flags, nanoseconds(timeout))
     )
 
 
 @overload
-def move(
+def to_device(
     obj: AnyArray,
     device: Device | str,
-    *,
     copy: bool | None = ...,
+    *,
     wait: bool = ...,
     timeout: float | None = ...,
 ) -> AnyArray: ...
 
 
 @overload
-def move(
+def to_device(
     obj: Any,
     device: Device | str,
-    *,
     copy: bool | None = ...,
+    *,
     wait: bool = ...,
     timeout: float | None = ...,
     depth: int = ...,
@@ -75,39 +86,41 @@ def move(
 ) -> Any: ...
 
 
-def move(
+def to_device(
     obj: Any,
     device: Device | str,
-    *,
     copy: bool | None = None,
+    *,
     wait: bool = True,
     timeout: float | None = None,
     depth: int = 0,
     read_ahead: bool = False,
     interface: str = "pull",
 ) -> Any:
-    """Hand data over to a device: shared where the device can use the memory, copied where not.
+    """Puts data on a device: shares the memory if the device can use it, else copies.
 
-    `obj` is an Array, RecordBatch or Stream, or any object with one of these methods, which are looked for in this order:
-    `__arrow_c_device_array__`, `__arrow_c_device_stream__`, `__arrow_c_array__`, `__arrow_c_stream__`, `__dlpack__`. The result
-    is an Array (a RecordBatch for a struct without nulls of its own) or a Stream. An array stays as it is; a stream is handed
-    over.
+    `obj` is an Array, a RecordBatch, a Stream, or any object with one of these methods. The function calls the first
+    that `obj` has: `__arrow_c_device_array__`, `__arrow_c_device_stream__`, `__arrow_c_array__`, `__arrow_c_stream__`,
+    `__dlpack__`. Returns an Array (a RecordBatch for a struct without nulls of its own) or a Stream. An array stays
+    usable. A stream is moved.
 
-    copy        None: only where it must be; True: always; False: never (NotSupportedError where it must be).
-    wait        for an array: False returns while the copy runs, see `Array.ready()` and `Array.wait()`.
-    timeout     seconds; bounds every wait of the CPU before a submission.
-    depth       for a stream: batches that are asked for before the oldest of them is handed out. 0: 2.
-    read_ahead  for a stream: a thread of the stream asks the producer.
-    interface   for a stream: "pull", or "async", through handlers of the async interface.
+    copy        None shares if possible. True always copies. False never copies: NotShareableError if a copy is needed.
+    wait        For an array. False returns while the copy runs, see `Array.is_ready()` and `Array.wait()`.
+    timeout     Seconds. Limits every wait of the CPU before a submission.
+    depth       For a stream. Number of batches that the stream requests before it returns the oldest. 0 means 2.
+    read_ahead  For a stream. True calls the producer on a thread of the stream.
+    interface   For a stream. "pull", or "async" for the handlers of the async interface.
 
     >>> import arrowdevice, pyarrow
     >>> batch = pyarrow.record_batch({"n": [1, 2, 3]})
-    >>> arrowdevice.move(batch, "cpu")
+    >>> shared = arrowdevice.to_device(batch, "cpu")
+    >>> shared
     <arrowdevice.RecordBatch n: int64; 3 rows on cpu:0>
+    >>> copied = arrowdevice.to_device(shared, "cpu", copy=True)
+    >>> [a.address == b.address for a, b in zip(shared.buffers(), copied.buffers()) if a.address]
+    [False]
     """
-    if copy not in (None, True, False):
-        raise TypeError(f"copy is None, True or False, not {copy!r}")
-    flags = 0 if copy is None else _core.COPY_ALWAYS if copy else _core.COPY_NEVER
+    copy_flags(copy)  # raises TypeError before a stream is moved
     if isinstance(obj, (Array, Stream)):
         source: Array | Stream = obj
     else:
@@ -115,53 +128,10 @@ def move(
         source = wrapped(core) if isinstance(core, _core.Array) else Stream._wrap(core)
     if isinstance(source, Array):
         if depth or read_ahead or interface != "pull":
-            raise TypeError("depth, read_ahead and interface are for streams, and this is one array")
-        return moved(source, device, flags=flags | (0 if wait else _core.COPY_ASYNC), timeout=timeout)
+            raise TypeError("depth, read_ahead and interface need a stream, and the object is one array")
+        return array_to_device(source, device, copy, wait=wait, timeout=timeout)
     if not wait:
-        raise TypeError(
-            "wait= applies to a single array; batches of a stream are always handed out while their copy may still be "
-            "running"
-        )
-    return moved_stream(
-        source, device, depth=depth, read_ahead=read_ahead, copy_flags=flags, timeout=timeout, interface=interface
-    )
-
-
-@overload
-def copy(obj: AnyArray, device: Device | str, *, wait: bool = ..., timeout: float | None = ...) -> AnyArray: ...
-
-
-@overload
-def copy(
-    obj: Any,
-    device: Device | str,
-    *,
-    wait: bool = ...,
-    timeout: float | None = ...,
-    depth: int = ...,
-    read_ahead: bool = ...,
-    interface: str = ...,
-) -> Any: ...
-
-
-def copy(
-    obj: Any,
-    device: Device | str,
-    *,
-    wait: bool = True,
-    timeout: float | None = None,
-    depth: int = 0,
-    read_ahead: bool = False,
-    interface: str = "pull",
-) -> Any:
-    """Put a copy of data on a device: `move()` with `copy=True`.
-
-    >>> import arrowdevice, pyarrow
-    >>> array = arrowdevice.Array(pyarrow.array([1, 2, 3]))
-    >>> twin = arrowdevice.copy(array, "cpu")
-    >>> [a.address == b.address for a, b in zip(array.buffers(), twin.buffers()) if a.address]
-    [False]
-    """
-    return move(
-        obj, device, copy=True, wait=wait, timeout=timeout, depth=depth, read_ahead=read_ahead, interface=interface
+        raise TypeError("wait=False needs one array, and the object is a stream")
+    return stream_to_device(
+        source, device, copy, timeout=timeout, depth=depth, read_ahead=read_ahead, interface=interface
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Format strings in words, for people only: nothing decides by them."""
+"""Names of types for people. No code depends on them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TIMESTAMPS = {"tss": "s", "tsm": "ms", "tsu": "us", "tsn": "ns"}
 
 
 def type_name(schema: Schema) -> str:
-    """A schema's type in words, as pyarrow would say it; a format that is not known stays as it is."""
+    """Returns the type in pyarrow's words. Returns an unknown format unchanged."""
     dictionary = schema.dictionary
     if dictionary is not None:
         return f"dictionary<values={type_name(dictionary)}, indices={_name(schema)}>"

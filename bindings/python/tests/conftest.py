@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the package share."""
+"""Fixtures of the package's tests."""
 
 import functools
 import gc
@@ -9,9 +9,9 @@ import subprocess
 import sys
 import textwrap
 
-# Read when the library first looks for devices.
+# The library reads this when it first searches for devices.
 os.environ.setdefault("ARROWDEVICE_SIM_DEVICES", "addresses,handles")
-# Arrays of every type, which the tests of the library itself use too.
+# The folder has arrays of every type.
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.append(str(ROOT / "tests" / "interop"))
 
@@ -23,7 +23,7 @@ import arrowdevice as ad  # noqa: E402
 DEVICES = ["cpu:0", "ext_dev:0", "ext_dev:1", "opencl:0", "vulkan:0"]
 
 
-def is_there(name):
+def exists(name):
     try:
         ad.device(name)
     except ad.DeviceNotFoundError:
@@ -33,15 +33,15 @@ def is_there(name):
 
 @pytest.fixture(params=DEVICES)
 def device(request):
-    if not is_there(request.param):
-        pytest.skip(f"{request.param} is not on this machine")
+    if not exists(request.param):
+        pytest.skip(f"{request.param} does not exist on this machine")
     return ad.device(request.param)
 
 
 @pytest.fixture(params=DEVICES[1:])
 def accelerator(request):
-    if not is_there(request.param):
-        pytest.skip(f"{request.param} is not on this machine")
+    if not exists(request.param):
+        pytest.skip(f"{request.param} does not exist on this machine")
     return ad.device(request.param)
 
 
@@ -62,8 +62,8 @@ def every_device():
 
 
 def bytes_used():
-    ad.quiesce(30)
-    return {"pyarrow": pa.total_allocated_bytes()} | {d.name: d.pool().used for d in every_device()}
+    ad.wait_idle(30)
+    return {"pyarrow": pa.total_allocated_bytes()} | {d.name: d.pool().used_bytes for d in every_device()}
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -75,23 +75,23 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture
 def nothing_left(request):
-    """Fails a test after which more memory is held than before: of pyarrow's own, or of a device."""
+    """Fails a test that leaves more memory of pyarrow or of a device in use than before."""
     before = bytes_used()
     yield
     if not getattr(request.node, "passed", False):
-        return  # the report of a failure holds what the test held
+        return  # the report of a failure holds references to the test's objects
 
     def more():
         return {name: used for name, used in bytes_used().items() if used > before.get(name, 0)}
 
     if more():
-        gc.collect()  # which takes longer than most tests
+        gc.collect()  # only now, because it takes longer than most tests
         assert more() == {}
 
 
 @pytest.fixture
 def run_python():
-    """Runs a program in a process of its own, which must end well, and gives what it printed."""
+    """Runs a program in a new process, requires exit status 0, and returns its output."""
 
     def run(code, **environment):
         done = subprocess.run(

@@ -7,11 +7,11 @@ import pytest
 import arrowdevice as ad
 
 
-def test_the_cpu_is_always_a_device():
+def test_devices_contains_the_cpu():
     cpu = ad.device("cpu")
     assert cpu in ad.devices()
     assert (cpu.name, cpu.device_type, cpu.device_id, cpu.backend) == ("cpu:0", ad.DeviceType.CPU, cpu.device_id, "cpu")
-    assert cpu.is_host_readable and cpu.has_addresses and not cpu.is_adopted
+    assert cpu.is_host_readable and cpu.has_addresses and not cpu.is_wrapped
     assert cpu.memory().total > cpu.memory().free > 0
 
 
@@ -24,14 +24,14 @@ def test_a_device_is_found_by_the_name_it_has(device):
     assert device != device.name
 
 
-def test_devices_describe_themselves(device):
+def test_devices_report_their_properties(device):
     assert device.description and device.vendor is not None
     assert device.total_memory is None or device.total_memory > 0
     assert device.buffer_alignment >= 1
     assert re.fullmatch(r"<arrowdevice\.Device \w+:\d+: .+>", repr(device))
 
 
-def test_two_devices_of_one_type_differ():
+def test_two_devices_of_one_type_are_not_equal():
     first, second = ad.device("ext_dev:0"), ad.device("ext_dev:1")
     assert first != second and first.uuid != second.uuid
     assert first.has_addresses and not second.has_addresses
@@ -41,32 +41,32 @@ def test_two_devices_of_one_type_differ():
     ("CPU", 1), ("CUDA", 2), ("CUDA_HOST", 3), ("OPENCL", 4), ("VULKAN", 7), ("METAL", 8), ("VPI", 9), ("ROCM", 10),
     ("ROCM_HOST", 11), ("EXT_DEV", 12), ("CUDA_MANAGED", 13), ("ONEAPI", 14), ("WEBGPU", 15), ("HEXAGON", 16),
 ])  # fmt: skip
-def test_device_types_are_the_numbers_of_the_format(name, number):
+def test_device_type_has_the_numbers_of_the_format(name, number):
     assert ad.DeviceType[name] == number
     assert ad._core.device_type_name(number) == name.lower()
 
 
-def test_what_a_device_reaches():
+def test_can_access_and_can_copy_from_report_peer_access():
     cpu, other = ad.device("cpu"), ad.device("ext_dev:0")
     assert cpu.can_access("cpu") and cpu.can_copy_from(cpu)
     assert not cpu.can_access(other) and not other.can_access("cpu")
     assert other.can_copy_from(cpu)
 
 
-def test_counters_and_the_pool_tell_of_a_copy(accelerator, batch):
-    before, used = accelerator.counters(), accelerator.pool().used
-    array = ad.copy(batch, accelerator)
+def test_counters_and_pool_statistics_count_a_copy(accelerator, batch):
+    before, used = accelerator.counters(), accelerator.pool().used_bytes
+    array = ad.to_device(batch, accelerator, copy=True)
     after = accelerator.counters()
     assert after.bytes_in > before.bytes_in and after.submissions > before.submissions
-    assert accelerator.pool().used > used
+    assert accelerator.pool().used_bytes > used
     array.release()
-    ad.quiesce(10)
-    assert accelerator.pool().used == used
+    ad.wait_idle(10)
+    assert accelerator.pool().used_bytes == used
     accelerator.trim()
-    assert accelerator.pool().kept == 0
+    assert accelerator.pool().cached_bytes == 0
 
 
-def test_every_place_looked_at_is_told():
+def test_explain_lists_every_searched_place():
     ad.devices()
     loaded = {report.backend for report in ad.explain() if report.status == 0}
     assert {"cpu", "sim"} <= loaded
@@ -74,16 +74,16 @@ def test_every_place_looked_at_is_told():
 
 
 @pytest.mark.parametrize("name", ["gpu", "opencl:x", "opencl:-1", "", "cpu:0:0"])
-def test_a_name_of_another_form_is_refused(name):
+def test_device_refuses_a_name_of_another_form(name):
     with pytest.raises(ValueError):
         ad.device(name)
 
 
-def test_what_is_no_name_is_refused():
+def test_device_refuses_a_name_that_is_not_a_str():
     with pytest.raises(TypeError, match="int"):
         ad.device(4)
 
 
-def test_a_device_that_is_not_there_is_said_so():
+def test_device_raises_device_not_found_for_a_missing_device():
     with pytest.raises(ad.DeviceNotFoundError, match="ext_dev:7"):
         ad.device("ext_dev:7")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every example of the manual and of the docstrings is run."""
+"""Runs every example of the manual and of the docstrings."""
 
 import doctest
 import importlib
@@ -17,21 +17,21 @@ MODULES = ["arrowdevice"] + [f"arrowdevice.{module.name}" for module in pkgutil.
 
 
 @pytest.mark.parametrize("snippet", SNIPPETS, ids=[snippet.split("\n\n")[1].splitlines()[0] for snippet in SNIPPETS])
-def test_snippets_of_the_readme(snippet):
+def test_readme_snippets_run(snippet):
     exec(compile(snippet, "README.md", "exec"), {"__name__": "readme"})
 
 
-def test_the_readme_has_snippets():
+def test_readme_has_snippets():
     assert len(SNIPPETS) >= 7
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_of_docstrings(name):
+def test_docstring_examples_run(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
-def test_what_is_public_has_examples_or_a_docstring_at_least():
-    examples = doctest.DocTestFinder().find(arrowdevice.move) + doctest.DocTestFinder().find(arrowdevice.RecordBatch)
+def test_public_names_have_docstrings():
+    examples = doctest.DocTestFinder().find(arrowdevice.to_device) + doctest.DocTestFinder().find(arrowdevice.RecordBatch)
     assert any(test.examples for test in examples)
     for name in arrowdevice.__all__:
         thing = getattr(arrowdevice, name)
@@ -41,6 +41,6 @@ def test_what_is_public_has_examples_or_a_docstring_at_least():
                 assert value.__doc__, f"{name}.{member}"
 
 
-def test_every_public_name_is_in_the_readme():
+def test_readme_names_every_public_name():
     helpers = {"BackendReport", "Buffer", "Counters", "MemoryInfo", "PoolStats", "Device"}
     assert [name for name in arrowdevice.__all__ if name not in helpers and f"`{name}" not in README] == []

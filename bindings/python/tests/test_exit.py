@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interpreter ends while arrays are alive, exported, and on their way."""
+"""The interpreter ends while arrays are alive, exported, or being copied."""
 
 import pytest
 
@@ -19,10 +19,10 @@ def run(run_python, code, **environment):
     return run_python(START + code, **{"ARROWDEVICE_SIM_DEVICES": "addresses:latency_us=300000,handles"} | environment)
 
 
-def test_with_everything_alive(run_python):
+def test_exit_succeeds_while_objects_are_alive(run_python):
     out = run(run_python, """
-    kept = [ad.Array(values()), ad.move(values(), "ext_dev:0"), ad.Stream(pa.table({"n": [1]})),
-            ad.move(pa.table({"n": range(1000)}), "ext_dev:1", read_ahead=True), ad.devices(),
+    kept = [ad.Array(values()), ad.to_device(values(), "ext_dev:0"), ad.Stream(pa.table({"n": [1]})),
+            ad.to_device(pa.table({"n": range(1000)}), "ext_dev:1", read_ahead=True), ad.devices(),
             ad.RecordBatch(pa.record_batch({"n": [1]})).__arrow_c_array__(),
             ad.Array(values()).__dlpack__(), ad.Array(values()).__arrow_c_device_array__()]
     next(kept[3])
@@ -32,17 +32,17 @@ def test_with_everything_alive(run_python):
     assert out == "over\n"
 
 
-def test_with_a_copy_under_way(run_python):
-    """The reaper gives the producer's memory back when the copy is done: after the interpreter has gone."""
+def test_exit_succeeds_while_a_copy_runs(run_python):
+    """The library releases the producer's memory when the copy has finished, after the interpreter has ended."""
     out = run(run_python, """
-    there = ad.copy(values(), "ext_dev:0", wait=False)
-    print(there.ready())
+    there = ad.to_device(values(), "ext_dev:0", copy=True, wait=False)
+    print(there.is_ready())
     """)  # fmt: skip
     assert out == "False\n"
 
 
-def test_what_others_hold_is_not_touched_after_the_end(run_python):
-    """nanoarrow releases its device array when it goes, and that is a NumPy array's, by way of this package."""
+def test_foreign_owners_do_not_call_python_after_exit(run_python):
+    """nanoarrow releases its device array at exit. The memory belongs to a NumPy array."""
     out = run(run_python, """
     theirs = nanoarrow.device.c_device_array(ad.Array(values()))
     sys.kept_until_the_end = theirs
@@ -55,8 +55,8 @@ def test_what_others_hold_is_not_touched_after_the_end(run_python):
 
 @pytest.mark.parametrize("turn", [0.01, 1.5])
 @pytest.mark.parametrize("reader", ["next(stream)", "list(stream)"])
-def test_with_a_thread_in_a_stream(run_python, reader, turn):
-    """A daemon thread is inside a producer that is Python, and a thread of the library too."""
+def test_exit_succeeds_while_a_thread_reads_a_stream(run_python, reader, turn):
+    """A daemon thread and a thread of the library run a Python producer."""
     out = run(run_python, f"""
     batch = pa.record_batch({{"n": [1, 2]}})
     inside = threading.Event()
@@ -74,7 +74,7 @@ def test_with_a_thread_in_a_stream(run_python, reader, turn):
             pass
 
     for _ in range(3):
-        stream = ad.move(pa.RecordBatchReader.from_batches(batch.schema, slow()), "ext_dev:1", read_ahead=True)
+        stream = ad.to_device(pa.RecordBatchReader.from_batches(batch.schema, slow()), "ext_dev:1", read_ahead=True)
         threading.Thread(target=read, args=(stream,), daemon=True).start()
     assert inside.wait(30)
     print("over")
@@ -82,8 +82,8 @@ def test_with_a_thread_in_a_stream(run_python, reader, turn):
     assert out == "over\n"
 
 
-def test_waiting_for_a_producer_at_the_end_can_be_interrupted(run_python):
-    """The producer stays where it is for longer than the end waits for it."""
+def test_a_signal_ends_the_wait_for_a_producer_at_exit(run_python):
+    """The producer runs for longer than the exit waits."""
     out = run(run_python, """
     import atexit, faulthandler, os, signal
     faulthandler.dump_traceback_later(40, exit=True)
@@ -105,14 +105,14 @@ def test_waiting_for_a_producer_at_the_end_can_be_interrupted(run_python):
     threading.Thread(target=next, args=(stream,), daemon=True).start()
     threading.Thread(target=interrupt, daemon=True).start()
     assert inside.wait(30)
-    atexit.register(ending.set)  # what is registered last runs first: the package's own comes after it
+    atexit.register(ending.set)  # runs before the package's handler, which was registered earlier
     print("over", flush=True)
     """)  # fmt: skip
     assert out == "over\nKeyboardInterrupt\n"
 
 
-def test_producers_are_let_alone_once_the_end_has_begun(run_python):
-    """The door is closed by the first thing that happens when the interpreter ends; later releases call nobody."""
+def test_producers_are_not_called_after_exit_has_begun(run_python):
+    """The exit handler closes the guard. Later releases do not call producers."""
     out = run(run_python, """
     class Freed(np.ndarray):
         def __del__(self):
@@ -121,21 +121,21 @@ def test_producers_are_let_alone_once_the_end_has_begun(run_python):
     early = ad.Array(np.arange(5).view(Freed))
     del early
     gc.collect()
-    late = ad.copy(np.arange(5).view(Freed), "ext_dev:0", wait=False)
-    # What is registered first runs last, when the door is closed: the reaper comes to its work, and leaves it.
+    late = ad.to_device(np.arange(5).view(Freed), "ext_dev:0", copy=True, wait=False)
+    # The copy finishes after the guard is closed. The library then does not call the producer.
     import atexit
     atexit._run_exitfuncs()
-    ad.quiesce(30)
+    ad.wait_idle(30)
     print("over")
     """)  # fmt: skip
     assert out == "freed\nover\n"
 
 
-def test_streams_say_so_once_the_end_has_begun(run_python):
+def test_streams_raise_canceled_after_exit_has_begun(run_python):
     out = run(run_python, """
     stream = ad.Stream(pa.table({"n": [1]}))
     ad._core.close_guard(0)
-    print([len(batch) for batch in stream])  # this thread still may
+    print([len(batch) for batch in stream])  # this thread may still call producers
 
     stream = ad.Stream(pa.table({"n": [1]}))
     def read():
@@ -150,12 +150,12 @@ def test_streams_say_so_once_the_end_has_begun(run_python):
     assert out.splitlines() == ["[1]", "the Python interpreter is ending"]
 
 
-def test_after_fork(run_python):
+def test_cpu_arrays_work_after_fork(run_python):
     out = run(run_python, """
     import os, warnings
-    warnings.simplefilter("ignore")  # of forks with threads: a child that only uses what is said to work is all right
+    warnings.simplefilter("ignore")  # about forks with threads: the child makes only calls that the manual allows
     cpu = ad.RecordBatch(pa.record_batch({"n": [1, 2, 3]}))
-    there = ad.move(cpu, "ext_dev:1")
+    there = ad.to_device(cpu, "ext_dev:1")
     child = os.fork()
     if child == 0:
         ok = cpu[1:].to_pyarrow().to_pydict() == {"n": [2, 3]}

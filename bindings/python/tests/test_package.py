@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The installed package is whole, and works wherever it lies."""
+"""The installed package is complete and does not depend on its path."""
 
 import importlib.metadata
 import pathlib
@@ -22,7 +22,7 @@ def test_the_installed_package_is_tested():
     assert (FOLDER / "py.typed").exists() and (FOLDER / "_core.pyi").exists()
 
 
-def test_it_carries_the_library_and_its_plugins():
+def test_the_package_contains_the_library_and_its_plugins():
     names = {str(path.relative_to(FOLDER)) for path in BINARIES}
     assert {"_core.abi3.so", "libarrowdevice.so.0", "arrowdevice-1/libarrowdevice-sim.so",
             "arrowdevice-1/libarrowdevice-opencl.so", "arrowdevice-1/libarrowdevice-vulkan.so",
@@ -30,7 +30,7 @@ def test_it_carries_the_library_and_its_plugins():
             "arrowdevice-1/libarrowdevice-level_zero.so"} == names  # fmt: skip
 
 
-def test_nothing_else_is_installed():
+def test_the_wheel_installs_only_the_package():
     files = [str(file) for file in importlib.metadata.files("arrowdevice")]
     assert [file for file in files if not file.startswith(("arrowdevice/", "arrowdevice-"))] == []
 
@@ -41,7 +41,7 @@ def test_plugins_are_found_beside_the_library():
     assert paths and all(pathlib.Path(path).is_relative_to(FOLDER) for path in paths)
 
 
-def test_the_library_in_use_is_the_one_beside_it():
+def test_the_package_loads_its_own_library():
     mapped = {line.split()[-1] for line in open("/proc/self/maps") if "libarrowdevice.so" in line}
     assert mapped == {str((FOLDER / "libarrowdevice.so.0").resolve())}
 
@@ -52,7 +52,7 @@ def dynamic(path):
 
 
 @pytest.mark.parametrize("path", BINARIES, ids=lambda path: path.name)
-def test_binaries_name_no_folder_of_the_build(path):
+def test_binaries_contain_no_build_path(path):
     entries = dynamic(path)
     assert [value for key, value in entries if key in ("RPATH", "RUNPATH") and value != "$ORIGIN"] == []
     system = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "libdl.so.2", "libpthread.so.0",
@@ -68,16 +68,16 @@ def test_one_wheel_serves_all_pythons():
         ["nm", "-D", "--undefined-only", FOLDER / "_core.abi3.so"], capture_output=True, text=True, check=True
     ).stdout
     assert "PyCapsule_New" in undefined
-    # What has an underscore in front is not for everybody, but for a few that are in the stable ABI.
+    # Names with a leading underscore are private, except a few that are in the stable ABI.
     private = re.findall(r"\b_Py\w+", undefined)
     assert [name for name in private if not re.search(r"Struct$|_SizeT$|^_PyObject_GC_|^_Py_Dealloc$", name)] == []
 
 
-def test_versions_agree():
+def test_the_package_and_the_library_have_one_version():
     assert importlib.metadata.version("arrowdevice") == arrowdevice.__version__
 
 
-def test_peers_are_not_needed_to_import_it(run_python):
+def test_the_package_imports_without_pyarrow_and_numpy(run_python):
     out = run_python(
         """
         import sys
@@ -90,7 +90,7 @@ def test_peers_are_not_needed_to_import_it(run_python):
     assert out == "cpu:0\n"
 
 
-def test_types_are_strict():
+def test_mypy_accepts_the_package_in_strict_mode():
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--config-file", ROOT / "pyproject.toml"], cwd=ROOT, capture_output=True, text=True
     )

@@ -5,7 +5,7 @@ import pytest
 import arrowdevice as ad
 
 
-def test_a_schema_goes_to_pyarrow_and_back():
+def test_a_schema_survives_the_round_trip_to_pyarrow():
     schema = pa.schema([("a", pa.int8()), pa.field("b", pa.list_(pa.string()), nullable=False)], metadata={"k": "v"})
     own = ad.Schema(schema)
     assert own.to_pyarrow().equals(schema, check_metadata=True)
@@ -13,7 +13,7 @@ def test_a_schema_goes_to_pyarrow_and_back():
     assert ad.Schema(pa.field("x", pa.date32())).to_pyarrow() == pa.field("x", pa.date32())
 
 
-def test_what_a_schema_says():
+def test_a_schema_reports_its_fields():
     own = ad.Schema(pa.schema([("a", pa.int8()), pa.field("b", pa.dictionary(pa.int16(), pa.string()), False)]))
     assert (own.format, own.names, len(own), [c.format for c in own]) == ("+s", ["a", "b"], 2, ["c", "s"])
     assert own["a"].nullable and not own["b"].nullable
@@ -34,13 +34,13 @@ def test_a_field_outlives_its_schema():
     pa.schema([pa.field("a", pa.int8(), nullable=False)]), pa.schema([pa.field("a", pa.int8(), metadata={"k": "v"})]),
     pa.schema([("a", pa.dictionary(pa.int8(), pa.string()))]),
 ])  # fmt: skip
-def test_schemas_that_differ(other):
+def test_schemas_that_differ_are_not_equal(other):
     schema = ad.Schema(pa.schema([("a", pa.int8())]))
     assert schema == ad.Schema(pa.schema([("a", pa.int8())]))
     assert schema != ad.Schema(other) and schema != "a"
 
 
-def test_metadata_may_be_left_out_of_a_comparison():
+def test_equals_ignores_metadata_when_asked():
     plain, noted = ad.Schema(pa.field("a", pa.int8())), ad.Schema(pa.field("a", pa.int8(), metadata={"k": "v"}))
     assert plain != noted and plain.equals(noted, check_metadata=False)
 
@@ -50,12 +50,12 @@ def test_metadata_may_be_left_out_of_a_comparison():
     pa.duration("s"), pa.decimal128(10, 2), pa.decimal256(50, 3), pa.binary(5), pa.list_(pa.int8()),
     pa.list_(pa.int8(), 3), pa.large_list(pa.utf8()), pa.month_day_nano_interval(), pa.date64(), pa.struct([("a", pa.null())]),
 ])  # fmt: skip
-def test_types_are_called_as_pyarrow_calls_them(type_):
+def test_type_names_match_pyarrow(type_):
     ours = ad.Schema(type_).type
     theirs = str(type_).replace("halffloat", "float16").replace("[day]", "").replace("fixed_size_binary[5]", ours)
     assert ours == theirs.replace("[ms]", "") if pa.types.is_date(type_) else ours == theirs.replace(", tz=", ", ")
 
 
-def test_what_has_no_schema():
+def test_schema_refuses_an_object_without_a_schema():
     with pytest.raises(TypeError, match="int has no __arrow_c_schema__"):
         ad.Schema(3)

@@ -17,14 +17,14 @@ def table(batch):
 
 
 @pytest.mark.parametrize("interface", INTERFACES)
-def test_a_table_flows_there_and_back(device, table, interface):
-    there = ad.move(table, device, depth=3, interface=interface)
+def test_a_table_survives_the_round_trip_as_a_stream(device, table, interface):
+    there = ad.to_device(table, device, depth=3, interface=interface)
     assert there.device_type == device.device_type
     assert there.to_host().to_pyarrow().read_all().equals(table)
 
 
-def test_batches_are_on_the_device_while_they_flow(accelerator, table):
-    with ad.move(table, accelerator, read_ahead=True) as stream:
+def test_a_stream_returns_batches_on_the_device(accelerator, table):
+    with ad.to_device(table, accelerator, read_ahead=True) as stream:
         assert stream.schema.names == table.column_names
         seen = list(stream)
     assert all(type(batch) is ad.RecordBatch and batch.device == accelerator for batch in seen)
@@ -37,21 +37,21 @@ def test_a_stream_is_read_once(table):
     assert list(stream) == []
 
 
-def test_a_stream_of_arrays_that_are_no_batches(device):
+def test_a_stream_returns_arrays_when_its_type_is_not_a_struct(device):
     chunks = pa.chunked_array([["a", "b"], [], ["c"]])
-    there = ad.move(chunks, device)
+    there = ad.to_device(chunks, device)
     assert there.schema.format == "u"
     arrays = list(there)
     assert all(type(array) is ad.Array for array in arrays)
     assert [array.to_pyarrow().to_pylist() for array in arrays if len(array)] == [["a", "b"], ["c"]]
 
 
-def test_a_stream_of_one_array(batch):
+def test_stream_accepts_one_array(batch):
     assert [b.to_pyarrow().equals(batch) for b in ad.Stream(batch)] == [True]
 
 
-def test_a_stream_of_given_batches(accelerator, batch):
-    there = ad.move(batch, accelerator)
+def test_from_batches_returns_a_stream_of_the_batches(accelerator, batch):
+    there = ad.to_device(batch, accelerator)
     stream = ad.Stream.from_batches([there, there[1:2]])
     assert stream.device_type == accelerator.device_type
     assert [len(b) for b in stream.to_host()] == [5, 1]
@@ -60,13 +60,13 @@ def test_a_stream_of_given_batches(accelerator, batch):
         ad.Stream.from_batches([])
 
 
-def test_batches_that_do_not_fit_together(batch):
+def test_from_batches_refuses_batches_of_different_types(batch):
     with pytest.raises(ValueError):
         ad.Stream.from_batches([batch, batch.select(["n"])])
     with pytest.raises(ValueError):
-        ad.Stream.from_batches([batch, ad.move(batch, "ext_dev:0")])
+        ad.Stream.from_batches([batch, ad.to_device(batch, "ext_dev:0")])
     integers, doubles = pa.record_batch({"n": [1, 2]}), pa.record_batch({"n": [1.5, 2.5]})
-    with pytest.raises(ValueError, match="batch 1 is of struct<n: double>, and the stream of struct<n: int64>"):
+    with pytest.raises(ValueError, match=r"batch 1 has type struct<n: double> \(the stream has struct<n: int64>\)"):
         ad.Stream.from_batches([integers, doubles])
     with pytest.raises(ValueError, match="batch 0"):
         ad.Stream.from_batches([integers], schema=pa.schema({"n": pa.timestamp("s")}))
@@ -76,8 +76,8 @@ def test_batches_that_do_not_fit_together(batch):
     assert len(list(ad.Stream.from_batches([integers, integers.rename_columns(["m"])]))) == 2
 
 
-def test_a_stream_that_is_closed_early(accelerator, table):
-    with ad.move(table, accelerator) as stream:
+def test_a_closed_stream_refuses_a_read(accelerator, table):
+    with ad.to_device(table, accelerator) as stream:
         first = next(stream)
     assert stream.closed and repr(stream) == "<arrowdevice.Stream, closed>"
     assert first.num_rows == 5
@@ -87,21 +87,21 @@ def test_a_stream_that_is_closed_early(accelerator, table):
     stream.cancel()
 
 
-def test_a_stream_that_is_handed_over_is_over(table):
+def test_a_moved_stream_refuses_a_read(table):
     stream = ad.Stream(table)
-    other = ad.move(stream, "ext_dev:0")
+    other = ad.to_device(stream, "ext_dev:0")
     assert stream.closed
-    with pytest.raises(ValueError, match="handed over"):
+    with pytest.raises(ValueError, match="moved"):
         next(stream)
     assert next(other).num_rows == 5
 
 
-def test_an_error_of_the_producer_keeps_its_text(device, batch):
+def test_a_producer_error_keeps_its_message(device, batch):
     def fail():
         yield batch
         raise ValueError("the disk is on fire")
 
-    stream = ad.move(pa.RecordBatchReader.from_batches(batch.schema, fail()), device)
+    stream = ad.to_device(pa.RecordBatchReader.from_batches(batch.schema, fail()), device)
     assert next(stream).to_pyarrow().equals(batch)
     with pytest.raises(ad.Error, match="the disk is on fire"):
         next(stream)
@@ -110,15 +110,15 @@ def test_an_error_of_the_producer_keeps_its_text(device, batch):
 
 
 @pytest.mark.parametrize("moved", [False, True])
-def test_a_cancelled_stream_says_so(table, moved):
-    stream = ad.move(table, "ext_dev:0") if moved else ad.Stream(table)
+def test_a_canceled_stream_raises_canceled_error(table, moved):
+    stream = ad.to_device(table, "ext_dev:0") if moved else ad.Stream(table)
     next(stream)
     stream.cancel()
     with pytest.raises(ad.CanceledError):
         next(stream)
 
 
-def test_cancelling_wakes_who_waits(batch):
+def test_cancel_ends_a_read_that_waits(batch):
     inside, finish = threading.Event(), threading.Event()
 
     def slow():
@@ -126,7 +126,7 @@ def test_cancelling_wakes_who_waits(batch):
         inside.set()
         finish.wait(60)
 
-    stream = ad.move(pa.RecordBatchReader.from_batches(batch.schema, slow()), "ext_dev:0", read_ahead=True)
+    stream = ad.to_device(pa.RecordBatchReader.from_batches(batch.schema, slow()), "ext_dev:0", read_ahead=True)
     assert len(next(stream)) == 5
     raised = []
 
@@ -164,37 +164,37 @@ def test_a_stream_belongs_to_one_thread_at_a_time(batch):
     with pytest.raises(RuntimeError, match="another thread"):
         next(stream)
     with pytest.raises(RuntimeError, match="another thread"):
-        ad.move(stream, "cpu")
-    stream.close()  # lets go when the other thread comes back
+        ad.to_device(stream, "cpu")
+    stream.close()  # the release happens when the call of the other thread returns
     finish.set()
     thread.join()
     assert len(got[0]) == 5 and stream.closed
 
 
 @pytest.mark.parametrize("arguments", [{"depth": -1}, {"interface": "push"}])
-def test_options_that_make_no_sense(table, arguments):
+def test_to_device_refuses_invalid_stream_options(table, arguments):
     with pytest.raises(ValueError):
-        ad.move(table, "cpu", **arguments)
+        ad.to_device(table, "cpu", **arguments)
 
 
 @pytest.mark.parametrize("arguments", [{"depth": 2}, {"read_ahead": True}, {"interface": "async"}])
-def test_options_of_streams_are_refused_for_arrays(batch, arguments):
+def test_to_device_refuses_stream_options_for_an_array(batch, arguments):
     with pytest.raises(TypeError, match="one array"):
-        ad.move(batch, "cpu", **arguments)
+        ad.to_device(batch, "cpu", **arguments)
 
 
-def test_what_an_interface_does_not_have_is_refused(table):
+def test_to_device_refuses_options_that_the_interface_lacks(table):
     for arguments in ({"read_ahead": True}, {"timeout": 1}):
         stream = ad.Stream(table)
         with pytest.raises(TypeError, match="async"):
-            ad.move(stream, "ext_dev:0", interface="async", **arguments)
+            ad.to_device(stream, "ext_dev:0", interface="async", **arguments)
         assert not stream.closed
-    with pytest.raises(TypeError, match="wait= applies to a single array"):
-        ad.move(table, "ext_dev:0", wait=False)
+    with pytest.raises(TypeError, match="wait=False needs one array"):
+        ad.to_device(table, "ext_dev:0", wait=False)
 
 
-def test_a_stream_that_was_cancelled_is_not_handed_over(table):
+def test_to_device_refuses_a_canceled_stream(table):
     stream = ad.Stream(table)
     stream.cancel()
     with pytest.raises(ad.CanceledError):
-        ad.move(stream, "ext_dev:0")
+        ad.to_device(stream, "ext_dev:0")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The GIL is released around what takes long, and objects may be used by many threads at once.
+"""Long calls release the GIL, and many threads may use an object at once.
 
-Nothing is timed. With a switch interval of hours a thread gets the GIL only when another one lets go of it by itself: a
-thread that counts gets to count during a call only if that call has released the GIL.
+The tests measure no time. The switch interval is hours, so that a thread gets the GIL only when another thread releases
+it. A counting thread therefore counts during a call only if that call releases the GIL.
 """
 
 import threading
@@ -18,15 +18,15 @@ COUNTING = """
 
     batch = pa.record_batch({"n": pa.array(range(1000)), "t": [f"text {i}" for i in range(1000)]})
     device = ad.device("ext_dev:0")
-    there = ad.move(batch, device)
-    stream = ad.move(pa.Table.from_batches([batch]), device).to_host()
+    there = ad.to_device(batch, device)
+    stream = ad.to_device(pa.Table.from_batches([batch]), device).to_host()
     count, over = 0, False
 
     def counting():
         global count
         while not over:
             count += 1
-            time.sleep(0)  # gives the GIL away
+            time.sleep(0)  # releases the GIL
 
     sys.setswitchinterval(1e5)
     thread = threading.Thread(target=counting)
@@ -35,7 +35,7 @@ COUNTING = """
         time.sleep(0)
     def use():
         CALL
-    pending = ad.move(batch, device, wait=False)
+    pending = ad.to_device(batch, device, wait=False)
     before = count
     use()
     counted = count - before
@@ -46,22 +46,22 @@ COUNTING = """
 
 
 @pytest.mark.parametrize("call", [
-    "ad.move(batch, device)",
+    "ad.to_device(batch, device)",
     "there.to_host()",
     "pending.wait()",
     "there.validate('full')",
     "there.nbytes",
-    "ad.quiesce()",
+    "ad.wait_idle()",
     "next(stream)",
 ])  # fmt: skip
-def test_the_gil_is_released(run_python, call):
-    # Each copy takes the simulated device a tenth of a second.
+def test_long_calls_release_the_gil(run_python, call):
+    # Each copy of the simulated device takes 0.1 seconds.
     out = run_python(COUNTING.replace("CALL", call), ARROWDEVICE_SIM_DEVICES="addresses:latency_us=100000")
     assert out.split() == ["True"]
 
 
-def test_the_gil_is_held_by_what_is_short(run_python):
-    # That the test above can fail.
+def test_short_calls_hold_the_gil(run_python):
+    # Shows that the test above can fail.
     call = "len(there), there.schema.names"
     out = run_python(COUNTING.replace("CALL", call), ARROWDEVICE_SIM_DEVICES="addresses:latency_us=100000")
     assert out.split() == ["False"]
@@ -85,8 +85,8 @@ def in_threads(work, count=8):
         raise failed[0]
 
 
-def test_one_batch_is_used_by_many_threads(device, batch, nothing_left):
-    there = ad.move(batch, device)
+def test_many_threads_use_one_batch(device, batch, nothing_left):
+    there = ad.to_device(batch, device)
 
     def work(i):
         for _ in range(10):
@@ -100,9 +100,9 @@ def test_one_batch_is_used_by_many_threads(device, batch, nothing_left):
     in_threads(work)
 
 
-def test_an_array_may_be_released_while_it_is_used(device, batch, nothing_left):
+def test_a_release_during_a_call_is_safe(device, batch, nothing_left):
     for _ in range(10):
-        there = ad.move(batch, device)
+        there = ad.to_device(batch, device)
 
         def work(i):
             if i == 0:
@@ -116,19 +116,19 @@ def test_an_array_may_be_released_while_it_is_used(device, batch, nothing_left):
         in_threads(work, 4)
 
 
-def test_many_threads_move_at_once(accelerator, batch, nothing_left):
+def test_many_threads_transfer_streams_at_once(accelerator, batch, nothing_left):
     table = pa.Table.from_batches([batch] * 5)
 
     def work(i):
         for _ in range(5):
-            stream = ad.move(table, accelerator, interface=("pull", "async")[i % 2]).to_host()
+            stream = ad.to_device(table, accelerator, interface=("pull", "async")[i % 2]).to_host()
             assert stream.to_pyarrow().read_all().equals(table)
 
     in_threads(work, 4)
 
 
-def test_a_release_comes_from_a_thread_that_python_does_not_know(run_python):
-    """A producer's release runs on the library's reaper, without the GIL: it takes it by itself."""
+def test_a_producer_release_runs_on_a_thread_of_the_library(run_python):
+    """The release of a producer runs on a thread of the library and takes the GIL."""
     out = run_python(
         """
         import gc, threading, weakref
@@ -139,10 +139,10 @@ def test_a_release_comes_from_a_thread_that_python_does_not_know(run_python):
                 print("freed by main:", threading.current_thread() is threading.main_thread(), flush=True)
 
         values = np.arange(100_000).view(Values)
-        there = ad.copy(values, "ext_dev:0", wait=False)  # keeps `values` until the device has read them
+        there = ad.to_device(values, "ext_dev:0", copy=True, wait=False)  # holds `values` until the device has read them
         del values
-        print("ready:", there.ready())
-        ad.quiesce(30)
+        print("ready:", there.is_ready())
+        ad.wait_idle(30)
         assert there.to_pyarrow().to_pylist()[-1] == 99_999
         """,
         ARROWDEVICE_SIM_DEVICES="addresses:latency_us=100000",
@@ -150,13 +150,13 @@ def test_a_release_comes_from_a_thread_that_python_does_not_know(run_python):
     assert out.splitlines() == ["ready: False", "freed by main: False"]
 
 
-def test_a_signal_gets_through_to_a_wait(run_python):
+def test_a_signal_interrupts_a_wait(run_python):
     out = run_python(
         """
         import os, signal, threading, time
         import arrowdevice as ad, pyarrow as pa
 
-        there = ad.copy(pa.array(range(1000)), "ext_dev:0", wait=False)
+        there = ad.to_device(pa.array(range(1000)), "ext_dev:0", copy=True, wait=False)
         threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
         begin = time.monotonic()
         try:
@@ -170,8 +170,8 @@ def test_a_signal_gets_through_to_a_wait(run_python):
     assert out == "interrupted: True\n"
 
 
-def test_a_cancelled_stream_gives_its_batches_back_while_python_is_held(run_python):
-    """The release of a batch wants the GIL, and cancel() wants the stream that is releasing it."""
+def test_cancel_does_not_deadlock_with_a_release_that_needs_the_gil(run_python):
+    """The release of a batch needs the GIL, and cancel() needs the stream that releases the batch."""
     out = run_python(
         """
         import time
@@ -185,7 +185,7 @@ def test_a_cancelled_stream_gives_its_batches_back_while_python_is_held(run_pyth
 
         failed = 0
         for turn in range(100):
-            stream = ad.move(pa.RecordBatchReader.from_batches(schema, batches()), "ext_dev:0", depth=4)
+            stream = ad.to_device(pa.RecordBatchReader.from_batches(schema, batches()), "ext_dev:0", depth=4)
             try:
                 next(stream)
             except ad.Error:
@@ -204,8 +204,8 @@ def test_a_cancelled_stream_gives_its_batches_back_while_python_is_held(run_pyth
     assert out == "failed: 100\n"
 
 
-# What hangs ends, and says where.
-PATIENCE = """
+# Ends a program that hangs, with a traceback.
+WATCHDOG = """
     import faulthandler
     faulthandler.dump_traceback_later(60, exit=True)
     import arrowdevice as ad, nanoarrow, numpy as np, pyarrow as pa
@@ -220,20 +220,20 @@ PATIENCE = """
         return pa.RecordBatchReader.from_batches(schema, batches())
 """
 
-# nanoarrow pulls, and asks for the schema, without letting go of the GIL.
+# nanoarrow reads arrays and the schema while it holds the GIL.
 HELD = {
-    "read ahead": "ad.move(reader(), 'cpu', read_ahead=True)",
-    "copied": "ad.copy(reader(), 'cpu')",
-    "copied and read ahead": "ad.copy(reader(), 'cpu', read_ahead=True, depth=3)",
-    "there and back": "ad.move(reader(), 'ext_dev:0', read_ahead=True).to_host()",
-    "async": "ad.copy(reader(), 'cpu', interface='async')",
+    "read ahead": "ad.to_device(reader(), 'cpu', read_ahead=True)",
+    "copied": "ad.to_device(reader(), 'cpu', copy=True)",
+    "copied and read ahead": "ad.to_device(reader(), 'cpu', copy=True, read_ahead=True, depth=3)",
+    "round trip": "ad.to_device(reader(), 'ext_dev:0', read_ahead=True).to_host()",
+    "async": "ad.to_device(reader(), 'cpu', copy=True, interface='async')",
     "batches of Python": "ad.Stream.from_batches(list(batches()))",
 }
 
 
 @pytest.mark.parametrize("stream", HELD.values(), ids=HELD)
-def test_a_consumer_may_hold_the_gil_while_it_pulls(run_python, stream):
-    out = run_python(PATIENCE + f"""
+def test_a_stream_works_when_its_consumer_holds_the_gil(run_python, stream):
+    out = run_python(WATCHDOG + f"""
     for _ in range(5):
         print(sum(len(batch) for batch in nanoarrow.c_array_stream({stream})))
     """)  # fmt: skip
@@ -246,7 +246,8 @@ DEVICE_STREAM = """
     pointer = ctypes.c_void_p
 
     class DeviceArray(ctypes.Structure):
-        _fields_ = [("numbers", ctypes.c_int64 * 5), ("pointers", pointer * 3), ("release", ctypes.PYFUNCTYPE(None, pointer)),
+        _fields_ = [("numbers", ctypes.c_int64 * 5), ("pointers", pointer * 3), ("release", ctypes.PYFUNCTYPE(None,
+        pointer)),
                     ("private_data", pointer), ("device", ctypes.c_int64 * 6)]
 
     class DeviceStream(ctypes.Structure):
@@ -274,13 +275,13 @@ DEVICE_STREAM = """
 """
 
 
-def test_a_consumer_may_hold_the_gil_while_it_pulls_and_releases_a_device_stream(run_python):
-    """ctypes calls without letting go of the GIL here."""
-    out = run_python(PATIENCE + DEVICE_STREAM + """
+def test_a_device_stream_works_when_its_consumer_holds_the_gil(run_python):
+    """PYFUNCTYPE calls while it holds the GIL."""
+    out = run_python(WATCHDOG + DEVICE_STREAM + """
     for enough in (6, 1):
         for device in ("cpu", "ext_dev:0"):
             for interface in ({"read_ahead": True}, {"interface": "async"}):
-                capsule = ad.copy(reader(), device, **interface).__arrow_c_device_stream__()
+                capsule = ad.to_device(reader(), device, copy=True, **interface).__arrow_c_device_stream__()
                 stream = device_stream(capsule)
                 print(stream.device_type, [pull(stream) for _ in range(enough)])
                 if enough == 6:
@@ -293,7 +294,7 @@ def test_a_consumer_may_hold_the_gil_while_it_pulls_and_releases_a_device_stream
         yield from batches()
         raise ValueError("the disk is on fire")
 
-    stream = device_stream(capsule := ad.move(pa.RecordBatchReader.from_batches(schema, fail()), "cpu",
+    stream = device_stream(capsule := ad.to_device(pa.RecordBatchReader.from_batches(schema, fail()), "cpu",
                                               read_ahead=True).__arrow_c_device_stream__())
     try:
         while pull(stream):
@@ -305,14 +306,17 @@ def test_a_consumer_may_hold_the_gil_while_it_pulls_and_releases_a_device_stream
     assert out.splitlines() == [*read, "on fire: True"]
 
 
-def test_a_stream_is_pulled_by_one_thread_after_the_other(run_python):
-    """The GIL kept two threads apart that pull from one consumer, and the stream lets go of it. A generator refuses two."""
-    out = run_python(PATIENCE + DEVICE_STREAM + """
+def test_a_stream_calls_its_producer_from_one_thread_at_a_time(run_python):
+    """The stream releases the GIL, so that two threads of a consumer can call it.
+
+    A generator refuses a second thread.
+    """
+    out = run_python(WATCHDOG + DEVICE_STREAM + """
     import threading, time
 
     def slow():
         for batch in batches():
-            time.sleep(0.02)  # another thread gets the GIL
+            time.sleep(0.02)  # releases the GIL to another thread
             yield batch
 
     capsule = ad.Stream(pa.RecordBatchReader.from_batches(schema, slow())).__arrow_c_device_stream__()
@@ -333,18 +337,18 @@ def test_a_stream_is_pulled_by_one_thread_after_the_other(run_python):
     assert out.split() == ["1000"] * 6
 
 
-def test_a_consumer_without_the_gil_is_told_apart_where_there_is_a_second_interpreter(run_python):
-    """pyarrow lets go of the GIL before it pulls. PyGILState_Check() says yes to everybody from then on."""
-    out = run_python(PATIENCE + """
+def test_a_stream_works_without_the_gil_after_a_second_interpreter(run_python):
+    """pyarrow reads without the GIL. PyGILState_Check() returns 1 on every thread after a second interpreter."""
+    out = run_python(WATCHDOG + """
     try:
         import _interpreters as interpreters
     except ImportError:  # before Python 3.13
         import _xxsubinterpreters as interpreters
 
     interpreters.destroy(interpreters.create())
-    for stream in (ad.move(reader(), "cpu", read_ahead=True), ad.copy(reader(), "cpu")):
+    for stream in (ad.to_device(reader(), "cpu", read_ahead=True), ad.to_device(reader(), "cpu", copy=True)):
         print(pa.RecordBatchReader.from_stream(stream).read_all().num_rows)
         del stream
-    print(sum(len(batch) for batch in nanoarrow.c_array_stream(ad.copy(reader(), "cpu"))))
+    print(sum(len(batch) for batch in nanoarrow.c_array_stream(ad.to_device(reader(), "cpu", copy=True))))
     """)  # fmt: skip
     assert out.split() == ["6000"] * 3

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exchange with CuPy by raw pointers: cupy_exchange.py. Ends with `N passed, N failed`."""
+"""Shares memory with CuPy by raw pointers: cupy_exchange.py. The last line is `N passed, N failed`."""
 
 import os
 import sys
@@ -7,8 +7,8 @@ import sys
 import cupy
 import numpy
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "scripts"))
-import arrowdevice_ffi as ad  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+import c_api as ad  # noqa: E402
 
 ROWS = 1_000_003
 counts = {True: 0, False: 0}
@@ -22,23 +22,23 @@ def check(holds, what):
 
 def main():
     import pyarrow as pa
-    lib = ad.load()
+    lib = ad.Library()
     device = lib.device("cuda:0")
     numbers = numpy.arange(ROWS, dtype=numpy.int64)
     array, schema = ad.HostArray(lib), ad.Schema(lib)
     pa.array(numbers)._export_to_c(array.address, schema.address)
-    there = ad.DeviceArray.from_host(array).copy(device, schema)
+    there = ad.DeviceArray.from_host(array).copy(schema, device)
     there.wait()
 
-    address = ad.buffer_addresses(there.c.array)[1]
+    address = there.c.array.buffers[1]
     memory = cupy.cuda.MemoryPointer(cupy.cuda.UnownedMemory(address, ROWS * 8, there), 0)
     seen = cupy.ndarray((ROWS,), dtype=cupy.int64, memptr=memory)
-    check(int(seen.sum()) == int(numbers.sum()), "CuPy sums an array that this library put on the GPU")
+    check(int(seen.sum()) == int(numbers.sum()), "CuPy sums an array of this library on the GPU")
 
     seen *= 3
     cupy.cuda.get_current_stream().synchronize()
     back = pa.Array._import_from_c(there.to_host(schema).address, schema.address)
-    check(numpy.array_equal(back.to_numpy(), numbers * 3), "what CuPy wrote comes back")
+    check(numpy.array_equal(back.to_numpy(), numbers * 3), "the library reads the values that CuPy wrote")
     print(f"{counts[True]} passed, {counts[False]} failed")
     return 1 if counts[False] else 0
 
