@@ -51,8 +51,13 @@ std::vector<Piece> check_pieces(const Device& device, std::span<const arrowdevic
     const Piece piece{.to = static_cast<char*>(region.dst) + region.dst_offset,
                       .from = static_cast<const char*>(region.src) + region.src_offset,
                       .size = static_cast<size_t>(region.size)};
-    targets.check(region.dst_device, piece.to, piece.size);
-    sources.check(region.src_device, piece.from, piece.size);
+    try {
+      targets.check(region.dst_device, piece.to, piece.size);
+      sources.check(region.src_device, piece.from, piece.size);
+    } catch (const Error& error) {
+      const auto number = static_cast<long long>(pieces.size());
+      throw Error(error.code(), format("region %lld: %s", number, error.what()), error.backend(), error.native_code());
+    }
     pieces.push_back(piece);
   }
   return pieces;

@@ -3,7 +3,7 @@
 
 #include <cerrno>
 
-#include "base/checked.h"
+#include "base/regions.h"
 #include "opencl/query.h"
 
 namespace arrowdevice::opencl {
@@ -25,12 +25,18 @@ Owned<cl_mem> allocate_buffer(const Device& device, int64_t size, int64_t alignm
   return buffer;
 }
 
-BufferRange resolve(cl_mem buffer, int64_t offset, int64_t size) {
-  const auto capacity = static_cast<int64_t>(ask_buffer<size_t>(buffer, CL_MEM_SIZE));
-  if (offset < 0 || size < 0 || checked_add(offset, size) > capacity) {
-    throw Error(EINVAL, format("%lld bytes at %lld of a cl_mem of %lld bytes", static_cast<long long>(size),
-                               static_cast<long long>(offset), static_cast<long long>(capacity)));
-  }
+int64_t size_of(cl_mem buffer) { return static_cast<int64_t>(ask_buffer<size_t>(buffer, CL_MEM_SIZE)); }
+
+std::optional<int64_t> known_size(cl_mem buffer) {
+  cl_mem_object_type type = 0;
+  const cl_int code = api().clGetMemObjectInfo(buffer, CL_MEM_TYPE, sizeof type, &type, nullptr);
+  if (code == CL_INVALID_MEM_OBJECT) return std::nullopt;
+  check("clGetMemObjectInfo", code);
+  return type == CL_MEM_OBJECT_BUFFER ? std::optional(size_of(buffer)) : std::nullopt;
+}
+
+BufferRange resolve(cl_mem buffer, int64_t region, int64_t offset, int64_t size) {
+  check_region_bounds(region, offset, size, size_of(buffer));
   auto* const parent = ask_buffer<cl_mem>(buffer, CL_MEM_ASSOCIATED_MEMOBJECT);
   if (parent == nullptr) return {buffer, static_cast<size_t>(offset)};
   return {parent, ask_buffer<size_t>(buffer, CL_MEM_OFFSET) + static_cast<size_t>(offset)};
@@ -47,7 +53,12 @@ Owned<cl_mem> make_sub_buffer(cl_mem buffer, int64_t offset, int64_t size) {
   auto sub = create(buffer);
   // A batch has a part for each column, so that it is asked only afterwards whether the buffer is itself a part.
   if (code == CL_INVALID_MEM_OBJECT && ask_buffer<cl_mem>(buffer, CL_MEM_ASSOCIATED_MEMOBJECT) != nullptr) {
-    const auto range = resolve(buffer, offset, size);
+    if (size > size_of(buffer) || offset > size_of(buffer) - size) {
+      throw Error(EINVAL, format("a part of %lld bytes at offset %lld is not within a part of %lld bytes",
+                                 static_cast<long long>(size), static_cast<long long>(offset),
+                                 static_cast<long long>(size_of(buffer))));
+    }
+    const auto range = resolve(buffer, 0, offset, size);
     region.origin = range.offset;
     sub = create(range.parent);
   }

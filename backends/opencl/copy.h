@@ -36,7 +36,7 @@ class Copy {
     size_t size;
   };
 
-  void sort_in(const arrowdevice_backend_region& region);
+  void sort_in(const arrowdevice_backend_region& region, int64_t number);
   void add(const HostPiece& piece);
   void check_reachable(const void* device) const;
   void enqueue_host_pieces();

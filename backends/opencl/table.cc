@@ -121,6 +121,19 @@ int sub_buffer_create(void*, const void* buffer, int64_t offset, int64_t size, v
 
 void sub_buffer_destroy(void*, void* sub) noexcept { Counting<cl_mem>::release(buffer_of(sub)); }
 
+// The driver knows no device of a cl_mem, only its context. A part is a buffer of its own size.
+int pointer_get_info(void*, const void* buffer, arrowdevice_pointer_info* out, arrowdevice_error* error) noexcept {
+  return guarded(error, [&] {
+    const auto size = known_size(buffer_of(buffer));
+    out->flags = size ? ARROWDEVICE_POINTER_KNOWN : 0;
+    out->device_type = size ? ARROW_DEVICE_OPENCL : 0;
+    out->reserved = 0;
+    out->device_id = -1;
+    out->base = size ? const_cast<void*>(buffer) : nullptr;
+    out->size = size.value_or(-1);
+  });
+}
+
 // -- queues
 
 int queue_create(void* device, void** queue, arrowdevice_error* error) noexcept {
@@ -215,6 +228,7 @@ const arrowdevice_backend& table() {
     table.device_get_native = device_get_native;
     table.device_get_peer_flags = device_get_peer_flags;
     table.device_locate = device_locate;
+    table.pointer_get_info = pointer_get_info;
     return table;
   }();
   return made;

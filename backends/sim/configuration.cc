@@ -36,6 +36,17 @@ int64_t parse_amount(const char* variable, std::string_view word) {
   return checked_mul(number, int64_t{1} << shift);
 }
 
+// An hour. A time point counts nanoseconds in 64 bits, so that a longer latency could overflow one.
+constexpr int64_t kMostLatencyUs = int64_t{60} * 60 * 1'000'000;
+
+int64_t parse_latency(const char* variable, std::string_view word) {
+  const int64_t latency_us = parse_amount(variable, word);
+  if (latency_us > kMostLatencyUs) {
+    refuse(variable, word, format("is more than %lld microseconds", static_cast<long long>(kMostLatencyUs)).c_str());
+  }
+  return latency_us;
+}
+
 int64_t amount_or(const char* variable, int64_t otherwise) {
   const auto word = environment::text(variable);
   return word ? parse_amount(variable, *word) : otherwise;
@@ -55,7 +66,7 @@ DeviceSettings parse_device(const char* variable, std::string_view word, DeviceS
     if (key == "memory") {
       settings.memory = parse_amount(variable, value);
     } else if (key == "latency_us") {
-      settings.latency_us = parse_amount(variable, value);
+      settings.latency_us = parse_latency(variable, value);
     } else if (key == "bandwidth") {
       settings.bandwidth = parse_amount(variable, value);
     } else {
@@ -68,7 +79,8 @@ DeviceSettings parse_device(const char* variable, std::string_view word, DeviceS
 std::vector<DeviceSettings> parse_devices() {
   DeviceSettings usual;
   usual.memory = amount_or("ARROWDEVICE_SIM_MEMORY", usual.memory);
-  usual.latency_us = amount_or("ARROWDEVICE_SIM_LATENCY_US", usual.latency_us);
+  const char* latency = "ARROWDEVICE_SIM_LATENCY_US";
+  if (const auto word = environment::text(latency)) usual.latency_us = parse_latency(latency, *word);
   usual.bandwidth = amount_or("ARROWDEVICE_SIM_BANDWIDTH", usual.bandwidth);
   const char* variable = "ARROWDEVICE_SIM_DEVICES";
   std::vector<DeviceSettings> devices;

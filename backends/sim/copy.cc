@@ -44,7 +44,7 @@ CheckedCopy check_copy(const Devices& devices, const Device& queue_device,
                        std::span<const arrowdevice_backend_region> regions) {
   CheckedCopy copy;
   copy.work.transfers.reserve(regions.size());
-  for (const arrowdevice_backend_region& region : regions) {
+  const auto check = [&](const arrowdevice_backend_region& region) {
     const int64_t size = region.size;
     if (size <= 0) throw Error(EINVAL, format("a region of %lld bytes", static_cast<long long>(size)));
     End to = check_end(devices, queue_device, region.dst_device, region.dst, region.dst_offset, size);
@@ -58,6 +58,13 @@ CheckedCopy check_copy(const Devices& devices, const Device& queue_device,
                                    .to = to.bytes,
                                    .from = from.bytes,
                                    .size = size});
+  };
+  for (const arrowdevice_backend_region& region : regions) {
+    try {
+      check(region);
+    } catch (const Error& error) {
+      throw Error(error.code(), format("region %td: %s", &region - regions.data(), error.what()));
+    }
   }
   copy.counted.copies = 1;
   copy.counted.regions = static_cast<int64_t>(regions.size());

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "sim/file_size.h"
 
 namespace arrowdevice::sim {
 namespace {
@@ -22,9 +23,11 @@ class MemoryFile {
  public:
   explicit MemoryFile(int64_t size) : fd_(::memfd_create("arrowdevice-sim", MFD_CLOEXEC)), size_(size) {
     if (fd_ < 0) refuse();
+    const FileSizeErrors errors;
     if (::ftruncate(fd_, size) != 0) {
+      const int error = errno;
       ::close(fd_);
-      refuse();
+      refuse(error);
     }
   }
   ~MemoryFile() { ::close(fd_); }
@@ -36,9 +39,11 @@ class MemoryFile {
     return place == MAP_FAILED ? nullptr : static_cast<std::byte*>(place);
   }
 
-  [[noreturn]] void refuse() const {
-    throw Error(ENOMEM, format("host memory for %lld bytes of a simulated device: %s", static_cast<long long>(size_),
-                               std::strerror(errno)));
+  // A limit on the size of files (EFBIG) is not a lack of memory.
+  [[noreturn]] void refuse(int error = errno) const {
+    throw Error(error == EFBIG ? EFBIG : ENOMEM,
+                format("host memory for %lld bytes of a simulated device: %s%s", static_cast<long long>(size_),
+                       std::strerror(error), error == EFBIG ? " (the limit of ulimit -f)" : ""));
   }
 
  private:

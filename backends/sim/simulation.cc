@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "sim/file_size.h"
 
 namespace arrowdevice::sim {
 namespace {
@@ -41,6 +42,7 @@ void write_statistics() {
   const StatisticsFile& file = statistics_file();
   if (file.path.empty() || file.process != ::getpid()) return;
   const std::string text = simulation().statistics();
+  const FileSizeErrors errors;  // of a file that may not grow
   if (std::FILE* stream = std::fopen(file.path.c_str(), "we")) {
     std::fwrite(text.data(), 1, text.size(), stream);
     std::fclose(stream);

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <optional>
+#include <vector>
 
+#include "base/regions.h"
 #include "vulkan/copy_commands.h"
 #include "vulkan/host_ranges.h"
 
@@ -36,27 +39,51 @@ class Copy {
       : device_(device), lane_(lane), regions_(regions) {}
 
   void run() {
+    find_places();
     if (write_directly()) return;
     gather_host_ranges();
     begin();
-    for (const auto& region : regions_) {
+    for (size_t i = 0; i < regions_.size(); ++i) {
+      const auto& region = regions_[i];
+      const auto& ends = ends_[i];
       if (is_upload(region)) {
-        upload(region);
+        upload(region, position(ends.to, region.dst, region.dst_offset));
       } else if (is_download(region)) {
-        download(region);
+        download(region, position(ends.from, region.src, region.src_offset));
       } else {
-        commands_->add(position(region.src, region.src_offset), position(region.dst, region.dst_offset),
-                       size_of(region));
+        commands_->add(position(ends.from, region.src, region.src_offset),
+                       position(ends.to, region.dst, region.dst_offset), size_of(region));
       }
     }
     submit();
   }
 
  private:
+  // BufferBounds of both ends; nullopt for host memory and for a buffer of an application.
+  struct Ends {
+    std::optional<Place> to, from;
+  };
+
+  // Throws EINVAL, before anything is written or submitted, for a region that reaches beyond a buffer of the library.
+  // The size of an application's buffer is not known.
+  void find_places() {
+    ends_.reserve(regions_.size());
+    for (const auto& region : regions_) {
+      ends_.push_back({is_download(region) ? std::nullopt : place_of(region.dst, region.dst_offset, region.size),
+                       is_upload(region) ? std::nullopt : place_of(region.src, region.src_offset, region.size)});
+    }
+  }
+
+  std::optional<Place> place_of(const void* handle, int64_t offset, int64_t size) const {
+    auto place = device_.buffers().find(as_buffer(handle));
+    const auto capacity = place ? static_cast<int64_t>(place->size) : std::numeric_limits<int64_t>::max();
+    check_region_bounds(static_cast<int64_t>(ends_.size()), offset, size, capacity);
+    return place;
+  }
+
   // Parts of one allocation are the same buffer to a copy, so that many parts are one command. A buffer of an
   // application is taken as it is.
-  BufferPosition position(const void* handle, int64_t offset) const {
-    const auto place = device_.buffers().find(as_buffer(handle));
+  static BufferPosition position(const std::optional<Place>& place, const void* handle, int64_t offset) {
     if (place) return {place->whole, place->offset + static_cast<VkDeviceSize>(offset)};
     return {as_buffer(handle), static_cast<VkDeviceSize>(offset)};
   }
@@ -67,18 +94,16 @@ class Copy {
     VkDeviceSize total = 0;
     for (const auto& region : regions_) total += size_of(region);
     if (total > kMostWritten && device_.importer().is_used()) return false;
-    std::vector<Place> places;
-    for (const auto& region : regions_) {
-      const auto place = device_.buffers().find(as_buffer(region.dst));
-      if (!place || place->memory->mapped() == nullptr) return false;
-      places.push_back(*place);
+    for (const auto& ends : ends_) {
+      if (!ends.to || ends.to->memory->mapped() == nullptr) return false;
     }
     if (!lane_.is_idle()) return false;
     for (size_t i = 0; i < regions_.size(); ++i) {
       const auto& region = regions_[i];
-      const VkDeviceSize offset = places[i].offset + static_cast<VkDeviceSize>(region.dst_offset);
-      std::memcpy(places[i].memory->mapped() + offset, host_source(region), size_of(region));
-      places[i].memory->flush(offset, size_of(region));
+      const Place& place = *ends_[i].to;
+      const VkDeviceSize offset = place.offset + static_cast<VkDeviceSize>(region.dst_offset);
+      std::memcpy(place.memory->mapped() + offset, host_source(region), size_of(region));
+      place.memory->flush(offset, size_of(region));
     }
     return true;
   }
@@ -114,9 +139,8 @@ class Copy {
     batch_.reset();
   }
 
-  void upload(const Region& region) {
+  void upload(const Region& region, BufferPosition to) {
     const unsigned char* from = host_source(region);
-    auto to = position(region.dst, region.dst_offset);
     VkDeviceSize left = size_of(region);
     if (const auto& import = ranges_.of(from).import; import != nullptr) {
       commands_->add({import->buffer(), import->offset_of(reinterpret_cast<uintptr_t>(from))}, to, left);
@@ -133,9 +157,8 @@ class Copy {
     }
   }
 
-  void download(const Region& region) {
+  void download(const Region& region, BufferPosition from) {
     unsigned char* to = host_target(region);
-    auto from = position(region.src, region.src_offset);
     VkDeviceSize left = size_of(region);
     const auto note = [&](VkDeviceSize size) {
       const auto begin = reinterpret_cast<uintptr_t>(to);
@@ -203,6 +226,7 @@ class Copy {
   Device& device_;
   SubmissionQueue& lane_;
   const std::span<const Region> regions_;
+  std::vector<Ends> ends_;  // of each region
   HostRanges ranges_;
   std::optional<Batch> batch_;
   std::optional<CopyCommands> commands_;

@@ -19,6 +19,18 @@ struct Found {
   int depth;
 };
 
+// As schema::Tree does for schemas.
+void check_sharing(std::span<const Found> found) {
+  std::vector<const ArrowArray*> structs;
+  structs.reserve(found.size());
+  for (const auto& one : found) structs.push_back(one.array);
+  std::ranges::sort(structs);
+  const auto n_structs = std::unique(structs.begin(), structs.end()) - structs.begin();
+  if (n_structs >= std::ssize(found) / 2) return;
+  throw Error(EINVAL, "more than " + std::to_string(schema::kMostSharedNodes) + " arrays in one, and only " +
+                          std::to_string(n_structs) + " structs, which stand in several places");
+}
+
 std::string place_of(std::span<const Found> found, int64_t index) {
   std::string path;
   for (; found[static_cast<size_t>(index)].parent >= 0; index = found[static_cast<size_t>(index)].parent) {
@@ -47,8 +59,13 @@ std::pmr::vector<Found> find_all(const ArrowArray& root, std::pmr::memory_resour
     if (static_cast<int64_t>(found.size()) >= schema::kMostNodes) throw Error(EINVAL, "more than 2^20 arrays in one");
     found.push_back({array, static_cast<int64_t>(parent), depth});
   };
+  auto next_look_at_sharing = static_cast<size_t>(schema::kMostSharedNodes) + 1;
   for (size_t i = 0; i < found.size(); ++i) {
     const auto& array = *found[i].array;
+    if (found.size() >= next_look_at_sharing) {
+      check_sharing(found);
+      next_look_at_sharing = 2 * found.size();
+    }
     if (array.n_children < 0 || (array.n_children > 0 && array.children == nullptr) || array.n_buffers < 0 ||
         (array.n_buffers > 0 && array.buffers == nullptr)) {
       throw Error(EINVAL, place_of(found, static_cast<int64_t>(i)) + ": buffers or children are missing");

@@ -5,9 +5,12 @@
 #include <arrowdevice/backend.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <span>
+
+#include "base/error.h"
 
 namespace arrowdevice {
 
@@ -21,6 +24,15 @@ inline int64_t bytes_of(std::span<const arrowdevice_backend_region> regions) noe
   int64_t bytes = 0;
   for (const auto& region : regions) bytes += region.size;
   return bytes;
+}
+
+// Throws EINVAL if a region of a batch reaches beyond the `capacity` bytes of a buffer at one of its ends.
+inline void check_region_bounds(int64_t region, int64_t offset, int64_t size, int64_t capacity) {
+  if (offset >= 0 && size >= 0 && offset <= capacity && size <= capacity - offset) [[likely]]
+    return;
+  throw Error(EINVAL, format("region %lld: %lld bytes at offset %lld are not within a buffer of %lld bytes",
+                             static_cast<long long>(region), static_cast<long long>(size),
+                             static_cast<long long>(offset), static_cast<long long>(capacity)));
 }
 
 // Borrows the regions. Not thread-safe.

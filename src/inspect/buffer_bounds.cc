@@ -46,7 +46,8 @@ void BufferBounds::check_buffer(int32_t field, BufferShape shape, const void* bu
 }
 
 std::optional<arrowdevice_pointer_info> BufferBounds::describe(const void* buffer) const {
-  return source_.is_borrowed() ? std::nullopt : source_.describe(buffer);
+  // An address says nothing of a context that is not the library's. A handle is of one context only.
+  return source_.is_borrowed() && source_.has_addresses() ? std::nullopt : source_.describe(buffer);
 }
 
 // A move to a device that can use the memory where it is leaves the buffers on the device that they were made on.

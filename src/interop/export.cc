@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interop/export.h"
 
+#include <array>
+#include <atomic>
 #include <cassert>
 #include <cerrno>
 #include <limits>
@@ -12,6 +14,7 @@
 #include "array/locate.h"
 #include "backend/device_types.h"
 #include "base/checked.h"
+#include "base/log.h"
 #include "base/scratch.h"
 #include "inspect/data_reader.h"
 #include "interop/dtype.h"
@@ -138,9 +141,39 @@ struct Exported {
   std::vector<int64_t> shape;
   std::vector<int64_t> strides;
   std::shared_ptr<array::BufferOwner> keeper;
+  std::atomic<bool> has_ended{false};
 
-  static void end(DLManagedTensorVersioned* self) { delete static_cast<Exported*>(from_c(self)->manager_ctx); }
+  static void end(DLManagedTensorVersioned* self);
 };
+
+// The tensors that ended last. Some consumers call the deleter of a tensor that they refuse, and let their caller call
+// it once more: PyTorch does so for device types that it does not know. The structs stay readable for a while, so that
+// the second call finds that nothing is left to do. Trivially destructible, and free of locks for the sake of fork.
+class EndedTensors {
+ public:
+  void add(Exported* tensor) noexcept {
+    const auto place = next_.fetch_add(1, std::memory_order_relaxed) % places_.size();
+    delete places_[place].exchange(tensor, std::memory_order_acq_rel);
+  }
+
+ private:
+  std::array<std::atomic<Exported*>, 8> places_{};
+  std::atomic<uint32_t> next_{0};
+};
+constinit EndedTensors ended_tensors;
+
+void Exported::end(DLManagedTensorVersioned* self) {
+  auto* const tensor = static_cast<Exported*>(from_c(self)->manager_ctx);
+  if (tensor->has_ended.exchange(true, std::memory_order_acq_rel)) {
+    log(LogLevel::kWarning, "the deleter of a DLPack tensor was called twice");
+    return;
+  }
+  tensor->keeper.reset();
+  tensor->managed.tensor = {};
+  tensor->shape = {};
+  tensor->strides = {};
+  ended_tensors.add(tensor);
+}
 
 std::unique_ptr<Exported> tensor_of(const Elements& elements, const TensorDevice& device) {
   auto exported = std::make_unique<Exported>();

@@ -161,6 +161,22 @@ void Tree::add_children(int32_t index, int depth) {
     fields_[static_cast<size_t>(index)].dictionary = size();
     add(source.dictionary, index, true, ancestors);
   }
+  if (size() >= next_look_at_sharing_) [[unlikely]]
+    check_sharing(index);
+}
+
+// Refuses a schema of many fields and few structs. Looks again when there are twice as many fields.
+void Tree::check_sharing(int32_t index) {
+  next_look_at_sharing_ = 2 * int64_t{size()};
+  std::vector<const ArrowSchema*> structs;
+  structs.reserve(fields_.size());
+  for (const auto& field : fields_) structs.push_back(field.source);
+  std::ranges::sort(structs);
+  const auto n_structs = std::unique(structs.begin(), structs.end()) - structs.begin();
+  if (n_structs >= size() / 2) return;
+  refuse(index, EINVAL,
+         "there are more than " + std::to_string(kMostSharedNodes) + " fields, and only " + std::to_string(n_structs) +
+             " structs, which stand in several places");
 }
 
 // Refuses what must not be read before anything of it is read, its name for the message included.

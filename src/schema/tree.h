@@ -18,7 +18,10 @@ namespace arrowdevice::schema {
 
 inline constexpr int kDeepest = 64;             // levels of nesting, the root included
 inline constexpr int64_t kMostNodes = 1 << 20;  // fields in all, dictionaries included
-inline constexpr size_t kLongestPath = 320;     // bytes; leaves room in an error for what is wrong there
+// Fields in all, if most of them are structs that stand in several places. A few structs that name each other in pairs
+// make 2^20 fields, which cost half a second in every call; to write as many structs costs their author more.
+inline constexpr int64_t kMostSharedNodes = 1 << 15;
+inline constexpr size_t kLongestPath = 320;  // bytes; leaves room in an error for what is wrong there
 
 struct Field {
   const ArrowSchema* source;  // borrowed: texts are read from there
@@ -62,6 +65,7 @@ class Tree {
   void check_type(int32_t field, int64_t n_children) const;
   void check_place(int32_t field) const;
   void add_children(int32_t field, int depth);
+  void check_sharing(int32_t field);
   void add(const ArrowSchema* source, int32_t parent, bool is_dictionary,
            std::span<const ArrowSchema* const> ancestors);
   bool add_plain(const ArrowSchema* source, int32_t parent);
@@ -69,6 +73,7 @@ class Tree {
 
   std::pmr::vector<Field> fields_;
   std::pmr::vector<UnionMap> union_maps_;
+  int64_t next_look_at_sharing_ = kMostSharedNodes + 1;  // at so many fields
 };
 
 }  // namespace arrowdevice::schema

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "array/output.h"
+#include "base/checked.h"
 #include "base/scratch.h"
 #include "device/deferred.h"
+#include "transfer/bits.h"
 #include "transfer/parts.h"
 #include "transfer/pinned.h"
 #include "transfer/plan.h"
@@ -149,13 +151,37 @@ class Copy {
       node.length = planned.length;
       node.offset = planned.offset;
       node.null_count = schema::null_count_of_rows(array_, field, planned.length, planned.is_all);
+      if (node.null_count < 0) count_nulls(field, node);
       nodes_.push_back(&node);
       attach(field, &node);
     }
-    if (parts_.host_bytes > 0) keeper_->host_bytes.reset(new uint8_t[static_cast<size_t>(parts_.host_bytes)]);
+    if (parts_.host_bytes > 0) {
+      const auto padded = static_cast<size_t>(align_up(parts_.host_bytes, kPaddedTo));
+      keeper_->host_bytes.reset(new uint8_t[padded]());
+    }
     for (const auto& part : parts_.parts) {
       nodes_[static_cast<size_t>(part.field)]->buffers[part.position] = buffer_of(part);
     }
+  }
+
+  // Counts the nulls of a field if the CPU has its bitmap already: in host memory, or read back for its views.
+  void count_nulls(int32_t field, ArrowArray& node) const {
+    const auto& planned = plan_[field];
+    if (route_.source_on_host()) {
+      const auto* const bits = static_cast<const uint8_t*>(array_.buffers(field)[0]);
+      node.null_count = node.length - count_bits(bits, planned.slots.first + node.offset, node.length);
+    } else if (plan_.has_references(field) && node.length == planned.slots.rows()) {
+      const auto& validity = plan_.refs(field).index.validity;
+      if (validity.bits != nullptr) {
+        node.null_count = node.length - count_bits(validity.bits, validity.bit, node.length);
+      }
+    }
+  }
+
+  // Counts the nulls of a bitmap that has arrived in host memory.
+  void count_arrived_nulls(const OutputBuffer& part, const uint8_t* bits) {
+    auto& node = *nodes_[static_cast<size_t>(part.field)];
+    if (node.null_count < 0) node.null_count = node.length - count_bits(bits, node.offset, node.length);
   }
 
   // Children follow their parents in the tree, side by side.
@@ -192,11 +218,12 @@ class Copy {
       return;
     }
     event_->wait(ARROWDEVICE_NO_TIMEOUT);
-    if (!parts_.needs_fixing) return;
+    if (!route_.target_on_host() || route_.source_on_host()) return;
     auto* const bytes = static_cast<uint8_t*>(keeper_->memory().allocation.buffer());
     for (const auto& part : parts_.parts) {
       if (part.origin == Origin::kCopiedThenAdjusted)
         adjust_in_place(plan_, tree_[part.field].type, part, bytes + part.place);
+      if (part.shape == schema::BufferShape::kValidity) count_arrived_nulls(part, bytes + part.place);
     }
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <string>
 
 #include "transfer/bits.h"
 #include "transfer/parts.h"
@@ -61,17 +62,25 @@ void make_union_offsets(const schema::Binding& array, const Plan& plan, int32_t 
   }
 }
 
-void make_views(const Plan& plan, int32_t field, uint8_t* out) {
+// The plan has checked every view. Memory that others write may hold another one by now, so what is used is checked.
+void make_views(const schema::Binding& array, const Plan& plan, int32_t field, uint8_t* out) {
   const auto& node = plan[field];
   const auto& refs = plan.refs(field);
+  const auto n_variadic = static_cast<uint64_t>(array.n_variadic(field));
   for (int64_t row = 0; row < node.slots.rows(); ++row) {
     BinaryView view{};
     if (refs.index.validity.is_valid(row)) {
       std::memcpy(&view, refs.index.views + row * int64_t{sizeof view}, sizeof view);
       if (!view.is_inline()) {
         const auto target = view_target(view);
-        const auto& buffer = plan.variadic[static_cast<size_t>(refs.variadic + target.buffer)];
-        set_view_offset(view, static_cast<int32_t>(target.offset - buffer.needed.first));
+        const bool is_there = static_cast<uint64_t>(target.buffer) < n_variadic;
+        const auto needed =
+            is_there ? plan.variadic[static_cast<size_t>(refs.variadic + target.buffer)].needed : Extent{};
+        const int64_t offset = target.offset - needed.first;
+        if (!is_there || offset < 0 || view.size > needed.count - offset) {
+          array.refuse(field, "the view of slot " + std::to_string(row) + " changed while it was copied");
+        }
+        set_view_offset(view, static_cast<int32_t>(offset));
       }
     }
     std::memcpy(out + (node.slots.leading_slots + row) * int64_t{sizeof view}, &view, sizeof view);
@@ -117,7 +126,7 @@ void write_buffer(const schema::Binding& array, const Plan& plan, const OutputBu
       return make_list_view(node, plan.refs(part.field), part.shape, type.info().offset_bytes, out);
     case BufferShape::kSlotSizes:
       return make_list_view(node, plan.refs(part.field), part.shape, type.info().offset_bytes, out);
-    case BufferShape::kViews: return make_views(plan, part.field, out);
+    case BufferShape::kViews: return make_views(array, plan, part.field, out);
     case BufferShape::kValues:
       if (plan.has_references(part.field) && plan.refs(part.field).run_ends != nullptr) {
         return make_run_ends(node, plan.refs(part.field), static_cast<int>(type.bit_width / 8), out);
@@ -139,6 +148,7 @@ void adjust_in_place(const Plan& plan, const schema::Type& type, const OutputBuf
   } else {
     const int64_t width = bits_a_slot(type, part.shape);
     copy_bits(bytes, node.slots.first * width % 8, node.slots.count * width, bytes);
+    std::memset(bytes + part.size, 0, static_cast<size_t>(part.room() - part.size));
   }
 }
 

@@ -19,6 +19,7 @@ class Placer {
   Parts run() {
     parts_.parts.reserve(2 * static_cast<size_t>(tree_.size()));  // enough for most tables
     for (int32_t field = 0; field < tree_.size(); ++field) place_field(field);
+    parts_.device_bytes = align_up(parts_.device_bytes, kPaddedTo);
     return std::move(parts_);
   }
 
@@ -149,13 +150,12 @@ class Placer {
     add({field, position, shape, Origin::kMade, false, size});
   }
 
-  void add(const OutputBuffer& part) {
+  void add(OutputBuffer part) {
     auto& end = part.on_host ? parts_.host_bytes : parts_.device_bytes;
-    const int64_t place = align_up(end, part.on_host ? int64_t{alignof(int64_t)} : placement_.alignment);
-    end = checked_add(place, part.room());
+    part.place = align_up(end, part.on_host ? kPaddedTo : placement_.alignment);
+    end = checked_add(part.place, part.room());
     parts_.needs_fixing |= part.origin == Origin::kCopiedThenAdjusted;
     parts_.parts.push_back(part);
-    parts_.parts.back().place = place;
   }
 
   const schema::Binding& array_;

@@ -11,6 +11,9 @@
 
 namespace arrowdevice::transfer {
 
+// The format recommends that buffers are padded with zeros to a multiple of so many bytes.
+inline constexpr int64_t kPaddedTo = 64;
+
 // Where the bytes of one buffer of the copy come from.
 enum class Origin {
   kCopied,              // bytes of the source, as they are
@@ -33,13 +36,16 @@ struct OutputBuffer {
 
   // Bytes that are needed at its place.
   int64_t room() const noexcept { return std::max(size, source_bytes); }
+  // Where its bytes end, and where its padding does, in the memory that it lies in.
+  int64_t end() const noexcept { return place + size; }
+  int64_t padded_end() const noexcept { return (place + size + kPaddedTo - 1) & -kPaddedTo; }
 };
 
 struct Parts {
   explicit Parts(std::pmr::memory_resource* memory) : parts(memory) {}
 
   std::pmr::vector<OutputBuffer> parts;  // in the order of fields and buffers
-  int64_t device_bytes = 0;              // size of the one allocation
+  int64_t device_bytes = 0;              // size of the one allocation, padding included
   int64_t host_bytes = 0;                // of the host memory beside it
   bool needs_fixing = false;             // there are parts with origin kCopiedThenAdjusted
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <utility>
 
 #include "transfer/staging.h"
 
@@ -27,7 +28,8 @@ struct Stage {
 
 }  // namespace
 
-void copy_staged(Route& route, std::span<const Region> regions, InFlight& in_flight) {
+void copy_staged(Route& route, std::span<const Region> regions, std::span<const Region> from_host,
+                 InFlight& in_flight) {
   const int64_t total = bytes_of(regions);
   const int64_t piece_bytes = staged_piece_bytes(total);
   std::vector<Stage> stages(static_cast<size_t>(std::min(kBlocks, (total + piece_bytes - 1) / piece_bytes)));
@@ -44,6 +46,7 @@ void copy_staged(Route& route, std::span<const Region> regions, InFlight& in_fli
     stage.left = route.target_queue().record();
   };
   StagedPieces pieces(regions, piece_bytes);
+  bool is_first = true;
   std::deque<Stage*> arriving;
   const auto send_oldest_on = [&] {
     send_on(*arriving.front());
@@ -55,6 +58,9 @@ void copy_staged(Route& route, std::span<const Region> regions, InFlight& in_fli
     Stage& stage = stages[turn];
     if (stage.left != nullptr) stage.left->wait(ARROWDEVICE_NO_TIMEOUT);
     pieces.next(stage.memory, stage.piece);
+    if (std::exchange(is_first, false)) {
+      stage.piece.out.insert(stage.piece.out.end(), from_host.begin(), from_host.end());
+    }
     route.source_queue().copy(stage.piece.in);
     stage.arrived = route.source_queue().record();
     arriving.push_back(&stage);

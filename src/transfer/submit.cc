@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transfer/submit.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 #include <span>
@@ -42,6 +43,8 @@ class Submission {
     regions_.reserve(parts_.size());
     for (const auto& part : parts_) {
       if (part.on_host) continue;
+      // Before the bytes, so that it is as long for every buffer.
+      std::memset(out + ((part.end() - 1) & -kPaddedTo), 0, kPaddedTo);
       if (part.origin == Origin::kMade) {
         write_buffer(array_, plan_, part, out + part.place);
       } else {
@@ -58,11 +61,14 @@ class Submission {
   // Small host buffers and what the CPU makes are gathered in runs: parts that lie side by side in the target do so in
   // staging memory, and become one region.
   void to_device() {
-    stage_size_ = gathered_bytes();
+    const int64_t gathered = gathered_bytes();
+    stage_size_ = gathered + (needs_zeros() ? kPaddedTo : 0);
     if (stage_size_ > 0) {
       in_flight_->staging.push_back(allocate_staging(route_.target(), stage_size_));
       stage_ = static_cast<uint8_t*>(in_flight_->staging.back().buffer());
-      device::Counters::add(route_.target().counters().staged_bytes, stage_size_);
+      std::memset(stage_ + gathered, 0, static_cast<size_t>(stage_size_ - gathered));
+      zeros_ = gathered;
+      device::Counters::add(route_.target().counters().staged_bytes, gathered);
     }
     const bool avoids_pageable = route_.source_on_host() && gains_from_pinned(route_, copied_bytes());
     for (size_t i = 0; i < parts_.size();) {
@@ -74,17 +80,14 @@ class Submission {
       } else {
         const bool is_staged = route_.is_staged() || (avoids_pageable && is_pageable(route_, part.source));
         (is_staged ? to_stage_ : regions_).push_back(copied(part));
+        pad(part);
         ++i;
       }
     }
+    if (route_.is_staged() && !to_stage_.empty()) return copy_staged(route_, to_stage_, regions_, *in_flight_);
     route_.target_queue().copy(regions_);
     count_direct();
-    if (to_stage_.empty()) return;
-    if (route_.is_staged()) {
-      copy_staged(route_, to_stage_, *in_flight_);
-    } else {
-      copy_through_pinned(route_, to_stage_, *in_flight_);
-    }
+    if (!to_stage_.empty()) copy_through_pinned(route_, to_stage_, *in_flight_);
   }
 
   // Of what is not gathered.
@@ -114,8 +117,20 @@ class Submission {
     return end;
   }
 
-  static int64_t run_bytes(std::span<const OutputBuffer> run) {
-    return run.back().place + run.back().size - run.front().place;
+  static int64_t run_bytes(std::span<const OutputBuffer> run) { return run.back().padded_end() - run.front().place; }
+
+  // Whether the padding of some part comes from nowhere else.
+  bool needs_zeros() const {
+    return std::ranges::any_of(parts_, [&](const OutputBuffer& part) {
+      return !part.on_host && !is_gathered(part) && part.size % kPaddedTo != 0;
+    });
+  }
+
+  // The padding of a part that is copied by itself.
+  void pad(const OutputBuffer& part) {
+    const int64_t padding = part.padded_end() - part.end();
+    if (padding == 0) return;
+    regions_.push_back({route_.target_handle(), target_, part.end(), nullptr, stage_, zeros_, padding, 0});
   }
 
   int64_t gathered_bytes() const {
@@ -147,6 +162,7 @@ class Submission {
       }
       written = at + part.size;
     }
+    std::memset(stage + written, 0, static_cast<size_t>(bytes - written));
     regions_.push_back({route_.target_handle(), target_, run.front().place, nullptr, stage_, staged_, bytes, 0});
     staged_ += bytes;
     return end;
@@ -169,6 +185,7 @@ class Submission {
   uint8_t* stage_ = nullptr;
   int64_t stage_size_ = 0;
   int64_t staged_ = 0;
+  int64_t zeros_ = 0;  // where in the staging memory there are kPaddedTo of them
 };
 
 }  // namespace

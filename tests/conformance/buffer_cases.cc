@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "conformance/bytes.h"
+#include "conformance/own_array.h"
 
 namespace arrowdevice::conformance {
 
@@ -85,6 +85,92 @@ void copies_many_regions_at_once(Subject& subject) {
   expect(received == sent, "a thousand regions came back changed");
 }
 
+// Whatever the sizes at which a driver or a backend goes another way.
+void keeps_large_sizes(Subject& subject) {
+  constexpr int64_t kMiB = 1 << 20;
+  const Queue queue = subject.queue();
+  for (const int64_t size : {kMiB + 13, 4 * kMiB + 1, 16 * kMiB + 5, 33 * kMiB + 3}) {
+    const Bytes sent = pattern(size);
+    Bytes received(sent.size());
+    const DeviceBuffer first(subject.device(), size);
+    const DeviceBuffer second(subject.device(), size);
+    enqueue(queue.get(), {region_in(subject.device(), first.get(), 0, sent.data(), size)});
+    enqueue(queue.get(), {{subject.device(), second.get(), 0, subject.device(), first.get(), 0, size, 0}});
+    enqueue(queue.get(), {region_out(received.data(), subject.device(), second.get(), 0, size)});
+    finish(queue.get());
+    expect(received == sent, std::to_string(size) + " bytes came back changed");
+    // A few bytes far behind the beginning.
+    const Bytes few = pattern(100, 9);
+    enqueue(queue.get(), {region_in(subject.device(), second.get(), size - 100, few.data(), 100)});
+    enqueue(queue.get(), {region_out(received.data(), subject.device(), second.get(), 0, size)});
+    finish(queue.get());
+    expect(std::equal(few.begin(), few.end(), received.end() - 100), "bytes at a large offset went elsewhere");
+    expect(std::equal(sent.begin(), sent.end() - 100, received.begin()), "bytes at a large offset changed others");
+  }
+}
+
+void copies_batches_of_many_sizes(Subject& subject) {
+  constexpr int64_t kPiece = 7;
+  const Queue queue = subject.queue();
+  for (const int64_t pieces : {2, 3, 64, 255, 1'025, 4'097, 10'000}) {
+    const Bytes sent = pattern(pieces * kPiece);
+    Bytes received(sent.size());
+    const DeviceBuffer buffer(subject.device(), pieces * kPiece);
+    std::vector<arrowdevice_copy_region> in;
+    std::vector<arrowdevice_copy_region> out;
+    for (int64_t i = 0; i < pieces; ++i) {
+      const int64_t at = (pieces - 1 - i) * kPiece;  // turned round, so that none follows the one before
+      in.push_back(region_in(subject.device(), buffer.get(), at, sent.data() + i * kPiece, kPiece));
+      out.push_back(region_out(received.data() + i * kPiece, subject.device(), buffer.get(), at, kPiece));
+    }
+    enqueue(queue.get(), in);
+    enqueue(queue.get(), out);
+    finish(queue.get());
+    expect(received == sent, "a batch of " + std::to_string(pieces) + " regions came back changed");
+  }
+}
+
+void has_parts_of_parts(Subject& subject) {
+  const int64_t step = subject.info().sub_buffer_alignment;
+  const int64_t size = 16 * step + 100;
+  const Queue queue = subject.queue();
+  const Bytes sent = pattern(size);
+  const DeviceBuffer buffer(subject.device(), size);
+  enqueue(queue.get(), {region_in(subject.device(), buffer.get(), 0, sent.data(), size)});
+  void* part = nullptr;
+  void* inner = nullptr;
+  const auto cut = [&](void* of, int64_t offset, int64_t bytes, void** out) {
+    succeed(
+        [&](auto* error) { return arrowdevice_sub_buffer_create(subject.device(), of, offset, bytes, out, error); });
+  };
+  cut(buffer.get(), 3 * step, 10 * step, &part);
+  cut(part, 2 * step, 50, &inner);
+  Bytes received(50);
+  enqueue(queue.get(), {region_out(received.data(), subject.device(), inner, 0, 50)});
+  finish(queue.get());
+  arrowdevice_sub_buffer_destroy(subject.device(), inner);
+  arrowdevice_sub_buffer_destroy(subject.device(), part);
+  expect(received == Bytes(sent.begin() + 5 * step, sent.begin() + 5 * step + 50), "a part of a part is elsewhere");
+}
+
+// Backends need not tell how large an allocation is. One that does tells no more than there is.
+void tells_true_sizes(Subject& subject) {
+  constexpr int kFull = 2;
+  constexpr int64_t kBytesThere = 8 << 20;  // pools and drivers round up by less than a quarter
+  const auto schema = testing::make_schema(testing::field("i"));
+  const auto validated = [&](int64_t rows) {
+    Owned<ArrowArray> array = array_over(DeviceBuffer(subject.device(), kBytesThere), rows, count_releases());
+    Owned<ArrowDeviceArray> out;
+    succeed([&](auto* error) {
+      return arrowdevice_array_export(subject.device(), array.get(), nullptr, out.out(), error);
+    });
+    return arrowdevice_array_validate(out.get(), schema.get(), nullptr, kFull, nullptr);
+  };
+  expect(validated(kBytesThere / 4) == 0, "an array that fits its buffer is refused");
+  if (validated(kBytesThere * 16) == 0) return;
+  expect(validated(kBytesThere / 4 + kBytesThere / 16) == EINVAL, "an array that is larger than its buffer is valid");
+}
+
 void is_aligned(Subject& subject) {
   if ((subject.info().flags & ARROWDEVICE_DEVICE_ADDRESSES) == 0) return;
   std::vector<DeviceBuffer> buffers;
@@ -159,6 +245,59 @@ void refuses_nonsense(Subject& subject) {
   finish(queue.get());
 }
 
+// Copies to and from `buffer`, of which the backend knows `size` bytes at least and fewer than four times as many.
+void expect_bounds(Subject& subject, const Queue& queue, void* buffer, int64_t size) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  const int64_t length = 4 * size;
+  const Bytes before = pattern(length, 4);
+  Bytes host = before;
+  struct Reach {
+    int64_t offset, size;
+  };
+  for (const auto& [offset, reach] : {Reach{0, length}, Reach{length, 1}, Reach{length - 1, 1}, Reach{size - 1, length},
+                                      Reach{int64_t{1} << 32, size}, Reach{kMost, 1}, Reach{kMost - 1, size}}) {
+    const auto good = region_in(subject.device(), buffer, 0, host.data(), size);
+    const auto in = region_in(subject.device(), buffer, offset, host.data(), reach);
+    const auto out = region_out(host.data(), subject.device(), buffer, offset, reach);
+    for (const auto& bad : {in, out}) {
+      const arrowdevice_copy_region batch[] = {good, bad};
+      refuse(EINVAL, [&](auto* error) { return arrowdevice_queue_copy(queue.get(), &bad, 1, error); });
+      refuse(EINVAL, [&](auto* error) { return arrowdevice_queue_copy(queue.get(), batch, 2, error); });
+    }
+  }
+  finish(queue.get());
+  expect(host == before, "a refused copy wrote to the host");
+  // The queue still works.
+  Bytes received(static_cast<size_t>(size));
+  enqueue(queue.get(), {region_in(subject.device(), buffer, 0, host.data(), size)});
+  enqueue(queue.get(), {region_out(received.data(), subject.device(), buffer, 0, size)});
+  finish(queue.get());
+  expect(received == Bytes(host.begin(), host.begin() + size), "a copy after refused ones changed bytes");
+}
+
+void refuses_regions_beyond_a_buffer(Subject& subject) {
+  const Queue queue = subject.queue();
+  for (const int64_t size : {4'096, 100'003}) {  // a pool rounds smaller ones up
+    const DeviceBuffer buffer(subject.device(), size);
+    expect_bounds(subject, queue, buffer.get(), size);
+  }
+}
+
+// An address in a buffer reaches as far as the buffer does. A handle of a part is a buffer of its own.
+void refuses_regions_beyond_a_part(Subject& subject) {
+  const int64_t step = subject.info().sub_buffer_alignment;
+  const Queue queue = subject.queue();
+  const bool has_addresses = (subject.info().flags & ARROWDEVICE_DEVICE_ADDRESSES) != 0;
+  const int64_t size = has_addresses ? 1'000 : 64 * step;
+  const DeviceBuffer buffer(subject.device(), step + size + (has_addresses ? 0 : 1'000 * step));
+  void* part = nullptr;
+  succeed([&](auto* error) {
+    return arrowdevice_sub_buffer_create(subject.device(), buffer.get(), step, size, &part, error);
+  });
+  expect_bounds(subject, queue, part, size);
+  arrowdevice_sub_buffer_destroy(subject.device(), part);
+}
+
 }  // namespace
 
 std::span<const Case> buffer_cases() {
@@ -167,10 +306,16 @@ std::span<const Case> buffer_cases() {
       {"regions are copied from and to their offsets", kNeedsNothing, copies_regions_at_offsets},
       {"bytes are copied within the device", kNeedsNothing, copies_within_the_device},
       {"a thousand regions are copied in one call", kNeedsNothing, copies_many_regions_at_once},
+      {"bytes of large sizes, and at large offsets, are the same", kNeedsNothing, keeps_large_sizes},
+      {"batches of any number of regions are copied whole", kNeedsNothing, copies_batches_of_many_sizes},
+      {"a part of a part holds the bytes at both offsets", kNeedsNothing, has_parts_of_parts},
+      {"an array that is larger than its buffer is invalid where sizes are told", kNeedsNothing, tells_true_sizes},
       {"buffers are aligned as the device says", kNeedsNothing, is_aligned},
       {"a part of a buffer holds the bytes at its offset", kNeedsNothing, has_parts},
       {"memory freed behind a queue is used again only after its work", kNeedsNothing, frees_behind_a_queue},
       {"sizes and regions that make no sense are refused", kNeedsNothing, refuses_nonsense},
+      {"regions beyond a buffer are refused", kNeedsBounds, refuses_regions_beyond_a_buffer},
+      {"regions beyond a part of a buffer are refused", kNeedsBounds, refuses_regions_beyond_a_part},
   };
   return kCases;
 }

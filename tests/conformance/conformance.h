@@ -24,6 +24,7 @@ inline constexpr uint32_t kNeedsEvents = 1;    // it publishes events
 inline constexpr uint32_t kNeedsPeer = 2;      // there is another device of its type
 inline constexpr uint32_t kNeedsDiscrete = 4;  // the CPU does not read its memory in place
 inline constexpr uint32_t kNeedsDirect = 8;    // copies to and from the host are not staged
+inline constexpr uint32_t kNeedsBounds = 16;   // its backend knows how large a buffer is
 
 struct Case {
   const char* name;  // a sentence about behaviour

@@ -2,7 +2,8 @@
 // Every conformance case as a test case of its own, on the devices that the environment names:
 //
 //   ARROWDEVICE_TEST_DEVICES  "cpu", "ext_dev:0,ext_dev:1": names as arrowdevice_device_find_by_name() takes them
-//   ARROWDEVICE_TEST_LACKS    what all of them lack, of "events", "peer", "discrete", "direct": cases that need it are
+//   ARROWDEVICE_TEST_LACKS    what all of them lack, of "events", "peer", "discrete", "direct", "bounds":
+//                             cases that need it are
 //                             not there, and a device that lacks anything else fails
 #include <cstdlib>
 #include <sstream>
@@ -36,6 +37,7 @@ uint32_t lacking() {
     if (word == "peer") needs |= conformance::kNeedsPeer;
     if (word == "discrete") needs |= conformance::kNeedsDiscrete;
     if (word == "direct") needs |= conformance::kNeedsDirect;
+    if (word == "bounds") needs |= conformance::kNeedsBounds;
   }
   return needs;
 }

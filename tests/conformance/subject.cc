@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 namespace arrowdevice::conformance {
 
@@ -17,6 +18,10 @@ std::string at(const Where& where) {
   if (slash != std::string::npos) file = file.substr(slash + 1);
   return " (" + file + ":" + std::to_string(where.line) + ")";
 }
+
+// Returns whether a backend can tell where a buffer ends. An address of the CPU, of CUDA and of HIP is all that these
+// backends have, and to ask the driver for each region costs as much as the copy.
+bool knows_bounds(std::string_view backend) { return backend != "cpu" && backend != "cuda" && backend != "hip"; }
 
 }  // namespace
 
@@ -83,6 +88,7 @@ Subject::Subject(arrowdevice_device* device) : device_(device), info_(describe(d
   if (peer_ != nullptr) abilities_ |= kNeedsPeer;
   if ((out & ARROWDEVICE_PEER_ACCESS) == 0) abilities_ |= kNeedsDiscrete;
   if ((in & out & ARROWDEVICE_PEER_COPY) != 0) abilities_ |= kNeedsDirect;
+  if (knows_bounds(info_.backend)) abilities_ |= kNeedsBounds;
 }
 
 Subject::Array Subject::copy(const ArrowDeviceArray& array, const ArrowSchema& schema, arrowdevice_device* to,

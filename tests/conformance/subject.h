@@ -145,6 +145,8 @@ std::span<const Case> buffer_cases();
 std::span<const Case> queue_cases();
 std::span<const Case> pool_cases();
 std::span<const Case> copy_cases();
+std::span<const Case> order_cases();
+std::span<const Case> padding_cases();
 std::span<const Case> slice_cases();
 std::span<const Case> share_cases();
 std::span<const Case> children_cases();

@@ -62,9 +62,9 @@ Operation exporting(int64_t id, bool has_waiter, bool is_counted) {
           .make = [id, has_waiter, is_counted] {
             Trial trial;
             const auto scene = std::make_shared<Scene>(id, trial.ledger);
-            REQUIRE(scene->in->array.null_count == -1);
+            REQUIRE(scene->in->array.null_count == 0);  // counted on the host
             REQUIRE(scene->in->array.buffers[0] != nullptr);
-            if (is_counted) scene->in->array.null_count = 0;
+            if (!is_counted) scene->in->array.null_count = -1;
             trial.run = [scene, has_waiter](auto* error) {
               return scene->dlpack_export(has_waiter ? scene->queue.get() : nullptr, error);
             };

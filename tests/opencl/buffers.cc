@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "opencl/application.h"
+#include "opencl/buffer.h"
 
 using namespace opencl_test;  // NOLINT
 
@@ -85,7 +86,44 @@ TEST_CASE("copies beyond the end of a buffer are refused, alone and in a batch")
   bad.dst_offset = 95;
   const arrowdevice_copy_region batch[] = {good, bad, good};
   refused(EINVAL, arrowdevice_queue_copy, queue.get(), &bad, 1);
-  refused(EINVAL, arrowdevice_queue_copy, queue.get(), batch, 3);
+  const auto text = refused(EINVAL, arrowdevice_queue_copy, queue.get(), batch, 3);
+  CHECK(contains(text, "region 1: 10 bytes at offset 95 are not within a buffer of 100 bytes"));
+}
+
+TEST_CASE("copies beyond the end of an application's buffer are refused") {
+  begin_opencl();
+  const ClContext context = make_context();
+  arrowdevice_native_device native{};
+  native.struct_size = sizeof native;
+  native.context = context.get();
+  arrowdevice_device* wrapped = nullptr;
+  must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, int64_t{0}, &native, &wrapped);
+  {
+    const ClBuffer buffer = make_buffer(context.get(), 64);
+    const Queue queue = make_queue(wrapped);
+    const Bytes bytes(128);
+    const auto bad = region_in(wrapped, buffer.get(), bytes);
+    const auto text = refused(EINVAL, arrowdevice_queue_copy, queue.get(), &bad, 1);
+    CHECK(contains(text, "region 0: 128 bytes at offset 0 are not within a buffer of 64 bytes"));
+  }
+  must(arrowdevice_device_unwrap, wrapped, int64_t{ARROWDEVICE_NO_TIMEOUT});
+}
+
+TEST_CASE("full validation refuses an array whose cl_mem is too small") {
+  begin_opencl();
+  constexpr int kFull = 2;
+  const ClContext context = make_context();
+  const ClBuffer buffer = make_buffer(context.get(), 64);
+  const Array fits = array_over(buffer.get(), 64, nullptr);
+  must(arrowdevice_array_validate, fits.get(), &byte_schema(), nullptr, kFull);
+  const Array longer = array_over(buffer.get(), 65, nullptr);
+  CHECK(contains(refused(EINVAL, arrowdevice_array_validate, longer.get(), &byte_schema(), nullptr, kFull),
+                 "needs 65 bytes, and its memory ends after 64"));
+  const ClBuffer half = arrowdevice::opencl::make_sub_buffer(buffer.get(), 0, 32);
+  const Array half_fits = array_over(half.get(), 32, nullptr);
+  must(arrowdevice_array_validate, half_fits.get(), &byte_schema(), nullptr, kFull);
+  const Array beyond_half = array_over(half.get(), 33, nullptr);
+  refused(EINVAL, arrowdevice_array_validate, beyond_half.get(), &byte_schema(), nullptr, kFull);
 }
 
 TEST_CASE("a batch of a thousand pieces of several buffers, both ways at once, arrives whole") {

@@ -321,6 +321,27 @@ TEST_CASE("the memory of a tensor lives as long as the array and the tensor") {
   CHECK(Ledger::mistakes() == 0);
 }
 
+TEST_CASE("a tensor survives a second call of its deleter") {
+  constexpr int kTensors = 100;  // more than the library remembers
+  const auto schema = make_schema(field("i"));
+  Ledger ledger;
+  for (int i = 0; i < kTensors; ++i) {
+    Array array = from_host(make_array(counting(4, 0, 4), ledger));
+    DLManagedTensorVersioned* out = nullptr;
+    must(arrowdevice_dlpack_export, array.get(), schema.get(), nullptr, &out);
+    const auto deleter = from_c(out)->deleter;
+    deleter(out);
+    CHECK(ledger.live() == 1);
+    CHECK(from_c(out)->deleter != nullptr);
+    from_c(out)->deleter(out);
+    deleter(out);
+    CHECK(ledger.live() == 1);  // the array keeps its own hold
+    array.reset();
+    CHECK(ledger.live() == 0);
+  }
+  CHECK(Ledger::mistakes() == 0);
+}
+
 TEST_CASE("memory of a device goes back to its pool with the tensor") {
   begin();
   Sample sample(field("i"), kWithoutNulls);

@@ -325,7 +325,9 @@ TEST_CASE("64 levels of nesting are accepted, 65 are EINVAL") {
 TEST_CASE("2^20 fields are accepted, more are EINVAL") {
   Draft draft;
   ArrowSchema* leaf = draft.field("i");
-  std::vector<ArrowSchema*> columns(kMostNodes - 1, leaf);
+  std::vector<ArrowSchema> leaves(kMostNodes, *leaf);
+  std::vector<ArrowSchema*> columns;
+  for (int64_t i = 0; i < kMostNodes - 1; ++i) columns.push_back(&leaves[static_cast<size_t>(i)]);
   CHECK(Tree(*draft.field("+s", "", columns)).size() == kMostNodes);
   columns.push_back(leaf);
   check_refused(draft.field("+s", "", columns), EINVAL, "batch: with its children there are more than 1048576 fields");
@@ -338,6 +340,31 @@ TEST_CASE("2^20 fields are accepted, more are EINVAL") {
   columns.push_back(encoded);
   check_refused(draft.field("+s", "", columns), EINVAL,
                 "batch.last: with its children there are more than 1048576 fields");
+}
+
+TEST_CASE("structs that stand in several places make 2^15 fields at most") {
+  Draft draft;
+  const std::string why = "fields, and only 2 structs, which stand in several places";
+  std::vector<ArrowSchema*> columns(kMostSharedNodes - 1, draft.field("i"));
+  CHECK(is_accepted(draft.field("+s", "", columns)));
+  columns.push_back(columns.front());
+  check_refused(draft.field("+s", "", columns), EINVAL, "batch: there are more than 32768 " + why);
+
+  // Each level names the next one twice.
+  ArrowSchema* doubled = draft.field("i");
+  for (int level = 0; level < 14; ++level) doubled = draft.field("+s", "", {doubled, doubled});
+  CHECK(is_accepted(doubled));
+  doubled = draft.field("+s", "", {doubled, doubled});
+  CHECK(refusal_of(doubled).code == EINVAL);
+
+  // As many structs of their own as before, and then some that are shared.
+  std::vector<ArrowSchema> leaves(kMostSharedNodes, *draft.field("i"));
+  std::vector<ArrowSchema*> mixed;
+  for (auto& leaf : leaves) mixed.push_back(&leaf);
+  CHECK(is_accepted(draft.field("+s", "", mixed)));
+  ArrowSchema* shared = draft.field("+s", "", columns);
+  for (int i = 0; i < 20; ++i) mixed.push_back(shared);
+  CHECK(refusal_of(draft.field("+s", "", mixed)).code == EINVAL);
 }
 
 TEST_CASE("a number of children without bound is EINVAL before any is read") {

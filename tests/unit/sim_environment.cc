@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -131,6 +133,12 @@ TEST_CASE("simulated device: a wrong word in the environment is named", "[sim]")
   CHECK(contains(refusal("ARROWDEVICE_SIM_MEMORY", "1t"), "\"1t\" is not a number"));
   CHECK(contains(refusal("ARROWDEVICE_SIM_MEMORY", "9999999999g"), "too large"));
   CHECK(contains(refusal("ARROWDEVICE_SIM_LATENCY_US", "-1"), "\"-1\" is not a number"));
+  for (const char* most : {"3600000001", "9223372036854775807", "8g"}) {
+    CHECK(contains(refusal("ARROWDEVICE_SIM_LATENCY_US", most), "is more than 3600000000 microseconds"));
+    CHECK(contains(refusal("ARROWDEVICE_SIM_DEVICES", std::string("handles:latency_us=") + most),
+                   "is more than 3600000000 microseconds"));
+  }
+  CHECK(refusal("ARROWDEVICE_SIM_LATENCY_US", "3600000000") == "accepted");
   CHECK(contains(refusal("ARROWDEVICE_SIM_PEERS", "some"), "\"some\" is none of"));
   CHECK(contains(refusal("ARROWDEVICE_SIM_WITHOUT", "queue_copy"), "\"queue_copy\" is no optional function"));
   CHECK(contains(refusal("ARROWDEVICE_SIM_FAIL", "cpoy:1"), "\"cpoy:1\" names no function"));
@@ -181,4 +189,31 @@ TEST_CASE("simulated device: statistics are written at exit", "[sim]") {
   CHECK(contains(text, "\"queue_copy\": 1,"));
   CHECK(contains(text, "\"refused\": 1,"));
   CHECK(contains(text, "is no live allocation of this device"));
+}
+
+// The code of an allocation under a limit of 0 bytes for files, in a child process; -1 - the signal that ends it.
+int allocate_without_files() {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_DFL);
+    const rlimit none{0, 0};
+    void* buffer = nullptr;
+    arrowdevice_error error{};
+    if (::setrlimit(RLIMIT_FSIZE, &none) != 0) ::_exit(1);
+    const int code = table().buffer_allocate(open(0), nullptr, 4096, 64, &buffer, &error);
+    sigset_t pending;
+    ::sigpending(&pending);
+    const bool is_told = contains(error.message, "ulimit -f") && ::sigismember(&pending, SIGXFSZ) == 0;
+    ::_exit(is_told ? code : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  return WIFSIGNALED(status) ? -1 - WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+TEST_CASE("simulated device: a limit on the size of files is an error and not the end of the process", "[sim]") {
+  control::reset(devices("a"));
+  open(0);
+  CHECK(allocate_without_files() == EFBIG);
 }

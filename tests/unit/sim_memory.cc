@@ -76,6 +76,11 @@ TEST_CASE("simulated device: buffers that are not the device's are refused", "[s
     region.dst_offset = 1;
     CHECK(contains(message(table().queue_copy, queue.get(), &region, int64_t{1}),
                    "256 bytes at byte 1 lie outside of a buffer of 256"));
+    const arrowdevice_backend_region batch[] = {{device, region.dst, 0, nullptr, region.src, 0, 256, 0}, region};
+    CHECK(contains(control::refusals().front(), "region 0: "));
+    CHECK(contains(message(table().queue_copy, queue.get(), batch, int64_t{2}), "region 1: "));
+    CHECK(control::refused() == 2);
+    return;
   }
   SECTION("bytes before the start") {
     region.dst_offset = -1;

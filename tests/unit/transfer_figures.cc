@@ -150,7 +150,9 @@ TEST_CASE("a thousand columns between two devices are one buffer, one copy and o
   CHECK(after.allocations - before.allocations == 1);
   CHECK(after.copies - before.copies == 1);
   CHECK(after.events_recorded - before.events_recorded == 1);
-  CHECK(after.bytes_in == before.bytes_in);
+  // Nothing comes from the host but the zeros behind two buffers a column.
+  constexpr int64_t kMostPadding = 2 * 1'000 * 63;
+  CHECK(after.bytes_in - before.bytes_in <= kMostPadding);
   CHECK(difference(sample, *moved) == "");
 }
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "command.h"
 #include "terminal.h"
@@ -70,6 +71,17 @@ DevicesOfBackend devices_of(const std::string& backend) {
   return devices;
 }
 
+// Why this build has no backend of that name: "NAME=REASON" for each, between semicolons. "" if it has, or if nobody
+// knows the name.
+std::string why_not_built(const std::string& name) {
+  const std::string all = std::string(";") + ARROWDEVICE_NOT_BUILT + ";";
+  const std::string key = ";" + name + "=";
+  const size_t found = all.find(key);
+  if (found == std::string::npos) return "";
+  const size_t begin = found + key.size();
+  return all.substr(begin, all.find(';', begin) - begin);
+}
+
 // NAME is a backend: a word that is no device type.
 int explain_backend(const std::string& name) {
   cpp::Device::list();
@@ -87,9 +99,25 @@ int explain_backend(const std::string& name) {
     print_conclusion("The backend " + name + " is loaded." + devices.text);
     return devices.is_any_there ? kSuccess : kFailure;
   }
+  const std::string not_built = why_not_built(name);
+  if (!seen && !not_built.empty()) {
+    print_conclusion("The backend " + name + " is not built: " + not_built + ".");
+    return kFailure;
+  }
   print_conclusion(seen ? "The backend " + name + " was found and is not used."
                         : "\"" + name + "\" is no device type, and there is no backend of that name.");
   return kFailure;
+}
+
+// The backend of this project that drives a device type, by the name of a device.
+std::string backend_of(const std::string& device) {
+  const std::string type = device.substr(0, device.find(':'));
+  if (type == "ext_dev") return "sim";
+  if (type == "oneapi") return "level_zero";
+  for (const auto& [prefix, backend] : {std::pair("cuda", "cuda"), std::pair("rocm", "hip")}) {
+    if (type.starts_with(prefix)) return backend;
+  }
+  return type;
 }
 
 int explain_device(const std::string& name) {
@@ -101,9 +129,16 @@ int explain_device(const std::string& name) {
     if (error.code() == EINVAL && name.find(':') == std::string::npos) return explain_backend(name);
     failure = error;
   }
-  for (const auto& report : cpp::backend_reports()) print_report(report);
+  const std::string backend = backend_of(name);
+  bool seen = false;
+  for (const auto& report : cpp::backend_reports()) {
+    print_report(report);
+    seen = seen || backend == report.name;
+  }
   if (failure) {
     print_conclusion(name + " cannot be used: " + failure->what());
+    const std::string not_built = seen ? "" : why_not_built(backend);
+    if (!not_built.empty()) print_conclusion("The backend " + backend + " is not built: " + not_built + ".");
     return kFailure;
   }
   const auto info = device.info();

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import ctypes
 import gc
 import weakref
 
@@ -192,3 +193,19 @@ def test_from_dlpack_raises_buffer_error_for_an_array_that_is_not_a_tensor(value
 def test_array_refuses_a_tensor_that_is_not_an_array(values):
     with pytest.raises(NotImplementedError):
         ad.Array(values)
+
+
+@pytest.mark.parametrize("version", [None, (1, 0)])
+def test_a_consumer_that_refuses_a_tensor_may_call_its_deleter_before_the_capsule_does(version):
+    class Head(ctypes.Structure):  # of either struct, up to the deleter
+        _fields_ = [("words", ctypes.c_uint64 * (2 if version else 7)), ("deleter", ctypes.CFUNCTYPE(None, ctypes.c_void_p))]
+
+    pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    for _ in range(100):
+        array = ad.copy(pa.array([1, 2, 3], pa.int32()), "cpu")
+        capsule = array.__dlpack__(max_version=version)
+        pointer = pointer_of(capsule, b"dltensor_versioned" if version else b"dltensor")
+        Head.from_address(pointer).deleter(pointer)
+        del capsule  # calls it once more
+        assert pa.array(array).to_pylist() == [1, 2, 3]

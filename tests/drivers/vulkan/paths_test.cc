@@ -112,6 +112,29 @@ TEST_CASE("a few bytes are written into mapped memory without a submission where
   CHECK((received == sent));
 }
 
+TEST_CASE("a region beyond a buffer is refused by its number, offset and size, before anything is submitted") {
+  const Queue queue = make_queue();
+  const Buffer buffer(kSmall);
+  const Buffer other(kSmall);
+  void* part = nullptr;
+  REQUIRE(arrowdevice_sub_buffer_create(device(), buffer.get(), 0, 64, &part, nullptr) == 0);
+  Bytes host = pattern(kSmall, 1);
+  const arrowdevice_copy_region good{device(), other.get(), 0, nullptr, host.data(), 0, 64, 0};
+  const arrowdevice_copy_region beyond[] = {
+      {device(), part, 4096, nullptr, host.data(), 0, 64, 0},
+      {nullptr, host.data(), 0, device(), part, 4096, 64, 0},
+      {device(), other.get(), 0, device(), part, 4096, 64, 0},
+      {device(), part, 4096, device(), other.get(), 0, 64, 0},
+  };
+  for (const auto& bad : beyond) {
+    arrowdevice_error error{};
+    const arrowdevice_copy_region batch[] = {good, bad};
+    CHECK(calls("vkQueueSubmit", [&] { CHECK(arrowdevice_queue_copy(queue.get(), batch, 2, &error) == EINVAL); }) == 0);
+    CHECK(std::string(error.message) == "region 1: 64 bytes at offset 4096 are not within a buffer of 64 bytes");
+  }
+  arrowdevice_sub_buffer_destroy(device(), part);
+}
+
 TEST_CASE("bytes are not written into mapped memory before the work that comes first") {
   const Queue queue = make_queue();
   const Buffer first(kLarge);

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Order and completion, seen behind work that takes its time on another device: no device has to be slow.
+#include <algorithm>
+#include <cerrno>
+#include <set>
+
+#include "conformance/backlog.h"
+
+namespace arrowdevice::conformance {
+
+namespace {
+
+constexpr int kOrderRounds = 4;
+constexpr int64_t kMarkRows = 1'000;
+
+bool has_fired(const ArrowDeviceArray& array) {
+  int ready = -1;
+  succeed([&](auto* error) { return arrowdevice_array_is_ready(&array, nullptr, &ready, error); });
+  return ready == 1;
+}
+
+// An array whose event fires when the queue has come so far. Nothing is copied.
+Owned<ArrowDeviceArray> mark_of(const Subject& subject, arrowdevice_queue* queue) {
+  Owned<ArrowArray> array = array_over(DeviceBuffer(subject.device(), 4 * kMarkRows), kMarkRows, count_releases());
+  Owned<ArrowDeviceArray> out;
+  succeed(
+      [&](auto* error) { return arrowdevice_array_export(subject.device(), array.get(), queue, out.out(), error); });
+  return out;
+}
+
+void an_event_behind_a_wait_waits(Subject& subject) {
+  for (int round = 0; round < kOrderRounds; ++round) {
+    Backlog backlog(subject);
+    const Queue queue = subject.queue();
+    backlog.hold_up(queue.get());
+    auto marked = mark_of(subject, queue.get());
+    expect(!has_fired(*marked) || has_fired(*backlog.array()), "an event fired before what its queue waits for");
+    succeed([&](auto* error) { return arrowdevice_array_wait(marked.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error); });
+    expect(has_fired(*backlog.array()), "an event was waited for and fired before what its queue waits for");
+    expect(backlog.arrived() == backlog.expected(), "an event fired before the bytes that its queue waits for arrived");
+  }
+}
+
+void a_wait_outlives_its_event(Subject& subject) {
+  for (int round = 0; round < kOrderRounds; ++round) {
+    Backlog backlog(subject);
+    const Queue queue = subject.queue();
+    backlog.hold_up(queue.get());
+    arrowdevice_array_release(backlog.array());
+    finish(queue.get());
+    expect(backlog.arrived() == backlog.expected(), "a queue does not wait for an event that was destroyed");
+  }
+}
+
+void a_queue_waits_for_two(Subject& subject) {
+  for (int round = 0; round < kOrderRounds; ++round) {
+    Backlog first(subject);
+    Backlog second(subject);
+    for (const bool turned : {false, true}) {
+      const Queue queue = subject.queue();
+      (turned ? second : first).hold_up(queue.get());
+      (turned ? first : second).hold_up(queue.get());
+      finish(queue.get());
+      expect(first.arrived() == first.expected() && second.arrived() == second.expected(),
+             "a queue waits for one of two events only");
+    }
+  }
+}
+
+// Whether a batch that reads a buffer comes after the copy that writes it, while the queue is held up.
+void expect_in_order(Subject& subject, int64_t size, int64_t regions) {
+  const Bytes before = pattern(size, 1);
+  const Bytes after = pattern(size, 2);
+  Bytes received(before.size());
+  const DeviceBuffer buffer(subject.device(), size);
+  const DeviceBuffer other(subject.device(), size);
+  const Queue queue = subject.queue();
+  enqueue(queue.get(), {region_in(subject.device(), buffer.get(), 0, before.data(), size)});
+  finish(queue.get());
+  const Backlog backlog(subject);
+  backlog.hold_up(queue.get());
+  enqueue(queue.get(), {region_in(subject.device(), buffer.get(), 0, after.data(), size)});
+  std::vector<arrowdevice_copy_region> within;
+  std::vector<arrowdevice_copy_region> out;
+  const int64_t piece = size / regions;
+  for (int64_t i = 0; i < regions; ++i) {
+    within.push_back({subject.device(), other.get(), i * piece, subject.device(), buffer.get(), i * piece, piece, 0});
+    out.push_back(region_out(received.data() + i * piece, subject.device(), other.get(), i * piece, piece));
+  }
+  enqueue(queue.get(), within);
+  enqueue(queue.get(), out);
+  finish(queue.get());
+  expect(received == after,
+         std::to_string(regions) + " regions of " + std::to_string(piece) + " bytes overtook earlier work");
+}
+
+void large_batches_are_in_order(Subject& subject) {
+  expect_in_order(subject, 64'000, 1);
+  expect_in_order(subject, 64'000, 4'000);
+  expect_in_order(subject, 20 << 20, 1);
+  expect_in_order(subject, 20 << 20, 64);
+}
+
+// Waits for a moment, which is long enough that some of it is left when the backend is called. Returns whether the
+// event has fired.
+bool ends_at_once(const ArrowDeviceArray& array) {
+  constexpr int64_t kMoment = 200'000;  // nanoseconds
+  const int code = arrowdevice_array_wait(&array, nullptr, kMoment, nullptr);
+  expect(code == 0 || code == ETIMEDOUT, "a short wait gave code " + std::to_string(code));
+  expect(code != 0 || has_fired(array), "a short wait came back without its event");
+  return code == 0;
+}
+
+// How often an answer that an event has fired follows at once on one that it has not.
+struct Contradictions {
+  static constexpr int kEnough = 5;
+  int asked = 0;
+  int answered = 0;
+
+  // `second` is asked after `first` has said that the event is pending.
+  template <typename First, typename Second>
+  void look(const ArrowDeviceArray& array, First first, Second second) {
+    if (asked == kEnough || first(array)) return;
+    ++asked;
+    answered += second(array);
+  }
+  // A device may be done at once, or in between. It may not be in between each time.
+  bool are_too_many() const { return asked == kEnough && answered == asked; }
+};
+
+void a_question_does_not_block(Subject& subject) {
+  constexpr int kMostRounds = 20;
+  Contradictions questions;
+  Contradictions waits;
+  for (int round = 0; round < kMostRounds; ++round) {
+    if (questions.asked == Contradictions::kEnough && waits.asked == Contradictions::kEnough) break;
+    {
+      Backlog backlog(subject);
+      questions.look(*backlog.array(), ends_at_once, has_fired);
+    }
+    Backlog backlog(subject);
+    waits.look(*backlog.array(), has_fired, ends_at_once);
+  }
+  expect(!questions.are_too_many(), "the answer whether an event has fired came only when it had");
+  expect(!waits.are_too_many(), "a short wait ended only with its event");
+}
+
+void a_wait_ends_with_its_event(Subject& subject) {
+  constexpr int64_t kLong = 60'000'000'000;
+  for (int round = 0; round < kOrderRounds; ++round) {
+    Backlog backlog(subject);
+    succeed(
+        [&](auto* error) { return arrowdevice_array_wait(backlog.array(), nullptr, round % 2 ? kLong : -1, error); });
+    expect(has_fired(*backlog.array()), "a wait came back before its event had fired");
+    expect(backlog.arrived() == backlog.expected(), "a wait came back before the bytes were there");
+  }
+}
+
+// The format wants a pointer to the native event, whose place is the array's as long as it lives.
+void published_events_keep_their_places(Subject& subject) {
+  constexpr int kEvents = 80;
+  const Queue queue = subject.queue();
+  const DeviceBuffer buffer(subject.device(), 64);
+  const Bytes bytes = pattern(64);
+  std::vector<Owned<ArrowDeviceArray>> arrays;
+  std::vector<void*> events;
+  std::set<void*> places;
+  for (int i = 0; i < kEvents; ++i) {
+    enqueue(queue.get(), {region_in(subject.device(), buffer.get(), 0, bytes.data(), 64)});
+    arrays.push_back(mark_of(subject, queue.get()));
+    void* const place = arrays.back()->sync_event;
+    if (place == nullptr) return finish(queue.get());  // the event has fired
+    places.insert(place);
+    events.push_back(*static_cast<void**>(place));
+  }
+  for (size_t i = 0; i < events.size(); ++i) {
+    expect(*static_cast<void**>(arrays[i]->sync_event) == events[i], "a published event became another one");
+  }
+  expect(places.size() == arrays.size(), "two arrays that are alive have their events at one place");
+  finish(queue.get());
+}
+
+}  // namespace
+
+std::span<const Case> order_cases() {
+  static constexpr Case kCases[] = {
+      {"an event behind a wait alone fires after it", kNeedsPeer, an_event_behind_a_wait_waits},
+      {"a queue waits for an event that is destroyed meanwhile", kNeedsPeer, a_wait_outlives_its_event},
+      {"a queue waits for two events", kNeedsPeer, a_queue_waits_for_two},
+      {"large batches run in the order of their queue", kNeedsPeer, large_batches_are_in_order},
+      {"asking for an event and short waits do not block", kNeedsPeer, a_question_does_not_block},
+      {"a wait ends when its event has fired", kNeedsPeer, a_wait_ends_with_its_event},
+      {"published events keep their places", kNeedsEvents, published_events_keep_their_places},
+  };
+  return kCases;
+}
+
+}  // namespace arrowdevice::conformance
