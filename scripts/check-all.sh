@@ -12,6 +12,7 @@
 #   starved    programs that use threads, under the thread sanitizer while threads starve at random; as root
 #   valgrind   the unit tests under memcheck
 #   coverage   which lines of src/ the tests reach
+#   minimal    the demo and all tests in a minimal Debian 12 and a minimal Debian 13; as root
 #   analyzer   Clang's static analyser over the library, the backends and the tool
 #   clang, lto, hardened
 #              everything built that way, warnings as errors, and most tests; whether what is hardened really is
@@ -62,6 +63,12 @@ valgrind() {
       --show-leak-kinds=definite --num-callers=30 --suppressions='$root/tests/valgrind.supp'"
 }
 
+# As in a continuous integration, golden files that are not there are a failure.
+minimal() {
+  CI=true "$root/scripts/minimal.sh" bookworm demo test
+  CI=true "$root/scripts/minimal.sh" trixie demo test
+}
+
 # variant NAME [MESON OPTION...]: what a sanitizer or a measurement is for is left out.
 variant() {
   build=$work/$1
@@ -101,12 +108,12 @@ check_hardened() {
 
 "$root/scripts/install-deps.sh"
 mkdir -p "$logs"
-[ $# -gt 0 ] || set -- analyzer clang lto hardened threads starved valgrind coverage mutations soak fuzz
+[ $# -gt 0 ] || set -- minimal analyzer clang lto hardened threads starved valgrind coverage mutations soak fuzz
 passed=0
 failed=0
 for part in "$@"; do
   case $part in
-    fuzz | soak | mutations | threads | starved | valgrind | coverage | analyzer | clang | lto | hardened) ;;
+    fuzz | soak | mutations | threads | starved | valgrind | coverage | minimal | analyzer | clang | lto | hardened) ;;
     *)
       echo "check-all.sh: there is no part $part; see the first lines of $0" >&2
       exit 2

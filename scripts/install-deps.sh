@@ -31,7 +31,8 @@ fi
 # What some distributions have and others do not.
 optional=
 # What a backend opens at run time: without a GPU, HIP's runtime says so, which is tested.
-/sbin/ldconfig -p 2>/dev/null | grep -q libamdhip64 || optional="$optional libamdhip64-5"
+# The name has the version: the newest that the backend knows and the distribution has.
+/sbin/ldconfig -p 2>/dev/null | grep -q libamdhip64 || optional="$optional libamdhip64-7|libamdhip64-6|libamdhip64-5"
 # OpenCL: the headers to build the backend, the loader and PoCL to run it on the CPU; Google Benchmark for bench/.
 installed() { need dpkg-query && dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
 [ -f /usr/include/CL/cl.h ] || want opencl-headers
@@ -66,9 +67,15 @@ fi
 
 for package in "$@"; do installed "$package" || ! need dpkg-query || want "$package"; done
 
+# Of each optional package, or of its alternatives, the first that the distribution has.
 available() {
-  for package in $optional; do
-    if apt-cache show "$package" >/dev/null 2>&1; then echo "$package"; fi
+  for alternatives in $optional; do
+    for package in $(echo "$alternatives" | tr '|' ' '); do
+      if apt-cache show "$package" >/dev/null 2>&1; then
+        echo "$package"
+        break
+      fi
+    done
   done
 }
 
@@ -81,7 +88,8 @@ fi
 if ! need apt-get; then
   echo "Missing:$missing (these are the names of Debian's packages)." >&2
   echo "Install a C11 and a C++20 compiler, Meson 1.0 or newer, Ninja, pkg-config, binutils, Python 3 with venv, and Catch2;" >&2
-  echo "for OpenCL its headers, a loader and PoCL; for the benchmarks Google Benchmark." >&2
+  echo "for OpenCL its headers, a loader and PoCL; for Vulkan its headers and loader, Mesa's lavapipe and the validation layers;" >&2
+  echo "for Level Zero its headers and loader; for the benchmarks Google Benchmark." >&2
   exit 1
 fi
 

@@ -14,7 +14,7 @@
 namespace arrowdevice::sim {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string json = "\"";
   for (const char character : text) {
     if (character == '"' || character == '\\') json += '\\';
@@ -73,21 +73,21 @@ std::string Simulation::statistics() const {
   for (int i = 0; i < kFunctions; ++i) {
     const auto function = static_cast<Function>(i);
     if (function == Function::event || function == Function::lost) continue;
-    json += (i == 0 ? "\n    " : ",\n    ") + quoted(name_of(function)) + ": ";
+    json += (i == 0 ? "\n    " : ",\n    ") + json_string(name_of(function)) + ": ";
     json += std::to_string(failures.calls(function));
   }
   json += "\n  },\n  \"failures_injected\": " + std::to_string(failures.injected());
   json += ",\n  \"refused\": " + std::to_string(refusals.count()) + ",\n  \"refusals\": [";
   const char* separator = "\n    ";
   for (const std::string& message : refusals.messages()) {
-    json += separator + quoted(message);
+    json += separator + json_string(message);
     separator = ",\n    ";
   }
   json += "],\n  \"devices\": [";
   separator = "\n    {\n";
   for (const auto& [handle, device] : devices.all()) {
     json += separator + std::string("      \"id\": ") + std::to_string(device->id());
-    json += ",\n      \"name\": " + quoted(device->name()) + ",\n";
+    json += ",\n      \"name\": " + json_string(device->name()) + ",\n";
     json += to_json(device->statistics().snapshot(), "      ") + "\n    }";
     separator = ",\n    {\n";
   }

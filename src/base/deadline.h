@@ -24,8 +24,6 @@ class Deadline {
     return rest > 0 ? rest : -1;
   }
 
-  bool has_passed() const noexcept { return left() < 0; }
-
  private:
   using TimePoint = std::chrono::steady_clock::time_point;
 

@@ -27,7 +27,7 @@ constexpr Type of(Layout layout) { return {.layout = layout}; }
 constexpr Type map() { return {.layout = Layout::kList, .is_map = true}; }
 
 // Format strings come from anywhere and end up in messages.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr size_t kLongest = 40;
   std::string out = "\"";
   out += text.substr(0, kLongest);
@@ -40,11 +40,11 @@ int64_t parse_number(std::string_view text, int64_t least, int64_t most, const c
   const char* end = text.data() + text.size();
   const auto [stopped, error] = std::from_chars(text.data(), end, value);
   if (error == std::errc::invalid_argument || stopped != end) {
-    throw Error(EINVAL, std::string(what) + " is " + quoted(text) + ", not a number");
+    throw Error(EINVAL, std::string(what) + " is " + in_quotes(text) + ", not a number");
   }
   if (error != std::errc() || value < least || value > most) {
-    throw Error(EINVAL, std::string(what) + " is " + quoted(text) + ", not between " + std::to_string(least) + " and " +
-                            std::to_string(most));
+    throw Error(EINVAL, std::string(what) + " is " + in_quotes(text) + ", not between " + std::to_string(least) +
+                            " and " + std::to_string(most));
   }
   return value;
 }
@@ -224,15 +224,15 @@ ParsedFormat parse_format(std::string_view text) {
   const bool has_colon = colon != std::string_view::npos;
   const Known* known = find(text.substr(0, colon));
   if (known == nullptr || (has_colon && known->parse == nullptr)) {
-    throw Error(ENOTSUP, "the format " + quoted(text) + " names no known type");
+    throw Error(ENOTSUP, "the format " + in_quotes(text) + " names no known type");
   }
   ParsedFormat out{.type = known->type, .union_map = {}, .n_type_ids = 0};
   if (known->parse == nullptr) return out;
-  if (!has_colon) throw Error(EINVAL, "the format " + quoted(text) + " lacks its colon");
+  if (!has_colon) throw Error(EINVAL, "the format " + in_quotes(text) + " lacks its colon");
   try {
     known->parse(text.substr(colon + 1), out);
   } catch (const Error& error) {
-    throw Error(error.code(), "the format " + quoted(text) + ": " + error.message());
+    throw Error(error.code(), "the format " + in_quotes(text) + ": " + error.message());
   }
   return out;
 }

@@ -247,13 +247,13 @@ const std::vector<HostCase>& asked_cases() {
   return which != nullptr && std::string(which) == "few" ? few_cases() : all_cases();
 }
 
-const HostCase& find_case(const std::string& name) {
+const HostCase& find_case(std::string_view name) {
   for (const auto* cases : {&all_cases(), &few_cases(), &large_cases()}) {
     for (const HostCase& one : *cases) {
       if (one.name == name) return one;
     }
   }
-  throw std::invalid_argument("no such case: " + name);
+  throw std::invalid_argument("no such case: " + std::string(name));
 }
 
 }  // namespace arrowdevice::testing

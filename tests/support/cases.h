@@ -13,6 +13,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/field.h"
@@ -52,6 +53,6 @@ const std::vector<HostCase>& large_cases();
 // All, or few where ARROWDEVICE_TEST_CASES is "few".
 const std::vector<HostCase>& asked_cases();
 // The one with that name. Throws std::invalid_argument.
-const HostCase& find_case(const std::string& name);
+const HostCase& find_case(std::string_view name);
 
 }  // namespace arrowdevice::testing
