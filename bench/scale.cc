@@ -150,8 +150,8 @@ void register_calls() {
   const auto add = [](const std::string& what, auto run) {
     for (const auto& [from, to] : kTrips) {
       const std::string name = "calls, " + what + ", " + from + " to " + to;
-      benchmark::RegisterBenchmark(name.c_str(), [from = from, to = to, run](benchmark::State& state) {
-        run(state, from, to);
+      benchmark::RegisterBenchmark(name.c_str(), [source = from, target = to, run](benchmark::State& state) {
+        run(state, source, target);
       })->Iterations(1);
     }
   };

@@ -209,7 +209,7 @@ void register_all() {
        {std::pair("from the host", "cpu"), std::pair("from a device without a path", "ext_dev:1")}) {
     auto* const made =
         benchmark::RegisterBenchmark((std::string("overlap ") + name).c_str(),
-                                     [from = from](benchmark::State& state) { overlap(state, from, "ext_dev:0"); });
+                                     [source = from](benchmark::State& state) { overlap(state, source, "ext_dev:0"); });
     made->ArgNames({"producer_ms", "read_ahead", "depth"})
         ->ArgsProduct({{10, 20, 30}, {0, 1}, {2, 4}})
         ->Iterations(1)
@@ -218,7 +218,7 @@ void register_all() {
   }
   for (const auto& [name, to] : {std::pair("latency 1 ms", "ext_dev:3"), std::pair("latency 0.1 ms", "ext_dev:4")}) {
     auto* const made = benchmark::RegisterBenchmark((std::string("depth ") + name).c_str(),
-                                                    [to = to](benchmark::State& state) { depth(state, to); });
+                                                    [target = to](benchmark::State& state) { depth(state, target); });
     made->ArgName("depth")->RangeMultiplier(2)->Range(1, 64)->Iterations(1)->UseManualTime();
   }
   constexpr std::pair<const char*, Way> kWays[] = {{"to the host and from it", Way::kFromHost},
@@ -229,7 +229,7 @@ void register_all() {
   for (const auto& [name, way] : kWays) {
     auto* const made =
         benchmark::RegisterBenchmark((std::string("small batches ") + name).c_str(),
-                                     [way = way](benchmark::State& state) { small_batches(state, way); });
+                                     [chosen = way](benchmark::State& state) { small_batches(state, chosen); });
     made->ArgNames({"batches", "rows"})->ArgsProduct({{10'000, 1'000'000}, {0, 1}})->Iterations(1)->UseRealTime();
     made->Unit(benchmark::kMillisecond);
   }

@@ -44,7 +44,7 @@ const char* advice() {
   return ::access(kGpuNodes, F_OK) != 0
              ? "libze_loader.so.1 is there, but the kernel shows no GPU: there is no /dev/dri"
              : "libze_loader.so.1 is there, but no driver starts: install the GPU's (Debian: intel-level-zero-gpu or "
-               "libze-intel-gpu1), and see that /dev/dri/renderD* may be opened";
+               "libze-intel-gpu1), and see that /dev/dri/renderD* may be opened and ZE_AFFINITY_MASK hides no GPU";
 }
 
 // For GPUs, as the SYCL runtime asks for them. What else the loader may drive does not compute on Arrow's arrays.

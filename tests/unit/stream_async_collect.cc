@@ -253,7 +253,8 @@ TEST_CASE("cancelling wakes whoever waits for a schema or an array, and reaches 
     Hand hand(handler);
     if (has_schema) hand.schema(field("i"));
     int code = -1;  // no assertions on other threads
-    std::thread canceller([&code, &stream = stream] { code = arrowdevice_stream_cancel(stream.get(), nullptr); });
+    std::thread canceller(
+        [&code, waited_for = stream.get()] { code = arrowdevice_stream_cancel(waited_for, nullptr); });
     if (has_schema) {
       CHECK(contains(next_fails(ECANCELED, stream), "cancelled"));
     } else {

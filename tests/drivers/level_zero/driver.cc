@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stand-in for a Level Zero driver, which the real loader loads: the entry points that the backend uses, and no more.
 //
-//   STANDIN_ZE_API_VERSION     "1.4": the version of Level Zero that the driver says; in-order lists came with 1.7
+//   STANDIN_ZE_API_VERSION     "1.4": the version of Level Zero that the driver reports, 1.9 if it is not set. In-order
+//                              lists came with 1.7, zeInitDrivers with 1.10, entry points in handles with 1.13
+//   STANDIN_ZE_LACKS           "zeContextCreate": an entry point that it lacks
 //   STANDIN_ZE_DEVICE_TYPE     "vpu": what its devices are, GPUs if it is not set
 //   STANDIN_ZE_COPY_ENGINES    engines that only copy: 2
 //   STANDIN_ZE_SYSTEM_MEMORY   whether devices reach all memory of the host: 0
@@ -17,11 +19,11 @@
 #include <string_view>
 
 #include "level_zero/entry_points.h"
+#include "level_zero/handles.h"
 #include "level_zero/objects.h"
 #include "machine/control.h"
 #include "machine/machine.h"
 #include "machine/violation.h"
-#include "sim/handle.h"
 
 using standin::Kind;
 using standin::Machine;
@@ -46,10 +48,10 @@ using standin::violation;
 
 namespace {
 
+using standin::level_zero::api_version;
 using standin::level_zero::Objects;
 
 constexpr uint32_t kIntel = 0x8086;
-constexpr uint32_t kFirstWithInOrder = ZE_MAKE_VERSION(1, 7);
 constexpr uint32_t kInOrder = ZE_BIT(1);
 
 std::atomic<bool> started{false};
@@ -70,7 +72,7 @@ ze_result_t result_of(std::string_view call, int failing) {
 
 // A lost device is lost for every call from then on.
 ze_result_t begin(const char* call, int failing) {
-  if (!started && std::strcmp(call, "zeInit") != 0) violation("%s is called before zeInit", call);
+  if (!started && !std::string_view(call).starts_with("zeInit")) violation("%s is called before zeInit", call);
   const ze_result_t result = result_of(call, failing);
   if (result == ZE_RESULT_ERROR_DEVICE_LOST && !is_lost.exchange(true)) standin::machine().lose();
   return is_lost ? ZE_RESULT_ERROR_DEVICE_LOST : result;
@@ -81,15 +83,8 @@ int64_t number(const char* variable, int64_t otherwise) {
   return text == nullptr ? otherwise : std::atoll(text);
 }
 
-uint32_t api_version() {
-  const char* text = std::getenv("STANDIN_ZE_API_VERSION");
-  unsigned major = 1;
-  unsigned minor = 9;
-  if (text != nullptr && std::sscanf(text, "%u.%u", &major, &minor) != 2) violation("STANDIN_ZE_API_VERSION=%s", text);
-  return ZE_MAKE_VERSION(major, minor);
-}
-
 uint32_t copy_engines() { return static_cast<uint32_t>(number("STANDIN_ZE_COPY_ENGINES", 2)); }
+bool has_tables_in_handles() { return api_version() >= standin::level_zero::kFirstWithTablesInHandles; }
 bool contexts_know_all() { return number("STANDIN_ZE_OTHER_CONTEXTS", 0) != 0; }
 
 uintptr_t address_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
@@ -101,7 +96,7 @@ Objects& objects() {
 }
 
 ze_driver_handle_t driver() {
-  static void* const handle = arrowdevice::sim::new_handle();
+  static void* const handle = standin::level_zero::new_object_handle();
   return static_cast<ze_driver_handle_t>(handle);
 }
 
@@ -109,7 +104,7 @@ const std::vector<ze_device_handle_t>& devices() {
   static const auto* const made = [] {
     auto* const handles = new std::vector<ze_device_handle_t>;
     for (int i = 0; i < standin::machine().devices(); ++i) {
-      handles->push_back(static_cast<ze_device_handle_t>(arrowdevice::sim::new_handle()));
+      handles->push_back(static_cast<ze_device_handle_t>(standin::level_zero::new_object_handle()));
     }
     return handles;
   }();
@@ -146,6 +141,17 @@ EXPORT ze_result_t zeInit(ze_init_flags_t flags) {
   return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t standin::level_zero::init_drivers(uint32_t* count, ze_driver_handle_t* drivers,
+                                              InitDriverTypeDesc* description) {
+  BEGIN("zeInitDrivers");
+  if (description == nullptr || description->stype != kInitDriverTypeDesc) {
+    violation("%s: the struct does not say what it is", kCall);
+  }
+  if ((description->flags & kInitGpu) == 0) return ZE_RESULT_ERROR_UNINITIALIZED;
+  started = true;
+  return list(1, count, drivers != nullptr, [&](uint32_t i) { drivers[i] = driver(); });
+}
+
 EXPORT ze_result_t zeDriverGet(uint32_t* count, ze_driver_handle_t* drivers) {
   BEGIN("zeDriverGet");
   return list(1, count, drivers != nullptr, [&](uint32_t i) { drivers[i] = driver(); });
@@ -156,6 +162,32 @@ EXPORT ze_result_t zeDriverGetApiVersion(ze_driver_handle_t of, ze_api_version_t
   if (of != driver()) violation("%s: %p is not a driver", kCall, static_cast<void*>(of));
   *version = static_cast<ze_api_version_t>(api_version());
   return ZE_RESULT_SUCCESS;
+}
+
+// Loaders from 1.20 ask for it as they sort the drivers, newer ones also whether handles carry entry points.
+EXPORT ze_result_t zeDriverGetProperties(ze_driver_handle_t of, ze_driver_properties_t* out) {
+  using standin::level_zero::DdiHandlesProperties;
+  BEGIN("zeDriverGetProperties");
+  if (of != driver()) violation("%s: %p is not a driver", kCall, static_cast<void*>(of));
+  check_type(out, ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES, kCall);
+  std::memcpy(out->uuid.id, "standin's driver", sizeof out->uuid.id);
+  out->driverVersion = 1;
+  for (void* next = out->pNext; next != nullptr; next = static_cast<ze_base_properties_t*>(next)->pNext) {
+    if (static_cast<ze_base_properties_t*>(next)->stype != standin::level_zero::kDdiHandlesProperties) continue;
+    static_cast<DdiHandlesProperties*>(next)->flags =
+        has_tables_in_handles() ? standin::level_zero::kDdiHandlesSupported : 0;
+  }
+  return ZE_RESULT_SUCCESS;
+}
+
+EXPORT ze_result_t zeDriverGetExtensionProperties(ze_driver_handle_t of, uint32_t* count,
+                                                  ze_driver_extension_properties_t* out) {
+  BEGIN("zeDriverGetExtensionProperties");
+  if (of != driver()) violation("%s: %p is not a driver", kCall, static_cast<void*>(of));
+  return list(has_tables_in_handles() ? 1 : 0, count, out != nullptr, [&](uint32_t i) {
+    std::snprintf(out[i].name, sizeof out[i].name, "%s", standin::level_zero::kDdiHandlesExtension);
+    out[i].version = ZE_MAKE_VERSION(1, 0);
+  });
 }
 
 EXPORT ze_result_t zeDeviceGet(ze_driver_handle_t of, uint32_t* count, ze_device_handle_t* out) {
@@ -242,7 +274,8 @@ EXPORT ze_result_t zeCommandListCreateImmediate(ze_context_handle_t context, ze_
   BEGIN("zeCommandListCreateImmediate");
   check_type(description, ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, kCall);
   const bool is_in_order = (description->flags & kInOrder) != 0;
-  if (is_in_order && api_version() < kFirstWithInOrder) violation("%s: in order, of a driver that is too old", kCall);
+  if (is_in_order && api_version() < standin::level_zero::kFirstWithInOrder)
+    violation("%s: in order, of a driver that is too old", kCall);
   const uint32_t engines = description->ordinal == 0 ? 1 : copy_engines();
   if (description->ordinal > 1 || description->index >= engines) {
     violation("%s: engine %u of group %u", kCall, description->index, description->ordinal);

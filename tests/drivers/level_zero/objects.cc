@@ -3,15 +3,15 @@
 
 #include <algorithm>
 
+#include "level_zero/handles.h"
 #include "machine/violation.h"
-#include "sim/handle.h"
 
 namespace standin::level_zero {
 namespace {
 
 template <typename Handle>
 Handle new_handle() {
-  return static_cast<Handle>(arrowdevice::sim::new_handle());
+  return static_cast<Handle>(new_object_handle());
 }
 
 template <typename Map, typename Handle>

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the loader asks a driver for: a table of entry points for each kind of object. It refuses a driver that lacks
-// any of these functions; what a table lacks, it answers itself.
+// any of these functions. If a table lacks an entry point, the loader fails the call by itself, except in these cases:
+// loaders from 1.20 call zeDriverGetProperties and those from 1.25 zeDriverGetExtensionProperties unseen.
 #include <level_zero/ze_api.h>
 #include <level_zero/ze_ddi.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "level_zero/handles.h"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -14,73 +21,90 @@ ze_result_t check(ze_api_version_t version, const void* table) {
   return ZE_MAJOR_VERSION(version) == kCurrent ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNSUPPORTED_VERSION;
 }
 
+// STANDIN_ZE_LACKS names an entry point that this driver has not.
+bool lacks(std::string_view name) {
+  const char* const lacking = std::getenv("STANDIN_ZE_LACKS");
+  return lacking != nullptr && name == lacking;
+}
+
 }  // namespace
 
+#define ENTRY_POINT(member, function) table->member = lacks(#function) ? nullptr : (function)
+
+// The caller's struct ends where its version says, so an entry point is written only if that version has it.
 EXPORT ze_result_t zeGetGlobalProcAddrTable(ze_api_version_t version, ze_global_dditable_t* table) {
   if (const auto refused = check(version, table)) return refused;
-  table->pfnInit = zeInit;
+  struct {
+    ze_pfnInit_t init;
+    decltype(&standin::level_zero::init_drivers) init_drivers;
+  } const entry_points{zeInit, standin::level_zero::init_drivers};
+  const bool has_init_drivers = static_cast<uint32_t>(version) >= standin::level_zero::kFirstWithInitDrivers &&
+                                standin::level_zero::api_version() >= standin::level_zero::kFirstWithInitDrivers;
+  std::memcpy(static_cast<void*>(table), &entry_points, has_init_drivers ? sizeof entry_points : sizeof(void*));
   return ZE_RESULT_SUCCESS;
 }
 
 EXPORT ze_result_t zeGetDriverProcAddrTable(ze_api_version_t version, ze_driver_dditable_t* table) {
   if (const auto refused = check(version, table)) return refused;
-  table->pfnGet = zeDriverGet;
-  table->pfnGetApiVersion = zeDriverGetApiVersion;
+  ENTRY_POINT(pfnGet, zeDriverGet);
+  ENTRY_POINT(pfnGetApiVersion, zeDriverGetApiVersion);
+  ENTRY_POINT(pfnGetProperties, zeDriverGetProperties);
+  ENTRY_POINT(pfnGetExtensionProperties, zeDriverGetExtensionProperties);
   return ZE_RESULT_SUCCESS;
 }
 
 EXPORT ze_result_t zeGetDeviceProcAddrTable(ze_api_version_t version, ze_device_dditable_t* table) {
   if (const auto refused = check(version, table)) return refused;
-  table->pfnGet = zeDeviceGet;
-  table->pfnGetProperties = zeDeviceGetProperties;
-  table->pfnGetMemoryProperties = zeDeviceGetMemoryProperties;
-  table->pfnGetMemoryAccessProperties = zeDeviceGetMemoryAccessProperties;
-  table->pfnGetCommandQueueGroupProperties = zeDeviceGetCommandQueueGroupProperties;
-  table->pfnCanAccessPeer = zeDeviceCanAccessPeer;
+  ENTRY_POINT(pfnGet, zeDeviceGet);
+  ENTRY_POINT(pfnGetProperties, zeDeviceGetProperties);
+  ENTRY_POINT(pfnGetMemoryProperties, zeDeviceGetMemoryProperties);
+  ENTRY_POINT(pfnGetMemoryAccessProperties, zeDeviceGetMemoryAccessProperties);
+  ENTRY_POINT(pfnGetCommandQueueGroupProperties, zeDeviceGetCommandQueueGroupProperties);
+  ENTRY_POINT(pfnCanAccessPeer, zeDeviceCanAccessPeer);
   return ZE_RESULT_SUCCESS;
 }
 
 EXPORT ze_result_t zeGetContextProcAddrTable(ze_api_version_t version, ze_context_dditable_t* table) {
   if (const auto refused = check(version, table)) return refused;
-  table->pfnCreate = zeContextCreate;
-  table->pfnDestroy = zeContextDestroy;
+  ENTRY_POINT(pfnCreate, zeContextCreate);
+  ENTRY_POINT(pfnDestroy, zeContextDestroy);
   return ZE_RESULT_SUCCESS;
 }
 
 EXPORT ze_result_t zeGetCommandListProcAddrTable(ze_api_version_t version, ze_command_list_dditable_t* table) {
   if (const auto refused = check(version, table)) return refused;
-  table->pfnCreateImmediate = zeCommandListCreateImmediate;
-  table->pfnDestroy = zeCommandListDestroy;
-  table->pfnAppendBarrier = zeCommandListAppendBarrier;
-  table->pfnAppendMemoryCopy = zeCommandListAppendMemoryCopy;
+  ENTRY_POINT(pfnCreateImmediate, zeCommandListCreateImmediate);
+  ENTRY_POINT(pfnDestroy, zeCommandListDestroy);
+  ENTRY_POINT(pfnAppendBarrier, zeCommandListAppendBarrier);
+  ENTRY_POINT(pfnAppendMemoryCopy, zeCommandListAppendMemoryCopy);
   return ZE_RESULT_SUCCESS;
 }
 
 EXPORT ze_result_t zeGetEventPoolProcAddrTable(ze_api_version_t version, ze_event_pool_dditable_t* table) {
   if (const auto refused = check(version, table)) return refused;
-  table->pfnCreate = zeEventPoolCreate;
-  table->pfnDestroy = zeEventPoolDestroy;
+  ENTRY_POINT(pfnCreate, zeEventPoolCreate);
+  ENTRY_POINT(pfnDestroy, zeEventPoolDestroy);
   return ZE_RESULT_SUCCESS;
 }
 
 EXPORT ze_result_t zeGetEventProcAddrTable(ze_api_version_t version, ze_event_dditable_t* table) {
   if (const auto refused = check(version, table)) return refused;
-  table->pfnCreate = zeEventCreate;
-  table->pfnDestroy = zeEventDestroy;
-  table->pfnHostReset = zeEventHostReset;
-  table->pfnQueryStatus = zeEventQueryStatus;
-  table->pfnHostSynchronize = zeEventHostSynchronize;
+  ENTRY_POINT(pfnCreate, zeEventCreate);
+  ENTRY_POINT(pfnDestroy, zeEventDestroy);
+  ENTRY_POINT(pfnHostReset, zeEventHostReset);
+  ENTRY_POINT(pfnQueryStatus, zeEventQueryStatus);
+  ENTRY_POINT(pfnHostSynchronize, zeEventHostSynchronize);
   return ZE_RESULT_SUCCESS;
 }
 
 EXPORT ze_result_t zeGetMemProcAddrTable(ze_api_version_t version, ze_mem_dditable_t* table) {
   if (const auto refused = check(version, table)) return refused;
-  table->pfnAllocDevice = zeMemAllocDevice;
-  table->pfnAllocHost = zeMemAllocHost;
-  table->pfnAllocShared = zeMemAllocShared;
-  table->pfnFree = zeMemFree;
-  table->pfnGetAllocProperties = zeMemGetAllocProperties;
-  table->pfnGetAddressRange = zeMemGetAddressRange;
+  ENTRY_POINT(pfnAllocDevice, zeMemAllocDevice);
+  ENTRY_POINT(pfnAllocHost, zeMemAllocHost);
+  ENTRY_POINT(pfnAllocShared, zeMemAllocShared);
+  ENTRY_POINT(pfnFree, zeMemFree);
+  ENTRY_POINT(pfnGetAllocProperties, zeMemGetAllocProperties);
+  ENTRY_POINT(pfnGetAddressRange, zeMemGetAddressRange);
   return ZE_RESULT_SUCCESS;
 }
 
