@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a program compiled with the first release has in it: the size of every public struct, where its members lie and
- * how large they are, and the values of all constants. A line that fails is a break of the ABI, see docs/abi.md: take
+ * how large they are, and the values of all constants. A line that fails is a break of the ABI, see docs/reference.md: take
  * the change back, not the line.
  *
  * A struct that GROWS gets its new size and a line for each new member, at its end. A new constant gets a line. Nothing
