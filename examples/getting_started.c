@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program of docs/getting-started.md: a column of numbers goes to a device and comes back. getting_started [DEVICE]
- */
+/* Sends a column of numbers to a device and back: getting_started [DEVICE]. docs/getting-started.md shows it. */
 /* [program] */
 #include <arrowdevice/arrowdevice.h>
 #include <stdio.h>
