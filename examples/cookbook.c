@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The recipes of docs/cookbook.md, each a function, run one after the other on a device: cookbook [DEVICE]. What a
- * device does not have (a CPU no queues of its own, for one) is said and passed over. */
+/* Runs the recipes of docs/cookbook.md on a device, each a function: cookbook [DEVICE]. Prints and skips a recipe that
+ * the device does not support. The CPU has no queues, for example. */
 #include <arrowdevice/arrowdevice.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -35,11 +35,11 @@ int open_or_say_why(const char* name, struct arrowdevice_device** device) {
   const int code = arrowdevice_device_find_by_name(name, device, &error);
   if (code == 0) return 0;
 
-  /* The message is whole sentences for people; programs go by the code. */
+  /* People read the message; programs use the code. */
   fprintf(stderr, "%s: %s\n", name, error.message);
-  if (error.backend[0] != '\0') fprintf(stderr, "  said by the backend %s\n", error.backend);
+  if (error.backend[0] != '\0') fprintf(stderr, "  reported by the backend %s\n", error.backend);
   if (error.native_code != 0) fprintf(stderr, "  the driver's own code: %d\n", (int)error.native_code);
-  return code; /* ENODEV: no driver or device; ENOTSUP: a type that nobody knows; EINVAL: not a name */
+  return code; /* ENODEV: no driver or device; ENOTSUP: unknown type; EINVAL: not a name */
 }
 /* [end] */
 
@@ -53,7 +53,7 @@ void log_to(FILE* file) { arrowdevice_log_set_handler(to_my_logger, file); }
 /* [end] */
 
 /* [export] */
-/* What an exported array holds on to until its last owner has released it. */
+/* Private data of an exported array. It lives until the last owner is released. */
 struct my_column {
   struct arrowdevice_device* device;
   const void* buffers[2];
@@ -61,12 +61,12 @@ struct my_column {
 
 static void release_my_column(struct ArrowArray* array) {
   struct my_column* column = array->private_data;
-  arrowdevice_buffer_free(column->device, NULL, (void*)column->buffers[1]); /* your allocator's own call */
+  arrowdevice_buffer_free(column->device, NULL, (void*)column->buffers[1]); /* your allocator's function */
   free(column);
   array->release = NULL;
 }
 
-/* Hands `rows` 64-bit integers in `buffer` over, which `queue` may still be writing. Nothing is copied. */
+/* Exports `rows` 64-bit integers in `buffer` without a copy. `queue` may still be writing them. */
 int export_my_column(struct arrowdevice_device* device, void* buffer, int64_t rows, struct arrowdevice_queue* queue,
                      struct ArrowDeviceArray* out, struct arrowdevice_error* error) {
   struct my_column* column = malloc(sizeof *column);
@@ -79,12 +79,12 @@ int export_my_column(struct arrowdevice_device* device, void* buffer, int64_t ro
   struct ArrowArray array = {
       .length = rows, .n_buffers = 2, .buffers = column->buffers, .release = release_my_column, .private_data = column};
   const int code = arrowdevice_array_export(device, &array, queue, out, error);
-  if (code != 0) free(column); /* `array` was not taken over, and the buffer is the caller's as before */
+  if (code != 0) free(column); /* the buffer still belongs to the caller */
   return code;
 }
 /* [end] */
 
-/* What stands for a kernel here: a copy of the last buffer, queued on the program's own queue. */
+/* Stands for a kernel: submits a copy of the last buffer to the program's own queue. */
 static int read_values(struct arrowdevice_device* device, struct arrowdevice_queue* queue,
                        const struct arrowdevice_node* node, void* host, struct arrowdevice_error* error) {
   const struct arrowdevice_node_buffer* values = &node->buffers[node->n_buffers - 1];
@@ -94,7 +94,7 @@ static int read_values(struct arrowdevice_device* device, struct arrowdevice_que
 }
 
 /* [wait] */
-/* Takes an array over and works on it in `mine`, a stream of this program: a CUstream, a cl_command_queue, … */
+/* Takes an array and works on it in `mine`, a stream of this program: a CUstream, a cl_command_queue, … */
 int use_on_my_queue(struct arrowdevice_device* device, const struct arrowdevice_native_queue* mine,
                     struct ArrowDeviceArray* array, const struct ArrowSchema* schema, void* result,
                     struct arrowdevice_error* error) {
@@ -104,13 +104,13 @@ int use_on_my_queue(struct arrowdevice_device* device, const struct arrowdevice_
 
   struct arrowdevice_view* view;
   const struct arrowdevice_import_options options = {.struct_size = sizeof options, .queue = queue};
-  code = arrowdevice_array_import(array, schema, &options, &view, error); /* `mine` waits for the producer, we do not */
+  code = arrowdevice_array_import(array, schema, &options, &view, error); /* `mine` waits for the producer */
   if (code == 0) {
     code = read_values(device, queue, arrowdevice_view_get_root(view), result, error); /* launch your kernels here */
-    if (code == 0) code = arrowdevice_view_release_after(view, queue, error); /* given back when they have run */
+    if (code == 0) code = arrowdevice_view_release_after(view, queue, error);          /* when they have run */
     if (code != 0) arrowdevice_view_release(view);
   }
-  arrowdevice_queue_destroy(queue); /* `mine` stays yours, and is not touched any more */
+  arrowdevice_queue_destroy(queue); /* `mine` stays yours; the library no longer uses it */
   return code;
 }
 /* [end] */
@@ -118,23 +118,23 @@ int use_on_my_queue(struct arrowdevice_device* device, const struct arrowdevice_
 /* [share] */
 int give_to_two(struct ArrowDeviceArray* array, struct ArrowDeviceArray* first, struct ArrowDeviceArray* second,
                 struct arrowdevice_error* error) {
-  int code = arrowdevice_array_share(array, first, error); /* `array` stays ours, and becomes a co-owner */
+  int code = arrowdevice_array_share(array, first, error); /* `array` stays ours, as a shared owner */
   if (code != 0) return code;
   code = arrowdevice_array_share(array, second, error);
   if (code != 0) arrowdevice_array_release(first);
-  return code; /* the producer's release runs with the last of the three, whichever that is */
+  return code; /* the producer's release runs with the last of the three */
 }
 /* [end] */
 
 /* [slice] */
-/* Rows `first` to `first + rows` of a batch, on a device: only their bytes travel. */
+/* Copies rows `first` to `first + rows` of a batch to a device, and only their bytes. */
 int send_rows(struct ArrowDeviceArray* batch, const struct ArrowSchema* schema, int64_t first, int64_t rows,
               struct arrowdevice_device* to, struct ArrowDeviceArray* out, struct arrowdevice_error* error) {
   struct ArrowDeviceArray slice;
   int code = arrowdevice_array_slice(batch, schema, first, rows, &slice, error);
   if (code != 0) return code;
   code = arrowdevice_array_to_device(&slice, schema, to, NULL, out, error);
-  if (code != 0) arrowdevice_array_release(&slice); /* what was not taken over is still ours */
+  if (code != 0) arrowdevice_array_release(&slice); /* a failed call leaves its input to the caller */
   return code;
 }
 /* [end] */
@@ -148,13 +148,13 @@ int keep_two_columns(struct ArrowDeviceArray* batch, const struct ArrowSchema* s
 /* [end] */
 
 /* [stream] */
-/* Takes a stream over and counts the rows that arrive on `to`. */
+/* Takes a stream and counts the rows that arrive on `to`. */
 int drain_to(struct ArrowDeviceArrayStream* stream, struct arrowdevice_device* to, int64_t* rows,
              struct arrowdevice_error* error) {
   const struct arrowdevice_stream_options options = {
       .struct_size = sizeof options,
       .flags = ARROWDEVICE_STREAM_READ_AHEAD, /* a thread of the stream calls the producer */
-      .depth = 4,                             /* batches on the way at once */
+      .depth = 4,                             /* batches in progress at once */
   };
   struct ArrowDeviceArrayStream moved;
   int code = arrowdevice_stream_to_device(stream, to, &options, &moved, error);
@@ -167,13 +167,13 @@ int drain_to(struct ArrowDeviceArrayStream* stream, struct arrowdevice_device* t
     *rows += batch.array.length;
     arrowdevice_array_release(&batch);
   }
-  arrowdevice_stream_release(&moved); /* also right before the end: what is on the way is dropped */
+  arrowdevice_stream_release(&moved); /* also before the end: batches in progress are dropped */
   return code;
 }
 /* [end] */
 
 /* [pool] */
-/* Memory of the device for one purpose: at most `cap` bytes at a time, of which nothing is kept when it is not used. */
+/* Copies with a pool of its own: at most `cap` bytes at a time, and no cached memory. */
 int copy_within(int64_t cap, const struct ArrowDeviceArray* batch, const struct ArrowSchema* schema,
                 struct arrowdevice_device* to, struct ArrowDeviceArray* out, struct arrowdevice_error* error) {
   const struct arrowdevice_pool_options bounds = {
@@ -183,18 +183,18 @@ int copy_within(int64_t cap, const struct ArrowDeviceArray* batch, const struct 
   if (code != 0) return code;
   const struct arrowdevice_copy_options options = {.struct_size = sizeof options, .pool = pool};
   code = arrowdevice_array_copy(batch, schema, to, &options, out, error); /* ENOMEM beyond the cap */
-  arrowdevice_pool_destroy(pool);                                         /* live buffers keep it */
+  arrowdevice_pool_destroy(pool);                                         /* live buffers hold it */
   return code;
 }
 /* [end] */
 
 /* [allocator] */
 struct my_arena {
-  _Atomic int64_t bytes, most; /* memory is taken and given back on any thread */
+  _Atomic int64_t bytes, most; /* any thread allocates and frees */
 };
 
 static int arena_allocate(void* user, int64_t size, int64_t alignment, void* native_queue, void** out) {
-  (void)native_queue; /* of a device whose memory may be ordered on a queue */
+  (void)native_queue; /* for devices that order memory on a queue */
   struct my_arena* arena = user;
   const int64_t whole = (size + alignment - 1) / alignment * alignment;
   *out = aligned_alloc((size_t)alignment, (size_t)whole);
@@ -212,41 +212,41 @@ static void arena_deallocate(void* user, void* buffer, int64_t size, void* nativ
   free(buffer);
 }
 
-/* All that the library allocates on `device`, here the CPU, comes from the arena from now on. */
+/* Makes the library allocate from the arena on `device`, here the CPU. */
 int allocate_from(struct my_arena* arena, struct arrowdevice_device* device, struct arrowdevice_error* error) {
   const struct arrowdevice_pool_options options = {.struct_size = sizeof options,
-                                                   .max_cached_bytes = -1, /* the arena keeps what it likes */
+                                                   .max_cached_bytes = -1, /* the arena does the caching */
                                                    .allocate = arena_allocate,
                                                    .deallocate = arena_deallocate,
                                                    .user = arena};
   struct arrowdevice_pool* pool;
   int code = arrowdevice_pool_create(device, &options, &pool, error);
   if (code != 0) return code;
-  code = arrowdevice_device_set_pool(device, pool, error); /* NULL puts the library's own back */
+  code = arrowdevice_device_set_pool(device, pool, error); /* NULL restores the default */
   arrowdevice_pool_destroy(pool);                          /* the device holds it */
   return code;
 }
 /* [end] */
 
 /* [wrap] */
-/* A context of this program as a device: arrays on it are made and read with its handles, not with the library's. */
+/* Makes a device from a context of this program. Arrays on it have the context's handles. */
 int wrap_mine(ArrowDeviceType type, int64_t ordinal, const struct arrowdevice_native_device* mine,
               struct arrowdevice_device** device, struct arrowdevice_error* error) {
   return arrowdevice_device_wrap(type, ordinal, mine, device, error);
 }
 
-/* Before the context is destroyed. EBUSY: arrays, pools or queues of it are alive somewhere. */
-int let_mine_go(struct arrowdevice_device* device, struct arrowdevice_error* error) {
+/* Call this before you destroy the context. EBUSY: arrays, pools or queues of it are alive. */
+int unwrap_mine(struct arrowdevice_device* device, struct arrowdevice_error* error) {
   const int64_t second = INT64_C(1000000000);
   return arrowdevice_device_unwrap(device, second, error);
 }
 /* [end] */
 
 /* [shutdown] */
-/* Ends what is deferred and gives back to the driver what pools keep. What is still alive keeps working. */
+/* Finishes deferred work and frees cached memory. Live objects stay valid. */
 int shut_down(struct arrowdevice_device* device, struct arrowdevice_error* error) {
   const int64_t seconds = INT64_C(1000000000);
-  int code = arrowdevice_wait_idle(5 * seconds, error); /* ETIMEDOUT: somebody's work has not ended */
+  int code = arrowdevice_wait_idle(5 * seconds, error); /* ETIMEDOUT: some work has not finished */
   struct arrowdevice_pool* pool;
   if (code == 0) code = arrowdevice_device_get_pool(device, &pool, error);
   if (code == 0) code = arrowdevice_pool_trim(pool, error);
@@ -255,7 +255,7 @@ int shut_down(struct arrowdevice_device* device, struct arrowdevice_error* error
 /* [end] */
 
 /* [fork] */
-/* A child has the parent's arrays, but not its driver. */
+/* A child has the parent's arrays, but must not use its driver. */
 int in_a_child(struct ArrowDeviceArray* array, const struct ArrowSchema* schema) {
   const pid_t child = fork();
   if (child == 0) {
@@ -264,16 +264,17 @@ int in_a_child(struct ArrowDeviceArray* array, const struct ArrowSchema* schema)
     const int code = arrowdevice_array_to_host(array, schema, NULL, &host, &error);
     if (code != 0) fprintf(stderr, "in the child: %s\n", error.message); /* ENODEV on a device; on the CPU it works */
     if (code == 0) arrowdevice_host_array_release(&host);
-    if (code != 0) arrowdevice_array_release(array); /* lets go of it without calling a driver */
+    if (code != 0) arrowdevice_array_release(array); /* calls no driver here */
     _exit(code == 0 || code == ENODEV ? 0 : 1);
   }
   int status = 0;
-  return child > 0 && waitpid(child, &status, 0) == child && status == 0 ? 0 : EIO; /* the parent's is as it was */
+  return child > 0 && waitpid(child, &status, 0) == child && status == 0 ? 0
+                                                                         : EIO; /* the parent's array is unchanged */
 }
 /* [end] */
 
 /* [counters] */
-/* What one copy asks of a device: one allocation, one submission and one event, however many columns there are. */
+/* Counts the calls of one copy: one submission and one event for any number of columns. */
 int count_a_copy(const struct ArrowDeviceArray* batch, const struct ArrowSchema* schema, struct arrowdevice_device* to,
                  struct arrowdevice_error* error) {
   struct arrowdevice_device_counters before = {.struct_size = sizeof before}, after = {.struct_size = sizeof after};
@@ -285,7 +286,7 @@ int count_a_copy(const struct ArrowDeviceArray* batch, const struct ArrowSchema*
 
   code = arrowdevice_device_get_counters(to, &after, error);
   if (code == 0) {
-    printf("buffers +%" PRId64 ", submissions +%" PRId64 ", regions +%" PRId64 ", events +%" PRId64
+    printf("allocations +%" PRId64 ", submissions +%" PRId64 ", regions +%" PRId64 ", events +%" PRId64
            ", bytes in +%" PRId64 "\n",
            after.driver_allocations - before.driver_allocations, after.submissions - before.submissions,
            after.regions - before.regions, after.events - before.events, after.bytes_in - before.bytes_in);
@@ -295,13 +296,14 @@ int count_a_copy(const struct ArrowDeviceArray* batch, const struct ArrowSchema*
 /* [end] */
 
 /* [validate] */
-/* Data of somebody else, once, where it comes in. */
+/* Checks untrusted data once, when it arrives. */
 int accept(const struct ArrowDeviceArray* array, const struct ArrowSchema* schema, struct arrowdevice_error* error) {
   return arrowdevice_array_validate(array, schema, NULL, ARROWDEVICE_VALIDATE_FULL, error);
 }
 /* [end] */
 
-/* -- what the recipes are run with -------------------------------------------------------------------------------- */
+/* -- the program that runs the recipes --------------------------------------------------------------------------------
+ */
 
 #define ROWS 4
 
@@ -361,7 +363,7 @@ static void must(const char* what, int as_it_should) {
   exit(1);
 }
 
-/* Whether a recipe went through; ENOTSUP is a device that does not have what it takes. */
+/* Returns 1 if a recipe succeeded, 0 if the device does not support it. */
 static int went(const char* recipe, int code, const struct arrowdevice_error* error) {
   if (code == ENOTSUP) {
     printf("%-10s not on this device: %s\n", recipe, error->message);
@@ -397,7 +399,7 @@ static void exports_and_waits(struct arrowdevice_device* device) {
     must("wait",
          arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, &error) == 0 && memcmp(read, values, sizeof values) == 0);
   }
-  arrowdevice_array_release(&array); /* does nothing if it was taken over */
+  arrowdevice_array_release(&array); /* does nothing if the import took it */
   arrowdevice_queue_destroy(queue);
 }
 
@@ -450,7 +452,7 @@ static void wraps(struct arrowdevice_device* device) {
   must("wrap", arrowdevice_device_get_info(device, &info, &error) == 0);
   int code = arrowdevice_device_get_native(device, &mine, &error);
   if (code == 0) code = wrap_mine(info.device_type, info.device_id, &mine, &wrapped, &error);
-  if (went("wrap", code, &error)) went("unwrap", let_mine_go(wrapped, &error), &error);
+  if (went("wrap", code, &error)) went("unwrap", unwrap_mine(wrapped, &error), &error);
 }
 
 static void allocates(void) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hands out memory of an allocator of one's own as a device array, and gets it back when the last owner releases it:
- * export_from_own_allocator [DEVICE], which the consumer moves the array to. */
+/* Exports memory of the program's own allocator as a device array, and reuses it after the last release. The consumer
+ * puts the array on DEVICE: export_from_own_allocator [DEVICE]. */
 #include <arrowdevice/arrowdevice.h>
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #define ROWS 1000
 
-/* The engine's allocator: slots of one size in one piece of memory. */
+/* The engine's allocator: slots of one size in one block of memory. */
 #define SLOTS 4
 #define SLOT_BYTES (ROWS * sizeof(int64_t))
 
@@ -34,13 +34,13 @@ static int arena_in_use(const struct arena* arena) {
   return used;
 }
 
-/* What an exported array needs as long as it lives. */
+/* Private data of an exported array. */
 struct exported {
   struct arena* arena;
   const void* buffers[2];
 };
 
-/* Called by the last owner, from any of its threads: an engine with several threads guards its allocator. */
+/* The last owner calls this on any thread. An engine with several threads guards its allocator. */
 static void release_exported(struct ArrowArray* array) {
   struct exported* exported = array->private_data;
   arena_free(exported->arena, exported->buffers[1]);
@@ -48,7 +48,7 @@ static void release_exported(struct ArrowArray* array) {
   array->release = NULL;
 }
 
-/* An array over a slot. On success the slot belongs to the array. */
+/* Exports a slot. If the call succeeds, the slot belongs to the array. */
 static int export_slot(struct arena* arena, int64_t* slot, struct ArrowDeviceArray* out,
                        struct arrowdevice_error* error) {
   struct exported* exported = malloc(sizeof *exported);
@@ -60,7 +60,7 @@ static int export_slot(struct arena* arena, int64_t* slot, struct ArrowDeviceArr
                              .release = release_exported,
                              .private_data = exported};
 
-  /* Memory of a GPU is exported in the same way: with that device, and with the queue that is still writing it. */
+  /* GPU memory is exported in the same way, with its device and the queue that writes it. */
   struct arrowdevice_device* cpu;
   int code = arrowdevice_device_find_by_name("cpu", &cpu, error);
   if (code == 0) code = arrowdevice_array_export(cpu, &array, NULL, out, error);
@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
   }
   printf("handed out: %d slot in use\n", arena_in_use(&arena));
 
-  /* The consumer. On the CPU it shares the slot; a device gets a copy, and the slot is free when that is done. */
+  /* The consumer shares the slot on the CPU. A device gets a copy, and the slot is free when the copy has finished. */
   if (arrowdevice_device_find_by_name(name, &device, &error) != 0 ||
       arrowdevice_array_to_device(&array, &schema, device, NULL, &there, &error) != 0) {
     fprintf(stderr, "%s: %s\n", name, error.message);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch made of vectors goes to a device, comes back, and is printed:
+// Makes a batch from vectors, sends it to a device and back, and prints it:
 //
 //   first_batch opencl:0
 #include <arrowdevice/arrowdevice.hpp>

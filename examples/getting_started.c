@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program of docs/getting-started.md: a column of numbers goes to a device and comes back. getting_started [DEVICE]
- */
+/* Sends a column of numbers to a device and back: getting_started [DEVICE]. docs/getting-started.md shows it. */
 /* [program] */
 #include <arrowdevice/arrowdevice.h>
 #include <stdio.h>
 
-/* A column of 64-bit integers, as any Arrow library exports one. Its memory is static: there is nothing to free. */
+/* A column of 64-bit integers, as an Arrow library would export it. Its memory is static and is not freed. */
 static const int64_t numbers[] = {1, 2, 3, 4, 5};
 static const void* buffers[] = {NULL, numbers}; /* no validity bitmap: no nulls */
 
@@ -24,7 +23,7 @@ int main(int argc, char** argv) {
   if (code == 0) code = arrowdevice_array_to_device(&host, &type, device, NULL, &there, &error);
   if (code == 0) {
     printf("%lld rows on device type %d\n", (long long)there.array.length, there.device_type);
-    code = arrowdevice_array_to_host(&there, &type, NULL, &column, &error); /* taken over: `column` may be used again */
+    code = arrowdevice_array_to_host(&there, &type, NULL, &column, &error); /* the library took `column`, so reuse it */
   }
   if (code != 0) {
     fprintf(stderr, "%s\n", error.message);

@@ -2,26 +2,22 @@
 /* Moves a small record batch to a device and back: move_to_device [DEVICE], "cpu" or "ext_dev:0" for example. */
 /* [send] */
 #include <arrowdevice/arrowdevice.h>
-#include <stdio.h>
 
-/* Hands a batch over to a device: shared where the device can use its memory, copied where not. */
+/* Puts a batch on a device: shares the memory if the device can use it, copies it if not. */
 int send_to(const char* name, struct ArrowArray* batch, const struct ArrowSchema* schema,
-            struct ArrowDeviceArray* out) {
-  struct arrowdevice_error error;
+            struct ArrowDeviceArray* device_array, struct arrowdevice_error* error) {
   struct arrowdevice_device* device;
   struct ArrowDeviceArray host;
-
-  int code = arrowdevice_device_find_by_name(name, &device, &error);
-  if (code == 0) code = arrowdevice_array_from_host(batch, &host, &error);
-  if (code == 0) {
-    code = arrowdevice_array_to_device(&host, schema, device, NULL, out, &error);
-    if (code != 0) arrowdevice_array_release(&host); /* what was not taken over is still ours */
-  }
-  if (code != 0) fprintf(stderr, "%s: %s\n", name, error.message);
+  int code = arrowdevice_device_find_by_name(name, &device, error);
+  if (code == 0) code = arrowdevice_array_from_host(batch, &host, error);
+  if (code != 0) return code; /* a call that fails leaves its input to the caller */
+  code = arrowdevice_array_to_device(&host, schema, device, NULL, device_array, error);
+  if (code != 0) arrowdevice_array_release(&host);
   return code;
 }
 /* [end] */
 
+#include <stdio.h>
 #include <string.h>
 
 #define ROWS 3
@@ -79,8 +75,9 @@ int main(int argc, char** argv) {
   struct arrowdevice_error error;
 
   make_batch(&batch, &schema);
-  if (send_to(name, &batch, &schema, &there) != 0) {
-    arrowdevice_host_array_release(&batch); /* does nothing if it was taken over */
+  if (send_to(name, &batch, &schema, &there, &error) != 0) {
+    fprintf(stderr, "%s: %s\n", name, error.message);
+    arrowdevice_host_array_release(&batch); /* does nothing if send_to took the batch */
     return 1;
   }
   printf("%d rows are on device type %d, id %lld\n", ROWS, there.device_type, (long long)there.device_id);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes over an array whose producer is still writing it, and lets a queue of one's own wait for that, while the CPU
- * goes on: wait_on_own_stream [DEVICE]. A stream that an engine has already becomes such a queue by
- * arrowdevice_queue_wrap(); wrap_cuda.c and wrap_opencl.c do that. */
+/* Imports an array while its producer is writing it. The program's own queue waits for the producer, and the CPU does
+ * not: wait_on_own_stream [DEVICE]. arrowdevice_queue_wrap() makes such a queue from an engine's stream, as in
+ * wrap_cuda.c and wrap_opencl.c. */
 #include <arrowdevice/arrowdevice.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static void check(int code, const char* what, const struct arrowdevice_error* er
   exit(1);
 }
 
-/* An array that is still on its way to the device when this returns: its event says when it has arrived. */
+/* Copies an array to a device without waiting. The array's event fires when the copy has finished. */
 static void send(struct arrowdevice_queue* queue, struct arrowdevice_device* device, const void** columns,
                  const struct ArrowSchema* schema, struct ArrowDeviceArray* out) {
   struct arrowdevice_error error;
@@ -34,7 +34,7 @@ static void send(struct arrowdevice_queue* queue, struct arrowdevice_device* dev
         &error);
 }
 
-/* The producer works on a queue of its own, which is busy with an earlier batch. */
+/* Produces an array on a queue that is busy with an earlier batch. */
 static void produce(struct arrowdevice_device* device, const struct ArrowSchema* schema, struct ArrowDeviceArray* out) {
   struct arrowdevice_error error;
   struct arrowdevice_queue* queue;
@@ -44,13 +44,13 @@ static void produce(struct arrowdevice_device* device, const struct ArrowSchema*
   send(queue, device, earlier_buffers, schema, &first);
   check(arrowdevice_array_release_after(&first, queue, &error), "arrowdevice_array_release_after", &error);
   send(queue, device, buffers, schema, out);
-  arrowdevice_queue_destroy(queue); /* its work goes on */
+  arrowdevice_queue_destroy(queue); /* its work continues */
 }
 
 static int64_t host_waits(const struct arrowdevice_device* device) {
   struct arrowdevice_error error;
   struct arrowdevice_device_counters counters = {.struct_size = sizeof counters};
-  check(arrowdevice_device_get_counters(device, &counters, &error), "arrowdevice_device_counters", &error);
+  check(arrowdevice_device_get_counters(device, &counters, &error), "arrowdevice_device_get_counters", &error);
   return counters.host_waits;
 }
 
@@ -67,12 +67,12 @@ int main(int argc, char** argv) {
   produce(device, &schema, &array);
   const int64_t waits = host_waits(device);
 
-  /* The queue waits for the array's event: whatever it is given from here on runs after the producer's work. */
+  /* The queue waits for the array's event. Its later work runs after the producer's. */
   struct arrowdevice_import_options options = {.struct_size = sizeof options, .queue = queue};
   struct arrowdevice_view* view;
   check(arrowdevice_array_import(&array, &schema, &options, &view, &error), "arrowdevice_array_import", &error);
 
-  /* The engine's own work, which would be a kernel: bytes of the array's second buffer, read where they lie. */
+  /* A real engine would launch a kernel here. This one copies the array's second buffer. */
   const struct arrowdevice_node* column = arrowdevice_view_get_root(view);
   int64_t result[ROWS];
   memset(result, 0xff, sizeof result);
@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
                                                  .size = sizeof result};
   check(arrowdevice_queue_copy(queue, &region, 1, &error), "arrowdevice_queue_copy", &error);
 
-  /* The array goes back to its producer when that work is done, without anyone waiting here. */
+  /* Releases the array when that work has finished, without waiting. */
   check(arrowdevice_view_release_after(view, queue, &error), "arrowdevice_view_release_after", &error);
   const int64_t waited = host_waits(device) - waits;
   printf("until its own work was queued the CPU has waited %lld times\n", (long long)waited);

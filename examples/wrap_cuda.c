@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program with a CUDA context and stream of its own moves an array into that context, and uses its address on that
- * stream. The driver's API is opened while it runs, so that neither CUDA's headers nor a GPU are needed to build this.
+/* Puts an array into the program's own CUDA context, and uses its address on the program's own stream. The program
+ * opens the driver at run time, so that the build needs neither CUDA's headers nor a GPU.
  *
- * A program of the runtime API wraps nothing: its context is the GPU's primary one, which the library uses too. It
- * takes arrowdevice_device_find_by_id(), and wraps its cudaStream_t in the same way. */
+ * A program of the runtime API wraps no context, because its context is the GPU's primary one, as the library's is. It
+ * calls arrowdevice_device_find_by_id() and wraps its cudaStream_t in the same way. */
 #include <arrowdevice/arrowdevice.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #define ROWS 1000
 
-/* What is needed of cuda.h. */
+/* The parts of cuda.h that the program needs. */
 typedef int CUresult;
 typedef int CUdevice;
 typedef void* CUcontext;
@@ -70,17 +70,17 @@ static void check_cu(CUresult code, const char* what) {
 }
 
 int main(void) {
-  /* What such a program has already. */
+  /* Such a program already has these objects. */
   CUdevice ordinal;
   CUcontext context;
   CUstream stream;
   open_driver();
   check_cu(cu.init(0), "cuInit");
   check_cu(cu.device_get(&ordinal, 0), "cuDeviceGet");
-  check_cu(cu.context_create(&context, 0, ordinal), "cuCtxCreate"); /* and makes it current */
+  check_cu(cu.context_create(&context, 0, ordinal), "cuCtxCreate"); /* also makes it current */
   check_cu(cu.stream_create(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
 
-  /* The context becomes a device, and the stream a queue of the library's. Both are borrowed. */
+  /* Wraps the context as a device and the stream as a queue. Both still belong to the program. */
   struct arrowdevice_error error;
   struct arrowdevice_device* device;
   struct arrowdevice_queue* queue;
@@ -90,7 +90,7 @@ int main(void) {
         &error);
   check(arrowdevice_queue_wrap(device, &native_queue, &queue, &error), "arrowdevice_queue_wrap", &error);
 
-  /* An array that came from somewhere, here from the CPU, is moved there, on the program's own stream. */
+  /* Puts an array from the CPU on the device, with the program's own stream. */
   static const void* buffers[] = {NULL, values};
   const struct ArrowSchema schema = {.format = "l", .name = "", .release = release_schema};
   struct ArrowArray array = {.length = ROWS, .n_buffers = 2, .buffers = buffers, .release = release_array};
@@ -102,7 +102,7 @@ int main(void) {
   check(arrowdevice_array_to_device(&host, &schema, device, &options, &there, &error), "arrowdevice_array_to_device",
         &error);
 
-  /* What the program puts on its stream now comes after the copy, which may still be under way. */
+  /* Later work on the stream runs after the copy, which may still be pending. */
   int64_t result[ROWS];
   memset(result, 0xff, sizeof result);
   check_cu(
@@ -112,7 +112,7 @@ int main(void) {
   const int whole = memcmp(result, values, sizeof result) == 0;
   printf("what the program's own stream read is %s\n", whole ? "whole" : "NOT whole");
 
-  /* Nothing of the library is left in the context, which the program may end. */
+  /* Afterwards the library holds nothing in the context, and the program may destroy it. */
   arrowdevice_array_release(&there);
   arrowdevice_queue_destroy(queue);
   check(arrowdevice_device_unwrap(device, ARROWDEVICE_NO_TIMEOUT, &error), "arrowdevice_device_unwrap", &error);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program with an OpenCL context and queue of its own moves an array into that context, and uses the cl_mem on that
- * queue. */
+/* Puts an array into the program's own OpenCL context, and uses its cl_mem on the program's own queue. */
 #include <arrowdevice/arrowdevice.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +28,7 @@ static void check_cl(cl_int code, const char* what) {
 }
 
 int main(void) {
-  /* What such a program has already. */
+  /* Such a program already has these objects. */
   cl_platform_id platform;
   cl_device_id cl_device;
   cl_int code;
@@ -40,7 +39,7 @@ int main(void) {
   cl_command_queue cl_queue = clCreateCommandQueue(context, cl_device, 0, &code);
   check_cl(code, "clCreateCommandQueue");
 
-  /* The context becomes a device, and the queue one of the library's. Both are borrowed. */
+  /* Wraps the context as a device and its queue as a queue. Both still belong to the program. */
   struct arrowdevice_error error;
   struct arrowdevice_device* device;
   struct arrowdevice_queue* queue;
@@ -51,7 +50,7 @@ int main(void) {
         &error);
   check(arrowdevice_queue_wrap(device, &native_queue, &queue, &error), "arrowdevice_queue_wrap", &error);
 
-  /* An array that came from somewhere, here from the CPU, is moved there, on the program's own queue. */
+  /* Puts an array from the CPU on the device, with the program's own queue. */
   static const void* buffers[] = {NULL, values};
   const struct ArrowSchema schema = {.format = "l", .name = "", .release = release_schema};
   struct ArrowArray array = {.length = ROWS, .n_buffers = 2, .buffers = buffers, .release = release_array};
@@ -63,7 +62,7 @@ int main(void) {
   check(arrowdevice_array_to_device(&host, &schema, device, &options, &there, &error), "arrowdevice_array_to_device",
         &error);
 
-  /* The queue runs in order: what the program gives it now comes after the copy, which may still be under way. */
+  /* The queue runs in order: later work runs after the copy, which may still be pending. */
   cl_mem column = (cl_mem)there.array.buffers[1];
   cl_context its_context;
   check_cl(clGetMemObjectInfo(column, CL_MEM_CONTEXT, sizeof(cl_context), &its_context, NULL), "clGetMemObjectInfo");
@@ -74,7 +73,7 @@ int main(void) {
   const int whole = its_context == context && memcmp(result, values, sizeof result) == 0;
   printf("the array in the program's own context is %s\n", whole ? "whole" : "NOT whole");
 
-  /* Nothing of the library is left in the context, which the program may end. */
+  /* Afterwards the library holds nothing in the context, and the program may destroy it. */
   arrowdevice_array_release(&there);
   arrowdevice_queue_destroy(queue);
   check(arrowdevice_device_unwrap(device, ARROWDEVICE_NO_TIMEOUT, &error), "arrowdevice_device_unwrap", &error);

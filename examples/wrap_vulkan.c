@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program with a VkDevice and a VkQueue of its own moves an array into that device, and reads the VkBuffer by
- * commands of its own. */
+/* Puts an array on the program's own VkDevice, and reads its VkBuffer with the program's own commands. */
 #include <arrowdevice/arrowdevice.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,14 +25,14 @@ static void check_vk(VkResult result, const char* what) {
   exit(1);
 }
 
-/* What such a program has already. */
+/* The objects that such a program already has. */
 struct program {
   VkInstance instance;
   VkPhysicalDevice physical;
   VkDevice device;
   VkQueue queue;
   VkPhysicalDeviceTimelineSemaphoreFeatures timeline;
-  VkPhysicalDeviceFeatures2 features; /* what vkCreateDevice was given */
+  VkPhysicalDeviceFeatures2 features; /* as passed to vkCreateDevice */
 };
 
 static void start(struct program* program) {
@@ -48,13 +47,13 @@ static void start(struct program* program) {
     exit(1);
   }
 
-  /* The library waits by timeline semaphores where the program has enabled them, and by fences where not. */
+  /* The library uses timeline semaphores if the program has enabled them, and fences otherwise. */
   program->timeline = (VkPhysicalDeviceTimelineSemaphoreFeatures){
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES, .timelineSemaphore = VK_TRUE};
   program->features =
       (VkPhysicalDeviceFeatures2){.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &program->timeline};
   const float priority = 1;
-  /* Family 0, which every driver we know lets compute and copy. */
+  /* Family 0 can compute and copy with every driver that we know. */
   const VkDeviceQueueCreateInfo queue = {
       .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueCount = 1, .pQueuePriorities = &priority};
   const VkDeviceCreateInfo device = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
@@ -76,7 +75,7 @@ static uint32_t host_memory_type(const struct program* program, uint32_t allowed
   exit(1);
 }
 
-/* The program's own work, which would be a shader: copies a buffer to one that the CPU can read. */
+/* Copies a buffer to one that the CPU can read. A real program would run a shader. */
 static void read_buffer(const struct program* program, VkBuffer from, void* out, size_t size) {
   const VkBufferCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = size, .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
@@ -130,8 +129,8 @@ int main(void) {
   struct program program;
   start(&program);
 
-  /* The VkDevice becomes a device, and its queue the one that the library works on. Where several threads use the
-   * queue, `lock` and `unlock` guard it; here it is used by one. */
+  /* Wraps the VkDevice as a device that works on this queue. If several threads use the queue, `lock` and `unlock` must
+   * guard it. Here one thread does. */
   struct arrowdevice_error error;
   struct arrowdevice_device* device;
   const struct arrowdevice_native_device native = {.struct_size = sizeof native,
@@ -144,7 +143,7 @@ int main(void) {
                                                    .features = &program.features};
   check(arrowdevice_device_wrap(ARROW_DEVICE_VULKAN, 0, &native, &device, &error), "arrowdevice_device_wrap", &error);
 
-  /* An array that came from somewhere, here from the CPU, is moved there. */
+  /* Puts an array from the CPU on the device. */
   static const void* buffers[] = {NULL, values};
   const struct ArrowSchema schema = {.format = "l", .name = "", .release = release_schema};
   struct ArrowArray array = {.length = ROWS, .n_buffers = 2, .buffers = buffers, .release = release_array};
@@ -154,14 +153,14 @@ int main(void) {
   check(arrowdevice_array_to_device(&host, &schema, device, NULL, &there, &error), "arrowdevice_array_to_device",
         &error);
 
-  /* Its buffers are VkBuffers of the program's own VkDevice. */
+  /* The array's buffers are VkBuffers of the program's own VkDevice. */
   int64_t result[ROWS];
   memset(result, 0xff, sizeof result);
   read_buffer(&program, (VkBuffer)there.array.buffers[1], result, sizeof result);
   const int whole = memcmp(result, values, sizeof result) == 0;
   printf("the array in the program's own VkDevice is %s\n", whole ? "whole" : "NOT whole");
 
-  /* Nothing of the library is left in the VkDevice, which the program may destroy. */
+  /* Afterwards the library holds nothing in the VkDevice, and the program may destroy it. */
   arrowdevice_array_release(&there);
   check(arrowdevice_device_unwrap(device, ARROWDEVICE_NO_TIMEOUT, &error), "arrowdevice_device_unwrap", &error);
   vkDestroyDevice(program.device, NULL);

@@ -10,7 +10,7 @@
 # --freeze is for the time before the first release. Afterwards the frozen headers do not change.
 #
 # LIBRARY is the one that scripts/test.sh has built, unless it is named. New functions are fine, and are printed; an update
-# lists them. A struct that has grown at its end, as docs/abi.md allows, needs an update too: look at what it changes.
+# lists them. A struct that has grown at its end, as docs/reference.md allows, needs an update too: look at what it changes.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -88,7 +88,7 @@ code=0
 abidiff --no-added-syms "$baseline" "$work/now" >"$work/report" 2>&1 || code=$?
 if [ "$code" -ne 0 ]; then
   cat "$work/report"
-  fail "this is not the ABI of ${baseline#"$root/"}; docs/abi.md says what may change"
+  fail "this is not the ABI of ${baseline#"$root/"}; docs/reference.md says what may change"
 fi
 LC_ALL=C comm -13 "$work/symbols-then" "$work/symbols-now" | sed 's/^/new: /'
 echo "$(wc -l <"$work/symbols-then") functions are what they were"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds the library and runs it on the GPUs of this machine, which needs no network; the last line is `N passed, N failed`.
 #
-#   scripts/gpu-check.sh             on this machine's GPUs; appends what it found to docs/hardware.md
+#   scripts/gpu-check.sh             on this machine's GPUs; appends what it found to docs/verification.md
 #   scripts/gpu-check.sh --stand-in  the same on a stand-in for the CUDA driver, to try this script; writes nothing down
 #   scripts/gpu-check.sh --carry     on a machine with a network: puts what a bare machine may lack (Meson, Catch2's header,
 #                                    the Python package) into carry-gpu-check/, which git ignores, to be taken along
@@ -303,8 +303,8 @@ if [ "$mode" = hardware ]; then
     echo "Devices: $(echo "$devices" | cut -d' ' -f1 | tr '\n' ' ')"
     if [ -n "$missing" ]; then printf '\nNot run:\n%s\n' "$missing"; fi
     printf '\n```\n%s\n```\n' "$speed"
-  } >"$build/hardware.md"
-  cat "$build/hardware.md" >>"$root/docs/hardware.md"
+  } >"$build/verification.md"
+  cat "$build/verification.md" >>"$root/docs/verification.md"
 fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

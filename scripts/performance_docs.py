@@ -40,7 +40,7 @@ def table(heading, rows):
 def machine(stolen):
     return (f"Measured on {datetime.date.today()}: {processor()}, {os.cpu_count()} cores; "
             f"{platform.libc_ver()[0]} {platform.libc_ver()[1]}."
-            + (f" Of the time that they were wanted, {float(stolen):.0%} went to others on the same host (steal)."
+            + (f" Other machines on the same host took {float(stolen):.0%} of the wanted processor time (steal)."
                if stolen else ""))
 
 

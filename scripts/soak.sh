@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Does random operations with faults on every device of this machine for a time, and checks whatever comes back; prints what
-# it did as a table. docs/reliability.md says what that is.
+# it did as a table. docs/verification.md describes it.
 #
 #   scripts/soak.sh [--docs] [--minutes=N] [--threads=N] [--faults=PERCENT] [--seed=N] [OPTION...]
 #
 # Half an hour, 16 threads, 5 percent and the time of day as the seed, unless told otherwise. Ends with 0 only if nothing was
-# wrong; --docs then writes the table to docs/reliability.md. Builds are kept in build-scripts/, or in $ARROWDEVICE_BUILD.
+# wrong; --docs then writes the table to docs/verification.md. Builds are kept in build-scripts/, or in $ARROWDEVICE_BUILD.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=${ARROWDEVICE_BUILD:-$root/build-scripts}
 build=$work/soak
-page=$root/docs/reliability.md
+page=$root/docs/verification.md
 docs=false
 if [ "${1:-}" = --docs ]; then
   docs=true
@@ -42,7 +42,7 @@ if [ "$docs" = true ] && [ "$result" = 0 ]; then
   awk -v table="$work/soak.md" '
     /^<!-- end -->/ { skip = 0 }
     !skip { print }
-    /^<!-- soak -->/ { skip = 1; while ((getline line < table) > 0) print line }' "$page" >"$work/reliability.md"
-  cp "$work/reliability.md" "$page"
+    /^<!-- soak -->/ { skip = 1; while ((getline line < table) > 0) print line }' "$page" >"$work/verification.md"
+  cp "$work/verification.md" "$page"
 fi
 exit "$result"

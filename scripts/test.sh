@@ -3,6 +3,10 @@
 # Builds everything and runs every test; the last line is `N passed, N failed`, with `, N skipped` if any.
 #
 #   scripts/test.sh [--werror] [--sanitize=address,undefined | --sanitize=thread] [--counts-to=FILE | --build-only]
+#   scripts/test.sh --quick
+#
+# --quick installs nothing and needs neither root nor Python packages. It runs the unit tests, the loader tests and the
+# conformance suite on the CPU and on simulated devices. It uses the build of an earlier run if there is one.
 #
 # With a sanitizer it runs what the sanitizer can see into, the C++ tests and the tool, and leaves out Python's; with the
 # thread sanitizer the unit tests, the programs that use threads, and what takes seconds: loading, the C++ header, the ABI,
@@ -16,6 +20,9 @@ werror=false
 sanitize=none
 counts=
 build_only=false
+quick=false
+[ "${1:-}" != --quick ] || { quick=true; shift; }
+[ "$quick" = false ] || [ $# -eq 0 ] || { echo "test.sh: --quick takes no other option" >&2; exit 2; }
 for option in "$@"; do
   case $option in
     --werror) werror=true ;;
@@ -35,6 +42,19 @@ fail() {
   echo "0 passed, 1 failed"
   exit 1
 }
+
+if [ "$quick" = true ]; then
+  build=$work/test
+  if ! [ -f "$build/build.ninja" ]; then
+    mkdir -p "$work"
+    meson setup -Ddebug=true -Doptimization=1 -Dc_args=-g1 -Dcpp_args=-g1 -Db_pch=false -Dunity=on -Dunity_size=6 \
+      -Db_ndebug=false -Dtests=enabled -Dsim=enabled -Dbench=disabled -Darrow_cpp=disabled "$build" "$root" </dev/null ||
+      fail "FAILED: configuring $build; scripts/install-deps.sh installs what the build needs"
+  fi
+  echo "Runs the suites unit, loader and driverless. Leaves out drivers and their stand-ins, faults, allocations, stress," \
+    "soak, fuzzing, the ABI, pages, installations, examples, the tool, pytest and the bindings." >&2
+  exec python3 "$root/scripts/run_tests.py" --suite=unit --suite=loader --suite=driverless "$build"
+fi
 
 "$root/scripts/install-deps.sh" || fail "FAILED: installing what the build needs"
 mkdir -p "$work"

@@ -1,22 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The written pages of the site: which there are, what they are called in it, and in which order they stand."""
+"""Lists the written pages of the site, their names and their order."""
 
 import os
 import re
 
-# What stands in the navigation, in this order. A page of docs/ that is in no part comes last, so that a new one needs no
-# line here to be found; a line without its page is passed over, so that pages may come and go.
+# The navigation, in this order. A page of docs/ that is in no part comes last, so that a new page needs no line here.
+# A line without its page is ignored.
 PARTS = [
     ("Begin", ["docs/index.md", "docs/getting-started.md", "docs/concepts.md", "docs/cookbook.md",
                "docs/troubleshooting.md"]),
-    ("Use", ["docs/streams.md", "docs/dlpack.md", "docs/environment.md", "docs/packaging.md", "docs/compatibility.md"]),
+    ("Use", ["docs/streams.md", "docs/dlpack.md", "docs/reference.md"]),
     ("Languages", ["bindings/*"]),
     ("API", []),  # the groups of the headers: prepare.py
-    ("Backends", ["docs/writing-a-backend.md", "backends/*", "docs/hardware.md"]),
-    ("How far to trust it", ["docs/performance.md", "docs/reliability.md", "docs/testing.md", "docs/abi.md",
-                             "SECURITY.md"]),
-    ("Inside", ["docs/architecture.md", "docs/copy-engine.md"]),
-    ("Project", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]),
+    ("Backends", ["docs/writing-a-backend.md", "backends/*"]),
+    ("Evidence", ["docs/verification.md", "docs/performance.md", "SECURITY.md"]),
+    ("Project", ["docs/internals.md", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"]),
 ]
 MORE = "More"
 

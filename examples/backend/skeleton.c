@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A backend to begin with: one device, whose memory is the heap and whose work is done as soon as it is asked for. It
- * has the thirteen functions that every backend needs, and passes `arrowdevice check`. Put your driver's calls where it
- * says "driver"; docs/writing-a-backend.md says in which order, and what else there is.
+ * A first backend. It has one device, whose memory is the heap and whose work is complete at once. It has the thirteen
+ * functions that every backend needs, and passes `arrowdevice check`. Put your driver's calls at the comments "driver".
+ * docs/writing-a-backend.md gives the order and the other functions.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <arrowdevice/backend.h>
@@ -22,10 +22,10 @@ struct queue {
   struct device* device;
 };
 
-/* All work is over when it is recorded. Driver: a fence, or a number on a timeline. */
+/* All work has finished when it is recorded. Driver: a fence, or a value of a timeline. */
 static int finished_work;
 
-/* Returns the code. The message begins with the driver's call. */
+/* Fills the error and returns its code. The message begins with the driver's call. */
 static int fail(struct arrowdevice_error* error, int code, const char* call, const char* text) {
   error->code = code;
   snprintf(error->message, sizeof error->message, "%s: %s", call, text);
@@ -36,7 +36,7 @@ static int fail(struct arrowdevice_error* error, int code, const char* call, con
 
 static int device_count(ArrowDeviceType type, int64_t* out, struct arrowdevice_error* error) {
   (void)type, (void)error;
-  *out = N_DEVICES; /* driver: dlopen it here, at the first call; 0 where there is none */
+  *out = N_DEVICES; /* driver: dlopen it here, at the first call; 0 if it is missing */
   return 0;
 }
 
@@ -66,7 +66,7 @@ static int buffer_allocate(void* device, void* queue, int64_t size, int64_t alig
 }
 
 static void buffer_free(void* device, void* queue, void* buffer) {
-  (void)device, (void)queue; /* driver: behind the queue's work so far, without waiting for it */
+  (void)device, (void)queue; /* driver: free it after the queue's work so far, without waiting */
   free(buffer);
 }
 
@@ -85,8 +85,8 @@ static void queue_destroy(void* queue) { free(queue); }
 static int queue_copy(void* queue, const struct arrowdevice_backend_region* regions, int64_t n,
                       struct arrowdevice_error* error) {
   (void)queue, (void)error;
-  /* Driver: one submission for all of them, and no wait. Where `to_device` or `from_device` is NULL, that end is host
-   * memory, which stays valid until the copies are done; `regions` itself does not. */
+  /* Driver: one submission for all regions, and no wait. If `dst_device` or `src_device` is NULL, that end is host
+   * memory, which stays valid until the copies have finished. `regions` ends with the call. */
   for (int64_t i = 0; i < n; ++i) {
     memcpy((char*)regions[i].dst + regions[i].dst_offset, (const char*)regions[i].src + regions[i].src_offset,
            (size_t)regions[i].size);

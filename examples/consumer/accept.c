@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes over a device array, wherever it is, and adds its values up: accept [DEVICE], "cpu" or "ext_dev:0" for example.
- */
+/* Takes an array on any device and adds its values: accept [DEVICE], for example "cpu" or "ext_dev:0". */
 #include <arrowdevice/arrowdevice.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Adds up the values of an int64 array on any device, nulls left out. The array is taken over, also where this fails.
- */
+/* Adds the values of an int64 array on any device, without nulls. Takes the array in every case. */
 static int add_up(struct ArrowDeviceArray* array, const struct ArrowSchema* schema, int64_t* sum,
                   struct arrowdevice_error* error) {
   struct arrowdevice_import_options options = {.struct_size = sizeof options, .validate = ARROWDEVICE_VALIDATE_FULL};
@@ -25,7 +23,7 @@ static int add_up(struct ArrowDeviceArray* array, const struct ArrowSchema* sche
     return EINVAL;
   }
 
-  /* An engine would run a kernel where the buffers are. This one adds up on the CPU: in place where that can read them,
+  /* A real engine would run a kernel on the device. This one adds on the CPU: in place if the CPU can read the buffers,
    * else in a copy. */
   struct ArrowDeviceArray taken;
   struct ArrowArray host;
@@ -45,7 +43,7 @@ static int add_up(struct ArrowDeviceArray* array, const struct ArrowSchema* sche
   return 0;
 }
 
-/* A producer, in static memory: nothing to free. The third of five values is null. */
+/* A producer with static memory, which is not freed. The third of five values is null. */
 static const int64_t values[] = {1, 20, -1, 300, 4000};
 static const uint8_t validity[] = {0x1b};
 

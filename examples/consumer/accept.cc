@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// As accept.c, in C++: owners release what they hold, and failures are exceptions.
+// Does the same as accept.c, in C++: owners release their arrays, and failures are exceptions.
 #include <arrowdevice/arrowdevice.hpp>
 #include <cstdio>
 #include <stdexcept>
@@ -9,7 +9,7 @@ namespace ad = arrowdevice::cpp;
 
 namespace {
 
-// Adds up the values of an int64 array on any device, nulls left out.
+// Adds the values of an int64 array on any device, without nulls.
 int64_t add_up(ad::DeviceArray array, const ad::Schema& schema) {
   auto options = ad::import_options();
   options.validate = ARROWDEVICE_VALIDATE_FULL;
@@ -18,7 +18,7 @@ int64_t add_up(ad::DeviceArray array, const ad::Schema& schema) {
     throw std::invalid_argument("int64 was expected, and the format is " + std::string(view.root().format));
   }
 
-  // An engine would run a kernel where the buffers are. This one adds up on the CPU: in place where that can read them,
+  // A real engine would run a kernel on the device. This one adds on the CPU: in place if the CPU can read the buffers,
   // else in a copy.
   const ad::Array host = std::move(view).detach().to_host(schema);
   const auto* const validity = static_cast<const uint8_t*>(host->buffers[0]);
@@ -30,7 +30,7 @@ int64_t add_up(ad::DeviceArray array, const ad::Schema& schema) {
   return sum;
 }
 
-// A producer, in static memory: nothing to free. The third of five values is null.
+// A producer with static memory, which is not freed. The third of five values is null.
 const int64_t values[] = {1, 20, -1, 300, 4000};
 const uint8_t validity[] = {0x1b};
 const void* buffers[] = {validity, values};

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A library that takes device arrays from anyone, and works on a device of its own choice. */
+/* A library that takes device arrays of every producer, and works on a device that it chooses. */
 #include <arrowdevice/arrowdevice.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Takes the array over whatever happens, moves it to the device, and reads a column there. 0, or 1 with a message. */
+/* Takes the array in every case, puts it on the device, and reads a column there. Returns 0, or prints and returns 1.
+ */
 ARROWDEVICE_API int consumer_take(struct ArrowDeviceArray* array, const struct ArrowSchema* schema,
                                   const char* device_name) {
   struct arrowdevice_error error = {0};
@@ -16,7 +17,7 @@ ARROWDEVICE_API int consumer_take(struct ArrowDeviceArray* array, const struct A
   const int64_t wanted[] = {1};
 
   int code = arrowdevice_device_find_by_name(device_name, &device, &error);
-  /* What comes from strangers is looked at first. */
+  /* Checks foreign data first. */
   if (code == 0) code = arrowdevice_array_validate(array, schema, NULL, ARROWDEVICE_VALIDATE_FULL, &error);
   if (code == 0 && (schema->n_children < 2 || strcmp(schema->children[1]->format, "u") != 0)) {
     code = EINVAL;
@@ -30,7 +31,7 @@ ARROWDEVICE_API int consumer_take(struct ArrowDeviceArray* array, const struct A
   }
 
   code = arrowdevice_array_select(&there, schema, wanted, 1, &names, &names_schema, &error);
-  arrowdevice_array_release(&there); /* the column lives on */
+  arrowdevice_array_release(&there); /* the column stays valid */
   if (code == 0) {
     code = arrowdevice_array_to_host(&names, &names_schema, NULL, &host, &error);
     if (code != 0) {

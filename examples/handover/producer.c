@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A library that makes device arrays by the format alone: it includes the structs and links nothing. */
+/* A library that makes device arrays with the structs of the format only. It links no library. */
 #include <arrowdevice/abi.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -9,10 +9,10 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* Everything that the batch {id: int64, name: utf8} is made of, in one piece, freed by the last release of its parts:
- * a consumer may move columns out and release the rest first. */
+/* All memory of the batch {id: int64, name: utf8}. The last release frees it, because a consumer may move columns out
+ * and release the rest first. */
 struct batch {
-  int owners; /* a library with threads counts atomically */
+  int owners; /* with threads, this must be atomic */
   int64_t ids[ROWS];
   int32_t offsets[ROWS + 1];
   char text[16];
@@ -45,7 +45,7 @@ static void release_schema(struct ArrowSchema* schema) {
   schema->release = NULL;
 }
 
-/* Fills both structs, which belong to the caller. 0 or an errno value. */
+/* Fills both structs, which belong to the caller. Returns 0 or an errno value. */
 EXPORTED int producer_make(struct ArrowDeviceArray* out, struct ArrowSchema* out_schema) {
   struct batch* batch = calloc(1, sizeof *batch);
   struct fields* fields = calloc(1, sizeof *fields);
@@ -74,7 +74,7 @@ EXPORTED int producer_make(struct ArrowDeviceArray* out, struct ArrowSchema* out
                                           .private_data = batch};
   for (int i = 0; i < 2; ++i) batch->children[i] = &batch->columns[i];
   batch->owners = 3;
-  /* What lies in host memory has the type CPU and the id -1; there is nothing to wait for. */
+  /* Host memory has the type CPU and the id -1, and no event. */
   *out = (struct ArrowDeviceArray){.array = {.length = ROWS,
                                              .n_buffers = 1,
                                              .n_children = 2,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads a producer and a consumer, and hands an array from one to the other: program PRODUCER CONSUMER [DEVICE] */
+/* Loads a producer and a consumer, and passes an array from one to the other: program PRODUCER CONSUMER [DEVICE] */
 #include <arrowdevice/abi.h>
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program compiled with the first release has in it: the size of every public struct, where its members lie and
- * how large they are, and the values of all constants. A line that fails is a break of the ABI, see docs/abi.md: take
- * the change back, not the line.
+ * Asserts the layout that programs of the first release have compiled in: the size of every public struct, the offset
+ * and size of its members, and the value of every constant. A line that fails shows a break of the ABI. Undo the
+ * change, not the line. docs/reference.md has the rules.
  *
  * A struct that GROWS gets its new size and a line for each new member, at its end. A new constant gets a line. Nothing
  * else here changes.

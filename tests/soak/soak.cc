@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random operations of the whole C API from many threads on all devices, with faults, for a given time. Every row that
-// comes back is compared, and after each round everything must have been given back. docs/reliability.md says more.
+// comes back is compared, and after each round everything must have been given back. docs/verification.md says more.
 #include <arrowdevice/arrowdevice.h>
 
 #include <algorithm>
