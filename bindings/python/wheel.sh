@@ -42,6 +42,11 @@ if ! up_to_date "$@"; then
     echo "wheel.sh: the build of the wheel failed (the log is $work/wheel.log)" >&2
     exit 1
   fi
+  # meson-python names the Python that it runs on, but the module needs the stable ABI of 3.11 only: see limited_api in meson.build.
+  case $(echo "$work"/wheel/*.whl) in
+    *-cp311-abi3-*) ;;
+    *) "$python" -m wheel tags --remove --python-tag=cp311 "$work"/wheel/*.whl >>"$work/wheel.log" ;;
+  esac
   mv "$made.begun" "$made"
 fi
 
