@@ -193,7 +193,7 @@ void View::detach(ArrowDeviceArray* out) noexcept {
   } else {
     keeper_->array().array.release = nullptr;
   }
-  make_canonical(detached);
+  array::make_canonical(detached);
   *out = detached;
 }
 
