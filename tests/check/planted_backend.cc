@@ -30,7 +30,7 @@ arrowdevice_backend right{};  // as the simulator made it
 std::recursive_mutex mutex;   // around the state of the mistakes
 
 int submit(void* queue, const Regions& regions, Error* error) {
-  return regions.empty() ? 0 : right.copy(queue, regions.data(), static_cast<int64_t>(regions.size()), error);
+  return regions.empty() ? 0 : right.queue_copy(queue, regions.data(), static_cast<int64_t>(regions.size()), error);
 }
 
 // A mistake that changes the regions of a batch.
@@ -81,7 +81,7 @@ void within_loses_large(Regions& regions) {
 
 // Regions beyond a buffer are left out, and the rest is a success.
 int ignores_bounds(void* queue, const Region* regions, int64_t n, Error* error) {
-  const int code = right.copy(queue, regions, n, error);
+  const int code = right.queue_copy(queue, regions, n, error);
   return code == EINVAL ? 0 : code;
 }
 
@@ -119,13 +119,14 @@ int large_apart(void* queue, const Region* regions, int64_t n, Error* error) {
   int64_t bytes = 0;
   for (int64_t i = 0; i < n; ++i) bytes += regions[i].size;
   const auto device = devices_of_queues.find(queue);
-  if (device == devices_of_queues.end() || (n < 1'000 && bytes < 4 * kMiB)) return right.copy(queue, regions, n, error);
+  if (device == devices_of_queues.end() || (n < 1'000 && bytes < 4 * kMiB))
+    return right.queue_copy(queue, regions, n, error);
   void*& side = side_queues[queue];
   if (side == nullptr) {
     if (const int code = right.queue_create(device->second, &side, error); code != 0) return code;
   }
   void* event = nullptr;
-  if (const int code = right.copy(side, regions, n, error); code != 0) return code;
+  if (const int code = right.queue_copy(side, regions, n, error); code != 0) return code;
   if (const int code = right.event_record(side, &event, error); code != 0) return code;
   const int code = right.queue_wait_event(queue, event, error);
   right.event_destroy(event);
@@ -148,7 +149,7 @@ int wait_late(void* queue, void* event, Error*) {
 int copy_after_wait(void* queue, const Region* regions, int64_t n, Error* error) {
   const std::lock_guard lock(mutex);
   if (const int code = settle_wait(queue, error); code != 0) return code;
-  return right.copy(queue, regions, n, error);
+  return right.queue_copy(queue, regions, n, error);
 }
 void destroy_with_waits(void* event) {
   const std::lock_guard lock(mutex);
@@ -166,7 +167,7 @@ std::set<void*> queues_with_copies;
 int copy_and_note(void* queue, const Region* regions, int64_t n, Error* error) {
   const std::lock_guard lock(mutex);
   queues_with_copies.insert(queue);
-  return right.copy(queue, regions, n, error);
+  return right.queue_copy(queue, regions, n, error);
 }
 int record_at_once(void* queue, void** event, Error* error) {
   const std::lock_guard lock(mutex);
@@ -198,17 +199,17 @@ void destroy_waiting(void* queue) {
 // -- events
 
 int query_blocks(void* event, int* ready, Error* error) {
-  if (const int code = right.event_wait(event, -1, error); code != 0) return code;
+  if (const int code = right.event_wait(event, ARROWDEVICE_NO_TIMEOUT, error); code != 0) return code;
   *ready = 1;
   return 0;
 }
 int poll_blocks(void* event, int64_t timeout_ns, Error* error) {
   constexpr int64_t kShort = 1'000'000;
-  return right.event_wait(event, timeout_ns < kShort ? -1 : timeout_ns, error);
+  return right.event_wait(event, timeout_ns < kShort ? ARROWDEVICE_NO_TIMEOUT : timeout_ns, error);
 }
 int wait_gives_up(void* event, int64_t timeout_ns, Error* error) {
   constexpr int64_t kMillisecond = 1'000'000;
-  if (timeout_ns >= 0) return right.event_wait(event, timeout_ns, error);
+  if (timeout_ns != ARROWDEVICE_NO_TIMEOUT) return right.event_wait(event, timeout_ns, error);
   const int code = right.event_wait(event, kMillisecond, error);
   return code == ETIMEDOUT ? 0 : code;
 }

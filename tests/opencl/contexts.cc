@@ -196,9 +196,9 @@ TEST_CASE("an application's queue is wrapped, its own commands come in between, 
     const ClBuffer buffer = make_buffer(context.get(), kContextBytes);
     const ClEvent gate = make_user_event(context.get());
     const auto native = native_of(mine.get());
-    arrowdevice_queue* wrapped = nullptr;
-    must(arrowdevice_queue_wrap, wrapped, &native, &wrapped);
-    Queue queue(wrapped);
+    arrowdevice_queue* handle = nullptr;
+    must(arrowdevice_queue_wrap, wrapped, &native, &handle);
+    Queue queue(handle);
     const Bytes sent = pattern(kContextBytes);
     cl_event held = gate.get();
     // The application's own command, held up, is work of the queue: what is recorded behind it waits.

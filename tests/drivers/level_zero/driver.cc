@@ -358,8 +358,10 @@ EXPORT ze_result_t zeEventQueryStatus(ze_event_handle_t event) {
 
 EXPORT ze_result_t zeEventHostSynchronize(ze_event_handle_t event, uint64_t timeout) {
   BEGIN("zeEventHostSynchronize");
-  const int64_t timeout_ns = timeout > static_cast<uint64_t>(INT64_MAX) ? ARROWDEVICE_NO_TIMEOUT
-                             : timeout == 0                             ? ARROWDEVICE_POLL
+  // The machine takes 0 for no limit and less than 0 for a poll.
+  constexpr int64_t kNoLimit = 0, kPoll = -1;
+  const int64_t timeout_ns = timeout > static_cast<uint64_t>(INT64_MAX) ? kNoLimit
+                             : timeout == 0                             ? kPoll
                                                                         : static_cast<int64_t>(timeout);
   return objects().wait(event, timeout_ns) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }

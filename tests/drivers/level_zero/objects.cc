@@ -222,7 +222,7 @@ bool Objects::wait(ze_event_handle_t handle, int64_t timeout_ns) {
     signal = event(handle)->signal;
   }
   if (signal == nullptr) {
-    if (timeout_ns == ARROWDEVICE_NO_TIMEOUT) violation("the program waits for ever for an event that nothing signals");
+    if (timeout_ns == 0) violation("the program waits for ever for an event that nothing signals");
     return false;
   }
   return machine_.wait(signal, timeout_ns) && is_done(handle);

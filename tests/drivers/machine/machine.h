@@ -109,7 +109,7 @@ class Machine {
   int device_of_event(void* event) const;
   void record(void* event, void* stream);
   bool is_done(void* event);
-  // False when the time is over first; negative: for ever.
+  // False when the time is over first. 0: no limit; below 0: a poll.
   bool wait(void* event, int64_t timeout_ns = 0);
 
   // Nothing can be given back any more, and what is left at exit is nobody's fault.

@@ -82,7 +82,7 @@ void Machine::synchronize(void* handle) {
     known = on->knows;
     engines_[static_cast<size_t>(on->device)]->submit(on->lane, sim::FireWork{.fence = fence, .doomed = false});
   }
-  fence->wait(ARROWDEVICE_NO_TIMEOUT);
+  fence->wait(0);
   const std::lock_guard lock(mutex_);
   host_.merge(known);
 }
