@@ -49,7 +49,7 @@ class Reasons(unittest.TestCase):
                          "but the kernel shows no GPU: there is no /dev/dri")
 
     def test_drivers_without_a_device(self):
-        """Loaders of 1.20 and 1.21 take a driver without any device for one that does not start."""
+        """Loader 1.20 takes a driver without any device for one that does not start."""
         for machine in ({"STANDIN_DEVICES": "0"}, {"STANDIN_ZE_DEVICE_TYPE": "vpu"}):
             for drivers in (DRIVER, f"{DRIVER},{SECOND_DRIVER}"):
                 with self.subTest(machine=machine, drivers=drivers):
