@@ -73,8 +73,8 @@ class Types(unittest.TestCase):
 
     def test_a_member_that_has_moved_is_found(self):
         struct = self.part(STRUCT)
-        swapped = re.sub(r"name='used'(.*\n(?:.*\n)*?.*)name='kept'", r"name='kept'\1name='used'", struct)
-        self.refused(self.description.replace(struct, swapped), "arrowdevice_pool_stats", "kept")
+        swapped = re.sub(r"name='used_bytes'(.*\n(?:.*\n)*?.*)name='cached_bytes'", r"name='cached_bytes'\1name='used_bytes'", struct)
+        self.refused(self.description.replace(struct, swapped), "arrowdevice_pool_stats", "cached_bytes")
 
     def test_a_struct_of_another_size_is_found(self):
         struct = self.part(STRUCT)

@@ -150,7 +150,7 @@ void a_wait_ends_with_its_event(Subject& subject) {
   for (int round = 0; round < kOrderRounds; ++round) {
     Backlog backlog(subject);
     succeed(
-        [&](auto* error) { return arrowdevice_array_wait(backlog.array(), nullptr, round % 2 ? kLong : -1, error); });
+        [&](auto* error) { return arrowdevice_array_wait(backlog.array(), nullptr, round % 2 ? kLong : ARROWDEVICE_NO_TIMEOUT, error); });
     expect(has_fired(*backlog.array()), "a wait came back before its event had fired");
     expect(backlog.arrived() == backlog.expected(), "a wait came back before the bytes were there");
   }
