@@ -111,8 +111,8 @@ class Rules(unittest.TestCase):
 
     def test_a_backend_does_not_use_another(self):
         self.refuses(rules.backends, "backends/sim/new.cc", '#include "cpu/cpu.h"\n', "sim and cpu are two backends")
-        self.assertEqual(self.broken(rules.backends, {"backends/cuda/new.cc": '#include "shared_gpu/queue.h"\n',
-                                                      "backends/shared_gpu/queue.h": "\n"}), [])
+        self.assertEqual(self.broken(rules.backends, {"backends/cuda/new.cc": '#include "cuda_like/queue.h"\n',
+                                                      "backends/cuda_like/queue.h": "\n"}), [])
 
     def test_vendor_headers_stay_in_backends(self):
         for header in ("cuda.h", "cuda_runtime.h", "hip/hip_runtime_api.h", "CL/cl.h", "CL/opencl.h", "vulkan/vulkan.h",

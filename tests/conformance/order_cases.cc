@@ -149,8 +149,9 @@ void a_wait_ends_with_its_event(Subject& subject) {
   constexpr int64_t kLong = 60'000'000'000;
   for (int round = 0; round < kOrderRounds; ++round) {
     Backlog backlog(subject);
-    succeed(
-        [&](auto* error) { return arrowdevice_array_wait(backlog.array(), nullptr, round % 2 ? kLong : ARROWDEVICE_NO_TIMEOUT, error); });
+    succeed([&](auto* error) {
+      return arrowdevice_array_wait(backlog.array(), nullptr, round % 2 ? kLong : ARROWDEVICE_NO_TIMEOUT, error);
+    });
     expect(has_fired(*backlog.array()), "a wait came back before its event had fired");
     expect(backlog.arrived() == backlog.expected(), "a wait came back before the bytes were there");
   }
