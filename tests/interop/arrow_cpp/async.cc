@@ -131,7 +131,7 @@ DeviceStream on_sim(const std::vector<BatchPtr>& batches) {
   DeviceStream stream;
   ok(arrow::ExportDeviceRecordBatchReader(ok(arrow::RecordBatchReader::Make(to_sim(batches), ints(), kSim)),
                                           stream.out()));
-  return move_to(std::move(stream), sim(1));
+  return to_device(std::move(stream), sim(1));
 }
 
 // Everything that Arrow C++ has made is given back in the end, by whichever thread is the last.

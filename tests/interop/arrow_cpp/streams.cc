@@ -62,7 +62,7 @@ void with_each_consumer(const Check& check) {
       check([&](ReaderPtr reader) {
         DeviceStream stream = exported(std::move(reader));
         CHECK(stream->device_type == ARROW_DEVICE_EXT_DEV);
-        return to == nullptr ? std::move(stream) : move_to(std::move(stream), to, stream_options(flags));
+        return to == nullptr ? std::move(stream) : to_device(std::move(stream), to, stream_options(flags));
       });
     }
   }
@@ -129,7 +129,7 @@ TypePtr type_of(DeviceStream& stream) {
 TEST_CASE("TestArrayDeviceStreamExport.ChunkedArrayExportEmpty") {
   begin();
   for (auto* to : {cpu(), sim(1)}) {
-    DeviceStream stream = move_to(exported(ok(arrow::ChunkedArray::Make({}, arrow::int32()))), to);
+    DeviceStream stream = to_device(exported(ok(arrow::ChunkedArray::Make({}, arrow::int32()))), to);
     CHECK(type_of(stream)->Equals(*arrow::int32()));
     CHECK(next(stream).released());
   }
@@ -141,7 +141,7 @@ TEST_CASE("TestArrayDeviceStreamExport.ChunkedArrayExport") {
   for (auto* to : {cpu(), sim(1)}) {
     Array first, second;
     {
-      DeviceStream stream = move_to(exported(ok(arrow::ChunkedArray::Make({to_sim(one), to_sim(other)}))), to);
+      DeviceStream stream = to_device(exported(ok(arrow::ChunkedArray::Make({to_sim(one), to_sim(other)}))), to);
       CHECK(type_of(stream)->Equals(*arrow::int32()));
       first = next(stream);
       second = next(stream);
@@ -154,7 +154,7 @@ TEST_CASE("TestArrayDeviceStreamExport.ChunkedArrayExport") {
 
 // From Arrow C++ through a stream of the library back to it, on another device.
 ReaderPtr around(ReaderPtr reader, uint32_t flags = 0) {
-  return imported(move_to(exported(std::move(reader)), sim(1), stream_options(flags)));
+  return imported(to_device(exported(std::move(reader)), sim(1), stream_options(flags)));
 }
 
 TEST_CASE("TestArrayDeviceStreamRoundtrip.Simple") {
@@ -207,7 +207,7 @@ TEST_CASE("TestArrayDeviceStreamRoundtrip.SchemaError") {
   begin();
   auto producer = std::make_shared<Producer>(field("i"));
   producer->schema_code = EIO;
-  DeviceStream stream = move_to(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(1));
+  DeviceStream stream = to_device(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(1));
   CHECK(fails_with(arrow::ImportDeviceRecordBatchReader(stream.get(), map_device).status(), arrow::StatusCode::IOError,
                    "no schema today"));
   CHECK(stream.released());
@@ -219,7 +219,7 @@ TEST_CASE("TestArrayDeviceStreamRoundtrip.ChunkedArrayRoundtrip") {
   const int64_t live = live_buffers();
   const auto one = from_json(arrow::int32(), "[1, 2]"), other = from_json(arrow::int32(), "[4, 5, null]");
   {
-    DeviceStream stream = move_to(exported(ok(arrow::ChunkedArray::Make({to_sim(one), to_sim(other)}))), sim(1));
+    DeviceStream stream = to_device(exported(ok(arrow::ChunkedArray::Make({to_sim(one), to_sim(other)}))), sim(1));
     const auto came = ok(arrow::ImportDeviceChunkedArray(stream.get(), map_device));
     CHECK(stream.released());
     REQUIRE(came->num_chunks() == 2);
@@ -232,7 +232,7 @@ TEST_CASE("TestArrayDeviceStreamRoundtrip.ChunkedArrayRoundtrip") {
 
 TEST_CASE("TestArrayDeviceStreamRoundtrip.ChunkedArrayRoundtripEmpty") {
   begin();
-  DeviceStream stream = move_to(exported(ok(arrow::ChunkedArray::Make({}, arrow::int32()))), sim(1));
+  DeviceStream stream = to_device(exported(ok(arrow::ChunkedArray::Make({}, arrow::int32()))), sim(1));
   const auto came = ok(arrow::ImportDeviceChunkedArray(stream.get(), map_device));
   CHECK(stream.released());
   CHECK(came->type()->Equals(*arrow::int32()));
@@ -263,7 +263,7 @@ TEST_CASE("a batch without buffers, which Arrow C++ says is on the CPU, in a str
   const auto schema = arrow::schema({arrow::field("nothing", arrow::null())});
   const auto batch = arrow::RecordBatch::Make(schema, 3, {from_json(arrow::null(), "[null, null, null]")});
   for (auto* to : {cpu(), sim(1)}) {
-    DeviceStream stream = move_to(exported(ok(arrow::RecordBatchReader::Make({batch}, schema, kSim))), to);
+    DeviceStream stream = to_device(exported(ok(arrow::RecordBatchReader::Make({batch}, schema, kSim))), to);
     CHECK(contains(next_fails(EINVAL, stream), "another device type"));
   }
 }
@@ -285,7 +285,7 @@ class WaitingReader final : public arrow::RecordBatchReader {
 TEST_CASE("a stream is cancelled and released while its thread waits in a reader of Arrow C++") {
   begin();
   const auto reader = std::make_shared<WaitingReader>();
-  DeviceStream stream = move_to(exported(reader), cpu(), stream_options(ARROWDEVICE_STREAM_READ_AHEAD));
+  DeviceStream stream = to_device(exported(reader), cpu(), stream_options(ARROWDEVICE_STREAM_READ_AHEAD));
   std::thread canceller([&] {
     until([&] { return reader->inside.load(); });
     arrowdevice_stream_cancel(stream.get(), nullptr);
