@@ -55,6 +55,8 @@ std::vector<Piece> check_pieces(const Device& device, std::span<const arrowdevic
       targets.check(region.dst_device, piece.to, piece.size);
       sources.check(region.src_device, piece.from, piece.size);
     } catch (const Error& error) {
+      // A message of the driver begins with the name of its function.
+      if (error.code() != EINVAL || error.native_code() != 0) throw;
       const auto number = static_cast<long long>(pieces.size());
       throw Error(error.code(), format("region %lld: %s", number, error.what()), error.backend(), error.native_code());
     }

@@ -4,6 +4,8 @@
 
 #include <arrowdevice/abi.h>
 
+#include "base/deadline.h"
+#include "device/device.h"
 #include "schema/binding.h"
 
 namespace arrowdevice::inspect {

@@ -52,7 +52,7 @@ Table counted_table() {
 
 void check_nothing_refused() {
   for (const auto& refusal : control::refusals()) {
-    const bool is_answer = refusal.starts_with("locate: it belongs to");
+    const bool is_answer = refusal.starts_with("device_locate: it belongs to");
     if (!is_answer) FAIL_CHECK("refused by the device: " << refusal);
   }
 }

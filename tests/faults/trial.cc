@@ -21,7 +21,7 @@ constexpr const char* kNeverNeeded[] = {"device_get_memory_info"};
 constexpr const char* kVaries = "event_query";
 
 // An answer, not a mistake of the caller: memory of one device that another one uses in place.
-constexpr const char* kAnswer = "locate: it belongs to";
+constexpr const char* kAnswer = "device_locate: it belongs to";
 
 const std::vector<std::string>& failing() {
   static const std::vector<std::string> names = [] {
