@@ -101,10 +101,10 @@ void large_batches_are_in_order(Subject& subject) {
   expect_in_order(subject, 20 << 20, 64);
 }
 
-// Waits for a moment, which is long enough that some of it is left when the backend is called. Returns whether the
-// event has fired.
+// Waits for a moment and returns whether the event has fired. Some of the moment is left when the call reaches the
+// backend, and a backlog takes much longer.
 bool ends_at_once(const ArrowDeviceArray& array) {
-  constexpr int64_t kMoment = 200'000;  // nanoseconds
+  constexpr int64_t kMoment = 20'000;  // nanoseconds
   const int code = arrowdevice_array_wait(&array, nullptr, kMoment, nullptr);
   expect(code == 0 || code == ETIMEDOUT, "a short wait gave code " + std::to_string(code));
   expect(code != 0 || has_fired(array), "a short wait came back without its event");
@@ -113,7 +113,7 @@ bool ends_at_once(const ArrowDeviceArray& array) {
 
 // How often an answer that an event has fired follows at once on one that it has not.
 struct Contradictions {
-  static constexpr int kEnough = 5;
+  static constexpr int kEnough = 12;
   int asked = 0;
   int answered = 0;
 
@@ -129,7 +129,7 @@ struct Contradictions {
 };
 
 void a_question_does_not_block(Subject& subject) {
-  constexpr int kMostRounds = 20;
+  constexpr int kMostRounds = 48;
   Contradictions questions;
   Contradictions waits;
   for (int round = 0; round < kMostRounds; ++round) {
