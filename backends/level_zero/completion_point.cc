@@ -12,7 +12,7 @@ namespace arrowdevice::level_zero {
 
 std::shared_ptr<CompletionPoint> CompletionPoint::make(Device& device) { return {new CompletionPoint(device), let_go}; }
 
-// Destroys nothing if the device is lost, because the driver calls would fail.
+// Skips all driver calls if the device is lost, because they would fail.
 CompletionPoint::~CompletionPoint() {
   auto& physical = device_.physical();
   if (physical.is_lost()) return;

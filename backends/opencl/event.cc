@@ -84,7 +84,7 @@ bool Event::is_ready() const {
   }
   const cl_int status = status_of(point_.get());
   if (status < 0) throw failed_work(status);
-  // Also checks an event that has fired, because some drivers do not fail it if earlier work failed.
+  // Checks the work even if the event has fired, because some drivers do not fail it if earlier work failed.
   check_not_failed();
   return status == CL_COMPLETE;
 }

@@ -120,7 +120,7 @@ std::optional<uint64_t> SubmissionQueue::try_submit(Batch& batch) {
   info.signalSemaphoreCount = static_cast<uint32_t>(signalled.size());
   info.pSignalSemaphores = signalled.data();
 
-  // Reserves memory first, because nothing may fail after the submission.
+  // Reserves memory first, because no step may fail after the submission.
   host_writes_.reserve(host_writes_.size() + submission.host_writes.size());
   in_flight_.emplace_back();
   try {
@@ -347,7 +347,7 @@ void SubmissionQueue::close() noexcept {
 }
 
 void SubmissionQueue::drop() noexcept {
-  constexpr int64_t kPatience = 1'000'000'000;  // a lost device ends its work soon, or not at all
+  constexpr int64_t kPatience = 1'000'000'000;  // a lost device ends its work soon or never
   uint64_t last = 0;
   {
     const std::lock_guard lock(mutex_);

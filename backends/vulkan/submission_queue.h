@@ -33,7 +33,7 @@ class Batch {
   // Signals the semaphore when the batch is done. The batch holds a reference until then.
   void signal(std::shared_ptr<UniqueSemaphore> semaphore) { signalled_.push_back(std::move(semaphore)); }
 
-  // Returns the number of the submission. If the function throws, nothing is submitted.
+  // Returns the number of the submission. If the function throws, the batch is not submitted.
   uint64_t submit();
 
   // Submits as submit() does. Returns nullopt if another thread has closed the queue.
