@@ -67,8 +67,9 @@ class Driver {
   // Returns the primary context, which an application's runtime uses too. The driver retains it until the process ends.
   virtual Context retain_context(int ordinal) = 0;
   virtual bool can_access_peer(int ordinal, int peer) = 0;
-  // For vendors with contexts. The functions return if the primary context exists, if a context is the primary one, and
-  // the GPU of a context.
+  // has_primary_context() returns true if the primary context exists. is_primary() returns true if a context is the
+  // primary context. ordinal_of() returns the GPU of a context. Vendors without contexts do not override these
+  // functions.
   virtual bool has_primary_context(int /*ordinal*/) { return true; }
   virtual bool is_primary(Context, int /*ordinal*/) { return true; }
   virtual int ordinal_of(Context) { return -1; }

@@ -62,8 +62,8 @@ class Gpu {
     }
   }
 
-  // Returns the stream that orders allocations and frees that name no queue. Nothing else is enqueued there, so it
-  // never waits for long.
+  // Returns the stream that orders allocations and frees that name no queue. No other work is enqueued there, so the
+  // stream never waits for long.
   Stream memory_stream();
 
  private:

@@ -12,8 +12,8 @@ void* Memory::allocate(int64_t size, int64_t alignment) {
     const Stream order = gpu_.memory_stream();
     void* const made = driver.allocate_on(order, size);
     try {
-      // Other streams can use the memory only after this call. It takes no time, because nothing else is enqueued on
-      // this stream.
+      // Other streams can use the memory only after this call. The call takes no time, because no other work is
+      // enqueued on this stream.
       driver.synchronize(order);
     } catch (...) {
       driver.free_on(order, made);

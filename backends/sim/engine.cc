@@ -77,7 +77,7 @@ void Engine::recover() {
 
 bool Engine::stop() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return !busy_; });  // the thread may be about to release an event that has already fired
+  changed_.wait(lock, [this] { return !busy_; });  // the thread may still hold work whose fence has fired
   if (!lanes_.empty()) return false;
   stopped_ = true;
   changed_.notify_all();

@@ -29,7 +29,7 @@ struct DeviceFunctions {
 #undef X
 #undef X_OPTIONAL
 
-// They throw ENODEV if a function is missing that Vulkan 1.1 requires.
+// Loads Vulkan functions. Throws ENODEV if a function is missing that Vulkan 1.1 requires.
 GlobalFunctions global_functions(PFN_vkGetInstanceProcAddr get);
 InstanceFunctions instance_functions(PFN_vkGetInstanceProcAddr get, VkInstance instance);
 DeviceFunctions device_functions(PFN_vkGetDeviceProcAddr get, VkDevice device);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory that copies in flight will write. The CPU must not read it early if a queue is in order.
+// Host memory that copies in flight will write. The CPU must wait for these copies before it reads the memory, because
+// a queue is in order.
 #pragma once
 
 #include <cstdint>
