@@ -36,8 +36,8 @@ CasesRun run_cases(const std::string& device, const std::vector<std::string>& pl
                    std::chrono::seconds patience,
                    const std::function<void(size_t index, conformance::Outcome, const std::string& message)>& done);
 
-// Ends a process that leaves arrays, memory and queues of a device to its exit handlers. Returns an empty string on
-// success, and otherwise the problem. Throws std::runtime_error if no process can be started.
+// Runs a process that leaves arrays, memory and queues of a device to its exit handlers. Returns an empty string if it
+// ends well, and otherwise the problem. Throws std::runtime_error if no process can be started.
 std::string end_with_things_left(const std::string& device, const std::vector<std::string>& plugins,
                                  std::chrono::seconds patience);
 
