@@ -64,7 +64,7 @@ class Device {
 
   std::mutex mutex_;                                  // guards the members below
   std::vector<std::unique_ptr<NativeQueue>> queues_;  // queues of the device
-  // the application's other queues; used only for its own submissions
+  // the application's other queues; only the submission queues that wrap them use them
   std::vector<std::unique_ptr<NativeQueue>> wrapped_;
   size_t next_queue_ = 0;
   std::vector<std::weak_ptr<SubmissionQueue>> lanes_;
