@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the place of operator new in the whole process. What is given back is kept for the next of its size: how many
-// instructions malloc takes depends on what the heap looks like, and so on the machine's name and the lengths of paths.
+// Replaces operator new in the whole process. Caches freed blocks by size, because the instructions of malloc depend on
+// the heap's state. That state depends on the machine's name and on path lengths.
 #include "allocations.h"
 
 #include <algorithm>
@@ -15,11 +15,11 @@ namespace {
 std::atomic<int64_t> count{0};
 
 struct alignas(std::max_align_t) Block {
-  size_t kind;  // of 2^kind bytes
+  size_t kind;  // a block has 2^kind bytes
   Block* next;
 };
 
-constexpr size_t kKeptKinds = 17;  // larger ones are malloc's
+constexpr size_t kKeptKinds = 17;  // malloc provides larger blocks
 thread_local Block* kept[kKeptKinds];
 
 }  // namespace

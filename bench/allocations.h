@@ -5,7 +5,7 @@
 
 namespace arrowdevice::bench {
 
-// How often operator new was called so far, by the program and by the library in it.
+// Returns the number of operator new calls so far in the program and the library.
 int64_t allocations() noexcept;
 
 }  // namespace arrowdevice::bench

@@ -6,7 +6,7 @@ namespace {
 
 constexpr size_t kTextBytes = 10;
 
-// The batch owns all of it.
+// The batch owns all memory.
 void release_array(ArrowArray* array) { array->release = nullptr; }
 void release_schema(ArrowSchema* schema) { schema->release = nullptr; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What benchmarks move: host memory that has been written to, as arrays without nulls that it owns.
+// Data for benchmarks: initialized host memory, as arrays without nulls. The objects own the memory.
 #pragma once
 
 #include <arrowdevice/abi.h>
@@ -12,8 +12,7 @@
 
 namespace arrowdevice::bench {
 
-// At multiples of 64 bytes, as Arrow data lies: `memcpy` is several times slower where source and target are not
-// aligned.
+// Aligns memory to 64 bytes, as in Arrow data, because `memcpy` of unaligned memory is several times slower.
 template <typename T>
 struct AlignedAllocator {
   using value_type = T;
@@ -41,7 +40,7 @@ class Batch {
   const ArrowSchema& schema() const { return schema_; }
   int64_t bytes() const { return static_cast<int64_t>(columns_.size()) * rows_ * int64_t{sizeof(int64_t)}; }
   const void* column(int64_t i) const { return values_.data() + i * rows_; }
-  // All columns, one behind the other.
+  // Returns all columns, which are contiguous.
   void* data() { return values_.data(); }
 
  private:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one call costs, to be counted and not timed: does the same thing as often as it is told. scripts/costs.py runs
-// it under valgrind twice, and takes the difference.
+// Repeats one call, so that its cost can be counted instead of timed. scripts/costs.py runs this program twice under
+// valgrind and takes the difference.
 //
-//   bench-cost            the cases: name, how often it is worth doing, and the bounds on instructions and on calls of
-//                         operator new ("-": none), separated by tabs
-//   bench-cost CASE N     does it N times, and prints how often operator new was called for one of them
+//   bench-cost            lists the cases: name, useful number of repetitions, and the bounds on instructions and on
+//                         operator new calls ("-" for no bound), separated by tabs
+//   bench-cost CASE N     repeats the case N times, and prints the number of operator new calls per repetition
 #include <arrowdevice/arrowdevice.h>
 
 #include <cstdio>
@@ -25,7 +25,7 @@ constexpr int64_t kFewRows = 100;
 constexpr int64_t kColumns = 8;
 constexpr int64_t kLastRows = 10;
 
-// Of the last call, so that clearing one is no part of what is counted.
+// Error of the last call. It is shared, so that clearing an error is not counted.
 arrowdevice_error error;
 
 void must(int code) {
@@ -43,7 +43,7 @@ arrowdevice_device* cpu() {
   return found;
 }
 
-// A call, with all that it works on.
+// A call with all its data.
 using Work = std::function<void()>;
 
 Work copy(int64_t columns, int64_t rows) {
@@ -54,7 +54,7 @@ Work copy(int64_t columns, int64_t rows) {
   };
 }
 
-// The last rows of an array, copied.
+// Copies the last rows of an array.
 template <typename Arrays>
 Work copy_last_rows(std::shared_ptr<Arrays> arrays) {
   auto part = std::make_shared<ArrowDeviceArray>();
@@ -69,7 +69,8 @@ Work copy_last_rows(std::shared_ptr<Arrays> arrays) {
   };
 }
 
-// Copies of the struct stand for an array that is made anew; what its own release costs is not the library's.
+// Copies of the struct replace a newly created array. The producer's release callback is not part of the library's
+// cost.
 Work export_and_release(int64_t columns) {
   return [batch = std::make_shared<Batch>(columns, kFewRows)] {
     ArrowArray array = batch->array().array;
@@ -95,7 +96,7 @@ Work release_by_the_producer() {
   };
 }
 
-// An array that has a second owner already, as all have that were shared once.
+// An array that already has a shared owner, like every array that was shared once.
 template <typename Function>
 Work on_shared(int64_t rows, Function function) {
   auto batch = std::make_shared<Batch>(kColumns, rows);
@@ -137,7 +138,8 @@ struct Case {
   std::function<Work()> make;
 };
 
-// The bounds of exports and imports count without the producer's own release, the 27 instructions of its own case here.
+// The bounds of exports and imports exclude the producer's own release, which has its own case here with 27
+// instructions.
 const std::map<std::string, Case>& cases() {
   static const std::map<std::string, Case> all = {
       {"copy of the last 10 rows of 8 x 1M int64",
@@ -173,7 +175,7 @@ int run(const std::string& name, int64_t times) {
   const int64_t before = allocations();
   for (int64_t i = 0; i < times; ++i) work();
   if (times > 0) std::printf("%lld\n", static_cast<long long>((allocations() - before) / times));
-  // What was made is not taken apart: it would cost the same in every run.
+  // Skips the destructors, because they cost the same in every run.
   std::fflush(stdout);
   std::_Exit(0);
 }

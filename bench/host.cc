@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies on the CPU against `memcpy` of the same bytes into memory that has been touched, and what passing arrays on
-// costs that copies nothing: run it from the build folder as
+// Compares copies on the CPU with `memcpy` of the same bytes to touched memory, and measures calls that pass arrays on
+// without a copy. Run it from the build folder:
 //
 //   meson devenv -C build bench/bench-host
 #include <sys/mman.h>
@@ -71,7 +71,7 @@ void check_copy(const Batch& batch) {
   arrowdevice_array_release(&there);
 }
 
-// One column after the other, side by side.
+// Copies the columns one after the other into contiguous memory.
 void copy_plainly(const Batch& batch, AlignedVector<char>& to) {
   const auto columns = static_cast<size_t>(batch.array().array.n_children);
   const size_t bytes = to.size() / columns;
@@ -89,7 +89,7 @@ void copy_columns(benchmark::State& state, double bound) {
       state, bound, [&] { copy_and_release(batch.array(), batch.schema()); }, [&] { copy_plainly(batch, touched); });
 }
 
-// The time to give memory back to the system is part of what a cold pool costs.
+// Includes the time to return memory to the system, because a cold pool costs that time.
 void copy_with_a_cold_pool(const Batch& batch) {
   copy_and_release(batch.array(), batch.schema());
   arrowdevice_error error{};
@@ -104,7 +104,7 @@ void copy_columns_with_a_cold_pool(benchmark::State& state, double bound) {
       state, bound, [&] { copy_with_a_cold_pool(batch); }, [&] { copy_plainly(batch, touched); });
 }
 
-// Fresh memory in huge pages, which as many threads fill as the machine has processors, up to the eight of the library.
+// Fills new memory in huge pages. As many threads as the machine has processors do this, up to eight as in the library.
 void copy_plainly_by_threads(const Batch& batch) {
   constexpr size_t kHugePage = size_t{2} << 20;
   constexpr int64_t kPiece = 4 << 20;
@@ -118,7 +118,7 @@ void copy_plainly_by_threads(const Batch& batch) {
   const auto take_pieces = [&] {
     for (int64_t at = next.fetch_add(kPiece); at < batch.bytes(); at = next.fetch_add(kPiece)) {
       const int64_t end = std::min(at + kPiece, batch.bytes());
-      for (int64_t from = at; from < end;) {  // over the end of a column
+      for (int64_t from = at; from < end;) {  // across the end of a column
         const int64_t column = from / column_bytes;
         const int64_t size = std::min(end, (column + 1) * column_bytes) - from;
         std::memcpy(fresh.get() + from, static_cast<const char*>(batch.column(column)) + from % column_bytes,
@@ -134,7 +134,7 @@ void copy_plainly_by_threads(const Batch& batch) {
   benchmark::ClobberMemory();
 }
 
-// So large that several threads fill memory faster than one.
+// Copies so much that several threads fill memory faster than one thread.
 void copy_columns_by_threads(benchmark::State& state, double bound) {
   const Batch batch(state.range(0), state.range(1));
   check_copy(batch);
@@ -160,7 +160,7 @@ void copy_texts(benchmark::State& state, double bound) {
       });
 }
 
-// The last ten rows of a batch, copied.
+// Copies the last ten rows of a batch.
 template <typename Arrays>
 void copy_last_rows(benchmark::State& state, const Arrays& arrays) {
   constexpr int64_t kRows = 10;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The OpenCL backend against the driver's own calls on the same bytes: run it from the build folder as
+// Compares the OpenCL backend with the driver's own calls on the same bytes. Run it from the build folder:
 //
 //   meson devenv -C build bench/bench-opencl
 #include <arrowdevice/arrowdevice.hpp>
@@ -17,7 +17,7 @@ using opencl::check;
 
 constexpr int kIterations = 60;
 
-// Device 0 without the library: an own context, a queue, and one buffer that exists already.
+// Device 0 without the library: a separate context, a queue, and one buffer that is allocated in advance.
 class Raw {
  public:
   explicit Raw(int64_t bytes) : bytes_(static_cast<size_t>(bytes)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two ways to the same end, timed in turns in one run, so that what a machine does besides hits both alike.
+// Times two paths to the same result in turns in one run, so that other load affects both equally.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -10,8 +10,8 @@
 
 namespace arrowdevice::bench {
 
-// Reports the time of `library` as the benchmark's, and as counters the medians of both in microseconds, their ratio,
-// and the bound that the ratio is to keep.
+// Reports the time of `library` as the benchmark's time. The counters are the medians of both in microseconds, their
+// ratio, and the bound of the ratio.
 template <typename Library, typename Raw>
 void compare(benchmark::State& state, double bound, Library&& library, Raw&& raw) {
   using Clock = std::chrono::steady_clock;

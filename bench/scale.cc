@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How what a copy takes grows with its bytes, its columns, the devices and the threads at work: curves, without bounds.
+// Measures how the time of a copy grows with its bytes, columns, devices and threads. The results are curves without
+// bounds.
 //
 //   meson devenv -C build bench/bench-scale
 #include <benchmark/benchmark.h>
@@ -25,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int64_t kRows = 100;
 constexpr int kDevices = 16;
-constexpr int64_t kLatencyMicroseconds = 1'000;  // of each copy to a simulated device
+constexpr int64_t kLatencyMicroseconds = 1'000;  // for each copy to a simulated device
 constexpr int64_t kCopies = 200;
 
 void must(int code, const arrowdevice_error& error) {
@@ -48,7 +49,7 @@ void copy_and_release(const Batch& batch, arrowdevice_device* to) {
   arrowdevice_array_release(&out);
 }
 
-// Against `memcpy` of as many pieces of that size into memory that has been touched.
+// Compares a copy with `memcpy` of the same number of equal pieces to touched memory.
 void copy_on_the_cpu(benchmark::State& state, int64_t columns, int64_t rows) {
   const Batch batch(columns, rows);
   AlignedVector<char> touched(static_cast<size_t>(batch.bytes()), 1);
@@ -65,8 +66,8 @@ void copy_on_the_cpu(benchmark::State& state, int64_t columns, int64_t rows) {
   state.counters.erase("bound");
 }
 
-// Copies to simulated devices that each take a while, by threads of which each has a device of its own, or all have
-// one: what of the time that one thread takes for all of them they take together.
+// Copies to slow simulated devices with several threads. Each thread has its own device, or all share one. Reports how
+// many times faster the threads are together than one thread that makes all copies.
 void copy_by_threads(benchmark::State& state, bool share_a_device) {
   const auto threads = static_cast<int64_t>(state.range(0));
   const Batch batch(8, kRows);
@@ -90,7 +91,7 @@ void copy_by_threads(benchmark::State& state, bool share_a_device) {
   state.counters["times_faster"] = alone / together;
 }
 
-// The functions of these names hide the structs.
+// Functions with these names hide the structs.
 using Counters = struct arrowdevice_device_counters;
 
 Counters counters_of(const arrowdevice_device* on) {
@@ -108,7 +109,7 @@ void trim(const arrowdevice_device* on) {
   must(arrowdevice_pool_trim(pool, &error), error);
 }
 
-// What of a driver's calls a copy makes, from a cold pool. The CPU's own allocations are counted with the others.
+// Counts the driver calls of a copy from a cold pool. The CPU's own allocations are included.
 template <typename Arrays>
 void count_calls(benchmark::State& state, const char* from, const char* to, const Arrays& arrays, int64_t last_rows) {
   arrowdevice_error error{};
@@ -127,7 +128,7 @@ void count_calls(benchmark::State& state, const char* from, const char* to, cons
   for (auto _ : state) {
     ArrowDeviceArray out{};
     must(arrowdevice_array_copy(&there, &arrays.schema(), target, nullptr, &out, &error), error);
-    arrowdevice_array_release(&out);  // now there is a queue
+    arrowdevice_array_release(&out);  // the device has a queue from here on
     trim(target);
     const Counters source_before = counters_of(source), target_before = counters_of(target);
     must(arrowdevice_array_copy(&there, &arrays.schema(), target, nullptr, &out, &error), error);

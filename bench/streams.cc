@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams over simulated devices, of which the link is as slow as is wanted: whether the producer, the link and the
-// consumer work at the same time, and what a batch costs that has next to no rows.
+// Measures streams over simulated devices with a link of a chosen speed. Shows if the producer, the link and the
+// consumer work at the same time, and the cost of a batch with very few rows.
 //
 //   meson devenv -C build bench/bench-streams
 //
-// `ratio` is the time of a hundred batches, once the first ten have come, over that of the slower of producer and link
-// alone; the bound is 1.10.
+// `ratio` compares the time of a hundred batches, after the first ten, with the time of the slower of producer and link
+// alone. The bound is 1.10.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 #include <arrowdevice/arrowdevice.hpp>
@@ -27,7 +27,7 @@ constexpr int64_t kColumns = 8;
 constexpr int64_t kRows = 128 << 10;
 constexpr int kFilling = 10;  // until the pipeline is full
 constexpr int kBatches = 100;
-constexpr double kLinkSeconds = 0.020;  // of one batch
+constexpr double kLinkSeconds = 0.020;  // for one batch
 constexpr double kBound = 1.10;
 
 void must(int code, const arrowdevice_error& error) {
@@ -48,7 +48,7 @@ arrowdevice_device* device(const char* name) {
   return found;
 }
 
-// Gives the same batch again and again, each after a pause.
+// Returns the same batch repeatedly, with a pause before each.
 struct Producer {
   ArrowDeviceArray batch;
   const ArrowSchema* schema;
@@ -65,7 +65,7 @@ struct Producer {
     if (producer.left-- == 0) return 0;
     if (producer.pause.count() > 0) std::this_thread::sleep_for(producer.pause);
     *out = producer.batch;
-    out->array.release = [](ArrowArray* array) { array->release = nullptr; };  // it is the benchmark's
+    out->array.release = [](ArrowArray* array) { array->release = nullptr; };  // the benchmark owns it
     return 0;
   }
 
@@ -81,7 +81,8 @@ struct Producer {
   }
 };
 
-// As a consumer that waits for each batch before it asks for the next. `full`: when the first batches had come.
+// Consumes a stream and waits for each batch before the next request. Sets `full` to the time when the first batches
+// have arrived.
 int64_t consume(ArrowDeviceArrayStream& stream, Clock::time_point* full = nullptr) {
   int64_t batches = 0;
   for (;; ++batches) {
@@ -98,7 +99,7 @@ int64_t consume(ArrowDeviceArrayStream& stream, Clock::time_point* full = nullpt
   return batches;
 }
 
-// Producer pause in ms, whether the stream reads ahead, and its depth.
+// Takes the producer's pause in ms, the read-ahead setting of the stream, and its depth.
 void overlap(benchmark::State& state, const char* from, const char* to) {
   const Batch batch(kColumns, kRows);
   ArrowDeviceArray source = batch.array();
@@ -107,7 +108,7 @@ void overlap(benchmark::State& state, const char* from, const char* to) {
     must(arrowdevice_array_copy, static_cast<const ArrowDeviceArray*>(&batch.array()), &batch.schema(), device(from),
          static_cast<const arrowdevice_copy_options*>(nullptr), &there);
     source = there;
-    source.sync_event = nullptr;  // it was waited for
+    source.sync_event = nullptr;  // already waited for
   }
   const double pause = static_cast<double>(state.range(0)) / 1000;
   double taken = 0;
@@ -133,7 +134,7 @@ void overlap(benchmark::State& state, const char* from, const char* to) {
   if (there.array.release != nullptr) arrowdevice_array_release(&there);
 }
 
-// Batches of few bytes over a link that takes long for each: how many of them are on their way at a time decides.
+// Measures small batches over a link with a long latency. The number of batches in flight decides the speed.
 void depth(benchmark::State& state, const char* to) {
   const Batch batch(kColumns, 8);
   constexpr int64_t kMany = 300;
@@ -162,7 +163,7 @@ double resident_mib() {
 
 enum class Way { kFromHost, kMoveTo, kToHost, kAsync, kAsyncMove };
 
-// Batches, then rows of each.
+// Takes the number of batches and the rows of each batch.
 void small_batches(benchmark::State& state, Way way) {
   const Batch batch(1, state.range(1));
   const double before = resident_mib();

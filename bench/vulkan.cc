@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the library costs on a Vulkan device, beside the raw calls that move the same bytes on the same VkDevice. Raw
-// and library take turns, so that both see the same machine; `ratio` is that of the medians.
+// Compares the library on a Vulkan device with raw calls that move the same bytes on the same VkDevice. Both run in
+// turns, so that other load affects both. `ratio` is the ratio of the medians.
 #include <arrowdevice/arrowdevice.h>
 #include <benchmark/benchmark.h>
 
@@ -37,7 +37,7 @@ arrowdevice_device* device(ArrowDeviceType type) {
   return found;
 }
 
-// The VkDevice that the library opened, used as any program would.
+// Uses the VkDevice that the library opened, as an application would.
 class Raw {
  public:
   struct Buffer {
@@ -89,7 +89,7 @@ class Raw {
     return needed;
   }
 
-  // Memory type 0: what implementations on CPUs have.
+  // Uses memory type 0, which Vulkan implementations on CPUs have.
   Buffer make(VkDeviceSize size) const {
     Buffer made;
     made.buffer = create(size);
@@ -114,7 +114,7 @@ class Raw {
     vk_.vkFreeMemory(device_, made.memory, nullptr);
   }
 
-  // One command of these regions, and its fence.
+  // Submits one command with these regions and waits for its fence.
   void copy(VkBuffer from, VkBuffer to, const std::vector<VkBufferCopy>& regions) const {
     VkCommandBufferBeginInfo begin{};
     begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
@@ -221,7 +221,7 @@ double median(std::vector<double>& all) {
   return all[all.size() / 2];
 }
 
-// Takes turns, and reports medians and their ratio.
+// Runs both in turns. Reports the medians and their ratio.
 template <typename RawBody, typename LibraryBody>
 void compare(benchmark::State& state, RawBody&& raw_body, LibraryBody&& library_body) {
   std::vector<double> raw_times;

@@ -26,7 +26,7 @@ constexpr ArrowDeviceType kDeviceTypes[] = {ARROW_DEVICE_CPU};
 constexpr int64_t kAlignment = 64;
 constexpr int64_t kHugePage = int64_t{2} << 20;
 
-// One device, and its work is done when a call returns: handles only have to be told from NULL.
+// The CPU is one device, and its work is done when a call returns. Handles therefore only need to differ from NULL.
 char the_device, the_queue, the_event;
 
 int64_t physical_memory(int name) {
@@ -35,7 +35,8 @@ int64_t physical_memory(int name) {
   return pages < 0 || page < 0 ? -1 : int64_t{pages} * page;
 }
 
-// What the kernel could give without swapping; the count of free pages leaves out the page cache.
+// Returns the memory that the kernel can provide without swapping. The count of free pages would exclude the page
+// cache.
 int64_t available_memory() {
   std::ifstream file("/proc/meminfo");
   std::string key;
@@ -49,7 +50,7 @@ int64_t available_memory() {
 std::string processor_name() {
   errno = 0;
   std::ifstream file("/proc/cpuinfo");
-  if (!file && errno == ENOMEM) throw std::bad_alloc();  // it is asked once, and told for ever
+  if (!file && errno == ENOMEM) throw std::bad_alloc();  // the result is cached until the process ends
   file.exceptions(file.badbit);
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with("model name")) continue;
@@ -92,7 +93,7 @@ int device_get_info(void*, arrowdevice_device_info* out, arrowdevice_error* erro
 
 int buffer_allocate(void*, void*, int64_t size, int64_t alignment, void** out, arrowdevice_error* error) {
   return guarded(error, [&] {
-    // Fresh small pages cost several times the copy into them, so large blocks are backed by huge ones.
+    // Uses huge pages for large blocks, because the first use of small pages costs several times as much as the copy.
     const bool huge = size >= kHugePage;
     const int64_t boundary = huge ? kHugePage : std::max(alignment, kAlignment);
     const int64_t whole = align_up(size, boundary);
@@ -101,7 +102,7 @@ int buffer_allocate(void*, void*, int64_t size, int64_t alignment, void** out, a
       throw Error(ENOMEM, format("host memory is exhausted (%lld bytes)", static_cast<long long>(size)));
     }
     if (huge) {
-      // A kernel without huge pages says no; the memory is as good, only slower.
+      // A kernel without huge pages refuses. The memory is usable, but slower.
       [[maybe_unused]] const int advised = madvise(block, static_cast<size_t>(whole), MADV_HUGEPAGE);
     }
     *out = block;
@@ -117,7 +118,7 @@ int queue_create(void*, void** queue, arrowdevice_error*) {
 
 void queue_destroy(void*) {}
 
-// By several threads, which take pieces in turn.
+// Copies with several threads, which take pieces in turn.
 void copy_by_threads(std::span<const arrowdevice_backend_region> regions) {
   constexpr int64_t kPiece = 2 * kHugePage;
   std::mutex mutex;
@@ -134,7 +135,7 @@ void copy_by_threads(std::span<const arrowdevice_backend_region> regions) {
 }
 
 int queue_copy(void*, const arrowdevice_backend_region* regions, int64_t n, arrowdevice_error* error) {
-  // Into memory that was never used, two threads are twice as fast beyond this, and no faster below.
+  // For copies to unused memory, two threads are twice as fast above this size and no faster below it.
   constexpr int64_t kLeastBytesForThreads = int64_t{128} << 20;
   return guarded(error, [&] {
     const std::span all(regions, static_cast<size_t>(n));

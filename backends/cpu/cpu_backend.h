@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU as a device: built into the library, through the same table as any plugin.
+// The CPU as a device. It is built into the library and uses the same backend table as a plugin.
 #pragma once
 
 #include <arrowdevice/backend.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of NVIDIA's driver API that the backend uses, declared here so that it builds without a CUDA toolkit. Names
-// are NVIDIA's; a test compares all of it with cuda.h where there is one.
+// The part of NVIDIA's driver API that the backend uses. It is declared here so that the backend builds without a CUDA
+// toolkit. The names are NVIDIA's. A test compares all declarations with cuda.h if the system has that header.
 #pragma once
 
 #include <cstddef>
@@ -91,7 +91,7 @@ enum CUmemLocationType : unsigned { ARROWDEVICE_CUDA_LOCATION_TYPES(X) };
 #undef X
 // clang-format on
 
-// X(name, value): what cuda.h has as enumerators without a type of their own, or as macros.
+// X(name, value) for values that cuda.h has as macros or as enumerators of unnamed types.
 #define ARROWDEVICE_CUDA_FLAGS(X)   \
   X(CU_STREAM_NON_BLOCKING, 1)      \
   X(CU_EVENT_DISABLE_TIMING, 2)     \

@@ -49,7 +49,7 @@ class CudaDriver final : public cuda_like::Driver {
     size_t memory = 0;
     cuda_.check("cuDeviceTotalMem_v2", cuda_.cuDeviceTotalMem(&memory, device));
     properties.total_memory = static_cast<int64_t>(memory);
-    // An address must be the same to the CPU and to every GPU: so it is on 64-bit systems.
+    // An address must be the same on the CPU and on every GPU. This holds on 64-bit systems.
     properties.has_stream_ordered_memory = cuda_.cuMemAllocAsync != nullptr && cuda_.cuMemFreeAsync != nullptr &&
                                            has(device, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
     properties.has_managed_memory = has(device, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY);
@@ -57,7 +57,7 @@ class CudaDriver final : public cuda_like::Driver {
     return properties;
   }
 
-  // The primary context is the one that the runtime API uses, and so the application's as a rule.
+  // The runtime API uses the primary context, so applications usually use it too.
   Context retain_context(int ordinal) override {
     CUcontext context = nullptr;
     cuda_.check("cuDevicePrimaryCtxRetain", cuda_.cuDevicePrimaryCtxRetain(&context, device_at(ordinal)));
@@ -86,7 +86,7 @@ class CudaDriver final : public cuda_like::Driver {
     return is_active != 0;
   }
 
-  // Retained for the answer, if it is there: it is not made.
+  // Retains the primary context for the comparison only if it exists. Does not create it.
   bool is_primary(Context context, int ordinal) override {
     if (!has_primary_context(ordinal)) return false;
     const bool is_same = retain_context(ordinal) == context;
@@ -99,7 +99,7 @@ class CudaDriver final : public cuda_like::Driver {
     return 0;
   }
 
-  // It can fail only once the driver is gone, and what was current with it.
+  // The pop fails only after the driver has shut down. Then no context is current.
   void leave(int) noexcept override {
     CUcontext popped = nullptr;
     [[maybe_unused]] const CUresult result = cuda_.cuCtxPopCurrent(&popped);
@@ -179,7 +179,7 @@ class CudaDriver final : public cuda_like::Driver {
 
   void unregister_host(void* memory) override { cuda_.check("cuMemHostUnregister", cuda_.cuMemHostUnregister(memory)); }
 
-  // The driver answers for any address, with zeros for one that it does not know.
+  // The driver succeeds for any address. It returns zeros for an unknown address.
   std::optional<PointerFacts> find_pointer(const void* pointer) override {
     unsigned type = 0;
     unsigned is_managed = 0;
@@ -244,7 +244,7 @@ class CudaDriver final : public cuda_like::Driver {
                 bytes(piece.size));
   }
 
-  // Not the legacy default stream, and none that is being captured into a graph.
+  // Batches are not allowed on the legacy default stream or on a stream that is being captured into a graph.
   bool takes_batches(Stream stream) override {
     if (cuda_.cuMemcpyBatchAsync == nullptr || is_legacy(stream)) {
       return false;
@@ -263,7 +263,7 @@ class CudaDriver final : public cuda_like::Driver {
       from[i] = address_of(pieces[i].from);
       sizes[i] = static_cast<size_t>(pieces[i].size);
     }
-    CUmemcpyAttributes attributes{};  // of all of them
+    CUmemcpyAttributes attributes{};  // applies to all pieces
     attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
     size_t first = 0;
     size_t failed = 0;
@@ -315,7 +315,7 @@ class CudaDriver final : public cuda_like::Driver {
     return value != 0;
   }
 
-  // Those belong to whatever context is current.
+  // Default streams belong to the context that is current.
   static bool is_default_stream(Stream stream) {
     return is_legacy(stream) || reinterpret_cast<uintptr_t>(stream) == kStreamPerThread;
   }

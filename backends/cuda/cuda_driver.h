@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA's driver API as the shared implementation uses it.
+// CUDA's driver API behind the interface that CUDA and HIP share.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace arrowdevice::cuda {
 
-// Throws Error(ENODEV) with the reason if it is not there.
+// Throws Error(ENODEV) with the reason if the driver is not available.
 std::unique_ptr<cuda_like::Driver> open_driver();
 
 }  // namespace arrowdevice::cuda

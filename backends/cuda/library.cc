@@ -11,10 +11,10 @@ namespace {
 constexpr const char* kNames[] = {"libcuda.so.1"};
 constexpr const char* kKernelDriver = "/proc/driver/nvidia/version";
 
-// Plain functions, not those of the per-thread default stream.
+// Requests plain functions, not the variants for the per-thread default stream.
 constexpr cuuint64_t kLegacyStream = 1;
 
-// The two forms that it has had.
+// The two signatures of cuGetProcAddress.
 using GetProcAddress11 = CUresult(const char* symbol, void** function, int version, cuuint64_t flags);
 using GetProcAddress12 = CUresult(const char* symbol, void** function, int version, cuuint64_t flags,
                                   CUdriverProcAddressQueryResult* status);
@@ -37,7 +37,7 @@ int code_of(CUresult result) {
   }
 }
 
-// What a user can do about a driver that does not start.
+// Returns advice for the user if the driver does not start.
 const char* advice(CUresult result) {
   const bool kernel_driver = ::access(kKernelDriver, F_OK) == 0;
   switch (result) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libcuda.so.1: its entry points, and its errors by name.
+// libcuda.so.1: its entry points and the names of its errors.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ ARROWDEVICE_CUDA_SYMBOLS(X)
 
 class Library {
  public:
-  // Opens it and starts the driver. Throws Error(ENODEV) with the reason if there is no driver, no device, or a driver
-  // that is too old.
+  // Opens the library and starts the driver. Throws Error(ENODEV) with the reason if there is no driver, if there is no
+  // device, or if the driver is too old.
   Library();
 
 #define X(name, version, suffix, parameters) name##_function* name = nullptr;  // NOLINT(bugprone-macro-parentheses)
@@ -40,7 +40,7 @@ class Library {
   void* look_up(const char* name, int version, const char* suffix) const;
 
   cuda_like::VendorLibrary library_;
-  void* get_proc_address_ = nullptr;  // of 12.0 on
+  void* get_proc_address_ = nullptr;  // from CUDA 12.0 on
   void* get_proc_address_11_ = nullptr;
   int version_ = 0;
 };

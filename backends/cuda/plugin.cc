@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entry of the plugin: the one symbol that it exports.
+// The plugin's entry point, which is its only exported symbol.
 #include "cuda/cuda_driver.h"
 #include "cuda_like/table.h"
 
@@ -13,7 +13,7 @@ constexpr cuda_like::ServedType kServed[] = {{ARROW_DEVICE_CUDA, MemoryKind::kDe
                                              {ARROW_DEVICE_CUDA_MANAGED, MemoryKind::kManaged}};
 constexpr ArrowDeviceType kTypes[] = {ARROW_DEVICE_CUDA, ARROW_DEVICE_CUDA_HOST, ARROW_DEVICE_CUDA_MANAGED};
 
-// Never destroyed: its devices are in use until the process is gone.
+// Never destroyed, because its devices stay in use until the process ends.
 const cuda_like::Backend& backend() {
   static const auto* const made = new cuda_like::Backend{.name = "cuda",
                                                          .version = ARROWDEVICE_CUDA_VERSION,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entry points of libcuda.so.1 that the backend uses: this list makes their declarations and loads them.
+// The entry points of libcuda.so.1 that the backend uses. This list declares and loads them.
 #pragma once
 
 // X(name, version, suffix, parameters)
-//   version  in which this form of the function came; the driver is asked for the function as of that version
-//   suffix   of the exported symbol, for drivers that cannot be asked
+//   version  CUDA version that introduced this form of the function; the backend requests the function at this version
+//   suffix   suffix of the exported symbol, for drivers without cuGetProcAddress
 
-// Without any of these a driver is too old. All are there since CUDA 10.0.
+// Required functions. A driver without any of them is too old. CUDA 10.0 has all of them.
 #define ARROWDEVICE_CUDA_REQUIRED(X)                                                               \
   X(cuInit, 2000, "", (unsigned flags))                                                            \
   X(cuDriverGetVersion, 2020, "", (int* version))                                                  \
@@ -50,7 +50,7 @@
   X(cuMemcpyPeerAsync, 4000, "",                                                                   \
     (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t size, CUstream stream))
 
-// NULL where the driver does not have them.
+// NULL if the driver does not have them.
 #define ARROWDEVICE_CUDA_OPTIONAL(X)                                                                      \
   X(cuMemAllocAsync, 11020, "", (CUdeviceptr * memory, size_t size, CUstream stream))                     \
   X(cuMemFreeAsync, 11020, "", (CUdeviceptr memory, CUstream stream))                                     \

@@ -16,13 +16,13 @@ Piece piece_of(const Region& region) {
           .size = region.size};
 }
 
-// The GPU whose own memory that end is; NULL for memory that every GPU reaches.
+// Returns the GPU that owns the memory, or NULL for memory that every GPU can access.
 Gpu* owner(void* device_handle) {
   auto* const device = static_cast<Device*>(device_handle);
   return device != nullptr && device->kind == MemoryKind::kDevice ? &device->gpu : nullptr;
 }
 
-// Managed memory that a queue fills is for its GPU to use: pages that are there already need not be fetched one by one.
+// Prefetches managed memory that a queue writes, because its GPU then does not fetch the pages one by one.
 void prefetch_target(Driver& driver, const Gpu& gpu, const Region& region, const Piece& piece, Stream stream) {
   const auto* const device = static_cast<const Device*>(region.dst_device);
   const bool is_managed = device != nullptr && device->kind == MemoryKind::kManaged;
@@ -30,7 +30,7 @@ void prefetch_target(Driver& driver, const Gpu& gpu, const Region& region, const
   driver.prefetch(piece.to, piece.size, gpu.ordinal(), stream);
 }
 
-// Whether the driver reaches that end without a detour: memory of its own, or pinned.
+// Checks if the driver can access an address directly: its own memory, or pinned memory.
 class Pinned {
  public:
   explicit Pinned(Driver& driver) : driver_(driver) {}
@@ -44,7 +44,7 @@ class Pinned {
   }
 
  private:
-  // Parts of one block come one after the other.
+  // Consecutive regions often lie in one block.
   bool is_in_last(const void* address, int64_t size) const {
     const auto start = reinterpret_cast<uintptr_t>(last_.base);
     const auto at = reinterpret_cast<uintptr_t>(address);

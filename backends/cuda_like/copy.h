@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch of regions, as the table gets it, enqueued on a stream.
+// Enqueues a batch of regions of the backend table on a stream.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -10,7 +10,7 @@
 
 namespace arrowdevice::cuda_like {
 
-// While `gpu`, whose stream it is, is current.
+// Enqueues `regions` on `stream`, which belongs to `gpu`. The caller has made `gpu` current.
 void copy_regions(Driver& driver, Gpu& gpu, Stream stream, std::span<const arrowdevice_backend_region> regions);
 
 }  // namespace arrowdevice::cuda_like

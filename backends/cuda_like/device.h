@@ -8,7 +8,7 @@
 
 namespace arrowdevice::cuda_like {
 
-// Lives as long as the process. Thread-safety: free.
+// Lives as long as the process. All functions are thread-safe.
 struct Device {
   Device(Gpu& its_gpu, MemoryKind its_kind, ArrowDeviceType its_type)
       : gpu(its_gpu), kind(its_kind), type(its_type), memory(its_gpu, its_kind) {}
@@ -18,7 +18,7 @@ struct Device {
   const ArrowDeviceType type;
   Memory memory;
 
-  // Whether the CPU uses the memory in place.
+  // Returns true if the CPU can use the memory in place.
   bool is_host_readable() const noexcept {
     return kind == MemoryKind::kPinned || (kind == MemoryKind::kManaged && gpu.properties().shares_managed_memory);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CUDA's driver and HIP's runtime have in common, under neutral names: GPUs by ordinal, streams, events, and
-// memory of three kinds in one address space. One function is one call of the vendor's, or the few that make it up.
+// The common part of CUDA's driver API and HIP's runtime API, under neutral names. It covers GPUs by ordinal, streams,
+// events, and three kinds of memory in one address space. Each function is one vendor call, or the few calls that
+// implement it.
 #pragma once
 
 #include <arrowdevice/abi.h>
@@ -18,7 +19,7 @@ using Context = void*;
 using Stream = void*;
 using NativeEvent = void*;
 
-// What a vendor calls a kind of memory is a device to the format.
+// The vendor's kinds of memory. The format sees each kind as a device.
 enum class MemoryKind { kDevice, kPinned, kManaged };
 
 struct Properties {
@@ -30,55 +31,56 @@ struct Properties {
   bool shares_managed_memory = false;  // the CPU may use it while the GPU does
 };
 
-// What the driver knows of an address.
+// The driver's information about an address.
 struct PointerFacts {
   MemoryKind kind;
   int ordinal;
   void* base;                 // NULL if not known
   int64_t size;               // -1 if not known
-  Context context = nullptr;  // where it was made; NULL if not known
+  Context context = nullptr;  // context of the allocation; NULL if not known
 };
 
-// Where an application's stream is.
+// The GPU and context of an application's stream.
 struct StreamPlace {
   int ordinal;
-  Context context;  // NULL where the vendor has none
+  Context context;  // NULL if the vendor has no contexts
 };
 
-// A copy within the reach of one GPU: its memory, and host memory.
+// A copy that one GPU can do: between its own memory and host memory.
 struct Piece {
   void* to;
   const void* from;
   int64_t size;
 };
 
-// Functions throw Error with the vendor's call and code. Those that take a stream, event or memory are called while the
-// GPU is current, which enter() makes it.
+// Functions throw Error with the vendor's call and code. The caller calls enter() before a function that takes a
+// stream, an event or memory.
 class Driver {
  public:
   virtual ~Driver() = default;
 
   virtual const char* vendor() const = 0;
-  // As the vendor counts: 12040 for CUDA 12.4.
+  // Returns the version as the vendor encodes it: 12040 for CUDA 12.4.
   virtual int api_version() const = 0;
   virtual int device_count() = 0;
   virtual Properties properties(int ordinal) = 0;
-  // The primary context, which an application's runtime uses too; kept for as long as the process.
+  // Returns the primary context, which an application's runtime uses too. The driver retains it until the process ends.
   virtual Context retain_context(int ordinal) = 0;
   virtual bool can_access_peer(int ordinal, int peer) = 0;
-  // Where applications make contexts of their own: whether the primary one is there already, whether it is that one,
-  // and the GPU of any.
+  // has_primary_context() returns true if the primary context exists. is_primary() returns true if a context is the
+  // primary context. ordinal_of() returns the GPU of a context. Vendors without contexts do not override these
+  // functions.
   virtual bool has_primary_context(int /*ordinal*/) { return true; }
   virtual bool is_primary(Context, int /*ordinal*/) { return true; }
   virtual int ordinal_of(Context) { return -1; }
 
-  // What was current before, to be given to leave().
+  // Makes the GPU current. Returns the former state, which the caller passes to leave().
   virtual int enter(int ordinal, Context context) = 0;
   virtual void leave(int former) noexcept = 0;
 
-  // Whether the GPU cannot be used any more in this process after an error of that code.
+  // Returns true if the process cannot use the GPU any more after an error with this code.
   virtual bool is_fatal(int native_code) const noexcept = 0;
-  // Whether the driver has shut down: what is given back is gone already.
+  // Returns true if the driver has shut down. It has then freed all objects already.
   virtual bool has_shut_down(int native_code) const noexcept = 0;
 
   virtual void* allocate(MemoryKind kind, int64_t size) = 0;
@@ -89,20 +91,21 @@ class Driver {
   virtual void register_host(void* memory, int64_t size) = 0;
   virtual void unregister_host(void* memory) = 0;
   virtual std::optional<PointerFacts> find_pointer(const void* pointer) = 0;
-  // Managed memory goes to the GPU, which will use it next. Only where there is managed memory.
+  // Moves managed memory to the GPU, which uses it next. The backend calls this only if the GPU has managed memory.
   virtual void prefetch(void* /*memory*/, int64_t /*size*/, int /*ordinal*/, Stream /*stream*/) {}
 
-  virtual Stream create_stream() = 0;  // that no default stream waits for
+  virtual Stream create_stream() = 0;  // no default stream waits for it
   virtual void destroy_stream(Stream stream) = 0;
   virtual void synchronize(Stream stream) = 0;
-  // Where an application's stream is; nothing if the driver does not say.
+  // Returns the GPU and context of an application's stream, or nullopt if the driver does not know them.
   virtual std::optional<StreamPlace> place_of(Stream stream) = 0;
 
   virtual void copy(const Piece& piece, Stream stream) = 0;
-  // Both ends are memory of GPUs.
+  // Copies between the memory of two GPUs.
   virtual void copy_peer(const Piece& piece, int to, Context to_context, int from, Context from_context,
                          Stream stream) = 0;
-  // Whether several copies can be given to that stream at once, which then run in any order; and that.
+  // takes_batches() returns true if the stream accepts several copies at once. copy_batch() enqueues them, and they run
+  // in any order.
   virtual bool takes_batches(Stream) { return false; }
   virtual void copy_batch(std::span<const Piece> pieces, Stream stream) {
     for (const Piece& piece : pieces) copy(piece, stream);

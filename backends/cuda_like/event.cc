@@ -11,7 +11,7 @@
 namespace arrowdevice::cuda_like {
 namespace {
 
-// Polls are this far apart at first, then further.
+// Intervals between polls. They grow from the first to the longest.
 constexpr std::chrono::microseconds kFirstPause{2};
 constexpr std::chrono::microseconds kLongestPause{200};
 
@@ -38,7 +38,7 @@ bool Event::is_done() const {
   return gpu_.use([this](Driver& driver) { return driver.is_done(native_); });
 }
 
-// No driver has a wait that ends in time, so that one is a poll.
+// Polls if there is a time limit, because no driver has a wait with a time limit.
 void Event::wait(int64_t timeout_ns) const {
   gpu_.use([&](Driver& driver) {
     if (timeout_ns == ARROWDEVICE_NO_TIMEOUT) return driver.wait(native_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An event: ours, or another producer's that is borrowed. What the format publishes is the address of its handle.
+// An event that the library creates or borrows from a producer. The format publishes the address of the event's handle.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@ namespace arrowdevice::cuda_like {
 
 class Event {
  public:
-  // One that the driver holds to have fired until it is recorded.
+  // Creates an event. The driver reports it as complete until it is recorded.
   explicit Event(Gpu& gpu);
-  // A foreign one. Throws Error(EINVAL) if there is none at that address.
+  // Borrows a foreign event. Throws Error(EINVAL) if the address holds no event.
   Event(Gpu& gpu, const NativeEvent* published);
   ~Event();
   Event(const Event&) = delete;
@@ -23,7 +23,7 @@ class Event {
   NativeEvent* published() noexcept { return &native_; }
 
   bool is_done() const;
-  // Throws Error(ETIMEDOUT). Negative: for ever.
+  // Throws Error(ETIMEDOUT) if the limit passes first. ARROWDEVICE_NO_TIMEOUT waits without limit.
   void wait(int64_t timeout_ns) const;
 
  private:

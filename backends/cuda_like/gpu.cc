@@ -9,7 +9,8 @@ namespace arrowdevice::cuda_like {
 
 namespace {
 
-// Memory in the order of streams belongs to a GPU and not to one of its contexts, in which it could not be found again.
+// Disables stream-ordered memory in a wrapped context. Such memory belongs to a GPU and not to a context, so locate()
+// could not find it again.
 Properties properties_in(Driver& driver, int ordinal, Context wrapped) {
   Properties properties = driver.properties(ordinal);
   if (wrapped != nullptr) properties.has_stream_ordered_memory = false;
@@ -43,11 +44,11 @@ void Gpu::check_not_lost() const {
 void Gpu::remember(const Error& error) noexcept {
   if (!driver_.is_fatal(error.native_code())) return;
   const std::lock_guard lock(mutex_);
-  if (is_lost()) return;  // the first one is the cause
+  if (is_lost()) return;  // the first error is the cause
   try {
     loss_ = error.message();
   } catch (const std::bad_alloc&) {
-    loss_.clear();  // the code says it as well
+    loss_.clear();  // loss_code_ holds the same information
   }
   loss_code_ = error.native_code();
   lost_.store(true, std::memory_order_release);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One GPU in one context: the primary one, or one of an application's own. And whether it has failed for good.
+// A GPU in its primary context or in a context of the application, and the fatal error if it is lost.
 #pragma once
 
 #include <atomic>
@@ -11,28 +11,28 @@
 
 namespace arrowdevice::cuda_like {
 
-// Lives as long as the process. Thread-safety: free.
+// Lives as long as the process. All functions are thread-safe.
 class Gpu {
  public:
-  // `wrapped` is an application's context, NULL for the primary one.
+  // `wrapped` is an application's context, or NULL for the primary context.
   Gpu(Driver& driver, int ordinal, Context wrapped);
 
   Driver& driver() const noexcept { return driver_; }
   int ordinal() const noexcept { return ordinal_; }
-  // The primary one is made at first need, for it takes time and memory of the GPU: not to be had for asking what there
-  // is.
+  // Returns the context. Creates the primary context lazily, because this costs time and GPU memory and enumeration
+  // does not need it.
   Context context();
   bool is_wrapped() const noexcept { return wrapped_ != nullptr; }
   const Properties& properties() const noexcept { return properties_; }
-  // "GPU 1", for messages.
+  // Returns a name for messages: "GPU 1".
   std::string text() const;
 
   bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
-  // What is wrapped from now on has not failed, though its handle is that of a context which had.
+  // Clears the fatal error when the application wraps a new context that has the same handle as a lost one.
   void forget_loss() noexcept { lost_.store(false, std::memory_order_release); }
 
-  // Every use of the driver: the GPU is current in it, and the caller's state as before after it, also if it throws. An
-  // error that the GPU does not recover from is remembered, and what every later use says.
+  // Runs `body` while the GPU is current, and then restores the caller's state, also if `body` throws. Records a fatal
+  // error, which every later call then throws.
   template <typename Body>
   auto use(Body&& body) {
     check_not_lost();
@@ -45,8 +45,8 @@ class Gpu {
     }
   }
 
-  // Gives something back, in a place that cannot fail: what the driver says against it is logged, unless it is that the
-  // thing is gone already. A GPU that cannot be made current is tried once more, for nothing has happened yet.
+  // Runs `body`, which frees or destroys something, and never fails. Logs an error of the driver, unless the driver has
+  // freed the object already. Tries a second time if the GPU cannot be made current, because `body` has not run yet.
   template <typename Body>
   void give_back(Body&& body) noexcept {
     bool is_current = false;
@@ -62,12 +62,12 @@ class Gpu {
     }
   }
 
-  // Where memory comes from and goes to that no queue is named for. Nothing else is enqueued there, so that it never
-  // waits for long.
+  // Returns the stream that orders allocations and frees that name no queue. No other work is enqueued there, so the
+  // stream never waits for long.
   Stream memory_stream();
 
  private:
-  // Makes the GPU current for the length of a scope.
+  // Makes the GPU current until the end of a scope.
   class Current {
    public:
     explicit Current(Gpu& gpu) : driver_(gpu.driver_), former_(driver_.enter(gpu.ordinal_, gpu.context())) {}
@@ -91,7 +91,7 @@ class Gpu {
   std::once_flag retained_;
   Context context_;
 
-  mutable std::mutex mutex_;  // guards what follows, but for lost_
+  mutable std::mutex mutex_;  // guards the members below, except lost_
   std::atomic<bool> lost_{false};
   std::string loss_;
   int loss_code_ = 0;

@@ -21,7 +21,7 @@ void check_ordinal(const Device& named, const void* buffer, const std::optional<
 
 }  // namespace
 
-// A driver that does not start takes its time each time that it is asked, and says the same.
+// Keeps the first failure, because a driver that does not start is slow and fails with the same error each time.
 Driver& Gpus::driver() {
   if (refusal_) throw Error(*refusal_);
   if (driver_ != nullptr) return *driver_;
@@ -34,7 +34,7 @@ Driver& Gpus::driver() {
   return *driver_;
 }
 
-// It does not change while the process lives.
+// Caches the count, because it does not change while the process runs.
 int Gpus::device_count() {
   if (!count_) count_ = driver().device_count();
   return *count_;
@@ -57,7 +57,7 @@ ArrowDeviceType Gpus::type_of(MemoryKind kind) const {
   return found != types_.end() ? found->type : type_of(MemoryKind::kDevice);
 }
 
-// Ids are the vendor's ordinals, so that every device of a type has managed memory, or none has.
+// Ids are the vendor's ordinals, so either every device of a type has managed memory or none has.
 bool Gpus::serves(const ServedType& type, int ordinal) {
   return type.kind != MemoryKind::kManaged || driver().properties(ordinal).has_managed_memory;
 }
@@ -143,7 +143,8 @@ Device& Gpus::locate(ArrowDeviceType type, int64_t id, const void* buffer) {
   return plain;
 }
 
-// Any context knows the memory of all. One that has failed is not asked, but is still the one that its memory is in.
+// Any context can identify the memory of all contexts. A lost context is not queried, but the memory may still belong
+// to it.
 Device& Gpus::locate_wrapped(Device& plain, std::span<Device* const> wrapped, const void* buffer) {
   const auto owner_by = [&](Device& asked) -> Device& {
     const auto facts = find(asked, buffer);
@@ -158,14 +159,14 @@ Device& Gpus::locate_wrapped(Device& plain, std::span<Device* const> wrapped, co
     try {
       return owner_by(*one);
     } catch (const Error& e) {
-      if (e.native_code() == 0) throw;  // the answer, and not a call that failed
+      if (e.native_code() == 0) throw;  // a verdict, not a failed driver call
       failure = Error(EIO, e.message(), {}, e.native_code());
     }
   }
-  // The primary context is not made for the question: if it is not there, the memory is not of it.
+  // Does not create the primary context for the query. If that context does not exist, the memory cannot belong to it.
   if (plain.gpu.driver().has_primary_context(plain.gpu.ordinal())) return owner_by(plain);
   if (failure) throw Error(*failure);
-  return *wrapped.front();  // all have failed, and say so
+  return *wrapped.front();  // All contexts are lost, and later calls report it.
 }
 
 }  // namespace arrowdevice::cuda_like

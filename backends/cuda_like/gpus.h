@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All GPUs of a driver and the devices on them, opened when they are asked for.
+// All GPUs of a driver and their devices. A device is opened at its first use.
 #pragma once
 
 #include <arrowdevice/abi.h>
@@ -24,44 +24,45 @@ struct ServedType {
   MemoryKind kind;
 };
 
-// Throws Error(ENODEV) with the reason if the driver is not there.
+// Throws Error(ENODEV) with the reason if the driver is not available.
 using OpenDriver = std::unique_ptr<Driver> (*)();
 
-// Thread-safety: free.
+// All functions are thread-safe.
 class Gpus {
  public:
-  // `types` stay valid. The driver is opened at first need.
+  // `types` must stay valid. The driver is opened at its first use.
   Gpus(OpenDriver open_driver, std::span<const ServedType> types) : open_driver_(open_driver), types_(types) {}
 
   int64_t count(ArrowDeviceType type);
-  // Throws Error(ENODEV) if there is none. The same one every time.
+  // Returns the same device on every call. Throws Error(ENODEV) if the device does not exist.
   Device& open(ArrowDeviceType type, int64_t id);
 
-  // In an application's context, for drivers that have any. The same one every time, counted. Throws Error(EINVAL) for
-  // a context of another GPU.
+  // Wraps an application's context, for vendors that have contexts. Returns the same device on every call and counts
+  // the calls. Throws Error(EINVAL) for a context of another GPU.
   Device& wrap(ArrowDeviceType type, int64_t id, Context context);
-  // Undoes one wrapping; the last one leaves nothing of the device in the context, which nobody enters any more. Throws
-  // Error(EINVAL) if it was not wrapped.
+  // Undoes one wrap() call. The last call removes the device's objects from the context, and the library never enters
+  // it again. Throws Error(EINVAL) if the device is not wrapped.
   void unwrap(Device& device);
 
-  // The device that an array is on, by one of its buffers, which may be NULL: of those with that type and id the one in
-  // whose context the memory was made. Throws Error(EINVAL) for memory of another GPU.
+  // Returns the device with this type and id whose context owns the buffer. `buffer` is a buffer of the array and may
+  // be NULL. Throws Error(EINVAL) for memory of another GPU.
   Device& locate(ArrowDeviceType type, int64_t id, const void* buffer);
 
-  // The type of arrays whose memory is of that kind: the GPU's own where the format has none for managed memory.
+  // Returns the device type of arrays in this kind of memory. Returns the GPU's own type if the format has no type for
+  // managed memory.
   ArrowDeviceType type_of(MemoryKind kind) const;
 
  private:
   struct Place {
     int ordinal;
-    Context wrapped;  // NULL: the primary one
+    Context wrapped;  // NULL for the primary context
 
     friend bool operator<(const Place& a, const Place& b) noexcept {
       return std::tie(a.ordinal, a.wrapped) < std::tie(b.ordinal, b.wrapped);
     }
   };
 
-  Driver& driver();  // these need mutex_
+  Driver& driver();  // The functions from here to locate_wrapped() require mutex_.
   int device_count();
   Gpu& gpu(const Place& place);
   bool serves(const ServedType& served, int ordinal);
@@ -73,16 +74,17 @@ class Gpus {
 
   const OpenDriver open_driver_;
   const std::span<const ServedType> types_;
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards all members below
   std::unique_ptr<Driver> driver_;
   std::optional<Error> refusal_;
   std::optional<int> count_;
   std::map<Place, std::unique_ptr<Gpu>> gpus_;
   std::map<std::pair<ArrowDeviceType, Place>, std::unique_ptr<Device>> devices_;
 
-  // Held together while a driver is asked in a wrapped context, alone when one comes or goes. Taken after mutex_.
+  // Taken in shared mode while a driver call uses a wrapped context, and exclusively by wrap() and unwrap(). Taken
+  // after mutex_.
   std::shared_mutex wraps_mutex_;
-  std::map<Device*, int> wraps_;  // how often each is wrapped
+  std::map<Device*, int> wraps_;  // number of wrap() calls for each device
 };
 
 }  // namespace arrowdevice::cuda_like

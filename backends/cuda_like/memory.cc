@@ -12,7 +12,8 @@ void* Memory::allocate(int64_t size, int64_t alignment) {
     const Stream order = gpu_.memory_stream();
     void* const made = driver.allocate_on(order, size);
     try {
-      // Until then it is memory to that stream only. Nothing else is enqueued there, so that this takes no time.
+      // Other streams can use the memory only after this call. The call takes no time, because no other work is
+      // enqueued on this stream.
       driver.synchronize(order);
     } catch (...) {
       driver.free_on(order, made);
@@ -63,14 +64,14 @@ void Memory::wait_for_last_use(Driver& driver, Stream stream, void* memory) {
   } catch (...) {
     if (last_use != nullptr) driver.destroy_event(last_use);
   }
-  // Without an event, waiting here is better than to lose the memory.
+  // Without an event, the library waits here, because it would otherwise leak the memory.
   driver.synchronize(stream);
   driver.free(kind_, memory);
 }
 
 void Memory::free_all() {
   const std::lock_guard lock(mutex_);
-  if (gpu_.is_lost()) waiting_.clear();  // gone with the context
+  if (gpu_.is_lost()) waiting_.clear();  // freed with the context
   for (; !waiting_.empty(); waiting_.pop_back()) {
     const Waiting& one = waiting_.back();
     gpu_.use([&](Driver& driver) { driver.wait(one.last_use); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a device: got from its driver and given back, in the order of a stream where the GPU has that.
+// Memory of a device. It is allocated and freed in stream order if the GPU supports that.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,26 @@
 
 namespace arrowdevice::cuda_like {
 
-// Thread-safety: free.
+// All functions are thread-safe.
 class Memory {
  public:
   Memory(Gpu& gpu, MemoryKind kind) : gpu_(gpu), kind_(kind) {}
 
-  // Usable on every stream. Throws Error(ENOMEM).
+  // Returns memory that every stream can use. Throws Error(ENOMEM).
   void* allocate(int64_t size, int64_t alignment);
 
-  // Nothing uses it.
+  // Frees memory that no work uses.
   void free(void* memory) noexcept;
 
-  // What is enqueued on the stream so far may use it. Does not block.
+  // Frees memory that the work enqueued on the stream so far may still use. Does not block.
   void free_after(Stream stream, void* memory) noexcept;
 
-  // Waits for the work on what is freed, and gives it back. Throws if the driver does not say that the work is over.
+  // Waits until the work on all freed memory has finished, and then frees the memory. Throws if the driver does not
+  // confirm that the work has finished.
   void free_all();
 
  private:
-  // Memory that the driver takes back at once only, until its last use is over.
+  // Memory that the library frees when its last use has finished, because the driver frees only immediately.
   struct Waiting {
     NativeEvent last_use;
     void* memory;

@@ -26,7 +26,7 @@ Queue::Queue(Device& device, Stream borrowed) : device_(device), stream_(borrowe
   }
 }
 
-// The driver lets go of a stream once its work is done, and returns at once.
+// The driver returns at once and destroys the stream when its work has finished.
 Queue::~Queue() {
   if (is_borrowed_) return;
   gpu().give_back([this](Driver& driver) { driver.destroy_stream(stream_); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue: a stream of ours, or an application's that is borrowed.
+// A queue: a stream that the library owns or that it borrows from the application.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -15,7 +15,7 @@ namespace arrowdevice::cuda_like {
 class Queue {
  public:
   explicit Queue(Device& device);
-  // NULL is the default stream. Throws Error(EINVAL) for one of another GPU or context.
+  // NULL is the default stream. Throws Error(EINVAL) for a stream of another GPU or context.
   Queue(Device& device, Stream borrowed);
   ~Queue();
   Queue(const Queue&) = delete;

@@ -9,7 +9,7 @@ namespace {
 constexpr uint32_t kCopy = ARROWDEVICE_PEER_COPY;
 constexpr uint32_t kAccess = ARROWDEVICE_PEER_ACCESS | ARROWDEVICE_PEER_COPY;
 
-// Host memory has the same address for every GPU: pinned memory is made portable, managed memory follows its users.
+// Host memory has the same address on every GPU. Pinned memory is portable, and managed memory migrates to its users.
 uint32_t reach_from_host_memory(const Device& from, const Device& to) {
   const bool everywhere = from.kind == MemoryKind::kPinned || from.gpu.properties().shares_managed_memory;
   const bool there = everywhere || &from.gpu == &to.gpu;
@@ -22,7 +22,8 @@ uint32_t reach_between_gpus(const Device& from, const Device& to) {
   if (from.gpu.ordinal() == to.gpu.ordinal()) return kCopy;  // two contexts of one GPU
   const bool are_peers =
       to.gpu.use([&](Driver& driver) { return driver.can_access_peer(to.gpu.ordinal(), from.gpu.ordinal()); });
-  // Their contexts are not told to map each other's memory, which would change the application's: so no ACCESS.
+  // The library does not enable peer access between contexts, because this would change the application's contexts. The
+  // result therefore lacks ACCESS.
   return are_peers ? kCopy : 0;
 }
 

@@ -13,10 +13,10 @@
 namespace arrowdevice::cuda_like {
 namespace {
 
-// Of every kind of memory, as the drivers give it.
+// Alignment of every kind of memory, as the drivers allocate it.
 constexpr int64_t kAlignment = 256;
 
-// Set once by the entry, before the table is given out.
+// The entry point sets this once before it returns the table.
 Gpus* gpus = nullptr;
 
 Device& device_of(void* handle) { return *static_cast<Device*>(handle); }
@@ -33,11 +33,12 @@ int device_open(ArrowDeviceType type, int64_t id, void** device, arrowdevice_err
   return guarded(error, [&] { *device = &gpus->open(type, id); });
 }
 
-// Pinned memory is the primary context's, which is not made for a device in a context of the application's own: there
-// the driver has its own way with pageable memory.
+// Pinned memory belongs to the primary context. The backend does not create that context for a wrapped device, because
+// the driver copies pageable memory itself.
 bool has_staging(Gpu& gpu) { return !gpu.is_wrapped() || gpu.driver().has_primary_context(gpu.ordinal()); }
 
-// Member by member: the struct may have grown, and the library may be older or newer than this plugin.
+// Writes each member separately, because the library may be older or newer than this plugin and the struct may have
+// grown.
 int device_get_info(void* handle, arrowdevice_device_info* out, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     const Device& device = device_of(handle);
@@ -45,7 +46,7 @@ int device_get_info(void* handle, arrowdevice_device_info* out, arrowdevice_erro
     copy_text(out->name, properties.name.c_str());
     copy_text(out->vendor, device.gpu.driver().vendor());
     std::memcpy(out->uuid, properties.uuid.data(), sizeof out->uuid);
-    // Pinned memory is the host's, of which the driver does not say how much there is.
+    // Pinned memory belongs to the host, and the driver does not report its size.
     out->total_memory = device.kind == MemoryKind::kPinned ? -1 : properties.total_memory;
     out->buffer_alignment = kAlignment;
     out->sub_buffer_alignment = 1;

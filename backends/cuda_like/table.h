@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend table over a driver. Each plugin has one.
+// The backend table on top of a driver. Each plugin has one table.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -13,10 +13,10 @@ struct Backend {
   const char* version;
   std::span<const ArrowDeviceType> device_types;
   Gpus& gpus;
-  bool wraps_contexts = false;  // whether the vendor has contexts
+  bool wraps_contexts = false;  // true if the vendor has contexts
 };
 
-// The plugin's entry. `backend` stays valid as long as the process.
+// Implements the plugin's entry point. `backend` must stay valid until the process ends.
 const arrowdevice_backend* enter(const Backend& backend, uint32_t host_abi, arrowdevice_error* error) noexcept;
 
 }  // namespace arrowdevice::cuda_like

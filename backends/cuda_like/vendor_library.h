@@ -9,11 +9,12 @@ namespace arrowdevice::cuda_like {
 
 class VendorLibrary {
  public:
-  // The first of `names` that the system's loader finds. Throws Error(ENODEV) with what it says of each.
+  // Opens the first of `names` that the system's loader finds. Throws Error(ENODEV) with the loader's message for each
+  // name.
   explicit VendorLibrary(std::span<const char* const> names);
 
   const std::string& name() const noexcept { return name_; }
-  void* find(const char* symbol) const noexcept;  // NULL if it is not there
+  void* find(const char* symbol) const noexcept;  // Returns NULL if the symbol does not exist.
 
  private:
   std::string name_;

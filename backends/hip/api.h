@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of AMD's HIP runtime API that the backend uses, declared here so that it builds without ROCm. Names are
-// AMD's; a test compares all of it with hip_runtime_api.h where there is one.
+// The part of AMD's HIP runtime API that the backend uses. It is declared here so that the backend builds without ROCm.
+// The names are AMD's. A test compares all declarations with hip_runtime_api.h if the system has that header.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,7 @@ struct hipUUID {
 
 #define ARROWDEVICE_HIP_MEMCPY_KINDS(X) X(hipMemcpyDefault, 4)
 
-// As of HIP 5. Another enumeration has the same name from HIP 6 on, see pointer_kind.h.
+// The values of HIP 5. HIP 6 has a different enumeration with the same name, see pointer_kind.h.
 #define ARROWDEVICE_HIP_MEMORY_TYPES(X) \
   X(hipMemoryTypeHost, 0)               \
   X(hipMemoryTypeDevice, 1)
@@ -57,7 +57,7 @@ enum hipMemcpyKind : unsigned { ARROWDEVICE_HIP_MEMCPY_KINDS(X) };
 #undef X
 // clang-format on
 
-// X(name, value): macros of the header.
+// X(name, value) for macros of the header.
 #define ARROWDEVICE_HIP_FLAGS(X) \
   X(hipStreamNonBlocking, 1)     \
   X(hipEventDisableTiming, 2)    \
@@ -68,11 +68,11 @@ enum hipMemcpyKind : unsigned { ARROWDEVICE_HIP_MEMCPY_KINDS(X) };
 ARROWDEVICE_HIP_FLAGS(X)
 #undef X
 
-// hipStreamLegacy, of HIP 6 on, and hipStreamPerThread, which are casts in the header.
+// hipStreamLegacy, which exists from HIP 6 on, and hipStreamPerThread. Both are casts in the header.
 inline constexpr uintptr_t kStreamLegacy = 1;
 inline constexpr uintptr_t kStreamPerThread = 2;
 
-// Of one shape in all versions; what its first member means is not the same in all.
+// The layout is the same in all versions. The values of the first member differ.
 struct hipPointerAttribute_t {
   unsigned memoryType;
   int device;

@@ -35,7 +35,7 @@ class HipDriver final : public cuda_like::Driver {
     return count;
   }
 
-  // One by one: the struct that holds them all is another one in each version.
+  // Queries each property separately, because the struct that holds all of them differs between versions.
   Properties properties(int ordinal) override {
     Properties properties;
     char name[128] = {};
@@ -52,7 +52,7 @@ class HipDriver final : public cuda_like::Driver {
     return properties;
   }
 
-  Context retain_context(int) override { return nullptr; }  // there are none
+  Context retain_context(int) override { return nullptr; }  // HIP has no contexts.
 
   bool can_access_peer(int ordinal, int peer) override {
     int can = 0;
@@ -60,7 +60,7 @@ class HipDriver final : public cuda_like::Driver {
     return can != 0;
   }
 
-  // Each thread has a current device, 0 at first.
+  // Each thread has a current device, which is 0 at first.
   int enter(int ordinal, Context) override {
     int former = 0;
     hip_.check("hipGetDevice", hip_.hipGetDevice(&former));
@@ -96,7 +96,7 @@ class HipDriver final : public cuda_like::Driver {
       case MemoryKind::kPinned:
         hip_.check("hipHostMalloc", hip_.hipHostMalloc(&memory, n, hipHostMallocPortable), bytes(size));
         return memory;
-      case MemoryKind::kManaged: break;  // the format has no device type for it
+      case MemoryKind::kManaged: break;  // The format has no device type for it.
     }
     throw Error(ENOTSUP, "managed memory of HIP");
   }
@@ -134,7 +134,7 @@ class HipDriver final : public cuda_like::Driver {
 
   void unregister_host(void* memory) override { hip_.check("hipHostUnregister", hip_.hipHostUnregister(memory)); }
 
-  // HIP 5 fails for memory that it does not know, later ones say so in their answer.
+  // HIP 5 fails for unknown memory. Later versions succeed and report it in the attributes.
   std::optional<PointerFacts> find_pointer(const void* pointer) override {
     hipPointerAttribute_t attributes{};
     const hipError_t result = hip_.hipPointerGetAttributes(&attributes, pointer);
@@ -148,7 +148,7 @@ class HipDriver final : public cuda_like::Driver {
     void* base = nullptr;
     size_t size = 0;
     if (hip_.hipMemGetAddressRange(&base, &size, const_cast<void*>(pointer)) != hipSuccess) {
-      hip_.forget_error();  // not of every kind of memory
+      hip_.forget_error();  // Some kinds of memory have no range.
       base = nullptr;
     }
     return PointerFacts{.kind = *kind,

@@ -8,7 +8,7 @@
 namespace arrowdevice::hip {
 namespace {
 
-// The newest first: programs of today load that, and two of them in one process do not share devices.
+// The newest version is first, because current programs load it. Two versions in one process do not share devices.
 constexpr const char* kNames[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"};
 constexpr const char* kKernelDriver = "/dev/kfd";
 
@@ -67,7 +67,7 @@ void Library::load() {
 void Library::start() {
   hipError_t result = hipInit(0);
   const char* call = "hipInit";
-  // Of a machine without a GPU some versions say so here, some only when they are asked for the number.
+  // On a machine without a GPU, some versions fail in hipInit and others only in hipGetDeviceCount.
   if (result == hipSuccess) {
     int count = 0;
     call = "hipGetDeviceCount";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libamdhip64: its entry points, and its errors by name.
+// libamdhip64: its entry points and the names of its errors.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ ARROWDEVICE_HIP_SYMBOLS(X)
 
 class Library {
  public:
-  // Opens the newest one and starts it. Throws Error(ENODEV) with the reason if there is no library, no device, or a
-  // library that is too old.
+  // Opens the newest library and starts it. Throws Error(ENODEV) with the reason if there is no library, if there is no
+  // device, or if the library is too old.
   Library();
 
 #define X(name, version, parameters) name##_function* name = nullptr;  // NOLINT(bugprone-macro-parentheses)
@@ -31,7 +31,7 @@ class Library {
   // Throws an Error unless `result` is success: "hipMalloc: hipErrorOutOfMemory (2): 8388608 bytes".
   void check(const char* call, hipError_t result, const std::string& detail = {}) const;
 
-  // Takes back a failure that was looked for: the program must not find it in hipGetLastError().
+  // Clears an expected failure, because the program must not see it in hipGetLastError().
   void forget_error() const noexcept;
 
  private:

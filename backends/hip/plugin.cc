@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entry of the plugin: the one symbol that it exports.
+// The plugin's entry point, which is its only exported symbol.
 #include "cuda_like/table.h"
 #include "hip/hip_driver.h"
 
@@ -12,7 +12,7 @@ constexpr cuda_like::ServedType kServed[] = {{ARROW_DEVICE_ROCM, MemoryKind::kDe
                                              {ARROW_DEVICE_ROCM_HOST, MemoryKind::kPinned}};
 constexpr ArrowDeviceType kTypes[] = {ARROW_DEVICE_ROCM, ARROW_DEVICE_ROCM_HOST};
 
-// Never destroyed: its devices are in use until the process is gone.
+// Never destroyed, because its devices stay in use until the process ends.
 const cuda_like::Backend& backend() {
   static const auto* const made = new cuda_like::Backend{.name = "hip",
                                                          .version = ARROWDEVICE_HIP_VERSION,

@@ -18,7 +18,7 @@ std::optional<MemoryKind> kind_of_5(unsigned type) {
   }
 }
 
-// Of HIP 6 and later, as CUDA's runtime has it: 0 not known, 1 host, 2 device, 3 managed, 10 array, 11 unified.
+// hipMemoryType from HIP 6 on, as in CUDA's runtime: 0 unknown, 1 host, 2 device, 3 managed, 10 array, 11 unified.
 std::optional<MemoryKind> kind_of_6(unsigned type) {
   constexpr unsigned kHost = 1, kDevice = 2, kManaged = 3, kUnified = 11;
   switch (type) {

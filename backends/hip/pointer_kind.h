@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What hipPointerGetAttributes() says of memory, which HIP 6 gave other numbers under the same name.
+// The kind of memory that hipPointerGetAttributes() reports. HIP 6 changed the numbers but kept the names.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace arrowdevice::hip {
 
-// `major`: of the library that filled it. Nothing for memory that it does not know.
+// `major` is the version of the library that filled `attributes`. Returns nullopt for unknown memory.
 std::optional<cuda_like::MemoryKind> pointer_kind(const hipPointerAttribute_t& attributes, int major);
 
 }  // namespace arrowdevice::hip

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entry points of libamdhip64 that the backend uses: this list makes their declarations and loads them.
+// The entry points of libamdhip64 that the backend uses. This list declares and loads them.
 #pragma once
 
 // X(name, version, parameters)
-//   version  of HIP in which it came, as far as it matters
+//   version  HIP version that introduced the function, as far as it matters
 
-// Without any of these a runtime is too old. All are there since HIP 5.2.
+// Required functions. A runtime without any of them is too old. HIP 5.2 has all of them.
 #define ARROWDEVICE_HIP_REQUIRED(X)                                                                         \
   X(hipInit, 1.0, (unsigned flags))                                                                         \
   X(hipRuntimeGetVersion, 1.0, (int* version))                                                              \
@@ -40,12 +40,12 @@
   X(hipMemcpyPeerAsync, 1.0,                                                                                \
     (void* to, int to_device, const void* from, int from_device, size_t size, hipStream_t stream))
 
-// NULL where the runtime does not have them.
+// NULL if the runtime does not have them.
 #define ARROWDEVICE_HIP_OPTIONAL(X)                                        \
   X(hipMallocAsync, 5.2, (void** memory, size_t size, hipStream_t stream)) \
   X(hipFreeAsync, 5.2, (void* memory, hipStream_t stream))
 
-// Of HIP 5.6 on: not in the header of 5.2.
+// Functions from HIP 5.6 on, which are not in the header of 5.2.
 #define ARROWDEVICE_HIP_LATER(X) X(hipStreamGetDevice, 5.6, (hipStream_t stream, hipDevice_t * device))
 
 #define ARROWDEVICE_HIP_SYMBOLS(X) ARROWDEVICE_HIP_REQUIRED(X) ARROWDEVICE_HIP_OPTIONAL(X) ARROWDEVICE_HIP_LATER(X)

@@ -39,7 +39,7 @@ Api look_up(const cuda_like::VendorLibrary& library) {
   return functions;
 }
 
-// What a user can do about drivers that do not start.
+// Returns advice for the user if the drivers do not start.
 const char* advice() {
   return ::access(kGpuNodes, F_OK) != 0
              ? "libze_loader.so.1 is there, but the kernel shows no GPU: there is no /dev/dri"
@@ -47,7 +47,8 @@ const char* advice() {
                "libze-intel-gpu1), and see that /dev/dri/renderD* may be opened and ZE_AFFINITY_MASK hides no GPU";
 }
 
-// For GPUs, as the SYCL runtime asks for them. What else the loader may drive does not compute on Arrow's arrays.
+// Starts the drivers for GPUs only, as the SYCL runtime does. Other devices of the loader do not compute on Arrow
+// arrays.
 void start(const Api& functions) {
   const ze_result_t result = functions.zeInit(ZE_INIT_FLAG_GPU_ONLY);
   if (result != ZE_RESULT_SUCCESS) {

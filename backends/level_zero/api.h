@@ -6,18 +6,18 @@
 
 namespace arrowdevice::level_zero {
 
-// Its functions, under their own names: api().zeMemFree(context, memory).
+// The loader's functions under their own names: api().zeMemFree(context, memory).
 struct Api {
 #define X(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)
 #include "level_zero/symbols.inc"
 #undef X
 };
 
-// Opens libze_loader.so.1 and starts the drivers. Throws ENODEV with the reason where that cannot be, and the same each
-// time that it is asked.
+// Opens libze_loader.so.1 and starts the drivers. Throws ENODEV with the reason if this fails, and throws the same
+// error on later calls.
 const Api& open_api();
 
-// The functions, once open_api() has succeeded: whoever holds a handle got it through them.
+// Returns the functions. The caller has a handle, so open_api() has succeeded before.
 const Api& api() noexcept;
 
 }  // namespace arrowdevice::level_zero

@@ -46,7 +46,7 @@ int errno_of(std::string_view call, ze_result_t result) {
   switch (result) {
     case ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY:
     case ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY: return ENOMEM;
-    // Nothing is asked for that is empty: it is more than one allocation may have.
+    // The library never requests empty memory, so the size exceeds the limit of one allocation.
     case ZE_RESULT_ERROR_UNSUPPORTED_SIZE: return call.starts_with("zeMemAlloc") ? ENOMEM : EINVAL;
     case ZE_RESULT_ERROR_UNSUPPORTED_VERSION:
     case ZE_RESULT_ERROR_UNSUPPORTED_FEATURE:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Level Zero's codes: their names, the errno values that they become, and the errors that carry both.
+// Level Zero's codes: their names, their errno values, and errors that carry both.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace arrowdevice::level_zero {
 
-// "zeMemAllocDevice: ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY (0x70000003): 64 bytes"
+// Returns an error such as "zeMemAllocDevice: ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY (0x70000003): 64 bytes".
 Error failure(const char* call, ze_result_t result, const std::string& detail = {});
 
 // Throws unless `result` is success.
@@ -17,7 +17,7 @@ inline void check(const char* call, ze_result_t result) {
   if (result != ZE_RESULT_SUCCESS) throw failure(call, result);
 }
 
-// Whether a device does not come back in this process after an error of that code.
+// Returns true if a device is lost for this process after an error with this code.
 bool is_fatal(int native_code) noexcept;
 
 }  // namespace arrowdevice::level_zero

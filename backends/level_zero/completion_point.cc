@@ -12,7 +12,7 @@ namespace arrowdevice::level_zero {
 
 std::shared_ptr<CompletionPoint> CompletionPoint::make(Device& device) { return {new CompletionPoint(device), let_go}; }
 
-// Of a device that is lost, nothing can be given back.
+// Skips all driver calls if the device is lost, because they would fail.
 CompletionPoint::~CompletionPoint() {
   auto& physical = device_.physical();
   if (physical.is_lost()) return;
@@ -35,12 +35,12 @@ bool CompletionPoint::is_over() const noexcept {
   try {
     return is_passed();
   } catch (const std::exception&) {
-    return device_.physical().is_lost();  // else the question failed, not the work
+    return device_.physical().is_lost();  // otherwise only the query failed, not the work
   }
 }
 
 void CompletionPoint::wait_until_over() const noexcept {
-  // A driver that refuses to say is not asked for ever.
+  // Limits the attempts, because a driver may refuse every query.
   constexpr int kAttempts = 2;
   for (int attempt = 0; attempt < kAttempts && !is_over(); ++attempt) {
     try {
@@ -62,7 +62,7 @@ bool CompletionPoint::is_passed() const {
   });
 }
 
-// The driver may come back a little early.
+// Repeats the driver's wait, because it may return a little early.
 void CompletionPoint::wait(int64_t timeout_ns) const {
   if (state_.load(std::memory_order_acquire) == State::kPassed) return;
   const Deadline deadline(timeout_ns);

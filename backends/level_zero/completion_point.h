@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A point in the work of a command list: an event of the driver that the list signals when it gets there.
+// A point in the work of a command list: a driver event that the list signals there.
 #pragma once
 
 #include <atomic>
@@ -10,10 +10,11 @@
 
 namespace arrowdevice::level_zero {
 
-// What is let go of before the device has passed it lives on among the unfinished. May be used from any thread.
+// If the last reference is released before the device has passed the point, PendingCompletions keeps the point. All
+// functions are thread-safe.
 class CompletionPoint {
  public:
-  // One that no list has got yet.
+  // Creates a point that is not appended to a list yet.
   static std::shared_ptr<CompletionPoint> make(Device& device);
 
   CompletionPoint(const CompletionPoint&) = delete;
@@ -22,15 +23,15 @@ class CompletionPoint {
   Device& device() const noexcept { return device_; }
   ze_event_handle_t native() const noexcept { return event_; }
 
-  // A list signals it.
+  // Records that a list signals the point.
   void set_appended() noexcept { state_.store(State::kAppended, std::memory_order_release); }
 
   bool is_passed() const;
-  // Throws ETIMEDOUT after `timeout_ns`.
+  // Throws ETIMEDOUT if the limit of `timeout_ns` passes first.
   void wait(int64_t timeout_ns) const;
 
-  // What is kept until it has been passed: the point that its list waits for, the list itself, memory that the list
-  // uses.
+  // These functions keep objects until the point has been passed: the point that its list waits for, the list itself,
+  // and memory that the list uses.
   void keep(std::shared_ptr<CompletionPoint> awaited) noexcept { awaited_ = std::move(awaited); }
   void destroy_afterwards(ze_command_list_handle_t list) noexcept { list_ = list; }
   void free_afterwards(void* memory) noexcept { memory_ = memory; }
@@ -53,7 +54,7 @@ class CompletionPoint {
   std::shared_ptr<CompletionPoint> awaited_;
   ze_command_list_handle_t list_ = nullptr;
   void* memory_ = nullptr;
-  CompletionPoint* next_ = nullptr;  // among the unfinished
+  CompletionPoint* next_ = nullptr;  // next in the list of PendingCompletions
 };
 
 }  // namespace arrowdevice::level_zero

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A context: all memory, queues and events that may be used together.
+// A context: all memory, queues and events that can be used together.
 #pragma once
 
 #include "level_zero/events.h"
@@ -7,7 +7,8 @@
 
 namespace arrowdevice::level_zero {
 
-// Lives as long as the process, and so does the driver's context unless it is an application's. Thread-safety: free.
+// Lives as long as the process, like the driver's context unless the application owns it. All functions are
+// thread-safe.
 class Context {
  public:
   explicit Context(ze_context_handle_t native) noexcept : native_(native), events_(native) {}
@@ -16,8 +17,8 @@ class Context {
   Events& events() noexcept { return events_; }
   PendingCompletions& unfinished() noexcept { return unfinished_; }
 
-  // The application takes it back: nothing of ours is left in it, unless the driver does not say that work is over. It
-  // may come again.
+  // Removes the library's objects from a wrapped context that the application unwraps. Returns false if the driver does
+  // not confirm that work has finished. The application may wrap the context again later.
   bool leave(PhysicalDevice& user) noexcept {
     if (!unfinished_.drain()) return false;
     if (!user.is_lost()) events_.destroy(user);

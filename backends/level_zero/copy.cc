@@ -8,13 +8,13 @@
 namespace arrowdevice::level_zero {
 namespace {
 
-// Looks at one end of the regions after the other. Parts of one allocation come one after the other.
+// Checks one end of the regions. Consecutive regions often lie in one allocation.
 class Ends {
  public:
   explicit Ends(const Device& queue_device) : context_(queue_device.context()) {}
 
   void check(void* device_handle, const void* address, size_t size) {
-    if (device_handle == nullptr) return;  // the host's
+    if (device_handle == nullptr) return;  // host memory
     auto& device = *static_cast<Device*>(device_handle);
     if (&device.context() != &context_) {
       throw Error(EINVAL, format("the memory at %p is of another context than the queue", address));

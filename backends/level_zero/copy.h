@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch of regions, as the table gets it, as what the driver is asked to copy.
+// Converts the regions of the backend table to copies for the driver.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -18,8 +18,8 @@ struct Piece {
   size_t size;
 };
 
-// Throws EINVAL for memory of a device that the context does not know, or that is smaller than what is asked of it: a
-// driver would take the address for the host's.
+// Throws EINVAL for device memory that the context does not know, or that is too small for the region. Otherwise a
+// driver would treat the address as host memory.
 std::vector<Piece> check_pieces(const Device& device, std::span<const arrowdevice_backend_region> regions);
 
 }  // namespace arrowdevice::level_zero

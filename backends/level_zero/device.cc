@@ -17,7 +17,8 @@ struct Request {
   ze_result_t result;
 };
 
-// More than kernels of old can address in one piece: nobody but the kernel's author knows, and copies do not care.
+// Allows allocations that old kernels cannot address as a whole. Only the author of a kernel knows its limit, and
+// copies have no such limit.
 ze_relaxed_allocation_limits_exp_desc_t relaxed_limits() {
   ze_relaxed_allocation_limits_exp_desc_t relaxed{};
   relaxed.stype = ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC;
@@ -41,7 +42,7 @@ Request request(MemoryKind kind, ze_context_handle_t context, const PhysicalDevi
     case MemoryKind::kHost: return {"zeMemAllocHost", api().zeMemAllocHost(context, &of_host, size, alignment, out)};
     case MemoryKind::kShared: break;
   }
-  of_host.pNext = nullptr;  // one request for both
+  of_host.pNext = nullptr;  // one descriptor for both
   return {"zeMemAllocShared",
           api().zeMemAllocShared(context, &of_device, &of_host, size, alignment, device.native(), out)};
 }

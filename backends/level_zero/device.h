@@ -9,13 +9,13 @@
 
 namespace arrowdevice::level_zero {
 
-// What allocations of ours are made of. Arrays of others may lie in any.
+// The kind of memory that the library allocates. Foreign arrays may use any kind.
 enum class MemoryKind { kDevice, kHost, kShared };
 
-// By ARROWDEVICE_LEVEL_ZERO_MEMORY. Throws EINVAL for a word that it does not know.
+// Returns the kind named by ARROWDEVICE_LEVEL_ZERO_MEMORY. Throws EINVAL for an unknown word.
 MemoryKind chosen_memory_kind();
 
-// Lives as long as the process. Thread-safety: free.
+// Lives as long as the process. All functions are thread-safe.
 class Device {
  public:
   Device(Context& context, PhysicalDevice& physical, MemoryKind kind) noexcept
@@ -27,7 +27,7 @@ class Device {
 
   void* allocate(int64_t size, int64_t alignment);
 
-  // Nothing uses it.
+  // Frees memory that no work uses.
   void free(void* memory) noexcept;
 
  private:

@@ -11,7 +11,7 @@
 namespace arrowdevice::level_zero {
 namespace {
 
-// Given back unless it is kept.
+// Destroys the context unless the caller takes it.
 class UniqueContext {
  public:
   explicit UniqueContext(ze_driver_handle_t driver) {
@@ -76,7 +76,8 @@ Context& Devices::context(ze_context_handle_t native) {
   return *(contexts_[native] = std::move(made));
 }
 
-// All devices of a driver are in one, so that they reach one another and wait for one another.
+// Puts all devices of a driver in one context, so that they can access each other's memory and wait for each other's
+// events.
 Context& Devices::own_context(ze_driver_handle_t driver) {
   Context*& own = own_contexts_[driver];
   if (own == nullptr) {
@@ -137,7 +138,7 @@ void Devices::unwrap(Device& device) {
   wraps_.erase(noted);
 }
 
-// The device whose memory it is, where the candidate's context knows it.
+// Returns the device that owns the memory, if the candidate's context knows the memory.
 Device* Devices::owner(Device& candidate, const void* buffer) {
   const auto found = candidate.physical().use([&] { return find_allocation(candidate.context().native(), buffer); });
   if (!found) return nullptr;
@@ -152,7 +153,7 @@ Device& Devices::locate(int64_t id, const void* buffer) {
   for (const auto& [wrapped, its_id] : wraps_) {
     if (its_id == id) candidates.push_back(wrapped);
   }
-  // Last, for drivers that know memory of other contexts as well.
+  // Appends this device last, because some drivers also know memory of other contexts.
   if (with_id(id) != nullptr) candidates.push_back(&open_locked(id));
   if (candidates.empty()) throw no_device(id);
   if (buffer != nullptr) {

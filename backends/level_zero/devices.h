@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All devices of the process: those with an id, which are in a context of ours for each driver, and devices in contexts
-// of others.
+// All devices of the process: devices with an id, in one context of the library for each driver, and devices in wrapped
+// contexts.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -17,33 +17,34 @@
 
 namespace arrowdevice::level_zero {
 
-// All functions may be called from any thread. Devices live as long as the process.
+// All functions are thread-safe. Devices live as long as the process.
 class Devices {
  public:
-  // Made at first use and never destroyed.
+  // Returns the instance, which is created at first use and never destroyed.
   static Devices& instance();
 
   int64_t count();
 
-  // In a context of ours, made the first time.
+  // Opens a device in the library's context, which the first call creates.
   Device& open(int64_t id);
 
-  // In an application's context.
+  // Wraps a device in an application's context.
   Device& wrap(int64_t id, const arrowdevice_native_device& native);
   void unwrap(Device& device);
 
-  // The device that arrays with this id are on, by one of their buffers. Throws ENODEV for an id that neither a device
-  // nor a wrapped one has.
+  // Returns the device of arrays with this id, from one of their buffers. Throws ENODEV if neither a device nor a
+  // wrapped device has the id.
   Device& locate(int64_t id, const void* buffer);
 
-  // The driver of a device; NULL if it is not listed. And its id, -1 likewise.
+  // driver_of() returns a device's driver, or NULL if the device is not listed. id_of() returns a device's id, or -1 if
+  // it is not listed.
   ze_driver_handle_t driver_of(const Device& device);
   int64_t id_of(ze_device_handle_t native);
 
  private:
   using Key = std::pair<ze_context_handle_t, ze_device_handle_t>;
 
-  const std::vector<DriverDevice>& listed();  // these need mutex_
+  const std::vector<DriverDevice>& listed();  // The functions from here to owner() require mutex_.
   const DriverDevice* with_id(int64_t id);
   const DriverDevice* find(ze_device_handle_t native);
   PhysicalDevice& physical(ze_device_handle_t native);
@@ -53,7 +54,8 @@ class Devices {
   Device& open_locked(int64_t id);
   Device* owner(Device& candidate, const void* buffer);
 
-  std::mutex mutex_;  // guards all below; held while the driver makes contexts and is asked about devices
+  // guards all members below; held while the driver creates contexts and answers queries about devices
+  std::mutex mutex_;
   std::vector<DriverDevice> listed_;
   std::map<ze_device_handle_t, std::unique_ptr<PhysicalDevice>> physical_;
   std::map<ze_context_handle_t, std::unique_ptr<Context>> contexts_;

@@ -13,11 +13,11 @@
 namespace arrowdevice::level_zero {
 namespace {
 
-// Level Zero 1: before it everything was another, and what comes after it nobody knows.
+// Level Zero 1. Older versions differ, and later versions are not known.
 constexpr uint32_t kMajorVersion = 1;
 
-// Keeps the handles that a call has written. A driver that reports more than it was asked for must not add NULLs, which
-// the loader would follow.
+// Keeps the handles that a call has written. If a driver reports more than requested, the rest would be NULL, and the
+// loader would dereference NULL.
 template <typename Handle>
 void keep_written(std::vector<Handle>& handles, uint32_t count) {
   handles.resize(std::min<size_t>(count, handles.size()));
@@ -55,7 +55,7 @@ uint32_t version_of(ze_driver_handle_t driver) {
   return static_cast<uint32_t>(version);
 }
 
-// Throws ENODEV if the driver is for another major version.
+// Throws ENODEV if the driver has another major version.
 void check_version(uint32_t version) {
   if (ZE_MAJOR_VERSION(version) == kMajorVersion) return;
   throw Error(ENODEV,
@@ -75,7 +75,7 @@ std::vector<DriverDevice> list_devices_of(ze_driver_handle_t driver) {
 
 }  // namespace
 
-// A driver that fails does not hide the GPUs of the others.
+// A driver that fails does not hide the GPUs of other drivers.
 std::vector<DriverDevice> list_driver_devices() {
   std::vector<DriverDevice> listed;
   std::optional<Error> failed;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GPUs of all drivers in the order of their ids: drivers as the loader lists them, and the GPUs of each as its
-// driver lists them. That is the order of `sycl-ls`, and the same in every process as long as the same drivers are
-// installed and the environment makes the same of them (ZE_AFFINITY_MASK, ZE_FLAT_DEVICE_HIERARCHY).
+// The GPUs of all drivers in the order of their ids. Drivers are in the loader's order, and the GPUs of a driver in its
+// own order. `sycl-ls` uses the same order.
+// The order is the same in every process while the installed drivers, ZE_AFFINITY_MASK and ZE_FLAT_DEVICE_HIERARCHY do
+// not change.
 #pragma once
 
 #include <vector>
@@ -16,7 +17,7 @@ struct DriverDevice {
   bool has_in_order_lists;
 };
 
-// Throws ENODEV with the reason where there are none.
+// Throws ENODEV with the reason if there are no GPUs.
 std::vector<DriverDevice> list_driver_devices();
 
 }  // namespace arrowdevice::level_zero

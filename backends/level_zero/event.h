@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An event of the backend: a point in a queue's work, or what another producer published.
+// An event of the backend: a point in a queue's work, or a foreign event.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace arrowdevice::level_zero {
 
-// May be used from any thread.
+// All functions are thread-safe.
 class Event {
  public:
   Event() = default;
@@ -17,11 +17,11 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
-  // Whether it has fired. Throws EIO if the work failed.
+  // Returns true if the event has fired. Throws EIO if the work failed.
   virtual bool is_ready() = 0;
-  // Throws ETIMEDOUT after `timeout_ns`, EIO if the work failed.
+  // Throws ETIMEDOUT if the limit of `timeout_ns` passes first, and EIO if the work failed.
   virtual void wait(int64_t timeout_ns) = 0;
-  // What a queue can wait for; NULL where only the CPU can.
+  // Returns the point that a queue can wait for, or NULL if only the CPU can wait.
   virtual std::shared_ptr<CompletionPoint> point() const = 0;
 };
 

@@ -19,7 +19,7 @@ ze_event_pool_handle_t make_pool(ze_context_handle_t context) {
   return pool;
 }
 
-// What was written before it is seen by the host and by other devices, and by what comes after it.
+// The event makes earlier writes visible to the host, to other devices, and to later work.
 ze_event_handle_t make_event(ze_event_pool_handle_t pool, uint32_t index) {
   ze_event_desc_t description{};
   description.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
@@ -58,7 +58,7 @@ ze_event_handle_t Events::take(PhysicalDevice& user) {
 
 void Events::put_back(ze_event_handle_t event, bool may_be_signalled, PhysicalDevice& user) noexcept {
   if (may_be_signalled && !user.give_back("zeEventHostReset", api().zeEventHostReset(event))) {
-    // Nobody can use it again. Its place in the pool stays empty.
+    // The event cannot be reused. Its slot in the pool stays empty.
     user.give_back("zeEventDestroy", api().zeEventDestroy(event));
     return;
   }

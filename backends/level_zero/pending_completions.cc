@@ -8,7 +8,7 @@
 namespace arrowdevice::level_zero {
 namespace {
 
-// So that a call takes no longer where much is pending.
+// Limits the points that a call checks, so that a call stays short if many points are pending.
 constexpr size_t kMostLooks = 32;
 
 }  // namespace

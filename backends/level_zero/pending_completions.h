@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points that nobody asks for any more while the device has not passed them: Level Zero takes nothing back that is
-// still in use, so what hangs on them waits here.
+// Released points that the device has not passed yet. Level Zero must not destroy objects in use, so the objects of
+// these points wait here.
 #pragma once
 
 #include <cstddef>
@@ -10,26 +10,26 @@ namespace arrowdevice::level_zero {
 
 class CompletionPoint;
 
-// Thread-safety: free.
+// All functions are thread-safe.
 class PendingCompletions {
  public:
   PendingCompletions() = default;
   PendingCompletions(const PendingCompletions&) = delete;
   PendingCompletions& operator=(const PendingCompletions&) = delete;
 
-  // Takes it over. Does not allocate.
+  // Takes ownership of `point`. Does not allocate.
   void add(CompletionPoint* point) noexcept;
 
-  // Lets go of those that have been passed meanwhile. Does not block, and looks at a few at a time.
+  // Destroys some of the points that the device has passed. Does not block, and checks a few points per call.
   void sweep() noexcept;
 
-  // Waits for all, and lets go of them. False if the driver does not say that they are over.
+  // Waits for all points and destroys them. Returns false if the driver does not confirm that their work has finished.
   bool drain() noexcept;
 
  private:
   CompletionPoint* take_first() noexcept;
 
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards all members below
   CompletionPoint* first_ = nullptr;
   CompletionPoint* last_ = nullptr;
   size_t size_ = 0;

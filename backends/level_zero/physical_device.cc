@@ -42,7 +42,7 @@ bool ask_system_memory(ze_device_handle_t device) {
   return (answer.sharedSystemAllocCapabilities & ZE_MEMORY_ACCESS_CAP_FLAG_RW) != 0;
 }
 
-// Engines that only copy, where the device has some, so that copies run beside kernels.
+// Prefers engines that only copy, so that copies run beside kernels.
 QueueGroup ask_queue_group(ze_device_handle_t device) {
   const auto* const call = "zeDeviceGetCommandQueueGroupProperties";
   uint32_t count = 0;
@@ -57,7 +57,7 @@ QueueGroup ask_queue_group(ze_device_handle_t device) {
     return std::ranges::find_if(
         groups, [&](const auto& group) { return (group.flags & (kCopy | kCompute)) == wanted && group.numQueues > 0; });
   };
-  // Engines that compute copy as well, whether the driver says so or not.
+  // Compute engines can copy too, even if the driver does not report it.
   for (const uint32_t wanted : {uint32_t{kCopy}, uint32_t{kCopy} | kCompute, uint32_t{kCompute}}) {
     const auto found = with(wanted);
     if (found != groups.end()) return {static_cast<uint32_t>(found - groups.begin()), found->numQueues};
@@ -88,11 +88,11 @@ void PhysicalDevice::check_not_lost() const {
 void PhysicalDevice::remember(const Error& error) noexcept {
   if (!is_fatal(error.native_code())) return;
   const std::lock_guard lock(mutex_);
-  if (is_lost()) return;  // the first one is the cause
+  if (is_lost()) return;  // the first error is the cause
   try {
     loss_ = error.message();
   } catch (const std::bad_alloc&) {
-    loss_.clear();  // the code says it as well
+    loss_.clear();  // loss_code_ holds the same information
   }
   loss_code_ = error.native_code();
   lost_.store(true, std::memory_order_release);

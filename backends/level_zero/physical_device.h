@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device of a driver, whatever the context: what it is, and whether it has failed for good.
+// A device of a driver, shared by all contexts: its properties, and the fatal error if it is lost.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace arrowdevice::level_zero {
 
-// The engines of a device that queues are made on.
+// The engines of a device that run the library's queues.
 struct QueueGroup {
   uint32_t ordinal;
   uint32_t engines;
@@ -26,23 +26,23 @@ struct Properties {
   std::string vendor;
   std::array<uint8_t, 16> uuid{};
   int64_t total_memory;         // bytes, -1 if unknown
-  uint64_t largest_allocation;  // bytes, beyond which the driver is asked for an exception
-  bool reaches_system_memory;   // ordinary memory of the host, without the driver knowing of it
+  uint64_t largest_allocation;  // bytes; larger allocations need relaxed limits
+  bool reaches_system_memory;   // the device can access host memory that the driver did not allocate
   QueueGroup queue_group;
 };
 
-// Lives as long as the process. Thread-safety: free.
+// Lives as long as the process. All functions are thread-safe.
 class PhysicalDevice {
  public:
-  // `has_in_order_lists`: of the driver.
+  // `has_in_order_lists` describes the driver.
   PhysicalDevice(ze_device_handle_t native, bool has_in_order_lists)
       : native_(native), properties_(native), has_in_order_lists_(has_in_order_lists) {}
 
   ze_device_handle_t native() const noexcept { return native_; }
   const Properties& properties() const noexcept { return properties_; }
 
-  // Every use of the driver that a lost device can make fail. An error that the device does not recover from is
-  // remembered, and what every later use says.
+  // Runs `body`, which calls the driver. Every driver call that fails on a lost device goes through this function.
+  // Records a fatal error, which every later call then throws.
   template <typename Body>
   auto use(Body&& body) {
     check_not_lost();
@@ -54,7 +54,8 @@ class PhysicalDevice {
     }
   }
 
-  // Gives something back, in a place that cannot fail: what the driver says against it is logged. False if it does.
+  // Logs `result` if it is an error, for calls that free or destroy objects. Never fails. Returns false if `result` is
+  // an error.
   bool give_back(const char* call, ze_result_t result) noexcept;
 
   bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
@@ -62,7 +63,7 @@ class PhysicalDevice {
   bool has_in_order_lists() const noexcept { return has_in_order_lists_.load(std::memory_order_relaxed); }
   void lacks_in_order_lists() noexcept { has_in_order_lists_.store(false, std::memory_order_relaxed); }
 
-  // Queues take the engines in turn.
+  // Assigns the engines to queues in turn.
   uint32_t next_engine() noexcept {
     return next_engine_.fetch_add(1, std::memory_order_relaxed) % properties_.queue_group.engines;
   }
@@ -76,7 +77,7 @@ class PhysicalDevice {
   std::atomic<bool> has_in_order_lists_;
   std::atomic<uint32_t> next_engine_{0};
   std::atomic<bool> lost_{false};
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::string loss_;
   int loss_code_ = 0;
 };

@@ -23,7 +23,7 @@ ze_result_t create_list(const Device& device, bool in_order, ze_command_list_han
   return api().zeCommandListCreateImmediate(device.context().native(), physical.native(), &description, out);
 }
 
-// Host memory may be what there is none of: nothing is put together here.
+// Does not build a string, because the host may be out of memory.
 void report_loss(const char* what, const std::exception& reason) noexcept {
   log(LogLevel::kWarning, what);
   log(LogLevel::kWarning, reason.what());
@@ -36,7 +36,7 @@ Queue::Queue(Device& device)
   device.physical().use([&] {
     ze_result_t result = create_list(device, is_in_order_, &list_);
     if (is_in_order_ && result == ZE_RESULT_ERROR_INVALID_ENUMERATION) {
-      // A layer between the loader and the driver, which is older than the driver.
+      // A layer between the loader and the driver is older than the driver.
       device.physical().lacks_in_order_lists();
       is_in_order_ = false;
       result = create_list(device, false, &list_);
@@ -45,17 +45,17 @@ Queue::Queue(Device& device)
   });
 }
 
-// Whether it is in order, older drivers do not tell.
+// Older drivers do not report if the list is in order.
 Queue::Queue(Device& device, ze_command_list_handle_t borrowed)
     : device_(device), list_(borrowed), is_borrowed_(true), is_shared_(true) {
   if (borrowed == nullptr) throw Error(EINVAL, "Level Zero has no default queue: name an immediate command list");
 }
 
-// A list must not be destroyed before its work is over.
+// A list must not be destroyed before its work has finished.
 Queue::~Queue() {
   auto& physical = device_.physical();
   if (is_borrowed_ || physical.is_lost()) return;
-  // A second try, since a driver that fails for a moment must not cost a list.
+  // Tries a second time, because a short failure of the driver must not leak a list.
   constexpr int kAttempts = 2;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     try {
@@ -74,7 +74,7 @@ Queue::~Queue() {
   }
 }
 
-// After all that was appended so far or, where there is something to wait for, after that.
+// Appends a point after `awaited`, or after all work appended so far if `awaited` is NULL.
 std::shared_ptr<CompletionPoint> Queue::append_point(const std::shared_ptr<CompletionPoint>& awaited) {
   device_.context().unfinished().sweep();
   auto point = CompletionPoint::make(device_);
@@ -106,7 +106,7 @@ void Queue::copy(std::span<const arrowdevice_backend_region> regions) {
             api().zeCommandListAppendMemoryCopy(list_, piece.to, piece.from, piece.size, nullptr, 0, nullptr));
     }
   });
-  // What the application appends next must not overtake the copies.
+  // Commands that the application appends next must not overtake the copies.
   if (!is_in_order_ && is_shared()) append_barrier();
 }
 
@@ -119,11 +119,11 @@ std::unique_ptr<Event> Queue::record() {
 
 void Queue::wait_for(Event& event) {
   const auto point = event.point();
-  // Lists wait for events of their own context only.
+  // A list can wait only for events of its own context.
   if (point == nullptr || &point->device().context() != &device_.context()) return event.wait(ARROWDEVICE_NO_TIMEOUT);
   if (point->is_passed()) return;
   has_new_work_ = true;
-  // The new point lets the driver's event go when the list has got past it; nobody else asks for it.
+  // The new point releases the awaited event when the list has passed it. No other object refers to the new point.
   append_point(point);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue: an immediate command list of ours, or an application's that is borrowed.
+// A queue: an immediate command list that the library owns or that it borrows from the application.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -14,18 +14,18 @@
 
 namespace arrowdevice::level_zero {
 
-// Calls on one queue are serialised by the library.
+// The library serializes the calls on a queue.
 class Queue {
  public:
   explicit Queue(Device& device);
   // Throws EINVAL for NULL.
   Queue(Device& device, ze_command_list_handle_t borrowed);
-  // Returns at once: work in flight survives.
+  // Returns at once. Work in flight continues.
   ~Queue();
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
-  // From then on the application may append to it too.
+  // Returns the list. The application may append to it from then on.
   ze_command_list_handle_t native() noexcept {
     is_shared_.store(true, std::memory_order_relaxed);
     return list_;
@@ -35,7 +35,7 @@ class Queue {
   std::unique_ptr<Event> record();
   void wait_for(Event& event);
 
-  // Given back once what the queue has to do so far is over.
+  // Frees the memory when the work enqueued so far has finished.
   void free_behind(void* memory) noexcept;
 
  private:
@@ -46,11 +46,11 @@ class Queue {
   Device& device_;
   ze_command_list_handle_t list_ = nullptr;
   const bool is_borrowed_;
-  std::atomic<bool> is_shared_;            // others append to it as well
-  bool is_in_order_ = false;               // else barriers make it so
-  bool may_overtake_ = false;              // what comes next, what was appended
-  bool has_new_work_ = false;              // since last_
-  std::shared_ptr<CompletionPoint> last_;  // after all work of its time
+  std::atomic<bool> is_shared_;            // the application may append to the list too
+  bool is_in_order_ = false;               // if false, barriers order the work
+  bool may_overtake_ = false;              // new commands may overtake earlier commands
+  bool has_new_work_ = false;              // there is new work after last_
+  std::shared_ptr<CompletionPoint> last_;  // after all work appended before it
 };
 
 }  // namespace arrowdevice::level_zero

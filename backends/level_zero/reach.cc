@@ -11,9 +11,10 @@ namespace arrowdevice::level_zero {
 uint32_t reach(const Device* from, const Device* to) {
   if (from == to) return ARROWDEVICE_PEER_ACCESS | ARROWDEVICE_PEER_COPY;
   if (from == nullptr || to == nullptr) return ARROWDEVICE_PEER_COPY;
-  // Memory may be used in its own context only.
+  // Memory can be used only in its own context.
   if (&from->context() != &to->context()) return 0;
-  // Kernels of peers could use it in place, but an array is to be on the device that it names.
+  // Reports no access, although a peer's kernels could use the memory in place, because an array must be on the device
+  // that it names.
   return to->physical().use([&]() -> uint32_t {
     ze_bool_t can = 0;
     check("zeDeviceCanAccessPeer",

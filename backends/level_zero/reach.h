@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one device can do with the memory of another.
+// Peer access and peer copies between devices.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace arrowdevice::level_zero {
 
-// ARROWDEVICE_PEER_*. NULL is the host.
+// Returns ARROWDEVICE_PEER_* flags. NULL is the host.
 uint32_t reach(const Device* from, const Device* to);
 
 }  // namespace arrowdevice::level_zero

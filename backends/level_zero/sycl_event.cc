@@ -12,7 +12,7 @@
 namespace arrowdevice::level_zero {
 namespace {
 
-// Looks at the event are this far apart at first, then further.
+// Intervals between polls. They grow from the first to the longest.
 constexpr std::chrono::microseconds kFirstPause{5};
 constexpr std::chrono::microseconds kLongestPause{500};
 
@@ -28,14 +28,14 @@ bool SyclEvent::is_ready() {
   if (is_complete_.load(std::memory_order_acquire)) return true;
   check_has_status();
   if (!runtime_.is_complete(event_)) return false;
-  // What it throws for work that failed, it throws here.
+  // wait() throws the error of failed work.
   wait(ARROWDEVICE_NO_TIMEOUT);
   return true;
 }
 
-// sycl::event::wait() has no time-out.
+// Polls if there is a time limit, because sycl::event::wait() has no time limit.
 void SyclEvent::wait(int64_t timeout_ns) {
-  if (is_complete_.load(std::memory_order_acquire)) return;  // a queue asks again what the library has waited for
+  if (is_complete_.load(std::memory_order_acquire)) return;  // a queue may wait again after the library has waited
   if (timeout_ns == ARROWDEVICE_NO_TIMEOUT) {
     runtime_.wait(event_);
     is_complete_.store(true, std::memory_order_release);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An event that another producer published: the format's form of one is a sycl::event.
+// A foreign event. The format represents it as a sycl::event.
 #pragma once
 
 #include <atomic>
@@ -9,14 +9,14 @@
 
 namespace arrowdevice::level_zero {
 
-// Borrows it.
+// Borrows the sycl::event.
 class SyclEvent final : public Event {
  public:
-  // Throws ENOTSUP where no SYCL runtime is loaded.
+  // Throws ENOTSUP if no SYCL runtime is loaded.
   explicit SyclEvent(void* event) : event_(event), runtime_(SyclRuntime::find()) {}
 
-  // Both throw ENOTSUP where the runtime cannot be asked without waiting, unless it has been waited for already; wait()
-  // with a time-out only.
+  // Both functions throw ENOTSUP if the runtime cannot report the status without a wait, unless the library has already
+  // waited for the event. wait() throws it only with a time limit.
   bool is_ready() override;
   void wait(int64_t timeout_ns) override;
 

@@ -15,8 +15,8 @@
 namespace arrowdevice::level_zero {
 namespace {
 
-// sycl::event::wait() and sycl::event::get_info<sycl::info::event::command_execution_status>(), as runtimes export them
-// from libsycl.so.6 (2023) on, and before that.
+// The mangled names of sycl::event::wait() and sycl::event::get_info<sycl::info::event::command_execution_status>().
+// Runtimes export the first pair from libsycl.so.6 (2023) on, and the second pair before it.
 struct Generation {
   const char* wait;
   const char* status;
@@ -29,10 +29,10 @@ constexpr Generation kGenerations[] = {
      "_ZNK2cl4sycl5event8get_infoILNS0_4info5eventE4563EEENS3_12param_traitsIS4_XT_EE11return_typeEv"},
 };
 
-// info::event_command_status, in all of them.
+// Value of info::event_command_status, the same in all runtimes.
 constexpr int32_t kComplete = 0;
 
-// libsycl.so.8, libsycl-preview.so.9
+// Matches names such as libsycl.so.8 and libsycl-preview.so.9.
 bool is_runtime(std::string_view path) {
   const size_t slash = path.rfind('/');
   const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
@@ -50,7 +50,7 @@ int collect(dl_phdr_info* info, size_t, void* paths) noexcept {
   }
 }
 
-// Whatever their version.
+// Returns loaded runtimes of any version.
 std::vector<std::string> loaded_runtimes() {
   std::vector<std::string> paths;
   if (::dl_iterate_phdr(collect, &paths) != 0) throw std::bad_alloc();
@@ -86,7 +86,7 @@ SyclRuntime SyclRuntime::find() {
     for (const auto& path : paths) all += (all.empty() ? "" : ", ") + path;
     throw Error(ENOTSUP, "sync_event is a sycl::event, and its runtime is one of several that are loaded: " + all);
   }
-  // Under another name it is found only if it is open to all, as what a program is linked with.
+  // A runtime with another name is found only if its symbols are global, as for a library that the program links with.
   void* const opened =
       paths.empty() ? ::dlopen(nullptr, RTLD_NOW) : ::dlopen(paths.front().c_str(), RTLD_NOW | RTLD_NOLOAD);
   if (opened != nullptr) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The SYCL runtime that a producer has loaded into the process. A sycl::event is an object of C++, which only the
-// runtime that made it can be asked about: by the names that its compiler gave two functions.
+// The SYCL runtime that a producer has loaded into the process. A sycl::event is a C++ object, and only the runtime
+// that created it can query it. The library calls two functions by their mangled names.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@ namespace arrowdevice::level_zero {
 
 class SyclRuntime {
  public:
-  // Of those that are loaded. Throws ENOTSUP with the reason where there is none, and where there are several: an event
-  // does not tell whose it is.
+  // Finds the loaded runtime. Throws ENOTSUP with the reason if no runtime or several runtimes are loaded, because an
+  // event does not name its runtime.
   static SyclRuntime find();
 
-  // Whether it can be asked about an event without waiting for it.
+  // Returns true if the runtime can report an event's status without a wait.
   bool has_status() const noexcept { return status_ != nullptr; }
 
-  // Throw EIO with what the runtime threw.
+  // Both functions throw EIO with the runtime's exception.
   bool is_complete(void* event) const;
   void wait(void* event) const;
 
@@ -29,7 +29,7 @@ class SyclRuntime {
       : library_(std::move(library)), wait_(wait_function), status_(status_function) {}
   static SyclRuntime of(std::shared_ptr<void> library);
 
-  std::shared_ptr<void> library_;  // stays loaded
+  std::shared_ptr<void> library_;  // keeps the library loaded
   Wait* wait_;
   Status* status_;
 };

@@ -17,7 +17,7 @@ namespace {
 
 constexpr ArrowDeviceType kDeviceTypes[] = {ARROW_DEVICE_ONEAPI};
 
-// What kernels want; drivers give whole pages.
+// Alignment that kernels need. Drivers allocate whole pages.
 constexpr int64_t kAlignment = 64;
 
 void check_type(ArrowDeviceType device_type) {
@@ -47,8 +47,8 @@ int device_open(ArrowDeviceType device_type, int64_t id, void** device, arrowdev
   });
 }
 
-// Member by member: the struct may have grown, and the library may be older or newer than this plugin. A sycl::event is
-// waited for by the CPU.
+// Writes each member separately, because the library may be older or newer than this plugin and the struct may have
+// grown. The CPU waits for a sycl::event.
 int device_get_info(void* device, arrowdevice_device_info* out, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     const auto& properties = device_of(device).properties();

@@ -42,7 +42,7 @@ void look_up(void* library, const char* name, Function*& out, bool required) {
 
 const Api* load() {
   const std::string name = library_name();
-  // Never closed: drivers keep threads and exit handlers.
+  // Never closed, because drivers keep threads and exit handlers.
   void* const library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) throw Error(ENODEV, last_problem());
   Api functions;

@@ -8,7 +8,7 @@
 
 namespace arrowdevice::opencl {
 
-// Its functions, under their own names: api().clFlush(queue).
+// The loader's functions under their own names: api().clFlush(queue).
 struct Api {
 #define X(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)
 #define Y(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)
@@ -17,11 +17,11 @@ struct Api {
 #undef Y
 };
 
-// Opens libOpenCL.so.1, or what ARROWDEVICE_OPENCL_LIBRARY names by an absolute path. Throws ENODEV where that cannot
-// be; the next call tries again.
+// Opens libOpenCL.so.1, or the absolute path in ARROWDEVICE_OPENCL_LIBRARY. Throws ENODEV if this fails. The next call
+// tries again.
 const Api& open_api();
 
-// The functions, once open_api() has succeeded: whoever holds a handle got it through them.
+// Returns the functions. The caller has a handle, so open_api() has succeeded before.
 const Api& api() noexcept;
 
 }  // namespace arrowdevice::opencl

@@ -51,7 +51,8 @@ Owned<cl_mem> make_sub_buffer(cl_mem buffer, int64_t offset, int64_t size) {
     return Owned<cl_mem>::wrap(api().clCreateSubBuffer(of, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
   };
   auto sub = create(buffer);
-  // A batch has a part for each column, so that it is asked only afterwards whether the buffer is itself a part.
+  // A batch has a sub-buffer for each column. To save a query, the code checks only after this failure if the buffer is
+  // a sub-buffer itself.
   if (code == CL_INVALID_MEM_OBJECT && ask_buffer<cl_mem>(buffer, CL_MEM_ASSOCIATED_MEMOBJECT) != nullptr) {
     if (size > size_of(buffer) || offset > size_of(buffer) - size) {
       throw Error(EINVAL, format("a part of %lld bytes at offset %lld is not within a part of %lld bytes",

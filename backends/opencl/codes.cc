@@ -79,7 +79,7 @@ const char* name_of(cl_int code) {
   }
 }
 
-// From here down to the last one, codes say that an argument is wrong.
+// This code and all lower codes report an invalid argument.
 constexpr cl_int kFirstInvalid = CL_INVALID_VALUE;
 
 int errno_of(std::string_view call, cl_int code) {
@@ -87,9 +87,10 @@ int errno_of(std::string_view call, cl_int code) {
   switch (code) {
     case CL_MEM_OBJECT_ALLOCATION_FAILURE:
     case CL_OUT_OF_HOST_MEMORY: return ENOMEM;
-    // Of an enqueued command it means a lost device with some drivers, of an allocation what it says.
+    // For an enqueued command, some drivers report a lost device with this code. For an allocation, the code has its
+    // usual meaning.
     case CL_OUT_OF_RESOURCES: return allocates ? ENOMEM : EIO;
-    // No buffer is asked for that is empty: it is larger than the device allows.
+    // The library never requests an empty buffer, so the size exceeds the device's limit.
     case CL_INVALID_BUFFER_SIZE: return allocates ? ENOMEM : EINVAL;
     case CL_MEM_COPY_OVERLAP:
     case CL_MISALIGNED_SUB_BUFFER_OFFSET: return EINVAL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenCL's codes: their names, the errno values that they become, and the errors that carry both.
+// OpenCL's codes: their names, their errno values, and errors that carry both.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace arrowdevice::opencl {
 
-// "CL_OUT_OF_RESOURCES (-5)".
+// Returns a text such as "CL_OUT_OF_RESOURCES (-5)".
 std::string code_text(cl_int code);
 
-// "clCreateBuffer: CL_OUT_OF_RESOURCES (-5), 64 bytes"
+// Returns an error such as "clCreateBuffer: CL_OUT_OF_RESOURCES (-5), 64 bytes".
 Error failure(const char* call, cl_int code, const std::string& detail = {});
 
 // Throws unless `code` is CL_SUCCESS.
@@ -20,7 +20,7 @@ inline void check(const char* call, cl_int code, const char* detail = "") {
   if (code != CL_SUCCESS) throw failure(call, code, detail);
 }
 
-// Work that was accepted and failed later: `status` is the negative execution status of its event.
+// Returns the error of work that was accepted and failed later. `status` is the negative execution status of its event.
 Error failed_work(cl_int status);
 
 }  // namespace arrowdevice::opencl

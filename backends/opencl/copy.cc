@@ -27,7 +27,7 @@ void Copy::enqueue(std::span<const arrowdevice_backend_region> regions) {
   enqueue_host_pieces();
 }
 
-// Buffers of one context are within reach, whichever of its devices they are on.
+// Throws EINVAL unless the buffer is in the queue's context. All devices of a context can access its buffers.
 void Copy::check_reachable(const void* device) const {
   if (static_cast<const Device*>(device)->context() != device_.context()) {
     throw Error(EINVAL, "a region is in another OpenCL context than the queue");
@@ -55,7 +55,7 @@ void Copy::sort_in(const arrowdevice_backend_region& region, int64_t number) {
   }
 }
 
-// Pieces that follow one another at both ends are one.
+// Merges pieces that are adjacent at both ends.
 void Copy::add(const HostPiece& piece) {
   if (!host_pieces_.empty()) {
     auto& last = host_pieces_.back();
@@ -73,7 +73,7 @@ void Copy::enqueue_host_pieces() {
     for (const auto& piece : host_pieces_) enqueue_command(piece);
     return;
   }
-  // A kernel for each buffer: PoCL 3.1 gives a native kernel the address of its first buffer only.
+  // Uses one kernel for each buffer, because PoCL 3.1 gives a native kernel only the address of its first buffer.
   std::ranges::stable_sort(host_pieces_, std::less<>(), &HostPiece::buffer);
   const std::span<const HostPiece> all(host_pieces_);
   for (size_t first = 0; first < all.size();) {
@@ -102,7 +102,7 @@ void Copy::enqueue_command(const HostPiece& piece) {
 }
 
 void Copy::enqueue_kernel(std::span<const HostPiece> pieces) {
-  // Not every driver looks at this itself, as it does for other commands.
+  // Some drivers check this for other commands, but not for native kernels.
   if (ask_buffer<cl_context>(pieces.front().buffer, CL_MEM_CONTEXT) != device_.context()) {
     throw Error(EINVAL, "a cl_mem is of another OpenCL context than the queue");
   }

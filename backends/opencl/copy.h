@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch of regions as commands of a queue.
+// Enqueues a batch of regions as commands of a queue.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -14,14 +14,14 @@ namespace arrowdevice::opencl {
 
 class Copy {
  public:
-  // What is enqueued goes to `pending`.
+  // Enqueued commands are added to `pending`.
   Copy(const Device& device, cl_command_queue queue, Pending& pending)
       : device_(device), queue_(queue), pending_(pending) {}
 
   void enqueue(std::span<const arrowdevice_backend_region> regions);
 
  private:
-  // Between a buffer and host memory.
+  // A copy between a buffer and host memory.
   struct HostPiece {
     cl_mem buffer;
     size_t offset;

@@ -12,7 +12,7 @@
 
 namespace arrowdevice::opencl {
 
-// What is the same in every context.
+// Properties that are the same in every context.
 struct Properties {
   explicit Properties(cl_device_id device);
 
@@ -20,14 +20,14 @@ struct Properties {
   std::string vendor;
   std::array<uint8_t, 16> uuid{};   // zeros without cl_khr_device_uuid
   int64_t total_memory;             // bytes
-  int64_t alignment;                // bytes: where a sub-buffer may start
+  int64_t alignment;                // alignment of sub-buffers in bytes
   int64_t largest_buffer;           // bytes
   bool makes_queues_by_properties;  // OpenCL 2.0
   Submission submission;
 };
 
-// Holds nothing of the vendor's: queues, buffers and events have references of their own, and who wraps a context
-// holds one for as long. So a foreign context goes when its owner lets it go.
+// Holds no references to OpenCL objects. Queues, buffers, events and wrappers of a context hold their own references. A
+// foreign context can therefore be destroyed when its owner releases it.
 class Device {
  public:
   Device(cl_context context, cl_device_id native, const Properties& properties) noexcept

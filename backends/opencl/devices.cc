@@ -67,18 +67,18 @@ Device& Devices::open(int64_t id) {
   auto context = make_context(*listed);
   auto& device = instance_of(context.get(), listed->device);
   opened_[id] = &device;
-  static_cast<void>(context.take());  // kept as long as the process
+  static_cast<void>(context.take());  // kept until the process ends
   return device;
 }
 
-// The device of a context that arrays with this id are on: the one of that number, the one whose queue the event is
-// from, or the only one.
+// Returns the device of arrays with this id in a context. This is the device with that id, the device of the event's
+// queue, or the context's only device.
 cl_device_id Devices::choose(cl_context context, int64_t id, cl_event event) {
   const auto candidates = devices_of(context);
   if (candidates.empty()) throw Error(EINVAL, "the OpenCL context has no device");
   const auto* listed = with_id(id);
   if (listed != nullptr && std::ranges::find(candidates, listed->device) != candidates.end()) return listed->device;
-  // Events of the user are of no queue.
+  // User events belong to no queue.
   auto* const queue = event != nullptr ? ask_event<cl_command_queue>(event, CL_EVENT_COMMAND_QUEUE) : nullptr;
   return queue != nullptr ? ask_queue<cl_device_id>(queue, CL_QUEUE_DEVICE) : candidates.front();
 }

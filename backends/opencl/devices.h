@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All devices of the process: those with an id, which have a context of ours, and contexts of others.
+// All devices of the process: devices with an id, each in a context of the library, and wrapped contexts.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -14,23 +14,23 @@
 
 namespace arrowdevice::opencl {
 
-// All functions may be called from any thread. Devices live as long as the process.
+// All functions are thread-safe. Devices live as long as the process.
 class Devices {
  public:
-  // Made at first use and never destroyed.
+  // Returns the instance, which is created at first use and never destroyed.
   static Devices& instance();
 
   int64_t count();
 
-  // With a context of ours, made the first time.
+  // Opens a device in a context of the library, which the first call creates.
   Device& open(int64_t id);
 
-  // An application's context, and one more reference to it.
+  // Wraps an application's context and adds a reference to it.
   Device& wrap(int64_t id, const arrowdevice_native_device& native);
   void unwrap(Device& device);
 
-  // The device that a buffer or an event belongs to, by its context. The context is not kept alive. Throws ENODEV for
-  // an id that neither a device nor a wrapped context has.
+  // Returns the device of a buffer or an event, from its context. Does not add a reference to the context. Throws
+  // ENODEV if neither a device nor a wrapped context has the id.
   Device& locate(int64_t id, cl_mem buffer, cl_event event);
 
  private:
@@ -43,7 +43,8 @@ class Devices {
   cl_device_id choose(cl_context context, int64_t id, cl_event event);
   const Properties& properties_of(cl_device_id native);
 
-  std::mutex mutex_;  // guards all below; held while the driver makes contexts and is asked about devices
+  // guards all members below; held while the driver creates contexts and answers queries about devices
+  std::mutex mutex_;
   std::vector<PlatformDevice> platform_devices_;
   std::map<cl_device_id, std::unique_ptr<const Properties>> properties_;
   std::map<int64_t, Device*> opened_;

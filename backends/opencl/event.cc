@@ -15,19 +15,19 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Sleeps between two looks at an event: short at first, then a fraction of the time waited so far, so that a wait takes
-// little longer than it must and a long one costs nothing.
+// Sleeps between two polls of an event. The sleep is short at first and then a fraction of the time waited so far. A
+// wait thus ends with little delay, and a long wait uses little CPU time.
 constexpr auto kShortestNap = 5us;
 constexpr auto kLongestNap = 1'000us;
 constexpr int kNapShare = 8;
 
 bool is_over(cl_int status) { return status <= CL_COMPLETE; }
 
-// Blocks until all are over, failed or not. Throws what the driver says of the wait itself.
+// Blocks until all events have finished or failed. Throws only for errors of the wait itself.
 void wait_until_over(std::span<const cl_event> events) {
   if (events.empty()) return;
   const cl_int code = api().clWaitForEvents(static_cast<cl_uint>(events.size()), events.data());
-  // It may return at the first failure, with the others still running.
+  // The driver may return at the first failure while other events are still running.
   if (code != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST || events.size() == 1) {
     if (code != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) check("clWaitForEvents", code);
     return;
@@ -48,7 +48,7 @@ std::vector<cl_event> handles_of(std::span<const Owned<cl_event>> events) {
 
 Event Event::import(cl_event foreign) {
   auto event = Owned<cl_event>::share(foreign);
-  // A producer that has not flushed its queue may be waiting for us.
+  // A producer that has not flushed its queue may be waiting for the library.
   if (status_of(foreign) == CL_QUEUED) {
     auto* const queue = ask_event<cl_command_queue>(foreign, CL_EVENT_COMMAND_QUEUE);
     if (queue != nullptr) check("clFlush", api().clFlush(queue));
@@ -84,7 +84,7 @@ bool Event::is_ready() const {
   }
   const cl_int status = status_of(point_.get());
   if (status < 0) throw failed_work(status);
-  // Also when it has fired: not every driver lets it fail with what it follows.
+  // Checks the work even if the event has fired, because some drivers do not fail it if earlier work failed.
   check_not_failed();
   return status == CL_COMPLETE;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An event of the backend: a point in a queue's work, or an event of someone else.
+// An event of the backend: a point in a queue's work, or a foreign event.
 #pragma once
 
 #include <cstdint>
@@ -11,32 +11,33 @@
 
 namespace arrowdevice::opencl {
 
-// May be used from any thread. Drivers differ in how a failure reaches what waits behind it, so an event also knows the
-// work that it stands for: it has failed if that has.
+// All functions are thread-safe. Drivers differ in how a failure reaches later events. An event therefore also holds
+// the work before it, and it fails if that work fails.
 class Event {
  public:
-  // `point` follows after `work`, of the same queue.
+  // `point` comes after `work` in the same queue.
   Event(Owned<cl_event> point, std::vector<Owned<cl_event>> work) : point_(std::move(point)), work_(std::move(work)) {}
 
-  // Of a queue whose earlier work has failed: it never fires, and says EIO once `work`, the rest of it, is over.
+  // Creates an event of a queue whose earlier work has failed. It never fires. It reports EIO when `work`, the
+  // remaining work, has finished.
   Event(Error failure, std::vector<Owned<cl_event>> work) : work_(std::move(work)), failure_(std::move(failure)) {}
 
   Event(Event&&) = default;
   ~Event();
 
-  // Someone else's event, pending events of the user among them.
+  // Imports a foreign event, which may be a pending user event.
   static Event import(cl_event foreign);
 
-  // Whether it has fired. Throws EIO if the work failed.
+  // Returns true if the event has fired. Throws EIO if the work failed.
   bool is_ready() const;
 
-  // Throws ETIMEDOUT after `timeout_ns`, EIO if the work failed.
+  // Throws ETIMEDOUT if the limit of `timeout_ns` passes first, and EIO if the work failed.
   void wait(int64_t timeout_ns) const;
 
-  // What a queue is to wait for. Throws EIO if the work is known to have failed.
+  // Returns the event that a queue can wait for. Throws EIO if the work has already failed.
   cl_event point() const;
 
-  // The event of the format; alive as long as this. Throws EIO if the work is known to have failed.
+  // Returns the event for the format, which is valid as long as this object. Throws EIO if the work has already failed.
   cl_event* publish();
 
  private:
@@ -48,7 +49,7 @@ class Event {
   std::optional<Error> failure_;
 };
 
-// The handles, for wait lists.
+// Returns the handles, for wait lists.
 std::vector<cl_event> handles_of(std::span<const Owned<cl_event>> events);
 
 }  // namespace arrowdevice::opencl

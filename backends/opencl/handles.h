@@ -16,7 +16,7 @@ struct Counting;
   template <>                                                                                     \
   struct Counting<handle> {                                                                       \
     static void retain(handle one) { check("clRetain" #object, api().clRetain##object(one)); }    \
-    /* What a release answers, nobody could act upon. */                                          \
+    /* Ignores the result, because the caller cannot handle a failed release. */                  \
     static void release(handle one) noexcept { static_cast<void>(api().clRelease##object(one)); } \
   };
 ARROWDEVICE_OPENCL_COUNTING(cl_context, Context)
@@ -38,14 +38,14 @@ class Owned {
     return *this;
   }
 
-  // Takes over the reference that came with a handle.
+  // Takes ownership of the reference that came with a handle.
   static Owned wrap(Handle handle) noexcept {
     Owned owned;
     owned.handle_ = handle;
     return owned;
   }
 
-  // Adds a reference to someone else's.
+  // Adds a reference to a foreign object.
   static Owned share(Handle handle) {
     Counting<Handle>::retain(handle);
     return wrap(handle);
@@ -55,7 +55,7 @@ class Owned {
   Handle take() noexcept { return std::exchange(handle_, nullptr); }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-  // Where the handle is: what a published event points to.
+  // Returns the address of the handle, which a published event points to.
   Handle* place() noexcept { return &handle_; }
 
  private:

@@ -9,7 +9,7 @@ namespace arrowdevice::opencl {
 namespace {
 
 struct Header {
-  std::byte* buffer;  // filled in by the driver
+  std::byte* buffer;  // set by the driver
   size_t n;
 };
 
@@ -20,7 +20,7 @@ struct Piece {
   bool to_host;
 };
 
-// The driver may put its copy of the arguments at any address.
+// Copies the value, because the driver may place the arguments at an unaligned address.
 template <typename Value>
 Value read(const std::byte* place) {
   Value value;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many copies between one buffer and host memory as one command: a native kernel, which devices that are the CPU run on
-// a thread of their own, in the order of the queue.
+// Many copies between one buffer and host memory in one command. The command is a native kernel, which a CPU device
+// runs on its own thread in queue order.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ class NativeCopy {
   Owned<cl_event> enqueue(cl_command_queue queue, cl_mem buffer);
 
  private:
-  // What the kernel gets, a header and its pieces. The driver copies it, so that nothing is left to free, whether the
-  // kernel ever runs or not.
+  // The kernel's arguments: a header and its pieces. The driver copies them, so the library frees nothing later, even
+  // if the kernel never runs.
   std::vector<std::byte> arguments_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work of an in-order queue that is not known to be over, and whether any of it failed.
+// The work of an in-order queue that may be unfinished, and the first failure.
 #pragma once
 
 #include <deque>
@@ -10,16 +10,16 @@
 
 namespace arrowdevice::opencl {
 
-// A queue of OpenCL goes on after a failure as if nothing had happened, and so may what is recorded on it. Here a
-// failure is remembered. Calls are serialised by the queue that this belongs to.
+// An OpenCL queue continues after a failure, and later events may succeed. This class therefore records the failure.
+// The queue that owns this object serializes the calls.
 class Pending {
  public:
   void add(Owned<cl_event> event) { unfinished_.push_back(std::move(event)); }
 
-  // Forgets what is over. Asks only as far as the first that is not: they end in order.
+  // Removes finished work. Stops at the first unfinished event, because events finish in order.
   void settle();
 
-  // From here on, the queue counts as failed.
+  // Marks the queue as failed.
   void fail(Error failure) {
     if (!failure_) failure_ = std::move(failure);
   }
@@ -28,10 +28,10 @@ class Pending {
   bool is_empty() const noexcept { return unfinished_.empty(); }
   size_t size() const noexcept { return unfinished_.size(); }
 
-  // References to all that is unfinished.
+  // Returns references to all unfinished work.
   std::vector<Owned<cl_event>> share() const;
 
-  // One event stands for all that is unfinished from here on.
+  // Replaces all unfinished work by one event that follows it.
   void replace_by(Owned<cl_event> event);
 
  private:

@@ -20,7 +20,7 @@ std::vector<cl_platform_id> list_platforms() {
 std::vector<cl_device_id> list_devices(cl_platform_id platform) {
   cl_uint count = 0;
   const cl_int code = api().clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count);
-  if (code == CL_DEVICE_NOT_FOUND) return {};  // a driver without its hardware
+  if (code == CL_DEVICE_NOT_FOUND) return {};  // a driver without hardware
   check("clGetDeviceIDs", code);
   std::vector<cl_device_id> devices(count);
   if (count > 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The devices of all platforms in the order of their ids: platforms as the loader lists them, and the devices of each
-// as its driver lists them. That is the order of `clinfo -l`, and the same in every process as long as the same drivers
-// are installed.
+// The devices of all platforms in the order of their ids. Platforms are in the loader's order, and the devices of a
+// platform in its driver's order. `clinfo -l` uses the same order. It is the same in every process while the installed
+// drivers do not change.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@ struct PlatformDevice {
   cl_device_id device;
 };
 
-// Those with OpenCL 1.2 at least. Throws ENODEV with the reason where there are none.
+// Returns the devices with OpenCL 1.2 or later. Throws ENODEV with the reason if there are none.
 std::vector<PlatformDevice> list_platform_devices();
 
 }  // namespace arrowdevice::opencl

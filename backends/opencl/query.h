@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions to OpenCL's objects, with their answers as values.
+// Queries of OpenCL objects that return values.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@
 
 namespace arrowdevice::opencl {
 
-// clGet*Info: query<cl_context>("clGetMemObjectInfo", api().clGetMemObjectInfo, buffer, CL_MEM_CONTEXT)
+// Calls a clGet*Info function: query<cl_context>("clGetMemObjectInfo", api().clGetMemObjectInfo, buffer,
+// CL_MEM_CONTEXT)
 template <typename Value, typename Object, typename Parameter>
 Value query(const char* call, cl_int(CL_API_CALL* get)(Object, Parameter, size_t, void*, size_t*), Object object,
             Parameter what) {
@@ -65,7 +66,7 @@ inline std::vector<cl_device_id> devices_of(cl_context context) {
                                   cl_context_info{CL_CONTEXT_DEVICES});
 }
 
-// CL_COMPLETE, a positive number while it is pending, a negative one if it failed.
+// Returns CL_COMPLETE, a positive number if the event is pending, or a negative number if it failed.
 inline cl_int status_of(cl_event event) { return ask_event<cl_int>(event, CL_EVENT_COMMAND_EXECUTION_STATUS); }
 
 }  // namespace arrowdevice::opencl

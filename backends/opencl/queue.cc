@@ -38,7 +38,7 @@ std::unique_ptr<Event> Queue::record() {
   if (pending_.failure()) return std::make_unique<Event>(*pending_.failure(), std::move(work));
   Owned<cl_event> point;
   if (work.size() == 1 && !is_shared_.load(std::memory_order_relaxed)) {
-    // The one piece of work is its own end.
+    // A single command needs no marker after it.
     point = std::move(work.front());
     work.clear();
   } else {
@@ -57,7 +57,7 @@ std::unique_ptr<Event> Queue::record() {
 
 void Queue::wait_for(const Event& event) {
   check_not_failed();
-  // A failed event in a wait list hangs the queue for ever on PoCL: it is asked before, and EIO says so.
+  // A failed event in a wait list hangs the queue on PoCL. The library therefore checks the event first and throws EIO.
   if (event.is_ready()) return;
   auto awaited = Owned<cl_event>::share(event.point());
   if (ask_event<cl_context>(awaited.get(), CL_EVENT_CONTEXT) != device_.context()) {
@@ -67,7 +67,7 @@ void Queue::wait_for(const Event& event) {
   cl_event barrier = nullptr;
   check("clEnqueueBarrierWithWaitList", api().clEnqueueBarrierWithWaitList(native_.get(), 1, &handle, &barrier));
   pending_.add(Owned<cl_event>::wrap(barrier));
-  // It may have failed just between. Then nothing can be said of the barrier any more.
+  // If the event has failed in the meantime, the state of the barrier is unknown.
   if (const cl_int status = status_of(handle); status < 0) {
     pending_.fail(failed_work(status));
     throw Error(*pending_.failure());

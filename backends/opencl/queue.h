@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An in-order queue: one of ours, or an application's.
+// An in-order queue that the library owns or that it borrows from the application.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -14,15 +14,15 @@
 
 namespace arrowdevice::opencl {
 
-// Calls on one queue are serialised by the library.
+// The library serializes the calls on a queue.
 class Queue {
  public:
   explicit Queue(Device& device) : Queue(device, device.make_queue(), kOurs) {}
 
-  // Throws EINVAL for a queue that is not in order or of another context or device.
+  // Throws EINVAL if the queue is not in order, or if it belongs to another context or device.
   static std::unique_ptr<Queue> wrap(Device& device, cl_command_queue native);
 
-  // From then on the application may use it too.
+  // Returns the queue. The application may use it from then on.
   cl_command_queue native() noexcept {
     is_shared_.store(true, std::memory_order_relaxed);
     return native_.get();
@@ -42,7 +42,7 @@ class Queue {
 
   Device& device_;
   const Owned<cl_command_queue> native_;
-  std::atomic<bool> is_shared_;  // others enqueue on it too
+  std::atomic<bool> is_shared_;  // the application may enqueue commands too
   Pending pending_;
 };
 

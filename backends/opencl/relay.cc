@@ -10,7 +10,7 @@
 namespace arrowdevice::opencl {
 namespace {
 
-// One event on its way. Whoever sees first that its source is over passes that on.
+// A relay from a source to a target event. The first thread that sees the source finish sets the target.
 class Relay {
  public:
   Relay(cl_event source, Owned<cl_event> target)
@@ -21,8 +21,8 @@ class Relay {
   void finish(cl_int status) noexcept {
     if (is_being_set_.test_and_set(std::memory_order_acq_rel)) return;
     const cl_int code = api().clSetUserEventStatus(target_.get(), status);
-    // Short of memory a driver may refuse, and whoever waits for the target would wait for ever: the watch, which keeps
-    // this until it is done, tries again. An event that is set already, or was never made, is as done as it can be.
+    // If a driver is out of memory, it may refuse, and consumers of the target would wait forever. The watch therefore
+    // keeps this relay and tries again. Any other error means that the target is already set or was never created.
     if (code == CL_OUT_OF_RESOURCES || code == CL_OUT_OF_HOST_MEMORY) {
       is_being_set_.clear(std::memory_order_release);
     } else {
@@ -30,13 +30,13 @@ class Relay {
     }
   }
 
-  // Whether it is done. For drivers that do not say when work fails.
+  // Returns true if the relay is done. Polls for drivers that do not report failures.
   bool look() noexcept {
     if (is_done()) return true;
     cl_int status = CL_SUBMITTED;
     const cl_int code =
         api().clGetEventInfo(source_.get(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
-    if (code != CL_SUCCESS) status = code;  // what cannot be asked any more is lost
+    if (code != CL_SUCCESS) status = code;  // an event that cannot be queried is lost
     if (status <= CL_COMPLETE) finish(status);
     return is_done();
   }
@@ -44,7 +44,7 @@ class Relay {
  private:
   const Owned<cl_event> source_;
   const Owned<cl_event> target_;
-  std::atomic_flag is_being_set_;  // stays set once it is done
+  std::atomic_flag is_being_set_;  // stays set when the relay is done
   std::atomic<bool> is_done_{false};
 };
 
@@ -60,12 +60,12 @@ Owned<cl_event> relay(cl_event source, cl_context context) {
   auto target = Owned<cl_event>::wrap(api().clCreateUserEvent(context, &code));
   check("clCreateUserEvent", code);
   const auto relay = std::make_shared<Relay>(source, Owned<cl_event>::share(target.get()));
-  // First the watch: from here on the target is set in every case. PoCL 3.1 never calls back for an event that fails;
-  // those that fire are passed on by the callback, so that the watch decides about the delay of failures only.
+  // Adds the relay to the watch first, so that the target is set in every case. PoCL 3.1 never calls back for an event
+  // that fails. The callback relays success, so the watch affects only the delay of failures.
   Watch::instance().add([relay] { return relay->look(); });
   auto user = std::make_unique<std::shared_ptr<Relay>>(relay);
   check("clSetEventCallback", api().clSetEventCallback(source, CL_COMPLETE, source_is_over, user.get()));
-  static_cast<void>(user.release());  // the callback's
+  static_cast<void>(user.release());  // the callback owns it
   return target;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events from one context to another: OpenCL waits for events of the queue's own context only.
+// Relays events between contexts, because an OpenCL queue can wait only for events of its own context.
 #pragma once
 
 #include "opencl/handles.h"
 
 namespace arrowdevice::opencl {
 
-// An event in `context` that fires, or fails, with `source`. Does not wait for it.
+// Returns an event in `context` that fires or fails with `source`. Does not wait.
 Owned<cl_event> relay(cl_event source, cl_context context);
 
 }  // namespace arrowdevice::opencl

@@ -17,12 +17,12 @@ namespace {
 
 constexpr const char* kVariable = "ARROWDEVICE_OPENCL_SUBMISSION";
 
-// A batch of small columns, tried a few times: the first one warms the driver up.
+// A batch of small columns. It runs a few times, because the first run warms the driver up.
 constexpr size_t kPieces = 64;
 constexpr size_t kPieceBytes = 1024;
 constexpr int kTrials = 4;
 
-// A scratch buffer and a queue that nobody else is on.
+// A scratch buffer and a queue that no other code uses.
 class Trial {
  public:
   explicit Trial(cl_device_id device) : host_(kPieces * kPieceBytes) {
@@ -54,8 +54,8 @@ class Trial {
  private:
   using Clock = std::chrono::steady_clock;
 
-  // What was enqueued before a call failed still reads the host's memory. Where nobody can tell when that is over, the
-  // memory is kept.
+  // Commands enqueued before a failed call still read the host memory. If the library cannot wait for them, it keeps
+  // the memory.
   void drain() {
     constexpr int kAttempts = 2;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {

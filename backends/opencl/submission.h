@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a batch of copies is submitted, decided once for each device by measuring.
+// Chooses how a batch of copies is submitted. A measurement decides once for each device.
 #pragma once
 
 #include "opencl/vendor.h"
@@ -7,12 +7,12 @@
 namespace arrowdevice::opencl {
 
 enum class Submission {
-  kCommands,      // one read, write or copy command a region
-  kNativeKernel,  // one native kernel, which the device's own thread runs, for all regions of a buffer
+  kCommands,      // one read, write or copy command for each region
+  kNativeKernel,  // for all regions of a buffer, one native kernel on the device's own thread
 };
 
-// As ARROWDEVICE_OPENCL_SUBMISSION says, `commands` or `kernel`; else the faster one. Takes about a millisecond, in a
-// context of its own.
+// Returns the choice of ARROWDEVICE_OPENCL_SUBMISSION (`commands` or `kernel`), or the faster choice if it is not set.
+// The measurement takes about a millisecond and uses its own context.
 Submission choose_submission(cl_device_id device);
 
 }  // namespace arrowdevice::opencl

@@ -45,7 +45,8 @@ int device_open(ArrowDeviceType device_type, int64_t id, void** device, arrowdev
   });
 }
 
-// Member by member: the struct may have grown, and the library may be older or newer than this plugin.
+// Writes each member separately, because the library may be older or newer than this plugin and the struct may have
+// grown.
 int device_get_info(void* device, arrowdevice_device_info* out, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     const auto& properties = device_of(device).properties();
@@ -87,7 +88,7 @@ int device_get_peer_flags(void* from, void* to, uint32_t* out, arrowdevice_error
     if (from == to) {
       *out = ARROWDEVICE_PEER_ACCESS | ARROWDEVICE_PEER_COPY;
     } else {
-      // Another context is out of reach, also one of the same driver and device.
+      // Contexts cannot access each other's memory, even on the same driver and device.
       const bool is_direct = from == nullptr || to == nullptr || device_of(from).context() == device_of(to).context();
       *out = is_direct ? ARROWDEVICE_PEER_COPY : 0;
     }
@@ -111,7 +112,7 @@ int buffer_allocate(void* device, void*, int64_t size, int64_t alignment, void**
   return guarded(error, [&] { *out = allocate_buffer(device_of(device), size, alignment).take(); });
 }
 
-// Commands that are enqueued keep a cl_mem alive themselves.
+// Enqueued commands hold their own reference to a cl_mem.
 void buffer_free(void*, void*, void* buffer) noexcept { Counting<cl_mem>::release(buffer_of(buffer)); }
 
 int sub_buffer_create(void*, const void* buffer, int64_t offset, int64_t size, void** out,
@@ -121,7 +122,8 @@ int sub_buffer_create(void*, const void* buffer, int64_t offset, int64_t size, v
 
 void sub_buffer_destroy(void*, void* sub) noexcept { Counting<cl_mem>::release(buffer_of(sub)); }
 
-// The driver knows no device of a cl_mem, only its context. A part is a buffer of its own size.
+// The driver knows only the context of a cl_mem, not its device. A sub-buffer is reported as a buffer with its own
+// size.
 int pointer_get_info(void*, const void* buffer, arrowdevice_pointer_info* out, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     const auto size = known_size(buffer_of(buffer));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of the backend table.
+// The backend table of OpenCL.
 #pragma once
 
 #include <arrowdevice/backend.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Versions of OpenCL, as a device says them.
+// OpenCL versions that devices report.
 #pragma once
 
 #include <cerrno>
@@ -10,13 +10,13 @@
 
 namespace arrowdevice::opencl {
 
-// Major, minor.
+// Major and minor version.
 using Version = std::pair<int, int>;
 
 inline constexpr Version kOpenCl12{1, 2};
 inline constexpr Version kOpenCl20{2, 0};
 
-// Of its text, "OpenCL 3.0 <what the vendor likes>".
+// Parses the device's version text, "OpenCL 3.0 <vendor text>".
 inline Version version_of(cl_device_id device) {
   const std::string text = ask_device_text(device, CL_DEVICE_VERSION);
   Version version;

@@ -30,11 +30,11 @@ void Watch::add(std::function<bool()> look) {
   changed_.notify_one();
 }
 
-// Needs mutex_.
+// Requires mutex_.
 void Watch::start() {
   background::start([this] { run(); });
   is_running_ = true;
-  // The driver's own exit handlers come after this.
+  // The driver's own exit handlers run after this handler.
   process::at_exit([] { instance().stop(); });
   process::watch_exit();
 }
@@ -51,7 +51,7 @@ void Watch::run() {
   }
 }
 
-// With the lock, so that no driver is called when it returns.
+// Takes the lock, so that no driver call is in progress when stop() returns.
 void Watch::stop() {
   const std::lock_guard lock(mutex_);
   is_stopping_ = true;
@@ -63,7 +63,7 @@ void release_failed(Owned<cl_event> event) noexcept {
     const auto kept = std::make_shared<Owned<cl_event>>(std::move(event));
     Watch::instance().add([kept, until = Clock::now() + kFailureEnds] { return Clock::now() >= until; });
   } catch (...) {
-    // Without memory or threads it goes at once, which is right by the standard.
+    // Without memory or threads, the event is released at once, which the standard allows.
   }
 }
 

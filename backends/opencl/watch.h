@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that looks at things now and then, for what drivers do not say by themselves. Started at first need; it
-// calls no driver any more once `exit` has begun.
+// A thread that polls for changes that drivers do not report. It starts at first use and calls no driver after `exit`
+// has begun.
 #pragma once
 
 #include <condition_variable>
@@ -14,10 +14,10 @@ namespace arrowdevice::opencl {
 
 class Watch {
  public:
-  // Made at first use and never destroyed.
+  // Returns the instance, which is created at first use and never destroyed.
   static Watch& instance();
 
-  // Calls `look` every few milliseconds until it answers true. It must not throw, wait, or use the watch.
+  // Calls `look` every few milliseconds until it returns true. `look` must not throw, wait, or use the watch.
   void add(std::function<bool()> look);
 
  private:
@@ -32,7 +32,7 @@ class Watch {
   bool is_stopping_ = false;
 };
 
-// Lets an event go that has failed, a little later: PoCL 3.1 shows an event as failed before it has stopped using it.
+// Releases a failed event a little later, because PoCL 3.1 reports an event as failed before it stops using the event.
 void release_failed(Owned<cl_event> event) noexcept;
 
 }  // namespace arrowdevice::opencl

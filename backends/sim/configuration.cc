@@ -18,7 +18,7 @@ namespace {
   throw Error(EINVAL, std::string(variable) + ": \"" + std::string(word) + "\" " + what);
 }
 
-// Takes the text up to `separator` off the front of `rest`.
+// Removes the text up to `separator` from the front of `rest` and returns it.
 std::string_view take_part(std::string_view& rest, char separator) {
   const size_t end = std::min(rest.find(separator), rest.size());
   const std::string_view part = rest.substr(0, end);
@@ -26,7 +26,7 @@ std::string_view take_part(std::string_view& rest, char separator) {
   return part;
 }
 
-// A number that is not negative, with k, m or g for powers of 1024.
+// Parses a number that is not negative, with the suffixes k, m and g for powers of 1024.
 int64_t parse_amount(const char* variable, std::string_view word) {
   int64_t number = -1;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
@@ -36,7 +36,7 @@ int64_t parse_amount(const char* variable, std::string_view word) {
   return checked_mul(number, int64_t{1} << shift);
 }
 
-// An hour. A time point counts nanoseconds in 64 bits, so that a longer latency could overflow one.
+// One hour. A longer latency could overflow a time point, which counts nanoseconds in 64 bits.
 constexpr int64_t kMostLatencyUs = int64_t{60} * 60 * 1'000'000;
 
 int64_t parse_latency(const char* variable, std::string_view word) {
@@ -52,7 +52,7 @@ int64_t amount_or(const char* variable, int64_t otherwise) {
   return word ? parse_amount(variable, *word) : otherwise;
 }
 
-// "handles:memory=64m:bandwidth=1g"
+// Parses text such as "handles:memory=64m:bandwidth=1g".
 DeviceSettings parse_device(const char* variable, std::string_view word, DeviceSettings settings) {
   std::string_view rest = word;
   const std::string_view kind = take_part(rest, ':');
@@ -87,7 +87,7 @@ std::vector<DeviceSettings> parse_devices() {
   for (const std::string& word : environment::list(variable, ',')) {
     devices.push_back(parse_device(variable, word, usual));
   }
-  // Whether to look at this plugin at all is the library's decision; once asked, there is a device.
+  // The library decides if it loads this plugin. A loaded plugin has at least one device.
   if (devices.empty()) devices.push_back(usual);
   return devices;
 }
@@ -112,7 +112,7 @@ std::vector<Function> parse_without() {
   return without;
 }
 
-// "queue_copy", "queue_copy:2", "queue_copy:2+"
+// Parses text such as "queue_copy", "queue_copy:2" or "queue_copy:2+".
 PlannedFailure parse_failure(const char* variable, std::string_view word) {
   std::string_view rest = word;
   const std::string_view name = take_part(rest, ':');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be set: by the environment (README.md lists the variables) or, in a test, by filling this struct.
+// The simulation's settings. The environment sets them (README.md lists the variables), or a test fills this struct.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@
 namespace arrowdevice::sim {
 
 struct DeviceSettings {
-  bool addresses = true;              // buffers are addresses, else handles
+  bool addresses = true;              // buffers are addresses; otherwise handles
   int64_t memory = int64_t{4} << 30;  // bytes
-  int64_t latency_us = 0;             // from a submission to its start, at least
-  int64_t bandwidth = 0;              // bytes a second; 0: as fast as the machine is
+  int64_t latency_us = 0;             // least time from a submission to its start
+  int64_t bandwidth = 0;              // bytes per second; 0 for the speed of the machine
 };
 
-// What one simulated device can do with the memory of another.
+// Peer access and peer copies between simulated devices.
 enum class Peers {
-  kNone,    // nothing: the library stages through the host
-  kCopy,    // direct copies
-  kAccess,  // direct copies, and memory of devices with addresses is used where it is
+  kNone,    // no peer copies: the library stages through the host
+  kCopy,    // peer copies
+  kAccess,  // peer copies, and peer access to devices with addresses
 };
 
 struct PlannedFailure {
   Function function;
-  int64_t call = 1;      // the first one that fails, counted from 1
-  bool onwards = false;  // and all after it
-  int code = 0;          // errno; 0: the usual one of the function
+  int64_t call = 1;      // the first call that fails, counted from 1
+  bool onwards = false;  // all later calls fail too
+  int code = 0;          // errno value; 0 for the function's usual code
 };
 
 struct Configuration {
@@ -36,9 +36,9 @@ struct Configuration {
   Peers peers = Peers::kCopy;
   std::vector<Function> without;  // optional functions that the table lacks
   std::vector<PlannedFailure> failures;
-  std::string statistics_file;  // absolute; empty: none is written
+  std::string statistics_file;  // absolute path; empty if no file is written
 
-  // Throws Error(EINVAL) that names the variable and the word in it.
+  // Throws Error(EINVAL) that names the variable and the invalid word.
   static Configuration from_environment();
 };
 

@@ -14,7 +14,7 @@
 namespace arrowdevice::sim::control {
 namespace {
 
-// All tables that were ever handed out, the last one last.
+// All tables that table() has returned. The newest is last.
 std::deque<arrowdevice_backend>& tables() {
   static auto& all = *new std::deque<arrowdevice_backend>{make_table({})};
   return all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulation in the hands of a test that links it: what no driver offers, and what makes tests of asynchronous work
-// say the same every time. Errors are thrown, as Error. Devices go by their id.
+// Control of the simulation by a test that links it. It offers functions that no driver has, and makes tests of
+// asynchronous work deterministic. All functions throw Error. Devices are named by id.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -17,40 +17,40 @@
 
 namespace arrowdevice::sim::control {
 
-// The table as it was configured last. One that was got before stays valid, with the functions it had.
+// Returns the table of the last configuration. Tables from earlier calls stay valid and keep their functions.
 const arrowdevice_backend* table();
 
-// Begins anew: work in flight ends as failed, nothing is held, lost or counted, no failure is planned. Devices stay
-// open, with their buffers, queues and events; one whose buffers become of another kind must be opened again.
-// Not while another thread calls the table.
+// Resets the simulation. Work in flight fails. No device is held or lost, the counters are 0, and no failure is
+// planned. Devices stay open with their buffers, queues and events. A device whose kind of buffers changes must be
+// opened again. No other thread may call the table at the same time.
 void reset(Configuration configuration = {});
 
-// Between the return of hold() and resume(), the device's engine does nothing: what is pending stays so.
+// hold() stops the device's engine until resume(). Pending work stays pending.
 void hold(int64_t id);
 void resume(int64_t id);
 
-// The device is gone: what is in flight and what is submitted later fails with EIO, until reset().
+// Loses the device. Work in flight and later submissions fail with EIO until reset().
 void lose(int64_t id);
 
-// The nth call from now on of a function of the table fails, with its usual code if `code` is 0. Also "event": the nth
-// event recorded from now on; "lost": the device is lost that the nth submission goes to.
+// Makes the nth call of a table function from now on fail. `code` 0 means the function's usual code. The name "event"
+// makes the nth event recorded from now on fail. The name "lost" loses the device of the nth submission.
 void fail_nth(std::string_view function, int64_t n, int code = 0);
 void fail_next(std::string_view function, int code = 0);
-void fail_no_more();  // what is planned is forgotten
+void fail_no_more();  // forgets planned failures
 
 Counters counters(int64_t id);
-int64_t calls(std::string_view function);  // since the last reset()
+int64_t calls(std::string_view function);  // calls after the last reset()
 int64_t failures_injected();
 int64_t refused();
 std::vector<std::string> refusals();  // the first few messages
-std::string statistics();             // as written at exit
+std::string statistics();             // the text that is written at exit
 
-// Bytes of device memory, past the queues: for what a test wants to put there or find there.
+// These functions read and write device memory without the queues. A test uses them to set or check content.
 void peek(int64_t id, const void* buffer, int64_t offset, void* out, int64_t size);
 void poke(int64_t id, void* buffer, int64_t offset, const void* bytes, int64_t size);
 
-// A published event that no device fires, but the test: what another producer would hand over. Pending at first. What
-// waits for it still does when it is gone.
+// A published event that the test fires instead of a device, like an event of a foreign producer. It is pending at
+// first. After its destruction, work that waits for it keeps waiting.
 class UserEvent {
  public:
   UserEvent();
@@ -58,7 +58,7 @@ class UserEvent {
   UserEvent(const UserEvent&) = delete;
   UserEvent& operator=(const UserEvent&) = delete;
 
-  void* sync_event() const { return sync_event_; }  // to be imported while this lives
+  void* sync_event() const { return sync_event_; }  // import it only while this object lives
   void set() { fence_->fire(); }
   void fail() { fence_->fail("an event that its producer failed"); }
 

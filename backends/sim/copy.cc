@@ -8,7 +8,7 @@
 namespace arrowdevice::sim {
 namespace {
 
-// One end of a region. `device` and `pages` are NULL for host memory.
+// An end of a region. `device` and `pages` are NULL for host memory.
 struct End {
   std::shared_ptr<Device> device;
   std::shared_ptr<Pages> pages;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch of regions, as the table gets it, checked and turned into work for the engine.
+// Checks a batch of regions of the backend table and converts it to work for the engine.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -11,14 +11,14 @@
 
 namespace arrowdevice::sim {
 
-// What a batch adds to the counters of the device whose queue it goes to.
+// The work of a batch, and the batch's share of the counters of the queue's device.
 struct CheckedCopy {
   CopyWork work;
   Counters counted;
 };
 
-// Throws Error(EINVAL) for buffers that are not of the devices named and ranges outside of them, Error(ENOTSUP) for
-// another device's memory where there is no direct path.
+// Throws Error(EINVAL) if a buffer does not belong to the named device or a range exceeds its buffer. Throws
+// Error(ENOTSUP) for memory of another device if there are no peer copies.
 CheckedCopy check_copy(const Devices& devices, const Device& queue_device,
                        std::span<const arrowdevice_backend_region> regions);
 

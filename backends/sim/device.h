@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A simulated device, or a context of an application on one: its memory, its engine and its counters.
+// A simulated device, or an application's context on it: its memory, its engine and its counters.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ namespace arrowdevice::sim {
 
 class Device {
  public:
-  // `context`: what the application calls its context; NULL for a device of ours.
+  // `context` is the application's name for its context, or NULL for a device that the backend opened.
   Device(int64_t id, const DeviceSettings& settings, void* context);
 
-  void apply(const DeviceSettings& settings);  // all but the kind of its buffers
+  void apply(const DeviceSettings& settings);  // applies all settings except the kind of buffers
 
   int64_t id() const { return id_; }
   const std::string& name() const { return name_; }
@@ -30,7 +30,7 @@ class Device {
   Engine& engine() { return *engine_; }
   const std::shared_ptr<SubmissionQueue>& default_lane() const { return default_lane_; }
 
-  // Throws Error(EBUSY) while buffers, queues or work of it are there.
+  // Throws Error(EBUSY) while the device has buffers, queues or work.
   void close();
 
  private:
@@ -40,7 +40,7 @@ class Device {
   Statistics statistics_;
   Memory memory_;
   HostMemory host_memory_;
-  const std::shared_ptr<Engine> engine_;  // shared with its thread
+  const std::shared_ptr<Engine> engine_;  // shared with the engine's thread
   const std::shared_ptr<SubmissionQueue> default_lane_ = std::make_shared<SubmissionQueue>();
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All devices: those that there are, opened when asked for, and contexts of the application on them.
+// All devices: configured devices, which are opened at first use, and the application's contexts on them.
 #pragma once
 
 #include <cstdint>
@@ -15,37 +15,39 @@
 
 namespace arrowdevice::sim {
 
-// Functions that take a handle throw Error(EINVAL) if it is not of a live device. Thread-safety: free.
+// Functions that take a handle throw Error(EINVAL) if no live device has it. All functions are thread-safe.
 class Devices {
  public:
   using Entry = std::pair<void*, std::shared_ptr<Device>>;
 
-  // Devices that are open go on, but for those whose buffers would be of another kind: their ids are opened anew.
+  // Applies the configuration. Open devices continue, except devices whose kind of buffers changes. A new open() call
+  // opens those ids again.
   void configure(const Configuration& configuration);
 
   int64_t count() const;
-  Entry open(int64_t id);  // throws Error(ENODEV); the same one every time
+  Entry open(int64_t id);  // Returns the same device on every call. Throws Error(ENODEV).
   std::shared_ptr<Device> get(const void* handle) const { return live_.get(handle); }
   std::vector<Entry> all() const { return live_.all(); }
 
-  // `context` is anything that the application tells its contexts by. That of a live device is that device.
+  // Wraps a context. `context` is any value by which the application names its contexts. If it names a live device, the
+  // result is that device.
   void* wrap(int64_t id, void* context);
   void unwrap(void* handle);
 
-  // The device whose memory a buffer is; nothing if it is not memory of any.
+  // Returns the device that owns the buffer, or an empty entry if no device owns it.
   Entry owner(const void* buffer) const;
   void* handle_of(const Device& device) const;
 
-  // Bytes that the engine of `device` uses as its own.
+  // Returns bytes that the engine of `device` can access directly.
   Range range(Device& device, const void* buffer, int64_t offset, int64_t size) const;
 
-  // Throws Error(EINVAL) for what is known not to be host memory.
+  // Throws Error(EINVAL) if the pointer is known not to be host memory.
   void check_host(const void* pointer) const;
 
   Peers peers() const;
 
  private:
-  mutable std::mutex mutex_;  // guards all but live_
+  mutable std::mutex mutex_;  // guards all members except live_
   std::vector<DeviceSettings> settings_{DeviceSettings{}};
   Peers peers_ = Peers::kCopy;
   std::map<int64_t, Entry> opened_;

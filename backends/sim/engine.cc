@@ -14,12 +14,12 @@ namespace arrowdevice::sim {
 
 using Clock = std::chrono::steady_clock;
 
-// What the clock can count, with room to spare.
+// A duration that the clock can represent with a wide margin.
 constexpr double kLongestTransferSeconds = 1e9;
 
 void Engine::submit(const std::shared_ptr<SubmissionQueue>& lane, Work work) {
   check_not_lost();
-  // The lane is looked at again when what it waits for has come; the engine may have gone by then.
+  // Wakes the engine when the fence finishes. The engine may be destroyed by then.
   if (const auto* wait = std::get_if<WaitWork>(&work)) {
     wait->fence->when_finished([engine = weak_from_this()] {
       if (const auto alive = engine.lock()) alive->wake();
@@ -27,7 +27,7 @@ void Engine::submit(const std::shared_ptr<SubmissionQueue>& lane, Work work) {
   }
   const std::lock_guard lock(mutex_);
   if (!started_) start();
-  // What can fail for want of memory comes first: a lane on the list has work.
+  // Allocates memory first, because every queue in the list must have work.
   lanes_.reserve(lanes_.size() + 1);
   lane->pending_.push_back({.work = std::move(work), .earliest = Clock::now() + latency_});
   if (lane->pending_.size() == 1) lanes_.push_back(lane);
@@ -77,14 +77,14 @@ void Engine::recover() {
 
 bool Engine::stop() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return !busy_; });  // it may be about to put down what has fired already
+  changed_.wait(lock, [this] { return !busy_; });  // the thread may still hold work whose fence has fired
   if (!lanes_.empty()) return false;
   stopped_ = true;
   changed_.notify_all();
   return true;
 }
 
-// Detached, and it holds the engine: at exit the process ends around it, with nothing destroyed that it uses.
+// The thread is detached and owns the engine. At exit, no object that it uses is destroyed.
 void Engine::start() {
   background::start([engine = shared_from_this()] { engine->run(); });
   started_ = true;
@@ -109,7 +109,7 @@ void Engine::run() {
     busy_ = true;
     const State state = state_;
     {
-      // Gone, with the pages it keeps, before the fence behind it fires: then nothing is in use any more.
+      // The submission and its pages are destroyed before the next fence fires, so that no memory is in use then.
       const SubmissionQueue::Submission submission = std::move(lane->pending_.front());
       lane->pending_.pop_front();
       if (!lane->pending_.empty()) lanes_.push_back(lane);
@@ -122,7 +122,7 @@ void Engine::run() {
   }
 }
 
-// Takes the first lane that can run off the lanes. Else says when one will, as far as time decides it.
+// Removes and returns the first queue that can run. Otherwise sets `wake_at` if a queue waits only for a point in time.
 std::shared_ptr<SubmissionQueue> Engine::next_lane(Clock::time_point& wake_at) {
   for (auto place = lanes_.begin(); place != lanes_.end(); ++place) {
     if (!can_run((*place)->pending_.front(), wake_at)) continue;
@@ -173,8 +173,8 @@ void Engine::execute(SubmissionQueue& lane, const SubmissionQueue::Submission& s
   }
 }
 
-// The time passes before the bytes move: who changes the source or reads the target too early is found out. The link
-// has a clock of its own, so that a thread that wakes late makes no transfer slower that follows another.
+// Waits before the bytes move, so that a test detects an early write to the source or an early read of the target. The
+// link has its own clock, so that a thread that wakes late does not slow later transfers.
 void Engine::transfer(SubmissionQueue& lane, const CopyWork& copy, Clock::time_point ready, int64_t bandwidth) {
   if (bandwidth > 0) {
     double bytes = 0;

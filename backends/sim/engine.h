@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The copy engine of a device: one thread that takes work off the device's lanes.
+// The copy engine of a device: one thread that runs the work of the device's queues.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@
 
 namespace arrowdevice::sim {
 
-// One piece of a copy, checked already. The pages are NULL for host memory.
+// A checked piece of a copy. The pages are NULL for host memory.
 struct Transfer {
   std::shared_ptr<Pages> to_pages, from_pages;
   std::byte* to;
@@ -34,7 +34,7 @@ struct CopyWork {
 
 struct FireWork {
   std::shared_ptr<Fence> fence;
-  bool doomed;  // it fails although the work before it did not
+  bool doomed;  // true if it fails although the work before it succeeded
 };
 
 struct WaitWork {
@@ -43,7 +43,7 @@ struct WaitWork {
 
 using Work = std::variant<CopyWork, FireWork, WaitWork>;
 
-// Work in order. What follows a failure in a lane fails as well, until the engine recovers.
+// Work in order. After a failure, all later work of the queue fails until the engine recovers.
 class SubmissionQueue {
  private:
   friend class Engine;
@@ -53,43 +53,42 @@ class SubmissionQueue {
     std::chrono::steady_clock::time_point earliest;
   };
   std::deque<Submission> pending_;      // guarded by the engine's mutex
-  std::optional<std::string> failure_;  // used by the engine's thread only, as is the next
-  int64_t life_ = 0;                    // of the engine, in which it failed
+  std::optional<std::string> failure_;  // only the engine's thread uses this and the next two members
+  int64_t life_ = 0;                    // the engine's life in which the failure happened
   std::chrono::steady_clock::time_point waited_until_{};
 };
 
-// A lane that waits holds up no other. Thread-safety: free, but for the calls on one lane.
+// A waiting queue does not delay other queues. All functions are thread-safe, but calls for one queue must not overlap.
 class Engine : public std::enable_shared_from_this<Engine> {
  public:
   explicit Engine(std::string owner) : owner_(std::move(owner)) {}
 
-  // Starts the thread at first need. Throws Error(EIO) once the device is lost.
+  // Submits work. The first call starts the thread. Throws Error(EIO) if the device is lost.
   void submit(const std::shared_ptr<SubmissionQueue>& lane, Work work);
 
   void set_pace(int64_t latency_us, int64_t bandwidth);
 
-  // Nothing proceeds between the return of hold() and resume(): the thread, if there is one, waits. What it has in hand
-  // it finishes first.
+  // Stops all work until resume(). The thread finishes its current work first.
   void hold();
   void resume();
 
-  // All that is pending, and all that comes, fails.
+  // Makes all pending and later work fail.
   void lose();
   void check_not_lost() const;
 
-  // Ends what is pending as failed, then begins a new life: not held, not lost, with no lane failed.
+  // Fails all pending work and starts a new life: the engine is not held or lost, and no queue has failed.
   void recover();
 
-  // Ends the thread. Returns false, and does nothing, while there is work.
+  // Ends the thread. Does nothing and returns false if there is work.
   bool stop();
 
  private:
-  // What the thread needs to know while it works without the lock.
+  // A copy of this state is used while the thread works without the lock.
   struct State {
     int64_t life = 0;
     int64_t bandwidth = 0;
     bool lost = false;
-    std::chrono::steady_clock::time_point going_since{};  // when the pace was set or the engine was last resumed
+    std::chrono::steady_clock::time_point going_since{};  // time of the last set_pace() or resume()
   };
 
   void start();
@@ -102,12 +101,12 @@ class Engine : public std::enable_shared_from_this<Engine> {
                 int64_t bandwidth);
 
   const std::string owner_;
-  mutable std::mutex mutex_;  // guards all below; never held while a fence finishes or bytes move
+  mutable std::mutex mutex_;  // guards all members below; never held while a fence finishes or bytes move
   std::condition_variable changed_;
-  std::vector<std::shared_ptr<SubmissionQueue>> lanes_;  // those with pending work, the next one first
+  std::vector<std::shared_ptr<SubmissionQueue>> lanes_;  // queues with pending work; the next queue is first
   State state_;
   std::chrono::microseconds latency_{0};
-  std::chrono::steady_clock::time_point link_free_{};  // used by the thread only
+  std::chrono::steady_clock::time_point link_free_{};  // only the thread uses it
   bool started_ = false;
   bool busy_ = false;
   bool idle_ = false;  // the thread waits for a change

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An event as the program holds it: a fence, and the device that it was recorded or imported on. Several events, those
-// that were imported, may share a fence.
+// An event of the backend table: a fence, and the device that recorded or imported it. Imported events may share a
+// fence.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace arrowdevice::sim {
 
 class Event {
  public:
-  // `device` is NULL for an event that no device fires, but a test.
+  // `device` is NULL for an event that a test fires.
   Event(std::shared_ptr<Device> device, std::shared_ptr<Fence> fence)
       : device_(std::move(device)), fence_(std::move(fence)) {
     count(1);

@@ -54,7 +54,7 @@ std::optional<int> Failures::due(Function function) {
 
 void Failures::check(Function function) {
   if (const auto code = due(function)) {
-    // The native code is the negated errno value, as a kernel's driver has it.
+    // The native code is the negated errno value, as in a kernel driver.
     throw Error(*code, std::string(name_of(function)) + ": a failure that was asked for", "sim", -*code);
   }
 }

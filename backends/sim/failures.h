@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failures on purpose: counts the calls of each function and says which one fails.
+// Planned failures. Counts the calls of each function and decides which call fails.
 #pragma once
 
 #include <array>
@@ -17,14 +17,14 @@ class Failures {
   // Forgets all counts and plans.
   void reset(std::vector<PlannedFailure> planned);
 
-  // `failure.call` counts from now: 1 is the next call.
+  // Adds a planned failure. `failure.call` counts from now on, and 1 is the next call.
   void add(PlannedFailure failure);
-  void forget_planned();  // what was injected stays counted
+  void forget_planned();  // injected failures stay counted
 
-  // Counts a call; its errno value if this is one that fails.
+  // Counts a call. Returns the errno value if this call fails.
   std::optional<int> due(Function function);
 
-  // Counts a call and throws if this is one that fails.
+  // Counts a call. Throws if this call fails.
   void check(Function function);
 
   int64_t calls(Function function) const;

@@ -10,7 +10,7 @@
 namespace arrowdevice::sim {
 namespace {
 
-// A deadline further away than this would overflow the clock, and nobody lives to see it.
+// A longer wait would overflow the clock. This limit is over 30 years.
 constexpr int64_t kForeverNs = int64_t{1} << 60;
 
 }  // namespace

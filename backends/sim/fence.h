@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A point in the work of an engine: pending until the engine reaches it, then fired or failed for ever.
+// A point in the work of an engine. It is pending until the engine reaches it. Then it has fired or failed, which is
+// final.
 #pragma once
 
 #include <condition_variable>
@@ -12,10 +13,10 @@
 
 namespace arrowdevice::sim {
 
-// Thread-safety: free.
+// All functions are thread-safe.
 class Fence {
  public:
-  // What comes first counts, later ones change nothing.
+  // The first call decides. Later calls have no effect.
   void fire() { finish({}); }
   void fail(std::string reason) { finish(std::move(reason)); }
 
@@ -25,10 +26,12 @@ class Fence {
   // Throws Error(EIO) if it failed.
   bool ready() const;
 
-  // Negative: for ever. Throws Error(ETIMEDOUT), Error(EIO) if it failed.
+  // Waits until the fence finishes. Throws Error(EIO) if it failed, and Error(ETIMEDOUT) if the limit of `timeout_ns`
+  // passes first. ARROWDEVICE_NO_TIMEOUT waits without limit.
   void wait(int64_t timeout_ns) const;
 
-  // Calls `wake` once it is finished: at once if it is, else from the thread that finishes it. No lock is held then.
+  // Calls `wake` when the fence finishes: at once if it has finished, otherwise from the thread that finishes it. No
+  // lock is held during the call.
   void when_finished(std::function<void()> wake);
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files under a limit on their size (`ulimit -f`): the kernel sends SIGXFSZ, which ends the process, besides EFBIG.
+// Handles the limit on file sizes (`ulimit -f`). At the limit, a write fails with EFBIG and the kernel sends SIGXFSZ,
+// which ends the process.
 #pragma once
 
 #include <pthread.h>
@@ -10,8 +11,8 @@
 
 namespace arrowdevice::sim {
 
-// While it lives, a call of this thread that exceeds the limit fails with EFBIG and sends nothing. A signal that was
-// pending before stays pending. Keeps errno.
+// While this object lives, a call of this thread that exceeds the limit fails with EFBIG and sends no signal. A signal
+// that was pending before stays pending. The destructor preserves errno.
 class FileSizeErrors {
  public:
   FileSizeErrors() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of the backend table by name, in the table's order: what the environment and tests switch off, count
-// and let fail.
+// The functions of the backend table by name, in the table's order. The environment and tests can remove them, count
+// them and make them fail.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace arrowdevice::sim {
 
-// X(name, pair): `pair` is the function that stands or falls with it, or the function itself.
+// X(name, pair): `pair` is the function that is removed together with `name`, or `name` itself.
 #define ARROWDEVICE_SIM_REQUIRED_FUNCTIONS(X) \
   X(device_count, device_count)               \
   X(device_open, device_open)                 \
@@ -41,8 +41,8 @@ namespace arrowdevice::sim {
   X(host_unregister, host_register)               \
   X(device_get_memory_info, device_get_memory_info)
 
-// Enumerators are called what the table calls its functions. The last two are no functions but what else can fail:
-// an event that was recorded, and the device that gets a submission.
+// Enumerators have the names of the table's functions. The last two are not functions, but can also fail: a recorded
+// event, and the device of a submission.
 enum class Function {
 // clang-format off
 #define X(name, pair) name,
@@ -59,10 +59,10 @@ inline constexpr int kFunctions = static_cast<int>(Function::lost) + 1;
 std::string_view name_of(Function function);
 std::optional<Function> function_named(std::string_view name);
 
-// Whether the table may lack it.
+// Returns true if the table may lack the function.
 bool is_optional(Function function);
 
-// Whether it has a way to say that it failed.
+// Returns true if the function can report a failure.
 bool can_fail(Function function);
 
 }  // namespace arrowdevice::sim

@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kSpaceSize = int64_t{16} << 30;
 constexpr int64_t kStride = 64;
 
-// Address space only: no page of it is ever backed by memory.
+// Reserves address space only. Its pages never use memory.
 char* space() {
   static char* const start = [] {
     void* place = ::mmap(nullptr, kSpaceSize, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles: what the program holds for our objects. They look like pointers, lead to memory without access rights, so
-// that nobody looks behind them, and are not given out twice, so that a stale one is recognised and not mistaken.
+// Handles by which the program names the simulation's objects. They look like pointers to memory without access rights,
+// so that no program reads behind them. A handle is never reused, so that a stale handle is recognized.
 #pragma once
 
 #include <cerrno>
@@ -17,10 +17,10 @@ namespace arrowdevice::sim {
 
 void* new_handle();
 
-// Whether it is, or was, or could become a handle.
+// Returns true if the pointer is in the range of handles, used or not.
 bool is_handle(const void* pointer);
 
-// The live handles of one kind of object. Several handles may lead to one object. Thread-safety: free.
+// The live handles of one kind of object. Several handles may name one object. All functions are thread-safe.
 template <typename T>
 class Handles {
  public:
@@ -33,7 +33,7 @@ class Handles {
     return handle;
   }
 
-  // NULL if it is not a live one.
+  // Returns NULL if the handle is not live.
   std::shared_ptr<T> find(const void* handle) const {
     const std::lock_guard lock(mutex_);
     const auto entry = entries_.find(handle);
@@ -46,7 +46,7 @@ class Handles {
     return object;
   }
 
-  // Ends the handle. What it led to lives on while others hold it.
+  // Removes the handle. The object lives while other references exist.
   std::shared_ptr<T> take(const void* handle) {
     const std::lock_guard lock(mutex_);
     const auto entry = entries_.find(handle);
@@ -56,7 +56,7 @@ class Handles {
     return object;
   }
 
-  // A place in memory that holds the handle, as long as the handle is live.
+  // Returns the address of a pointer that holds the handle while the handle is live.
   void** cell(const void* handle) {
     const std::lock_guard lock(mutex_);
     const auto entry = entries_.find(handle);
@@ -64,7 +64,7 @@ class Handles {
     return &entry->second.self;
   }
 
-  // In the order in which they were added.
+  // Returns all objects in the order in which they were added.
   std::vector<std::pair<void*, std::shared_ptr<T>>> all() const {
     const std::lock_guard lock(mutex_);
     std::vector<std::pair<void*, std::shared_ptr<T>>> objects;

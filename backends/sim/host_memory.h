@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory that the program registered with a device. Here it copies no faster; it is only kept account of.
+// Host memory that the program registered with a device. The simulation only records it, and copies do not become
+// faster.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +21,14 @@ class HostMemory {
     int64_t size;
   };
 
-  void add(void* memory, int64_t size);  // throws Error(EEXIST) if part of it is registered already
+  void add(void* memory, int64_t size);  // throws Error(EEXIST) if part of it is already registered
   void remove(void* memory);             // throws Error(EINVAL) if it is not the start of a registration
   std::optional<Registration> find(const void* pointer) const;
 
  private:
   Statistics& statistics_;
   mutable std::mutex mutex_;
-  std::map<uintptr_t, int64_t> sizes_;  // by start
+  std::map<uintptr_t, int64_t> sizes_;  // by start address
 };
 
 }  // namespace arrowdevice::sim

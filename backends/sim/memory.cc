@@ -53,7 +53,7 @@ void Memory::deallocate(void* buffer, bool in_use) {
   const std::lock_guard lock(mutex_);
   const auto entry = locate_exact(buffer, "allocation", false);
   if (entry->second.parts != 0) refuse(buffer, "is given back before its sub-buffers");
-  // A copy keeps the pages until it is done, so that another owner than the table of buffers is a copy in flight.
+  // A copy holds a reference to the pages until it is done. A second reference therefore means a copy in flight.
   const bool busy = entry->second.pages.use_count() > 1;
   const int64_t size = entry->second.size;
   buffers_.erase(entry);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of one device: what was allocated, in parts and as a whole, and whether a pointer is any of it.
+// The memory of one device: its allocations and sub-buffers. Finds the buffer of a pointer.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,25 @@
 
 namespace arrowdevice::sim {
 
-// Bytes of a buffer that were found to be there. Keeps them even when the buffer is given back.
+// Bytes of a buffer after a bounds check. Keeps them alive even if the buffer is freed.
 struct Range {
   std::shared_ptr<Pages> pages;
   std::byte* bytes;
   int64_t size;
 };
 
-// Buffers are addresses, any of the allocation's, or handles, only the very one that was given out.
+// Buffers are addresses or handles. Any address within an allocation is valid, but a handle must be exact.
 class Memory {
  public:
   Memory(std::string owner, bool addresses, int64_t capacity, Statistics& statistics);
 
-  // Every function throws Error(EINVAL) for buffers that are not of this memory and positions outside of them.
+  // Every function throws Error(EINVAL) for buffers of other memory and for ranges outside of a buffer.
 
   // Throws Error(ENOMEM) beyond the capacity.
   void* allocate(int64_t size, int64_t alignment);
 
-  // `in_use`: what the engine has in hand may still use the memory. Else nothing may, which is checked.
+  // Frees a buffer. If `in_use` is true, submitted work may still use the memory. Otherwise the function checks that no
+  // work uses it.
   void deallocate(void* buffer, bool in_use);
 
   void* sub_buffer_create(const void* buffer, int64_t offset, int64_t size);
@@ -53,14 +54,14 @@ class Memory {
  private:
   struct Buffer {
     std::shared_ptr<Pages> pages;
-    int64_t offset;  // in the pages
+    int64_t offset;  // offset in the pages
     int64_t size;
-    void* parent;       // NULL: an allocation
-    int64_t parts = 0;  // sub-buffers made of it that live
+    void* parent;       // NULL for an allocation
+    int64_t parts = 0;  // number of live sub-buffers
   };
   using Buffers = std::map<uintptr_t, Buffer>;
 
-  // The buffer that a pointer is of, and where in it `offset` bytes on are.
+  // The buffer of a pointer, and the offset in it after `offset` bytes are added.
   struct Place {
     Buffers::const_iterator entry;
     int64_t offset;
@@ -74,7 +75,7 @@ class Memory {
   const std::string owner_;
   const bool addresses_;
   Statistics& statistics_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   int64_t capacity_;
   int64_t used_ = 0;
   Buffers buffers_;  // by address or handle

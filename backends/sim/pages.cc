@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kFreshByte = 0xA5;
 
-// Only so much, for a large allocation that nobody touches shall cost nothing.
+// Limits the filled part, so that a large unused allocation costs no memory.
 constexpr int64_t kFreshSize = 64 * 1024;
 
 class MemoryFile {
@@ -39,7 +39,7 @@ class MemoryFile {
     return place == MAP_FAILED ? nullptr : static_cast<std::byte*>(place);
   }
 
-  // A limit on the size of files (EFBIG) is not a lack of memory.
+  // A limit on file sizes (EFBIG) is not a lack of memory.
   [[noreturn]] void refuse(int error = errno) const {
     throw Error(error == EFBIG ? EFBIG : ENOMEM,
                 format("host memory for %lld bytes of a simulated device: %s%s", static_cast<long long>(size_),

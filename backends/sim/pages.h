@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory: pages that the program sees without access rights, so that a stray read of the CPU crashes, and that
-// the engine reads and writes through a second view.
+// Device memory. The program sees the pages without access rights, so that a stray CPU read crashes. The engine uses a
+// second view.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@ namespace arrowdevice::sim {
 
 class Pages {
  public:
-  // The start is filled with bytes that are not zero: nobody finds what was never written plausible.
+  // Fills the start with nonzero bytes, so that a read of uninitialized memory is noticed.
   explicit Pages(int64_t size);
   ~Pages();
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
 
-  std::byte* address() const { return address_; }  // for the program: faults when touched
+  std::byte* address() const { return address_; }  // for the program; access faults
   std::byte* bytes() const { return bytes_; }      // for the engine
   int64_t size() const { return size_; }
 

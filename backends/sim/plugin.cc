@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entry of the plugin: the one symbol that it exports.
+// The plugin's entry point, which is its only exported symbol.
 #include "base/plugin_entry.h"
 #include "sim/simulation.h"
 #include "sim/table.h"

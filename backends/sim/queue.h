@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue as the program holds it: a lane of a device's engine. Several queues, wrapped ones, may share a lane.
+// A queue of the backend table. It refers to a submission queue of a device's engine. Wrapped queues may share a
+// submission queue.
 #pragma once
 
 #include <cerrno>
@@ -21,7 +22,7 @@ class Queue {
     count();
   }
 
-  // An application's queue, which it calls `native`.
+  // Wraps an application's queue, which the application names `native`.
   Queue(std::shared_ptr<Device> device, const std::shared_ptr<Queue>& application, void* native)
       : device_(std::move(device)),
         lane_(application->lane()),
@@ -31,7 +32,7 @@ class Queue {
     count();
   }
 
-  // The device's default queue, which the application calls NULL.
+  // Wraps the device's default queue, which the application names NULL.
   Queue(std::shared_ptr<Device> device, std::shared_ptr<SubmissionQueue> lane)
       : device_(std::move(device)), lane_(std::move(lane)), borrowed_(true), native_(nullptr) {
     count();
@@ -46,7 +47,7 @@ class Queue {
   const std::shared_ptr<Device>& device() const { return device_; }
   const std::shared_ptr<SubmissionQueue>& lane() const { return lane_; }
 
-  // What the application calls it. A queue of ours is called by its handle.
+  // Returns the application's name for the queue. A queue of the library is named by its handle.
   void* native(void* handle) const { return borrowed_ ? native_ : handle; }
 
   void copy(CheckedCopy checked) {
@@ -54,7 +55,7 @@ class Queue {
     device_->statistics().update([&](Counters& counters) { counters += checked.counted; });
   }
 
-  // `doomed`: it will fail when the engine gets to it.
+  // Records an event. If `doomed` is true, the event fails when the engine reaches it.
   std::shared_ptr<Event> record(bool doomed) {
     auto fence = std::make_shared<Fence>();
     engine().submit(lane_, FireWork{.fence = fence, .doomed = doomed});
@@ -75,7 +76,7 @@ class Queue {
     });
   }
 
-  // Throws where there is no lane of the application's any more.
+  // Throws if the application has destroyed its queue.
   Engine& engine() const {
     if (native_ != nullptr && application_.expired()) {
       throw Error(EINVAL, format("%p, which was wrapped, has been destroyed by the application", native_));
@@ -87,7 +88,7 @@ class Queue {
   const std::shared_ptr<SubmissionQueue> lane_;
   const bool borrowed_;
   void* const native_;
-  const std::weak_ptr<Queue> application_;  // of `native_`
+  const std::weak_ptr<Queue> application_;  // the queue named `native_`
 };
 
 }  // namespace arrowdevice::sim

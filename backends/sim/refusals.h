@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was refused: how often, and the first few messages. A program without mistakes leaves it empty.
+// The number of refused calls and the first few messages. A correct program has none.
 #pragma once
 
 #include <cstdint>

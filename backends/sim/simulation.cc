@@ -27,7 +27,8 @@ std::string json_string(std::string_view text) {
   return json + "\"";
 }
 
-// Where the statistics go at exit, and of which process: a forked child has the file's name, but not its numbers.
+// The path of the statistics at exit, and the process that writes them. A forked child inherits the path but must not
+// write.
 struct StatisticsFile {
   std::string path;
   pid_t process = 0;
@@ -42,7 +43,7 @@ void write_statistics() {
   const StatisticsFile& file = statistics_file();
   if (file.path.empty() || file.process != ::getpid()) return;
   const std::string text = simulation().statistics();
-  const FileSizeErrors errors;  // of a file that may not grow
+  const FileSizeErrors errors;  // for a file that reaches a size limit
   if (std::FILE* stream = std::fopen(file.path.c_str(), "we")) {
     std::fwrite(text.data(), 1, text.size(), stream);
     std::fclose(stream);

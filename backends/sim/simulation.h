@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that the simulation knows: one of it in a process, there until the process ends.
+// All state of the simulation. There is one per process, and it lives until the process ends.
 #pragma once
 
 #include <mutex>
@@ -17,10 +17,10 @@ namespace arrowdevice::sim {
 
 class Simulation {
  public:
-  // What is in flight ends as failed, and all is counted anew. Not while other threads call the table.
+  // Fails all work in flight and resets the counters. No other thread may call the table at the same time.
   void configure(Configuration configuration);
 
-  bool has(Function function) const;  // whether the table has it
+  bool has(Function function) const;  // returns true if the table has the function
 
   std::string statistics() const;  // as JSON
 
@@ -31,11 +31,11 @@ class Simulation {
   Refusals refusals;
 
  private:
-  mutable std::mutex mutex_;  // guards the next one
+  mutable std::mutex mutex_;  // guards the next member
   Configuration configuration_;
 };
 
-// Never destroyed, since the engines use it until the process ends.
+// Never destroyed, because the engines use it until the process ends.
 Simulation& simulation();
 
 }  // namespace arrowdevice::sim

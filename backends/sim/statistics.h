@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device counted itself: the truth that tests hold against what the library says.
+// The device's own counters. Tests compare the library's figures with them.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace arrowdevice::sim {
 
-// Counted when a call is accepted, not when the engine gets to it. `*_live` is what exists now: a leak, at exit.
+// Calls are counted when they are accepted, not when the engine runs them. `*_live` counts existing objects, which are
+// leaks at exit.
 struct Counters {
   int64_t allocations = 0;
   int64_t allocations_live = 0;
@@ -20,7 +21,7 @@ struct Counters {
   int64_t host_registrations_live = 0;
   int64_t queues = 0;
   int64_t queues_live = 0;
-  int64_t copies = 0;  // calls, each a batch
+  int64_t copies = 0;  // calls; each is a batch
   int64_t regions = 0;
   int64_t bytes_in = 0;      // from the host to the device
   int64_t bytes_out = 0;     // from the device to the host
@@ -28,14 +29,14 @@ struct Counters {
   int64_t bytes_peer = 0;    // from or to another device
   int64_t events_recorded = 0;
   int64_t events_imported = 0;
-  int64_t events_live = 0;  // both kinds
+  int64_t events_live = 0;  // recorded and imported events
   int64_t host_waits = 0;
   int64_t queue_waits = 0;
 };
 
 Counters& operator+=(Counters& counters, const Counters& more);
 
-// The counters as members of a JSON object, without its braces, each line indented by `indent`.
+// Returns the counters as members of a JSON object without braces. Each line is indented by `indent`.
 std::string to_json(const Counters& counters, const std::string& indent);
 
 // Counters that several threads write.
@@ -52,7 +53,7 @@ class Statistics {
     return counters_;
   }
 
-  // Begins to count anew; what is live stays so.
+  // Resets the counters, except those of live objects.
   void reset();
 
  private:

@@ -16,7 +16,7 @@ namespace {
 
 constexpr ArrowDeviceType kDeviceTypes[] = {ARROW_DEVICE_EXT_DEV};
 
-// Every call passes here: it is counted, fails if it was asked to, and is remembered if it was refused.
+// Runs every call of the table: counts it, makes a planned failure happen, and records a refusal.
 template <typename Body>
 int call(Function function, arrowdevice_error* error, Body&& body) noexcept {
   return guarded(error, [&] {
@@ -31,7 +31,7 @@ int call(Function function, arrowdevice_error* error, Body&& body) noexcept {
   });
 }
 
-// A function that has no way to fail: what is wrong with its call shows in the statistics only.
+// Runs a function that cannot report a failure. An invalid call appears only in the statistics.
 template <typename Body>
 void call_void(Function function, Body&& body) noexcept {
   arrowdevice_error unseen;
@@ -45,7 +45,7 @@ void check_type(ArrowDeviceType device_type) {
   }
 }
 
-// Before each submission: the device may be lost with it.
+// Runs before each submission, which may lose the device.
 void submit_to(Simulation& sim, Queue& queue) {
   if (sim.failures.due(Function::lost)) queue.device()->engine().lose();
 }
@@ -66,7 +66,8 @@ int device_open(ArrowDeviceType device_type, int64_t id, void** device, arrowdev
   });
 }
 
-// Member by member: the struct may have grown, and the library may be older or newer than this plugin.
+// Writes each member separately, because the library may be older or newer than this plugin and the struct may have
+// grown.
 int device_get_info(void* device, arrowdevice_device_info* out, arrowdevice_error* error) noexcept {
   return call(Function::device_get_info, error, [&](Simulation& sim) {
     const auto described = sim.devices.get(device);

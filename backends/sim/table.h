@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend table: functions that find the object behind a handle, call it, and let no exception out.
+// The backend table. Its functions find the object of a handle, call it, and convert exceptions to errors.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -10,7 +10,7 @@
 
 namespace arrowdevice::sim {
 
-// The table over simulation(), without some of its optional functions. Of a pair, both go.
+// Returns the table for simulation() without some optional functions. Both functions of a pair are removed.
 arrowdevice_backend make_table(const std::vector<Function>& without);
 
 }  // namespace arrowdevice::sim

@@ -10,8 +10,8 @@
 namespace arrowdevice::vulkan {
 namespace {
 
-// What consumers do with columns: compute shaders read and write them, by descriptor or as vertices and indices of a
-// plot.
+// Usage by consumers: compute shaders read and write columns through descriptors, and plots use them as vertices and
+// indices.
 constexpr VkBufferUsageFlags kUsage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
                                       VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_VERTEX_BUFFER_BIT |
                                       VK_BUFFER_USAGE_INDEX_BUFFER_BIT;
@@ -30,7 +30,7 @@ VkDeviceSize round_up(VkDeviceSize size, VkDeviceSize alignment) {
 
 Buffers::Buffers(const LogicalDevice& device, const PhysicalDevice& physical, Settings settings)
     : device_(device), settings_(std::move(settings)) {
-  // The types and the alignment are the same for all buffers that are made alike.
+  // The types and the alignment are the same for all buffers with the same description.
   const auto sample = make_buffer(device, describe(1, kUsage));
   const auto requirements = requirements_of(device, sample.get());
   alignment_ = requirements.alignment;
@@ -62,7 +62,7 @@ VkBuffer Buffers::allocate(VkDeviceSize size) {
   Entry entry;
   entry.buffer = make_buffer(device_, describe(size, kUsage));
   const auto requirements = requirements_of(device_, entry.buffer.get());
-  // A part at the end needs as much as it says of itself, which is rounded up too.
+  // A sub-buffer at the end needs its own required size, which the driver rounds up too.
   const VkDeviceSize needed = std::max(requirements.size, round_up(size, alignment_));
   entry.memory = std::make_unique<Memory>(device_, type_, needed, granule_, settings_.map && type_.is_mappable());
   device_.check("vkBindBufferMemory",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device's memory as VkBuffers: one VkDeviceMemory for each allocation, one VkBuffer bound for each part of it.
+// The device's memory as VkBuffers. Each allocation has one VkDeviceMemory, and each buffer or sub-buffer has one
+// VkBuffer that is bound to it.
 #pragma once
 
 #include <memory>
@@ -13,45 +14,45 @@
 
 namespace arrowdevice::vulkan {
 
-// Where a VkBuffer of the library lies.
+// The position of a VkBuffer of the library.
 struct Place {
   VkBuffer whole = VK_NULL_HANDLE;  // the buffer of the whole allocation
-  VkDeviceSize offset = 0;          // in it
-  VkDeviceSize size = 0;            // as it was asked for
+  VkDeviceSize offset = 0;          // offset in `whole`
+  VkDeviceSize size = 0;            // size that the caller requested
   const Memory* memory = nullptr;
 };
 
-// All functions may be called from any thread.
+// All functions are thread-safe.
 class Buffers {
  public:
   struct Settings {
-    std::vector<uint32_t> families;  // that will use the buffers
-    bool map;                        // where the memory type allows it
-    bool noncoherent;                // treat coherent memory as if it were not
+    std::vector<uint32_t> families;  // families that will use the buffers
+    bool map;                        // map memory if the memory type allows it
+    bool noncoherent;                // treat coherent memory as noncoherent
   };
 
   Buffers(const LogicalDevice& device, const PhysicalDevice& physical, Settings settings);
 
-  VkDeviceSize alignment() const noexcept { return alignment_; }  // of parts
+  VkDeviceSize alignment() const noexcept { return alignment_; }  // alignment of sub-buffers
   const MemoryType& memory_type() const noexcept { return type_; }
 
   VkBuffer allocate(VkDeviceSize size);
-  // What goes with the buffer goes with what is returned.
+  // Removes the buffer. Releasing the returned object destroys the buffer and its memory.
   std::shared_ptr<const void> take(VkBuffer buffer) { return std::make_shared<Entry>(forget(buffer)); }
   VkBuffer write_buffer(VkBuffer parent, VkDeviceSize offset, VkDeviceSize size);
   void free_part(VkBuffer part) noexcept { forget(part); }
 
-  // nullopt: not a buffer of the library.
+  // Returns nullopt if the buffer is foreign.
   std::optional<Place> find(VkBuffer buffer) const;
 
-  // A buffer for copies, shared among the families; `next` continues its chain.
+  // Returns the description of a buffer for copies that all families share. `next` continues its chain.
   VkBufferCreateInfo describe(VkDeviceSize size, VkBufferUsageFlags usage, const void* next = nullptr) const noexcept;
 
  private:
   struct Entry {
-    std::unique_ptr<Memory> memory;  // of whole allocations
+    std::unique_ptr<Memory> memory;  // set for whole allocations
     Place place;
-    UniqueBuffer buffer;  // goes before the memory that it is bound to
+    UniqueBuffer buffer;  // destroyed before the memory that it is bound to
   };
 
   void add(Entry entry);
@@ -63,7 +64,7 @@ class Buffers {
   VkDeviceSize alignment_ = 1;
   VkDeviceSize granule_ = 0;
 
-  mutable std::mutex mutex_;  // held for a look-up only: shared locks cost more
+  mutable std::mutex mutex_;  // held only for a look-up, because shared locks cost more
   std::unordered_map<VkBuffer, Entry> entries_;
 };
 

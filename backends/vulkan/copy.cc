@@ -16,12 +16,12 @@ namespace {
 
 using Region = arrowdevice_backend_region;
 
-// The CPU writes mapped memory itself up to this size: a submission costs as much as that. Beyond it the device reads
-// host memory while the caller goes on, where it can.
+// Up to this size the CPU writes mapped memory itself, because a submission costs as much. For larger copies the device
+// reads host memory while the caller continues, if it can.
 constexpr VkDeviceSize kMostWritten = 256 << 10;
-// Importing pages pays from here on; less than this is copied to staging memory in that time.
+// From this size on, importing pages is faster than a copy to staging memory.
 constexpr VkDeviceSize kLeastImported = 32 << 10;
-// Staging blocks in flight on a lane before the oldest ones are waited for.
+// Number of staging blocks in flight on a queue before the copy waits for the oldest blocks.
 constexpr size_t kMostBlocks = 32;
 
 bool is_upload(const Region& region) { return region.src_device == nullptr; }
@@ -59,13 +59,13 @@ class Copy {
   }
 
  private:
-  // BufferBounds of both ends; nullopt for host memory and for a buffer of an application.
+  // Positions of both ends. nullopt for host memory and for a foreign buffer.
   struct Ends {
     std::optional<Place> to, from;
   };
 
-  // Throws EINVAL, before anything is written or submitted, for a region that reaches beyond a buffer of the library.
-  // The size of an application's buffer is not known.
+  // Throws EINVAL for a region that exceeds a buffer of the library. Throws before any write or submission. The size of
+  // a foreign buffer is not known.
   void find_places() {
     ends_.reserve(regions_.size());
     for (const auto& region : regions_) {
@@ -81,14 +81,14 @@ class Copy {
     return place;
   }
 
-  // Parts of one allocation are the same buffer to a copy, so that many parts are one command. A buffer of an
-  // application is taken as it is.
+  // Sub-buffers of one allocation map to the same VkBuffer, so that one command copies many of them. A foreign buffer
+  // is used directly.
   static BufferPosition position(const std::optional<Place>& place, const void* handle, int64_t offset) {
     if (place) return {place->whole, place->offset + static_cast<VkDeviceSize>(offset)};
     return {as_buffer(handle), static_cast<VkDeviceSize>(offset)};
   }
 
-  // The application may have submitted to a borrowed queue what must come before.
+  // Excludes borrowed queues, because the application may have submitted work that must run first.
   bool write_directly() {
     if (lane_.is_borrowed() || !std::ranges::all_of(regions_, is_upload)) return false;
     VkDeviceSize total = 0;
@@ -180,7 +180,7 @@ class Copy {
     }
   }
 
-  // A piece of a staging block of this batch.
+  // A slot in a staging block of this batch.
   struct Room {
     const Memory* memory;
     VkBuffer buffer;
@@ -214,7 +214,7 @@ class Copy {
     if (upload_block_ && upload_block_->used > 0) upload_block_->memory->flush(0, upload_block_->used);
   }
 
-  // Large copies go in several submissions, so that blocks come back while others are in use.
+  // Splits large copies into several submissions, so that blocks are returned while other blocks are in use.
   void make_room() {
     constexpr size_t kMostInBatch = kMostBlocks / 4;
     if (batch_->submission().blocks.size() < kMostInBatch) return;
@@ -226,7 +226,7 @@ class Copy {
   Device& device_;
   SubmissionQueue& lane_;
   const std::span<const Region> regions_;
-  std::vector<Ends> ends_;  // of each region
+  std::vector<Ends> ends_;  // both ends of each region
   HostRanges ranges_;
   std::optional<Batch> batch_;
   std::optional<CopyCommands> commands_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch of copies on its way to a queue.
+// Enqueues a batch of copies.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -10,8 +10,9 @@
 
 namespace arrowdevice::vulkan {
 
-// Enqueues all regions: written by the CPU at once where the memory is mapped and nothing comes before, else as one
-// command buffer. Blocks only where staging memory runs out, and where the CPU must read what is still being written.
+// Enqueues all regions. The CPU writes them at once if the memory is mapped and no earlier work is pending. Otherwise
+// they become one or more command buffers. Blocks only if staging memory runs out, or if the CPU must read memory that
+// is still being written.
 void copy(Device& device, SubmissionQueue& lane, std::span<const arrowdevice_backend_region> regions);
 
 }  // namespace arrowdevice::vulkan

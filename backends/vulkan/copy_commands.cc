@@ -15,7 +15,7 @@ void barrier(const LogicalDevice& device, VkCommandBuffer commands, VkPipelineSt
 
 }  // namespace
 
-// Whatever the queue did before, an application's shaders too.
+// Orders the copies after all earlier work of the queue, including an application's shaders.
 CopyCommands::CopyCommands(const LogicalDevice& device, VkCommandBuffer commands)
     : device_(device), commands_(commands) {
   barrier(device, commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT,
@@ -44,7 +44,8 @@ void CopyCommands::record_pending() {
   pending_.clear();
 }
 
-// Later work of the device and the CPU see what was copied, and do not write over what is still being read.
+// Makes the copied data visible to later work of the device and to the CPU. Later work also does not overwrite data
+// that a copy still reads.
 void CopyCommands::end() {
   record_pending();
   barrier(device_, commands_, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between buffers, recorded in as few commands as there are pairs of buffers, between the barriers that order
-// them.
+// Records copies between buffers, and the barriers that order them. Consecutive copies between the same two buffers
+// become one command.
 #pragma once
 
 #include <vector>
@@ -29,7 +29,7 @@ class CopyCommands {
   const VkCommandBuffer commands_;
   VkBuffer from_ = VK_NULL_HANDLE;
   VkBuffer to_ = VK_NULL_HANDLE;
-  std::vector<VkBufferCopy> pending_;  // between these two
+  std::vector<VkBufferCopy> pending_;  // copies from `from_` to `to_`
 };
 
 }  // namespace arrowdevice::vulkan

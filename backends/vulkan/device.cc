@@ -50,9 +50,9 @@ void Device::deallocate(VkBuffer buffer, SubmissionQueue* user) {
   auto memory = buffers_.take(buffer);
   if (user == nullptr) return;
   try {
-    user->record();  // of an application's queue, what it submitted itself
+    user->record();  // includes the application's submissions to its own queue
   } catch (const Error&) {
-    // Nobody can tell when that is done: the memory stays as long as the device.
+    // The library cannot know when such work finishes. It therefore keeps the memory as long as the device.
     const std::lock_guard lock(mutex_);
     if (user->is_borrowed()) abandoned_.push_back(memory);
   }
@@ -92,13 +92,13 @@ void Device::native(arrowdevice_native_device& out) {
   out.n_extensions = static_cast<uint32_t>(extension_names_.size());
   out.extensions = extension_names_.data();
   out.features = setup_.features;
-  // The lock of the library itself, also where the application gave one: it takes that in turn.
+  // Exports the library's lock, which also takes the application's lock if there is one.
   out.lock = [](void* user, void*) { static_cast<NativeQueue*>(user)->lock(); };
   out.unlock = [](void* user, void*) { static_cast<NativeQueue*>(user)->unlock(); };
   out.lock_user = &main;
 }
 
-// Copies go to the transfer family where one is opened, to its queues in turn.
+// Copies use the transfer family if one is opened. They use its queues in turn.
 NativeQueue& Device::queue_for_copies() {
   const uint32_t family = setup_.families.back().index;
   for (;;) {
@@ -137,7 +137,8 @@ std::shared_ptr<SubmissionQueue> Device::wrap(VkQueue queue, uint32_t family) {
   }
   const bool sets = sets_events(setup_.physical.families[family]);
   auto added = std::make_unique<NativeQueue>(*setup_.logical, queue, family, sets, setup_.lock);
-  wrapped_.push_back(std::move(added));  // for ever: two locks for one VkQueue would be none
+  // kept as long as the device, because two locks for one VkQueue would not exclude each other
+  wrapped_.push_back(std::move(added));
   return add_lane(*wrapped_.back(), true);
 }
 
@@ -147,7 +148,7 @@ void Device::end_lane(std::shared_ptr<SubmissionQueue> lane) noexcept {
   try {
     if (!lane->is_idle()) ending_.push_back(std::move(lane));
   } catch (const std::exception&) {
-    lane->drop();  // lost, or no memory to remember it by
+    lane->drop();  // the device is lost, or there is no memory for the list entry
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device of the backend: a VkDevice with its memory, its queues and what it published.
+// A device of the backend: a VkDevice with its memory, its queues and its published events.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace arrowdevice::vulkan {
 
-// All functions may be called from any thread.
+// All functions are thread-safe.
 class Device {
  public:
   explicit Device(Setup setup);
@@ -28,26 +28,26 @@ class Device {
   Staging& staging() noexcept { return staging_; }
   PublishedEvents& published() noexcept { return published_; }
 
-  // `user` may be NULL: its work so far may still use the buffer.
+  // `user` may be NULL. The work enqueued on `user` so far may still use the buffer.
   void deallocate(VkBuffer buffer, SubmissionQueue* user);
 
   void describe(arrowdevice_device_info& out) const;
   void memory(int64_t* free_bytes, int64_t* total_bytes) const;
 
-  // The handles, borrowed as long as the device.
+  // Lends the native handles. They are valid as long as the device.
   void native(arrowdevice_native_device& out);
 
   std::shared_ptr<SubmissionQueue> make_lane();
-  // An application's queue. Throws EINVAL for one of a family that is not opened.
+  // Wraps an application's queue. Throws EINVAL if the queue's family is not opened.
   std::shared_ptr<SubmissionQueue> wrap(VkQueue queue, uint32_t family);
-  // Takes what of a lane is still in flight.
+  // Ends a queue. The device keeps the submissions that are still in flight.
   void end_lane(std::shared_ptr<SubmissionQueue> lane) noexcept;
-  // Where events are set that their own lane cannot set.
+  // Returns the queue that sets events for queues that cannot set them.
   std::shared_ptr<SubmissionQueue> publishing_lane();
 
-  // Before memory goes that a lost device may still be writing.
+  // Waits, if the device is lost, before memory is freed that the device may still write.
   void settle_if_lost() noexcept;
-  // Waits for everything in flight, as far as it ends.
+  // Waits for all work in flight, unless the device is lost.
   void drain();
 
  private:
@@ -62,9 +62,10 @@ class Device {
   PublishedEvents published_;
   std::vector<const char*> extension_names_;
 
-  std::mutex mutex_;                                   // guards what follows
-  std::vector<std::unique_ptr<NativeQueue>> queues_;   // of the device
-  std::vector<std::unique_ptr<NativeQueue>> wrapped_;  // the application's others; never used but for its lanes
+  std::mutex mutex_;                                  // guards the members below
+  std::vector<std::unique_ptr<NativeQueue>> queues_;  // queues of the device
+  // the application's other queues; only the submission queues that wrap them use them
+  std::vector<std::unique_ptr<NativeQueue>> wrapped_;
   size_t next_queue_ = 0;
   std::vector<std::weak_ptr<SubmissionQueue>> lanes_;
   std::vector<std::shared_ptr<SubmissionQueue>> ending_;  // destroyed with work in flight

@@ -18,7 +18,7 @@ Devices& Devices::instance() {
   return *devices;
 }
 
-// Needs mutex_. A failure is not remembered: the driver may be there the next time.
+// Requires mutex_. Does not cache a failure, because the driver may be available later.
 Instance& Devices::running() {
   if (instance_ == nullptr) instance_ = std::make_unique<Instance>(options_);
   return *instance_;
@@ -48,7 +48,7 @@ Device& Devices::wrap(int64_t id, const arrowdevice_native_device& native) {
   }
   const auto found = wrapped_.find(native.device);
   if (found == wrapped_.end()) {
-    // Without a loader function of the application's, the system's loader is the one that it uses.
+    // An application without its own loader function uses the system's loader.
     const auto loader = native.get_proc_addr == nullptr ? open_loader(options_.library).vkGetInstanceProcAddr : nullptr;
     auto made = std::make_unique<Device>(wrap_device(id, native, options_, loader));
     auto& place = wrapped_[native.device];
@@ -75,7 +75,7 @@ Device& Devices::wrap(int64_t id, const arrowdevice_native_device& native) {
 void Devices::unwrap(Device& device) {
   const std::lock_guard lock(mutex_);
   const auto found = wrapped_.find(device.logical().handle());
-  if (found == wrapped_.end()) return;  // a device of our own stays
+  if (found == wrapped_.end()) return;  // The library's own devices stay open.
   if (found->second.times == 1) {
     device.drain();
     wrapped_.erase(found);

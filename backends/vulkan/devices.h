@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All devices of the backend: those of its own instance, by id, and those that applications lent it.
+// All devices of the backend: the devices of its own instance, by id, and the devices that applications wrap.
 #pragma once
 
 #include <map>
@@ -11,11 +11,11 @@
 
 namespace arrowdevice::vulkan {
 
-// All functions may be called from any thread.
+// All functions are thread-safe.
 class Devices {
  public:
-  // Made at first use and never destroyed: arrays may outlive everything else. Throws EINVAL where the environment asks
-  // for what there is not.
+  // Returns the instance, which is created at first use. It is never destroyed, because arrays may live until the
+  // process ends. Throws EINVAL if an environment variable is invalid.
   static Devices& instance();
 
   int64_t count();
@@ -23,8 +23,9 @@ class Devices {
   Device& wrap(int64_t id, const arrowdevice_native_device& native);
   void unwrap(Device& device);
 
-  // Whose they are; either may be NULL. A VkBuffer and a VkEvent say nothing of it themselves, so it is who made them,
-  // or else the one device that was wrapped with this id. Throws ENODEV with what is to be done.
+  // Returns the device of a buffer and an event. Either may be NULL. A VkBuffer or VkEvent does not name its device, so
+  // this is the device that created it. Otherwise it is the only wrapped device with this id. Throws ENODEV with advice
+  // if neither exists.
   Device& locate(int64_t id, const void* buffer, void* sync_event);
 
  private:
@@ -39,7 +40,7 @@ class Devices {
   Device* owner(VkBuffer buffer, VkEvent event);
 
   const Options options_ = Options::from_environment();
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::unique_ptr<Instance> instance_;
   std::map<int64_t, std::unique_ptr<Device>> opened_;
   std::map<void*, Wrapped> wrapped_;  // by VkDevice

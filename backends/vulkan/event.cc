@@ -13,8 +13,8 @@
 namespace arrowdevice::vulkan {
 namespace {
 
-// How long a wait for a foreign event sleeps between two looks at it: a share of the time that it has waited, so that
-// what it is late by stays in proportion, and neither a core nor a millisecond too much is lost.
+// Chooses the sleep between two polls of a foreign event. The sleep is a share of the time waited so far. The delay
+// thus stays in proportion, and the poll neither keeps a core busy nor adds a millisecond.
 class BackOff {
  public:
   void pause(int64_t left_ns) {
@@ -44,7 +44,7 @@ RecordedEvent::~RecordedEvent() {
 }
 
 void RecordedEvent::hold_up(Device& device, const std::shared_ptr<SubmissionQueue>& lane) {
-  // The device knows nothing of bytes that the CPU fetches, nor one VkDevice of another's semaphores.
+  // The device does not know about downloads by the CPU, and a VkDevice cannot use another VkDevice's semaphores.
   if (&device != &device_ || lane_->has_downloads(number_)) {
     wait(Deadline(ARROWDEVICE_NO_TIMEOUT));
   } else {
@@ -59,17 +59,17 @@ void* RecordedEvent::publish() {
 }
 
 void RecordedEvent::set_event() {
-  // Nobody who sees a VkEvent fetches bytes for us.
+  // Downloads finish first, because a consumer of the VkEvent does not run them.
   if (lane_->has_downloads(number_)) wait(Deadline(ARROWDEVICE_NO_TIMEOUT));
   if (lane_->queue().sets_events() && set_event_on(lane_)) return;
-  // Its queue cannot, or its application has taken that back.
+  // The queue cannot set events, or the application has unwrapped it.
   const auto lane = device_.publishing_lane();
   lane->wait_for(lane_, number_);
   [[maybe_unused]] const bool is_set = set_event_on(lane);
   assert(is_set && "the lane that publishes is open as long as the device");
 }
 
-// False if the lane is closed.
+// Returns false if the queue is closed.
 bool RecordedEvent::set_event_on(const std::shared_ptr<SubmissionQueue>& lane) {
   auto event = std::make_shared<UniqueEvent>(make_event(device_.logical()));
   Batch batch(*lane);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events as the backend table has them: points in a lane, and VkEvents of others.
+// Events of the backend table: positions in a submission queue, and foreign VkEvents.
 #pragma once
 
 #include <memory>
@@ -16,15 +16,15 @@ class Event {
 
   // Throws EIO if the work failed.
   virtual bool is_ready() = 0;
-  // False after the deadline.
+  // Returns false if the deadline passes first.
   virtual bool wait(const Deadline& deadline) = 0;
-  // What `lane`, a lane of `device`, is given later comes after it. May block.
+  // Orders the later submissions of `lane`, a queue of `device`, after this event. May block.
   virtual void hold_up(Device& device, const std::shared_ptr<SubmissionQueue>& lane) = 0;
-  // The VkEvent*, alive as long as this. Throws ENOTSUP for one that is a VkEvent of someone else.
+  // Returns the VkEvent*, which is valid as long as this event. Throws ENOTSUP for a foreign VkEvent.
   virtual void* publish() = 0;
 };
 
-// The work of a lane up to a submission.
+// The work of a submission queue up to a submission.
 class RecordedEvent final : public Event {
  public:
   RecordedEvent(Device& device, std::shared_ptr<SubmissionQueue> lane, uint64_t number)
@@ -44,12 +44,12 @@ class RecordedEvent final : public Event {
   const std::shared_ptr<SubmissionQueue> lane_;
   const uint64_t number_;
   std::mutex publishing_;
-  std::shared_ptr<UniqueEvent> published_;  // also kept by the submission that sets it
-  VkEvent handle_ = VK_NULL_HANDLE;         // what sync_event points to
+  std::shared_ptr<UniqueEvent> published_;  // also referenced by the submission that sets it
+  VkEvent handle_ = VK_NULL_HANDLE;         // target of sync_event
 };
 
-// A VkEvent of another producer. Vulkan has no wait for one but in commands, and none there for one that the host sets:
-// it is polled.
+// A VkEvent of another producer. It is polled, because Vulkan waits for events only in commands, and commands cannot
+// wait for an event that the host sets.
 class ForeignEvent final : public Event {
  public:
   ForeignEvent(const LogicalDevice& device, VkEvent event) : device_(device), event_(event) {}

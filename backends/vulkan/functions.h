@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of Vulkan as a driver gives them.
+// Vulkan functions that a driver provides.
 #pragma once
 
 #define VK_NO_PROTOTYPES
@@ -23,13 +23,13 @@ struct InstanceFunctions {
 
 struct DeviceFunctions {
   ARROWDEVICE_VULKAN_DEVICE_FUNCTIONS(X)
-  ARROWDEVICE_VULKAN_OPTIONAL_FUNCTIONS(X_OPTIONAL)  // NULL where the device has none
+  ARROWDEVICE_VULKAN_OPTIONAL_FUNCTIONS(X_OPTIONAL)  // NULL if the device does not have them
 };
 
 #undef X
 #undef X_OPTIONAL
 
-// They throw ENODEV where a function is missing that every Vulkan 1.1 has.
+// Loads Vulkan functions. Throws ENODEV if a function is missing that Vulkan 1.1 requires.
 GlobalFunctions global_functions(PFN_vkGetInstanceProcAddr get);
 InstanceFunctions instance_functions(PFN_vkGetInstanceProcAddr get, VkInstance instance);
 DeviceFunctions device_functions(PFN_vkGetDeviceProcAddr get, VkDevice device);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory as the device sees it, without a copy: VK_EXT_external_memory_host.
+// Gives the device access to host memory without a copy, with VK_EXT_external_memory_host.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace arrowdevice::vulkan {
 
-// Whole pages around a piece of host memory, as a buffer. The memory must stay as long as this.
+// Whole pages around a range of host memory, as a buffer. The host memory must outlive this object.
 class HostImport {
  public:
   VkBuffer buffer() const noexcept { return buffer_.get(); }
@@ -20,7 +20,7 @@ class HostImport {
 
   uintptr_t base_ = 0;
   UniqueMemory memory_;
-  UniqueBuffer buffer_;  // goes before the memory that it is bound to
+  UniqueBuffer buffer_;  // destroyed before the memory that it is bound to
 };
 
 class HostImporter {
@@ -30,15 +30,15 @@ class HostImporter {
   bool is_used() const noexcept { return alignment_ != 0; }
   uintptr_t alignment() const noexcept { return alignment_; }
 
-  // NULL where the driver does not take this memory (read-only pages, a file, a limit on pinned memory): it is to
-  // be staged then. Throws where the device is lost.
+  // Returns NULL if the driver rejects this memory (read-only pages, a file, a limit on pinned memory). The caller then
+  // stages it. Throws if the device is lost.
   std::shared_ptr<const HostImport> import(uintptr_t begin, uintptr_t end) const;
 
  private:
   const LogicalDevice& device_;
   const PhysicalDevice& physical_;
   const Buffers& buffers_;
-  const uintptr_t alignment_;  // 0: not used
+  const uintptr_t alignment_;  // 0 if imports are not used
 };
 
 }  // namespace arrowdevice::vulkan

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host memory of a batch of copies, gathered into ranges of whole pages.
+// The host memory of a batch of copies, merged into ranges of whole pages.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace arrowdevice::vulkan {
 struct HostRange {
   uintptr_t begin;
   uintptr_t end;
-  std::shared_ptr<const HostImport> import;  // NULL: staged
+  std::shared_ptr<const HostImport> import;  // NULL if the range is staged
 };
 
 class HostRanges {
@@ -24,7 +24,7 @@ class HostRanges {
     ranges_.push_back({begin, begin + size, nullptr});
   }
 
-  // Pieces that share a page become one range: the pages between are known to be there.
+  // Merges ranges on the same page or on adjacent pages. All pages of the merged range are therefore mapped.
   void join(uintptr_t page) {
     std::ranges::sort(ranges_, {}, &HostRange::begin);
     std::vector<HostRange> joined;
@@ -40,7 +40,7 @@ class HostRanges {
 
   std::vector<HostRange>& all() noexcept { return ranges_; }
 
-  // The one that holds a piece that was added.
+  // Returns the range that contains memory passed to add().
   HostRange& of(const void* memory) {
     const auto address = reinterpret_cast<uintptr_t>(memory);
     const auto after = std::ranges::upper_bound(ranges_, address, {}, &HostRange::begin);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory that copies in flight are going to write. The CPU must not read it at once where a queue is in order.
+// Host memory that copies in flight will write. The CPU must wait for these copies before it reads the memory, because
+// a queue is in order.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@ class SubmissionQueue;
 struct HostWrite {
   uintptr_t begin;
   uintptr_t end;
-  std::shared_ptr<SubmissionQueue> lane;  // NULL: the lane that keeps the list
-  uint64_t number;                        // of the submission that writes
+  std::shared_ptr<SubmissionQueue> lane;  // NULL for the queue that keeps the list
+  uint64_t number;                        // number of the submission that writes
 };
 
 using HostWrites = std::vector<HostWrite>;

@@ -18,7 +18,8 @@ Instance::Instance(const Options& options) : global_(open_loader(options.library
   VkApplicationInfo application{};
   application.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
   application.pEngineName = "libarrowdevice";
-  // The newest version whose functions are used here: a device of that version must be asked for it.
+  // Requests the newest version whose functions the backend uses. A device offers that version only if the instance
+  // requests it.
   application.apiVersion = std::min<uint32_t>(api_version_, VK_API_VERSION_1_2);
   VkInstanceCreateInfo create{};
   create.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
@@ -40,7 +41,7 @@ Instance::~Instance() { vk_.vkDestroyInstance(handle_, nullptr); }
 void Instance::find_physical_devices() {
   std::vector<VkPhysicalDevice> handles;
   VkResult result = VK_INCOMPLETE;
-  while (result == VK_INCOMPLETE) {  // there may be more by the second call
+  while (result == VK_INCOMPLETE) {  // the second call may report more devices
     uint32_t n = 0;
     check("vkEnumeratePhysicalDevices", vk_.vkEnumeratePhysicalDevices(handle_, &n, nullptr));
     handles.resize(n);

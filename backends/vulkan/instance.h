@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend's own VkInstance and the physical devices that it shows.
+// The backend's own VkInstance and its physical devices.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace arrowdevice::vulkan {
 
 class Instance {
  public:
-  // Throws ENODEV where there is no loader or no driver.
+  // Throws ENODEV if there is no loader or no driver.
   explicit Instance(const Options& options);
   ~Instance();
   Instance(const Instance&) = delete;
@@ -22,7 +22,8 @@ class Instance {
   const InstanceFunctions& vk() const noexcept { return vk_; }
   uint32_t api_version() const noexcept { return api_version_; }
 
-  // Those with Vulkan 1.1 and a queue that copies and sets events, in the loader's order: the place is the device id.
+  // Returns the physical devices with Vulkan 1.1 and a queue that copies and sets events. They are in the loader's
+  // order, and the index is the device id.
   const std::vector<PhysicalDevice>& physical_devices() const noexcept { return physical_devices_; }
 
  private:

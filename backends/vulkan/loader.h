@@ -8,7 +8,8 @@
 
 namespace arrowdevice::vulkan {
 
-// Opens `library`, or the system's loader where that is empty, and never closes it. Throws ENODEV where there is none.
+// Opens `library`, or the system's loader if `library` is empty, and never closes it. Throws ENODEV if there is no
+// loader.
 GlobalFunctions open_loader(const std::string& library);
 
 }  // namespace arrowdevice::vulkan

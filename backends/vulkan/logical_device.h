@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A VkDevice with its functions. Everything that lives on it refers to one of these.
+// A VkDevice with its functions. All objects of the VkDevice refer to it.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@ namespace arrowdevice::vulkan {
 
 class LogicalDevice {
  public:
-  // `owned`: destroyed with this. `name` is what messages call it.
+  // If `owned` is true, the destructor destroys the VkDevice. Messages use `name`.
   LogicalDevice(VkDevice handle, PFN_vkGetDeviceProcAddr get, std::string name, bool owned);
   ~LogicalDevice();
   LogicalDevice(const LogicalDevice&) = delete;
@@ -21,13 +21,13 @@ class LogicalDevice {
   const DeviceFunctions* operator->() const noexcept { return &vk_; }
   const std::string& name() const noexcept { return name_; }
 
-  // Throws for a failure; from VK_ERROR_DEVICE_LOST on the device counts as lost.
+  // Throws if the call failed. VK_ERROR_DEVICE_LOST marks the device as lost.
   void check(const char* call, VkResult result) const {
     if (result < 0) check(call, result, {});
   }
   void check(const char* call, VkResult result, const std::string& detail) const;
 
-  // A lost device stays lost: nothing more is asked of it, every operation ends with EIO.
+  // A lost device stays lost. The library no longer calls it, and every operation fails with EIO.
   bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
   void check_not_lost() const;
 

@@ -9,7 +9,7 @@ namespace arrowdevice::vulkan {
 namespace {
 
 UniqueMemory allocate(const LogicalDevice& device, const MemoryType& type, VkDeviceSize size) {
-  // Drivers need not survive being asked for more than the heap holds.
+  // Fails early, because drivers may crash on a request larger than the heap.
   if (size > type.heap_size) {
     throw Error(ENOMEM, format("%llu bytes on %s, whose heap holds %llu", static_cast<unsigned long long>(size),
                                device.name().c_str(), static_cast<unsigned long long>(type.heap_size)));

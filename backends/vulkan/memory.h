@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A VkDeviceMemory, mapped as long as it lives where that is possible.
+// A VkDeviceMemory. It stays mapped for its whole life if the memory type allows it.
 #pragma once
 
 #include "vulkan/memory_types.h"
@@ -9,15 +9,15 @@ namespace arrowdevice::vulkan {
 
 class Memory {
  public:
-  // `granule`: what flushes and invalidations are rounded to, 0 for memory that needs none.
+  // Flushes and invalidations are rounded to `granule`. It is 0 for memory that needs neither.
   Memory(const LogicalDevice& device, const MemoryType& type, VkDeviceSize size, VkDeviceSize granule, bool map);
 
   VkDeviceMemory handle() const noexcept { return memory_.get(); }
   VkDeviceSize size() const noexcept { return size_; }
-  unsigned char* mapped() const noexcept { return mapped_; }  // NULL where the CPU does not reach it
+  unsigned char* mapped() const noexcept { return mapped_; }  // NULL if the CPU cannot access it
 
-  void flush(VkDeviceSize offset, VkDeviceSize size) const;       // after the CPU wrote
-  void invalidate(VkDeviceSize offset, VkDeviceSize size) const;  // before the CPU reads
+  void flush(VkDeviceSize offset, VkDeviceSize size) const;       // call after a CPU write
+  void invalidate(VkDeviceSize offset, VkDeviceSize size) const;  // call before a CPU read
 
  private:
   VkMappedMemoryRange range(VkDeviceSize offset, VkDeviceSize size) const noexcept;

@@ -14,14 +14,14 @@ constexpr VkMemoryPropertyFlags kDeviceLocal = VK_MEMORY_PROPERTY_DEVICE_LOCAL_B
 constexpr VkMemoryPropertyFlags kVisible = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
 constexpr VkMemoryPropertyFlags kCoherent = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
 constexpr VkMemoryPropertyFlags kCached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
-// Protected, lazily allocated and device-coherent (AMD) memory is for other purposes.
+// Protected, lazily allocated and device-coherent (AMD) memory has other purposes.
 constexpr VkMemoryPropertyFlags kUsable = kDeviceLocal | kVisible | kCoherent | kCached;
 
 class Chooser {
  public:
   Chooser(const VkPhysicalDeviceMemoryProperties& memory, uint32_t allowed) : memory_(memory), allowed_(allowed) {}
 
-  // The first type that has `all`; the specification orders types by how fast they are.
+  // Returns the first type that has all flags of `all`, because the specification orders types by speed.
   std::optional<MemoryType> with(VkMemoryPropertyFlags all) const {
     for (uint32_t i = 0; i < memory_.memoryTypeCount; ++i) {
       const auto& type = memory_.memoryTypes[i];
@@ -45,7 +45,7 @@ MemoryType choose_memory_type(const VkPhysicalDeviceMemoryProperties& memory, ui
   std::optional<MemoryType> chosen;
   if (need == Need::kDevice) {
     chosen = types.with(kDeviceLocal);
-    // A small window into the device's memory must not become all that arrays can have.
+    // Requires a heap that is not smaller, because a small mapped window would limit the capacity for arrays.
     const auto mapped = types.with(kDeviceLocal | kVisible);
     if (mapped && mapped->heap_size >= chosen->heap_size) chosen = mapped;
     if (!chosen) chosen = types.with(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which memory type serves which need.
+// Chooses the memory type for a purpose.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 namespace arrowdevice::vulkan {
 
 enum class Need {
-  kDevice,    // where arrays lie: device-local, and mapped too where that costs no capacity
+  kDevice,    // memory of arrays: device-local, and mapped too if that costs no capacity
   kUpload,    // the CPU writes, the device reads
   kDownload,  // the device writes, the CPU reads
 };
 
-// What a memory type that was chosen gives.
+// The properties of a chosen memory type.
 struct MemoryType {
   uint32_t index = 0;
   VkMemoryPropertyFlags flags = 0;
@@ -24,7 +24,7 @@ struct MemoryType {
   bool is_coherent() const noexcept { return (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0; }
 };
 
-// The best of the types that `allowed`, a VkMemoryRequirements::memoryTypeBits, names. Throws ENOTSUP for none.
+// Returns the best memory type in `allowed`, a VkMemoryRequirements::memoryTypeBits. Throws ENOTSUP if no type fits.
 MemoryType choose_memory_type(const VkPhysicalDeviceMemoryProperties& memory, uint32_t allowed, Need need);
 
 }  // namespace arrowdevice::vulkan

@@ -3,7 +3,8 @@
 
 namespace arrowdevice::vulkan {
 
-// Ours first: threads of the library then never wait for one another inside the application's lock.
+// Takes the library's mutex first, so that threads of the library never wait for each other inside the application's
+// lock.
 void NativeQueue::lock() {
   mutex_.lock();
   if (application_.lock != nullptr) application_.lock(application_.user, handle_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A VkQueue with the lock that Vulkan wants around it.
+// A VkQueue with the lock that Vulkan requires around its use.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace arrowdevice::vulkan {
 
-// How an application locks queues that it shares with the library.
+// The application's lock for queues that it shares with the library.
 struct QueueLock {
   void (*lock)(void* user, void* queue) = nullptr;
   void (*unlock)(void* user, void* queue) = nullptr;
@@ -29,7 +29,7 @@ class NativeQueue {
 
   void submit(const VkSubmitInfo& info, VkFence fence);
 
-  // For applications that use a queue of the library; also around submit().
+  // Locks the queue, for applications that use a queue of the library. submit() takes this lock too.
   void lock();
   void unlock();
 

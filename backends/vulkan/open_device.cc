@@ -8,10 +8,10 @@
 namespace arrowdevice::vulkan {
 namespace {
 
-// More queues of a family than this make nothing faster that only copies.
+// More queues of a family do not make copies faster.
 constexpr uint32_t kMostQueues = 4;
 
-// What is asked of vkCreateDevice, and what arrowdevice_device_get_native() shows as long as the device lives.
+// The features passed to vkCreateDevice. arrowdevice_device_get_native() returns them as long as the device lives.
 struct Features {
   VkPhysicalDeviceFeatures2 features{};
   VkPhysicalDeviceTimelineSemaphoreFeatures timeline{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the environment asks of the backend. Its manual is in README.md.
+// Options from the environment. README.md documents them.
 #pragma once
 
 #include <string>
@@ -7,18 +7,18 @@
 namespace arrowdevice::vulkan {
 
 struct Options {
-  std::string library;  // ARROWDEVICE_VULKAN_LIBRARY: the loader, by its absolute path; empty: the system's
+  std::string library;  // ARROWDEVICE_VULKAN_LIBRARY: absolute path of the loader, or empty for the system's loader
 
-  // ARROWDEVICE_VULKAN_WITHOUT: what is not used although it is there.
+  // ARROWDEVICE_VULKAN_WITHOUT: features that the backend does not use even if they are available.
   bool timeline_semaphores = true;
   bool external_memory_host = true;
   bool direct_mapping = true;
   bool transfer_family = true;
   bool memory_budget = true;
-  // ARROWDEVICE_VULKAN_FORCE: what is done although there is no need.
+  // ARROWDEVICE_VULKAN_FORCE: steps that the backend takes even if they are not needed.
   bool noncoherent = false;
 
-  // Throws EINVAL for a word that means nothing.
+  // Throws EINVAL for an unknown word.
   static Options from_environment();
 };
 

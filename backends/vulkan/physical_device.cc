@@ -13,7 +13,7 @@ namespace {
 std::unordered_set<std::string> extensions_of(const InstanceFunctions& vk, VkPhysicalDevice handle) {
   std::vector<VkExtensionProperties> found;
   VkResult result = VK_INCOMPLETE;
-  while (result == VK_INCOMPLETE) {  // there may be more by the second call
+  while (result == VK_INCOMPLETE) {  // the second call may report more extensions
     uint32_t n = 0;
     check("vkEnumerateDeviceExtensionProperties",
           vk.vkEnumerateDeviceExtensionProperties(handle, nullptr, &n, nullptr));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The VkEvents that the library published, so that they are known when they come back.
+// The VkEvents that the library published. The library recognizes them if a consumer passes them back.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace arrowdevice::vulkan {
 
-// All functions may be called from any thread.
+// All functions are thread-safe.
 class PublishedEvents {
  public:
   struct Point {

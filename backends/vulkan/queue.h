@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue as the backend table has it: a lane until queue_destroy.
+// A queue of the backend table. It owns a submission queue until queue_destroy.
 #pragma once
 
 #include <memory>

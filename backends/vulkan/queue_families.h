@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which queue families are opened, and what for.
+// Chooses the queue families that a device opens.
 #pragma once
 
 #include <optional>
@@ -9,14 +9,14 @@
 
 namespace arrowdevice::vulkan {
 
-// Whether its queues can set events: transfer-only families have no commands for that.
+// Returns true if the family's queues can set events. Transfer-only families have no commands for that.
 bool sets_events(const VkQueueFamilyProperties& family);
 
-// Where events are published, and copies run where no family is made for them: compute without graphics, if there is
-// one.
+// Returns the family that publishes events. It also runs copies if there is no transfer family. A family with compute
+// and without graphics is preferred.
 std::optional<uint32_t> main_family(const std::vector<VkQueueFamilyProperties>& families);
 
-// A family that does nothing but transfers.
+// Returns a family that supports only transfers.
 std::optional<uint32_t> transfer_family(const std::vector<VkQueueFamilyProperties>& families);
 
 }  // namespace arrowdevice::vulkan

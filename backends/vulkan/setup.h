@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Vulkan side of a device, however it was come by: opened by the backend or wrapped from an application.
+// The Vulkan handles of a device that the backend opened or that it wraps for an application.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -29,20 +29,20 @@ struct Setup {
   InstanceFunctions instance_functions;
   PhysicalDevice physical;
   std::unique_ptr<LogicalDevice> logical;
-  std::vector<Family> families;  // the main one, then the one for transfers if there is one
+  std::vector<Family> families;  // the main family, then the transfer family if there is one
   QueueLock lock;
-  bool timeline_semaphores = false;  // enabled, as the next one
+  bool timeline_semaphores = false;  // enabled, like the next member
   bool external_memory_host = false;
-  std::vector<std::string> extensions;         // enabled
-  const void* features = nullptr;              // a VkPhysicalDeviceFeatures2, as long as the device lives
-  std::shared_ptr<const void> owned_features;  // where it is ours
+  std::vector<std::string> extensions;         // enabled extensions
+  const void* features = nullptr;              // a VkPhysicalDeviceFeatures2 that lives as long as the device
+  std::shared_ptr<const void> owned_features;  // set if the library owns `features`
 };
 
-// A VkDevice of our own.
+// Opens a VkDevice of the library.
 Setup open_device(const Instance& instance, int64_t id, const Options& options);
 
-// An application's. Throws EINVAL for handles that are missing. `global` gives the loader where the application names
-// none.
+// Wraps an application's VkDevice. Throws EINVAL if handles are missing. `loader` provides the functions if the
+// application passes no loader function.
 Setup wrap_device(int64_t id, const arrowdevice_native_device& native, const Options& options,
                   PFN_vkGetInstanceProcAddr loader);
 

@@ -10,7 +10,7 @@ constexpr size_t kMostFreeBlocks = 64;
 
 Staging::Staging(const LogicalDevice& device, const PhysicalDevice& physical, const Buffers& buffers, bool noncoherent)
     : device_(device), physical_(physical), buffers_(buffers), noncoherent_(noncoherent) {
-  for (auto& blocks : free_) blocks.reserve(kMostFreeBlocks);  // so that giving back cannot fail
+  for (auto& blocks : free_) blocks.reserve(kMostFreeBlocks);  // give_back() must not fail
 }
 
 Staging::Block Staging::take(Direction direction) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host-visible memory through which bytes go that the device cannot reach in any other way. Blocks are used round and
-// round: what a copy took comes back when the copy is done.
+// Host-visible memory for bytes that the device cannot access in another way. Blocks are reused. A copy returns its
+// blocks when it is done.
 #pragma once
 
 #include <memory>
@@ -11,17 +11,17 @@
 
 namespace arrowdevice::vulkan {
 
-// All functions may be called from any thread.
+// All functions are thread-safe.
 class Staging {
  public:
   enum Direction { kUpload, kDownload };
 
   static constexpr VkDeviceSize kBlockBytes = 1 << 20;
 
-  // A block of kBlockBytes, mapped.
+  // A mapped block of kBlockBytes.
   struct Block {
     std::unique_ptr<Memory> memory;
-    UniqueBuffer buffer;  // goes before the memory that it is bound to
+    UniqueBuffer buffer;  // destroyed before the memory that it is bound to
     Direction direction = kUpload;
   };
 

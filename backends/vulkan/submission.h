@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One submission to a queue: its commands, and what must live until they are done.
+// A submission to a queue: its commands, and the objects that must live until they are done.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace arrowdevice::vulkan {
 
-// Bytes that the CPU fetches from staging memory once the commands are done.
+// Bytes that the CPU copies from staging memory when the commands are done.
 struct Download {
   const Memory* from;
   VkDeviceSize offset;
@@ -23,11 +23,11 @@ struct Download {
 struct Submission {
   uint64_t number = 0;
   VkCommandBuffer commands = VK_NULL_HANDLE;
-  std::shared_ptr<UniqueFence> fence;  // where there are no timeline semaphores
+  std::shared_ptr<UniqueFence> fence;  // set if there are no timeline semaphores
   std::vector<Staging::Block> blocks;
   std::vector<Download> downloads;
-  std::vector<std::shared_ptr<const void>> kept;  // semaphores, events, pages of the host
-  std::vector<HostWrite> host_writes;             // bytes of host memory that it changes, downloads among them
+  std::vector<std::shared_ptr<const void>> kept;  // semaphores, events, host pages
+  std::vector<HostWrite> host_writes;             // host memory that the submission changes, including downloads
 };
 
 }  // namespace arrowdevice::vulkan

@@ -28,7 +28,7 @@ Batch::~Batch() {
   if (submission_.commands != VK_NULL_HANDLE) abandon();
 }
 
-// What is half recorded cannot be begun anew.
+// Frees the command buffer, because a partly recorded command buffer cannot begin again.
 void Batch::abandon() noexcept {
   lane_.device_->vkFreeCommandBuffers(lane_.device_.handle(), lane_.pool_.get(), 1, &submission_.commands);
 }
@@ -55,7 +55,7 @@ SubmissionQueue::SubmissionQueue(const LogicalDevice& device, NativeQueue& queue
 
 SubmissionQueue::~SubmissionQueue() { drop(); }
 
-// Room in free_commands_ for every one that was made, so that giving back cannot fail.
+// Reserves an entry in free_commands_ for every command buffer, so that returning it cannot fail.
 VkCommandBuffer SubmissionQueue::take_commands() {
   const std::lock_guard lock(mutex_);
   if (!free_commands_.empty()) {
@@ -76,9 +76,9 @@ VkCommandBuffer SubmissionQueue::take_commands() {
 
 std::optional<uint64_t> SubmissionQueue::try_submit(Batch& batch) {
   Submission& submission = batch.submission_;
-  std::vector<Wait> waits;  // let go after the lock, lanes with them
+  std::vector<Wait> waits;  // destroyed after the lock is released, which may destroy queues
   const std::lock_guard lock(mutex_);
-  if (closed_) return std::nullopt;  // under the lock that close() takes: one of both is first
+  if (closed_) return std::nullopt;  // close() takes the same lock, so one of the two calls is first
   submission.number = last_ + 1;
 
   std::vector<VkSemaphore> waited;
@@ -86,7 +86,7 @@ std::optional<uint64_t> SubmissionQueue::try_submit(Batch& batch) {
   for (const auto& wait : waits_) {
     if (wait.semaphore == nullptr) continue;
     waited.push_back(wait.semaphore->get());
-    waited_values.push_back(wait.number);  // not looked at where it is binary
+    waited_values.push_back(wait.number);  // ignored for a binary semaphore
     submission.kept.push_back(wait.semaphore);
   }
   const std::vector<VkPipelineStageFlags> stages(waited.size(), VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
@@ -120,7 +120,7 @@ std::optional<uint64_t> SubmissionQueue::try_submit(Batch& batch) {
   info.signalSemaphoreCount = static_cast<uint32_t>(signalled.size());
   info.pSignalSemaphores = signalled.data();
 
-  // Room first: once it is submitted, nothing may fail.
+  // Reserves memory first, because no step may fail after the submission.
   host_writes_.reserve(host_writes_.size() + submission.host_writes.size());
   in_flight_.emplace_back();
   try {
@@ -156,12 +156,13 @@ uint64_t SubmissionQueue::last() {
 void SubmissionQueue::wait_for(const std::shared_ptr<SubmissionQueue>& other, uint64_t number) {
   if (other.get() == this || other->is_done(number)) return;
   Wait wait{other, number, nullptr};
-  // What one VkQueue was given before comes before: the barrier that every batch begins with is enough.
+  // One VkQueue runs its submissions in order. The barrier at the start of every batch is enough.
   if (&other->queue_ != &queue_) {
     if (timeline_ != nullptr) {
       wait.semaphore = other->timeline_;
     } else {
-      // A binary semaphore has one waiter: each wait gets one of its own, signalled behind all that was submitted.
+      // A binary semaphore has one waiter. Each wait gets its own semaphore, which is signalled after all earlier
+      // submissions.
       wait.semaphore = std::make_shared<UniqueSemaphore>(make_semaphore(device_));
       Batch batch(*other);
       batch.signal(wait.semaphore);
@@ -189,8 +190,8 @@ uint64_t SubmissionQueue::reached(uint64_t waited_for) {
     uint64_t value = 0;
     device_.check("vkGetSemaphoreCounterValue",
                   device_->vkGetSemaphoreCounterValue(device_.handle(), timeline_->get(), &value));
-    // A number that was read is in no order with what the device wrote before: Mesa reads it after it has let go of its
-    // lock. A wait is, one of no time too.
+    // vkGetSemaphoreCounterValue does not order device writes before the read, because Mesa drops its lock first. A
+    // wait does, even with a zero timeout.
     const bool is_ordered = value <= std::max(finished_, waited_for) || wait_for_timeline(value, 0);
     return is_ordered ? value : finished_;
   }
@@ -212,7 +213,7 @@ void SubmissionQueue::finish(const Submission& submission) {
 }
 
 void SubmissionQueue::collect(uint64_t waited_for) {
-  std::vector<Submission> done;  // let go after the lock
+  std::vector<Submission> done;  // destroyed after the lock is released
   {
     const std::lock_guard lock(mutex_);
     if (in_flight_.empty()) return;
@@ -337,7 +338,7 @@ void SubmissionQueue::wait_for_blocks() {
 }
 
 void SubmissionQueue::close() noexcept {
-  HostWrites writes;  // lanes refer to one another in both
+  HostWrites writes;  // queues refer to one another in both containers
   std::vector<Wait> waits;
   const std::lock_guard lock(mutex_);
   writes.swap(host_writes_);
@@ -346,7 +347,7 @@ void SubmissionQueue::close() noexcept {
 }
 
 void SubmissionQueue::drop() noexcept {
-  constexpr int64_t kPatience = 1'000'000'000;  // a lost device ends its work soon, or not at all
+  constexpr int64_t kPatience = 1'000'000'000;  // a lost device ends its work soon or never
   uint64_t last = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -356,7 +357,7 @@ void SubmissionQueue::drop() noexcept {
   try {
     wait_natively(last, kPatience);
   } catch (const std::exception&) {
-    // It is as lost as was known before.
+    // The loss is already recorded.
   }
   std::deque<Submission> dropped;
   const std::lock_guard lock(mutex_);

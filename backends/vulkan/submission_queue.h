@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue of the library: numbered submissions to a VkQueue, which end in order. Lives until they have.
+// A queue of the library. It submits numbered batches to a VkQueue, which finish in order, and lives until they finish.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,8 @@ namespace arrowdevice::vulkan {
 
 class SubmissionQueue;
 
-// Commands being recorded on a lane, which nobody else records on meanwhile. Ends with submit() or without a trace.
+// Commands that are being recorded on a queue. Only one thread records on a queue at a time. A batch that is not
+// submitted has no effect.
 class Batch {
  public:
   explicit Batch(SubmissionQueue& lane);
@@ -29,13 +30,13 @@ class Batch {
   VkCommandBuffer commands() const noexcept { return submission_.commands; }
   Submission& submission() noexcept { return submission_; }
 
-  // To be signalled when it is done; it is kept until then.
+  // Signals the semaphore when the batch is done. The batch holds a reference until then.
   void signal(std::shared_ptr<UniqueSemaphore> semaphore) { signalled_.push_back(std::move(semaphore)); }
 
-  // Its number. Nothing was submitted if this throws.
+  // Returns the number of the submission. If the function throws, the batch is not submitted.
   uint64_t submit();
 
-  // As submit(), on a lane that may be closed by another thread meanwhile: nothing if it was.
+  // Submits as submit() does. Returns nullopt if another thread has closed the queue.
   std::optional<uint64_t> try_submit();
 
  private:
@@ -49,49 +50,50 @@ class Batch {
   std::vector<std::shared_ptr<UniqueSemaphore>> signalled_;
 };
 
-// All functions may be called from any thread.
+// All functions are thread-safe.
 class SubmissionQueue : public std::enable_shared_from_this<SubmissionQueue> {
  public:
-  // `borrowed`: the queue is the application's, which submits to it too.
+  // `borrowed` is true if the queue belongs to the application, which submits to it too.
   SubmissionQueue(const LogicalDevice& device, NativeQueue& queue, Staging& staging, bool has_timeline, bool borrowed);
   ~SubmissionQueue();
 
   NativeQueue& queue() const noexcept { return queue_; }
   bool is_borrowed() const noexcept { return borrowed_; }
 
-  // The number of a submission, 0 before the first, whose end is the end of the work so far. What it waits for, and
-  // what the application may have submitted, counts: for these a submission without commands is made.
+  // Returns the number of the submission that ends all work so far, or 0 before the first submission. This work
+  // includes pending waits and submissions of the application. In both cases the function makes an empty submission.
   uint64_t record();
 
-  // The number of the last submission.
+  // Returns the number of the last submission.
   uint64_t last();
 
-  // Submissions from here on come after one of another lane.
+  // Orders later submissions after submission `number` of `other`.
   void wait_for(const std::shared_ptr<SubmissionQueue>& other, uint64_t number);
 
-  // Throws EIO if the device is lost. What was downloaded is in its place once this says true.
+  // Throws EIO if the device is lost. When the function returns true, downloads are complete.
   bool is_done(uint64_t number) { return is_done(number, 0); }
   bool wait(uint64_t number, const Deadline& deadline);
 
-  // Nothing is in flight, nor waited for.
+  // Returns true if no submission is in flight and no wait is pending.
   bool is_idle();
 
-  // Until all that was submitted so far is done.
+  // Holds a reference to `object` until all submissions so far are done.
   void keep(std::shared_ptr<const void> object);
 
-  // Whether a submission up to `number` has bytes that the CPU is still to fetch.
+  // Returns true if a submission up to `number` has bytes that the CPU has not copied yet.
   bool has_downloads(uint64_t number);
 
-  // Waits until nothing in flight writes these bytes of host memory.
+  // Waits until no submission in flight writes these bytes of host memory.
   void settle(uintptr_t begin, uintptr_t end);
 
-  // How many staging blocks are in flight, and the oldest submission that has some.
+  // blocks_in_flight() returns the number of staging blocks in flight. wait_for_blocks() waits for the oldest
+  // submission that has blocks.
   size_t blocks_in_flight();
   void wait_for_blocks();
 
-  // From here on nothing is submitted, by whatever thread: an application's queue is not touched any more.
+  // Stops all threads from submitting. The library no longer uses an application's queue after this call.
   void close() noexcept;
-  // Lets go of everything in flight: it is done, or the device is lost.
+  // Releases everything in flight, which is done unless the device is lost.
   void drop() noexcept;
 
  private:
@@ -100,7 +102,8 @@ class SubmissionQueue : public std::enable_shared_from_this<SubmissionQueue> {
   struct Wait {
     std::shared_ptr<SubmissionQueue> lane;
     uint64_t number;
-    // NULL where one VkQueue orders both; else the lane's timeline, or a binary one for this wait alone.
+    // NULL if one VkQueue orders both queues. Otherwise the other queue's timeline, or a binary semaphore for this wait
+    // alone.
     std::shared_ptr<UniqueSemaphore> semaphore;
   };
 
@@ -108,11 +111,11 @@ class SubmissionQueue : public std::enable_shared_from_this<SubmissionQueue> {
   std::optional<uint64_t> try_submit(Batch& batch);
   bool wait_for_timeline(uint64_t number, uint64_t timeout_ns);
   bool wait_natively(uint64_t number, int64_t timeout_ns);
-  // `waited_for`: a number that a wait of this thread has said is reached, or 0.
+  // `waited_for` is a number that this thread has waited for successfully, or 0.
   bool is_done(uint64_t number, uint64_t waited_for);
-  // How far the device is.
+  // Returns the number of the last submission that the device has finished.
   uint64_t reached(uint64_t waited_for);
-  // Ends the submissions that are over.
+  // Ends the finished submissions.
   void collect(uint64_t waited_for = 0);
   void finish(const Submission& submission);
 
@@ -120,19 +123,19 @@ class SubmissionQueue : public std::enable_shared_from_this<SubmissionQueue> {
   NativeQueue& queue_;
   Staging& staging_;
   const bool borrowed_;
-  const std::shared_ptr<UniqueSemaphore> timeline_;  // NULL: fences
+  const std::shared_ptr<UniqueSemaphore> timeline_;  // NULL if fences are used
 
-  std::mutex recording_;  // around the command pool; taken before mutex_
+  std::mutex recording_;  // guards the command pool; taken before mutex_
   const UniqueCommandPool pool_;
 
-  std::mutex mutex_;  // guards what follows; never held while waiting
+  std::mutex mutex_;  // guards the members below; never held during a wait
   std::vector<VkCommandBuffer> free_commands_;
   std::deque<Submission> in_flight_;
-  std::vector<Wait> waits_;  // of the next submission
+  std::vector<Wait> waits_;  // waits of the next submission
   HostWrites host_writes_;
   bool closed_ = false;
-  uint64_t last_ = 0;      // submitted
-  uint64_t finished_ = 0;  // done, and downloaded
+  uint64_t last_ = 0;      // last submitted number
+  uint64_t finished_ = 0;  // last number that is done and downloaded
 };
 
 }  // namespace arrowdevice::vulkan

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every function of Vulkan that the backend calls, once. What these lists name is declared in functions.h, looked up in
-// functions.cc, and can be made to fail by the layer in tests/drivers/vulkan.
+// Every Vulkan function that the backend calls. functions.h declares these functions, and functions.cc loads them. The
+// layer in tests/drivers/vulkan can make each of them fail.
 #pragma once
 
-// Of no instance.
+// Global functions.
 #define ARROWDEVICE_VULKAN_GLOBAL_FUNCTIONS(X) \
   X(vkEnumerateInstanceVersion)                \
   X(vkCreateInstance)
 
-// Of an instance.
+// Instance functions.
 #define ARROWDEVICE_VULKAN_INSTANCE_FUNCTIONS(X) \
   X(vkDestroyInstance)                           \
   X(vkEnumeratePhysicalDevices)                  \
@@ -21,7 +21,7 @@
   X(vkCreateDevice)                              \
   X(vkGetDeviceProcAddr)
 
-// Of a device.
+// Device functions.
 #define ARROWDEVICE_VULKAN_DEVICE_FUNCTIONS(X) \
   X(vkDestroyDevice)                           \
   X(vkGetDeviceQueue)                          \
@@ -54,7 +54,7 @@
   X(vkDestroyEvent)                            \
   X(vkGetEventStatus)
 
-// Of a device, where it has them: in Vulkan itself or with the suffix of an extension.
+// Optional device functions. They are part of Vulkan or have the suffix of an extension.
 #define ARROWDEVICE_VULKAN_OPTIONAL_FUNCTIONS(X) \
   X(vkGetSemaphoreCounterValue, "KHR")           \
   X(vkWaitSemaphores, "KHR")                     \

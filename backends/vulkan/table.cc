@@ -48,7 +48,7 @@ int device_get_native(void* device, arrowdevice_native_device* out, arrowdevice_
   return guarded(error, [&] { device_of(device).native(*out); });
 }
 
-// Two VkDevices share nothing here, be they of one physical device.
+// Two VkDevices share no memory here, even if they use one physical device.
 int device_get_peer_flags(void* from, void* to, uint32_t* out, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
     if (from == to) {

@@ -6,7 +6,7 @@
 namespace arrowdevice::vulkan {
 namespace {
 
-// Said only where a call fails: buffers are made by the thousand.
+// The text is built only if a call fails, because buffers are created by the thousand.
 std::string bytes(VkDeviceSize size) { return format("%llu bytes", static_cast<unsigned long long>(size)); }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owners of what lives on a VkDevice, and how it is made.
+// Unique owners for handles of a VkDevice, and functions that create them.
 #pragma once
 
 #include <utility>
@@ -44,7 +44,7 @@ UniqueBuffer make_buffer(const LogicalDevice& device, const VkBufferCreateInfo& 
 UniqueCommandPool make_command_pool(const LogicalDevice& device, uint32_t family);
 UniqueFence make_fence(const LogicalDevice& device);
 UniqueSemaphore make_semaphore(const LogicalDevice& device);
-UniqueSemaphore make_timeline(const LogicalDevice& device);  // begins at 0
+UniqueSemaphore make_timeline(const LogicalDevice& device);  // starts at 0
 UniqueEvent make_event(const LogicalDevice& device);
 
 }  // namespace arrowdevice::vulkan

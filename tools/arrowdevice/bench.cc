@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast arrays get from each device to each other one.
+// Measures the speed of copies between each pair of devices.
 #include <unistd.h>
 #include <arrowdevice/arrowdevice.hpp>
 
@@ -36,7 +36,7 @@ struct Options {
   std::vector<std::string> names;
 };
 
-// A column of int64 in host memory, without nulls. Arrays of it borrow, and end before it.
+// A column of int64 in host memory without nulls. Its arrays borrow the memory, so they must not outlive it.
 class Column {
  public:
   explicit Column(int64_t rows) : values_(static_cast<size_t>(rows)) {
@@ -77,17 +77,17 @@ struct Place {
   std::string name;
 };
 
-// What copies from one device to another came to.
+// The result of copies from one device to another.
 struct Trip {
   const Place* from;
   const Place* to;
   bool is_direct = false;
   double gigabytes_a_second = 0;
-  double microseconds = 0;   // of a copy of a few bytes
-  std::string problem = {};  // why there are no figures; empty: all bytes arrived
+  double microseconds = 0;   // time of a copy of a few bytes
+  std::string problem = {};  // reason for missing figures; empty if all bytes arrived
 };
 
-// The median time of a call, which is made for about `budget`, and once before.
+// Returns the median time of a call. Calls once before, and then repeatedly for about `budget`.
 template <typename Call>
 double median_seconds(Seconds budget, Call&& call) {
   constexpr size_t kLeast = 3;
@@ -125,7 +125,7 @@ Trip measure(const Place& from, const Place& to, Column& large, Column& small, i
   return trip;
 }
 
-// How far it is, for whoever waits at a terminal.
+// Shows the progress on a terminal.
 class Progress {
  public:
   explicit Progress(size_t total) : total_(total), is_shown_(isatty(STDERR_FILENO) == 1) {}
@@ -153,7 +153,7 @@ std::string number(double value) {
   return text;
 }
 
-// A table for a quantity: from the rows to the columns.
+// Prints a table of a quantity. Rows are sources, and columns are targets.
 void print_matrix(const std::string& title, const std::vector<Place>& places, const std::vector<Trip>& trips,
                   double Trip::*quantity) {
   size_t room = kColumns;

@@ -51,7 +51,7 @@ class Pipe {
   std::array<int, 2> ends_{-1, -1};
 };
 
-// Reads all of it before the deadline; false at the end of the pipe, or when it is too late.
+// Reads all bytes before the deadline. Returns false at the end of the pipe or after the deadline.
 bool read_all(int from, void* to, size_t size, Clock::time_point deadline, bool* late) {
   auto* next = static_cast<char*>(to);
   while (size > 0) {
@@ -83,14 +83,14 @@ void write_all(int to, const void* from, size_t size) {
   }
 }
 
-// Texts, each behind its length: what such a process says.
+// Writes a text after its length. Such processes send their results this way.
 void say(int to, const std::string& text) {
   const uint64_t size = text.size();
   write_all(to, &size, sizeof size);
   write_all(to, text.data(), text.size());
 }
 
-// This program once more, with other arguments.
+// Runs this program again with other arguments.
 class Process {
  public:
   Process(const char* command, const std::vector<std::string>& arguments, std::chrono::seconds patience)
@@ -104,8 +104,8 @@ class Process {
     child_ = ::fork();
     if (child_ < 0) fail("no process");
     if (child_ == 0) {
-      ::fcntl(pipe_.in(), F_SETFD, 0);       // the one thing that it inherits
-      ::dup2(STDERR_FILENO, STDOUT_FILENO);  // what a driver prints is no part of what is printed here
+      ::fcntl(pipe_.in(), F_SETFD, 0);       // the only descriptor that the child inherits
+      ::dup2(STDERR_FILENO, STDOUT_FILENO);  // separates a driver's output from the tool's output
       ::execv("/proc/self/exe", raw.data());
       ::_exit(127);
     }
@@ -118,7 +118,7 @@ class Process {
   }
   Process(const Process&) = delete;
 
-  // What it says next; false if it says no more, or not in time.
+  // Reads the next text. Returns false if there are no more texts, or if the text is late.
   bool hear(std::string* text) {
     const auto deadline = Clock::now() + patience_;
     uint64_t size = 0;
@@ -127,12 +127,13 @@ class Process {
     return read_all(pipe_.out(), text->data(), text->size(), deadline, &is_late_);
   }
 
-  // How it ended; "" if well. To be called once, when there is no more to hear. One that is late is ended.
+  // Returns how the process ended, or an empty string on success. The caller calls it once, after the last text. Kills
+  // a process that is late.
   std::string end() {
     const auto deadline = Clock::now() + patience_;
     int status = 0;
     if (is_late_) ::kill(child_, SIGKILL);
-    // Its end of the pipe is gone by now, mostly with the process: it is waited for, and not for ever.
+    // The process has closed its end of the pipe and has usually ended. This loop waits for it, with a time limit.
     for (pid_t ended = 0; ended != child_; ended = ::waitpid(child_, &status, is_late_ ? 0 : WNOHANG)) {
       if (ended < 0 && errno != EINTR) fail("the process is lost");
       if (ended == 0 && !is_late_ && Clock::now() >= deadline) {
@@ -160,7 +161,7 @@ class Process {
   bool is_late_ = false;
 };
 
-// The name of the backend that a plugin registered.
+// Returns the name of the backend that a plugin registered.
 std::string load(const std::string& path) {
   cpp::backend_load(path);
   for (const auto& report : cpp::backend_reports()) {
@@ -199,7 +200,7 @@ std::vector<Subject> find_here(const std::vector<std::string>& names) {
   return subjects;
 }
 
-// Also of a type without a name, by which the library finds none.
+// Finds a device by name, including a type without a name, which the library cannot find by name.
 cpp::Device device_named(const std::string& name) {
   try {
     return cpp::Device::find_by_name(name);
@@ -211,7 +212,7 @@ cpp::Device device_named(const std::string& name) {
   }
 }
 
-// The descriptor that such a process says things to.
+// Returns the descriptor to which such a process writes its results.
 int listener(const std::vector<std::string>& arguments, const char* command) {
   if (arguments.empty()) throw UsageError(std::string(command) + " is for the tool itself");
   const int descriptor = std::stoi(arguments[0]);
@@ -234,7 +235,7 @@ std::vector<Subject> find_subjects(const std::vector<std::string>& devices, cons
       continue;
     }
     if (!missing.empty()) throw std::runtime_error(missing);
-    return subjects;  // how a process ends that has said everything is for the cases to tell
+    return subjects;  // all texts have arrived; the cases test how the process ends
   }
   const std::string end = process.end();
   throw std::runtime_error("the devices cannot be told: " + (end.empty() ? "it ended the process" : end));
@@ -268,7 +269,7 @@ CasesRun run_cases(const std::string& device, const std::vector<std::string>& pl
     done(cases[ended], static_cast<Outcome>(std::stoi(outcome)), message);
     ++ended;
   }
-  if (ended == cases.size()) process.hear(&outcome);  // nothing, but for as long as it takes
+  if (ended == cases.size()) process.hear(&outcome);  // no text follows; waits for the end of the process
   std::string end = process.end();
   if (ended < cases.size() && end.empty()) end = is_open || message.empty() ? "it ended the process" : message;
   return {is_open, ended, end};
@@ -285,7 +286,7 @@ int run_cases_here(const std::vector<std::string>& arguments) {
     say(say_to, error.what());
     return kSuccess;
   }
-  say(say_to, "");  // it is open
+  say(say_to, "");  // the device is open
   for (size_t i = cases_at; i < arguments.size(); ++i) {
     const conformance::Result result = conformance::run(conformance::cases()[std::stoul(arguments[i])], device.get());
     say(say_to, std::to_string(static_cast<int>(result.outcome)));

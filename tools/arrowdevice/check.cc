@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the conformance suite on devices. The cases run in another process, which may crash, hang or end badly: whatever
-// case it was at has failed then, and the rest is run in a new one.
+// Runs the conformance suite on devices. The cases run in another process, which may crash, hang or fail at exit. The
+// current case fails then, and a new process runs the remaining cases.
 #include <arrowdevice/arrowdevice.hpp>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct Options {
   bool json = false;
   bool list = false;
   bool require_device = false;
-  std::vector<std::string> only;     // parts of names
+  std::vector<std::string> only;     // parts of case names
   std::vector<std::string> plugins;  // absolute paths
   std::vector<std::string> devices;  // "cuda:1"
   KnownCases known;
@@ -103,8 +103,8 @@ std::vector<Verdict> check(const Subject& subject, const Options& options) {
       left.clear();
     }
   }
-  // A process of its own, in which nothing was done before that could change the order in which things end. It would
-  // say nothing new of a backend that fails, or that ends its process or holds it up where that is known.
+  // Uses a new process, because earlier work could change the order in which objects are destroyed. The step is skipped
+  // if the backend already fails, ends its process or hangs, because it would add no information.
   if (lives_on && std::ranges::all_of(verdicts, [](const Verdict& one) { return is_good(one.outcome); })) {
     const std::string end = end_with_things_left(subject.device, options.plugins, options.patience);
     if (!end.empty()) tell("what a program has left is released as it exits", Outcome::kFailed, end);
@@ -180,7 +180,7 @@ int list_cases(const Options& options) {
 int check(const std::vector<std::string>& arguments) {
   const Options options = parse(arguments);
   if (options.list) return list_cases(options);
-  asked_for(options);  // says what is wrong before any device is opened
+  asked_for(options);  // reports invalid options before it opens a device
   const std::vector<Subject> subjects = find_subjects(options.devices, options.plugins, options.patience);
   std::vector<std::vector<Verdict>> verdicts;
   std::map<Outcome, size_t> counts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands of the tool. Each takes the arguments after its name and answers the exit code.
+// The commands of the tool. Each takes the arguments after its name and returns the exit code.
 #pragma once
 
 #include <stdexcept>
@@ -12,7 +12,7 @@ inline constexpr int kSuccess = 0;
 inline constexpr int kFailure = 1;
 inline constexpr int kUsage = 2;
 
-// The command line is wrong: the message goes to standard error, the exit code is kUsage.
+// An invalid command line. The message goes to standard error, and the exit code is kUsage.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -21,7 +21,7 @@ void print_report(const arrowdevice_backend_report& report) {
   const std::string state = styled(loaded ? "loaded" : "not used", loaded ? Style::kGood : Style::kBad);
   const std::string name = report.name[0] == '\0' ? "" : printable(report.name);
   const std::string first = name.empty() ? path : name + "  " + path;
-  // The state is printed into the margin of the first line.
+  // The state is printed in the margin of the first line.
   const size_t margin = kIndent - (loaded ? 6 : 8);
   std::printf("%s%s", state.c_str(), std::string(margin, ' ').c_str());
   if (columns_of(first) <= kColumns - kIndent) {
@@ -46,10 +46,10 @@ int explain_all() {
 
 struct DevicesOfBackend {
   bool is_any_there = false;
-  std::string text;  // those that are there, and once each why others are not
+  std::string text;  // the available devices, and each distinct reason for missing devices
 };
 
-// Of a backend that is loaded.
+// Returns the devices of a loaded backend.
 DevicesOfBackend devices_of(const std::string& backend) {
   constexpr ArrowDeviceType kMostTypes = 64;
   DevicesOfBackend devices;
@@ -71,8 +71,8 @@ DevicesOfBackend devices_of(const std::string& backend) {
   return devices;
 }
 
-// Why this build has no backend of that name: "NAME=REASON" for each, between semicolons. "" if it has, or if nobody
-// knows the name.
+// Returns the reason why this build lacks a backend, from a list of "NAME=REASON" separated by semicolons. Returns an
+// empty string if the build has the backend or does not know the name.
 std::string why_not_built(const std::string& name) {
   const std::string all = std::string(";") + ARROWDEVICE_NOT_BUILT + ";";
   const std::string key = ";" + name + "=";
@@ -82,13 +82,13 @@ std::string why_not_built(const std::string& name) {
   return all.substr(begin, all.find(';', begin) - begin);
 }
 
-// NAME is a backend: a word that is no device type.
+// Explains the backend NAME. The word is not a device type.
 int explain_backend(const std::string& name) {
   cpp::Device::list();
   bool loaded = false;
   bool seen = false;
   for (const auto& report : cpp::backend_reports()) {
-    // A place without a name, a folder that is not there, was looked at for every backend.
+    // A report without a backend name, such as a missing folder, concerns every backend.
     if (name != report.name && report.name[0] != '\0') continue;
     print_report(report);
     seen = seen || name == report.name;
@@ -109,7 +109,7 @@ int explain_backend(const std::string& name) {
   return kFailure;
 }
 
-// The backend of this project that drives a device type, by the name of a device.
+// Returns the backend of this project that drives the type in a device name.
 std::string backend_of(const std::string& device) {
   const std::string type = device.substr(0, device.find(':'));
   if (type == "ext_dev") return "sim";

@@ -6,7 +6,7 @@
 
 namespace arrowdevice::tool {
 
-// A text as a JSON string, quotes included; what is no UTF-8 becomes U+FFFD.
+// Returns the text as a JSON string with quotes. Invalid UTF-8 becomes U+FFFD.
 std::string json_string(std::string_view text);
 
 }  // namespace arrowdevice::tool

@@ -26,12 +26,12 @@ bool is_case(const std::string& name) {
 
 }  // namespace
 
-// Throws std::runtime_error without the place.
+// Throws std::runtime_error without the file and the line.
 KnownCases::Known KnownCases::parse(const std::string& line) {
   constexpr size_t kParts = 4;
   std::vector<std::string> parts;
   std::istringstream text(line);
-  // A reason may have the separator in it.
+  // A reason may contain the separator.
   for (std::string part; parts.size() + 1 < kParts && std::getline(text, part, '|');) parts.push_back(trimmed(part));
   std::string reason;
   std::getline(text, reason, '\0');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the author of a backend knows of it already: the cases that it cannot run, and those that it fails for now.
+// The known limits of a backend: cases that it cannot run, and cases that are expected to fail.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@ namespace arrowdevice::tool {
 
 class KnownCases {
  public:
-  // Adds those of a file: a line each, `BACKEND | unsupported | CASE | REASON` or
-  // `BACKEND | expected to fail | CASE | REASON`; empty lines and those that begin with # say nothing. Throws
-  // UsageError with the file and the line where one is anything else.
+  // Adds the cases of a file. Each line is `BACKEND | unsupported | CASE | REASON` or `BACKEND | expected to fail |
+  // CASE | REASON`. Empty lines and lines that begin with # are ignored. Throws UsageError with the file and the line
+  // if a line has another form.
   void read(const std::string& path);
 
-  // Why a backend is not to run a case; NULL if it is.
+  // Returns the reason why a backend cannot run a case, or NULL if it can.
   const std::string* unsupported(const std::string& backend, const std::string& case_name) const;
 
-  // What becomes of a result in the light of what is known. A case that was expected to fail and did not is no success:
-  // its line is to be taken out.
+  // Adjusts a result by the known cases. An expected failure that passes is not a success, because its line must be
+  // removed.
   conformance::Result judge(const std::string& backend, const std::string& case_name, conformance::Result result) const;
 
  private:

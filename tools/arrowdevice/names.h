@@ -7,10 +7,10 @@
 
 namespace arrowdevice::tool {
 
-// "cuda", or the number of a type without a name.
+// Returns a name such as "cuda", or the number of a type without a name.
 std::string type_of(const arrowdevice_device_info& info);
 
-// "cuda:1", as other programs call the device.
+// Returns a name such as "cuda:1", which other programs use for the device.
 std::string name_of(const arrowdevice_device_info& info);
 
 }  // namespace arrowdevice::tool

@@ -22,7 +22,7 @@ bool colour_wanted() {
   return isatty(STDOUT_FILENO) == 1;
 }
 
-// The first `columns` characters.
+// Returns the first `columns` characters.
 std::string_view head(std::string_view text, size_t columns) {
   size_t bytes = 0;
   for (size_t i = 0; i < columns && bytes < text.size(); ++i) bytes += utf8_length(text.substr(bytes));
@@ -55,7 +55,7 @@ std::string printable(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
     const size_t length = utf8_length(text.substr(i));
     const auto first = static_cast<unsigned char>(text[i]);
-    // Control characters, C1 ones (U+0080 to U+009F) included.
+    // Control characters, including the C1 set (U+0080 to U+009F).
     const bool control = first < 0x20 || first == 0x7f ||
                          (length == 2 && first == 0xc2 && static_cast<unsigned char>(text[i + 1]) < 0xa0);
     const bool broken = length == 1 && first >= 0x80;

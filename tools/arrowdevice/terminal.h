@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text for people: colour where it is wanted, tables and paragraphs that fit.
+// Text for people: colours, tables, and paragraphs that fit the terminal.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@ inline constexpr size_t kColumns = 100;
 
 enum class Style { kPlain, kHeading, kGood, kBad };
 
-// The text in a style, as standard output shows it: plain unless that is a terminal, and NO_COLOR is not set.
+// Returns the text in a style. The text stays plain if standard output is not a terminal or if NO_COLOR is set.
 std::string styled(std::string_view text, Style style);
 
-// Columns that a text takes: one for each character, which is right for what drivers call their devices.
+// Returns the width of a text in columns. It counts one column per character, which is right for device names.
 size_t columns_of(std::string_view text);
 
-// Text for a terminal: what would steer it, or is no UTF-8, becomes '?'.
+// Returns text that is safe for a terminal. Control characters and invalid UTF-8 become '?'.
 std::string printable(std::string_view text);
 
 struct Cell {
@@ -31,10 +31,10 @@ struct Cell {
   Style style = Style::kPlain;
 };
 
-// Prints rows under a heading, in at most kColumns columns; what does not fit is cut from the column `elastic`.
+// Prints rows under a heading in at most kColumns columns. Text in the column `elastic` is cut if a row does not fit.
 void print_table(const std::vector<std::string>& heading, const std::vector<std::vector<Cell>>& rows, size_t elastic);
 
-// Prints a text, wrapped and indented, in at most kColumns columns. A word that is too long, a path, is broken.
+// Prints a wrapped and indented text in at most kColumns columns. Breaks a word that is too long, such as a path.
 void print_paragraph(std::string_view text, size_t indent);
 
 }  // namespace arrowdevice::tool

@@ -6,7 +6,7 @@
 
 namespace arrowdevice::tool {
 
-// Bytes of the character that a text, not empty, starts with; 1 also for a byte that starts none.
+// Returns the length in bytes of the first character of a text that is not empty. Returns 1 for an invalid byte.
 inline size_t utf8_length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const size_t length = byte(0) < 0x80                       ? 1
@@ -18,7 +18,7 @@ inline size_t utf8_length(std::string_view text) {
   for (size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 1;
   }
-  // Overlong forms, surrogates and what lies beyond the last plane.
+  // Rejects overlong forms, surrogates and code points above U+10FFFF.
   if (byte(0) == 0xe0 && byte(1) < 0xa0) return 1;
   if (byte(0) == 0xed && byte(1) > 0x9f) return 1;
   if (byte(0) == 0xf0 && byte(1) < 0x90) return 1;
