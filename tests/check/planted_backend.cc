@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Provides a simulated device with one of many mistakes, which $ARROWDEVICE_TEST_PLANTED names. `arrowdevice
-// check` must find each mistake at normal speed. Without a name the device passes the check.
+// Provides a simulated device with a mistake, which $ARROWDEVICE_TEST_PLANTED selects. `arrowdevice check`
+// must find each mistake at normal speed. Without a name the device passes the check.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -113,7 +113,8 @@ void queue_destroy(void* queue) {
   right.queue_destroy(queue);
 }
 
-// Submits a large batch to a second queue. Later work waits for the batch, but the batch waits for nothing.
+// Submits a large batch to a second queue. Later work waits for the batch, but the batch does not wait for
+// earlier work.
 int large_apart(void* queue, const Region* regions, int64_t n, Error* error) {
   const std::lock_guard lock(mutex);
   int64_t bytes = 0;

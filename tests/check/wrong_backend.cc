@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Provides a simulated device with one mistake, which WRONG names. Each mistake is a plugin, and `arrowdevice
+// Provides a simulated device with a mistake, which WRONG selects. Each mistake is a plugin, and `arrowdevice
 // check` must find it. Without a mistake (WRONG_NOTHING) the device passes the check.
 #include <algorithm>
 #include <atomic>
@@ -65,7 +65,7 @@ void spoil() {
 }
 
 #elif defined(WRONG_ORDER)
-// Submits the copies since the last event in reverse order.
+// Submits the copies in reverse order when an event is recorded.
 std::mutex mutex;
 std::deque<std::pair<void*, std::vector<Region>>> held;
 int copy(void* queue, const Region* regions, int64_t n, arrowdevice_error*) {
@@ -158,7 +158,7 @@ void spoil() {
 }
 
 #elif defined(WRONG_EXIT)
-// Acts as a driver that has shut down and whose backend calls it again.
+// Aborts in an exit handler, as a driver may do if its backend calls it after its shutdown.
 struct AtExit {
   ~AtExit() { std::abort(); }
 };

@@ -6,7 +6,7 @@
 
 namespace arrowdevice::conformance {
 
-// A series of slow copies on the device's peer. The copies leave the device itself free.
+// A series of slow copies on the device's peer. The device under test stays free.
 class Backlog {
  public:
   explicit Backlog(Subject& subject);

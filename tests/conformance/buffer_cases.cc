@@ -284,8 +284,8 @@ void refuses_regions_beyond_a_buffer(Subject& subject) {
   }
 }
 
-// An address in a buffer is valid up to the end of the whole buffer. A handle of a sub-buffer is a buffer by
-// itself.
+// An address in a buffer is valid up to the end of the whole buffer. A handle of a sub-buffer is valid only
+// up to the end of the sub-buffer.
 void refuses_regions_beyond_a_part(Subject& subject) {
   const int64_t step = subject.info().sub_buffer_alignment;
   const Queue queue = subject.queue();

@@ -52,7 +52,7 @@ struct Result {
   std::string message;  // the failure and its line, or the reason why the case is unsupported; empty if the case passed
 };
 
-// Runs one case. A case that passes has given back all resources that it took from the device.
+// Runs a case. If the case passes, it has released all resources that it took from the device.
 Result run(const Case& one, arrowdevice_device* device);
 
 }  // namespace arrowdevice::conformance

@@ -13,7 +13,7 @@
 #include "conformance/conformance.h"
 #include "support/catch.h"
 
-// Lets the address sanitizer return NULL if an allocation is too large, because one case expects ENOMEM. By
+// Lets the address sanitizer return NULL if an allocation is too large, because a case expects ENOMEM. By
 // default the sanitizer ends the program.
 extern "C" [[gnu::visibility("default")]] const char* __asan_default_options();
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }

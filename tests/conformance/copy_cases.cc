@@ -101,7 +101,7 @@ void copies_asynchronously(Subject& subject) {
     if (there->array.length == 0) return;
     int ready = 0;
     succeed([&](auto* error) { return arrowdevice_array_is_ready(there.get(), nullptr, &ready, error); });
-    // Without rows there is nothing to copy and no wait.
+    // Without rows, the library has no bytes to copy and does not wait.
     expect(ready == 1 || sample.twin->length == 0, "the array was copied back and is not ready");
   });
 }

@@ -15,8 +15,8 @@ using testing::field;
 using testing::make_schema;
 
 // Saves the structs of an array and of all its nodes, with their arrays of pointers. It restores them after a
-// test has corrupted them, and detects whether a call changed any of them. It is made while the array is
-// valid, because a corrupt array cannot be walked.
+// test has corrupted them, and detects a change by a call. It is made while the array is valid, because a
+// corrupt array cannot be walked.
 class Snapshot {
  public:
   explicit Snapshot(ArrowDeviceArray& array) {
@@ -24,7 +24,7 @@ class Snapshot {
     walk(array.array);
     mark();
   }
-  // Takes the present content as the unchanged one.
+  // Saves the present content, which unchanged() compares with.
   void mark() {
     for (Piece& piece : pieces_) std::memcpy(piece.marked.data(), piece.place, piece.marked.size());
   }

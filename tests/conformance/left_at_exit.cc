@@ -58,7 +58,7 @@ Owned<ArrowDeviceArray> copy_of_some_rows(Left& left) {
   options.struct_size = sizeof options;
   options.flags = ARROWDEVICE_COPY_ASYNC | ARROWDEVICE_COPY_ALWAYS;
   options.pool = left.pool.get();
-  // all copies use this queue, so that each event except the last belongs to one array only
+  // all copies use this queue, so that each event except the last belongs to a single array
   options.queue = left.queue.get();
   // The caller keeps the source until the copy has finished. Here the source is never released.
   static auto& sources = *new std::vector<Owned<ArrowDeviceArray>>;
@@ -83,7 +83,7 @@ Left* make(arrowdevice_device* device) {
   left->finished = copy_of_some_rows(*left);
   constexpr int64_t kPatienceNs = 1'000'000'000;
   if (!left->finished.released()) arrowdevice_array_wait(left->finished.get(), device, kPatienceNs, nullptr);
-  arrowdevice_wait_idle(kPatienceNs, nullptr);  // the deferred release of the copy also holds its event
+  arrowdevice_wait_idle(kPatienceNs, nullptr);  // the deferred release of the copy has another reference to its event
   left->pending = copy_of_some_rows(*left);
   return left;
 }

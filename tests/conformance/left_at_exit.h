@@ -22,9 +22,9 @@ void release_last();
 // created after the device was opened.
 void release_first();
 
-// Leaves the same set of objects to each of the two handlers: arrays, one array with pending work, memory, a
-// pool that caches nothing, and a queue. Skips objects that the device fails to create, because the cases
-// report such failures.
+// Leaves the same set of objects to each of the two handlers: a finished array, an array with pending work,
+// memory, a pool that never caches, and a queue. Skips objects that the device fails to create, because the
+// cases report such failures.
 void leave(arrowdevice_device* device);
 
 }  // namespace arrowdevice::conformance::left_at_exit

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases about order and completion. They run behind slow work on another device, so that the device itself
-// need not be slow.
+// Cases about order and completion. They run behind slow work on another device, so that the device under
+// test need not be slow.
 #include <algorithm>
 #include <cerrno>
 #include <set>
@@ -20,7 +20,7 @@ bool has_fired(const ArrowDeviceArray& array) {
   return ready == 1;
 }
 
-// Returns an array whose event fires when the queue has come this far. Copies nothing.
+// Returns an array with an event that fires when the queue has come this far. The function does not copy.
 Owned<ArrowDeviceArray> mark_of(const Subject& subject, arrowdevice_queue* queue) {
   Owned<ArrowArray> array = array_over(DeviceBuffer(subject.device(), 4 * kMarkRows), kMarkRows, count_releases());
   Owned<ArrowDeviceArray> out;
@@ -113,14 +113,14 @@ bool ends_at_once(const ArrowDeviceArray& array) {
   return code == 0;
 }
 
-// Counts how often two checks in a row disagree: the first says that the event is pending, and the second
-// that it has fired.
+// Counts how often two checks in a row disagree: the event is pending in the first, and has fired in the
+// second.
 struct Contradictions {
   static constexpr int kEnough = 5;
   int asked = 0;
   int answered = 0;
 
-  // Calls `second` after `first` has said that the event is pending.
+  // Calls `second` if `first` has returned that the event is pending.
   template <typename First, typename Second>
   void look(const ArrowDeviceArray& array, First first, Second second) {
     if (asked == kEnough || first(array)) return;

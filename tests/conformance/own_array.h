@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creates an int32 array over device memory that the caller owns, as an application that fills buffers itself
-// does.
+// Creates an int32 array over device memory that the caller owns. An application that fills its own buffers
+// does the same.
 #pragma once
 
 #include <atomic>

@@ -62,9 +62,9 @@ class StrayMemory {
   Pool pool_;  // destroyed before the memory
 };
 
-// Fails unless the bytes behind each buffer of a copy are zero. The library places the buffers of a copy in
-// one allocation, in the order of a breadth-first walk, each at a multiple of the sub-buffer alignment. An
-// address gives the place of a buffer. For a handle, this order gives the place.
+// Fails unless the bytes behind each buffer of a copy are zero. The library stores the buffers of a copy in
+// one allocation, in the order of a breadth-first walk. Each buffer begins at a multiple of the sub-buffer
+// alignment. An address gives the offset of a buffer. For a handle, this order gives the offset.
 void expect_zeros(const arrowdevice_node& root, const StrayMemory& memory, const arrowdevice_device_info& info) {
   if (memory.allocations().empty()) return;  // no bytes
   expect(memory.allocations().size() == 1, "a copy took more than one allocation");

@@ -194,7 +194,7 @@ const std::vector<HostCase>& thorough_cases() {
 }
 
 std::vector<Range> ranges_of(int64_t length) {
-  // Large arrays get few ranges, because the comparison reads their rows one at a time.
+  // Large arrays get few ranges, because the comparison reads their rows singly.
   constexpr int64_t kLarge = 1000;
   if (length > kLarge) return {{length / 2, length - length / 2}, {13, 7}};
   const Range tried[] = {{0, length}, {0, 0},  {length, 0}, {length / 2, length - length / 2}, {1, length - 1}, {3, 8},

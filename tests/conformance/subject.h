@@ -28,7 +28,7 @@ using testing::Pool;
 using testing::Queue;
 using testing::View;
 
-// Ends a case.
+// The exception that ends a case.
 class Failure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -48,7 +48,7 @@ void expect(bool holds, const std::string& what, Where where = Where::current())
 // Fails unless `problem` is "". The functions difference(), problem() and canon_problem() return such texts.
 void expect_clean(const std::string& problem, const std::string& of, Where where = Where::current());
 
-// An error struct for one call. It starts with a pattern, so that a write to it is detectable.
+// An error struct for a call. It starts with a pattern, so that a write to it is detectable.
 class Error {
  public:
   Error();
@@ -137,11 +137,11 @@ struct Sample {
 // once.
 void for_each(const std::vector<HostCase>& cases, const std::function<void(Sample&)>& body);
 
-// Returns all cases and the large ones.
+// Returns all cases, with large_cases().
 const std::vector<HostCase>& thorough_cases();
 
-// Returns test ranges of an array of that length: the whole array, empty ranges at both ends, and ranges
-// whose bounds are not multiples of 8.
+// Returns test ranges of an array of that length: the whole array, empty ranges at both ends, and ranges with
+// bounds that are not multiples of 8.
 std::vector<Range> ranges_of(int64_t length);
 
 std::span<const Case> device_cases();

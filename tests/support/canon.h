@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the form of every device array that the library returns, whatever the input looked like.
+// Checks the form of every device array that the library returns, for any input.
 //
 //   REQUIRE(canon_problem(*out, *schema, info) == "");
 //
@@ -14,7 +14,7 @@ namespace arrowdevice::testing {
 
 struct Canon {
   // A copy made the array, so the library owns all of it: the exact number of buffers, NULL for zero bytes,
-  // and offsets that are never NULL. Functions that copy nothing pass buffers on unchanged.
+  // and offsets that are never NULL. Functions that do not copy pass buffers on unchanged.
   bool copied = true;
   // The copy was trimmed, so every offset is 0.
   bool offsets_are_zero = false;

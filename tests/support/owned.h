@@ -4,9 +4,9 @@
 //   Owned<ArrowDeviceArray> out;
 //   REQUIRE(arrowdevice_array_copy(in.get(), schema.get(), device, nullptr, out.out(), nullptr) == 0);
 //
-// `out()` releases the old struct and gives the place to a function that fills it. `get()` gives the struct
-// to a function that reads it or takes ownership. A function that takes ownership marks the struct released,
-// so that the owner does not release it again.
+// `out()` releases the old struct and returns a pointer for a function that fills it. `get()` passes the
+// struct to a function that reads it or takes ownership. A function that takes ownership marks the struct
+// released, so that the owner does not release it again.
 #pragma once
 
 #include <arrowdevice/abi.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests invalid input: the call fails with the right code, the message names the path, and nothing is leaked
-// or lost.
+// Tests invalid input: the call fails with the right code, the message names the path, and no object is
+// leaked or lost.
 #include <functional>
 #include <limits>
 

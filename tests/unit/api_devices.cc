@@ -183,7 +183,7 @@ TEST_CASE("a device's free memory is less by what is allocated on it") {
   refused(EIO, arrowdevice_device_get_memory_info, sim(0), &before, &total);
 }
 
-// Returns a native device whose context is a variable of the test.
+// Returns a native device. A variable of the test is its context.
 arrowdevice_native_device context_of(int& mine) {
   arrowdevice_native_device native{};
   native.struct_size = sizeof native;

@@ -72,7 +72,7 @@ TEST_CASE("a queue does its work in order and is finished when all of it is done
     refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 1'000'000);
     engine.resume();
     must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
-    must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_POLL);  // no work was submitted since
+    must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_POLL);  // no work was submitted after the drain
     CHECK(back == bytes);
   }
 }

@@ -91,7 +91,7 @@ TEST_CASE("the source of a copy can be named") {
   begin();
   Sample sample(field("l"), kPlain);
   Array there = copy(sample, sim(0));
-  there->device_id = 3;  // a producer that numbers devices in another way
+  there->device_id = 3;  // a producer may number devices differently
   auto options = copy_options();
   options.source_device = sim(0);
   const Array back = copy(*there, *sample.schema, cpu(), options);

@@ -220,7 +220,7 @@ TEST_CASE("each inconsistency of the data is told with its place, wherever it li
                        fault.place));
       }
       must(arrowdevice_array_validate, array.get(), schema.get(), nullptr, ARROWDEVICE_VALIDATE_STRUCTURE);
-      // An import fails in the same way, and its caller keeps the array.
+      // An import fails with the same message, and its caller keeps the array.
       auto options = import_options();
       options.timeout_ns = ARROWDEVICE_NO_TIMEOUT;
       options.validate = kFull;
@@ -338,7 +338,7 @@ TEST_CASE("nulls of items that are not nullable are told where a list shows them
        with_nulls(1, data_of(2, {buffer_of<uint8_t>({0b01}), buffer_of<int32_t>({0, 1, 4})}, {third_is_null})), false},
       {"lists of the first items", list, data_of(2, {no_buffer(), buffer_of<int32_t>({0, 1, 2})}, {third_is_null}),
        false},
-      // Validation does not check whether these refer to the null item.
+      // For these types, validation does not search for references to the null item.
       {"a list view", list_view_of(field("c", "item").not_null()),
        data_of(1, {no_buffer(), buffer_of<int32_t>({0}), buffer_of<int32_t>({4})}, {third_is_null}), false},
       {"a dense union", dense_union_of("7", {field("c", "item").not_null()}),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests drivers whose description of memory differs from the allocation. Some report each of several adjacent
+// Tests drivers that describe memory differently from its allocation. Some report each of several adjacent
 // mappings alone, and some report a device that no backend can open. This is a separate program, because a
 // backend is registered once per process.
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests time-outs: a call that waits for a stuck device returns at its time-out, and nothing is lost.
+// Tests time-outs: a call that waits for a stuck device returns at its time-out, and no array is lost.
 #include "library.h"
 
 namespace {

@@ -92,7 +92,7 @@ TEST_CASE("in a forked child, a pool of the CPU is let go without giving back wh
     CHECK(in_child([&] {
             pool.reset();
             if (given_back != 0) return 1;
-            // The child makes this pool itself.
+            // The child makes this pool.
             arrowdevice_pool* made = nullptr;
             if (arrowdevice_pool_create(cpu(), &options, &made, nullptr) != 0) return 2;
             arrowdevice_pool_destroy(made);

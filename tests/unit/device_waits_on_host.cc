@@ -20,7 +20,7 @@ struct Imported {
   std::set<void*> events;
 } imported;
 std::atomic<bool> knows_events = false;  // true if the backend recognizes its own events on import, as with a VkEvent
-std::atomic<int> waits_in_queue{0};      // the number of waits under way in queue_wait_event
+std::atomic<int> waits_in_queue{0};      // waits in progress, in queue_wait_event
 std::atomic<int> waits{0};               // the number of waits begun in event_wait for a foreign event
 thread_local int waits_here = 0;         // the waits of this thread
 

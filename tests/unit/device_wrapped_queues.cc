@@ -221,7 +221,7 @@ TEST_CASE("a queue that the application has taken back is one of the library's f
   queue->give_native_back();
   CHECK_FALSE(queue->is_wrapped());
   CHECK(queue->finish(ARROWDEVICE_NO_TIMEOUT));
-  queue->give_native_back();  // the queue was already given back
+  queue->give_native_back();  // has no effect, because the queue is no longer wrapped
   CHECK(queue->finish(ARROWDEVICE_NO_TIMEOUT));
   CHECK_FALSE(arrowdevice::device::Queue::create(device)->is_wrapped());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests mistake 14: after the driver has shut down, an event is destroyed, memory is freed or a queue is
-// destroyed. This is a separate program, because it releases everything in the last exit handler. No function
-// of the driver may be called at that time.
+// destroyed. This is a separate program, because it releases all objects in the last exit handler. No
+// function of the driver may be called at that time.
 #include <arrowdevice/arrowdevice.h>
 #include <unistd.h>
 

@@ -10,7 +10,7 @@ namespace {
 
 using namespace library_test;  // NOLINT: what every line of these tests is written with
 
-// The results of one of many threads that use a device for the first time at the same moment.
+// The results of a thread. Many threads use a device for the first time at the same moment.
 struct Seen {
   arrowdevice_device* device = nullptr;
   arrowdevice_device_info info{};

@@ -263,7 +263,7 @@ TEST_CASE("mistake 19: devices -1 and 0 of the CPU that are two devices") {
   }
 }
 
-// A producer of arrays whose private_data is an invalid pointer.
+// A producer of arrays with an invalid pointer as private_data.
 struct Foreign {
   static int64_t released;
   static void release(ArrowArray* array) {

@@ -13,8 +13,7 @@
 namespace arrowdevice::schema {
 namespace {
 
-// Makes ArrowSchemas that may be invalid in any way. It checks nothing, links structs as told, and never
-// releases them.
+// Makes ArrowSchemas that may be invalid in any respect. It does not check them, and never releases them.
 class Draft {
  public:
   ArrowSchema* field(const char* format, const char* name = nullptr, std::vector<ArrowSchema*> children = {}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests streams when the system cannot create threads. This is a separate program, because its pthread_create
-// replaces the one of all libraries.
+// serves all libraries of the process.
 #include <dlfcn.h>
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the data that a copy needs of each field. For arrays in host memory the tests inspect the plan. For
-// arrays on a device they check the number of read-backs and the copied bytes.
+// Tests the data that a copy needs of each field. If an array is in host memory, the tests inspect the plan.
+// If it is on a device, they check the number of read-backs and the copied bytes.
 #include "transfer/plan.h"
 
 #include <functional>
@@ -201,8 +201,8 @@ TEST_CASE("between devices a node without bits begins at its start") {
   CHECK(difference(sample, *moved, 13) == "");
 }
 
-// An array whose row i refers to item i of a child or of bytes. The items in a copy of half of its rows show
-// whether the copy was trimmed.
+// An array. Its row i refers to item i of a child or of bytes. The number of items in a copy of half of its
+// rows shows a trim.
 struct Threshold {
   const char* name;
   Field type;
