@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases about buffers and copies of bytes.
+// Tests buffers and copies of bytes.
 #include <cerrno>
 #include <cstdint>
 #include <limits>

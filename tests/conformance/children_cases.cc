@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases about children that are moved out of their parents. Each child keeps the shared memory and the event
+// Tests children that are moved out of their parents. Each child keeps the shared memory and the event
 // alive.
 #include <cstring>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases about copies and moves of arrays of every type between the host and the device.
+// Tests copies and moves of arrays of every type between the host and the device.
 #include <cerrno>
 #include <cstring>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases about devices: their descriptions and how they are found.
+// Tests devices: their descriptions and how they are found.
 #include <cerrno>
 #include <cstring>
 #include <limits>

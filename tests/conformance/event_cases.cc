@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases that wait for arrays, and cases that release arrays after work that still uses them.
+// Tests waits for arrays, and releases of arrays after work that still uses them.
 #include <cerrno>
 #include <cstring>
 

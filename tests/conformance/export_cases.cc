@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases about arrays over buffers that are already on the device.
+// Tests arrays over buffers that are already on the device.
 #include <cerrno>
 #include <cstring>
 

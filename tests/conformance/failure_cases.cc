@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases about invalid input: the library rejects it with a reason and leaves it unchanged.
+// Tests invalid input: the library rejects it with a reason and leaves it unchanged.
 #include <cerrno>
 #include <cstring>
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases about order and completion. They run behind slow work on another device, so that the device under
+// Tests order and completion. They run behind slow work on another device, so that the device under
 // test need not be slow.
 #include <algorithm>
 #include <cerrno>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases about the bytes behind the buffers of copies.
+// Tests the bytes behind the buffers of copies.
 #include <algorithm>
 #include <cstdint>
 #include <deque>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases about two devices of one type.
+// Tests two devices of one type.
 #include "conformance/backlog.h"
 
 namespace arrowdevice::conformance {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases about pools of device memory.
+// Tests pools of device memory.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>

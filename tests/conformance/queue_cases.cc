@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases about queues.
+// Tests queues.
 #include <cerrno>
 
 #include "conformance/bytes.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases about slices, on the host and on the device.
+// Tests slices, on the host and on the device.
 #include <cerrno>
 #include <cstring>
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases about several threads that use one device.
+// Tests several threads that use one device.
 #include <functional>
 #include <mutex>
 #include <thread>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases about views of imported arrays.
+// Tests views of imported arrays.
 #include <cstring>
 #include <string_view>
 
