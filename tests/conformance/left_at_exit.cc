@@ -58,7 +58,7 @@ Owned<ArrowDeviceArray> copy_of_some_rows(Left& left) {
   options.struct_size = sizeof options;
   options.flags = ARROWDEVICE_COPY_ASYNC | ARROWDEVICE_COPY_ALWAYS;
   options.pool = left.pool.get();
-  // all copies use this queue, so that each event except the last belongs to a single array
+  // All copies use this queue, so that each event except the last belongs to a single array.
   options.queue = left.queue.get();
   // The caller keeps the source until the copy has finished. Here the source is never released.
   static auto& sources = *new std::vector<Owned<ArrowDeviceArray>>;

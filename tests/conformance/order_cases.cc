@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests order and completion. They run behind slow work on another device, so that the device under
-// test need not be slow.
+// Tests order and completion. The cases run behind slow work on another device, so that the device under test
+// need not be slow.
 #include <algorithm>
 #include <cerrno>
 #include <set>

@@ -15,7 +15,7 @@ constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
 struct Call {
   const char* name;
-  // the caller releases the array that this makes
+  // The caller releases the array that this makes.
   std::function<int(ArrowDeviceArray&, const ArrowSchema&, arrowdevice_error*)> make;
 };
 

@@ -182,7 +182,7 @@ TEST_CASE("a child that is moved out outlives its parent, whatever function made
       begin();
       for (int64_t each = 0; each < kSims; ++each) {
         CHECK(control::counters(each).allocations_live == 0);
-        // a queue holds its last event
+        // A queue holds its last event.
         CHECK(control::counters(each).events_live <= control::counters(each).queues_live);
       }
       CHECK(control::refused() == 0);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests structs that begin with their size, as programs use them that were compiled before or after this
-// release.
+// Tests structs that begin with their size. The program may be compiled before or after this release.
 #include <functional>
 
 #include "library.h"

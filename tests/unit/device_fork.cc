@@ -116,7 +116,8 @@ TEST_CASE("in a forked child, streams are let go without calling anyone") {
   CHECK(in_child([&] {
           const int64_t before = control::calls("queue_copy");
           stream.reset();
-          if (sample.ledger.live() == 0) return 1;  // a thread of the parent may run the producer
+          // The child must not release the producer, because a thread of the parent may use it.
+          if (sample.ledger.live() == 0) return 1;
           return control::calls("queue_copy") == before ? 0 : 2;
         }) == 0);
   Array there;

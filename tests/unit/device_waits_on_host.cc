@@ -14,7 +14,7 @@ using namespace library_test;  // NOLINT: what every line of these tests is writ
 
 const arrowdevice_backend* simulated = nullptr;
 
-// Imported events that the backend does not recognize as its own, as a VkEvent or a sycl::event.
+// Imported events that the backend does not recognize as its own, such as a foreign VkEvent or sycl::event.
 struct Imported {
   std::mutex mutex;
   std::set<void*> events;

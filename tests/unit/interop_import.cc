@@ -219,7 +219,7 @@ TEST_CASE("a tensor of another major version is left to the caller, unseen but f
   for (const uint32_t major : {0U, 2U, 77U}) {
     Foreign tensor({3}, kNumbers);
     tensor.managed.version = {.major = major, .minor = 3};
-    // the library does not know the fields of this version
+    // The library does not know the fields of this version.
     std::memset(&tensor.managed.tensor, 0xA5, sizeof tensor.managed.tensor);
     CHECK(contains(refusal(tensor), "it is of DLPack " + std::to_string(major) + ".3"));
     tensor.managed.deleter(tensor.get());

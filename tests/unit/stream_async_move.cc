@@ -108,7 +108,7 @@ TEST_CASE("a move that fails is an error downstream and a cancel upstream") {
   CHECK(consumer->code == EIO);
   CHECK(contains(consumer->text, "copy: "));
   CHECK(hand.cancels() >= 1);
-  // this array comes too late
+  // This array comes too late.
   CHECK(hand.task(from_host(make_array(generate(sample.type, sample.knobs), ledger))) == 0);
   CHECK(hand.unextracted() == 0);
   hand.release();
@@ -152,7 +152,7 @@ TEST_CASE("a producer is cancelled once, and not called any more, by what is beh
   const Sample sample(mixed_batch(), {.rows = 5});
   auto consumer = std::make_shared<Consumer>();
   consumer->on_schema = [](Consumer&) { return 0; };
-  Executor executor;  // no object is released before both cancels
+  Executor executor;  // delays all work until both cancels have come
   Hand hand(before(handler_of(consumer), sim(0), executor.options()));
   hand.schema(sample.type);
   hand.task(copy(sample, cpu()));

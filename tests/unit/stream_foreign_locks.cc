@@ -170,7 +170,7 @@ int64_t arrays_of(DeviceStream& stream) {
 
 void check_ended(LockedProducer& producer) {
   until([&] { return producer.is_released(); });
-  // a thread of the library drops the tasks of a stream that has ended
+  // A thread of the library drops the tasks of a stream that has ended.
   until([&] { return producer.unextracted() == 0; });
   CHECK_FALSE(producer.was_called_late());
 }

@@ -314,7 +314,7 @@ TEST_CASE("what failed in a stream of the library is told whole, also through st
   const Sample sample(field("l"), {.rows = 21});
   for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}}) {
     DeviceStream stream = to_device(stream_of(batches_of(sample, kRows)), sim(0), stream_options(flags));
-    // a stream of the library reads another stream of the library
+    // A stream of the library reads another stream of the library.
     HostStream home = to_host(std::move(stream), stream_options(flags));
     must(arrowdevice_stream_from_host, home.get(), stream.out());
     control::fail_next("queue_copy");

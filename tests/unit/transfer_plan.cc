@@ -201,8 +201,8 @@ TEST_CASE("between devices a node without bits begins at its start") {
   CHECK(difference(sample, *moved, 13) == "");
 }
 
-// An array. Its row i refers to item i of a child or of bytes. The number of items in a copy of half of its
-// rows shows a trim.
+// An array in which row i refers to item i of a child or of bytes. The number of items in a copy of half of
+// its rows shows if the copy was trimmed.
 struct Threshold {
   const char* name;
   Field type;
