@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A simulated device with one of many mistakes, which $ARROWDEVICE_TEST_PLANTED names: what `arrowdevice check` must
-// find at normal speed. Without a name it passes.
+// Provides a simulated device with a mistake, which $ARROWDEVICE_TEST_PLANTED selects. `arrowdevice check`
+// must find each mistake at normal speed. Without a name the device passes the check.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -26,8 +26,8 @@ using Error = arrowdevice_error;
 constexpr int64_t kMiB = 1 << 20;
 
 arrowdevice_backend table{};
-arrowdevice_backend right{};  // as the simulator made it
-std::recursive_mutex mutex;   // around the state of the mistakes
+arrowdevice_backend right{};  // the simulator's table, unchanged
+std::recursive_mutex mutex;   // guards the state of the mistakes
 
 int submit(void* queue, const Regions& regions, Error* error) {
   return regions.empty() ? 0 : right.queue_copy(queue, regions.data(), static_cast<int64_t>(regions.size()), error);
@@ -62,7 +62,7 @@ void first_ones(Regions& regions) {
 void lose_last_of_many(Regions& regions) {
   if (regions.size() > 100) regions.pop_back();
 }
-// Offsets that were kept in 24 bits.
+// Truncates offsets to 24 bits.
 void short_offsets(Regions& regions) {
   for (auto& region : regions) {
     if (region.dst_device != nullptr) region.dst_offset %= 16 * kMiB;
@@ -79,7 +79,7 @@ void within_loses_large(Regions& regions) {
   }
 }
 
-// Regions beyond a buffer are left out, and the rest is a success.
+// Ignores regions beyond a buffer, and reports success.
 int ignores_bounds(void* queue, const Region* regions, int64_t n, Error* error) {
   const int code = right.queue_copy(queue, regions, n, error);
   return code == EINVAL ? 0 : code;
@@ -87,8 +87,8 @@ int ignores_bounds(void* queue, const Region* regions, int64_t n, Error* error) 
 
 // -- order
 
-std::map<void*, void*> side_queues;    // by queue: one that large batches go to
-std::map<void*, void*> pending_waits;  // by queue: an event that is waited for at the next copy
+std::map<void*, void*> side_queues;    // large batches go to a second queue; the key is the first queue
+std::map<void*, void*> pending_waits;  // the next copy on the queue waits for this event
 std::map<void*, void*> devices_of_queues;
 
 int queue_create(void* device, void** queue, Error* error) {
@@ -113,7 +113,8 @@ void queue_destroy(void* queue) {
   right.queue_destroy(queue);
 }
 
-// Later work comes after a large batch, which itself comes after nothing.
+// Submits a large batch to a second queue. Later work waits for the batch, but the batch does not wait for
+// earlier work.
 int large_apart(void* queue, const Region* regions, int64_t n, Error* error) {
   const std::lock_guard lock(mutex);
   int64_t bytes = 0;
@@ -133,7 +134,7 @@ int large_apart(void* queue, const Region* regions, int64_t n, Error* error) {
   return code;
 }
 
-// The wait is made when something is copied: an event that is recorded before that does not wait.
+// Delays a wait until the next copy, so that an event that is recorded before the copy does not wait.
 int settle_wait(void* queue, Error* error) {
   const auto found = pending_waits.find(queue);
   if (found == pending_waits.end()) return 0;
@@ -162,7 +163,7 @@ int record_after_wait(void* queue, void** event, Error* error) {
   return right.event_record(queue, event, error);
 }
 
-// An event without a copy before it is one of an idle queue.
+// Records an event on an idle queue if no copy came before the event.
 std::set<void*> queues_with_copies;
 int copy_and_note(void* queue, const Region* regions, int64_t n, Error* error) {
   const std::lock_guard lock(mutex);
@@ -182,7 +183,7 @@ int record_at_once(void* queue, void** event, Error* error) {
   return code;
 }
 
-// Only the first wait of a queue is one.
+// Honours only the first wait of a queue.
 std::set<void*> queues_that_wait;
 int wait_once(void* queue, void* event, Error* error) {
   const std::lock_guard lock(mutex);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A simulated device with one mistake, which WRONG names, as a plugin of its own: what `arrowdevice check` must find.
-// Without a mistake (WRONG_NOTHING) it passes.
+// Provides a simulated device with a mistake, which WRONG selects. Each mistake is a plugin, and `arrowdevice
+// check` must find it. Without a mistake (WRONG_NOTHING) the device passes the check.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -21,10 +21,10 @@ namespace {
 using Region = arrowdevice_backend_region;
 
 arrowdevice_backend table{};
-arrowdevice_backend right{};  // as the simulator made it
+arrowdevice_backend right{};  // the simulator's table, unchanged
 
 #if defined(WRONG_ODD_OFFSETS)
-// Loses the last byte of what begins at an odd place.
+// Loses the last byte of a region if exactly one of its offsets is odd.
 int copy(void* queue, const Region* regions, int64_t n, arrowdevice_error* error) {
   std::vector<Region> wrong(regions, regions + n);
   for (Region& region : wrong) {
@@ -65,7 +65,7 @@ void spoil() {
 }
 
 #elif defined(WRONG_ORDER)
-// What was submitted since the last event goes out from the last to the first.
+// Submits the copies in reverse order when an event is recorded.
 std::mutex mutex;
 std::deque<std::pair<void*, std::vector<Region>>> held;
 int copy(void* queue, const Region* regions, int64_t n, arrowdevice_error*) {
@@ -106,7 +106,8 @@ int copy(void*, const Region*, int64_t, arrowdevice_error*) { return 0; }
 void spoil() { table.queue_copy = copy; }
 
 #elif defined(WRONG_ONE_THREAD)
-// What it needs was made current once, on the thread that copied first: for all others it does nothing.
+// Copies only on the thread that copied first. A backend that makes its context current only once has this
+// mistake.
 int copy(void* queue, const Region* regions, int64_t n, arrowdevice_error* error) {
   static const std::thread::id first = std::this_thread::get_id();
   return std::this_thread::get_id() == first ? right.queue_copy(queue, regions, n, error) : 0;
@@ -114,17 +115,17 @@ int copy(void* queue, const Region* regions, int64_t n, arrowdevice_error* error
 void spoil() { table.queue_copy = copy; }
 
 #elif defined(WRONG_BOOKS) || defined(WRONG_EARLY_BOOKS)
-// What it keeps of its memory is an object that is destroyed at exit, and used all the same when memory is given back.
+// Uses an object in buffer_free that is destroyed at exit.
 struct Books {
   ~Books() { are_gone = true; }
-  static inline std::atomic<bool> are_gone{false};  // itself without a destructor
+  static inline std::atomic<bool> are_gone{false};  // has no destructor
 };
 #if defined(WRONG_EARLY_BOOKS)
-Books books;  // made when the plugin is loaded, so that at exit the library is told before
+Books books;  // made when the plugin is loaded, so the library's exit handler runs before its destructor
 #endif
 int buffer_allocate(void* device, void* queue, int64_t size, int64_t alignment, void** out, arrowdevice_error* error) {
 #if defined(WRONG_BOOKS)
-  static Books books;  // made when the device has been opened long since
+  static Books books;  // made long after the device was opened
 #endif
   return right.buffer_allocate(device, queue, size, alignment, out, error);
 }
@@ -138,7 +139,7 @@ void spoil() {
 }
 
 #elif defined(WRONG_EVENT_BOOKS)
-// The same for events.
+// Uses an object in event_destroy that is destroyed at exit.
 struct Books {
   ~Books() { are_gone = true; }
   static inline std::atomic<bool> are_gone{false};
@@ -157,7 +158,7 @@ void spoil() {
 }
 
 #elif defined(WRONG_EXIT)
-// As a driver that has shut down, and is called once more by its own backend.
+// Aborts in an exit handler, as a driver may do if its backend calls it after its shutdown.
 struct AtExit {
   ~AtExit() { std::abort(); }
 };

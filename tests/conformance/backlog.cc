@@ -23,7 +23,7 @@ Backlog::Backlog(Subject& subject)
   });
 }
 
-// The copies read and write memory of this object.
+// Waits for the copies, because they read and write memory of this object.
 Backlog::~Backlog() { arrowdevice_queue_finish(queue_.get(), ARROWDEVICE_NO_TIMEOUT, nullptr); }
 
 void Backlog::hold_up(arrowdevice_queue* queue) const {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that holds a queue up, so that what must wait behind it would otherwise be overtaken.
+// Delays a queue, so that a missing wait lets later work overtake the delayed work.
 #pragma once
 
 #include "conformance/own_array.h"
 
 namespace arrowdevice::conformance {
 
-// A pile of copies on the device's peer, which takes its time and leaves the device itself free.
+// A series of slow copies on the device's peer. The device under test stays free.
 class Backlog {
  public:
   explicit Backlog(Subject& subject);
@@ -14,12 +14,12 @@ class Backlog {
   Backlog(const Backlog&) = delete;
   Backlog& operator=(const Backlog&) = delete;
 
-  // The queue does nothing more before the pile is done.
+  // Makes the queue wait until the copies have finished.
   void hold_up(arrowdevice_queue* queue) const;
 
-  // An array on the peer, of type int32, that is there when the pile is done.
+  // Returns an int32 array on the peer. The array becomes ready when the copies have finished.
   ArrowDeviceArray* array() noexcept { return last_.get(); }
-  // Host memory that the pile writes last of all, and what it writes there.
+  // The host memory that the last copy writes, and the bytes that the last copy writes there.
   const Bytes& arrived() const noexcept { return arrived_; }
   const Bytes& expected() const noexcept { return bytes_; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers and copies of bytes.
+// Tests buffers and copies of bytes.
 #include <cerrno>
 #include <cstdint>
 #include <limits>
@@ -74,7 +74,7 @@ void copies_many_regions_at_once(Subject& subject) {
   std::vector<arrowdevice_copy_region> in;
   std::vector<arrowdevice_copy_region> out;
   for (int64_t i = 0; i < kPieces; ++i) {
-    // Turned round, so that the order of the pieces shows.
+    // Reverses the order, so that a wrong order of the regions is visible.
     const int64_t at = (kPieces - 1 - i) * kPiece;
     in.push_back(region_in(subject.device(), buffer.get(), at, sent.data() + i * kPiece, kPiece));
     out.push_back(region_out(received.data() + i * kPiece, subject.device(), buffer.get(), at, kPiece));
@@ -85,7 +85,7 @@ void copies_many_regions_at_once(Subject& subject) {
   expect(received == sent, "a thousand regions came back changed");
 }
 
-// Whatever the sizes at which a driver or a backend goes another way.
+// Tests sizes at which a driver or a backend may take another path.
 void keeps_large_sizes(Subject& subject) {
   constexpr int64_t kMiB = 1 << 20;
   const Queue queue = subject.queue();
@@ -99,7 +99,7 @@ void keeps_large_sizes(Subject& subject) {
     enqueue(queue.get(), {region_out(received.data(), subject.device(), second.get(), 0, size)});
     finish(queue.get());
     expect(received == sent, std::to_string(size) + " bytes came back changed");
-    // A few bytes far behind the beginning.
+    // Copies a few bytes far behind the beginning.
     const Bytes few = pattern(100, 9);
     enqueue(queue.get(), {region_in(subject.device(), second.get(), size - 100, few.data(), 100)});
     enqueue(queue.get(), {region_out(received.data(), subject.device(), second.get(), 0, size)});
@@ -119,7 +119,7 @@ void copies_batches_of_many_sizes(Subject& subject) {
     std::vector<arrowdevice_copy_region> in;
     std::vector<arrowdevice_copy_region> out;
     for (int64_t i = 0; i < pieces; ++i) {
-      const int64_t at = (pieces - 1 - i) * kPiece;  // turned round, so that none follows the one before
+      const int64_t at = (pieces - 1 - i) * kPiece;  // reversed, so that no region is adjacent to the previous region
       in.push_back(region_in(subject.device(), buffer.get(), at, sent.data() + i * kPiece, kPiece));
       out.push_back(region_out(received.data() + i * kPiece, subject.device(), buffer.get(), at, kPiece));
     }
@@ -153,7 +153,7 @@ void has_parts_of_parts(Subject& subject) {
   expect(received == Bytes(sent.begin() + 5 * step, sent.begin() + 5 * step + 50), "a part of a part is elsewhere");
 }
 
-// Backends need not tell how large an allocation is. One that does tells no more than there is.
+// A backend need not know the size of an allocation. A size that it reports must not exceed the allocation.
 void tells_true_sizes(Subject& subject) {
   constexpr int kFull = 2;
   constexpr int64_t kBytesThere = 8 << 20;  // pools and drivers round up by at most a quarter
@@ -209,7 +209,7 @@ void frees_behind_a_queue(Subject& subject) {
   enqueue(queue.get(), {region_in(subject.device(), buffer.get(), 0, sent.data(), buffer.size())});
   enqueue(queue.get(), {region_out(received.data(), subject.device(), buffer.get(), 0, buffer.size())});
   buffer.free_after(queue.get());
-  // What comes next may get the same memory, on another queue too: it must not be in the way of the copies above.
+  // The next buffer may get the same memory, even on another queue. It must not disturb the copies above.
   const Queue other = subject.queue();
   const Bytes different = pattern(300'000, 2);
   const DeviceBuffer next(subject.device(), 300'000, nullptr, other.get());
@@ -245,7 +245,8 @@ void refuses_nonsense(Subject& subject) {
   finish(queue.get());
 }
 
-// Copies to and from `buffer`, of which the backend knows `size` bytes at least and fewer than four times as many.
+// Checks copies to and from `buffer`. The backend knows a size of the buffer that is at least `size` and less
+// than four times `size`.
 void expect_bounds(Subject& subject, const Queue& queue, void* buffer, int64_t size) {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   const int64_t length = 4 * size;
@@ -277,13 +278,14 @@ void expect_bounds(Subject& subject, const Queue& queue, void* buffer, int64_t s
 
 void refuses_regions_beyond_a_buffer(Subject& subject) {
   const Queue queue = subject.queue();
-  for (const int64_t size : {4'096, 100'003}) {  // a pool rounds smaller ones up
+  for (const int64_t size : {4'096, 100'003}) {  // a pool rounds smaller sizes up
     const DeviceBuffer buffer(subject.device(), size);
     expect_bounds(subject, queue, buffer.get(), size);
   }
 }
 
-// An address in a buffer reaches as far as the buffer does. A handle of a part is a buffer of its own.
+// An address in a buffer is valid up to the end of the whole buffer. A handle of a sub-buffer is valid only
+// up to the end of the sub-buffer.
 void refuses_regions_beyond_a_part(Subject& subject) {
   const int64_t step = subject.info().sub_buffer_alignment;
   const Queue queue = subject.queue();

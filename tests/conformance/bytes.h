@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory without Arrow: a buffer that frees itself, and copies of bytes to and from it.
+// Declares a device buffer that frees itself, and copies of bytes to and from the buffer. Neither needs
+// Arrow.
 #pragma once
 
 #include <vector>
@@ -31,7 +32,7 @@ class DeviceBuffer {
   int64_t size_;
 };
 
-// Regions between host memory and a device; both are only described.
+// Return a region between host memory and a device. Neither function copies.
 arrowdevice_copy_region region_in(arrowdevice_device* to, void* dst, int64_t dst_offset, const void* host,
                                   int64_t size);
 arrowdevice_copy_region region_out(void* host, arrowdevice_device* from, const void* src, int64_t src_offset,
@@ -40,7 +41,7 @@ arrowdevice_copy_region region_out(void* host, arrowdevice_device* from, const v
 void enqueue(arrowdevice_queue* queue, const std::vector<arrowdevice_copy_region>& regions);
 void finish(arrowdevice_queue* queue);
 
-// `size` bytes that differ from one another and from those of another seed.
+// Returns `size` bytes. The bytes differ from each other and from the bytes of another seed.
 Bytes pattern(int64_t size, uint64_t seed = 1);
 
 }  // namespace arrowdevice::conformance

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Children that leave their parents: each keeps the shared memory and the event alive by itself.
+// Tests children that are moved out of their parents. Each child keeps the shared memory and the event
+// alive.
 #include <cstring>
 
 #include "conformance/subject.h"
@@ -75,7 +76,7 @@ Array by_select(Subject& subject, Sample& sample) {
 Array by_export(Subject& subject, Sample& sample) {
   Array there = by_copy(subject, sample);
   succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error); });
-  // The copy's event dies with the copy's root, so the array that is exported must not need it.
+  // The exported array must not need the copy's event, because the event is destroyed with the copy's root.
   Owned<ArrowArray> array(there.take().array);
   const Queue queue = subject.queue();
   Array out;
@@ -107,7 +108,7 @@ Array by_view_detach(Subject& subject, Sample& sample) {
   return out;
 }
 
-// A node of an array, with the type and the way to it.
+// A node of an array, with its type.
 struct Node {
   ArrowArray* array;
   const ArrowSchema* schema;
@@ -129,14 +130,15 @@ std::vector<Node> all_below(ArrowArray& array, const ArrowSchema& schema) {
   return nodes;
 }
 
-// A device array of the node, of which `array` still has the ownership.
+// Returns a device array of the node. `array` keeps the ownership.
 ArrowDeviceArray borrow(const ArrowDeviceArray& root, const ArrowArray& array) {
   ArrowDeviceArray borrowed = root;
   borrowed.array = array;
   return borrowed;
 }
 
-// Moves the node with that number out of a new array, releases the rest, and reads it before and after.
+// Moves the node with that number out of a new array and releases the rest. Compares its values before and
+// after. Returns false if there is no node with that number.
 bool node_survives(Subject& subject, Sample& sample, Maker make, size_t number) {
   Array parent = make(subject, sample);
   const std::vector<Node> nodes = all_below(parent->array, *sample.schema);
@@ -147,7 +149,7 @@ bool node_survives(Subject& subject, Sample& sample, Maker make, size_t number) 
   Array child(borrow(*parent, *node.array));
   node.array->release = nullptr;
   parent.reset();
-  // Memory that was wrongly given back is overwritten by this.
+  // Overwrites memory that was released too early.
   auto other = subject.to_device(*sample.host, *sample.schema);
   other.reset();
   wait_idle();

@@ -17,7 +17,7 @@ std::string lacking(uint32_t needs) {
   return "copies to and from the host are staged";
 }
 
-// "" if it passed.
+// Returns "" if the case passed, else the failure.
 std::string attempt(const Case& one, Subject& subject) {
   try {
     wait_idle();

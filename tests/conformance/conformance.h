@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every backend must do, as cases that run against one device and talk to it through the C API only. Free of any
-// test framework: the tests of this house run them, and the tool runs them on a machine as it is.
+// Declares the cases that every backend must pass. Each case runs against one device and uses only the C API.
+// The cases need no test framework. The project's tests run them, and the tool runs them on any machine.
 //
 //   for (const conformance::Case& one : conformance::cases()) {
 //     const conformance::Result result = conformance::run(one, device);
@@ -18,13 +18,13 @@ namespace arrowdevice::conformance {
 
 class Subject;
 
-// What a case needs of the device, so that it says something about it.
+// The abilities that a case needs of the device.
 inline constexpr uint32_t kNeedsNothing = 0;
-inline constexpr uint32_t kNeedsEvents = 1;    // it publishes events
-inline constexpr uint32_t kNeedsPeer = 2;      // there is another device of its type
-inline constexpr uint32_t kNeedsDiscrete = 4;  // the CPU does not read its memory in place
+inline constexpr uint32_t kNeedsEvents = 1;    // the device publishes events
+inline constexpr uint32_t kNeedsPeer = 2;      // there is another device of the same type
+inline constexpr uint32_t kNeedsDiscrete = 4;  // the CPU cannot read the device's memory in place
 inline constexpr uint32_t kNeedsDirect = 8;    // copies to and from the host are not staged
-inline constexpr uint32_t kNeedsBounds = 16;   // its backend knows how large a buffer is
+inline constexpr uint32_t kNeedsBounds = 16;   // the backend knows the size of a buffer
 
 struct Case {
   const char* name;  // a sentence about behaviour
@@ -32,27 +32,27 @@ struct Case {
   void (*run)(Subject&);
 };
 
-// All of them, in the order in which a backend's author should make them pass.
+// Returns all cases, in the order in which the author of a backend should make them pass.
 std::span<const Case> cases();
 
 enum class Outcome {
   kPassed,
   kFailed,
-  kUnsupported,         // the device does not have what the case needs
-  kFailedAsExpected,    // for those who keep a list of what is known to fail: it does
-  kPassedUnexpectedly,  // likewise: it does not, and is to be taken off that list
+  kUnsupported,         // the device lacks an ability that the case needs
+  kFailedAsExpected,    // the case failed, and a list of known failures names it
+  kPassedUnexpectedly,  // the case passed, and the list of known failures still names it
 };
 
 const char* outcome_name(Outcome outcome);
-// Whether an outcome leaves nothing to be done.
+// Returns true if the outcome needs no action.
 bool is_good(Outcome outcome);
 
 struct Result {
   Outcome outcome;
-  std::string message;  // what failed and where, or why it is not supported; empty when passed
+  std::string message;  // the failure and its line, or the reason why the case is unsupported; empty if the case passed
 };
 
-// Runs one case. What it took of the device has been given back when it passes.
+// Runs a case. If the case passes, it has released all resources that it took from the device.
 Result run(const Case& one, arrowdevice_device* device);
 
 }  // namespace arrowdevice::conformance

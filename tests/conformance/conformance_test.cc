@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every conformance case as a test case of its own, on the devices that the environment names:
+// Registers every conformance case as a test case, on the devices that the environment names:
 //
-//   ARROWDEVICE_TEST_DEVICES  "cpu", "ext_dev:0,ext_dev:1": names as arrowdevice_device_find_by_name() takes them
-//   ARROWDEVICE_TEST_LACKS    what all of them lack, of "events", "peer", "discrete", "direct", "bounds":
-//                             cases that need it are
-//                             not there, and a device that lacks anything else fails
+//   ARROWDEVICE_TEST_DEVICES  "cpu", "ext_dev:0,ext_dev:1": names for arrowdevice_device_find_by_name()
+//   ARROWDEVICE_TEST_LACKS    the abilities that all of these devices lack, of "events", "peer", "discrete", "direct",
+//                             "bounds". Cases that need such an ability are left out. A device that lacks any other
+//                             ability fails.
 #include <cstdlib>
 #include <sstream>
 #include <string>
@@ -13,8 +13,8 @@
 #include "conformance/conformance.h"
 #include "support/catch.h"
 
-// The address sanitizer ends the program where an allocation is too large, unless it is told that NULL will do: one
-// case asks for more memory than there is and wants to hear ENOMEM.
+// Lets the address sanitizer return NULL if an allocation is too large, because a case expects ENOMEM. By
+// default the sanitizer ends the program.
 extern "C" [[gnu::visibility("default")]] const char* __asan_default_options();
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 
@@ -63,7 +63,8 @@ class Invoker : public Catch::ITestInvoker {
   const conformance::Case& case_;
 };
 
-// Catch2 has macros for what is known when the program is compiled only; this is what they expand to.
+// Does the work of Catch2's registration macros, because the macros support only names that are known at
+// compile time.
 void add_test(const std::string& name, const std::string& device, const conformance::Case& one) {
   auto* const invoker = new Invoker(device, one);
 #if CATCH_VERSION_MAJOR >= 3
@@ -93,7 +94,7 @@ TEST_CASE("every conformance case has a name of its own") {
   }
 }
 
-// The last one: a driver that looks at what is left when the process ends finds nothing of ours.
+// Runs last, so that a driver that checks for leaks when the process ends finds no memory of the library.
 TEST_CASE("memory that is kept for its next use goes back to the driver when it is asked for") {
   int64_t count = 0;
   REQUIRE(arrowdevice_device_list(nullptr, 0, &count, nullptr) == 0);

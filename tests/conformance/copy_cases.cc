@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies and moves of arrays of every type between the host and the device.
+// Tests copies and moves of arrays of every type between the host and the device.
 #include <cerrno>
 #include <cstring>
 
@@ -19,7 +19,8 @@ arrowdevice_copy_options with_flags(uint32_t flags) {
   return options;
 }
 
-// A copy holds the rows of its source, so it has as many nulls: what was counted stays counted.
+// Fails unless the copy keeps a null count that its source knows. A copy has the rows of its source, so the
+// count is the same.
 void expect_count_kept(const ArrowArray& source, const ArrowArray& copy, const ArrowSchema& schema) {
   const bool counts = testing::shape_of(schema.format).has_validity() && source.buffers[0] != nullptr;
   if (!counts || source.null_count < 0) return;
@@ -92,15 +93,15 @@ void copies_asynchronously(Subject& subject) {
   for_each(thorough_cases(), [&](Sample& sample) {
     auto there = subject.copy(*sample.host, *sample.schema, subject.device(), ARROWDEVICE_COPY_ASYNC);
     expect_clean(canon_problem(*there, *sample.schema, subject.info(), kTrimmed), "on the device");
-    // Nobody waits here: the copy back has to.
+    // The test does not wait here, so the copy back must wait.
     auto back = subject.to_cpu(*there, *sample.schema);
     expect_clean(problem(*sample.schema, back->array), "back on the host");
     sample.expect_values(back->array);
-    // Of some arrays without rows nothing comes back, so that there was nothing to wait for.
+    // Some arrays without rows need no copy back, so the library did not wait.
     if (there->array.length == 0) return;
     int ready = 0;
     succeed([&](auto* error) { return arrowdevice_array_is_ready(there.get(), nullptr, &ready, error); });
-    // Without rows nothing need be fetched, and nothing be waited for.
+    // Without rows, the library has no bytes to copy and does not wait.
     expect(ready == 1 || sample.twin->length == 0, "the array was copied back and is not ready");
   });
 }
@@ -133,7 +134,8 @@ void releases_before_the_event(Subject& subject) {
                                            there.out(), error);
       });
       there.reset();
-      // Gets the same memory if it is free already, which it must not be before the copy into it is done.
+      // This copy gets the same memory if the memory is already free. It must not be free before the copy
+      // into it has finished.
       auto next = subject.to_cpu(*kept, *sample.schema);
       auto again = subject.to_device(*next, *sample.schema);
       auto back = subject.to_cpu(*again, *sample.schema);

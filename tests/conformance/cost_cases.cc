@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a copy may cost, counted in calls of the driver and in bytes.
+// Tests the cost of a copy, in calls of the driver and in bytes.
 #include "conformance/subject.h"
 
 namespace arrowdevice::conformance {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices: what they say of themselves and how they are found.
+// Tests devices: their descriptions and how they are found.
 #include <cerrno>
 #include <cstring>
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for arrays, and releasing them behind work that still uses them.
+// Tests waits for arrays, and releases of arrays after work that still uses them.
 #include <cerrno>
 #include <cstring>
 
@@ -39,7 +39,7 @@ void waits(Subject& subject) {
     auto there = subject.copy(*sample.host, *sample.schema, subject.device(), ARROWDEVICE_COPY_ASYNC);
     succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error); });
     expect(is_ready(*there), "an array that was waited for is not ready");
-    // The source may go now, and only now.
+    // The source may be released now, but not earlier.
     sample.host.reset();
     auto back = subject.to_cpu(*there, *sample.schema);
     sample.expect_values(back->array);
@@ -49,7 +49,7 @@ void waits(Subject& subject) {
 void polls(Subject& subject) {
   Sample sample(testing::find_case("20000 rows of list<utf8>"));
   auto there = subject.copy(*sample.host, *sample.schema, subject.device(), ARROWDEVICE_COPY_ASYNC);
-  // However fast the device is: either it is done, or a poll says that it is not.
+  // On a device of any speed, the array is ready or the poll times out.
   while (!is_ready(*there)) {
     const int code = arrowdevice_array_wait(there.get(), nullptr, ARROWDEVICE_POLL, nullptr);
     expect(code == 0 || code == ETIMEDOUT, "a poll gave code " + std::to_string(code));
@@ -59,7 +59,7 @@ void polls(Subject& subject) {
   sample.expect_values(back->array);
 }
 
-// An int32 array on the device, filled by a copy that may still run.
+// Returns an int32 array on the device. The copy that fills it may still run.
 Owned<ArrowDeviceArray> pending_array(Subject& subject, arrowdevice_queue* queue, const Bytes& values,
                                       const Releases& releases) {
   DeviceBuffer buffer(subject.device(), kBytes, nullptr, queue);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays over buffers that already are on the device.
+// Tests arrays over buffers that are already on the device.
 #include <cerrno>
 #include <cstring>
 
@@ -188,7 +188,8 @@ std::span<const Case> export_cases() {
       {"an exported array is read after the queue that writes it", kNeedsNothing, waits_for_the_writer},
       {"an array exported without a queue is ready", kNeedsNothing, is_ready_without_a_writer},
       {"arrays of every type are exported", kNeedsNothing, exports_every_type},
-      // Where the CPU copies, it is done when the call returns, and there is no event to take.
+      // These cases need a discrete device, because a copy by the CPU finishes before the call returns and
+      // leaves no event.
       {"an event of the caller is released with the last owner", kNeedsEvents | kNeedsDiscrete,
        keeps_an_event_of_the_caller},
       {"an event for a device type that has none is refused and not released", kNeedsNothing,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input that is wrong: refused with a reason, and left as it is.
+// Tests invalid input: the library rejects it with a reason and leaves it unchanged.
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -14,8 +14,9 @@ using testing::Field;
 using testing::field;
 using testing::make_schema;
 
-// The structs of an array and of all below it, with their arrays of pointers: to put back after they were spoiled, and
-// to see that a call changed none of them. Made while the array is healthy; a spoiled one cannot be walked.
+// Saves the structs of an array and of all its nodes, with their arrays of pointers. It restores them after a
+// test has corrupted them, and detects a change by a call. It is made while the array is valid, because a
+// corrupt array cannot be walked.
 class Snapshot {
  public:
   explicit Snapshot(ArrowDeviceArray& array) {
@@ -23,7 +24,7 @@ class Snapshot {
     walk(array.array);
     mark();
   }
-  // What is there from now on counts as unchanged.
+  // Saves the present content, which unchanged() compares with.
   void mark() {
     for (Piece& piece : pieces_) std::memcpy(piece.marked.data(), piece.place, piece.marked.size());
   }
@@ -64,7 +65,8 @@ class Snapshot {
   std::vector<Piece> pieces_;
 };
 
-// Every function that takes an array with its schema refuses this pair and leaves the array as it is.
+// Fails unless every function that takes an array with its schema rejects this pair and leaves the array
+// unchanged.
 void everything_refuses(Subject& subject, int code, ArrowDeviceArray& array, Snapshot& before,
                         const ArrowSchema& schema, const std::string& what) {
   before.mark();
@@ -124,7 +126,7 @@ constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
 struct Spoiled {
   const char* what;
-  const char* of;  // a case
+  const char* of;  // name of a case
   void (*spoil)(ArrowDeviceArray&);
 };
 
@@ -167,7 +169,7 @@ const Spoiled kSpoiled[] = {
 };
 
 const HostCase& case_of(const Spoiled& spoiled) {
-  // The corner types have no plain variant; theirs is made here once.
+  // The corner types have no case without corners for this type, so another case is used.
   if (std::strcmp(spoiled.of, "sparse union, some nulls") == 0) {
     return testing::find_case("sparse union<int32, utf8, boolean>, some nulls");
   }

@@ -33,7 +33,7 @@ struct Left {
   }
 };
 
-// Never destroyed but by the handlers.
+// Only the handlers destroy these.
 Left* for_last = nullptr;
 Left* for_first = nullptr;
 
@@ -58,8 +58,9 @@ Owned<ArrowDeviceArray> copy_of_some_rows(Left& left) {
   options.struct_size = sizeof options;
   options.flags = ARROWDEVICE_COPY_ASYNC | ARROWDEVICE_COPY_ALWAYS;
   options.pool = left.pool.get();
-  options.queue = left.queue.get();  // one for all, so that each event but the last belongs to its array alone
-  // The caller keeps what is copied from until the copy is done, here for ever.
+  // All copies use this queue, so that each event except the last belongs to a single array.
+  options.queue = left.queue.get();
+  // The caller keeps the source until the copy has finished. Here the source is never released.
   static auto& sources = *new std::vector<Owned<ArrowDeviceArray>>;
   arrowdevice_array_copy(here.get(), schema.get(), left.device, &options, there.out(), nullptr);
   sources.push_back(std::move(here));
@@ -82,7 +83,7 @@ Left* make(arrowdevice_device* device) {
   left->finished = copy_of_some_rows(*left);
   constexpr int64_t kPatienceNs = 1'000'000'000;
   if (!left->finished.released()) arrowdevice_array_wait(left->finished.get(), device, kPatienceNs, nullptr);
-  arrowdevice_wait_idle(kPatienceNs, nullptr);  // what the copy was deferred with has its event too
+  arrowdevice_wait_idle(kPatienceNs, nullptr);  // the deferred release of the copy has another reference to its event
   left->pending = copy_of_some_rows(*left);
   return left;
 }
@@ -94,8 +95,8 @@ void release_last() {
 }
 
 void release_first() {
-  // With each device that is opened the library registers a handler of its own, from which on no backend is called: the
-  // one that is needed beside the device under test is opened before.
+  // The library registers an exit handler for each device that is opened. After this handler has run, no
+  // backend is called. The CPU is needed beside the device under test, so it is opened before.
   arrowdevice_device* cpu = nullptr;
   arrowdevice_device_find_by_id(ARROW_DEVICE_CPU, -1, &cpu, nullptr);
   begin([] { release(for_first); });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order and completion, seen behind work that takes its time on another device: no device has to be slow.
+// Tests order and completion. The cases run behind slow work on another device, so that the device under test
+// need not be slow.
 #include <algorithm>
 #include <cerrno>
 #include <set>
@@ -19,7 +20,7 @@ bool has_fired(const ArrowDeviceArray& array) {
   return ready == 1;
 }
 
-// An array whose event fires when the queue has come so far. Nothing is copied.
+// Returns an array with an event that fires when the queue has come this far. The function does not copy.
 Owned<ArrowDeviceArray> mark_of(const Subject& subject, arrowdevice_queue* queue) {
   Owned<ArrowArray> array = array_over(DeviceBuffer(subject.device(), 4 * kMarkRows), kMarkRows, count_releases());
   Owned<ArrowDeviceArray> out;
@@ -67,7 +68,8 @@ void a_queue_waits_for_two(Subject& subject) {
   }
 }
 
-// Whether a batch that reads a buffer comes after the copy that writes it, while the queue is held up.
+// Fails unless a batch that reads a buffer runs after the copy that writes the buffer, while the queue is
+// delayed.
 void expect_in_order(Subject& subject, int64_t size, int64_t regions) {
   const Bytes before = pattern(size, 1);
   const Bytes after = pattern(size, 2);
@@ -111,20 +113,22 @@ bool ends_at_once(const ArrowDeviceArray& array) {
   return code == 0;
 }
 
-// How often an answer that an event has fired follows at once on one that it has not.
+// Counts how often two checks in a row disagree: the event is pending in the first, and has fired in the
+// second.
 struct Contradictions {
   static constexpr int kEnough = 12;
   int asked = 0;
   int answered = 0;
 
-  // `second` is asked after `first` has said that the event is pending.
+  // Calls `second` if `first` has returned that the event is pending.
   template <typename First, typename Second>
   void look(const ArrowDeviceArray& array, First first, Second second) {
     if (asked == kEnough || first(array)) return;
     ++asked;
     answered += second(array);
   }
-  // A device may be done at once, or in between. It may not be in between each time.
+  // A device may finish at once, or between the two checks. It cannot finish between the two checks each
+  // time.
   bool are_too_many() const { return asked == kEnough && answered == asked; }
 };
 
@@ -157,7 +161,7 @@ void a_wait_ends_with_its_event(Subject& subject) {
   }
 }
 
-// The format wants a pointer to the native event, whose place is the array's as long as it lives.
+// The format requires a pointer to the native event. The pointer must stay valid as long as the array lives.
 void published_events_keep_their_places(Subject& subject) {
   constexpr int kEvents = 80;
   const Queue queue = subject.queue();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes behind the buffers of copies.
+// Tests the bytes behind the buffers of copies.
 #include <algorithm>
 #include <cstdint>
 #include <deque>
@@ -15,7 +15,7 @@ constexpr unsigned char kStray = 0xAA;
 
 int64_t padded(int64_t value, int64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
-// A pool of memory in which every byte is stray. Holds its allocations as long as it lives.
+// A pool that fills its memory with stray bytes. Frees its allocations only in its destructor.
 class StrayMemory {
  public:
   StrayMemory(const Subject& subject, arrowdevice_device* device) : device_(device), queue_(subject.queue(device)) {
@@ -59,17 +59,18 @@ class StrayMemory {
   arrowdevice_device* device_;
   Queue queue_;
   std::vector<DeviceBuffer> allocations_;
-  Pool pool_;  // goes before the memory
+  Pool pool_;  // destroyed before the memory
 };
 
-// The library lays the buffers of a copy out in one allocation, in the order of a breadth-first walk, each at a
-// multiple of what sub-buffers need. An address tells where its buffer is; for a handle this order does.
+// Fails unless the bytes behind each buffer of a copy are zero. The library stores the buffers of a copy in
+// one allocation, in the order of a breadth-first walk. Each buffer begins at a multiple of the sub-buffer
+// alignment. An address gives the offset of a buffer. For a handle, this order gives the offset.
 void expect_zeros(const arrowdevice_node& root, const StrayMemory& memory, const arrowdevice_device_info& info) {
   if (memory.allocations().empty()) return;  // no bytes
   expect(memory.allocations().size() == 1, "a copy took more than one allocation");
   const Bytes content = memory.content();
   const bool has_addresses = (info.flags & ARROWDEVICE_DEVICE_ADDRESSES) != 0;
-  if (!has_addresses && root.length == 0) return;  // sizes do not follow from rows that are not there
+  if (!has_addresses && root.length == 0) return;  // an array without rows does not determine the sizes
   const auto base = reinterpret_cast<uintptr_t>(memory.allocations().front().get());
   int64_t end = 0;
   std::deque<const arrowdevice_node*> nodes{&root};
@@ -82,7 +83,7 @@ void expect_zeros(const arrowdevice_node& root, const StrayMemory& memory, const
       if (buffer.data == nullptr || buffer.size == 0) continue;
       const auto at = has_addresses ? static_cast<int64_t>(reinterpret_cast<uintptr_t>(buffer.data) - base)
                                     : padded(end, std::max(info.sub_buffer_alignment, kPaddingUnit));
-      if (at < 0 || at >= static_cast<int64_t>(content.size())) continue;  // of the host: sizes of variadic buffers
+      if (at < 0 || at >= static_cast<int64_t>(content.size())) continue;  // in host memory: sizes of variadic buffers
       end = at + buffer.size;
       const int64_t padded_end = padded(end, kPaddingUnit);
       expect(padded_end <= static_cast<int64_t>(content.size()), "a buffer's padding is not within its allocation");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between devices of one backend and of several: every pair, every layout, directly or through staging memory.
+// Tests copies between devices of one backend and of several backends: every pair, every layout, directly or
+// through staging memory.
 //
 //   ARROWDEVICE_TEST_DEVICES  the devices, as for the conformance cases
-//   ARROWDEVICE_TEST_CASES    "few": one array of each layout, where there are many pairs
+//   ARROWDEVICE_TEST_CASES    "few": one array of each layout, if there are many pairs
 #include <arrowdevice/arrowdevice.h>
 
 #include <cstdlib>
@@ -45,7 +46,7 @@ std::vector<const std::vector<HostCase>*> cases() {
   return {&all_cases(), &large_cases()};
 }
 
-// The first thing that went wrong on the way from the host by these devices and back.
+// Copies an array from the host through these devices and back. Returns the first failure, or "".
 std::string trip(const HostCase& one, const std::vector<arrowdevice_device*>& way, uint32_t flags) {
   const auto schema = one.schema();
   Owned<ArrowArray> array = one.array(Ledger());
@@ -58,7 +59,7 @@ std::string trip(const HostCase& one, const std::vector<arrowdevice_device*>& wa
   if (arrowdevice_array_from_host(array.get(), here.out(), &error) != 0) return error.message;
   for (arrowdevice_device* const device : way) {
     Owned<ArrowDeviceArray> next;
-    // A move keeps what a pending copy still reads.
+    // The moved array keeps the memory that a pending copy still reads.
     if (arrowdevice_array_to_device(here.get(), schema.get(), device, &options, next.out(), &error) != 0) {
       return error.message;
     }
@@ -70,7 +71,8 @@ std::string trip(const HostCase& one, const std::vector<arrowdevice_device*>& wa
   return difference(*schema, *twin, 0, *schema, *back, 0, twin->length);
 }
 
-// A driver that looks at what is left when the process ends finds nothing of ours, staging memory included.
+// Trims all pools, so that a driver that checks for leaks when the process ends finds none, not even staging
+// memory.
 void trim_all() {
   int64_t count = 0;
   REQUIRE(arrowdevice_device_list(nullptr, 0, &count, nullptr) == 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two devices of one type.
+// Tests two devices of one type.
 #include "conformance/backlog.h"
 
 namespace arrowdevice::conformance {
@@ -87,7 +87,7 @@ void waits_across_devices(Subject& subject) {
 constexpr int64_t kPeerRows = 50'000;
 constexpr int64_t kPeerBytes = 4 * kPeerRows;
 
-// A pool of its own: what is freed into it is what it gives next.
+// Returns a new pool. Memory that is freed into it is reused by the next allocation.
 Pool new_pool(const Subject& subject) {
   arrowdevice_pool* made = nullptr;
   succeed([&](auto* error) { return arrowdevice_pool_create(subject.device(), nullptr, &made, error); });
@@ -165,7 +165,7 @@ void does_not_overtake_a_release(Subject& subject) {
   backlog.hold_up(held.get());
   enqueue(held.get(), {region_out(received.data(), subject.device(), exported->array.buffers[1], 0, kPeerBytes)});
   succeed([&](auto* error) { return arrowdevice_array_release_after(exported.get(), held.get(), error); });
-  // Whenever it is released, the bytes have arrived by then.
+  // The bytes have arrived when the array is released, whenever that happens.
   if (*releases != 0) expect(received == sent, "the array was released before the work that uses it");
   finish(held.get());
   wait_idle();
@@ -191,7 +191,8 @@ void waits_for_the_other_device(Subject& subject) {
   expect(values_of(back->array) == sent, "an array was copied before what it waits for was there");
 }
 
-// Sends what the pile writes last through the device, on a queue that was made to wait for it.
+// Sends the bytes of the backlog's last copy through the device, on a queue that waits for the backlog. Fails
+// unless they arrive.
 void expect_arrived(Subject& subject, const Backlog& backlog, arrowdevice_queue* waiting) {
   const auto size = static_cast<int64_t>(backlog.arrived().size());
   Bytes received(backlog.arrived().size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools of device memory.
+// Tests pools of device memory.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -65,8 +65,8 @@ int64_t free_bytes(const Subject& subject) {
   return free_bytes;
 }
 
-// As far as the driver says how much there is. What other programs take of the device meanwhile is told from what is
-// lost by doing it again.
+// Fails if memory that was freed stays taken, as far as the driver reports free memory. Repeats the
+// measurement, because other programs may take memory of the device in the meantime.
 void gives_memory_back(Subject& subject) {
   constexpr int64_t kLargest = 64 << 20;
   constexpr int kRounds = 16;
@@ -120,7 +120,7 @@ void has_a_cap(Subject& subject) {
     });
     expect(none == nullptr, "a failed allocation gave something");
   }
-  // What is kept makes way for what is needed.
+  // Cached memory is freed if an allocation needs the space.
   { const DeviceBuffer other_size(subject.device(), 3'500'000, pool.get()); }
   const PoolStats stats = subject.stats(pool.get());
   expect(stats.peak_bytes <= 4 << 20, "the pool went above its cap");
@@ -150,7 +150,7 @@ void serves_copies(Subject& subject) {
     return arrowdevice_array_copy(sample.host.get(), sample.schema.get(), subject.device(), &options, out.out(), error);
   });
   expect(subject.stats(pool.get()).used_bytes > 0, "a copy took nothing of the pool that it was given");
-  // The array keeps its pool.
+  // The array holds a reference to its pool.
   pool.reset();
   auto back = subject.to_cpu(*out, *sample.schema);
   sample.expect_values(back->array);
@@ -189,7 +189,7 @@ void becomes_the_default(Subject& subject) {
   expect(now == before, "the library's own pool did not come back");
 }
 
-// An allocator of the application: it takes the memory from the device's own pool and counts.
+// An allocator of the application. It takes memory from the device's default pool and counts the calls.
 struct Allocator {
   arrowdevice_device* device;
   std::atomic<int> allocated{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queues.
+// Tests queues.
 #include <cerrno>
 
 #include "conformance/bytes.h"
@@ -13,7 +13,7 @@ void comes_and_goes(Subject& subject) {
   for (int i = 0; i < 8; ++i) queues.push_back(subject.queue());
   for (const Queue& queue : queues) {
     finish(queue.get());
-    // A poll may come too early, even for no work at all, but not for ever.
+    // A poll may come too early, even without work, but some poll must succeed.
     for (int code = ETIMEDOUT; code != 0;) {
       code = arrowdevice_queue_finish(queue.get(), ARROWDEVICE_POLL, nullptr);
       expect(code == 0 || code == ETIMEDOUT, "a poll gave code " + std::to_string(code));
@@ -55,7 +55,7 @@ void is_wrapped(Subject& subject) {
   native.struct_size = sizeof native;
   const int code = arrowdevice_queue_get_native(queue.get(), &native, nullptr);
   if (code == ENOTSUP) {
-    // Wrapping and its way back come together.
+    // A backend supports both wrapping and the native handle, or neither.
     arrowdevice_queue* wrapped = nullptr;
     refuse(ENOTSUP, [&](auto* error) { return arrowdevice_queue_wrap(subject.device(), &native, &wrapped, error); });
     expect(wrapped == nullptr, "a refused queue was given");
@@ -74,7 +74,7 @@ void is_wrapped(Subject& subject) {
   auto there = subject.copy(*sample.host, *sample.schema, subject.device(), 0, wrapped.get());
   auto back = subject.copy(*there, *sample.schema, subject.cpu(), 0, wrapped.get());
   sample.expect_values(back->array);
-  // The array outlives the wrapped queue, which must not be touched after this.
+  // The array outlives the wrapped queue. The library must not use the queue after this.
   wrapped.reset();
   there.reset();
   finish(queue.get());

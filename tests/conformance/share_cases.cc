@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several owners of one memory: share and select.
+// Tests arrays that share memory: share and select.
 #include <cerrno>
 #include <cstring>
 

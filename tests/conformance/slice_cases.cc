@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slices, on the host and on the device.
+// Tests slices, on the host and on the device.
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -13,7 +13,8 @@ namespace {
 using testing::canon_problem;
 using testing::problem;
 
-// 0 stays 0, all null becomes the slice's length, everything else is not computed (or, harmlessly, true).
+// Checks the null count of a slice. A count of 0 stays 0, and a count of all rows becomes the slice's length.
+// Every other count is -1 or the true count.
 void expect_counts(const Sample& sample, const ArrowArray& slice, Range range) {
   const testing::Reader reader(*sample.schema, *sample.twin);
   int64_t nulls = 0;
@@ -49,7 +50,7 @@ void copies_host_slices(Subject& subject) {
   });
 }
 
-// Run ends that are too many to be read back first are copied as they are, and the offset with them.
+// If there are too many run ends to be read back first, the copy keeps them and their offset.
 Canon trimmed(const Sample& sample) {
   Canon canon = kTrimmed;
   canon.offsets_are_zero = sample.twin->length < 10'000;

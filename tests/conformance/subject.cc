@@ -9,7 +9,7 @@ namespace arrowdevice::conformance {
 
 namespace {
 
-constexpr int64_t kPatience = 60'000'000'000;  // nanoseconds; only a hang takes as long
+constexpr int64_t kPatience = 60'000'000'000;  // nanoseconds; only a hang takes this long
 constexpr unsigned char kUntouched = 0x5C;
 
 std::string at(const Where& where) {
@@ -19,8 +19,8 @@ std::string at(const Where& where) {
   return " (" + file + ":" + std::to_string(where.line) + ")";
 }
 
-// Returns whether a backend can tell where a buffer ends. An address of the CPU, of CUDA and of HIP is all that these
-// backends have, and to ask the driver for each region costs as much as the copy.
+// Returns true if a backend knows the end of a buffer. The backends of the CPU, CUDA and HIP have only an
+// address, and asking the driver for each region costs as much as the copy.
 bool knows_bounds(std::string_view backend) { return backend != "cpu" && backend != "cuda" && backend != "hip"; }
 
 }  // namespace
@@ -194,7 +194,7 @@ const std::vector<HostCase>& thorough_cases() {
 }
 
 std::vector<Range> ranges_of(int64_t length) {
-  // The rows of large ones are read one by one by what compares them.
+  // Large arrays get few ranges, because the comparison reads their rows singly.
   constexpr int64_t kLarge = 1000;
   if (length > kLarge) return {{length / 2, length - length / 2}, {13, 7}};
   const Range tried[] = {{0, length}, {0, 0},  {length, 0}, {length / 2, length - length / 2}, {1, length - 1}, {3, 8},

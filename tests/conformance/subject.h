@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the cases are written with: the device under test, calls that must succeed or be refused, arrays to try.
+// Provides the tools of the cases: the device under test, calls that must succeed or fail, and sample arrays.
 #pragma once
 
 #include <arrowdevice/arrowdevice.h>
@@ -28,13 +28,14 @@ using testing::Pool;
 using testing::Queue;
 using testing::View;
 
-// Ends a case.
+// The exception that ends a case.
 class Failure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// The line of a case that a failure is reported with. std::source_location, for compilers that lack it.
+// The line of a case that a failure is reported with. Replaces std::source_location, which some compilers
+// lack.
 struct Where {
   const char* file;
   int line;
@@ -44,10 +45,10 @@ struct Where {
 };
 
 void expect(bool holds, const std::string& what, Where where = Where::current());
-// For difference(), problem() and canon_problem(): "" is what is wanted.
+// Fails unless `problem` is "". The functions difference(), problem() and canon_problem() return such texts.
 void expect_clean(const std::string& problem, const std::string& of, Where where = Where::current());
 
-// An error struct for one call. Holds a pattern, so that one that should be untouched is seen to be.
+// An error struct for a call. It starts with a pattern, so that a write to it is detectable.
 class Error {
  public:
   Error();
@@ -59,14 +60,15 @@ class Error {
   arrowdevice_error value_;
 };
 
-// The call succeeded: succeed([&](auto* error) { return arrowdevice_...(..., error); });
+// Fails unless the call succeeds: succeed([&](auto* error) { return arrowdevice_...(..., error); });
 void succeed(const std::function<int(arrowdevice_error*)>& call, Where where = Where::current());
-// The call failed with that code and said why; it fails in the same way without an error struct.
+// Fails unless the call fails with that code and a message. The call must fail in the same way without an
+// error struct.
 void refuse(int code, const std::function<int(arrowdevice_error*)>& call, Where where = Where::current());
 
-// The form of what shares the memory of an array of the library.
+// The form of an array that shares the memory of an array of the library.
 inline constexpr Canon kShared{.copied = false};
-// The form of a copy of an array, or of a part of one.
+// The form of a copy of an array, or of a slice of an array.
 inline constexpr Canon kTrimmed{.copied = true, .offsets_are_zero = true};
 
 struct Range {
@@ -74,22 +76,23 @@ struct Range {
   int64_t length;
 };
 
-// The functions of these names hide the structs.
+// Names these structs, because functions of the same names hide them.
 using Counters = struct arrowdevice_device_counters;
 using PoolStats = struct arrowdevice_pool_stats;
 
-// The device under test, and what the cases do with it again and again. Everything here throws Failure.
+// The device under test, and the operations that the cases use most. Every function throws Failure if it
+// fails.
 class Subject {
  public:
   explicit Subject(arrowdevice_device* device);
 
   arrowdevice_device* device() const noexcept { return device_; }
   arrowdevice_device* cpu() const noexcept { return cpu_; }
-  arrowdevice_device* peer() const noexcept { return peer_; }  // another device of its type, or NULL
+  arrowdevice_device* peer() const noexcept { return peer_; }  // another device of the same type, or NULL
   const arrowdevice_device_info& info() const noexcept { return info_; }
   const arrowdevice_device_info& cpu_info() const noexcept { return cpu_info_; }
   bool is_cpu() const noexcept { return device_ == cpu_; }
-  uint32_t abilities() const noexcept { return abilities_; }  // kNeeds* that it can serve
+  uint32_t abilities() const noexcept { return abilities_; }  // the kNeeds* flags that the device satisfies
 
   using Array = Owned<ArrowDeviceArray>;
   Array copy(const ArrowDeviceArray& array, const ArrowSchema& schema, arrowdevice_device* to, uint32_t flags = 0,
@@ -102,7 +105,7 @@ class Subject {
   Array share(ArrowDeviceArray& array) const;
   Queue queue(arrowdevice_device* of = nullptr) const;
   Counters counters() const;
-  PoolStats stats(const arrowdevice_pool* pool = nullptr) const;  // NULL: the default pool
+  PoolStats stats(const arrowdevice_pool* pool = nullptr) const;  // NULL means the default pool
 
  private:
   arrowdevice_device* device_;
@@ -114,30 +117,31 @@ class Subject {
 };
 
 arrowdevice_device_info describe(const arrowdevice_device* device);
-// Waits until nothing is deferred.
+// Waits until no work is deferred.
 void wait_idle();
 
-// One array to try: as a device array on the CPU, and its like to compare with.
+// A sample array: a device array on the CPU, and an equal array to compare with.
 struct Sample {
   const HostCase& origin;
-  Ledger ledger;  // of `host`
+  Ledger ledger;  // counts the nodes of `host`
   Owned<ArrowSchema> schema;
   Owned<ArrowDeviceArray> host;
   Owned<ArrowArray> twin;
 
   explicit Sample(const HostCase& one);
-  // The array holds the rows of `twin` from there on.
+  // Fails unless the array holds the rows of `twin` from row `from` on.
   void expect_values(const ArrowArray& array, int64_t from = 0, Where where = Where::current()) const;
 };
 
-// Runs `body` for each and reports those that fail together. Each array must have been released once at the end.
+// Runs `body` for each case and reports all failures together. At the end each array must have been released
+// once.
 void for_each(const std::vector<HostCase>& cases, const std::function<void(Sample&)>& body);
 
-// All cases and the large ones.
+// Returns all cases, with large_cases().
 const std::vector<HostCase>& thorough_cases();
 
-// Ranges worth trying of an array of that length: whole, empty at both ends, from and to places that are no multiple
-// of 8.
+// Returns test ranges of an array of that length: the whole array, empty ranges at both ends, and ranges with
+// bounds that are not multiples of 8.
 std::vector<Range> ranges_of(int64_t length);
 
 std::span<const Case> device_cases();

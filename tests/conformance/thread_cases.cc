@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several threads at one device.
+// Tests several threads that use one device.
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kThreads = 4;
 
-// Runs `body` on several threads; what the first to fail has to say ends the case.
+// Runs `body` on several threads. The first failure ends the case.
 void on_threads(const std::function<void(int)>& body) {
   std::mutex mutex;
   std::string first;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views of imported arrays.
+// Tests views of imported arrays.
 #include <cstring>
 #include <string_view>
 
@@ -40,7 +40,7 @@ int32_t layout_of(const Shape& shape) {
   return -1;
 }
 
-// What each buffer is for and, where the array lies on the host, how many bytes of it the array uses.
+// The role of a buffer and, if the array lies on the host, the number of bytes that the array uses.
 struct Expected {
   uint32_t role;
   int64_t size;
@@ -62,7 +62,7 @@ std::vector<Expected> expected_buffers(const Shape& shape, const ArrowArray& arr
     case Kind::kFixed: buffers.push_back({ARROWDEVICE_ROLE_DATA, (slots * shape.bits + 7) / 8}); break;
     case Kind::kBinary:
       buffers.push_back({ARROWDEVICE_ROLE_OFFSETS, (slots + 1) * shape.width});
-      // Offsets of an array without rows may be a pointer to nothing.
+      // The offsets of an array without rows may point to no bytes.
       buffers.push_back(
           {ARROWDEVICE_ROLE_DATA, array.length == 0 ? 0 : integer_at(array.buffers[1], shape.width, slots)});
       break;
@@ -97,7 +97,8 @@ bool same_text(const char* a, const char* b) {
   return (a == nullptr || b == nullptr) ? a == b : std::strcmp(a, b) == 0;
 }
 
-// `host`: the same array on the host, where its sizes can be read. `all_known`: every size must be known.
+// `host` is the same array on the host, from which the sizes can be read. If `all_known` is true, the view
+// must know every size.
 void check_node(const arrowdevice_node& node, const ArrowArray& array, const ArrowSchema& schema,
                 const ArrowArray& host, bool all_known, const std::string& path) {
   const Shape shape = testing::shape_of(schema.format);
@@ -127,7 +128,8 @@ void check_node(const arrowdevice_node& node, const ArrowArray& array, const Arr
     const bool follows_from_length = buffer.role != ARROWDEVICE_ROLE_VARIADIC &&
                                      (buffer.role != ARROWDEVICE_ROLE_DATA || shape.kind == Kind::kFixed);
     expect(known || (!all_known && !follows_from_length), which + ": its size is not known");
-    // An absent buffer has no bytes; of an array without rows the sizes follow from nothing that is there.
+    // An absent buffer has no bytes. The sizes of an array without rows are not checked, because no data
+    // determines them.
     const int64_t size = buffer.data == nullptr ? 0 : buffers[i].size;
     if (known && host.length > 0) {
       expect(buffer.size == size,
@@ -254,7 +256,7 @@ void releases_views_behind_a_queue(Subject& subject) {
   options.queue = reader.get();
   View view = import(subject, exported.get(), *schema, &options);
   Bytes received(values.size());
-  // No wait here: importing made the queue wait.
+  // No wait is needed here, because the import made the queue wait.
   enqueue(reader.get(), {region_out(received.data(), subject.device(),
                                     arrowdevice_view_get_root(view.get())->buffers[1].data, 0, 4 * kRows)});
   succeed([&](auto* error) { return arrowdevice_view_release_after(view.get(), reader.get(), error); });

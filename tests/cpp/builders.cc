@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arrowdevice.hpp: arrays out of vectors, which are not copied, and are freed with the array.
+// Tests arrowdevice.hpp: arrays that own vectors. The vectors are not copied, and are freed with the array.
 #include "cpp/cpp.h"
 
 #include <array>
@@ -9,7 +9,7 @@ namespace {
 
 using namespace cpp_test;  // NOLINT: what every line of these tests is written with
 
-// Counts what vectors hold.
+// Counts the live elements of vectors.
 struct Ledger {
   int64_t live = 0;
 };

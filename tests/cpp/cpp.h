@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of arrowdevice.hpp share.
+// Declares the helpers that the tests of arrowdevice.hpp share.
 #pragma once
 
 #include <arrowdevice/arrowdevice.hpp>
@@ -18,10 +18,10 @@ namespace cpp_test {
 
 namespace ad = arrowdevice::cpp;
 
-// The CPU, and a simulated device of either kind.
+// The CPU, and a simulated device of each kind.
 inline constexpr const char* kDevices[] = {"cpu", "ext_dev:0", "ext_dev:1"};
 
-// The message with which an action is refused.
+// Fails unless the action throws that code. Returns the message.
 template <typename Action>
 std::string refused(int code, Action&& action) {
   try {

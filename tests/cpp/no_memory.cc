@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arrowdevice.hpp where there is no memory: every plain `new` of the program's and of the library's fails in turn.
+// Tests arrowdevice.hpp without memory: each `new` of the program and of the library fails in turn.
 #include <cstdlib>
 #include <new>
 
@@ -7,7 +7,7 @@
 
 namespace {
 
-// How many more succeed on this thread before one fails; below 0: all do.
+// The number of allocations that succeed on this thread before one fails. If negative, all succeed.
 thread_local int64_t successes = -1;
 
 void* allocate(std::size_t size) noexcept {
@@ -37,8 +37,8 @@ namespace {
 
 using namespace cpp_test;  // NOLINT: what every line of these tests is written with
 
-// Runs an action with the first allocation failing, then with the second, until it has all it needs. How often it
-// failed.
+// Runs an action with the first allocation failing, then with the second, until the action succeeds. Returns
+// the number of failures.
 template <typename Action>
 int64_t fail_each_allocation(Action&& action) {
   for (int64_t number = 0;; ++number) {

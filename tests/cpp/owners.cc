@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arrowdevice.hpp: owners release once, keep what a failed call did not take, and throw what the library says.
+// Tests arrowdevice.hpp: owners release once, keep their struct if a call fails, and throw the library's
+// message.
 #include "cpp/cpp.h"
 
 #include <functional>
@@ -8,7 +9,7 @@ namespace {
 
 using namespace cpp_test;  // NOLINT: what every line of these tests is written with
 
-// {value: int32} of some rows; counts its releases.
+// An array {value: int32}. It counts its releases.
 struct Made {
   std::vector<int32_t> values;
   std::vector<const void*> column_buffers, root_buffers{nullptr};
@@ -124,7 +125,7 @@ TEST_CASE("what a failed call did not take stays with its owner") {
   Made made(3);
   {
     ad::DeviceArray array = ad::DeviceArray::from_host(made.array());
-    const ad::Schema wrong = schema_of("u");  // texts have three buffers
+    const ad::Schema wrong = schema_of("u");  // utf8 arrays have three buffers
     CHECK(code_of([&] { std::move(array).to_device(wrong, ad::Device::find_by_name("ext_dev:0")); }) == EINVAL);
     CHECK(array);
     CHECK(made.releases == 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arrowdevice.hpp: streams are ranges of owners.
+// Tests arrowdevice.hpp: streams are ranges of owners.
 #include "cpp/cpp.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ ad::TypedArray batch_of(int32_t first) {
   return ad::BatchBuilder().add("value", std::vector<int32_t>{first, first + 1}).build();
 }
 
-// Batches {0, 1}, {2, 3}, ...
+// Returns a stream of the batches {0, 1}, {2, 3}, ...
 ad::DeviceArrayStream stream_of(int32_t batches) {
   ad::Schema schema = batch_of(0).schema;
   std::vector<ad::DeviceArray> arrays;
@@ -26,7 +26,7 @@ std::vector<int32_t> values_of(ad::DeviceArray&& batch, const ad::Schema& schema
   return list(view.column("value").values<int32_t>());
 }
 
-// A stream that gives one array and fails then, with or without a word.
+// A stream that gives one array and then fails, with or without a message.
 template <typename Stream, typename Array>
 struct Failing {
   explicit Failing(const char* said) : text(said) {}

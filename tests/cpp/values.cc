@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arrowdevice.hpp: what a view shows of an array's values, and what it does not.
+// Tests arrowdevice.hpp: the values of an array that a view shows, and those that it does not show.
 #include "cpp/cpp.h"
 
 #include <array>
@@ -8,7 +8,7 @@ namespace {
 
 using namespace cpp_test;  // NOLINT: what every line of these tests is written with
 
-// Eight values of 64 bits, seen as an array of any format of fixed width.
+// Eight 64-bit values, viewed as an array of any format of fixed width.
 struct Raw {
   alignas(16) int64_t values[8] = {1, 2, 3, 4, 5, 6, 7, 8};
   const void* buffers[2] = {nullptr, values};
@@ -41,13 +41,13 @@ bool shows(const char* format) {
   }
 }
 
-// Seen as each of these types in turn: "+" where it is shown.
+// Views the values as each of these types in turn. Returns "+" for each type that the view shows, else "-".
 template <typename... Types>
 std::string seen(const char* format) {
   return (std::string() + ... + (shows<Types>(format) ? '+' : '-'));
 }
 
-// Whether what looks into a view can be had of it.
+// True if the view gives access to its nodes.
 template <typename View, typename = void>
 constexpr bool kLends = false;
 template <typename View>
@@ -131,7 +131,7 @@ TEST_CASE("a slice shows its own rows, in every column and below") {
 }
 
 TEST_CASE("rows of a struct and of fixed-size lists are those of their children") {
-  // {items: fixed_size_list<int32>[2]} with an offset at each level.
+  // Uses {items: fixed_size_list<int32>[2]} with an offset at each level.
   const int32_t items[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
   const void *item_buffers[] = {nullptr, items}, *no_buffers[] = {nullptr};
   const auto release = [](ArrowArray* self) { self->release = nullptr; };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cases and the comparer behind C functions, as a shared object: for tests in Python.
+// Exports the cases and the comparison as C functions of a shared object, which the Python tests load.
 //
 //   cases = ctypes.CDLL(".../libtest-cases.so")
-//   for i in range(cases.test_cases_count()): cases.test_cases_make(i, schema_address, array_address)
+//   for i in range(cases.test_cases_count()):
+//       cases.test_cases_make(i, schema_address, array_address)
 #include <cstdint>
 #include <cstdio>
 
@@ -29,7 +30,8 @@ extern "C" {
   return all_cases()[static_cast<size_t>(index)].name.c_str();
 }
 
-// Why Arrow C++ may refuse it although the format allows it; NULL: it takes it.
+// Returns the reason why Arrow C++ may reject the array although the format allows it, or NULL if Arrow C++
+// accepts the array.
 [[gnu::visibility("default")]] const char* test_cases_refused_by_arrow_cpp(int64_t index) {
   const std::string& reason = all_cases()[static_cast<size_t>(index)].refused_by_arrow_cpp;
   return reason.empty() ? nullptr : reason.c_str();
@@ -41,7 +43,7 @@ extern "C" {
   *array = one.array(ledger()).take();
 }
 
-// 0 if the arrays mean the same, else 1 and the difference in `text`.
+// Returns 0 if the arrays are equal, else 1 and the difference in `text`.
 [[gnu::visibility("default")]] int test_cases_difference(const ArrowSchema* a_schema, const ArrowArray* a,
                                                          const ArrowSchema* b_schema, const ArrowArray* b, char* text,
                                                          int64_t size) {
@@ -50,7 +52,7 @@ extern "C" {
   return found.empty() ? 0 : 1;
 }
 
-// 0 if the array is well-formed, else 1 and what is wrong in `text`.
+// Returns 0 if the array is well-formed, else 1 and the problem in `text`.
 [[gnu::visibility("default")]] int test_cases_problem(const ArrowSchema* schema, const ArrowArray* array, char* text,
                                                       int64_t size) {
   const std::string found = arrowdevice::testing::problem(*schema, *array);
@@ -58,7 +60,8 @@ extern "C" {
   return found.empty() ? 0 : 1;
 }
 
-// Nodes of arrays that are not released yet, and of those that were released twice.
+// Return the number of nodes of arrays that are not released yet, and the number of nodes that were released
+// twice.
 [[gnu::visibility("default")]] int64_t test_cases_live() { return ledger().live(); }
 [[gnu::visibility("default")]] int64_t test_cases_mistakes() { return Ledger::mistakes(); }
 

@@ -31,7 +31,7 @@ void demand(bool holds, const std::string& path, const std::string& what) {
 }
 
 int64_t integer_at(const void* buffer, int width, int64_t slot) {
-  int64_t value = 0;  // offsets and sizes are not negative in what was copied
+  int64_t value = 0;  // copied offsets and sizes are not negative
   std::memcpy(&value, static_cast<const char*>(buffer) + slot * width, static_cast<size_t>(width));
   return value;
 }
@@ -82,7 +82,7 @@ void Checker::buffers(const ArrowArray& array, const Shape& shape, const std::st
   const int64_t slots = array.offset + array.length;
   const auto empty_is_null = [&](int64_t index, int64_t size, const char* what) {
     demand(size != 0 || array.buffers[index] == nullptr, path, std::string(what) + " of zero bytes are not NULL");
-    // Validity is the one buffer that may be absent although there are slots.
+    // Validity is the only buffer that may be absent although there are slots.
     demand(size == 0 || index == 0 || array.buffers[index] != nullptr, path, std::string(what) + " are NULL");
   };
   const auto offsets_hold_one = [&] {
@@ -100,7 +100,7 @@ void Checker::buffers(const ArrowArray& array, const Shape& shape, const std::st
       break;
     case Kind::kList: offsets_hold_one(); break;
     case Kind::kListView:
-      // Offsets of no slots may be NULL or hold one zero.
+      // Offsets without slots may be NULL or hold one zero.
       demand(slots == 0 || array.buffers[1] != nullptr, path, "the offsets are NULL");
       empty_is_null(2, slots, "sizes");
       break;
@@ -141,7 +141,7 @@ std::string canon_problem(const ArrowDeviceArray& array, const ArrowSchema& sche
       demand(array.sync_event == nullptr, "array", "an event on a device that has none");
     }
     const bool on_host = is_cpu || (info.flags & ARROWDEVICE_DEVICE_HOST_READABLE) != 0;
-    // Where buffers are addresses the sizes of variadic buffers lie in host memory.
+    // If buffers are addresses, the sizes of variadic buffers lie in host memory.
     const bool sizes_on_host = on_host || (info.flags & ARROWDEVICE_DEVICE_ADDRESSES) != 0;
     Checker(on_host && array.sync_event == nullptr, sizes_on_host, canon).node(array.array, schema, "array", true);
     return "";

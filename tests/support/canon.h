@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The form that every device array has that the library hands out, whatever the input looked like.
+// Checks the form of every device array that the library returns, for any input.
 //
 //   REQUIRE(canon_problem(*out, *schema, info) == "");
 //
-// Asked of the structs alone: buffers are looked into only where they lie in host memory.
+// Checks only the structs. Reads a buffer only if it lies in host memory.
 #pragma once
 
 #include <arrowdevice/arrowdevice.h>
@@ -13,16 +13,21 @@
 namespace arrowdevice::testing {
 
 struct Canon {
-  // Made by a copy, so that all of it is the library's: the exact number of buffers, NULL for zero bytes, offsets that
-  // are never NULL. Functions that copy nothing hand buffers on as they came.
+  // A copy made the array, so the library owns all of it: the exact number of buffers, NULL for zero bytes,
+  // and offsets that are never NULL. Functions that do not copy pass buffers on unchanged.
   bool copied = true;
-  // Trimmed by way of the CPU: every offset is 0.
+  // The copy was trimmed, so every offset is 0.
   bool offsets_are_zero = false;
 };
 
-// "" if `array` is as the output of the library on the device that `info` describes must be, else what is wrong:
-// `reserved` zero; the device's type and id, -1 and no event on the CPU; a record batch with root offset 0 and
-// null_count 0; null counts as the format's rules say; numbers of buffers; a release of its own in every node.
+// Returns "" if `array` has the form that the library's output must have on the device of `info`, else the
+// problem. The rules are:
+// - `reserved` is zero.
+// - The array has the device's type and id. On the CPU the id is -1 and there is no event.
+// - A record batch has root offset 0 and null_count 0.
+// - Null counts follow the format's rules.
+// - Every node has the right number of buffers.
+// - Every node has a release callback of its own.
 std::string canon_problem(const ArrowDeviceArray& array, const ArrowSchema& schema, const arrowdevice_device_info& info,
                           const Canon& canon = {});
 

@@ -12,7 +12,8 @@ namespace arrowdevice::testing {
 
 namespace {
 
-// FNV-1a: the seed follows from the name, so that adding a case changes no other.
+// Computes the FNV-1a hash of the name. The seed depends only on the name, so that a new case changes no
+// other.
 uint64_t seed_of(const std::string& name) {
   uint64_t hash = 0xCBF29CE484222325U;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
@@ -52,7 +53,7 @@ const std::vector<Variant>& corner_variants() {
   return variants;
 }
 
-// Whether a test holds for the shape of a type or of anything below it.
+// Returns true if a test holds for the shape of a type or of any type below it.
 template <typename Test>
 bool any_shape(const Field& type, const Test& test) {
   if (test(shape_of(type.format))) return true;
@@ -94,7 +95,7 @@ HostCase make(const NamedType& type, const Variant& variant) {
   return made;
 }
 
-// Where the corners are tried: a type of every layout.
+// Returns a type of every layout, for the corner cases.
 const std::vector<NamedType>& corner_types() {
   static const std::vector<NamedType> types = {
       {"null", field("n")},

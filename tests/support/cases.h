@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of every layout, with every awkward corner: what each test that promises something "for every type" runs over.
+// Provides arrays of every layout with every corner case. Each test that promises something "for every type"
+// runs over them.
 //
 //   for (const HostCase& c : all_cases()) {
 //     INFO(c.name);
@@ -26,7 +27,8 @@ struct HostCase {
   std::string name;  // "list<utf8>, offset 13, some nulls"
   Field type;
   Knobs knobs;
-  // Why Arrow C++ may refuse it although the format allows it; empty: it takes it.
+  // The reason why Arrow C++ may reject the array although the format allows it. Empty if Arrow C++ accepts
+  // the array.
   std::string refused_by_arrow_cpp = {};
 
   Owned<ArrowSchema> schema() const { return make_schema(type); }
@@ -39,20 +41,21 @@ struct NamedType {
   Field type;
 };
 
-// Every format string without children or dictionary.
+// Returns every format string without children or dictionary.
 const std::vector<NamedType>& flat_types();
-// Every layout with children or dictionary, alone and nested.
+// Returns every layout with children or dictionary, alone and nested.
 const std::vector<NamedType>& nested_types();
 
-// All of them, a few hundred: every type with several offsets, null patterns and lengths, then the corners one by one.
+// Returns all of them, a few hundred: every type with several offsets, null patterns and lengths, then the
+// corner cases.
 const std::vector<HostCase>& all_cases();
-// Some of them, about one for each layout: for tests that take long for each.
+// Returns about one case for each layout. Tests that take long for each case use these.
 const std::vector<HostCase>& few_cases();
-// Few and large: offsets, views and runs of more than 64 KiB.
+// Returns a few large cases: offsets, views and runs of more than 64 KiB.
 const std::vector<HostCase>& large_cases();
-// All, or few where ARROWDEVICE_TEST_CASES is "few".
+// Returns few_cases() if ARROWDEVICE_TEST_CASES is "few", else all_cases().
 const std::vector<HostCase>& asked_cases();
-// The one with that name. Throws std::invalid_argument.
+// Returns the case with that name. Throws std::invalid_argument if there is none.
 const HostCase& find_case(std::string_view name);
 
 }  // namespace arrowdevice::testing

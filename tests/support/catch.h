@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The test framework, whichever of its two generations is installed.
+// Includes Catch2, in version 2 or version 3, whichever is installed.
 #pragma once
 
 #if __has_include(<catch2/catch_all.hpp>)

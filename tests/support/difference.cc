@@ -16,7 +16,7 @@ std::string shortened(const Value& value) {
   return text;
 }
 
-// The place of the first difference below two values that are not the same.
+// Returns the path of the first difference below two values that are not equal.
 std::string place(const Reader& reader, const Value& a, const Value& b, const std::string& path) {
   if (a.kind == b.kind && a.type_id == b.type_id && a.children.size() == b.children.size()) {
     for (size_t i = 0; i < a.children.size(); ++i) {

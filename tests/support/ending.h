@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the child processes of a test end.
+// Ends the child processes of a test.
 #pragma once
 
 #include <unistd.h>
@@ -8,8 +8,8 @@
 
 namespace arrowdevice::testing {
 
-// Ends the process as _exit does, without what its parent has left to be done at the end. In a build that counts lines
-// it ends as others do: the counters of a shared library are written by its own destructors.
+// Ends the process as _exit does, so that the parent's exit handlers do not run. A build that counts lines
+// calls exit instead, because a shared library's destructors write its counters.
 [[noreturn]] inline void end_child(int code) {
 #ifdef ARROWDEVICE_TESTS_COUNT_LINES
   std::exit(code);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The type of an array as a value that tests can write down, and the ArrowSchema made of it.
+// Describes the type of an array as a value that a test can write, and makes the ArrowSchema.
 //
 //   Field prices = struct_of({field("i", "id"), list_of(field("u", "item")).named("tags")});
 //   Owned<ArrowSchema> schema = make_schema(prices);
 //
-// Every field is nullable unless not_null() is called. Nothing is checked: a test may write down nonsense.
+// Every field is nullable unless not_null() is called. No function validates the type, because a test may
+// write an invalid type.
 #pragma once
 
 #include <arrowdevice/abi.h>
@@ -21,7 +22,7 @@ namespace arrowdevice::testing {
 
 struct Field {
   std::string format;
-  std::string name;  // empty: NULL in the schema
+  std::string name;  // empty means NULL in the schema
   int64_t flags = ARROW_FLAG_NULLABLE;
   std::vector<std::pair<std::string, std::string>> metadata;
   std::vector<Field> children;
@@ -31,7 +32,7 @@ struct Field {
   Field not_null() const;
   Field with_flags(int64_t more) const;
   Field with_metadata(std::string key, std::string value) const;
-  Field with_dictionary(Field values) const;  // this one gives the indices
+  Field with_dictionary(Field values) const;  // this field gives the indices
   Field extension(std::string extension_name, std::string extension_metadata) const;
   bool nullable() const noexcept { return (flags & ARROW_FLAG_NULLABLE) != 0; }
 };
@@ -49,13 +50,13 @@ Field sparse_union_of(std::string type_ids, std::vector<Field> children);
 Field run_end_encoded(std::string run_end_format, Field values);  // "s", "i" or "l"
 Field dictionary_of(std::string index_format, Field values);
 
-// A schema of which every field has its own release.
+// Makes a schema in which every field has its own release callback.
 Owned<ArrowSchema> make_schema(const Field& field);
 
-// Metadata as the C data interface encodes it.
+// Encodes metadata as the C data interface does.
 std::string encode_metadata(const std::vector<std::pair<std::string, std::string>>& pairs);
 
-// How many fields of all schemas made here are alive.
+// Returns how many fields of all schemas made here are alive.
 int64_t live_schema_fields() noexcept;
 
 }  // namespace arrowdevice::testing

@@ -21,7 +21,7 @@ void put(Bytes& bytes, int64_t position, Value value) {
 }
 
 void put_integer(Bytes& bytes, int64_t slot, int width, int64_t value) {
-  // Little-endian, as all platforms of the library are: the low bytes come first.
+  // All platforms of the library are little-endian, so the low bytes come first.
   std::memcpy(bytes.data() + slot * width, &value, static_cast<size_t>(width));
 }
 
@@ -41,8 +41,8 @@ class Generator {
 
  private:
   struct Slots {
-    int64_t first, length, all;  // all: with those before and behind
-    std::vector<bool> valid;     // of the `length` ones
+    int64_t first, length, all;  // `all` includes the slots before and behind
+    std::vector<bool> valid;     // one flag for each of the `length` slots
     bool is_valid(int64_t i) const { return valid[static_cast<size_t>(i)]; }
   };
 
@@ -68,7 +68,7 @@ class Generator {
 
   int64_t lead() const { return knobs_.child_offset > 0 || knobs_.offset > 0 ? 3 : 0; }
   int64_t trail() const { return knobs_.tail > 0 ? 2 : 0; }
-  // Deep lists get few items, else every level would multiply the rows.
+  // Gives deep lists few items, because every level multiplies the rows.
   int64_t items(int depth) { return random_.below((depth > 2 ? std::min(knobs_.longest, 2) : knobs_.longest) + 1); }
 
   const Knobs& knobs_;
@@ -138,7 +138,7 @@ Data Generator::node(const Field& field, int64_t length, int64_t offset, int dep
     case Kind::kFixedSizeList: data.children.push_back(child(field, 0, slots.all * shape.list_size, depth)); break;
     case Kind::kStruct:
       for (size_t i = 0; i < field.children.size(); ++i) {
-        // Some children are longer than their parent needs.
+        // Makes some children longer than their parent needs.
         data.children.push_back(child(field, i, slots.all + static_cast<int64_t>(i % 2) * knobs_.tail, depth));
       }
       break;
@@ -170,7 +170,7 @@ void Generator::value(std::string_view format, int64_t width, unsigned char* out
     if (random_.below(2) == 0) number = -number;
     std::memset(out, number < 0 ? 0xFF : 0, static_cast<size_t>(width));
     std::memcpy(out, &number, static_cast<size_t>(std::min<int64_t>(width, 8)));
-    // 2^120 and 2^248 have less than 38 and 76 digits.
+    // 2^120 and 2^248 have fewer than 38 and 76 digits.
     const int64_t random_bytes = digits >= 76 ? 31 : digits >= 38 ? 15 : 0;
     for (int64_t i = 0; i < random_bytes; ++i) out[i] = static_cast<unsigned char>(random_.next());
     return;
@@ -224,7 +224,7 @@ void Generator::binary(const Shape& shape, const Slots& slots, Data& data) {
   Bytes bytes = garbage(slots.all > 0 ? lead() : 0);
   put_integer(offsets, slots.first, shape.width, static_cast<int64_t>(bytes.size()));
   for (int64_t i = 0; i < slots.length; ++i) {
-    // Nulls may have text too: nobody looks at it.
+    // Some nulls get text too, which no reader may read.
     if (slots.is_valid(i)) {
       const Bytes one = text(shape.is_utf8, knobs_.longest_text);
       bytes.insert(bytes.end(), one.begin(), one.end());
@@ -241,7 +241,7 @@ void Generator::binary(const Shape& shape, const Slots& slots, Data& data) {
 void Generator::views(const Shape& shape, const Slots& slots, Data& data) {
   Bytes views = garbage(slots.all * 16);
   std::vector<Bytes> variadic(static_cast<size_t>(knobs_.variadic));
-  // One of many stays empty; the others begin with bytes that no view uses.
+  // If there are many buffers, one stays empty. The others begin with bytes that no view uses.
   const auto is_empty = [&](size_t i) { return variadic.size() > 2 && i == 1; };
   for (size_t i = 0; i < variadic.size(); ++i) {
     if (!is_empty(i) && slots.all > 0) variadic[i] = garbage(lead());
@@ -289,7 +289,7 @@ void Generator::list(const Field& field, const Shape& shape, const Slots& slots,
 void Generator::list_view(const Field& field, const Shape& shape, const Slots& slots, Data& data, int depth) {
   Bytes offsets = garbage(slots.all * shape.width);
   Bytes sizes = garbage(slots.all * shape.width);
-  // About as many items as slots, so that views overlap and lie in no order.
+  // Makes about as many items as slots, so that views overlap and are in no order.
   const int64_t n_items = slots.length == 0 || knobs_.longest == 0 ? 0 : slots.length + knobs_.longest;
   for (int64_t i = 0; i < slots.length; ++i) {
     if (!slots.is_valid(i) && knobs_.wild_views) continue;
@@ -317,7 +317,7 @@ void Generator::dense_union(const Field& field, const Shape& shape, const Slots&
   Bytes offsets = garbage(slots.all * 4);
   std::vector<std::vector<int64_t>> slots_of(shape.type_ids.size());
   for (int64_t i = 0; i < slots.length; ++i) {
-    // The last child of several stays unused.
+    // Leaves the last of several children unused.
     const auto n_used = static_cast<int64_t>(shape.type_ids.size() - (shape.type_ids.size() > 2));
     const auto which = static_cast<size_t>(random_.below(n_used));
     put_integer(ids, slots.first + i, 1, shape.type_ids[which]);
@@ -343,7 +343,7 @@ void Generator::run_ends(const Field& field, const Slots& slots, Data& data, int
   std::vector<int64_t> ends;
   for (int64_t end = 0; end < logical;) {
     end += 1 + random_.below(5);
-    // The last run ends with the array or, where slots follow, behind it.
+    // The last run ends with the array or, if slots follow, behind it.
     if (end >= logical && knobs_.tail == 0) end = logical;
     ends.push_back(end);
   }

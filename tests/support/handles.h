@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owners of the library's handles, for tests: destroyed when they go out of scope. What includes this links the
-// library.
+// Owns the library's handles in tests: each handle is destroyed when its owner goes out of scope. A program
+// that includes this header links the library.
 #pragma once
 
 #include <arrowdevice/arrowdevice.h>
@@ -17,7 +17,7 @@ using Queue = std::unique_ptr<arrowdevice_queue, End<arrowdevice_queue, arrowdev
 using Pool = std::unique_ptr<arrowdevice_pool, End<arrowdevice_pool, arrowdevice_pool_destroy>>;
 using View = std::unique_ptr<arrowdevice_view, End<arrowdevice_view, arrowdevice_view_release>>;
 
-// Whether a view says of every buffer below the node how large it is.
+// Returns true if a view knows the size of every buffer at and below the node.
 inline bool knows_all_sizes(const arrowdevice_node& node) {
   for (int32_t i = 0; i < node.n_buffers; ++i) {
     if ((node.buffers[i].flags & ARROWDEVICE_BUFFER_SIZE_KNOWN) == 0) return false;

@@ -20,12 +20,13 @@ namespace {
 
 constexpr unsigned char kFreed = 0xDB;
 
-// malloc, not a vector: the sanitizer then knows the exact end, and `misaligned` needs a byte in front.
+// Uses malloc instead of a vector, so that the sanitizer knows the exact end and `misaligned` can add a byte
+// in front.
 class Block {
  public:
   Block(const Bytes& bytes, bool misaligned) : lead_(misaligned ? 1 : 0), size_(bytes.size()) {
     memory_ = static_cast<unsigned char*>(std::malloc(lead_ + size_));
-    // malloc(0) may give NULL, which would not be the pointer to nothing that was asked for.
+    // malloc(0) may return NULL, but the test asked for a valid pointer to no bytes.
     if (memory_ == nullptr) memory_ = static_cast<unsigned char*>(std::malloc(1));
     if (memory_ == nullptr) throw std::bad_alloc();
     if (size_ != 0) std::memcpy(memory_ + lead_, bytes.data(), size_);
@@ -37,7 +38,7 @@ class Block {
   ~Block() {
     if (memory_ == nullptr) return;
     if (size_ != 0) std::memset(memory_ + lead_, kFreed, size_);
-    // Without the barrier the compiler may drop the stores into memory that is about to be freed.
+    // The barrier keeps the compiler from dropping the stores into memory that is freed next.
     asm volatile("" : : "r"(memory_) : "memory");
     std::free(memory_);
   }
@@ -60,8 +61,8 @@ struct ArrayOwner {
 
 std::atomic<int64_t> second_releases{0};
 
-// The owners that are alive, by a number that is never given twice: a struct that is released through a stale copy
-// names an owner that is not here any more.
+// Holds the live owners under numbers that are never reused. A struct that is released through a stale copy
+// names an owner that is no longer here.
 struct Registry {
   std::mutex mutex;
   std::unordered_map<uintptr_t, std::unique_ptr<ArrayOwner>> owners;
@@ -69,7 +70,7 @@ struct Registry {
 };
 
 Registry& registry() {
-  static auto* const only = new Registry;  // for ever: arrays may be released by static destructors
+  static auto* const only = new Registry;  // never destroyed, because static destructors may release arrays
   return *only;
 }
 

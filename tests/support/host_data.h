@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Array data in host memory as a value that tests can write down and spoil, and the ArrowArray made of it.
+// Describes array data in host memory as a value that a test can write and corrupt, and makes the ArrowArray.
 //
 //   Ledger ledger;
 //   Data data;
@@ -8,12 +8,12 @@
 //   Owned<ArrowArray> array = make_array(std::move(data), ledger);
 //   ...
 //   REQUIRE(ledger.live() == 0);      // every node was released,
-//   REQUIRE(ledger.mistakes() == 0);  // and once
+//   REQUIRE(ledger.mistakes() == 0);  // and only once
 //
-// Every node of an array made here has a release of its own and owns its buffers, so that children and dictionaries
-// may be moved out and outlive their parent. Buffers have exactly the size written down, so that the address sanitizer
-// sees a read past the end, and are overwritten before they are freed, so that a read after the release is seen
-// without it too. Releases may come from any thread.
+// Every node of such an array has its own release callback and owns its buffers. Children and dictionaries
+// may therefore be moved out and outlive their parent. A buffer has exactly the size that the test wrote, so
+// that the address sanitizer sees a read past the end. A buffer is overwritten before it is freed, so that a
+// late read is visible without the sanitizer. Any thread may release a node.
 #pragma once
 
 #include <arrowdevice/abi.h>
@@ -32,7 +32,7 @@ using Bytes = std::vector<unsigned char>;
 
 struct Buffer {
   Bytes bytes;
-  bool null = false;  // a NULL pointer, whatever `bytes` holds
+  bool null = false;  // a NULL pointer, even if `bytes` is not empty
 };
 
 struct Data {
@@ -55,15 +55,16 @@ Buffer buffer_of(std::initializer_list<Value> values) {
   return made;
 }
 
-// Counts the nodes (arrays, children, dictionaries) that were made and released. Copies count together; the counts
-// live as long as the last node.
+// Counts the nodes (arrays, children, dictionaries) that were made and released. Copies of a ledger share the
+// counts. The counts live as long as the last node.
 class Ledger {
  public:
   Ledger();
   int64_t made() const noexcept;
   int64_t released() const noexcept;
   int64_t live() const noexcept { return made() - released(); }
-  // Nodes that were released a second time, of any ledger, since the process began. Such a release does nothing else.
+  // Returns the number of nodes, of any ledger, that were released a second time in this process. Such a
+  // release has no other effect.
   static int64_t mistakes() noexcept;
 
   struct Counts;

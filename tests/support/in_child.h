@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is tested in a forked child process, because it happens once in a process or ends it.
+// Runs a test in a forked child process, because the test ends the process or can run only once in a process.
 #pragma once
 
 #include <signal.h>
@@ -14,15 +14,16 @@
 
 namespace arrowdevice::testing {
 
-// What is checked in a child process: what does not hold is its text.
+// Throws the text if the condition does not hold. Used in a child process.
 inline void expect(bool holds, const std::string& what) {
   if (!holds) throw std::runtime_error(what);
 }
 
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// Runs the body in a child process. What it throws, and a signal that ends it, is the text that is returned; "" if it
-// returns, and its process then exits as well. `output`: what it wrote to its standard error.
+// Runs the body in a child process. Returns "" if the body returns and the process then exits with 0. Else
+// returns the text of the exception or the signal that ended the process. `output` receives the child's
+// standard error.
 template <typename Body>
 std::string in_child(Body&& body, std::string* output = nullptr) {
   int ends[2];
@@ -43,7 +44,8 @@ std::string in_child(Body&& body, std::string* output = nullptr) {
       std::fflush(stderr);
       ::_exit(1);
     }
-    std::exit(0);  // with its handlers: the stand-in looks at what is left
+    // Runs the exit handlers, because the stand-in checks there that all objects were released.
+    std::exit(0);
   }
   ::close(ends[1]);
   std::string said;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owners of the structs of the C interfaces, for tests: released when they go out of scope.
+// Owns the structs of the C interfaces in tests: each struct is released when its owner goes out of scope.
 //
 //   Owned<ArrowDeviceArray> out;
 //   REQUIRE(arrowdevice_array_copy(in.get(), schema.get(), device, nullptr, out.out(), nullptr) == 0);
 //
-// `out()` releases what was there and gives the struct to a function that fills it; `get()` gives it to one that reads
-// it or takes it over (the function then marks it released, and nothing happens at the end of the scope).
+// `out()` releases the old struct and returns a pointer for a function that fills it. `get()` passes the
+// struct to a function that reads it or takes ownership. A function that takes ownership marks the struct
+// released, so that the owner does not release it again.
 #pragma once
 
 #include <arrowdevice/abi.h>
@@ -37,7 +38,7 @@ template <typename Struct>
 class Owned {
  public:
   Owned() noexcept { clear(); }
-  // Takes over a struct that was moved here bit by bit.
+  // Takes ownership of a struct that was moved here bit by bit.
   explicit Owned(const Struct& taken) noexcept : value_(taken) {}
   Owned(Owned&& other) noexcept : value_(other.value_) { mark_released(other.value_); }
   Owned& operator=(Owned&& other) noexcept {
@@ -61,7 +62,7 @@ class Owned {
     clear();
     return &value_;
   }
-  // Gives the struct away: the caller releases it.
+  // Moves the struct out. The caller releases it.
   Struct take() noexcept {
     Struct taken = value_;
     mark_released(value_);

@@ -31,13 +31,13 @@ std::string Value::text() const {
   if (kind == Kind::kNull) return "null";
   std::string out;
   if (kind == Kind::kBytes && is_text) {
-    // Garbage that was read as text must not spoil the report that it is printed in.
+    // Escapes bytes that are not printable, so that garbage read as text does not corrupt the report.
     for (const char letter : bytes)
       out += letter >= ' ' && letter <= '~' ? std::string(1, letter) : "\\x" + hex(letter);
     return '"' + out + '"';
   }
   if (kind == Kind::kBytes) {
-    // The greatest byte first, as one reads numbers.
+    // Prints the most significant byte first.
     for (auto byte = bytes.rbegin(); byte != bytes.rend(); ++byte) out += hex(*byte);
     return "0x" + out;
   }
@@ -68,7 +68,7 @@ Reader::Reader(const ArrowSchema& schema, const ArrowArray& array)
 
 const void* Reader::buffer(int64_t canonical_index) const { return array_->buffers[canonical_index + skipped_]; }
 
-// Through memcpy: buffers need not be aligned.
+// Uses memcpy, because buffers need not be aligned.
 int64_t Reader::integer(int64_t buffer_index, int width, int64_t slot) const {
   const auto* bytes = static_cast<const unsigned char*>(buffer(buffer_index));
   if (bytes == nullptr) fail("buffer " + text(buffer_index) + " is NULL");

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host arrays read the slow and plain way: one value at a time, as the columnar format defines values. Independent of
-// the library, so that tests can ask whether what came back means the same as what was sent.
+// Reads host arrays in a slow and plain way: one value at a time, as the columnar format defines values. The
+// reader is independent of the library, so that tests can compare returned data with the data that was sent.
 //
 //   REQUIRE(difference(schema, sent, schema, came_back) == "");            // logical equality
 //   REQUIRE(difference(schema, sent, 5, schema, slice, 0, 10) == "");      // rows 5 .. 14 against rows 0 .. 9
 //   REQUIRE(problem(schema, came_back) == "");                             // well-formed in every detail
 //   INFO(text_of(schema, array));                                          // "[1, null, [\"a\"]]"
 //
-// Two arrays are the same when their rows have the same values: values under nulls, slots outside of the range, the
-// placing of list items, views and runs do not count, offsets are honoured at every level. Floating-point numbers are
-// compared bit by bit. Dictionaries are looked up, and are compared as a whole too: none of the library's functions
-// changes one.
+// Two arrays are equal if their rows have the same values. Values under nulls, slots outside the range, and
+// the placement of list items, views and runs do not count. Offsets are honoured at every level.
+// Floating-point numbers are compared bit by bit. Dictionaries are looked up, and are compared as a whole
+// too, because no function of the library changes a dictionary.
 #pragma once
 
 #include <arrowdevice/abi.h>
@@ -26,17 +26,17 @@ namespace arrowdevice::testing {
 struct Value {
   enum class Kind { kNull, kBytes, kList, kStruct, kUnion };
   Kind kind = Kind::kNull;
-  std::string bytes;            // of fixed-width and variable-size values
-  bool is_text = false;         // how to print `bytes`
-  int type_id = 0;              // of unions
-  std::vector<Value> children;  // of lists, structs; of unions the one chosen
+  std::string bytes;            // value of a fixed-width or variable-size type
+  bool is_text = false;         // `bytes` is printed as text
+  int type_id = 0;              // type id of a union value
+  std::vector<Value> children;  // children of a list or struct; the chosen child of a union
 
   bool operator==(const Value& other) const;
   std::string text() const;
 };
 
-// Reads a host array. The array and the schema must outlive it. A value that lies where the array has no slot (an
-// offset beyond the child, an index beyond the dictionary) is a std::runtime_error.
+// Reads a host array. The array and the schema must outlive the reader. Throws std::runtime_error if a value
+// lies outside the array's slots, for example an offset beyond the child or an index beyond the dictionary.
 class Reader {
  public:
   Reader(const ArrowSchema& schema, const ArrowArray& array);
@@ -45,9 +45,9 @@ class Reader {
   bool is_null(int64_t row) const;  // as the validity bitmap says
   Value value(int64_t row) const;
 
-  // Everything that the format demands of this array and of what is below it: numbers of buffers and children,
-  // null counts that are true, offsets that ascend and stay inside the child, ... Throws std::runtime_error with the
-  // path. Values under nulls and slots outside of the range are free.
+  // Checks every rule of the format for this array and for all nodes below it: numbers of buffers and
+  // children, true null counts, offsets that ascend and stay inside the child, and more. Throws
+  // std::runtime_error with the path. Values under nulls and slots outside the range may hold anything.
   void check(const std::string& path) const;
 
   const ArrowArray& array() const noexcept { return *array_; }
@@ -69,20 +69,21 @@ class Reader {
   Shape shape_;
   std::string name_;
   const ArrowArray* array_;
-  int64_t skipped_ = 0;  // a validity buffer that legacy producers give and that means nothing
+  int64_t skipped_ = 0;  // 1 if a legacy producer gives a validity buffer without meaning
   std::vector<Reader> children_;
-  std::vector<Reader> dictionary_;  // none or one
+  std::vector<Reader> dictionary_;  // zero or one reader
 };
 
-// "" if `rows` rows from row `a_row` of `a` on mean the same as those from `b_row` of `b` on, else the place and both
-// values: "row 3: item[1].name: \"x\" against null". Also says what makes one of them unreadable.
+// Returns "" if `rows` rows of `a` from `a_row` on equal the rows of `b` from `b_row` on. Else returns the
+// path and both values: "row 3: item[1].name: \"x\" against null". If an array is unreadable, returns the
+// reason.
 std::string difference(const ArrowSchema& a_schema, const ArrowArray& a, int64_t a_row, const ArrowSchema& b_schema,
                        const ArrowArray& b, int64_t b_row, int64_t rows);
-// As above, all rows; arrays of another length are different.
+// Compares all rows. Arrays of different lengths are different.
 std::string difference(const ArrowSchema& a_schema, const ArrowArray& a, const ArrowSchema& b_schema,
                        const ArrowArray& b);
 
-// "" if the array is well-formed, else what is wrong and where; see Reader::check().
+// Returns "" if the array is well-formed, else the problem and its path; see Reader::check().
 std::string problem(const ArrowSchema& schema, const ArrowArray& array);
 
 std::string text_of(const ArrowSchema& schema, const ArrowArray& array);

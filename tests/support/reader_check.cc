@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the format demands of an array, apart from its values.
+// Checks the format's rules for an array, apart from its values.
 #include <stdexcept>
 
 #include "support/reader.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An array or a schema as it was before a test spoiled its structs, so that it can be released, or compared,
+// Saves an array or a schema before a test corrupts its structs, so that the test can release or compare it
 // afterwards.
 //
 //   const Snapshot healthy(array);
@@ -15,14 +15,14 @@
 
 namespace arrowdevice::testing {
 
-// Of an ArrowArray or ArrowSchema: the structs, the pointers to buffers and children; what is in the buffers is left
-// alone.
+// A snapshot of an ArrowArray or ArrowSchema: the structs and the pointers to buffers and children. It does
+// not save the contents of buffers.
 template <typename Struct>
 class Snapshot {
  public:
   explicit Snapshot(Struct& root);
   void restore() const;
-  // The structs, in the order of a walk from the root.
+  // Return the structs, in the order of a walk from the root.
   size_t size() const noexcept { return structs_.size(); }
   Struct& operator[](size_t i) const noexcept { return *structs_[i].place; }
   const Struct& before(size_t i) const noexcept { return structs_[i].was; }

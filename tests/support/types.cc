@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types that cases are made of.
+// Lists the types of the cases.
 #include "support/cases.h"
 
 namespace arrowdevice::testing {

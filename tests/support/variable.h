@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An environment variable for the length of a scope.
+// Sets an environment variable until the end of a scope.
 #pragma once
 
 #include <cstdlib>

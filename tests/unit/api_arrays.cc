@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that hand arrays over, wait for them and let them go.
+// Tests the functions that transfer ownership of arrays, wait for arrays and release them.
 #include "library.h"
 #include "support/callback.h"
 
@@ -13,7 +13,7 @@ ArrowDeviceArray garbage() {
   return array;
 }
 
-// Device buffers as an application would have them: a copy that is complete, as a plain array.
+// Returns a complete copy on a device as a plain array, as an application holds its own device buffers.
 Owned<ArrowArray> on_device(const Sample& sample, int64_t id) {
   Array there = copy(sample, sim(id));
   return Owned<ArrowArray>(there.take().array);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input that is wrong: the code, a message that names the place, nothing leaked and nothing lost.
+// Tests invalid input: the call fails with the right code, the message names the path, and no object is
+// leaked or lost.
 #include <functional>
 #include <limits>
 
@@ -14,7 +15,8 @@ constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
 struct Call {
   const char* name;
-  std::function<int(ArrowDeviceArray&, const ArrowSchema&, arrowdevice_error*)> make;  // whatever it makes is released
+  // The caller releases the array that this makes.
+  std::function<int(ArrowDeviceArray&, const ArrowSchema&, arrowdevice_error*)> make;
 };
 
 // Every function that takes an array with its schema.
@@ -80,7 +82,8 @@ struct Spoiled {
   void (*spoil)(ArrowArray& batch);
 };
 
-// A batch: id int64, name utf8, tags list<utf8>, kind dictionary, three fixed-size list, either dense union.
+// Returns a batch: id int64, name utf8, tags list<utf8>, kind dictionary, three fixed-size list, either dense
+// union.
 Field batch_type() {
   return struct_of({field("l", "id"), field("u", "name"), list_of(field("u", "item")).named("tags"),
                     dictionary_of("s", field("u", "value")).named("kind"),
@@ -234,7 +237,7 @@ TEST_CASE("data that refers to what is not there is refused with the place, and 
           "w: variadic buffer 0 has -1 bytes");
 }
 
-// Its bitmap is not looked at, so there must be nothing in it.
+// No reader reads the legacy bitmap of a union, so the bitmap must be empty.
 TEST_CASE("a union with the validity bitmap of old has no nulls, and does not leave them open") {
   begin();
   const Data item = data_of(1, {no_buffer(), buffer_of<int32_t>({7})});
@@ -304,7 +307,7 @@ TEST_CASE("names that are not UTF-8 are told with question marks, all others as 
   }
 }
 
-// Without a schema, nobody knows the names.
+// Without a schema, the library knows no names, so the path has positions.
 TEST_CASE("arrays that are malformed without their schema are refused with the way to the place") {
   begin();
   struct Malformed {
@@ -350,7 +353,7 @@ TEST_CASE("arrays on devices that are not there are refused, and left alone") {
     INFO(type << " " << id);
     for (const Call& call : kCalls) {
       const std::string name = call.name;
-      // These need not know where the buffers are.
+      // These functions need not know the device of the buffers.
       if (name == "validate" || name == "slice" || name == "select") continue;
       INFO(name);
       arrowdevice_error error{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Children that leave their parents, and arrays that lead back into themselves.
+// Tests children that are moved out of their parents, and arrays that contain themselves.
 #include <functional>
 
 #include "library.h"
@@ -129,7 +129,7 @@ struct Place {
   const ArrowArray* twin;
 };
 
-// All fields below the root.
+// Returns all fields below the root.
 std::vector<Place> places(ArrowArray& root, const Sample& sample) {
   std::vector<Place> found{{&root, sample.schema.get(), sample.twin.get()}};
   for (size_t i = 0; i < found.size(); ++i) {
@@ -158,7 +158,7 @@ TEST_CASE("a child that is moved out outlives its parent, whatever function made
       REQUIRE(n == 11);
       for (size_t i = 0; i < n; ++i) {
         Array parent = maker.make(sample, id);
-        // What is pending has an event that the root's owner carries; the child's memory outlives that too.
+        // The root's owner holds the event of pending work. The child's memory outlives the event too.
         must(arrowdevice_array_wait, parent.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
         const Place place = places(parent->array, sample)[i];
         INFO(maker.name << " on " << id << ": " << (place.schema->name == nullptr ? "" : place.schema->name));
@@ -168,7 +168,7 @@ TEST_CASE("a child that is moved out outlives its parent, whatever function made
         place.array->release = nullptr;
         parent.reset();
         must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
-        // Memory that was wrongly given back is overwritten by this.
+        // Overwrites memory that was released too early.
         copy(sample, sim(id)).reset();
         Array owned(child);
         const Array back = copy(*owned, *place.schema, cpu());
@@ -182,7 +182,8 @@ TEST_CASE("a child that is moved out outlives its parent, whatever function made
       begin();
       for (int64_t each = 0; each < kSims; ++each) {
         CHECK(control::counters(each).allocations_live == 0);
-        CHECK(control::counters(each).events_live <= control::counters(each).queues_live);  // a queue has its last
+        // A queue holds its last event.
+        CHECK(control::counters(each).events_live <= control::counters(each).queues_live);
       }
       CHECK(control::refused() == 0);
     }
@@ -209,10 +210,10 @@ TEST_CASE("arrays whose children lead back to the root are refused at once, by e
   Sample sample(struct_of({struct_of({}).named("a"), struct_of({}).named("b")}).not_null(), kPlain);
   ArrowArray& root = sample.host->array;
   ArrowArray* const children[] = {root.children[0], root.children[1]};
-  // Followed without a look at where it leads, this doubles with every level.
+  // A walk without a check for cycles doubles its work with every level.
   root.children[0] = &root;
   root.children[1] = &root;
-  // Both with a schema that leads on as deep as is allowed, and with one that does not.
+  // Tries a schema as deep as the limit allows, and a shallow schema.
   Field endless = struct_of({struct_of({}), struct_of({})});
   for (int level = 0; level < 5; ++level) endless = struct_of({endless, endless});
   for (const Field& type : {sample.type, endless}) {
@@ -243,7 +244,7 @@ TEST_CASE("arrays whose children lead back to the root are refused at once, by e
 
 TEST_CASE("a child that stands in many places is refused when there are too many of them") {
   begin();
-  // Each level names the next one twice: 2^40 arrays in 40 structs.
+  // Each level names the next level twice: 2^40 arrays in 40 structs.
   constexpr int kLevels = 40;
   Sample sample(struct_of({}).not_null(), kPlain);
   std::vector<ArrowArray> levels(kLevels, sample.host->array);

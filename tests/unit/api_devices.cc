@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions about devices.
+// Tests the functions about devices.
 #include <limits>
 
 #include "library.h"
@@ -8,7 +8,7 @@ namespace {
 
 using namespace library_test;  // NOLINT: what every line of these tests is written with
 
-// What the format does not name, and nobody serves.
+// Device types that the format does not name and that no backend serves.
 constexpr ArrowDeviceType kNoTypes[] = {
     0, 5, 6, 17, 99, -7, std::numeric_limits<int32_t>::max(), std::numeric_limits<int32_t>::min()};
 
@@ -183,7 +183,7 @@ TEST_CASE("a device's free memory is less by what is allocated on it") {
   refused(EIO, arrowdevice_device_get_memory_info, sim(0), &before, &total);
 }
 
-// Something for an application to tell its contexts by.
+// Returns a native device. A variable of the test is its context.
 arrowdevice_native_device context_of(int& mine) {
   arrowdevice_native_device native{};
   native.struct_size = sizeof native;
@@ -218,7 +218,7 @@ TEST_CASE("a wrapped context is a device of its own until it is unwrapped as oft
   CHECK(found == wrapped);
   CHECK(difference(sample, *there) == "");
 
-  must(arrowdevice_device_unwrap, wrapped, ARROWDEVICE_POLL);  // the second wrapping
+  must(arrowdevice_device_unwrap, wrapped, ARROWDEVICE_POLL);  // undoes the second wrap
   CHECK(contains(refused(EBUSY, arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT), "alive"));
   CHECK(difference(sample, *there) == "");
   there.reset();
@@ -290,7 +290,8 @@ TEST_CASE("an array that contains itself has no end, but the look for a buffer h
   CHECK(found == sim(1));
 }
 
-// A device that is wrapped, and work that is not done until it is resumed: the device is not unwrapped before.
+// A wrapped device with work that is pending until resume() is called. The device cannot be unwrapped
+// earlier.
 class BusyWrapping {
  public:
   BusyWrapping() : queue_(make_queue(sim(0))), engine_(0) {
@@ -366,7 +367,7 @@ TEST_CASE("a device's handles are those of its driver, and wrapping them gives t
   for (const int64_t n : {1, 2}) control::fail_nth("device_unwrap", n);  // refused() calls twice
   refused(EIO, arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
   must(arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
-  must(arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);  // undoes the wraps, and no more
+  must(arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);  // undoes the wraps only
   refused(EINVAL, arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
   CHECK(describe(sim(1)).device_id == 1);
   refused(EINVAL, arrowdevice_device_get_native, nullptr, &native);

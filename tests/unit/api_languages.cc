@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions for languages that cannot call C function pointers.
+// Tests the functions for languages that cannot call C function pointers.
 #include "library.h"
 
 namespace {
@@ -61,7 +61,7 @@ TEST_CASE("what is released already, or nothing, is left alone") {
   arrowdevice_stream_release(nullptr);
 }
 
-// A stream of some batches of int64, then its end, or a failure.
+// A stream of some batches of int64, and then the end or a failure.
 class Stream {
  public:
   explicit Stream(int batches, int code = 0, const char* text = nullptr) : left_(batches), code_(code), text_(text) {
@@ -93,7 +93,7 @@ class Stream {
   }
   int get_next(ArrowDeviceArray* out) {
     if (left_ == 0 && code_ != 0) {
-      std::memset(out, 0x5C, sizeof *out);  // a failed producer may leave anything
+      std::memset(out, 0x5C, sizeof *out);  // a producer that fails may leave anything here
       return code_;
     }
     *out = ArrowDeviceArray{};

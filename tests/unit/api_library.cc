@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions about the library itself, its backends and its deferred work.
+// Tests the functions about the library, its backends and its deferred work.
 #include <mutex>
 
 #include "library.h"

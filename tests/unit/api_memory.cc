@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions about queues, pools and bytes.
+// Tests the functions about queues, pools and bytes.
 #include <limits>
 #include <stdexcept>
 
@@ -72,7 +72,7 @@ TEST_CASE("a queue does its work in order and is finished when all of it is done
     refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 1'000'000);
     engine.resume();
     must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
-    must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_POLL);  // nothing was queued since
+    must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_POLL);  // no work was submitted after the drain
     CHECK(back == bytes);
   }
 }
@@ -143,7 +143,7 @@ TEST_CASE("a wrapped queue is the application's own, and is not ended with ours"
   must(arrowdevice_queue_get_native, wrapped.get(), &same);
   CHECK(same.queue == native.queue);
 
-  // Work of one comes before work of the other: they are one queue.
+  // The wrapped queue and the original are the same queue, so the work of both runs in order.
   const Allocation buffer(sim(0), 64);
   const auto bytes = sample_bytes(64);
   std::vector<unsigned char> back(64);
@@ -155,7 +155,7 @@ TEST_CASE("a wrapped queue is the application's own, and is not ended with ours"
   must(arrowdevice_queue_finish, owned.get(), ARROWDEVICE_NO_TIMEOUT);
   CHECK(back == bytes);
 
-  native.queue = nullptr;  // the driver's default one
+  native.queue = nullptr;  // the driver's default queue
   must(arrowdevice_queue_wrap, sim(0), &native, &made);
   wrapped.reset(made);
   must(arrowdevice_queue_finish, wrapped.get(), ARROWDEVICE_NO_TIMEOUT);
@@ -209,7 +209,7 @@ TEST_CASE("trimming a pool gives back what it keeps") {
   void* buffer = nullptr;
   must(arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, 10'000, &buffer);
   must(arrowdevice_pool_trim, pool.get());
-  CHECK(control::counters(0).allocations_live == 1);  // it is in use
+  CHECK(control::counters(0).allocations_live == 1);  // the buffer is in use
   arrowdevice_buffer_free(sim(0), nullptr, buffer);
   CHECK(stats(pool.get()).cached_bytes >= 10'000);
   CHECK(control::counters(0).allocations_live == 1);
@@ -263,7 +263,7 @@ TEST_CASE("pools that cannot be are refused") {
   refused(EINVAL, arrowdevice_device_get_pool, sim(0), nullptr);
 }
 
-// C++ programs give functions that throw, against what C can promise.
+// C++ programs may register functions that throw, because C cannot forbid it.
 TEST_CASE("what an application's allocator throws is an error, with its text where it has one") {
   begin();
   const auto allocate_from = [](auto* allocate) {
@@ -340,7 +340,7 @@ TEST_CASE("freeing what is no buffer does nothing, and freeing nothing is allowe
   void* buffer = nullptr;
   must(arrowdevice_buffer_allocate, sim(0), nullptr, nullptr, 100, &buffer);
   arrowdevice_buffer_free(sim(0), nullptr, buffer);
-  arrowdevice_buffer_free(sim(0), nullptr, buffer);  // a second time
+  arrowdevice_buffer_free(sim(0), nullptr, buffer);  // frees the buffer a second time
   arrowdevice_log_set_handler(nullptr, nullptr);
   arrowdevice_buffer_free(sim(0), nullptr, nullptr);
   arrowdevice_buffer_free(nullptr, nullptr, nullptr);
@@ -415,19 +415,19 @@ TEST_CASE("regions are copied from and to their offsets, between devices too") {
   region.size = 0;
   region.src = nullptr;
   const int64_t copies = control::counters(kHandles[0]).copies;
-  must(arrowdevice_queue_copy, queue.get(), &region, 1);  // nothing to do is done
+  must(arrowdevice_queue_copy, queue.get(), &region, 1);  // an empty region succeeds and is not copied
   CHECK(control::counters(kHandles[0]).copies == copies);
 }
 
 TEST_CASE("large copies on the CPU, by several threads, copy every byte") {
   begin();
   constexpr size_t kBytes = size_t{131} << 20;
-  // The second of them is in many pieces, none of which begins or ends at a round address.
+  // The second region is copied in many pieces. No region begins or ends at a round address.
   constexpr size_t kBegins[] = {0, 1'000'001, kBytes - 3, kBytes};
   std::vector<unsigned char> from(kBytes);
   for (size_t i = 0; i < kBytes; ++i) from[i] = static_cast<unsigned char>(i * 2'654'435'761u >> 24);
   const Queue queue = make_queue(cpu());
-  // No other case copies as much, so it is not read before.
+  // The library reads the variable on the first large copy, and no other case copies as much.
   const arrowdevice::testing::Variable threads("ARROWDEVICE_COPY_THREADS", "5");
   std::vector<unsigned char> to(kBytes);
   std::vector<arrowdevice_copy_region> regions;
@@ -471,7 +471,7 @@ TEST_CASE("regions that make no sense are refused with their number") {
   CHECK(contains(refusal([](auto& r) { r.src_offset = -1; }, queue.get()), "region 1"));
   CHECK(contains(refusal([](auto& r) { r.src = nullptr; }, queue.get()), "region 1"));
   CHECK(contains(refusal([](auto& r) { r.dst = nullptr; }, queue.get()), "region 1"));
-  refusal([](auto& r) { r.dst_offset = 1 << 20; }, queue.get());  // beyond the buffer: the driver's word
+  refusal([](auto& r) { r.dst_offset = 1 << 20; }, queue.get());  // beyond the buffer: the driver detects it
   refusal([](auto& r) { r.size = std::numeric_limits<int64_t>::max(); }, queue.get());
   CHECK(contains(refused(EINVAL, arrowdevice_queue_copy, on_cpu.get(), &good, 1), "region 0"));
   refused(EINVAL, arrowdevice_queue_copy, nullptr, &good, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that copy, move, share, slice, select and validate.
+// Tests the functions that copy, move, share, slice, select and validate.
 #include <limits>
 
 #include "library.h"
@@ -55,7 +55,7 @@ TEST_CASE("a copy uses the queue and the pool that it is given") {
   CHECK(difference(sample, *there) == "");
   const Array back = copy(*there, *sample.schema, cpu(), [&] {
     auto out = copy_options();
-    out.queue = queue.get();  // of the source, where the target is the CPU
+    out.queue = queue.get();  // a copy to the CPU takes a queue of the source device
     return out;
   }());
   CHECK(control::counters(0).queues == made);
@@ -76,7 +76,7 @@ TEST_CASE("a pool or queue of another device than the copy's is refused") {
       refused(EINVAL, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), sim(0), &options, out.out());
   CHECK(contains(said, "a queue of cpu:0 cannot copy from cpu:0 to ext_dev:0"));
   CHECK(out.released());
-  // Also where sharing would need neither.
+  // Checks these even if sharing uses neither.
   Array there = copy(sample, sim(0));
   refused(EINVAL, arrowdevice_array_to_device, there.get(), sample.schema.get(), sim(0), &options, out.out());
   options = copy_options();
@@ -91,7 +91,7 @@ TEST_CASE("the source of a copy can be named") {
   begin();
   Sample sample(field("l"), kPlain);
   Array there = copy(sample, sim(0));
-  there->device_id = 3;  // a producer that counts in its own way
+  there->device_id = 3;  // a producer may number devices differently
   auto options = copy_options();
   options.source_device = sim(0);
   const Array back = copy(*there, *sample.schema, cpu(), options);
@@ -238,7 +238,7 @@ TEST_CASE("a slice has its rows, reads nothing and copies nothing") {
   Array there = copy(sample, sim(0));
   const auto before = control::counters(0);
   Array part = slice(*there, *sample.schema, 13, 20);
-  CHECK(part->array.offset == 0);  // a record batch: its columns are cut
+  CHECK(part->array.offset == 0);  // a slice of a record batch slices the columns
   CHECK(part->array.length == 20);
   CHECK(part->array.null_count == 0);
   Array inner = slice(*part, *sample.schema, 5, 10);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structs that begin with their size: programs compiled before and after this release, in one library.
+// Tests structs that begin with their size. The program may be compiled before or after this release.
 #include <functional>
 
 #include "library.h"
@@ -11,7 +11,8 @@ using namespace library_test;  // NOLINT: what every line of these tests is writ
 constexpr unsigned char kUntouched = 0x5C;
 constexpr uint32_t kMore = 40;  // bytes that a later release may have added
 
-// Calls `fill` with structs of several sizes. `first_field` is where the known part ends and nothing else is known.
+// Calls `fill` with structs of several sizes. Bytes behind the known struct are set to zero, up to the given
+// size.
 template <typename Struct>
 void check_filled(const std::function<int(Struct*, arrowdevice_error*)>& fill) {
   struct Later {
@@ -56,7 +57,7 @@ TEST_CASE("info structs are filled as far as the caller knows them, and zeroed b
       [](auto* out, auto* e) { return arrowdevice_backend_get_report(0, out, e); });
 }
 
-// Calls `use` with options of several sizes, all of them zero.
+// Calls `use` with options of several sizes. All options are zero.
 template <typename Options>
 void check_read(const std::function<int(const Options*, arrowdevice_error*)>& use) {
   struct Later {
@@ -68,7 +69,7 @@ void check_read(const std::function<int(const Options*, arrowdevice_error*)>& us
   exact.struct_size = sizeof exact;
   CHECK(use(&exact, nullptr) == 0);
   std::memset(&later, 0, sizeof later);
-  std::memset(later.more, kUntouched, sizeof later.more);  // what only a later release understands
+  std::memset(later.more, kUntouched, sizeof later.more);  // options that only a later release understands
   later.known.struct_size = sizeof later;
   CHECK(use(&later.known, nullptr) == 0);
   CHECK(later.known.struct_size == sizeof later);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Validation of the data: what holds is accepted wherever it lies, and each thing that does not is told with its place.
+// Tests validation of the data: valid data is accepted on every device, and each fault is reported with its
+// path.
 #include <functional>
 #include <numeric>
 
@@ -12,7 +13,7 @@ using namespace library_test;  // NOLINT: what every line of these tests is writ
 constexpr int kFull = ARROWDEVICE_VALIDATE_FULL;
 constexpr int kStrict = ARROWDEVICE_VALIDATE_STRICT;
 
-// Where the arrays of these tests are: on the CPU, on a device with addresses and on one with handles.
+// The devices of these tests: the CPU, a device with addresses and a device with handles.
 constexpr int64_t kHost = -1;
 constexpr int64_t kPlaces[] = {kHost, 0, 2};
 
@@ -33,7 +34,8 @@ TEST_CASE("arrays of every layout are valid wherever they lie") {
   for (const HostCase& one : all_cases()) {
     INFO(one.name);
     Sample sample(one.type, one.knobs);
-    // What nobody has counted is a complaint where there is no bitmap, until the library has copied it.
+    // Strict validation rejects a null count of -1 without a bitmap. It accepts the library's copy, which has
+    // the count.
     const bool is_counted = one.knobs.nulls != Nulls::kNoneUncounted;
     must(arrowdevice_array_validate, sample.host.get(), sample.schema.get(), nullptr, is_counted ? kStrict : kFull);
     for (const int64_t place : {int64_t{0}, int64_t{2}}) {
@@ -59,7 +61,7 @@ TEST_CASE("parts of arrays are valid wherever they lie") {
   }
 }
 
-// Writes into a buffer, wherever it is.
+// Writes into a buffer on any device.
 using Write = std::function<void(const void* buffer, int64_t offset, const void* bytes, size_t size)>;
 
 struct Fault {
@@ -70,7 +72,7 @@ struct Fault {
   std::function<void(ArrowArray&, const Write&)> spoil;
 };
 
-// Writes one value at a position of a buffer.
+// Returns a function that writes one value at a position of a buffer.
 template <typename Value>
 auto writes(size_t buffer, int64_t position, Value value) {
   return [=](ArrowArray& array, const Write& write) {
@@ -218,7 +220,7 @@ TEST_CASE("each inconsistency of the data is told with its place, wherever it li
                        fault.place));
       }
       must(arrowdevice_array_validate, array.get(), schema.get(), nullptr, ARROWDEVICE_VALIDATE_STRUCTURE);
-      // An import says the same, and leaves the array with its owner.
+      // An import fails with the same message, and its caller keeps the array.
       auto options = import_options();
       options.timeout_ns = ARROWDEVICE_NO_TIMEOUT;
       options.validate = kFull;
@@ -302,7 +304,7 @@ TEST_CASE("a null_count that nobody counted is told by strict validation where t
   must(arrowdevice_array_validate, array.get(), schema.get(), nullptr, kFull);
   CHECK(contains(refused(EINVAL, arrowdevice_array_validate, array.get(), schema.get(), nullptr, kStrict),
                  "batch.a: null_count is -1"));
-  // The library counts: what is not there has no nulls.
+  // The library's copy has the count, because an array without a bitmap has no nulls.
   const Array there = copy(*array, *schema, sim(0));
   must(arrowdevice_array_validate, there.get(), schema.get(), nullptr, kStrict);
   must(arrowdevice_array_validate, copy(*there, *schema, cpu()).get(), schema.get(), nullptr, kStrict);
@@ -336,7 +338,7 @@ TEST_CASE("nulls of items that are not nullable are told where a list shows them
        with_nulls(1, data_of(2, {buffer_of<uint8_t>({0b01}), buffer_of<int32_t>({0, 1, 4})}, {third_is_null})), false},
       {"lists of the first items", list, data_of(2, {no_buffer(), buffer_of<int32_t>({0, 1, 2})}, {third_is_null}),
        false},
-      // These are not looked through.
+      // For these types, validation does not search for references to the null item.
       {"a list view", list_view_of(field("c", "item").not_null()),
        data_of(1, {no_buffer(), buffer_of<int32_t>({0}), buffer_of<int32_t>({4})}, {third_is_null}), false},
       {"a dense union", dense_union_of("7", {field("c", "item").not_null()}),
@@ -376,7 +378,7 @@ TEST_CASE("a buffer on another device is accepted where the array's device can u
   must(arrowdevice_array_to_device, there.get(), sample.schema.get(), sim(1), nullptr, moved.out());
   CHECK(moved->device_id == 1);
   must(arrowdevice_array_validate, moved.get(), sample.schema.get(), nullptr, kFull);
-  // Handles mean something to their own device only.
+  // Handles are valid only on their own device.
   Array handles = put(sample, 2);
   handles->device_id = 3;
   CHECK(contains(refused(EINVAL, arrowdevice_array_validate, handles.get(), sample.schema.get(), sim(3), kFull),
@@ -394,7 +396,7 @@ TEST_CASE("a buffer that is smaller than its slots need is refused where a drive
                  "array: the data buffer needs 800000000 bytes, and its memory ends after"));
 }
 
-// Of a device's own memory: of the host's nobody knows where it ends.
+// Tests only memory of devices, because the library does not know the end of host memory.
 TEST_CASE("data that leads out of a driver's memory is refused before it is read") {
   begin();
   const auto write = [](int64_t place, const ArrowArray& array, size_t buffer, int64_t offset, auto value) {
@@ -448,7 +450,7 @@ TEST_CASE("validation of data waits for the array, and says what its work failed
   must(arrowdevice_array_validate, failing.get(), sample.schema.get(), nullptr, kFull);
 }
 
-// Several megabytes of offsets, of views, and of one text, so that each comes in pieces.
+// Uses several megabytes of offsets, of views and of a single text, so that each is read in pieces.
 TEST_CASE("data that comes in pieces is looked at to its end") {
   begin();
   constexpr int64_t kRows = 700'000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Foreign arrays taken over.
+// Tests imports of foreign arrays.
 #include "library.h"
 
 namespace {
@@ -25,7 +25,7 @@ TEST_CASE("a view shows the fields, the buffers and the texts of an array") {
   const ArrowDeviceArray was = *there;
   const View view = import_view(there.get(), *sample.schema);
   CHECK(there.released());
-  sample.schema.reset();  // nothing depends on it
+  sample.schema.reset();  // the view does not depend on the schema
 
   const arrowdevice_node* root = arrowdevice_view_get_root(view.get());
   REQUIRE(root != nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that no handler takes.
+// Tests messages without a handler, and handlers that throw.
 #include "base/log.h"
 
 #include <cstdlib>
@@ -14,7 +14,7 @@ namespace {
 using arrowdevice::log;
 using arrowdevice::LogLevel;
 
-// What a process says that has one message of each level. It looks at its environment once.
+// Returns the output of a process that logs a message of each level. The process reads its environment once.
 std::string said_with(const char* level) {
   std::string output;
   const std::string problem = arrowdevice::testing::in_child(
@@ -48,7 +48,7 @@ TEST_CASE("without a handler, messages go to standard error as far as ARROWDEVIC
   }
 }
 
-// C++ programs give functions that throw, against what C can promise.
+// C++ programs may register handlers that throw, because C cannot forbid it.
 TEST_CASE("a message that its handler cannot take is lost, and nothing else is") {
   static int calls = 0;
   arrowdevice::log_set_handler(

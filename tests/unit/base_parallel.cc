@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that several threads share.
+// Tests work that several threads share.
 #include "base/parallel.h"
 
 #include <atomic>

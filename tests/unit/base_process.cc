@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a forked child finds as it was. The program's own pthread_mutex_trylock tells what a fork finds locked.
+// Tests the locks that a forked child finds. The program replaces pthread_mutex_trylock to learn which locks
+// a fork finds locked.
 #include "base/process.h"
 
 #include <dlfcn.h>
@@ -42,7 +43,7 @@ TEST_CASE("a process forks when nobody holds a mutex that its children need") {
   std::mutex first, second;
   const process::UsableAcrossFork keep_first(first), keep_second(second);
   std::atomic<bool> is_held{false};
-  // Not to be joined: the child does not have it.
+  // The thread is detached, because the child does not have it.
   std::thread([&] {
     const std::lock_guard lock(second);
     is_held = true;
@@ -54,7 +55,7 @@ TEST_CASE("a process forks when nobody holds a mutex that its children need") {
   const pid_t child = fork();
   if (child == 0) arrowdevice::testing::end_child(first.try_lock() && second.try_lock() ? 0 : 1);
   CHECK(was_found_locked);
-  let_go_of_it();  // by a fork that did not look
+  let_go_of_it();  // unlocks even if the fork did not try the lock
   const std::lock_guard the_other_is_done(second);
   REQUIRE(child > 0);
   int status = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for the length of an operation.
+// Tests memory that lives as long as an operation.
 #include "base/scratch.h"
 
 #include <cstdint>
@@ -15,7 +15,7 @@ using arrowdevice::Scratch;
 
 constexpr size_t kPiece = 1000;
 
-// Fills pieces, then looks whether one has run into another.
+// Fills pieces, then returns true if no piece overlaps another.
 bool pieces_are_apart(Scratch& scratch, int pieces, int seed) {
   std::vector<unsigned char*> taken;
   for (int i = 0; i < pieces; ++i) {
@@ -41,7 +41,7 @@ TEST_CASE("memory of an operation is kept for the next one, which may need more"
     large = scratch.memory()->allocate(500'000, 16);
   }
   Scratch scratch;
-  CHECK(scratch.memory()->allocate(500'000, 16) == large);  // no new memory for what fitted before
+  CHECK(scratch.memory()->allocate(500'000, 16) == large);  // the scratch memory is reused
 }
 
 TEST_CASE("operations inside one another and on several threads do not share") {

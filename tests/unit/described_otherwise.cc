@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drivers that do not describe memory as it was allocated: mapped side by side, so that each piece is known for itself,
-// or of a device that nobody can open. In a program of its own, since a backend is registered once.
+// Tests drivers that describe memory differently from its allocation. Some report each of several adjacent
+// mappings alone, and some report a device that no backend can open. This is a separate program, because a
+// backend is registered once per process.
 #include <algorithm>
 
 #include "library.h"

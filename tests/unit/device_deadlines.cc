@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time-outs: what waits for a device that does not come gives up, and loses nothing.
+// Tests time-outs: a call that waits for a stuck device returns at its time-out, and no array is lost.
 #include "library.h"
 
 namespace {
@@ -19,7 +19,7 @@ TEST_CASE("a copy to the host gives up on an array that is not ready in time, an
   auto options = copy_options();
   options.timeout_ns = kShort;
   Array out;
-  // Sizes of strings have to be read before anything is submitted.
+  // The library must read the sizes of strings before it submits a copy.
   CHECK(contains(
       refused(ETIMEDOUT, arrowdevice_array_copy, pending.get(), sample.schema.get(), cpu(), &options, out.out()),
       "ext_dev:0"));

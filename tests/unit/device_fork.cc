@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Children of a process that has opened a driver: arrays on the CPU work as before, arrays on devices are let go
-// without calling anyone.
+// Tests children of a process that has opened a driver. Arrays on the CPU work as before. Arrays on devices
+// are released without a call of the driver.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using namespace library_test;  // NOLINT: what every line of these tests is written with
 
-// Runs `body` in a forked child; the number of the first check of it that failed, 0 if none did.
+// Runs `body` in a forked child. Returns the number of the first check that failed, or 0.
 int in_child(const std::function<int()>& body) {
   const pid_t child = fork();
   if (child == 0) end_child(body());
@@ -43,7 +43,7 @@ TEST_CASE("in a forked child, arrays on the CPU are copied, shared and released"
           if (sample.ledger.live() != 0) return 4;
           return 0;
         }) == 0);
-  CHECK(sample.ledger.live() > 0);  // the parent's are its own
+  CHECK(sample.ledger.live() > 0);  // the release in the child does not affect the parent
 }
 
 TEST_CASE("in a forked child, arrays on devices are let go without calling the driver") {
@@ -92,7 +92,7 @@ TEST_CASE("in a forked child, a pool of the CPU is let go without giving back wh
     CHECK(in_child([&] {
             pool.reset();
             if (given_back != 0) return 1;
-            // One that the child made itself.
+            // The child makes this pool.
             arrowdevice_pool* made = nullptr;
             if (arrowdevice_pool_create(cpu(), &options, &made, nullptr) != 0) return 2;
             arrowdevice_pool_destroy(made);
@@ -116,7 +116,8 @@ TEST_CASE("in a forked child, streams are let go without calling anyone") {
   CHECK(in_child([&] {
           const int64_t before = control::calls("queue_copy");
           stream.reset();
-          if (sample.ledger.live() == 0) return 1;  // its producer may be of the parent's threads
+          // The child must not release the producer, because a thread of the parent may use it.
+          if (sample.ledger.live() == 0) return 1;
           return control::calls("queue_copy") == before ? 0 : 2;
         }) == 0);
   Array there;

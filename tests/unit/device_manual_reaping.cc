@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Manual reaping, which is chosen once in a process: these tests are a program of their own, and run in their order.
+// Tests manual deferred work. A process chooses it once, so these tests are a separate program and run in
+// this order.
 #include <dirent.h>
 
 #include <memory>
@@ -26,7 +27,7 @@ TEST_CASE("with manual reaping no thread is started, and nothing ends before the
   become_manual();
   Sample sample(field("l"));
   const Queue queue = make_queue(sim(0));
-  must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);  // the device has its thread
+  must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);  // starts the device's thread
   const int64_t before = threads();
   Held engine(0);
   must(arrowdevice_array_release_after, sample.host.get(), queue.get());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a block on devices with handles: made once for tables that are cut alike, and never lost.
+// Tests sub-buffers on devices with handles: tables with the same layout reuse them, and none is leaked.
 #include "library.h"
 
 namespace {
@@ -8,7 +8,7 @@ using namespace library_test;  // NOLINT: what every line of these tests is writ
 
 constexpr int64_t kDevice = kHandles[0];
 
-// Of the same size whichever of the two in the middle comes first.
+// Returns a table. Its size does not depend on the order of the two middle columns.
 Field table(const char* second, const char* third = "f") {
   return struct_of({field("l"), field(second), field(third), field("l")});
 }
@@ -48,7 +48,7 @@ TEST_CASE("where a table is cut in another way, its own parts are made and the o
   const int64_t freed = control::calls("sub_buffer_destroy");
   CHECK(control::calls("sub_buffer_create") > made);
   CHECK(freed > 0);
-  CHECK(freed < made);  // what comes before the column that differs is as it was
+  CHECK(freed < made);  // sub-buffers before the first different column are reused
   CHECK(difference(other, *there) == "");
 }
 

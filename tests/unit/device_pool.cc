@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools of device memory.
+// Tests pools of device memory.
 #include <atomic>
 #include <cstdlib>
 #include <limits>
@@ -80,7 +80,7 @@ TEST_CASE("a pool keeps as much as it is told, the newest blocks first") {
   for (void* const buffer : buffers) give_back(buffer);
   CHECK(stats(pool.get()).cached_bytes == 3 << 20);
   CHECK(control::counters(0).bytes_live == 3 << 20);
-  void* const big = allocate(pool.get(), 4 << 20);  // more than is ever kept
+  void* const big = allocate(pool.get(), 4 << 20);  // more than the pool may cache
   give_back(big);
   CHECK(stats(pool.get()).cached_bytes == 3 << 20);
   void* const newest = allocate(pool.get(), 1 << 20);
@@ -121,7 +121,7 @@ TEST_CASE("a pool stays below its cap, and what it keeps gives way to what is as
   CHECK(contains(why, "cap"));
   CHECK(contains(why, "ext_dev:0"));
   CHECK(stats(pool.get()).used_bytes == 2 << 20);
-  void* const second = allocate(pool.get(), 1 << 20);  // to the brim
+  void* const second = allocate(pool.get(), 1 << 20);  // fills the pool to its limit
   give_back(first);
   give_back(second);
   CHECK(stats(pool.get()).cached_bytes == 3 << 20);
@@ -298,7 +298,7 @@ TEST_CASE("a pool that is refused has called nothing of the application's, which
   options.struct_size = 8;
   refuse(options, sim(0));
   refuse(good, nullptr);
-  // The same options serve the next try, and end once with that pool.
+  // The same options work in the next call. The allocator is destroyed once, with that pool.
   must(arrowdevice_pool_create, sim(0), &good, &pool);
   arrowdevice_pool_destroy(pool);
   CHECK(allocator.destroyed == 1);
@@ -335,7 +335,7 @@ TEST_CASE("an allocator that fails fails the call, with its code, and gives noth
   CHECK(stats(pool.get()).used_bytes == 0);
   allocator.fails_with = 0;
   give_back(allocate(pool.get(), 1 << 20));
-  CHECK(allocator.deallocations == 0);  // kept
+  CHECK(allocator.deallocations == 0);  // the memory is cached
   must(arrowdevice_pool_trim, pool.get());
   CHECK(allocator.deallocations == 1);
   CHECK(allocator.bytes_back == 1 << 20);

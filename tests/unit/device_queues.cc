@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's own queues.
+// Tests the library's own queues.
 #include <thread>
 
 #include "library.h"
@@ -26,7 +26,7 @@ TEST_CASE("a copy does not stand behind a stranger's that is still at work") {
   Array blocked;
   must(arrowdevice_array_export_event, sim(0), plain.get(), never.sync_event(), nullptr, nullptr, blocked.out());
   const Array waiting = copy(*blocked, *sample.schema, sim(0), ARROWDEVICE_COPY_ASYNC);
-  CHECK(difference(sample, *copy(sample, sim(0))) == "");  // would wait for ever
+  CHECK(difference(sample, *copy(sample, sim(0))) == "");  // behind the blocked copy it would wait without end
   CHECK(is_ready(*waiting) == 0);
   never.set();
   must(arrowdevice_array_wait, waiting.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
@@ -75,7 +75,7 @@ TEST_CASE("a queue that an asynchronous copy failed on is not used again") {
   for (int i = 0; i < 10; ++i) CHECK(difference(sample, *copy(sample, sim(0))) == "");
 }
 
-// An array on a device whose producer is not done before `event` says so.
+// Returns an array on a device. Its producer is pending until `event` fires.
 Array pending_on(control::UserEvent& event, const Sample& sample, int64_t id) {
   Owned<ArrowArray> plain(copy(sample, sim(id)).take().array);
   Array pending;
@@ -91,28 +91,29 @@ TEST_CASE("however many copies wait for a producer, the next one neither waits f
   std::vector<Array> waiting;
   for (int i = 0; i < 20; ++i) waiting.push_back(copy(*source, *sample.schema, sim(0), ARROWDEVICE_COPY_ASYNC));
   CHECK(control::counters(0).queues_live <= 8);
-  const Array at_once = copy(sample, sim(0));  // would wait for ever
+  const Array at_once = copy(sample, sim(0));  // behind a waiting copy it would wait without end
   const Array later = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
   producer.fail();
   must(arrowdevice_array_wait, later.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   CHECK(difference(sample, *at_once) == "");
   CHECK(difference(sample, *later) == "");
   for (const Array& one : waiting) refused(EIO, arrowdevice_array_wait, one.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
-  // None of the queues that failed is used again.
+  // No queue that failed is used again.
   for (int i = 0; i < 10; ++i) CHECK(difference(sample, *copy(sample, sim(0))) == "");
   CHECK(control::counters(0).queues_live <= 8);
 }
 
 TEST_CASE("a queue on which a copy left nothing but a wait is nobody's next queue") {
   begin(configuration(Peers::kNone));
-  // By way of the host; no byte of the source is needed, so nothing comes behind the wait for its producer.
+  // The copy goes through the host. It reads no byte of the source, so no work follows the wait for the
+  // producer.
   Sample empty(field("u"), {.rows = 0});
   Sample sample(field("l"), {.rows = 30});
   const Array healthy = copy(sample, sim(0));
   control::UserEvent producer;
   const Array source = pending_on(producer, empty, 0);
   const Array without_bytes = copy(*source, *empty.schema, sim(1), ARROWDEVICE_COPY_ASYNC);
-  const Array at_once = copy(*healthy, *sample.schema, sim(0));  // would wait for ever
+  const Array at_once = copy(*healthy, *sample.schema, sim(0));  // behind that wait it would wait without end
   const Array later = copy(*healthy, *sample.schema, sim(0), ARROWDEVICE_COPY_ASYNC);
   producer.fail();
   must(arrowdevice_array_wait, later.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
@@ -131,7 +132,7 @@ TEST_CASE("a queue on which nothing was done is used again") {
 
 TEST_CASE("memory of a failed copy is used again though the first wait for its end failed as well") {
   auto slow = configuration();
-  slow.devices[0].latency_us = 20'000;  // the work is not over yet when the wait has failed
+  slow.devices[0].latency_us = 20'000;  // the work is still running after the wait has failed
   begin(slow);
   Sample sample(field("l"), {.rows = 30});
   control::fail_next("queue_copy");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deferred work: what is let go when an event has fired.
+// Tests deferred work: releases that happen after an event has fired.
 #include <algorithm>
 #include <memory>
 
@@ -25,7 +25,7 @@ TEST_CASE("arrays are released behind their queues' work, in whatever order the 
     for (const int id : order) {
       CHECK(samples[static_cast<size_t>(id)]->ledger.live() > 0);
       control::resume(id);
-      // The one that ended is released although others, older ones too, still wait.
+      // This array is released because its queue has finished. Other arrays still wait, even older arrays.
       while (samples[static_cast<size_t>(id)]->ledger.live() > 0) must(arrowdevice_deferred_run, -1, nullptr);
     }
     must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices that cannot wait for another producer's event, so that their backend waits in queue_wait_event: simulated
-// ones with such a table. In a program of its own, since a backend is registered once.
+// Tests devices that cannot wait for a foreign event, so that their backend waits in queue_wait_event. The
+// devices are simulated. This is a separate program, because a backend is registered once per process.
 #include <atomic>
 #include <mutex>
 #include <set>
@@ -14,15 +14,15 @@ using namespace library_test;  // NOLINT: what every line of these tests is writ
 
 const arrowdevice_backend* simulated = nullptr;
 
-// Those that were imported and, in the end, not found to be the backend's own, as a VkEvent or a sycl::event.
+// Imported events that the backend does not recognize as its own, such as a foreign VkEvent or sycl::event.
 struct Imported {
   std::mutex mutex;
   std::set<void*> events;
 } imported;
-std::atomic<bool> knows_events = false;  // whether what comes back is known, as a VkEvent of the backend is
-std::atomic<int> waits_in_queue{0};      // under way, in queue_wait_event
-std::atomic<int> waits{0};               // begun, in event_wait, for another producer's event
-thread_local int waits_here = 0;         // of this thread
+std::atomic<bool> knows_events = false;  // true if the backend recognizes its own events on import, as with a VkEvent
+std::atomic<int> waits_in_queue{0};      // waits in progress, in queue_wait_event
+std::atomic<int> waits{0};               // the number of waits begun in event_wait for a foreign event
+thread_local int waits_here = 0;         // the waits of this thread
 
 int describe(void* device, arrowdevice_device_info* out, arrowdevice_error* error) {
   const int code = simulated->device_get_info(device, out, error);
@@ -121,7 +121,7 @@ TEST_CASE("a wrapped queue is taken back while its stream waits for another prod
     is_done = true;
   });
   while (waits == 0 && waits_in_queue == 0 && !is_done) std::this_thread::yield();
-  const bool holds_queue = waits_in_queue != 0;  // what takes the queue back would wait for the producer
+  const bool holds_queue = waits_in_queue != 0;  // if so, unwrapping the queue would wait for the producer
   CHECK_FALSE(holds_queue);
   if (!holds_queue) {
     wrapped.reset();
@@ -139,7 +139,7 @@ TEST_CASE("a wrapped queue is taken back while its stream waits for another prod
 TEST_CASE("the library's own events are waited for on the device, also where others are not") {
   begin_waiting(true);
   const Sample sample(field("l"), {.rows = 30});
-  const Array first = copy(sample, sim(0));  // makes what the copies need
+  const Array first = copy(sample, sim(0));  // creates the resources that the copies need
   const Array pending = copy(*first, *sample.schema, sim(0), ARROWDEVICE_COPY_ASYNC | ARROWDEVICE_COPY_ALWAYS);
   REQUIRE(pending->sync_event != nullptr);
   const int64_t queue_waits = control::counters(0).queue_waits;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queues of the application: once arrowdevice_queue_destroy() has returned, the application may destroy its own. The
-// simulated backend refuses, and counts, whatever touches one that is gone.
+// Tests wrapped queues. The application may destroy its native queue as soon as arrowdevice_queue_destroy()
+// returns. The simulated backend rejects and counts each use of a destroyed queue.
 #include <algorithm>
 
 #include "device/devices.h"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace stream_test;  // NOLINT: what every line of these tests is written with
 
-// A queue that the application made itself, and the library's name for it.
+// A queue that the application made, and the library's wrapper of it.
 struct Wrapped {
   Wrapped() : application(make_queue(sim(0))) {
     native.struct_size = sizeof native;
@@ -21,7 +21,7 @@ struct Wrapped {
     queue.reset(made);
   }
 
-  // As a program does it: one right after the other.
+  // Destroys both queues in a row, as a program does.
   void destroy() {
     queue.reset();
     application.reset();
@@ -32,7 +32,7 @@ struct Wrapped {
   Queue queue;
 };
 
-// Holds up what is queued on a queue later, until it is set.
+// Delays the later work of a queue until the event is set.
 struct Gate {
   explicit Gate(const Sample& sample) {
     Owned<ArrowArray> plain(copy(sample, sim(0)).take().array);
@@ -65,7 +65,7 @@ TEST_CASE("a stream goes on without a wrapped queue that was destroyed, behind w
     wrapped.destroy();
     std::vector<Array> later;
     for (int i = 0; i < 4; ++i) later.push_back(next(stream));
-    CHECK(is_ready(*later.back()) == 0);  // the application's work comes first
+    CHECK(is_ready(*later.back()) == 0);  // the application's work runs first
     gate.event.set();
     CHECK(difference(sample, *first) == "");
     for (int i = 0; i < 4; ++i) CHECK(difference(sample, *later[static_cast<size_t>(i)], (i + 1) * kRows) == "");
@@ -198,7 +198,7 @@ TEST_CASE("a stream whose wrapped queue cannot be taken back in order fails, and
   stream.reset();
   check_untouched();
   must(arrowdevice_pool_trim, default_pool(sim(0)));
-  CHECK(control::counters(0).allocations_live == 0);  // nothing was submitted that nobody can wait for
+  CHECK(control::counters(0).allocations_live == 0);  // no work was submitted for which no event exists
 }
 
 TEST_CASE("what was queued on a wrapped queue that cannot be taken back in order is not taken for done") {
@@ -221,7 +221,7 @@ TEST_CASE("a queue that the application has taken back is one of the library's f
   queue->give_native_back();
   CHECK_FALSE(queue->is_wrapped());
   CHECK(queue->finish(ARROWDEVICE_NO_TIMEOUT));
-  queue->give_native_back();  // there is nothing more to give
+  queue->give_native_back();  // has no effect, because the queue is no longer wrapped
   CHECK(queue->finish(ARROWDEVICE_NO_TIMEOUT));
   CHECK_FALSE(arrowdevice::device::Queue::create(device)->is_wrapped());
 }
@@ -255,7 +255,7 @@ TEST_CASE("a stream keeps a queue of the library that the program has destroyed"
   auto options = stream_options();
   options.queue = queue.get();
   DeviceStream stream = to_device(stream_of(batches_of(sample, kRows)), sim(0), options);
-  CHECK(difference(sample, *copy(sample, sim(0))) == "");  // makes what the comparisons need
+  CHECK(difference(sample, *copy(sample, sim(0))) == "");  // creates the resources that the comparisons need
   const int64_t made = control::counters(0).queues;
   queue.reset();
   CHECK(difference_of_rest(sample, kRows, stream) == "");

@@ -27,7 +27,7 @@ void check(const char* callback) noexcept {
 
 }  // namespace
 
-// The linker gives these names to the calls of this program, and to the functions behind them.
+// The linker gives these names to the calls of this program and to the original functions.
 extern "C" {
 
 int __real_pthread_mutex_lock(pthread_mutex_t*);

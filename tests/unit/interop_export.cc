@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays become tensors of DLPack.
+// Tests exports of arrays as DLPack tensors.
 #include <algorithm>
 #include <atomic>
 #include <limits>
@@ -17,7 +17,7 @@ constexpr Knobs kWithoutNulls{.rows = 40, .nulls = Nulls::kNone};
 constexpr int64_t kPlaces[] = {-1, kAddresses[0], kHandles[0]};
 arrowdevice_device* place(int64_t id) { return id < 0 ? cpu() : sim(id); }
 
-// Elements of a tensor, wherever they are.
+// Returns the elements of a tensor on any device.
 template <typename Value>
 std::vector<Value> values_of(const ManagedTensor& tensor, int64_t count) {
   std::vector<Value> values(static_cast<size_t>(count));
@@ -32,7 +32,7 @@ std::vector<Value> values_of(const ManagedTensor& tensor, int64_t count) {
   return values;
 }
 
-// Integers 0, 1, 2, ..., of which an array shows some.
+// Returns the integers 0, 1, 2, ... The array shows some of them.
 Data counting(int64_t slots, int64_t offset, int64_t length) {
   Data data = at(offset, data_of(length, {no_buffer(), {}}));
   auto& bytes = data.buffers[1].bytes;
@@ -41,7 +41,7 @@ Data counting(int64_t slots, int64_t offset, int64_t length) {
   return data;
 }
 
-// A bitmap of `bits` bits, all set but some.
+// Returns a bitmap of `bits` bits. All bits are set except those in `unset`.
 Buffer bitmap(int64_t bits, std::initializer_list<int64_t> unset) {
   Buffer made;
   made.bytes.assign(static_cast<size_t>(bits + 7) / 8, 0xFF);
@@ -53,7 +53,7 @@ Buffer bitmap(int64_t bits, std::initializer_list<int64_t> unset) {
 }
 
 std::string refusal(ArrowDeviceArray& array, const ArrowSchema& schema, int code = ENOTSUP) {
-  auto* out = reinterpret_cast<DLManagedTensorVersioned*>(&array);  // to be set to NULL
+  auto* out = reinterpret_cast<DLManagedTensorVersioned*>(&array);  // the call must set it to NULL
   const std::string why = refused(code, arrowdevice_dlpack_export, &array, &schema, nullptr, &out);
   CHECK(out == nullptr);
   return why;
@@ -64,7 +64,7 @@ TEST_CASE("numbers are tensors of the dtypes that DLPack has for them") {
     const char* format;
     uint8_t code, bits;
   };
-  constexpr uint8_t kInt = 0, kUInt = 1, kFloat = 2;  // as DLPack numbers them
+  constexpr uint8_t kInt = 0, kUInt = 1, kFloat = 2;  // DLPack's type codes
   for (const Type& type : {Type{"c", kInt, 8}, Type{"s", kInt, 16}, Type{"i", kInt, 32}, Type{"l", kInt, 64},
                            Type{"C", kUInt, 8}, Type{"S", kUInt, 16}, Type{"I", kUInt, 32}, Type{"L", kUInt, 64},
                            Type{"e", kFloat, 16}, Type{"f", kFloat, 32}, Type{"g", kFloat, 64}}) {
@@ -74,7 +74,7 @@ TEST_CASE("numbers are tensors of the dtypes that DLPack has for them") {
     const Exported tensor = exported(*sample.host, *sample.schema);
     CHECK(tensor->version.major == 1);
     CHECK(tensor->version.minor == 0);
-    CHECK(tensor->flags == 1);  // read-only, and no copy
+    CHECK(tensor->flags == 1);  // read-only, and not a copy
     CHECK(tensor->tensor.dtype.code == type.code);
     CHECK(tensor->tensor.dtype.bits == type.bits);
     CHECK(tensor->tensor.dtype.lanes == 1);
@@ -112,7 +112,7 @@ TEST_CASE("a tensor of some rows has the array's buffer, and their place in it")
 TEST_CASE("nested fixed-size lists are tensors of higher rank, whatever the offsets of their children") {
   begin();
   const auto schema = make_schema(fixed_size_list_of(2, fixed_size_list_of(3, field("i"))));
-  // Rows 1 and 2; of the lists in them those from slot 1 + 1 * 2 on; of the numbers those from 4 + 3 * 3 on.
+  // Takes rows 1 and 2. Their lists begin at slot 1 + 1 * 2, and their numbers at 4 + 3 * 3.
   Data pairs = at(1, data_of(6, {no_buffer()}, {counting(40, 4, 30)}));
   const Array host = from_host(make_array(at(1, data_of(2, {no_buffer()}, {std::move(pairs)})), Ledger()));
   for (const int64_t id : kPlaces) {
@@ -163,7 +163,7 @@ TEST_CASE("a bitmap without nulls is none in the way") {
   for (const int64_t id : kPlaces) {
     for (const int64_t null_count : {int64_t{0}, int64_t{-1}}) {
       INFO("device " << id << ", null_count " << null_count);
-      // The nulls are beside the rows.
+      // The nulls lie outside the rows.
       Data data = with_nulls(null_count, counting(20, 3, 10));
       data.buffers[0] = bitmap(20, {2, 13});
       const Array host = from_host(make_array(std::move(data), Ledger()));
@@ -200,7 +200,7 @@ TEST_CASE("nulls of children are refused where rows show them") {
     items.buffers[0] = bitmap(12, {null_item});
     return from_host(make_array(at(1, data_of(3, {no_buffer()}, {std::move(items)})), Ledger()));
   };
-  // Slots 4 to 9 of the buffer are in the rows.
+  // The rows show slots 4 to 9 of the buffer.
   for (const int64_t shown : {int64_t{4}, int64_t{9}}) {
     INFO("slot " << shown);
     Array array = lists(shown);
@@ -267,7 +267,7 @@ TEST_CASE("device types and ids are those of DLPack") {
                           Case{13, 1, 0}, Case{14, 1, 1}, Case{15, 1, 1}, Case{16, 1, 1}}) {
     INFO("type " << one.type << ", id " << one.id);
     Array array = from_host(make_array(counting(4, 0, 4), Ledger()));
-    array->device_type = one.type;  // nobody looks at its memory, and no backend is asked
+    array->device_type = one.type;  // the export does not read the memory and does not call a backend
     array->device_id = one.id;
     const Exported tensor = exported(*array, *make_schema(field("i")));
     CHECK(tensor->tensor.device.type == one.type);
@@ -335,7 +335,7 @@ TEST_CASE("a tensor survives a second call of its deleter") {
     CHECK(from_c(out)->deleter != nullptr);
     from_c(out)->deleter(out);
     deleter(out);
-    CHECK(ledger.live() == 1);  // the array keeps its own hold
+    CHECK(ledger.live() == 1);  // the array keeps its own reference
     array.reset();
     CHECK(ledger.live() == 0);
   }
@@ -441,7 +441,7 @@ TEST_CASE("uncounted nulls on a device are counted behind the producer's event")
   returned = true;
   producer.join();
   there->sync_event = nullptr;
-  REQUIRE(code == 0);  // zeros, read too early, are nulls
+  REQUIRE(code == 0);  // zeros, if read too early, are nulls
   EndTensor()(from_c(made));
 }
 

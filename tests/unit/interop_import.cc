@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors of DLPack become arrays.
+// Tests imports of DLPack tensors as arrays.
 #include <atomic>
 #include <limits>
 #include <thread>
@@ -13,12 +13,12 @@ using namespace library_test;  // NOLINT: what every line of these tests is writ
 
 constexpr int32_t kNumbers[24] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23};
 
-// Refused, with everything as it was.
+// Fails unless the import fails with that code and leaves the tensor unchanged. Returns the message.
 std::string refusal(Foreign& tensor, int code = ENOTSUP, arrowdevice_queue* written_on = nullptr) {
   const ManagedTensor before = tensor.managed;
   ArrowDeviceArray out{};
   ArrowSchema out_schema{};
-  out.array.release = [](ArrowArray*) {};  // to be set to NULL
+  out.array.release = [](ArrowArray*) {};  // the call must set it to NULL
   out_schema.release = [](ArrowSchema*) {};
   const std::string why = refused(code, arrowdevice_dlpack_import, tensor.get(), written_on, &out, &out_schema);
   CHECK(out.array.release == nullptr);
@@ -127,7 +127,7 @@ TEST_CASE("device types and ids are those of Arrow") {
   for (const int32_t type : {2, 3, 4, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}) {
     INFO("type " << type);
     Foreign tensor({4}, kNumbers);
-    tensor.set_device(type, 1);  // no backend is asked: there is none for most
+    tensor.set_device(type, 1);  // no backend is called, because most of these types have none
     const Imported in = imported(tensor.get());
     CHECK(in.array->device_type == type);
     CHECK(in.array->device_id == 1);
@@ -219,7 +219,8 @@ TEST_CASE("a tensor of another major version is left to the caller, unseen but f
   for (const uint32_t major : {0U, 2U, 77U}) {
     Foreign tensor({3}, kNumbers);
     tensor.managed.version = {.major = major, .minor = 3};
-    std::memset(&tensor.managed.tensor, 0xA5, sizeof tensor.managed.tensor);  // nobody knows what is there
+    // The library does not know the fields of this version.
+    std::memset(&tensor.managed.tensor, 0xA5, sizeof tensor.managed.tensor);
     CHECK(contains(refusal(tensor), "it is of DLPack " + std::to_string(major) + ".3"));
     tensor.managed.deleter(tensor.get());
     CHECK(tensor.deleted == 1);
@@ -280,7 +281,7 @@ TEST_CASE("missing arguments of an import are named") {
   CHECK(tensor.deleted == 0);
 }
 
-// Work that is pending while the device is held.
+// Submits a copy that is pending while the device is held.
 void queue_work(arrowdevice_queue* queue, int64_t id, const void* buffer) {
   static const int64_t bytes = 7;
   arrowdevice_copy_region region{};

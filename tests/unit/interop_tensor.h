@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors as tests of DLPack hold them: those of the library, and those of another producer.
+// Holds the tensors of DLPack tests: tensors of the library, and tensors of a foreign producer.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ using arrowdevice::interop::to_c;
 
 using Extents = std::vector<int64_t>;
 
-// A tensor that the library has made.
+// Deletes a tensor that the library has made.
 struct EndTensor {
   void operator()(ManagedTensor* tensor) const noexcept { tensor->deleter(to_c(tensor)); }
 };
@@ -39,7 +39,7 @@ inline Extents strides_of(const ManagedTensor& tensor) {
   return {tensor.tensor.strides, tensor.tensor.strides + tensor.tensor.ndim};
 }
 
-// A tensor of somebody else, over memory of somebody else: 32-bit integers on the CPU unless a test says otherwise.
+// A foreign tensor over foreign memory. It holds 32-bit integers on the CPU unless a test changes that.
 class Foreign {
  public:
   explicit Foreign(Extents extents, const void* data) : shape(std::move(extents)) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library as a test calls it, linked statically, with simulated devices that the test holds in its hand.
+// Calls the library, linked statically, with simulated devices that the test controls.
 //
-//   begin();                                          // four devices, nothing held, lost, kept or counted
+//   begin();                                          // four devices, none held or lost; nothing cached or counted
 //   Sample sample(list_of(field("u")));
-//   Held engine(0);                                   // what is pending stays so
+//   Held engine(0);                                   // pending work stays pending
 //   Owned<ArrowDeviceArray> there = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
 //   ...
 //   engine.resume();
@@ -34,24 +34,24 @@ using namespace arrowdevice::testing;  // NOLINT: what every line of these tests
 namespace control = arrowdevice::sim::control;
 using arrowdevice::sim::Peers;
 
-// The functions of these names hide the structs.
+// Names these structs, because functions of the same names hide them.
 using Counters = struct arrowdevice_device_counters;
 using PoolStats = struct arrowdevice_pool_stats;
 
-// The simulated devices: two with addresses, two with handles.
+// The simulated devices: two devices with addresses and two with handles.
 inline constexpr int64_t kAddresses[] = {0, 1};
 inline constexpr int64_t kHandles[] = {2, 3};
 inline constexpr int64_t kSims = 4;
 
-// Rows for where any will do.
+// Knobs for tests that do not depend on the rows.
 inline constexpr Knobs kPlain{.rows = 40};
 
-// What calls come to, as checks.
+// Check the result of a call.
 void check_success(int code, const arrowdevice_error& error);
 std::string check_refusal(int expected, int code, int code_without_error, const arrowdevice_error& error);
 arrowdevice_error untouched_error();
 
-// A call that must succeed, given without its error.
+// Fails unless the call succeeds. The caller omits the error argument.
 template <typename... Parameters, typename... Arguments>
 void must(int (*function)(Parameters...), Arguments... arguments) {
   arrowdevice_error error = untouched_error();
@@ -59,7 +59,7 @@ void must(int (*function)(Parameters...), Arguments... arguments) {
   check_success(code, error);
 }
 
-// A call that must fail with that code. Returns the message.
+// Fails unless the call fails with that code. Returns the message.
 template <typename... Parameters, typename... Arguments>
 std::string refused(int expected, int (*function)(Parameters...), Arguments... arguments) {
   arrowdevice_error error{};
@@ -69,8 +69,8 @@ std::string refused(int expected, int (*function)(Parameters...), Arguments... a
 
 bool contains(const std::string& text, const std::string& part);
 
-// No more fields of schemas are alive than before. Threads of streams, those of earlier cases too, let go of theirs a
-// moment after the streams have ended.
+// Fails if more fields of schemas are alive than before. Waits a while, because a stream's thread may release
+// its fields after the stream has ended, even a thread of an earlier case.
 void expect_fields_gone(int64_t before);
 
 arrowdevice::sim::Configuration configuration(Peers peers = Peers::kCopy);
@@ -79,10 +79,10 @@ arrowdevice_device* cpu();
 arrowdevice_device* sim(int64_t id);
 arrowdevice_pool* default_pool(arrowdevice_device* device);
 
-// Every test begins here: the backend is registered once, what a test before has left pending or kept is gone.
+// Starts a test. Registers the backend once, and clears work and cached memory that an earlier test has left.
 void begin(arrowdevice::sim::Configuration configured = configuration());
 
-// While it lives, the device's engine does nothing.
+// Stops the device's engine while this object lives.
 class Held {
  public:
   explicit Held(int64_t id) : id_(id) { control::hold(id); }
@@ -106,13 +106,13 @@ Counters counters(const arrowdevice_device* device);
 PoolStats stats(const arrowdevice_pool* pool);
 int is_ready(const ArrowDeviceArray& array);
 
-// An array on the CPU, and its like to compare with.
+// An array on the CPU, and an equal array to compare with.
 struct Sample {
   explicit Sample(Field of, Knobs with = {});
 
   Field type;
   Knobs knobs;
-  Ledger ledger;  // of `host`
+  Ledger ledger;  // counts the nodes of `host`
   Owned<ArrowSchema> schema;
   Owned<ArrowDeviceArray> host;
   Owned<ArrowArray> twin;
@@ -120,7 +120,7 @@ struct Sample {
 
 using Array = Owned<ArrowDeviceArray>;
 
-// Host data as a device array of the CPU.
+// Returns host data as a device array of the CPU.
 Array from_host(Owned<ArrowArray> array);
 
 Array copy(const ArrowDeviceArray& array, const ArrowSchema& schema, arrowdevice_device* to,
@@ -129,15 +129,16 @@ Array copy(const ArrowDeviceArray& array, const ArrowSchema& schema, arrowdevice
 Array copy(const Sample& sample, arrowdevice_device* to, uint32_t flags = 0);
 Array slice(ArrowDeviceArray& array, const ArrowSchema& schema, int64_t offset, int64_t length);
 
-// "" if the array, wherever it is, has the rows of the sample from `first` on, and as many as it has itself.
+// Returns "" if the array, on any device, equals the rows of the sample from `first` on. The array's length
+// gives the number of rows.
 std::string difference(const Sample& sample, const ArrowDeviceArray& array, int64_t first = 0);
 
-// An array written down: rows, buffers, children.
+// Describe an array by its rows, buffers and children.
 Data data_of(int64_t length, std::vector<Buffer> buffers, std::vector<Data> children = {});
 Data at(int64_t offset, Data data);
 Data with_nulls(int64_t null_count, Data data);
 
-// A record batch with a bit of everything that has to be read to be copied.
+// Returns a record batch that has every kind of data that a copy must read.
 Field mixed_batch();
 
 }  // namespace library_test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main program of every Catch2 test. Beside Catch2's own output it writes each test case and its outcome, as it
-// happens, to the file named by ARROWDEVICE_TEST_REPORT: scripts/run_tests.py counts test cases from there, and a crash
-// loses only the case that crashed.
+// Runs every Catch2 test program. Beside Catch2's own output, it writes each test case and its outcome to the
+// file that ARROWDEVICE_TEST_REPORT names. It writes each outcome at once, so that a crash loses only the
+// case that crashed. scripts/run_tests.py counts the test cases in this file.
 #include <cstdio>
 #include <cstdlib>
 #include <memory>

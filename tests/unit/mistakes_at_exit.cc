@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mistake 14: an event destroyed, memory freed or a queue ended when the driver has shut down already. A program of its
-// own: it releases everything from the last exit handler, when no function of the driver may be called any more.
+// Tests mistake 14: after the driver has shut down, an event is destroyed, memory is freed or a queue is
+// destroyed. This is a separate program, because it releases all objects in the last exit handler. No
+// function of the driver may be called at that time.
 #include <arrowdevice/arrowdevice.h>
 #include <unistd.h>
 
@@ -42,7 +43,7 @@ void check(bool holds, const char* what) {
   _exit(1);
 }
 
-// Registered before the library was used, and so run after everything that the library has registered.
+// Registered before the first use of the library, so that it runs after all handlers of the library.
 void last_of_all() {
   const int64_t before = driver_calls();
   arrowdevice_array_release(&pending);
@@ -59,7 +60,7 @@ void last_of_all() {
             arrowdevice_wait_idle(ARROWDEVICE_POLL, nullptr) == ETIMEDOUT,
         "quiescing failed");
   check(driver_calls() == before, "the driver was called after exit had begun");
-  _exit(0);  // what still waits for the driver is never let go
+  _exit(0);  // work that still waits for the driver is never released
 }
 
 void must(int code) { check(code == 0, "a call before exit failed"); }

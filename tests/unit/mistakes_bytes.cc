@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mistakes that existing implementations make with bytes, memory and cost; each one's name is the mistake that is not
-// made here.
+// Tests mistakes that existing implementations make with bytes, memory and cost. Each test is named after the
+// mistake that it rules out.
 #include <cstdlib>
 
 #include "library.h"
@@ -20,7 +20,7 @@ TEST_CASE("mistake 3: variadic buffers of views or sizes of list views that do n
       Held engine(0);
       const Array there = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
       engine.resume();
-      // The host's memory is gone when the copy is read.
+      // Releases the host's memory before the copy is read.
       must(arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
       sample.host.reset();
       const Array on = copy(*there, *sample.schema, sim(kHandles[0]));
@@ -73,7 +73,7 @@ TEST_CASE("mistake 7: a slice that copies all that lies behind it") {
   const int64_t all = control::counters(0).bytes_in;
   Array host_slice = slice(*sample.host, *sample.schema, kRows / 2, 10);
   Array there = copy(*host_slice, *sample.schema, sim(1));
-  // What refers to bytes anywhere, as views do, may reach far; the offsets and values may not.
+  // Views may refer to distant bytes, so the copy may have some extra bytes. Offsets and values must not.
   const int64_t in = control::counters(1).bytes_in;
   CHECK(in < all / 10);
   CHECK(difference(sample, *there, kRows / 2) == "");
@@ -97,12 +97,12 @@ TEST_CASE("mistake 8: one allocation, one submission and one wait for each buffe
   CHECK(counted.host_waits <= 1);
   const Array back = copy(*there, *sample.schema, cpu());
   counted = control::counters(0);
-  CHECK(counted.copies == 3);  // the way in, the sizes, the way out
+  CHECK(counted.copies == 3);  // the copy to the device, the sizes, the copy back
   CHECK(counted.host_waits <= 3);
   CHECK(difference(sample, *back) == "");
 }
 
-// Knows each buffer that its device would have been asked for.
+// Records the size of each buffer that the device would have to allocate.
 struct Allocator {
   std::vector<int64_t> sizes;
   static int allocate(void* user, int64_t size, int64_t, void*, void** out) {
@@ -141,7 +141,7 @@ TEST_CASE("mistake 16: an allocation of no bytes that the driver is asked for") 
     CHECK(back->array.length == 0);
     CHECK(difference(sample, *there) == "");
   }
-  // Strings of no rows have one offset, and so some bytes.
+  // Strings without rows have one offset, so their buffer has some bytes.
   Sample strings(field("u"), {.rows = 0});
   const Array there = copy(strings, sim(0));
   CHECK(there->array.buffers[1] != nullptr);

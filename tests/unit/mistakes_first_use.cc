@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mistake 17, in a program of its own, since what is published too early is so only once in a process.
+// Tests mistake 17: an object is published before it is complete. This is a separate program, because that
+// can happen only once per process.
 #include <atomic>
 #include <thread>
 
@@ -9,7 +10,7 @@ namespace {
 
 using namespace library_test;  // NOLINT: what every line of these tests is written with
 
-// What each of many threads that come at the same moment sees of a device that nobody has asked for before.
+// The results of a thread. Many threads use a device for the first time at the same moment.
 struct Seen {
   arrowdevice_device* device = nullptr;
   arrowdevice_device_info info{};
@@ -56,7 +57,7 @@ TEST_CASE("mistake 17: a device that is seen before it is made") {
       CHECK(std::memcmp(&one.info, &seen[0].info, sizeof one.info) == 0);
     }
   }
-  CHECK(control::calls("device_open") == kSims);  // once each
+  CHECK(control::calls("device_open") == kSims);  // once for each device
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mistakes that existing implementations make with what they hand out, take in and call; each one's name is the mistake
-// that is not made here.
+// Tests mistakes that existing implementations make with outputs, inputs and calls. Each test is named after
+// the mistake that it rules out.
 #include <functional>
 #include <string_view>
 
@@ -11,7 +11,8 @@ namespace {
 
 using namespace library_test;  // NOLINT: what every line of these tests is written with
 
-// A second backend over the same simulated devices, with a table of its own and a type that the format does not name.
+// A second backend over the same simulated devices. It has its own table and a device type that the format
+// does not name.
 constexpr ArrowDeviceType kBareType = 77;
 
 const arrowdevice_backend& bare_table() {
@@ -61,7 +62,7 @@ TEST_CASE("mistake 5: calling a function that the backend's table does not have"
   arrowdevice_device* const device = bare(0);
   arrowdevice_device* const peer = bare(1);
   const Array there = copy(sample, device, ARROWDEVICE_COPY_ASYNC);
-  CHECK(there->sync_event == nullptr);  // it cannot publish one, so the copy was finished
+  CHECK(there->sync_event == nullptr);  // the backend cannot publish an event, so the copy has finished
   CHECK(difference(sample, *there) == "");
   CHECK(difference(sample, *copy(*there, *sample.schema, peer)) == "");
   CHECK(difference(sample, *copy(*there, *sample.schema, sim(kHandles[0]))) == "");
@@ -97,7 +98,7 @@ TEST_CASE("mistake 5: calling a function that the backend's table does not have"
   arrowdevice_sub_buffer_destroy(device, part);
   arrowdevice_buffer_free(device, queue.get(), buffer);
 
-  // What cannot be done without the function says so, and names it.
+  // A call that needs the missing function fails and names the function.
   arrowdevice_native_queue native{};
   native.struct_size = sizeof native;
   arrowdevice_queue* wrapped = nullptr;
@@ -198,13 +199,13 @@ TEST_CASE("mistake 9: an event that nobody can wait for is handed on") {
 
 TEST_CASE("mistake 11: nulls counted by reading device memory from the CPU") {
   begin();
-  // Memory of the simulated device faults when the CPU reads it. What nobody has counted stays so.
+  // Memory of the simulated device faults if the CPU reads it. A null count of -1 must stay -1.
   Sample sample(struct_of({field("l"), field("u"), list_of(field("b"))}).not_null(),
                 {.rows = 50, .nulls = Nulls::kSomeUncounted});
   Array there = copy(sample, sim(0));
   for (int i = 0; i < 2; ++i) {
-    CHECK(there->array.children[i]->null_count > 0);  // the copy has read them on the host
-    there->array.children[i]->null_count = -1;        // a producer need not have
+    CHECK(there->array.children[i]->null_count > 0);  // the copy counted the nulls on the host
+    there->array.children[i]->null_count = -1;        // a producer need not count nulls
   }
   Owned<ArrowArray> plain(there.take().array);
   const Queue queue = make_queue(sim(0));
@@ -262,7 +263,7 @@ TEST_CASE("mistake 19: devices -1 and 0 of the CPU that are two devices") {
   }
 }
 
-// A producer of arrays whose private_data would be fatal to follow.
+// A producer of arrays with an invalid pointer as private_data.
 struct Foreign {
   static int64_t released;
   static void release(ArrowArray* array) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mistakes that existing implementations make when they should wait; each one's name is the mistake that is not made
-// here. The engine is held, or the producer's event pending: a wait that is missing shows in what is read.
+// Tests mistakes that existing implementations make when they should wait. Each test is named after the
+// mistake that it rules out. The engine is held, or the producer's event is pending, so that a missing wait
+// is visible in the data.
 #include <atomic>
 #include <functional>
 #include <thread>
@@ -13,8 +14,7 @@ using namespace library_test;  // NOLINT: what every line of these tests is writ
 
 constexpr Knobs kWithoutNulls{.rows = 50, .nulls = Nulls::kNone};
 
-// An array of one-byte values or strings, whose values or offsets are there only when its producer's event fires.
-// Before, they are 0xA5.
+// An array of one-byte values or strings. Its values or offsets are 0xA5 until the producer's event fires.
 class Unwritten {
  public:
   Unwritten(const Sample& sample, int64_t id) : id_(id), array_(copy(sample, sim(id))) {
@@ -29,7 +29,7 @@ class Unwritten {
 
   ArrowDeviceArray* get() { return array_.get(); }
 
-  // What the producer's queue would do: the bytes first, then the event.
+  // Does the work of the producer's queue: writes the bytes, then fires the event.
   void write() {
     for (const Bytes& one : taken_) {
       control::poke(id_, one.buffer, 0, one.bytes.data(), static_cast<int64_t>(one.bytes.size()));
@@ -63,8 +63,8 @@ class Unwritten {
   std::vector<Bytes> taken_;
 };
 
-// Runs a call that must wait for the array, by that function of the driver, and writes the array when it does. A call
-// that does not wait returns before there is anything to read.
+// Runs a call that must wait for the array in that function of the driver. Writes the array during the wait.
+// A call that does not wait returns before the array is written.
 void check_waits(Unwritten& array, const char* function, const std::function<void()>& call) {
   std::atomic<bool> returned = false;
   std::thread producer([&] {
@@ -121,7 +121,7 @@ TEST_CASE("mistake 2: the last offset of strings read before the event has fired
     check_waits(array, "queue_wait_event", [&] {
       code = arrowdevice_array_copy(array.get(), sample.schema.get(), target, nullptr, out.out(), nullptr);
     });
-    REQUIRE(code == 0);  // 0xA5A5A5A5, read too early, is no offset
+    REQUIRE(code == 0);  // 0xA5A5A5A5, if read too early, is an invalid offset
     CHECK(difference(sample, *out) == "");
   }
 }
@@ -150,7 +150,8 @@ TEST_CASE("mistake 6: one wait function with three meanings, one of which waits 
   Held engine(0);
   const Array pending = copy(*there, *sample.schema, sim(0), ARROWDEVICE_COPY_ASYNC);
 
-  // One asks, one makes the CPU wait, one makes a queue wait. None of them returns with success and without its effect.
+  // The three functions check readiness, make the CPU wait, and make a queue wait. None of them may succeed
+  // without its effect.
   CHECK(is_ready(*pending) == 0);
   refused(ETIMEDOUT, arrowdevice_array_wait, pending.get(), nullptr, ARROWDEVICE_POLL);
   refused(EINVAL, arrowdevice_queue_wait_array, nullptr, pending.get(), nullptr);

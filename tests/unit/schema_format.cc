@@ -168,7 +168,7 @@ TEST_CASE("the scale of a decimal may be negative and above its precision") {
 TEST_CASE("malformed formats are EINVAL") {
   const char* const formats[] = {
       "",
-      // without a colon
+      // These formats lack a colon.
       "w",
       "d",
       "tss",
@@ -178,7 +178,7 @@ TEST_CASE("malformed formats are EINVAL") {
       "+w",
       "+ud",
       "+us",
-      // numbers
+      // These formats have an invalid number.
       "w:",
       "w:-1",
       "w: 1",
@@ -196,7 +196,7 @@ TEST_CASE("malformed formats are EINVAL") {
       "+w:x",
       "+w:9223372036854775808",
       "w:1:2",
-      // decimals
+      // These decimals have invalid numbers.
       "d:",
       "d:10",
       "d:,",
@@ -223,7 +223,7 @@ TEST_CASE("malformed formats are EINVAL") {
       "d:10,2,99999999999999999999",
       "d:10;2",
       "d:a,b",
-      // type ids
+      // These unions have invalid type ids.
       "+ud:128",
       "+us:-1",
       "+ud:0,1,0",

@@ -163,7 +163,7 @@ TEST_CASE("a buffer size that 64 bits do not hold is EINVAL") {
   CHECK(code_of_buffer_bytes(int64, kValues, -1) == EINVAL);
   CHECK(code_of_buffer_bytes(int64, kValidity, -1) == EINVAL);
 
-  // The bytes fit although their bits do not.
+  // The number of bytes fits in 64 bits although the number of bits does not.
   CHECK(buffer_bytes(int64, kValues, kMost / 8) == kMost / 8 * 8);
   CHECK(buffer_bytes(boolean, kValues, kMost) == kMost / 8 + 1);
   CHECK(buffer_bytes(boolean, kValidity, kMost) == kMost / 8 + 1);

@@ -86,7 +86,7 @@ TEST_CASE("metadata with a negative count or length is EINVAL") {
        {number(-1), number(least), number(1) + number(-1), number(1) + number(least),
         number(1) + text("a") + number(-1), good + number(-1), good + text("c") + number(-5)}) {
     CHECK(code_of_size(block) == EINVAL);
-    CHECK(code_of_find(block, "a") == EINVAL);  // also behind the pair that is looked for
+    CHECK(code_of_find(block, "a") == EINVAL);  // rejects an error behind the pair that it searches for
   }
 }
 

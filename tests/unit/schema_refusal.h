@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a function of the schema layer has against its input.
+// Returns the error that a function of the schema layer gives for its input.
 #pragma once
 
 #include <string>

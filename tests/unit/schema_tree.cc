@@ -13,7 +13,7 @@
 namespace arrowdevice::schema {
 namespace {
 
-// ArrowSchemas that may be wrong in any way: nothing here checks, links as it is told, and is never released.
+// Makes ArrowSchemas that may be invalid in any respect. It does not check them, and never releases them.
 class Draft {
  public:
   ArrowSchema* field(const char* format, const char* name = nullptr, std::vector<ArrowSchema*> children = {}) {
@@ -36,7 +36,7 @@ class Draft {
     return made;
   }
 
-  // `levels` fields, each the only child of the one before.
+  // Returns `levels` fields. Each field is the only child of the field before it.
   ArrowSchema* nested(int levels) {
     ArrowSchema* made = field("i");
     for (int i = 1; i < levels; ++i) made = field("+s", nullptr, {made});
@@ -350,14 +350,14 @@ TEST_CASE("structs that stand in several places make 2^15 fields at most") {
   columns.push_back(columns.front());
   check_refused(draft.field("+s", "", columns), EINVAL, "batch: there are more than 32768 " + why);
 
-  // Each level names the next one twice.
+  // Each level names the next level twice.
   ArrowSchema* doubled = draft.field("i");
   for (int level = 0; level < 14; ++level) doubled = draft.field("+s", "", {doubled, doubled});
   CHECK(is_accepted(doubled));
   doubled = draft.field("+s", "", {doubled, doubled});
   CHECK(refusal_of(doubled).code == EINVAL);
 
-  // As many structs of their own as before, and then some that are shared.
+  // Uses the maximum number of separate structs, and then adds shared structs.
   std::vector<ArrowSchema> leaves(kMostSharedNodes, *draft.field("i"));
   std::vector<ArrowSchema*> mixed;
   for (auto& leaf : leaves) mixed.push_back(&leaf);

@@ -61,7 +61,7 @@ TEST_CASE("simulated device: peers reach as far as was asked for", "[sim]") {
   CHECK(reach(first, nullptr) == ARROWDEVICE_PEER_COPY);
   CHECK(reach(nullptr, handles) == ARROWDEVICE_PEER_COPY);
 
-  // What reach() says is what copies do.
+  // Copies agree with the result of reach().
   const Buffer source(first, 64), target(second, 64), far_target(handles, 64);
   const auto bytes = sample(64);
   control::poke(0, source.get(), 0, bytes.data(), 64);
@@ -70,7 +70,7 @@ TEST_CASE("simulated device: peers reach as far as was asked for", "[sim]") {
   CHECK(queue.try_copy(between(far_target, source)) == (copy != 0 ? 0 : ENOTSUP));
   std::vector<std::byte> seen(64);
   auto in_place = to_host(seen.data(), source);
-  in_place.src_device = second;  // the first one's memory, used by the second as its own
+  in_place.src_device = second;  // the second device uses the first device's memory as its own
   CHECK(queue.try_copy(in_place) == (peers == Peers::kAccess ? 0 : EINVAL));
   CHECK(queue.finish() == 0);
   CHECK((content(1, target) == bytes) == (copy != 0));
@@ -118,7 +118,7 @@ TEST_CASE("simulated device: an application's queue is wrapped and not owned", "
   must(table().queue_get_native, wrapped, &again);
   CHECK(again.queue == native.queue);
 
-  // One order for both: what was put on one runs before what is put on the other.
+  // Both names are the same queue, so the work of both runs in order.
   control::hold(0);
   const Buffer buffer(device, 64);
   const auto bytes = sample(64);
@@ -169,7 +169,7 @@ TEST_CASE("simulated device: an application's context is a device until it is un
     void* found = nullptr;
     must(table().device_locate, ARROW_DEVICE_EXT_DEV, int64_t{0}, buffer.get(), nullptr, &found);
     CHECK(found == wrapped);
-    must(table().device_unwrap, wrapped);  // one of two
+    must(table().device_unwrap, wrapped);  // undoes one of two wraps
     CHECK(code(table().device_unwrap, wrapped) == EBUSY);
   }
   {

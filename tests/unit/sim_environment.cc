@@ -19,7 +19,7 @@ using arrowdevice::sim::Peers;
 
 namespace {
 
-// These variables of the simulated backend and no others, for as long as it lives.
+// Sets these variables of the simulated backend and unsets all others, as long as this object lives.
 class Environment {
  public:
   explicit Environment(std::map<std::string, std::string> variables) : variables_(std::move(variables)) {
@@ -49,7 +49,7 @@ std::string refusal(const std::string& name, const std::string& value) {
   return "accepted";
 }
 
-// A file name that nobody else has, removed in the end.
+// A unique file name. The file is removed in the destructor.
 class TemporaryFile {
  public:
   TemporaryFile() {
@@ -147,7 +147,7 @@ TEST_CASE("simulated device: a wrong word in the environment is named", "[sim]")
   CHECK(contains(refusal("ARROWDEVICE_SIM_STATS", "statistics.json"), "is not an absolute path"));
 }
 
-// Run by the next test in a process of its own.
+// The next test runs this case in a separate process.
 TEST_CASE(kChildTest, "[.]") {
   control::reset(Configuration::from_environment());
   void* device = open(0);
@@ -166,8 +166,8 @@ TEST_CASE("simulated device: statistics are written at exit", "[sim]") {
   const Environment environment({{"ARROWDEVICE_SIM_STATS", file.path()}, {"ARROWDEVICE_SIM_DEVICES", "handles"}});
   const pid_t child = ::fork();
   if (child == 0) {
-    ::unsetenv("ARROWDEVICE_TEST_REPORT");  // that is ours, and the child would begin it anew
-    // By its name: under valgrind the link is valgrind's, but for those who read it.
+    ::unsetenv("ARROWDEVICE_TEST_REPORT");  // the child would overwrite the parent's report
+    // Reads the path first, because under valgrind executing the link would start valgrind.
     const std::string program = std::filesystem::read_symlink("/proc/self/exe");
     ::execl(program.c_str(), "sim", kChildTest, "--out", "/dev/null", static_cast<char*>(nullptr));
     ::_exit(127);
@@ -191,7 +191,8 @@ TEST_CASE("simulated device: statistics are written at exit", "[sim]") {
   CHECK(contains(text, "is no live allocation of this device"));
 }
 
-// The code of an allocation under a limit of 0 bytes for files, in a child process; -1 - the signal that ends it.
+// Allocates in a child process in which files may have at most 0 bytes. Returns the code, or -1 minus the
+// signal that ended the child.
 int allocate_without_files() {
   const pid_t child = ::fork();
   REQUIRE(child >= 0);

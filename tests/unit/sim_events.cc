@@ -19,7 +19,7 @@ TEST_CASE("simulated device: a copy is pending until the engine gets to it", "[s
   CHECK_FALSE(event.ready());
   CHECK(event.wait(ARROWDEVICE_POLL) == ETIMEDOUT);
   CHECK(content(0, buffer) != source);
-  // The source is read when the copy runs: what changes before is seen.
+  // The copy reads the source when it runs, so it sees this change.
   source[0] = std::byte{200};
 
   control::resume(0);
@@ -63,7 +63,7 @@ TEST_CASE("simulated device: an event of another device holds up one queue and n
   consumer.copy(between(target, source));
   const Event consumed = consumer.record();
 
-  CHECK(bystander.finish() == 0);  // the engine of the second device runs
+  CHECK(bystander.finish() == 0);  // the second device's engine is not held
   CHECK_FALSE(consumed.ready());
   control::resume(0);
   CHECK(consumed.wait() == 0);
@@ -111,7 +111,7 @@ TEST_CASE("simulated device: a published event is a pointer to the native one an
   void* sync_event = nullptr;
   must(table().event_publish, event.get(), &sync_event);
 
-  // An application has the native event in a variable of its own.
+  // An application may store the native event in its own variable.
   void* native = *static_cast<void**>(sync_event);
   Event imported;
   must(table().event_import, open(1), &native, imported.out());
@@ -220,13 +220,13 @@ TEST_CASE("simulated device: a link takes its time for each copy, and none of wh
   control::hold(0);
   queue.copy(to_device(target, source.data()));
   const Event event = queue.record();
-  // As long as the copy that is held would have taken.
+  // Waits as long as the held copy would take.
   clock.copy(to_device(elsewhere, source.data()));
   CHECK(clock.finish() == 0);
   const auto resumed = Clock::now();
   control::resume(0);
   CHECK(event.wait() == 0);
-  // A lower bound, which no other load of the machine can break.
+  // Checks only a lower bound, because load on the machine cannot break it.
   CHECK(Clock::now() - resumed >= std::chrono::milliseconds(60));
   control::reset();
 }
@@ -239,7 +239,7 @@ TEST_CASE("simulated device: threads work on one device, each with a queue of it
   std::vector<std::thread> threads;
   for (int thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&, thread] {
-      // Plain calls: the macros of the test framework are not for threads.
+      // Calls the table directly, because the macros of the test framework are not thread-safe.
       const arrowdevice_backend& t = table();
       arrowdevice_error error{};
       void* queue = nullptr;

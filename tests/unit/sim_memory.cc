@@ -9,11 +9,12 @@ using namespace sim_test;
 
 namespace {
 
-// The signal that ends a child which reads the first byte at `address`; 0 if none does.
+// Returns the signal that ends a child that reads the first byte at `address`, or 0 if the child is not
+// ended.
 int signal_of_reading(const void* address) {
   const pid_t child = ::fork();
   if (child == 0) {
-    ::signal(SIGSEGV, SIG_DFL);  // past the handlers of the test framework and of the sanitizers
+    ::signal(SIGSEGV, SIG_DFL);  // bypasses the handlers of the test framework and of the sanitizers
     [[maybe_unused]] const char seen = *static_cast<const volatile char*>(address);
     ::_exit(0);
   }
@@ -174,7 +175,7 @@ TEST_CASE("simulated device: a finished copy has let go of its memory when its e
   const Queue queue(device);
   const auto source = sample(64);
   for (int i = 0; i < 200; ++i) {
-    const Buffer buffer(device, 64);  // given back without a queue, each time
+    const Buffer buffer(device, 64);  // each buffer is freed without a queue
     queue.copy(to_device(buffer, source.data()));
     REQUIRE(queue.finish() == 0);
   }
@@ -207,7 +208,7 @@ TEST_CASE("simulated device: sub-buffers of handles are buffers of their own", "
   control::peek(0, whole.get(), 256, seen.data(), 100);
   CHECK(seen == source);
 
-  region.dst_offset = 1;  // past the end of the part, not of the whole
+  region.dst_offset = 1;  // past the end of the sub-buffer, not of the whole buffer
   CHECK(queue.try_copy(region) == EINVAL);
   region.dst = static_cast<char*>(whole.get()) + 1;  // arithmetic on a handle
   CHECK(queue.try_copy(region) == EINVAL);
@@ -217,13 +218,13 @@ TEST_CASE("simulated device: sub-buffers of handles are buffers of their own", "
   CHECK(code(table().sub_buffer_create, device, whole.get(), int64_t{1024}, int64_t{1}, &out) == EINVAL);
   CHECK(control::refused() == 4);
 
-  table().sub_buffer_destroy(device, sub);  // before the part of it
+  table().sub_buffer_destroy(device, sub);  // before its own sub-buffer
   table().buffer_free(device, nullptr, whole.get());
   CHECK(control::refused() == 6);
   CHECK(control::counters(0).sub_buffers_live == 2);
   table().sub_buffer_destroy(device, inner);
   table().sub_buffer_destroy(device, sub);
-  table().sub_buffer_destroy(device, sub);  // twice
+  table().sub_buffer_destroy(device, sub);  // destroyed twice
   CHECK(control::refused() == 7);
   CHECK(control::counters(0).sub_buffers_live == 0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated backend as a test calls it: the table's functions, with failures thrown.
+// Calls the simulated backend's table of functions, and throws if a call fails.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -18,16 +18,16 @@ namespace sim_test {
 
 namespace control = arrowdevice::sim::control;
 
-// The errno value of a call of the table, given without its error.
+// Returns the errno value of a call of the table. The caller omits the error argument.
 template <typename... Parameters, typename... Arguments>
 int code(int (*function)(Parameters...), Arguments... arguments) {
   arrowdevice_error error{};
   const int result = function(arguments..., &error);
-  CHECK(error.code == result);  // zero where it succeeded
+  CHECK(error.code == result);  // zero if the call succeeded
   return result;
 }
 
-// The message of a call that fails.
+// Fails unless the call fails. Returns the message.
 template <typename... Parameters, typename... Arguments>
 std::string message(int (*function)(Parameters...), Arguments... arguments) {
   arrowdevice_error error{};
@@ -40,7 +40,7 @@ inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// A call that must succeed.
+// Fails unless the call succeeds.
 template <typename... Parameters, typename... Arguments>
 void must(int (*function)(Parameters...), Arguments... arguments) {
   arrowdevice_error error{};
@@ -51,7 +51,7 @@ void must(int (*function)(Parameters...), Arguments... arguments) {
 
 inline const arrowdevice_backend& table() { return *control::table(); }
 
-// `words` as in ARROWDEVICE_SIM_DEVICES: 'a' for addresses, 'h' for handles.
+// Returns a configuration. `words` is as in ARROWDEVICE_SIM_DEVICES: 'a' for addresses, 'h' for handles.
 inline arrowdevice::sim::Configuration devices(const std::string& words) {
   arrowdevice::sim::Configuration configuration;
   configuration.devices.clear();
@@ -165,7 +165,7 @@ class Queue {
   void* handle_ = nullptr;
 };
 
-// Bytes that differ from each other, from zero, and from fresh device memory.
+// Returns bytes that differ from each other, from zero, and from fresh device memory.
 inline std::vector<std::byte> sample(int64_t size) {
   std::vector<std::byte> bytes(static_cast<size_t>(size));
   for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i % 97 + 1);

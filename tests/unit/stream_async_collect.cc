@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library as a consumer of async streams.
+// Tests the library as a consumer of async streams.
 #include "stream_handler.h"
 
 namespace {
@@ -141,7 +141,7 @@ TEST_CASE("a stream that is released before its producer has begun refuses the s
   Hand hand(handler);
   CHECK(hand.schema(field("i")) == ECANCELED);
   CHECK(hand.requested() == 0);
-  CHECK(hand.end() == 0);  // against the rules, as Arrow C++ does it
+  CHECK(hand.end() == 0);  // violates the rules, as Arrow C++ does
 }
 
 TEST_CASE("a producer's error comes after its arrays, with code and text, and stays") {
@@ -268,7 +268,7 @@ TEST_CASE("cancelling wakes whoever waits for a schema or an array, and reaches 
   }
 }
 
-// Some producers are gone by then, but for the release.
+// Some producers no longer exist at that time, except for their release callback.
 TEST_CASE("a producer that has told the end, or an error, is not called any more") {
   begin();
   const Sample sample(field("u"), {.rows = 5});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library between a producer and a consumer of async streams, with a device between them.
+// Tests the library between a producer and a consumer of async streams, with a device between them.
 #include "stream_handler.h"
 
 namespace {
@@ -47,7 +47,7 @@ TEST_CASE("arrays are moved ahead of the consumer's requests, a bounded number o
   until([&] { return consumer->calls() == "S"; });
   consumer->request(1);
   consumer->wait_for_tasks(1);
-  CHECK(is_ready(*consumer->arrays[0]) == 0);  // it is handed on while it is copied
+  CHECK(is_ready(*consumer->arrays[0]) == 0);  // the consumer gets the array while the copy runs
   until([&] { return producer->calls == 4; });
   CHECK(consumer->calls() == "ST");
   engine.resume();
@@ -108,14 +108,15 @@ TEST_CASE("a move that fails is an error downstream and a cancel upstream") {
   CHECK(consumer->code == EIO);
   CHECK(contains(consumer->text, "copy: "));
   CHECK(hand.cancels() >= 1);
-  CHECK(hand.task(from_host(make_array(generate(sample.type, sample.knobs), ledger))) == 0);  // it comes too late
+  // This array comes too late.
+  CHECK(hand.task(from_host(make_array(generate(sample.type, sample.knobs), ledger))) == 0);
   CHECK(hand.unextracted() == 0);
   hand.release();
   must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   until([&] { return ledger.live() == 0; });
 }
 
-// Some producers are gone by then, but for the release.
+// Some producers no longer exist at that time, except for their release callback.
 TEST_CASE("a producer that has told the end, or an error, is not called any more by what is behind it") {
   begin();
   const Sample sample(mixed_batch(), {.rows = 5});
@@ -145,13 +146,13 @@ TEST_CASE("a producer that has told the end, or an error, is not called any more
   }
 }
 
-// Some producers go away with the first cancel, but for the release.
+// Some producers no longer exist after the first cancel, except for their release callback.
 TEST_CASE("a producer is cancelled once, and not called any more, by what is behind it") {
   begin();
   const Sample sample(mixed_batch(), {.rows = 5});
   auto consumer = std::make_shared<Consumer>();
   consumer->on_schema = [](Consumer&) { return 0; };
-  Executor executor;  // nothing is released before both of the cancels have come
+  Executor executor;  // delays all work until both cancels have come
   Hand hand(before(handler_of(consumer), sim(0), executor.options()));
   hand.schema(sample.type);
   hand.task(copy(sample, cpu()));
@@ -260,7 +261,7 @@ TEST_CASE("a task that the library refuses is given back, and its producer is ca
   CHECK(hand.task(array(), reinterpret_cast<const char*>(malformed)) == 0);
   CHECK(hand.unextracted() == 0);
   CHECK(hand.cancels() == 1);
-  CHECK(hand.task(array()) == 0);  // it comes too late
+  CHECK(hand.task(array()) == 0);  // this array comes too late
   hand.release();
   consumer->wait_for_release();
   CHECK(consumer->calls() == "SXR");
@@ -292,7 +293,7 @@ TEST_CASE("a failed extraction is reported downstream with what the producer say
   }
 }
 
-// The struct of the published text.
+// The struct as the format's published text defines it.
 struct PublishedProducer {
   ArrowDeviceType device_type;
   void (*request)(ArrowAsyncProducer*, int64_t);
@@ -442,7 +443,7 @@ TEST_CASE("a queue that cannot serve the producer's device is an error before th
   const Queue on_sim = make_queue(sim(0));
   auto consumer = std::make_shared<Consumer>();
   auto options = async_options();
-  options.queue = on_sim.get();  // of the producer, as far as is known yet
+  options.queue = on_sim.get();  // the producer's device is not known yet, so the options are accepted
   Hand hand(before(handler_of(consumer), cpu(), options));
   hand.schema(field("i"));
   consumer->wait_for_release();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library as a producer of async streams.
+// Tests the library as a producer of async streams.
 #include "stream_handler.h"
 
 namespace {
@@ -217,7 +217,7 @@ TEST_CASE("tasks outlive the stream, and the producer may be called as long as o
       CHECK(consumer->keep_data(&task) == 0);
       CHECK(difference(sample, *consumer->arrays.back(), static_cast<int64_t>(i) * kRows) == "");
     }
-    CHECK(consumer->keep_data(&task) == EINVAL);  // once only
+    CHECK(consumer->keep_data(&task) == EINVAL);  // only one extraction succeeds
   }
   CHECK(consumer->calls() == "STTTTTER");
 }
@@ -235,7 +235,7 @@ TEST_CASE("the work of a stream runs on the program's executor, one task at a ti
   CHECK(executor.tasks.size() == 1);
   executor.run();
   CHECK(consumer->calls() == "STT");
-  CHECK(executor.tasks.empty());  // it does not wait there
+  CHECK(executor.tasks.empty());  // the stream does not wait on the executor
   consumer->request(2);
   consumer->request(2);
   CHECK(executor.tasks.size() == 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every sequence of up to six things that can happen to an async stream, held against the rules of the format.
+// Tests every sequence of up to six events of an async stream against the rules of the format.
 #include "stream/async_state.h"
 
 #include <cerrno>
@@ -15,11 +15,12 @@ using Step = AsyncState::Step;
 constexpr int kSourceError = EREMOTEIO;
 constexpr int kRefusal = ENOBUFS;
 
-// What can happen: request, request of nothing, cancel, schema, array (next), end, error, failed callback, extract,
-// discard.
+// The events: request, request of nothing, cancel, schema, array (next), end, error, failed callback,
+// extract, discard.
 constexpr char kEvents[] = "rzcsneftdx";
 
-// A stream whose calls are made as soon as they are due, and what is known of it without the machine.
+// A stream that makes its calls as soon as they are due, and the facts about it that do not come from the
+// state machine.
 class Stream {
  public:
   void happen(char event) {
@@ -68,7 +69,7 @@ class Stream {
     make_calls();
   }
 
-  // The calls: S schema, T task, E end, X error, R release.
+  // Returns the calls: S schema, T task, E end, X error, R release.
   const std::string& calls() const { return calls_; }
   std::string broken() const { return broken_; }
 

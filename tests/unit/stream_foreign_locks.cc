@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Async streams of producers that hold a lock of their own in each call, as Python's producers do.
+// Tests async streams of producers that hold a lock in each call, as Python's producers do.
 #include <mutex>
 #include <optional>
 
@@ -29,12 +29,12 @@ TEST_CASE("a lock of the library is counted, and one of a producer is not") {
   CHECK(held_locks() == 0);
 }
 
-// A producer with one recursive lock around everything that it does. A thread of its own calls the handler.
+// A producer that holds a recursive lock in each of its functions. Its own thread calls the handler.
 class LockedProducer {
  public:
   LockedProducer(ArrowAsyncDeviceStreamHandler* handler, const Sample& sample, int64_t batches)
       : handler_(handler), sample_(sample) {
-    // Here and not on the thread, which must make no assertions.
+    // Makes the arrays here, because the thread must not make assertions.
     while (batches-- > 0) arrays_.push_back(from_host(make_array(generate(sample.type, sample.knobs), {})));
     producer_.device_type = ARROW_DEVICE_CPU;
     producer_.private_data = this;
@@ -79,7 +79,7 @@ class LockedProducer {
       const std::lock_guard lock(task->producer->lock_);
       if (out != nullptr) *out = task->array.take();
     }
-    --task->producer->unextracted_;  // the producer may end after this
+    --task->producer->unextracted_;  // the producer may be destroyed after this
     return 0;
   }
 
@@ -110,7 +110,7 @@ class LockedProducer {
   ArrowAsyncDeviceStreamHandler* handler_;
   const Sample& sample_;
   ArrowAsyncProducer producer_{};
-  ForeignLock lock_;  // guards all below
+  ForeignLock lock_;  // guards all members below
   std::condition_variable_any changed_;
   std::vector<Array> arrays_;
   int64_t requested_ = 0;
@@ -120,7 +120,8 @@ class LockedProducer {
   std::thread thread_;
 };
 
-// Ends the program, with a text, if a round does not end in a minute: a thread that hangs cannot be ended.
+// Ends the program with a message if a round takes more than a minute, because a thread that hangs cannot be
+// ended.
 class Watch {
  public:
   explicit Watch(const char* what)
@@ -169,7 +170,8 @@ int64_t arrays_of(DeviceStream& stream) {
 
 void check_ended(LockedProducer& producer) {
   until([&] { return producer.is_released(); });
-  until([&] { return producer.unextracted() == 0; });  // a thread of the library drops tasks of a stream that was ended
+  // A thread of the library drops the tasks of a stream that has ended.
+  until([&] { return producer.unextracted() == 0; });
   CHECK_FALSE(producer.was_called_late());
 }
 

@@ -19,7 +19,7 @@ struct Consumer::Callbacks {
     return *static_cast<Handler*>(self->private_data)->consumer;
   }
 
-  // For the length of a callback.
+  // Marks that a callback is running.
   struct Inside {
     explicit Inside(Consumer& within) : consumer(within) {
       if (consumer.inside_.exchange(true)) consumer.overlapped = true;
@@ -158,7 +158,7 @@ int Hand::task(Array array, const char* metadata, int code) {
       extracted->hand->at_failed_extraction();
       return extracted->code;
     }
-    *out = extracted->array.take();  // a producer that does not know of NULL
+    *out = extracted->array.take();  // this producer does not handle a NULL `out`
     return 0;
   };
   return handler_->on_next_task(handler_, &task, metadata);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A foreign consumer and a foreign producer of async streams, of which a test decides every step.
+// Provides a foreign consumer and a foreign producer of async streams. The test decides every step of both.
 #pragma once
 
 #include <condition_variable>
@@ -11,9 +11,9 @@
 
 namespace stream_test {
 
-// A handler that writes down what it is called with. Lives on behind its handler.
+// A handler that records its calls. It outlives the handler that the library releases.
 struct Consumer {
-  // What to do in a callback, without any lock; a result but 0 refuses.
+  // The action of a callback, which runs without a lock. A result other than 0 makes the callback fail.
   std::function<int(Consumer&)> on_schema = [](Consumer& consumer) { return consumer.request(1'000'000), 0; };
   std::function<int(Consumer&, ArrowAsyncTask*)> on_task = [](Consumer& consumer, ArrowAsyncTask* task) {
     return consumer.keep_data(task);
@@ -22,25 +22,25 @@ struct Consumer {
   void request(int64_t n) { producer->request(producer, n); }
   void cancel() { producer->cancel(producer); }
 
-  // Extracts it into `arrays`.
+  // Extracts the task's array into `arrays`.
   int keep_data(ArrowAsyncTask* task);
 
-  // Waits for it.
+  // Waits until the handler is released.
   void wait_for_release();
   void wait_for_tasks(int64_t n);
 
-  std::string calls() const;  // "STTER", as they came; waits for nothing
+  std::string calls() const;  // "STTER", in the order of the calls; does not wait
 
   Owned<ArrowSchema> schema;
   std::vector<Array> arrays;
-  std::vector<ArrowAsyncTask> tasks;  // kept as they came, by tests that do so
-  int code = 0;                       // of on_error
+  std::vector<ArrowAsyncTask> tasks;  // the tasks, if the test keeps them
+  int code = 0;                       // the code that on_error received
   std::string text;
-  std::vector<std::string> metadata;  // of each task
+  std::vector<std::string> metadata;  // metadata of each task
   std::string additional_metadata;
   ArrowDeviceType device_type = 0;
   ArrowAsyncProducer* producer = nullptr;
-  std::atomic<bool> overlapped{false};  // two callbacks at once
+  std::atomic<bool> overlapped{false};  // two callbacks ran at the same time
 
  private:
   friend ArrowAsyncDeviceStreamHandler* handler_of(std::shared_ptr<Consumer> consumer);
@@ -55,10 +55,10 @@ struct Consumer {
   std::atomic<bool> inside_{false};
 };
 
-// Freed with its release.
+// Returns a handler that its release callback frees.
 ArrowAsyncDeviceStreamHandler* handler_of(std::shared_ptr<Consumer> consumer);
 
-// A producer whose every call of a handler the test makes itself.
+// A producer. The test makes each of its calls to a handler.
 class Hand {
  public:
   explicit Hand(ArrowAsyncDeviceStreamHandler* handler, ArrowDeviceType type = ARROW_DEVICE_CPU);
@@ -67,7 +67,8 @@ class Hand {
   Hand& operator=(const Hand&) = delete;
 
   int schema(const Field& type);
-  int task(Array array, const char* metadata = nullptr, int code = 0);  // `code`: what its extraction fails with
+  // `code`: the code with which the extraction fails
+  int task(Array array, const char* metadata = nullptr, int code = 0);
   int end();
   void error(int code, const char* text);
   void release();
@@ -77,7 +78,7 @@ class Hand {
   int64_t unextracted() const { return live_tasks_; }
   ArrowAsyncProducer& producer() { return producer_; }
 
-  // Runs within each extraction that fails, before it returns.
+  // Runs within each extraction that fails, before the extraction returns.
   std::function<void()> at_failed_extraction = [] {};
 
  private:
@@ -90,7 +91,7 @@ class Hand {
 
 arrowdevice_async_options async_options(int32_t depth = 0);
 
-// Runs what it is given when the test says so.
+// Queues tasks, and runs them when the test calls run().
 struct Executor {
   std::deque<std::pair<void (*)(void*), void*>> tasks;
   int64_t accepts = INT64_MAX;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams that move while they flow: what comes out, in which order, and what is asked of the producer.
+// Tests streams that copy batches to another device: the batches, their order, and the calls of the producer.
 #include "stream_producer.h"
 
 namespace {
@@ -18,7 +18,7 @@ TEST_CASE("a stream arrives whole on every device, and comes back") {
         for (const int64_t id : {0, 1, 2, 3}) stream = to_device(std::move(stream), sim(id), options);
         CHECK(stream->device_type == ARROW_DEVICE_EXT_DEV);
         HostStream home = to_host(std::move(stream), options);
-        CHECK(producer->calls == 0);  // nobody has asked yet
+        CHECK(producer->calls == 0);  // no consumer has asked yet
         Owned<ArrowSchema> schema;
         REQUIRE(home->get_schema(home.get(), schema.out()) == 0);
         CHECK(schema->n_children == sample.schema->n_children);
@@ -274,14 +274,14 @@ TEST_CASE("a stream is refused at once a queue or a pool that can never serve it
   std::string why = refused(EINVAL, arrowdevice_stream_to_device, stream.get(), sim(0), &options, out.out());
   CHECK(contains(why, "cpu:0"));
   CHECK(contains(why, "ext_dev:0"));
-  options.queue = on_sim.get();  // neither where the batches are nor where they go
+  options.queue = on_sim.get();  // on neither the source's nor the target's device
   why = refused(EINVAL, arrowdevice_stream_to_host, stream.get(), &options, host.out());
   CHECK(contains(why, "a queue of ext_dev:0 cannot copy from cpu to cpu:0"));
   options.source_device = cpu();
   why = refused(EINVAL, arrowdevice_stream_to_host, stream.get(), &options, host.out());
   CHECK(contains(why, "a queue of ext_dev:0 cannot copy from cpu:0 to cpu:0"));
   {
-    // Memory of the CPU is written by who reads OpenCL's, and the CPU does not.
+    // The CPU cannot read memory of OpenCL, so a copy from OpenCL needs a queue of OpenCL.
     Owned<ArrowSchema> schema = make_schema(sample.type);
     DeviceStream elsewhere;
     must(arrowdevice_stream_from_arrays, schema.get(), static_cast<ArrowDeviceArray*>(nullptr), int64_t{0},
@@ -302,7 +302,7 @@ TEST_CASE("a stream is refused at once a queue or a pool that can never serve it
   CHECK(producer->releases == 0);
   CHECK(producer->calls == 0);
   CHECK(difference_of_rest(sample, kRows, stream) == "");
-  // From a device to the CPU, the queue is the source's.
+  // A copy from a device to the CPU uses a queue of the source device.
   options = stream_options();
   options.queue = on_sim.get();
   host = to_host(stream_of(batches_of(sample, kRows, sim(0)), ARROW_DEVICE_EXT_DEV), options);
@@ -314,7 +314,8 @@ TEST_CASE("what failed in a stream of the library is told whole, also through st
   const Sample sample(field("l"), {.rows = 21});
   for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}}) {
     DeviceStream stream = to_device(stream_of(batches_of(sample, kRows)), sim(0), stream_options(flags));
-    HostStream home = to_host(std::move(stream), stream_options(flags));  // a stream of the library reads another
+    // A stream of the library reads another stream of the library.
+    HostStream home = to_host(std::move(stream), stream_options(flags));
     must(arrowdevice_stream_from_host, home.get(), stream.out());
     control::fail_next("queue_copy");
     arrowdevice_error error{};
@@ -333,7 +334,7 @@ TEST_CASE("what failed in a stream of the library is told whole, also through st
       CHECK(arrowdevice_stream_get_next(stream.get(), Array().out(), &error) == EIO);
     }
   }
-  // A producer's own error has no more than its text.
+  // The error of a foreign producer has only a text.
   auto producer = std::make_shared<Producer>(field("i"));
   producer->schema_code = EACCES;
   DeviceStream stream = to_device(stream_of(producer), sim(0));
@@ -355,7 +356,7 @@ TEST_CASE("a stream copies with its queue, into its pool, as its flags say") {
   options.copy_flags = ARROWDEVICE_COPY_ALWAYS;
   auto producer = batches_of(sample, kRows, sim(0));
   DeviceStream stream = to_device(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(0), options);
-  queue.reset();  // the stream has its own hold on it
+  queue.reset();  // the stream keeps its own reference
   const int64_t used = stats(pool.get()).used_bytes;
   const Array first = next(stream);
   CHECK(stats(pool.get()).used_bytes > used);

@@ -26,7 +26,7 @@ struct Producer::Callbacks {
     return arrowdevice_schema_copy(producer.schema.get(), out, nullptr);
   }
 
-  // Leaves `out` alone when it fails, as some producers do.
+  // Does not write `out` if it fails, as some producers do.
   static int advance(Producer& producer, ArrowDeviceArray* out) {
     enter_callback("get_next of a stream");
     if (producer.inside.exchange(true)) producer.overlapped = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Foreign streams of which a test decides every step, and consumers of those of the library.
+// Provides foreign streams, of which the test decides every step, and consumers of the library's streams.
 #pragma once
 
 #include <atomic>
@@ -18,26 +18,26 @@ using namespace library_test;  // NOLINT: what every line of these tests is writ
 using DeviceStream = Owned<ArrowDeviceArrayStream>;
 using HostStream = Owned<ArrowArrayStream>;
 
-// What happens when it is asked for the next array.
+// The result of one call of get_next.
 struct Step {
   Array array;
-  int code = 0;  // not 0: it fails
+  int code = 0;  // if not 0, get_next fails with this code
   std::string text = {};
 };
 
-// Lives on behind its stream, for the test to look at.
+// Outlives its stream, so that the test can inspect it.
 struct Producer {
   explicit Producer(const Field& type) : schema(make_schema(type)) {}
 
   Owned<ArrowSchema> schema;
   int schema_code = 0;
-  std::vector<Step> steps;                                // then the end
-  std::function<void(int64_t)> on_next = [](int64_t) {};  // on the calling thread, with the number of the call
+  std::vector<Step> steps;                                // the stream ends after these steps
+  std::function<void(int64_t)> on_next = [](int64_t) {};  // runs on the calling thread, with the number of the call
 
-  std::atomic<int64_t> calls{0};     // of get_next
-  std::atomic<int64_t> releases{0};  // of the stream
+  std::atomic<int64_t> calls{0};     // calls of get_next
+  std::atomic<int64_t> releases{0};  // releases of the stream
   std::atomic<bool> overlapped{false};
-  std::atomic<bool> called_elsewhere{false};  // by a thread that did not make it
+  std::atomic<bool> called_elsewhere{false};  // a thread other than the maker called the stream
 
  private:
   friend DeviceStream stream_of(std::shared_ptr<Producer> producer, ArrowDeviceType type);
@@ -52,10 +52,10 @@ struct Producer {
 DeviceStream stream_of(std::shared_ptr<Producer> producer, ArrowDeviceType type = ARROW_DEVICE_CPU);
 HostStream host_stream_of(std::shared_ptr<Producer> producer);
 
-// Of a batch, where it does not matter.
+// The length of a batch in tests that do not depend on the length.
 inline constexpr int64_t kRows = 7;
 
-// A producer of the sample's rows in batches of `rows`, on that device.
+// Returns a producer of the sample's rows in batches of `rows`, on that device.
 std::shared_ptr<Producer> batches_of(const Sample& sample, int64_t rows, arrowdevice_device* device = nullptr);
 
 arrowdevice_stream_options stream_options(uint32_t flags = 0, int32_t depth = 0);
@@ -63,23 +63,23 @@ DeviceStream to_device(DeviceStream stream, arrowdevice_device* to,
                        const arrowdevice_stream_options& options = stream_options());
 HostStream to_host(DeviceStream stream, const arrowdevice_stream_options& options = stream_options());
 
-// The next array, which must come; released at the end.
+// Return the next array. The stream must have a next array.
 Array next(DeviceStream& stream);
 Array next(HostStream& stream);
 
-// The code with which the next array does not come, and the text.
+// Fail unless get_next fails with that code. Return the text.
 std::string next_fails(int code, DeviceStream& stream);
 std::string next_fails(int code, HostStream& stream);
 
-// "" if what is left of the stream are the sample's rows from `first` on, all of them, in batches of `rows`.
+// Return "" if the rest of the stream equals the sample's rows from `first` on, in batches of `rows`.
 std::string difference_of_rest(const Sample& sample, int64_t rows, DeviceStream& stream, int64_t first = 0);
 std::string difference_of_rest(const Sample& sample, int64_t rows, HostStream& stream, int64_t first = 0);
 
-// Fills what a producer leaves unset: `reserved`, and id 0 for the CPU.
+// Fills the fields that a producer leaves unset: `reserved`, and id 0 for the CPU.
 void soil(ArrowDeviceArray& array);
 bool is_canonical_on_cpu(const ArrowDeviceArray& array);
 
-// Waits until something that another thread does has come to be.
+// Waits until the condition holds. Another thread makes it true.
 void until(const std::function<bool()>& condition);
 
 }  // namespace stream_test

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams of arrays that are there, and of C streams.
+// Tests streams of existing arrays, and streams made of C streams.
 #include "stream_producer.h"
 
 namespace {
 
 using namespace stream_test;  // NOLINT: what every line of these tests is written with
 
-// The sample in batches, as arrays.
+// Returns the batches of the sample as arrays.
 std::vector<ArrowDeviceArray> arrays_of(const Sample& sample, arrowdevice_device* device = nullptr) {
   std::vector<ArrowDeviceArray> arrays;
   const auto producer = batches_of(sample, kRows, device);
@@ -118,7 +118,7 @@ TEST_CASE("the text of a stream's error is UTF-8") {
   DeviceStream stream = to_device(stream_of(producer), sim(0));
   CHECK(next_fails(EIO, stream) == "bad ?? and \xc3\xa4");
 
-  // A name of the schema, in a text of the library.
+  // Tests a name of the schema in a message of the library.
   Sample other(field("l"), {.rows = kRows});
   producer = batches_of(other, kRows);
   producer->schema = make_schema(field("u", "pr\xff\xfeis"));
@@ -138,7 +138,7 @@ TEST_CASE("a C stream becomes a device stream on the CPU, with its errors and it
   CHECK(stream->device_type == ARROW_DEVICE_CPU);
   CHECK(producer->calls == 0);
   CHECK(difference_of_rest(sample, kRows, stream) == "");
-  // The end is the end: the producer is not asked again.
+  // The library does not call the producer again after the end.
   CHECK(producer->calls == static_cast<int64_t>(producer->steps.size()) + 1);
   stream.reset();
   CHECK(producer->releases == 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams with threads of their own: who is called where, cancelling, and letting go of what is under way.
+// Tests streams that have their own threads: the thread of each call, cancelling, and releasing streams with
+// pending work.
 #include <condition_variable>
 #include <mutex>
 
@@ -11,7 +12,7 @@ using namespace stream_test;  // NOLINT: what every line of these tests is writt
 
 constexpr uint32_t kReadAhead = ARROWDEVICE_STREAM_READ_AHEAD;
 
-// A door that is shut until it is opened.
+// A door that blocks callers until it is opened.
 class Door {
  public:
   void pass() {
@@ -37,7 +38,7 @@ class Door {
   bool open_ = false;
 };
 
-// A producer that stays inside its call number `call` until the door opens.
+// Returns a producer that blocks in call number `call` until the door opens.
 std::shared_ptr<Producer> stuck_at(int64_t call, Door& door, const Sample& sample) {
   auto producer = batches_of(sample, kRows);
   producer->on_next = [call, &door](int64_t made) {
@@ -52,7 +53,7 @@ TEST_CASE("reading ahead is done by one thread of the stream, and no further tha
   auto producer = batches_of(sample, kRows);
   DeviceStream stream = to_device(stream_of(producer), sim(0), stream_options(kReadAhead, 3));
   const Array first = next(stream);
-  until([&] { return producer->calls == 4; });  // the one that is handed out, and three
+  until([&] { return producer->calls == 4; });  // the returned batch and three more
   CHECK(producer->called_elsewhere);
   CHECK(difference(sample, *first) == "");
   CHECK(difference_of_rest(sample, kRows, stream, kRows) == "");
@@ -76,7 +77,7 @@ TEST_CASE("cancelling from another thread wakes a consumer that waits, and stays
   canceller.join();
   CHECK(cancelled);
   CHECK(next_fails(ECANCELED, stream) != "");
-  stream.reset();  // returns although the producer does not
+  stream.reset();  // returns although the producer still blocks
   CHECK(producer->releases == 0);
   door.open();
   until([&] { return producer->releases == 1; });
@@ -123,7 +124,7 @@ TEST_CASE("a stream that is cancelled before its first batch asks nobody") {
 }
 
 TEST_CASE("releasing a stream early returns at once, and what is under way ends by itself") {
-  const Sample sample(field("l"), {.rows = 60});  // nothing has to be read back
+  const Sample sample(field("l"), {.rows = 60});  // the copy reads no data back
   for (const Peers peers : {Peers::kCopy, Peers::kNone}) {
     begin(configuration(peers));
     for (const uint32_t flags : {0u, kReadAhead}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams when the system has no more threads. In a program of its own, whose pthread_create all libraries call.
+// Tests streams when the system cannot create threads. This is a separate program, because its pthread_create
+// serves all libraries of the process.
 #include <dlfcn.h>
 #include <pthread.h>
 
@@ -23,12 +24,12 @@ namespace {
 
 using namespace stream_test;  // NOLINT: what every line of these tests is written with
 
-// The first case of this program: the thread of deferred work does not exist yet.
+// Runs first in this program, before the thread of deferred work exists.
 TEST_CASE("deferred work without a thread is logged while no lock is held, and runs when the program asks") {
   begin();
   Sample sample(field("l"), {.rows = 21});
   const Queue queue = make_queue(sim(0));
-  must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);  // the device has its thread
+  must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);  // starts the device's thread
   Held engine(0);
   static std::string logged;
   arrowdevice_log_set_handler(

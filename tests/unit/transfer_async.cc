@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies that return while they run.
+// Tests copies that return while they run.
 #include "library.h"
 #include "support/callback.h"
 
@@ -68,7 +68,7 @@ TEST_CASE("a child that leaves a pending copy keeps the memory until the event")
   there->array.children[1]->release = nullptr;
   there.reset();
   Array owned(child);
-  CHECK(is_ready(*owned) == 0);  // the event lives with the child
+  CHECK(is_ready(*owned) == 0);  // the child keeps the event alive
   engine.resume();
   must(arrowdevice_array_wait, owned.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   const auto back = copy(*owned, *sample.schema->children[1], cpu());
@@ -86,7 +86,7 @@ TEST_CASE("what is moved while the copy runs is released when it is done, and no
   CHECK(sample.host.released());
   CHECK(sample.ledger.live() > 0);
   CHECK(is_ready(*there) == 0);
-  there.reset();  // nor does the copy's end end the source
+  there.reset();  // releasing the copy does not release the source
   CHECK(sample.ledger.live() > 0);
   engine.resume();
   must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
@@ -164,7 +164,7 @@ TEST_CASE("every step of a copy that fails gives everything back and leaves its 
             begin();
             CHECK(control::counters(id).allocations_live == live);
             CHECK(control::counters(id).sub_buffers_live == subs);
-            // A queue that is kept has its last event.
+            // A cached queue holds its last event.
             CHECK(control::counters(id).events_live <= control::counters(id).queues_live);
           }
         }
@@ -200,7 +200,7 @@ TEST_CASE("a copy on a device that is lost meanwhile fails, keeps its source, an
 
 TEST_CASE("who releases an asynchronous copy early learns from a wait_idle when its source may go") {
   begin();
-  Sample sample(field("l"), {.rows = 30});  // nothing of it has to be read to be copied
+  Sample sample(field("l"), {.rows = 30});  // the copy reads no data back
   Array source = copy(sample, sim(0));
   Held from(0), to(1);
   Array out = copy(*source, *sample.schema, sim(1), ARROWDEVICE_COPY_ASYNC);

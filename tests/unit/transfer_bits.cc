@@ -15,7 +15,8 @@ using arrowdevice::transfer::copy_bits;
 
 using Bits = std::vector<uint8_t>;
 
-// Of exactly the size that the bits need, so that the address sanitizer sees a byte too many.
+// Returns a buffer of exactly the bytes that the bits need, so that the address sanitizer sees a read past
+// the end.
 Bits random_bits(int64_t bits, uint64_t seed) {
   Random random(seed);
   Bits made(static_cast<size_t>((bits + 7) / 8));

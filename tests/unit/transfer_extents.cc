@@ -19,7 +19,7 @@ using arrowdevice::schema::UnionMap;
 constexpr int64_t kMost64 = std::numeric_limits<int64_t>::max();
 constexpr int32_t kMost32 = std::numeric_limits<int32_t>::max();
 
-// Index entries of a width, at an odd address, in memory of exactly their size.
+// Index entries of a given width, at an odd address, in memory of exactly their size.
 class Entries {
  public:
   Entries(int width, const std::vector<int64_t>& values) : bytes_(values.size() * static_cast<size_t>(width) + 1) {
@@ -186,7 +186,7 @@ BinaryView long_view(int32_t size, int32_t buffer, int32_t offset) {
 TEST_CASE("variadic buffers are needed where valid long views refer to them") {
   BinaryView short_view{};
   short_view.size = 12;
-  std::memset(short_view.rest, 0xFF, sizeof short_view.rest);  // text, and no reference
+  std::memset(short_view.rest, 0xFF, sizeof short_view.rest);  // text instead of a reference
   const std::vector<BinaryView> views{long_view(20, 1, 30), short_view, long_view(13, 1, 5), long_view(99, 9, 9)};
   const auto* bytes = reinterpret_cast<const uint8_t*>(views.data());
   const std::vector<int64_t> sizes{40, 50};

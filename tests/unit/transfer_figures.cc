@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What copies may cost, as the device itself counts it.
+// Tests the cost of copies, as the device counts it.
 #include "library.h"
 
 namespace {
@@ -24,7 +24,7 @@ Buffer validity() {
   return filled<uint8_t>(kMillion / 8, [](int64_t i) { return i % 7 == 0 ? 0b11101111 : 0xFF; });
 }
 
-// Eight bytes or so a row.
+// Returns strings of eight bytes per row.
 template <typename Offset>
 Data strings(int64_t rows) {
   constexpr int64_t kBytes = 8;
@@ -37,7 +37,8 @@ Data numbers() {
   return with_nulls(-1, data_of(kMillion, {validity(), filled<Value>(kMillion, [](int64_t i) { return i; })}));
 }
 
-// A million rows: 8 columns of fixed width, 2 of strings, a list of strings, a dictionary of 10.
+// Returns a type for a million rows: 8 columns of fixed width, 2 of strings, a list of strings, a dictionary
+// of 10.
 Field tall_type() {
   std::vector<Field> columns;
   for (const char* format : {"l", "g", "i", "s", "tsn:", "c", "f", "b"}) columns.push_back(field(format, format));
@@ -87,7 +88,7 @@ TEST_CASE("ten rows of a million move less than 10 KB to a device and from it, a
     CHECK(after.bytes_in == before.bytes_in);
     CHECK(arrowdevice::testing::difference(*schema, here->array, kFirst, *schema, back->array, 0, 10) == "");
 
-    // A move through a second owner is no dearer.
+    // A move of a shared array costs no more.
     Owned<ArrowArray> moved;
     must(arrowdevice_array_to_host, part.get(), schema.get(), nullptr, moved.out());
     CHECK(control::counters(id).bytes_out - after.bytes_out < kFew);
@@ -100,7 +101,7 @@ TEST_CASE("a thousand columns are one buffer from a cold pool and none from a wa
   for (int i = 0; i < 1'000; ++i) columns.push_back(field(i % 3 == 0 ? "i" : i % 3 == 1 ? "g" : "b"));
   Sample sample(struct_of(std::move(columns)).not_null(), {.rows = 100});
   for (const int64_t id : {kAddresses[0], kHandles[0]}) {
-    copy(sample, sim(id));  // makes the queue
+    copy(sample, sim(id));  // creates the queue
     must(arrowdevice_pool_trim, default_pool(sim(id)));
     for (const bool cold : {true, false}) {
       INFO("device " << id << (cold ? ", cold" : ", warm"));
@@ -150,7 +151,7 @@ TEST_CASE("a thousand columns between two devices are one buffer, one copy and o
   CHECK(after.allocations - before.allocations == 1);
   CHECK(after.copies - before.copies == 1);
   CHECK(after.events_recorded - before.events_recorded == 1);
-  // Nothing comes from the host but the zeros behind two buffers a column.
+  // The host sends only the zeros behind two buffers per column.
   constexpr int64_t kMostPadding = 2 * 1'000 * 63;
   CHECK(after.bytes_in - before.bytes_in <= kMostPadding);
   CHECK(difference(sample, *moved) == "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a copy beyond its values, and sources that change while they are copied.
+// Tests the bytes of a copy beyond its values, and sources that change during a copy.
 #include <cstdlib>
 #include <functional>
 
@@ -12,7 +12,7 @@ using namespace library_test;  // NOLINT: what every line of these tests is writ
 constexpr int64_t kPadding = 64;
 constexpr int kStray = 0xAA;
 
-// A pool of the CPU. `before` runs for every allocation, whose bytes are all kStray.
+// A pool of the CPU. It calls `before` for every allocation and fills the memory with kStray.
 struct HostPool {
   explicit HostPool(std::function<void()> before_allocation) : before(std::move(before_allocation)) {
     auto options = pool_options();
@@ -67,7 +67,7 @@ TEST_CASE("a copy refuses views that change after they were checked") {
       Change{"size", {.size = 2'000'000'000, .offset = 20}}, Change{"size beyond", {.size = 21, .offset = 20}});
   INFO(name);
   Array source = from_host(make_array(two_views(), Ledger()));
-  Array second = slice(*source, *schema, 1, 1);  // its views are rewritten
+  Array second = slice(*source, *schema, 1, 1);  // the copy rewrites the views of this slice
   auto* const views = static_cast<char*>(const_cast<void*>(source->array.buffers[1]));
   HostPool host([&, change = changed] { std::memcpy(views + sizeof change, &change, sizeof change); });
   auto options = copy_options();
@@ -119,12 +119,12 @@ TEST_CASE("a copy knows its null counts wherever the CPU has the bitmaps") {
     INFO("rows from " << first << " on device " << id);
     const Array there = copy(*rows, *schema, sim(id));
     expect_counts(*there);
-    // Nobody counts on the device. The copy back does.
+    // The library does not count nulls on the device. The copy back counts them.
     Array uncounted = copy(*whole, *schema, sim(id));
     for (int64_t i = 0; i < 4; ++i) uncounted->array.children[i]->null_count = -1;
     Array part = slice(*uncounted, *schema, first, length);
     expect_counts(*copy(*part, *schema, cpu()));
-    // The bitmap of views is read to rewrite them.
+    // The copy reads the bitmap of views to rewrite the views.
     const Array beside = copy(*part, *schema, sim(kAddresses[1]));
     if (length != 1) CHECK(beside->array.children[3]->null_count == nulls);
     CHECK(beside->array.children[0]->null_count == -1);

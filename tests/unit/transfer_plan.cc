@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a copy needs of each field. Of arrays in host memory the plan itself is looked at; of arrays on a device what
-// came of it: how often it was read back, and what was copied.
+// Tests the data that a copy needs of each field. If an array is in host memory, the tests inspect the plan.
+// If it is on a device, they check the number of read-backs and the copied bytes.
 #include "transfer/plan.h"
 
 #include <functional>
@@ -21,7 +21,7 @@ using arrowdevice::transfer::Plan;
 using arrowdevice::transfer::SourceReader;
 using arrowdevice::transfer::TrimMode;
 
-// Bytes of an index buffer on a device that is read back to be rebased.
+// The largest index buffer on a device, in bytes, that is read back to be rebased.
 constexpr int64_t kLargestIndex = 64 << 10;
 
 constexpr TrimMode kTrimmed{.whole = false, .bits_can_shift = true, .target_on_host = false};
@@ -201,15 +201,15 @@ TEST_CASE("between devices a node without bits begins at its start") {
   CHECK(difference(sample, *moved, 13) == "");
 }
 
-// One array whose row i refers to item i of a child (or of bytes), so that what is copied of half of its rows says
-// whether it was trimmed.
+// An array in which row i refers to item i of a child or of bytes. The number of items in a copy of half of
+// its rows shows if the copy was trimmed.
 struct Threshold {
   const char* name;
   Field type;
-  int64_t index_bytes;                                              // a slot, of what must be small
+  int64_t index_bytes;                                              // per slot, of the buffer that the limit applies to
   int64_t extra;                                                    // entries beyond the slots
-  std::function<Data(int64_t rows)> make;                           // `rows` rows
-  std::function<int64_t(const ArrowArray&, int64_t device)> items;  // that were copied
+  std::function<Data(int64_t rows)> make;                           // makes `rows` rows
+  std::function<int64_t(const ArrowArray&, int64_t device)> items;  // returns the number of copied items
 };
 
 Buffer counted(int64_t entries, int64_t first = 0) {
@@ -320,7 +320,7 @@ TEST_CASE("run ends on a device are trimmed up to 64 KiB of all of them, and alw
   }
 }
 
-// What a copy from device 0 cost, as the library and the device counted it.
+// The cost of a copy from device 0, as the library and the device count it.
 struct Cost {
   int64_t readbacks, submissions, copies;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between devices without a direct path, which go through host memory in pieces.
+// Tests copies between devices without a direct path. They go through host memory in pieces.
 #include <algorithm>
 #include <atomic>
 #include <thread>
@@ -14,13 +14,13 @@ constexpr int64_t kSmallest = 256 << 10;
 constexpr int64_t kLargest = 4 << 20;
 constexpr int64_t kBlocks = 5;  // of staging memory
 
-// Pieces of a copy: a thirty-second of it each, within bounds.
+// Returns the number of pieces of a copy. Each piece is a thirty-second of the copy, within bounds.
 int64_t pieces_of(int64_t bytes) {
   const int64_t piece = (std::clamp(bytes / 32, kSmallest, kLargest) + 4095) / 4096 * 4096;
   return (bytes + piece - 1) / piece;
 }
 
-// Between each pair of kinds of devices.
+// A route between each pair of kinds of devices.
 constexpr std::pair<int64_t, int64_t> kRoutes[] = {{0, 1}, {0, 2}, {2, 0}, {2, 3}};
 
 // Bytes on the CPU that are quick to make.
@@ -84,7 +84,7 @@ TEST_CASE("a staged copy has the same bytes and few pieces, for sizes around the
     INFO(bytes << " bytes");
     const int64_t pieces = pieces_of(bytes);
     CHECK(spent.out == bytes);
-    CHECK(spent.in == (bytes + 63) / 64 * 64);  // with the zeros behind them, which are not staged
+    CHECK(spent.in == (bytes + 63) / 64 * 64);  // includes the zeros behind the bytes, which are not staged
     CHECK(spent.staged_source == bytes);
     CHECK(spent.staged_target == bytes);
     CHECK(spent.source_copies == pieces);
@@ -105,7 +105,7 @@ TEST_CASE("a staged copy of many regions fills each piece with several of them")
       const Meter meter(from, to);
       const auto moved = copy(*there, *sample.schema, sim(to));
       const Spent spent = meter.spent();
-      CHECK(spent.in % 64 == 0);  // zeros follow each buffer, and are not staged
+      CHECK(spent.in % 64 == 0);  // zeros follow each buffer and are not staged
       CHECK(spent.staged_target <= spent.in);
       CHECK(spent.in - spent.staged_target < 64 * 2 * std::ssize(columns) * 2);
       CHECK(spent.target_copies == pieces_of(spent.staged_target));
@@ -136,13 +136,13 @@ TEST_CASE("a staged copy waits for its source's event before it reads") {
   auto there = copy(sample, sim(0));
   control::UserEvent written;
   there->sync_event = written.sync_event();
-  // The value arrives with the event: whoever reads before it reads the old one.
+  // The value arrives with the event, so an early read finds the old value.
   auto options = copy_options(ARROWDEVICE_COPY_ASYNC);
   const int64_t old_value = 41, new_value = 42;
   control::poke(0, const_cast<void*>(there->array.buffers[1]), 0, &old_value, sizeof old_value);
   std::atomic<bool> returned = false;
   std::thread producer([&] {
-    // The copy occupies this test's thread; its wait is what the producer waits for.
+    // The copy blocks this test's thread. The producer waits until the copy waits for its event.
     while (control::calls("queue_wait_event") == 0 && !returned) std::this_thread::yield();
     control::poke(0, const_cast<void*>(there->array.buffers[1]), 0, &new_value, sizeof new_value);
     written.set();

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every test program includes, compiled once for each of them.
+// Precompiled header with the headers that every test program includes.
 #include "../../../src/base/pch/standard.h"
 #include "support/catch.h"
