@@ -22,9 +22,9 @@ namespace arrowdevice::stream {
 //
 // No lock is held during a call, because the producer may hold a lock of its own around each call of the handler. The
 // lifetime rests on these rules instead:
-// - Arrays are requested within the producer's own callback, or by a thread that holds a task.
-// - A last callback waits for other threads that are inside the producer. This wait is short, because such a thread may
-// itself wait for a lock that the callback's thread holds.
+//  - Arrays are requested within the producer's own callback, or by a thread that holds a task.
+//  - A last callback waits for other threads that are inside the producer. This wait is short, because such a thread
+//    may itself wait for a lock that the callback's thread holds.
 class ForeignProducer {
  public:
   void attach(ArrowAsyncProducer* producer) noexcept;

@@ -2,7 +2,7 @@
 // The producer's half of the async protocol, as a state machine without threads. It tells the producer the next call of
 // the consumer's handler. The user of this class guards it with a lock that is not held during handler calls.
 //
-// schema -> task, task, ... as many as were requested -> end or error -> release
+//   schema -> task, task, ... as many as were requested -> end or error -> release
 //
 // A request of 0 arrays is an error. A cancel or a failed callback leads directly to the release.
 #pragma once

@@ -2,8 +2,8 @@
 // The path of batches from a producer's stream to another device: read, move, return. Several batches are in the
 // pipeline at once, so that the producer, the link and the consumer work at the same time.
 //
-// producer --read--> [ batch | batch | ... at most `depth` ] --next--> consumer
-// moved while they wait here
+//   producer --read--> [ batch | batch | ... at most `depth` ] --next--> consumer
+//                         moved while they wait here
 //
 // The consumer's thread reads, unless a thread of the stream reads ahead. The thread that has read a batch also moves
 // it if the move only submits. Moves that occupy their thread (staged copies, targets without events) run on a second
