@@ -31,9 +31,8 @@ struct Slots {
 struct Index {
   int64_t begin = 0;  // for lists and binaries: the offset of the first row
   int64_t end = 0;    // the offset after the last row
-  const uint8_t* list_offsets =
-      // from slot `first` on, one entry more than slots; NULL: only begin and end are known
-      nullptr;
+  // For lists and binaries, from slot `first` on, with one entry more than slots. NULL: only begin and end are known.
+  const uint8_t* list_offsets = nullptr;
   const uint8_t* type_ids = nullptr;  // for dense unions, from slot `first` on
   const uint8_t* union_offsets = nullptr;
   const uint8_t* view_offsets = nullptr;  // for list views, from the first row on

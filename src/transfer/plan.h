@@ -43,7 +43,7 @@ struct Node {
 
 // The slots that a field's slots refer to, or that its parent refers to.
 struct References {
-  // Offsets of lists, list views and binaries: what is subtracted from each.
+  // The value that is subtracted from each offset of lists, list views and binaries.
   int64_t base = 0;
   // For a child of a dense union: the slots that the union's offsets refer to.
   Extent in_union;
