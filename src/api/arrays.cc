@@ -23,8 +23,7 @@ namespace {
 constexpr uint32_t kFirstCopyOptionsSize = 40;
 constexpr uint32_t kFirstImportOptionsSize = 40;
 
-// Marks out structs as released first, so that they are released after a failure. Throws EINVAL before that if `out` is
-// also an input.
+// Throws EINVAL if `out` is an input too. Marks an out struct as released, so that it is released after a failure.
 void prepare(ArrowDeviceArray* out, const void* input) {
   required(out, "out");
   if (out == input || &out->array == input) throw Error(EINVAL, "out is also an input");

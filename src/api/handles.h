@@ -29,7 +29,7 @@ struct arrowdevice_view {
 
 namespace arrowdevice::api {
 
-// The C side never creates devices and pools, so their opaque structs are only names for the C++ classes.
+// Converts a device to its C name. The C side never creates devices and pools, so their opaque structs are only names.
 inline arrowdevice_device* to_c(device::Device* device) noexcept {
   return reinterpret_cast<arrowdevice_device*>(device);
 }

@@ -27,8 +27,8 @@ constexpr uint32_t kFirstNativeQueueSize = 16;
 constexpr uint32_t kFirstPoolOptionsSize = 56;
 constexpr uint32_t kFirstPoolStatsSize = 48;
 
-// Returns the handle of a region's end for the queue's backend, or NULL for host memory. Throws for a device of another
-// backend.
+// Returns the handle of a region's end for the queue's backend, or NULL for host memory. Throws EINVAL for a device of
+// another backend.
 void* region_end(arrowdevice_device* end, const device::Queue& queue, int64_t index) {
   if (end == nullptr) return nullptr;
   const auto& device = *api::from_c(end);

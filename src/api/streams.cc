@@ -16,8 +16,7 @@ namespace {
 constexpr uint32_t kFirstStreamOptionsSize = 48;
 constexpr int32_t kDefaultDepth = 2;
 
-// Marks the out struct as released first, so that it is released after a failure. Throws EINVAL before that if `out` is
-// also the input.
+// Throws EINVAL if `out` is the input too. Marks the out struct as released, so that it is released after a failure.
 template <typename In, typename Out>
 void prepare(In* moved, Out* out) {
   required(out, "out");

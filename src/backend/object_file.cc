@@ -21,7 +21,7 @@ namespace arrowdevice::backend {
 namespace {
 
 [[noreturn]] void refuse_for_errno() {
-  if (errno == ENOMEM) throw std::bad_alloc();  // the error says nothing about the file
+  if (errno == ENOMEM) throw std::bad_alloc();  // not an error of the file
   throw Error(errno == ENOENT ? ENOENT : EINVAL, std::strerror(errno));
 }
 

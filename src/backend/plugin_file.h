@@ -8,9 +8,8 @@
 
 namespace arrowdevice::backend {
 
-// Returns the table that the plugin's entry returns. The object stays open for the life of the process. Throws Error
-// with the reason: ENOENT if there is no such file, EINVAL if the file is not a plugin, or the code and text of the
-// entry.
+// Returns the table that the plugin's entry returns. The object stays open for the life of the process. Throws ENOENT
+// if there is no such file, EINVAL if the file is not a plugin. If the entry fails, throws its code and text.
 const arrowdevice_backend* open_plugin(const std::string& absolute_path);
 
 // Returns "cuda" for ".../libarrowdevice-cuda.so", or an empty text if the file is not named like a plugin.

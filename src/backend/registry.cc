@@ -157,7 +157,7 @@ const Backend* Registry::load(const std::string& absolute_path) {
   }
 }
 
-// Stores the backend, or the reason why it is refused, where other threads find it.
+// Stores the backend, or the reason why it is refused, for other threads to find.
 void Registry::try_plugin(const std::string& folder, const std::string& name) {
   const auto path = file_in(folder, name);
   try {
@@ -172,7 +172,7 @@ void Registry::try_plugin(const std::string& folder, const std::string& name) {
       if (backend->name() != name) throw Error(EINVAL, "the table in it is named " + backend->name());
       keep(std::move(backend));
     } catch (const Error& e) {
-      if (e.code() == ENOMEM) throw;  // the error says nothing about the plugin
+      if (e.code() == ENOMEM) throw;  // not an error of the plugin
       remember({e.code(), name, path, e.message()});
       if (e.code() == ENOENT) return;  // the file may be installed later
     }

@@ -19,13 +19,13 @@ namespace {
 
 constexpr const char* kVariable = "ARROWDEVICE_BACKEND_PATH";
 
-// Returns the folder beside the library, which depends on where the library is installed.
+// Returns the folder beside the library, in any folder that the library was installed in or moved to.
 std::string folder_beside_library() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<void*>(&search_folders), &info) == 0 || info.dli_fname == nullptr) return {};
   std::error_code error;
   const auto library = std::filesystem::canonical(info.dli_fname, error);
-  if (error == std::errc::not_enough_memory) throw std::bad_alloc();  // the error says nothing about the folder
+  if (error == std::errc::not_enough_memory) throw std::bad_alloc();  // not an error of the folder
   return error ? std::string() : (library.parent_path() / ARROWDEVICE_PLUGIN_FOLDER_NAME).string();
 }
 

@@ -12,7 +12,7 @@ using LogHandler = void (*)(void* user, int level, const char* message);
 
 void log_set_handler(LogHandler handler, void* user) noexcept;
 
-// Never throws. A line that cannot be written is lost.
+// Logs a line. Never throws: a line that cannot be written is lost.
 void log(LogLevel level, std::string_view message) noexcept;
 
 }  // namespace arrowdevice

@@ -138,7 +138,7 @@ void DeferredWork::wait_for_oldest() noexcept {
   }
 }
 
-// Several threads may run this. An item is off the list while a thread checks it.
+// Works on any number of threads at once. An item is off the list while a thread checks it.
 int64_t DeferredWork::reap(int64_t max) noexcept {
   if (!process::drivers_usable()) return 0;
   int64_t left;

@@ -32,8 +32,8 @@ class DeferredWork {
   // Returns the instance, which is never destroyed because releases may come until the process ends.
   static DeferredWork& instance();
 
-  // Destroys `work` now if its event has fired, else later. In a forked child, and after `exit` has begun, work that
-  // waits for a device is abandoned: the function calls neither a driver nor a callback.
+  // Destroys `work` now if its event has fired, else later. In a forked child, and after `exit` has begun, abandons
+  // work that waits for a device, and calls neither a driver nor a callback.
   void defer(std::unique_ptr<Deferred> work) noexcept;
 
   // Abandons the work for good. Its memory is never reused.

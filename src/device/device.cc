@@ -15,7 +15,7 @@
 namespace arrowdevice::device {
 namespace {
 
-// The number of idle or busy queues that a device keeps before operations share a queue.
+// The number of busy queues that a device may have before another operation shares a queue.
 constexpr size_t kMostQueues = 8;
 
 }  // namespace

@@ -143,7 +143,7 @@ class Device {
   std::array<std::optional<process::UsableAcrossFork>, 3> usable_across_fork_;  // the mutexes of the CPU device
 };
 
-// Prevents that a wrapped device is unwrapped.
+// A use of a device. A wrapped device cannot be unwrapped while uses exist.
 class DeviceUse {
  public:
   explicit DeviceUse(const Device& device) noexcept : device_(&device) { device.add_user(); }

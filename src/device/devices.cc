@@ -176,7 +176,7 @@ Device& Devices::locate(ArrowDeviceType type, int64_t id, const void* buffer, vo
     backend.call("device_locate", backend.table().device_locate, type, id, buffer, sync_event, &handle);
   } catch (const Error& e) {
     // A backend that does not know the memory leaves the choice to the id. All other errors go to the caller. ENODEV,
-    // for example, says that the memory belongs to no context that the backend knows, so the id's device could not use
+    // for example, means that the memory belongs to no context that the backend knows, so the id's device could not use
     // it.
     if (e.code() != EINVAL && e.code() != ENOTSUP) throw;
   }

@@ -70,7 +70,7 @@ class Devices {
   std::map<const backend::Backend*, std::mutex> opening_;
 };
 
-// Returns what `to` can do with memory of `from`: ARROWDEVICE_PEER_* flags.
+// Returns the ARROWDEVICE_PEER_* flags for memory of `from` that `to` uses.
 uint32_t reach(const Device& from, const Device& to);
 
 }  // namespace arrowdevice::device

@@ -39,7 +39,7 @@ bool Event::wait_idly(int64_t timeout_ns) const {
 
 bool Event::is_over() const noexcept {
   // Failed work no longer uses its memory, and each query reports the failure again. A query that fails for another
-  // reason says nothing, nor does one that is refused because `exit` has begun meanwhile.
+  // reason, or because `exit` has begun meanwhile, gives no information.
   constexpr int kAttempts = 2;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     try {

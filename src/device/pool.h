@@ -26,8 +26,8 @@ struct SubBuffer {
   void* handle;
 };
 
-// A driver allocation. Its sub-buffers stay with it when it is reused, because consecutive tables have the same layout
-// and creating a handle costs a driver more than a copy.
+// A driver allocation. Its sub-buffers stay with it when it is reused, because consecutive tables usually have the same
+// layout. Creating a handle costs a driver more than filling it.
 struct Block {
   void* buffer = nullptr;
   int64_t capacity = 0;

@@ -171,7 +171,8 @@ void Queue::wait_for(const Event& event) {
   device_.backend().call("queue_wait_event", device_.backend().table().queue_wait_event, handle, event.handle());
 }
 
-// A new event is pending for a moment even if the queue is idle, so a poll with a new event would always return false.
+// Waits for the last event if it covers all work. A new event is pending for a moment even if the queue is idle, so
+// each poll with a new event would return false.
 bool Queue::finish(int64_t timeout_ns) {
   auto event = end();
   if (event == nullptr) event = record();

@@ -25,8 +25,8 @@ class Queue {
 
   Device& device() const noexcept { return device_; }
 
-  // Returns the backend's handle. The caller must hold lock(). NULL, which means any queue, if the application has
-  // unwrapped its queue.
+  // Returns the backend's handle. The caller must hold lock(). The handle is NULL, which means any queue, if the
+  // application has unwrapped its queue.
   void* handle() const noexcept { return handle_; }
 
   arrowdevice_native_queue native();
@@ -121,7 +121,7 @@ class Queue {
   void* handle_;  // NULL: unwrapped, and not needed again yet
   Failure lost_;  // set if the work before the unwrap cannot be waited for
   std::shared_ptr<Event> last_;
-  bool has_new_work_ = false;  // since `last_` was recorded, or ever
+  bool has_new_work_ = false;  // after `last_` was recorded, or ever
   bool may_wait_for_others_ = false;
   bool is_known_outside_;  // other code may submit work that the library does not see
 };

@@ -23,7 +23,7 @@ class BinaryViewCheck {
         sizes_on_host_(array.has_variadic() && transfer::variadic_sizes_on_host(array, source.device)) {}
 
   // Throws EINVAL if a valid view has a negative length, refers to missing data, or has a prefix that differs from its
-  // data. Also throws EINVAL if the type is text and the bytes are not UTF-8.
+  // data. If the type is text, throws EINVAL if the bytes are not UTF-8.
   void check(int32_t field);
 
  private:

@@ -46,7 +46,8 @@ void BufferBounds::check_buffer(int32_t field, BufferShape shape, const void* bu
 }
 
 std::optional<arrowdevice_pointer_info> BufferBounds::describe(const void* buffer) const {
-  // An address says nothing about a context that the library did not create. A handle belongs to one context only.
+  // An address gives no information about a context that the library did not create. A handle belongs to one context
+  // only.
   return source_.is_borrowed() && source_.has_addresses() ? std::nullopt : source_.describe(buffer);
 }
 
@@ -65,7 +66,7 @@ bool BufferBounds::can_use(const arrowdevice_pointer_info& info) const {
 int64_t BufferBounds::room(const void* buffer, int64_t wanted) const {
   auto info = describe(buffer);
   if (!info || info->size < 0) return INT64_MAX;
-  // For a sub-buffer with a handle, the driver does not tell where it begins.
+  // For a sub-buffer with a handle, the driver does not tell its start.
   if (!source_.has_addresses()) return info->size;
   if (info->base == nullptr) return INT64_MAX;
   const auto* const begin = static_cast<const char*>(buffer);

@@ -18,7 +18,7 @@ namespace {
 // texts.
 class NodeWriter {
  public:
-  // Each field but the root is the child or dictionary of another.
+  // Allocates the block. Each field but the root is the child or dictionary of another.
   NodeWriter(size_t n_nodes, size_t n_buffers, std::unique_ptr<std::byte[]>& block,
              std::forward_list<std::string>& long_texts)
       : long_texts_(long_texts) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports arrays as DLPack tensors. Nothing is copied.
+// Exports arrays as DLPack tensors without a copy.
 #pragma once
 
 #include <arrowdevice/abi.h>

@@ -121,7 +121,7 @@ Place place_of(const Tensor& tensor, const ArrowDeviceArray& array, int64_t elem
   return {.buffer = tensor.data, .first = byte_offset / bytes_of_one};
 }
 
-// Makes the array's type: a list for each dimension but the first. The user of `out` copies the names in it.
+// Makes the array's type: a list for each dimension but the first. schema::copy() copies the texts.
 void make_schema(std::span<const int64_t> shape, const ElementType& type, ArrowSchema* out) {
   std::vector<std::string> formats;
   for (const int64_t extent : shape.subspan(1)) formats.push_back("+w:" + std::to_string(extent));

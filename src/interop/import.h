@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Imports DLPack tensors as arrays. Nothing is copied.
+// Imports DLPack tensors as arrays without a copy.
 #pragma once
 
 #include <arrowdevice/abi.h>

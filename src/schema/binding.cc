@@ -218,7 +218,7 @@ void Binding::check_child_lengths(int32_t field) const {
     case ReferenceKind::kOffsets:
     case ReferenceKind::kListViews:
     case ReferenceKind::kTypeIds:
-    case ReferenceKind::kBinaryViews: break;  // the data says
+    case ReferenceKind::kBinaryViews: break;  // depends on the data
   }
 }
 

@@ -33,7 +33,7 @@ class Binding {
   // Returns the buffer of a shape other than kVariadic, or NULL if the layout has none.
   const void* buffer(int32_t field, BufferShape shape) const noexcept;
 
-  // Return the number of buffers of a field, and of all fields. An array that is written has the same number.
+  // Returns the number of buffers of a field, or of all fields. An array that is written has the same number.
   int64_t buffer_count(int32_t field) const noexcept { return info(field).fixed_buffers + n_variadic(field); }
   int64_t buffer_count() const noexcept { return buffer_count_; }
 

@@ -71,8 +71,7 @@ void parse_list_size(std::string_view argument, ParsedFormat& out) {
   out.type.list_size = parse_number(argument, 0, kMost, "the list size");
 }
 
-// Returns the greatest number of decimal digits that every number of so many digits fits, or 0 for widths that no
-// decimal has.
+// Returns the number of decimal digits that always fit a decimal of `bits` bits, or 0 for widths that no decimal has.
 int64_t greatest_precision(int64_t bits) {
   switch (bits) {
     case 32: return 9;

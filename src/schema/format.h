@@ -20,8 +20,8 @@ struct ParsedFormat {
 // function is fast because tables have thousands of fields.
 const Type* common_type(const char* format) noexcept;
 
-// Parses a format string. Throws Error without a path: EINVAL for a malformed string ("w:" without a number, a repeated
-// type id, ...), ENOTSUP for a string that names no known type.
+// Parses a format string. Throws Error without a path. The code is EINVAL for a malformed string ("w:" without a
+// number, a repeated type id, ...). The code is ENOTSUP if the string names no known type.
 ParsedFormat parse_format(std::string_view format);
 
 }  // namespace arrowdevice::schema

@@ -180,7 +180,8 @@ void Tree::check_sharing(int32_t index) {
              " structs, which stand in several places");
 }
 
-// Refuses a struct that must not be read before any of its members is read, even its name.
+// Adds a field. Refuses a struct that must not be read, before it reads any member of the struct. The name for the
+// message is such a member.
 void Tree::add(const ArrowSchema* source, int32_t parent, bool is_dictionary,
                std::span<const ArrowSchema* const> ancestors) {
   const int32_t index = size();

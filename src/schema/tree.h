@@ -19,17 +19,16 @@ namespace arrowdevice::schema {
 inline constexpr int kDeepest = 64;             // levels of nesting, the root included
 inline constexpr int64_t kMostNodes = 1 << 20;  // number of fields, dictionaries included
 // Limit of fields if most are structs that occur in several positions. A few structs that refer to each other in pairs
-// can make 2^20 fields, which cost half a second in every call. With this limit, an attacker must write as many
-// structs.
+// can make 2^20 fields, which cost half a second in every call. Without such structs, an attacker must write all
+// fields, which costs more.
 inline constexpr int64_t kMostSharedNodes = 1 << 15;
 inline constexpr size_t kLongestPath = 320;  // bytes; leaves space in an error for the reason
 
 struct Field {
   const ArrowSchema* source;  // borrowed; the texts are read from it
   Type type;
-  int32_t parent;  // -1 for the root
-  // index of the first child, with the others after it; a valid position even if there are no children
-  int32_t first_child;
+  int32_t parent;       // -1 for the root
+  int32_t first_child;  // the others follow; a position in the tree or its end, even without children
   int32_t n_children;
   int32_t dictionary;  // -1 if none
   bool is_dictionary;  // the field is its parent's `dictionary`
@@ -45,10 +44,10 @@ using UnionMap = std::array<int8_t, 128>;
 // ArrowSchema that was read.
 class Tree {
  public:
-  // Reads a schema. The message of an error begins with the path. Throws EINVAL for a malformed schema: released or
-  // NULL children, a depth above kDeepest, more than kMostNodes fields, a child that is its own ancestor, wrong numbers
-  // of children, a dictionary on a type that is not an index, and similar. Throws ENOTSUP for a well-formed format
-  // string that names no known type.
+  // Reads a schema. The message of an error begins with the path. Throws EINVAL for a malformed schema. Examples are
+  // released or NULL children, a depth above kDeepest, more than kMostNodes fields, and a child that is its own
+  // ancestor. Others are wrong numbers of children, and a dictionary on a type that is not an index. Throws ENOTSUP for
+  // a well-formed format string that names no known type.
   explicit Tree(const ArrowSchema& root, std::pmr::memory_resource* memory = std::pmr::new_delete_resource());
 
   std::span<const Field> fields() const noexcept { return fields_; }

@@ -17,8 +17,8 @@ namespace arrowdevice::stream {
 
 // A foreign producer, and the number of arrays that it owes. The library calls the producer until the library cancels
 // it, or the producer reports the end or an error, or releases its handler. By the format the producer lives until the
-// release. Arrow C++ frees its producer after a cancel or the end, unless a task of it is left. After `cancel` the
-// library reads only the metadata of a layout that the program names.
+// release. Arrow C++ frees its producer after a cancel or the end, unless a task of it is left. The library reads no
+// member behind `cancel` but the metadata, in the layout that the program names.
 //
 // No lock is held during a call, because the producer may hold a lock of its own around each call of the handler. The
 // lifetime rests on these rules instead:
@@ -80,8 +80,8 @@ class AsyncConsumer {
  public:
   virtual ~AsyncConsumer() = default;
 
-  // on_schema() must release the schema. An exception of these functions ends the stream. A task whose on_task() throws
-  // was not stored.
+  // Handles the schema, and must release it. An exception of these functions ends the stream. A task whose on_task()
+  // throws was not stored.
   virtual void on_schema(ArrowSchema schema, ArrowAsyncProducer* producer) = 0;
   virtual void on_task(const ArrowAsyncTask& task, const char* metadata) = 0;
   virtual void on_end(const char* metadata) = 0;

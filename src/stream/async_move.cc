@@ -114,8 +114,8 @@ class Passage final : public AsyncConsumer {
 
   // -- downstream's side, on the executor
 
-  // The last task stays unextracted while no array is on its way and none is requested. Requests need a thread that
-  // holds a task, and a stream without tasks and requests would stop.
+  // Returns true if next() has an item. The last task stays unextracted while no array is on its way and none is
+  // requested. Requests need a thread that holds a task, and a stream without tasks and requests would stop.
   bool has_next(bool wants_array) noexcept {
     const std::lock_guard lock(mutex_);
     if (is_closed_ || has_ended_) return false;

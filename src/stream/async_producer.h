@@ -83,7 +83,8 @@ class AsyncSource {
 // may call its ArrowAsyncProducer.
 class AsyncProducer : public std::enable_shared_from_this<AsyncProducer> {
  public:
-  // `device_type` is the type of the arrays' device. The consumer owns the handler until its release.
+  // Creates a producer. `device_type` is the type of the arrays' device. The consumer owns the handler until its
+  // release.
   AsyncProducer(ArrowDeviceType device_type, ArrowAsyncDeviceStreamHandler& handler,
                 std::unique_ptr<AsyncSource> source, std::unique_ptr<Executor> executor);
   AsyncProducer(const AsyncProducer&) = delete;

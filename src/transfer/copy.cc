@@ -99,8 +99,9 @@ class Copy {
  private:
   device::Device& target() const { return route_.target(); }
 
-  // A copy in pieces submits only after pieces have arrived, so a bounded wait comes after the event. Sizes of variadic
-  // buffers in host memory are read before the submission, so every read also comes after the event.
+  // Waits for the source, or makes the queue wait. A copy in pieces submits again after pieces have arrived. With a
+  // deadline, the CPU therefore waits for the event first. It does so too if sizes of variadic buffers are in host
+  // memory, because they are read before the submission.
   void wait_for_source() {
     if (request_.pool != nullptr) check_pool(*request_.pool, target());
     route_.wait_for(event_of_source_, request_.deadline);

@@ -51,7 +51,7 @@ enum class Reading {
 class IndexReader {
  public:
   // Borrows the array and the reader. If `target_on_host` is true, offsets of lists and binaries are rebased after they
-  // have arrived, so only the first and last offsets are read here. `sizes_on_host` is true if the sizes of variadic
+  // have arrived. Only the first and last offsets are read here then. `sizes_on_host` is true if the sizes of variadic
   // buffers are in host memory.
   IndexReader(const schema::Binding& array, SourceReader& contents, bool target_on_host, bool sizes_on_host)
       : array_(array), contents_(contents), target_on_host_(target_on_host), sizes_on_host_(sizes_on_host) {}

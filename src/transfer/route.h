@@ -27,7 +27,7 @@ class Route {
   device::Device& source() const noexcept { return source_; }
   device::Device& target() const noexcept { return target_; }
 
-  // Return true if the CPU reads the source, or writes the target, in place.
+  // Returns true if the CPU reads the source, or writes the target, in place.
   bool source_on_host() const noexcept { return source_on_host_; }
   bool target_on_host() const noexcept { return target_on_host_; }
   bool is_staged() const noexcept { return is_staged_; }
@@ -35,11 +35,11 @@ class Route {
   // Returns true if copies between the devices use staging memory, because there is no direct path.
   static bool is_staged(const device::Device& source, const device::Device& target);
 
-  // Return the queues that read the source and write the target. They are the same queue unless the route is staged.
+  // Returns the queue that reads the source, or writes the target. It is the same queue unless the route is staged.
   device::Queue& source_queue() const noexcept { return *source_queue_; }
   device::Queue& target_queue() const noexcept { return *target_queue_; }
 
-  // Return the device handles for a region. NULL means host memory.
+  // Returns the device handle for a region. NULL means host memory.
   void* source_handle() const noexcept { return source_on_host_ ? nullptr : source_.handle(); }
   void* target_handle() const noexcept { return target_on_host_ ? nullptr : target_.handle(); }
 

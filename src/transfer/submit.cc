@@ -43,7 +43,7 @@ class Submission {
     regions_.reserve(parts_.size());
     for (const auto& part : parts_) {
       if (part.on_host) continue;
-      // The zeros come before the bytes, so that the same range is cleared for every buffer.
+      // Clears the last block before the copy, so that the same number of bytes is cleared for every buffer.
       std::memset(out + ((part.end() - 1) & -kPaddedTo), 0, kPaddedTo);
       if (part.origin == Origin::kMade) {
         write_buffer(array_, plan_, part, out + part.place);
@@ -97,7 +97,8 @@ class Submission {
     return bytes;
   }
 
-  // Counts the bytes that another device gave. The queue has counted only those of its own device.
+  // Counts the bytes from a source that is not the queue's device. The queue has counted only the bytes of its own
+  // device.
   void count_direct() {
     if (&route_.target_queue().device() == &route_.source()) return;
     for (const auto& region : regions_) {
