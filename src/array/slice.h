@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of arrays as shared owners of their memory: all of it, some rows, some columns. No data is read or copied.
+// Slices of arrays as shared owners of their memory: all of it, some rows, some columns. No data is read or copied.
 #pragma once
 
 #include <arrowdevice/abi.h>

@@ -96,7 +96,7 @@ class Validation {
     });
   }
 
-  // -- what slots refer to
+  // -- references of slots
 
   void check_references(int32_t field) {
     if (array_.tree()[field].dictionary >= 0) check_dictionary_indices(field);

@@ -11,8 +11,8 @@ namespace arrowdevice::inspect {
 // Levels of validation.
 enum class Level {
   kStructure,  // only the structs
-  kFull,       // and the data: no consumer reads out of bounds, and texts are UTF-8
-  kStrict,     // and rules that real producers neglect
+  kFull,       // structs and data: no consumer reads out of bounds, and texts are UTF-8
+  kStrict,     // kFull and rules that real producers neglect
 };
 
 // Throws EINVAL, with the path of the child, if the array is not valid. `named` is NULL, or the device that the

@@ -74,7 +74,7 @@ class PulledStream final : public AsyncSource {
     return upstream_;
   }
 
-  // Written only by close(), under the lock. The thread that pulls also closes it.
+  // Written only by close(), under the lock. The thread that pulls is the thread that closes.
   std::shared_ptr<Upstream<ArrowDeviceArrayStream>> upstream_ = std::make_shared<Upstream<ArrowDeviceArrayStream>>();
   std::mutex closing_;
   // Both change only in next(), which never runs concurrently.
