@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C functions about arrays.
+// The C functions for arrays.
 #include "api/handles.h"
 #include "array/export.h"
 #include "array/locate.h"
@@ -19,11 +19,11 @@ using api::required;
 
 namespace {
 
-// Bytes, as programs of the first release have them.
+// Struct sizes in bytes in programs of the first release.
 constexpr uint32_t kFirstCopyOptionsSize = 40;
 constexpr uint32_t kFirstImportOptionsSize = 40;
 
-// Out structs are marked released first, so that a failure leaves them so; one that is an input is refused before.
+// Throws EINVAL if `out` is an input too. Marks an out struct as released, so that it is released after a failure.
 void prepare(ArrowDeviceArray* out, const void* input) {
   required(out, "out");
   if (out == input || &out->array == input) throw Error(EINVAL, "out is also an input");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C functions about async device streams.
+// The C functions for async device streams.
 #include "stream/async.h"
 
 #include "api/handles.h"
@@ -11,7 +11,7 @@ using api::required;
 
 namespace {
 
-// Bytes, as programs of the first release have them.
+// Struct size in bytes in programs of the first release.
 constexpr uint32_t kFirstAsyncOptionsSize = 64;
 constexpr int32_t kDefaultDepth = 4;
 

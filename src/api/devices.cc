@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C functions about devices.
+// The C functions for devices.
 #include "device/devices.h"
 
 #include "api/handles.h"
@@ -13,7 +13,7 @@ using api::to_c;
 
 namespace {
 
-// Bytes, as programs of the first release have them.
+// Struct sizes in bytes in programs of the first release.
 constexpr uint32_t kFirstInfoSize = 280;
 constexpr uint32_t kFirstCountersSize = 80;
 constexpr uint32_t kFirstNativeSize = 104;

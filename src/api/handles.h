@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The opaque structs of the C API and what is behind them.
+// The opaque structs of the C API and the objects behind them.
 #pragma once
 
 #include <arrowdevice/arrowdevice.h>
@@ -14,7 +14,7 @@
 #include "inspect/view.h"
 #include "transfer/move.h"
 
-// A queue that the application holds.
+// A queue handle of the application.
 struct arrowdevice_queue {
   explicit arrowdevice_queue(std::shared_ptr<arrowdevice::device::Queue> held)
       : use(held->device()), queue(std::move(held)) {}
@@ -29,7 +29,7 @@ struct arrowdevice_view {
 
 namespace arrowdevice::api {
 
-// Devices and pools are never made by the C side, so their opaque structs are only names for ours.
+// Converts a device to its C name. The C side never creates devices and pools, so their opaque structs are only names.
 inline arrowdevice_device* to_c(device::Device* device) noexcept {
   return reinterpret_cast<arrowdevice_device*>(device);
 }
@@ -42,7 +42,7 @@ T& required(T* argument, const char* name) {
   return *argument;
 }
 
-// Sets an out pointer to NULL first, so that a failure leaves it so.
+// Sets an out pointer to NULL first, so that it is NULL after a failure.
 template <typename T>
 void prepare(T** out) {
   required(out, "out");
@@ -66,7 +66,7 @@ inline device::Queue* queue_or_null(const arrowdevice_queue* queue) noexcept {
   return queue != nullptr ? queue->queue.get() : nullptr;
 }
 
-// Options of a copy with nothing but its flags. `name` is that of the member, for messages.
+// Returns copy options that have only flags. `name` is the name of the flags member for messages.
 transfer::CopyOptions read_copy_flags(uint32_t flags, const char* name);
 
 }  // namespace arrowdevice::api

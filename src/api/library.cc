@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C functions about the library itself, its backends and its deferred work.
+// The C functions for the library itself, its backends and its deferred work.
 #include <cstring>
 
 #include "api/handles.h"
@@ -14,7 +14,7 @@ using api::required;
 
 namespace {
 
-// Bytes, as programs of the first release have them.
+// Struct size in bytes in programs of the first release.
 constexpr uint32_t kFirstReportSize = 1536;
 
 template <size_t Capacity>

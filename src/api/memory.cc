@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C functions about queues, pools and bytes.
+// The C functions for queues, pools and buffers.
 #include <cstdio>
 #include <vector>
 
@@ -22,12 +22,13 @@ namespace {
 
 using device::PoolStats;
 
-// Bytes, as programs of the first release have them.
+// Struct sizes in bytes in programs of the first release.
 constexpr uint32_t kFirstNativeQueueSize = 16;
 constexpr uint32_t kFirstPoolOptionsSize = 56;
 constexpr uint32_t kFirstPoolStatsSize = 48;
 
-// What a region's end is to the queue's backend: a device of its own, or host memory.
+// Returns the handle of a region's end for the queue's backend, or NULL for host memory. Throws EINVAL for a device of
+// another backend.
 void* region_end(arrowdevice_device* end, const device::Queue& queue, int64_t index) {
   if (end == nullptr) return nullptr;
   const auto& device = *api::from_c(end);
@@ -39,7 +40,7 @@ void* region_end(arrowdevice_device* end, const device::Queue& queue, int64_t in
   return device.handle();
 }
 
-// The queue counts the bytes of its own device only.
+// Counts the bytes of other devices. The queue counts only the bytes of its own device.
 void count_other_ends(const arrowdevice_copy_region& region, const device::Device& counted) {
   if (region.size <= 0) return;
   const auto counts = [&](const device::Device* end) { return end != nullptr && end != &counted && !end->is_cpu(); };
@@ -83,7 +84,7 @@ ARROWDEVICE_API int arrowdevice_queue_finish(arrowdevice_queue* queue, int64_t t
   });
 }
 
-// Streams may hold the queue as well.
+// Streams may hold a reference to the queue too.
 ARROWDEVICE_API void arrowdevice_queue_destroy(arrowdevice_queue* queue) {
   if (queue != nullptr && queue->queue.use_count() > 1) queue->queue->give_native_back();
   delete queue;
@@ -155,14 +156,14 @@ ARROWDEVICE_API void arrowdevice_buffer_free(arrowdevice_device* device, arrowde
   arrowdevice_error error{};
   const int code = guarded(&error, [&] {
     auto& of = device_of(device);
-    if (!of.is_cpu() && !process::drivers_usable()) return;  // the memory is let go
+    if (!of.is_cpu() && !process::drivers_usable()) return;  // abandons the memory
     auto freed = of.let_go(buffer);
     if (queue_or_null == nullptr) return;
     auto& queue = queue_of(queue_or_null);
     try {
       freed->after = queue.record();
     } catch (...) {
-      // Without an event to wait for, the queue itself must be at its end.
+      // There is no event to wait for, so the queue itself must be drained.
       if (!queue.drain()) device::DeferredWork::abandon(std::move(freed));
       throw;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C functions about device streams.
+// The C functions for device streams.
 #include "api/handles.h"
 #include "base/sized_struct.h"
 #include "stream/device_stream.h"
@@ -12,11 +12,11 @@ using api::required;
 
 namespace {
 
-// Bytes, as programs of the first release have them.
+// Struct size in bytes in programs of the first release.
 constexpr uint32_t kFirstStreamOptionsSize = 48;
 constexpr int32_t kDefaultDepth = 2;
 
-// The out struct is marked released first, so that a failure leaves it so; one that is the input is refused before.
+// Throws EINVAL if `out` is the input too. Marks the out struct as released, so that it is released after a failure.
 template <typename In, typename Out>
 void prepare(In* moved, Out* out) {
   required(out, "out");

@@ -12,14 +12,14 @@
 namespace arrowdevice::array {
 namespace {
 
-// An array's structs without its schema, parents first, children side by side.
+// A struct of an array without its schema. Parents come first, and children are side by side.
 struct Found {
   const ArrowArray* array;
   int64_t parent;
   int depth;
 };
 
-// As schema::Tree does for schemas.
+// Refuses arrays whose structs occur in many positions, as schema::Tree does for schemas.
 void check_sharing(std::span<const Found> found) {
   std::vector<const ArrowArray*> structs;
   structs.reserve(found.size());
@@ -78,7 +78,7 @@ std::pmr::vector<Found> find_all(const ArrowArray& root, std::pmr::memory_resour
   return found;
 }
 
-// The fields of a tree below and with `field`, parents first.
+// Returns `field` and its descendants, parents first.
 std::pmr::vector<int32_t> subtree(const schema::Tree& tree, int32_t field, std::pmr::memory_resource* memory) {
   std::pmr::vector<int32_t> fields(memory);
   fields.push_back(field);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Second owners: arrays whose structs are new and whose buffers are those of another array.
+// New owners of an array's memory: arrays with new structs and the buffers of another array.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace arrowdevice::array {
 
-// Copies the structs of an array, as they are, into a new output. Throws EINVAL for an array with NULL or released
-// children, cycles, or more than the format's depth and this library's number of nodes.
+// Copies the structs of an array, unchanged, into a new output. Throws EINVAL if the array has NULL or released
+// children, cycles, too many levels or too many nodes. The format limits the levels, and this library limits the nodes.
 Output clone_structs(const ArrowArray& root);
 
-// Makes an array a co-owner: afterwards it is an output of this library, and its keeper can be shared.
+// Makes an array a shared owner: afterwards the array is an output of this library, and its owner can be shared.
 class SharedArray {
  public:
-  // Prepares; the array is untouched until commit().
+  // Prepares the change. The array is unchanged until commit().
   explicit SharedArray(ArrowDeviceArray& array);
 
   const std::shared_ptr<BufferOwner>& keeper() const noexcept { return keeper_; }
@@ -32,18 +32,18 @@ class SharedArray {
   ArrowDeviceArray& array_;
   std::shared_ptr<BufferOwner> keeper_;
   ImportedOwner* foreign_ = nullptr;  // NULL: the array is an output already
-  std::optional<Output> output_;      // what takes its place
+  std::optional<Output> output_;      // the replacement of the array
 };
 
-// A new array over chosen fields of an array and its schema: slices and projections.
+// A new array of chosen fields of an array and its schema: slices and projections.
 class ArraySlice {
  public:
-  // Room for the whole tree below each of `fields`, and for a root above them if `extra_nodes` is 1. `memory` is for
-  // what is needed while the array is made.
+  // Allocates memory for the whole trees of `fields`, and for a root above them if `extra_nodes` is 1. `memory`
+  // provides temporary memory.
   ArraySlice(const schema::Binding& array, std::span<const int32_t> fields, int64_t extra_nodes,
              std::pmr::memory_resource* memory);
 
-  // Adds a field and all below it, from its own offset + `skip` on.
+  // Adds a field and its descendants, from its own offset + `skip` on.
   ArrowArray& add(int32_t field, int64_t skip, int64_t length);
 
   Output& output() noexcept { return output_; }

@@ -17,7 +17,8 @@ void publish_as_is(const device::Device& device, ArrowArray& moved, ArrowDeviceA
   moved.release = nullptr;
 }
 
-// The event must live as long as any part of the array, so every node gets an owner that holds it.
+// Publishes an array with its event. The event must outlive every node of the array, so every node gets an owner that
+// holds the event.
 void publish_with(std::shared_ptr<ImportedOwner> keeper, Output& output, const device::Device& device,
                   ArrowArray& moved, void* sync_event, ArrowDeviceArray* out) noexcept {
   publish_as_is(device, moved, &keeper->array());
@@ -59,7 +60,7 @@ void export_with_event(device::Device& device, ArrowArray& moved, void* sync_eve
   device::ForeignEvent::check(device, sync_event);
   auto keeper = std::make_shared<ImportedOwner>();
   auto output = clone_structs(moved);
-  // A backend that can look at the event lets an early release wait for it.
+  // If a backend can query the event, an early release waits for it.
   if (device.backend().table().event_import != nullptr) {
     keeper->set_event(device::ForeignEvent(device, sync_event).take());
   }

@@ -11,17 +11,18 @@
 namespace arrowdevice::array {
 namespace {
 
-// Nobody has checked the array yet: one that contains itself has an end here, too.
+// Limits of the search, because the array is not checked yet and may contain itself.
 constexpr int kDeepestLookForBuffer = 64;
 constexpr int kMostLooksForBuffer = 1 << 16;
 
-// Some buffer of the array, to ask its backend about: the first one in the order of its fields. NULL if there is none.
+// Returns some buffer of the array to ask its backend about: the first in the order of its fields. Returns NULL if
+// there is none.
 const void* any_buffer(const ArrowArray& array, int depth, int& looks_left) {
-  if (array.release == nullptr || depth == 0 || looks_left-- <= 0) return nullptr;  // moved out, or gone
+  if (array.release == nullptr || depth == 0 || looks_left-- <= 0) return nullptr;  // moved out or released
   for (int64_t i = 0; array.buffers != nullptr && i < array.n_buffers; ++i) {
     if (array.buffers[i] != nullptr) return array.buffers[i];
   }
-  // A column may have none, such as one of nulls or of no rows, and the next one have some.
+  // A column of nulls or without rows may have no buffer, so the next columns are searched too.
   for (int64_t i = 0; array.children != nullptr && i < array.n_children && looks_left > 0; ++i) {
     if (array.children[i] == nullptr) continue;
     if (const void* const found = any_buffer(*array.children[i], depth - 1, looks_left)) return found;

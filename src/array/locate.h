@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where an array is, and whether it is ready.
+// Finds the device of an array, and checks if the array is ready.
 #pragma once
 
 #include <arrowdevice/abi.h>
@@ -14,14 +14,14 @@ namespace arrowdevice::array {
 void check_alive(const ArrowDeviceArray* array);
 void check_alive(const ArrowArray* array);
 
-// Throws EINVAL for an array with an event on a device type that has none: nobody can wait for it.
+// Throws EINVAL for an array with an event on a device type without events, because no function can wait for it.
 void check_event(const ArrowDeviceArray& array);
 
-// Writes what the format leaves no choice about: zeros in `reserved`, and id -1 for the CPU.
+// Writes the values that the format fixes: zeros in `reserved`, and id -1 for the CPU.
 void make_canonical(ArrowDeviceArray& array) noexcept;
 
-// The device that an array is on: the one named by the application, else what its buffers, its event, its type and its
-// id say.
+// Returns the device that an array is on. The application may name it; otherwise the array's buffers, event, type and
+// id determine it.
 device::Device& device_of(const ArrowDeviceArray& array, device::Device* named);
 
 bool is_ready(const ArrowDeviceArray& array, device::Device* named);

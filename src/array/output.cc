@@ -9,12 +9,12 @@
 
 namespace arrowdevice::array {
 
-// The head of the block; structs and pointers follow it.
+// The head of the block. Structs and pointers follow it.
 struct Output::Block {
   std::atomic<int64_t> live_nodes;
   std::shared_ptr<BufferOwner> keeper;
 
-  // What the nodes live on goes before the nodes themselves: nobody can see them any more.
+  // Destroys the block. The buffers' owner is destroyed before the nodes, which are no longer visible to consumers.
   static void destroy(Block* block) noexcept {
     block->~Block();
     ::operator delete(block);
@@ -46,8 +46,8 @@ void Output::publish(std::shared_ptr<BufferOwner> keeper, ArrowArray* out) noexc
   *out = root_;
 }
 
-// Releases a node and what is left below it. Returns how many nodes of the block that were: a count that all nodes
-// share is lowered once for all of them.
+// Releases a node and its remaining descendants. Returns the number of released nodes of the block, so that the shared
+// count is lowered only once.
 int64_t Output::release_tree(ArrowArray* node, const Block* block) {
   int64_t released = 1;
   const auto release = [&](ArrowArray* below) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arrays that the library hands out: all structs and pointers of one array in one block of host memory, which lives
-// until the last of its nodes is released. Every child has a release of its own, so a consumer may move one out and
+// The arrays that the library returns. All structs and pointers of an array are in one block of host memory, which
+// lives until the last node is released. Every child has its own release, so a consumer may move a child out and
 // release the parent.
 #pragma once
 
@@ -13,21 +13,21 @@
 
 namespace arrowdevice::array {
 
-// What the buffers of an array live on: memory, events, the producer's array. Destroyed with the last node of the last
-// array that uses it; its destructor must neither block nor throw.
+// Owner of an array's buffers: memory, events, the producer's array. It is destroyed with the last node of the last
+// array that uses it. Its destructor must neither block nor throw.
 class BufferOwner {
  public:
   virtual ~BufferOwner() = default;
 };
 
-// How many structs and pointers an array takes.
+// Numbers of structs and pointers of an array.
 struct OutputShape {
   int64_t nodes = 0;     // the root included
   int64_t children = 0;  // pointers to children, over all nodes
   int64_t buffers = 0;   // pointers to buffers, over all nodes
 };
 
-// An array that is being built. Until publish() it frees itself.
+// An array that is being built. The destructor frees an array that was not published.
 class Output {
  public:
   explicit Output(const OutputShape& shape);
@@ -41,8 +41,8 @@ class Output {
         added_(other.added_) {}
   Output& operator=(Output&&) = delete;
 
-  // The next node: the root first, which stays only until the output is moved. Its `n_buffers` and `n_children`
-  // pointers are NULL, its numbers are 0.
+  // Returns the next node. The root comes first, and its address is valid until the output is moved. The node's
+  // `n_buffers` and `n_children` pointers are NULL, its numbers are 0.
   ArrowArray& add_node(int64_t n_buffers, int64_t n_children) noexcept {
     ArrowArray& node = added_ == 0 ? root_ : nodes_[added_ - 1];
     ++added_;
@@ -61,7 +61,7 @@ class Output {
     return node;
   }
 
-  // Hands the array over. All nodes of the shape must have been added; `keeper` may be NULL.
+  // Publishes the array to `out`. All nodes of the shape must have been added. `keeper` may be NULL.
   void publish(std::shared_ptr<BufferOwner> keeper, ArrowArray* out) noexcept;
 
  private:
@@ -74,16 +74,16 @@ class Output {
 
   Block* block_;
   ArrowArray root_{};
-  ArrowArray* nodes_;  // all but the root
+  ArrowArray* nodes_;  // all nodes but the root
   ArrowArray** children_;
   const void** buffers_;
   int64_t added_ = 0;
 };
 
-// Whether an array is one of this library's own (of this copy of it, if there are several in the process).
+// Returns true if the array is an output of this copy of the library. A process may have several copies.
 bool is_output(const ArrowArray& array) noexcept;
 
-// What an array of the library's own lives on.
+// Returns the owner of an output's buffers.
 const std::shared_ptr<BufferOwner>& keeper_of(const ArrowArray& array) noexcept;
 
 }  // namespace arrowdevice::array

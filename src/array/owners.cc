@@ -14,9 +14,9 @@ OwnedArray::~OwnedArray() {
     let_go();
     return;
   }
-  array.array.release(&array.array);  // the library's own know themselves what they may call
+  array.array.release(&array.array);  // the library's own arrays check which functions they may call
   if (!may_call) return;
-  after.reset();  // it borrows the event that ends next
+  after.reset();  // it borrows the event that is released next
   if (event_release != nullptr) event_release(event_user, array.sync_event);
 }
 
@@ -24,7 +24,7 @@ bool OwnedArray::may_call_producer() const noexcept {
   return array.device_type == ARROW_DEVICE_CPU || process::drivers_usable();
 }
 
-// Nobody will ever release it. Without memory to keep it in, it is only lost to leak checkers.
+// Abandons the array for good. If there is no memory for a list entry, leak checkers report the array.
 void OwnedArray::let_go() noexcept {
   std::unique_ptr<OwnedArray> kept(new (std::nothrow) OwnedArray);
   if (kept == nullptr) return;

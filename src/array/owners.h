@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What arrays that were not copied live on: the producer's array, and the event that it comes with.
+// Owners of arrays that were not copied: the producer's array and its event.
 #pragma once
 
 #include <memory>
@@ -10,9 +10,9 @@
 
 namespace arrowdevice::array {
 
-// A device array on its way out. Destroying it releases the array, unless that might call a driver that must not be
-// called any more: after `exit` has begun, and in a forked child, only arrays on the CPU and the library's own are
-// released.
+// A device array that is to be released. The destructor releases the array, unless the release might call a driver that
+// must not be called. After `exit` has begun, and in a forked child, it releases only arrays on the CPU and outputs of
+// the library.
 class OwnedArray final : public device::Deferred {
  public:
   OwnedArray() = default;
@@ -20,7 +20,7 @@ class OwnedArray final : public device::Deferred {
 
   ArrowDeviceArray array{};
 
-  // The end of an event that the application recorded for the array; may be NULL.
+  // Releases the event that the application recorded for the array. May be NULL.
   void (*event_release)(void* user, void* sync_event) = nullptr;
   void* event_user = nullptr;
 
@@ -29,7 +29,7 @@ class OwnedArray final : public device::Deferred {
   void let_go() noexcept;
 };
 
-// Releases a producer's array with the last owner; not before its event, where one is set.
+// Releases a producer's array with the last owner. If an event is set, the release waits for it.
 class ImportedOwner final : public BufferOwner {
  public:
   ImportedOwner() : owned_(std::make_unique<OwnedArray>()) {}
@@ -37,11 +37,11 @@ class ImportedOwner final : public BufferOwner {
 
   ArrowDeviceArray& array() noexcept { return owned_->array; }
 
-  // The event that is published with the array, and lives as long as it does. The memory is not given back to its
-  // producer before it has fired.
+  // Sets the event that is published with the array, and lives as long as the array. The memory is not released to its
+  // producer before the event has fired.
   void set_event(std::shared_ptr<device::Event> event) noexcept { owned_->after = std::move(event); }
 
-  // What ends a foreign event, with the last owner.
+  // Sets the release of a foreign event, which the last owner calls.
   void set_event_release(void (*event_release)(void* user, void* sync_event), void* user) noexcept {
     owned_->event_release = event_release;
     owned_->event_user = user;

@@ -16,7 +16,7 @@ namespace {
 
 using schema::Layout;
 
-// What both owners have in common, in canonical form.
+// Publishes an array with the properties of the original, in canonical form.
 void publish(const ArrowDeviceArray& inout, Output& output, SharedArray& owner, ArrowDeviceArray* out) noexcept {
   *out = ArrowDeviceArray{};
   out->device_type = inout.device_type;
@@ -27,7 +27,7 @@ void publish(const ArrowDeviceArray& inout, Output& output, SharedArray& owner, 
   output.publish(keeper, &out->array);
 }
 
-// A struct without nulls of its own: its rows are cut in its children, and it keeps offset 0.
+// Returns true for a struct without a bitmap. Its children are sliced, and it keeps offset 0.
 bool is_record_batch(const schema::Binding& array) {
   return array.tree()[0].type.layout == Layout::kStruct && !array.has_validity(0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of arrays as co-owners of their memory: all of it, some rows, some columns. No data is read or copied.
+// Slices of arrays as shared owners of their memory: all of it, some rows, some columns. No data is read or copied.
 #pragma once
 
 #include <arrowdevice/abi.h>
@@ -11,7 +11,7 @@ namespace arrowdevice::array {
 
 void share(ArrowDeviceArray& inout, ArrowDeviceArray* out);
 void slice(ArrowDeviceArray& inout, const ArrowSchema& schema, int64_t offset, int64_t length, ArrowDeviceArray* out);
-// `out_schema` may be NULL.
+// Selects children as a new array. `out_schema` may be NULL.
 void select(ArrowDeviceArray& inout, const ArrowSchema& schema, std::span<const int64_t> children,
             ArrowDeviceArray* out, ArrowSchema* out_schema);
 

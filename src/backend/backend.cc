@@ -10,7 +10,7 @@
 namespace arrowdevice::backend {
 namespace {
 
-// The table up to and with its last required function: a shorter one cannot be used.
+// Size of the table up to its last required function. A shorter table cannot be used.
 constexpr uint32_t kRequiredSize =
     offsetof(arrowdevice_backend, event_destroy) + sizeof(arrowdevice_backend::event_destroy);
 constexpr size_t kLongestName = sizeof(arrowdevice_device_info::backend) - 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One backend: its negotiated table, and calls through it that throw.
+// A backend: its negotiated table, and calls through it that throw.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -15,8 +15,8 @@ namespace arrowdevice::backend {
 
 class Backend {
  public:
-  // Checks a table and copies what both sides know of it. Throws Error with the reason of the refusal: ENOTSUP for
-  // another table version, EINVAL for a table that lacks what it must have.
+  // Checks a table and copies the members that both sides know. Throws Error with the reason of the refusal: ENOTSUP
+  // for another table version, EINVAL for a table without a required function.
   Backend(const arrowdevice_backend* table, std::string path);
 
   const std::string& name() const noexcept { return name_; }
@@ -24,10 +24,10 @@ class Backend {
   std::span<const ArrowDeviceType> device_types() const noexcept { return device_types_; }
   bool serves(ArrowDeviceType type) const noexcept;
 
-  // The copy of the table: optional functions are NULL where the plugin has none.
+  // Returns the copy of the table. Optional functions are NULL if the plugin has none.
   const arrowdevice_backend& table() const noexcept { return table_; }
 
-  // Calls a function of the table and throws Error for any code but 0. `what` names the function.
+  // Calls a function of the table and throws Error for any code but 0. `what` is the function's name.
   template <typename Function, typename... Arguments>
   void call(const char* what, Function* function, Arguments... arguments) const {
     arrowdevice_error error{};
@@ -35,7 +35,7 @@ class Backend {
     if (code != 0) throw_failure(what, code, error);
   }
 
-  // As call(), but true for 0 and false for `expected`.
+  // Does the same as call(), but returns true for 0 and false for `expected`.
   template <typename Function, typename... Arguments>
   bool try_call(int expected, const char* what, Function* function, Arguments... arguments) const {
     arrowdevice_error error{};
@@ -44,7 +44,7 @@ class Backend {
     return code == 0;
   }
 
-  // Throws ENOTSUP unless an optional function is there.
+  // Throws ENOTSUP if an optional function is missing.
   template <typename Function>
   void require(const char* what, Function* function) const {
     if (function == nullptr) throw_missing(what);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device types that the format names, and which plugin is expected to drive each.
+// The device types that the format names, and the plugin that drives each of them.
 #pragma once
 
 #include <arrowdevice/abi.h>
@@ -14,26 +14,27 @@ namespace arrowdevice::backend {
 struct DeviceTypeInfo {
   ArrowDeviceType type;
   const char* name;     // "cuda_host"
-  const char* plugin;   // "cuda": of libarrowdevice-cuda.so
-  bool has_events;      // whether the format names an event for it
-  bool minus_one_is_0;  // whether device id -1 stands for 0
-  bool may_be_on_host;  // whether the CPU may read it in place; of the others it is known that it does not
+  const char* plugin;   // "cuda": for libarrowdevice-cuda.so
+  bool has_events;      // the format names an event for the type
+  bool minus_one_is_0;  // device id -1 stands for 0
+  bool may_be_on_host;  // false: the CPU certainly cannot read it in place
 };
 
-// NULL if the format names no such type.
+// Returns NULL if the format names no such type.
 const DeviceTypeInfo* find_device_type(ArrowDeviceType type) noexcept;
 const DeviceTypeInfo* find_device_type(std::string_view name) noexcept;
 
-// "cuda_host", or "device type 99" for one that the format does not name.
+// Returns "cuda_host", or "device type 99" for a type that the format does not name.
 std::string device_type_text(ArrowDeviceType type);
 
-// "CUDA 0" as messages name a device: "cuda:0".
+// Returns the name of a device for messages: "cuda:0".
 std::string device_text(ArrowDeviceType type, int64_t id);
 
-// The id that one device has: -1 and 0 are one where the format or common practice says so.
+// Returns the canonical id of a device. Ids -1 and 0 are the same device if the format or common practice says so.
 int64_t canonical_device_id(ArrowDeviceType type, int64_t id) noexcept;
 
-// The environment variable that must be set for a plugin to be used without being named by path; NULL: none is needed.
+// Returns the environment variable that must be set before a plugin is used without being named by path. Returns NULL
+// if none is needed.
 const char* plugin_opt_in(std::string_view plugin) noexcept;
 
 }  // namespace arrowdevice::backend

@@ -14,20 +14,20 @@
 
 #include "base/error.h"
 
-// The header of the object that this code is part of, by the linker's own name.
+// The header of the object that contains this code, under the linker's name.
 extern "C" const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
 namespace arrowdevice::backend {
 namespace {
 
 [[noreturn]] void refuse_for_errno() {
-  if (errno == ENOMEM) throw std::bad_alloc();  // which says nothing of the file
+  if (errno == ENOMEM) throw std::bad_alloc();  // not an error of the file
   throw Error(errno == ENOENT ? ENOENT : EINVAL, std::strerror(errno));
 }
 
 class File {
  public:
-  // Not blocked by what is no file.
+  // Opens a file without blocking, even if it is not a regular file.
   explicit File(const std::string& path) : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     if (descriptor_ < 0) refuse_for_errno();
   }
@@ -35,7 +35,7 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
-  // False where the file ends before.
+  // Returns false if the file ends before the struct.
   template <typename Struct>
   bool read(uint64_t offset, Struct* out) const {
     return pread(descriptor_, out, sizeof *out, static_cast<off_t>(offset)) == static_cast<ssize_t>(sizeof *out);

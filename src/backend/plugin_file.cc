@@ -24,7 +24,8 @@ std::string last_loader_error() {
   return text != nullptr ? text : "the loader gave no reason";
 }
 
-// dlsym also finds symbols of the object's dependencies; only one of its own counts.
+// Returns true if the symbol is the object's own. dlsym finds symbols of the object's dependencies too, which do not
+// count.
 bool is_own_symbol(void* object, void* symbol) {
   link_map* object_map = nullptr;
   link_map* symbol_map = nullptr;
@@ -52,7 +53,7 @@ const arrowdevice_backend* open_plugin(const std::string& absolute_path) {
   dlerror();
   errno = 0;
   void* object = dlopen(absolute_path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (object == nullptr && errno == ENOMEM) throw std::bad_alloc();  // which says nothing of the file
+  if (object == nullptr && errno == ENOMEM) throw std::bad_alloc();  // not an error of the file
   if (object == nullptr) throw Error(EINVAL, last_loader_error());
   void* symbol = dlsym(object, ARROWDEVICE_BACKEND_ENTRY);
   if (symbol == nullptr || !is_own_symbol(object, symbol)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening a plugin's shared object.
+// Opens a plugin's shared object.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -8,11 +8,11 @@
 
 namespace arrowdevice::backend {
 
-// The table that the plugin's entry returns. The object stays open for ever. Throws Error with the reason: ENOENT no
-// such file, EINVAL not a plugin, or the code and text of the entry.
+// Returns the table that the plugin's entry returns. The object stays open for the life of the process. Throws ENOENT
+// if there is no such file, EINVAL if the file is not a plugin. If the entry fails, throws its code and text.
 const arrowdevice_backend* open_plugin(const std::string& absolute_path);
 
-// "cuda" for ".../libarrowdevice-cuda.so"; empty for a file that is not named like a plugin.
+// Returns "cuda" for ".../libarrowdevice-cuda.so", or an empty text if the file is not named like a plugin.
 std::string plugin_name(const std::string& path);
 
 }  // namespace arrowdevice::backend

@@ -88,7 +88,7 @@ const Backend* Registry::keep(std::unique_ptr<Backend> backend) {
         }
       }
     }
-    backends_.reserve(backends_.size() + 1);  // so that it is kept and noted down, or neither
+    backends_.reserve(backends_.size() + 1);  // so that the backend and its report are both stored, or neither
     add_report(std::move(look));
     for (const auto type : backend->device_types()) not_found_.erase(type);
     backends_.push_back(std::move(backend));
@@ -103,8 +103,8 @@ const Backend* Registry::add(const arrowdevice_backend* table) {
 
 class Registry::Opening {
  public:
-  // Waits while another thread opens it. Throws Error(EBUSY) if this thread does, or one of the process that this one
-  // is a child of did: it never ends here.
+  // Waits while another thread opens the file. Throws Error(EBUSY) if this thread opens it already. Throws Error(EBUSY)
+  // too if a thread of the parent process was opening it at the fork, because that never ends in the child.
   Opening(Registry& registry, const std::string& path) : registry_(registry) {
     std::unique_lock lock(registry.mutex_);
     file_ = &registry.files_[path];
@@ -123,7 +123,7 @@ class Registry::Opening {
   Opening(const Opening&) = delete;
   Opening& operator=(const Opening&) = delete;
 
-  // Whether it was opened before, or refused.
+  // Returns true if the file was opened before, or refused.
   bool is_tried() const {
     const std::lock_guard lock(registry_.mutex_);
     return file_->is_tried;
@@ -135,7 +135,7 @@ class Registry::Opening {
 
  private:
   Registry& registry_;
-  File* file_;  // which stays where it is
+  File* file_;  // its address is stable
 };
 
 const Backend* Registry::load(const std::string& absolute_path) {
@@ -157,7 +157,7 @@ const Backend* Registry::load(const std::string& absolute_path) {
   }
 }
 
-// Leaves the backend, or the reason why it is none, where others find it.
+// Stores the backend, or the reason why it is refused, for other threads to find.
 void Registry::try_plugin(const std::string& folder, const std::string& name) {
   const auto path = file_in(folder, name);
   try {
@@ -172,9 +172,9 @@ void Registry::try_plugin(const std::string& folder, const std::string& name) {
       if (backend->name() != name) throw Error(EINVAL, "the table in it is named " + backend->name());
       keep(std::move(backend));
     } catch (const Error& e) {
-      if (e.code() == ENOMEM) throw;  // which says nothing of the plugin
+      if (e.code() == ENOMEM) throw;  // not an error of the plugin
       remember({e.code(), name, path, e.message()});
-      if (e.code() == ENOENT) return;  // may be installed later
+      if (e.code() == ENOENT) return;  // the file may be installed later
     }
     opening.set_tried();
   } catch (const Error& e) {
@@ -183,7 +183,7 @@ void Registry::try_plugin(const std::string& folder, const std::string& name) {
   }
 }
 
-// Looks for one plugin in all folders, until the type is served.
+// Searches for a plugin in all folders, until the type is served.
 void Registry::look_for(const std::string& name, ArrowDeviceType type) {
   for (const auto& folder : search_folders()) {
     if (!folder.refusal.empty()) {
@@ -219,7 +219,7 @@ const Backend* Registry::find(ArrowDeviceType type) {
   if (loaded(type) == nullptr) scan(type);
   const std::lock_guard lock(mutex_);
   const auto found = serving(type);
-  // What is being opened may serve it yet.
+  // A plugin that another thread is opening may serve the type.
   const bool is_opening = std::ranges::any_of(files_, [](const auto& file) { return file.second.opener.has_value(); });
   if (found == nullptr && !is_opening) not_found_.insert(type);
   return found;

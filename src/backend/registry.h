@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All backends of the process: found, loaded at first need, kept for ever.
+// All backends of the process. They are found and loaded when they are first needed, and never unloaded.
 #pragma once
 
 #include <sys/types.h>
@@ -19,7 +19,7 @@
 
 namespace arrowdevice::backend {
 
-// One place looked at, and what came of it.
+// A location that was searched, and the result.
 struct Look {
   int status;  // 0: loaded
   std::string name;
@@ -29,29 +29,30 @@ struct Look {
 
 class Registry {
  public:
-  // Made at first use and never destroyed: arrays may outlive everything else.
+  // Returns the instance, which is created at first use and never destroyed, because arrays may outlive all other
+  // objects.
   static Registry& instance();
 
-  // The backend that serves a type, loaded if need be; NULL where there is none. A plugin whose entry blocks holds up
-  // those that need it, and nobody else.
+  // Returns the backend that serves a type, or NULL if there is none. Loads the backend if necessary. A plugin whose
+  // entry blocks delays only the callers that need it.
   const Backend* find(ArrowDeviceType type);
 
-  // Every backend that can be found.
+  // Loads every backend that can be found.
   std::vector<const Backend*> load_all();
 
   const Backend* load(const std::string& absolute_path);
   const Backend* add(const arrowdevice_backend* table);
 
-  // The outcome of a look, in the order of looking; false past the last.
+  // Returns the report with this index, in the order of the search. Returns false after the last.
   bool look(size_t index, Look* out) const;
 
-  // What was said when the backend of a type was looked for: for messages. Empty where nothing was.
+  // Returns the reports of the search for a type's backend, for messages. Returns an empty text if there are none.
   std::string refusals(ArrowDeviceType type) const;
 
  private:
   Registry();
 
-  // The right to open one plugin file, which ends with it.
+  // The right to open a plugin file, held as long as this object.
   class Opening;
 
   const Backend* loaded(ArrowDeviceType type) const;
@@ -63,12 +64,12 @@ class Registry {
   void remember(Look look);
   void add_report(Look look);
 
-  mutable std::mutex mutex_;  // guards all below; not held while a plugin is opened
+  mutable std::mutex mutex_;  // guards all members below; not held while a plugin is opened
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Backend>> backends_;
   std::deque<Look> looks_;
   std::set<ArrowDeviceType> not_found_;
-  // Who opens a plugin file: its entry may block, or call the library.
+  // The thread that opens a plugin file. The entry of the plugin may block or call the library.
   struct Opener {
     pid_t process;
     std::thread::id thread;

@@ -19,13 +19,13 @@ namespace {
 
 constexpr const char* kVariable = "ARROWDEVICE_BACKEND_PATH";
 
-// The folder beside the library itself, wherever it was installed or moved to.
+// Returns the folder beside the library, in any folder that the library was installed in or moved to.
 std::string folder_beside_library() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<void*>(&search_folders), &info) == 0 || info.dli_fname == nullptr) return {};
   std::error_code error;
   const auto library = std::filesystem::canonical(info.dli_fname, error);
-  if (error == std::errc::not_enough_memory) throw std::bad_alloc();  // which says nothing of what is there
+  if (error == std::errc::not_enough_memory) throw std::bad_alloc();  // not an error of the folder
   return error ? std::string() : (library.parent_path() / ARROWDEVICE_PLUGIN_FOLDER_NAME).string();
 }
 
@@ -50,7 +50,7 @@ std::vector<SearchFolder> search_folders() {
 
 std::vector<std::string> plugins_in(const std::string& folder) {
   std::vector<std::string> names;
-  // Not with std::filesystem, which ends the process where there is no memory for an entry.
+  // std::filesystem is not used, because it ends the process if there is no memory for an entry.
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), closedir);
   if (entries == nullptr && errno == ENOMEM) throw std::bad_alloc();
   if (entries == nullptr) return names;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folders in which plugins are looked for.
+// The folders in which the library searches for plugins.
 #pragma once
 
 #include <string>
@@ -9,13 +9,14 @@ namespace arrowdevice::backend {
 
 struct SearchFolder {
   std::string path;
-  std::string refusal;  // why it is not looked into; empty: it is
+  std::string refusal;  // the reason why the folder is not searched; empty: it is searched
 };
 
-// In the order of looking, each folder once. In a program running set-user-ID only the folder compiled in.
+// Returns the folders in the order of the search, each folder once. In a set-user-ID program, returns only the
+// compiled-in folder.
 std::vector<SearchFolder> search_folders();
 
-// The plugins in a folder, by name; empty if there is no such folder.
+// Returns the plugins in a folder, ordered by name. Returns an empty list if there is no such folder.
 std::vector<std::string> plugins_in(const std::string& folder);
 
 }  // namespace arrowdevice::backend

@@ -19,11 +19,11 @@
 namespace arrowdevice::background {
 namespace {
 
-// How long `exit` waits for threads to leave a driver.
+// The time that `exit` waits for threads to leave a driver.
 constexpr auto kExitPatience = std::chrono::seconds(2);
 
-// Made before the first thread, and never destroyed: threads are there until the process is gone. A child of a fork has
-// none of them, but may start its own.
+// The library's threads. Created before the first thread, and never destroyed, because threads run until the process
+// ends. A forked child has none of the threads, but may start its own.
 struct Workers {
   std::mutex mutex;
   std::condition_variable changed;
@@ -43,11 +43,11 @@ struct Workers {
 
   static void wait_for_workers() noexcept;
 
-  // For `exit`, which must not wait for another thread that is making them.
+  // For `exit`, which must not wait for another thread that is creating the instance.
   static inline std::atomic<Workers*> published{nullptr};
 };
 
-// A release that is made here may call exit, which must not wait for its own thread.
+// Counts the guards of this thread. A release on it may call exit, which must not wait for its own thread.
 int& depth_here() noexcept {
   thread_local int depth = 0;
   return depth;
@@ -55,7 +55,7 @@ int& depth_here() noexcept {
 
 void Workers::wait_for_workers() noexcept {
   auto& workers = *published.load();
-  if (workers.process != getpid()) return;  // the threads are not in this child
+  if (workers.process != getpid()) return;  // this child does not have the threads
   std::unique_lock lock(workers.mutex);
   workers.changed.wait_for(lock, kExitPatience, [&] { return workers.busy == depth_here(); });
 }
@@ -71,7 +71,7 @@ void start(std::function<void()> body) {
     std::thread(std::move(body)).detach();
   } catch (const std::system_error& e) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    // The system has one answer for both.
+    // The system reports both with the same error.
     throw Error(ENOMEM, std::string("no thread can be started, for want of memory or of threads: ") + e.what());
   } catch (...) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of the library beside those of the program: detached, deaf to the program's signals, and out of the drivers
-// before these shut down.
+// Threads of the library. They are detached, block the program's signals, and leave the drivers before the drivers shut
+// down.
 #pragma once
 
 #include <functional>
 
 namespace arrowdevice::background {
 
-// Runs `body`, which must not throw, on a new thread. Throws Error(ENOMEM) where none can be started.
+// Runs `body`, which must not throw, on a new thread. Throws Error(ENOMEM) if no thread can start.
 void start(std::function<void()> body);
 
-// Marks the calling thread as one that may be in a driver: `exit` waits a while for it to get out of there. Where
-// is_allowed() is false, exit has begun and nothing may be called any more.
+// Marks the calling thread as a thread that may be in a driver. `exit` waits for a limited time until such threads have
+// left. If is_allowed() returns false, exit has begun and the thread must not call a driver.
 class DriverCallGuard {
  public:
   DriverCallGuard();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on sizes that come from outside: never wraps around, says EINVAL instead.
+// Arithmetic on untrusted sizes. It never wraps around, and throws EINVAL instead.
 #pragma once
 
 #include <cerrno>
@@ -9,7 +9,7 @@
 
 namespace arrowdevice {
 
-// Out of line, so that the arithmetic stays small where it is used.
+// Throws EINVAL. The function is not inlined, so that the arithmetic is small in its callers.
 [[noreturn, gnu::cold, gnu::noinline]] inline void refuse_size(const char* why) { throw Error(EINVAL, why); }
 inline constexpr const char* kTooLarge = "a size or position is too large for 64 bits";
 
@@ -25,12 +25,12 @@ inline int64_t checked_mul(int64_t a, int64_t b) {
   return product;
 }
 
-// The least multiple of `alignment`, a power of two, that is not below `value`.
+// Returns the least multiple of `alignment`, a power of two, that is not below `value`.
 inline int64_t align_up(int64_t value, int64_t alignment) {
   return checked_add(value, alignment - 1) & ~(alignment - 1);
 }
 
-// Bytes that hold `bits` bits. Does not overflow for any `bits` that is not negative.
+// Returns the bytes that hold `bits` bits. Does not overflow for any `bits` that is not negative.
 inline int64_t bytes_for_bits(int64_t bits) { return bits / 8 + (bits % 8 != 0); }
 
 }  // namespace arrowdevice

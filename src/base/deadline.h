@@ -10,13 +10,15 @@ namespace arrowdevice {
 
 class Deadline {
  public:
-  // Takes a time-out as the C API has it: above 0 nanoseconds from now, 0 no limit, below 0 passed already.
+  // Takes a time-out of the C API. Above 0 is the limit in nanoseconds from now, 0 is no limit, and below 0 has passed
+  // already.
   explicit Deadline(int64_t timeout_ns) noexcept
       : timeout_ns_(timeout_ns), start_(timeout_ns > 0 ? std::chrono::steady_clock::now() : TimePoint{}) {}
 
   bool has_limit() const noexcept { return timeout_ns_ != 0; }
 
-  // Returns the rest as a time-out: nanoseconds above 0, 0 if there is no limit, -1 if the deadline has passed.
+  // Returns the remaining time as a time-out: nanoseconds above 0, 0 if there is no limit, -1 if the deadline has
+  // passed.
   int64_t left() const noexcept {
     if (timeout_ns_ <= 0) return std::max<int64_t>(timeout_ns_, -1);
     const auto passed = std::chrono::steady_clock::now() - start_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place that reads the process environment.
+// The only code that reads the process environment.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace arrowdevice::environment {
 
-// The value of a variable; empty and absent are the same. Nothing in a set-user-ID program.
+// Returns the value of a variable, or nullopt if it is absent or empty. Returns nullopt in a set-user-ID program.
 std::optional<std::string> text(const char* name);
 
-// The value as a whole number; nullopt where absent. Throws Error(EINVAL) for anything else than a number.
+// Returns the value as a whole number, or nullopt if absent. Throws Error(EINVAL) if the value is not a number.
 std::optional<int64_t> number(const char* name);
 
-// The value split at a character, empty parts left out.
+// Returns the value split at a character, without empty parts.
 std::vector<std::string> list(const char* name, char separator);
 
-// Whether the process runs with more rights than its caller (AT_SECURE), so that its environment is not to be trusted.
+// Returns true if the process has more rights than its caller (AT_SECURE). Its environment is not trusted then.
 bool secure_execution() noexcept;
 
 }  // namespace arrowdevice::environment

@@ -10,7 +10,7 @@
 namespace arrowdevice {
 namespace {
 
-// Length of the well-formed UTF-8 sequence at the start of `text`, 0 if there is none.
+// Returns the length of the well-formed UTF-8 sequence at the start of `text`, or 0 if there is none.
 size_t utf8_sequence(std::string_view text) noexcept {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
@@ -68,8 +68,8 @@ void fill_error(arrowdevice_error* out, int code, int native_code, std::string_v
 
 namespace {
 
-// What the exception that is being handled says: tell(code, native_code, backend, message). A rethrown exception is
-// alive in here only.
+// Calls tell(code, native_code, backend, message) for the exception that is being handled. The rethrown exception is
+// alive only in this function.
 template <typename Tell>
 int tell_current_exception(Tell&& tell) noexcept {
   try {

@@ -11,7 +11,7 @@
 
 namespace arrowdevice {
 
-// What went wrong, with an errno value. Thrown everywhere inside, turned into a code by guarded() at the boundary.
+// An error with an errno value. Code inside throws it, and guarded() turns it into a code at the boundary.
 class Error : public std::exception {
  public:
   Error(int code, std::string message) : Error(code, std::move(message), {}, 0) {}
@@ -31,26 +31,27 @@ class Error : public std::exception {
   std::string message_;
 };
 
-// Text in the manner of printf.
+// Returns text in the manner of printf.
 [[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);
 
-// Fills an error that may be NULL. Text that is too long is cut between two characters; what is not UTF-8 becomes '?'.
+// Fills an error that may be NULL. Text that is too long is cut between two characters. Bytes that are not UTF-8 become
+// '?'.
 void fill_error(arrowdevice_error* out, int code, int native_code, std::string_view backend,
                 std::string_view message) noexcept;
 
 // Fills `out` from the exception that is being handled and returns its errno value.
 int fill_from_current_exception(arrowdevice_error* out) noexcept;
 
-// A failure that is told later, perhaps more than once. None of it throws: where memory is exhausted the text is lost,
-// and the rest stays. The text is UTF-8, because the format wants that of get_last_error and on_error: each byte that
-// is not becomes '?'.
+// A failure that is reported later, perhaps more than once. No function but raise() throws. If memory is exhausted, the
+// text is lost and the other members stay. The text is UTF-8, because the format requires it for get_last_error and
+// on_error. Each byte that is not UTF-8 becomes '?'.
 class Failure {
  public:
-  Failure() = default;  // nothing has failed
+  Failure() = default;  // no failure
   Failure(int code, std::string_view text) noexcept : Failure(code, text, {}, 0) {}
   Failure(int code, std::string_view text, std::string_view backend, int native_code) noexcept;
 
-  // Of the exception that is being handled.
+  // Returns the failure of the exception that is being handled.
   static Failure current() noexcept;
 
   explicit operator bool() const noexcept { return code_ != 0; }
@@ -59,7 +60,7 @@ class Failure {
   const char* backend() const noexcept { return backend_; }
   const char* text() const noexcept { return text_ != nullptr && !text_->empty() ? text_->c_str() : nullptr; }
 
-  // As an Error.
+  // Throws the failure as an Error.
   [[noreturn]] void raise() const;
 
  private:
@@ -69,7 +70,7 @@ class Failure {
   std::shared_ptr<const std::string> text_;
 };
 
-// The boundary: runs `body`, and turns whatever it throws into a code and a filled error.
+// Runs `body` at the boundary, and turns any exception into a code and a filled error.
 template <typename Body>
 int guarded(arrowdevice_error* error, Body&& body) noexcept {
   try {

@@ -22,17 +22,17 @@ struct Destination {
 std::mutex mutex;
 Destination destination;
 
-// Lines up to this length reach a handler without memory: what they tell may be that there is none.
+// Lines up to this length reach a handler without an allocation, because the line may report that memory is exhausted.
 constexpr size_t kLongestOnStack = 1024;
 
 void write_line(std::string_view message) noexcept {
   const auto part = [](std::string_view text) { return iovec{const_cast<char*>(text.data()), text.size()}; };
   const iovec line[] = {part("arrowdevice: "), part(message), part("\n")};
-  // What standard error does not take has no other place to go.
+  // There is no other destination for text that standard error does not accept.
   [[maybe_unused]] const auto written = ::writev(STDERR_FILENO, line, static_cast<int>(std::size(line)));
 }
 
-// Levels by their name or number.
+// Reads the level by its name or number.
 int highest_default_level() {
   constexpr std::string_view kNames[] = {"error", "warning", "info", "debug"};
   const auto value = environment::text("ARROWDEVICE_LOG");

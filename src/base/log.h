@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log: one line of text at a time, to the program's handler.
+// The log: passes lines of text to the program's handler.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,7 @@ using LogHandler = void (*)(void* user, int level, const char* message);
 
 void log_set_handler(LogHandler handler, void* user) noexcept;
 
-// Never throws: a line that cannot be written is lost.
+// Logs a line. Never throws: a line that cannot be written is lost.
 void log(LogLevel level, std::string_view message) noexcept;
 
 }  // namespace arrowdevice

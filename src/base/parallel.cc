@@ -20,16 +20,16 @@ namespace arrowdevice::parallel {
 namespace {
 
 constexpr const char* kVariable = "ARROWDEVICE_COPY_THREADS";
-// Beyond these a copy is held up by memory and by links, not by processors.
+// With more threads, memory and links limit a copy, not processors.
 constexpr int64_t kMostByItself = 8;
 constexpr int64_t kMostAsked = 256;
 
-// Outlives the call: a thread that starts late still looks at it.
+// The threads of a call. It outlives the call, because a thread that starts late still reads it.
 class Crew {
  public:
   explicit Crew(const std::function<void()>& body) : body_(body) {}
 
-  // On a helping thread.
+  // Runs on a helping thread.
   void help() noexcept {
     const background::DriverCallGuard busy;
     if (!busy.is_allowed() || !enter()) return;
@@ -37,7 +37,7 @@ class Crew {
     leave();
   }
 
-  // On the thread that called.
+  // Runs on the calling thread.
   void lead() {
     work();
     std::unique_lock lock(mutex_);
@@ -69,15 +69,15 @@ class Crew {
     }
   }
 
-  const std::function<void()>& body_;  // not looked at once the call is over
-  std::mutex mutex_;                   // guards all below
+  const std::function<void()>& body_;  // not used after the call has returned
+  std::mutex mutex_;                   // guards all members below
   std::condition_variable changed_;
   int helping_ = 0;
   bool is_over_ = false;
   std::exception_ptr failure_;
 };
 
-// Its affinity counts, as hardware_concurrency() does not everywhere.
+// Returns the number of processors in the affinity mask, which hardware_concurrency() ignores on some systems.
 int64_t processors() noexcept {
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
@@ -105,7 +105,7 @@ void run(int threads, const std::function<void()>& body) {
   try {
     for (int i = 1; i < threads; ++i) background::start([crew] { crew->help(); });
   } catch (const std::exception&) {
-    // No thread, or no memory for one: those that are there do it.
+    // If a thread cannot start, the existing threads do the work.
   }
   crew->lead();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the entry of every plugin of this project does.
+// The common entry code of the plugins of this project.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -10,8 +10,8 @@
 
 namespace arrowdevice {
 
-// The table that `make_table` gives a reference to; NULL with the reason in `error` if that throws, or if the library
-// speaks another version. `backend`: as a message calls it.
+// Returns the table that `make_table` gives a reference to. Returns NULL, with the reason in `error`, if that throws or
+// the library has another version. `backend` is the name for messages.
 template <typename MakeTable>
 const arrowdevice_backend* enter_plugin(const char* backend, uint32_t host_abi, arrowdevice_error* error,
                                         const MakeTable& make_table) noexcept {

@@ -35,7 +35,7 @@ void on_fork_in_child() {
   if (opened.load()) forked.store(true);
 }
 
-// Never destroyed: the process may fork until it is gone.
+// The mutexes to lock at a fork. Never destroyed, because the process may fork until it ends.
 struct GuardedMutexes {
   std::mutex list;
   std::vector<std::mutex*> mutexes;
@@ -55,7 +55,8 @@ bool try_lock_all(const std::vector<std::mutex*>& mutexes) {
   return true;
 }
 
-// All or none, and none while waiting: whoever holds one of them may want the list, or another.
+// Locks all mutexes or none, and holds none while it waits. A thread that holds a mutex may need the list or another
+// mutex.
 void lock_before_fork() {
   auto& guarded = GuardedMutexes::instance();
   for (;;) {
@@ -80,7 +81,8 @@ bool register_for_fork(void (*before)(), void (*after_in_parent)(), void (*after
 }  // namespace
 
 void watch_exit() noexcept {
-  // A table that is full already holds this very handler, so that failing to add it once more loses only the order.
+  // If the table is full, it already contains this handler. A failure to add the handler again then loses only the
+  // order.
   [[maybe_unused]] const int added = std::atexit(on_exit_begun);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regions of a copy, walked portion by portion, and copied by the CPU.
+// Walks the regions of a copy in portions, and copies them on the CPU.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -14,7 +14,7 @@
 
 namespace arrowdevice {
 
-// Of regions in host memory.
+// Copies a region in host memory.
 inline void copy_on_host(const arrowdevice_backend_region& region) {
   std::memcpy(static_cast<char*>(region.dst) + region.dst_offset,
               static_cast<const char*>(region.src) + region.src_offset, static_cast<size_t>(region.size));
@@ -26,7 +26,7 @@ inline int64_t bytes_of(std::span<const arrowdevice_backend_region> regions) noe
   return bytes;
 }
 
-// Throws EINVAL if a region of a batch reaches beyond the `capacity` bytes of a buffer at one of its ends.
+// Throws EINVAL if a region of a batch exceeds the `capacity` bytes of a buffer at either end.
 inline void check_region_bounds(int64_t region, int64_t offset, int64_t size, int64_t capacity) {
   if (offset >= 0 && size >= 0 && offset <= capacity && size <= capacity - offset) [[likely]]
     return;
@@ -42,7 +42,7 @@ class RegionWalk {
 
   bool at_end() const noexcept { return next_ == regions_.size(); }
 
-  // The next bytes of the region that it is at, `most` > 0 of them at most. Not at the end.
+  // Returns the next bytes of the current region, at most `most` > 0 bytes. Must not be called at the end.
   arrowdevice_backend_region take(int64_t most) noexcept {
     arrowdevice_backend_region portion = regions_[next_];
     portion.dst_offset += done_;
@@ -59,7 +59,7 @@ class RegionWalk {
  private:
   std::span<const arrowdevice_backend_region> regions_;
   size_t next_ = 0;
-  int64_t done_ = 0;  // bytes of the next region
+  int64_t done_ = 0;  // bytes of the current region that are taken
 };
 
 }  // namespace arrowdevice

@@ -9,12 +9,12 @@ namespace arrowdevice {
 struct Scratch::Block {
   explicit Block(size_t wanted) : bytes(new std::byte[wanted]), size(wanted) {}
 
-  std::unique_ptr<std::byte[]> bytes;  // not initialised: what nobody uses costs nothing
+  std::unique_ptr<std::byte[]> bytes;  // not initialized, so unused pages cost nothing
   size_t size;
 };
 
-// Blocks between operations, each taken by whoever is first. Never destroyed: operations may come until the process
-// ends.
+// Cached blocks; the first operation that finds a block takes it. Never destroyed, because operations may come until
+// the process ends.
 std::array<std::atomic<Scratch::Block*>, Scratch::kMostKept> Scratch::kept{};
 
 std::unique_ptr<Scratch::Block> Scratch::take() noexcept {
@@ -41,7 +41,7 @@ void* Scratch::Overflow::do_allocate(size_t bytes, size_t alignment) {
   return piece;
 }
 
-// Not by its size: Clang 14 knows that only where it is asked to.
+// Does not pass the size, because Clang 14 supports sized deallocation only if an option enables it.
 void Scratch::Overflow::do_deallocate(void* piece, size_t, size_t alignment) {
   ::operator delete(piece, std::align_val_t(alignment));
 }
@@ -51,7 +51,7 @@ Scratch::Scratch() : block_(take()) {
   pieces_.emplace(block_->bytes.get(), block_->size, &overflow_);
 }
 
-// The next operation is likely to need as much as this one.
+// Caches a block that is large enough for this operation, because the next operation is likely to need as much.
 Scratch::~Scratch() {
   pieces_.reset();
   if (overflow_.bytes() > 0) {
@@ -60,7 +60,7 @@ Scratch::~Scratch() {
       try {
         block_ = std::make_unique<Block>(wanted);
       } catch (const std::bad_alloc&) {
-        return;  // then it has to ask for more once again
+        return;  // the next operation allocates the overflow again
       }
     }
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for what one operation needs only while it runs: taken in many pieces, given back at once, and kept for the
-// next operation. Tables with thousands of columns need half a megabyte of it: fresh from the system each time, its
-// page faults would cost more than the work.
+// Temporary memory of one operation: allocated in many pieces, freed at once, and cached for the next operation. Tables
+// with thousands of columns need half a megabyte. With fresh memory from the system each time, its page faults would
+// cost more than the work.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace arrowdevice {
 
-// Not thread-safe: of one thread at a time.
+// Not thread-safe: at most one thread uses it at a time.
 class Scratch {
  public:
   Scratch();
@@ -23,15 +23,15 @@ class Scratch {
 
   std::pmr::memory_resource* memory() noexcept { return &*pieces_; }
 
-  // What the library keeps at most between operations.
+  // Limits of the memory that the library caches between operations.
   static constexpr size_t kMostKept = 4;                   // blocks
-  static constexpr size_t kLargestKept = size_t{4} << 20;  // bytes of one
-  static constexpr size_t kSmallest = size_t{16} << 10;    // bytes of the first
+  static constexpr size_t kLargestKept = size_t{4} << 20;  // bytes of a block
+  static constexpr size_t kSmallest = size_t{16} << 10;    // bytes of the first block
 
  private:
   struct Block;
 
-  // Where pieces come from that the block has no room for.
+  // Provides the pieces that do not fit the block.
   class Overflow final : public std::pmr::memory_resource {
    public:
     size_t bytes() const noexcept { return bytes_; }

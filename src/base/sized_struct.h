@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structs that begin with their own size, so that they can grow without breaking programs compiled before.
+// Structs that begin with their own size. They can grow without breaking programs that were compiled before.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace arrowdevice {
 
-// Options as this version of the library knows them: the lesser of both sizes is read, the rest is zero. NULL options
-// are all zero. `first_size` is the struct's size in the first release.
+// Returns options as this version of the library knows them. Reads the lesser of both sizes and sets the rest to zero.
+// NULL options are all zero. `first_size` is the struct's size in the first release.
 template <typename Options>
 Options read_sized(const Options* given, uint32_t first_size, const char* what) {
   Options known{};
@@ -26,7 +26,8 @@ Options read_sized(const Options* given, uint32_t first_size, const char* what) 
   return known;
 }
 
-// Fills an info struct of the caller's size from one of ours; what we do not know is zeroed.
+// Fills a caller's info struct, which may have another size, from the library's struct. Members that the library does
+// not know become zero.
 template <typename Info>
 void write_sized(Info* out, const Info& known, uint32_t first_size, const char* what) {
   if (out == nullptr) throw Error(EINVAL, format("%s is NULL", what));

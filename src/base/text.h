@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts in structs of C.
+// Text in C structs.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace arrowdevice {
 
-// Copies a text into an array of characters and terminates it. Cuts what does not fit.
+// Copies a text into an array of characters and terminates it. Cuts a text that is too long.
 template <std::size_t capacity>
 void copy_text(char (&out)[capacity], std::string_view text) {
   out[text.copy(out, capacity - 1)] = '\0';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the library has asked of one device: calls of the driver, not hits of a pool.
+// Counters of the driver calls on one device. A cache hit in a pool is not a driver call.
 #pragma once
 
 #include <atomic>

@@ -13,10 +13,10 @@
 namespace arrowdevice::device {
 namespace {
 
-// How long the thread waits for the oldest event before it looks at the others again.
+// The longest time that the thread waits for the oldest event before it checks the others again.
 constexpr int64_t kLongestWaitNs = 1'000'000;
 
-// Marks a thread that is ending deferred work: a release under it may call the library again.
+// Marks a thread that is destroying deferred work, because a release in it may call the library again.
 class Ending {
  public:
   Ending() noexcept { ++depth(); }
@@ -37,7 +37,7 @@ class Ending {
 
 Deferred::Deferred() { DeferredWork::instance(); }
 
-// Keeps what is let go in sight of leak checkers.
+// Keeps the abandoned work reachable, so that leak checkers do not report it.
 void DeferredWork::abandon(std::unique_ptr<Deferred> work) noexcept {
   static std::atomic<Deferred*> abandoned{nullptr};
   if (work == nullptr) return;
@@ -79,9 +79,10 @@ DeferredWork& DeferredWork::instance() {
 
 void DeferredWork::defer(std::unique_ptr<Deferred> work) noexcept {
   if (work == nullptr) return;
-  if (work->after == nullptr || work->after->is_over()) return;  // destroyed here
+  if (work->after == nullptr || work->after->is_over()) return;  // destroys the work here
   if (!work->after->device().is_usable()) {
-    // What the device still writes to is not reused; the process ends, or never shared that memory.
+    // The library does not reuse memory that the device still writes to. The process is about to end, or a forked child
+    // never shared that memory.
     abandon(std::move(work));
     return;
   }
@@ -93,12 +94,12 @@ void DeferredWork::defer(std::unique_ptr<Deferred> work) noexcept {
     lacks_thread = !manual_ && !has_thread_ && !start_thread();
     changed_.notify_all();
   }
-  // The program's handler is called without the lock.
+  // Calls the program's handler without the lock.
   if (lacks_thread)
     log(LogLevel::kError, "no thread can be started for deferred releases: call arrowdevice_deferred_run()");
 }
 
-// Needs mutex_. Without a thread, work is ended by whoever reaps.
+// Needs mutex_. If no thread can start, the program's calls of reap() destroy the work.
 bool DeferredWork::start_thread() noexcept {
   try {
     background::start([this] { run(); });
@@ -133,11 +134,11 @@ void DeferredWork::wait_for_oldest() noexcept {
   try {
     if (oldest != nullptr) oldest->wait_idly(kLongestWaitNs);
   } catch (...) {
-    return;  // it failed, which the next look at it finds as well
+    return;  // the event failed; the next check of the event finds that too
   }
 }
 
-// Several threads may be here: each piece of work is off the list while one of them looks at it.
+// Works on any number of threads at once. An item is off the list while a thread checks it.
 int64_t DeferredWork::reap(int64_t max) noexcept {
   if (!process::drivers_usable()) return 0;
   int64_t left;
@@ -191,7 +192,7 @@ bool DeferredWork::wait_idle(const Deadline& deadline) {
     }
     if (reaps_here && reap(-1) == 0) wait_for_oldest();
   }
-  return true;  // what is deferred in this process will never be ended
+  return true;  // this process never destroys the remaining work
 }
 
 }  // namespace arrowdevice::device

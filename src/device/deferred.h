@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deferred work: things to let go once an event has fired, ended by one thread of the library or by the program.
+// Deferred work: releases that run after an event has fired, on a thread of the library or in the program's calls.
 #pragma once
 
 #include <condition_variable>
@@ -12,14 +12,14 @@
 
 namespace arrowdevice::device {
 
-// Something whose destructor is the work. Made before it is needed, and the reaper with the first of them, so that
-// deferring cannot fail.
+// Work that runs in the destructor. It is allocated up front, which also creates the DeferredWork instance, so that
+// defer() cannot fail.
 class Deferred {
  public:
   Deferred();
   virtual ~Deferred() = default;
 
-  // What must have fired before it is destroyed; NULL: nothing.
+  // The event that must have fired before the work is destroyed, or NULL if there is none.
   std::shared_ptr<Event> after;
 
  private:
@@ -29,23 +29,25 @@ class Deferred {
 
 class DeferredWork {
  public:
-  // Never destroyed: releases may come until the process is gone.
+  // Returns the instance, which is never destroyed because releases may come until the process ends.
   static DeferredWork& instance();
 
-  // Destroys `work` now if its event has fired, else later. In a forked child, and after `exit` has begun, work that
-  // waits for a device is let go without calling anyone.
+  // Destroys `work` now if its event has fired, else later. In a forked child, and after `exit` has begun, abandons
+  // work that waits for a device, and calls neither a driver nor a callback.
   void defer(std::unique_ptr<Deferred> work) noexcept;
 
-  // Lets work go for ever: its memory is not used again.
+  // Abandons the work for good. Its memory is never reused.
   static void abandon(std::unique_ptr<Deferred> work) noexcept;
 
-  // Throws EBUSY once something has been deferred.
+  // Throws EBUSY if the mode changes after work has been deferred.
   void set_manual(bool manual);
 
-  // Ends what can be ended without waiting, at most `max` pieces (negative: all). Returns how many.
+  // Destroys the work that has finished, without waiting: at most `max` items, or all if `max` is negative. Returns the
+  // number of items destroyed.
   int64_t reap(int64_t max) noexcept;
 
-  // Waits until nothing is deferred; false when the deadline passes first. Throws EBUSY within a deferred release.
+  // Waits until no work is deferred. Returns false if the deadline passes first. Throws EBUSY if a deferred release
+  // calls it.
   bool wait_idle(const Deadline& deadline);
 
  private:
@@ -62,10 +64,10 @@ class DeferredWork {
   void run() noexcept;
   void wait_for_oldest() noexcept;
 
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards all members below
   std::condition_variable changed_;
   List list_;
-  int64_t ending_ = 0;  // taken off the list, not destroyed yet
+  int64_t ending_ = 0;  // number of items that are off the list but not destroyed yet
   bool manual_ = false;
   bool used_ = false;
   bool has_thread_ = false;

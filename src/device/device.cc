@@ -15,7 +15,7 @@
 namespace arrowdevice::device {
 namespace {
 
-// So many queues of the library may be at work on one device before another operation has to share one of them.
+// The number of busy queues that a device may have before another operation shares a queue.
 constexpr size_t kMostQueues = 8;
 
 }  // namespace
@@ -108,11 +108,12 @@ void Device::set_pool(std::shared_ptr<Pool> pool) {
   }
   check_not_unwrapped();
   const std::lock_guard lock(pool_mutex_);
-  std::swap(chosen_pool_, pool);  // the former one, if this was its last owner, goes after the lock
+  // if this was the last owner of the former pool, the pool is destroyed after the unlock
+  std::swap(chosen_pool_, pool);
 }
 
 std::shared_ptr<Queue> Device::take_queue() {
-  std::vector<std::shared_ptr<Queue>> dropped;  // let go after the lock; what is still in flight on them survives
+  std::vector<std::shared_ptr<Queue>> dropped;  // destroyed after the unlock; work in flight on them continues
   {
     const std::lock_guard lock(queues_mutex_);
     const auto take = [&](auto place) {
@@ -120,7 +121,7 @@ std::shared_ptr<Queue> Device::take_queue() {
       idle_queues_.erase(place);
       return queue;
     };
-    // Each is asked once, so that none is taken for idle that fails before the next look.
+    // Each queue is queried once, so that a queue that fails between two queries is not taken as idle.
     for (auto place = idle_queues_.begin(); place != idle_queues_.end();) {
       switch ((*place)->state()) {
         case Queue::State::kIdle: {
@@ -135,8 +136,9 @@ std::shared_ptr<Queue> Device::take_queue() {
         case Queue::State::kBusy: ++place; break;
       }
     }
-    // All that are left are at work, so a new one is made, up to a number. Then the operation comes after another
-    // one's, but never behind a stranger's producer: it would fail with that, and wait for it, perhaps for ever.
+    // All remaining queues are busy, so a new queue is created, up to a limit. Beyond the limit the operation shares a
+    // queue. It never shares a queue that may wait for a foreign producer, because it would fail with that producer or
+    // wait without end.
     if (idle_queues_.size() >= kMostQueues) {
       const auto shared =
           std::ranges::find_if(idle_queues_, [](const auto& queue) { return !queue->may_wait_for_others(); });
@@ -148,8 +150,8 @@ std::shared_ptr<Queue> Device::take_queue() {
 }
 
 void Device::give_queue_back(std::shared_ptr<Queue> queue) noexcept {
-  // With work behind the last event, nobody could tell that it is idle. It is let go, as one is for which there is no
-  // room: what is in flight survives.
+  // With work after the last event, the library could not tell if the queue is idle. The queue is dropped, as it is if
+  // the list cannot grow. Work in flight continues.
   if (is_borrowed() || queue->has_unseen_work()) return;
   const std::lock_guard lock(queues_mutex_);
   try {
@@ -164,7 +166,7 @@ void Device::register_buffer(Allocation allocation) {
   auto kept = std::make_unique<HeldBuffer>();
   kept->allocation = std::move(allocation);
   const std::lock_guard lock(held_mutex_);
-  held_.try_emplace(buffer, std::move(kept));  // a second one of the same address goes after the lock
+  held_.try_emplace(buffer, std::move(kept));  // a second buffer of the same address is destroyed after the unlock
 }
 
 std::unique_ptr<HeldBuffer> Device::let_go(void* buffer) {
@@ -225,7 +227,7 @@ void Device::drop_idle() {
 
 void Device::unwrap() {
   {
-    std::shared_ptr<Pool> pools[2];  // after the lock: an application's pool is told of its end
+    std::shared_ptr<Pool> pools[2];  // destroyed after the unlock, because an application's pool calls `destroy`
     const std::lock_guard lock(pool_mutex_);
     pools[0].swap(own_pool_);
     pools[1].swap(chosen_pool_);

@@ -24,7 +24,7 @@ struct HeldBuffer;
 class Pool;
 class Queue;
 
-// Lives as long as the process. All functions may be called from any thread.
+// A device lives as long as the process. All functions may be called from any thread.
 class Device {
  public:
   Device(const backend::Backend& backend, ArrowDeviceType type, int64_t id, void* handle, bool wrapped);
@@ -36,82 +36,85 @@ class Device {
   void* handle() const noexcept { return handle_; }
   ArrowDeviceType type() const noexcept { return info_.device_type; }
   int64_t id() const noexcept { return info_.device_id; }
-  // But for ARROWDEVICE_DEVICE_WRAPPED, which may change.
+  // Returns the device's properties. The flag ARROWDEVICE_DEVICE_WRAPPED may be out of date, because it may change.
   const arrowdevice_device_info& info() const noexcept { return info_; }
   std::string text() const;  // "cuda:0", for messages
 
   bool is_cpu() const noexcept { return type() == ARROW_DEVICE_CPU; }
   bool has_addresses() const noexcept { return (info_.flags & ARROWDEVICE_DEVICE_ADDRESSES) != 0; }
   bool is_host_readable() const noexcept { return (info_.flags & ARROWDEVICE_DEVICE_HOST_READABLE) != 0; }
-  // Only what can be waited for, too, and where the format has events.
+  // Returns true if arrays on this device can carry an event. The backend must be able to publish and import events,
+  // and the format must define them for the device type.
   bool publishes_events() const noexcept { return (info_.flags & ARROWDEVICE_DEVICE_EVENTS) != 0; }
 
-  // Whether a queue that is to wait for an event may keep its caller waiting.
+  // Returns true if a queue's wait for an event may block the calling thread.
   bool waits_on_host() const noexcept { return (info_.flags & ARROWDEVICE_DEVICE_WAIT_BLOCKS) != 0; }
 
-  // The id that arrays on it carry: -1 on the CPU.
+  // Returns the id that arrays on this device carry: -1 for the CPU.
   int64_t published_id() const noexcept { return is_cpu() ? -1 : id(); }
 
-  // Whether its driver may be called: the CPU always, others not after `exit` has begun nor in a forked child.
+  // Returns true if the driver may be called. The CPU is always usable. Other devices are not usable in a forked child,
+  // after `exit` has begun, or after they were unwrapped.
   bool is_usable() const noexcept;
 
-  // Throws ENODEV once it is unwrapped, or in a forked child.
+  // Throws ENODEV if the device is not usable.
   void check_usable() const;
 
-  // Throws ENODEV once it is unwrapped.
+  // Throws ENODEV if the device was unwrapped.
   void check_not_unwrapped() const;
 
   Counters& counters() const noexcept { return counters_; }
 
-  // Only of a device that waits_on_host().
+  // Returns the published events. Only a device with waits_on_host() fills the set.
   PublishedEvents& published_events() const noexcept { return published_events_; }
 
-  // Memory from the driver itself, `size` > 0 bytes at the device's alignment.
+  // Allocates `size` > 0 bytes from the driver at the device's alignment.
   void* driver_allocate(Queue* queue, int64_t size);
   void driver_deallocate(void* buffer) noexcept;
 
-  // The pool that copies use when no other is named. Made at first use.
+  // Returns the pool that copies use if the caller names no pool. The device's own pool is created at first use.
   std::shared_ptr<Pool> pool();
   void set_pool(std::shared_ptr<Pool> pool);
 
-  // A queue of the library for one operation; several operations at a time have a queue each.
+  // Returns a queue of the library for one operation. Concurrent operations get different queues.
   std::shared_ptr<Queue> take_queue();
   void give_queue_back(std::shared_ptr<Queue> queue) noexcept;
 
-  // Buffers that the C API gave out, by address or handle.
+  // Registers buffers that the C API returned, by address or handle.
   void register_buffer(Allocation allocation);
   std::unique_ptr<HeldBuffer> let_go(void* buffer);
 
-  // A part of a buffer as a buffer. On devices with addresses this is arithmetic, and there is nothing to free.
+  // Creates a buffer for a region of a buffer. On devices with addresses this is arithmetic, and the result needs no
+  // destroy call.
   void* sub_buffer_create(const void* buffer, int64_t offset, int64_t size) const {
     if (has_addresses()) return const_cast<char*>(static_cast<const char*>(buffer) + offset);
     return make_sub_buffer(buffer, offset, size);
   }
   void free_sub_buffer(void* sub) const noexcept;
 
-  // What the driver knows of an address or handle, if anything.
+  // Returns the driver's information about an address or handle, or nullopt if the driver does not know it.
   std::optional<arrowdevice_pointer_info> describe(const void* buffer) const;
 
   void memory(int64_t* free_bytes, int64_t* total_bytes) const;
 
-  // Arrays, pools and queues of it that are alive; a wrapped device cannot be unwrapped while there are any.
+  // Counts the live arrays, pools and queues of the device. A wrapped device cannot be unwrapped while any exist.
   void add_user() const noexcept { users_.fetch_add(1, std::memory_order_relaxed); }
   void remove_user() const noexcept { users_.fetch_sub(1, std::memory_order_release); }
   bool has_users() const noexcept { return users_.load(std::memory_order_acquire) > 0; }
 
-  // The context of a foreign array, which nobody wrapped: it goes when its owner lets it go, so nothing of it is kept
-  // for later, neither queues nor memory.
+  // Marks the context of a foreign array, which the application has not wrapped. Its owner may destroy it after the
+  // array's release, so the library caches neither queues nor memory for it.
   void set_borrowed(bool borrowed) noexcept { borrowed_.store(borrowed, std::memory_order_relaxed); }
   bool is_borrowed() const noexcept { return borrowed_.load(std::memory_order_relaxed); }
 
-  // An application's context, and not one that an id finds.
+  // Marks an application's context that no id refers to.
   void set_wrapped(bool wrapped) noexcept { wrapped_.store(wrapped, std::memory_order_relaxed); }
   bool is_wrapped() const noexcept { return wrapped_.load(std::memory_order_relaxed); }
 
-  // Lets go of queues that wait for their next use, and of memory that is kept.
+  // Destroys the idle queues and frees the cached memory.
   void drop_idle();
 
-  // Gives the handle back and never calls the backend for this device again.
+  // Unwraps the backend's handle. The library never calls the backend for this device again.
   void unwrap();
 
  private:
@@ -137,10 +140,10 @@ class Device {
   std::mutex held_mutex_;
   std::unordered_map<void*, std::unique_ptr<HeldBuffer>> held_;
 
-  std::array<std::optional<process::UsableAcrossFork>, 3> usable_across_fork_;  // the mutexes, of the CPU
+  std::array<std::optional<process::UsableAcrossFork>, 3> usable_across_fork_;  // the mutexes of the CPU device
 };
 
-// Keeps a wrapped device from being unwrapped.
+// A use of a device. A wrapped device cannot be unwrapped while uses exist.
 class DeviceUse {
  public:
   explicit DeviceUse(const Device& device) noexcept : device_(&device) { device.add_user(); }
@@ -154,7 +157,7 @@ class DeviceUse {
   const Device* device_;
 };
 
-// One of the library's own queues, for the length of an operation.
+// A queue of the library, leased for the duration of an operation.
 class QueueLease {
  public:
   QueueLease() = default;
@@ -172,7 +175,7 @@ class QueueLease {
 
   Queue* get() const noexcept { return queue_.get(); }
 
-  // Lets the queue go for good, since what was queued on it may never end.
+  // Drops the queue for good, because the work on it may never finish.
   void abandon() noexcept { queue_.reset(); }
 
  private:

@@ -16,7 +16,7 @@ namespace arrowdevice::device {
 
 namespace {
 
-// Drivers must not be called after `exit` has begun, nor in a child of the process in which they were opened.
+// Throws ENODEV if drivers must not be called: after `exit` has begun, or in a child of the process that opened them.
 void check_process(ArrowDeviceType type) {
   if (type == ARROW_DEVICE_CPU || process::drivers_usable()) return;
   const char* const why =
@@ -58,7 +58,8 @@ Device* Devices::opened(const Key& key) {
   return found == devices_.end() ? nullptr : found->second.get();
 }
 
-// NULL until it is opened. The place stays where it is, and belongs to whoever holds opening_of() its backend.
+// Returns the handle's slot, which is NULL until the device is opened. The slot does not move, and the thread that
+// holds the lock of opening_of() its backend owns it.
 void*& Devices::handle_of(const Key& key) {
   const std::lock_guard lock(mutex_);
   return handles_[key];
@@ -88,7 +89,7 @@ Device& Devices::open(const backend::Backend& backend, ArrowDeviceType type, int
                 format("there is no %s: the backend %s has %lld devices of this type",
                        backend::device_text(type, id).c_str(), backend.name().c_str(), static_cast<long long>(count)));
   }
-  // A device is opened once, also if it cannot be described the first time.
+  // The device is opened once, even if the first description fails.
   void*& handle = handle_of({type, id});
   if (handle == nullptr) backend.call("device_open", backend.table().device_open, type, id, &handle);
   process::watch_exit();
@@ -98,7 +99,8 @@ Device& Devices::open(const backend::Backend& backend, ArrowDeviceType type, int
   return *(devices_[{type, id}] = std::move(device));
 }
 
-// What an application wrapped before anybody asked for the id: the backend has one device for both.
+// Gives an id to a device that the application wrapped earlier, because the backend has one device for both. Returns
+// NULL if there is no such device.
 Device* Devices::promote(const Key& key, void* handle) {
   const std::lock_guard lock(mutex_);
   const auto found = contexts_.find(handle);
@@ -167,14 +169,15 @@ Device& Devices::locate(ArrowDeviceType type, int64_t id, const void* buffer, vo
   try {
     plain = &get(type, id);
   } catch (const Error& e) {
-    if (e.code() != ENODEV) throw;  // the id may be that of a wrapped context only
+    if (e.code() != ENODEV) throw;  // the id may belong to a wrapped context only
   }
   void* handle = nullptr;
   try {
     backend.call("device_locate", backend.table().device_locate, type, id, buffer, sync_event, &handle);
   } catch (const Error& e) {
-    // A backend that does not know it leaves it to the id. Anything else is for the caller: ENODEV, for instance, that
-    // it is nobody's whom the backend knows, so that what the id names could not use it.
+    // A backend that does not know the memory leaves the choice to the id. All other errors go to the caller. ENODEV,
+    // for example, means that the memory belongs to no context that the backend knows, so the id's device could not use
+    // it.
     if (e.code() != EINVAL && e.code() != ENOTSUP) throw;
   }
   if (handle == nullptr) return plain != nullptr ? *plain : get(type, id);
@@ -227,13 +230,14 @@ Device& Devices::wrap(ArrowDeviceType type, int64_t id, const arrowdevice_native
   try {
     return context(backend, type, id, handle, true);
   } catch (...) {
-    arrowdevice_error unseen{};  // what led here is what the caller is told
+    arrowdevice_error unseen{};  // the caller gets the first error
     backend.table().device_unwrap(handle, &unseen);
     throw;
   }
 }
 
-// Takes one wrapping off. True if it was the last of a context that is to go: nobody else can unwrap it meanwhile.
+// Removes one wrap. Returns true if it was the last wrap of a context that is to be destroyed. Other threads cannot
+// unwrap the context meanwhile.
 bool Devices::begin_unwrapping(const Device& device) {
   const std::lock_guard lock(mutex_);
   const auto found = contexts_.find(device.handle());
@@ -256,7 +260,7 @@ void Devices::end_unwrapping(const Device& device, bool is_unwrapped) {
   const auto found = contexts_.find(device.handle());
   found->second.is_unwrapping = false;
   if (!is_unwrapped) return;
-  unwrapped_.push_back(std::move(found->second.owned));  // its pointer stays valid, to answer ENODEV
+  unwrapped_.push_back(std::move(found->second.owned));  // its pointer stays valid, so that calls fail with ENODEV
   contexts_.erase(found);
 }
 
@@ -282,7 +286,8 @@ void Devices::unwrap(Device& device, const Deadline& deadline) {
     if (device.has_users()) throw Error(EBUSY, "arrays, pools or queues of " + device.text() + " are alive");
     {
       const std::lock_guard lock(mutex_);
-      // So that nothing fails once the backend has let go, nor for others that are unwrapped meanwhile.
+      // Reserves memory first, so that nothing fails after the backend has unwrapped the device. This covers contexts
+      // that other threads unwrap meanwhile.
       unwrapped_.reserve(unwrapped_.size() + contexts_.size());
     }
     device.unwrap();
@@ -315,7 +320,7 @@ uint32_t reach(const Device& from, const Device& to) {
   if (&from.backend() == &to.backend()) {
     return from.backend().table().device_get_peer_flags != nullptr ? ask(from, &from, &to) : 0;
   }
-  // Between vendors the host's view is all that is shared.
+  // Devices of different vendors share only the host's view of the memory.
   const auto is_host_memory = [](const Device& device) { return device.is_host_readable() && device.has_addresses(); };
   return is_host_memory(from) || is_host_memory(to) ? uint32_t{ARROWDEVICE_PEER_COPY} : 0;
 }

@@ -15,35 +15,36 @@ namespace arrowdevice::device {
 
 class Devices {
  public:
-  // Made at first use and never destroyed.
+  // Returns the instance, which is created at first use and never destroyed.
   static Devices& instance();
 
-  // Throws ENODEV, ENOTSUP. Never a wrapped one.
+  // Returns the device with this id, never a wrapped one. Throws ENODEV or ENOTSUP.
   Device& get(ArrowDeviceType type, int64_t id);
 
-  // By name: "opencl:0", "cpu". Throws EINVAL for what is no such name.
+  // Finds a device by name, for example "opencl:0" or "cpu". Throws EINVAL if `name` has another form.
   Device& find(std::string_view name);
 
   int64_t count(ArrowDeviceType type);
 
-  // All of all backends, by type, then id. Loads every backend; those that fail are left out and logged.
+  // Returns all devices of all backends, ordered by type, then id. Loads every backend. Device types that fail are
+  // omitted and logged.
   std::vector<Device*> list();
 
-  // The device that a foreign buffer or event belongs to: the backend is asked where it can tell, else it is the one
+  // Returns the device that a foreign buffer or event belongs to. Asks the backend if it can tell, else uses the device
   // with that type and id.
   Device& locate(ArrowDeviceType type, int64_t id, const void* buffer, void* sync_event);
 
   Device& wrap(ArrowDeviceType type, int64_t id, const arrowdevice_native_device& native);
   void unwrap(Device& device, const Deadline& deadline);
 
-  // The CPU.
+  // Returns the CPU device.
   Device& cpu();
 
  private:
-  // A context of someone else's: wrapped by the application, or brought along by a foreign array.
+  // A foreign context: the application wrapped it, or a foreign array refers to it.
   struct Context {
     Device* device = nullptr;
-    std::unique_ptr<Device> owned;  // NULL: one of the devices with an id
+    std::unique_ptr<Device> owned;  // NULL for a device that has an id
     int64_t wraps = 0;
     bool is_unwrapping = false;
   };
@@ -59,17 +60,17 @@ class Devices {
   bool begin_unwrapping(const Device& device);
   void end_unwrapping(const Device& device, bool is_unwrapped);
 
-  std::mutex mutex_;  // guards the maps; never held while a driver is called
+  std::mutex mutex_;  // guards the maps; never held during a driver call
   std::map<Key, std::unique_ptr<Device>> devices_;
   std::map<void*, Context> contexts_;  // by the backend's handle
   std::vector<std::unique_ptr<Device>> unwrapped_;
-  std::map<Key, void*> handles_;  // opened, but not described yet
-  // One device of a backend is opened at a time: drivers start their platform with the first. Each is taken before
-  // mutex_.
+  std::map<Key, void*> handles_;  // opened, but without a Device yet
+  // The library opens a backend's devices one after the other, because drivers start their platform with the first.
+  // Each mutex is locked before mutex_.
   std::map<const backend::Backend*, std::mutex> opening_;
 };
 
-// What `to` can do with memory of `from`: ARROWDEVICE_PEER_*.
+// Returns the ARROWDEVICE_PEER_* flags for memory of `from` that `to` uses.
 uint32_t reach(const Device& from, const Device& to);
 
 }  // namespace arrowdevice::device

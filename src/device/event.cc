@@ -38,8 +38,8 @@ bool Event::wait_idly(int64_t timeout_ns) const {
 }
 
 bool Event::is_over() const noexcept {
-  // Work that failed does not touch its memory any more, and says so each time that it is asked. A call that fails for
-  // another reason tells nothing; nor does one that is refused since `exit` has begun meanwhile.
+  // Failed work no longer uses its memory, and each query reports the failure again. A query that fails for another
+  // reason, or because `exit` has begun meanwhile, gives no information.
   constexpr int kAttempts = 2;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     try {
@@ -83,7 +83,7 @@ ForeignEvent::ForeignEvent(Device& source, void* sync_event) {
   try {
     event_ = std::make_shared<Event>(source, handle);
   } catch (...) {
-    backend.table().event_destroy(handle);  // nobody has it
+    backend.table().event_destroy(handle);  // no object owns the handle yet
     throw;
   }
 }
@@ -97,8 +97,8 @@ void ForeignEvent::wait(int64_t timeout_ns) const {
 void ForeignEvent::wait_on(Queue& queue, int64_t timeout_ns) const {
   if (event_ == nullptr) return;
   const bool is_of_queues_backend = &queue.device().backend() == &event_->device().backend();
-  // A backend that waits in the call would do so under the queue's lock. Nobody knows how long for another producer's
-  // event, and who takes a wrapped queue back must not wait for that.
+  // A backend that blocks in the call would do so under the queue's lock. A foreign event may take any time, and a
+  // caller that unwraps the queue must not wait for that.
   const bool is_bounded = timeout_ns != ARROWDEVICE_NO_TIMEOUT;
   const bool waits_here = queue.device().waits_on_host() && (is_bounded || !is_our_own_);
   if (!is_of_queues_backend || waits_here) wait(timeout_ns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events: points in a queue's work, the library's own and those that arrays of others carry.
+// Events: points in a queue's work. The library records its own, and imports those of foreign arrays.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ class Queue;
 // An event of a backend. All functions may be called from any thread.
 class Event {
  public:
-  // Takes over the backend's handle.
+  // Takes ownership of the backend's handle.
   Event(Device& device, void* handle) noexcept : device_(device), handle_(handle), use_(device) {}
   ~Event();
   Event(const Event&) = delete;
@@ -24,20 +24,20 @@ class Event {
   Device& device() const noexcept { return device_; }
   void* handle() const noexcept { return handle_; }
 
-  // Whether it has fired. Throws if the work before it failed.
+  // Returns true if the event has fired. Throws if the work before it failed.
   bool is_ready() const;
 
-  // Blocks until it has fired; false after `timeout_ns`. Throws if the work before it failed.
+  // Blocks until the event has fired. Returns false after `timeout_ns`. Throws if the work before it failed.
   bool wait(int64_t timeout_ns) const;
 
-  // As wait(), but not one of the waits that a device's counters tell of: nobody's work is held up.
+  // Does the same as wait(), but does not count as a host wait, because it delays no caller.
   bool wait_idly(int64_t timeout_ns) const;
 
-  // Whether the work before it touches nothing any more: it has fired or failed. False where its driver cannot be
-  // asked any more.
+  // Returns true if the work before the event no longer uses its memory, because it has finished or failed. Returns
+  // false if the driver cannot be called any more.
   bool is_over() const noexcept;
 
-  // The form that the format names, alive as long as this event.
+  // Returns the event in the format's form, which is valid as long as this object.
   void* publish() const;
 
  private:
@@ -45,32 +45,33 @@ class Event {
   void* const handle_;
   const DeviceUse use_;
   mutable std::atomic<bool> fired_{false};
-  mutable std::atomic<void*> published_{nullptr};  // on a device that waits_on_host()
+  mutable std::atomic<void*> published_{nullptr};  // set on a device that waits_on_host()
 };
 
-// The event that an array of someone else carries. Borrows it: the array must outlive this.
+// The event of a foreign array. Borrows the event, so the array must outlive this object.
 class ForeignEvent {
  public:
-  // NULL: nothing to wait for. Throws EINVAL for an event on a device type that has none, ENOTSUP if the backend cannot
-  // take it.
+  // Imports the event. NULL means that there is no event. Throws EINVAL for an event on a device type without events,
+  // and ENOTSUP if the backend cannot import it.
   ForeignEvent(Device& source, void* sync_event);
 
-  // Throws EINVAL for an event on a device type that has none.
+  // Throws EINVAL for an event on a device type without events.
   static void check(const Device& source, const void* sync_event);
   static void check(ArrowDeviceType source, const void* sync_event);
 
   bool is_ready() const { return event_ == nullptr || event_->is_ready(); }
 
-  // Throws ETIMEDOUT after `timeout_ns`.
+  // Waits for the event. Throws ETIMEDOUT after `timeout_ns`.
   void wait(int64_t timeout_ns) const;
 
-  // Work queued later on `queue` runs after it. Where the queue's device cannot wait for such an event, the CPU does.
+  // Makes later work on `queue` run after the event. If the queue's device cannot wait for such an event, the calling
+  // thread waits.
   void wait_on(Queue& queue, int64_t timeout_ns) const;
 
   std::shared_ptr<Event> take() noexcept { return std::move(event_); }
 
  private:
-  bool is_our_own_ = false;  // what the library published itself
+  bool is_our_own_ = false;  // true if the library published the event
   std::shared_ptr<Event> event_;
 };
 

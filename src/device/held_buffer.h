@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A buffer that the C API gave out, as what can be deferred: so that giving it back needs no memory.
+// A buffer that the C API returned, as deferred work. Freeing it therefore needs no memory.
 #pragma once
 
 #include "device/deferred.h"

@@ -17,10 +17,10 @@ namespace {
 constexpr int64_t kSmallestClass = 512;
 constexpr int64_t kClassesPerDoubling = 8;
 constexpr int64_t kMostKeptByDefault = int64_t{1} << 30;
-constexpr int64_t kDefaultKeepShare = 4;  // a quarter of what is free
+constexpr int64_t kDefaultKeepShare = 4;  // a quarter of the free memory
 
-// Sizes are rounded up to an eighth of their power of two, so that at most an eighth is wasted and a block given back
-// fits the next buffer of about its size.
+// Rounds a size up to an eighth of its power of two. At most an eighth is wasted, and a returned block fits the next
+// buffer of about its size.
 int64_t size_class(int64_t size) {
   if (size <= kSmallestClass) return kSmallestClass;
   const auto power = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(size)));
@@ -33,7 +33,7 @@ int64_t default_keep(const Device& device) {
   try {
     device.memory(&free_bytes, &total_bytes);
   } catch (const Error&) {
-    free_bytes = -1;  // a device that cannot say how much is free gets the fixed bound
+    free_bytes = -1;  // a device that cannot report its free memory gets the fixed limit
   }
   return free_bytes < 0 ? kMostKeptByDefault : std::min(kMostKeptByDefault, free_bytes / kDefaultKeepShare);
 }
@@ -55,10 +55,10 @@ void* Allocation::part(int64_t offset, int64_t size) {
   if (next_part_ < parts.size() && parts[next_part_].offset == offset && parts[next_part_].size == size) {
     return parts[next_part_++].handle;
   }
-  // It was cut in another way before.
+  // The block was divided differently before.
   for (size_t i = next_part_; i < parts.size(); ++i) device.free_sub_buffer(parts[i].handle);
   parts.resize(next_part_);
-  parts.push_back({offset, size, nullptr});  // before there is anything to lose
+  parts.push_back({offset, size, nullptr});  // allocates before there is a handle to lose
   try {
     parts.back().handle = device.sub_buffer_create(block_.buffer, offset, size);
   } catch (...) {
@@ -113,7 +113,7 @@ Allocation Pool::allocate(Queue* queue, int64_t size) {
   return {shared_from_this(), std::move(block)};
 }
 
-// Without a buffer where none of this size is kept.
+// Returns a cached block of this size, or a block without a buffer if none is cached.
 Block Pool::take_kept(int64_t capacity) {
   const std::lock_guard lock(mutex_);
   const auto found = kept_.find(capacity);
@@ -126,7 +126,7 @@ Block Pool::take_kept(int64_t capacity) {
   return block;
 }
 
-// Counts a new block in, within the cap. What is kept gives way to what is asked for.
+// Counts a new block as used, within the limit. Frees the cached memory if the limit requires it.
 void Pool::reserve(int64_t capacity) {
   const auto fits = [&] {
     return options_.max_bytes == 0 || stats_.used_bytes + stats_.cached_bytes + capacity <= options_.max_bytes;
@@ -173,21 +173,21 @@ void* Pool::ask_driver_once(Queue* queue, int64_t capacity) {
 }
 
 void Pool::give_back(Block& block) noexcept {
-  // Nor is the lock touched then: in a forked child, a thread that is not there may hold it for ever.
+  // The function does not take the lock either: in a forked child, a thread that does not exist may hold it.
   if (!device_.is_usable()) return;
   KeptList evicted;
   bool is_kept = false;
   try {
     is_kept = keep(block, evicted);
   } catch (const std::bad_alloc&) {
-    is_kept = false;  // no room to note it down: let the driver have it
+    is_kept = false;  // no memory for the list entry, so the driver gets the block
   }
   for (const auto& old : evicted) to_driver(old.block);
   if (!is_kept) to_driver(block);
 }
 
-// Counts a block out and keeps it if the bound allows; the oldest ones go for it. What can fail comes before anything
-// of the kept blocks changes.
+// Counts a block as unused and caches it if the limit allows. The oldest blocks are evicted for it. Steps that can fail
+// come before any change to the cached blocks.
 bool Pool::keep(Block& block, KeptList& evicted) {
   const int64_t capacity = block.capacity;
   const std::lock_guard lock(mutex_);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools of device memory: size classes, a bound on what is kept, a cap, the application's allocator.
+// Pools of device memory with size classes, a limit on cached bytes, a limit on all bytes, and the application's
+// allocator.
 #pragma once
 
 #include <arrowdevice/arrowdevice.h>
@@ -18,22 +19,23 @@ namespace arrowdevice::device {
 
 using PoolStats = arrowdevice_pool_stats;
 
-// A part of a block as a buffer of its own, where buffers are handles.
+// A region of a block as a buffer of its own, on devices with handles.
 struct SubBuffer {
   int64_t offset;
   int64_t size;
   void* handle;
 };
 
-// Memory of a driver. Its parts stay with it from one use to the next: tables that follow each other are cut alike, and
-// making a handle costs a driver more than filling it.
+// A driver allocation. Its sub-buffers stay with it when it is reused, because consecutive tables usually have the same
+// layout. Creating a handle costs a driver more than filling it.
 struct Block {
   void* buffer = nullptr;
   int64_t capacity = 0;
   std::vector<SubBuffer> parts;
 };
 
-// One piece of a pool's memory. Gives itself back: nothing may use the memory any more then.
+// A block of a pool's memory. The destructor returns it to the pool, and from then on its user must not touch the
+// memory.
 class Allocation {
  public:
   Allocation() = default;
@@ -56,8 +58,8 @@ class Allocation {
   explicit operator bool() const noexcept { return block_.buffer != nullptr; }
   void reset() noexcept;
 
-  // A part of it as a buffer, which lives as long as the allocation. On devices with handles these are asked for in
-  // order, each once.
+  // Returns a region of the block as a buffer, which is valid as long as the allocation. On devices with handles, the
+  // caller asks for the regions in order and for each region once.
   void* part(int64_t offset, int64_t size);
 
  private:
@@ -66,7 +68,8 @@ class Allocation {
   size_t next_part_ = 0;
 };
 
-// All functions may be called from any thread. No lock is held while the driver or the application's allocator works.
+// All functions may be called from any thread. No lock is held during calls of the driver or of the application's
+// allocator.
 class Pool : public std::enable_shared_from_this<Pool> {
  public:
   enum Owner { kDeviceOwned, kApplicationOwned };
@@ -78,7 +81,8 @@ class Pool : public std::enable_shared_from_this<Pool> {
 
   Device& device() const noexcept { return device_; }
 
-  // A pool that the application made is its own owner until it is destroyed; NULL: no more.
+  // Sets the owner of an application's pool. The pool owns itself until the application destroys it. NULL removes the
+  // owner.
   void set_owner(std::shared_ptr<Pool> self) noexcept {
     std::shared_ptr<Pool> former;
     const std::lock_guard lock(owner_mutex_);
@@ -86,11 +90,11 @@ class Pool : public std::enable_shared_from_this<Pool> {
     former.swap(owner_);
   }
 
-  // `size` > 0 bytes. `queue`: where it is used first; may be NULL. When the device is full, what is kept is given back
-  // and the driver asked once more.
+  // Allocates `size` > 0 bytes. `queue` is the queue that uses the memory first, or NULL. If the device is full, frees
+  // the cached memory and asks the driver again.
   Allocation allocate(Queue* queue, int64_t size);
 
-  // Gives all that is kept back to the driver.
+  // Frees all cached memory.
   void trim() noexcept;
 
   PoolStats stats() const;
@@ -100,7 +104,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
 
   struct Kept {
     Block block;
-    int64_t stamp;  // the order of giving back
+    int64_t stamp;  // order in which blocks were returned
   };
   using KeptList = std::list<Kept>;
 
@@ -115,7 +119,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
 
   Device& device_;
   const arrowdevice_pool_options options_;
-  const pid_t creator_;  // the process that `destroy` is called in, not a child of it
+  const pid_t creator_;  // the process that may call `destroy`; a forked child must not
   const std::optional<DeviceUse> use_;
   const int64_t keep_limit_;
 
@@ -123,7 +127,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   std::shared_ptr<Pool> owner_;
 
   mutable std::mutex mutex_;
-  std::map<int64_t, KeptList> kept_;  // by capacity; oldest in front
+  std::map<int64_t, KeptList> kept_;  // by capacity; each list begins with the oldest block
   int64_t next_stamp_ = 0;
   PoolStats stats_{};
 };

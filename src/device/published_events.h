@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events that the library has published for a device, so that they are known when they come back.
+// The events that the library has published for a device. The library uses the set to recognize its own events.
 #pragma once
 
 #include <mutex>

@@ -21,7 +21,7 @@ bool wait_until_over(const Event& end) noexcept {
 
 }  // namespace
 
-// The handle goes where there is no memory for the queue.
+// Takes ownership of the handle. Destroys the handle if there is no memory for the queue.
 std::shared_ptr<Queue> Queue::take_over(Device& device, void* handle, bool is_wrapped) {
   std::unique_ptr<Queue> queue(new (std::nothrow) Queue(device, handle, is_wrapped));
   if (queue == nullptr) {
@@ -125,7 +125,7 @@ void Queue::copy(std::span<const arrowdevice_backend_region> regions) {
   has_new_work_ = true;
   device_.backend().call("queue_copy", device_.backend().table().queue_copy, handle, regions.data(),
                          static_cast<int64_t>(regions.size()));
-  // Counted once the driver has taken them: any sizes may have been asked for.
+  // Counts after the driver has accepted the regions, because the caller may have passed any sizes.
   int64_t in = 0;
   int64_t out = 0;
   for (const auto& region : regions) {
@@ -142,7 +142,7 @@ void Queue::copy(std::span<const arrowdevice_backend_region> regions) {
 std::shared_ptr<Event> Queue::record() {
   device_.check_usable();
   const std::lock_guard lock(mutex_);
-  const bool is_at_end = handle_ == nullptr && !has_new_work_ && !lost_;  // given back, with an event behind it
+  const bool is_at_end = handle_ == nullptr && !has_new_work_ && !lost_;  // unwrapped, with an event after the work
   return is_at_end ? last_ : record_here();
 }
 
@@ -171,7 +171,8 @@ void Queue::wait_for(const Event& event) {
   device_.backend().call("queue_wait_event", device_.backend().table().queue_wait_event, handle, event.handle());
 }
 
-// A new event is pending for a moment even where nothing is left to do, and would make each poll say so.
+// Waits for the last event if it covers all work. A new event is pending for a moment even if the queue is idle, so
+// each poll with a new event would return false.
 bool Queue::finish(int64_t timeout_ns) {
   auto event = end();
   if (event == nullptr) event = record();
@@ -213,7 +214,7 @@ void Queue::forget_waits() noexcept {
   may_wait_for_others_ = false;
 }
 
-// As drain(), once, with an event that needs no memory of the library.
+// Does the same as one attempt of drain(), with an event that needs no memory of the library.
 bool Queue::drain_without_memory() noexcept {
   arrowdevice_error unseen{};
   void* handle = nullptr;
@@ -224,7 +225,8 @@ bool Queue::drain_without_memory() noexcept {
   return wait_until_over(Event(device_, handle));
 }
 
-// Where the application's own work cannot be waited for, that of the library has its event all the same.
+// Drains a queue that was lost when it was unwrapped. The application's work cannot be waited for, but the library's
+// own work has its event.
 std::optional<bool> Queue::drain_lost() noexcept {
   std::shared_ptr<Event> end;
   {
@@ -238,7 +240,7 @@ std::optional<bool> Queue::drain_lost() noexcept {
 bool Queue::drain() noexcept {
   if (!device_.is_usable()) return false;
   if (const auto drained = drain_lost()) return *drained;
-  // A second try, since recording an event or waiting for one may be the very call that failed.
+  // A second attempt helps because recording an event or waiting for an event may be the call that failed.
   constexpr int kAttempts = 2;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     std::shared_ptr<Event> end;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue: an in-order lane of work on a device.
+// A queue: work of a device that runs in order.
 #pragma once
 
 #include <condition_variable>
@@ -14,7 +14,7 @@
 
 namespace arrowdevice::device {
 
-// Calls on one queue are serialised here, as the backend table promises; any thread may make them.
+// This class serializes the calls on one queue, as the backend table promises. Any thread may make them.
 class Queue {
  public:
   static std::shared_ptr<Queue> create(Device& device);
@@ -25,13 +25,14 @@ class Queue {
 
   Device& device() const noexcept { return device_; }
 
-  // Only under lock(). NULL, which is any queue, where the application has taken its queue back.
+  // Returns the backend's handle. The caller must hold lock(). The handle is NULL, which means any queue, if the
+  // application has unwrapped its queue.
   void* handle() const noexcept { return handle_; }
 
   arrowdevice_native_queue native();
 
-  // The vendor's handle for a function of the application's, which may use it as long as this lives: until then a
-  // wrapped queue is not given back. A count and no lock, because the function may take locks of its own.
+  // The vendor's handle for a function of the application, valid as long as this object. A wrapped queue is not
+  // unwrapped until then. This is a count and not a lock, because the function may take locks of its own.
   class NativeUse {
    public:
     explicit NativeUse(Queue& queue) : queue_(queue), native_(queue.begin_native_use()) {}
@@ -46,47 +47,48 @@ class Queue {
     const arrowdevice_native_queue native_;
   };
 
-  // The application takes its own queue back, which is never touched again once this returns: it waits for the native
-  // uses. What others queue here
-  // later goes to a queue of the library, behind what was queued so far. Does nothing for the library's own.
+  // Unwraps the application's queue. Waits for the native uses first, and never uses the native queue after the return.
+  // Later work goes to a queue of the library and runs after the work submitted so far. Does nothing for a queue of the
+  // library.
   void give_native_back() noexcept;
 
-  // Whether it is the application's own, until that is given back. It may mean another one on another thread, as a
+  // Returns true if the queue is the application's and is not unwrapped. Such a queue may differ between threads, as a
   // vendor's default stream of the calling thread does.
   bool is_wrapped() const noexcept;
 
-  // Enqueues a batch; none at all is no submission. Counts the bytes to and from the queue's own device: those of
-  // another device at the other end are for the caller to count.
+  // Submits a batch. An empty batch is no submission. Counts the bytes to and from the queue's own device. The caller
+  // counts the bytes of the other device.
   void copy(std::span<const arrowdevice_backend_region> regions);
 
-  // An event that fires after the work so far.
+  // Records an event that fires after the work submitted so far.
   std::shared_ptr<Event> record();
 
-  // Work queued later runs after the event, which is of this queue's backend.
+  // Makes later work run after the event, which must be of this queue's backend.
   void wait_for(const Event& event);
 
-  // Waits until the work so far is done; false after `timeout_ns`. Once it is done, a poll says so.
+  // Waits until the work submitted so far has finished. Returns false after `timeout_ns`. If the work has finished, a
+  // poll returns true.
   bool finish(int64_t timeout_ns);
 
-  // What became of the work up to the last event. After a failure, work that is queued later may fail for that reason
-  // alone.
+  // State of the work up to the last event. After a failure, later work may fail for the same reason.
   enum class State { kIdle, kBusy, kFailed };
   State state() const noexcept;
 
-  // Whether something was queued behind the last event: nobody can tell when that ends, or how.
+  // Returns true if work was submitted after the last event. The library cannot tell when such work finishes or if it
+  // fails.
   bool has_unseen_work() const noexcept;
 
-  // Whether its work may have to wait for somebody else's, which may fail, or never end.
+  // Returns true if the queue's work may wait for foreign work, which may fail or never finish.
   bool may_wait_for_others() const noexcept;
 
-  // It is idle: what was waited for is over.
+  // Forgets the waits for foreign work. The caller has seen that the queue is idle.
   void forget_waits() noexcept;
 
-  // After a failure: waits until nothing that was enqueued is running any more, whatever came of it. False if that
-  // cannot be told: what the work uses must never be used again then.
+  // Drains the queue after a failure: waits until no submitted work is running, with any result. Returns false if the
+  // state is unknown. The memory that the work uses must then never be reused.
   bool drain() noexcept;
 
-  // For driver calls that name the queue beside those of this class.
+  // Locks the queue for a driver call that names the queue and is not a function of this class.
   std::unique_lock<std::mutex> lock() {
     std::unique_lock lock(mutex_);
     if (handle_ != nullptr) has_new_work_ = true;
@@ -108,20 +110,20 @@ class Queue {
   bool drain_without_memory() noexcept;
   std::optional<bool> drain_lost() noexcept;
 
-  // The event behind all work so far, if it is recorded already.
+  // Returns the event after all work so far, or NULL if it is not recorded.
   std::shared_ptr<Event> end() const noexcept;
 
   Device& device_;
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // guards all members below
   std::condition_variable unused_;
   int native_uses_ = 0;
   bool is_wrapped_;
-  void* handle_;  // NULL: given back, and not needed since
-  Failure lost_;  // set: what was queued before it was given back cannot be waited for
+  void* handle_;  // NULL: unwrapped, and not needed again yet
+  Failure lost_;  // set if the work before the unwrap cannot be waited for
   std::shared_ptr<Event> last_;
-  bool has_new_work_ = false;  // since `last_` was recorded, or at all
+  bool has_new_work_ = false;  // after `last_` was recorded, or ever
   bool may_wait_for_others_ = false;
-  bool is_known_outside_;  // where work may be queued that is not seen here
+  bool is_known_outside_;  // other code may submit work that the library does not see
 };
 
 }  // namespace arrowdevice::device

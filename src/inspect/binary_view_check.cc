@@ -18,21 +18,21 @@ namespace {
 
 constexpr int64_t kViewBytes = sizeof(BinaryView);
 constexpr int64_t kViewPrefix = 4;
-constexpr int64_t kFirstVariadic = 2;  // behind validity and views
+constexpr int64_t kFirstVariadic = 2;  // after validity and views
 
 }  // namespace
 
-// Of the data that a view refers to: part of a window that is read at once.
+// The data of a view: a range of a window that is read at once.
 struct BinaryViewCheck::Part {
   int64_t slot;
   size_t window;
   int64_t begin;  // in the window
   int64_t size;
-  std::optional<std::array<uint8_t, kViewPrefix>> prefix;  // that it must begin with
+  std::optional<std::array<uint8_t, kViewPrefix>> prefix;  // the prefix that the data must have
   bool is_last;
 };
 
-// What is to be looked at next. Data that lies side by side, as it mostly does, is one window.
+// The data that is checked next. Adjacent data, which is the usual case, shares a window.
 struct BinaryViewCheck::Batch {
   std::vector<DataRange> windows;
   std::vector<Part> parts;
@@ -40,13 +40,13 @@ struct BinaryViewCheck::Batch {
 
   static constexpr size_t kMostParts = 64 << 10;
   static constexpr size_t kMostWindows = 4 << 10;
-  static constexpr int64_t kGap = 64;  // is read too
+  static constexpr int64_t kGap = 64;  // gaps up to this size are read too
 
   bool is_full() const {
     return kPieceBytes - bytes < kViewPrefix || parts.size() == kMostParts || windows.size() == kMostWindows;
   }
 
-  // Where these bytes will be, of the window that is the last now.
+  // Adds a range, and returns its offset in the last window.
   int64_t add(const void* data, int64_t offset, int64_t size) {
     if (!windows.empty()) {
       auto& last = windows.back();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binary views, held against the data that they refer to.
+// Checks binary views against the data that they refer to.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace arrowdevice::inspect {
 
 class BinaryViewCheck {
  public:
-  // Borrows the array and the places.
+  // Borrows the array and the bounds.
   BinaryViewCheck(const schema::Binding& array, const DataSource& source, const BufferBounds& places)
       : array_(array),
         places_(places),
@@ -22,8 +22,8 @@ class BinaryViewCheck {
         data_(source),
         sizes_on_host_(array.has_variadic() && transfer::variadic_sizes_on_host(array, source.device)) {}
 
-  // Throws EINVAL for a valid view of a negative length, of data that is not there, with a prefix that is not its
-  // data's, or, where the type says so, of a text that is no UTF-8.
+  // Throws EINVAL if a valid view has a negative length, refers to missing data, or has a prefix that differs from its
+  // data. If the type is text, throws EINVAL if the bytes are not UTF-8.
   void check(int32_t field);
 
  private:
@@ -37,7 +37,7 @@ class BinaryViewCheck {
 
   const schema::Binding& array_;
   const BufferBounds& places_;
-  // One for each kind of data, since what was read is valid until the next call only.
+  // One reader for each kind of data, because the bytes of a read are valid only until the next read.
   ValidityReader validity_;
   DataReader index_;
   DataReader data_;

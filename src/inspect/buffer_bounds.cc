@@ -29,8 +29,8 @@ void BufferBounds::check_buffer(int32_t field, BufferShape shape, const void* bu
   const auto info = describe(buffer);
   if (!info) return;
   const std::string name = std::string("the ") + schema::buffer_name(shape) + " buffer";
-  // Memory of another kind may be in reach all the same, and host memory belongs to no device more than to another.
-  // What an application wraps may have an id of its choice, which the driver does not know.
+  // The device may be able to use other memory, and host memory belongs to no device in particular. A wrapped device
+  // may have an id that the application chose and that the driver does not know.
   const bool has_own_id = info->device_type == whole.device_type && info->device_id >= 0 && !source_.is_wrapped() &&
                           (info->flags & ARROWDEVICE_POINTER_HOST_READABLE) == 0;
   if (has_own_id && info->device_id != whole.device_id && !can_use(*info)) {
@@ -46,11 +46,13 @@ void BufferBounds::check_buffer(int32_t field, BufferShape shape, const void* bu
 }
 
 std::optional<arrowdevice_pointer_info> BufferBounds::describe(const void* buffer) const {
-  // An address says nothing of a context that is not the library's. A handle is of one context only.
+  // An address gives no information about a context that the library did not create. A handle belongs to one context
+  // only.
   return source_.is_borrowed() && source_.has_addresses() ? std::nullopt : source_.describe(buffer);
 }
 
-// A move to a device that can use the memory where it is leaves the buffers on the device that they were made on.
+// Returns true if the device can use the memory in place. After a move to such a device the buffers stay on the device
+// that made them.
 bool BufferBounds::can_use(const arrowdevice_pointer_info& info) const {
   try {
     const auto& owner = device::Devices::instance().get(info.device_type, info.device_id);
@@ -64,12 +66,12 @@ bool BufferBounds::can_use(const arrowdevice_pointer_info& info) const {
 int64_t BufferBounds::room(const void* buffer, int64_t wanted) const {
   auto info = describe(buffer);
   if (!info || info->size < 0) return INT64_MAX;
-  // Of a part of a buffer with a handle, where the part begins is not told.
+  // For a sub-buffer with a handle, the driver does not tell its start.
   if (!source_.has_addresses()) return info->size;
   if (info->base == nullptr) return INT64_MAX;
   const auto* const begin = static_cast<const char*>(buffer);
   const char* end = static_cast<const char*>(info->base) + info->size;
-  // Memory that was mapped side by side is known by its pieces.
+  // The driver may know adjacent mappings as separate ranges.
   while (end - begin < wanted) {
     info = describe(end);
     if (!info || info->base != end || info->size <= 0) break;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the buffers of an array are and where they end, as far as the driver knows.
+// The devices and bounds of an array's buffers, if the driver knows them.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -18,20 +18,20 @@ class BufferBounds {
   // Borrows both.
   BufferBounds(const schema::Binding& array, const device::Device& source) : array_(array), source_(source) {}
 
-  // Throws EINVAL if a buffer of the field is where the array's device cannot use it, or too small for its slots.
+  // Throws EINVAL if the array's device cannot use a buffer of the field, or if a buffer is too small for its slots.
   void check(int32_t field, const ArrowDeviceArray& whole) const;
 
-  // How many bytes there are from a buffer on, at most: INT64_MAX where the driver does not say, and any number not
-  // below `wanted` where there are as many.
+  // Returns an upper bound of the bytes from a buffer on. Returns INT64_MAX if the driver does not tell. If there are
+  // at least `wanted` bytes, the result may be any number that is not below `wanted`.
   int64_t room(const void* buffer, int64_t wanted) const;
 
  private:
   void check_buffer(int32_t field, schema::BufferShape shape, const void* buffer, const ArrowDeviceArray& whole) const;
-  // Whether the array's device can use memory that belongs to another one.
+  // Returns true if the array's device can use the memory of another device.
   bool can_use(const arrowdevice_pointer_info& info) const;
-  // Nothing where the driver does not know the address or handle.
+  // Returns nullopt if the driver does not know the address or handle.
   std::optional<arrowdevice_pointer_info> describe(const void* buffer) const;
-  // That a buffer needs for its slots, as far as their number says.
+  // Returns the bytes that a buffer needs for its slots, as far as their number tells.
   int64_t least_bytes(int32_t field, schema::BufferShape shape) const;
 
   const schema::Binding& array_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An array's data as the CPU sees it, a piece at a time: in place where it can, else read back.
+// Reads an array's data on the CPU in pieces: in place if the CPU can read it, else read back.
 #pragma once
 
 #include <algorithm>
@@ -14,25 +14,25 @@
 
 namespace arrowdevice::inspect {
 
-// Of data that is in host memory at once.
+// Limit of the data that is in host memory at once.
 inline constexpr int64_t kPieceBytes = 1 << 20;
 
-// Calls body(first, count) for so many slots at a time that they need no more than kPieceBytes.
+// Calls body(first, count) for ranges of slots that need at most kPieceBytes each.
 template <typename Body>
 void in_pieces(int64_t slots, int64_t bytes_of_a_slot, const Body& body) {
   const int64_t most = std::max<int64_t>(kPieceBytes / std::max<int64_t>(bytes_of_a_slot, 1), 1);
   for (int64_t first = 0; first < slots; first += most) body(first, std::min(most, slots - first));
 }
 
-// Where data is read from. The event was waited for.
+// The source of an array's data. The array's event has fired.
 struct DataSource {
   device::Device& device;
-  device::Queue* queue;  // of the device; NULL where the CPU reads its memory in place
+  device::Queue* queue;  // of the device; NULL if the CPU reads its memory in place
   const device::ForeignEvent& event;
   const Deadline& deadline;
 };
 
-// One place in a buffer of the array. `size` > 0.
+// A range of a buffer of the array. `size` > 0.
 struct DataRange {
   const void* buffer;
   int64_t offset;
@@ -43,7 +43,7 @@ class DataReader {
  public:
   explicit DataReader(const DataSource& source) : source_(source) {}
 
-  // Host memory with the bytes of each range, valid until the next call.
+  // Returns host memory with the bytes of each range, valid until the next call.
   template <size_t n>
   std::array<const uint8_t*, n> read(const DataRange (&ranges)[n]) {
     std::array<const uint8_t*, n> found;
@@ -62,10 +62,10 @@ class DataReader {
   std::optional<transfer::SourceReader> contents_;  // of the last call
 };
 
-// Throws EINVAL: "batch.prices: slot 7 " and why. Slots are counted from the field's first row.
+// Throws EINVAL with the text "batch.prices: slot 7 " and the reason. Slots are counted from the field's first row.
 [[noreturn]] void refuse_slot(const schema::Binding& array, int32_t field, int64_t slot, const std::string& why);
 
-// Validity bitmaps.
+// Reads validity bitmaps.
 class ValidityReader {
  public:
   ValidityReader(const schema::Binding& array, const DataSource& source) : array_(array), bits_(source) {}
@@ -74,10 +74,11 @@ class ValidityReader {
     return array_.tree()[field].type.info().has_validity && array_.buffers(field)[0] != nullptr;
   }
 
-  // Of `count` slots of a field from `first` on, counted from its first row. Valid until the next call.
+  // Returns the validity of `count` slots of a field from `first` on, counted from its first row. Valid until the next
+  // call.
   transfer::Validity read(int32_t field, int64_t first, int64_t count);
 
-  // How many of these are null.
+  // Counts the nulls among these slots.
   int64_t count_nulls(int32_t field, int64_t first, int64_t count);
 
  private:

@@ -23,7 +23,7 @@ class Measuring {
 
   std::pmr::vector<int64_t> run() {
     measure();
-    // What lies on the device is asked for in the first round, and there in the second.
+    // The first round adds the pending reads of device data. The second round uses the data.
     if (contents_ != nullptr && contents_->has_wishes()) {
       contents_->read_back();
       measure();

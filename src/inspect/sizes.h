@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many bytes of each buffer an array uses.
+// The number of bytes of each buffer that an array uses.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace arrowdevice::inspect {
 
 inline constexpr int64_t kUnknownSize = -1;
 
-// The bytes of each field's buffers, in order, one after the other; kUnknownSize where only data that was not looked at
-// says. `contents`: NULL if the data must not be looked at. `sizes_on_host`: whether the sizes of variadic buffers are
-// in host memory, and may be looked at.
+// Returns the bytes of each field's buffers, in order. A size is kUnknownSize if it depends on data that was not read.
+// `contents` is NULL if the data must not be read. `sizes_on_host` is true if the sizes of variadic buffers are in host
+// memory and may be read.
 std::pmr::vector<int64_t> buffer_sizes(const schema::Binding& array, transfer::SourceReader* contents,
                                        bool sizes_on_host, std::pmr::memory_resource* memory);
 

@@ -9,7 +9,7 @@ namespace {
 constexpr uint8_t kLeastContinuation = 0x80;
 constexpr uint8_t kMostContinuation = 0xBF;
 
-// Bytes from the front that are ASCII, eight at a time.
+// Returns the number of leading ASCII bytes, in words of eight bytes.
 int64_t ascii_words(const uint8_t* bytes, int64_t size) noexcept {
   constexpr uint64_t kHighBits = 0x8080808080808080U;
   int64_t done = 0;
@@ -33,7 +33,7 @@ bool Utf8Check::feed(const uint8_t* bytes, int64_t size) noexcept {
       least_ = kLeastContinuation;
       most_ = kMostContinuation;
     } else if (byte >= 0x80) {
-      // Table 3-7 of the Unicode standard: what may follow the first byte of a character.
+      // Table 3-7 of the Unicode standard: the bytes that may follow the first byte of a character.
       is_valid_ = byte >= 0xC2 && byte <= 0xF4;
       missing_ = byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3;
       if (byte == 0xE0) least_ = 0xA0;

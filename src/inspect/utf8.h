@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// UTF-8, checked as it comes.
+// An incremental check of UTF-8.
 #pragma once
 
 #include <cstdint>
 
 namespace arrowdevice::inspect {
 
-// One text, which may come in pieces that end anywhere.
+// A text, which may arrive in pieces that end anywhere.
 class Utf8Check {
  public:
-  // False once it is no UTF-8: overlong forms, surrogates and what is above U+10FFFF are none.
+  // Returns false if the text is not UTF-8. Overlong forms, surrogates and code points above U+10FFFF are invalid.
   bool feed(const uint8_t* bytes, int64_t size) noexcept;
 
-  // Whether the text may end here. The next one begins.
+  // Returns true if the text may end here, and begins the next text.
   bool finish() noexcept {
     const bool is_whole = missing_ == 0 && is_valid_;
     *this = {};
@@ -21,8 +21,8 @@ class Utf8Check {
 
  private:
   bool is_valid_ = true;
-  int missing_ = 0;       // bytes of the character that has begun
-  uint8_t least_ = 0x80;  // of the next one of these
+  int missing_ = 0;       // remaining bytes of the current character
+  uint8_t least_ = 0x80;  // bounds of its next byte
   uint8_t most_ = 0xBF;
 };
 

@@ -26,7 +26,7 @@ using transfer::Validity;
 
 constexpr int kUnionOffsetBytes = 4;
 
-// The value of an index of a dictionary; what is too large for an int64_t is as far out of range as the greatest one.
+// Returns an index of a dictionary. A value too large for an int64_t becomes INT64_MAX, which is out of range too.
 int64_t load_dictionary_index(const uint8_t* entries, int64_t position, int64_t width, bool is_signed) noexcept {
   uint64_t value = 0;
   std::memcpy(&value, entries + position * width, static_cast<size_t>(width));  // little-endian
@@ -48,7 +48,7 @@ class Validation {
         is_strict_(is_strict) {}
 
   void run(const ArrowDeviceArray& whole) {
-    // First where everything is: after that it may be read.
+    // The bounds come first, because later checks read the buffers.
     for (int32_t field = 0; field < array_.tree().size(); ++field) places_.check(field, whole);
     for (int32_t field = 0; field < array_.tree().size(); ++field) {
       check_nulls(field);
@@ -83,7 +83,7 @@ class Validation {
     if (is_strict_ && nulls > 0 && !may_be_null && !array_.tree()[field].is_dictionary) check_hidden(field);
   }
 
-  // All nulls of a field that has none must lie where no row can be seen.
+  // Checks that all nulls of a non-nullable field are in slots that no row shows.
   void check_hidden(int32_t field) {
     in_pieces(array_[field].length, 1, [&](int64_t first, int64_t count) {
       const std::vector<bool> is_seen = seen_.find(field, first, count);
@@ -96,7 +96,7 @@ class Validation {
     });
   }
 
-  // -- what slots refer to
+  // -- references of slots
 
   void check_references(int32_t field) {
     if (array_.tree()[field].dictionary >= 0) check_dictionary_indices(field);
@@ -136,7 +136,7 @@ class Validation {
     });
   }
 
-  // Of lists and binaries.
+  // Checks the offsets of lists and binaries.
   void check_offsets(int32_t field) {
     const auto& array = array_[field];
     const int width = type(field).info().offset_bytes;
@@ -165,7 +165,7 @@ class Validation {
     });
   }
 
-  // How many bytes of data a binary may have. Only the driver says; but where they are missing there are none.
+  // Returns the number of data bytes that a binary may have. Only the driver knows it; a missing buffer has 0 bytes.
   int64_t data_bytes(int32_t field, const void* bytes) {
     if (bytes == nullptr) return 0;
     const auto& array = array_[field];
@@ -221,7 +221,7 @@ class Validation {
     });
   }
 
-  // Of unions, and of dense ones the offsets too.
+  // Checks the type ids of unions, and the offsets of dense unions.
   void check_type_ids(int32_t field) {
     const auto& array = array_[field];
     const auto& described = array_.tree()[field];
@@ -285,7 +285,7 @@ class Validation {
   const schema::Binding& array_;
   const BufferBounds places_;
   VisibleSlots seen_;
-  // One for each kind of data, since what was read is valid until the next call only.
+  // One reader for each kind of data, because the bytes of a read are valid only until the next read.
   ValidityReader validity_;
   DataReader index_;
   DataReader data_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data of an array, looked at wherever it lies: whether what it refers to is there.
+// Validates the data of an array on any device: checks that all data that it refers to exists.
 #pragma once
 
 #include <arrowdevice/abi.h>
@@ -10,20 +10,20 @@
 
 namespace arrowdevice::inspect {
 
-// How far an array is looked at.
+// Levels of validation.
 enum class Level {
-  kStructure,  // the structs alone
-  kFull,       // also the data: no consumer is led out of bounds, and texts are texts
-  kStrict,     // also what real producers neglect
+  kStructure,  // only the structs
+  kFull,       // structs and data: no consumer reads out of bounds, and texts are UTF-8
+  kStrict,     // kFull and rules that real producers neglect
 };
 
-// Throws EINVAL, with the path of the child, for an array that does not hold. `named`: NULL, or the device that the
-// application says it is on.
+// Throws EINVAL, with the path of the child, if the array is not valid. `named` is NULL, or the device that the
+// application names.
 void validate(const ArrowDeviceArray& array, const ArrowSchema& schema, device::Device* named, Level level,
               const Deadline& deadline);
 
-// What is left to look at of an array that fits its schema. Beyond the structure that waits for the array, and reads
-// its data back from the device in pieces.
+// Validates the rest of an array that matches its schema. Beyond kStructure, waits for the array and reads its data
+// back from the device in pieces.
 void validate_data(const schema::Binding& bound, const ArrowDeviceArray& array, device::Device& source, Level level,
                    const Deadline& deadline);
 

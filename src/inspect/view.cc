@@ -14,11 +14,11 @@ namespace arrowdevice::inspect {
 
 namespace {
 
-// Writes nodes into one block of memory, and behind them what they point to: buffers, pointers to children, short
+// Writes nodes into one block of memory, followed by the data that they point to: buffers, pointers to children, short
 // texts.
 class NodeWriter {
  public:
-  // Each field but the root is a child or a dictionary of another.
+  // Allocates the block. Each field but the root is the child or dictionary of another.
   NodeWriter(size_t n_nodes, size_t n_buffers, std::unique_ptr<std::byte[]>& block,
              std::forward_list<std::string>& long_texts)
       : long_texts_(long_texts) {
@@ -35,7 +35,7 @@ class NodeWriter {
 
   std::span<arrowdevice_node> nodes() const noexcept { return nodes_; }
 
-  // All of a node but its buffers, which are added one by one before the next node begins.
+  // Writes all members of a node but its buffers, which are added one by one before the next node begins.
   void begin(arrowdevice_node& node, const schema::Binding& bound, int32_t field) {
     const auto& described = bound.tree()[field];
     const auto& array = bound[field];
@@ -96,7 +96,7 @@ class NodeWriter {
     }
   }
 
-  // Names and formats are short: a loop is through with one before a function has begun.
+  // Copies a short text into the block. Names and formats are short, so a loop is faster than a function call.
   const char* keep_short(const char* text) {
     for (size_t i = 0; i < text_.size(); ++i) {
       text_[i] = text[i];
@@ -112,7 +112,7 @@ class NodeWriter {
 
   std::forward_list<std::string>& long_texts_;
   std::span<arrowdevice_node> nodes_;
-  // What is left of the block.
+  // The unused rest of the block.
   arrowdevice_node_buffer* buffer_;
   const arrowdevice_node** child_;
   std::span<char> text_;
@@ -152,7 +152,7 @@ void View::fill(const schema::Binding& bound, const ArrowDeviceArray& moved, con
     lease = device::QueueLease(*device_);
     contents.emplace(*device_, *lease.get(), event, options.deadline);
   }
-  // Sizes of variadic buffers lie in host memory, but the producer may not have written them yet.
+  // Sizes of variadic buffers are in host memory, but the producer may not have written them yet.
   const bool sizes_on_host =
       bound.has_variadic() && transfer::variadic_sizes_on_host(bound, *device_) && event.is_ready();
   const auto sizes = buffer_sizes(bound, contents ? &*contents : nullptr, sizes_on_host, scratch);
@@ -198,7 +198,7 @@ void View::detach(ArrowDeviceArray* out) noexcept {
 }
 
 void View::release_after(device::Queue& queue) {
-  // Holds the view's share of the array until then.
+  // Holds the view's reference to the array until then.
   struct Share final : device::Deferred {
     std::shared_ptr<array::ImportedOwner> keeper;
   };

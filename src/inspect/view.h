@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A foreign array taken over: checked against its schema, its buffers typed.
+// A view owns a foreign array that was checked against its schema, and gives its buffers types.
 #pragma once
 
 #include <arrowdevice/arrowdevice.h>
@@ -30,20 +30,20 @@ struct ImportOptions {
 
 class View {
  public:
-  // Takes `moved` over as its last step; on failure it is untouched.
+  // Takes ownership of `moved` as its last step. On failure `moved` is unchanged.
   View(ArrowDeviceArray& moved, const ArrowSchema& schema, const ImportOptions& options);
 
   const arrowdevice_node& root() const noexcept { return nodes_.front(); }
   const ArrowDeviceArray& array() const noexcept { return keeper_->array(); }
   device::Device& device() const noexcept { return *device_; }
 
-  // A second owner.
+  // Creates a shared owner of the array.
   void share(ArrowDeviceArray* out) const;
 
-  // Gives the array away as it came.
+  // Moves the array out as it came in.
   void detach(ArrowDeviceArray* out) noexcept;
 
-  // Lets the array be released once the queue's work so far is done, instead of with the view.
+  // Releases the array after the queue's work so far has finished, instead of with the view.
   void release_after(device::Queue& queue);
 
  private:
@@ -53,12 +53,12 @@ class View {
   device::Device* device_ = nullptr;
   std::optional<device::DeviceUse> use_;
   std::shared_ptr<array::ImportedOwner> keeper_;
-  std::unique_ptr<std::byte[]> block_;  // of the nodes, and what they point to
+  std::unique_ptr<std::byte[]> block_;  // of the nodes and the data that they point to
   std::span<arrowdevice_node> nodes_;
-  std::forward_list<std::string> long_texts_;  // that the block has no room for
+  std::forward_list<std::string> long_texts_;  // texts that do not fit the block
 
   mutable std::mutex share_mutex_;
-  mutable std::optional<array::Output> successor_;  // what detach() gives away once the array is shared
+  mutable std::optional<array::Output> successor_;  // the array that detach() moves out if the array is shared
 };
 
 }  // namespace arrowdevice::inspect

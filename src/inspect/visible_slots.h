@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which slots of a field the rows of an array show.
+// The slots of a field that the rows of an array show.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,14 @@ class VisibleSlots {
   VisibleSlots(const schema::Binding& array, const DataSource& source)
       : array_(array), validity_(array, source), offsets_(source) {}
 
-  // For each of `count` slots of a field from `first` on, counted from its first row, whether it is of a valid row of
-  // all the structs and lists around it. Whether another layout's rows refer to a slot is not looked at: none counts as
-  // seen.
+  // Computes a flag for each of `count` slots of a field from `first` on, counted from its first row. The flag is true
+  // if the slot belongs to a valid row of all surrounding structs and lists. Rows of other layouts are not checked, so
+  // their slots count as not visible.
   std::vector<bool> find(int32_t field, int64_t first, int64_t count);
 
  private:
-  // A row of the parent has `times` slots, counted from its first buffer slot: its own offset included.
+  // Does the work for parents with `times` slots per row. Slots are counted from the first buffer slot, so they include
+  // the parent's own offset.
   void find_in_rows(int32_t parent, int64_t times, int64_t first, std::vector<bool>& is_seen);
   void find_in_lists(int32_t parent, int64_t first, std::vector<bool>& is_seen);
 

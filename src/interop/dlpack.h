@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ABI of DLPack 1, as far as tensors are handed over. The names are the library's own, so that a program may
-// include dlpack/dlpack.h beside the library's headers.
+// The part of the DLPack 1 ABI that exchanges tensors. The names are the library's own, so that a program may include
+// dlpack/dlpack.h beside the library's headers.
 #pragma once
 
 #include <arrowdevice/arrowdevice.h>
@@ -11,17 +11,17 @@
 namespace arrowdevice::interop {
 
 struct Version {
-  uint32_t major;  // another one has other structs
-  uint32_t minor;  // another one has other codes at most
+  uint32_t major;  // another major version has other structs
+  uint32_t minor;  // another minor version has at most other codes
 };
 
 struct TensorDevice {
-  int32_t type;  // numbered as ARROW_DEVICE_* are, as far as these go
+  int32_t type;  // the same numbers as ARROW_DEVICE_*, if both have the type
   int32_t id;
 };
 
 struct Dtype {
-  uint8_t code;  // kInt and its like
+  uint8_t code;  // kInt and the other codes
   uint8_t bits;
   uint16_t lanes;
 
@@ -34,7 +34,7 @@ struct Dtype {
 };
 
 struct Tensor {
-  void* data;  // an address or a handle, as the device has it
+  void* data;  // an address or a handle, depending on the device
   TensorDevice device;
   int32_t ndim;
   Dtype dtype;
@@ -43,7 +43,7 @@ struct Tensor {
   uint64_t byte_offset;
 };
 
-// What C calls DLManagedTensorVersioned.
+// The struct that C calls DLManagedTensorVersioned.
 struct ManagedTensor {
   Version version;
   void* manager_ctx;

@@ -20,7 +20,7 @@ const ElementType* pointer_or_null(decltype(kElementTypes)::const_iterator found
   return found == kElementTypes.end() ? nullptr : &*found;
 }
 
-// What messages call a code; those of 8 bits and less all differ in how they share their bits out.
+// Returns the name of a code for messages. The codes of 8 bits and fewer differ in their bit layout.
 const char* name_of(uint8_t code) noexcept {
   switch (code) {
     case Dtype::kInt: return "int";
@@ -55,7 +55,7 @@ std::string why_no_tensor(const schema::Field& field) {
            ", and only numbers and fixed-size lists of them are tensors";
   }
   std::string why = "DLPack has no dtype for \"" + std::string(format) + "\"";
-  // Dates, times, timestamps and durations are integers, of which DLPack would lose the unit.
+  // Dates, times, timestamps and durations are integers, but DLPack would lose their unit.
   const bool is_integer = format[0] == 't' && format[1] != 'i';
   if (is_integer)
     why += ", though for its numbers alone: give a schema of \"" + std::string(field.type.bit_width == 32 ? "i" : "l") +

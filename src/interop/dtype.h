@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types of elements that Arrow and DLPack have in common.
+// The element types that Arrow and DLPack share.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace arrowdevice::interop {
 
-// A type that means the same in both, and looks the same in memory.
+// A type that has the same meaning and the same bytes in both.
 struct ElementType {
   const char* format;
   uint8_t code;
@@ -21,15 +21,15 @@ struct ElementType {
   Dtype dtype() const noexcept { return {.code = code, .bits = bits, .lanes = 1}; }
 };
 
-// NULL where DLPack has no such type.
+// Returns NULL if DLPack has no such type.
 const ElementType* find_element_type(std::string_view format) noexcept;
-// NULL where Arrow has no such type.
+// Returns NULL if Arrow has no such type.
 const ElementType* find_element_type(const Dtype& dtype) noexcept;
 
-// Why a field that is no fixed-size list has no elements of a tensor.
+// Returns the reason why a field that is not a fixed-size list cannot be the elements of a tensor.
 std::string why_no_tensor(const schema::Field& field);
 
-// Why there is no array of such elements.
+// Returns the reason why there is no array of such elements.
 std::string why_no_array(const Dtype& dtype);
 
 }  // namespace arrowdevice::interop

@@ -36,10 +36,10 @@ TensorDevice device_of(const ArrowDeviceArray& array) {
   return {.type = array.device_type, .id = static_cast<int32_t>(id)};
 }
 
-// An array seen as a tensor: the slots that its rows show, from the root down to the numbers.
+// An array as a tensor: the slots that its rows show, from the root down to the elements.
 class Elements {
  public:
-  // Throws ENOTSUP for what is no tensor.
+  // Throws ENOTSUP if the array is not a tensor.
   explicit Elements(const schema::Binding& array) : array_(array) {
     Slots slots{.field = 0, .first = 0, .count = array[0].length};
     extents_.push_back(slots.count);
@@ -57,13 +57,14 @@ class Elements {
   Dtype dtype() const noexcept { return type_->dtype(); }
   bool is_empty() const noexcept { return levels_.back().count == 0; }
 
-  // The buffer, and where in it the first element is.
+  // Returns the buffer of the elements; byte_offset() is the position of the first.
   const void* data() const noexcept { return array_.buffer(levels_.back().field, schema::BufferShape::kValues); }
   int64_t byte_offset() const {
     return checked_mul(checked_add(array_[levels_.back().field].offset, levels_.back().first), type_->bytes());
   }
 
-  // In elements, row-major. Without elements any will do, and those of the extents might overflow.
+  // Returns strides in elements, row-major. Without elements any strides are valid, and the product of the extents
+  // might overflow.
   std::vector<int64_t> strides() const {
     std::vector<int64_t> strides(extents_.size(), 1);
     if (is_empty()) return strides;
@@ -74,7 +75,7 @@ class Elements {
     return strides;
   }
 
-  // Throws ENOTSUP for nulls where rows show them. Bitmaps that nobody has counted are read, wherever they lie.
+  // Throws ENOTSUP if rows show nulls. Reads bitmaps whose nulls are not counted, on any device.
   void refuse_nulls(const ArrowDeviceArray& whole) const {
     std::optional<Bitmaps> bitmaps;
     for (const Slots& slots : levels_) {
@@ -94,14 +95,14 @@ class Elements {
   }
 
  private:
-  // Of a field, counted from its first row.
+  // Slots of a field, counted from its first row.
   struct Slots {
     int32_t field;
     int64_t first;
     int64_t count;
   };
 
-  // What bitmaps are read with.
+  // The objects that read bitmaps.
   struct Bitmaps {
     Bitmaps(const schema::Binding& array, const ArrowDeviceArray& whole)
         : source(array::device_of(whole, nullptr)), use(source), event(source, whole.sync_event) {
@@ -121,7 +122,7 @@ class Elements {
 
   const schema::Tree& tree() const noexcept { return array_.tree(); }
 
-  // The items of some lists. The binding has checked that they are there, so that nothing overflows.
+  // Returns the items of some lists. The binding has checked that the items exist, so nothing overflows.
   Slots below(const Slots& lists) const {
     const auto& list = tree()[lists.field];
     return {.field = list.first_child,
@@ -135,7 +136,7 @@ class Elements {
   const ElementType* type_ = nullptr;
 };
 
-// A tensor of this library's, with all that it points to.
+// A tensor of this library, with all data that it points to.
 struct Exported {
   ManagedTensor managed{};
   std::vector<int64_t> shape;
@@ -146,9 +147,9 @@ struct Exported {
   static void end(DLManagedTensorVersioned* self);
 };
 
-// The tensors that ended last. Some consumers call the deleter of a tensor that they refuse, and let their caller call
-// it once more: PyTorch does so for device types that it does not know. The structs stay readable for a while, so that
-// the second call finds that nothing is left to do. Trivially destructible, and free of locks for the sake of fork.
+// The tensors that were destroyed last. Some consumers call the deleter of a tensor that they refuse, and their caller
+// calls it again. PyTorch does so for device types that it does not know. The structs stay readable for a while, so
+// that the second call has no effect. The class is trivially destructible, and has no locks because of fork.
 class EndedTensors {
  public:
   void add(Exported* tensor) noexcept {
@@ -183,7 +184,7 @@ std::unique_ptr<Exported> tensor_of(const Elements& elements, const TensorDevice
                        .manager_ctx = exported.get(),
                        .deleter = Exported::end,
                        .flags = ManagedTensor::kReadOnly,
-                       .tensor = {.data = nullptr,  // as DLPack has it where there are no elements
+                       .tensor = {.data = nullptr,  // DLPack's value if there are no elements
                                   .device = device,
                                   .ndim = static_cast<int32_t>(exported->shape.size()),
                                   .dtype = elements.dtype(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays as tensors of DLPack. Nothing is copied.
+// Exports arrays as DLPack tensors without a copy.
 #pragma once
 
 #include <arrowdevice/abi.h>
@@ -9,8 +9,8 @@
 
 namespace arrowdevice::interop {
 
-// A tensor that is a co-owner of the array, which stays valid; on failure it is as it was. Work queued later on
-// `waiter` runs once the data is there; NULL: the CPU waits for it.
+// Returns a tensor that is a shared owner of the array. The array stays valid, and is unchanged on failure. Later work
+// on `waiter` runs after the data is ready. If `waiter` is NULL, the CPU waits for the data.
 ManagedTensor* export_tensor(ArrowDeviceArray& inout, const ArrowSchema& schema, device::Queue* waiter);
 
 }  // namespace arrowdevice::interop

@@ -26,7 +26,7 @@ namespace {
   refuse(code, "dimension " + std::to_string(dimension) + " " + why);
 }
 
-// Nothing behind the version may be read before this.
+// Throws ENOTSUP for another major version. Members after the version must not be read before this check.
 void check_version(const Version& version) {
   if (version.major == ManagedTensor::kMajor) return;
   refuse(ENOTSUP, format("it is of DLPack %u.%u, and only those of version 1 are known", version.major, version.minor));
@@ -47,7 +47,7 @@ std::vector<int64_t> shape_of(const Tensor& tensor) {
     refuse(ENOTSUP, "it has " + std::to_string(tensor.ndim) + " dimensions, and arrays are at most " +
                         std::to_string(schema::kDeepest) + " levels deep");
   }
-  if (tensor.ndim == 0) return {1};  // one number is an array of one row
+  if (tensor.ndim == 0) return {1};  // a scalar becomes an array of one row
   if (tensor.shape == nullptr) refuse(EINVAL, "shape is NULL, ndim " + std::to_string(tensor.ndim));
   std::vector<int64_t> shape(tensor.shape, tensor.shape + tensor.ndim);
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -58,7 +58,7 @@ std::vector<int64_t> shape_of(const Tensor& tensor) {
   return shape;
 }
 
-// The lengths of the lists, level by level, and of what they hold: shape[0], shape[0] * shape[1], ...
+// Returns the lengths of the lists, level by level, and of their elements: shape[0], shape[0] * shape[1], ...
 std::vector<int64_t> lengths_of(std::span<const int64_t> shape) {
   std::vector<int64_t> lengths;
   int64_t length = 1;
@@ -70,7 +70,7 @@ std::vector<int64_t> lengths_of(std::span<const int64_t> shape) {
   return lengths;
 }
 
-// Lists lie one behind the other. What has no neighbour may have any stride.
+// Checks that the lists are contiguous. A dimension without a neighbour may have any stride.
 void check_strides(const Tensor& tensor, std::span<const int64_t> shape) {
   if (tensor.strides == nullptr) return;
   int64_t compact = 1;
@@ -84,19 +84,19 @@ void check_strides(const Tensor& tensor, std::span<const int64_t> shape) {
   }
 }
 
-// Where the elements are: a buffer, and in it the number of the first one.
+// The position of the elements: a buffer, and the index of the first element in it.
 struct Place {
   const void* buffer = nullptr;
   int64_t first = 0;
 };
 
-// Handles cannot be added to.
+// Returns false for handles, because offsets cannot be added to them.
 bool has_addresses(const ArrowDeviceArray& array, const void* data) {
   try {
     return device::Devices::instance().locate(array.device_type, array.device_id, data, nullptr).has_addresses();
   } catch (const Error& e) {
     if (e.code() != ENODEV) throw;
-    return false;  // nobody knows: the array's own offset does for both
+    return false;  // unknown device: the array's own offset works for both
   }
 }
 
@@ -121,7 +121,7 @@ Place place_of(const Tensor& tensor, const ArrowDeviceArray& array, int64_t elem
   return {.buffer = tensor.data, .first = byte_offset / bytes_of_one};
 }
 
-// The type of an array: a list for each dimension but the first. What is named here is copied by its user.
+// Makes the array's type: a list for each dimension but the first. schema::copy() copies the texts.
 void make_schema(std::span<const int64_t> shape, const ElementType& type, ArrowSchema* out) {
   std::vector<std::string> formats;
   for (const int64_t extent : shape.subspan(1)) formats.push_back("+w:" + std::to_string(extent));
@@ -131,7 +131,7 @@ void make_schema(std::span<const int64_t> shape, const ElementType& type, ArrowS
   for (size_t i = 0; i < levels.size(); ++i) {
     levels[i].format = formats[i].c_str();
     levels[i].name = i == 0 ? "" : "item";
-    levels[i].flags = ARROW_FLAG_NULLABLE;  // as types are that somebody writes down
+    levels[i].flags = ARROW_FLAG_NULLABLE;  // the default of types
     levels[i].release = [](ArrowSchema*) {};
     pointers.push_back(&levels[i]);
   }
@@ -160,7 +160,7 @@ array::Output make_array(std::span<const int64_t> lengths, const Place& place) {
   return output;
 }
 
-// The producer's side of the array.
+// Releases the array on the producer's side.
 void release_tensor(ArrowArray* array) {
   auto* const tensor = static_cast<ManagedTensor*>(array->private_data);
   array->release = nullptr;
@@ -199,7 +199,7 @@ void import_tensor(ManagedTensor& moved, device::Queue* written_on, ArrowDeviceA
   }
   make_schema(shape, *type, out_schema);
 
-  // Nothing fails from here on.
+  // No step fails from here on.
   auto& owned = keeper->array();
   owned = made;
   owned.array.release = release_tensor;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors of DLPack as arrays. Nothing is copied.
+// Imports DLPack tensors as arrays without a copy.
 #pragma once
 
 #include <arrowdevice/abi.h>
@@ -9,7 +9,7 @@
 
 namespace arrowdevice::interop {
 
-// Takes over `moved` on success and leaves it untouched on failure. `written_on` may be NULL: the data is there.
+// Takes ownership of `moved` on success and leaves it unchanged on failure. If `written_on` is NULL, the data is ready.
 void import_tensor(ManagedTensor& moved, device::Queue* written_on, ArrowDeviceArray* out, ArrowSchema* out_schema);
 
 }  // namespace arrowdevice::interop

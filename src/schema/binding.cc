@@ -15,7 +15,7 @@ Binding::Binding(const Tree& tree, const ArrowArray& root, std::pmr::memory_reso
   bound_.resize(static_cast<size_t>(tree.size()));
   bind(0, &root);
   for (int32_t field = 0; field < tree_.size(); ++field) {
-    if (is_plain(field)) continue;  // its parent has seen to it
+    if (is_plain(field)) continue;  // its parent has bound it
     check_lengths(field);
     check_buffer_count(field);
     interpret(field);
@@ -23,15 +23,16 @@ Binding::Binding(const Tree& tree, const ArrowArray& root, std::pmr::memory_reso
     check_children(field);
     bind_children(field);
   }
-  // Parents come before their children in a tree, so only now are all lengths known to be sound.
+  // Parents come before their children in a tree, so the lengths of children are checked only here.
   for (int32_t field = 0; field < tree_.size(); ++field) {
     if (tree_[field].n_children > 0) check_child_lengths(field);
   }
 }
 
-// The shortest way for most fields. False for all others, and for what is amiss: these are looked at rule by rule.
+// Binds most fields by a short path. Returns false for all other fields and for errors, which the general path checks
+// rule by rule.
 bool Binding::bind_plain(int32_t field, const ArrowArray* array) {
-  constexpr uint64_t kMostSlots = uint64_t{1} << 40;  // of 64 bits at most, so that nothing overflows
+  constexpr uint64_t kMostSlots = uint64_t{1} << 40;  // slots of at most 64 bits, so nothing overflows
   if (!tree_[field].is_plain || array == nullptr || array->release == nullptr ||
       static_cast<uint64_t>(array->length) > kMostSlots || static_cast<uint64_t>(array->offset) > kMostSlots ||
       array->null_count < -1 || array->null_count > array->length || array->n_buffers != 2 ||
@@ -65,7 +66,7 @@ void Binding::bind(int32_t field, const ArrowArray* array) {
   bound_[static_cast<size_t>(field)].array = array;
 }
 
-// What the layout makes of a struct whose number of buffers is known to fit.
+// Applies the layout to a struct whose number of buffers is correct.
 void Binding::interpret(int32_t field) {
   const auto& array = (*this)[field];
   const auto& type = tree_[field].type;
@@ -217,7 +218,7 @@ void Binding::check_child_lengths(int32_t field) const {
     case ReferenceKind::kOffsets:
     case ReferenceKind::kListViews:
     case ReferenceKind::kTypeIds:
-    case ReferenceKind::kBinaryViews: break;  // the data says
+    case ReferenceKind::kBinaryViews: break;  // depends on the data
   }
 }
 
@@ -228,7 +229,8 @@ bool Binding::is_run_ends(int32_t field) const noexcept {
 
 int64_t null_count_of_rows(const Binding& array, int32_t field, int64_t length, bool is_all) {
   if (array.tree()[field].type.layout == Layout::kNull) return length;
-  // No rows have no nulls even if nobody counted: their bitmap is left out, and an array without one has no nulls.
+  // No rows have no nulls, even if they are not counted. Their bitmap is omitted, and an array without a bitmap has no
+  // nulls.
   if (length == 0) return 0;
   const int64_t nulls = array.null_count(field);
   if (is_all || nulls == 0) return nulls;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An array held against its schema: the structs fit, field by field. Looks at no data.
+// Binds an array to its schema: checks that the structs match, field by field. Reads no data.
 #pragma once
 
 #include <arrowdevice/abi.h>
@@ -16,50 +16,52 @@ namespace arrowdevice::schema {
 // The structs of an array, in the order of a Tree's fields. Borrows both.
 class Binding {
  public:
-  // Throws EINVAL, with the path of the child, for an array that does not fit: released, wrong numbers of buffers or
-  // children, negative or overflowing lengths, missing buffers, children that are too short, cycles.
+  // Throws EINVAL, with the path of the child, if the array does not match. Examples are a released array, wrong
+  // numbers of buffers or children, negative or overflowing lengths, missing buffers, children that are too short, and
+  // cycles.
   Binding(const Tree& tree, const ArrowArray& root,
           std::pmr::memory_resource* memory = std::pmr::new_delete_resource());
 
   const Tree& tree() const noexcept { return tree_; }
   const ArrowArray& operator[](int32_t field) const noexcept { return *at(field).array; }
 
-  // A field's buffers in canonical order: what old producers put in front is left out.
+  // Returns a field's buffers in canonical order, without the bitmap that old producers put in front.
   std::span<const void* const> buffers(int32_t field) const noexcept {
     return {at(field).buffers, static_cast<size_t>(buffer_count(field))};
   }
 
-  // The one of a shape that is no kVariadic; NULL where the layout has none.
+  // Returns the buffer of a shape other than kVariadic, or NULL if the layout has none.
   const void* buffer(int32_t field, BufferShape shape) const noexcept;
 
-  // How many these are, and over all fields: what an array that is written has as well.
+  // Returns the number of buffers of a field, or of all fields. An array that is written has the same number.
   int64_t buffer_count(int32_t field) const noexcept { return info(field).fixed_buffers + n_variadic(field); }
   int64_t buffer_count() const noexcept { return buffer_count_; }
 
-  // How many variadic buffers a field has; 0 where its layout has none.
+  // Returns the number of variadic buffers of a field, or 0 if its layout has none.
   int64_t n_variadic(int32_t field) const noexcept {
     return info(field).is_variadic ? (*this)[field].n_buffers - info(field).fixed_buffers : 0;
   }
   bool has_variadic() const noexcept { return has_variadic_; }
 
-  // The nulls of a field: 0 where the layout or a missing bitmap says so, -1 where nobody has counted.
+  // Returns the null count of a field. The count is 0 if the layout has no nulls or the bitmap is missing, and -1 if
+  // the nulls are not counted.
   int64_t null_count(int32_t field) const noexcept { return at(field).null_count; }
 
-  // Whether it is a plain field of the tree, with nothing amiss: two buffers, of slots so few that the number of their
-  // bits is far from overflowing.
+  // Returns true if the field is plain and passed the short check. It then has two buffers, and so few slots that the
+  // number of their bits cannot overflow.
   bool is_plain(int32_t field) const noexcept { return at(field).is_plain; }
 
-  // Whether there is a bitmap that has to be looked at.
+  // Returns true if the field has a bitmap that must be read.
   bool has_validity(int32_t field) const noexcept { return null_count(field) != 0 && info(field).has_validity; }
 
-  // Whether a field is the run ends of its parent: these never have nulls.
+  // Returns true if the field is the run ends of its parent, which never have nulls.
   bool is_run_ends(int32_t field) const noexcept;
 
-  // Throws EINVAL with the path of the field: whoever looks at the data tells what is wrong with it in the same way.
+  // Throws EINVAL with the path of the field. Code that checks the data reports errors in the same form.
   [[noreturn, gnu::cold]] void refuse(int32_t field, const std::string& why) const;
 
  private:
-  // A field's struct, with what its layout makes of it.
+  // A field's struct, as its layout defines it.
   struct Bound {
     const ArrowArray* array;
     const void* const* buffers;
@@ -88,8 +90,8 @@ class Binding {
   bool has_variadic_ = false;
 };
 
-// Returns the null count of some rows of a field: `length` of them, or all if `is_all`. 0 stays 0 and all stay all.
-// Anything else is -1, unknown, unless the rows are all.
+// Returns the null count of some rows of a field: `length` rows, or all rows if `is_all` is true. A count of 0 stays 0,
+// and if all slots are null, all rows are. Other counts become -1, unknown, unless `is_all` is true.
 int64_t null_count_of_rows(const Binding& array, int32_t field, int64_t length, bool is_all);
 
 }  // namespace arrowdevice::schema

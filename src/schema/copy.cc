@@ -11,7 +11,7 @@
 namespace arrowdevice::schema {
 namespace {
 
-// What one copied schema points to; its private_data.
+// The data of a copied schema; its private_data.
 struct Copied {
   std::string format, name, metadata;
   std::vector<std::unique_ptr<ArrowSchema>> children;
@@ -30,7 +30,7 @@ void release(ArrowSchema* schema) {
   schema->release = nullptr;
 }
 
-// A schema that is released unless it is taken.
+// Owns a schema, and releases it unless it is moved out.
 class Building {
  public:
   Building() = default;
@@ -66,7 +66,7 @@ void copy_node(const ArrowSchema& from, std::span<const ArrowSchema* const> chil
   schema.format = to.format.c_str();
   schema.name = from.name != nullptr ? to.name.c_str() : nullptr;
   schema.metadata = from.metadata != nullptr ? to.metadata.data() : nullptr;
-  // As deep as the schema, which is at most kDeepest.
+  // Recurses as deep as the schema, at most kDeepest levels.
   const auto copy_below = [](const ArrowSchema& below, ArrowSchema* place) {
     copy_node(below, {below.children, static_cast<size_t>(below.n_children)}, place);
   };

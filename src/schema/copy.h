@@ -9,11 +9,11 @@
 
 namespace arrowdevice::schema {
 
-// A copy that depends on nothing of the original; each of its children has a release of its own. Throws EINVAL, with
-// the path, for a schema that is malformed.
+// Copies a schema into a self-contained copy, in which each child has its own release. Throws EINVAL, with the path,
+// for a malformed schema.
 void copy(const ArrowSchema& schema, ArrowSchema* out);
 
-// As copy(), with only some children of the root, in the order given. The indices must be valid.
+// Does the same as copy(), with only some children of the root, in the given order. The indices must be valid.
 void copy_selection(const ArrowSchema& schema, std::span<const int64_t> children, ArrowSchema* out);
 
 }  // namespace arrowdevice::schema

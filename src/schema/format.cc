@@ -26,7 +26,7 @@ constexpr Type run_end(int64_t bits) {
 constexpr Type of(Layout layout) { return {.layout = layout}; }
 constexpr Type map() { return {.layout = Layout::kList, .is_map = true}; }
 
-// Format strings come from anywhere and end up in messages.
+// Returns the text in quotes for messages, shortened, because format strings are not trusted.
 std::string in_quotes(std::string_view text) {
   constexpr size_t kLongest = 40;
   std::string out = "\"";
@@ -49,7 +49,7 @@ int64_t parse_number(std::string_view text, int64_t least, int64_t most, const c
   return value;
 }
 
-// Calls `visit(i, part)` for the parts between commas and returns how many there are: at least one.
+// Calls `visit(i, part)` for the parts between commas and returns their number, which is at least 1.
 template <typename Visit>
 int for_each_part(std::string_view list, Visit&& visit) {
   for (int i = 0;; ++i) {
@@ -60,7 +60,7 @@ int for_each_part(std::string_view list, Visit&& visit) {
   }
 }
 
-// What follows the colon of a format.
+// Parses the text after the colon of a format.
 using ParseArgument = void (*)(std::string_view argument, ParsedFormat& out);
 
 void parse_byte_width(std::string_view argument, ParsedFormat& out) {
@@ -71,7 +71,7 @@ void parse_list_size(std::string_view argument, ParsedFormat& out) {
   out.type.list_size = parse_number(argument, 0, kMost, "the list size");
 }
 
-// The greatest number of decimal digits that any value of so many bits holds, 0 for widths that are none of a decimal.
+// Returns the number of decimal digits that always fit a decimal of `bits` bits, or 0 for widths that no decimal has.
 int64_t greatest_precision(int64_t bits) {
   switch (bits) {
     case 32: return 9;
@@ -106,7 +106,7 @@ void parse_decimal(std::string_view argument, ParsedFormat& out) {
   out.type.bit_width = bits;
 }
 
-// Any text names a time zone, none says that there is none.
+// Accepts any text as a time zone. An empty text means no time zone.
 void parse_time_zone(std::string_view, ParsedFormat&) {}
 
 void parse_type_ids(std::string_view argument, ParsedFormat& out) {
@@ -122,7 +122,7 @@ void parse_type_ids(std::string_view argument, ParsedFormat& out) {
 }
 
 struct Known {
-  std::string_view head;  // the format, up to its colon where it has one
+  std::string_view head;  // the format, up to its colon if it has one
   Type type;
   ParseArgument parse = nullptr;  // NULL: the format has no colon
 };
@@ -180,8 +180,8 @@ constexpr Known kKnown[] = {
 
 constexpr size_t kLongestHead = 3;
 
-// A head as a number, different for each of at most kLongestHead characters: comparing numbers keeps the search cheap
-// for schemas with a hundred thousand columns.
+// Returns the head as a number that is unique for heads of at most kLongestHead characters. Comparing numbers keeps the
+// search fast for schemas with a hundred thousand columns.
 constexpr uint32_t key_of(std::string_view head) {
   uint32_t key = 1;
   for (const char c : head) key = key << 8 | static_cast<unsigned char>(c);

@@ -12,16 +12,16 @@ namespace arrowdevice::schema {
 
 struct ParsedFormat {
   Type type;                          // without union_map
-  std::optional<UnionMap> union_map;  // of unions
-  int n_type_ids = 0;                 // of unions: how many children the format names
+  std::optional<UnionMap> union_map;  // for unions
+  int n_type_ids = 0;                 // for unions: the number of children that the format names
 };
 
-// The type of a format that is one letter, as those of numbers are, or a struct's; NULL: it is none such. Cheap, since
-// tables have thousands of them.
+// Returns the type of a format of one letter, as numbers have, or of a struct. Returns NULL for other formats. The
+// function is fast because tables have thousands of fields.
 const Type* common_type(const char* format) noexcept;
 
-// Throws Error without a path: EINVAL for a malformed string ("w:" without a number, a repeated type id, ...), ENOTSUP
-// for one that names no known type.
+// Parses a format string. Throws Error without a path. The code is EINVAL for a malformed string ("w:" without a
+// number, a repeated type id, ...). The code is ENOTSUP if the string names no known type.
 ParsedFormat parse_format(std::string_view format);
 
 }  // namespace arrowdevice::schema

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layouts of the columnar format as data: which buffers an array of each layout has, how large they are, and which
-// slots of the children its slots need. Knows no device. Everything outside this folder asks here instead of switching
-// over types.
+// The layouts of the columnar format as data: the buffers of each layout, their sizes, and the child slots that its
+// slots refer to. This file knows no device. Code outside this folder uses these tables and does not switch over types.
 #pragma once
 
 #include <arrowdevice/arrowdevice.h>
@@ -34,31 +33,31 @@ enum class Layout : int32_t {
   kRunEndEncoded = ARROWDEVICE_LAYOUT_RUN_END_ENCODED,
 };
 
-// What one buffer holds, and so how many bytes `slots` slots of it take.
+// The content of a buffer, which determines how many bytes its slots need.
 enum class BufferShape {
-  kValidity,       // one bit a slot; NULL: no nulls
-  kValues,         // the type's bit_width a slot (1 for booleans, 0 for `w:0`)
+  kValidity,       // one bit per slot; NULL: no nulls
+  kValues,         // the type's bit_width per slot (1 for booleans, 0 for `w:0`)
   kOffsets,        // slots + 1 entries of offset_bytes each
   kSlotOffsets,    // slots entries of offset_bytes each: list views, dense unions
   kSlotSizes,      // slots entries of offset_bytes each: list views
-  kTypeIds,        // one byte a slot
-  kViews,          // 16 bytes a slot
-  kBytes,          // as many bytes as the last offset says
-  kVariadic,       // any number of buffers, as large as the last buffer says
+  kTypeIds,        // one byte per slot
+  kViews,          // 16 bytes per slot
+  kBytes,          // the last offset is the number of bytes
+  kVariadic,       // any number of buffers, with the sizes in the last buffer
   kVariadicSizes,  // an int64 for each variadic buffer
 };
 
-// What the slots [o, o + n) of an array refer to: which slots of its children, or bytes of its data. `o` includes the
-// array's own offset; a child's own offset is always added on top.
+// The slots of children, or bytes of data, that the slots [o, o + n) of an array refer to. `o` includes the array's own
+// offset. A child's own offset is always added.
 enum class ReferenceKind {
-  kNone,         // values stand in the slots themselves
+  kNone,         // the slots themselves hold the values
   kIdentity,     // children: [o, o + n)
   kScaled,       // child: [o * list_size, (o + n) * list_size)
   kOffsets,      // child or bytes: [O[o], O[o + n])
   kListViews,    // child: from the least O to the greatest O + S over the slots that are not empty
   kTypeIds,      // each child: from the least to the greatest of the offsets with its type id
-  kBinaryViews,  // variadic buffers: the bytes that the views name
-  kRunEnds,      // the runs that cover them, of run ends and values alike
+  kBinaryViews,  // variadic buffers: the bytes that the views refer to
+  kRunEnds,      // the runs that cover the slots, for run ends and values
 };
 
 struct ShapeInfo {
@@ -70,15 +69,15 @@ struct LayoutInfo {
   static constexpr int kAnyNumber = -1;
 
   const char* name;                      // "list view"
-  std::span<const BufferShape> buffers;  // in order; kVariadic stands for any number
+  std::span<const BufferShape> buffers;  // in order; kVariadic stands for any number of buffers
   ReferenceKind refers;
-  int offset_bytes;        // width of offsets and sizes: 0 without, 4 or 8
-  bool has_validity;       // whether the first buffer is a validity bitmap
-  int64_t legacy_buffers;  // another number of buffers that old producers give, -1: none.
-                           // Where it is one more, the first is a validity bitmap to be ignored
+  int offset_bytes;        // width of offsets and sizes: 0 (no offsets), 4 or 8
+  bool has_validity;       // the first buffer is a validity bitmap
+  int64_t legacy_buffers;  // another number of buffers that old producers give, or -1.
+                           // If it is one more, the first buffer is an unused validity bitmap
   int n_children;          // kAnyNumber: structs; unions, whose format names them
   bool is_variadic = std::ranges::find(buffers, BufferShape::kVariadic) != buffers.end();
-  // Buffers that are always there, the sizes of variadic ones included.
+  // Number of buffers that always exist, including the sizes of variadic buffers.
   int64_t fixed_buffers = static_cast<int64_t>(buffers.size()) - (is_variadic ? 1 : 0);
 };
 
@@ -111,8 +110,8 @@ inline constexpr std::array<ShapeInfo, 10> kShapes = {{
     {ARROWDEVICE_ROLE_VARIADIC_SIZES, "variadic sizes"},
 }};
 
-// In the order of Layout. The columns: name, buffers, what slots refer to, bytes of an offset, validity, legacy
-// buffers, children.
+// In the order of Layout. The columns: name, buffers, reference kind, bytes of an offset, validity, legacy buffers,
+// children.
 inline constexpr std::array<LayoutInfo, 14> kLayouts = {{
     {"null", {}, ReferenceKind::kNone, 0, false, 1, 0},
     {"fixed-width", kFixed, ReferenceKind::kNone, 0, true, -1, 0},
@@ -144,18 +143,18 @@ inline const ShapeInfo& shape_info(BufferShape shape) noexcept {
   return table::kShapes[index];
 }
 
-// ARROWDEVICE_ROLE_* of a buffer.
+// Returns the ARROWDEVICE_ROLE_* of a buffer.
 inline uint32_t buffer_role(BufferShape shape) noexcept { return shape_info(shape).role; }
 
-// "validity", "offsets", ... for messages.
+// Returns "validity", "offsets", ... for messages.
 inline const char* buffer_name(BufferShape shape) noexcept { return shape_info(shape).name; }
 
-// The type of one field, as its format string says.
+// The type of a field, from its format string.
 struct Type {
   Layout layout = Layout::kNull;
-  int64_t bit_width = 0;    // of kValues: bits a slot; else 0
-  int64_t list_size = 0;    // of fixed-size lists; else 0
-  int32_t union_map = -1;   // of unions: which of Tree's union maps; else -1
+  int64_t bit_width = 0;    // for kValues: bits per slot; else 0
+  int64_t list_size = 0;    // for fixed-size lists; else 0
+  int32_t union_map = -1;   // for unions: index of a union map in Tree; else -1
   bool is_map = false;      // a list with the constraints of a map
   bool is_index = false;    // an integer type that may index a dictionary
   bool is_run_end = false;  // an integer type that may be a run end
@@ -163,15 +162,14 @@ struct Type {
   const LayoutInfo& info() const noexcept { return layout_info(layout); }
 };
 
-// Bytes of `slots` slots of a buffer from its start, for the shapes whose size follows from the number of slots
-// alone; -1 for kBytes, kVariadic and kVariadicSizes. Throws EINVAL where that overflows
-// or `slots` is negative.
+// Returns the bytes of `slots` slots of a buffer from its start, if the size follows from the number of slots. Returns
+// -1 for kBytes, kVariadic and kVariadicSizes. Throws EINVAL if the size overflows or `slots` is negative.
 inline int64_t buffer_bytes(const Type& type, BufferShape shape, int64_t slots) {
   if (slots < 0) refuse_size("a number of slots is negative");
   switch (shape) {
     case BufferShape::kValidity: return bytes_for_bits(slots);
     case BufferShape::kValues:
-      // Multiplies whole bytes where it can: a size may fit 64 bits when its number of bits does not.
+      // Multiplies whole bytes if possible, because the size may fit 64 bits when the number of bits does not.
       return type.bit_width % 8 == 0 ? checked_mul(slots, type.bit_width / 8)
                                      : bytes_for_bits(checked_mul(slots, type.bit_width));
     case BufferShape::kOffsets: return checked_mul(checked_add(slots, 1), type.info().offset_bytes);

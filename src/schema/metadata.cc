@@ -10,13 +10,13 @@
 namespace arrowdevice::schema {
 namespace {
 
-// Walks over an encoded block. It has no size of its own, so the only bound on what is read is the largest block that
-// the format allows.
+// Reads an encoded block. The block does not store its size, so the only bound is the largest block that the format
+// allows.
 class Reader {
  public:
   explicit Reader(const char* encoded) : encoded_(encoded) {}
 
-  // A count or a length. Nothing says that the block is aligned.
+  // Reads a count or a length. The block need not be aligned.
   int32_t number(const char* what) {
     const char* place = advance(sizeof(int32_t));
     int32_t value;

@@ -8,11 +8,11 @@
 
 namespace arrowdevice::schema {
 
-// Bytes of an encoded block, 0 for NULL. Throws Error(EINVAL) where a count or a length is negative or the sum exceeds
-// 2^31 - 1 bytes.
+// Returns the bytes of an encoded block, or 0 for NULL. Throws Error(EINVAL) if a count or a length is negative or the
+// sum exceeds 2^31 - 1 bytes.
 int64_t metadata_size(const char* encoded);
 
-// The value of the first pair with that key; nullopt where there is none. Throws as metadata_size().
+// Returns the value of the first pair with the key, or nullopt if there is none. Throws as metadata_size() does.
 std::optional<std::string_view> metadata_find(const char* encoded, std::string_view key);
 
 inline constexpr std::string_view kExtensionName = "ARROW:extension:name";

@@ -12,7 +12,7 @@
 namespace arrowdevice::schema {
 namespace {
 
-// As much of a name as a path could show; empty where there is none.
+// Returns as much of a name as a path can show, or an empty text if there is no name.
 std::string_view name_of(const ArrowSchema* source) {
   if (source == nullptr || source->name == nullptr) return {};
   return {source->name, strnlen(source->name, kLongestPath + 1)};
@@ -34,7 +34,7 @@ void drop_middle(std::string& path) {
 }  // namespace
 
 Tree::Tree(const ArrowSchema& root, std::pmr::memory_resource* memory) : fields_(memory), union_maps_(memory) {
-  // Breadth first, so that children lie side by side, with a loop, so that depth costs no stack.
+  // The order is breadth first, so that children are side by side. A loop is used, so that depth needs no stack.
   add(&root, -1, false, {});
   int depth = 1;
   int32_t level_end = 1;
@@ -54,8 +54,8 @@ void Tree::refuse(int32_t field, int code, const std::string& reason) const {
   throw Error(code, path(field) + ": " + reason);
 }
 
-// The shortest way for most fields, in a struct at the root: a common type of a fixed width, nothing below it.
-// False for all others, and for what is amiss.
+// Adds most fields of a struct at the root by a short path: a common type of fixed width, without descendants. Returns
+// false for all other fields and for errors.
 bool Tree::add_plain(const ArrowSchema* source, int32_t parent) {
   if (source == nullptr || source->release == nullptr || source->n_children != 0 || source->dictionary != nullptr ||
       source->format == nullptr) {
@@ -73,7 +73,7 @@ bool Tree::add_plain(const ArrowSchema* source, int32_t parent) {
   return true;
 }
 
-// The type as the format says. Returns how many children it demands, or LayoutInfo::kAnyNumber.
+// Reads the type from the format. Returns the number of children that it requires, or LayoutInfo::kAnyNumber.
 int64_t Tree::read_format(int32_t index) {
   Field& field = fields_[static_cast<size_t>(index)];
   const char* const format = field.source->format;
@@ -90,13 +90,13 @@ int64_t Tree::read_format(int32_t index) {
   }
   field.type = parsed.type;
   if (!parsed.union_map) return parsed.type.info().n_children;
-  // Columns of one type often follow each other.
+  // Columns of the same type often follow each other.
   if (union_maps_.empty() || union_maps_.back() != *parsed.union_map) union_maps_.push_back(*parsed.union_map);
   field.type.union_map = static_cast<int32_t>(union_maps_.size()) - 1;
   return parsed.n_type_ids;
 }
 
-// Whether the schema has what its type demands.
+// Throws if the schema does not meet the requirements of its type.
 void Tree::check_type(int32_t index, int64_t expected) const {
   const Field& field = (*this)[index];
   const ArrowSchema& source = *field.source;
@@ -112,7 +112,8 @@ void Tree::check_type(int32_t index, int64_t expected) const {
   }
 }
 
-// What a parent demands of its children beyond their number. Map and run-end children are known by position.
+// Checks the requirements of a parent on its children, other than their number. Map and run-end children are found by
+// position.
 void Tree::check_place(int32_t index) const {
   const Field& field = (*this)[index];
   if (field.parent < 0) return;
@@ -135,7 +136,7 @@ void Tree::add_children(int32_t index, int depth) {
   fields_[static_cast<size_t>(index)].first_child = size();
   if (n == 0 && !has_dictionary) return;
   if (depth == kDeepest) refuse(index, EINVAL, "nested deeper than " + std::to_string(kDeepest) + " levels");
-  // Before any of them is read: the number is the only bound on how much memory is looked at.
+  // The check comes before any child is read, because the number is the only bound on the memory that is read.
   if (n > kMostNodes - size() - has_dictionary) {
     refuse(index, EINVAL, "with its children there are more than " + std::to_string(kMostNodes) + " fields");
   }
@@ -165,7 +166,7 @@ void Tree::add_children(int32_t index, int depth) {
     check_sharing(index);
 }
 
-// Refuses a schema of many fields and few structs. Looks again when there are twice as many fields.
+// Refuses a schema of many fields and few structs. The next check comes when the number of fields has doubled.
 void Tree::check_sharing(int32_t index) {
   next_look_at_sharing_ = 2 * int64_t{size()};
   std::vector<const ArrowSchema*> structs;
@@ -179,7 +180,8 @@ void Tree::check_sharing(int32_t index) {
              " structs, which stand in several places");
 }
 
-// Refuses what must not be read before anything of it is read, its name for the message included.
+// Adds a field. Refuses a struct that must not be read, before it reads any member of the struct. The name for the
+// message is such a member.
 void Tree::add(const ArrowSchema* source, int32_t parent, bool is_dictionary,
                std::span<const ArrowSchema* const> ancestors) {
   const int32_t index = size();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A schema, read once into a flat tree. Hostile ones are refused with the path of the field that is wrong.
+// A schema, read once into a flat tree. Hostile schemas are refused with the path of the wrong field.
 #pragma once
 
 #include <arrowdevice/abi.h>
@@ -17,35 +17,37 @@
 namespace arrowdevice::schema {
 
 inline constexpr int kDeepest = 64;             // levels of nesting, the root included
-inline constexpr int64_t kMostNodes = 1 << 20;  // fields in all, dictionaries included
-// Fields in all, if most of them are structs that stand in several places. A few structs that name each other in pairs
-// make 2^20 fields, which cost half a second in every call; to write as many structs costs their author more.
+inline constexpr int64_t kMostNodes = 1 << 20;  // number of fields, dictionaries included
+// Limit of fields if most are structs that occur in several positions. A few structs that refer to each other in pairs
+// can make 2^20 fields, which cost half a second in every call. Without such structs, an attacker must write all
+// fields, which costs more.
 inline constexpr int64_t kMostSharedNodes = 1 << 15;
-inline constexpr size_t kLongestPath = 320;  // bytes; leaves room in an error for what is wrong there
+inline constexpr size_t kLongestPath = 320;  // bytes; leaves space in an error for the reason
 
 struct Field {
-  const ArrowSchema* source;  // borrowed: texts are read from there
+  const ArrowSchema* source;  // borrowed; the texts are read from it
   Type type;
-  int32_t parent;       // -1 at the root
-  int32_t first_child;  // children lie side by side in the tree; within it or its end also when there are none
+  int32_t parent;       // -1 for the root
+  int32_t first_child;  // the others follow; a position in the tree or its end, even without children
   int32_t n_children;
-  int32_t dictionary;  // -1 without
-  bool is_dictionary;  // stands in its parent's `dictionary`
-  // A column of fixed width in a struct, without a dictionary, as most fields are: nothing is below it, and no data
-  // says which of its slots are needed.
+  int32_t dictionary;  // -1 if none
+  bool is_dictionary;  // the field is its parent's `dictionary`
+  // True for a column of fixed width in a struct, without a dictionary. Most fields are plain. A plain field has no
+  // descendants, and no data determines which of its slots are needed.
   bool is_plain = false;
 };
 
-// For each type id 0 .. 127 of a union the position of its child, -1 where there is none.
+// The position of the child for each type id 0 .. 127 of a union, or -1 if there is none.
 using UnionMap = std::array<int8_t, 128>;
 
-// The fields of a schema, breadth first: 0 is the root, the children of a field lie side by side. Borrows the
-// ArrowSchema that it was read from.
+// The fields of a schema, breadth first: 0 is the root, and the children of a field are side by side. Borrows the
+// ArrowSchema that was read.
 class Tree {
  public:
-  // Throws Error: EINVAL for what is malformed (released or NULL children, a depth above kDeepest, more than kMostNodes
-  // fields, a child that is its own ancestor, wrong numbers of children, a dictionary on what is no index type, ...),
-  // ENOTSUP for a format string that is well-formed but names no known type. The message begins with the path.
+  // Reads a schema. The message of an error begins with the path. Throws EINVAL for a malformed schema. Examples are
+  // released or NULL children, a depth above kDeepest, more than kMostNodes fields, and a child that is its own
+  // ancestor. Others are wrong numbers of children, and a dictionary on a type that is not an index. Throws ENOTSUP for
+  // a well-formed format string that names no known type.
   explicit Tree(const ArrowSchema& root, std::pmr::memory_resource* memory = std::pmr::new_delete_resource());
 
   std::span<const Field> fields() const noexcept { return fields_; }
@@ -55,9 +57,9 @@ class Tree {
     return union_maps_[static_cast<size_t>(field.type.union_map)];
   }
 
-  // "batch.prices.item": the names from the root. A root without a name is "batch" if it is a struct, else "array"; a
-  // child without one is "[2]"; a dictionary is "dictionary". For messages, so of a path longer than kLongestPath bytes
-  // the middle is "...".
+  // Returns the names from the root for messages: "batch.prices.item". A root without a name is "batch" if it is a
+  // struct, else "array". A child without a name is "[2]"; a dictionary is "dictionary". If the path is longer than
+  // kLongestPath bytes, "..." replaces its middle.
   std::string path(int32_t field) const;
 
  private:
@@ -73,7 +75,7 @@ class Tree {
 
   std::pmr::vector<Field> fields_;
   std::pmr::vector<UnionMap> union_maps_;
-  int64_t next_look_at_sharing_ = kMostSharedNodes + 1;  // at so many fields
+  int64_t next_look_at_sharing_ = kMostSharedNodes + 1;  // number of fields at the next check
 };
 
 }  // namespace arrowdevice::schema

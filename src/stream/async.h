@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Async streams: as a producer, as a consumer, and as the piece in between that moves to another device.
+// Async streams: as a producer, as a consumer, and as a stage between two that puts arrays on another device.
 #pragma once
 
 #include <arrowdevice/abi.h>
@@ -15,21 +15,21 @@
 namespace arrowdevice::stream {
 
 struct AsyncOptions {
-  int32_t depth = 4;            // arrays asked for ahead
+  int32_t depth = 4;            // number of arrays requested ahead
   int32_t upstream_layout = 0;  // ARROWDEVICE_ASYNC_LAYOUT_*
-  transfer::CopyOptions copy;   // but for the queue
+  transfer::CopyOptions copy;   // all options but the queue
   std::shared_ptr<device::Queue> queue;
   std::unique_ptr<Executor> executor;
 };
 
-// Calls the handler with what the stream gives. Takes both over on success.
+// Calls the handler with the stream's arrays. Takes ownership of both on success.
 void produce(ArrowDeviceArrayStream& moved, ArrowAsyncDeviceStreamHandler& handler, AsyncOptions options);
 
-// A handler that a producer calls, and the stream of what it gets.
+// Returns a handler for a producer to call, and sets `out` to the stream of the arrays that the handler gets.
 ArrowAsyncDeviceStreamHandler* collect(ArrowDeviceType type, const AsyncOptions& options, ArrowDeviceArrayStream* out);
 
-// A handler that a producer calls, which hands everything on to `downstream` on another device. Takes that over on
-// success.
+// Returns a handler for a producer to call, which passes the arrays to `downstream` on another device. Takes ownership
+// of `downstream` on success.
 ArrowAsyncDeviceStreamHandler* to_device(ArrowAsyncDeviceStreamHandler& downstream, device::Device& to,
                                          AsyncOptions options);
 

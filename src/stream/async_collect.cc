@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library as a consumer: what a producer gives, as a stream that can be pulled.
+// The library as a consumer: a producer's arrays as a stream that can be pulled.
 #include <cerrno>
 #include <condition_variable>
 #include <cstdio>
@@ -19,8 +19,8 @@ namespace {
 
 constexpr const char* kCancelled = "the stream was cancelled";
 
-// Between the producer's handler and the stream, which end in any order. Tasks are extracted by whoever pulls, so that
-// what a producer does then is done there.
+// Connects the producer's handler and the stream, which end in any order. The thread that pulls extracts the tasks, so
+// that the producer's work in the extraction happens there.
 class Collection final : public AsyncConsumer {
  public:
   Collection(ArrowDeviceType type, int32_t depth) : type_(type), depth_(depth) {}
@@ -30,7 +30,7 @@ class Collection final : public AsyncConsumer {
 
   // -- the producer's side
 
-  // Attached before anything is looked at: a close that comes at that moment finds the producer, or is found here.
+  // Attaches the producer first. A concurrent close then finds the producer, or this function finds the close.
   void on_schema(ArrowSchema schema, ArrowAsyncProducer* producer) override {
     if (producer != nullptr) upstream_.attach(producer);
     if (!keep(schema)) {
@@ -52,7 +52,7 @@ class Collection final : public AsyncConsumer {
   }
 
   void on_task(const ArrowAsyncTask& task, const char*) override {
-    std::list<ArrowAsyncTask> node(1, task);  // before the lock is taken: this may fail
+    std::list<ArrowAsyncTask> node(1, task);  // allocates before the lock is taken, because this may fail
     upstream_.came();
     {
       const std::lock_guard lock(mutex_);
@@ -69,10 +69,10 @@ class Collection final : public AsyncConsumer {
     upstream_.detach();
     {
       const std::lock_guard lock(mutex_);
-      // After a task that was refused, the end is not that of the stream.
+      // After a refused task, this end is not the end of the stream.
       if (has_schema_ && !failure_) has_ended_ = true;
       changed_.notify_all();
-      if (has_schema_ || failure_) return;  // Arrow C++ tells the end after a schema that was refused
+      if (has_schema_ || failure_) return;  // Arrow C++ reports the end after a schema that was refused
     }
     throw Error(EINVAL, "the producer has told the end before its schema");
   }
@@ -102,7 +102,7 @@ class Collection final : public AsyncConsumer {
       changed_.wait(lock, [&] { return has_schema_ || failure_ || is_cancelled_; });
       if (!has_schema_) throw_failure();
     }
-    schema::copy(schema_, out);  // which does not change any more
+    schema::copy(schema_, out);  // the schema does not change any more
   }
 
   bool next(ArrowDeviceArray* out) {
@@ -151,7 +151,7 @@ class Collection final : public AsyncConsumer {
   }
 
  private:
-  // False if there is one already.
+  // Stores the schema. Returns false if there is a schema already.
   bool keep(const ArrowSchema& schema) noexcept {
     const std::lock_guard lock(mutex_);
     if (schema_.release != nullptr) return false;
@@ -159,7 +159,7 @@ class Collection final : public AsyncConsumer {
     return true;
   }
 
-  // An extraction fails with what the producer says by on_error, if it says something.
+  // Extracts a task. A failed extraction throws the error that the producer reports by on_error, if it reports any.
   ArrowDeviceArray extract_or_fail(ArrowAsyncTask& task) {
     try {
       return extract(task);
@@ -179,7 +179,7 @@ class Collection final : public AsyncConsumer {
     throw Error(code, text);
   }
 
-  // The first one stays. Needs the lock.
+  // Stores the first failure and ignores later ones. Needs the lock.
   void note_failure(Failure failure) noexcept {
     if (!failure_) failure_ = std::move(failure);
     changed_.notify_all();
@@ -194,14 +194,14 @@ class Collection final : public AsyncConsumer {
   const int32_t depth_;
   ForeignProducer upstream_;
 
-  std::mutex mutex_;  // guards all below; open while the producer is called
+  std::mutex mutex_;  // guards all members below; unlocked during calls of the producer
   std::condition_variable changed_;
   ArrowSchema schema_{};
   std::list<ArrowAsyncTask> tasks_;
-  Failure failure_;  // which comes after the tasks
+  Failure failure_;  // comes after the tasks
   bool has_schema_ = false;
   bool has_ended_ = false;
-  bool has_told_error_ = false;  // failure_ is what the producer said by on_error
+  bool has_told_error_ = false;  // failure_ is the error that the producer reported by on_error
   bool is_cancelled_ = false;
   bool is_closed_ = false;
 };

@@ -13,10 +13,10 @@
 namespace arrowdevice::stream {
 namespace {
 
-// How long a last callback waits for threads that are inside the producer.
+// The time that a last callback waits for threads that are inside the producer.
 constexpr auto kCallPatience = std::chrono::milliseconds(100);
 
-// The layout of the published text, which no header has: it cannot be told from the shipped one.
+// The layout of the published text. No header has it, and the library cannot tell it from the shipped layout.
 struct PublishedProducer {
   ArrowDeviceType device_type;
   void (*request)(ArrowAsyncProducer*, int64_t);
@@ -35,7 +35,8 @@ struct Handler {
     return *static_cast<Handler*>(self->private_data)->consumer;
   }
 
-  // A producer that is refused something lets go of the handler, without a word: why is known here only.
+  // Reports a failure of a callback. A producer whose callback fails releases the handler and reports no error, so only
+  // this side knows the reason.
   template <typename Body>
   static int told(ArrowAsyncDeviceStreamHandler* self, Body&& body) noexcept {
     arrowdevice_error error{};
@@ -59,8 +60,8 @@ struct Handler {
     arrowdevice_error error{};
     const int code = guarded(&error, [&] { of(self).on_task(taken, metadata); });
     if (code == 0) return 0;
-    // Some producers free a task that is refused, and others wait for its extraction. A task that is accepted, given
-    // back and followed by a cancel is right for both.
+    // Some producers free a refused task, and others wait for its extraction. Accepting the task, discarding it and
+    // cancelling the producer is right for both.
     of(self).cancel_producer();
     of(self).on_error(code, error.message, nullptr);
     discard(taken);
@@ -80,10 +81,11 @@ struct Handler {
 
 }  // namespace
 
-// A call of the calling thread. A producer that calls back from within one, against the rules, must not wait for it.
+// Marks a call of this thread into a producer. If a producer calls back within such a call, against the rules, the
+// callback must not wait for the call.
 class ForeignProducer::Call {
  public:
-  // Needs the lock, which is open until the end of the call.
+  // Needs the lock, which is unlocked until the end of the call.
   Call(ForeignProducer& producer, Lock& lock) noexcept : producer_(producer), lock_(lock), outer_(innermost_) {
     innermost_ = this;
     ++producer_.calls_;
@@ -98,7 +100,7 @@ class ForeignProducer::Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  // Calls of the calling thread in one producer.
+  // Counts the calls of this thread in one producer.
   static int count(const ForeignProducer& producer) noexcept {
     int n = 0;
     for (const Call* call = innermost_; call != nullptr; call = call->outer_) n += &call->producer_ == &producer;
@@ -162,7 +164,7 @@ bool ForeignProducer::ensure_owing() noexcept {
   return is_early;
 }
 
-// Requests all that may be requested. Needs the lock, which is open during the call.
+// Requests all arrays that may be requested. Needs the lock, which is unlocked during the call.
 void ForeignProducer::request(Lock& lock) noexcept {
   auto* const producer = producer_;
   if (producer == nullptr || credit_ == 0) return;

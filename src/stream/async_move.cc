@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The piece in between: a consumer of one producer, and the producer of another consumer, with a device between them.
+// The stage between two async streams: a consumer of one producer, and the producer of another consumer. The two may be
+// on different devices.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -22,7 +23,7 @@
 namespace arrowdevice::stream {
 namespace {
 
-// What came from upstream, in its order, until the executor gets to it.
+// An item from upstream, stored in order until the executor handles it.
 struct Arrival {
   enum class Kind { kSchema, kTask, kEnd, kError, kGone };
 
@@ -33,7 +34,7 @@ struct Arrival {
   Failure failure = {};
 };
 
-// Between the handler that upstream calls and the producer that calls downstream, which end in any order.
+// Connects the handler that upstream calls and the producer that calls downstream, which end in any order.
 class Passage final : public AsyncConsumer {
  public:
   Passage(device::Device& to, const AsyncOptions& options)
@@ -52,10 +53,10 @@ class Passage final : public AsyncConsumer {
     for (auto& arrival : arrivals_) drop(arrival);
   }
 
-  // Throws EINVAL for options that cannot serve arrays on that type of device; 0: it is not known yet.
+  // Throws EINVAL if the options do not fit arrays on that type of device. 0 means that the type is not known yet.
   void check_queue_and_pool(ArrowDeviceType source) const { transfer::check_queue_and_pool(options_, source, to_); }
 
-  // Each holds the other until downstream is released.
+  // Sets the downstream producer. Each holds a reference to the other until downstream is released.
   void set_downstream(std::shared_ptr<AsyncProducer> producer) noexcept { downstream_ = std::move(producer); }
 
   // -- upstream's side
@@ -98,7 +99,7 @@ class Passage final : public AsyncConsumer {
     try {
       arrival.metadata = copy_metadata(metadata);
     } catch (...) {
-      arrival.metadata.reset();  // the code counts
+      arrival.metadata.reset();  // the error code matters more than its metadata
     }
     arrived_or_gone(arrival);
   }
@@ -113,8 +114,8 @@ class Passage final : public AsyncConsumer {
 
   // -- downstream's side, on the executor
 
-  // The last task stays unextracted while nothing is on its way and nothing is wanted: arrays are requested with a task
-  // in hand, and a stream without either would stop.
+  // Returns true if next() has an item. The last task stays unextracted while no array is on its way and none is
+  // requested. Requests need a thread that holds a task, and a stream without tasks and requests would stop.
   bool has_next(bool wants_array) noexcept {
     const std::lock_guard lock(mutex_);
     if (is_closed_ || has_ended_) return false;
@@ -154,14 +155,14 @@ class Passage final : public AsyncConsumer {
       const std::lock_guard lock(mutex_);
       has_task = !arrivals_.empty() && arrivals_.front().kind == Arrival::Kind::kTask;
     }
-    upstream_.taken(has_task);  // only this thread takes the task away
+    upstream_.taken(has_task);  // only this thread removes tasks
   }
 
   void cancel() noexcept { upstream_.cancel(); }
 
   void close() noexcept {
     std::list<Arrival> dropped;
-    std::shared_ptr<AsyncProducer> downstream;  // which is at work, and goes later
+    std::shared_ptr<AsyncProducer> downstream;  // the caller runs in it, so it is destroyed later
     {
       const std::lock_guard lock(mutex_);
       is_closed_ = true;
@@ -169,7 +170,7 @@ class Passage final : public AsyncConsumer {
       downstream.swap(downstream_);
     }
     if (!has_ended_) upstream_.cancel();
-    for (auto& arrival : dropped) drop(arrival);  // after the cancel: they keep the producer
+    for (auto& arrival : dropped) drop(arrival);  // after the cancel, because the arrivals hold the producer
   }
 
  private:
@@ -188,10 +189,10 @@ class Passage final : public AsyncConsumer {
   // Needs the lock.
   bool is_last_task() const noexcept { return arrivals_.size() == 1 && arrivals_.front().kind == Arrival::Kind::kTask; }
 
-  // Returns whether it is kept. If it is not, it is dropped: nothing counts after a loss or an end. If this throws, the
-  // arrival is unchanged.
+  // Stores an arrival. Returns false if the arrival was dropped, because arrivals after a loss or an end have no
+  // effect. If this throws, the arrival is unchanged.
   bool arrived(Arrival& arrival) {
-    std::list<Arrival> node(1);  // before the lock is taken: this may fail
+    std::list<Arrival> node(1);  // allocates before the lock is taken, because this may fail
     std::swap(node.front(), arrival);
     std::shared_ptr<AsyncProducer> downstream;
     {
@@ -206,7 +207,7 @@ class Passage final : public AsyncConsumer {
     return is_kept;
   }
 
-  // The producer's error, which should follow an extraction that failed. Without one it is empty.
+  // Returns the producer's error, which should follow a failed extraction. Returns an empty list if none comes.
   std::list<Arrival> wait_for_error() noexcept {
     std::list<Arrival> error;
     std::unique_lock lock(mutex_);
@@ -223,7 +224,7 @@ class Passage final : public AsyncConsumer {
     return error;
   }
 
-  // The end of the stream by a failure of this side, or by what the producer says of it.
+  // Ends the stream with a failure of this side, or with the producer's report of it.
   Item failed_item(Failure failure, std::list<Arrival> said) noexcept {
     has_ended_ = true;
     upstream_.cancel();
@@ -237,7 +238,7 @@ class Passage final : public AsyncConsumer {
     return item;
   }
 
-  // Of what cannot be refused: where there is no room for it, that is the failure.
+  // Stores an arrival that cannot be refused. If there is no memory for it, the stream fails with that.
   void arrived_or_gone(Arrival& arrival) noexcept {
     try {
       arrived(arrival);
@@ -309,13 +310,13 @@ class Passage final : public AsyncConsumer {
   const int32_t layout_;
   ForeignProducer upstream_;
 
-  // Of the executor's thread.
+  // Used by the executor's thread only.
   ArrowSchema schema_{};
   std::optional<schema::Tree> tree_;
   int64_t requested_early_ = 0;  // arrays that were requested before handed_out() allowed it
 
-  std::mutex mutex_;                           // guards all below
-  std::shared_ptr<AsyncProducer> downstream_;  // NULL once it is released
+  std::mutex mutex_;                           // guards all members below
+  std::shared_ptr<AsyncProducer> downstream_;  // NULL after it is released
   std::condition_variable changed_;
   std::list<Arrival> arrivals_;
   std::atomic<bool> has_ended_{false};  // written by the executor's thread

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library as a producer: a stream that is pulled as fast as the consumer asks.
+// The library as a producer: a stream that is pulled as fast as the consumer requests arrays.
 #include <cerrno>
 #include <memory>
 #include <mutex>
@@ -49,14 +49,14 @@ class PulledStream final : public AsyncSource {
     }
   }
 
-  // Wakes a stream of the library that waits. No lock is held meanwhile, because the cancel may reach a foreign
-  // producer: a stream that is closed at that moment is released by this thread.
+  // Wakes a stream of the library that waits. No lock is held meanwhile, because the cancel may call a foreign
+  // producer. If the stream is closed meanwhile, this thread releases it.
   void cancel() noexcept override {
     if (const auto upstream = shared_upstream()) stream::cancel(**upstream);
   }
 
   void close() noexcept override {
-    std::shared_ptr<Upstream<ArrowDeviceArrayStream>> ended;  // released after the lock
+    std::shared_ptr<Upstream<ArrowDeviceArrayStream>> ended;  // released after the unlock
     const std::lock_guard lock(closing_);
     ended.swap(upstream_);
   }
@@ -74,10 +74,10 @@ class PulledStream final : public AsyncSource {
     return upstream_;
   }
 
-  // Written by close() only, under the lock. The thread that pulls closes it too.
+  // Written only by close(), under the lock. The thread that pulls is the thread that closes.
   std::shared_ptr<Upstream<ArrowDeviceArrayStream>> upstream_ = std::make_shared<Upstream<ArrowDeviceArrayStream>>();
   std::mutex closing_;
-  // Both change in next() only, which nothing else runs beside.
+  // Both change only in next(), which never runs concurrently.
   bool has_schema_ = false;
   bool has_ended_ = false;
 };

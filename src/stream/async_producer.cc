@@ -38,18 +38,18 @@ Item::~Item() {
 
 // -- tasks
 
-// What a task's private_data is. Keeps the producer, which the consumer may still call.
+// The private_data of a task. It holds a reference to the producer, because the consumer may still call it.
 struct AsyncProducer::TaskData {
   std::shared_ptr<AsyncProducer> producer;
   ArrowDeviceArray array;
 };
 
-// Where the data goes, or nowhere.
+// Moves the data to `out`, or releases the data if `out` is NULL.
 int AsyncProducer::extract(ArrowAsyncTask* task, ArrowDeviceArray* out) noexcept {
   auto* const data = static_cast<TaskData*>(std::exchange(task->private_data, nullptr));
   if (data == nullptr) {
     if (out != nullptr) out->array.release = nullptr;
-    return EINVAL;  // a second time
+    return EINVAL;  // the second extraction of a task
   }
   ArrowDeviceArray array = data->array;
   const auto producer = std::move(data->producer);
@@ -97,7 +97,7 @@ void AsyncProducer::cancel(ArrowAsyncProducer* self) noexcept {
   if (producer.state_.is_cancelled() || producer.state_.is_released()) return;
   producer.state_.cancel();
   lock.unlock();
-  producer.source_->cancel();  // one that is waiting in the source comes back
+  producer.source_->cancel();  // wakes a thread that waits in the source
   lock.lock();
   producer.schedule(lock);
 }
@@ -111,7 +111,7 @@ int AsyncProducer::start() noexcept {
   const int code = executor_->submit(run_task, this);
   if (code == 0) return 0;
   const Lock lock(mutex_);
-  keep_alive_.reset();  // the caller holds it, too
+  keep_alive_.reset();  // the caller holds a reference too
   return code;
 }
 
@@ -121,7 +121,7 @@ void AsyncProducer::wake() noexcept {
   schedule(lock);
 }
 
-// Has the executor run whatever there is to do, unless it does so already.
+// Schedules the executor's task if there is work and no task is scheduled.
 void AsyncProducer::schedule(Lock& lock) noexcept {
   if (is_scheduled_ || !has_work()) return;
   keep_alive_ = shared_from_this();
@@ -129,7 +129,8 @@ void AsyncProducer::schedule(Lock& lock) noexcept {
   lock.unlock();
   const int code = executor_->submit(run_task, this);
   if (code != 0) {
-    // The stream ends with the executor's code. Not on this stack: the caller may be inside of a callback.
+    // The stream ends with the executor's code. This stack cannot report it, because the caller may be inside a
+    // callback.
     lock.lock();
     state_.fail(code);
     lock.unlock();
@@ -152,7 +153,7 @@ bool AsyncProducer::has_work() noexcept {
 
 void AsyncProducer::run_task(void* producer) noexcept { static_cast<AsyncProducer*>(producer)->run(); }
 
-// On the executor, one at a time.
+// Runs on the executor, in at most one task at a time.
 void AsyncProducer::run() noexcept {
   Lock lock(mutex_);
   while (has_work()) {
@@ -163,7 +164,7 @@ void AsyncProducer::run() noexcept {
       continue;
     }
     lock.unlock();
-    std::list<Item> item;  // what is left of it goes while the lock is open
+    std::list<Item> item;  // destroyed while the lock is not held
     try {
       item.push_back(source_->next());
     } catch (const std::bad_alloc&) {
@@ -173,7 +174,7 @@ void AsyncProducer::run() noexcept {
     arrived(item);
   }
   is_scheduled_ = false;
-  std::shared_ptr<AsyncProducer> last;  // goes after the lock
+  std::shared_ptr<AsyncProducer> last;  // destroyed after the unlock
   if (state_.is_released()) last.swap(keep_alive_);
   lock.unlock();
 }
@@ -192,7 +193,7 @@ void AsyncProducer::arrived(std::list<Item>& item) noexcept {
   }
 }
 
-// What the handler returned; nullopt: the stream has failed instead.
+// Takes a step. Returns the handler's code, or nullopt if the stream has failed instead.
 std::optional<int> AsyncProducer::take(AsyncState::Step step, Lock& lock) noexcept {
   switch (step) {
     case AsyncState::Step::kSchema: return tell_schema(lock);
@@ -213,7 +214,7 @@ int AsyncProducer::tell_schema(Lock& lock) noexcept {
   published_.set_metadata(encoded(additional_metadata_));
   handler_.producer = &published_.shipped;
   const int code = handler_.on_schema(&handler_, &item.front().schema);
-  item.clear();  // releases a schema that the consumer has not taken
+  item.clear();  // releases a schema that the consumer has not moved
   lock.lock();
   return code;
 }
@@ -233,7 +234,7 @@ std::optional<int> AsyncProducer::tell_task(Lock& lock) noexcept {
   const int code = handler_.on_next_task(&handler_, &task, encoded(item.metadata));
   source_->handed_out();
   lock.lock();
-  // A consumer that refused it has not kept it.
+  // A consumer that refused the task has not stored it.
   const bool is_refused = code != 0 && pending_task_ == data;
   pending_task_ = nullptr;
   if (is_refused) {
@@ -267,7 +268,7 @@ void AsyncProducer::tell_error(Lock& lock) noexcept {
   lock.lock();
 }
 
-// What was never told goes with it.
+// Releases the handler, and destroys the items that were never reported.
 void AsyncProducer::release_handler(Lock& lock) noexcept {
   std::list<Item> items;
   items.swap(items_);

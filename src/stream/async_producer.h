@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls a consumer's handler by the rules of the async interface: with what a source gives, as fast as the consumer
-// asks for it, from one task of an executor at a time.
+// Calls a consumer's handler by the rules of the async interface. Passes a source's items as fast as the consumer
+// requests them. At any time at most one task of the executor runs for a stream.
 #pragma once
 
 #include <arrowdevice/abi.h>
@@ -23,10 +23,10 @@ namespace arrowdevice::stream {
 // Encoded like ArrowSchema.metadata.
 using Metadata = std::optional<std::string>;
 
-// A copy of what a callback was given; NULL: none. Throws EINVAL for what is malformed.
+// Copies the metadata of a callback, or returns nullopt for NULL. Throws EINVAL if the metadata is malformed.
 Metadata copy_metadata(const char* encoded);
 
-// One thing that a source gives. Releases what is not taken out.
+// An item of a source. The destructor releases members that were not moved out.
 struct Item {
   enum class Kind { kSchema, kArray, kEnd, kFailure };
 
@@ -40,17 +40,16 @@ struct Item {
   Kind kind;
   ArrowSchema schema{};
   ArrowDeviceArray array{};
-  Metadata metadata;  // of the callback; with the schema, that of the producer
+  Metadata metadata;  // metadata of the callback; for a schema, metadata of the producer
   Failure failure;
 };
 
-// An ArrowAsyncProducer of the library, which is right in both layouts of the format: the shipped one of 40 bytes, and
-// the one of the published text, whose 48 bytes have a `release` before the metadata. The metadata is where either has
-// it. `release` is never called by a consumer, and `private_data` is none of its business, so that the owner is found
-// by the address of the struct.
+// An ArrowAsyncProducer of the library that is valid in both layouts. The layout of the shipped header has 40 bytes.
+// The layout of the published text has 48 bytes, with a `release` before the metadata. The metadata is at both offsets.
+// Consumers never call `release` and must not use `private_data`, so the owner is found by the struct's address.
 struct OwnProducer {
-  ArrowAsyncProducer shipped{};        // whose private_data is the additional_metadata of the text
-  void* const private_data = nullptr;  // of the text
+  ArrowAsyncProducer shipped{};        // its private_data is the text's additional_metadata
+  void* const private_data = nullptr;  // the text's private_data
   class AsyncProducer* owner = nullptr;
 
   void set_metadata(const char* encoded) noexcept {
@@ -64,36 +63,37 @@ class AsyncSource {
  public:
   virtual ~AsyncSource() = default;
 
-  // Whether next() has something to give; `wants_array`: the consumer has asked for more than there is.
+  // Returns true if next() has an item. `wants_array` is true if the consumer has requested more arrays than there are.
   virtual bool has_next(bool wants_array) noexcept = 0;
 
-  // In the order of the protocol. The lock of the stream is not held.
+  // Returns the next item, in the order of the protocol. The stream's lock is not held.
   virtual Item next() noexcept = 0;
 
-  // A task was handed to the consumer.
+  // Notes that a task was passed to the consumer.
   virtual void handed_out() noexcept {}
 
-  // The consumer does not want more; from any thread.
+  // Notes that the consumer wants no more arrays. Any thread may call this.
   virtual void cancel() noexcept = 0;
 
-  // Nothing is asked any more. Before the handler's release.
+  // Closes the source before the handler's release. No other call follows.
   virtual void close() noexcept = 0;
 };
 
-// Alive as long as it is at work, or a task of it is neither extracted nor discarded: until then its ArrowAsyncProducer
-// may be called.
+// A producer lives as long as it works or has a task that is neither extracted nor discarded. Until then the consumer
+// may call its ArrowAsyncProducer.
 class AsyncProducer : public std::enable_shared_from_this<AsyncProducer> {
  public:
-  // `device_type` is that of the arrays. The handler is the consumer's, until its release.
+  // Creates a producer. `device_type` is the type of the arrays' device. The consumer owns the handler until its
+  // release.
   AsyncProducer(ArrowDeviceType device_type, ArrowAsyncDeviceStreamHandler& handler,
                 std::unique_ptr<AsyncSource> source, std::unique_ptr<Executor> executor);
   AsyncProducer(const AsyncProducer&) = delete;
   AsyncProducer& operator=(const AsyncProducer&) = delete;
 
-  // Begins. On failure, with the executor's code, no callback was made and none will be.
+  // Starts the stream. Fails with the executor's code; then no callback was called and none will be.
   int start() noexcept;
 
-  // The source has something new.
+  // Notes that the source has something new.
   void wake() noexcept;
 
  private:
@@ -121,11 +121,11 @@ class AsyncProducer : public std::enable_shared_from_this<AsyncProducer> {
   const std::unique_ptr<AsyncSource> source_;
   const std::unique_ptr<Executor> executor_;
   OwnProducer published_;
-  Metadata additional_metadata_;  // which the consumer may look at as long as this is there
+  Metadata additional_metadata_;  // the consumer may read it as long as this object lives
 
-  std::mutex mutex_;  // guards all below; open while the handler or the source is called
+  std::mutex mutex_;  // guards all members below; unlocked during calls of the handler or the source
   AsyncState state_;
-  std::list<Item> items_;                      // arrived and not told yet
+  std::list<Item> items_;                      // arrived and not reported yet
   std::shared_ptr<AsyncProducer> keep_alive_;  // until the release
   bool is_scheduled_ = false;                  // a task of the executor runs or will run
   TaskData* pending_task_ = nullptr;           // the task in on_next_task, until it is extracted

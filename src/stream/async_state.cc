@@ -31,7 +31,7 @@ AsyncState::Step AsyncState::next() const noexcept {
   if (own_error_ != 0) return Step::kError;
   if (!has_told_schema_ && has_schema_) return Step::kSchema;
   if (has_told_schema_ && waiting_ > 0) return requested_ > 0 ? Step::kTask : Step::kNothing;
-  // The end is a call of on_next_task, which has to be requested like the others.
+  // The end is a call of on_next_task, which must be requested like all others.
   if (has_ended_ && has_told_schema_) return requested_ > 0 ? Step::kEnd : Step::kNothing;
   if (source_error_ != 0) return Step::kError;
   return Step::kNothing;

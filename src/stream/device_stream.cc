@@ -15,14 +15,14 @@ void hand_over(const ArrowDeviceArray& array, ArrowArray* out) noexcept { *out =
 
 }  // namespace
 
-// What private_data of a stream of the library is.
+// The private_data of a stream of the library.
 template <typename Published>
 struct Publication<Published>::Handed {
   using Array = std::conditional_t<std::is_same_v<Published, ArrowArrayStream>, ArrowArray, ArrowDeviceArray>;
 
   std::unique_ptr<DeviceStream> stream;
-  Failure last;   // of get_schema or get_next, whichever came last
-  Failure final;  // of get_next: its answer from then on
+  Failure last;   // of the last call of get_schema or get_next
+  Failure final;  // of get_next, which fails with this from then on
   bool has_ended = false;
   std::atomic<bool> is_cancelled{false};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams that the library hands out: what one does, and the callbacks of the format around it.
+// Streams of the library, and the callbacks of the format around them.
 #pragma once
 
 #include <arrowdevice/abi.h>
@@ -10,23 +10,25 @@
 
 namespace arrowdevice::stream {
 
-// One consumer's thread at a time is in schema() and next(); cancel() may come from any. Destroyed with its release.
+// A stream of the library. At most one consumer thread at a time calls schema() and next(); any thread may call
+// cancel(). The release destroys the stream.
 class DeviceStream {
  public:
   virtual ~DeviceStream() = default;
 
   virtual void schema(ArrowSchema* out) = 0;
 
-  // The next array; false at the end, with `out` untouched. Not called again after it has thrown or returned false.
+  // Sets `out` to the next array. Returns false at the end, with `out` unchanged. The caller does not call it again
+  // after it has thrown or returned false.
   virtual bool next(ArrowDeviceArray* out) = 0;
 
-  // Whoever waits in next() is woken, and throws.
+  // Wakes a thread that waits in next(). The call there throws.
   virtual void cancel() noexcept {}
 };
 
-// A stream on its way out. All that can fail is over once this is made, so that a producer's stream is then taken over
-// for good.
-template <typename Published>  // ArrowDeviceArrayStream, or ArrowArrayStream for one on the CPU
+// A stream before its publication. The constructor does all work that can fail. A producer's stream that is taken after
+// it therefore stays taken.
+template <typename Published>  // ArrowDeviceArrayStream, or ArrowArrayStream for a stream on the CPU
 class Publication {
  public:
   explicit Publication(std::unique_ptr<DeviceStream> stream);
@@ -47,11 +49,11 @@ class Publication {
 void publish_on(ArrowDeviceType type, Publication<ArrowDeviceArrayStream>& publication,
                 ArrowDeviceArrayStream* out) noexcept;
 
-// What get_last_error of a stream of the library tells of, whole; NULL for a stream of someone else.
+// Returns the failure behind get_last_error of a stream of the library, in full. Returns NULL for a foreign stream.
 const Failure* last_failure(ArrowDeviceArrayStream& stream) noexcept;
 const Failure* last_failure(ArrowArrayStream& stream) noexcept;
 
-// Makes next() of a stream of the library answer ECANCELED; false for a stream of someone else.
+// Makes next() of a stream of the library fail with ECANCELED. Returns false for a foreign stream.
 bool cancel(ArrowDeviceArrayStream& stream) noexcept;
 
 }  // namespace arrowdevice::stream

@@ -33,9 +33,9 @@ class OwnThread final : public Executor {
   }
 
  private:
-  // Outlives the executor as long as the thread runs.
+  // Shared with the thread, so it outlives the executor while the thread runs.
   struct Shared {
-    std::mutex mutex;  // guards all below
+    std::mutex mutex;  // guards all members below
     std::condition_variable changed;
     void (*task)(void*) = nullptr;
     void* arg = nullptr;

@@ -39,7 +39,7 @@ Pipeline::~Pipeline() {
   if (schema_.release != nullptr) schema_.release(&schema_);
 }
 
-// A child has none of the threads, and what they had locked stays so.
+// Returns true in a forked child that lacks the stream's threads. Locks that these threads held stay locked there.
 bool Pipeline::lacks_threads() const noexcept { return (has_reader_ || has_mover_) && getpid() != process_; }
 
 void Pipeline::check_threads() const {
@@ -63,7 +63,7 @@ void Pipeline::schema(ArrowSchema* out) {
   schema::copy(schema_, out);
 }
 
-// By whoever reads.
+// Loads the schema. The reading thread calls this.
 void Pipeline::load_schema() {
   if (tree_.has_value()) return;
   get_schema(*upstream_, &schema_);
@@ -81,7 +81,7 @@ void Pipeline::load_schema() {
 
 bool Pipeline::next(ArrowDeviceArray* out) {
   check_threads();
-  Batches dropped;  // released after the lock
+  Batches dropped;  // released after the unlock
   Lock lock(mutex_);
   if (options_.reads_ahead) start_reading_ahead();
   for (;;) {
@@ -112,10 +112,9 @@ bool Pipeline::may_read() const noexcept {
          batches_.size() < static_cast<size_t>(options_.depth);
 }
 
-// Reads one batch, moves it if that is no more than a submission, and puts it where the consumer takes it. The lock is
-// open meanwhile.
+// Reads a batch, moves it if the move only submits, and stores it for the consumer. The lock is not held meanwhile.
 void Pipeline::read(Lock& lock, Reader reader) {
-  Batches place;  // there before anything is read, so that there is room for that
+  Batches place;  // allocated before the read, so that the batch can be stored
   place.push_back(std::make_shared<Batch>());
   const auto& batch = place.front();
   is_reading_ = true;
@@ -149,7 +148,7 @@ void Pipeline::read(Lock& lock, Reader reader) {
   changed_.notify_all();
 }
 
-// Leaves the failure in the batch.
+// Reads a batch from the producer. Stores a failure in the batch.
 void Pipeline::pull(Batch& batch) {
   try {
     load_schema();
@@ -170,7 +169,7 @@ void Pipeline::pull(Batch& batch) {
   }
 }
 
-// What cannot be told is for move() to say.
+// Returns true if the move of the batch blocks its thread. Leaves errors to move(), which reports them.
 bool Pipeline::occupies_thread(const Batch& batch) {
   try {
     return transfer::move_blocks(batch.array, to_, options_.copy);
@@ -191,7 +190,7 @@ void Pipeline::move(Batch& batch) noexcept {
   }
 }
 
-// Needs the lock. Without a second thread the batch fails, and the stream ends with it.
+// Needs the lock. If no second thread can start, the batch fails, and the stream ends with the batch.
 void Pipeline::hand_to_mover(Batch& batch) {
   if (has_mover_) return;
   try {
@@ -217,9 +216,9 @@ void Pipeline::read_ahead() noexcept {
     if (!may_read()) return;
     try {
       read(lock, Reader::kThread);
-    } catch (...) {  // no room for the batch
+    } catch (...) {  // no memory for the batch
       reading_failure_ = Failure::current();
-      if (!has_schema_) schema_failure_ = reading_failure_;  // who asks for the schema waits for either
+      if (!has_schema_) schema_failure_ = reading_failure_;  // a caller that asks for the schema waits for either
       has_ended_ = true;
       changed_.notify_all();
     }
@@ -233,8 +232,8 @@ std::shared_ptr<Pipeline::Batch> Pipeline::find_unmoved() const {
 }
 
 void Pipeline::move_batches() noexcept {
-  // Its release may call a producer that waits for a lock of its own, such as Python's, whose owner wants ours: never
-  // while we hold it.
+  // The release of this batch may call a producer that waits for a lock of its own, such as Python's. A thread that
+  // holds that lock may wait for mutex_, so the batch is never released under mutex_.
   std::shared_ptr<Batch> batch;
   Lock lock(mutex_);
   for (;;) {
@@ -271,7 +270,7 @@ void Pipeline::cancel() noexcept {
   if (upstream_->release != nullptr) stream::cancel(*upstream_);
 }
 
-// Nobody is called: it is kept for ever, where leak checkers find it.
+// Abandons the pipeline without any call. A global list keeps it reachable for leak checkers.
 void Pipeline::forget() noexcept {
   static std::atomic<Pipeline*> forgotten{nullptr};
   keep_alive_ = shared_from_this();
@@ -280,7 +279,7 @@ void Pipeline::forget() noexcept {
 
 void Pipeline::close() noexcept {
   if (lacks_threads() || process::is_forked_child()) return forget();
-  Batches dropped;  // released after the lock
+  Batches dropped;  // released after the unlock
   bool is_reading;
   {
     const Lock lock(mutex_);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way of batches from a producer's stream to another device: read, moved, handed out. Several are on the way at
-// once, so that the producer, the link and the consumer work at the same time.
+// The path of batches from a producer's stream to another device: read, move, return. Several batches are in the
+// pipeline at once, so that the producer, the link and the consumer work at the same time.
 //
 //   producer --read--> [ batch | batch | ... at most `depth` ] --next--> consumer
 //                         moved while they wait here
 //
-// Who does what: the consumer's thread reads, unless a thread of the stream reads ahead. Moves that only submit are
-// made by whoever has read the batch; those that occupy their thread (staged copies, targets without events) by a
-// second thread of the stream, started with the first such batch.
+// The consumer's thread reads, unless a thread of the stream reads ahead. The thread that has read a batch also moves
+// it if the move only submits. Moves that occupy their thread (staged copies, targets without events) run on a second
+// thread of the stream. The first such batch starts that thread.
 #pragma once
 
 #include <arrowdevice/abi.h>
@@ -28,7 +28,7 @@
 
 namespace arrowdevice::stream {
 
-// Held by the stream that is handed out and by the threads. close() comes last, from the stream's release.
+// The returned stream and the threads hold references. close() comes last, from the stream's release.
 class Pipeline : public std::enable_shared_from_this<Pipeline> {
  public:
   Pipeline(device::Device& to, const MoveOptions& options);
@@ -42,8 +42,8 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
   bool next(ArrowDeviceArray* out);
   void cancel() noexcept;
 
-  // Nothing is read any more, what waits here is released. A thread that is inside the producer releases that when it
-  // comes back.
+  // Ends reading, and releases the waiting batches. A thread that is inside the producer releases the stream when the
+  // call returns.
   void close() noexcept;
 
  private:
@@ -60,7 +60,7 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
     Failure failure;
     State state = State::kRead;
   };
-  using Batches = std::list<std::shared_ptr<Batch>>;  // an empty one needs no memory
+  using Batches = std::list<std::shared_ptr<Batch>>;  // an empty list needs no memory
 
   enum class Reader { kConsumer, kThread };
 
@@ -81,31 +81,31 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
 
   device::Device& to_;
   const device::DeviceUse use_;
-  const std::optional<device::DeviceUse> queue_use_;  // outlives the queue, which is among the options
+  const std::optional<device::DeviceUse> queue_use_;  // outlives the queue in the options
   const MoveOptions options_;
-  const int process_;  // threads are not in a child
+  const int process_;  // a forked child does not have the threads
 
-  // Of whoever reads: nobody else looks while is_reading_.
+  // Belongs to the reading thread. Other threads do not use it while is_reading_ is true.
   Upstream<ArrowDeviceArrayStream> upstream_;
   int64_t batches_read_ = 0;
 
-  // Written once by whoever reads, before has_schema_.
+  // The reading thread writes it once, before it sets has_schema_.
   ArrowSchema schema_{};
   std::optional<schema::Tree> tree_;
 
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards all members below
   std::condition_variable changed_;
   Batches batches_;
-  Failure schema_failure_;   // of a thread that reads ahead
-  Failure reading_failure_;  // the same, where not even a batch could be made of it
+  Failure schema_failure_;   // failure of a thread that reads ahead
+  Failure reading_failure_;  // the same, if there was no memory for a batch
   bool has_schema_ = false;
   bool is_reading_ = false;
-  std::atomic<bool> has_reader_{false};  // a thread reads; asked without the lock in a child
-  std::atomic<bool> has_mover_{false};   // a thread moves; the same
-  bool has_ended_ = false;               // nothing more to read
+  std::atomic<bool> has_reader_{false};  // a thread reads; a forked child reads this without the lock
+  std::atomic<bool> has_mover_{false};   // a thread moves; a forked child reads this without the lock
+  bool has_ended_ = false;               // the producer has no more arrays
   bool is_cancelled_ = false;
   bool is_closed_ = false;
-  // Once it is forgotten: what keeps it, and the one that was forgotten before it.
+  // For an abandoned pipeline: its own reference, and the pipeline that was abandoned before it.
   std::shared_ptr<Pipeline> keep_alive_;
   Pipeline* forgotten_before_ = nullptr;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams of what is there already.
+// Streams of arrays that exist already.
 #pragma once
 
 #include <arrowdevice/abi.h>
@@ -8,12 +8,12 @@
 
 namespace arrowdevice::stream {
 
-// Arrays of one schema, one after the other. Throws EINVAL for one that does not fit the schema or is on another type
-// of device, and has taken nothing over then.
+// Creates a stream of arrays of one schema. Throws EINVAL, and takes no ownership, if an array does not match the
+// schema or is on another type of device.
 void from_arrays(ArrowSchema& moved, std::span<ArrowDeviceArray> moved_arrays, ArrowDeviceType type,
                  ArrowDeviceArrayStream* out);
 
-// A stream on the CPU as a device stream.
+// Wraps a stream on the CPU as a device stream.
 void from_host(ArrowArrayStream& moved, ArrowDeviceArrayStream* out);
 
 }  // namespace arrowdevice::stream

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stream of a producer, taken over.
+// A producer's stream that the library owns.
 #pragma once
 
 #include <arrowdevice/abi.h>
@@ -13,7 +13,8 @@
 
 namespace arrowdevice::stream {
 
-// What a producer's callback said when it failed, with its text if it has one; all of it where that was this library.
+// Throws the error of a failed callback of a producer, with its text if it has any. If the producer is this library,
+// the error is complete.
 template <typename Stream>
 [[noreturn]] void throw_producers_error(Stream& stream, int code, const char* call) {
   if (const Failure* const own = last_failure(stream)) own->raise();
@@ -33,7 +34,7 @@ void get_schema(Stream& stream, ArrowSchema* out) {
   throw_producers_error(stream, code, "get_schema");
 }
 
-// A released array is the end.
+// Gets the next array. A released array marks the end.
 inline void get_next(ArrowDeviceArrayStream& stream, ArrowDeviceArray* out) {
   out->array.release = nullptr;
   const int code = stream.get_next(&stream, out);
@@ -49,7 +50,7 @@ inline void get_next(ArrowArrayStream& stream, ArrowArray* out) {
   throw_producers_error(stream, code, "get_next");
 }
 
-// Releases it in the end.
+// Owns a stream, and releases it in the destructor.
 template <typename Stream>
 class Upstream {
  public:

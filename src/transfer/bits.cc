@@ -20,8 +20,8 @@ void copy_bits(const uint8_t* source, int64_t first, int64_t count, uint8_t* tar
   } else {
     const int64_t source_bytes = bytes_for_bits(shift + count);
     int64_t i = 0;
-    // A word of the target needs nine bytes of the source. Both are read before anything is written behind them, so
-    // that the source may be the target itself.
+    // A word of the target needs nine bytes of the source. Both are read before later bytes are written, so that the
+    // source may be the target itself.
     for (; i + 9 <= source_bytes && i + 8 <= bytes; i += 8) {
       uint64_t low;
       std::memcpy(&low, source + i, sizeof low);

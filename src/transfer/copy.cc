@@ -21,10 +21,10 @@
 namespace arrowdevice::transfer {
 namespace {
 
-// Parts begin at cache lines, as the format recommends.
+// Buffers begin at cache lines, as the format recommends.
 constexpr int64_t kLeastAlignment = 64;
 
-// The memory of a copy. Deferred until the copy is done, should it be released before.
+// The memory of a copy. If it is released before the copy has finished, its destruction is deferred.
 struct CopyMemory final : public device::Deferred {
   explicit CopyMemory(device::Device& device) : use(device) {}
 
@@ -40,16 +40,16 @@ class CopyKeeper final : public array::BufferOwner {
   CopyMemory& memory() noexcept { return *memory_; }
   std::unique_ptr<CopyMemory> take_memory() noexcept { return std::move(memory_); }
 
-  // The event that the array carries lives as long as the array.
+  // The event that the array carries; it lives as long as the array.
   std::shared_ptr<device::Event> event;
-  // Sizes of variadic buffers, where these are not on the device.
+  // Sizes of variadic buffers, if they are not on the device.
   std::unique_ptr<uint8_t[]> host_bytes;
 
  private:
   std::unique_ptr<CopyMemory> memory_;
 };
 
-// Staging memory, until the copy is done.
+// Staging memory, until the copy has finished.
 struct StagingKeeper final : public device::Deferred {
   InFlight in_flight;
 };
@@ -67,7 +67,7 @@ class Copy {
                       : SourceReader(request.source, route_.source_queue(), event_of_source_, request.deadline)) {}
 
   std::shared_ptr<device::Event> run(ArrowDeviceArray* out) {
-    // Made first: once something is submitted, what it uses must have an owner.
+    // Allocated first, because the memory of submitted work must have an owner.
     const bool is_by_cpu = route_.source_on_host() && route_.target_on_host();
     if (!is_by_cpu) staging_ = std::make_unique<StagingKeeper>();
     bool submitted = false;
@@ -90,7 +90,7 @@ class Copy {
       route_.abandon();
       throw;
     }
-    // A wait for the producer with no work of ours behind it must not hold up the next user of the queue.
+    // If only the wait for the producer was submitted, the next user of the queue must not be delayed by it.
     if (!submitted && request_.sync_event != nullptr) route_.abandon();
     publish(out);
     return sync_event_ != nullptr ? event_ : nullptr;
@@ -99,8 +99,9 @@ class Copy {
  private:
   device::Device& target() const { return route_.target(); }
 
-  // A copy in pieces submits only after pieces have arrived, and sizes of variadic buffers in host memory are read
-  // before anything is submitted: a bounded wait, and every read, comes after the event.
+  // Waits for the source, or makes the queue wait. A copy in pieces submits again after pieces have arrived. With a
+  // deadline, the CPU therefore waits for the event first. It does so too if sizes of variadic buffers are in host
+  // memory, because they are read before the submission.
   void wait_for_source() {
     if (request_.pool != nullptr) check_pool(*request_.pool, target());
     route_.wait_for(event_of_source_, request_.deadline);
@@ -114,7 +115,7 @@ class Copy {
     return !route_.source_on_host() && request_.source.has_addresses() && array_.has_variadic();
   }
 
-  // Nobody can tell when the device is done with it, so it is never used again.
+  // Abandons the memory for good, because the library cannot tell when the device has finished with it.
   void abandon_memory() noexcept {
     device::DeferredWork::abandon(keeper_->take_memory());
     if (staging_ != nullptr) device::DeferredWork::abandon(std::move(staging_));
@@ -140,9 +141,9 @@ class Copy {
     keeper_ = std::make_shared<CopyKeeper>(std::move(memory));
   }
 
-  // Structs and pointers of the copy, with the buffers where they will be.
+  // Builds the structs and pointers of the copy, with the final addresses of the buffers.
   void build_output() {
-    // Each field but the root is a child or a dictionary of another.
+    // Each field but the root is the child or dictionary of another.
     output_.emplace(array::OutputShape{tree_.size(), tree_.size() - 1, array_.buffer_count()});
     nodes_.reserve(static_cast<size_t>(tree_.size()));
     for (int32_t field = 0; field < tree_.size(); ++field) {
@@ -164,7 +165,7 @@ class Copy {
     }
   }
 
-  // Counts the nulls of a field if the CPU has its bitmap already: in host memory, or read back for its views.
+  // Counts the nulls of a field if its bitmap is on the CPU: in host memory, or read back for its views.
   void count_nulls(int32_t field, ArrowArray& node) const {
     const auto& planned = plan_[field];
     if (route_.source_on_host()) {
@@ -184,7 +185,7 @@ class Copy {
     if (node.null_count < 0) node.null_count = node.length - count_bits(bits, node.offset, node.length);
   }
 
-  // Children follow their parents in the tree, side by side.
+  // Attaches a field to its parent. In the tree, children follow their parents, side by side.
   void attach(int32_t field, ArrowArray* node) {
     const auto& described = tree_[field];
     if (described.parent < 0) return;
@@ -205,7 +206,7 @@ class Copy {
     return keeper_->memory().allocation.part(part.place, part.size);
   }
 
-  // Waits, unless the caller takes an event instead.
+  // Finishes the copy. Waits for it, unless the caller accepts an event instead.
   void finish() {
     event_ = route_.target_queue().record();
     const bool may_return_early = request_.async && !parts_.needs_fixing && target().publishes_events() &&
@@ -246,7 +247,7 @@ class Copy {
   Plan plan_{scratch_.memory()};
   Parts parts_{scratch_.memory()};
   std::shared_ptr<CopyKeeper> keeper_;
-  std::unique_ptr<StagingKeeper> staging_;  // NULL where the CPU copies
+  std::unique_ptr<StagingKeeper> staging_;  // NULL if the CPU copies
   std::optional<array::Output> output_;
   std::pmr::vector<ArrowArray*> nodes_{scratch_.memory()};
   std::shared_ptr<device::Event> event_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The copy engine: one array, however nested, becomes one allocation, one submission and one event.
+// The copy engine: an array, at any nesting, becomes one allocation, one submission and one event.
 #pragma once
 
 #include <arrowdevice/abi.h>
@@ -20,15 +20,15 @@ struct CopyRequest {
   device::Device& source;
   void* sync_event;  // of the source array
   device::Device& target;
-  device::Queue* queue = nullptr;             // NULL: the library's own
+  device::Queue* queue = nullptr;             // NULL: a queue of the library
   std::shared_ptr<device::Pool> pool;         // NULL: the target's default
-  bool async = false;                         // return while the copy runs, where the target can say when it is done
+  bool async = false;                         // return while the copy runs, if the target publishes events
   bool whole = false;                         // do not trim
-  Deadline deadline{ARROWDEVICE_NO_TIMEOUT};  // of waits before submission
+  Deadline deadline{ARROWDEVICE_NO_TIMEOUT};  // limit of waits before submission
 };
 
-// Makes the copy. Returns the event after which it is done, which `out` carries then, or NULL for a copy that is
-// complete. On failure nothing of it runs any more and nothing is left behind.
+// Copies the array. Returns the event after which the copy has finished, which `out` then carries, or NULL if the copy
+// is complete. On failure, no work of the copy runs any more and nothing is leaked.
 std::shared_ptr<device::Event> copy_array(const CopyRequest& request, ArrowDeviceArray* out);
 
 }  // namespace arrowdevice::transfer

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kNothingYet = std::numeric_limits<int64_t>::max();
 
-// Widens an extent that is kept as [first, end) while it grows.
+// An extent that grows. It is stored as [first, end) meanwhile.
 struct Growing {
   int64_t first = kNothingYet;
   int64_t end = 0;
@@ -110,7 +110,7 @@ int8_t union_child(uint8_t type_id, const schema::UnionMap& children) noexcept {
 void dense_union_extents(const uint8_t* type_ids, const uint8_t* offsets, int64_t slots, int64_t lead,
                          const schema::UnionMap& children, std::span<const int64_t> child_lengths,
                          std::span<Extent> extents) {
-  for (auto& extent : extents) extent = {kNothingYet, 0};  // kept as [first, end) until the end
+  for (auto& extent : extents) extent = {kNothingYet, 0};  // stored as [first, end) until the end of the function
   for (int64_t slot = 0; slot < slots; ++slot) {
     const int8_t child = union_child(type_ids[slot], children);
     const int64_t offset = load_index(offsets, slot, 4);
@@ -133,7 +133,7 @@ void dense_union_extents(const uint8_t* type_ids, const uint8_t* offsets, int64_
 
 Extent runs_extent(const uint8_t* run_ends, int width, int64_t runs, int64_t first, int64_t count) {
   if (count == 0) return {};
-  // The first run that ends after a position; run ends rise strictly.
+  // Finds the first run that ends after a position. Run ends rise strictly.
   const auto run_after = [&](int64_t position) {
     int64_t low = 0;
     int64_t high = runs;
@@ -158,7 +158,7 @@ Extent runs_extent(const uint8_t* run_ends, int width, int64_t runs, int64_t fir
 
 void binary_view_extents(const uint8_t* views, int64_t slots, Validity validity, std::span<const int64_t> buffer_sizes,
                          std::span<Extent> extents) {
-  for (auto& extent : extents) extent = {kNothingYet, 0};  // kept as [first, end) until the end
+  for (auto& extent : extents) extent = {kNothingYet, 0};  // stored as [first, end) until the end of the function
   for (int64_t slot = 0; slot < slots; ++slot) {
     if (!validity.is_valid(slot)) continue;
     BinaryView view;

@@ -50,7 +50,7 @@ Reading IndexReader::read(int32_t field, const Slots& slots, Index* out) {
   return Reading::kDone;
 }
 
-// Everything of a field is asked for before any of it is missed, so that it comes in one batch.
+// Adds all pending reads of a field before it returns kPending, so that they are read back in one batch.
 Reading IndexReader::read_offsets(int32_t field, const Slots& slots, Index* out) {
   const int width = array_.tree()[field].type.info().offset_bytes;
   const void* const offsets = array_.buffer(field, BufferShape::kOffsets);

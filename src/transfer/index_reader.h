@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the slots of a field refer to, as the CPU sees it: offsets, views, type ids, run ends. Read in place, or read
-// back from the device in the batches that SourceReader makes.
+// Reads the index data of a field's slots on the CPU: offsets, views, type ids, run ends. Reads in place, or from
+// device memory in the batches of a SourceReader.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace arrowdevice::transfer {
 
-// Index buffers on a device are read back to be rebased up to this many bytes. Larger ones are read only for a copy of
-// some of the rows to the CPU, where they have to come anyway; else they are copied as they are, with all that they
-// refer to.
+// Index buffers on a device are read back and rebased up to this many bytes. Larger buffers are read back only if some
+// of the rows are copied to the CPU, because the buffers must arrive there anyway. Otherwise they are copied unchanged,
+// with all data that they refer to.
 inline constexpr int64_t kLargestRebasedIndex = 64 << 10;
 
-// Slots [first, first + count) of a field's buffers, the array's own offset included. The first `leading_slots` of them
-// are no rows of the array that is copied: they came along for alignment, and may hold anything.
+// Slots [first, first + count) of a field's buffers, which includes the array's own offset. The first `leading_slots`
+// are not rows of the array that is copied. They are copied for alignment, and may hold any values.
 struct Slots {
   int64_t first = 0;
   int64_t count = 0;
@@ -27,42 +27,42 @@ struct Slots {
   int64_t first_row() const noexcept { return first + leading_slots; }
 };
 
-// The index buffers of some slots; NULL where a layout has no such buffer.
+// The index buffers of some slots. A pointer is NULL if the layout has no such buffer.
 struct Index {
-  int64_t begin = 0;  // of lists and binaries: the offset of the first row,
-  int64_t end = 0;    // and the one behind the last
-  const uint8_t* list_offsets =
-      nullptr;                        // from slot `first` on, one more than slots; NULL: only begin and end are known
-  const uint8_t* type_ids = nullptr;  // of dense unions, from slot `first` on
+  int64_t begin = 0;  // for lists and binaries: the offset of the first row
+  int64_t end = 0;    // the offset after the last row
+  // For lists and binaries, from slot `first` on, with one entry more than slots. NULL: only begin and end are known.
+  const uint8_t* list_offsets = nullptr;
+  const uint8_t* type_ids = nullptr;  // for dense unions, from slot `first` on
   const uint8_t* union_offsets = nullptr;
-  const uint8_t* view_offsets = nullptr;  // of list views, from the first row on
+  const uint8_t* view_offsets = nullptr;  // for list views, from the first row on
   const uint8_t* view_sizes = nullptr;
-  const uint8_t* views = nullptr;     // of binary views, from the first row on
-  const uint8_t* run_ends = nullptr;  // all of the child's
-  Validity validity;                  // of list views and binary views, from the first row on
+  const uint8_t* views = nullptr;     // for binary views, from the first row on
+  const uint8_t* run_ends = nullptr;  // all run ends of the child
+  Validity validity;                  // for list views and binary views, from the first row on
 };
 
 enum class Reading {
   kDone,
-  kPending,   // not there yet: noted down for the next batch
-  kTooLarge,  // more than is worth reading back
+  kPending,   // not available yet: a pending read of the next batch
+  kTooLarge,  // too large to read back
 };
 
 class IndexReader {
  public:
-  // `target_on_host`: the offsets of lists and binaries are put right where they arrive, so that only their ends have
-  // to be known here. `sizes_on_host`: whether the sizes of variadic buffers lie in host memory. Borrows the array and
-  // the contents.
+  // Borrows the array and the reader. If `target_on_host` is true, offsets of lists and binaries are rebased after they
+  // have arrived. Only the first and last offsets are read here then. `sizes_on_host` is true if the sizes of variadic
+  // buffers are in host memory.
   IndexReader(const schema::Binding& array, SourceReader& contents, bool target_on_host, bool sizes_on_host)
       : array_(array), contents_(contents), target_on_host_(target_on_host), sizes_on_host_(sizes_on_host) {}
 
-  // For a field with rows.
+  // Reads the index of a field with rows.
   Reading read(int32_t field, const Slots& slots, Index* out);
 
-  // The last offset of a binary that is copied whole.
+  // Reads the last offset of a binary that is copied without trimming.
   Reading read_last_offset(int32_t field, int64_t slots, int64_t* out);
 
-  // The sizes of a field's variadic buffers; NULL: asked for.
+  // Returns the sizes of a field's variadic buffers, or NULL if they are a pending read.
   const uint8_t* variadic_sizes(int32_t field);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The buffers of a copy that the CPU writes or puts right: shifted bits, rebased offsets and views, clipped run ends.
+// Materializes and adjusts buffers of a copy on the CPU: shifted bits, rebased offsets and views, clipped run ends.
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -13,13 +13,13 @@ namespace {
 
 using schema::BufferShape;
 
-// Loops over plain arrays of one width, so that the compiler vectorises them. Memory need not be aligned.
+// Loops over plain arrays of one width, so that the compiler vectorizes the loop. Memory need not be aligned.
 template <typename Index>
 void rebase_offsets(const uint8_t* from, int64_t n, int64_t base, uint8_t* to) noexcept {
   for (int64_t i = 0; i < n; ++i) {
     Index value;
     std::memcpy(&value, from + i * int64_t{sizeof value}, sizeof value);
-    // The slots before the copy's own rows may hold anything.
+    // The slots before the copy's own rows may hold any values.
     value = value < static_cast<Index>(base) ? Index{0} : static_cast<Index>(value - static_cast<Index>(base));
     std::memcpy(to + i * int64_t{sizeof value}, &value, sizeof value);
   }
@@ -56,13 +56,14 @@ void make_union_offsets(const schema::Binding& array, const Plan& plan, int32_t 
     if (child >= 0) {
       const auto& needed = plan.refs(described.first_child + child).in_union;
       offset = load_index(index.union_offsets, slot, 4) - needed.first;
-      if (offset < 0 || offset >= needed.count) offset = 0;  // slots before the rows may hold anything
+      if (offset < 0 || offset >= needed.count) offset = 0;  // slots before the rows may hold any values
     }
     store_index(out, slot, 4, offset);
   }
 }
 
-// The plan has checked every view. Memory that others write may hold another one by now, so what is used is checked.
+// Writes rebased views. The plan has checked every view, but other code may have changed the memory meanwhile, so this
+// function checks the values that it uses.
 void make_views(const schema::Binding& array, const Plan& plan, int32_t field, uint8_t* out) {
   const auto& node = plan[field];
   const auto& refs = plan.refs(field);
@@ -91,7 +92,7 @@ void make_run_ends(const Node& node, const References& refs, int width, uint8_t*
   const int64_t first = refs.runs_of.first;
   const int64_t last = first + refs.runs_of.count;
   for (int64_t run = 0; run < node.slots.count; ++run) {
-    // Clamped before anything is subtracted: runs that nobody searched may end anywhere.
+    // Clamped before the subtraction, because the search has not visited all runs and they may end anywhere.
     const int64_t end = std::clamp(load_index(refs.run_ends, run, width), first, last);
     store_index(out, run, width, end - first);
   }

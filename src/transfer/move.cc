@@ -28,7 +28,8 @@ void take(ArrowDeviceArray& moved, ArrowDeviceArray& to) noexcept {
   moved.array.release = nullptr;
 }
 
-// The event as the target's arrays carry it: events of one backend are of one form, others are waited for here.
+// Returns the event that the target's arrays carry. Events of one backend have one form. For other events this function
+// waits.
 void* event_for(const ArrowDeviceArray& moved, device::Device& source, device::Device& to, const Deadline& deadline) {
   if (moved.sync_event == nullptr) return nullptr;
   if (&source == &to) {
@@ -45,7 +46,7 @@ bool can_share(const device::Device& source, const device::Device& to) {
   return source.has_addresses() == to.has_addresses() && (device::reach(source, to) & ARROWDEVICE_PEER_ACCESS) != 0;
 }
 
-// Also where sharing needs neither: whether a call is right must not hang on that.
+// Checks this even if sharing uses neither, so that validity does not depend on the path taken.
 void check_queue_and_pool(const CopyOptions& options, const device::Device& source, const device::Device& to) {
   if (options.queue != nullptr) transfer::check_queue(*options.queue, source, to);
   if (options.pool != nullptr) transfer::check_pool(*options.pool, to);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays change hands, and devices.
+// Copies and moves of arrays between owners and devices.
 #pragma once
 
 #include <arrowdevice/abi.h>
@@ -23,21 +23,21 @@ struct CopyOptions {
   Deadline deadline{ARROWDEVICE_NO_TIMEOUT};
 };
 
-// All take over `moved` on success and leave it untouched on failure.
+// All functions take ownership of `moved` on success and leave it unchanged on failure.
 
 void copy(const ArrowDeviceArray& array, const ArrowSchema& schema, device::Device& to, const CopyOptions& options,
           ArrowDeviceArray* out);
 void to_device(ArrowDeviceArray& moved, const ArrowSchema& schema, device::Device& to, const CopyOptions& options,
                ArrowDeviceArray* out);
-// As above, with the schema read already.
+// Does the same as above, with a schema that is already parsed.
 void to_device(ArrowDeviceArray& moved, const schema::Tree& tree, device::Device& to, const CopyOptions& options,
                ArrowDeviceArray* out);
 
-// Throws EINVAL for a queue or pool that cannot serve moves of arrays that are still to come: as far as the type of
-// their device tells, 0 if not even that is known.
+// Throws EINVAL if the queue or pool cannot serve moves of future arrays. Only the type of their device is known, or 0
+// if not even the type is.
 void check_queue_and_pool(const CopyOptions& options, ArrowDeviceType source, const device::Device& to);
 
-// Whether such a move, even an asynchronous one, occupies its thread while devices work.
+// Returns true if such a move, even if asynchronous, occupies its thread while devices work.
 bool move_blocks(const ArrowDeviceArray& moved, device::Device& to, const CopyOptions& options);
 
 void from_host(ArrowArray& moved, ArrowDeviceArray* out);

@@ -40,7 +40,7 @@ class Placer {
     }
   }
 
-  // What the rules below come to for most fields.
+  // Places a field's buffers by a short form of the rules below, which is valid for most fields.
   void place_plain(int32_t field) {
     const auto& slots = plan_[field].slots;
     if (slots.count == 0) return;
@@ -77,7 +77,7 @@ class Placer {
       return;
     }
     if (node.slots.count == 0) {
-      // Readers of offsets expect one entry even of an empty array.
+      // Readers of offsets expect one entry even in an empty array.
       if (buffer_role(shape) == ARROWDEVICE_ROLE_OFFSETS) make(field, position, shape, type.info().offset_bytes);
       return;
     }
@@ -100,7 +100,8 @@ class Placer {
     }
   }
 
-  // Offsets have an entry more than slots, which buffer_bytes() counts in; where they begin it does not count.
+  // Returns the offset of a slot in an offsets buffer. buffer_bytes() counts one more entry than slots, which must not
+  // be counted here.
   static int64_t buffer_bytes_before(const schema::Type& type, int64_t slots) {
     return checked_mul(slots, type.info().offset_bytes);
   }

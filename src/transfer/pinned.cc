@@ -16,10 +16,10 @@ namespace {
 
 using Region = arrowdevice_backend_region;
 
-// Below, threads would cost more than they gain.
+// For smaller copies, threads would cost more than they gain.
 constexpr int64_t kLeastBytes = 8 << 20;
 constexpr int64_t kLeastBytesOfAThread = 4 << 20;
-constexpr int64_t kLeastCopiesOfStaging = 4;  // a copy is so many times its staging memory, at least
+constexpr int64_t kLeastCopiesOfStaging = 4;  // a copy is at least this many times as large as its staging memory
 
 device::Device& device_of(const Route& route) { return route.target_on_host() ? route.source() : route.target(); }
 
@@ -32,10 +32,11 @@ class PinnedCopy {
         blocks_(blocks),
         pieces_(regions, piece_bytes) {}
 
-  // Each thread has two halves of staging memory in turn: one is on the link while it fills or empties the other.
+  // Each thread alternates between two halves of staging memory: the link uses one half while the thread fills or
+  // empties the other.
   static constexpr int64_t kHalves = 2;
 
-  // One thread's share. Pieces may come in any order.
+  // Copies one thread's share. Pieces may come in any order.
   void carry() {
     std::array<Half, kHalves> halves;
     for (auto& half : halves) half.memory = blocks_ + next_block_++ * piece_bytes_;
@@ -57,10 +58,10 @@ class PinnedCopy {
   struct Half {
     uint8_t* memory = nullptr;
     StagedPiece piece;
-    std::shared_ptr<device::Event> on_link;  // fires when it is not any more
+    std::shared_ptr<device::Event> on_link;  // fires when the link no longer uses the half
   };
 
-  // The half is free on return.
+  // Waits until the half is free.
   void settle(Half& half) {
     if (half.on_link == nullptr) return;
     half.on_link->wait(ARROWDEVICE_NO_TIMEOUT);
@@ -68,7 +69,7 @@ class PinnedCopy {
     if (is_to_host_) std::ranges::for_each(half.piece.out, copy_on_host);
   }
 
-  // Puts the next piece on the link. False if there is none.
+  // Submits the next piece to the link. Returns false if there is none.
   bool begin(Half& half) {
     {
       const std::lock_guard lock(mutex_);
@@ -103,7 +104,7 @@ bool gains_from_pinned(const Route& route, int64_t bytes) {
          !route.target_queue().is_wrapped();
 }
 
-// A driver that cannot tell will copy as it is told.
+// Assumes that a driver that cannot tell copies as requested.
 bool is_pageable(const Route& route, const void* host) noexcept {
   try {
     return !device_of(route).describe(host);
@@ -123,7 +124,7 @@ void copy_through_pinned(Route& route, std::span<const Region> regions, InFlight
     in_flight.staging.push_back(allocate_staging(device_of(route), threads * bytes_of_a_thread));
   } catch (const Error& error) {
     if (error.code() != ENOMEM) throw;
-    route.target_queue().copy(regions);  // slower, and without memory
+    route.target_queue().copy(regions);  // slower, but needs no memory
     return;
   }
   auto* const blocks = static_cast<uint8_t*>(in_flight.staging.back().buffer());

@@ -37,7 +37,7 @@ class Planner {
           if (tree_[field].is_plain) continue;
           complete &= resolve_children(field);
         } else {
-          // What it will need if all of it is needed is read along with the first batch.
+          // The first batch also reads the index data that this field needs if all of its rows are needed.
           if (is_first) ask_for_all(field);
           complete = false;
         }
@@ -49,7 +49,7 @@ class Planner {
   }
 
  private:
-  // Adds the path to what a pure function has found wrong.
+  // Adds the path to an error that a pure function has thrown.
   template <typename Function>
   auto checked(int32_t field, Function&& function) const {
     try {
@@ -84,7 +84,7 @@ class Planner {
     }
   }
 
-  // A record batch keeps offset 0 also when nothing is trimmed: its children give way.
+  // Requires the root's rows. A record batch keeps offset 0 even if nothing is trimmed; its children change instead.
   void require_root() {
     const auto& root = array_[0];
     require(0, root.offset, root.length, 0);
@@ -105,7 +105,8 @@ class Planner {
     return copies_validity(field) || (type.layout == Layout::kFixed && type.bit_width % 8 != 0);
   }
 
-  // Which slots are copied for some rows, `inherited` slots before them that a parent brings along included.
+  // Returns the slots that are copied for some rows. They include `inherited` slots before the rows, which are copied
+  // for a parent.
   Slots slots_for(int32_t field, int64_t first_row, int64_t rows, int64_t inherited) const {
     if (cut_.whole) return rows > 0 ? Slots{0, first_row + rows, first_row} : Slots{};
     const int64_t first = first_row - inherited;
@@ -124,7 +125,7 @@ class Planner {
     node.length = rows + inherited;
   }
 
-  // Positions in a child are counted from its own offset.
+  // Requires rows of a child, unless the child is known. Positions in a child count from its own offset.
   void require_child(int32_t child, int64_t first_row, int64_t rows, int64_t inherited = 0) {
     if (!plan_[child].is_known) require(child, array_[child].offset + first_row, rows, inherited);
   }
@@ -138,7 +139,7 @@ class Planner {
     reader_.read(field, slots_for(field, source.offset, source.length, 0), &unused);
   }
 
-  // Settles which slots of its children a field needs; false while something has to be read back first.
+  // Resolves the slots of the children that a field needs. Returns false if some data must be read back first.
   bool resolve_children(int32_t field) {
     auto& node = plan_[field];
     const auto& described = tree_[field];
@@ -179,7 +180,7 @@ class Planner {
     return true;
   }
 
-  // Nothing is trimmed: children come whole, and only the sizes of bytes have to be learned.
+  // Resolves the children of an untrimmed copy. Children are copied whole, and only the sizes of bytes must be read.
   bool look_inside_whole(int32_t field) {
     auto& node = plan_[field];
     const auto& described = tree_[field];
@@ -194,7 +195,7 @@ class Planner {
         reader_.variadic_sizes(field) == nullptr) {
       return false;
     }
-    // A record batch that has given up its own offset hands it down.
+    // A record batch that gave up its own offset passes it to its children.
     const bool hands_down = refers == ReferenceKind::kIdentity && node.slots.first > 0;
     for (int32_t i = 0; hands_down && i < described.n_children; ++i) {
       require_child(described.first_child + i, node.slots.first, node.slots.count);
@@ -203,7 +204,7 @@ class Planner {
     return true;
   }
 
-  // All children and variadic buffers; what refers to them stays as it is.
+  // Requires all children and variadic buffers. The data that refers to them does not change.
   void need_everything(int32_t field) {
     auto& node = plan_[field];
     const auto& described = tree_[field];
@@ -235,7 +236,8 @@ class Planner {
     const int64_t child_length = is_list ? array_[described.first_child].length : -1;
     refs.base = checked(field, [&] { return offsets_extent(refs.index.begin, refs.index.end, child_length); }).first;
     node.is_rebased = refs.base > 0 && refs.index.list_offsets != nullptr;
-    // Offsets that can be rebased neither here nor where they arrive stay, and so does all that they refer to.
+    // If offsets can be rebased neither here nor after they have arrived, they do not change. All data that they refer
+    // to is then copied.
     if (!node.is_rebased && !cut_.target_on_host) refs.base = 0;
     if (is_list) {
       require_child(described.first_child, refs.base, refs.index.end - refs.base);
@@ -281,7 +283,7 @@ class Planner {
         .subspan(static_cast<size_t>(plan_.refs(field).variadic), static_cast<size_t>(array_.n_variadic(field)));
   }
 
-  // Once they have been read.
+  // Loads the sizes after they have been read.
   void load_variadic_sizes(int32_t field) {
     const auto* sizes = reader_.variadic_sizes(field);
     auto mine = variadic(field);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a copy needs of each field of an array: which slots, which bytes, and what becomes of its offsets.
+// The plan of a copy: the slots and bytes of each field that are copied, and the changes to its offsets.
 #pragma once
 
 #include <cstdint>
@@ -14,62 +14,62 @@
 
 namespace arrowdevice::transfer {
 
-// How the copy is to be cut.
+// How the copy is trimmed.
 struct TrimMode {
-  bool whole;           // COPY_WHOLE: nothing is trimmed or moved
-  bool bits_can_shift;  // the CPU reaches the source or the target; else bitmaps start at a byte boundary
+  bool whole;           // COPY_NO_TRIM: the copy trims and rebases nothing
+  bool bits_can_shift;  // the CPU can access the source or the target; else bitmaps start at a byte boundary
   bool target_on_host;  // offsets can be rebased after they have arrived
 };
 
-// One field of the copy. Small, since tables have thousands.
+// A field of the copy. The struct is small because tables have thousands of fields.
 struct Node {
   bool is_known = false;
-  bool is_all = false;  // its rows are all of the source's: what is known of them holds for the copy
+  bool is_all = false;  // the rows are all rows of the source, so the source's properties hold for the copy
 
-  // Whether its offsets or views are made by the CPU rather than copied.
+  // True if the CPU writes the offsets or views, false if they are copied.
   bool is_rebased = false;
 
-  // Its place in Plan::references; -1 where what its slots refer to does not depend on data.
+  // Index in Plan::references, or -1 if the referenced slots do not depend on data.
   int32_t references = -1;
 
-  // What is copied of the source's buffers.
+  // The slots of the source's buffers that are copied.
   Slots slots;
 
-  // The copy's own offset and length. What lies before the offset came along for this field's alignment; slots that
-  // came along for a parent's are part of the length.
+  // The copy's own offset and length. The slots before the offset are copied for this field's alignment. The length
+  // includes slots that are copied for a parent's alignment.
   int64_t offset = 0;
   int64_t length = 0;
 };
 
-// What the slots of a field refer to, or what those of its parent say of it.
+// The slots that a field's slots refer to, or that its parent refers to.
 struct References {
-  // Offsets of lists, list views and binaries: what is subtracted from each.
+  // The value that is subtracted from each offset of lists, list views and binaries.
   int64_t base = 0;
-  // Of a child of a dense union: the slots that the union's offsets refer to.
+  // For a child of a dense union: the slots that the union's offsets refer to.
   Extent in_union;
-  // Of binaries: the bytes that are copied.
+  // For binaries: the bytes that are copied.
   Extent bytes;
-  // Of binary views: where in Plan::variadic its buffers begin.
+  // For binary views: index of the first buffer in Plan::variadic.
   int64_t variadic = 0;
-  // Of run ends: the logical slots of the parent that remain, and the first of their runs. NULL: run ends stay as they
-  // are.
+  // For run ends: the logical slots of the parent that remain, and the first of their runs. If `run_ends` is NULL, the
+  // run ends do not change.
   Extent runs_of;
   const uint8_t* run_ends = nullptr;
 
-  // Its index buffers as the CPU sees them, as far as anybody had to look.
+  // The index buffers on the CPU, if they have been read.
   Index index;
 };
 
 struct VariadicBuffer {
-  int64_t size;   // of the source's buffer
-  Extent needed;  // bytes of it that are copied
+  int64_t size;   // size of the source's buffer
+  Extent needed;  // the bytes of the buffer that are copied
 };
 
 struct Plan {
   explicit Plan(std::pmr::memory_resource* memory) : nodes(memory), references(memory), variadic(memory) {}
 
   std::pmr::vector<Node> nodes;             // in the order of the schema's fields
-  std::pmr::vector<References> references;  // of the fields that have them
+  std::pmr::vector<References> references;  // only for fields with data-dependent references
   std::pmr::vector<VariadicBuffer> variadic;
 
   Node& operator[](int32_t field) noexcept { return nodes[static_cast<size_t>(field)]; }
@@ -82,10 +82,10 @@ struct Plan {
   }
 };
 
-// Finds everything out: steps 1 and 2 of a copy. Where the source is on a device, sizes and ranges are read back in one
-// batch for the whole tree when nothing is sliced, and in at most one a level where inner positions depend on outer
-// offsets. Throws EINVAL, with the path of the child, for data that refers to what is not there.
-// `sizes_on_host`: whether the sizes of variadic buffers lie in host memory.
+// Makes the plan: steps 1 and 2 of a copy. If the source is on a device, sizes and ranges are read back. An untrimmed
+// copy needs one batch for the whole tree. A trimmed copy needs at most one batch per level if inner positions depend
+// on outer offsets. Throws EINVAL, with the path of the child, if the data refers to slots or bytes that do not exist.
+// `sizes_on_host` is true if the sizes of variadic buffers are in host memory.
 Plan make_plan(const schema::Binding& array, const TrimMode& cut, SourceReader& contents, bool sizes_on_host,
                std::pmr::memory_resource* memory);
 

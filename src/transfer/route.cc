@@ -12,7 +12,8 @@ namespace {
 
 bool is_on_host(const device::Device& device) { return device.has_addresses() && device.is_host_readable(); }
 
-// Who does the work: the target, the source where the target is only memory to it, the CPU where both are.
+// Returns the device that does the work: the target, or the source if the target is host memory. If both are host
+// memory, the CPU does the work.
 template <typename Device>
 Device& worker(Device& source, Device& target) {
   return !is_on_host(target) ? target : !is_on_host(source) ? source : device::Devices::instance().cpu();
@@ -22,13 +23,14 @@ bool can_work(const device::Queue& queue, const device::Device& source, const de
   return &queue.device().backend() == &worker(source, target).backend();
 }
 
-// Where the CPU copies, a queue of either device says what to come after.
+// Returns true if the CPU copies and the queue belongs to the backend of either device. The copy then runs after the
+// queue's work.
 bool may_order_host_copy(const device::Queue& queue, const device::Device& source, const device::Device& target) {
   const auto* backend = &queue.device().backend();
   return is_on_host(source) && is_on_host(target) && (backend == &source.backend() || backend == &target.backend());
 }
 
-// What a type says that nobody has a device of yet.
+// Returns true if a device type, of which no device is known yet, may be host memory.
 bool may_be_on_host(ArrowDeviceType type) {
   const auto* const known = backend::find_device_type(type);
   return known == nullptr || known->may_be_on_host;
@@ -53,7 +55,7 @@ void check_queue(const device::Queue& chosen, ArrowDeviceType source, const devi
   if (!is_on_host(target)) {
     if (is_targets) return;
   } else {
-    // The source's own, or where the CPU copies the target's or the CPU's.
+    // A queue of the source's backend is valid. If the CPU copies, so is a queue of the target's backend or of the CPU.
     if (source == kUnknown || backend.serves(source)) return;
     if ((is_targets || chosen.device().is_cpu()) && may_be_on_host(source)) return;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who carries the bytes from one device to another: the CPU, one queue, or two queues with staging memory between them.
+// The route of a copy from one device to another: the CPU, one queue, or two queues with staging memory between them.
 #pragma once
 
 #include "base/deadline.h"
@@ -10,10 +10,10 @@
 
 namespace arrowdevice::transfer {
 
-// Throws EINVAL for a queue of the application's that can do nothing for a copy from `source` to `target`.
+// Throws EINVAL if the application's queue cannot be used for a copy from `source` to `target`.
 void check_queue(const device::Queue& chosen, const device::Device& source, const device::Device& target);
 
-// The same of copies that are still to come: as far as the type of the source tells, 0 if not even that is known.
+// Does the same for future copies. Only the type of the source is known, or 0 if not even the type is.
 void check_queue(const device::Queue& chosen, ArrowDeviceType source, const device::Device& target);
 
 // Throws EINVAL for a pool of another device.
@@ -21,35 +21,37 @@ void check_pool(const device::Pool& pool, const device::Device& target);
 
 class Route {
  public:
-  // `chosen` is the application's queue or NULL. Throws EINVAL as check_queue() does.
+  // Creates a route. `chosen` is the application's queue or NULL. Throws EINVAL as check_queue() does.
   Route(device::Device& source, device::Device& target, device::Queue* chosen);
 
   device::Device& source() const noexcept { return source_; }
   device::Device& target() const noexcept { return target_; }
 
-  // Whether the CPU reads the source, or writes the target, in place.
+  // Returns true if the CPU reads the source, or writes the target, in place.
   bool source_on_host() const noexcept { return source_on_host_; }
   bool target_on_host() const noexcept { return target_on_host_; }
   bool is_staged() const noexcept { return is_staged_; }
 
-  // Whether bytes between them go through staging memory, for want of a direct path.
+  // Returns true if copies between the devices use staging memory, because there is no direct path.
   static bool is_staged(const device::Device& source, const device::Device& target);
 
-  // Where the source is read and where the target is written: one and the same queue unless the route is staged.
+  // Returns the queue that reads the source, or writes the target. It is the same queue unless the route is staged.
   device::Queue& source_queue() const noexcept { return *source_queue_; }
   device::Queue& target_queue() const noexcept { return *target_queue_; }
 
-  // How a region names either end: NULL is host memory.
+  // Returns the device handle for a region. NULL means host memory.
   void* source_handle() const noexcept { return source_on_host_ ? nullptr : source_.handle(); }
   void* target_handle() const noexcept { return target_on_host_ ? nullptr : target_.handle(); }
 
-  // Makes everything that follows come after the producer's event.
+  // Makes all later work run after the producer's event.
   void wait_for(const device::ForeignEvent& event, const Deadline& deadline);
 
-  // After a failure: nothing that was submitted runs any more. False if that cannot be told.
+  // Drains the route after a failure: waits until no submitted work runs any more. Returns false if the state is
+  // unknown.
   bool drain() noexcept;
 
-  // After a failure: the library's own queues are not used again, since they may wait for what never comes.
+  // Drops the library's own queues after a failure. They are never reused, because they may wait for an event that
+  // never fires.
   void abandon() noexcept;
 
  private:
@@ -62,7 +64,7 @@ class Route {
   device::QueueLease leases_[2];
   device::Queue* source_queue_ = nullptr;
   device::Queue* target_queue_ = nullptr;
-  device::Queue* comes_after_ = nullptr;  // of a copy by the CPU
+  device::Queue* comes_after_ = nullptr;  // before a copy by the CPU, this queue must be idle
 };
 
 }  // namespace arrowdevice::transfer

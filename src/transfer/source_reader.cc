@@ -29,7 +29,7 @@ const uint8_t* SourceReader::find(const void* buffer, int64_t offset, int64_t si
 }
 
 void SourceReader::read_back() {
-  // Once submitted, the copies must be waited for: a wait that may end early comes before.
+  // After the submission, the copies must be waited for without limit. A wait that may time out therefore comes before.
   if (deadline_->has_limit()) event_->wait(deadline_->left());
   int64_t total = 0;
   for (const auto& piece : pending_reads_) total = checked_add(align_up(total, kPieceAlignment), piece.size);
@@ -62,7 +62,7 @@ bool variadic_sizes_on_host(const schema::Binding& array, const device::Device& 
   if (source.is_host_readable()) return true;
   for (int32_t field = 0; field < array.tree().size(); ++field) {
     if (array.n_variadic(field) == 0) continue;
-    const auto info = source.describe(array.buffers(field).back());  // one producer made them all
+    const auto info = source.describe(array.buffers(field).back());  // one producer made all variadic buffers
     return !info || (info->flags & ARROWDEVICE_POINTER_HOST_READABLE) != 0;
   }
   return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes of the source's buffers, seen from the CPU: in place where it can read them, else read back in batches.
+// Gives the CPU access to bytes of the source's buffers: in place if it can read them, else read back in batches.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +18,24 @@ namespace arrowdevice::transfer {
 
 class SourceReader {
  public:
-  // A source that the CPU reads in place, once it is ready.
+  // Creates a reader of a source that the CPU reads in place. The source must be ready.
   SourceReader() = default;
 
-  // A source on a device: read back on `queue`, which may be another device's and waits for `event` already. A deadline
-  // also bounds the CPU's wait for it. Borrows all four.
+  // Creates a reader of a source on a device. `queue` reads back, may be another device's, and already waits for
+  // `event`. A deadline also limits the CPU's wait for the event. Borrows all four.
   SourceReader(device::Device& source, device::Queue& queue, const device::ForeignEvent& event,
                const Deadline& deadline)
       : source_(&source), queue_(&queue), event_(&event), deadline_(&deadline), blocks_(std::make_unique<Blocks>()) {}
 
   bool in_place() const noexcept { return queue_ == nullptr; }
 
-  // Host memory with `size` > 0 bytes of a source buffer from `offset` on; valid as long as this object. NULL: not read
-  // back yet, but noted down for the next read_back().
+  // Returns host memory with `size` > 0 bytes of a source buffer from `offset` on, which is valid as long as this
+  // object. Returns NULL if the bytes are not read back yet, and then adds a pending read.
   const uint8_t* find(const void* buffer, int64_t offset, int64_t size);
 
   bool has_wishes() const noexcept { return !pending_reads_.empty(); }
 
-  // Reads everything that was noted down: one submission, one wait. On failure nothing of it runs any more.
+  // Reads all pending reads back with one submission and one wait. On failure none of this work runs any more.
   void read_back();
 
  private:
@@ -46,7 +46,7 @@ class SourceReader {
 
     friend bool operator==(const Piece&, const Piece&) = default;
   };
-  // Deferred only where nobody can tell when the device is done with it.
+  // Deferred only if the library cannot tell when the device has finished with the blocks.
   struct Blocks final : device::Deferred {
     std::vector<device::Allocation> allocations;
   };
@@ -58,13 +58,13 @@ class SourceReader {
   device::Queue* queue_ = nullptr;
   const device::ForeignEvent* event_ = nullptr;
   const Deadline* deadline_ = nullptr;
-  std::unordered_map<Piece, const uint8_t*, PieceHash> known_;  // NULL: wished for
+  std::unordered_map<Piece, const uint8_t*, PieceHash> known_;  // NULL: pending
   std::vector<Piece> pending_reads_;
-  std::unique_ptr<Blocks> blocks_;  // not in place
+  std::unique_ptr<Blocks> blocks_;  // NULL if the CPU reads in place
 };
 
-// Whether the sizes of variadic buffers lie in host memory: on devices with addresses they do, unless the backend knows
-// the address as its own.
+// Returns true if the sizes of variadic buffers are in host memory. On devices with addresses they are, unless the
+// backend knows the address and the host cannot read it.
 bool variadic_sizes_on_host(const schema::Binding& array, const device::Device& source);
 
 }  // namespace arrowdevice::transfer

@@ -12,18 +12,18 @@ namespace {
 
 using Region = arrowdevice_backend_region;
 
-// While one piece arrives, so many wait behind it already: the link from the source has work also when the CPU, which
-// sends on what has arrived, is late.
+// This many further pieces wait while one piece arrives. The link from the source therefore has work even if the CPU,
+// which forwards the arrived pieces, is late.
 constexpr size_t kPiecesAhead = 2;
-// Blocks of staging memory, which go round: for these, one that leaves, and one that is to be filled next.
+// Number of staging blocks, used in turn: for these pieces, a piece that leaves, and a piece that is filled next.
 constexpr int64_t kBlocks = kPiecesAhead + 3;
 
-// One block of staging memory, and what it holds.
+// A block of staging memory, and its piece.
 struct Stage {
   void* memory = nullptr;
   StagedPiece piece;
-  std::shared_ptr<device::Event> arrived;  // on the host
-  std::shared_ptr<device::Event> left;     // for the target
+  std::shared_ptr<device::Event> arrived;  // fires when the piece is in host memory
+  std::shared_ptr<device::Event> left;     // fires when the piece is on the target
 };
 
 }  // namespace
@@ -53,7 +53,7 @@ void copy_staged(Route& route, std::span<const Region> regions, std::span<const 
     arriving.pop_front();
   };
   for (size_t turn = 0; !pieces.at_end(); turn = (turn + 1) % stages.size()) {
-    // With fewer blocks than pieces ahead, what is to be filled anew has to leave first.
+    // If there are fewer blocks than pieces ahead, the block that is filled next must be sent first.
     if (arriving.size() == std::min(kPiecesAhead + 1, stages.size())) send_oldest_on();
     Stage& stage = stages[turn];
     if (stage.left != nullptr) stage.left->wait(ARROWDEVICE_NO_TIMEOUT);

@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kLargestPiece = 4 << 20;
 constexpr int64_t kSmallestPiece = 256 << 10;
 constexpr int64_t kPiecesOfACopy = 32;
-constexpr int64_t kPageBytes = 4096;  // devices like copies that begin at a round address
+constexpr int64_t kPageBytes = 4096;  // devices prefer copies that begin at an aligned address
 
 }  // namespace
 
@@ -24,7 +24,7 @@ device::Allocation allocate_staging(device::Device& device, int64_t size) {
 
 bool has_pinned_staging(const device::Device& device) {
   const ArrowDeviceType type = device.info().staging_type;
-  // A wrapped device may have an id that no pinned memory has: plain memory will do.
+  // A wrapped device may have an id that no pinned memory has. Plain memory is used then.
   return type != 0 && device.id() >= 0 && device.id() < device::Devices::instance().count(type);
 }
 

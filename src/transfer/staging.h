@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Staging memory: host memory that bytes pass through on their way, and the pieces that pass through it.
+// Staging memory: host memory that copies pass through, and their pieces.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -14,17 +14,17 @@
 
 namespace arrowdevice::transfer {
 
-// Host memory from which the device copies fast: its pinned memory where it has such, else plain.
+// Allocates host memory for fast copies with the device: its pinned memory if it has some, else plain memory.
 device::Allocation allocate_staging(device::Device& device, int64_t size);
 
-// Whether that is pinned memory.
+// Returns true if allocate_staging() returns pinned memory.
 bool has_pinned_staging(const device::Device& device);
 
-// Of a copy of `total` > 0 bytes: long enough that a link's latency does not matter, short enough that the first piece
-// is there soon, since the second link stands still until then.
+// Returns the piece size for a copy of `total` > 0 bytes. A piece is large enough to hide a link's latency. It is small
+// enough that the first piece arrives soon, because the second link is idle until then.
 int64_t staged_piece_bytes(int64_t total);
 
-// One piece on its way: to the staging memory, and from it.
+// A piece of a copy: the regions to the staging memory, and the regions from it.
 struct StagedPiece {
   std::vector<arrowdevice_backend_region> in;
   std::vector<arrowdevice_backend_region> out;
@@ -32,7 +32,7 @@ struct StagedPiece {
   bool is_empty() const noexcept { return in.empty(); }
 };
 
-// Walks regions in pieces of one size.
+// Divides regions into pieces of one size.
 class StagedPieces {
  public:
   StagedPieces(std::span<const arrowdevice_backend_region> regions, int64_t piece_bytes)
@@ -40,7 +40,8 @@ class StagedPieces {
 
   bool at_end() const noexcept { return walk_.at_end(); }
 
-  // What comes next, by way of `memory`, at least a piece's bytes of host memory. Empty at the end.
+  // Sets `out` to the next piece, through `memory`, which has at least a piece's size of host memory. The piece is
+  // empty at the end.
   void next(void* memory, StagedPiece& out);
 
  private:

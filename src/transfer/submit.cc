@@ -37,13 +37,13 @@ class Submission {
   }
 
  private:
-  // The CPU writes what it makes to its place; a queue carries the rest.
+  // Submits a copy to host memory. The CPU writes the buffers that it makes directly; a queue copies the rest.
   void to_host() {
     auto* const out = static_cast<uint8_t*>(target_);
     regions_.reserve(parts_.size());
     for (const auto& part : parts_) {
       if (part.on_host) continue;
-      // Before the bytes, so that it is as long for every buffer.
+      // Clears the last block before the copy, so that the same number of bytes is cleared for every buffer.
       std::memset(out + ((part.end() - 1) & -kPaddedTo), 0, kPaddedTo);
       if (part.origin == Origin::kMade) {
         write_buffer(array_, plan_, part, out + part.place);
@@ -58,8 +58,8 @@ class Submission {
     }
   }
 
-  // Small host buffers and what the CPU makes are gathered in runs: parts that lie side by side in the target do so in
-  // staging memory, and become one region.
+  // Submits a copy to a device. Small host buffers and buffers that the CPU makes are gathered in runs. Buffers that
+  // are adjacent in the target are adjacent in staging memory too, and become one region.
   void to_device() {
     const int64_t gathered = gathered_bytes();
     stage_size_ = gathered + (needs_zeros() ? kPaddedTo : 0);
@@ -90,14 +90,15 @@ class Submission {
     if (!to_stage_.empty()) copy_through_pinned(route_, to_stage_, *in_flight_);
   }
 
-  // Of what is not gathered.
+  // Returns the bytes of the buffers that are not gathered.
   int64_t copied_bytes() const {
     int64_t bytes = 0;
     for (const auto& part : parts_) bytes += part.on_host || is_gathered(part) ? 0 : part.size;
     return bytes;
   }
 
-  // The queue has counted what its own device took; what came from another one is counted there.
+  // Counts the bytes from a source that is not the queue's device. The queue has counted only the bytes of its own
+  // device.
   void count_direct() {
     if (&route_.target_queue().device() == &route_.source()) return;
     for (const auto& region : regions_) {
@@ -110,7 +111,7 @@ class Submission {
     return part.origin == Origin::kMade || (route_.source_on_host() && part.size <= kLargestGathered);
   }
 
-  // The end of the run of gathered parts that begins at `first`.
+  // Returns the end of the run of gathered buffers that begins at `first`.
   size_t run_end(size_t first) const {
     size_t end = first;
     while (end < parts_.size() && is_gathered(parts_[end])) ++end;
@@ -119,14 +120,14 @@ class Submission {
 
   static int64_t run_bytes(std::span<const OutputBuffer> run) { return run.back().padded_end() - run.front().place; }
 
-  // Whether the padding of some part comes from nowhere else.
+  // Returns true if the padding of some buffer needs a region of zeros.
   bool needs_zeros() const {
     return std::ranges::any_of(parts_, [&](const OutputBuffer& part) {
       return !part.on_host && !is_gathered(part) && part.size % kPaddedTo != 0;
     });
   }
 
-  // The padding of a part that is copied by itself.
+  // Adds the padding of a buffer that is copied by itself.
   void pad(const OutputBuffer& part) {
     const int64_t padding = part.padded_end() - part.end();
     if (padding == 0) return;
@@ -143,7 +144,7 @@ class Submission {
     return bytes;
   }
 
-  // Gathers the run that begins at `first`; returns its end.
+  // Gathers the run that begins at `first`. Returns its end.
   size_t gather(size_t first) {
     const size_t end = run_end(first);
     const auto run = std::span(parts_).subspan(first, end - first);
@@ -181,11 +182,11 @@ class Submission {
   InFlight* const in_flight_;
 
   std::pmr::vector<Region> regions_;
-  std::pmr::vector<Region> to_stage_;  // piece by piece
+  std::pmr::vector<Region> to_stage_;  // in pieces
   uint8_t* stage_ = nullptr;
   int64_t stage_size_ = 0;
   int64_t staged_ = 0;
-  int64_t zeros_ = 0;  // where in the staging memory there are kPaddedTo of them
+  int64_t zeros_ = 0;  // offset of kPaddedTo zeros in the staging memory
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Step 4 of a copy: the bytes go on their way.
+// Step 4 of a copy: submits the copies.
 #pragma once
 
 #include <vector>
@@ -11,18 +11,18 @@
 
 namespace arrowdevice::transfer {
 
-// What a submission uses until it is done.
+// Memory that a submission uses until it has finished.
 struct InFlight {
   std::vector<device::Allocation> staging;
 };
 
-// Submits all parts to `target`, the one allocation. Where the CPU writes the target, parts that it makes are there on
-// return and copies may still be running; parts with origin kCopiedThenAdjusted are to be put right after that.
-// `in_flight` may be NULL where the CPU reads and writes.
+// Submits all output buffers to `target`, the allocation. If the CPU writes the target, buffers with the origin kMade
+// are complete on return and copies may still run. The caller then adjusts the buffers with the origin
+// kCopiedThenAdjusted. `in_flight` may be NULL if the CPU reads and writes.
 void submit(const schema::Binding& array, const Plan& plan, const Parts& parts, Route& route, void* target,
             InFlight* in_flight, Scratch& scratch);
 
-// Host buffers up to this size are gathered into one staging block, so that many small ones are one region.
+// Host buffers up to this size are gathered in one staging block, so that many small buffers become one region.
 inline constexpr int64_t kLargestGathered = 64 << 10;
 
 }  // namespace arrowdevice::transfer

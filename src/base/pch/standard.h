@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What most files include of the standard library, compiled once for each target. Each file still includes what it
-// uses: clang-tidy reads them without this.
+// The standard headers that most files include, compiled once for each target. Each file still includes the headers
+// that it uses, because clang-tidy reads files without this header.
 #include <algorithm>
 #include <array>
 #include <atomic>
