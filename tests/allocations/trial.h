@@ -20,7 +20,7 @@
 // - The n-th allocation on any thread fails. This mode is for functions whose work runs on threads of the
 //   library.
 //
-// Of allocations with the same call stack only a few are tried. After each call the following must hold:
+// Only a few allocations with the same call stack are tried. After each call the following must hold:
 //
 // - The call fails with ENOMEM and a message about memory, or it succeeds without that memory.
 // - After a failure the caller still has its inputs unchanged, and the outputs are released.

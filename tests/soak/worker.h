@@ -95,7 +95,7 @@ class Worker {
   using Call = std::function<int(arrowdevice_error*)>;
   using Fill = std::function<int(ArrowDeviceArray*, arrowdevice_error*)>;
 
-  // Calls (calls.cc).
+  // -- calls (calls.cc)
 
   // Makes a call that may carry a fault. Throws Wrong if it fails for a reason other than the fault or its
   // risks.
@@ -113,14 +113,14 @@ class Worker {
   void check_rows(const Item& item) const;
   int64_t bytes_of(ArrowDeviceArray& on_cpu, const ArrowSchema& type) const;
 
-  // Operations in sequence (worker.cc).
+  // -- operations in sequence (worker.cc)
 
   void one_operation();
   size_t some_operation();
   uint64_t seed() const;      // of this thread and round
   std::string where() const;  // position in the run, for debugging
 
-  // Items of the worker (worker.cc).
+  // -- items (worker.cc)
 
   size_t below(size_t bound) { return static_cast<size_t>(dice_.below(static_cast<int64_t>(bound))); }
   bool one_in(int64_t n) { return dice_.below(n) == 0; }
@@ -141,7 +141,7 @@ class Worker {
   };
   Pool make_pool(size_t place);
 
-  // Copies (arrays.cc).
+  // -- copies (arrays.cc)
 
   // Options for a copy between places, and their risks.
   struct Copying {
@@ -157,7 +157,7 @@ class Worker {
   bool move(Item& item, size_t to);
   void hold_source(Item& source, Item& made);
 
-  // Operations on arrays (arrays.cc, views.cc).
+  // -- operations on arrays (arrays.cc, views.cc)
 
   void make();
   void copy();
@@ -177,7 +177,7 @@ class Worker {
   void read();
   void exchange();
 
-  // Operations on streams (streams.cc).
+  // -- operations on streams (streams.cc)
 
   struct Flow;
   void pull() { flow(false); }
@@ -192,7 +192,7 @@ class Worker {
   void consume(Flow& flow, ArrowDeviceArrayStream& stream);
   bool take_batch(Flow& flow, ArrowDeviceArrayStream& stream, int64_t number);
 
-  // Other operations (devices.cc).
+  // -- other operations (devices.cc)
 
   void bytes() { bytes_on(some_place()); }
   void bytes_on(size_t place);
