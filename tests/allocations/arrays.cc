@@ -109,7 +109,7 @@ void add_asking(Scenarios& scenarios) {
   }
 }
 
-// -- handing over
+// -- transfer of ownership
 
 Scenario exporting(int64_t queue_of, int64_t to, bool allocates) {
   return {.function = "array_export",
@@ -189,7 +189,7 @@ void add_handing_over(Scenarios& scenarios) {
                        .allocates = false});
 }
 
-// -- ends
+// -- release
 
 // Returns a scenario that releases memory of a pool. The memory goes back to the pool, which records it.
 // That allocates.

@@ -7,7 +7,7 @@ namespace {
 
 const Rows& rows() { return Rows::nested(); }
 
-// One object of each kind. A scenario uses those that it needs.
+// An object of each kind. A scenario uses those that it needs.
 struct Flow {
   ~Flow() {
     // A handler that no producer ever got is destroyed by its release.
@@ -155,7 +155,7 @@ Steps releasing_collected() {
           .done = [](Flow& flow) { check(flow.stream.released(), "the stream was not released"); }};
 }
 
-// -- the piece in between
+// -- the library between producer and consumer
 
 int move(Flow& flow, arrowdevice_device* to, arrowdevice_error* error) {
   flow.handler = poisoned_pointer<ArrowAsyncDeviceStreamHandler>();

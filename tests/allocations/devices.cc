@@ -22,7 +22,7 @@ Call finding(Find find) {
   };
 }
 
-// The library learns the CPU's name once and keeps it.
+// The library reads the CPU's name only once.
 void check_name_of_cpu() {
   arrowdevice_device_info info{};
   info.struct_size = sizeof info;

@@ -91,7 +91,7 @@ DeviceStream foreign_stream(const Rows& rows, int64_t id) {
 
 HostStream foreign_host_stream(const Rows& rows) { return stream_of<ArrowArrayStream>(rows, -1); }
 
-// -- what was pulled
+// -- pulled arrays
 
 Array& Pulled::next_place() {
   check_now(n <= kBatches, "a stream does not end");

@@ -18,7 +18,7 @@ using HostStream = Owned<ArrowArrayStream>;
 // The number of arrays in each stream. Each array has all rows.
 inline constexpr int kBatches = 3;
 
-// Arrays on one device that a stream can return.
+// Arrays on a device that a stream can return.
 struct Batches {
   Batches(const Rows& of, int64_t id);
 

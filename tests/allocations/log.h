@@ -7,7 +7,7 @@ namespace allocations {
 void listen_to_log();
 void forget_log();
 
-// Return true if the library logged this since the recording began.
+// Return true if the library logged this after forget_log().
 bool has_given_memory_up();
 bool has_left_devices_out();
 

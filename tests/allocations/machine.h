@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated devices of a scenario, linked into the program. Allocations of their backend are told apart
-// from those of the library.
+// The simulated devices of a scenario, linked into the program. Allocations of their backend count
+// separately from those of the library.
 #pragma once
 
 #include <arrowdevice/backend.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory that runs out when a test says so. The program defines malloc and its relatives, so every
+// Host memory that runs out when a test chooses. The program defines malloc and its relatives, so every
 // library in the process calls them. All forms of operator new of the C++ runtime call them too.
 //
 //   memory::begin({.first = 3});
@@ -28,9 +28,9 @@ struct Figures {
 void begin(const Plan& plan) noexcept;
 Figures end() noexcept;
 
-// Records call stacks until end(). For the n-th counted allocation it writes a hash of its call stack, up
-// to the caller of this function, to stacks[n - 1]. Equal stacks give equal hashes in all processes that
-// were forked from the same parent.
+// Records call stacks until end(). stacks[n - 1] gets a hash of the n-th counted allocation's call stack,
+// up to the caller of this function. Equal stacks give equal hashes in all processes that were forked from
+// the same parent.
 void begin_recording(const Plan& plan, std::span<uint64_t> stacks) noexcept;
 
 // Returns the number of blocks that are allocated now by all code in the process.

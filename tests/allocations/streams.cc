@@ -16,7 +16,7 @@ struct Way {
   std::string text() const { return std::string(kind_of(from)) + " to " + kind_of(to) + how; }
 };
 
-// Returns all paths. The last one uses staging memory, so a thread of the stream copies.
+// Returns all paths. The last path uses staging memory, so a thread of the stream copies.
 std::vector<Way> all_ways() {
   return {{-1, kAddresses[0]},
           {kHandles[0], kAddresses[0], ARROWDEVICE_STREAM_READ_AHEAD, {}, ", read ahead"},

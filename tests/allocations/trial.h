@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls one public function after another. Each allocation of host memory that a function makes fails in
+// Calls the public functions in sequence. Each allocation of host memory that a function makes fails in
 // turn.
 //
 //   scenarios.push_back({.function = "array_share", .variant = "on the host", .make = [] {
@@ -30,8 +30,8 @@
 //   device has no memory for an event, the library may give up memory that a copy may still use. The
 //   library then logs this.
 //
-// Each scenario runs in its own processes, so that a crash names its scenario and the others continue. One
-// process plays the whole scenario. A fresh process plays each allocation that happens only at first use.
+// Each scenario runs in its own processes, so that a crash names its scenario and the others continue. A first process
+// plays the whole scenario. A fresh process plays each allocation that happens only at first use.
 #pragma once
 
 #include <functional>
@@ -49,8 +49,8 @@ namespace allocations {
 
 using namespace stress;  // NOLINT: what every line of these tests is written with
 
-// For calls that release arrays. Another thread records deferred work in its pool, so the number of
-// allocations varies.
+// The value for calls that release arrays. Another thread records deferred work in its pool, so the number
+// of allocations varies.
 inline constexpr std::optional<bool> kByPace = std::nullopt;
 
 // A call that is ready to run. Its functions own everything that it needs.

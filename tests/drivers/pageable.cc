@@ -47,7 +47,7 @@ arrowdevice_device* device(ArrowDeviceType type, int64_t id = 0) {
   return found;
 }
 
-// Returns the bytes that a device has copied through staging memory since the last call.
+// Returns the bytes that a device has copied through staging memory after the last call.
 int64_t staged_since(arrowdevice_device* on) {
   static int64_t before = 0;
   struct arrowdevice_device_counters counters {};

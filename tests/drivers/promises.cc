@@ -48,7 +48,7 @@ void use_once() {
     arrowdevice_pointer_info info{};
     table().pointer_get_info(gpu(0), memory, &info, &error);
   }
-  // Repeats the calls until the driver says that the work has finished. Memory is freed only after that.
+  // Repeats the calls until the driver reports that the work has finished. Memory is freed only after that.
   int ready = 0;
   while (ready == 0) {
     if (table().event_record(queue, &event, &error) != 0) continue;

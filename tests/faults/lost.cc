@@ -92,7 +92,7 @@ void begin_once() {
   REQUIRE(begun);
 }
 
-// -- what is left
+// -- leftovers
 
 int64_t threads() {
   const std::filesystem::directory_iterator all("/proc/self/task");
@@ -334,7 +334,7 @@ int push(Scene& scene, arrowdevice_device* to, arrowdevice_error* error) {
 int push_to_lost(Scene& scene, arrowdevice_error* error) { return push(scene, scene.lost, error); }
 int push_to_host(Scene& scene, arrowdevice_error* error) { return push(scene, cpu(), error); }
 
-// -- losing it
+// -- the loss
 
 bool is_message_of_loss(int code, const arrowdevice_error& error) {
   INFO("code " << code);

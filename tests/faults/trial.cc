@@ -87,7 +87,7 @@ class List {
   std::map<std::string, std::map<std::string, std::vector<std::pair<std::string, int64_t>>>> entries_;
 };
 
-// -- the library's log, and what it has given up
+// -- the library's log, and objects that it has given up
 
 std::vector<std::string>& logged() {
   static std::vector<std::string> lines;
@@ -96,7 +96,7 @@ std::vector<std::string>& logged() {
 
 void begin_once() {
   static const bool begun = [] {
-    // Deferred work runs only when the test says so. Otherwise the calls of a thread would be counted too.
+    // Deferred work runs only when the test calls it. Otherwise the calls of a thread would be counted too.
     REQUIRE(arrowdevice_deferred_set_manual(1, nullptr) == 0);
     arrowdevice_log_set_handler([](void*, int, const char* message) { logged().emplace_back(message); }, nullptr);
     begin();
@@ -135,7 +135,7 @@ std::array<Live, kSims>& given_up() {
   return all;
 }
 
-// -- where an operation begins
+// -- the start of an operation
 
 // Drops an idle queue of the library, because a copy that fails destroys its queue. If there is none, the
 // copy makes one.

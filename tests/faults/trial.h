@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one operation after another. Every call of the backend table that an operation makes fails in turn.
+// Runs operations in sequence. Every call of the backend table that an operation makes fails in turn.
 //
 //   exercise({"array_share", "on addresses", [] {
 //     auto there = std::make_shared<Array>(Rows::nested().on(sim(0), ledger));
@@ -10,9 +10,9 @@
 //   }});
 //
 // The operation first runs without failures, and its calls are counted. Then it is made anew for each
-// function of the table and each position of a call, and runs with that one call failing. It also runs with
-// one of its events failing on the device ("event"), and with the device lost at a submission ("lost").
-// After each run the following must hold:
+// function of the table and each position of a call, and runs with that single call failing. It also runs with a single
+// event failing on the device ("event"), and with the device lost at a submission ("lost"). After each run the
+// following must hold:
 //
 // - The operation fails with the planned code and a message that names the call, or it succeeds without
 //   that call.
@@ -99,7 +99,7 @@ struct Operation {
 
 void exercise(const Operation& operation);
 
-// Prepares devices with nothing pending, planned or counted. For a test that plans its failures itself.
+// Prepares devices with nothing pending, planned or counted. Tests that plan their own failures use this.
 void begin_from_the_start();
 
 // Returns true if an operation so far has met the failure of a function, of "event" or of "lost".

@@ -133,7 +133,7 @@ TEST_CASE("without an optional function, copies that may run on are complete, or
   check_nothing_refused();
 }
 
-// -- one function each
+// -- tests of single functions
 
 TEST_CASE("without event_publish, what is handed over is complete and carries no event", "[event_publish]") {
   begin_without(2'000);
@@ -332,7 +332,7 @@ TEST_CASE("without device_get_memory_info, a device's memory is what it said whe
   CHECK(in_all == describe(sim(0)).total_memory);
   const Sample sample(field("l"));
   copy(sample, sim(0));
-  CHECK(stats(default_pool(sim(0))).cached_bytes > 0);  // the limit applies anyway
+  CHECK(stats(default_pool(sim(0))).cached_bytes > 0);  // the limit applies in this case too
 }
 
 TEST_CASE("without host_register, host memory is copied from as it is", "[host_register]") {

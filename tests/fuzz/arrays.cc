@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes invalid arrays and schemas. For every error the following must hold: the library does not crash, a
-// refused input is unchanged, and no memory leaks. An array that passes the full validation can be read and
-// copied.
+// Fuzzes invalid arrays and schemas. In all cases the library must not crash, must leave a refused input
+// unchanged, and must not leak memory. An array that passes the full validation can be read and copied.
 #include <cstring>
 #include <string>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes producer errors on purpose. An array has no buffer sizes, so the library cannot detect some errors.
 // Examples are an offset behind the end of a text's bytes and a length beyond a buffer. Such an error is
-// made only if the memory exists anyway, because buffers are longer than needed.
+// made only if the memory exists, because buffers are longer than needed.
 #pragma once
 
 #include "sample.h"
@@ -9,14 +9,14 @@
 
 namespace fuzz {
 
-// Changes one value in a buffer.
+// Changes a single value in a buffer.
 void spoil_bytes(Input& input, const Field& type, Data& data);
 
 // Buffers that are longer than any length or offset made here. The address sanitizer guards the end of the
 // others.
 enum class Spare {
   kEverywhere,
-  kBehindTexts,  // buffers whose size only offsets tell, and views; for correct structs
+  kBehindTexts,  // buffers whose size depends on offsets, and views; for correct structs
 };
 void lengthen(const Field& type, Data& data, Spare spare);
 

@@ -316,7 +316,7 @@ int64_t threads() {
 }
 
 // Waits until the library's threads have ended. They end a short time after the release of their producer,
-// and no event tells this. Without the wait a leak check at the end of the process reports false leaks.
+// and no event signals this. Without the wait a leak check at the end of the process reports false leaks.
 void wait_for_threads_of_streams(int64_t residents) {
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (threads() > residents) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests where the library finds backends, in which order, and when it opens them.
+// Tests in which folders and in which order the library finds backends, and when it opens them.
 #include "loader.h"
 
 namespace {
 
 using namespace loader_test;  // NOLINT: what every line of these tests is written with
 
-// -- where they are found
+// -- search order
 
 // The library with a folder of plugins beside it, and another folder in the path.
 struct BufferBounds {
@@ -134,7 +134,7 @@ TEST_CASE("folders that are not there are looked into without harm") {
       answer.line("look " + std::to_string(ENOENT) + " [cuda] [/nonexistent/a/" + file_of("cuda") + "]").empty());
 }
 
-// -- when they are opened
+// -- time of opening
 
 TEST_CASE("loading the library, and asking for the CPU, opens no plugin") {
   Folder folder;
@@ -206,7 +206,7 @@ TEST_CASE("a plugin that was not there is found when it is installed and loaded 
   CHECK(gets[1] == outcome("get=2", 0));
 }
 
-// -- two copies of one backend
+// -- two copies of a backend
 
 // Checks the report line of the second copy, and the number of lines that name it.
 void check_second_copy(const Answer& answer, const std::string& first, const std::string& second) {

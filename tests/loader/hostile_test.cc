@@ -110,7 +110,7 @@ TEST_CASE("a path of the environment may be as long and as odd as it likes") {
   CHECK(contains(answer.line("look " + refused + " [cuda] [../up]"), "absolute"));
 }
 
-// Root can read the file anyway, so another user runs the probe.
+// Root can read every file, so another user runs the probe.
 constexpr uid_t kNobody = 65534;
 
 TEST_CASE("a plugin that cannot be read is refused with the reason") {

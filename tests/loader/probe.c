@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that uses the library as its arguments say, and prints the results. Tests of behaviour that
+/* A program that runs commands on the library and prints the results. Tests of behaviour that
  * happens once in a process run it as often as they need.
  *
  *   probe LIBRARY COMMAND...

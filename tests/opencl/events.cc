@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests events of the application. They are pending until the application sets them, and fail if it says
-// so.
+// Tests events of the application. They are pending until the application sets them to complete or failed.
 #include <cerrno>
 #include <thread>
 

@@ -28,7 +28,7 @@ constexpr int kCode = CL_OUT_OF_RESOURCES;
 const char* const kObjects[] = {"Context", "CommandQueue", "MemObject", "Event"};
 
 // The library calls these to find the context of a buffer. If they fail, it trusts the device id of the
-// array. If the id is wrong, the operation makes fewer queues and fails more often.
+// array. If that names the wrong context, that context loses an idle queue and refuses a call.
 const std::set<std::string> kHints = {"clGetMemObjectInfo", "clGetEventInfo", "clGetCommandQueueInfo",
                                       "clGetContextInfo"};
 // Returns true if the library ignores a failure of the function. The driver keeps the object if its release
@@ -299,8 +299,8 @@ TEST_CASE("opening a device fails with each call of the driver, and succeeds whe
 
 TEST_CASE("each call of the driver fails in turn, for each operation") {
   begin_opencl();
-  // Fills the caches of the library's own devices. It uses these devices if it cannot find the context of a
-  // buffer.
+  // Fills the caches of the library's own devices. The library falls back to them if it cannot find the
+  // context of a buffer.
   for (const int64_t id : {0, 1}) {
     Sample sample(field("i"));
     CHECK(difference(sample, *copy(sample, opencl(id))) == "");
@@ -344,8 +344,8 @@ TEST_CASE("each call of the driver fails in turn, for each operation") {
           continue;
         }
         CHECK((code == EIO || code == ENOMEM));
-        // If the library's query of a foreign event fails, it reports that as a failure of the event. For
-        // work that waited for such an event PoCL returns -1, whatever the event's own status is.
+        // If the library's query of a foreign event fails, it reports that as a failure of the event. PoCL
+        // returns -1 for work that waited for such an event, independent of the event's own status.
         const bool is_passed_on = function == "clGetEventInfo" && contains(error.message, "execution status");
         CHECK((error.native_code == kCode || (is_passed_on && error.native_code < 0)));
         CHECK(contains(error.message,

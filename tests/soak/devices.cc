@@ -142,7 +142,7 @@ void Worker::bytes_on(size_t place) {
   tally().bytes += size;
 }
 
-// Replaces a queue that may have pending work by a new one, or wraps the same queue under another name.
+// Replaces a queue, which may have pending work, by a new queue. Otherwise it wraps the same native queue for a time.
 void Worker::queues() {
   const size_t place = some_place();
   if (!at(place).is_simulated() || one_in(2)) return renew_queue(place);

@@ -26,9 +26,9 @@ struct Tally {
   std::atomic<int64_t> arrays{0};       // read back and compared
   std::atomic<int64_t> bytes{0};        // of their buffers, and of buffers without arrays
   std::atomic<int64_t> faults{0};       // that hit a call of the library
-  std::atomic<int64_t> failed{0};       // of these calls, those that failed; the others succeeded anyway
+  std::atomic<int64_t> failed{0};       // of these calls, those that failed; the others succeeded
   std::atomic<int64_t> spoiled{0};      // calls that failed because an event of their input failed
-  std::atomic<int64_t> interrupted{0};  // streams that ended with a fault on one of their threads
+  std::atomic<int64_t> interrupted{0};  // streams that ended with a fault on a thread of theirs
   std::atomic<int64_t> exhausted{0};    // calls for which a device or a pool had no memory
   std::atomic<int64_t> timed_out{0};    // calls that reached their short timeout
   std::atomic<int64_t> wrong{0};
@@ -43,7 +43,7 @@ bool is_too_much_wrong();
 // Returns bytes of the process: "VmHWM" is the peak, "VmRSS" the current value.
 int64_t memory_of_process(const char* which);
 
-// Returns the allocated bytes of host memory, or 0 if the allocator does not tell.
+// Returns the allocated bytes of host memory, or 0 if the allocator does not report them.
 int64_t allocated_bytes();
 
 }  // namespace soak

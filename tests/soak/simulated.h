@@ -68,7 +68,7 @@ void mark_own_thread();
 // Sets another pace for each device. No other thread may call the library meanwhile.
 void set_pace(uint64_t seed);
 
-// Makes one call in `calls` fail; 0 means none.
+// Makes every `calls`-th call fail on average; 0 means none.
 void fail_library_threads(int64_t calls);
 int64_t failures_on_library_threads();
 
@@ -76,7 +76,7 @@ int64_t failures_on_library_threads();
 // there are none. Call it when nothing is in use any more.
 std::string left_on_devices(int64_t most_queues);
 
-// Stops one device after another for some milliseconds during its lifetime.
+// Stops the devices in turn for some milliseconds during its lifetime.
 class Holding {
  public:
   explicit Holding(uint64_t seed);

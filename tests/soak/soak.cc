@@ -75,7 +75,7 @@ std::string name_of(const Place& place) {
   return place.is_cpu() ? "cpu" : name + " (" + place.info.name + ")";
 }
 
-// -- one round
+// -- a round
 
 int64_t operations_done() {
   int64_t all = 0;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kProducersError = EREMOTEIO;
 
-// A producer of the program. It gives its arrays, and fails before one of them or never.
+// A producer of the program. It returns its arrays, and fails before an array or never.
 struct Producer {
   Schema schema;
   std::vector<Array> arrays;

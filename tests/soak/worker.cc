@@ -145,7 +145,7 @@ std::string Worker::where() const {
   return text;
 }
 
-// -- what it has
+// -- items
 
 Item Worker::take() {
   std::swap(some_item(), items_.back());

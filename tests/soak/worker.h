@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread of a soak. It runs one random operation after another and checks each result.
+// A thread of a soak. It runs random operations in sequence and checks each result.
 #pragma once
 
 #include <arrowdevice/arrowdevice.h>
@@ -45,7 +45,7 @@ struct Run {
   std::vector<Place> places;  // the CPU is the first
   uint64_t seed = 1;
   int64_t fault_percent = 5;
-  int64_t operations = -1;  // of each thread and round; negative means until the time is over
+  int64_t operations = -1;  // of each thread and round; negative means until the time has passed
   Mistake mistake = Mistake::kNone;
   Ledger ledger;
   Bag bag;
@@ -72,7 +72,7 @@ struct Risk {
 
 struct Outcome {
   int code = 0;
-  bool spoils = false;  // one of the events that it recorded will fail
+  bool spoils = false;  // an event that it recorded will fail
 };
 
 class Worker {
@@ -101,7 +101,7 @@ class Worker {
   // risks.
   Outcome call(const char* name, const Risk& risk, const Call& make);
   // Makes a call like call() that returns an array. After a failure `input` is unchanged and `out` is
-  // released. Repeats the call until it succeeds or is given up; the code of the outcome tells which.
+  // released. Repeats the call until it succeeds or is given up; the code of the outcome shows which.
   Outcome fill(const char* name, const Risk& risk, Item& input, Array& out, const Fill& make);
   // Makes a call that must succeed, without a fault.
   void must(const char* name, const Call& make) const;
@@ -151,7 +151,7 @@ class Worker {
   };
   Copying some_copying(const Item& source, size_t to);
   size_t place_of_work(size_t from, size_t to) const;
-  // Replaces the queue if one of its events failed, or if it waited for a failed event. Such a queue is
+  // Replaces the queue if an event of it failed, or if it waited for a failed event. Such a queue is
   // unusable.
   void after_use(std::optional<size_t> queue, const Item& source, const Outcome& outcome);
   bool move(Item& item, size_t to);

@@ -155,7 +155,7 @@ void grandchildren() {
   live_as_the_parent(held);
 }
 
-// Does work of every kind on other threads until it is told to stop. It only calls the library. The tests'
+// Does work of every kind on other threads until the test stops it. It only calls the library. The tests'
 // own ledgers take locks that a child could inherit in the locked state.
 class DriverCallGuard {
  public:

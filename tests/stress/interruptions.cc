@@ -116,7 +116,7 @@ void time_outs_do_not_come_early() {
   check_same(difference(sample, *array));
 }
 
-// -- releases that take their time
+// -- slow releases
 
 // Blocks a producer's release until the test allows it, and wraps another array.
 struct SlowRelease {

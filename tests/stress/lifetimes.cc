@@ -82,7 +82,7 @@ class CountedPool {
   arrowdevice_device* const device_;
 };
 
-// -- queues and pools go before their arrays
+// -- queues and pools are destroyed before their arrays
 
 void queues_go_before_their_arrays() {
   register_spy();

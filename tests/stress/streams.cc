@@ -25,7 +25,7 @@ constexpr int kProducersError = EREMOTEIO;
 
 std::atomic<int64_t> producers_live{0};
 
-// A producer of some arrays. It fails before one of the arrays, or never.
+// A producer of some arrays. It fails before an array, or never.
 struct Producer {
   const Sample& sample;
   int left;

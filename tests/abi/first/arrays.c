@@ -101,7 +101,7 @@ static void check_move(struct arrowdevice_device* device, struct arrowdevice_dev
   expect_batch(&there, 1, 0, ROWS);
 }
 
-/* -- co-owners */
+/* -- shared owners */
 
 static void check_parts(struct arrowdevice_device* device) {
   struct ArrowDeviceArray array, shared, slice, selected, none;
@@ -249,7 +249,7 @@ static void check_export(struct arrowdevice_device* device) {
   OK(arrowdevice_array_export(device, &array, queue, &exported, &error));
   CHECK(array.release == NULL);
   CHECK(exported.device_type == ARROW_DEVICE_EXT_DEV && exported.device_id == 0);
-  exported.device_id = 77; /* only the options tell the device */
+  exported.device_id = 77; /* only the options name the device */
   FAILS(ENODEV, arrowdevice_array_to_host(&exported, schema.children[0], NULL, &host, &error));
   const struct arrowdevice_copy_options options = {.struct_size = sizeof options, .source_device = device};
   OK(arrowdevice_array_to_host(&exported, schema.children[0], &options, &host, &error));

@@ -29,7 +29,7 @@ static void expect_stream(struct ArrowDeviceArrayStream* taken) {
   arrowdevice_stream_release(taken);
 }
 
-/* -- a consumer of the program, and its executor: one task at a time, run by main() */
+/* -- a consumer of the program, and its executor, which runs single tasks in main() */
 
 struct consumer {
   int schemas, arrays, ends, errors, releases;

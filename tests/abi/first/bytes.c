@@ -107,7 +107,7 @@ static void check_pool(struct arrowdevice_device* device) {
   arrowdevice_pool_destroy(pool);
 }
 
-/* -- bytes, to the device, within it in halves the other way round, and back */
+/* -- bytes to the device, within it in swapped halves, and back */
 
 static void check_copies(struct arrowdevice_device* device) {
   unsigned char in[SIZE], out[SIZE];

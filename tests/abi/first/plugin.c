@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A backend of the first release. It has a device in ordinary memory, and programs can wrap another one. It
+/* A backend of the first release. It has a device in ordinary memory, and programs can wrap a second device. It
  * has the thirteen functions that every backend needs, and all optional functions except those for events of
  * the format.
  *
@@ -157,7 +157,7 @@ static void event_destroy(void* event) {
   if (event != &finished_work) abort();
 }
 
-/* -- what a backend may do without */
+/* -- optional functions */
 
 #ifdef FIRST_REQUIRED_ONLY
 #define TABLE_SIZE offsetof(struct arrowdevice_backend, event_publish)

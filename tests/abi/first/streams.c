@@ -43,7 +43,7 @@ static void make_stream(struct producer* producer, struct ArrowArrayStream* out)
   out->private_data = producer;
 }
 
-/* -- a device stream of the program, which passes on one of the library */
+/* -- a device stream of the program, which passes on a stream of the library */
 
 static int pass_schema(struct ArrowDeviceArrayStream* self, struct ArrowSchema* out) {
   struct ArrowDeviceArrayStream* held = self->private_data;

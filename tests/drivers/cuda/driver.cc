@@ -144,7 +144,7 @@ EXPORT CUresult cuCtxPushCurrent_v2(CUcontext context) {
   return CUDA_SUCCESS;
 }
 
-// A failure reports the state of the driver. The context is popped anyway.
+// A failure reports the state of the driver, but the context is popped.
 EXPORT CUresult cuCtxPopCurrent_v2(CUcontext* context) {
   *context = static_cast<CUcontext>(pop("cuCtxPopCurrent_v2"));
   BEGIN("cuCtxPopCurrent_v2");

@@ -22,8 +22,7 @@ using standin::violation;
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
-// Begins each entry point. It counts the call, returns the planned failure if there is one, and defines
-// `gpus`.
+// Begins each entry point. It counts the call, returns a planned failure, and defines `gpus`.
 #define BEGIN(call)                                                   \
   constexpr const char* kCall = call;                                 \
   int failing = 0;                                                    \
@@ -31,7 +30,7 @@ using standin::violation;
   if (const hipError_t early = begin(kCall, failing)) return early
 
 // Begins each entry point that frees or destroys. Such a call may report a failure of earlier work, but it
-// has freed the object anyway.
+// frees the object in any case.
 #define BEGIN_GIVING_BACK(call)                      \
   constexpr const char* kCall = call;                \
   int failing = 0;                                   \

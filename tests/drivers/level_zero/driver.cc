@@ -33,8 +33,7 @@ using standin::violation;
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
-// Begins each entry point. It counts the call, returns the planned failure if there is one, and defines
-// `gpus`.
+// Begins each entry point. It counts the call, returns a planned failure, and defines `gpus`.
 #define BEGIN(call)                                                   \
   constexpr const char* kCall = call;                                 \
   int failing = 0;                                                    \
@@ -42,7 +41,7 @@ using standin::violation;
   if (const ze_result_t early = begin(kCall, failing)) return early
 
 // Begins each entry point that frees or destroys. Such a call may report a failure of earlier work, but it
-// has freed the object anyway.
+// frees the object in any case.
 #define BEGIN_GIVING_BACK(call)                                       \
   constexpr const char* kCall = call;                                 \
   int failing = 0;                                                    \
@@ -126,7 +125,7 @@ void check_type(const Struct* description, ze_structure_type_t type, const char*
   if (description == nullptr || description->stype != type) violation("%s: the struct does not say what it is", call);
 }
 
-// Fills a list in the style of Level Zero. Without room for elements it returns their number.
+// Fills a list in the style of Level Zero. If there is no space for elements, it returns their number.
 template <typename Get>
 ze_result_t list(uint32_t available, uint32_t* count, bool has_room, Get&& get) {
   if (!has_room || *count == 0 || *count > available) *count = available;

@@ -69,7 +69,7 @@ void wrap_and_unwrap(const std::string& failing, int64_t n) {
 }
 
 // Returns the number of calls that the loader itself makes of an entry point until zeInit has succeeded. It
-// calls zeInit twice. Loaders from 1.20 also call the functions that tell how to sort drivers.
+// calls zeInit twice. Loaders from 1.20 also query the properties by which they sort drivers.
 int64_t calls_of_loader(const std::string& entry_point) {
   const std::string said = in_child([&] {
     level_zero::ze();
@@ -78,7 +78,7 @@ int64_t calls_of_loader(const std::string& entry_point) {
   return std::stoll(said);
 }
 
-// Returns true if zeInit failed. Some loaders fail it if one of their own calls fails, others ignore that.
+// Returns true if zeInit failed. Some loaders fail zeInit if a call of their own fails, others ignore that.
 bool is_refused() {
   arrowdevice_device* found = nullptr;
   return arrowdevice_device_find_by_id(ARROW_DEVICE_ONEAPI, 0, &found, nullptr) == ENODEV;

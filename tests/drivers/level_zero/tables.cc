@@ -32,8 +32,8 @@ bool lacks(std::string_view name) {
 
 #define ENTRY_POINT(member, function) table->member = lacks(#function) ? nullptr : (function)
 
-// Fills the table. The caller's struct ends where its version says, so an entry point is written only if
-// that version has it.
+// Fills the table. The version defines the size of the caller's struct, so an entry point is written only
+// if that version has it.
 EXPORT ze_result_t zeGetGlobalProcAddrTable(ze_api_version_t version, ze_global_dditable_t* table) {
   if (const auto refused = check(version, table)) return refused;
   struct {

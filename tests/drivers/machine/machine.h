@@ -65,7 +65,7 @@ struct Live {
   int64_t events;
 };
 
-// A piece of a copy, with the GPU that each end must belong to. If that is -1, the address tells the GPU.
+// A piece of a copy, with the GPU that each end must belong to. If that is -1, the address determines the GPU.
 struct Copy {
   uintptr_t to, from;
   size_t size;
@@ -112,7 +112,7 @@ class Machine {
   // Waits for the event. Returns false if the time runs out first. 0 means no limit, below 0 a poll.
   bool wait(void* event, int64_t timeout_ns = 0);
 
-  // Loses the machine. Nothing can be freed afterwards, so leftovers at exit are no violation.
+  // Loses the machine. No object can be freed afterwards, so leftovers at exit are no violation.
   void lose() { lost_ = true; }
 
   void hold();

@@ -34,10 +34,10 @@ class Pause {
   Pause& operator=(const Pause&) = delete;
 };
 
-// Returns the number of failures since the program began.
+// Returns the number of failures in the life of the program.
 long failures();
 
-// Returns the function that failed since reset(), or "" if none did.
+// Returns the function that failed after the last reset(), or "" if none did.
 std::string failed();
 
 long calls(const std::string& function);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every Vulkan call fails in turn while arrays go to a device and back. Nothing may leak or be lost, the
+// Every Vulkan call fails in turn while arrays go to a device and back. No object may leak or be lost, the
 // message must name the call, and the next operation must work.
 #include <arrowdevice/arrowdevice.h>
 

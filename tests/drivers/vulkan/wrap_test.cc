@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests arrays of an application with its own VkDevice. A VkBuffer does not tell its device, so the
+// Tests arrays of an application with its own VkDevice. A VkBuffer does not name its device, so the
 // application wraps the device first.
 #include <cerrno>
 #include <numeric>
@@ -26,7 +26,7 @@ std::vector<int32_t> values() {
 
 Owned<ArrowSchema> int32_schema() { return make_schema(field("i")); }
 
-// An array of the application: int32 in one of its buffers.
+// An array of the application: int32 in a buffer of the application.
 class Produced {
  public:
   Produced(Application& application, int64_t id) : buffer_(application.buffer(kRows * 4)) {

@@ -318,7 +318,7 @@ TEST_CASE("a slow consumer behind the library holds a producer of Arrow C++ back
   auto& consumer = *behind.consumer;
   ArrowProducer producer(ints(), endless.generator(), kSim, behind.handler());
   consumer.wait_for_tasks(2);
-  CHECK(endless.calls <= 2 + 4 + 1);  // passed on, requested ahead, and the one that waits for a request
+  CHECK(endless.calls <= 2 + 4 + 1);  // passed on, requested ahead, and waiting for a request
   consumer.request(1);
   consumer.wait_for_tasks(3);
   CHECK(endless.calls <= 3 + 4 + 1);
@@ -356,7 +356,7 @@ TEST_CASE("an error of Arrow C++ arrives behind the library, after the batches b
 }
 
 // The layout in the released Arrow C++ is the layout that the library writes. The library reads it if the
-// program says so.
+// program requests this.
 TEST_CASE("the metadata of a producer of Arrow C++ is read in the layout that it ships: it has none") {
   static_assert(sizeof(ArrowAsyncProducer) == 40 && offsetof(ArrowAsyncProducer, additional_metadata) == 24);
   begin();
