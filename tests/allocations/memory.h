@@ -28,9 +28,9 @@ struct Figures {
 void begin(const Plan& plan) noexcept;
 Figures end() noexcept;
 
-// Records call stacks until end(). stacks[n - 1] gets a hash of the n-th counted allocation's call stack,
-// up to the caller of this function. Equal stacks give equal hashes in all processes that were forked from
-// the same parent.
+// Records call stacks until end(). The element stacks[n - 1] gets a hash of the call stack of the n-th
+// counted allocation, up to the caller of this function. Equal stacks give equal hashes in all processes
+// that were forked from the same parent.
 void begin_recording(const Plan& plan, std::span<uint64_t> stacks) noexcept;
 
 // Returns the number of blocks that are allocated now by all code in the process.
