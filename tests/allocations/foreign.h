@@ -35,7 +35,7 @@ struct Pulled {
   int pull(ArrowDeviceArrayStream* stream, arrowdevice_error* error);
   int pull(ArrowArrayStream* stream, arrowdevice_error* error);
 
-  void check_rows(const Rows& rows);  // releases the arrays
+  void check_rows(const Rows& rows);  // checks the arrays so far and releases them
   void check_all(const Rows& rows);   // also checks that they are complete
 
   std::array<Array, kBatches + 1> arrays;

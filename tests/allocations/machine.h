@@ -20,7 +20,7 @@ inline constexpr int64_t kDevices = 4;
 struct Machine {
   arrowdevice::sim::Peers peers = arrowdevice::sim::Peers::kCopy;
   bool is_registered = true;  // registers the backend before the scenario begins
-  bool has_pinned = false;    // device 0 copies fast from its own kind of CPU memory and slowly from other host memory
+  bool has_pinned = false;    // device 0 copies fast from memory of the CPU device, and slowly from other host memory
   bool has_plugin = false;    // the simulation is also found as a plugin, but not if it is registered
 };
 

@@ -237,7 +237,7 @@ void children_of_a_cpu_program() {
     check_same(difference(sample, *copied));
     const Array there = copy(*inherited, *sample.schema, sim(0));
     check_same(difference(sample, *there));
-    in_child([&] { expect_no_device(sim(0), sample, *inherited); });  // the parent of this child has opened devices
+    in_child([&] { expect_no_device(sim(0), sample, *inherited); });  // a child whose parent has opened devices
     copied.reset();
     inherited.reset();
     check_equal(sample.ledger.live(), 0, "host arrays that are alive in the child");
