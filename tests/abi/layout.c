@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Asserts the layout that programs of the first release have compiled in: the size of every public struct, the offset
- * and size of its members, and the value of every constant. A line that fails shows a break of the ABI. Undo the
- * change, not the line. docs/reference.md has the rules.
+/* Asserts the layout that programs of the first release have compiled in. This covers the size of every
+ * public struct, the offset and size of its members, and the value of every constant. A failing line shows an
+ * ABI break. Undo the change, not the line. docs/reference.md has the rules.
  *
- * A struct that GROWS gets its new size and a line for each new member, at its end. A new constant gets a line. Nothing
- * else here changes.
+ * A struct that GROWS gets its new size, and a line for each new member at its end. A new constant gets a
+ * line. Other lines of this file never change.
  *
- * For C11 and C++17. The numbers are those of LP64, which is every 64-bit Unix; on other platforms there is nothing to
- * hold them against, and the file asserts nothing.
- */
+ * The file compiles as C11 and C++17. The numbers are those of LP64, which every 64-bit Unix uses. On other
+ * platforms there are no reference numbers, so the file asserts nothing there. */
 #if defined(__LP64__)
 
 #include <arrowdevice/backend.h>
@@ -18,9 +16,9 @@
 
 #define SIZE_OF_MEMBER(type, member) sizeof(((struct type*)0)->member)
 
-/* Of this size for ever. */
+/* The struct has this size forever. */
 #define FROZEN(type, bytes) static_assert(sizeof(struct type) == (bytes), #type " is frozen")
-/* Begins with its size, and may get new members at its end. */
+/* The struct begins with its size and may get new members at its end. */
 #define GROWS(type, bytes)                                                                         \
   static_assert(sizeof(struct type) == (bytes), #type " has grown: list its new members, if so");  \
   static_assert(offsetof(struct type, struct_size) == 0 && SIZE_OF_MEMBER(type, struct_size) == 4, \
@@ -385,5 +383,5 @@ MEMBER(arrowdevice_backend, host_unregister, 248, 8);
 MEMBER(arrowdevice_backend, device_get_memory_info, 256, 8);
 
 #else
-typedef int arrowdevice_layout_is_checked_on_lp64_only; /* no source file may be empty */
+typedef int arrowdevice_layout_is_checked_on_lp64_only; /* a source file must not be empty */
 #endif

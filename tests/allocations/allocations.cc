@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every allocation fails in turn, in every public function: allocations FOLDER PLUGIN [WORD | PART/PARTS]
 //
-// FOLDER has the C headers, whose every function must have a scenario. PLUGIN is the simulation as a plugin, with its
-// whole path. With a WORD, only scenarios are played whose name has it; with 2/3, every third, from the second on. The
-// outcomes go to $ARROWDEVICE_TEST_REPORT as those of Catch2 programs do; see trial.h for what is tested.
+// FOLDER has the C headers. Each function in them must have a scenario. PLUGIN is the absolute path of the
+// simulation as a plugin. With a WORD, only scenarios run whose name contains it. With 2/3, every third
+// scenario runs, from the second on. The outcomes go to $ARROWDEVICE_TEST_REPORT like those of Catch2
+// programs. See trial.h for the conditions that are tested.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -73,7 +74,7 @@ bool has_all(const std::set<std::string>& functions, const Scenarios& scenarios)
   return is_known && missing.empty() && functions.size() > 60;
 }
 
-// Which scenarios are played.
+// The scenarios that run.
 struct Selection {
   std::string word;
   size_t part = 1;

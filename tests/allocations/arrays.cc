@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done with an array without copying it.
+// Scenarios of array functions that do not copy.
 #include "allocations/scene.h"
 
 namespace allocations {
@@ -11,7 +11,7 @@ using Body = std::function<int(Scene& scene, arrowdevice_error* error)>;
 
 constexpr int64_t kPlaces[] = {-1, kAddresses[0], kHandles[0]};
 
-// Another owner of the input comes out.
+// Returns a scenario whose output is another owner of the input.
 Scenario sharing(const char* function, const Rows& (*rows)(), const char* what, int64_t id, Body body) {
   return {.function = function, .variant = std::string(what) + " on " + kind_of(id), .make = [rows, id, body] {
             const auto scene = std::make_shared<Scene>(rows(), id);
@@ -24,7 +24,7 @@ Scenario sharing(const char* function, const Rows& (*rows)(), const char* what, 
             attempt.check_done = [scene] {
               scene->check_input();
               check(!scene->out.released(), "nothing was put out");
-              scene->in.reset();  // the other one keeps the memory
+              scene->in.reset();  // the other owner keeps the memory alive
               if (scene->out->array.length == scene->rows.length() && scene->schema_out.released()) {
                 scene->check_output();
               }
@@ -54,7 +54,7 @@ void add_sharing(Scenarios& scenarios) {
   }
 }
 
-// What leaves the array as it is.
+// Returns a scenario for a call that leaves the array unchanged.
 Scenario asking(const char* function, const char* what, int64_t id, Body body, bool allocates = true) {
   return {.function = function,
           .variant = std::string(what) + kind_of(id),
@@ -109,7 +109,7 @@ void add_asking(Scenarios& scenarios) {
   }
 }
 
-// -- handing over
+// -- transfer of ownership
 
 Scenario exporting(int64_t queue_of, int64_t to, bool allocates) {
   return {.function = "array_export",
@@ -189,9 +189,10 @@ void add_handing_over(Scenarios& scenarios) {
                        .allocates = false});
 }
 
-// -- ends
+// -- release
 
-// What lies in a pool goes back to it, which notes it down: that allocates.
+// Returns a scenario that releases memory of a pool. The memory goes back to the pool, which records it.
+// That allocates.
 Scenario releasing(const char* function, const char* variant, int64_t id, std::function<void(Scene&)> prepare,
                    std::function<void(Scene&)> end, bool allocates) {
   return {.function = function,

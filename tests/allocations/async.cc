@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams that flow by themselves.
+// Scenarios of async streams.
 #include "allocations/foreign.h"
 
 namespace allocations {
@@ -7,16 +7,16 @@ namespace {
 
 const Rows& rows() { return Rows::nested(); }
 
-// One of each; a scenario uses what it needs.
+// An object of each kind. A scenario uses those that it needs.
 struct Flow {
   ~Flow() {
-    // A handler that was never given to a producer is ended by its release.
+    // A handler that no producer ever got is destroyed by its release.
     if (handler != nullptr) handler->release(handler);
   }
 
   void tell() { producer->tell(std::exchange(handler, nullptr)); }
 
-  // With an executor, all work is done on this thread.
+  // Returns the options. With an executor all work runs on this thread.
   const arrowdevice_async_options* options() {
     if (has_executor) given = executor.options();
     given.struct_size = sizeof given;
@@ -63,7 +63,7 @@ Scenario flowing(const char* function, const char* variant, bool has_executor, b
           .is_final = is_final};
 }
 
-// What a consumer was told when it was told nothing more.
+// Returns the final result that the consumer got.
 int outcome(Flow& flow, arrowdevice_error* error) {
   flow.executor.run();
   const int code = flow.consumer.wait(error);
@@ -139,7 +139,7 @@ Steps collecting_all() {
           .done = [](Flow& flow) { flow.pulled.check_all(rows()); }};
 }
 
-// With arrays that nobody has pulled.
+// Returns steps that release a stream while it has arrays that no consumer has pulled.
 Steps releasing_collected() {
   return {.prepare =
               [](Flow& flow) {
@@ -155,7 +155,7 @@ Steps releasing_collected() {
           .done = [](Flow& flow) { check(flow.stream.released(), "the stream was not released"); }};
 }
 
-// -- the piece in between
+// -- the library between producer and consumer
 
 int move(Flow& flow, arrowdevice_device* to, arrowdevice_error* error) {
   flow.handler = poisoned_pointer<ArrowAsyncDeviceStreamHandler>();
@@ -200,7 +200,7 @@ Steps moving_all() {
           .done = check_all_came};
 }
 
-// It is the failure of the producer that must arrive, or that of memory.
+// Returns steps with a producer that fails. The consumer must get that failure or ENOMEM.
 Steps moving_an_error() {
   Steps steps = moving_all();
   steps.prepare = [prepare = steps.prepare](Flow& flow) {

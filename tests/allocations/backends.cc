@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library itself: its backends, its log, and its deferred work.
+// Scenarios of the library itself: backends, log and deferred work.
 #include <cstring>
 
 #include "allocations/scene.h"
@@ -27,11 +27,11 @@ Scenario loading() {
       "backend_load", "", true, [](auto* error) { return arrowdevice_backend_load(plugin_file(), error); },
       {.is_registered = false, .has_plugin = true}, check_device_works);
   scenario.only_first = true;
-  scenario.keeps_blocks = true;  // what is told of the plugin
+  scenario.keeps_blocks = true;  // the report about the plugin
   return scenario;
 }
 
-// After a look at a plugin: long paths and reasons.
+// Returns a scenario that reads the report of a plugin, with long paths and reasons.
 Scenario explaining() {
   auto scenario = calling("backend_get_report", "of a plugin", true, [](auto* error) {
     arrowdevice_backend_report report{};
@@ -49,7 +49,7 @@ Scenario explaining() {
   return scenario;
 }
 
-// Deferred work whose event has fired, and that only the program ends.
+// Returns a scenario with deferred work whose event has fired. Only the program runs it.
 Scenario reaping() {
   return {.function = "deferred_run",
           .variant = "",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queues, pools and bytes.
+// Scenarios of queues, pools and buffers.
 #include "allocations/log.h"
 #include "allocations/scene.h"
 
@@ -149,7 +149,8 @@ void add_queues(Scenarios& scenarios, int64_t id) {
 void check_no_buffer(Bytes& bytes) { check(bytes.out == nullptr, "a call that failed has put a buffer out"); }
 void check_buffer(Bytes& bytes) { check(bytes.out != nullptr, "no buffer was put out"); }
 
-// Whatever was not to be had, the memory is given back once the work is done, if that can be told.
+// Checks that the memory is freed after the work has finished, in spite of failed allocations. The library
+// may give up memory if it cannot know when the work has finished.
 void check_given_back(Bytes& bytes) {
   must(arrowdevice_wait_idle, int64_t{ARROWDEVICE_NO_TIMEOUT});
   if (has_given_memory_up()) return;
@@ -242,7 +243,7 @@ int make_and_use_pool(Bytes& bytes, arrowdevice_error* error) {
   return code;
 }
 
-// With a buffer that it keeps.
+// Adds a cached buffer to the pool.
 void fill_pool(Bytes& bytes) {
   allocate_from_pool(bytes);
   free_after(bytes, nullptr);

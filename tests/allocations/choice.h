@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which allocations of a call are made to fail. Those with one call stack are alike, as where something is done for
-// each field of a schema: the first and the last stand for all.
+// Chooses the allocations of a call that are made to fail. Allocations with the same call stack are alike,
+// for example if the library repeats a step for each field of a schema. Only the first and the last of them
+// are tried.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +12,11 @@ namespace allocations {
 
 class Choice {
  public:
-  // By the call stacks of all allocations, in their order. Those that are also `elsewhere` are left out.
+  // Takes the call stacks of all allocations in their order. Leaves out those that are also in `elsewhere`.
   explicit Choice(std::span<const uint64_t> stacks, std::span<const uint64_t> elsewhere = {});
 
-  // The next one after the n-th. Behind the last that was seen it is every one, for a call may make more another time.
+  // Returns the next chosen allocation after the n-th. Behind the last recorded allocation it returns every
+  // number, because a later call may allocate more.
   int64_t after(int64_t n) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// array_copy, array_to_device and array_to_host.
+// Scenarios of array_copy, array_to_device and array_to_host.
 #include "allocations/scene.h"
 
 namespace allocations {
@@ -17,7 +17,7 @@ struct Way {
   std::string text() const { return std::string(kind_of(from)) + " to " + kind_of(to) + how; }
 };
 
-// All paths that bytes take.
+// Returns all paths that bytes take.
 std::vector<Way> all_ways() {
   constexpr int64_t kHost = -1;
   const Machine unreachable{.peers = Peers::kNone};
@@ -108,7 +108,7 @@ Scenario moving_to_host(const Way& way) {
 void add_copies(Scenarios& scenarios) {
   for (const Way& way : all_ways()) {
     scenarios.push_back(copying(way));
-    if (way.rows == Rows::large) continue;  // which takes long, and is copied in the same way
+    if (way.rows == Rows::large) continue;  // takes long and uses the same path
     scenarios.push_back(moving(way));
     if (way.to < 0) scenarios.push_back(moving_to_host(way));
   }

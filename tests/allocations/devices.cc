@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices: found, asked, wrapped and unwrapped.
+// Scenarios that find, query, wrap and unwrap devices.
 #include <fstream>
 #include <iterator>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kPlaces[] = {-1, kAddresses[0], kHandles[0]};
 
-// What finds a device: NULL on failure.
+// Makes a call from a function that finds a device and returns NULL on failure.
 template <typename Find>
 Call finding(Find find) {
   return [find](arrowdevice_error* error) {
@@ -22,7 +22,7 @@ Call finding(Find find) {
   };
 }
 
-// What is learned of the CPU once is told for ever.
+// The library reads the CPU's name only once.
 void check_name_of_cpu() {
   arrowdevice_device_info info{};
   info.struct_size = sizeof info;
@@ -62,7 +62,7 @@ void add_finding(Scenarios& scenarios) {
       calling("device_count", "of a plugin", false, count, {.is_registered = false, .has_plugin = true}));
 }
 
-// A backend that has no memory itself is left out, as one that fails in another way is.
+// Lists the devices. A backend without memory is left out, like a backend that fails for another reason.
 Scenario listing(Machine machine, int64_t expected, const char* variant) {
   const auto list = [expected](arrowdevice_error* error) {
     std::array<arrowdevice_device*, 16> all{};
@@ -78,7 +78,7 @@ Scenario listing(Machine machine, int64_t expected, const char* variant) {
   return calling("device_list", variant, true, list, machine);
 }
 
-// What is asked of a device that is there.
+// Returns a scenario that queries an open device.
 Scenario asking_of(int64_t id, const char* function, bool allocates,
                    std::function<int(arrowdevice_device* asked, arrowdevice_error* error)> call) {
   auto scenario = calling(function, kind_of(id), allocates, {});
@@ -157,7 +157,7 @@ struct Context {
   }
 };
 
-// An unwrapped device stays, to answer ENODEV.
+// An unwrapped device remains, so that calls with it fail with ENODEV.
 void add_wrapping(Scenarios& scenarios) {
   scenarios.push_back({.function = "device_wrap",
                        .variant = "",

@@ -65,7 +65,7 @@ Owned<Stream> stream_of(const Rows& rows, int64_t id) {
   return stream;
 }
 
-// NULL: the library had no memory for the text.
+// Fills the error. `text` is NULL if the library had no memory for the text.
 void fill(arrowdevice_error* error, int code, const char* text) {
   error->code = code;
   error->native_code = 0;
@@ -91,7 +91,7 @@ DeviceStream foreign_stream(const Rows& rows, int64_t id) {
 
 HostStream foreign_host_stream(const Rows& rows) { return stream_of<ArrowArrayStream>(rows, -1); }
 
-// -- what was pulled
+// -- pulled arrays
 
 Array& Pulled::next_place() {
   check_now(n <= kBatches, "a stream does not end");
@@ -233,7 +233,7 @@ void Producer::tell(ArrowAsyncDeviceStreamHandler* handler) {
   for (auto& array : batches_.arrays) {
     if (code == 0) code = tell_task(handler, array);
   }
-  // One key, whose value needs memory when it is copied.
+  // A single key. Its value needs memory when it is copied.
   constexpr char kMetadata[] = "\1\0\0\0\3\0\0\0why\42\0\0\0the disk is full, and nobody looks";
   if (code == 0 && fails) handler->on_error(handler, kFailure, "the disk is full", kMetadata);
   if (code == 0 && !fails) handler->on_next_task(handler, nullptr, nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams, consumers and producers of others, of which scenarios decide every step. Their own memory is always there:
-// it lies in the structs, or is spared.
+// Foreign streams, consumers and producers. The scenario controls each of their steps. Their own
+// allocations never fail, because the memory lies in the structs or is spared.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@ namespace allocations {
 using DeviceStream = Owned<ArrowDeviceArrayStream>;
 using HostStream = Owned<ArrowArrayStream>;
 
-// Every stream has so many arrays, each with all rows.
+// The number of arrays in each stream. Each array has all rows.
 inline constexpr int kBatches = 3;
 
-// Arrays on one device, ready to be handed out.
+// Arrays on a device that a stream can return.
 struct Batches {
   Batches(const Rows& of, int64_t id);
 
@@ -29,14 +29,14 @@ struct Batches {
 DeviceStream foreign_stream(const Rows& rows, int64_t id);
 HostStream foreign_host_stream(const Rows& rows);
 
-// What a consumer got of a stream, until its end or a failure.
+// The arrays that a consumer got from a stream before its end or a failure.
 struct Pulled {
-  // Returns the code, and fills the error as a function of the library does.
+  // Pulls the whole stream. Returns the code and fills the error like a function of the library.
   int pull(ArrowDeviceArrayStream* stream, arrowdevice_error* error);
   int pull(ArrowArrayStream* stream, arrowdevice_error* error);
 
-  void check_rows(const Rows& rows);  // of what there is, which goes
-  void check_all(const Rows& rows);   // and that it is all there is
+  void check_rows(const Rows& rows);  // checks the arrays so far and releases them
+  void check_all(const Rows& rows);   // also checks that they are complete
 
   std::array<Array, kBatches + 1> arrays;
   int n = 0;
@@ -45,7 +45,8 @@ struct Pulled {
   Array& next_place();
 };
 
-// A handler that takes everything. It lives on behind its release, and a producer may be asked as long as that lives.
+// A handler that takes every array. It outlives its release, so the producer stays valid as long as the
+// handler.
 class Consumer {
  public:
   Consumer();
@@ -53,12 +54,12 @@ class Consumer {
 
   ArrowAsyncDeviceStreamHandler* handler() { return &handler_; }
 
-  bool was_called();  // a callback was made
+  bool was_called();  // true if a callback was called
   bool is_released();
 
-  // Waits for the release. Returns the code that was told, with the text.
+  // Waits for the release. Returns the code from the producer and fills the error with its text.
   int wait(arrowdevice_error* error);
-  // What was told is over, without an end and without an error.
+  // Returns true if the producer released the handler without an end and without an error.
   bool was_dropped();
 
   Pulled pulled;
@@ -69,7 +70,7 @@ class Consumer {
   void note(bool Consumer::*what);
 
   ArrowAsyncDeviceStreamHandler handler_{};
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards all members below
   std::condition_variable changed_;
   Owned<ArrowSchema> schema_;
   int code_ = 0;
@@ -79,8 +80,8 @@ class Consumer {
   bool is_released_ = false;
 };
 
-// A producer that tells a handler of the library everything, by the rules: what is refused is discarded, and nothing
-// but the release follows. With `fails`, it ends with an error.
+// A producer that follows the rules and calls a handler of the library. If the handler refuses an array,
+// the producer discards that array and then only releases the handler. With `fails`, it ends with an error.
 class Producer {
  public:
   Producer(const Rows& rows, int64_t id);
@@ -99,7 +100,7 @@ class Producer {
   ArrowAsyncProducer producer_{};
 };
 
-// The program's executor: work is done when the program says so, on the calling thread.
+// The program's executor. It runs work on the calling thread when the program calls run().
 class Executor {
  public:
   void run();

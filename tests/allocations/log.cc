@@ -12,7 +12,7 @@ namespace {
 std::atomic<bool> given_up{false};
 std::atomic<bool> left_out{false};
 
-// From any thread, also where there is no memory.
+// Any thread may call this, even without memory.
 void note(void*, int, const char* message) {
   if (std::strstr(message, "is not used again") != nullptr) given_up = true;
   if (std::strstr(message, "is left out") != nullptr) left_out = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the library says in its log.
+// Records the messages of the library's log.
 #pragma once
 
 namespace allocations {
@@ -7,7 +7,7 @@ namespace allocations {
 void listen_to_log();
 void forget_log();
 
-// Since then.
+// Return true if the library logged this after forget_log().
 bool has_given_memory_up();
 bool has_left_devices_out();
 

@@ -16,7 +16,7 @@ arrowdevice_backend inner;
 bool first_has_pinned;
 const char* plugin_path;
 
-// Each function of the table, whatever its parameters.
+// Wraps each function of the table, for any parameters.
 template <auto kFunction>
 struct Told;
 

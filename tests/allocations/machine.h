@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The devices of a scenario: simulated ones, linked into the program, whose backend's own allocations are told apart
-// from those of the library.
+// The simulated devices of a scenario, linked into the program. Allocations of their backend count
+// separately from those of the library.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -19,27 +19,27 @@ inline constexpr int64_t kDevices = 4;
 
 struct Machine {
   arrowdevice::sim::Peers peers = arrowdevice::sim::Peers::kCopy;
-  bool is_registered = true;  // the backend, before the scenario begins
-  bool has_pinned = false;    // device 0 copies fast from the memory of the CPU, and slowly from other host memory
-  bool has_plugin = false;    // the simulation is found as a plugin, too: not where it is registered
+  bool is_registered = true;  // registers the backend before the scenario begins
+  bool has_pinned = false;    // device 0 copies fast from memory of the CPU device, and slowly from other host memory
+  bool has_plugin = false;    // the simulation is also found as a plugin, but not if it is registered
 };
 
-// In a process that has not called the library.
+// Sets up the devices in a process that has not called the library yet.
 void set_up(const Machine& machine, const char* plugin);
 
-// Of the simulation as a plugin.
+// Returns the file of the simulation as a plugin.
 const char* plugin_file();
 
-// The table as it is registered.
+// Returns the table as it is registered.
 const arrowdevice_backend& backend_table();
 
-// What is alive on the devices.
+// Counts the live objects on the devices.
 std::vector<int64_t> alive_on_devices();
 
-// Whether one of them was opened in this process: it keeps queues, and memory.
+// Returns true if a device was opened in this process. An open device has idle queues and cached memory.
 bool were_devices_opened();
 
-// What a number of these is of.
+// Returns the kind of object that this element of alive_on_devices() counts.
 const char* name_of_alive(size_t place);
 
 }  // namespace allocations

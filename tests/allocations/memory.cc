@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
-// The C library's own, under the names that stay when a program brings functions of the usual names.
+// The C library's own functions. These names remain if a program defines functions with the usual names.
 extern "C" {
 void* __libc_malloc(size_t size) noexcept;                      // NOLINT: its name
 void* __libc_calloc(size_t n, size_t size) noexcept;            // NOLINT: its name
@@ -23,11 +23,11 @@ void __libc_free(void* block) noexcept;                         // NOLINT: its n
 namespace allocations::memory {
 namespace {
 
-// What a read after the end of a block finds, at its beginning.
+// The bytes at the beginning of a freed block. A read after the free finds them.
 constexpr int kFreed = 0xDB;
 constexpr size_t kMostOverwritten = 4096;
 
-// No initialisation at run time: memory is allocated before that.
+// Constant initialization is needed, because memory is allocated before dynamic initialization.
 constinit std::atomic<bool> is_on{false};
 constinit std::atomic<int64_t> first{0};
 constinit std::atomic<bool> onwards{false};
@@ -38,7 +38,7 @@ constinit std::atomic<int64_t> failed{0};
 constinit std::atomic<int64_t> live{0};
 constinit std::atomic<uint64_t*> recorded{nullptr};
 constinit std::atomic<int64_t> most_recorded{0};
-constinit std::atomic<const void*> recorder{nullptr};  // the function that asked for it
+constinit std::atomic<const void*> recorder{nullptr};  // the function that started the recording
 constinit thread_local bool is_on_here = false;
 constinit thread_local int spared_here = 0;
 constinit thread_local int backend_here = 0;
@@ -48,9 +48,9 @@ bool is_meant() noexcept {
   return spared_here == 0 && (backend_here == 0 || !spares_backend);
 }
 
-// Needs no memory.
+// Returns a hash of the call stack without allocating memory.
 uint64_t number_of_stack() noexcept {
-  uint64_t number = 0xCBF29CE484222325;  // FNV-1a, of whole addresses
+  uint64_t number = 0xCBF29CE484222325;  // FNV-1a over whole addresses
   const auto add = [](_Unwind_Context* frame, void* sum) {
     const auto place = _Unwind_GetIP(frame);
     if (_Unwind_FindEnclosingFunction(reinterpret_cast<void*>(place)) == recorder) return _URC_NORMAL_STOP;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory that runs out when a test says so. The program has its own malloc and its kin, which every library in the
-// process then calls, and with them every form of operator new, of the C++ runtime.
+// Host memory that runs out when a test chooses. The program defines malloc and its relatives, so every
+// library in the process calls them. All forms of operator new of the C++ runtime call them too.
 //
 //   memory::begin({.first = 3});
 //   const int code = arrowdevice_array_share(...);  // its third allocation fails
@@ -12,12 +12,12 @@
 
 namespace allocations::memory {
 
-// Which allocations fail. They count from 1, beginning with begin().
+// Chooses the allocations that fail. They count from 1, beginning with begin().
 struct Plan {
   int64_t first = 0;            // none if 0
   bool onwards = false;         // and all after it
-  bool on_any_thread = false;   // else on the thread that calls begin()
-  bool spares_backend = false;  // what the backend needs is there, and is not counted
+  bool on_any_thread = false;   // otherwise only on the thread that calls begin()
+  bool spares_backend = false;  // allocations of the backend succeed and do not count
 };
 
 struct Figures {
@@ -28,14 +28,15 @@ struct Figures {
 void begin(const Plan& plan) noexcept;
 Figures end() noexcept;
 
-// Until end(), the n-th allocation that counts writes a number of its call stack, up to the function that called this,
-// to stacks[n - 1]: equal ones for equal stacks, in all processes that were forked from one.
+// Records call stacks until end(). The element stacks[n - 1] gets a hash of the call stack of the n-th
+// counted allocation, up to the caller of this function. Equal stacks give equal hashes in all processes
+// that were forked from the same parent.
 void begin_recording(const Plan& plan, std::span<uint64_t> stacks) noexcept;
 
-// Blocks of memory that are allocated now, by anyone.
+// Returns the number of blocks that are allocated now by all code in the process.
 int64_t live_blocks() noexcept;
 
-// The test's own code, within calls of the library: its allocations neither fail nor count.
+// Marks the test's own code within calls of the library. Its allocations neither fail nor count.
 class Spared {
  public:
   Spared() noexcept;
@@ -44,7 +45,7 @@ class Spared {
   Spared& operator=(const Spared&) = delete;
 };
 
-// The backend's code.
+// Marks the backend's code.
 class InBackend {
  public:
   InBackend() noexcept;

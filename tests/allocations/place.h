@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a scenario has come, in memory that the process that plays it shares with the one that watches.
+// The progress of a scenario, in memory that the process that plays it shares with the process that watches
+// it.
 #pragma once
 
 #include <array>
@@ -10,7 +11,8 @@
 
 namespace allocations {
 
-// The n-th allocation fails, in one of the ways in which it may; 0: none, and where they come from is recorded.
+// The n-th allocation fails in this mode of failure. If n is 0, no allocation fails and the call stacks are
+// recorded.
 struct Place {
   int way = 0;
   int64_t n = 0;
@@ -28,23 +30,23 @@ inline constexpr int kMostWays = 5;
 
 struct Progress {
   Place place;
-  bool reached = false;                    // n
-  int64_t counted = 0;                     // allocations of the call, of its own thread
-  int64_t blocks_kept = 0;                 // of host memory, after a first use without failure
-  Recording first;                         // at first use, in the way of `place`
-  std::array<Recording, kMostWays> later;  // in each way
+  bool reached = false;                    // the allocation n
+  int64_t counted = 0;                     // allocations of the call on its own thread
+  int64_t blocks_kept = 0;                 // blocks of host memory that remain after a first use without failure
+  Recording first;                         // at first use, in the mode of `place`
+  std::array<Recording, kMostWays> later;  // in each mode
 };
 
-// What takes longer at one place hangs.
+// A place that takes longer counts as a hang.
 inline constexpr unsigned kLongestSeconds = 60;
 
 int ways(const Scenario& scenario);
 memory::Plan plan_at(Place place);
 
-// In this process, all places after that one. Ends the process where something is wrong.
+// Plays all places after `last` in this process. Ends the process if a check fails.
 void play_all(const Scenario& scenario, const char* plugin, Place last, Progress& progress);
 
-// In this fresh process, at the place in `progress`.
+// Plays the place in `progress` in this fresh process.
 void play_one(const Scenario& scenario, const char* plugin, Progress& progress);
 
 }  // namespace allocations

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes in which scenarios are played, and the one that watches them.
+// The processes that play scenarios, and the process that watches them.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@
 namespace allocations {
 namespace {
 
-// A scenario that fails so often has said what is wrong.
+// A scenario stops after this number of failures.
 constexpr int kMostFailures = 6;
 
 struct Way {
@@ -64,10 +64,10 @@ void report(const Scenario& scenario, const char* when) {
 bool play_at_first_use(const Scenario& scenario, const char* plugin) {
   auto& progress = shared_progress();
   int failures = 0;
-  // Whether it went well, or another place may be tried.
+  // Returns true if the place passed, or if another place may be tried.
   const auto play_at = [&](Place place) {
     progress.place = place;
-    progress.reached = true;  // where it does not come to say so
+    progress.reached = true;  // in case the process ends before it sets this
     if (ends_well([&] { play_one(scenario, plugin, progress); })) return true;
     report(scenario, "at first use");
     progress.reached = true;
@@ -76,7 +76,7 @@ bool play_at_first_use(const Scenario& scenario, const char* plugin) {
   for (int way = 0; way < ways(scenario); ++way) {
     progress.first.n = 0;
     if (!play_at({way, 0})) return false;
-    // What is allocated each time is for the other process.
+    // Allocations that happen on each call belong to the other process.
     const Choice choice(progress.first.stacks(), progress.later[static_cast<size_t>(way)].stacks());
     progress.reached = true;
     for (int64_t n = 0; progress.reached;) {

@@ -76,7 +76,7 @@ std::string Rows::difference(const ArrowDeviceArray& array, int64_t first) const
   return arrowdevice::testing::difference(*schema_, *twin_, first, *schema_, here->array, 0, here->array.length);
 }
 
-// Fixed-width values without nulls: all at once.
+// Compares fixed-width values without nulls in a single step.
 std::string Rows::plain_difference(const ArrowArray& here) const {
   const bool is_same = here.length == length() && std::memcmp(here.buffers[1], twin_->buffers[1], kLargeBytes) == 0;
   return is_same ? "" : "other bytes";

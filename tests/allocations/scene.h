@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What most scenarios are made of: rows that are known, and an array of them with what it becomes.
+// Building blocks of most scenarios: known rows, an array of them, and the output of the call.
 #pragma once
 
 #include <array>
@@ -12,19 +12,19 @@
 
 namespace allocations {
 
-// Rows to make arrays of, and to compare with.
+// Rows to make arrays of and to compare arrays with.
 class Rows {
  public:
-  // A bit of everything that has to be read to be copied.
+  // Returns rows with each type whose data must be read before a copy.
   static const Rows& nested();
-  // Integers with nulls.
+  // Returns integers with nulls.
   static const Rows& flat();
-  // Lists of two integers, without nulls, but with a bitmap that nobody has counted.
+  // Returns lists of two integers without nulls, but with a bitmap and an unknown null count.
   static const Rows& lists();
-  // Long enough for a copy in pieces that threads share.
+  // Returns enough rows for a copy in pieces that several threads share.
   static const Rows& large();
 
-  // Makes all of these, so that the processes to come need not.
+  // Creates all of these, so that later processes need not.
   static void prepare();
 
   ArrowSchema* schema() const { return const_cast<ArrowSchema*>(schema_.get()); }
@@ -32,11 +32,12 @@ class Rows {
   int64_t length() const { return data_.length; }
   const Ledger& ledger() const { return ledger_; }
 
-  // Another array of these rows.
+  // Returns a new array of these rows.
   Owned<ArrowArray> plain() const { return make_array(data_, ledger_); }
   Array host() const;
 
-  // "" if the array, wherever it is, has these rows from `first` on, as many as it has itself.
+  // Returns "" if the array holds these rows from `first` on, as many as its length says. The array may be
+  // on any device.
   std::string difference(const ArrowDeviceArray& array, int64_t first = 0) const;
 
  private:
@@ -46,15 +47,15 @@ class Rows {
 
   Field type_;
   Data data_;
-  Ledger ledger_;  // of all that was made of it
+  Ledger ledger_;  // counts all arrays made from these rows
   Schema schema_;
   Owned<ArrowArray> twin_;
 };
 
-// Nodes of arrays of these that are alive, in all.
+// Returns the number of live nodes of arrays of all rows.
 int64_t live_nodes();
 
-// For use while memory fails.
+// Checks a condition while allocations fail.
 inline void check_now(bool holds, const char* what) {
   if (holds) return;
   memory::end();
@@ -63,29 +64,29 @@ inline void check_now(bool holds, const char* what) {
 
 Queue queue_on(arrowdevice_device* device);
 
-// A device by its number, -1: the CPU.
+// Returns a device by its number; -1 is the CPU.
 arrowdevice_device* device(int64_t id);
-// "the CPU", "addresses", "handles"
+// Returns "the CPU", "addresses" or "handles".
 const char* kind_of(int64_t id);
 
-// Those rows on that device, finished; they still carry their event.
+// Returns the rows on that device after the copy has finished. The array still has its event.
 Array on(const Rows& rows, int64_t id);
 
-// Outputs that must be found released after a failure.
+// Fills an output with garbage. A failed call must set its release to NULL.
 void poison(ArrowDeviceArray& out);
 void poison(ArrowArray& out);
 void poison(ArrowSchema& out);
 void poison(ArrowDeviceArrayStream& out);
 void poison(ArrowArrayStream& out);
 
-// A pointer that must be found NULL after a failure.
+// Returns a garbage pointer. A failed call must set it to NULL.
 template <typename Pointed>
 Pointed* poisoned_pointer() {
   static int64_t place = 0;
   return reinterpret_cast<Pointed*>(&place);
 }
 
-// While it lives, the device's engine does nothing.
+// Stops the device's engine during its lifetime.
 class Held {
  public:
   explicit Held(int64_t id) : id_(id) { arrowdevice::sim::control::hold(id); }
@@ -97,7 +98,7 @@ class Held {
   int64_t id_;
 };
 
-// An array and what it becomes.
+// An array and the output of the call.
 struct Scene {
   Scene(const Rows& of, int64_t id) : rows(of), in(on(of, id)) {}
   ~Scene();
@@ -107,23 +108,23 @@ struct Scene {
   Array in;
   View view;
   Queue queue;
-  std::optional<Held> held;  // resumed before anything is compared
+  std::optional<Held> held;  // resumed before arrays are compared
   Array out;
   Owned<ArrowArray> host_out;
   Owned<ArrowSchema> schema_out;
 
-  std::array<int64_t, 8> bytes{};  // for work on the queue
+  std::array<int64_t, 8> bytes{};  // target of the work on the queue
   void* buffer = nullptr;
   arrowdevice_device* device_of_buffer = nullptr;
 
-  // Makes the queue, with work that is not done before the device is resumed.
+  // Creates the queue with work that stays pending until the device is resumed.
   void queue_pending_work(int64_t id);
 
   void check_input();
   void check_released() const;
-  // The input as it was, the output released.
+  // Checks that the input is unchanged and the output is released.
   void check_refused();
-  // The output has the rows, and goes.
+  // Checks that the output has the rows, and releases it.
   void check_output();
   void check_view();
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams that are pulled.
+// Scenarios of streams that are pulled.
 #include "allocations/foreign.h"
 
 namespace allocations {
@@ -16,7 +16,7 @@ struct Way {
   std::string text() const { return std::string(kind_of(from)) + " to " + kind_of(to) + how; }
 };
 
-// The last one is staged: a thread of the stream moves.
+// Returns all paths. The last path uses staging memory, so a thread of the stream copies.
 std::vector<Way> all_ways() {
   return {{-1, kAddresses[0]},
           {kHandles[0], kAddresses[0], ARROWDEVICE_STREAM_READ_AHEAD, {}, ", read ahead"},
@@ -32,18 +32,18 @@ arrowdevice_stream_options options_of(const Way& way) {
 
 const Rows& rows() { return Rows::nested(); }
 
-// A stream and what it becomes.
+// A stream and the output of the call.
 struct Flow {
   Flow() = default;
   explicit Flow(DeviceStream stream) : in(std::move(stream)) {}
 
-  // Whatever there was is there still.
+  // Checks that no input was released.
   void check_inputs() const {
     const bool has_arrays = !schema.released() && arrays[0].array.release != nullptr;
     check(!in.released() || !host_in.released() || has_arrays, "an input was released");
   }
 
-  // Whatever the stream has answered once, it answers again.
+  // Checks that the stream returns the same result again.
   void check_answers_again() {
     arrowdevice_error error{};
     Array none;
@@ -68,7 +68,7 @@ struct Flow {
 
 // -- streams are made
 
-// Of `flow.in`, which is taken over.
+// Takes over `flow.in`.
 using Body = std::function<int(Flow& flow, arrowdevice_error* error)>;
 using Make = std::function<std::shared_ptr<Flow>()>;
 
@@ -153,7 +153,7 @@ void add_making(Scenarios& scenarios) {
 
 // -- streams are used
 
-// With `flow.in`, a stream of the library.
+// Returns a scenario that uses `flow.in`, a stream of the library.
 Scenario using_stream(const char* function, std::string variant, Make make, Body body, std::optional<bool> allocates,
                       bool is_final) {
   const bool is_next = function == std::string_view("stream_get_next");
@@ -214,7 +214,7 @@ int cancel(Flow& flow, arrowdevice_error* error) {
   return 0;
 }
 
-// Its first array was taken, others are waiting.
+// Returns a flow whose first array was taken. Other arrays are waiting.
 Make begun(const Way& way) {
   return [way] {
     auto flow = moved(way);
@@ -246,7 +246,7 @@ void add_using(Scenarios& scenarios) {
   scenarios.push_back(using_stream("stream_release", "of arrays", of_arrays, release, kByPace, false));
 }
 
-// A C stream, which is pulled through its own functions.
+// Adds scenarios with a C stream that the test pulls through the stream's own functions.
 void add_pulling_on_host(Scenarios& scenarios) {
   scenarios.push_back({.function = "stream_to_host",
                        .variant = "of handles, pulled",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors of DLPack.
+// Scenarios of DLPack tensors.
 #include <cstring>
 
 #include "allocations/scene.h"
@@ -39,7 +39,7 @@ struct TensorScene {
 
   Scene scene;
   Tensor tensor;
-  ManagedTensor before{};  // it is imported
+  ManagedTensor before{};  // this tensor is imported
 };
 
 Scenario exporting(int64_t id, bool has_waiter, bool is_counted) {
@@ -58,7 +58,7 @@ Scenario exporting(int64_t id, bool has_waiter, bool is_counted) {
             };
             attempt.check_done = [with] {
               with->scene.check_input();
-              with->scene.in.reset();  // the tensor keeps the memory
+              with->scene.in.reset();  // the tensor keeps the memory alive
               with->tensor.reset();
             };
             return attempt;

@@ -56,7 +56,7 @@ void check_failure(const Scenario& scenario, int code, const arrowdevice_error& 
   if (!is_true) fail(std::string("the message does not speak of memory: ") + error.message);
 }
 
-// How many of each thing are alive.
+// The number of live objects of each kind.
 using Alive = std::vector<int64_t>;
 
 Alive alive(const Scenario& scenario) {
@@ -70,7 +70,8 @@ std::string name_of(size_t place) {
   return std::string(name_of_alive(place)) + " on device " + std::to_string(place / 4);
 }
 
-// A thread of the library may hold the last of them a moment longer.
+// Checks that no node is alive. It waits, because a thread of the library may hold the last of them a
+// moment longer.
 void check_nodes() {
   const auto patience = std::chrono::steady_clock::now() + kPatience;
   while (live_nodes() != 0 && std::chrono::steady_clock::now() < patience) std::this_thread::yield();
@@ -78,7 +79,7 @@ void check_nodes() {
   check_equal(Ledger::mistakes(), 0, "arrays that were released twice");
 }
 
-// What has grown at each look.
+// Tracks which counts have grown at each sample.
 class Growth {
  public:
   explicit Growth(Alive before) : last_(before), grows_(before.size(), true), before_(std::move(before)) {}
@@ -107,12 +108,12 @@ class Trial {
  public:
   Trial(const Scenario& scenario, const memory::Plan& plan) : scenario_(scenario), plan_(plan) {}
 
-  // Where nothing fails: records all allocations.
+  // Records all allocations of a call without failures.
   Trial(const Scenario& scenario, const memory::Plan& plan, Recording& recording) : Trial(scenario, plan) {
     recording_ = &recording;
   }
 
-  // Makes the call. False if nothing failed.
+  // Makes the call. Returns false if no allocation failed.
   bool once() {
     forget_log();
     figures_ = {};
@@ -143,8 +144,8 @@ class Trial {
     return figures_.failed > 0;
   }
 
-  // What grows each time that the call is made has leaked. Other things are kept, but not so many of them: queues by a
-  // device, messages by the simulation.
+  // Checks for leaks. A count that grows with each repeated call shows a leak. Other objects may remain in
+  // small numbers, such as idle queues of a device and messages of the simulation.
   void check_no_leak(const Alive& before) {
     constexpr int kScaled = 20;
     Growth growth(before);
@@ -163,7 +164,8 @@ class Trial {
     recording_->n = figures_.counted;
   }
 
-  // A device that has no memory for an event cannot say when its work is done.
+  // Returns true if the library may give up memory. A device without memory for an event cannot tell when
+  // its work has finished.
   bool may_give_up() const { return were_devices_opened() && plan_.onwards && !plan_.spares_backend; }
 
   void again(Attempt attempt) {
@@ -209,7 +211,7 @@ void use_cpu() {
   check_same(Rows::nested().difference(*host));
 }
 
-// The process can still fork, and the child copy arrays on the CPU.
+// Checks that the process can still fork and that the child can copy arrays on the CPU.
 void check_fork() {
   std::signal(SIGALRM, [](int) { fail("the process cannot fork any more, or the child cannot copy arrays"); });
   alarm(kLongestForkSeconds);
@@ -223,7 +225,7 @@ void check_fork() {
   check(status == 0, "a forked child cannot copy arrays on the CPU");
 }
 
-// What it allocates when it is not done for the first time.
+// Records the allocations of a later call, after the first use.
 void record(const Scenario& scenario, Progress& progress) {
   auto& recording = progress.later[static_cast<size_t>(progress.place.way)];
   Trial trial(scenario, plan_at({progress.place.way, 0}), recording);
@@ -277,8 +279,8 @@ void play_one(const Scenario& scenario, const char* plugin, Progress& progress) 
   Trial trial = is_recorded ? Trial(scenario, plan, progress.first) : Trial(scenario, plan);
   progress.reached = trial.once();
   if (!scenario.only_first) Trial(scenario, {}).once();
-  use_cpu();  // as checks after a failure do, which leaves things for the next copy
-  // How many queues a device keeps depends on its pace.
+  use_cpu();  // the checks after a failure also do this, and it leaves objects for the next copy
+  // The number of a device's idle queues depends on its timing.
   const int64_t kept = memory::live_blocks() - before;
   if (is_recorded) progress.blocks_kept = kept;
   if (is_recorded && progress.place.way == 0) progress.counted = trial.counted();

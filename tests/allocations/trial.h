@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One public function after another, with each allocation of host memory that it makes failing in turn.
+// Calls the public functions in sequence. Each allocation of host memory that a function makes fails in
+// turn.
 //
 //   scenarios.push_back({.function = "array_share", .variant = "on the host", .make = [] {
 //     const auto scene = std::make_shared<Scene>(...);
@@ -9,21 +10,28 @@
 //     return attempt;
 //   }});
 //
-// The call is made as it should go, and what it allocates is counted. Then it is made with the n-th allocation failing;
-// with that and all after it; and with these but for what the backend needs, so that the library alone has no memory.
-// Functions whose work is done by threads of the library are also called with the n-th allocation of any thread
-// failing. n is each number up to the count, but of allocations with the same call stack only a few. What must hold
-// then:
+// First the call runs without failures, and its allocations are counted. Then it runs again for each n up
+// to that count in these modes:
 //
-// - It fails with ENOMEM and a message that says so, or it does without that memory.
-// - Inputs are the caller's and equal to what they were, outputs are released.
-// - The same call on the same inputs succeeds once there is memory again.
-// - No exception leaves it, it ends, and in the end nothing more is alive than before: arrays, blocks of host memory,
-//   and what the devices count. Where a device itself has no memory for an event, the library may give memory up that
-//   a copy may still use; it then says so in its log.
+// - The n-th allocation fails.
+// - The n-th allocation and all later ones fail.
+// - The n-th allocation and all later ones fail, but the backend's allocations succeed. Only the library
+//   has no memory.
+// - The n-th allocation on any thread fails. This mode is for functions whose work runs on threads of the
+//   library.
 //
-// Each scenario is played in processes of its own, so that one that dies says where and the others go on: in one for
-// all of it, and in a fresh one for each allocation that is made at first use only.
+// Only a few allocations with the same call stack are tried. After each call the following must hold:
+//
+// - The call fails with ENOMEM and a message about memory, or it succeeds without that memory.
+// - After a failure the caller still has its inputs unchanged, and the outputs are released.
+// - The same call on the same inputs succeeds when memory is available again.
+// - The call throws no exception and does not hang.
+// - In the end no more arrays, blocks of host memory or objects of devices are alive than before. If a
+//   device has no memory for an event, the library may give up memory that a copy may still use. The
+//   library then logs this.
+//
+// Each scenario runs in its own processes, so that a crash names its scenario and the others continue. A first process
+// plays the whole scenario. A fresh process plays each allocation that happens only at first use.
 #pragma once
 
 #include <functional>
@@ -41,15 +49,16 @@ namespace allocations {
 
 using namespace stress;  // NOLINT: what every line of these tests is written with
 
-// Of arrays that go: what is deferred is noted down in its pool by another thread.
+// The value for calls that release arrays. Another thread records deferred work in its pool, so the number
+// of allocations varies.
 inline constexpr std::optional<bool> kByPace = std::nullopt;
 
-// A call that is ready to be made. What it needs is kept by the functions.
+// A call that is ready to run. Its functions own everything that it needs.
 struct Attempt {
   std::function<int(arrowdevice_error* error)> run;
-  // After a failure: checks that the inputs are as before and the outputs released.
+  // Checks after a failure that the inputs are unchanged and the outputs are released.
   std::function<void()> check_refused = [] {};
-  // After a success: checks inputs and outputs.
+  // Checks inputs and outputs after a success.
   std::function<void()> check_done = [] {};
 };
 
@@ -59,18 +68,18 @@ struct Scenario {
   std::function<Attempt()> make;
   Machine machine = {};
   std::optional<bool> allocates = true;
-  bool has_threads = false;     // of the library, which take part
+  bool has_threads = false;     // threads of the library take part
   bool is_final = false;        // another attempt after a failure needs other inputs
-  bool only_first = false;      // it does its work once in a process
-  bool keeps_blocks = false;    // of host memory, for ever: leaks of it are not looked for
-  std::vector<int> codes = {};  // with which it may fail, beside ENOMEM
+  bool only_first = false;      // does its work once in a process
+  bool keeps_blocks = false;    // keeps host memory until the process ends, so leaks of it are not checked
+  std::vector<int> codes = {};  // codes it may fail with beside ENOMEM
 
   std::string name() const { return function + (variant.empty() ? "" : ", " + variant); }
 };
 
 using Call = std::function<int(arrowdevice_error* error)>;
 
-// Of a call that takes and makes no array.
+// Returns a scenario for a call that takes and returns no array.
 Scenario calling(
     const char* function, std::string variant, bool allocates, Call call, Machine machine = {},
     std::function<void()> done = [] {});
@@ -89,11 +98,11 @@ void add_views(Scenarios& scenarios);
 
 struct Outcome {
   bool is_well = false;
-  int64_t allocations = 0;        // of the first call in a process
-  int64_t allocations_later = 0;  // of another one
+  int64_t allocations = 0;        // by the first call in a process
+  int64_t allocations_later = 0;  // by a later call
 };
 
-// Plays it in all ways. `plugin`: the file of the simulation as a plugin.
+// Plays the scenario in all modes. `plugin` is the file of the simulation as a plugin.
 Outcome play(const Scenario& scenario, const char* plugin);
 
 }  // namespace allocations

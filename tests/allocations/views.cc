@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views of imported arrays.
+// Scenarios of views of imported arrays.
 #include "allocations/scene.h"
 
 namespace allocations {
@@ -44,7 +44,7 @@ Scenario importing(const Way& way) {
           }};
 }
 
-// With a view; the call may fail.
+// Calls a function with a view. The call may fail.
 using Body = std::function<int(Scene& scene, arrowdevice_error* error)>;
 
 Scenario with_view(const char* function, const char* variant, int64_t id, Body body, std::function<void(Scene&)> done,
@@ -87,7 +87,7 @@ int detach(Scene& scene, arrowdevice_error*) {
 }
 
 int share_and_detach(Scene& scene, arrowdevice_error* error) {
-  Array& other = scene.in;  // which the view has taken over
+  Array& other = scene.in;  // the view has taken this array over
   const int code = arrowdevice_view_share(scene.view.get(), other.get(), error);
   return code != 0 ? code : detach(scene, error);
 }
@@ -127,7 +127,7 @@ void add_views(Scenarios& scenarios) {
     scenarios.push_back(with_view("view_share", "", id, share, check_output, true));
     scenarios.push_back(with_view("view_detach", "", id, detach, check_output, false));
     scenarios.push_back(with_view("view_detach", ", shared", id, share_and_detach, check_output, true));
-    // What lies on a device goes back to a pool, which notes it down.
+    // Memory of a device goes back to a pool, which records it.
     scenarios.push_back(with_view("view_release", "", id, release, check_nothing, id >= 0));
     scenarios.push_back(with_view("view_release_after", "", id, release_after, check_nothing, true));
   }

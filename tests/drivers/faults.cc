@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each call of each entry point of the driver fails in turn, each in a process of its own.
+// Each call of each entry point of the driver fails in turn. Each failure has its own process.
 #include <arrowdevice/arrowdevice.h>
 
 #include <cerrno>
@@ -15,7 +15,7 @@ namespace {
 using arrowdevice::testing::HostCase;
 using drivers::expect;
 
-constexpr int64_t kMostCalls = 400;  // of one entry point that are looked at
+constexpr int64_t kMostCalls = 400;  // of an entry point that the test tries
 constexpr int kUnknown = 999;
 constexpr int kOutOfMemory = 2;
 
@@ -45,7 +45,7 @@ void do_everything(const std::string& failing) {
          std::to_string(drivers::live_allocations()) + " allocations of the driver were lost");
 }
 
-// A driver that does not start is not asked again.
+// Checks that the library does not try a driver again that did not start.
 void refuse_to_start(const std::string& failing) {
   for (int i = 0; i < 2; ++i) {
     arrowdevice_device* found = nullptr;

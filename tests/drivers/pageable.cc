@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large arrays in pageable host memory: they go through pinned memory, in pieces, by several threads. Each case has a
-// process of its own.
+// Tests large arrays in pageable host memory. Several threads copy them in pieces through pinned memory.
+// Each case has its own process.
 #include <arrowdevice/arrowdevice.h>
 
 #include <cerrno>
@@ -30,9 +30,9 @@ using drivers::in_child;
 using drivers::vendor;
 
 constexpr int64_t kRows = 12'000;
-constexpr int64_t kPieces = 30;                     // of such a copy, at least
-constexpr int64_t kLargeBytes = kRows * (800 + 8);  // of the columns that are not small
-// A column of bits is too small to be worth it, but goes along.
+constexpr int64_t kPieces = 30;                     // minimum number of pieces of such a copy
+constexpr int64_t kLargeBytes = kRows * (800 + 8);  // of the large columns
+// The column of bits is below the limit for a copy in pieces, but it is in the same array.
 const HostCase& large() {
   static const HostCase made{
       "large", arrowdevice::testing::struct_of({field("w:800"), field("l"), field("b")}).not_null(), {.rows = kRows}};
@@ -47,7 +47,7 @@ arrowdevice_device* device(ArrowDeviceType type, int64_t id = 0) {
   return found;
 }
 
-// What a device has taken and given by way of staging memory since the last time.
+// Returns the bytes that a device has copied through staging memory after the last call.
 int64_t staged_since(arrowdevice_device* on) {
   static int64_t before = 0;
   struct arrowdevice_device_counters counters {};
@@ -103,7 +103,7 @@ TEST_CASE("large arrays go from pageable memory and back to it by way of pinned 
         }) == "");
 }
 
-// Copies there by `way`, which is not to be in pieces.
+// Copies to the GPU through `way` and checks that the copy is not in pieces.
 void expect_direct(const std::function<Owned<ArrowDeviceArray>(const ArrowSchema&, arrowdevice_device* gpu)>& way) {
   const auto schema = large().schema();
   auto* const gpu = device(vendor().device);
@@ -128,7 +128,7 @@ TEST_CASE("pinned memory is copied as it is") {
         }) == "");
 }
 
-// Both ends are the host's memory, so the CPU copies, and the GPU's queue only says what comes first.
+// Both ends are host memory, so the CPU copies. The GPU's queue only defines the order.
 TEST_CASE("a copy from pinned memory to the CPU comes after the work of the GPU's queue that it is given") {
   CHECK(in_child([] {
           auto* const gpu = device(vendor().device);
@@ -183,7 +183,7 @@ TEST_CASE("with one thread, memory is copied as it is") {
         }) == "");
 }
 
-// What the application wraps may be the default stream of each thread: another one on each.
+// The wrapped queue may be the per-thread default stream, which differs on each thread.
 TEST_CASE("on a queue of the application's own, memory is copied as it is") {
   CHECK(in_child([] {
           use_threads("3");

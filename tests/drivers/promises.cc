@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the backends of CUDA and HIP promise beyond conformance. Each case has a process of its own.
+// Tests guarantees of the CUDA and HIP backends beyond conformance. Each case has its own process.
 #include <arrowdevice/arrowdevice.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ using drivers::wrap;
 void* gpu(int64_t id) { return drivers::open(vendor().device, id); }
 void* pinned(int64_t id) { return drivers::open(vendor().pinned, id); }
 
-// What a use of the backend is made of, tried whether it works or not.
+// Makes typical calls of the backend and ignores their failures.
 void use_once() {
   arrowdevice_error error{};
   void* queue = nullptr;
@@ -42,13 +42,13 @@ void use_once() {
   void* event = nullptr;
   if (table().queue_create(gpu(0), &queue, &error) != 0) return;
   if (table().buffer_allocate(gpu(0), queue, 64, 64, &memory, &error) == 0) {
-    static const char bytes[64] = "";  // the copy may come after this function
+    static const char bytes[64] = "";  // the copy may run after this function returns
     const arrowdevice_backend_region region{gpu(0), memory, 0, nullptr, bytes, 0, sizeof bytes, 0};
     table().queue_copy(queue, &region, 1, &error);
     arrowdevice_pointer_info info{};
     table().pointer_get_info(gpu(0), memory, &info, &error);
   }
-  // Again and again, until the driver has said that all of it is over: memory is given back after that only.
+  // Repeats the calls until the driver reports that the work has finished. Memory is freed only after that.
   int ready = 0;
   while (ready == 0) {
     if (table().event_record(queue, &event, &error) != 0) continue;
@@ -69,7 +69,7 @@ TEST_CASE("what the caller has made current is current after every call, also af
           use_once();
           expect(drivers::current() == before, "another GPU is current after calls that succeed");
           for (const std::string& entry_point : drivers::entry_points()) {
-            if (entry_point == "hipSetDevice") continue;  // putting it back is that very call
+            if (entry_point == "hipSetDevice") continue;  // this call also restores the device
             for (int64_t n = 1; n <= 8; ++n) {
               drivers::fail_nth(entry_point, n, 0);
               use_once();
@@ -96,7 +96,7 @@ TEST_CASE("a thread without a context can give everything back, and has none aft
         }) == "");
 }
 
-// The mistake: the call that waits, for memory that belongs to the order of a stream, on a thread without a context.
+// The error: freeing stream-ordered memory with the call that waits, on a thread without a context.
 TEST_CASE("mistake 13: memory is freed in the order of the work on it, and in the way in which it was allocated") {
   const Variable slow("STANDIN_LATENCY_US", "20000");
   CHECK(in_child([] {
@@ -117,7 +117,7 @@ TEST_CASE("mistake 13: memory is freed in the order of the work on it, and in th
             expect(calls(vendor().free) == 0, "it was freed while work on it was pending");
             drivers::resume();
             work.finish();
-            const Pending more(gpu(0));  // whoever asks for memory next gives back what is over
+            const Pending more(gpu(0));  // the next allocation frees memory whose work has finished
             expect(calls(vendor().free) == 1, "it was not freed when the work was over");
           }) == "");
   }
@@ -190,7 +190,7 @@ TEST_CASE("an application's streams are wrapped, the default ones too, and those
           void* queue = nullptr;
           const std::string message = refusal(EINVAL, table().queue_wrap, device, &native, &queue);
           expect(contains(message, "GPU 1") && contains(message, "GPU 0"), message);
-          drivers::destroy_stream(0, theirs);  // a wrapped stream is its owner's
+          drivers::destroy_stream(0, theirs);  // the application owns a wrapped stream
           drivers::destroy_stream(1, other);
         }) == "");
 }
@@ -310,7 +310,7 @@ TEST_CASE(
 }
 
 TEST_CASE("managed memory that a queue fills is prefetched to the queue's GPU, where the CPU shares it") {
-  if (vendor().device != ARROW_DEVICE_CUDA) {  // the format has no managed memory of others
+  if (vendor().device != ARROW_DEVICE_CUDA) {  // the format has no managed memory for other vendors
     void* device = nullptr;
     CHECK(in_child([&] { refusal(EINVAL, table().device_open, ARROW_DEVICE_CUDA_MANAGED, int64_t{0}, &device); }) ==
           "");

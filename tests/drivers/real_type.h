@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function type of ours with each of our types replaced by the vendor's of the same name.
+// Our function type, with each of our types replaced by the vendor's type of the same name.
 #pragma once
 
 namespace declarations {

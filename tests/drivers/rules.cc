@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in is no use unless it ends the process on each mistake: here they are, one in a process of its own each.
+// Tests that the stand-in ends the process on each error. Each error has its own process.
 #include <cstdlib>
 #include <functional>
 
@@ -13,7 +13,7 @@ using drivers::in_child;
 using drivers::Pending;
 using drivers::vendor;
 
-// What is said, and that the process was ended by it.
+// Checks that the mistake ends the process with this message.
 void check_violation(const std::string& part, const std::function<void()>& mistake) {
   const std::string said = in_child([&] {
     drivers::open(vendor().device, 1);  // starts the driver
@@ -67,7 +67,7 @@ TEST_CASE("a stand-in ends the process when the wrong GPU is current, or none") 
 
 TEST_CASE("a stand-in ends the process when things of two contexts meet, or are left in one that is destroyed") {
   if (!is_cuda()) return;  // HIP has none
-  // Leaves the context current.
+  // Creates a context and leaves it current.
   const auto create_context = [] {
     void* context = nullptr;
     call("cuCtxCreate_v2", &context, 0u, 0);
@@ -184,7 +184,7 @@ TEST_CASE("a stand-in ends the process when anything but contexts and streams is
 TEST_CASE("a stand-in ends the process when it is called after exit, or in a forked child") {
   const std::string said = in_child([] {
     static void* stream = nullptr;
-    // Registered before the driver is there, and so called after its own handler.
+    // The handler is registered before the driver starts, so it runs after the driver's own handler.
     std::atexit([] { drivers::destroy_stream(0, stream); });
     drivers::open(vendor().device, 0);
     stream = drivers::create_stream(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of the backend under test, as the library gets it from the plugin at STANDIN_PLUGIN.
+// The table of the backend under test, which the library loads from the plugin at STANDIN_PLUGIN.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -13,14 +13,14 @@ namespace drivers {
 
 const arrowdevice_backend& table();
 
-// Throws what a call fails with.
+// Throws if the call fails.
 template <typename... Parameters, typename... Arguments>
 void must(int (*function)(Parameters...), Arguments... arguments) {
   arrowdevice_error error{};
   if (function(arguments..., &error) != 0) throw std::runtime_error(error.message);
 }
 
-// The message of a call that fails with that code.
+// Returns the message of a call that must fail with that code.
 template <typename... Parameters, typename... Arguments>
 std::string refusal(int code, int (*function)(Parameters...), Arguments... arguments) {
   arrowdevice_error error{};
@@ -29,14 +29,14 @@ std::string refusal(int code, int (*function)(Parameters...), Arguments... argum
   return error.message;
 }
 
-// Its calls, each of which must succeed.
+// Call the table's functions. Each call must succeed.
 void* open(ArrowDeviceType type, int64_t id);
 void* wrap(ArrowDeviceType type, int64_t id, const arrowdevice_native_device& native);
 void* locate(ArrowDeviceType type, int64_t id, const void* buffer);
 
 void* create_queue(void* device);
 void* wrap(void* device, void* native_queue);
-// An event behind what the queue was given, and a wait for that.
+// Record an event behind the queue's work, and wait for that work.
 void* record(void* queue);
 void finish(void* queue);
 
@@ -46,7 +46,7 @@ void free_memory(void* device, void* memory);
 arrowdevice_backend_region region(void* to_device, void* to, void* from_device, const void* from, int64_t size);
 void copy(void* queue, const arrowdevice_backend_region& one);
 
-// A queue and some memory with a copy to it that is pending for a while.
+// A queue and memory with a copy that stays pending for a while.
 class Pending {
  public:
   explicit Pending(void* device, int64_t size = 1 << 20);
@@ -57,7 +57,7 @@ class Pending {
   void* queue() const { return queue_; }
   void* memory() const { return memory_; }
   void finish() { drivers::finish(queue_); }
-  // Gives the memory back behind the copy.
+  // Frees the memory behind the copy.
   void free_behind();
 
  private:

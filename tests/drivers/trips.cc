@@ -130,7 +130,7 @@ void check_valid(const HostCase& one, arrowdevice_device* on, const std::vector<
   }
 }
 
-// Twice, since a type that cannot be counted is left out.
+// Lists the devices twice, because the list omits a type if its device count fails.
 void trim_all() {
   expect(arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, nullptr) == 0, "deferred work is not done");
   arrowdevice_device* devices[16];

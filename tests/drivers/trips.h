@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program does with a backend, call by call, for tests in which some call of the driver fails.
+// Typical call sequences of a program with a backend. Tests run them while a call of the driver fails.
 #pragma once
 
 #include <arrowdevice/arrowdevice.h>
@@ -12,10 +12,11 @@
 
 namespace drivers {
 
-// Makes a call, which may fail for the reason that the test gave the driver, and must then succeed with the same input.
+// Makes a call. The call may fail because of the failure that the test planned, and must then succeed with
+// the same input.
 using Attempt = std::function<void(const std::function<int(arrowdevice_error*)>& call)>;
 
-// How such a call may fail: the message begins with the driver's call, and both codes are as given.
+// The expected failure of such a call. The message begins with the driver's call, and both codes match.
 struct Failure {
   std::string message;  // how it begins
   int code;
@@ -25,23 +26,23 @@ void attempt(const std::vector<Failure>& allowed, const std::function<int(arrowd
 
 arrowdevice_device* get_device(const Attempt& attempt, ArrowDeviceType type, int64_t id);
 
-// Bytes by way of a queue, and memory that is given back behind it.
+// Copies bytes through a queue, and frees memory behind the copy.
 void move_bytes(const Attempt& attempt, arrowdevice_device* on);
 
-// An array to `there`, on to `further`, and back.
+// Copies an array to `there`, then to `further`, and back.
 void move_array(const Attempt& attempt, const arrowdevice::testing::HostCase& one, arrowdevice_device* there,
                 arrowdevice_device* further);
 
-// A batch of a thousand columns, copied once. Throws unless that was one call of each of these: how often one was made,
-// `calls` says.
+// Copies a batch of a thousand columns. Throws if a call in `once` was not made exactly once; `calls`
+// returns the number of calls.
 void copy_thousand_columns(arrowdevice_device* to, const std::vector<std::string>& once,
                            const std::function<int64_t(const std::string&)>& calls);
 
-// Throws unless a copy on the device is valid to its data, with each of these ids and whether the device is named or
-// not.
+// Throws if a copy on the device fails the full validation. Checks it with each of these ids, with and
+// without a named device.
 void check_valid(const arrowdevice::testing::HostCase& one, arrowdevice_device* on, const std::vector<int64_t>& ids);
 
-// Everything that was opened, memory for staging too, once nothing is deferred any more.
+// Trims the pools of all opened devices and the staging memory when no work is deferred any more.
 void trim_all();
 
 }  // namespace drivers

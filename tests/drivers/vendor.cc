@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
-// The leak sanitizer crashes in forked children with threads now and then. What is left of the driver's is looked at by
-// the stand-in; what is left of the library's, by the same tests over the simulated device.
+// Turns the leak sanitizer off, because it sometimes crashes in forked children with threads. The stand-in
+// checks leaks of driver objects. The same tests on the simulated device check leaks of the library.
 extern "C" [[gnu::visibility("default")]] const char* __asan_default_options();
 extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
 
@@ -53,7 +53,7 @@ void must(const char* cuda_symbol, const char* hip_symbol, Arguments... argument
   check(call(symbol, arguments...), symbol);
 }
 
-// Makes a GPU current for the length of a scope.
+// Makes a GPU current for a scope.
 class Scope {
  public:
   explicit Scope(int ordinal) { make_current(ordinal); }

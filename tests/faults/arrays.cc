@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every backend call of what is done with an array without copying it fails in turn; see trial.h.
+// Each backend call of the array functions that do not copy fails in turn; see trial.h.
 #include <array>
 
 #include "faults/trial.h"
@@ -11,7 +11,7 @@ using namespace faults;  // NOLINT: what every line of these tests is written wi
 const char* kind_of(int64_t id) { return id < 0 ? "on the host" : id < kHandles[0] ? "on addresses" : "on handles"; }
 arrowdevice_device* device(int64_t id) { return id < 0 ? cpu() : sim(id); }
 
-// An array, a queue and what they become.
+// An array, a queue, and the outputs of the call.
 struct Scene {
   Scene(const Rows& of, int64_t id, const Ledger& ledger) : rows(of), in(of.on(device(id), ledger)) {
     if (id >= 0) queue = make_queue(sim(id));
@@ -25,7 +25,7 @@ struct Scene {
   Owned<ArrowSchema> out_schema;
   std::vector<int64_t> host_memory;
 
-  // Work on the queue, for events to come after.
+  // Submits work to the queue, so that events come after it.
   void queue_work(arrowdevice_device* on, void* buffer) {
     host_memory.assign(64, 7);
     arrowdevice_copy_region region{};
@@ -52,7 +52,7 @@ struct Scene {
   }
 };
 
-// An operation that leaves its input and makes a second owner of it.
+// Returns an operation that leaves its input unchanged and makes another owner of it.
 template <typename Call>
 Operation sharing(const char* name, const Rows& rows, const char* what, int64_t id, Call call) {
   return {.name = name, .variant = std::string(what) + " " + kind_of(id), .make = [&rows, id, call] {
@@ -66,7 +66,7 @@ Operation sharing(const char* name, const Rows& rows, const char* what, int64_t 
             trial.check_done = [scene](bool) {
               scene->check_input();
               REQUIRE_FALSE(scene->out.released());
-              scene->in.reset();  // the other owner keeps the memory
+              scene->in.reset();  // the other owner keeps the memory alive
               if (scene->out->array.length == scene->rows.length() && scene->out_schema.released()) {
                 CHECK(scene->rows.difference(*scene->out) == "");
               }
@@ -110,7 +110,7 @@ int import(Scene& scene, const Import& how, arrowdevice_error* error) {
   auto options = import_options();
   options.flags = how.flags;
   options.queue = how.has_queue ? scene.queue.get() : nullptr;
-  auto* view = reinterpret_cast<arrowdevice_view*>(&options);  // to be set to NULL
+  auto* view = reinterpret_cast<arrowdevice_view*>(&options);  // the call must set this to NULL
   const int code = arrowdevice_array_import(scene.in.get(), &scene.rows.schema(), &options, &view, error);
   scene.view.reset(view);
   return code;
@@ -224,14 +224,14 @@ TEST_CASE("releasing after a queue survives the failure of any backend call", "[
   }
 }
 
-// An array made of a buffer that the queue writes.
+// Returns an operation that exports an array whose buffer the queue writes.
 Operation exporting(int64_t id, bool publishes) {
   return {.name = "array_export",
           .variant = std::string(kind_of(id)) + (publishes ? ", with a queue" : ", for the host, with a queue"),
           .make = [id, publishes] {
             Trial trial;
             const auto scene = std::make_shared<Scene>(Rows::flat(), id, trial.ledger);
-            // On the host there are no events to publish: the call waits for the queue.
+            // The host has no events to publish, so the call waits for the queue.
             if (!publishes) scene->in = Rows::flat().on(cpu(), trial.ledger);
             const auto target = make_pool(sim(id));
             void* written = nullptr;
@@ -273,7 +273,7 @@ TEST_CASE("handing over an array with a queue's event survives the failure of an
   }
 }
 
-// What only asks for the array's event or device.
+// Returns an operation that only reads the array's event or device.
 template <typename Call>
 Operation asking(const char* name, int64_t id, Call call) {
   return {.name = name, .variant = kind_of(id), .make = [id, call] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every backend call of the functions about buffers, queues, pools and devices fails in turn; see trial.h.
+// Each backend call of the functions about buffers, queues, pools and devices fails in turn; see trial.h.
 #include <array>
 
 #include "faults/trial.h"
@@ -13,7 +13,7 @@ using Bytes4k = std::array<unsigned char, kBytes>;
 
 const char* kind_of(int64_t id) { return id < kHandles[0] ? "on addresses" : "on handles"; }
 
-// Memory of a device that is given back in the end.
+// Device memory that is freed in the end.
 using Memory = std::shared_ptr<void>;
 
 Memory keep(int64_t id, void* buffer) {
@@ -67,7 +67,7 @@ void check_all_reached(const std::string& operation, std::initializer_list<const
   }
 }
 
-// What gives out a buffer.
+// Returns a trial of a function that allocates a buffer.
 template <typename Allocate>
 Trial allocating(int64_t id, std::shared_ptr<Scene> scene, Allocate allocate_into) {
   Trial trial;
@@ -95,7 +95,7 @@ TEST_CASE("allocating survives the failure of any backend call", "[faults]") {
         return arrowdevice_buffer_allocate(sim(device), s.pool.get(), s.queue.get(), kBytes, &s.out, error);
       });
     }));
-    // What the pool keeps gives way, and the device is asked once more.
+    // The pool frees its cached memory, and the device is asked again.
     exercise(on(id, "buffer_allocate", "from a pool that keeps something ",
                 [](int64_t of, std::shared_ptr<Scene> scene) {
                   scene->pool = make_pool(sim(of));
@@ -135,7 +135,7 @@ TEST_CASE("memory is given back after a queue's work whatever call fails", "[fau
   check_all_reached("buffer_free", {"event_record", "event", "lost"});
 }
 
-// Bytes go to the first buffer, from there to the second, and come back.
+// Returns a trial that copies bytes to the first buffer, from there to the second, and back.
 Trial copying(int64_t to, int64_t from, std::shared_ptr<Scene> scene) {
   scene->first = allocate(from);
   scene->second = allocate(to);
@@ -261,7 +261,7 @@ TEST_CASE("a pool serves, keeps and trims whatever backend call fails", "[faults
   check_all_reached("pool_create", {"device_get_memory_info", "buffer_allocate"});
 }
 
-// Questions to a device: no state but the answer.
+// Tries a query of a device. The query has no state except its result.
 template <typename Ask>
 void exercise_question(const char* name, Ask ask) {
   for (const int64_t id : {kAddresses[0], kHandles[0]}) {
@@ -291,7 +291,7 @@ TEST_CASE("questions to a device survive the failure of any backend call", "[fau
   check_all_reached("device_get_peer_flags", {"device_get_peer_flags"});
 }
 
-// A device that says nothing of its memory is no reason to say nothing at all; but who asks is told.
+// The device info omits the memory if the backend fails, but a call that asks for the memory fails.
 TEST_CASE("asking for a device's memory tells of the call that failed", "[faults]") {
   exercise_question("device_get_memory_info", [](arrowdevice_device* device, arrowdevice_error* error) {
     int64_t free_bytes = -1;
@@ -303,7 +303,7 @@ TEST_CASE("asking for a device's memory tells of the call that failed", "[faults
   check_all_reached("device_get_memory_info", {"device_get_memory_info"});
 }
 
-// How many devices the simulation knows, wrapped contexts included.
+// Returns the number of devices of the simulation, including wrapped contexts.
 int64_t contexts() {
   const std::string text = control::statistics();
   int64_t n = 0;
@@ -329,7 +329,7 @@ TEST_CASE("wrapping and unwrapping a context survives the failure of any backend
                     const int code = arrowdevice_device_wrap(ARROW_DEVICE_EXT_DEV, id, &native, &state->device, error);
                     if (code != 0) return code;
                   }
-                  // What fails to be unwrapped is as it was, and can be unwrapped later.
+                  // If the unwrap fails, the device is unchanged and can be unwrapped later.
                   const int code = arrowdevice_device_unwrap(state->device, ARROWDEVICE_NO_TIMEOUT, error);
                   if (code == 0) state->device = nullptr;
                   return code;
@@ -341,7 +341,7 @@ TEST_CASE("wrapping and unwrapping a context survives the failure of any backend
                 };
                 trial.check_done = [state, before = contexts()](bool) {
                   CHECK(state->device == nullptr);
-                  CHECK(contexts() == before);  // every wrapping was undone
+                  CHECK(contexts() == before);  // every wrapped context was unwrapped
                 };
                 return trial;
               }});
@@ -384,7 +384,7 @@ TEST_CASE("a device that could not be opened is opened later", "[faults]") {
   control::reset(more);
   must(arrowdevice_device_find_by_id, ARROW_DEVICE_EXT_DEV, kSims, &device);
   CHECK(describe(device).device_id == kSims);
-  CHECK(control::calls("device_open") == 0);  // that had succeeded
+  CHECK(control::calls("device_open") == 0);  // these calls succeeded before
   control::reset(configuration());
 }
 

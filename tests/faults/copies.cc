@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every backend call of array_copy, array_to_device and array_to_host fails in turn; see trial.h.
+// Each backend call of array_copy, array_to_device and array_to_host fails in turn; see trial.h.
 #include "faults/trial.h"
 
 namespace {
@@ -8,7 +8,7 @@ using namespace faults;  // NOLINT: what every line of these tests is written wi
 
 struct End {
   const char* name;
-  int64_t id;  // of a simulated device; -1: the CPU
+  int64_t id;  // of a simulated device; -1 is the CPU
 
   arrowdevice_device* device() const { return id < 0 ? cpu() : sim(id); }
 };
@@ -46,15 +46,15 @@ std::string text_of(uint32_t flags) {
 
 struct Options {
   uint32_t flags = 0;
-  bool own_queue = false;  // a queue of the application's
-  bool own_pool = false;   // a pool of the application's that keeps nothing
+  bool own_queue = false;  // a queue of the application
+  bool own_pool = false;   // a pool of the application without cached memory
 
   std::string text() const {
     return text_of(flags) + (own_queue ? ", on a queue" : "") + (own_pool ? ", from a pool" : "");
   }
 };
 
-// What a copy of either kind has to do with.
+// The input, output and options of either kind of copy.
 struct Copying {
   Copying(const Rows& of, const Way& way, const Options& with, const Ledger& ledger)
       : rows(of), in(of.on(way.from.device(), ledger)), to(way.to.device()), options(copy_options(with.flags)) {
@@ -98,29 +98,29 @@ struct Copying {
 };
 
 Operation copying(const Rows& rows, const char* what, const Way& way, const Options& options) {
-  return {
-      .name = "array_copy",
-      .variant = way.text() + ", " + what + options.text(),
-      .make =
-          [&rows, way, options] {
-            Trial trial;
-            const auto copy = std::make_shared<Copying>(rows, way, options, trial.ledger);
-            trial.run = [copy](auto* error) {
-              poison(*copy->out.out());
-              return arrowdevice_array_copy(copy->in.get(), &copy->rows.schema(), copy->to, &copy->options,
-                                            copy->out.get(), error);
-            };
-            trial.settle = [copy](auto* error) { return copy->settle(error); };
-            trial.check_refused = [copy] { copy->check_refused(); };
-            trial.check_done = [copy](bool spoiled) {
-              copy->check_input();
-              copy->check_output(spoiled);
-            };
-            return trial;
-          },
-      // What the copy used is let go at once where its event cannot be asked: a query that fails is an event that did.
-      .may_survive = {"event_query"},
-      .peers = way.peers};
+  return {.name = "array_copy",
+          .variant = way.text() + ", " + what + options.text(),
+          .make =
+              [&rows, way, options] {
+                Trial trial;
+                const auto copy = std::make_shared<Copying>(rows, way, options, trial.ledger);
+                trial.run = [copy](auto* error) {
+                  poison(*copy->out.out());
+                  return arrowdevice_array_copy(copy->in.get(), &copy->rows.schema(), copy->to, &copy->options,
+                                                copy->out.get(), error);
+                };
+                trial.settle = [copy](auto* error) { return copy->settle(error); };
+                trial.check_refused = [copy] { copy->check_refused(); };
+                trial.check_done = [copy](bool spoiled) {
+                  copy->check_input();
+                  copy->check_output(spoiled);
+                };
+                return trial;
+              },
+          // If an event query fails, the copy counts as finished and its memory is freed at once, because a
+          // failed query means a failed event.
+          .may_survive = {"event_query"},
+          .peers = way.peers};
 }
 
 Operation moving(const Rows& rows, const char* what, const Way& way, const Options& options) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device is lost in the middle of whatever is done with it: at the first call of its driver, at the second, and so on
-// until an operation makes no more calls. trial.h has the failures of single calls.
+// A device is lost in the middle of each operation: at its first call of the driver, at its second, and so
+// on. This ends when the operation makes no more calls. See trial.h for failures of single calls.
 //
-// Wherever it happens, the operation succeeds, or fails with EIO and a message that says that the device was lost. What
-// it was given is the caller's, as it was. Other devices work on meanwhile, and the device itself when it is there
-// again. In the end everything was given back; but of memory that a lost device may still use nobody can tell when it
-// is free, so the library says in its log that it never uses that again.
+// In each case the following must hold:
+//
+// - The operation succeeds, or it fails with EIO and a message that the device was lost.
+// - After a failure the caller has its inputs unchanged.
+// - Other devices work meanwhile. The device itself works when it is available again.
+// - In the end everything is freed, except memory that a lost device may still use. The library cannot know
+//   when that memory is free, so it logs that it never uses it again.
 #include <array>
 #include <atomic>
 #include <filesystem>
@@ -27,7 +30,7 @@ using Stream = Owned<ArrowDeviceArrayStream>;
 Table inner;
 std::atomic<int64_t> calls_to_loss{0};
 int64_t doomed = 0;
-std::shared_mutex resetting;  // threads of streams may be on their way out, in calls of the table
+std::shared_mutex resetting;  // threads of streams may still end, in calls of the table
 
 template <auto kMember>
 struct Counted;
@@ -57,7 +60,7 @@ void check_nothing_refused() {
   }
 }
 
-// So that work is in flight when the device is lost.
+// Resets the devices with a latency, so that work is in flight when the device is lost.
 void reset(Peers peers) {
   const std::unique_lock lock(resetting);
   check_nothing_refused();
@@ -89,7 +92,7 @@ void begin_once() {
   REQUIRE(begun);
 }
 
-// -- what is left
+// -- leftovers
 
 int64_t threads() {
   const std::filesystem::directory_iterator all("/proc/self/task");
@@ -100,7 +103,7 @@ struct Left {
   int64_t allocations = 0, sub_buffers = 0, events = 0;
 };
 
-// What was given up; nothing else may be left.
+// The memory that was given up. No other object may remain.
 struct GivenUp {
   std::array<Left, kSims> on_devices{};
   int64_t host_bytes = 0;
@@ -116,7 +119,7 @@ Left left_on(int64_t id) {
   const auto counted = control::counters(id);
   CHECK(counted.queues_live <= 8);
   CHECK(counted.host_registrations_live == 0);
-  // Queues wait for their next use, each with its last event.
+  // Queues may be idle for reuse, each with its last event.
   return {counted.allocations_live, counted.sub_buffers_live,
           std::max<int64_t>(counted.events_live - counted.queues_live, 0)};
 }
@@ -138,12 +141,13 @@ void check_left(bool may_give_up) {
     CHECK(now.sub_buffers == then.sub_buffers);
     CHECK(now.events <= then.events);
   }
-  CHECK(is_more == has_given_up);  // what is said to be given up is not used again
+  CHECK(is_more == has_given_up);  // memory that the library has given up is not used again
 }
 
 // -- operations
 
-// Where an operation is made. What it is given is on the host, on the device that is lost or on one beside it.
+// The place of an operation. Its inputs are on the host, on the device that is lost, or on the device
+// beside it.
 struct Scene {
   explicit Scene(int64_t id) : lost(sim(id)), beside(sim(id + 1)), queue(make_queue(lost)) {}
 
@@ -159,10 +163,10 @@ struct Scene {
 };
 
 enum class Input {
-  kKept,      // after a failure; while the device is lost, too, where the input is elsewhere
+  kKept,      // unchanged after a failure; usable while the device is lost if it is elsewhere
   kPending,   // likewise, but its own data was in flight
-  kHandedOn,  // likewise, but for a failure after it has become the output
-  kConsumed,  // by a stream that has parts of it, or released
+  kHandedOn,  // likewise, except after a failure that comes after it has become the output
+  kConsumed,  // taken by a stream that has parts of it, or released
 };
 
 struct Operation {
@@ -178,7 +182,7 @@ Array on_lost(Scene& scene) { return copy(scene.sample, scene.lost); }
 Array on_beside(Scene& scene) { return copy(scene.sample, scene.beside); }
 Array pending(Scene& scene) { return copy(scene.sample, scene.lost, ARROWDEVICE_COPY_ASYNC); }
 
-// In flight for as long as the device's engine does nothing.
+// Returns an array whose copy is in flight until the device's engine resumes.
 Array held(Scene& scene) {
   control::hold(describe(scene.lost).device_id);
   return pending(scene);
@@ -246,7 +250,7 @@ int import_for_queue(Scene& scene, arrowdevice_error* error) {
   CHECK((view == nullptr) == (code != 0));
   if (code != 0) return code;
   const int after = arrowdevice_view_release_after(view, scene.queue.get(), error);
-  if (after != 0) arrowdevice_view_detach(view, scene.in.out());  // it is as it was
+  if (after != 0) arrowdevice_view_detach(view, scene.in.out());  // the array is unchanged
   return after;
 }
 
@@ -256,7 +260,7 @@ int export_after_queue(Scene& scene, arrowdevice_error* error) {
   return code != 0 ? code : arrowdevice_array_wait(scene.out.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error);
 }
 
-// In and out again.
+// Copies bytes to the device and back.
 int bytes(Scene& scene, arrowdevice_error* error) {
   constexpr int64_t kBytes = 4096;
   const std::vector<unsigned char> sent(kBytes, 'x');
@@ -269,7 +273,7 @@ int bytes(Scene& scene, arrowdevice_error* error) {
   const arrowdevice_copy_region out{nullptr, came.data(), 0, scene.lost, buffer, 0, kBytes, 0};
   code = arrowdevice_queue_copy(scene.queue.get(), &in, 1, error);
   if (code == 0) code = arrowdevice_queue_copy(scene.queue.get(), &out, 1, error);
-  // The host's memory is needed until all is over, also after a failure.
+  // The host memory is needed until all work has finished, even after a failure.
   const int finished = arrowdevice_queue_finish(scene.queue.get(), ARROWDEVICE_NO_TIMEOUT, code == 0 ? error : nullptr);
   if (code == 0 && finished == 0) CHECK(came == sent);
   arrowdevice_buffer_free(scene.lost, scene.queue.get(), buffer);
@@ -330,7 +334,7 @@ int push(Scene& scene, arrowdevice_device* to, arrowdevice_error* error) {
 int push_to_lost(Scene& scene, arrowdevice_error* error) { return push(scene, scene.lost, error); }
 int push_to_host(Scene& scene, arrowdevice_error* error) { return push(scene, cpu(), error); }
 
-// -- losing it
+// -- the loss
 
 bool is_message_of_loss(int code, const arrowdevice_error& error) {
   INFO("code " << code);
@@ -339,7 +343,7 @@ bool is_message_of_loss(int code, const arrowdevice_error& error) {
   return contains(error.message, "was lost");
 }
 
-// While it is lost.
+// Checks the scene while the device is lost.
 void check_loss(Scene& scene) {
   CHECK(difference(scene.sample, *copy(scene.sample, scene.beside)) == "");
   arrowdevice_error error{};
@@ -349,7 +353,7 @@ void check_loss(Scene& scene) {
   CHECK(is_message_of_loss(code, error));
 }
 
-// False if the operation made fewer calls.
+// Loses the device at this call. Returns false if the operation made fewer calls.
 bool lose_at_call(const Operation& operation, int64_t id, int64_t call) {
   INFO(operation.name << ", device " << id << " is lost at call " << call);
   reset(operation.peers);
@@ -374,13 +378,13 @@ bool lose_at_call(const Operation& operation, int64_t id, int64_t call) {
   if (is_kept) CHECK(std::memcmp(&before, scene->in.get(), sizeof before) == 0);
   if (is_kept && is_elsewhere) CHECK(difference(scene->sample, *scene->in) == "");
   if (is_lost) check_loss(*scene);
-  // There again, and empty handed: what was in flight has failed.
+  // The device is available again and has no work, because all work in flight has failed.
   reset(operation.peers);
   if (is_kept && operation.becomes != Input::kPending) CHECK(difference(scene->sample, *scene->in) == "");
   CHECK(difference(scene->sample, *copy(scene->sample, scene->lost)) == "");
   const Ledger ledger = scene->sample.ledger;
   scene.reset();
-  while (threads() > threads_before) std::this_thread::yield();  // those of a stream let go of what they have
+  while (threads() > threads_before) std::this_thread::yield();  // threads of a stream release their objects
   must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   CHECK(ledger.live() == 0);
   CHECK(Ledger::mistakes() == 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every backend call that is made for a stream, on whichever thread, fails in turn; see trial.h. Beside what holds for
-// every operation: the batches before the failure have arrived, whole and in their order, and the producer is released.
+// Each backend call for a stream fails in turn, on any thread; see trial.h. In addition to the general
+// conditions, the batches before the failure must arrive complete and in order. The producer must be
+// released.
 #include <cstdio>
 
 #include "faults/trial.h"
@@ -30,8 +31,8 @@ constexpr Way kDirect{"addresses to handles", kAddresses[0], kHandles[0]};
 constexpr Way kStaged{"addresses to handles, staged", kAddresses[0], kHandles[0], Peers::kNone};
 constexpr Way kStagedBack{"handles to addresses, staged", kHandles[0], kAddresses[0], Peers::kNone};
 
-// How many of the schemas that a producer has handed out are held. A stream and its threads hold theirs until the last
-// of them is gone, after which none of them calls a backend.
+// The number of live schemas from producers. A stream and its threads hold schemas until the last of them
+// has made its last backend call.
 std::atomic<int64_t> held_schemas{0};
 
 struct CountedSchema {
@@ -56,7 +57,7 @@ int get_counted_schema(ArrowDeviceArrayStream* self, ArrowSchema* out) {
   return 0;
 }
 
-// Batches of rows, and how they are taken along.
+// Batches of rows, and the path they take.
 struct Flow {
   Flow(const Way& along, const Ledger& ledger)
       : way(along),
@@ -65,12 +66,12 @@ struct Flow {
     if (way.from == kHost) return;
     Array there = copy(*in, *sample.schema, device(way.from), ARROWDEVICE_COPY_ASYNC);
     must(arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
-    in = std::move(there);  // finished; it still carries its event
+    in = std::move(there);  // complete, but still with its event
   }
 
   const Way way;
   const Sample sample;
-  Array in;  // which every run shares with its producer
+  Array in;  // each run shares it with its producer
   std::vector<Array> came;
 
   DeviceStream produce(const std::shared_ptr<Producer>& producer) {
@@ -83,7 +84,7 @@ struct Flow {
     return stream;
   }
 
-  // Reads to the end, or to the first failure. `begin` makes a stream of the producer's.
+  // Reads to the end or to the first failure. `begin` makes a stream from the producer's stream.
   template <typename Begin>
   int run(Begin begin, arrowdevice_error* error) {
     came.clear();
@@ -106,7 +107,7 @@ struct Flow {
       if (const int code = next_of(stream, batch); code != 0) {
         CHECK(batch.released());
         error->code = code;
-        std::snprintf(error->backend, sizeof error->backend, "sim");  // a stream has a text only
+        std::snprintf(error->backend, sizeof error->backend, "sim");  // a stream only has a text
         std::snprintf(error->message, sizeof error->message, "%s", stream->get_last_error(stream.get()));
         return code;
       }
@@ -166,9 +167,9 @@ Operation flowing(const char* name, const Way& way, const char* how, Begin begin
                 trial.check_done = [flow](bool) { flow->check_done(); };
                 return trial;
               },
-          // What is used is let go at once where its event cannot be asked: a query that fails is an event that did.
-          // Before a batch is moved, a stream asks whether that occupies its thread: what cannot be told then, the move
-          // itself asks again.
+          // If an event query fails, the memory is freed at once, because a failed query means a failed
+          // event. Before it moves a batch, a stream asks if the move occupies its thread. If that query
+          // fails, the move itself asks again.
           .may_survive = {"event_query", "device_get_peer_flags", "device_locate"},
           .peers = way.peers,
           .calls_vary = true};
@@ -195,7 +196,7 @@ Operation to_host(const Way& way, uint32_t flags) {
                  });
 }
 
-// Produced, moved and collected, each on a thread of its own.
+// Returns an operation that produces, moves and collects batches, each on its own thread.
 Operation collecting(const Way& way) {
   return flowing("async_to_device", way, "",
                  [](Flow& flow, DeviceStream& produced, int& code, arrowdevice_error* error) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every backend call of what exchanges tensors with DLPack fails in turn; see trial.h.
+// Each backend call of the DLPack functions fails in turn; see trial.h.
 #include <memory>
 
 #include "faults/trial.h"
@@ -18,12 +18,12 @@ struct End {
   void operator()(ManagedTensor* tensor) const noexcept { tensor->deleter(to_c(tensor)); }
 };
 
-// An array, the tensor that it becomes, and the array that this becomes.
+// An array, the tensor made from it, and the array made from that tensor.
 struct Scene {
   Scene(int64_t id, const Ledger& ledger) : in(Rows::lists().on(sim(id), ledger)), queue(make_queue(sim(id))) {}
 
   int dlpack_export(arrowdevice_queue* waiter, arrowdevice_error* error) {
-    auto* made = reinterpret_cast<DLManagedTensorVersioned*>(this);  // to be set to NULL
+    auto* made = reinterpret_cast<DLManagedTensorVersioned*>(this);  // the call must set this to NULL
     const int code = arrowdevice_dlpack_export(in.get(), &Rows::lists().schema(), waiter, &made, error);
     tensor.reset(from_c(made));
     return code;
@@ -36,7 +36,7 @@ struct Scene {
     return code;
   }
 
-  // Work on the queue, for events to come after.
+  // Submits work to the queue, so that events come after it.
   void queue_work(arrowdevice_device* on, void* buffer) {
     arrowdevice_copy_region region{};
     region.dst_device = on;
@@ -49,7 +49,7 @@ struct Scene {
   Array in;
   Queue queue;
   std::unique_ptr<ManagedTensor, End> tensor;
-  ManagedTensor before{};  // it is imported
+  ManagedTensor before{};  // this tensor is imported
   Array out;
   Owned<ArrowSchema> out_schema;
   int64_t host_memory = 7;
@@ -99,14 +99,14 @@ TEST_CASE("an array becomes a tensor, or stays what it was, whichever backend ca
   }
 }
 
-// A tensor of memory that the queue writes to.
+// Returns an operation that imports a tensor in memory that the queue writes.
 Operation importing(int64_t id, bool publishes) {
   return {.name = "dlpack_import",
           .variant = std::string(kind_of(id)) + (publishes ? "" : ", for the host"),
           .make = [id, publishes] {
             Trial trial;
             const auto scene = std::make_shared<Scene>(id, trial.ledger);
-            // On the host there are no events to publish: the call waits for the queue.
+            // The host has no events to publish, so the call waits for the queue.
             if (!publishes) scene->in = Rows::lists().on(cpu(), trial.ledger);
             arrowdevice_error unseen{};
             REQUIRE(scene->dlpack_export(nullptr, &unseen) == 0);

@@ -15,12 +15,12 @@ using arrowdevice::sim::Function;
 using arrowdevice::sim::kFunctions;
 using arrowdevice::sim::name_of;
 
-// What every operation does without: the hint where a foreign array lies, and what is free for a pool to keep.
+// Functions that every operation may survive. This function only tells a pool how much memory it may cache.
 constexpr const char* kNeverNeeded[] = {"device_get_memory_info"};
 
 constexpr const char* kVaries = "event_query";
 
-// An answer, not a mistake of the caller: memory of one device that another one uses in place.
+// A result, not an error of the caller: memory of a device that another device uses in place.
 constexpr const char* kAnswer = "device_locate: it belongs to";
 
 const std::vector<std::string>& failing() {
@@ -87,7 +87,7 @@ class List {
   std::map<std::string, std::map<std::string, std::vector<std::pair<std::string, int64_t>>>> entries_;
 };
 
-// -- the library's log, and what it has given up
+// -- the library's log, and objects that it has given up
 
 std::vector<std::string>& logged() {
   static std::vector<std::string> lines;
@@ -96,7 +96,7 @@ std::vector<std::string>& logged() {
 
 void begin_once() {
   static const bool begun = [] {
-    // Reaping where the test says: a thread's calls would be counted, too, as they come.
+    // Deferred work runs only when the test calls it. Otherwise the calls of a thread would be counted too.
     REQUIRE(arrowdevice_deferred_set_manual(1, nullptr) == 0);
     arrowdevice_log_set_handler([](void*, int, const char* message) { logged().emplace_back(message); }, nullptr);
     begin();
@@ -129,15 +129,16 @@ std::string text_of(const std::array<Live, kSims>& all) {
   return text;
 }
 
-// What was given up on lost devices; nothing else may be left.
+// The objects that were given up on lost devices. No other object may remain.
 std::array<Live, kSims>& given_up() {
   static std::array<Live, kSims> all{};
   return all;
 }
 
-// -- where an operation begins
+// -- the start of an operation
 
-// A copy that fails takes an idle queue of the library with it, or makes one.
+// Drops an idle queue of the library, because a copy that fails destroys its queue. If there is none, the
+// copy makes one.
 void drop_one_queue(arrowdevice_device* device) {
   static const Owned<ArrowSchema> schema = make_schema(field("l"));
   static const Array host = from_host(make_array(data_of(1, {no_buffer(), buffer_of<int64_t>({1})}), Ledger()));
@@ -146,7 +147,7 @@ void drop_one_queue(arrowdevice_device* device) {
   REQUIRE(arrowdevice_array_copy(host.get(), schema.get(), device, nullptr, out.get(), nullptr) == EIO);
 }
 
-// Empty pools and no idle queues, so that an operation asks the device for everything.
+// Empties pools and drops idle queues, so that an operation asks the device for everything.
 void begin_from_nothing() {
   for (int64_t id = 0; id < kSims; ++id) {
     for (bool made_one = control::counters(id).queues_live == 0; !made_one;) {
@@ -180,7 +181,7 @@ class Attempt {
     prepare();
   }
 
-  // As it should go. Returns how often each function was called.
+  // Runs the operation without failures. Returns the number of calls of each function.
   std::map<std::string, int64_t> run_well() {
     std::map<std::string, int64_t> counted;
     for (const auto& function : failing()) counted[function] = -control::calls(function);
@@ -192,7 +193,7 @@ class Attempt {
     return counted;
   }
 
-  // False if that call was not made.
+  // Runs the operation with a failure. Returns false if that call was not made.
   bool run_with(const std::string& function, int64_t position) {
     loses_device_ = function == "lost";
     const int64_t before = control::failures_injected();
@@ -239,7 +240,7 @@ class Attempt {
     REQUIRE(code == 0);
   }
 
-  // What was queued may fail later, with the device or with the event.
+  // Waits for the queued work, which may fail later with the device or with the event.
   bool settled(const std::string& function) {
     if (function != "event" && function != "lost") {
       must_settle();
@@ -326,7 +327,8 @@ void exercise(const Operation& operation) {
   list.add_operation(operation.name, operation.variant);
   const auto counted = Attempt(operation).run_well();
   for (const auto& function : failing()) {
-    // How often a pending event is asked for depends on the pace of the device, so there the end is found by going on.
+    // The number of queries of a pending event depends on the timing of the device. In that case the loop
+    // continues until no call fails.
     const bool varies = operation.calls_vary || function == kVaries;
     const int64_t expected = counted.at(function);
     int64_t positions = 0;
@@ -441,7 +443,7 @@ std::string Rows::difference(const ArrowDeviceArray& array) const {
   return arrowdevice::testing::difference(*schema_, *twin_, first_, *schema_, here->array, 0, length_);
 }
 
-// For many rows without nulls: byte by byte.
+// Compares many rows without nulls byte by byte.
 std::string Rows::plain_difference(const ArrowArray& here) const {
   const auto same = [](const Data& data, const ArrowArray& array) {
     const auto& bytes = data.buffers[1].bytes;

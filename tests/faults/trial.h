@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One operation after another, with every call of the backend table that it makes failing in turn.
+// Runs operations in sequence. Every call of the backend table that an operation makes fails in turn.
 //
 //   exercise({"array_share", "on addresses", [] {
 //     auto there = std::make_shared<Array>(Rows::nested().on(sim(0), ledger));
@@ -9,21 +9,25 @@
 //     return trial;
 //   }});
 //
-// The operation is run once as it should go, and what it calls is counted. Then, for each function of the table and
-// each position at which it was called, it is made again and run with that one call failing; so also with that one of
-// its events failing when the device gets to it ("event"), and with the device lost at that submission ("lost"). What
-// must hold then:
+// The operation first runs without failures, and its calls are counted. Then it is made anew for each
+// function of the table and each position of a call, and runs with that single call failing. It also runs with a single
+// event failing on the device ("event"), and with the device lost at a submission ("lost"). After each run the
+// following must hold:
 //
-// - It fails with the code that was planned and a message that names the call, or it does without that call.
-// - The input is the caller's and equal to what it was, the output is released.
-// - The same call on the same input succeeds once the device is there again (a failure is final for a simulated queue).
-// - In the end the device has no allocation, sub-buffer, event or queue left, every array was released, and the device
-//   has refused nothing. The one exception is a lost device, of which nobody can tell whether it still uses the memory:
-//   then the library says so in its log and never uses that again.
+// - The operation fails with the planned code and a message that names the call, or it succeeds without
+//   that call.
+// - After a failure the caller still has the unchanged input, and the output is released.
+// - The same call on the same input succeeds when the device works again. A failure is final for a
+//   simulated queue.
+// - In the end the device has no allocation, sub-buffer, event or queue left, and has refused nothing.
+//   Every array is released.
+// - A lost device is the only exception, because the library cannot know if the device still uses the
+//   memory. The library then logs this and never uses that memory again.
 //
-// The program prints the list of all failed calls and their number when it ends: run `tests/faults/faults` in the build
-// folder, or `meson test -v 'every backend call fails in turn'`. Data is small but for an index of 80 KB and a staged
-// copy of 1.25 MiB; these and the second kind of data run with fewer combinations of flags.
+// When the program ends, it prints the list of all failed calls and their number. Run `tests/faults/faults`
+// in the build folder, or `meson test -v 'every backend call fails in turn'`. Data is small, except for an
+// index of 80 KB and a staged copy of 1.25 MiB. These and the second kind of data run with fewer
+// combinations of flags.
 #pragma once
 
 #include <functional>
@@ -37,22 +41,22 @@ namespace faults {
 
 using namespace library_test;  // NOLINT: what every line of these tests is written with
 
-// Rows to be copied, in the middle of others, and to compare with.
+// Rows in the middle of other rows, to copy and to compare with.
 class Rows {
  public:
   static const Rows& nested();      // strings, lists, views, a union, runs, a dictionary, with nulls
   static const Rows& flat();        // 64-bit integers with nulls
-  static const Rows& lists();       // of two integers, without nulls, but with a bitmap that nobody has counted
+  static const Rows& lists();       // lists of two integers without nulls, but with a bitmap and an unknown null count
   static const Rows& long_index();  // a list with more than 64 KiB of offsets
   static const Rows& large();       // five pieces, more than there are blocks of staging memory
 
   const ArrowSchema& schema() const { return *schema_; }
   int64_t length() const { return length_; }
 
-  // The rows on that device, finished; they still carry their event.
+  // Returns the rows on that device after the copy has finished. The array still has its event.
   Array on(arrowdevice_device* device, const Ledger& ledger) const;
 
-  // "" if the array, wherever it is, has these rows.
+  // Returns "" if the array has these rows. The array may be on any device.
   std::string difference(const ArrowDeviceArray& array) const;
 
  private:
@@ -66,16 +70,17 @@ class Rows {
   int64_t length_;
 };
 
-// An operation that is ready to be run. What it needs is kept by the functions.
+// An operation that is ready to run. Its functions own everything that it needs.
 struct Trial {
-  // Called when pools are empty and no queue of the library is idle, with nothing planned to fail.
+  // Runs when pools are empty, the library has no idle queue, and no failure is planned.
   std::function<void()> prepare = [] {};
   std::function<int(arrowdevice_error* error)> run;
-  // After a success: waits until the output is complete.
+  // Waits after a success until the output is complete.
   std::function<int(arrowdevice_error* error)> settle = [](arrowdevice_error*) { return 0; };
-  // After a failure: checks that the inputs are as before and the outputs released.
+  // Checks after a failure that the inputs are unchanged and the outputs are released.
   std::function<void()> check_refused = [] {};
-  // After a success: checks inputs and outputs. `spoiled`: the work failed later, so that no values came.
+  // Checks inputs and outputs after a success. `spoiled` means that the work failed later, so that the
+  // output has no values.
   std::function<void(bool spoiled)> check_done = [](bool) {};
   Ledger ledger;
 };
@@ -84,22 +89,23 @@ struct Operation {
   std::string name;     // "array_copy"
   std::string variant;  // "host to addresses, nested"
   std::function<Trial()> make;
-  // Functions whose failure it may survive, beside "device_locate" and "device_get_memory_info", which only give hints.
+  // Functions whose failure the operation may survive. It may also survive "device_locate" and
+  // "device_get_memory_info", which only give hints.
   std::vector<std::string> may_survive = {};
   Peers peers = Peers::kCopy;
-  // Threads of the library make its calls: how many there are depends on their pace.
+  // Threads of the library make its calls, so their number depends on timing.
   bool calls_vary = false;
 };
 
 void exercise(const Operation& operation);
 
-// For a test that plans its failures itself: devices with nothing pending, planned or counted.
+// Prepares devices with nothing pending, planned or counted. Tests that plan their own failures use this.
 void begin_from_the_start();
 
-// Whether any operation so far has met the failure of a function, "event" or "lost".
+// Returns true if an operation so far has met the failure of a function, of "event" or of "lost".
 bool was_reached(const std::string& operation, const std::string& function);
 
-// Outputs that must be found released after a failure. Calling it is a mistake.
+// Fills an output with garbage. A failed call must release it, and calling its garbage release is an error.
 void poison(ArrowDeviceArray& out);
 void poison(ArrowArray& out);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices whose backend lacks an optional function: the library's way without it works, or says ENOTSUP where there is
-// none. ARROWDEVICE_SIM_WITHOUT names the function, since a table is registered once in a process; tests with the tag
-// of a function need it to be missing, those with the tag [without] run whichever is missing.
+// Tests devices whose backend lacks an optional function. The library either works without it or fails with
+// ENOTSUP. ARROWDEVICE_SIM_WITHOUT names the function, because a table is registered once in a process.
+// Tests with the tag of a function need that function to be missing. Tests with the tag [without] run for
+// every function.
 #include <algorithm>
 #include <array>
 
@@ -22,10 +23,11 @@ const std::vector<Function>& missing() {
 
 bool is_missing(Function function) { return std::ranges::find(missing(), function) != missing().end(); }
 
-// Two devices with addresses and, where these can do without the function, two with handles.
+// Returns the number of devices: two with addresses, and two with handles if these work without the
+// function.
 int64_t devices() { return is_missing(Function::sub_buffer_create) ? kHandles[0] : kSims; }
 
-// A device with latency does nothing while the test looks, but for what the library waits for.
+// Sets up the devices. With latency a device finishes work only when the library waits for it.
 void begin_without(int64_t latency_us = 0, Peers peers = Peers::kCopy) {
   REQUIRE_FALSE(missing().empty());
   auto configured = configuration(peers);
@@ -120,7 +122,7 @@ TEST_CASE("without an optional function, copies that may run on are complete, or
     const Array there = copy(sample, sim(id), ARROWDEVICE_COPY_ASYNC);
     const bool publishes = (describe(sim(id)).flags & ARROWDEVICE_DEVICE_EVENTS) != 0;
     CHECK((there->sync_event != nullptr) == publishes);
-    // Nothing is published that could not be waited for.
+    // Events are published only if the consumer can wait for them.
     CHECK(publishes == (!is_missing(Function::event_publish) && !is_missing(Function::event_import)));
     must(arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
     std::vector<int64_t> came(37);
@@ -131,7 +133,7 @@ TEST_CASE("without an optional function, copies that may run on are complete, or
   check_nothing_refused();
 }
 
-// -- one function each
+// -- tests of single functions
 
 TEST_CASE("without event_publish, what is handed over is complete and carries no event", "[event_publish]") {
   begin_without(2'000);
@@ -159,7 +161,7 @@ TEST_CASE("without event_publish, what is handed over is complete and carries no
   }
 }
 
-// The device that takes it over has no events to carry.
+// The target device has no events to attach.
 TEST_CASE("without event_publish, what is shared between devices is complete when it is handed over",
           "[event_publish]") {
   begin_without(0, Peers::kAccess);
@@ -203,7 +205,7 @@ TEST_CASE("without event_import, an array that carries an event is refused and k
     CHECK(out.released());
     CHECK(view == nullptr);
     CHECK_FALSE(there.released());
-    // On its own device nobody has to look at the event.
+    // On its own device no call has to query the event.
     void* const event = there->sync_event;
     must(arrowdevice_array_to_device, there.get(), sample.schema.get(), sim(id), nullptr, out.out());
     CHECK(out->sync_event == event);
@@ -330,7 +332,7 @@ TEST_CASE("without device_get_memory_info, a device's memory is what it said whe
   CHECK(in_all == describe(sim(0)).total_memory);
   const Sample sample(field("l"));
   copy(sample, sim(0));
-  CHECK(stats(default_pool(sim(0))).cached_bytes > 0);  // the bound is there all the same
+  CHECK(stats(default_pool(sim(0))).cached_bytes > 0);  // the limit applies in this case too
 }
 
 TEST_CASE("without host_register, host memory is copied from as it is", "[host_register]") {

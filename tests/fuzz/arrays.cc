@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays and schemas in which something is wrong. Whatever it is: nothing crashes, what is refused is left as it was,
-// what full validation passes can be read by anybody and copied, and nothing leaks.
+// Fuzzes invalid arrays and schemas. In all cases the library must not crash, must leave a refused input
+// unchanged, and must not leak memory. An array that passes the full validation can be read and copied.
 #include <cstring>
 #include <string>
 
@@ -20,13 +20,13 @@ void check_import(ArrowDeviceArray& array, const ArrowSchema& schema, bool is_so
   arrowdevice_view* view = nullptr;
   const bool is_taken = accepts(arrowdevice_array_import, &array, &schema,
                                 static_cast<const arrowdevice_import_options*>(nullptr), &view);
-  // The names in the schema are looked at by imports alone.
+  // Only imports read the names in the schema.
   if (!is_sound) check(!is_taken, "an array is imported whose structs are not valid");
   if (is_taken) arrowdevice_view_detach(view, &array);
   check(std::memcmp(&array, &before, sizeof array) == 0, "an import changes the array");
 }
 
-// Whether it could be copied.
+// Copies the array. Returns true if the copy succeeded.
 bool check_copy(const ArrowDeviceArray& array, const ArrowSchema& schema, arrowdevice_device* to, Array& out) {
   const ArrowDeviceArray before = array;
   const bool is_copied = accepts(arrowdevice_array_copy, &array, &schema, to,
@@ -41,7 +41,7 @@ void check_same(const ArrowDeviceArray& array, const ArrowSchema& schema, const 
   if (!found.empty()) fail("a copy is not the same: " + found);
 }
 
-// All that can be asked of an array whose data may be looked at.
+// Calls every function that reads an array, if its data may be read.
 void check_data(Input& input, ArrowDeviceArray& array, const ArrowSchema& schema, bool is_sound) {
   const bool is_full = is_valid(array, schema, ARROWDEVICE_VALIDATE_FULL);
   const bool is_strict = is_valid(array, schema, ARROWDEVICE_VALIDATE_STRICT);
@@ -55,7 +55,7 @@ void check_data(Input& input, ArrowDeviceArray& array, const ArrowSchema& schema
   Array there;
   if (!check_copy(array, schema, simulated(input.below(2)), there))
     return check(!is_full, "what is valid is not copied");
-  // A copy of what is not valid may be: it leaves out what no row shows.
+  // The copy of an invalid array may be valid, because the copy leaves out values that no row shows.
   const bool is_full_there = is_valid(*there, schema, ARROWDEVICE_VALIDATE_FULL);
   check(is_full_there || !is_full, "a copy on a device is not valid");
   Array back;
@@ -64,7 +64,7 @@ void check_data(Input& input, ArrowDeviceArray& array, const ArrowSchema& schema
 
 void check_array(Input& input, ArrowDeviceArray& array, const ArrowSchema& schema, bool has_data) {
   const bool is_sound = is_valid(array, schema, ARROWDEVICE_VALIDATE_STRUCTURE);
-  if (has_data || !is_sound) check_import(array, schema, is_sound);  // looks at the offsets that are on the host
+  if (has_data || !is_sound) check_import(array, schema, is_sound);  // reads the offsets that are on the host
   if (has_data) return check_data(input, array, schema, is_sound);
   Array slice;
   if (!is_sound)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must hold whatever the input. A fuzzer stops at the first input for which it does not.
+// Conditions that must hold for every input. A fuzzer stops at the first input that breaks a condition.
 #pragma once
 
 #include <arrowdevice/arrowdevice.h>
@@ -21,14 +21,14 @@ inline void check(bool holds, const char* what) {
   if (!holds) fail(what);
 }
 
-// A call that must succeed, given without its error.
+// Makes a call that must succeed. The caller omits the error argument.
 template <typename... Parameters, typename... Arguments>
 void must(int (*function)(Parameters...), Arguments... arguments) {
   arrowdevice_error error{};
   if (function(arguments..., &error) != 0) fail(std::string("a call that must succeed: ") + error.message);
 }
 
-// A call that may refuse its input, with EINVAL or ENOTSUP and a reason. Whether it succeeded.
+// Returns true if the call succeeded. It may also refuse its input with EINVAL or ENOTSUP and a message.
 bool was_accepted(int code, const arrowdevice_error& error);
 
 template <typename... Parameters, typename... Arguments>
@@ -40,7 +40,7 @@ bool accepts(int (*function)(Parameters...), Arguments... arguments) {
 
 arrowdevice_device* cpu();
 
-// One of the simulated devices: 0 has addresses, 1 handles. They are registered at the first call.
+// Returns a simulated device: 0 has addresses, 1 has handles. The first call registers them.
 arrowdevice_device* simulated(int64_t id);
 
 }  // namespace fuzz

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Format strings: what the library reads is what an independent reader reads; everything else is refused with a reason.
+// Fuzzes format strings. The library must read the same as an independent reader. It must refuse every
+// other string with a message.
 #include <cerrno>
 #include <string>
 
@@ -48,7 +49,7 @@ void check_same(const ParsedFormat& parsed, const Shape& shape) {
   }
 }
 
-// Random texts are seldom formats: most begin as one does.
+// Returns a format. Random texts are seldom formats, so most begin like a format.
 std::string format_of(fuzz::Input& input) {
   constexpr const char* kBeginnings[] = {"",   "w:", "d:", "+w:", "+ud:", "+us:", "tss:", "tsm:", "tsu:",  "tsn:",
                                          "ts", "tt", "td", "tD",  "ti",   "+",    "v",    "+v",   "d:38,", "+us:1,"};

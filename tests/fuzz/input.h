@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes that a fuzzer gives, as decisions. At their end every further decision is 0.
+// The bytes of a fuzzer, read as decisions. After their end every further decision is 0.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class Input {
     return first;
   }
 
-  // 0 .. n - 1, of n <= 65536.
+  // Returns a number from 0 to n - 1; n is at most 65536.
   int64_t below(int64_t n) noexcept {
     const int64_t low = byte();
     return (n <= 256 ? low : low | int64_t{byte()} << 8) % n;
@@ -29,7 +29,7 @@ class Input {
 
   bool flag() noexcept { return byte() % 2 != 0; }
 
-  // One at which mistakes are made.
+  // Returns a number at which errors are likely.
   int64_t number() noexcept {
     constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
     constexpr int64_t kMost32 = std::numeric_limits<int32_t>::max();
@@ -46,7 +46,7 @@ class Input {
     return static_cast<int64_t>(bits);
   }
 
-  // No zero in it.
+  // Returns a text without a zero byte.
   std::string text(int64_t most) {
     std::string made;
     for (int64_t left = below(most + 1); left > 0; --left) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metadata of a schema. Its block has no size of its own, so lengths that reach beyond it cannot be found out and are
-// not tried; negative ones can. What is well-formed is found and copied whole.
+// Fuzzes the metadata of a schema. A metadata block has no size, so the library cannot detect lengths that
+// exceed the block, and the test does not try them. It tries negative lengths. Well-formed metadata must be
+// found and copied completely.
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -15,7 +16,7 @@
 namespace {
 
 struct Block {
-  std::unique_ptr<char[]> bytes;  // exactly as long as it must be, so that a sanitizer sees a read beyond
+  std::unique_ptr<char[]> bytes;  // has the exact length, so that a sanitizer detects a read beyond it
   size_t size = 0;
   bool is_well_formed = true;
 };
@@ -26,7 +27,7 @@ void append(std::string& block, int32_t number) {
   block.append(bytes, sizeof bytes);
 }
 
-// The block ends where the first negative number makes the rest unreadable.
+// Returns a block. It ends with the first negative number, because the rest is unreadable.
 Block block_of(fuzz::Input& input, std::vector<std::pair<std::string, std::string>>& pairs) {
   std::string block;
   Block made;

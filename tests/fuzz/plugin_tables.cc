@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backend tables in which something is missing, too short, of another version or named wrongly: refused with a reason,
-// or used for what is there and nothing else.
+// Fuzzes backend tables that lack functions, are too short, have another version or have wrong names. The
+// library must refuse a table with a message, or use only the functions in it.
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace fuzz;  // NOLINT: what every line of this file is written with
 
-// The functions of a table, one pointer after the other.
+// The functions of a table are consecutive pointers.
 constexpr size_t kFirstFunction = offsetof(arrowdevice_backend, device_count);
 constexpr size_t kFunctions = (sizeof(arrowdevice_backend) - kFirstFunction) / sizeof(void*);
 constexpr size_t kRequired = (offsetof(arrowdevice_backend, event_destroy) - kFirstFunction) / sizeof(void*) + 1;
@@ -54,13 +54,13 @@ arrowdevice_backend table_of(Input& input, Texts& texts) {
     case 6: table.version = nullptr; break;
     default: break;
   }
-  // What is said to be there must be.
+  // The memory that the table describes must exist.
   if (table.device_types != nullptr && table.device_types != texts.types.data())
     table.n_device_types = std::min(table.n_device_types, 1);
   return table;
 }
 
-// Exactly as long as it says it is, so that a sanitizer sees a read beyond.
+// Returns a table with exactly the size that it states, so that a sanitizer detects a read beyond it.
 std::unique_ptr<char[]> cut(const arrowdevice_backend& table) {
   std::unique_ptr<char[]> bytes(new char[std::max<size_t>(table.struct_size, offsetof(arrowdevice_backend, name))]());
   std::memcpy(bytes.get(), &table, std::min<size_t>(table.struct_size, sizeof table));

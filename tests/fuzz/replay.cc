@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs a fuzz target without a fuzzer, with any compiler: on the files and folders that are named, then on so many
-// inputs, or for so long, that are random or change some bytes of these files; the same ones each time for a seed. With
-// --seed=random the seed is another each time. It is printed: input 1234 comes again with it and --runs=1234.
+// Runs a fuzz target without a fuzzer, with any compiler. First it runs the named files and folders. Then
+// it runs a number of inputs, or inputs for some time. These are random, or they change some bytes of the
+// files. A seed gives the same inputs each time. With --seed=random the seed differs each time and is
+// printed. Input 1234 comes again with that seed and --runs=1234.
 //
 //   fuzz-TARGET [--runs=N] [--seconds=N] [--seed=N | --seed=random] [FILE | FOLDER]...
 #include <algorithm>
@@ -38,7 +39,7 @@ uint64_t seed = 1;
 int64_t executed = 0;
 std::vector<Bytes> corpus;
 
-// What an input that ends the process is found with.
+// The current input, which is saved if it ends the process.
 Bytes current;
 bool is_over = false;
 
@@ -48,7 +49,8 @@ void run(Bytes bytes) {
   LLVMFuzzerTestOneInput(current.data(), current.size());
 }
 
-// Once there is none any more, a report is about what all of them left behind.
+// Saves the current input. After the last input no input is current, because a report is then about the
+// leftovers of all inputs.
 void keep_current(int) {
   if (is_over) std::_Exit(1);
   if (std::FILE* file = std::fopen("crash-replay", "wb")) {
@@ -72,7 +74,7 @@ void run_file(const std::filesystem::path& path) {
 
 void run_path(const std::filesystem::path& path) {
   if (!std::filesystem::is_directory(path)) return run_file(path);
-  // In an order of their own: what is changed at random is chosen by its place.
+  // The files are sorted, because random changes choose files by index.
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
     if (entry.is_regular_file()) files.push_back(entry.path());
@@ -88,7 +90,7 @@ Bytes random_input(arrowdevice::testing::Random& random) {
   return bytes;
 }
 
-// One of the files, with the end of another or with some bytes changed.
+// Returns a changed file: with the end of another file, or with some bytes changed.
 Bytes changed_input(arrowdevice::testing::Random& random) {
   const auto below = [&](size_t n) { return static_cast<size_t>(random.below(static_cast<int64_t>(n))); };
   Bytes bytes = corpus[below(corpus.size())];
@@ -130,7 +132,8 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     if (!take_option(argv[i])) paths.push_back(argv[i]);
   }
-  std::fprintf(stderr, "fuzz: seed %llu\n", static_cast<unsigned long long>(seed));  // also where it hangs
+  std::fprintf(stderr, "fuzz: seed %llu\n", static_cast<unsigned long long>(seed));  // printed first, in case an input
+                                                                                     // hangs
   for (const char* path : paths) run_path(path);
   run_random();
   is_over = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of all types, of the size that a fuzzer has time for.
+// Arrays of all types, small enough for a fuzzer.
 #pragma once
 
 #include "check.h"
@@ -10,7 +10,7 @@
 
 namespace fuzz {
 
-// Any type of the tests, or a record batch of some.
+// Returns any type of the tests, or a record batch of some types.
 Field type_of(Input& input);
 
 Knobs knobs_of(Input& input);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slices of sound arrays, copies of them, to devices and back, and columns taken out: the same rows, whatever the
-// range; ranges that are not there are refused.
+// Fuzzes slices of valid arrays, copies of slices to devices and back, and selected columns. The rows must
+// be the same for every range. The library must refuse ranges outside of the array.
 #include <utility>
 
 #include "sample.h"
@@ -27,7 +27,7 @@ Range range_of(Input& input, int64_t rows) {
   return {offset, input.below(rows - offset + 1), true};
 }
 
-// The array, on its way to the CPU again.
+// Copies the array back to the CPU.
 Array to_cpu(const ArrowDeviceArray& array, const ArrowSchema& schema) {
   Array back;
   must(arrowdevice_array_copy, &array, &schema, cpu(), static_cast<const arrowdevice_copy_options*>(nullptr),
@@ -57,7 +57,7 @@ void check_slice(Input& input, const ArrowDeviceArray& host, const ArrowSchema& 
     return check_rows(schema, to_cpu(*whole, schema)->array, host.array, {0, host.array.length, true});
   }
   check(range.is_there, "a range that is not there is sliced");
-  whole.reset();  // a slice lives without it
+  whole.reset();  // a slice does not need it
   check_rows(schema, to_cpu(*slice, schema)->array, host.array, range);
 }
 
@@ -76,7 +76,7 @@ void check_select(Input& input, ArrowDeviceArray& host, const ArrowSchema& schem
     return check(!are_there || std::string(schema.format) != "+s", "columns that are there are refused");
   }
   check(are_there, "columns that are not there are taken out");
-  // The same columns, picked by hand.
+  // The same columns, selected by hand.
   ArrowArray expected = host.array;
   ArrowSchema expected_schema = schema;
   ArrowArray* children[4];

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kSpareBytes = 16384;
 constexpr int64_t kMostSlots = 64;
 
-// A buffer, and the bytes of one value in it.
+// A buffer and the bytes of a value in it.
 struct Place {
   Buffer* buffer;
   size_t width;
@@ -45,7 +45,7 @@ void add_places(const Field& type, Data& data, std::vector<Place>& places) {
   if (data.dictionary != nullptr) add_places(*type.dictionary, *data.dictionary, places);
 }
 
-// Wrong, right by chance, or at a limit; never beyond the spare bytes.
+// Returns a value that is wrong, valid by chance, or at a limit. It never exceeds the spare bytes.
 int64_t value_of(Input& input) {
   constexpr int64_t kTurns[] = {0, 1, 2, 5, 30, 100, 1000, -1, -2, -100, -2147483647, -2147483648};
   return input.flag() ? input.pick(kTurns) : input.below(64);
@@ -84,9 +84,9 @@ void StructSpoiler::set_slots(Input& input, int64_t& number) {
 }
 
 void StructSpoiler::set_format(Input& input, ArrowSchema& schema) {
-  // Buffers are long enough for these, whatever they held.
+  // Every buffer is long enough for these types.
   constexpr const char* kNarrow[] = {"c", "S", "i", "l", "g", "b", "tdD", "tss:UTC", "d:38,2", "d:70,2,256", "w:7"};
-  // These need more bytes, or offsets where values were.
+  // These types need more bytes, or offsets in place of values.
   constexpr const char* kOthers[] = {"n",  "u",     "Z",     "vu", "+l",    "+vL", "+w:3",     "+s",
                                      "+m", "+ud:0", "+us:0", "+r", "w:999", "",    "nonsense", nullptr};
   const bool is_narrow = input.flag();
@@ -103,7 +103,8 @@ void StructSpoiler::spoil_array(Input& input, size_t i) {
     case 1: return set_slots(input, array.offset);
     case 2: array.null_count = input.number(); return;
     case 3:
-      // Views may have any number, and the last one then has the sizes of the others: there are no more to be read.
+      // Views may have any number of buffers. The last buffer then holds the sizes of the others, so a
+      // greater number is unreadable.
       array.n_buffers = std::min(input.number(), before.n_buffers);
       has_data_ = false;
       return;
@@ -132,7 +133,7 @@ void StructSpoiler::spoil_schema(Input& input, size_t i) {
     case 1: return set_format(input, schema);
     case 2: schema.name = input.flag() ? nullptr : "another name"; return;
     case 3: schema.flags = input.number(); return;
-    case 4: schema.n_children = std::min(input.number(), before.n_children); return;  // there are no more to be read
+    case 4: schema.n_children = std::min(input.number(), before.n_children); return;  // more children are unreadable
     case 5: schema.children = nullptr; return;
     case 6:
       if (before.n_children > 0) before.children[input.below(before.n_children)] = input.flag() ? nullptr : &root;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mistakes of producers, made on purpose. An array has no sizes of its own, so some cannot be found out by anybody: an
-// offset behind the end of a text's bytes, a length beyond a buffer's. Those are made only where what lies there is
-// there all the same, since buffers are longer than they need be.
+// Makes producer errors on purpose. An array has no buffer sizes, so the library cannot detect some errors.
+// Examples are an offset behind the end of a text's bytes and a length beyond a buffer. Such an error is
+// made only if the memory exists, because buffers are longer than needed.
 #pragma once
 
 #include "sample.h"
@@ -9,13 +9,14 @@
 
 namespace fuzz {
 
-// Changes one value in a buffer.
+// Changes a single value in a buffer.
 void spoil_bytes(Input& input, const Field& type, Data& data);
 
-// Which buffers are longer than any length or offset that is made here. Behind the others the address sanitizer stands.
+// Buffers that are longer than any length or offset made here. The address sanitizer guards the end of the
+// others.
 enum class Spare {
   kEverywhere,
-  kBehindTexts,  // whose size only offsets tell, and views; for structs that nothing is wrong with
+  kBehindTexts,  // buffers whose size depends on offsets, and views; for correct structs
 };
 void lengthen(const Field& type, Data& data, Spare spare);
 
@@ -26,10 +27,10 @@ class StructSpoiler {
 
   void spoil(Input& input);
 
-  // Whether buffers still hold what the structs say: else nobody may look at data.
+  // Returns true if buffers still match the structs. Otherwise the data must not be read.
   bool has_data() const noexcept { return has_data_; }
 
-  // As they were, to be released.
+  // Restores the structs, so that they can be released.
   void restore() const;
 
  private:

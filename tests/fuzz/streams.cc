@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Producers of streams that fail at any call, with any code and text, or give schemas and arrays that are not what they
-// must be, or do not mark their own release, read through every kind of stream of the library. What came before a
-// failure arrives whole and in order, a failure arrives with its code, nobody calls a producer again after its end, and
-// it is released once.
+// Fuzzes producers of streams, read through every kind of stream of the library. A producer may fail at any
+// call with any code and text, return invalid schemas and arrays, or fail to mark its own release.
+//
+// The following must hold:
+//
+// - The batches before a failure arrive complete and in order.
+// - A failure arrives with its code.
+// - The library never calls a producer after its end, and releases it exactly once.
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -27,10 +31,10 @@ using namespace fuzz;  // NOLINT: what every line of this file is written with
 using DeviceStream = Owned<ArrowDeviceArrayStream>;
 using HostStream = Owned<ArrowArrayStream>;
 
-// What a producer does when it is asked.
+// The action of a producer on a call for an array.
 enum class Act { kSound, kEmpty, kSpoiled, kElsewhere, kError, kErrorWithArray, kOtherType };
 
-// And when it is asked for its schema.
+// The action of a producer on a call for its schema.
 enum class SchemaAct { kSound, kError, kErrorWithGarbage, kNothing, kSpoiled };
 
 struct Step {
@@ -39,18 +43,18 @@ struct Step {
   Array array;
 };
 
-// Lives until the library has let the stream go, on whichever thread it does.
+// Lives until the library has released the stream, on any thread.
 class Producer {
  public:
   Producer(Input& input, const Field& type);
 
   ArrowDeviceArrayStream stream();
-  int64_t sound_batches() const;  // before the first step that is none
-  int first_code() const;         // 0: the stream ends well; -1: the library is to find the mistake
-  // Whether the first step that is not sound is an array that only those find out who look into it.
+  int64_t sound_batches() const;  // before the first action that is not valid
+  int first_code() const;         // 0: the stream ends without an error; -1: the library must find the error
+  // Returns true if the first invalid action is an array whose error only shows when its data is read.
   bool may_pass_through() const;
   bool has_schema() const { return schema_act_ == SchemaAct::kSound; }
-  // A schema that only those find out who look into it.
+  // Returns true if the schema is valid, or has an error that only shows when it is read.
   bool may_pass_schema() const { return has_schema() || schema_act_ == SchemaAct::kSpoiled; }
   const ArrowSchema& schema() const { return *schema_; }
   const ArrowArray& twin(int64_t batch) const { return *twins_[static_cast<size_t>(batch)]; }
@@ -81,14 +85,14 @@ class Producer {
   int releases_ = 0;
 };
 
-// What flows matters less than when: the other targets have all types.
+// Returns a small type. Types matter less than timing here, because the other targets use all types.
 Field small_type(Input& input) {
   const Field types[] = {field("l"), field("u"), list_of(field("i", "item")),
                          struct_of({field("l", "a"), field("vu", "b")})};
   return input.pick(types);
 }
 
-// In three bytes.
+// Reads the knobs from three bytes.
 Knobs few_rows(Input& input) {
   Knobs knobs;
   knobs.rows = input.below(8);
@@ -185,7 +189,8 @@ int Producer::get_next(ArrowDeviceArrayStream* self, ArrowDeviceArray* out) {
   Step& step = producer.steps_[producer.next_++];
   if (step.code != 0) {
     producer.has_ended_ = true;
-    // Nobody is to look at it: garbage, or an array that stays the producer's.
+    // A failed call leaves garbage, or an array that the producer still owns. The library must not read
+    // either.
     if (step.act == Act::kError) std::memset(out, 0x5A, sizeof *out);
     if (step.act == Act::kErrorWithArray) *out = *step.array;
     return step.code;
@@ -217,7 +222,8 @@ void Producer::check_released_once() {
   check(releases_ == 1, "a stream is released twice");
 }
 
-// What is done with a stream. It is decided before anything flows, so that short inputs have all of it.
+// The consumer's actions on a stream. They are decided before data flows, so that short inputs have all of
+// them.
 struct Reading {
   explicit Reading(Input& input)
       : way(input.below(5)),
@@ -233,7 +239,7 @@ struct Reading {
   int32_t depth;
 };
 
-// One of the library's streams over the producer's.
+// Returns a stream of the library over the producer's stream.
 DeviceStream stream_over(const Reading& reading, Producer& producer) {
   DeviceStream upstream(producer.stream());
   arrowdevice_stream_options options{};
@@ -271,7 +277,7 @@ void check_batch(const Producer& producer, const ArrowDeviceArray& array, int64_
   if (!found.empty()) fail("batch " + std::to_string(number) + " is not the same: " + found);
 }
 
-// As far as the consumer wants to read.
+// Reads as much as the consumer wants.
 void consume(const Reading& reading, const Producer& producer, ArrowDeviceArrayStream& stream) {
   if (reading.asks_schema) {
     Schema schema;
@@ -296,7 +302,7 @@ void consume(const Reading& reading, const Producer& producer, ArrowDeviceArrayS
       check(number == producer.sound_batches(), "batches are lost before a failure");
       return check(producer.first_code() != 0, "a stream that ends well fails");
     }
-    // What is where it should be is passed on as it is.
+    // An array that is already on the target device is passed on unchanged.
     if (number == producer.sound_batches() && producer.may_pass_through() && array->device_type == ARROW_DEVICE_CPU)
       return;
     check_batch(producer, *array, number);
@@ -309,8 +315,8 @@ int64_t threads() {
   return static_cast<int64_t>(tasks.st_nlink) - 2;
 }
 
-// The library's threads end by themselves, soon after the release of the producer that they were for; no event tells.
-// Leaks that are looked for before that, at the end of the process, are none.
+// Waits until the library's threads have ended. They end a short time after the release of their producer,
+// and no event signals this. Without the wait a leak check at the end of the process reports false leaks.
 void wait_for_threads_of_streams(int64_t residents) {
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (threads() > residents) {
@@ -319,7 +325,7 @@ void wait_for_threads_of_streams(int64_t residents) {
   }
 }
 
-// Threads that stay, of the program, the devices and the library.
+// Returns the number of permanent threads: those of the program, the devices and the library.
 int64_t resident_threads() {
   static const int64_t residents = [] {
     for (const int64_t id : {0, 1}) {
@@ -336,7 +342,7 @@ int64_t resident_threads() {
   return residents;
 }
 
-// Those of the last inputs may be ending still.
+// Checks the number of threads. Those of the last inputs may still be ending.
 void check_threads() {
   constexpr int64_t kEnding = 200;
   check(threads() <= resident_threads() + kEnding, "threads of streams do not end");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plugins that cannot be used, and those that can all the same.
+// Tests plugins that cannot be used, and plugins with defects that can still be used.
 #include <sys/stat.h>
 
 #include "loader.h"
@@ -73,14 +73,14 @@ TEST_CASE("a device whose backend describes it wrongly is not opened, and the ot
   }
 }
 
-// -- plugins that can
+// -- plugins that can be used
 
 TEST_CASE("a plugin that is loaded by its path drives its devices, once") {
   const std::string path = (kPlugins / file_of("ok")).string();
   const Answer answer = ask({get(kTestType), "load=" + path, get(kTestType), "load=" + path, "explain"});
   const auto gets = answer.all(get(kTestType) + " -> ");
   REQUIRE(gets.size() == 2);
-  CHECK(gets[0].starts_with(outcome(get(kTestType), ENOTSUP)));  // nobody served it yet
+  CHECK(gets[0].starts_with(outcome(get(kTestType), ENOTSUP)));  // no plugin served this type yet
   CHECK(gets[1] == outcome(get(kTestType), 0));
   const auto loads = answer.all("load -> ");
   REQUIRE(loads.size() == 2);

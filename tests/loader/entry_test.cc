@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entries of the project's own plugins, as a library of another version meets them.
+// Tests the entry points of the project's own plugins with a library of another version.
 #include <arrowdevice/backend.h>
 #include <dlfcn.h>
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where backends are found, in which order, and when they are opened.
+// Tests in which folders and in which order the library finds backends, and when it opens them.
 #include "loader.h"
 
 namespace {
 
 using namespace loader_test;  // NOLINT: what every line of these tests is written with
 
-// -- where they are found
+// -- search order
 
-// The library with a folder of plugins beside it, and one of the path.
+// The library with a folder of plugins beside it, and another folder in the path.
 struct BufferBounds {
   BufferBounds() : library(install.path() / kLibrary.filename()) {
     fs::copy_file(kLibrary, library);
@@ -76,7 +76,7 @@ TEST_CASE("a registered backend comes before all that could be found") {
 TEST_CASE("folders of the path come one after the other, and the compiled-in one last") {
   BufferBounds places;
   Folder second;
-  places.on_path.with("no_types", "cuda");  // named otherwise inside: refused
+  places.on_path.with("no_types", "cuda");  // its table has another name, so it is refused
   second.with("cuda");
   const std::string both = places.on_path.path().string() + ":" + second.path().string();
   const Answer answer = places.ask({get(2), get(4), "explain"}, {{"ARROWDEVICE_BACKEND_PATH", both}});
@@ -134,7 +134,7 @@ TEST_CASE("folders that are not there are looked into without harm") {
       answer.line("look " + std::to_string(ENOENT) + " [cuda] [/nonexistent/a/" + file_of("cuda") + "]").empty());
 }
 
-// -- when they are opened
+// -- time of opening
 
 TEST_CASE("loading the library, and asking for the CPU, opens no plugin") {
   Folder folder;
@@ -145,7 +145,7 @@ TEST_CASE("loading the library, and asking for the CPU, opens no plugin") {
   CHECK(opened[0] == "opened.");
   CHECK(opened[1] == "opened.");
   CHECK(answer.line("count=1 is") == "count=1 is 1");
-  CHECK(answer.all("look ").size() == 1);  // the CPU's own
+  CHECK(answer.all("look ").size() == 1);  // the CPU's own entry
 }
 
 TEST_CASE("asking for a device type that is known opens its own plugin only") {
@@ -206,9 +206,9 @@ TEST_CASE("a plugin that was not there is found when it is installed and loaded 
   CHECK(gets[1] == outcome("get=2", 0));
 }
 
-// -- two copies of one backend
+// -- two copies of a backend
 
-// The line of a copy, and how often any line names it.
+// Checks the report line of the second copy, and the number of lines that name it.
 void check_second_copy(const Answer& answer, const std::string& first, const std::string& second) {
   const std::string reason = "a backend named ok is there already: " + first;
   CHECK(contains(answer.line("look 0 [ok] [" + first + "]"), "serves device type 60"));
@@ -216,7 +216,7 @@ void check_second_copy(const Answer& answer, const std::string& first, const std
   size_t of_second = 0;
   for (const std::string& look : answer.all("look ")) of_second += look.find("[" + second + "]") != look.npos;
   CHECK(of_second == 1);
-  CHECK(answer.all("device 60:").size() == 1);  // nothing is there twice
+  CHECK(answer.all("device 60:").size() == 1);  // no device is listed twice
 }
 
 TEST_CASE(
@@ -233,7 +233,7 @@ TEST_CASE(
   CHECK(contains(found.line("load"), second + ": a backend named ok is there already: " + first));
   check_second_copy(found, first, second);
 
-  // A second time changes nothing.
+  // A second load has no effect.
   const Answer again =
       ask({get(kTestType), "load=" + second, "load=" + second, "load=" + first, "list", "explain"}, both);
   CHECK(again.all("load -> ").size() == 3);
@@ -251,7 +251,7 @@ TEST_CASE("a copy that was loaded by its path serves, and the ones of the path a
   CHECK(answer.line(get(kTestType) + " ->") == outcome(get(kTestType), 0));
   check_second_copy(answer, given, of_path);
 
-  // Both by their paths, without a search path.
+  // Loads both by their paths, without a search path.
   const Answer loaded = ask({"load=" + of_path, "load=" + given, get(kTestType), "list", "explain"});
   const auto loads = loaded.all("load -> ");
   REQUIRE(loads.size() == 2);

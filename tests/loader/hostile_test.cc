@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plugins and surroundings that mean harm, or met with an accident.
+// Tests malicious or damaged plugins and environments.
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ TEST_CASE("a plugin that was cut off, at any length, is refused or works, and th
   const std::string whole = ok_plugin();
   Folder folder;
   std::vector<std::string> commands;
-  // Close to each other where the headers are, farther apart where code and data are.
+  // The lengths are close to each other in the headers, and farther apart in code and data.
   for (size_t length = 0; length < whole.size(); length += length < 1024 ? 16 : 509) {
     const std::string below = std::to_string(length);
     fs::create_directory(folder.path() / below);
@@ -41,7 +41,7 @@ TEST_CASE("a plugin that was cut off, at any length, is refused or works, and th
 }
 
 TEST_CASE("a shared object for another architecture, and what only looks like one, is refused") {
-  constexpr size_t kMachine = 18;  // where its number stands
+  constexpr size_t kMachine = 18;  // offset of the machine number
   constexpr size_t kType = 16;
   std::string other = ok_plugin();
   other[kMachine] = static_cast<char>(other[kMachine] ^ 0x7F);
@@ -89,7 +89,7 @@ TEST_CASE("a plugin whose entry blocks holds up those that need it, and nobody e
                             variables);
   CHECK(answer.line("get=2 ->") == "get=2 -> 0 ");
   CHECK(answer.line("get=1 ->") == "get=1 -> 0 ");
-  // A child has no thread that would ever open it.
+  // The child has no thread that would finish the opening.
   CHECK(answer.line("in a child").starts_with(outcome("in a child", EBUSY)));
   CHECK(contains(answer.line("in a child"), "it was being opened when this process was forked"));
   CHECK(answer.line("other -> ") == "other -> 0");
@@ -110,14 +110,14 @@ TEST_CASE("a path of the environment may be as long and as odd as it likes") {
   CHECK(contains(answer.line("look " + refused + " [cuda] [../up]"), "absolute"));
 }
 
-// What root may read anyway, another user may not.
+// Root can read every file, so another user runs the probe.
 constexpr uid_t kNobody = 65534;
 
 TEST_CASE("a plugin that cannot be read is refused with the reason") {
   Folder folder;
   folder.with("cuda").with("ok");
   REQUIRE(chmod((folder / file_of("cuda")).c_str(), 0) == 0);
-  // Where the build lies, nobody may have no business.
+  // The user "nobody" may have no access to the build folder, so the files are copied.
   REQUIRE(chmod(folder.path().c_str(), 0755) == 0);
   fs::copy_file(ARROWDEVICE_TEST_PROBE, folder.path() / "probe");
   fs::copy_file(kLibrary, folder.path() / "libarrowdevice.so.0");
@@ -133,8 +133,8 @@ TEST_CASE("a plugin that cannot be read is refused with the reason") {
   CHECK(answer.line(get(kTestType) + " ->") == outcome(get(kTestType), 0));
 }
 
-// The probe with another user's rights, which only root can give it. A Meson test of its own, which is skipped
-// elsewhere.
+// Runs the probe with another user's rights, which only root can set. It is a separate Meson test, which is
+// skipped for other users.
 TEST_CASE("a set-user-ID program takes plugins from the compiled-in folder only", "[.setuid]") {
   Folder folder;
   struct statvfs mounted {};

@@ -122,7 +122,8 @@ const std::vector<Broken>& broken_plugins() {
         {"no_name", EINVAL, "name"},
         {"unresolved", EINVAL, "arrowdevice_test_nowhere"},
     };
-    // In the order of the build file, where they have numbers: names have 15 letters at most.
+    // The order is that of the build file, in which these have numbers, because names have at most 15
+    // letters.
     int number = 0;
     for (const char* function : {"device_count", "device_open", "device_get_info", "buffer_allocate", "buffer_free",
                                  "queue_create", "queue_destroy", "queue_copy", "event_record", "event_query",

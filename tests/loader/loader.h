@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions about finding and loading backends, each put to a process of its own.
+// Asks questions about finding and loading backends. Each question runs in its own process.
 //
 //   Folder folder;
 //   folder.with("ok");
@@ -27,7 +27,7 @@ inline constexpr int kTestType = 60;
 
 std::string file_of(const std::string& plugin);
 
-// A folder that goes with the test.
+// A folder that is removed with the test.
 class Folder {
  public:
   Folder();
@@ -38,7 +38,7 @@ class Folder {
   const fs::path& path() const { return path_; }
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
 
-  // One of the plugins, under its own or another name.
+  // Adds a plugin under its own or another name.
   Folder& with(const std::string& plugin, const std::string& as = {});
   Folder& with_file(const std::string& name, const std::string& content);
 
@@ -46,12 +46,12 @@ class Folder {
   fs::path path_;
 };
 
-// What the probe printed.
+// The output of the probe.
 struct Answer {
   std::vector<std::string> lines;
 
   std::string text() const;
-  std::string line(const std::string& begin) const;  // the first that begins so; empty if none does
+  std::string line(const std::string& begin) const;  // first line with this beginning; empty if there is none
   std::vector<std::string> all(const std::string& begin) const;
 };
 
@@ -63,15 +63,16 @@ struct Where {
   fs::path library = kLibrary;
   fs::path folder = "/";  // the working folder
   fs::path program = ARROWDEVICE_TEST_PROBE;
-  uid_t user = 0;  // not 0: it is run by that user
+  uid_t user = 0;  // if not 0, this user runs the probe
 };
 
-// Runs the probe in an environment of which the library sees only `variables`.
+// Runs the probe. The library sees only `variables` of its environment.
 Answer ask(const std::vector<std::string>& commands, const Variables& variables = {}, const Where& where = {});
 
 bool contains(const std::string& text, const std::string& part);
 
-// How the line of a command begins that ended with that code; all of the line if the code is 0.
+// Returns the beginning of the line for a command that ended with that code. If the code is 0, this is the
+// whole line.
 std::string outcome(const std::string& command, int code);
 std::string get(int type);
 

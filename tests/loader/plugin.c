@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A backend whose device memory is the host's, and every way to get one wrong. What it is, macros say:
-
-     PLUGIN_NAME "ok"        the name in its table
-     PLUGIN_TYPE 60          the device type that it serves
-     PLUGIN_<DEFECT>         one of those below
-     PLUGIN_WITHOUT(table)   statements that take functions out of the table */
+/* A backend whose device memory is host memory, with every possible defect. Macros choose its properties:
+ *
+ *   PLUGIN_NAME "ok"        the name in its table
+ *   PLUGIN_TYPE 60          the device type that it serves
+ *   PLUGIN_<DEFECT>         a defect from the list below
+ *   PLUGIN_WITHOUT(table)   statements that remove functions from the table */
 #include <arrowdevice/backend.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -102,7 +102,7 @@ static int queue_wait_event(void* queue, void* event, struct arrowdevice_error* 
 static void event_destroy(void* event) { (void)event; }
 
 #ifdef PLUGIN_RECURSES
-/* Asks the library for a device of its own type, for one of another, and for a list of all. */
+/* Asks the library for a device of its own type, for a device of another type, and for a list of all devices. */
 static void call_the_library(void) {
   void* library = dlopen(getenv("ARROWDEVICE_TEST_LIBRARY"), RTLD_NOW | RTLD_NOLOAD);
   int (*get)(ArrowDeviceType, int64_t, struct arrowdevice_device**, struct arrowdevice_error*);
@@ -119,7 +119,7 @@ static void call_the_library(void) {
 #endif
 
 #ifdef PLUGIN_BLOCKS
-/* Until the named pipe had a writer. */
+/* Blocks until the named pipe has a writer. */
 static void wait_for_the_test(void) {
   FILE* gate = fopen(getenv("ARROWDEVICE_TEST_GATE"), "r");
   if (gate == NULL) return;
@@ -128,12 +128,12 @@ static void wait_for_the_test(void) {
 }
 #endif
 
-/* Half of a pair, for tables that have only one of both. */
+/* A stand-in for tables that have only half of a pair of functions. */
 static inline int unpaired(void) { return ENOTSUP; }
 
 static const ArrowDeviceType the_types[] = {PLUGIN_TYPE};
 
-/* A table with room for what a later version may have appended. */
+/* A table with room for functions that a later version may append. */
 static struct {
   struct arrowdevice_backend table;
   void* more[8];
@@ -173,7 +173,7 @@ const struct arrowdevice_backend* arrowdevice_backend_entry(uint32_t host_abi, s
   table->queue_wait_event = queue_wait_event;
   table->event_destroy = event_destroy;
 #if defined(PLUGIN_OLDER) || defined(PLUGIN_SHORT)
-  /* Whoever reads beyond the end finds what faults when it is called. */
+  /* A library that reads beyond the end finds invalid pointers, which fault when they are called. */
   memset((char*)table + offsetof(struct arrowdevice_backend, event_publish), 0x5C,
          sizeof *table - offsetof(struct arrowdevice_backend, event_publish));
 #endif

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that uses the library as its arguments say and prints what came of it: tests of what happens once in a
-   process run it as often as they need.
-
-     probe LIBRARY COMMAND...
-     get=TYPE        get device 0 of the type, allocate on it, copy bytes to it and back
-     count=TYPE      how many devices there are
-     load=PATH       load a plugin
-     begin=TYPE      get device 0 of the type on another thread
-     meet=PATH       wait for who reads from a named pipe, and keep it waiting
-     part            let it go on
-     end             wait for that thread
-     fork=PATH       load a plugin in a child of this process
-     register        register a backend "registered" for type 60
-     list            all devices
-     explain         every place that was looked at
-     opened          which plugins are in the process */
+/* A program that runs commands on the library and prints the results. Tests of behaviour that
+ * happens once in a process run it as often as they need.
+ *
+ *   probe LIBRARY COMMAND...
+ *   get=TYPE        gets device 0 of the type, allocates memory, copies bytes to it and back
+ *   count=TYPE      prints the number of devices
+ *   load=PATH       loads a plugin
+ *   begin=TYPE      gets device 0 of the type on another thread
+ *   meet=PATH       waits for the reader of a named pipe, and keeps it waiting
+ *   part            lets the reader continue
+ *   end             waits for the thread of `begin`
+ *   fork=PATH       loads a plugin in a child of this process
+ *   register        registers a backend "registered" for type 60
+ *   list            lists all devices
+ *   explain         prints every place in the report
+ *   opened          prints the plugins that are loaded in the process */
 #include <arrowdevice/arrowdevice.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -109,7 +109,7 @@ static void explain(void) {
   }
 }
 
-/* Each plugin once: a mapped file has several lines. */
+/* Prints each plugin once, because a mapped file has several lines. */
 static void opened(void) {
   char line[4096], last[4096] = "";
   FILE* maps = fopen("/proc/self/maps", "r");
@@ -139,7 +139,7 @@ static void* get_on_thread(void* unused) {
 static void load_in_child(const char* path) {
   int status = 0;
   pid_t child;
-  fflush(stdout); /* else the child would print it again */
+  fflush(stdout); /* otherwise the child would print it again */
   child = fork();
   if (child == 0) {
     struct arrowdevice_error error = {0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that uses OpenCL itself, beside the library: its contexts, queues, buffers and events, what it makes arrays
-// of, and how many references its objects have.
+// A program that uses OpenCL itself beside the library. It has contexts, queues, buffers and events, makes
+// arrays, and counts references.
 #pragma once
 
 #include <chrono>
@@ -22,12 +22,12 @@ using ClQueue = arrowdevice::opencl::Owned<cl_command_queue>;
 using ClBuffer = arrowdevice::opencl::Owned<cl_mem>;
 using ClEvent = arrowdevice::opencl::Owned<cl_event>;
 
-// Every test begins here: the backend is registered once, nothing is pending and nothing kept.
+// Begins every test: the backend is registered once, nothing is pending and nothing is cached.
 void begin_opencl();
-// Where no device is to be opened yet.
+// Registers the backend without opening a device.
 void register_opencl();
 arrowdevice_device* opencl(int64_t id = 0);
-// Waits until nothing is deferred, and gives back all that is kept.
+// Waits until no work is deferred, and frees all cached memory.
 void settle();
 
 cl_device_id device_id(int64_t id = 0);
@@ -42,8 +42,8 @@ cl_uint references(cl_command_queue queue);
 cl_uint references(cl_mem buffer);
 cl_uint references(cl_event event);
 
-// The references once they are as many as expected, or after a while. A driver's own threads let go of what a command
-// used a little after its event has fired.
+// Returns the reference count when it reaches the expected value, or after a timeout. A driver's own
+// threads release a command's objects a little after its event has fired.
 template <typename Handle>
 cl_uint references_come_to(cl_uint expected, Handle handle) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
@@ -51,10 +51,11 @@ cl_uint references_come_to(cl_uint expected, Handle handle) {
   return references(handle);
 }
 
-// `n` bytes that differ from place to place.
+// Returns `n` bytes that differ from position to position.
 Bytes pattern(size_t n, unsigned seed = 1);
 
-// An array of the application: rows of uint8 over a buffer, which it keeps until it is released.
+// Returns an array of the application: rows of uint8 over a buffer. The array holds a reference until it is
+// released.
 Array array_over(cl_mem buffer, int64_t rows, cl_event* sync_event, int64_t id = 0);
 const ArrowSchema& byte_schema();
 Bytes bytes_of(const ArrowArray& array);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers, parts of them, and batches of copies.
+// Tests buffers, sub-buffers and batches of copies.
 #include <algorithm>
 #include <cerrno>
 

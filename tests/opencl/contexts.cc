@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts of others: arrays that come from them, applications that bring theirs, and what is left of it in the end.
+// Tests foreign contexts: arrays from them, applications that wrap them, and references that remain in the
+// end.
 #include <cerrno>
 
 #include "opencl/application.h"
@@ -156,7 +157,7 @@ TEST_CASE("contexts and devices that do not belong together are not wrapped") {
   CHECK(contains(refused(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 0, &native, &wrapped), "context"));
   native = native_of(first.get(), device_id(1));
   refused(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 1, &native, &wrapped);
-  // Of two devices, the id or the handle names one.
+  // In a context with two devices the id or the handle chooses the device.
   native = native_of(shared.get());
   CHECK(contains(refused(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 5, &native, &wrapped), "2 devices"));
   CHECK(references_come_to(1, shared.get()) == 1);
@@ -165,7 +166,7 @@ TEST_CASE("contexts and devices that do not belong together are not wrapped") {
   must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 0, &native, &one);
   must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 1, &native, &other);
   CHECK(one != other);
-  // Devices of one context copy to one another directly.
+  // Devices of the same context copy to each other directly.
   uint32_t reach = 0;
   must(arrowdevice_device_get_peer_flags, one, other, &reach);
   CHECK(reach == ARROWDEVICE_PEER_COPY);
@@ -201,7 +202,8 @@ TEST_CASE("an application's queue is wrapped, its own commands come in between, 
     Queue queue(handle);
     const Bytes sent = pattern(kContextBytes);
     cl_event held = gate.get();
-    // The application's own command, held up, is work of the queue: what is recorded behind it waits.
+    // The application's own command is held up. It is work of the queue, so an event that is recorded
+    // behind it waits.
     REQUIRE(api().clEnqueueWriteBuffer(mine.get(), buffer.get(), CL_FALSE, 0, kContextBytes, sent.data(), 1, &held,
                                        nullptr) == CL_SUCCESS);
     refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 1'000'000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of the application: pending until it sets them, and failing when it says so.
+// Tests events of the application. They are pending until the application sets them to complete or failed.
 #include <cerrno>
 #include <thread>
 
@@ -9,11 +9,11 @@ using namespace opencl_test;  // NOLINT
 
 namespace {
 
-constexpr int64_t kPatience = 30'000'000'000;  // nanoseconds; only a hang takes as long
+constexpr int64_t kPatience = 30'000'000'000;  // nanoseconds; only a hang takes this long
 constexpr size_t kBytes = 10'000;
 constexpr cl_int kFailure = -4711;
 
-// An array on the device, filled, whose event the test holds in its hand.
+// A filled array on the device. The test controls its event.
 struct Promised {
   explicit Promised(const ClContext& context)
       : sent(pattern(kBytes)), buffer(make_buffer(context.get(), kBytes)), event(make_user_event(context.get())) {
@@ -29,7 +29,7 @@ struct Promised {
   Array array;
 };
 
-// The library's own context of a device.
+// Returns the library's own context of a device.
 ClContext own_context() {
   arrowdevice_native_device native{};
   native.struct_size = sizeof native;
@@ -37,7 +37,8 @@ ClContext own_context() {
   return ClContext::share(static_cast<cl_context>(native.context));
 }
 
-// The test framework checks on one thread only: what comes of it shows in whoever waits.
+// Sets the event without checks, because the test framework works on a single thread. The waiting thread
+// sees the result.
 void set_from_thread(const ClEvent& event, cl_int status = CL_COMPLETE) {
   api().clSetUserEventStatus(event.get(), status);
 }
@@ -54,7 +55,7 @@ std::vector<Elsewhere> contexts() {
   return both;
 }
 
-// A copy in on a queue of device 0, and what came of it.
+// A copy to device 0 on a queue, and its result.
 class CopyBehind {
  public:
   explicit CopyBehind(arrowdevice_queue* queue) : queue_(queue), sent_(pattern(kBytes, 2)), received_(kBytes) {
@@ -155,7 +156,7 @@ TEST_CASE("an event that has failed is EIO with its code for all who ask, and no
     refused(EIO, arrowdevice_array_copy, promised.array.get(), &byte_schema(), cpu(), nullptr, out.out());
     refused(EIO, arrowdevice_array_copy, promised.array.get(), &byte_schema(), opencl(), nullptr, out.out());
     CHECK(out.released());
-    // The queue was told nothing, and goes on.
+    // The queue did not wait for the event, so its work continues.
     const CopyBehind behind(queue.get());
     must(arrowdevice_queue_finish, queue.get(), kPatience);
     CHECK(behind.is_done());
@@ -175,9 +176,9 @@ TEST_CASE("an event that fails while a queue waits for it fails what is behind i
     CHECK(arrowdevice_queue_finish(queue.get(), kPatience, &error) == EIO);
     CHECK(error.native_code < 0);
     CHECK_FALSE(behind.is_done());
-    // It stays so: OpenCL itself would go on with the next command as if nothing had happened.
+    // The queue stays failed. OpenCL itself would continue with the next command as if no event had failed.
     CHECK(arrowdevice_queue_finish(queue.get(), ARROWDEVICE_NO_TIMEOUT, nullptr) == EIO);
-    // Other queues do not mind.
+    // Other queues are not affected.
     const Queue other = make_queue(opencl());
     const CopyBehind next(other.get());
     must(arrowdevice_queue_finish, other.get(), kPatience);
@@ -193,7 +194,7 @@ TEST_CASE("an asynchronous copy behind an event that fails carries an event that
   CHECK(is_ready(*there) == 0);
   set(promised.event, kFailure);
   refused(EIO, arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
-  // Others than the library see it too.
+  // Other programs than the library see the failure too.
   CHECK(arrowdevice::opencl::status_of(*static_cast<cl_event*>(there->sync_event)) < 0);
 }
 

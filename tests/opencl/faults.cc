@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each call of the driver fails in turn, for each operation: the layer of tests/drivers/opencl stands before the real
-// loader. After a failure the input is the caller's and as it was, the output is released, the message names the call,
-// nothing is left behind in the driver, and the same operation succeeds. Then the device is lost at each submission.
+// Each call of the driver fails in turn, for each operation. The layer of tests/drivers/opencl stands
+// before the real loader. Then the device is lost at each submission.
+//
+// After a failure the following must hold:
+//
+// - The caller still has the unchanged input, and the output is released.
+// - The message names the call.
+// - No object is left in the driver.
+// - The same operation succeeds.
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -21,12 +27,12 @@ namespace {
 constexpr int kCode = CL_OUT_OF_RESOURCES;
 const char* const kObjects[] = {"Context", "CommandQueue", "MemObject", "Event"};
 
-// Asked to find out which context a buffer is of: where they fail, the library takes the array's word for its device.
-// That is right, or the device's own context has a queue less and a refusal more.
+// The library calls these to find the context of a buffer. If they fail, it trusts the device id of the
+// array. If that names the wrong context, that context loses an idle queue and refuses a call.
 const std::set<std::string> kHints = {"clGetMemObjectInfo", "clGetEventInfo", "clGetCommandQueueInfo",
                                       "clGetContextInfo"};
-// Nobody is to be told: the driver keeps what a release that failed would have freed, and an event that could not be
-// set is set a little later.
+// Returns true if the library ignores a failure of the function. The driver keeps the object if its release
+// fails. An event that could not be set is set a little later.
 bool is_survived(const std::string& function) {
   return function.rfind("clRelease", 0) == 0 || function == "clSetUserEventStatus";
 }
@@ -37,7 +43,7 @@ std::map<std::string, long> live_objects() {
   return all;
 }
 
-// An event that went from one context to another is let go by a thread, a little later.
+// Compares the live objects. It waits, because a thread releases an event between contexts a little later.
 void expect_live(const std::map<std::string, long>& expected) {
   settle();
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
@@ -52,7 +58,8 @@ void expect_live(const std::map<std::string, long>& expected) {
   }
 }
 
-// Two wrapped contexts: when they are unwrapped the library keeps nothing of them, so that all that is left was lost.
+// Two wrapped contexts. After the unwrap the library has no cached objects of them, so every remaining
+// object is a leak.
 class Devices {
  public:
   Devices() {
@@ -78,7 +85,7 @@ class Devices {
   arrowdevice_device* devices_[2] = {};
 };
 
-// Runs, checks what it left, and returns the code. What it made goes with it.
+// Runs the operation, checks the outcome, and returns the code. Destroying it releases its objects.
 using Run = std::function<int(arrowdevice_error*)>;
 
 struct Operation {
@@ -86,7 +93,7 @@ struct Operation {
   std::function<Run(const Devices&)> prepare;
 };
 
-// The array is the caller's and has its values.
+// Checks that the caller still has the array and its values.
 void check_kept(const Sample& sample, const ArrowDeviceArray& array) {
   CHECK(array.array.release != nullptr);
   const faults::Pause pause;
@@ -132,7 +139,8 @@ Run moving(const Devices& on, int64_t from, int64_t to) {
   };
 }
 
-// A queue of device 0 waits for an array of another context, whose event is pending or has fired.
+// Returns an operation in which a queue of device 0 waits for an array of another context. The array's
+// event is pending or has fired.
 Run importing(const Devices& on, bool pending) {
   struct Foreign {
     ClContext context = make_context();
@@ -152,7 +160,7 @@ Run importing(const Devices& on, bool pending) {
     arrowdevice_view* view = nullptr;
     int code = arrowdevice_array_import(foreign->array.get(), &byte_schema(), &options, &view, error);
     CHECK(foreign->array.released() == (code == 0));
-    // The application's own call may be the one that fails. It tries again.
+    // The application's own call may fail too, so it tries again.
     while (pending && api().clSetUserEventStatus(foreign->event.get(), CL_COMPLETE) != CL_SUCCESS) {
     }
     if (code == 0) code = arrowdevice_queue_finish(foreign->queue.get(), ARROWDEVICE_NO_TIMEOUT, error);
@@ -188,12 +196,12 @@ Run wrapping(const Devices&) {
   };
 }
 
-// Host memory, a buffer, a part of it and a queue.
+// Host memory, a buffer, a sub-buffer and a queue.
 struct ByteTrip {
   explicit ByteTrip(arrowdevice_device* on) : device(on) {}
   ~ByteTrip() {
     if (queue != nullptr) {
-      // Nothing may still read or write the host memory.
+      // Waits, because work may still read or write the host memory.
       const faults::Pause pause;
       arrowdevice_queue_finish(queue, ARROWDEVICE_NO_TIMEOUT, nullptr);
     }
@@ -255,7 +263,7 @@ const Operation kOperations[] = {
 
 }  // namespace
 
-// First, since a device is opened once.
+// This test runs first, because a device is opened only once.
 TEST_CASE("opening a device fails with each call of the driver, and succeeds when none fails") {
   register_opencl();
   std::set<std::string> failed;
@@ -291,8 +299,8 @@ TEST_CASE("opening a device fails with each call of the driver, and succeeds whe
 
 TEST_CASE("each call of the driver fails in turn, for each operation") {
   begin_opencl();
-  // What the library keeps of its own devices: where it cannot ask which context a buffer is of, it falls back on
-  // these.
+  // Fills the caches of the library's own devices. The library falls back to them if it cannot find the
+  // context of a buffer.
   for (const int64_t id : {0, 1}) {
     Sample sample(field("i"));
     CHECK(difference(sample, *copy(sample, opencl(id))) == "");
@@ -336,13 +344,13 @@ TEST_CASE("each call of the driver fails in turn, for each operation") {
           continue;
         }
         CHECK((code == EIO || code == ENOMEM));
-        // A thread that asks how an event of another context is doing passes the failure on as the event's; of work
-        // that waited for such an event PoCL says -1, whatever the event's own status is.
+        // If the library's query of a foreign event fails, it reports that as a failure of the event. PoCL
+        // returns -1 for work that waited for such an event, independent of the event's own status.
         const bool is_passed_on = function == "clGetEventInfo" && contains(error.message, "execution status");
         CHECK((error.native_code == kCode || (is_passed_on && error.native_code < 0)));
         CHECK(contains(error.message,
                        is_passed_on ? "failed with execution status CL_" : function + ": CL_OUT_OF_RESOURCES (-5)"));
-        // And once more, without the failure.
+        // Runs again without the failure.
         {
           const Devices devices;
           const auto run = operation.prepare(devices);

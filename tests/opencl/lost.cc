@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device goes away in the middle.
+// Tests a device that is lost during work.
 #include <cerrno>
 
 #include "drivers/opencl/faults.h"
@@ -19,7 +19,7 @@ TEST_CASE("a device that is lost is EIO, then and from then on, and inputs are k
     Array out;
     int code = 0;
     arrowdevice_error error{};
-    // A copy in is a submission or two, and so is one out.
+    // A copy to or from the device takes at most two submissions.
     for (int i = 0; i < 3 && code == 0; ++i) {
       code = arrowdevice_array_copy(there.get(), sample.schema.get(), cpu(), nullptr, out.out(), &error);
     }
@@ -27,7 +27,7 @@ TEST_CASE("a device that is lost is EIO, then and from then on, and inputs are k
     CHECK(contains(error.message, "CL_DEVICE_NOT_AVAILABLE (-2)"));
     CHECK(out.released());
     CHECK(there->array.release != nullptr);
-    // Whatever is tried now fails at once and cleanly.
+    // Every call now fails at once without side effects.
     arrowdevice_queue* queue = nullptr;
     CHECK(arrowdevice_queue_create(opencl(), &queue, nullptr) == EIO);
     void* buffer = nullptr;
@@ -35,7 +35,7 @@ TEST_CASE("a device that is lost is EIO, then and from then on, and inputs are k
     refused(EIO, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), opencl(), nullptr, out.out());
     refused(EIO, arrowdevice_array_copy, there.get(), sample.schema.get(), cpu(), nullptr, out.out());
     faults::reset();
-    // The driver is there again: so is the array.
+    // When the driver works again, the array is usable again.
     CHECK(difference(sample, *there) == "");
     CHECK(difference(sample, *copy(sample, opencl())) == "");
   }

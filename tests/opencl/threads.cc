@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eight threads on queues of their own of one device, ten thousand batches in all.
+// Eight threads copy ten thousand batches in all, each on its own queue of the same device.
 #include <atomic>
 #include <string>
 #include <thread>
@@ -14,14 +14,15 @@ namespace {
 constexpr int kThreads = 8;
 constexpr int kBatches = 10'000;
 
-// What went wrong first, from any thread: the test framework's checks, and all that makes some, are for one thread.
+// The first failure on any thread. The test framework's checks, and functions that use them, work on a
+// single thread only.
 class Problem {
  public:
   void report(const std::string& text) {
     if (!is_there_.exchange(true)) text_ = text;
   }
   bool is_there() const { return is_there_.load(); }
-  const std::string& text() const { return text_; }  // after the threads
+  const std::string& text() const { return text_; }  // after the threads have ended
 
  private:
   std::atomic<bool> is_there_{false};

@@ -8,7 +8,8 @@
 
 namespace soak {
 
-// Who does the work: the target, the source where the target is only memory to it, the CPU where both are.
+// Returns the place that makes the copy: the target, or the source if the target is only memory to it. If
+// both are only memory, it is the CPU.
 size_t Worker::place_of_work(size_t from, size_t to) const {
   const auto is_memory = [&](size_t place) {
     constexpr uint64_t kBoth = ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_HOST_READABLE;
@@ -62,7 +63,8 @@ bool Worker::move(Item& item, size_t to) {
   return true;
 }
 
-// Until a copy is complete its source must stay: waited for here, or kept by a second owner.
+// Keeps the source alive until a copy from it is complete. Either the call waits here, or a second owner
+// holds it.
 void Worker::hold_source(Item& source, Item& made) {
   if (one_in(2)) {
     auto second = std::make_shared<Array>();
@@ -117,7 +119,7 @@ void Worker::to_host() {
   Item made = item.with({});
   must("array_from_host",
        [&](auto* error) { return arrowdevice_array_from_host(host.get(), made.array.out(), error); });
-  made.is_spoiled = false;  // it is complete
+  made.is_spoiled = false;  // the copy is complete
   keep(std::move(made));
 }
 
@@ -165,7 +167,8 @@ void Worker::select() {
   keep(std::move(made));
 }
 
-// As a producer that has buffers on a device: what writes them comes before the queue's end.
+// Exports an array like a producer with buffers on a device. The work that writes them comes before the end
+// of the queue.
 void Worker::export_again() {
   Item item = take();
   const size_t queue = place_of(item);
@@ -191,7 +194,7 @@ void Worker::release() { take_last().array.reset(); }
 
 void Worker::release_after() {
   Item item = take_last();
-  item.settle();  // the queue knows nothing of what still reads its sources
+  item.settle();  // the queue does not wait for work that reads the array's sources
   const size_t queue = some_place();
   const ArrowDeviceArray before = *item.array;
   const Outcome outcome = call("array_release_after", {}, [&](auto* error) {
@@ -204,7 +207,7 @@ void Worker::release_after() {
   check_rows(item);
 }
 
-// A child that outlives its parent, which is taken from under it.
+// Takes a child out of its parent, so that it outlives its parent.
 void Worker::move_child_out() {
   Item item = take_last();
   item.settle();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the library, with the faults that they carry, and what is expected of them.
+// Calls of the library, the faults that they carry, and the expected results.
 #include <cerrno>
 #include <cstring>
 
@@ -12,7 +12,8 @@ namespace {
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
-// Half of the faults strike by number whatever is called, which is mostly the same few functions; the others these.
+// Half of the faults hit a call by its number. Such faults mostly hit the same few functions, so the other
+// half use this list.
 constexpr Function kFailing[] = {
     Function::event,
     Function::event,
@@ -32,13 +33,13 @@ constexpr Function kFailing[] = {
     Function::device_get_memory_info,
 };
 
-// Whether a call failed with the fault that struck it.
+// Returns true if a call failed with the fault that hit it.
 bool says_so(const Planned& planned, int code, const std::string& message) {
   if (planned.dooms_an_event()) return code == EIO && contains(message, "an event failed");
   return code == planned.code() && contains(message, std::string(arrowdevice::sim::name_of(*planned.struck())) + ": ");
 }
 
-// Must be found released after a failure.
+// Fills an output with garbage. A failed call must set its release to NULL.
 void poison(ArrowDeviceArray& out) {
   out.array.release = [](ArrowArray* array) { array->release = nullptr; };
 }
@@ -68,7 +69,7 @@ std::optional<Fault> Worker::some_fault() {
 Outcome Worker::call(const char* name, const Risk& risk, const Call& make) {
   const Planned planned(some_fault());
   arrowdevice_error error;
-  std::memset(&error, '?', sizeof error);  // all of it is to be filled
+  std::memset(&error, '?', sizeof error);  // the library must fill all of it
   const int code = make(&error);
   if (planned.struck()) {
     last_fault_ = arrowdevice::sim::name_of(*planned.struck());

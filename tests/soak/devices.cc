@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations on bytes, queues, pools and devices.
+// Operations on buffers, queues, pools and devices.
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -12,7 +12,7 @@ namespace soak {
 
 namespace {
 
-// The address of this thread's own is the context that it lends.
+// The address of this thread's variable is the context that it wraps.
 thread_local char own_context = 0;
 
 std::vector<unsigned char> random_bytes(Random& dice, int64_t size) {
@@ -21,7 +21,7 @@ std::vector<unsigned char> random_bytes(Random& dice, int64_t size) {
   return bytes;
 }
 
-// A buffer of a device for the length of an operation.
+// A buffer of a device during an operation.
 class DeviceBytes {
  public:
   explicit DeviceBytes(arrowdevice_device* device) : device_(device) {}
@@ -49,7 +49,7 @@ arrowdevice_copy_region between(arrowdevice_device* to, void* dst, arrowdevice_d
   return region;
 }
 
-// Cuts `size` bytes of one end and the other into some regions.
+// Splits a copy of `size` bytes into some regions.
 std::vector<arrowdevice_copy_region> in_pieces(arrowdevice_copy_region whole, int64_t size, Random& dice) {
   std::vector<arrowdevice_copy_region> regions;
   for (int64_t at = 0; at < size;) {
@@ -61,7 +61,7 @@ std::vector<arrowdevice_copy_region> in_pieces(arrowdevice_copy_region whole, in
   return regions;
 }
 
-// Another queue for a time, which is destroyed with it.
+// Replaces a queue for a time, and destroys the replacement.
 class InPlaceOf {
  public:
   InPlaceOf(arrowdevice_queue*& place, arrowdevice_queue* other)
@@ -74,8 +74,8 @@ class InPlaceOf {
   arrowdevice_queue* const former_;
 };
 
-// However its life ends, that of the host's memory goes on until the queue is done with it: a wait may fail unasked, so
-// it is not the first that counts.
+// Waits until the queue is idle in the destructor, because the host memory must outlive the queue's work.
+// It repeats the wait, because an injected fault may fail a wait.
 class Finished {
  public:
   explicit Finished(arrowdevice_queue* queue) : queue_(queue) {}
@@ -92,7 +92,8 @@ class Finished {
 
 }  // namespace
 
-// Queues the regions and waits for them, also after a failure: until then they use the host's memory.
+// Submits the regions and waits for them, even after a failure, because they use the host memory until
+// then.
 bool Worker::copy_bytes(size_t place, const std::vector<arrowdevice_copy_region>& regions, bool is_full) {
   const Risk risk{.full = is_full};
   const auto finish = [&](auto* error) {
@@ -112,7 +113,7 @@ bool Worker::copy_bytes(size_t place, const std::vector<arrowdevice_copy_region>
   return copied.code == 0 && finished.code == 0;
 }
 
-// From the host to a device, within it, and back.
+// Copies bytes from the host to a device, within it, and back.
 void Worker::bytes_on(size_t place) {
   auto* const device = at(place).device;
   const int64_t size = one_in(10) ? 1 + dice_.below(1 << 20) : 1 + dice_.below(5000);
@@ -141,7 +142,7 @@ void Worker::bytes_on(size_t place) {
   tally().bytes += size;
 }
 
-// A new one in the place of an old one, which may have work to do; or the old one under another name.
+// Replaces a queue, which may have pending work, by a new queue. Otherwise it wraps the same native queue for a time.
 void Worker::queues() {
   const size_t place = some_place();
   if (!at(place).is_simulated() || one_in(2)) return renew_queue(place);
@@ -185,7 +186,7 @@ void Worker::pools() {
   }
 }
 
-// The others go on deferring, so nobody waits for the end of it here.
+// Runs deferred work. It does not wait for the end, because other threads keep deferring work.
 void Worker::deferred() {
   if (one_in(2)) {
     int64_t done = -1;
@@ -230,7 +231,7 @@ void Worker::devices() {
   if (outcome.code == 0 && other == place) expect_equal(reach, kBoth, "what a device can do with its own memory");
 }
 
-// A context of the program's, which stays wrapped for the arrays of later operations.
+// Wraps a context of the program. It stays wrapped for the arrays of later operations.
 void Worker::wrap() {
   const int64_t id = dice_.below(kSims);
   auto*& device = wrapped_[static_cast<size_t>(id)];

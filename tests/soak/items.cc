@@ -34,7 +34,7 @@ Item Item::with(Array other) const {
 
 void Item::settle() {
   const Planned nothing;
-  // That the event failed says as well as that it fired that nothing is read any more.
+  // If the event failed or fired, no work reads the sources any more.
   if (!sources.empty() && !array.released())
     arrowdevice_array_wait(array.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, nullptr);
   sources.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of which it is known which rows they must have, and where threads leave them for one another.
+// Arrays with known rows, and the bag through which threads exchange them.
 #pragma once
 
 #include <arrowdevice/arrowdevice.h>
@@ -17,7 +17,7 @@ namespace soak {
 
 using Array = arrowdevice::testing::Owned<ArrowDeviceArray>;
 
-// An array, and what it must be.
+// An array and its expected rows.
 struct Item {
   Item() = default;
   Item(Item&& other) = default;
@@ -27,27 +27,27 @@ struct Item {
   Array array;
   std::shared_ptr<const Rows> rows;
   int64_t first = 0;
-  std::shared_ptr<const std::vector<int64_t>> columns;  // that were selected; NULL: all
+  std::shared_ptr<const std::vector<int64_t>> columns;  // selected columns; NULL means all
   std::shared_ptr<const Schema> selected;               // their type
-  // An event that it waits for failed, or may have: whatever looks at its data may fail with it.
+  // An event of the array has failed or may have failed. A call that reads its data may fail with it.
   bool is_spoiled = false;
-  // What copies into it still read; needed until its event has fired.
+  // The sources of pending copies into it. They are needed until its event has fired.
   std::vector<std::shared_ptr<const Array>> sources;
 
   int64_t length() const { return array->array.length; }
   const ArrowSchema& type() const { return selected != nullptr ? **selected : rows->schema(); }
 
-  // The same rows in another array.
+  // Returns an item with the same rows in another array.
   Item with(Array other) const;
 
-  // Waits for its event and lets the sources go.
+  // Waits for its event and drops the sources.
   void settle();
 };
 
-// Where threads leave arrays for one another.
+// Slots through which threads exchange arrays.
 class Bag {
  public:
-  // Takes what is there, leaves `item` if there is one.
+  // Takes the item in the slot, and leaves `item` there if it has a value.
   std::optional<Item> swap(size_t place, std::optional<Item> item);
   static constexpr size_t kPlaces = 24;
 

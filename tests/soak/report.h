@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a soak has done so far and what was wrong with it. All functions may be called from any thread.
+// The results of a soak so far and its errors. Thread-safety: any thread.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace soak {
 
-// What was expected and did not hold. Ends the operation; the run goes on.
+// A failed expectation. It ends the operation, but the run continues.
 class Wrong : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -20,30 +20,30 @@ inline void expect(bool holds, const char* what) {
   if (!holds) wrong(what);
 }
 void expect_equal(int64_t is, int64_t expected, const char* what);
-void expect_same(const std::string& difference);  // "" is what it must be
+void expect_same(const std::string& difference);  // the expected value is ""
 
 struct Tally {
   std::atomic<int64_t> arrays{0};       // read back and compared
   std::atomic<int64_t> bytes{0};        // of their buffers, and of buffers without arrays
-  std::atomic<int64_t> faults{0};       // that struck a call of the library
-  std::atomic<int64_t> failed{0};       // such calls that failed with it; the others did without what failed
-  std::atomic<int64_t> spoiled{0};      // calls that failed since an event of their input had
-  std::atomic<int64_t> interrupted{0};  // streams that ended with a fault on one of their threads
-  std::atomic<int64_t> exhausted{0};    // calls for which a device or a pool had no room
-  std::atomic<int64_t> timed_out{0};    // calls that were not to wait so long
+  std::atomic<int64_t> faults{0};       // that hit a call of the library
+  std::atomic<int64_t> failed{0};       // of these calls, those that failed; the others succeeded
+  std::atomic<int64_t> spoiled{0};      // calls that failed because an event of their input failed
+  std::atomic<int64_t> interrupted{0};  // streams that ended with a fault on a thread of theirs
+  std::atomic<int64_t> exhausted{0};    // calls for which a device or a pool had no memory
+  std::atomic<int64_t> timed_out{0};    // calls that reached their short timeout
   std::atomic<int64_t> wrong{0};
 };
 
 Tally& tally();
 
-// A line on standard error, and one more wrong thing.
+// Writes a line to standard error and counts another error.
 void note_wrong(const std::string& where, const std::string& what);
 bool is_too_much_wrong();
 
-// Bytes of the process: "VmHWM", the most so far, or "VmRSS", now.
+// Returns bytes of the process: "VmHWM" is the peak, "VmRSS" the current value.
 int64_t memory_of_process(const char* which);
 
-// Bytes of host memory that are allocated; 0 where the allocator does not say.
+// Returns the allocated bytes of host memory, or 0 if the allocator does not report them.
 int64_t allocated_bytes();
 
 }  // namespace soak

@@ -44,7 +44,7 @@ bool are_plain_numbers(const ArrowSchema& type, const ArrowArray& array) {
   return std::strcmp(type.format, "l") == 0 && type.dictionary == nullptr && array.null_count == 0;
 }
 
-// A view of some columns of an array or schema, for as long as that lives.
+// A view of some columns of an array or schema during its lifetime.
 template <typename Struct>
 struct Columns {
   Columns(const Struct& whole, const std::vector<int64_t>& columns) : part(whole) {
@@ -61,7 +61,8 @@ struct Columns {
 Rows::Rows(const Field& type, const Knobs& knobs)
     : data_(generate(type, knobs)), schema_(make_schema(type)), twin_(make_array(data_, Ledger())) {}
 
-// Several pieces of staging memory. Numbers without nulls, since they are compared as bytes.
+// Returns rows that take several pieces of staging memory. They are numbers without nulls, because they are
+// compared as bytes.
 std::shared_ptr<const Rows> Rows::large() {
   static const auto rows = std::make_shared<const Rows>(field("l"), Knobs{.rows = 200'000, .nulls = Nulls::kNone});
   return rows;
@@ -76,7 +77,7 @@ std::shared_ptr<const Rows> Rows::some(Random& dice) {
   const bool is_usual = dice.below(2) == 0;
   const HostCase& one =
       some_case(is_usual ? arrowdevice::testing::few_cases() : arrowdevice::testing::all_cases(), dice);
-  // Types without values have no rows but in their own case.
+  // Types without values have rows only in their own case.
   const bool varies = one.knobs.rows > 0 && dice.below(2) == 0;
   return std::make_shared<const Rows>(one.type, varies ? some_knobs(dice) : one.knobs);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows that are known, to make arrays of and to compare arrays with.
+// Known rows to make arrays of and to compare arrays with.
 #pragma once
 
 #include <arrowdevice/arrowdevice.h>
@@ -25,7 +25,7 @@ class Rows {
   Rows(const arrowdevice::testing::Field& type, const arrowdevice::testing::Knobs& knobs);
   Rows(const Rows&) = delete;
 
-  // Of a random type, with random corners. Some are as large as it takes for a copy to go in pieces.
+  // Return rows of a random type with random corner cases. Some are large enough for a copy in pieces.
   static std::shared_ptr<const Rows> some(Random& dice);
   static std::shared_ptr<const Rows> large();
 
@@ -34,7 +34,8 @@ class Rows {
   const ArrowSchema& schema() const { return *schema_; }
   bool is_record() const;  // has columns to select
 
-  // "" if the host array has `columns` of these rows from `first` on, as many rows as it has itself.
+  // Returns "" if the host array has `columns` of these rows from `first` on, as many rows as its length
+  // says.
   std::string difference(const std::vector<int64_t>* columns, int64_t first, const ArrowSchema& type,
                          const ArrowArray& array) const;
 

@@ -37,7 +37,7 @@ std::atomic<int64_t> library_calls{0};
 std::atomic<int64_t> library_failures{0};
 std::atomic<int64_t> located_elsewhere{0};
 
-// One of so many calls is a mistake.
+// The mistake happens once in this number of calls.
 constexpr int64_t kCallsToAMistake = 100;
 
 bool is_mistaken(Mistake kind) {
@@ -53,14 +53,15 @@ int fail(Function function, int code, const char* why, arrowdevice_error* error)
   return code;
 }
 
-// None of these is called by the reaper, which could tell nobody.
+// The thread of deferred work calls none of these, because it could not report a failure.
 constexpr Function kCalledByStreams[] = {
     Function::buffer_allocate,       Function::queue_copy,        Function::event_record,
     Function::event_import,          Function::event_publish,     Function::queue_create,
     Function::queue_wait_event,      Function::sub_buffer_create, Function::pointer_get_info,
     Function::device_get_peer_flags, Function::device_locate};
 
-// Not twice in a row, since what cannot be drained after a failure is given up, as it should be.
+// Returns true if a call of a library thread fails. Failures do not follow each other closely, because
+// memory is given up if a drain after a failure also fails.
 bool strikes_library(Function function) {
   constexpr int kCallsInPeace = 20;
   thread_local int peace = 0;
@@ -75,7 +76,7 @@ bool strikes_library(Function function) {
   return true;
 }
 
-// A function that can fail, whatever its parameters. What cannot is not watched.
+// Watches a function that can fail, for any parameters. Functions that cannot fail are not watched.
 template <Function kFunction, auto kMember>
 struct Watched {
   static void put_into(Table&) {}
@@ -98,9 +99,9 @@ struct Watched<kFunction, kMember> {
   static void put_into(Table& table) { table.*kMember = call; }
 };
 
-// -- functions that are more than watched
+// -- functions with further changes
 
-// Handles of devices; written while they are opened, before there are threads.
+// Ids of devices by handle. They are written while the devices are opened, before other threads exist.
 std::map<void*, int64_t> ids;
 
 int device_open(ArrowDeviceType type, int64_t id, void** device, arrowdevice_error* error) {
@@ -109,8 +110,7 @@ int device_open(ArrowDeviceType type, int64_t id, void** device, arrowdevice_err
   return code;
 }
 
-// Some pairs of devices reach each other less well than the simulation has it, so that all three ways are there at
-// once.
+// Reduces the peer access of some pairs of devices, so that peer access, peer copy and neither occur.
 int reach(void* from, void* to, uint32_t* out, arrowdevice_error* error) {
   const int code = Watched<Function::device_get_peer_flags, &Table::device_get_peer_flags>::call(from, to, out, error);
   const auto source = ids.find(from);
@@ -124,7 +124,7 @@ int reach(void* from, void* to, uint32_t* out, arrowdevice_error* error) {
   return code;
 }
 
-// That memory belongs to another device is an answer, but the simulation counts it as a refusal.
+// Locates memory. Memory of another device is a valid result, but the simulation counts it as a refusal.
 int locate(ArrowDeviceType type, int64_t id, const void* buffer, void* sync_event, void** device,
            arrowdevice_error* error) {
   const int code =
@@ -140,7 +140,8 @@ int copy(void* queue, const arrowdevice_backend_region* regions, int64_t n, arro
   return Watched<Function::queue_copy, &Table::queue_copy>::call(queue, changed.data(), n, error);
 }
 
-// The simulation dooms the nth event of all threads, so nobody else records one meanwhile.
+// Records an event. The simulation dooms the nth event of all threads, so no other thread may record
+// meanwhile.
 int event_record(void* queue, void** event, arrowdevice_error* error) {
   static std::shared_mutex recording;
   if (planned == nullptr || !planned->strikes(Function::event)) {
@@ -168,7 +169,7 @@ Table watched_table() {
   return table;
 }
 
-// The forms stay, the pace is another one for each seed.
+// Returns devices of the same forms with a different pace for each seed.
 arrowdevice::sim::Configuration configuration(uint64_t seed) {
   constexpr int64_t kMega = 1 << 20;
   Random random(seed);
@@ -231,7 +232,7 @@ std::string left_on_devices(int64_t most_queues) {
     add(counted.allocations_live, 0, "allocations" + on_device);
     add(counted.sub_buffers_live, 0, "sub-buffers" + on_device);
     add(counted.host_registrations_live, 0, "host registrations" + on_device);
-    // The library keeps queues for their next use, each with its last event.
+    // The library keeps queues idle for reuse, each with its last event.
     add(counted.queues_live, most_queues, "queues" + on_device);
     add(counted.events_live, counted.queues_live, "events" + on_device);
   }

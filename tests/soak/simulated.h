@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated devices of several forms, linked into the program, and the faults that are put into them.
+// Simulated devices of several forms, linked into the program, and the faults that are injected into them.
 //
-// A fault belongs to the thread that plans it and strikes that thread's own calls, so that it is known which call of
-// the library carries it. Threads of the library plan nothing: theirs fail now and then while fail_library_threads()
-// says so, in functions that only streams call there.
+// A fault belongs to the thread that plans it and hits that thread's own calls. Therefore the call of the
+// library that carries it is known. Threads of the library plan nothing. Their calls fail now and then
+// while fail_library_threads() is on, in functions that only streams call there.
 #pragma once
 
 #include <atomic>
@@ -23,26 +23,27 @@ using arrowdevice::sim::Function;
 constexpr int64_t kSims = 6;
 constexpr int64_t kSmallSim = 4;  // full at times
 
-// Every failure that is put in says so.
+// The text in the message of every injected failure.
 constexpr const char* kAskedFor = "asked for";
 
 struct Fault {
-  std::optional<Function> function;  // Function::event: an event that will fail; none: whatever is called
-  int64_t call = 1;                  // which of these calls, counted from 1
+  std::optional<Function> function;  // Function::event is an event that will fail; none means any function
+  int64_t call = 1;                  // index of the call, from 1
   int code = 0;
 };
 
-// The fault of this thread while it lives; without one, no fault of an outer scope strikes either.
+// Plans the fault of this thread for its lifetime. Without a fault it also disables the faults of outer
+// scopes.
 class Planned {
  public:
   explicit Planned(std::optional<Fault> fault = std::nullopt);
   ~Planned();
   Planned(const Planned&) = delete;
 
-  // Asked by the devices: whether this call of the function is the one.
+  // Returns true if this call of the function fails. The devices call it.
   bool strikes(Function function);
 
-  // What it struck, if anything.
+  // Returns the function that the fault hit, if any.
   std::optional<Function> struck() const { return struck_; }
   bool dooms_an_event() const { return struck_ == Function::event; }
   int code() const { return fault_->code; }
@@ -54,26 +55,28 @@ class Planned {
   std::optional<Function> struck_;
 };
 
-// What a soak must notice. The first two are a driver's, made now and then; the last one is a program's.
+// Errors that a soak must notice. The first two are errors of a driver, made now and then. The last is an
+// error of a program.
 enum class Mistake { kNone, kHalfACopy, kFailure, kLeak };
 
-// Registers the devices with the library, and marks the calling thread as mark_own_thread() does.
+// Registers the devices with the library, and marks the calling thread like mark_own_thread().
 void register_simulated(uint64_t seed, Mistake mistake);
 
-// Each thread of the program that calls the library says so first.
+// Marks a thread of the program before it calls the library.
 void mark_own_thread();
 
-// Another pace for each device. Not while another thread calls the library.
+// Sets another pace for each device. No other thread may call the library meanwhile.
 void set_pace(uint64_t seed);
 
-// One call in `calls` fails; 0: none.
+// Makes every `calls`-th call fail on average; 0 means none.
 void fail_library_threads(int64_t calls);
 int64_t failures_on_library_threads();
 
-// When nothing is in use any more: what the devices still have or have refused, "" if nothing that they should not.
+// Returns a description of objects that the devices still have, or calls that they refused. Returns "" if
+// there are none. Call it when nothing is in use any more.
 std::string left_on_devices(int64_t most_queues);
 
-// Stops one device after another for some milliseconds while it lives.
+// Stops the devices in turn for some milliseconds during its lifetime.
 class Holding {
  public:
   explicit Holding(uint64_t seed);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random operations of the whole C API from many threads on all devices, with faults, for a given time. Every row that
-// comes back is compared, and after each round everything must have been given back. docs/verification.md says more.
+// Runs random operations of the whole C API on many threads and all devices, with faults, for a given time.
+// It compares every row that comes back. After each round all objects must be freed. See
+// docs/verification.md.
 #include <arrowdevice/arrowdevice.h>
 
 #include <algorithm>
@@ -74,7 +75,7 @@ std::string name_of(const Place& place) {
   return place.is_cpu() ? "cpu" : name + " (" + place.info.name + ")";
 }
 
-// -- one round
+// -- a round
 
 int64_t operations_done() {
   int64_t all = 0;
@@ -94,8 +95,8 @@ void report_progress(double seconds) {
 
 constexpr auto kTick = std::chrono::milliseconds(50);
 
-// Ends the process, for a debugger to see, once a thread is at one operation for too long: counted in looks, not by the
-// clock, since the process may be stopped as a whole.
+// Ends the process if a thread stays at an operation for too long, so that a debugger sees it. It counts
+// samples instead of time, because the whole process may be stopped.
 class Watch {
  public:
   explicit Watch(const Run& run) : run_(run), seen_(run.doing.size()), looks_(run.doing.size()) {}
@@ -133,7 +134,7 @@ class Soak {
     run_.mistake = options.mistake;
     register_simulated(run_.seed, options.mistake);
     run_.places = find_places(options.simulated_only);
-    Rows::large();  // is kept for good, and so is its schema
+    Rows::large();  // is never freed, and neither is its schema
     schema_fields_ = arrowdevice::testing::live_schema_fields();
   }
 
@@ -149,7 +150,7 @@ class Soak {
  private:
   double seconds() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
 
-  // What was put in on purpose is looked for until it is found.
+  // Returns true if the run continues. If a mistake was injected, the run continues until it is found.
   bool goes_on() const {
     if (options_.mistake != Mistake::kNone) return tally().wrong == 0;
     return options_.operations < 0 && !is_too_much_wrong();
@@ -158,7 +159,8 @@ class Soak {
   void one_round() {
     if (run_.round > 0) set_pace(run_.seed + static_cast<uint64_t>(run_.round));
     run_.is_over = false;
-    // As often as the calls of other threads fail, roughly: these make several calls of a driver each.
+    // Library threads fail roughly as often as other threads. They make several calls of the driver for
+    // each batch.
     constexpr int64_t kCallsOfAStream = 1000;
     fail_library_threads(options_.fault_percent > 0 ? kCallsOfAStream / options_.fault_percent : 0);
     {
@@ -202,7 +204,7 @@ class Soak {
     for (auto& thread : threads) thread.join();
   }
 
-  // Everything has been let go: what is still there after a while was forgotten.
+  // Checks that no object remains after a while, because all of them were released.
   void check_idle() {
     wait_for_releases();
     arrowdevice_error error{};
@@ -219,7 +221,7 @@ class Soak {
     expect_equal(arrowdevice::testing::live_schema_fields(), schema_fields_, "fields of schemas");
   }
 
-  // Threads of streams may be on their way out.
+  // Waits until threads of streams have ended.
   void wait_for_releases() const {
     const auto patience =
         Clock::now() + (options_.mistake == Mistake::kLeak ? std::chrono::seconds(2) : std::chrono::seconds(60));
@@ -314,7 +316,7 @@ int main(int argc, char** argv) {
   Soak soak(options);
   soak.run();
   soak.print();
-  // What was put in on purpose must have been found.
+  // The injected mistake must have been found.
   const bool expects_wrong = options.mistake != Mistake::kNone;
   return (tally().wrong > 0) == expects_wrong ? 0 : 1;
 }

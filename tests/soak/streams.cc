@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations on streams: batches through one stage or several, pulled and async, to the end or not.
+// Operations on streams: batches through several pull and async stages, to the end or not.
 #include <cerrno>
 #include <utility>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kProducersError = EREMOTEIO;
 
-// A producer of the program's: gives what it has, and fails before one of them or not at all.
+// A producer of the program. It returns its arrays, and fails before an array or never.
 struct Producer {
   Schema schema;
   std::vector<Array> arrays;
@@ -54,14 +54,14 @@ Stream stream_of(Producer* producer, ArrowDeviceType type) {
 
 }  // namespace
 
-// A stream under way, and what must come out of it.
+// A stream, and the batches that must come out of it.
 struct Worker::Flow {
   std::vector<Item> batches;  // without their arrays
-  int64_t fails_at = -1;      // the producer, before that batch; negative: never
-  size_t place = 0;           // of what comes out
+  int64_t fails_at = -1;      // the producer fails before that batch; negative: never
+  size_t place = 0;           // of the output
   Risk risk{.streamed = true};
   bool is_cancelled = false;
-  std::vector<arrowdevice_queue*> queues;  // its own
+  std::vector<arrowdevice_queue*> queues;  // its own queues
 
   ~Flow() {
     for (auto* queue : queues) arrowdevice_queue_destroy(queue);
@@ -171,7 +171,7 @@ Stream Worker::over_the_host(Flow& flow, Stream upstream) {
   return out;
 }
 
-// Through an async pair, with or without a device between them.
+// Passes the stream through an async pair, with or without a device between them.
 Stream Worker::handed_on(Flow& flow, Stream upstream) {
   const bool moves = !one_in(4);
   const size_t to = moves ? some_place() : flow.place;
@@ -199,7 +199,7 @@ Stream Worker::handed_on(Flow& flow, Stream upstream) {
 
 void Worker::consume(Flow& flow, ArrowDeviceArrayStream& stream) {
   const auto n = static_cast<int64_t>(flow.batches.size());
-  const int64_t most = one_in(3) ? dice_.below(n + 1) : n + 1;  // with the end, or let go of early
+  const int64_t most = one_in(3) ? dice_.below(n + 1) : n + 1;  // reads the end too, or releases the stream early
   const int64_t cancelled_at = one_in(8) ? dice_.below(n + 1) : -1;
   for (int64_t i = 0; i < most; ++i) {
     if (i == cancelled_at) {
@@ -210,7 +210,7 @@ void Worker::consume(Flow& flow, ArrowDeviceArrayStream& stream) {
   }
 }
 
-// False if that was the last one.
+// Takes a batch. Returns false if it was the last.
 bool Worker::take_batch(Flow& flow, ArrowDeviceArrayStream& stream, int64_t number) {
   Risk risk = flow.risk;
   if (number == flow.fails_at) risk.also = kProducersError;

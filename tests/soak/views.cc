@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays that are imported and seen as views.
+// Operations that import arrays and use views.
 #include <cstring>
 #include <utility>
 

@@ -14,13 +14,13 @@ namespace soak {
 namespace {
 
 constexpr size_t kMostHeld = 12;   // arrays of a thread
-constexpr int64_t kLeaksAt = 100;  // the operation at which it forgets a release, where it is to
+constexpr int64_t kLeaksAt = 100;  // the operation that forgets a release, if a leak is injected
 
 std::array<std::atomic<int64_t>, 64> times{};
 
 uint64_t mixed(uint64_t a, uint64_t b) { return Random(a ^ (b * 0x9E3779B97F4A7C15U)).next(); }
 
-// Blocks of host memory for pools that have an allocator of the program.
+// Allocates a block of host memory for pools with an allocator of the program.
 int allocate_block(void* user, int64_t size, int64_t alignment, void*, void** out) {
   *out = std::aligned_alloc(static_cast<size_t>(alignment), static_cast<size_t>((size + alignment - 1) & -alignment));
   if (*out == nullptr) return ENOMEM;
@@ -96,7 +96,7 @@ uint64_t Worker::seed() const { return mixed(mixed(run_.seed, static_cast<uint64
 
 void Worker::run() {
   const auto has_more = [this] { return run_.operations < 0 ? !run_.is_over : doing_.operation < run_.operations; };
-  // Once what was put in on purpose is found, what it has damaged is used no further: nobody promises what comes of it.
+  // Stops when an injected mistake is found, because its damage makes later results unpredictable.
   const auto is_found = [this] { return run_.mistake != Mistake::kNone && tally().wrong > 0; };
   while (has_more() && !is_found() && !is_too_much_wrong()) one_operation();
   doing_.name = "the end";
@@ -109,7 +109,7 @@ void Worker::run() {
   }
 }
 
-// Which one it is depends on the seeds and its number alone.
+// Runs an operation. Only the seeds and its number determine which.
 void Worker::one_operation() {
   const int64_t number = ++doing_.operation;
   dice_ = Random(mixed(seed(), static_cast<uint64_t>(number)));
@@ -145,7 +145,7 @@ std::string Worker::where() const {
   return text;
 }
 
-// -- what it has
+// -- items
 
 Item Worker::take() {
   std::swap(some_item(), items_.back());
@@ -154,7 +154,7 @@ Item Worker::take() {
   return item;
 }
 
-// Some go unread, while what fills them is still under way.
+// Takes the last item. Some items are not read, and work that fills them may be pending.
 Item Worker::take_last() {
   Item item = take();
   if (!one_in(4)) check_rows(item);
@@ -170,7 +170,7 @@ Item Worker::fresh() {
   return item;
 }
 
-// What is spoiled is used once more at most.
+// Keeps an item for later operations. Half of the spoiled items are dropped at once.
 void Worker::keep(Item item) {
   if (item.is_spoiled && one_in(2)) return;
   items_.push_back(std::move(item));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread of a soak: does one random operation after another and checks what comes of each.
+// A thread of a soak. It runs random operations in sequence and checks each result.
 #pragma once
 
 #include <arrowdevice/arrowdevice.h>
@@ -20,7 +20,7 @@
 
 namespace soak {
 
-// A device, and what is known of it.
+// A device and its properties.
 struct Place {
   arrowdevice_device* device;
   arrowdevice_device_info info;
@@ -34,45 +34,45 @@ struct Place {
 using Counters = struct arrowdevice_device_counters;
 using Stream = arrowdevice::testing::Owned<ArrowDeviceArrayStream>;
 
-// What a thread is at.
+// The current operation of a thread.
 struct Doing {
   std::atomic<int64_t> operation{0};
   std::atomic<const char*> name{""};
 };
 
-// What all threads share.
+// State that all threads share.
 struct Run {
   std::vector<Place> places;  // the CPU is the first
   uint64_t seed = 1;
   int64_t fault_percent = 5;
-  int64_t operations = -1;  // of each thread and round; negative: until it is over
+  int64_t operations = -1;  // of each thread and round; negative means until the time has passed
   Mistake mistake = Mistake::kNone;
   Ledger ledger;
   Bag bag;
   std::vector<Doing> doing;  // of each thread
   std::atomic<int64_t> round{0};
   std::atomic<bool> is_over{false};
-  std::atomic<int64_t> cpu_blocks{0};  // of pools that have an allocator of the program
+  std::atomic<int64_t> cpu_blocks{0};  // of pools with an allocator of the program
   std::atomic<int64_t> producers{0};   // of streams
   std::mutex wrapped_mutex;
-  std::vector<arrowdevice_device*> wrapped;  // to be unwrapped once all is released
+  std::vector<arrowdevice_device*> wrapped;  // to unwrap after all is released
 
   size_t place_of(const ArrowDeviceArray& array) const;
 };
 
-// Why a call may fail without a fault of its own.
+// Reasons for which a call may fail without its own fault.
 struct Risk {
   bool spoiled = false;   // an event of its input failed
-  bool full = false;      // no room on the device or in the pool
-  bool brief = false;     // it is not to wait for long
-  bool shares = false;    // it is not to copy
+  bool full = false;      // no memory on the device or in the pool
+  bool brief = false;     // it has a short timeout
+  bool shares = false;    // it must not copy
   bool streamed = false;  // threads of the library work for it
-  int also = 0;           // a code that it may fail with for reasons of its own
+  int also = 0;           // another code that it may fail with
 };
 
 struct Outcome {
   int code = 0;
-  bool spoils = false;  // one of the events that it recorded will fail
+  bool spoils = false;  // an event that it recorded will fail
 };
 
 class Worker {
@@ -85,7 +85,7 @@ class Worker {
 
   struct Operation {
     const char* name;
-    int64_t weight;  // how often it comes, beside the others
+    int64_t weight;  // relative frequency
     void (Worker::*run)();
   };
   static std::span<const Operation> operations();
@@ -97,29 +97,30 @@ class Worker {
 
   // -- calls (calls.cc)
 
-  // A call that may carry a fault. Throws Wrong if it fails for any other reason than that or what it risks.
+  // Makes a call that may carry a fault. Throws Wrong if it fails for a reason other than the fault or its
+  // risks.
   Outcome call(const char* name, const Risk& risk, const Call& make);
-  // As call(), of what makes an array: `input` is as it was after a failure, and `out` released. It is made again until
-  // it succeeds or is given up, which the code of the outcome tells.
+  // Makes a call like call() that returns an array. After a failure `input` is unchanged and `out` is
+  // released. Repeats the call until it succeeds or is given up; the code of the outcome shows which.
   Outcome fill(const char* name, const Risk& risk, Item& input, Array& out, const Fill& make);
-  // A call that must succeed, without a fault.
+  // Makes a call that must succeed, without a fault.
   void must(const char* name, const Call& make) const;
   void judge(const char* name, const Risk& risk, const Planned& planned, int code,
              const arrowdevice_error& error) const;
   std::optional<Fault> some_fault();
 
-  // Reads the array back and compares every row. What is spoiled may be unreadable.
+  // Reads the array back and compares every row. Spoiled arrays may be unreadable.
   void check_rows(const Item& item) const;
   int64_t bytes_of(ArrowDeviceArray& on_cpu, const ArrowSchema& type) const;
 
-  // -- one operation after another (worker.cc)
+  // -- operations in sequence (worker.cc)
 
   void one_operation();
   size_t some_operation();
   uint64_t seed() const;      // of this thread and round
-  std::string where() const;  // it is, for whoever looks for a mistake
+  std::string where() const;  // position in the run, for debugging
 
-  // -- what it has (worker.cc)
+  // -- items (worker.cc)
 
   size_t below(size_t bound) { return static_cast<size_t>(dice_.below(static_cast<int64_t>(bound))); }
   bool one_in(int64_t n) { return dice_.below(n) == 0; }
@@ -128,7 +129,7 @@ class Worker {
   size_t place_of(const Item& item) const { return run_.place_of(*item.array); }
   Item& some_item() { return items_[below(items_.size())]; }
   Item take();
-  Item take_last();  // to be let go: read before, as a rule
+  Item take_last();  // to release; usually read before
   Item fresh();      // on the CPU
   void keep(Item item);
   arrowdevice_queue* make_queue(size_t place) const;
@@ -142,15 +143,16 @@ class Worker {
 
   // -- copies (arrays.cc)
 
-  // Options for a copy from one place to another, and what they risk.
+  // Options for a copy between places, and their risks.
   struct Copying {
     arrowdevice_copy_options options{};
     Risk risk;
-    std::optional<size_t> queue;  // the place of one of this thread's
+    std::optional<size_t> queue;  // the place of a queue of this thread
   };
   Copying some_copying(const Item& source, size_t to);
   size_t place_of_work(size_t from, size_t to) const;
-  // A queue of which an event failed, or which waited for one that did, is of no more use.
+  // Replaces the queue if an event of it failed, or if it waited for a failed event. Such a queue is
+  // unusable.
   void after_use(std::optional<size_t> queue, const Item& source, const Outcome& outcome);
   bool move(Item& item, size_t to);
   void hold_source(Item& source, Item& made);
@@ -175,7 +177,7 @@ class Worker {
   void read();
   void exchange();
 
-  // -- on streams (streams.cc)
+  // -- operations on streams (streams.cc)
 
   struct Flow;
   void pull() { flow(false); }
@@ -190,7 +192,7 @@ class Worker {
   void consume(Flow& flow, ArrowDeviceArrayStream& stream);
   bool take_batch(Flow& flow, ArrowDeviceArrayStream& stream, int64_t number);
 
-  // -- on all else (devices.cc)
+  // -- other operations (devices.cc)
 
   void bytes() { bytes_on(some_place()); }
   void bytes_on(size_t place);
@@ -203,14 +205,14 @@ class Worker {
 
   Run& run_;
   const size_t number_;
-  Random dice_{0};  // begun anew for each operation, so that it depends on no other
+  Random dice_{0};  // seeded anew for each operation, so that operations are independent
   Doing& doing_;
   std::string last_fault_;
   std::vector<Item> items_;
   std::vector<arrowdevice_queue*> queues_;  // of each place
   std::vector<Pool> pools_;
-  std::vector<Counters> counters_;                    // as they were last
-  std::array<arrowdevice_device*, kSims> wrapped_{};  // by their ids; of contexts of this thread
+  std::vector<Counters> counters_;                    // their last values
+  std::array<arrowdevice_device*, kSims> wrapped_{};  // by their ids; contexts of this thread
 };
 
 }  // namespace soak

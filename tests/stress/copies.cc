@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs with two copies of the library, and such that close a copy whose arrays are alive. The arrays of one copy
-// are foreign to the other, on devices too: both drive the same plugin.
+// Programs with two copies of the library, including programs that close a copy while its arrays are alive.
+// The arrays of each copy are foreign to the other, even on devices, because both use the same plugin.
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,8 +12,8 @@
 #include "program.h"
 #include "support/reader.h"
 
-// Asked by the address sanitizer. What it knows of thread-local variables in libraries that were loaded later makes its
-// leak checker crash (GCC 12 with glibc 2.36).
+// Sets an option of the address sanitizer. Its leak checker crashes on thread-local variables in libraries
+// that were loaded later (GCC 12 with glibc 2.36).
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
   return "intercept_tls_get_addr=0";
 }
@@ -22,7 +22,7 @@ namespace {
 
 using namespace stress;  // NOLINT: what every line of these programs is written with
 
-// Copies `array` to a device by that copy of the library.
+// Copies `array` to a device with that copy of the library.
 Array copy_by(const Library& library, const ArrowDeviceArray& array, const Sample& sample, arrowdevice_device* to,
               uint32_t flags = 0) {
   const auto options = copy_options(flags);
@@ -46,7 +46,7 @@ std::string difference_by(const Library& library, const Sample& sample, const Ar
                                           here->array.length);
 }
 
-// -- what one copy does with an array of the other; each takes it over
+// -- a copy uses an array of the other and takes it over
 
 using Use = void (*)(const Library& user, const Library& maker, const Sample& sample, const char* device, Array array);
 
@@ -104,7 +104,7 @@ void select(const Library& user, const Library& maker, const Sample& sample, con
   Array all, column;
   must(user.array_select, array.get(), sample.schema.get(), columns, int64_t{std::size(columns)}, all.out(), nullptr);
   must(maker.array_select, all.get(), sample.schema.get(), one, int64_t{1}, column.out(), nullptr);
-  ArrowArray moved_out = *column->array.children[0];  // the parent goes before it
+  ArrowArray moved_out = *column->array.children[0];  // the parent is released first
   column->array.children[0]->release = nullptr;
   column.reset();
   array.reset();
@@ -193,7 +193,7 @@ struct Crossed {
 
 Crossed* crossed;
 
-// Arrays of either copy that the other co-owns, ready and pending, on every device.
+// Makes arrays of each copy that the other copy shares, ready and pending, on every device.
 void make_crossed(const Library& linked, const Library& loaded) {
   crossed = new Crossed;
   const std::pair<const Library*, const Library*> pairs[] = {{&linked, &loaded}, {&loaded, &linked}};
@@ -270,7 +270,7 @@ void closed_with_arrays_alive() {
   for (const auto& array : arrays)
     must(::arrowdevice_array_wait, array.get(), nullptr, int64_t{ARROWDEVICE_NO_TIMEOUT});
   arrays.clear();
-  must(library.wait_idle, int64_t{ARROWDEVICE_NO_TIMEOUT});  // its code is there
+  must(library.wait_idle, int64_t{ARROWDEVICE_NO_TIMEOUT});  // its code is still loaded
   check_equal(sample.ledger.live(), 0, "host arrays that are alive");
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that end while they hold arrays, views, queues and pools, some of them pending: they end well, no driver is
-// called after it has shut down, and what is released late frees its host memory.
+// Programs that end while they hold arrays, views, queues and pools, some of them pending. They must end
+// without an error, must not call a driver after its shutdown, and must free host memory that is released
+// late.
 #include <unistd.h>
 
 #include <atomic>
@@ -17,7 +18,7 @@ namespace {
 using namespace stress;  // NOLINT: what every line of these programs is written with
 namespace control = arrowdevice::sim::control;
 
-// Reached by leak checkers, destroyed by nobody.
+// Leak checkers can reach these objects, and no code destroys them.
 Leftovers* kept;
 Sample* many;
 
@@ -42,7 +43,7 @@ void never_released() {
   kept = new Leftovers(true);
 }
 
-// With the plugin as programs have it; its variables make devices 1 and 3 stuck.
+// Uses the plugin like an application. The plugin's variables block devices 1 and 3.
 void never_released_of_plugin() { kept = new Leftovers(true); }
 
 void never_released_and_many_pending() {
@@ -56,7 +57,8 @@ void never_released_and_many_pending() {
 
 // -- released late
 
-// Registered before the library was used, so that it runs after everything that the library and the driver registered.
+// The handler is registered before the library was used. It therefore runs after all handlers of the
+// library and the driver.
 void released_by_an_early_handler() {
   at_exit([] {
     const int64_t calls = driver_calls();
@@ -68,13 +70,14 @@ void released_by_an_early_handler() {
     must_fail(ENODEV, arrowdevice_queue_create, sim(0), &queue);
     must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
     Sample sample(batch());
-    check_same(difference(sample, *copy(*sample.host(), *sample.schema, cpu())));  // the CPU works to the end
+    check_same(difference(sample, *copy(*sample.host(), *sample.schema, cpu())));  // the CPU works until the end
   });
   start_spied();
   kept = new Leftovers(true);
 }
 
-// Registered after the library was used: it runs first, when everything still works.
+// The handler is registered after the library was used. It therefore runs first, when the library still
+// works.
 void released_by_a_late_handler() {
   start_spied();
   kept = new Leftovers(true);
@@ -90,8 +93,8 @@ void released_by_a_late_handler() {
   });
 }
 
-// Registered between the first device and the last: the library has noticed that exit has begun, the driver has not
-// yet.
+// The handler is registered between the first device and the last. When it runs, the library has noticed
+// the exit, but the driver has not.
 void released_by_a_handler_in_between() {
   register_spy();
   copy(*Sample(batch()).host(), *Sample(batch()).schema, sim(0));
@@ -113,7 +116,7 @@ struct ReleasedAtTheEnd {
   std::unique_ptr<Leftovers> held;
 };
 
-ReleasedAtTheEnd early_static;  // made before the library was used, destroyed after it noticed the exit
+ReleasedAtTheEnd early_static;  // constructed before the library was used, destroyed after it noticed the exit
 
 void released_by_static_destructors() {
   start_spied();
@@ -131,7 +134,8 @@ bool exit_has_begun() {
   return code == ENODEV;
 }
 
-// A foreign array of device memory whose second owner goes late. Its release would call the driver, and is not called.
+// A foreign array of device memory whose second owner is released late. Its release would call the driver,
+// so the library does not call it.
 struct Foreign {
   void* device_memory;
   const void* buffers[2];
@@ -178,9 +182,9 @@ void foreign_arrays_are_let_go() {
   arrowdevice_queue_destroy(queue);
 }
 
-// -- the thread that ends deferred work is at it when exit begins
+// -- exit begins while the thread of deferred work runs
 
-// Holds up the library's thread where it asks whether the work before a release has ended, until exit has begun.
+// Blocks the library's thread in its query of the work before a release, until exit has begun.
 template <int kAnswer>
 void hold_up_query() {
   static const auto main_thread = std::this_thread::get_id();
@@ -200,17 +204,17 @@ arrowdevice_queue* defer_behind_device_1(Array array) {
   return queue;
 }
 
-// Then its producer is not called, and what it holds stays in sight of leak checkers.
+// The library then does not call the producer, and its objects stay reachable for leak checkers.
 void exit_between_an_event_and_its_release() {
   start_spied();
   auto* const queue = defer_behind_device_1(foreign_array());
   hold_up_query<0>();
   control::resume(1);
-  must(arrowdevice_queue_finish, queue, int64_t{ARROWDEVICE_NO_TIMEOUT});  // so that the answer is that it has fired
+  must(arrowdevice_queue_finish, queue, int64_t{ARROWDEVICE_NO_TIMEOUT});  // so that the query finds it fired
   arrowdevice_queue_destroy(queue);
 }
 
-// Nothing is known of the work, which may still read the memory.
+// The query fails, so the work may still read the memory.
 void exit_while_an_event_cannot_be_asked() {
   at_exit([] { check_equal(many->ledger.live(), 1, "host arrays that are alive while a device reads them"); });
   start_spied();
@@ -233,7 +237,7 @@ void exit_while_deferred_work_ends() {
   at_exit([] { control::resume(1); });
 }
 
-// On the thread that ends deferred work, which then cannot be waited for.
+// The exit runs on the thread of deferred work, so the library cannot wait for that thread.
 void exit_in_a_deferred_release() {
   start_spied();
   kept = new Leftovers(true);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that fork while they hold arrays: in the child those on the CPU are used and released as before, those on
-// devices are let go without a call of the driver, whatever other threads of the parent were doing; the parent goes on.
+// Programs that fork while they hold arrays. The child uses and releases arrays on the CPU as before. It
+// drops arrays on devices without a call of the driver. This must not depend on other threads of the
+// parent. The parent continues.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,7 +23,8 @@ namespace control = arrowdevice::sim::control;
 
 bool is_child = false;
 
-// The address sanitizer's allocator stays locked for ever in a child that was made while another thread was in it.
+// If another thread is in the address sanitizer's allocator during a fork, the allocator stays locked in
+// the child.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kAllocatorSurvivesFork = false;
 #elif defined(__has_feature)
@@ -33,7 +35,8 @@ constexpr bool kAllocatorSurvivesFork = true;
 
 }  // namespace
 
-// Asked by the leak checker: in a child, what only the parent's other threads could reach looks like a leak.
+// Turns the leak checker off in a child, because objects that only the parent's other threads can reach
+// look like leaks there.
 extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off() { return is_child ? 1 : 0; }
 
 namespace {
@@ -42,11 +45,11 @@ constexpr int64_t kDevices = 4;
 
 void start() {
   register_spy();
-  // No thread of the library's own for deferred work, then: that of each device can be told to rest.
+  // The library then needs no thread for deferred work. The devices' threads can be stopped.
   if (!kAllocatorSurvivesFork) must(arrowdevice_deferred_set_manual, 1);
 }
 
-// While no other thread is in the allocator.
+// Forks while no other thread is in the allocator.
 pid_t fork_while_devices_rest() {
   for (int64_t id = 0; id < kDevices; ++id) control::hold(id);
   const pid_t child = fork();
@@ -54,7 +57,7 @@ pid_t fork_while_devices_rest() {
   return child;
 }
 
-// Runs `body` in a child, which must return from it and end by exit(), with all its handlers.
+// Runs `body` in a child. The child must return from it and end by exit(), with all its handlers.
 void in_child(const std::function<void()>& body) {
   constexpr unsigned kLongestSeconds = 60;  // a child that takes longer hangs
   const pid_t child = kAllocatorSurvivesFork ? fork() : fork_while_devices_rest();
@@ -97,11 +100,11 @@ void expect_no_device(arrowdevice_device* device, const Sample& sample, const Ar
   must(arrowdevice_device_find_by_id, ARROW_DEVICE_EXT_DEV, 0, &same);
 }
 
-// What a child does with what it has inherited.
+// Uses the objects that a child has inherited.
 void live_as_a_child(Leftovers& held) {
   Sample sample(batch());
   use_the_cpu(sample);
-  Array& inherited = held.arrays().front();  // of the CPU
+  Array& inherited = held.arrays().front();  // on the CPU
   check_same(difference(held.sample(), *inherited));
   Array second = share(inherited);
   expect_no_device(sim(0), sample, *inherited);
@@ -114,7 +117,7 @@ void live_as_a_child(Leftovers& held) {
   check_equal(held.live(), 0, "host arrays that are alive in a child");
 }
 
-// The parent's own are as they were.
+// The parent's own objects are unchanged.
 void live_as_the_parent(Leftovers& held) {
   for (const int64_t id : Leftovers::kStuck) control::resume(id);
   must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
@@ -152,11 +155,11 @@ void grandchildren() {
   live_as_the_parent(held);
 }
 
-// Work of every kind on other threads, until told to stop. It is all of the library: the arrays that tests write down
-// take locks of their own, which a child may find taken for ever.
+// Does work of every kind on other threads until the test stops it. It only calls the library. The tests'
+// own ledgers take locks that a child could inherit in the locked state.
 class DriverCallGuard {
  public:
-  // With the pools of what is forgotten, which children give back to.
+  // Uses the pools of forgotten objects, to which children return memory.
   explicit DriverCallGuard(const Leftovers& held) : held_(held) {
     for (int i = 0; i < 2; ++i) begin([this](Array& source) { copy_on_the_cpu(source); });
     for (const int64_t id : Leftovers::kReady) begin([this, id](Array& source) { copy_to_and_fro(source, id); });
@@ -234,7 +237,7 @@ void children_of_a_cpu_program() {
     check_same(difference(sample, *copied));
     const Array there = copy(*inherited, *sample.schema, sim(0));
     check_same(difference(sample, *there));
-    in_child([&] { expect_no_device(sim(0), sample, *inherited); });  // now it is a child of one that has opened them
+    in_child([&] { expect_no_device(sim(0), sample, *inherited); });  // a child whose parent has opened devices
     copied.reset();
     inherited.reset();
     check_equal(sample.ledger.live(), 0, "host arrays that are alive in the child");
@@ -249,7 +252,7 @@ constexpr Scenario kScenarios[] = {
     {"children of a program that has used the CPU only open devices of their own", children_of_a_cpu_program},
 };
 
-// A Meson test of its own, which is skipped where no program could do that.
+// A separate Meson test, which is skipped if no program could do this.
 constexpr Scenario kBusyScenarios[] = {
     {"children are as well when they are made while other threads work", fork_while_threads_work},
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes between: signals that arrive during a wait, and releases of producers that take their time.
+// Interruptions: signals that arrive during a wait, and slow releases of producers.
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -24,7 +24,7 @@ constexpr int64_t kShort = 100'000'000;  // nanoseconds
 
 sem_t handled;
 
-// Sends a thread one signal after the other, without SA_RESTART: each when the one before was handled.
+// Sends signals to a thread, without SA_RESTART. Each signal is sent when the previous one was handled.
 class Signals {
  public:
   Signals() : target_(pthread_self()) {
@@ -35,7 +35,7 @@ class Signals {
   ~Signals() { sem_destroy(&handled); }
   Signals(const Signals&) = delete;
 
-  // From another thread than the one that made this.
+  // Sends a signal. The caller is a thread other than the constructor's.
   void send() const {
     pthread_kill(target_, SIGUSR1);
     while (sem_wait(&handled) != 0) continue;
@@ -45,7 +45,8 @@ class Signals {
   const pthread_t target_;
 };
 
-// Does it while device 0 is held; that is resumed once the wait has begun and was interrupted often enough.
+// Calls `wait` while device 0 is held. The device resumes when the wait has begun and was interrupted
+// several times.
 void interrupted(const std::function<void()>& wait) {
   constexpr int kEnough = 20;
   const int64_t waits_before = control::calls("event_wait");
@@ -115,9 +116,9 @@ void time_outs_do_not_come_early() {
   check_same(difference(sample, *array));
 }
 
-// -- releases that take their time
+// -- slow releases
 
-// What a producer's release waits for, and what it wraps.
+// Blocks a producer's release until the test allows it, and wraps another array.
 struct SlowRelease {
   ArrowArray inner;
   std::promise<void> began;
@@ -135,7 +136,7 @@ void release_slowly(ArrowArray* array) {
   delete slow;
 }
 
-// An array whose producer does not return from its release before it may.
+// An array whose producer blocks in its release until the test allows it to return.
 struct SlowArray {
   SlowArray(const Sample& sample, const std::shared_future<void>& may_end, std::atomic<int>* ends)
       : array(sample.host()) {
@@ -149,7 +150,7 @@ struct SlowArray {
   std::future<void> began;
 };
 
-// All that others do meanwhile, on the same devices.
+// Does the work of other threads meanwhile on the same devices.
 void work(const Sample& sample) {
   const Array host = sample.host();
   for (const int64_t id : {0, 2}) {
@@ -166,7 +167,8 @@ void others_work_meanwhile() {
   register_spy();
   const Sample sample(batch());
   std::atomic<int> ends{0};
-  // Released by its owner, by its last share, by a move to a device, and by a copy that was its last user.
+  // The array is released by its owner, by its last share, by to_device, and by a copy that was its last
+  // user.
   const std::function<void(Array&)> ways[] = {
       [](Array& array) { array.reset(); },
       [](Array& array) {
@@ -200,7 +202,7 @@ void others_work_meanwhile() {
   check_equal(Ledger::mistakes(), 0, "arrays that were released twice");
 }
 
-// Deferred behind work that is not done, it comes from a thread of the library.
+// A release that is deferred behind pending work runs on a thread of the library.
 void deferred_releases_do_not_hold_up_others() {
   register_spy();
   const Sample sample(batch());

@@ -40,7 +40,7 @@ void Leftovers::hold_on(int64_t id, bool stuck) {
   queues_.push_back(make_queue(device));
   pools_[device] = make_pool(device);
 
-  // The source of a copy that is never done is needed for as long.
+  // A copy that never finishes needs its source forever.
   arrays_.push_back(sample_.host());
   const size_t source = arrays_.size() - 1;
   Array there = copy(*arrays_[source], *sample_.schema, device, flags, queues_.back(), pool_of(device));

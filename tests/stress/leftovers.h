@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One of everything that a program can hold of the library, and forget: arrays, views, queues, pools, buffers, complete
-// and pending. Devices 0 and 2 work; what is submitted to devices 1 and 3 stays pending.
+// Every kind of object that a program can hold of the library and forget to release: arrays, views, queues,
+// pools, buffers, complete and pending. Devices 0 and 2 work. Work on devices 1 and 3 stays pending.
 #pragma once
 
 #include <map>
@@ -16,21 +16,21 @@ class Leftovers {
   static constexpr int64_t kReady[] = {0, 2};
   static constexpr int64_t kStuck[] = {1, 3};
 
-  // Makes everything. Work that will never be done is deferred too, if `deferring`.
+  // Makes all objects. If `deferring`, it also defers work that never finishes.
   explicit Leftovers(bool deferring);
   Leftovers(const Leftovers&) = delete;
 
-  // Releases arrays and views, and lets queues, pools and buffers go.
+  // Releases arrays and views, and destroys queues, pools and buffers.
   void release();
 
-  // Nodes of host arrays that are alive, apart from what is deferred; and of what is.
+  // Return the live nodes of host arrays: those that are not deferred, and those that are.
   int64_t live() const { return sample_.ledger.live(); }
   int64_t live_deferred() const { return deferred_.ledger.live(); }
 
   const Sample& sample() const { return sample_; }
   std::vector<Array>& arrays() { return arrays_; }
 
-  // The pool that it holds of that device.
+  // Returns the leftover pool of that device.
   arrowdevice_pool* pool_of(const arrowdevice_device* device) const { return pools_.at(device); }
 
  private:

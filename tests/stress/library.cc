@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder of its own beside the program, gone with all that is in it at the end of the scope.
+// A folder beside the program. It is removed with its content at the end of the scope.
 class Folder {
  public:
   Folder() : path_(fs::read_symlink("/proc/self/exe").string() + "-XXXXXX") {

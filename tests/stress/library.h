@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A second copy of the library in the process, as a module that brings its own would load it. What a program calls by
-// name is the copy that it is linked with.
+// A second copy of the library in the process, like a module that brings its own copy. The program's direct
+// calls go to the copy that it is linked with.
 #pragma once
 
 #include <arrowdevice/arrowdevice.h>
@@ -9,7 +9,7 @@
 
 namespace stress {
 
-// The functions that these programs call, of one copy.
+// The functions of a copy that these programs call.
 // clang-format off
 #define STRESS_FUNCTIONS(X) \
   X(device_find_by_id) X(device_count) X(queue_create) X(queue_destroy) X(pool_get_stats) X(device_get_pool) \
@@ -23,13 +23,14 @@ struct Library {
 #define STRESS_MEMBER(name) decltype(&::arrowdevice_##name) name;
   STRESS_FUNCTIONS(STRESS_MEMBER)
 #undef STRESS_MEMBER
-  void* handle = nullptr;  // of dlopen; NULL for the copy that the program is linked with
-  std::string path = {};   // of the file, which is there no more
+  void* handle = nullptr;  // from dlopen; NULL for the copy that the program is linked with
+  std::string path = {};   // of the file, which is removed already
 };
 
 Library linked_library();
 
-// Loads a copy of the library's file. The loader tells libraries apart by their files, so each copy is another library.
+// Loads a copy of the library's file. The loader identifies libraries by their files, so each copy is
+// another library.
 Library load_copy();
 bool is_loaded(const Library& library);
 

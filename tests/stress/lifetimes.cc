@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is let go in every order: queues and pools under their arrays, arrays behind queues, owners on many threads.
-// Nothing is lost, nothing is done twice, and in the end nothing is left.
+// Objects that are released in every order: queues and pools before their arrays, arrays behind queues,
+// owners on many threads. No object may be lost or released twice, and no object may remain in the end.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -17,13 +17,13 @@ namespace {
 using namespace stress;  // NOLINT: what every line of these programs is written with
 namespace control = arrowdevice::sim::control;
 
-constexpr int64_t kDevices[] = {0, 2};  // of addresses, of handles
+constexpr int64_t kDevices[] = {0, 2};  // with addresses, with handles
 
-// The driver has what it had before, but for what is kept for reuse on purpose.
+// Checks that the driver has the same objects as before, except those that are cached for reuse.
 class Baseline {
  public:
   Baseline() {
-    for (const int64_t id : kDevices) {  // the queues and the pool that the library keeps for itself
+    for (const int64_t id : kDevices) {  // the library's own queues and its pool
       const Sample sample(batch());
       copy(*sample.host(), *sample.schema, sim(id));
     }
@@ -51,7 +51,7 @@ class Baseline {
   arrowdevice::sim::Counters before_[std::size(kDevices)];
 };
 
-// An allocator of the application that keeps count, and notices what comes in the wrong order.
+// An allocator of the application that counts, and detects calls in the wrong order.
 class CountedPool {
  public:
   explicit CountedPool(int64_t id) : device_(sim(id)) {
@@ -82,7 +82,7 @@ class CountedPool {
   arrowdevice_device* const device_;
 };
 
-// -- queues and pools go before their arrays
+// -- queues and pools are destroyed before their arrays
 
 void queues_go_before_their_arrays() {
   register_spy();
@@ -118,7 +118,7 @@ void pools_go_before_their_arrays() {
     Array pending = copy(*host, *sample.schema, sim(id), ARROWDEVICE_COPY_ASYNC, nullptr, counted.pool);
     Array early = copy(*host, *sample.schema, sim(id), ARROWDEVICE_COPY_ASYNC, nullptr, counted.pool);
     arrowdevice_pool_destroy(counted.pool);
-    early.reset();  // before its event: the memory stays until then
+    early.reset();  // released before its event, so the memory remains until then
     check_equal(counted.live, 3, "allocations of a pool that was destroyed");
     check_equal(counted.destroyed, 0, "pools that are gone");
     control::resume(id);
@@ -140,7 +140,7 @@ void pools_go_before_their_arrays() {
   baseline.check_reached();
 }
 
-// Calls after the end would be refused by the driver, whose handles are never given out twice.
+// Later calls would fail, because the driver never reuses its handles.
 void wrapped_queues_are_not_touched_again() {
   register_spy();
   Baseline baseline;
@@ -181,7 +181,7 @@ void wrapped_queues_are_not_touched_again() {
 
 enum Step { kReleaseAfter, kDestroyQueue, kDestroyPool, kFire, kReleaseShare, kSteps };
 
-// What is released behind the queue.
+// The kinds of objects that are released behind the queue.
 enum Kind { kHostArray, kReadyArray, kPendingArray, kView, kKinds };
 
 void play_order(int64_t id, Kind kind, const std::array<Step, kSteps>& order) {
@@ -200,7 +200,7 @@ void play_order(int64_t id, Kind kind, const std::array<Step, kSteps>& order) {
   } else {
     must(arrowdevice_queue_wait_array, queue, array.get(), nullptr);
   }
-  // Something on the queue that is not done yet, whatever was released.
+  // Work on the queue that is pending after every release.
   Array busy = copy(*source, *sample.schema, sim(id), ARROWDEVICE_COPY_ASYNC, queue);
   Array second = share(array);
   arrowdevice_view* view = nullptr;
@@ -250,7 +250,7 @@ void every_order() {
   int64_t orders = 0;
   std::array<Step, kSteps> order{kReleaseAfter, kDestroyQueue, kDestroyPool, kFire, kReleaseShare};
   do {
-    // What is released behind a queue needs one.
+    // A release behind a queue needs the queue.
     if (std::ranges::find(order, kDestroyQueue) < std::ranges::find(order, kReleaseAfter)) continue;
     ++orders;
     for (const int64_t id : kDevices) {
@@ -295,7 +295,7 @@ void children_and_shares_go_on_many_threads() {
   baseline.check_reached();
 }
 
-// Threads that come, wait for or let go one pending array, and end.
+// Starts threads that wait for or release a pending array, and end.
 void threads_that_never_saw_the_library() {
   register_spy();
   Baseline baseline;
@@ -364,7 +364,7 @@ void manual_reaping() {
     must(arrowdevice_deferred_run, -1, &mine);
     all += mine;
   });
-  must(arrowdevice_deferred_run, -1, &done);  // a piece that one thread held while another looked
+  must(arrowdevice_deferred_run, -1, &done);  // deferred work that a thread held while another thread ran it
   check_equal(all + done, kPieces - 7, "pieces ended by several threads");
   check_equal(sample.ledger.live(), 0, "host arrays that are alive");
   baseline.check_reached();

@@ -17,7 +17,7 @@ namespace stress {
 
 namespace {
 
-// A scenario that takes longer hangs. Its process is ended by its own alarm, which survives exec.
+// A scenario that takes longer counts as a hang. Its own alarm, which survives exec, ends the process.
 constexpr unsigned kLongestSeconds = 120;
 
 bool plays_well(const char* program, const char* name) {

@@ -23,7 +23,7 @@ void note_call() {
   ++calls;
 }
 
-// Each function of the table, whatever its parameters.
+// Watches each function of the table, for any parameters.
 template <auto kFunction>
 struct Watched;
 
@@ -46,7 +46,7 @@ int query_event(void* event, int* ready, arrowdevice_error* error) {
   return Watched<&arrowdevice_backend::event_query>::call(event, ready, error);
 }
 
-// The first call of all starts the driver.
+// Starts the driver with the first call.
 int start_and_count(ArrowDeviceType type, int64_t* out, arrowdevice_error* error) {
   [[maybe_unused]] static const bool started = [] {
     check(std::atexit([] { forbid_driver_calls("after it had shut down"); }) == 0, "no room for an exit handler");

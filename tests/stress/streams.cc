@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sixteen threads that make ten thousand streams, each of a random chain of pull and async stages over four devices,
-// and read them to the end, or let go of them early, or cancel them from a second thread, while producers fail at
-// random. Every array that is made is released exactly once.
+// Sixteen threads make ten thousand streams. Each stream is a random chain of pull and async stages over
+// four devices. The threads read them to the end, release them early, or cancel them from a second thread.
+// Producers fail at random. Every array must be released exactly once.
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -25,7 +25,7 @@ constexpr int kProducersError = EREMOTEIO;
 
 std::atomic<int64_t> producers_live{0};
 
-// A producer of some arrays that fails before one of them, or not at all.
+// A producer of some arrays. It fails before an array, or never.
 struct Producer {
   const Sample& sample;
   int left;
@@ -112,7 +112,7 @@ class Worker {
     return out;
   }
 
-  // Through an async pair, with or without a device between them.
+  // Passes the stream through an async pair, with or without a device between them.
   Stream handed_on(Stream upstream) {
     arrowdevice_async_options with{};
     with.struct_size = sizeof with;
@@ -152,7 +152,7 @@ class Worker {
     if (canceller.joinable()) canceller.join();
   }
 
-  // Streams of someone else cannot be.
+  // Cancels the stream. A stream that the library did not make cannot be cancelled.
   static void must_cancel(Stream& stream) {
     const int code = arrowdevice_stream_cancel(stream.get(), nullptr);
     check(code == 0 || code == EINVAL, "a stream cannot be cancelled");
@@ -165,7 +165,7 @@ class Worker {
 void work() {
   const Sample sample(batch(), Knobs{.rows = 20});
   on_threads(kThreads, [&](int number) { Worker(number, sample).run(); });
-  // Threads of the streams may still be on their way out.
+  // Threads of the streams may still be ending.
   const auto patience = std::chrono::steady_clock::now() + std::chrono::minutes(2);
   while (producers_live != 0 || sample.ledger.live() != 0) {
     check(std::chrono::steady_clock::now() < patience, "something is not released");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sixteen threads that copy, move, share, slice, select, import, wait for and release arrays on four devices and the
-// CPU in random order, and pass them to one another. Every array knows which rows it must have, and is read now and
-// then.
+// Sixteen threads copy, move, share, slice, select, import, wait for and release arrays. They do this on
+// four devices and the CPU in random order, and exchange arrays. The expected rows of every array are
+// known, and are compared now and then.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -24,7 +24,7 @@ constexpr int kRounds = 2000;     // operations of a thread
 constexpr size_t kMostHeld = 12;  // arrays of a thread
 constexpr int64_t kSims = 4;
 
-// What the arrays are made of; one of the kinds is not a struct.
+// Returns the rows of the arrays. At least one kind is not a struct.
 const std::vector<std::unique_ptr<Sample>>& samples() {
   static const auto* const made = [] {
     auto* const all = new std::vector<std::unique_ptr<Sample>>;
@@ -39,22 +39,22 @@ const std::vector<std::unique_ptr<Sample>>& samples() {
   return *made;
 }
 
-// An array, and which part of which sample it is.
+// An array, with the sample and the range of rows that it must have.
 struct Item {
   Array array;
   const Sample* sample = nullptr;
   std::shared_ptr<Schema> schema;  // of the selection
-  std::vector<int64_t> columns;    // of the sample; empty: all of it
+  std::vector<int64_t> columns;    // of the sample; empty means all
   int64_t first = 0;
 
   int64_t length() const { return array->array.length; }
   const ArrowSchema& type() const { return schema != nullptr ? **schema : *sample->schema; }
 
-  // The same rows in another array.
+  // Returns an item with the same rows in another array.
   Item with(Array other) const { return {std::move(other), sample, schema, columns, first}; }
 };
 
-// The rows are compared column by column where there are columns, as a whole where not.
+// Compares the rows by column if there are columns, otherwise as a whole.
 void check_rows(const Item& item) {
   const Array here = copy(*item.array, item.type(), cpu());
   check_same(arrowdevice::testing::problem(item.type(), here->array));
@@ -72,10 +72,10 @@ void check_rows(const Item& item) {
   }
 }
 
-// Where threads leave arrays for one another.
+// Slots through which threads exchange arrays.
 class Exchange {
  public:
-  // Takes what is there, leaves `item` if there is one.
+  // Takes the item in the slot, and leaves `item` there if it has a value.
   std::optional<Item> swap(size_t place, std::optional<Item> item) {
     auto& slot = slots_[place % std::size(slots_)];
     const std::lock_guard lock(slot.mutex);
@@ -160,9 +160,9 @@ class Worker {
     return item.array->device_type == ARROW_DEVICE_CPU ? kSims : static_cast<size_t>(item.array->device_id);
   }
 
-  // Asynchronous or not, on a queue of this thread or of the library.
+  // Returns options for an asynchronous copy or not, on a queue of this thread or of the library.
   arrowdevice_copy_options some_options(const Item& source, size_t to) {
-    auto* const queue = queues_[to < kSims ? to : place_of(source)];  // a device does the copying
+    auto* const queue = queues_[to < kSims ? to : place_of(source)];  // a device makes the copy
     return copy_options(one_in(2) ? ARROWDEVICE_COPY_ASYNC : 0, one_in(2) ? queue : nullptr);
   }
 
@@ -172,7 +172,7 @@ class Worker {
     const auto options = some_options(source, place);
     Array out;
     must(arrowdevice_array_copy, source.array.get(), &source.type(), device_at(place), &options, out.out());
-    // The source may go to another thread at once, so that it is needed no more must be known here.
+    // The source may go to another thread at once, so the copy must be finished here.
     if ((options.flags & ARROWDEVICE_COPY_ASYNC) != 0)
       must(arrowdevice_array_wait, out.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
     Item made = source.with(std::move(out));
@@ -295,7 +295,7 @@ class Worker {
     queues_[place] = make_queue(device_at(place));
   }
 
-  // A child that outlives its parent, which is taken from under it.
+  // Takes a child out of its parent, so that it outlives its parent.
   void release_parent_first() {
     Item item = take();
     if (item.array->array.n_children == 0) return;
@@ -312,7 +312,8 @@ class Worker {
   std::vector<Item> items_;
 };
 
-// On devices that copy to one another, that do not, and that use each other's memory, as the environment says.
+// Runs the threads on devices that can copy to each other, that cannot, or that use each other's memory.
+// The environment chooses.
 void work() {
   samples();
   {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices that an application lends the library and takes back: not while anything of them is alive, and then for good.
+// Devices that an application wraps and unwraps. The unwrap fails while an object of the device is alive,
+// and is final when it succeeds.
 #include <cerrno>
 
 #include "program.h"
@@ -10,7 +11,7 @@ namespace {
 using namespace stress;  // NOLINT: what every line of these programs is written with
 namespace control = arrowdevice::sim::control;
 
-constexpr int64_t kDevices[] = {0, 2};  // of addresses, of handles
+constexpr int64_t kDevices[] = {0, 2};  // with addresses, with handles
 
 arrowdevice_device* wrap(int64_t id, void* context) {
   arrowdevice_native_device native{};
@@ -67,10 +68,10 @@ void unwrapping() {
     Array part;
     must(arrowdevice_array_slice, array.get(), sample.schema.get(), 2, 3, part.out());
     array.reset();
-    must(arrowdevice_device_unwrap, device, ARROWDEVICE_NO_TIMEOUT);  // the first of two
+    must(arrowdevice_device_unwrap, device, ARROWDEVICE_NO_TIMEOUT);  // the first of two unwraps
     check_same(difference(sample, *part, 2));
     must_fail(EBUSY, arrowdevice_device_unwrap, device, ARROWDEVICE_POLL);
-    check_same(difference(sample, *part, 2));  // nothing was changed
+    check_same(difference(sample, *part, 2));  // unchanged
     arrowdevice_view* view = nullptr;
     must(arrowdevice_array_import, part.get(), sample.schema.get(), nullptr, &view);
     must_fail(EBUSY, arrowdevice_device_unwrap, device, ARROWDEVICE_POLL);
@@ -89,7 +90,8 @@ void unwrapping() {
 
     must(arrowdevice_device_unwrap, device, ARROWDEVICE_NO_TIMEOUT);
     expect_unwrapped(device, sample, *host);
-    // The same handles again are a device again, and the published one was never concerned.
+    // The same handles become a new device when they are wrapped again. The published device is not
+    // affected.
     auto* const again = wrap(id, &context);
     check(again != device, "an unwrapped device came back");
     check_same(difference(sample, *copy(*host, *sample.schema, again)));
@@ -100,14 +102,14 @@ void unwrapping() {
   check_equal(control::refused(), 0, "refused calls");
 }
 
-// Work that is pending when a device is to be unwrapped is waited for.
+// The unwrap waits for the device's pending work.
 void unwrapping_waits_for_deferred_work() {
   register_spy();
   const Sample sample(batch());
   for (const int64_t id : kDevices) {
     char context = 0;
     auto* const device = wrap(id, &context);
-    // The wrapped device waits for one that is held.
+    // The wrapped device waits for a held device.
     const Array host = sample.host();
     control::hold(id);
     const Array pending = copy(*host, *sample.schema, sim(id), ARROWDEVICE_COPY_ASYNC);

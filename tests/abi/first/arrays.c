@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrays: copies, co-owners, views, export, waiting, release. */
+/* Arrays: copies, shared owners, views, export, waiting, release. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@ static struct ArrowSchema schema;
 
 /* -- copying and moving */
 
-/* What `device` was asked for: one allocation, one submission and one event for a copy that is put there. */
+/* Checks the calls of `device` for a copy to it: an allocation, a submission and an event. */
 static void check_counters(struct arrowdevice_device* device) {
   struct arrowdevice_device_counters before = {.struct_size = sizeof before}, put = before, got = before;
   struct arrowdevice_pool* pool;
@@ -65,7 +65,7 @@ static void check_copy(struct arrowdevice_device* device) {
   struct arrowdevice_pool_stats stats = {.struct_size = sizeof stats};
   OK(arrowdevice_pool_get_stats(pool, &stats, &error));
   CHECK(stats.used_bytes > 0);
-  arrowdevice_pool_destroy(pool); /* the copy keeps it */
+  arrowdevice_pool_destroy(pool); /* the copy holds a reference */
 
   struct arrowdevice_device* found;
   int ready = 0;
@@ -101,7 +101,7 @@ static void check_move(struct arrowdevice_device* device, struct arrowdevice_dev
   expect_batch(&there, 1, 0, ROWS);
 }
 
-/* -- co-owners */
+/* -- shared owners */
 
 static void check_parts(struct arrowdevice_device* device) {
   struct ArrowDeviceArray array, shared, slice, selected, none;
@@ -218,7 +218,7 @@ static void release_on_device(struct ArrowArray* array) {
   array->release = NULL;
 }
 
-/* An int32 array that the program has on the device itself: 5, 6, 7, 8. */
+/* Makes an int32 array in memory of the device: 5, 6, 7, 8. */
 static void make_on_device(struct arrowdevice_device* device, struct arrowdevice_queue* queue, int* releases,
                            struct ArrowArray* out) {
   static const int32_t values[ROWS] = {5, 6, 7, 8};
@@ -249,7 +249,7 @@ static void check_export(struct arrowdevice_device* device) {
   OK(arrowdevice_array_export(device, &array, queue, &exported, &error));
   CHECK(array.release == NULL);
   CHECK(exported.device_type == ARROW_DEVICE_EXT_DEV && exported.device_id == 0);
-  exported.device_id = 77; /* where it is, only the options say */
+  exported.device_id = 77; /* only the options name the device */
   FAILS(ENODEV, arrowdevice_array_to_host(&exported, schema.children[0], NULL, &host, &error));
   const struct arrowdevice_copy_options options = {.struct_size = sizeof options, .source_device = device};
   OK(arrowdevice_array_to_host(&exported, schema.children[0], &options, &host, &error));
@@ -257,7 +257,7 @@ static void check_export(struct arrowdevice_device* device) {
   CHECK(releases == 1);
   arrowdevice_host_array_release(&host);
 
-  /* An event that the backend cannot look at, and hands on. */
+  /* An event that the backend cannot query, but passes on. */
   make_on_device(device, queue, &releases, &array);
   OK(arrowdevice_array_export_event(device, &array, &schema, release_event, &events_released, &exported, &error));
   CHECK(exported.sync_event == &schema);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The async interface: the library as producer, as consumer, and as the piece in between. */
+/* The async interface: the library as producer, as consumer, and between a producer and a consumer. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -29,7 +29,7 @@ static void expect_stream(struct ArrowDeviceArrayStream* taken) {
   arrowdevice_stream_release(taken);
 }
 
-/* -- a consumer of the program, and its executor: one task at a time, run by main() */
+/* -- a consumer of the program, and its executor, which runs single tasks in main() */
 
 struct consumer {
   int schemas, arrays, ends, errors, releases;
@@ -156,7 +156,7 @@ static void check_collect(struct arrowdevice_device* device) {
   expect_stream(&stream);
   CHECK(producer.cancelled == 0);
 
-  /* One that fails. */
+  /* A producer that fails. */
   struct ArrowDeviceArray array;
   OK(arrowdevice_async_collect(ARROW_DEVICE_EXT_DEV, NULL, &handler, &stream, &error));
   handler->on_error(handler, EIO, "the tape is torn", NULL);
@@ -166,7 +166,7 @@ static void check_collect(struct arrowdevice_device* device) {
   arrowdevice_stream_release(&stream);
 }
 
-/* Produced, moved and collected, on threads of the library. */
+/* Checks a stream that is produced, moved and collected on threads of the library. */
 static void check_move(struct arrowdevice_device* device, struct arrowdevice_device* linked) {
   const struct arrowdevice_async_options options = {.struct_size = sizeof options, .depth = 2};
   struct ArrowAsyncDeviceStreamHandler *downstream, *upstream;

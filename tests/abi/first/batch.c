@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Batches as a program makes them by hand, and how many of their structs nobody has released. */
+/* Batches as a program makes them by hand, with a count of structs that are not released. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ void make_schema(struct ArrowSchema* out) {
 static void release_array(struct ArrowArray* array) {
   for (int64_t i = 0; i < array->n_children; ++i) {
     struct ArrowArray* child = array->children[i];
-    if (child->release != NULL) child->release(child); /* else it was moved out, and lives on */
+    if (child->release != NULL) child->release(child); /* otherwise it was moved out and is still alive */
     free(child);
   }
   free(array->children);
@@ -109,7 +109,7 @@ int is_batch(const struct ArrowArray* array, int number, int first, int n) {
     if (!is_valid) continue;
     const int32_t length = offsets[from + 1] - offsets[from];
     if (ends[row + 1] - ends[row] != length) return 0;
-    const char* text = name->buffers[2]; /* of no bytes, it may be NULL */
+    const char* text = name->buffers[2]; /* may be NULL if there are no bytes */
     if (length > 0 && memcmp(text + ends[row], names + offsets[from], (size_t)length) != 0) return 0;
   }
   return 1;

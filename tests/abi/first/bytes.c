@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queues, pools and bytes. */
+/* Queues, pools and buffers. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <stdlib.h>
@@ -107,7 +107,7 @@ static void check_pool(struct arrowdevice_device* device) {
   arrowdevice_pool_destroy(pool);
 }
 
-/* -- bytes, to the device, within it in halves the other way round, and back */
+/* -- bytes to the device, within it in swapped halves, and back */
 
 static void check_copies(struct arrowdevice_device* device) {
   unsigned char in[SIZE], out[SIZE];
@@ -143,7 +143,7 @@ static void check_copies(struct arrowdevice_device* device) {
   arrowdevice_sub_buffer_destroy(device, part);
   arrowdevice_buffer_free(device, queue, second);
   arrowdevice_buffer_free(device, queue, first);
-  arrowdevice_buffer_free(device, NULL, in); /* left alone, and logged */
+  arrowdevice_buffer_free(device, NULL, in); /* not freed, but logged */
   arrowdevice_queue_destroy(queue);
 }
 

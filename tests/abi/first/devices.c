@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Devices: found, described, wrapped. */
+/* Devices: find, query, wrap. */
 #include <errno.h>
 
 #include "program.h"
 
-/* Structs of a program that is newer than the library are filled as far as it goes; none is older than the first. */
+/* Checks that the library fills structs of a newer program up to its own size. No struct is older than the first. */
 static void check_sizes(struct arrowdevice_device* device) {
   struct {
     struct arrowdevice_device_info known;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A backend of the first release: one device in ordinary memory, and one more that programs bring. It has the thirteen
- * functions that every backend needs, and of the others all but those for events of the format.
+/* A backend of the first release. It has a device in ordinary memory, and programs can wrap a second device. It
+ * has the thirteen functions that every backend needs, and all optional functions except those for events of
+ * the format.
  *
- * FIRST_NAME and FIRST_TYPE: another name, another device type. FIRST_REQUIRED_ONLY: the table ends with the last
- * required function; what lies behind its end ends the process when it is called.
- */
+ * FIRST_NAME and FIRST_TYPE set another name and device type. With FIRST_REQUIRED_ONLY the table ends with
+ * the last required function. A call behind that end ends the process. */
 #define _POSIX_C_SOURCE 200809L
 #include <arrowdevice/backend.h>
 #include <errno.h>
@@ -36,7 +35,7 @@ struct queue {
   void* native;
 };
 
-/* All work is over when it is recorded. */
+/* All work has finished when it is recorded. */
 static int finished_work = MARK;
 
 static int fail(struct arrowdevice_error* error, int code, const char* text) {
@@ -46,7 +45,7 @@ static int fail(struct arrowdevice_error* error, int code, const char* text) {
   return code;
 }
 
-/* What the library hands in must be what it was given: a handle in another place of the call is noticed. */
+/* The library must pass the handles that it was given. The marks detect a handle in the wrong argument. */
 static int is_device(const void* device) { return device != NULL && ((const struct device*)device)->mark == MARK; }
 static int is_queue(const void* queue) { return queue != NULL && ((const struct queue*)queue)->mark == MARK; }
 
@@ -158,7 +157,7 @@ static void event_destroy(void* event) {
   if (event != &finished_work) abort();
 }
 
-/* -- what a backend may do without */
+/* -- optional functions */
 
 #ifdef FIRST_REQUIRED_ONLY
 #define TABLE_SIZE offsetof(struct arrowdevice_backend, event_publish)
@@ -215,7 +214,7 @@ static int queue_get_native(void* queue, struct arrowdevice_native_queue* out, s
   return 0;
 }
 
-/* The handles of a program are numbers that stand one after another. */
+/* The handles of a program are consecutive numbers. */
 static struct device wrapped;
 static struct arrowdevice_native_device handles;
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A program of the first release: first-program DEVICE [PLUGIN]. Calls every function that the library had then, and
- * holds the results against what the header of then promises. DEVICE is one of plugin.c; PLUGIN is its file, or it is
- * found in ARROWDEVICE_BACKEND_PATH.
- */
+/* A program of the first release: first-program DEVICE [PLUGIN]. It calls every function that the library had
+ * then, and compares the results with the guarantees of that header. DEVICE is a device of plugin.c. PLUGIN
+ * is the file of that plugin; without it the library finds the plugin in ARROWDEVICE_BACKEND_PATH. */
 #define _POSIX_C_SOURCE 200809L
 #include "program.h"
 
@@ -14,7 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* plugin.c is a part of the program as well, under another name and for another device type. */
+/* plugin.c is also linked into the program, under another name and for another device type. */
 const struct arrowdevice_backend* arrowdevice_backend_entry(uint32_t host_abi, struct arrowdevice_error* out);
 
 struct arrowdevice_error error;
@@ -46,7 +44,7 @@ static void note_log(void* user, int level, const char* message) {
   if (user == &logged && level >= 0 && level <= 3 && message != NULL) ++logged;
 }
 
-/* What came of the backends: the plugin and the one in the program are loaded. */
+/* Checks the reports of the backends: the plugin and the linked backend are loaded. */
 static void check_reports(const char* plugin) {
   int loaded = 0, linked = 0, code = 0;
   for (int64_t i = 0; code == 0; ++i) {
@@ -96,7 +94,7 @@ int main(int argc, char** argv) {
   OK(arrowdevice_deferred_run(-1, &done, &error));
   CHECK(done >= 0);
   OK(arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, &error));
-  /* A thread of a stream may be about to let go of its last array. */
+  /* A thread of a stream may release its last array a little later. */
   const time_t begin = time(NULL);
   while (live_structs() != 0 && time(NULL) - begin < 60) sched_yield();
   CHECK(live_structs() == 0);

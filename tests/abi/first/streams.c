@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams that are pulled, of the library and of the program. */
+/* Pulled streams of the library and of the program. */
 #include <errno.h>
 
 #include "program.h"
@@ -43,7 +43,7 @@ static void make_stream(struct producer* producer, struct ArrowArrayStream* out)
   out->private_data = producer;
 }
 
-/* -- a device stream of the program, which passes on one of the library */
+/* -- a device stream of the program, which passes on a stream of the library */
 
 static int pass_schema(struct ArrowDeviceArrayStream* self, struct ArrowSchema* out) {
   struct ArrowDeviceArrayStream* held = self->private_data;
@@ -85,7 +85,8 @@ static void expect_schema(struct ArrowSchema* taken) {
   arrowdevice_schema_release(taken);
 }
 
-/* C stream, device stream, moved to the device, to the other one, and a C stream again. */
+/* Checks a C stream that becomes a device stream, moves to the device and to the other device, and becomes a
+ * C stream again. */
 static void check_journey(struct arrowdevice_device* device, struct arrowdevice_device* linked) {
   struct producer producer = {0, 0, 0};
   struct ArrowArrayStream host, back;
@@ -158,7 +159,7 @@ static void check_failure(void) {
   CHECK(producer.released == 1);
 }
 
-/* What the options of a stream say is what happens to its batches. */
+/* Checks that the options of a stream apply to its batches. */
 static void check_options(struct arrowdevice_device* device) {
   struct producer producer = {0, 0, 0};
   struct ArrowArrayStream host;

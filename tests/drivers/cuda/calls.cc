@@ -13,7 +13,7 @@ constexpr int kDefaultVersion = 12080;
 std::atomic<bool> started{false};
 std::atomic<int> sticky{0};
 
-// A context that is gone takes no other with it.
+// Returns true if the error loses all contexts. A destroyed context does not affect others.
 bool is_sticky(int code) {
   const bool is_of_others = code == 701 || code == CUDA_ERROR_CONTEXT_IS_DESTROYED || code == 712 || code == 713;
   return code == 214 || code == 220 || (code >= 700 && code <= 719 && !is_of_others);

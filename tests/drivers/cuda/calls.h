@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the entry points of the stand-in for libcuda.so.1 have in common. It has those that the backend uses, and no
-// more.
+// Common code of the entry points of the libcuda.so.1 stand-in. The stand-in has only the entry points that
+// the backend uses.
 //
-//   STANDIN_DRIVER_VERSION   12080 for CUDA 12.8; newer entry points are not there
+//   STANDIN_DRIVER_VERSION   12080 for CUDA 12.8; newer entry points are missing
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,15 @@
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
-// Each entry point begins with it: the call is counted, fails if it was asked to, and `gpus` are at hand.
+// Begins each entry point. It counts the call, returns a planned failure, and defines `gpus`.
 #define BEGIN(call)                                                            \
   constexpr const char* kCall = call;                                          \
   int failing = 0;                                                             \
   [[maybe_unused]] standin::Machine& gpus = standin::machine(kCall, &failing); \
   if (const CUresult early = standin::cuda::begin(kCall, failing)) return early
 
-// What takes something back tells of failures of earlier work too, and has taken it back all the same.
+// Begins each entry point that frees or destroys. Such a call may report a failure of earlier work, but it
+// frees the object in any case.
 #define BEGIN_GIVING_BACK(call)                               \
   constexpr const char* kCall = call;                         \
   int failing = 0;                                            \
@@ -35,11 +36,11 @@ using namespace arrowdevice::cuda;  // NOLINT: the vendor's types, which every l
 
 int driver_version();
 
-// cuInit was called.
+// Records that cuInit was called.
 void start();
 
-// What a call gives that is to fail with a code, or with 0: an error that a GPU does not recover from is what every
-// call gives from then on.
+// Returns the result of a call that is planned to fail with `failing`, or 0. After an error that a GPU
+// cannot recover from, every later call returns that error.
 CUresult begin(const char* call, int failing);
 bool has_failed_for_good();
 
@@ -47,7 +48,7 @@ void check_device(const Machine& gpus, CUdevice device, const char* call);
 
 inline uintptr_t number(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
-// The default streams belong to the context that is current.
+// Returns the machine's stream. The default streams belong to the current context.
 void* stream_of(Machine& gpus, CUstream stream, const char* call);
 
 }  // namespace standin::cuda

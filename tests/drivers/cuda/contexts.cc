@@ -12,7 +12,7 @@
 namespace standin::cuda {
 namespace {
 
-// Whoever pushes pops, at the latest when the thread ends.
+// The context stack of a thread. Each push needs a pop before the thread ends.
 struct Stack {
   std::vector<void*> contexts;
   ~Stack() {
@@ -42,7 +42,7 @@ Contexts& contexts() {
   return *made;
 }
 
-// Needs the mutex.
+// Destroys a context. The caller holds the mutex.
 void destroy(Contexts& all, void* context, const char* call) {
   const auto left = std::ranges::count(all.owners, context, [](const auto& entry) { return entry.second; });
   if (left > 0) {

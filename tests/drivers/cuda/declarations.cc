@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles only if the backend's declarations are those of the cuda.h that is found.
+// Compiles only if the backend's declarations match the installed cuda.h.
 #include <cstddef>
 #include <cstdio>
 #include <type_traits>
 
 #include "cuda/api.h"
 #include "cuda/symbols.h"
-// Theirs come last: some of their names are macros.
+// The vendor's headers come last, because some of their names are macros.
 #include <cuda.h>
 #include <cudaTypedefs.h>
 
@@ -55,7 +55,7 @@ SAME_PLACE(CUmemcpyAttributes, flags)
 
 }  // namespace declarations
 
-// Outside of any namespace the names are the vendor's, be they enumerators or macros.
+// Names outside of any namespace are the vendor's enumerators or macros.
 #define X(name, value) static_assert(static_cast<long long>(name) == (value));
 ARROWDEVICE_CUDA_RESULTS(X)
 ARROWDEVICE_CUDA_DEVICE_ATTRIBUTES(X)
@@ -70,7 +70,7 @@ ARROWDEVICE_CUDA_FLAGS(X)
 
 namespace arrowdevice::cuda {
 
-// The vendor has the type of each function as of each version under a name of its own.
+// The vendor names the type of each function by its version.
 #define X(name, version, suffix, parameters)   \
   using name##_function = CUresult parameters; \
   static_assert(std::is_same_v<declarations::Real<name##_function>::Type*, ::PFN_##name##_v##version>, #name);

@@ -36,7 +36,7 @@ EXPORT CUresult cuDriverGetVersion(int* version) {
   return CUDA_SUCCESS;
 }
 
-// Also before cuInit, and never asked to fail: it is what tells of failures.
+// Works before cuInit and never fails, because it describes failures.
 EXPORT CUresult cuGetErrorName(CUresult error, const char** name) {
   *name = result_name(error);
   return *name != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -119,7 +119,7 @@ EXPORT CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int
   return CUDA_SUCCESS;
 }
 
-// An application's, which it leaves current. The backend calls neither.
+// Creates an application's context and leaves it current. The backend never calls this.
 EXPORT CUresult cuCtxCreate_v2(CUcontext* context, unsigned, CUdevice device) {
   BEGIN("cuCtxCreate_v2");
   check_device(gpus, device, kCall);
@@ -144,7 +144,7 @@ EXPORT CUresult cuCtxPushCurrent_v2(CUcontext context) {
   return CUDA_SUCCESS;
 }
 
-// A failure of it is one of the driver as a whole: the stack is gone all the same.
+// A failure reports the state of the driver, but the context is popped.
 EXPORT CUresult cuCtxPopCurrent_v2(CUcontext* context) {
   *context = static_cast<CUcontext>(pop("cuCtxPopCurrent_v2"));
   BEGIN("cuCtxPopCurrent_v2");

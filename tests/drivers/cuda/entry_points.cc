@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the entry points are found.
+// Looks up the entry points.
 #include <cstdio>
 #include <cstring>
 #include <iterator>
@@ -11,7 +11,7 @@
 using namespace standin::cuda;  // NOLINT: what every line is written with
 using standin::violation;
 
-// Exported names are those that the list of symbols gives.
+// The exported names come from the list of symbols.
 #define cuDeviceTotalMem cuDeviceTotalMem_v2
 #define cuCtxPushCurrent cuCtxPushCurrent_v2
 #define cuCtxPopCurrent cuCtxPopCurrent_v2

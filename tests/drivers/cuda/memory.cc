@@ -11,7 +11,7 @@ using standin::violation;
 
 namespace {
 
-// Device memory at both ends of a copy must be of the contexts that are named, or that is current.
+// Ends the process unless device memory at both ends of a copy belongs to the named or current contexts.
 void check_ends(const Machine& gpus, CUdeviceptr to, void* to_context, CUdeviceptr from, void* from_context,
                 const char* call) {
   const auto target = gpus.find(to);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast bytes get to a GPU and back, as ratios to the driver's own call on the same bytes in the same run: speed
-// [MIB]. A benchmark: it finds nothing right or wrong.
+// Measures how fast bytes get to a GPU and back: speed [MIB]. It prints ratios to the driver's own call on
+// the same bytes in the same run. This is a benchmark, so it checks no results.
 #include <arrowdevice/arrowdevice.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ void must(int code, const arrowdevice_error& error) {
 
 double median_seconds(const std::function<void()>& run) {
   std::vector<double> seconds;
-  run();  // the first one warms up
+  run();  // the first run warms up
   for (int i = 0; i < kRuns; ++i) {
     const auto start = std::chrono::steady_clock::now();
     run();
@@ -66,7 +66,7 @@ class Bench {
            median_seconds([&] { theirs_once(host, to_device); }));
   }
 
-  // An Arrow array of these bytes in pageable memory, and back into memory of the library, which is warm.
+  // Copies an Arrow array of these bytes from pageable memory, and back into warm memory of the library.
   void compare_arrays() {
     const double theirs_to = median_seconds([&] { theirs_once(pageable_.data(), true); });
     const double theirs_from = median_seconds([&] { theirs_once(pageable_.data(), false); });

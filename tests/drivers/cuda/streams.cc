@@ -37,7 +37,7 @@ EXPORT CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags
 EXPORT CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
   BEGIN("cuStreamGetCtx");
   current_device(kCall);
-  gpus.device_of_stream(stream);  // it is one
+  gpus.device_of_stream(stream);  // checks the handle
   *context = static_cast<CUcontext>(context_of(number(stream)));
   return CUDA_SUCCESS;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the backend of CUDA does with contexts of an application's own making. Each case has a process of its own, and
-// the stand-in refuses to destroy a context while anything is left in it.
+// Tests the CUDA backend with contexts that an application creates. Each case has its own process. The
+// stand-in refuses to destroy a context while objects are left in it.
 #include <arrowdevice/arrowdevice.h>
 
 #include <atomic>
@@ -45,7 +45,7 @@ void* gpu(int64_t id) { return drivers::open(ARROW_DEVICE_CUDA, id); }
 
 void must_cuda(int result, const char* what) { expect(result == 0, std::string(what) + ": " + std::to_string(result)); }
 
-// A context of the application's, and what is made in it while it is current.
+// A context of the application, and functions to create objects while it is current.
 class Context {
  public:
   explicit Context(int ordinal) {
@@ -107,7 +107,7 @@ uint32_t reach(void* from, void* to) {
   return found;
 }
 
-// Memory that is given back while a copy to it is pending, behind a queue that is gone: whoever unwraps waits for it.
+// Frees memory behind a pending copy and destroys its queue. The unwrap waits for the copy.
 void unwrap_while_work_is_pending(void* device) {
   static const char bytes[kSize] = "";
   void* const memory = allocate(device, kSize);
@@ -136,7 +136,7 @@ TEST_CASE(
   CHECK(in_child([] {
           const Context mine(1);
           for (const ArrowDeviceType type : kTypes) {
-            for (int round = 0; round < 2; ++round) {  // it may come again
+            for (int round = 0; round < 2; ++round) {  // the context may be wrapped again
               void* const wrapped = wrap(type, 1, mine.get());
               expect(wrap(type, 1, mine.get()) == wrapped, "the same handles gave another device");
               expect(wrapped != drivers::open(type, 1), "it is the library's own device");
@@ -156,7 +156,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a context is not unwrapped while somebody asks in it whose memory it is") {
-  constexpr auto kLongEnough = std::chrono::milliseconds(50);  // for one that does not wait
+  constexpr auto kLongEnough = std::chrono::milliseconds(50);  // longer than a call that does not wait
   CHECK(in_child([&] {
           const Pending work(gpu(0));
           const Context mine(0);
@@ -189,7 +189,7 @@ TEST_CASE("the primary context is the device that has it already") {
           must(table().device_unwrap, gpu(1));
           refusal(EINVAL, table().device_unwrap, gpu(1));
           const Pending more(gpu(1));  // as usable as before
-          // Whoever asked which context is the primary one has let go of it.
+          // The backend has released the primary context, which it retained only to compare it.
           const Context mine(0);
           void* primary = nullptr;
           must_cuda(call("cuDevicePrimaryCtxRetain", &primary, 0), "cuDevicePrimaryCtxRetain");
@@ -366,14 +366,14 @@ TEST_CASE("a context that cannot be asked keeps nobody from finding memory of ot
           const std::string message =
               refusal(EIO, table().device_locate, ArrowDeviceType{ARROW_DEVICE_CUDA}, int64_t{0},
                       static_cast<const void*>(&mine), static_cast<void*>(nullptr), &found);
-          expect(contains(message, "cuPointerGetAttributes"), message);  // and not anybody's guess
+          expect(contains(message, "cuPointerGetAttributes"), message);  // the message names the driver's call
           must(table().device_unwrap, device);
         }) == "");
 }
 
 // -- through the library
 
-// For a while, as the device that `body` gets.
+// Wraps the context during `body`, which gets the wrapped device.
 void with_wrapped(const Context& context, const drivers::Attempt& attempt,
                   const std::function<void(arrowdevice_device* wrapped)>& body) {
   const arrowdevice_native_device native = handles_of(context.get());
@@ -450,7 +450,7 @@ TEST_CASE("the primary context is not made for one of the application's, and its
 }
 
 TEST_CASE("nothing is lost in an application's context when any call of the driver fails") {
-  constexpr int64_t kMostCalls = 400;  // of one entry point that are looked at
+  constexpr int64_t kMostCalls = 400;  // of an entry point that the test tries
   int failures = 0;
   for (const std::string& entry_point : drivers::entry_points()) {
     if (entry_point == "cuInit") continue;  // the application has called it

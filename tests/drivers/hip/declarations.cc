@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles only if the backend's declarations are those of the hip_runtime_api.h that is found.
+// Compiles only if the backend's declarations match the installed hip_runtime_api.h.
 #include <cstddef>
 #include <cstdio>
 
 #include "hip/api.h"
 #include "hip/symbols.h"
-// Theirs come last: some of their names are macros.
+// The vendor's headers come last, because some of their names are macros.
 #define __HIP_PLATFORM_AMD__ 1
 #include <hip/hip_runtime_api.h>
 
@@ -49,7 +49,7 @@ SAME_PLACE(allocationFlags)
 
 }  // namespace declarations
 
-// Outside of any namespace the names are the vendor's, be they enumerators or macros.
+// Names outside of any namespace are the vendor's enumerators or macros.
 #define X(name, value) static_assert(static_cast<long long>(name) == (value));
 ARROWDEVICE_HIP_ERRORS(X)
 ARROWDEVICE_HIP_DEVICE_ATTRIBUTES(X)
@@ -65,7 +65,7 @@ static_assert(hipMemoryTypeUnregistered == 0 && hipMemoryTypeHost == 1 && hipMem
 
 namespace arrowdevice::hip {
 
-// A cast, and not the type of the name: some names are of several functions in C++.
+// The cast selects a function, because some names are overloaded in C++.
 #define X(name, version, parameters)             \
   using name##_function = hipError_t parameters; \
   [[maybe_unused]] constexpr auto name##_is_there = static_cast<declarations::Real<name##_function>::Type*>(&::name);

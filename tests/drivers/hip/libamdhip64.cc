@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in for libamdhip64: the entry points that the backend uses, and no more.
+// A stand-in for libamdhip64. It has only the entry points that the backend uses.
 //
-//   STANDIN_HIP_VERSION   60200000 for HIP 6.2; before 6 the memory types have other numbers, and unknown memory is an
-//   error
+//   STANDIN_HIP_VERSION   60200000 for HIP 6.2; before 6 the memory types have other numbers,
+//                         and a query of unknown memory fails
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -22,14 +22,15 @@ using standin::violation;
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
-// Each entry point begins with it: the call is counted, fails if it was asked to, and `gpus` are at hand.
+// Begins each entry point. It counts the call, returns a planned failure, and defines `gpus`.
 #define BEGIN(call)                                                   \
   constexpr const char* kCall = call;                                 \
   int failing = 0;                                                    \
   [[maybe_unused]] Machine& gpus = standin::machine(kCall, &failing); \
   if (const hipError_t early = begin(kCall, failing)) return early
 
-// What takes something back tells of failures of earlier work too, and has taken it back all the same.
+// Begins each entry point that frees or destroys. Such a call may report a failure of earlier work, but it
+// frees the object in any case.
 #define BEGIN_GIVING_BACK(call)                      \
   constexpr const char* kCall = call;                \
   int failing = 0;                                   \
@@ -61,7 +62,8 @@ hipError_t fail(hipError_t error) {
   return error;
 }
 
-// An error that a GPU does not recover from is what every call gives from then on.
+// Returns the result of a call. After an error that a GPU cannot recover from, every later call returns
+// that error.
 hipError_t begin(const char* call, int failing) {
   if (!started && std::strcmp(call, "hipInit") != 0 && std::strcmp(call, "hipRuntimeGetVersion") != 0) {
     violation("%s is called before hipInit", call);
@@ -133,7 +135,8 @@ EXPORT hipError_t hipGetDevice(int* device) {
   return hipSuccess;
 }
 
-// Restoring what was current must not fail twice: the device changes all the same.
+// A call that restores the former device must not fail. The device changes even if the call returns a
+// failure.
 EXPORT hipError_t hipSetDevice(int device) {
   check_device(standin::machine(), device, "hipSetDevice");
   const int former = current;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in for a Level Zero driver, which the real loader loads: the entry points that the backend uses, and no more.
+// A stand-in for a Level Zero driver, which the real loader loads. It has only the entry points that the
+// backend uses.
 //
-//   STANDIN_ZE_API_VERSION     "1.4": the version of Level Zero that the driver reports, 1.9 if it is not set. In-order
-//                              lists came with 1.7, zeInitDrivers with 1.10, entry points in handles with 1.13
-//   STANDIN_ZE_LACKS           "zeContextCreate": an entry point that it lacks
-//   STANDIN_ZE_DEVICE_TYPE     "vpu": what its devices are, GPUs if it is not set
-//   STANDIN_ZE_COPY_ENGINES    engines that only copy: 2
-//   STANDIN_ZE_SYSTEM_MEMORY   whether devices reach all memory of the host: 0
-//   STANDIN_ZE_OTHER_CONTEXTS  whether contexts know of one another's memory, as Intel's driver has it: 0
+//   STANDIN_ZE_API_VERSION     "1.4": the version of Level Zero that the driver reports; default 1.9.
+//   Version 1.7
+//                              added in-order lists, 1.10 zeInitDrivers, 1.13 entry points in handles
+//   STANDIN_ZE_LACKS           "zeContextCreate": an entry point that is missing
+//   STANDIN_ZE_DEVICE_TYPE     "vpu": the type of its devices; default GPU
+//   STANDIN_ZE_COPY_ENGINES    number of engines that only copy: 2
+//   STANDIN_ZE_SYSTEM_MEMORY   1 if devices can access all host memory: 0
+//   STANDIN_ZE_OTHER_CONTEXTS  1 if contexts know each other's memory, as in Intel's driver: 0
 #include <level_zero/ze_api.h>
 
 #include <atomic>
@@ -31,14 +33,15 @@ using standin::violation;
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
-// Each entry point begins with it: the call is counted, fails if it was asked to, and `gpus` are at hand.
+// Begins each entry point. It counts the call, returns a planned failure, and defines `gpus`.
 #define BEGIN(call)                                                   \
   constexpr const char* kCall = call;                                 \
   int failing = 0;                                                    \
   [[maybe_unused]] Machine& gpus = standin::machine(kCall, &failing); \
   if (const ze_result_t early = begin(kCall, failing)) return early
 
-// What takes something back tells of failures of earlier work too, and has taken it back all the same.
+// Begins each entry point that frees or destroys. Such a call may report a failure of earlier work, but it
+// frees the object in any case.
 #define BEGIN_GIVING_BACK(call)                                       \
   constexpr const char* kCall = call;                                 \
   int failing = 0;                                                    \
@@ -57,7 +60,7 @@ constexpr uint32_t kInOrder = ZE_BIT(1);
 std::atomic<bool> started{false};
 std::atomic<bool> is_lost{false};
 
-// What the machine means by its numbers.
+// Translates the machine's codes.
 ze_result_t result_of(std::string_view call, int failing) {
   constexpr int kOutOfMemory = 2;
   constexpr int kUnknown = 999;
@@ -70,7 +73,7 @@ ze_result_t result_of(std::string_view call, int failing) {
   }
 }
 
-// A lost device is lost for every call from then on.
+// Returns the result of a call. After the device is lost, every later call fails.
 ze_result_t begin(const char* call, int failing) {
   if (!started && !std::string_view(call).starts_with("zeInit")) violation("%s is called before zeInit", call);
   const ze_result_t result = result_of(call, failing);
@@ -122,7 +125,7 @@ void check_type(const Struct* description, ze_structure_type_t type, const char*
   if (description == nullptr || description->stype != type) violation("%s: the struct does not say what it is", call);
 }
 
-// As Level Zero's lists are asked for: without room, how many there are.
+// Fills a list in the style of Level Zero. If there is no space for elements, it returns their number.
 template <typename Get>
 ze_result_t list(uint32_t available, uint32_t* count, bool has_room, Get&& get) {
   if (!has_room || *count == 0 || *count > available) *count = available;
@@ -164,7 +167,7 @@ EXPORT ze_result_t zeDriverGetApiVersion(ze_driver_handle_t of, ze_api_version_t
   return ZE_RESULT_SUCCESS;
 }
 
-// Loaders from 1.20 ask for it as they sort the drivers, newer ones also whether handles carry entry points.
+// Loaders from 1.20 call this to sort the drivers. Newer loaders also ask if handles carry entry points.
 EXPORT ze_result_t zeDriverGetProperties(ze_driver_handle_t of, ze_driver_properties_t* out) {
   using standin::level_zero::DdiHandlesProperties;
   BEGIN("zeDriverGetProperties");
@@ -358,7 +361,7 @@ EXPORT ze_result_t zeEventQueryStatus(ze_event_handle_t event) {
 
 EXPORT ze_result_t zeEventHostSynchronize(ze_event_handle_t event, uint64_t timeout) {
   BEGIN("zeEventHostSynchronize");
-  // The machine takes 0 for no limit and less than 0 for a poll.
+  // In the machine's functions 0 means no limit, and less than 0 means a poll.
   constexpr int64_t kNoLimit = 0, kPoll = -1;
   const int64_t timeout_ns = timeout > static_cast<uint64_t>(INT64_MAX) ? kNoLimit
                              : timeout == 0                             ? kPoll
@@ -382,7 +385,8 @@ ze_result_t allocate(Kind kind, ze_context_handle_t context, int device, size_t 
   return ZE_RESULT_SUCCESS;
 }
 
-// More than a device allows in one piece is refused unless the request says that it may be.
+// Returns true if the size exceeds the device's limit for an allocation and the request does not relax that
+// limit.
 bool is_too_large(const Machine& gpus, size_t size, const void* next) {
   const auto* const relaxed = static_cast<const ze_relaxed_allocation_limits_exp_desc_t*>(next);
   const bool is_relaxed = relaxed != nullptr &&

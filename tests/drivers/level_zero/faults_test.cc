@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each call of each entry point of the driver fails in turn, each in a process of its own.
+// Each call of each entry point of the driver fails in turn. Each failure has its own process.
 #include <arrowdevice/arrowdevice.h>
 
 #include <cerrno>
@@ -18,7 +18,7 @@ using drivers::Attempt;
 using drivers::expect;
 using drivers::in_child;
 
-constexpr int64_t kMostCalls = 60;  // of one entry point that are looked at
+constexpr int64_t kMostCalls = 60;  // of an entry point that the test tries
 
 Attempt attempt_while(const std::string& failing) {
   drivers::Failure failure{failing + ": ZE_RESULT_ERROR_UNKNOWN (0x7ffffffe)", EIO, ZE_RESULT_ERROR_UNKNOWN};
@@ -29,7 +29,8 @@ Attempt attempt_while(const std::string& failing) {
   return [failure](const auto& call) { drivers::attempt({failure}, call); };
 }
 
-// An application's context for a while, as device 7: the stand-in refuses to take it back while anything is left in it.
+// Wraps an application's context as device 7 during `body`. The stand-in refuses to destroy the context
+// while objects are left in it.
 void with_wrapped(uint32_t ordinal, const Attempt& attempt,
                   const std::function<void(arrowdevice_device* wrapped)>& body) {
   auto* const context = level_zero::create_context();
@@ -59,7 +60,7 @@ void do_everything(const std::string& failing) {
          std::to_string(level_zero::live_allocations()) + " allocations of the driver were lost");
 }
 
-// What an application does itself fails here as well, so that its own calls come before.
+// Wraps and unwraps a context. The application's own calls come first, because they could fail too.
 void wrap_and_unwrap(const std::string& failing, int64_t n) {
   level_zero::device(0);
   level_zero::fail_nth(failing, n);
@@ -67,8 +68,8 @@ void wrap_and_unwrap(const std::string& failing, int64_t n) {
   expect(level_zero::live_allocations() == 0, "allocations of the driver were lost");
 }
 
-// How often the loader calls an entry point by itself, until zeInit has succeeded: zeInit twice, and from 1.20 also
-// what tells it how to sort drivers.
+// Returns the number of calls that the loader itself makes of an entry point until zeInit has succeeded. It
+// calls zeInit twice. Loaders from 1.20 also query the properties by which they sort drivers.
 int64_t calls_of_loader(const std::string& entry_point) {
   const std::string said = in_child([&] {
     level_zero::ze();
@@ -77,13 +78,13 @@ int64_t calls_of_loader(const std::string& entry_point) {
   return std::stoll(said);
 }
 
-// Some loaders fail zeInit if a call of their own fails, and others ignore that.
+// Returns true if zeInit failed. Some loaders fail zeInit if a call of their own fails, others ignore that.
 bool is_refused() {
   arrowdevice_device* found = nullptr;
   return arrowdevice_device_find_by_id(ARROW_DEVICE_ONEAPI, 0, &found, nullptr) == ENODEV;
 }
 
-// A driver that does not start is not asked again.
+// Checks that the library does not try a driver again that did not start.
 void refuse_to_start(const std::string& entry_point, int64_t n) {
   for (int i = 0; i < 2; ++i) {
     arrowdevice_device* found = nullptr;
@@ -94,7 +95,7 @@ void refuse_to_start(const std::string& entry_point, int64_t n) {
   expect(entry_point != "zeInit" || level_zero::calls(entry_point) == n, "zeInit was called again");
 }
 
-// How many calls of an entry point were made to fail, each in a process of its own.
+// Makes each call of an entry point fail in its own process. Returns the number of failures.
 int64_t fail_each(const std::string& entry_point, const std::function<void(int64_t n)>& body) {
   for (int64_t n = 1; n <= kMostCalls; ++n) {
     const std::string problem = in_child([&] {

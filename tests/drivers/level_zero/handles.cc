@@ -15,7 +15,8 @@
 namespace standin::level_zero {
 namespace {
 
-// ze_dditable_driver_t as from 1.13: the tables of each kind of object. A table that is NULL has no function.
+// ze_dditable_driver_t as from 1.13: the tables of each kind of object. A table that is NULL has no
+// functions.
 struct CoreTables {
   uint32_t version;
   uint8_t is_valid;
@@ -42,7 +43,7 @@ struct CoreTables {
   const void* others[32];
 };
 
-// Those of tools, system management and runtime: said to be invalid, so that no loader looks further.
+// The tables of tools, system management and runtime. They are marked invalid, so that loaders ignore them.
 struct NoTables {
   uint32_t version;
   uint8_t is_valid;
@@ -57,7 +58,8 @@ struct Object {
   const NoTables* runtime;
 };
 
-// A loader that knows more functions than the headers do looks behind the table's end: they are NULL.
+// A table with NULL pointers behind its end, because a newer loader may read functions there that the
+// headers lack.
 template <typename T>
 struct Table {
   T known{};
@@ -86,7 +88,7 @@ CoreTables core_tables() {
   return tables;
 }
 
-// Never taken back, so that no address comes twice.
+// Returns a handle that is never freed, so that no address is reused.
 void* new_readable_handle() {
   static auto* const core = new CoreTables(core_tables());
   static auto* const none = new NoTables{};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles of the stand-in, and the parts of Level Zero that came after the oldest headers it is built with.
+// Handles of the stand-in, and declarations that are newer than the oldest Level Zero headers it builds
+// with.
 #pragma once
 
 #include <level_zero/ze_api.h>
@@ -8,14 +9,16 @@
 
 namespace standin::level_zero {
 
-// The version that the driver reports. zeInitDrivers came with 1.10, handles that carry entry points with 1.13.
+// Returns the version that the driver reports. Version 1.10 added zeInitDrivers, and 1.13 added handles
+// with entry points.
 uint32_t api_version();
 inline constexpr uint32_t kFirstWithInOrder = ZE_MAKE_VERSION(1, 7);
 inline constexpr uint32_t kFirstWithInitDrivers = ZE_MAKE_VERSION(1, 10);
 inline constexpr uint32_t kFirstWithTablesInHandles = ZE_MAKE_VERSION(1, 13);
 
-// A handle that is never given out twice. A driver with tables in its handles returns the address of a ze_handle_t, as
-// Intel's does: a loader calls the entry points that it finds there. Otherwise the handle cannot be read.
+// Returns a new handle that is never reused. A driver with tables in its handles returns the address of a
+// ze_handle_t, as Intel's driver does. A loader calls the entry points in that table. Other handles cannot
+// be read.
 void* new_object_handle();
 
 // ze_init_driver_type_desc_t of 1.10

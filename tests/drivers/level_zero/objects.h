@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts, command lists and events as the stand-in has them, and what the program can know of them: that a list has
-// got past a command it knows only from an event that it asked about, however fast the machine is.
+// Contexts, command lists and events of the stand-in, and the program's knowledge of them. The program
+// knows that a command has finished only from an event that it queried. This does not depend on the speed
+// of the machine.
 #pragma once
 
 #include <level_zero/ze_api.h>
@@ -20,18 +21,18 @@ struct Context {
   ze_context_handle_t handle;
 };
 
-// An immediate one. Without the flag that says so it is not in order: what is appended between two barriers runs in the
-// reverse order then.
+// An immediate command list. Without the in-order flag, the commands between two barriers run in reverse
+// order.
 struct List {
   Context* context;
   int device;
   bool is_in_order;
   void* stream;
-  void* side;  // for what comes after an event only, whatever else the list does
+  void* side;  // for commands that only wait for an event, independent of the list's other work
   uint64_t appended = 0;
   std::vector<Copy> held;
 
-  // Commands that the program knows are over.
+  // Commands that the program knows have finished.
   uint64_t known_through = 0;
   std::set<uint64_t> known;
   bool knows(uint64_t command) const { return command <= known_through || known.contains(command); }
@@ -45,28 +46,29 @@ struct Pool {
 struct Event {
   Pool* pool;
   uint32_t index;
-  void* signal = nullptr;  // the machine's event, from the command that signals it until it is reset
-  bool is_known = false;   // that it has fired
+  void* signal = nullptr;  // the machine's event, set by the signaling command until the reset
+  bool is_known = false;   // the program knows that it has fired
   std::shared_ptr<List> signalled_by;
   uint64_t command = 0;
   bool covers_all_before = false;
   std::vector<std::pair<std::shared_ptr<List>, uint64_t>> waits;  // commands that wait for it
 };
 
-// All objects of the process. Handles that are not live end it. Thread-safety: free.
+// All objects of the process. An invalid handle ends the process. Thread-safety: any thread.
 class Objects {
  public:
   explicit Objects(Machine& machine) : machine_(machine) {}
 
   ze_context_handle_t create_context();
   void destroy_context(ze_context_handle_t handle);
-  // Only checked.
+  // Checks the handle only.
   void check_context(ze_context_handle_t handle);
 
   ze_command_list_handle_t create_list(ze_context_handle_t context, int device, bool is_in_order);
   void destroy_list(ze_command_list_handle_t handle);
   void append_copy(ze_command_list_handle_t list, Copy copy);
-  // `signal` may be NULL. Without `waits` it comes after all before, with them only after those.
+  // Appends a barrier; `signal` may be NULL. Without `waits` the barrier runs after all earlier commands,
+  // otherwise only after those events.
   void append_barrier(ze_command_list_handle_t list, ze_event_handle_t signal,
                       const std::vector<ze_event_handle_t>& waits);
 
@@ -76,17 +78,17 @@ class Objects {
   void destroy_event(ze_event_handle_t handle);
   void reset(ze_event_handle_t handle);
   bool is_done(ze_event_handle_t handle);
-  // For ever.
-  // False when the time is over first; negative: for ever.
+  // Waits for the event, without limit if `timeout_ns` is negative. Returns false if the time runs out
+  // first.
   bool wait(ze_event_handle_t handle, int64_t timeout_ns);
 
   void keep_memory(ze_context_handle_t context, uintptr_t start);
   void forget_memory(ze_context_handle_t context, uintptr_t start);
-  // Whether memory is of that context, which is all that matters to some drivers.
+  // Returns true if the memory belongs to that context. Some drivers check only that.
   bool is_of_context(ze_context_handle_t context, uintptr_t start);
 
  private:
-  // These need mutex_.
+  // Find objects by handle. The caller holds mutex_.
   Context& context(ze_context_handle_t handle);
   std::shared_ptr<List> list(ze_command_list_handle_t handle);
   std::shared_ptr<Event> event(ze_event_handle_t handle);
@@ -95,7 +97,7 @@ class Objects {
   void unsignal(Event& one);
 
   Machine& machine_;
-  std::mutex mutex_;  // guards all below; not held while somebody waits
+  std::mutex mutex_;  // guards all members below; released while a thread waits
   std::map<ze_context_handle_t, std::unique_ptr<Context>> contexts_;
   std::map<ze_command_list_handle_t, std::shared_ptr<List>> lists_;
   std::map<ze_event_pool_handle_t, std::unique_ptr<Pool>> pools_;

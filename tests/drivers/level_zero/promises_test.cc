@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the backend of Level Zero promises beyond conformance. Each case has a process of its own.
+// Tests guarantees of the Level Zero backend beyond conformance. Each case has its own process.
 #include <arrowdevice/arrowdevice.h>
 
 #include <cerrno>
@@ -52,13 +52,13 @@ TEST_CASE("a device says what it is") {
         }) == "");
 }
 
-// Of a driver that fails, the message tells if no other driver has a GPU.
+// If no other driver has a GPU, the message names the driver's failure.
 TEST_CASE("GPUs of one driver are listed although another driver fails") {
   const bool has_other_driver = std::string(std::getenv("ZE_ENABLE_ALT_DRIVERS")).find(',') != std::string::npos;
   for (const char* const failing : {"zeDriverGetApiVersion", "zeDeviceGet", "zeDeviceGetProperties"}) {
     INFO(failing);
     CHECK(in_child([&] {
-            level_zero::device(0);  // the loader has asked for what it sorts drivers by
+            level_zero::device(0);  // the loader has sorted the drivers by then
             level_zero::fail_nth(failing, 1);
             int64_t count = 0;
             if (has_other_driver) {
@@ -100,7 +100,7 @@ TEST_CASE("memory is freed behind the work on it, without waiting") {
           work.free_behind();
           expect(calls("zeMemFree") == 0, "it was freed while work on it was pending");
           work.finish();
-          const Pending more(gpu(0));  // whoever asks for memory next gives back what is over
+          const Pending more(gpu(0));  // the next allocation frees memory whose work has finished
           expect(calls("zeMemFree") == 1, "it was not freed when the work was over");
         }) == "");
 }
@@ -139,7 +139,7 @@ TEST_CASE("an event of the driver is not used again before all queues have got p
           void* const event = record(work.queue());
           must(table().queue_wait_event, waiter, event);
           must(table().event_wait, event, int64_t{ARROWDEVICE_NO_TIMEOUT});
-          finish(work.queue());  // it is no more the last one there
+          finish(work.queue());  // it is not the last work on the list any more
           table().event_destroy(event);
           finish(work.queue());
           finish(waiter);
@@ -159,7 +159,7 @@ TEST_CASE("a queue and memory behind it are not lost when the driver fails once 
           table().buffer_free(device, queue, memory);
           level_zero::fail_nth("zeCommandListAppendBarrier", 1);
           table().queue_destroy(queue);
-          // Whoever asks for memory makes the backend look at what is over.
+          // Each allocation makes the backend check for finished work.
           for (int i = 0; calls("zeCommandListDestroy") < 1 || calls("zeMemFree") < 1 + i; ++i) {
             expect(i < 100'000, "the list or the memory is lost");
             free_memory(device, allocate(device, kSize));
@@ -211,9 +211,9 @@ TEST_CASE("a device that is lost stays lost, says why, and is not asked again") 
             table().queue_destroy(queue);
             free_memory(gpu(0), memory);
             expect(calls("zeMemFree") == 0 && calls("zeCommandListDestroy") == 0, "something was given back");
-            // The other one is not lost, unless the driver is.
+            // The other device is lost only if the driver is lost.
             if (code == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET) must(table().queue_create, gpu(1), &another);
-            std::_Exit(0);  // what is left in a lost device is nobody's fault
+            std::_Exit(0);  // objects on a lost device may remain
           }) == "");
   }
 }
@@ -360,7 +360,8 @@ TEST_CASE("the memory of the library is of the kind that the environment says") 
         }) == "");
 }
 
-// Asks the loader and its layers in the application's place. The driver itself has such lists.
+// Creates a list like an application, through the loader and its layers. The driver itself supports such
+// lists.
 bool can_create_in_order_list() {
   auto* const context = level_zero::create_context();
   ze_command_queue_desc_t description{};
@@ -377,7 +378,7 @@ bool can_create_in_order_list() {
   return result == ZE_RESULT_SUCCESS;
 }
 
-// The validation layer knows in-order lists from 1.9.
+// The validation layer supports in-order lists from 1.9.
 TEST_CASE("barriers keep the order if a layer refuses in-order lists") {
   for (const bool has_layer : {true, false}) {
     const Variable layer("ZE_ENABLE_VALIDATION_LAYER", has_layer ? "1" : "0");

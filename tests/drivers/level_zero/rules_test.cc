@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in is no use unless it ends the process on each mistake: here they are, one in a process of its own each.
+// Tests that the stand-in ends the process on each error. Each error has its own process.
 #include <functional>
 
 #include "drivers/level_zero/application.h"
@@ -22,7 +22,7 @@ using level_zero::ze;
 constexpr bool kInOrder = true;
 constexpr bool kUnordered = false;
 
-// What is said, and that the process was ended by it.
+// Checks that the mistake ends the process with this message.
 void check_violation(const std::string& part, const std::function<void()>& mistake) {
   const std::string said = in_child(mistake);
   INFO(said);
@@ -30,7 +30,7 @@ void check_violation(const std::string& part, const std::function<void()>& mista
   CHECK(said.find("ended by") != std::string::npos);
 }
 
-// A list with a copy that nobody knows to be over.
+// A list with a copy that the program does not know to be finished.
 struct DriverCallGuard {
   ze_context_handle_t context = create_context();
   ze_command_list_handle_t list = create_list(context, 0, kInOrder);
@@ -188,7 +188,7 @@ TEST_CASE("the stand-in ends the process when anything but contexts and what lis
 TEST_CASE("the stand-in ends the process when it is called after exit, or in a forked child") {
   check_violation("after the process has begun to exit", [] {
     static ze_context_handle_t context = nullptr;
-    // Registered before the driver is there, and so called after its own handler.
+    // The handler is registered before the driver starts, so it runs after the driver's own handler.
     std::atexit([] { ze().zeContextDestroy(context); });
     context = create_context();
   });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A libsycl.so that carries the functions of sycl::event by the names that a runtime exports: those of today, or with
-// SYCL_BEFORE_2023 those of before. SYCL_WITHOUT_STATUS leaves the one out that tells whether an event is over.
+// A libsycl.so with the functions of sycl::event under the names that a runtime exports. With
+// SYCL_BEFORE_2023 these are the names of older runtimes. SYCL_WITHOUT_STATUS omits the function that
+// returns the status of an event.
 #include "level_zero/sycl_events.h"
 
 #include <atomic>
@@ -27,7 +28,7 @@ void wait_for(State& state) {
 
 }  // namespace
 
-// The types are there for their names, of which the names of the functions are made.
+// These types exist only because the mangled names of the functions contain their names.
 #ifdef SYCL_BEFORE_2023
 namespace cl::sycl {
 namespace info {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What our libsycl.so offers a test beside the functions of sycl::event: events that are over once somebody waits.
+// Functions that our libsycl.so adds to those of sycl::event: events that finish when a thread waits for
+// them.
 #pragma once
 
 #include <cstdint>
 
 extern "C" {
 
-// What happens in wait(): `work` runs, unless `failure` says that something is thrown, 1 a std::exception, 2 something
-// else.
+// Creates an event whose wait() runs `work`. If `failure` is not 0, wait() throws instead: 1 a
+// std::exception, 2 another type.
 void* sycl_event_create(void (*work)(void*), void* argument, int32_t failure);
-// Its work is done, without anybody waiting.
+// Finishes the event's work without a wait.
 void sycl_event_complete(void* event);
 int64_t sycl_event_waits(const void* event);
 void sycl_event_destroy(void* event);

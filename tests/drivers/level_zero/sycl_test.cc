@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays that another producer published with a sycl::event, by a libsycl.so of ours. Each case has a process of its
-// own, since a runtime that was loaded stays.
+// Tests arrays that a foreign producer published with a sycl::event, through our own libsycl.so. Each case
+// has its own process, because a loaded runtime stays loaded.
 #include <arrowdevice/arrowdevice.h>
 #include <dlfcn.h>
 
@@ -23,7 +23,7 @@ using drivers::must;
 using drivers::refusal;
 using drivers::table;
 
-// Loaded for itself, as a producer's own extension module is.
+// A runtime that is loaded locally, like a producer's extension module loads it.
 class Runtime {
  public:
   explicit Runtime(const char* variable) : library_(::dlopen(std::getenv(variable), RTLD_NOW | RTLD_LOCAL)) {
@@ -140,7 +140,7 @@ TEST_CASE("what a SYCL runtime throws does not leave the backend, and is EIO eac
               expect(contains(message, "sycl::event::wait: "), message);
               expect(contains(message, failure == 1 ? "the kernel failed" : "of unknown type"), message);
             }
-            runtime.complete(theirs);  // over, and failed: asking says so as well
+            runtime.complete(theirs);  // finished with a failure, which the query reports too
             int ready = 0;
             refusal(EIO, table().event_query, event, &ready);
             void* const queue = drivers::create_queue(gpu());
@@ -152,7 +152,7 @@ TEST_CASE("what a SYCL runtime throws does not leave the backend, and is EIO eac
   }
 }
 
-// An array of one buffer, whose producer writes it late.
+// An array with a buffer that its producer writes late.
 struct Late {
   void* memory;
   std::vector<int32_t> values;

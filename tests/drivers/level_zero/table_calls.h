@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the backend's table with what only Level Zero has, each of which must succeed; the others: drivers/table.h.
+// Calls of the backend's table that only Level Zero has. Each of them must succeed. The common calls are in
+// drivers/table.h.
 #pragma once
 
 #include <level_zero/ze_api.h>
@@ -8,7 +9,7 @@
 
 namespace level_zero {
 
-// Work is pending for so long at least, as a variable of the stand-in says it.
+// The minimum time that work stays pending, as a value of the stand-in's variable.
 inline constexpr const char* kSlow = "20000";  // microseconds
 
 void* gpu(int64_t id);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the loader asks a driver for: a table of entry points for each kind of object. It refuses a driver that lacks
-// any of these functions. If a table lacks an entry point, the loader fails the call by itself, except in these cases:
-// loaders from 1.20 call zeDriverGetProperties and those from 1.25 zeDriverGetExtensionProperties unseen.
+// The tables of entry points that the loader asks a driver for, by kind of object. The loader refuses a
+// driver that lacks any of these functions. If a table lacks an entry point, the loader itself fails the
+// call. There are two exceptions: loaders from 1.20 call zeDriverGetProperties without a check, and loaders
+// from 1.25 call zeDriverGetExtensionProperties without a check.
 #include <level_zero/ze_api.h>
 #include <level_zero/ze_ddi.h>
 
@@ -21,7 +22,7 @@ ze_result_t check(ze_api_version_t version, const void* table) {
   return ZE_MAJOR_VERSION(version) == kCurrent ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNSUPPORTED_VERSION;
 }
 
-// STANDIN_ZE_LACKS names an entry point that this driver has not.
+// Returns true if STANDIN_ZE_LACKS names this entry point.
 bool lacks(std::string_view name) {
   const char* const lacking = std::getenv("STANDIN_ZE_LACKS");
   return lacking != nullptr && name == lacking;
@@ -31,7 +32,8 @@ bool lacks(std::string_view name) {
 
 #define ENTRY_POINT(member, function) table->member = lacks(#function) ? nullptr : (function)
 
-// The caller's struct ends where its version says, so an entry point is written only if that version has it.
+// Fills the table. The version defines the size of the caller's struct, so an entry point is written only
+// if that version has it.
 EXPORT ze_result_t zeGetGlobalProcAddrTable(ze_api_version_t version, ze_global_dditable_t* table) {
   if (const auto refused = check(version, table)) return refused;
   struct {
@@ -108,7 +110,7 @@ EXPORT ze_result_t zeGetMemProcAddrTable(ze_api_version_t version, ze_mem_dditab
   return ZE_RESULT_SUCCESS;
 }
 
-// The objects that the backend does not use.
+// Tables of objects that the backend does not use.
 #define EMPTY(name, type) \
   EXPORT ze_result_t name(ze_api_version_t version, type* table) { return check(version, table); }
 EMPTY(zeGetCommandQueueProcAddrTable, ze_command_queue_dditable_t)

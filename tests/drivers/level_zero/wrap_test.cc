@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the backend of Level Zero does with an application's own command lists, contexts and memory. Each case has a
-// process of its own.
+// Tests the Level Zero backend with command lists, contexts and memory of an application. Each case has its
+// own process.
 #include <arrowdevice/arrowdevice.h>
 
 #include <cerrno>
@@ -60,7 +60,7 @@ TEST_CASE("an application's command list keeps the order of what both append, wh
             expect(later == ours, "the application overtook the library");
             table().queue_destroy(queue);
             free_memory(device, memory);
-            level_zero::append_copy(list, later.data(), earlier.data(), kSize);  // it is still its owner's
+            level_zero::append_copy(list, later.data(), earlier.data(), kSize);  // the application still owns the list
             level_zero::finish(context, list);
             ze().zeCommandListDestroy(list);
           }) == "");
@@ -99,7 +99,7 @@ TEST_CASE("an application's context is one device, counted, and nothing is left 
   CHECK(in_child([] {
           auto* const context = level_zero::create_context();
           auto* const native = level_zero::device(1);
-          for (int round = 0; round < 2; ++round) {  // it may come again
+          for (int round = 0; round < 2; ++round) {  // the context may be wrapped again
             void* const wrapped = wrap(5, context, native);
             expect(wrap(5, context, native) == wrapped, "the same handles gave another device");
             arrowdevice_native_device shown{};

@@ -9,7 +9,7 @@
 namespace standin {
 namespace {
 
-// CUDA and HIP have the same numbers for these.
+// CUDA and HIP use the same numbers for these codes.
 constexpr int kOutOfMemory = 2;
 constexpr int kUnknown = 999;
 

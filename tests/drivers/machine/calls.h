@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every call of an entry point passes here: it is counted, and fails if it was asked to.
+// Every call of an entry point comes here. The call is counted, and it fails if its failure was planned.
 //
-//   STANDIN_FAIL   "cuMemAllocAsync:3=2,cuEventQuery:1+": the third call of the one gives 2, all calls of the other
-//   fail
-//                  with their usual code
+//   STANDIN_FAIL   "cuMemAllocAsync:3=2,cuEventQuery:1+" lets the third call of the first function return
+//   2,
+//                  and all calls of the second function fail with their usual code
 #pragma once
 
 #include <condition_variable>
@@ -19,14 +19,14 @@ class Calls {
  public:
   Calls();
 
-  // The code that this call is to fail with, 0 if it is not.
+  // Returns the code that this call fails with, or 0.
   int enter(const char* name);
 
-  // The nth call from now on fails, with its usual code if `code` is 0.
+  // Makes the nth call from now on fail, with its usual code if `code` is 0.
   void fail_nth(const std::string& name, int64_t n, int code);
   void fail_no_more();
 
-  // Whoever makes that call stays in it until another one is named, or "".
+  // Blocks each thread that makes this call until another call or "" is set.
   void hold_call(const std::string& name);
 
   int64_t count(const std::string& name) const;

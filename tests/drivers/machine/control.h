@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in in the hands of a test, which finds these functions in the library as the backend finds the vendor's.
+// A test controls a stand-in through these functions. It finds them in the library like the backend finds
+// the vendor's.
 #pragma once
 
 #include <cstdint>
 
 extern "C" {
 
-// The nth call from now on fails, with its usual code if `code` is 0.
+// Makes the nth call from now on fail, with its usual code if `code` is 0.
 void standin_fail_nth(const char* call, int64_t n, int code);
 void standin_fail_no_more();
-// Whoever makes that call stays in it until another one is named, or "".
+// Blocks each thread that makes this call until another call or "" is set.
 void standin_hold_call(const char* call);
 int64_t standin_calls(const char* call);
 int64_t standin_failed();
-// Between them no GPU does anything: what is pending stays so.
+// Stop and resume all GPUs. Pending work stays pending in between.
 void standin_hold();
 void standin_resume();
-// Allocations, streams and events that live.
+// Returns the numbers of live allocations, streams and events.
 void standin_live(int64_t* allocations, int64_t* streams, int64_t* events);
-// The entry points that are there, one after the other; NULL past the last.
+// Returns the name of an available entry point, or NULL past the last.
 const char* standin_entry_point(int64_t index);
 }

@@ -16,7 +16,8 @@ namespace sim = arrowdevice::sim;
 
 constexpr size_t kDefaultMemory = size_t{8} << 30;
 
-// What is freed stays out of use for so long: each takes room in the process's table of mappings.
+// The number of freed allocations whose addresses stay unused. Each of them takes an entry in the process's
+// table of mappings.
 constexpr size_t kMostDead = 8192;
 
 std::atomic<bool> exited{false};
@@ -95,7 +96,8 @@ Live Machine::live() const {
   return live;
 }
 
-// Streams are kept for their next use as contexts are, each with the event that says whether it is idle.
+// Ends the process if objects are left. Streams may be left, because the backend keeps them for reuse, like
+// contexts. Each stream may have an event that tells if it is idle.
 void Machine::check_nothing_is_left() const {
   if (lost_) return;
   const Live left = live();
@@ -123,7 +125,8 @@ uintptr_t Machine::keep(Allocation allocation) {
   return start;
 }
 
-// Device memory is given out by the view that faults when the CPU touches it, the others by the one that does not.
+// Allocates memory. Device memory is returned through a mapping that faults on CPU access, other memory
+// through a mapping that does not.
 uintptr_t Machine::allocate(Kind kind, int device, size_t size) {
   if (size == 0) violation("an allocation of 0 bytes of %s", name_of(kind));
   const std::lock_guard lock(mutex_);
@@ -153,13 +156,13 @@ uintptr_t Machine::allocate_on(void* handle, size_t size) {
   return start;
 }
 
-// What is left of dead memory is its address.
+// Frees memory, but keeps its address reserved.
 void Machine::bury(Allocations::iterator place) {
   Allocation& allocation = place->second;
   if (allocation.kind == Kind::kDevice) used_[static_cast<size_t>(allocation.device)] -= allocation.size;
   if (allocation.kind != Kind::kRegistered) {
     const auto size = static_cast<size_t>(allocation.pages->size());
-    // Work that is ordered before the freeing still uses the bytes.
+    // Work that is ordered before the free still uses the bytes.
     if (allocation.pages.use_count() == 1) ::madvise(allocation.pages->bytes(), size, MADV_REMOVE);
     if (allocation.kind != Kind::kDevice) ::mprotect(allocation.pages->bytes(), size, PROT_NONE);
     dead_.insert_or_assign(place->first, std::move(allocation));
@@ -184,7 +187,7 @@ void Machine::free(Kind kind, int device, uintptr_t memory) {
   const std::lock_guard lock(mutex_);
   const auto place = start_of(kind, memory);
   const Allocation& allocation = place->second;
-  // The vendor would wait for all work, and takes back stream-ordered memory in this way too.
+  // The vendor's call would wait for all work, and it also frees stream-ordered memory.
   if (allocation.is_stream_ordered) violation("stream-ordered memory at %#zx is freed by the call that waits", memory);
   if (kind != Kind::kPinned && allocation.device != device) {
     violation("memory of GPU %d is freed while GPU %d is current", allocation.device, device);

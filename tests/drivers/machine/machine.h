@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine with GPUs, as a stand-in for a vendor's driver has it: over the engine of the simulated device, and with no
-// patience for mistakes. Every function ends the process on a handle that is dead, memory that is not there, and work
-// that is not ordered behind what it needs.
+// A machine with GPUs, as the core of a stand-in for a vendor's driver. It runs on the engine of the
+// simulated device and checks every call. A function ends the process if a handle is invalid, if memory
+// does not exist, or if work is not ordered after its dependencies.
 //
-//   STANDIN_DEVICES          how many GPUs: 2
-//   STANDIN_PEERS            whether they reach one another's memory: 1
-//   STANDIN_MEMORY           bytes of each: 8 GiB
-//   STANDIN_LATENCY_US       how long work is pending at least: 0
-//   STANDIN_MEMORY_POOLS     whether there is stream-ordered memory: 1
-//   STANDIN_MANAGED          2: managed memory that the CPU and the GPU share, 1: one at a time, 0: none
+//   STANDIN_DEVICES          number of GPUs: 2
+//   STANDIN_PEERS            1 if GPUs can access each other's memory: 1
+//   STANDIN_MEMORY           bytes of memory of each GPU: 8 GiB
+//   STANDIN_LATENCY_US       minimum time that work stays pending: 0
+//   STANDIN_MEMORY_POOLS     1 if there is stream-ordered memory: 1
+//   STANDIN_MANAGED          managed memory, 2: CPU and GPU share it, 1: one of them at a time, 0: none
 #pragma once
 
 #include <atomic>
@@ -32,7 +32,7 @@ enum class Kind { kDevice, kPinned, kManaged, kRegistered };
 
 const char* name_of(Kind kind);
 
-// Registered memory is the program's own. `order` is that of its allocation and of its uses.
+// Registered memory belongs to the program. `order` is the order of the allocation and its uses.
 struct Allocation {
   Kind kind;
   int device;
@@ -65,14 +65,14 @@ struct Live {
   int64_t events;
 };
 
-// A piece of a copy, and which GPU each end must be of: -1 where the address says it.
+// A piece of a copy, with the GPU that each end must belong to. If that is -1, the address determines the GPU.
 struct Copy {
   uintptr_t to, from;
   size_t size;
   int to_device = -1, from_device = -1;
 };
 
-// Thread-safety: free.
+// Thread-safety: any thread.
 class Machine {
  public:
   Machine();
@@ -85,19 +85,19 @@ class Machine {
   size_t memory() const { return memory_; }
   size_t free_memory(int device) const;
 
-  // 0 where there is not so much.
+  // Return 0 if there is not enough memory.
   uintptr_t allocate(Kind kind, int device, size_t size);
   uintptr_t allocate_on(void* stream, size_t size);
   void free(Kind kind, int device, uintptr_t memory);
   void free_on(void* stream, uintptr_t memory);
-  bool register_host(int device, uintptr_t memory, size_t size);  // false if it is already
+  bool register_host(int device, uintptr_t memory, size_t size);  // false if it is registered already
   void unregister_host(uintptr_t memory);
-  // A copy of what is known of the memory at an address.
+  // Returns a copy of the entry for the memory at an address.
   std::optional<Allocation> find(uintptr_t address) const;
 
   void* create_stream(int device);
   void destroy_stream(int device, void* stream);
-  void* default_stream(int device, void* context = nullptr);  // not to be destroyed but with its context
+  void* default_stream(int device, void* context = nullptr);  // destroyed only with its context
   void destroy_default_stream(int device, void* context);
   int device_of_stream(void* stream) const;
   void synchronize(void* stream);
@@ -109,17 +109,17 @@ class Machine {
   int device_of_event(void* event) const;
   void record(void* event, void* stream);
   bool is_done(void* event);
-  // False when the time is over first. 0: no limit; below 0: a poll.
+  // Waits for the event. Returns false if the time runs out first. 0 means no limit, below 0 a poll.
   bool wait(void* event, int64_t timeout_ns = 0);
 
-  // Nothing can be given back any more, and what is left at exit is nobody's fault.
+  // Loses the machine. No object can be freed afterwards, so leftovers at exit are no violation.
   void lose() { lost_ = true; }
 
   void hold();
   void resume();
 
   Live live() const;
-  // What must not be left when the process ends.
+  // Ends the process with a violation if objects are left that the program must have freed.
   void check_nothing_is_left() const;
 
  private:
@@ -143,21 +143,22 @@ class Machine {
   int managed_;
   size_t memory_;
 
-  mutable std::mutex mutex_;  // guards all below; not held while somebody waits
+  mutable std::mutex mutex_;  // guards all members below; released while a thread waits
   std::vector<std::shared_ptr<arrowdevice::sim::Engine>> engines_;
   std::vector<size_t> used_;
   Allocations allocations_;
-  std::map<uintptr_t, Allocation> dead_;  // their addresses are not given out again
+  std::map<uintptr_t, Allocation> dead_;  // their addresses are not reused
   std::map<void*, std::shared_ptr<Stream>> streams_;
   std::map<void*, std::shared_ptr<Event>> events_;
   std::map<std::pair<int, void*>, void*> default_streams_;
   uint64_t next_stream_ = 1;
-  Order host_;  // what the program has been told is over
+  Order host_;  // work that the program knows has finished
 };
 
-// Never destroyed. Checks at exit what is left, and that nobody calls after it or in a forked child.
+// Returns the machine, which is never destroyed. It checks for leftovers at exit, and for calls after exit
+// or in a forked child.
 Machine& machine();
-// As machine(), and the call is counted: `code` is what it is to fail with, or 0.
+// Returns the machine and counts the call. `code` is set to the code that the call fails with, or 0.
 Machine& machine(const char* call, int* code);
 
 }  // namespace standin

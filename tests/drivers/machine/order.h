@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known to come before what: how much of each stream's work is over, as far as a stream, an event or the
-// program can tell. A rule that is checked by this holds or not, whatever the timing.
+// The known order of work: how much work of each stream has finished, as far as a stream, an event or the
+// program knows. A rule that is checked with this does not depend on timing.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace standin {
 
-// The number of pieces of work, by stream.
+// The number of finished pieces of work by stream.
 class Order {
  public:
   void set(uint64_t stream, uint64_t work) { work_[stream] = work; }
@@ -21,7 +21,7 @@ class Order {
     }
   }
 
-  // Whether all that `other` names is over by what this knows, or by what `also` knows.
+  // Returns true if this order or `also` knows that all work in `other` has finished.
   bool covers(const Order& other, const Order& also) const {
     return std::ranges::all_of(other.work_, [&](const auto& entry) {
       return std::max(of(entry.first), also.of(entry.first)) >= entry.second;

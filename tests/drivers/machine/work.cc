@@ -59,7 +59,7 @@ void Machine::destroy_default_stream(int device, void* context) {
   default_streams_.erase(found);
 }
 
-// Its work goes on.
+// Destroys a stream. Its pending work continues.
 void Machine::destroy_stream(int device, void* handle) {
   const std::lock_guard lock(mutex_);
   const auto gone = stream(handle);
@@ -94,7 +94,7 @@ void Machine::use(Stream& on, Allocation& allocation) {
   allocation.used.set(on.id, on.work);
 }
 
-// NULL for host memory that the driver does not know.
+// Checks an end of a copy. Returns NULL for host memory that the driver does not know.
 Allocation* Machine::check_end(uintptr_t address, size_t size, int device, const char* what) {
   if (address == 0) violation("the %s of a copy is NULL", what);
   const auto next = allocations_.upper_bound(address);
@@ -126,7 +126,8 @@ sim::Transfer Machine::transfer(Stream& on, const Copy& copy) {
   if (copy.size == 0) violation("a copy of 0 bytes");
   Allocation* const to = check_end(copy.to, copy.size, copy.to_device, "target");
   Allocation* const from = check_end(copy.from, copy.size, copy.from_device, "source");
-  // One address space: between the host and any GPU any stream will do. Between GPUs both must be named.
+  // There is a single address space. Any stream can copy between the host and a GPU. A copy between GPUs
+  // must name both.
   const bool is_on_gpus = to != nullptr && from != nullptr && to->kind == Kind::kDevice && from->kind == Kind::kDevice;
   if (is_on_gpus && copy.to_device < 0) check_gpu(*to, on.device, "target");
   if (is_on_gpus && copy.from_device < 0) check_gpu(*from, on.device, "source");

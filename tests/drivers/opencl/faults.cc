@@ -18,7 +18,7 @@ namespace {
 
 struct State {
   std::mutex mutex;
-  std::string planned;  // "" any
+  std::string planned;  // "" means any
   long nth = 0;         // 0: nothing is planned
   int code = 0;
   long until_loss = 0;
@@ -29,7 +29,7 @@ struct State {
   std::map<std::string, long> calls;
   long submissions = 0;
   std::map<std::string, long> live;
-  std::vector<std::function<void()>> releases;  // that failed
+  std::vector<std::function<void()>> releases;  // releases that failed
 };
 
 State& state() {
@@ -41,13 +41,14 @@ bool begins(const std::string& text, const std::string& with) { return text.comp
 
 bool is_submission(const std::string& function) { return begins(function, "clEnqueue"); }
 
-// What a driver still answers when its device is gone: what it knows by itself, and giving back.
+// Returns true if the function needs the device. Other functions still work after the device is lost:
+// queries of the driver's own data, and releases.
 bool needs_device(const std::string& function) {
   return is_submission(function) || begins(function, "clCreate") || function == "clFlush" ||
          function == "clWaitForEvents" || function == "clGetEventInfo";
 }
 
-// The code to answer with instead of forwarding, or CL_SUCCESS.
+// Returns the code to return instead of forwarding the call, or CL_SUCCESS.
 int intercept(const std::string& function) {
   State& now = state();
   const std::lock_guard lock(now.mutex);
@@ -76,7 +77,7 @@ void count(const std::string& object, long by) {
   now.live[object] += by;
 }
 
-// After a call that succeeded.
+// Counts the references of a call that succeeded.
 void count_references(const std::string& function) {
   for (const char* object : {"Context", "CommandQueue", "MemObject", "Event"}) {
     if (function == std::string("clRetain") + object) count(object, 1);
@@ -88,7 +89,7 @@ void count_references(const std::string& function) {
   if (function == "clCreateUserEvent") count("Event", 1);
 }
 
-// A release that failed, until reset().
+// Stores a failed release until reset().
 void put_off(std::function<void()> release) {
   State& now = state();
   const std::lock_guard lock(now.mutex);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loader for tests that stands before the real one: libarrowdevice-test-opencl.so, which the backend opens because
-// ARROWDEVICE_OPENCL_LIBRARY names it. It forwards each call to libOpenCL.so.1, counts it, counts the references that
-// are held through it, and makes calls fail that are planned to. Linked by the test too, so that both have the same
-// one.
+// A test loader in front of the real OpenCL loader: libarrowdevice-test-opencl.so. The backend opens it
+// because ARROWDEVICE_OPENCL_LIBRARY names it. It forwards each call to libOpenCL.so.1, counts calls and
+// held references, and makes planned calls fail. The test links it too, so that both use the same instance.
 #pragma once
 
 #include <string>
@@ -12,20 +11,21 @@ namespace opencl_faults {
 
 const std::vector<std::string>& functions();
 
-// Forgets plans and counts, and gives back what releases that failed have left.
+// Clears plans and counts, and releases the references that failed releases have left.
 void reset();
 
-// The nth call of a function from now, counted from 1, fails with that code and is not forwarded.
+// Makes the nth call of a function from now, counted from 1, fail with that code. The call is not
+// forwarded.
 void plan(const std::string& function, long nth, int code);
 
-// The nth call from now of any function that does not release fails.
+// Makes the nth call from now of any function fail, except functions that release.
 void plan_any(long nth, int code);
 
-// The device is lost with its nth submission from now: that and every later call which needs the device fails with
-// CL_DEVICE_NOT_AVAILABLE, until reset().
+// Loses the device with its nth submission from now. That call and every later call that needs the device
+// fail with CL_DEVICE_NOT_AVAILABLE until reset().
 void plan_loss(long nth);
 
-// Calls in its lifetime neither fail nor count for a plan.
+// During its lifetime calls neither fail nor count for a plan.
 class Pause {
  public:
   Pause();
@@ -34,17 +34,17 @@ class Pause {
   Pause& operator=(const Pause&) = delete;
 };
 
-// How many calls were made to fail since the program began.
+// Returns the number of failures in the life of the program.
 long failures();
 
-// The function that was made to fail since reset(); "" if none was.
+// Returns the function that failed after the last reset(), or "" if none did.
 std::string failed();
 
 long calls(const std::string& function);
 long submissions();
 
-// References to objects that were created or retained and not released, by the functions' word for them: "Event". One
-// whose release failed is live.
+// Returns the number of references that were created or retained and not released. `object` is the word in
+// the function names, such as "Event". A reference whose release failed counts as live.
 long live(const std::string& object);
 
 }  // namespace opencl_faults

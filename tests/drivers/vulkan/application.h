@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program with a VkDevice of its own, as the library meets it: it makes buffers and events, and submits to its queue.
+// A program with its own VkDevice that uses the library. It makes buffers and events and submits to its
+// queue.
 #pragma once
 
 #include <arrowdevice/arrowdevice.h>
@@ -98,19 +99,20 @@ class Application {
     info.sType = VK_STRUCTURE_TYPE_EVENT_CREATE_INFO;
     VkEvent made = VK_NULL_HANDLE;
     REQUIRE(vk_.vkCreateEvent(device_, &info, nullptr, &made) == VK_SUCCESS);
-    events_.reserve(16);  // pointers to them are given out
+    events_.reserve(16);  // the application gives out pointers to them
     events_.push_back(made);
     return &events_.back();
   }
 
-  // On the queue: an event that the host sets while the library asks for it would have to be guarded against that.
+  // Sets the event on the queue. If the host set it, the set would have to be synchronized with the
+  // library's queries.
   void set(VkEvent event) {
     run([&](VkCommandBuffer commands) { vk_.vkCmdSetEvent(commands, event, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT); });
   }
 
   bool is_set(VkEvent event) const { return vk_.vkGetEventStatus(device_, event) == VK_EVENT_SET; }
 
-  // As an engine reads what it was given: commands of its own on its own queue.
+  // Reads a buffer like an engine does, with its own commands on its own queue.
   void read(VkBuffer from, Buffer& to, VkDeviceSize size) {
     run([&](VkCommandBuffer commands) {
       const VkBufferCopy region{0, 0, size};
@@ -141,7 +143,7 @@ class Application {
   int64_t locks() const { return locks_; }
 
  private:
-  // Records commands, submits them, and waits until they are done.
+  // Records commands, submits them, and waits until they have finished.
   template <typename Record>
   void run(const Record& record) {
     VkCommandPoolCreateInfo pool_info{};
@@ -177,7 +179,7 @@ class Application {
     auto* const self = static_cast<Application*>(user);
     self->mutex_.lock();
     ++self->locks_;
-    // From threads of the library too, where the test framework must not be asked.
+    // Threads of the library call this too, so it must not use the test framework.
     if (queue != self->queue_) {
       std::fprintf(stderr, "the library locks a VkQueue that is not the application's\n");
       std::abort();

@@ -33,7 +33,7 @@ struct State {
   std::set<VkCommandPool> transfer_pools;
   std::set<VkCommandBuffer> transfer_commands;
   std::set<VkDeviceMemory> device_memory;
-  std::mutex submitting;  // both families have the one queue that there is
+  std::mutex submitting;  // both families share the only queue
 } state;
 
 #define DISGUISED(X)                          \
@@ -123,7 +123,7 @@ VkResult vkAllocateCommandBuffers(VkDevice device, const VkCommandBufferAllocate
 VkResult vkCreateBuffer(VkDevice device, const VkBufferCreateInfo* asked, const VkAllocationCallbacks* callbacks,
                         VkBuffer* out) {
   VkBufferCreateInfo info = *asked;
-  // A buffer that both families use is shared, or it would have to change hands.
+  // A buffer that both families use must be shared. Otherwise it would need ownership transfers.
   if (info.sharingMode == VK_SHARING_MODE_CONCURRENT) {
     if (info.queueFamilyIndexCount != 2) refuse("a buffer is shared among other families than were opened");
     info.sharingMode = VK_SHARING_MODE_EXCLUSIVE;

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lavapipe disguised as a discrete GPU, where ARROWDEVICE_TEST_VULKAN_DISGUISE=discrete: a second queue family for
-// transfers only, device-local memory that the CPU does not see, and host memory that is cached and not coherent. What
-// such a GPU does not allow ends the program: setting an event on the transfer family, mapping device-local memory, a
-// buffer that is not shared among both families. Both families share the one queue that there is.
+// Disguises Lavapipe as a discrete GPU if ARROWDEVICE_TEST_VULKAN_DISGUISE=discrete. The disguise has a
+// second queue family for transfers only, device-local memory that is not host-visible, and cached host
+// memory that is not coherent. Both families share the only queue.
+// The program ends if a call does something that such a GPU forbids:
+//
+// - setting an event on the transfer family
+// - mapping device-local memory
+// - using a buffer that both families do not share
 #pragma once
 
 #include "vulkan/functions.h"
 
 namespace discrete {
 
-// The function to call instead of the driver's own `real`; `real` itself where there is nothing to disguise.
+// Returns the function to call instead of the driver's `real`, or `real` if no disguise is needed.
 PFN_vkVoidFunction disguise(const char* name, PFN_vkVoidFunction real);
 
 }  // namespace discrete

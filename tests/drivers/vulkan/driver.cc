@@ -39,7 +39,7 @@ extern Function functions[kCount];
 
 struct Control {
   std::mutex mutex;
-  int index = -1;  // of the function that fails
+  int index = -1;  // index of the function that fails
   int64_t left = 0;
   VkResult result = VK_SUCCESS;
   bool loses = false;
@@ -51,7 +51,7 @@ struct Control {
   std::map<VkInstance, VkDebugUtilsMessengerEXT> messengers;
 } control;
 
-// What a call returns instead of being made; VK_SUCCESS: it is made.
+// Returns the result of a planned failure, or VK_SUCCESS if the call is to be forwarded.
 VkResult failure_of(int index) {
   if (control.lost.load()) return VK_ERROR_DEVICE_LOST;
   const std::lock_guard lock(control.mutex);
@@ -71,10 +71,11 @@ void act_before(int index) {
     act = control.act;
     user = control.user;
   }
-  act(user);  // calls Vulkan in turn
+  act(user);  // `act` calls Vulkan itself
 }
 
-// Objects of a device come and go by functions that are named so; instances and devices stay.
+// Returns true if the function creates or allocates an object of a device. Instances and devices do not
+// count.
 bool makes_object(const char* name) {
   return (std::strncmp(name, "vkCreate", 8) == 0 && std::strcmp(name, "vkCreateInstance") != 0 &&
           std::strcmp(name, "vkCreateDevice") != 0) ||
@@ -117,8 +118,8 @@ PFN_vkVoidFunction disguise(const char* name, PFN_vkVoidFunction real) {
 
 PFN_vkGetInstanceProcAddr real_get() {
   static const auto get = [] {
-    // The loader lets lavapipe go with the last instance. Kept, so that a leak checker can tell by its name what it
-    // holds at the end; where it is not found the loader says so.
+    // The loader unloads Lavapipe with the last instance. This handle keeps Lavapipe loaded, so that a leak
+    // checker can name the library of a leak. If the library is missing, the loader reports that.
     [[maybe_unused]] void* const kept = dlopen("libvulkan_lvp.so", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     void* const loader = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
     if (loader == nullptr) {
@@ -135,7 +136,7 @@ bool validates() {
   return value != nullptr && std::strcmp(value, "1") == 0;
 }
 
-// A message is a mistake of ours: the program ends where it was made, so that a debugger shows it.
+// A validation message shows an error of ours. The program ends at that call, so that a debugger shows it.
 VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT,
                                           const VkDebugUtilsMessengerCallbackDataEXT* data, void*) {
   std::fprintf(stderr, "the Vulkan validation layer says: %s\n", data->pMessage);
@@ -165,7 +166,7 @@ VkResult create_instance(const VkInstanceCreateInfo* asked, const VkAllocationCa
   if (validates()) {
     layers.push_back("VK_LAYER_KHRONOS_validation");
     extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
-    messenger.pNext = info.pNext;  // messages while the instance is made and destroyed
+    messenger.pNext = info.pNext;  // for messages while the instance is created and destroyed
     features.pNext = &messenger;
     info.pNext = &features;
     info.enabledLayerCount = static_cast<uint32_t>(layers.size());
@@ -175,7 +176,7 @@ VkResult create_instance(const VkInstanceCreateInfo* asked, const VkAllocationCa
   }
   const VkResult result = create(&info, allocator, out);
   if (result < 0) return result;
-  // The loader's own functions serve every instance and device alike.
+  // The loader's functions work for every instance and device.
   for (Function& function : functions) {
     PFN_vkVoidFunction real = real_get()(*out, function.name);
     if (real == nullptr) real = real_get()(*out, (std::string(function.name) + "KHR").c_str());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layer that this program's Vulkan backend goes through.
+// Access to the layer that this program's Vulkan backend uses.
 #pragma once
 
 #include <dlfcn.h>

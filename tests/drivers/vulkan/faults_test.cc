@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every call of Vulkan fails in turn while arrays go to a device and back: nothing is leaked, nothing is lost, the
-// message names the call, and the next operation works.
+// Every Vulkan call fails in turn while arrays go to a device and back. No object may leak or be lost, the
+// message must name the call, and the next operation must work.
 #include <arrowdevice/arrowdevice.h>
 
 #include <cerrno>
@@ -23,13 +23,13 @@ using vulkan_test::driver;
 constexpr int32_t kOutOfHostMemory = -1;
 constexpr int32_t kOutOfDeviceMemory = -2;
 
-// Failing to open is not remembered, so that this may be tried again and again.
+// Opens the device. The library does not remember a failure to open, so the test can repeat this.
 int open_own(arrowdevice_device** out, arrowdevice_error* error) {
   return arrowdevice_device_find_by_id(ARROW_DEVICE_VULKAN, 0, out, error);
 }
 
-// A device that is wrapped from an application for a few trips. Unwrapped, it has given everything back: what is alive
-// then can be counted to the last object, whatever was in flight, idle or pooled.
+// A wrapped device for a few trips. After the unwrap it has freed everything, so the test can count all
+// live objects. This holds for objects that were in flight, idle or pooled.
 class Wrapped {
  public:
   explicit Wrapped(Application& application) : application_(application) {}
@@ -65,7 +65,8 @@ class Wrapped {
 
 using Open = std::function<int(arrowdevice_device**, arrowdevice_error*)>;
 
-// One trip of a batch: there by a pending copy, looked at, moved, and back. Gives the first failure.
+// A trip of a batch: it is copied asynchronously to the device, read, moved, and copied back. Returns the
+// first failure.
 class Trip {
  public:
   explicit Trip(Open open) : open_(std::move(open)), schema_(case_().schema()) {
@@ -129,7 +130,8 @@ void must_succeed(const Open& open) {
   REQUIRE(code == 0);
 }
 
-// First: a device is opened once. Its last call but one is the last that can be made to fail before.
+// This test runs first, because a device is opened only once. The list of functions ends with the last call
+// that can fail before the device is open.
 TEST_CASE("opening a device fails with the call that failed, and works the next time") {
   for (const char* name : {"vkEnumerateInstanceVersion", "vkCreateInstance", "vkEnumeratePhysicalDevices",
                            "vkEnumerateDeviceExtensionProperties", "vkCreateDevice", "vkCreateBuffer"}) {
@@ -177,7 +179,7 @@ TEST_CASE("each call that fails is told of, leaks nothing, and leaves the next o
           if (reached) {
             must_succeed(open);
           } else {
-            nth = -1;  // the last
+            nth = -1;  // the last call
           }
         }
         INFO(*name << ", call " << nth);
@@ -189,7 +191,7 @@ TEST_CASE("each call that fails is told of, leaks nothing, and leaves the next o
   CHECK(failures >= 20);
 }
 
-// Last: a lost device stays lost.
+// This test runs last, because a lost device stays lost.
 TEST_CASE("a lost device is EIO, and everything after it fails cleanly") {
   must_succeed(open_own);
   arrowdevice_device* device = nullptr;

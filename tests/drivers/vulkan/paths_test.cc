@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which way bytes take between host memory and the device, as the driver sees it, and that each keeps a queue's order.
+// Tests which path bytes take between host memory and the device, as the driver sees it. Each path must
+// keep a queue's order.
 #include <arrowdevice/backend.h>
 
 #include <algorithm>
@@ -31,7 +32,8 @@ bool is_without(const char* what) {
   return words != nullptr && std::strstr(words, what) != nullptr;
 }
 
-// Lavapipe has one queue; disguised as a discrete GPU, one for each of two families.
+// Returns true if there are several queues. Lavapipe has a single queue. Disguised as a discrete GPU it has
+// a queue for each of two families.
 bool has_several_queues() {
   const char* const disguise = std::getenv("ARROWDEVICE_TEST_VULKAN_DISGUISE");
   return disguise != nullptr && std::strcmp(disguise, "discrete") == 0;
@@ -92,7 +94,7 @@ Bytes pattern(int64_t size, int seed) {
   return bytes;
 }
 
-// Calls of a function while `body` runs.
+// Counts the calls of a function while `body` runs.
 template <typename Body>
 int64_t calls(const char* function, Body&& body) {
   const int64_t before = driver().calls(function);
@@ -145,7 +147,7 @@ TEST_CASE("bytes are not written into mapped memory before the work that comes f
     Bytes received(sent.size());
     copy_in(queue, first, sent);
     copy_within(queue, second, first, kLarge);
-    copy_in(queue, first, late);  // must not be seen by the copy before
+    copy_in(queue, first, late);  // the earlier copy must not see this
     copy_out(queue, received, second);
     finish(queue);
     REQUIRE((received == sent));
@@ -184,7 +186,7 @@ TEST_CASE("the device reads and writes large host memory itself, or it is staged
   const bool imports = !is_without("external_memory_host");
   CHECK(calls("vkGetMemoryHostPointerPropertiesEXT", trip) == (imports ? 2 : 0));
   CHECK((received == sent));
-  // One submission each way, or as many as staging memory wants.
+  // There is a single submission in each direction, or as many as staging memory needs.
   const int64_t submissions = calls("vkQueueSubmit", trip);
   CHECK((imports ? submissions == 2 : submissions >= 2));
 }
@@ -201,7 +203,7 @@ TEST_CASE("however much is copied, little memory is taken for the way") {
     finish(queue);
   });
   CHECK((received == sent));
-  // Two imports, or blocks of 1 MiB: 32 in flight, each way.
+  // There are two imports, or at most 32 blocks of 1 MiB in flight in each direction.
   CHECK(allocations <= (is_without("external_memory_host") ? 64 : 2));
 }
 
@@ -222,7 +224,7 @@ TEST_CASE("memory that is not coherent is flushed before the device reads it, an
   CHECK((received == sent));
 }
 
-// For what the library itself would not ask in that way.
+// Returns the backend's table, for calls that the library itself does not make like this.
 const arrowdevice_backend& backend_table() {
   const char* const plugin = std::getenv("VULKAN_PLUGIN");
   REQUIRE(plugin != nullptr);
@@ -233,7 +235,7 @@ const arrowdevice_backend& backend_table() {
   return *entry(ARROWDEVICE_BACKEND_ABI_VERSION, &error);
 }
 
-// A queue of an application with an event behind a copy of `kLarge` bytes to it.
+// A queue of an application, with an event behind a copy of `kLarge` bytes to it.
 class WrappedQueue {
  public:
   WrappedQueue() : sent_(pattern(kLarge, 13)) {
@@ -255,7 +257,7 @@ class WrappedQueue {
   WrappedQueue(const WrappedQueue&) = delete;
   WrappedQueue& operator=(const WrappedQueue&) = delete;
 
-  // The application takes it back while the library is about to call that function.
+  // Destroys the wrapped queue right before the library calls that function.
   void take_back_before(const char* function) {
     driver().before_next(
         function,
@@ -288,7 +290,7 @@ TEST_CASE("an event is published without a queue that its application takes back
   void* published = nullptr;
   arrowdevice_error error{};
   int64_t submissions = 0;
-  // What was recorded for the application's queue is let go, and recorded anew for one of the library.
+  // The commands for the application's queue are freed, and recorded again for a queue of the library.
   const int64_t let_go = calls("vkFreeCommandBuffers", [&] {
     submissions = calls("vkQueueSubmit", [&] {
       const int code = wrapped.table().event_publish(wrapped.event(), &published, &error);
@@ -299,7 +301,7 @@ TEST_CASE("an event is published without a queue that its application takes back
   CHECK(wrapped.is_taken_back());
   CHECK(let_go == 1);
   CHECK(submissions == 1);
-  // Again it is the work of that queue, as long as anybody has it.
+  // The event is work of that queue again while a holder of the imported event exists.
   void* imported = nullptr;
   REQUIRE(wrapped.table().event_import(wrapped.device(), published, &imported, &error) == 0);
   CHECK(wrapped.table().event_wait(imported, ARROWDEVICE_NO_TIMEOUT, &error) == 0);
@@ -311,10 +313,10 @@ TEST_CASE("a queue waits for work of another that its application takes back in 
   arrowdevice_error error{};
   void* queue = nullptr;
   REQUIRE(wrapped.table().queue_create(wrapped.device(), &queue, &error) == 0);
-  // With a timeline, or on one VkQueue, nothing needs to be submitted to the other one.
+  // With a timeline, or on the same VkQueue, no submission to the other queue is needed.
   const bool submits = is_without("timeline_semaphores") && has_several_queues();
   if (submits) {
-    driver().fail("vkGetFenceStatus", 1, kNotReady);  // or it may be done already
+    driver().fail("vkGetFenceStatus", 1, kNotReady);  // because it may have finished already
     wrapped.take_back_before("vkBeginCommandBuffer");
   }
   const int64_t submissions = calls("vkQueueSubmit", [&] {
@@ -336,7 +338,7 @@ TEST_CASE("a queue waits for work of another that its application takes back in 
   wrapped.table().queue_destroy(queue);
 }
 
-// The library itself frees behind an event, so this asks the backend.
+// The library itself frees memory behind an event, so this test calls the backend.
 TEST_CASE("memory freed behind a queue goes when the queue's work is done") {
   const arrowdevice_backend& table = backend_table();
   arrowdevice_error error{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eight threads copy to one device and back, each on a queue of its own: ten thousand batches in all.
+// Eight threads copy to a device and back, each on its own queue. Together they copy ten thousand batches.
 #include <arrowdevice/arrowdevice.h>
 
 #include <atomic>
@@ -18,7 +18,7 @@ using namespace arrowdevice::testing;  // NOLINT: what every line of this test i
 constexpr int kThreads = 8;
 constexpr int kBatches = 1250;
 
-// The first thing that went wrong, for the thread that may say so.
+// The first failure, for the thread that may report it.
 class Verdict {
  public:
   bool fine() const { return !failed_.load(); }

@@ -16,10 +16,11 @@ constexpr auto kRelaxed = std::memory_order_relaxed;
 PFN_vkGetSemaphoreCounterValue real_get = nullptr;
 PFN_vkDestroySemaphore real_destroy = nullptr;
 
-// Whoever destroys a semaphore comes after those who have asked it.
+// Orders the destruction of a semaphore after the queries of its value.
 std::atomic<uint64_t> answers{0};
 
-// Asks the driver on a thread of its own. What that has seen stays there: nothing but the number comes back.
+// Queries the driver on its own thread. The thread's view of memory stays there, and only the value comes
+// back.
 class Asker {
  public:
   Asker() : thread_([this] { run(); }) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of an application with a VkDevice of its own: a VkBuffer says nothing of where it belongs, so the device is
-// wrapped first.
+// Tests arrays of an application with its own VkDevice. A VkBuffer does not name its device, so the
+// application wraps the device first.
 #include <cerrno>
 #include <numeric>
 #include <thread>
@@ -26,7 +26,7 @@ std::vector<int32_t> values() {
 
 Owned<ArrowSchema> int32_schema() { return make_schema(field("i")); }
 
-// An array of the application: int32, in one of its buffers.
+// An array of the application: int32 in a buffer of the application.
 class Produced {
  public:
   Produced(Application& application, int64_t id) : buffer_(application.buffer(kRows * 4)) {
@@ -114,7 +114,7 @@ Owned<ArrowDeviceArray> host_array() {
 
 TEST_CASE("a VkBuffer of an application is refused until its VkDevice is wrapped, and again when that is unwrapped") {
   Application application;
-  for (const int64_t id : {kId, int64_t{0}}) {  // of no device, and of one of the library's own
+  for (const int64_t id : {kId, int64_t{0}}) {  // an id without a device, and the id of the library's own device
     Produced array(application, id);
     array.write();
     const auto before = to_host(array.get());
@@ -168,7 +168,7 @@ TEST_CASE("the same handles are wrapped once and counted, others of that VkDevic
 
   arrowdevice_native_queue queue{};
   queue.struct_size = sizeof queue;
-  queue.queue = &queue;  // of another family, so that nobody asks what it is
+  queue.queue = &queue;  // of another family, so that the library does not query the queue
   queue.family = 5;
   arrowdevice_queue* wrapped = nullptr;
   CHECK(arrowdevice_queue_wrap(first.get(), &queue, &wrapped, &error) == EINVAL);
@@ -193,7 +193,7 @@ TEST_CASE("a pending VkEvent of an application is waited for") {
       copied = to_host(array.get());
       done = true;
     });
-    // The consumer has looked at it again and again, so that it is waiting now.
+    // The consumer has queried the event several times, so it is waiting now.
     while (driver().calls("vkGetEventStatus") < polls + 5 && !done) std::this_thread::yield();
     CHECK(!done);
     array.write();
@@ -224,7 +224,7 @@ TEST_CASE("an application polls the VkEvent of a pending copy, and reads what wa
     application.read(static_cast<VkBuffer>(const_cast<void*>(there->array.buffers[1])), received, kRows * 4);
     CHECK(std::memcmp(received.mapped, values().data(), kRows * 4) == 0);
     if (i % 2 == 0) continue;
-    // Released while it may not have been set yet: the event outlives its submission.
+    // The array is released before the event may be set. The event outlives its submission.
     Owned<ArrowDeviceArray> pending;
     REQUIRE(arrowdevice_array_copy(host.get(), int32_schema().get(), wrapped.get(), &options, pending.out(), nullptr) ==
             0);

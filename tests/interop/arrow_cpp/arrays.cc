@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device arrays that Arrow C++ exports and the library consumes, and those of the library in Arrow C++. Named after the
-// cases of Arrow's own tests of its device interface.
+// Device arrays that Arrow C++ exports and the library consumes, and arrays of the library that Arrow C++
+// imports. The cases have the names of the cases in Arrow's own tests of its device interface.
 #include <arrow/extension/bool8.h>
 #include <arrow/extension/uuid.h>
 #include <arrow/extension_type.h>
@@ -15,7 +15,7 @@ namespace {
 using namespace arrow_cpp_test;  // NOLINT: what every line of these tests is written with
 using arrow::field;
 
-// Every buffer that the library sees is that of Arrow C++.
+// Checks that the view has the buffers of Arrow C++.
 void check_buffers(const arrowdevice_node* node, const arrow::ArrayData& data) {
   CHECK(node->length == data.length);
   CHECK(node->offset == data.offset);
@@ -23,7 +23,7 @@ void check_buffers(const arrowdevice_node* node, const arrow::ArrayData& data) {
   std::vector<const void*> buffers;
   for (const auto& buffer : data.buffers)
     buffers.push_back(buffer == nullptr ? nullptr : reinterpret_cast<const void*>(buffer->address()));
-  // Arrow C++ has a place for the validity of types that have none, the sizes of views are no buffer of its.
+  // Arrow C++ has a validity slot even for types without validity. It has no buffer for the sizes of views.
   const bool has_validity = node->n_buffers > 0 && node->buffers[0].role == ARROWDEVICE_ROLE_VALIDITY;
   const size_t skipped = !has_validity && !buffers.empty() ? 1 : 0;
   for (size_t i = skipped; i < buffers.size(); ++i) CHECK(node->buffers[i - skipped].data == buffers[i]);
@@ -32,7 +32,8 @@ void check_buffers(const arrowdevice_node* node, const arrow::ArrayData& data) {
     check_buffers(node->children[i], *data.child_data[static_cast<size_t>(i)]);
 }
 
-// Arrow C++ exports it, and lets go of it itself; the library sees what it was, and brings it back.
+// Exports an array from Arrow C++, which then drops it. The library checks the view and copies the array
+// back.
 void check_export(const ArrayPtr& expected) {
   INFO(expected->type()->ToString() << " " << expected->ToString());
   begin();
@@ -62,7 +63,7 @@ void check_export(const ArrayPtr& expected) {
   CHECK(live_buffers() == live);
 }
 
-// The library has it on its device; Arrow C++ imports it there, and gives it back.
+// Copies an array to a device with the library. Arrow C++ imports it there and exports it again.
 void check_roundtrip(const ArrayPtr& expected) {
   INFO(expected->type()->ToString() << " " << expected->ToString());
   begin();
@@ -78,7 +79,7 @@ void check_roundtrip(const ArrayPtr& expected) {
   Foreign again;
   const auto status = arrow::ExportDeviceArray(*imported, nullptr, again.get());
   if (expected->length() == 0) {
-    // In place of buffers that are NULL it has put some of its own, on the CPU.
+    // Arrow C++ has replaced NULL buffers by its own buffers on the CPU.
     CHECK(fails_with(status, arrow::StatusCode::Invalid, "more than one device"));
     return;
   }
@@ -206,7 +207,7 @@ TEST_CASE("TestDeviceArrayExport.Extension") {
   }
 }
 
-// A batch with metadata, and an event that is pending until the engine resumes.
+// Returns a batch with metadata, and with an event that is pending until the engine resumes.
 BatchPtr example_batch() {
   const auto schema = arrow::schema({field("ints", arrow::int16()), field("bools", arrow::boolean(), false)},
                                     arrow::key_value_metadata({"a key", "another"}, {"its value", ""}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Async streams between Arrow C++ and the library: each as the producer of the other, and the library in between. Named
-// after the cases of Arrow's own tests where there is one.
+// Async streams between Arrow C++ and the library. Each of them is the producer of the other, and the
+// library also stands between two. The cases have the names of Arrow's own tests if these exist.
 #include <arrow/util/async_generator.h>
 #include <arrow/util/future.h>
 #include <arrow/util/thread_pool.h>
@@ -20,7 +20,7 @@ std::shared_ptr<arrow::internal::ThreadPool> pool() {
   return made;
 }
 
-// Arrow C++ as a producer, on a thread of its own: it waits there for requests.
+// Arrow C++ as a producer on its own thread, because it blocks there until it gets requests.
 class ArrowProducer {
  public:
   ArrowProducer(SchemaPtr schema, Generator generator, arrow::DeviceAllocationType type,
@@ -43,7 +43,7 @@ class ArrowProducer {
   std::thread thread_;
 };
 
-// Arrow C++ as a consumer. Its handler lives here, so this waits for the release.
+// Arrow C++ as a consumer. This object owns its handler, so the destructor waits for the release.
 class ArrowConsumer {
  public:
   explicit ArrowConsumer(uint64_t queue_size = 1) {
@@ -64,7 +64,7 @@ class ArrowConsumer {
 
   ArrowAsyncDeviceStreamHandler* handler() { return &handler_.published; }
 
-  // Once more or less is there: the end is NULL. In the end the generator goes.
+  // Returns the next batch, or NULL at the end.
   BatchPtr next() {
     if (!generator_) generator_ = ok(stream.result()).generator;
     const auto came = ok(generator_().result());
@@ -85,7 +85,7 @@ class ArrowConsumer {
   arrow::Future<arrow::AsyncRecordBatchGenerator> stream;
 
  private:
-  // Its private_data is that of Arrow C++.
+  // The private_data belongs to Arrow C++.
   struct Handler {
     ArrowAsyncDeviceStreamHandler published{};
     ArrowConsumer* consumer = nullptr;
@@ -134,7 +134,7 @@ DeviceStream on_sim(const std::vector<BatchPtr>& batches) {
   return to_device(std::move(stream), sim(1));
 }
 
-// Everything that Arrow C++ has made is given back in the end, by whichever thread is the last.
+// Checks that all buffers of Arrow C++ are freed in the end, on any thread.
 class NoneLeft {
  public:
   NoneLeft() : live_(live_buffers()) {}
@@ -221,7 +221,7 @@ TEST_CASE("TestAsyncDeviceArrayStreamRoundTrip.NullSchema") {
   CHECK(fails_with(consumer.stream.status(), arrow::StatusCode::UnknownError, "no schema today"));
 }
 
-// Arrow C++ loses what it has queued when an error comes: nothing comes before it here.
+// Arrow C++ drops its queued batches when an error arrives, so no batch comes before the error here.
 TEST_CASE("TestAsyncDeviceArrayStreamRoundTrip.PropagateError") {
   begin();
   const NoneLeft none;
@@ -252,7 +252,7 @@ TEST_CASE("TestAsyncDeviceArrayStreamRoundTrip.PropagateError") {
   }
 }
 
-// Batches without end, counted.
+// Endless batches with a count.
 struct Endless {
   explicit Endless(BatchPtr every) : batch(std::move(every)) {}
   Generator generator() {
@@ -271,7 +271,8 @@ TEST_CASE("a slow consumer holds a producer of Arrow C++ back, and cancelling it
   ArrowProducer producer(ints(), endless.generator(), kSim, handler);
   for (int64_t taken = 1; taken <= 50; ++taken) {
     CHECK(same(*expected, *read_next(stream, ints())));
-    // One more is made before it waits for a request, and asking comes before taking.
+    // Arrow C++ makes another batch before it waits for a request. The request comes before the batch is
+    // taken.
     CHECK(endless.calls <= taken + 4);
   }
   must(arrowdevice_stream_cancel, stream.get());
@@ -294,7 +295,7 @@ TEST_CASE("a stream that is closed early ends a producer of Arrow C++") {
   }
 }
 
-// Through the library to a consumer of which the test decides every step.
+// A stream through the library to a consumer. The test controls each step of the consumer.
 struct Behind {
   explicit Behind(int (*on_task)(Consumer&, ArrowAsyncTask*), int64_t requested = 2) {
     consumer->on_schema = [requested](Consumer& told) { return told.request(requested), 0; };
@@ -317,7 +318,7 @@ TEST_CASE("a slow consumer behind the library holds a producer of Arrow C++ back
   auto& consumer = *behind.consumer;
   ArrowProducer producer(ints(), endless.generator(), kSim, behind.handler());
   consumer.wait_for_tasks(2);
-  CHECK(endless.calls <= 2 + 4 + 1);  // told, asked for ahead, and the one that waits for a request
+  CHECK(endless.calls <= 2 + 4 + 1);  // passed on, requested ahead, and waiting for a request
   consumer.request(1);
   consumer.wait_for_tasks(3);
   CHECK(endless.calls <= 3 + 4 + 1);
@@ -354,7 +355,8 @@ TEST_CASE("an error of Arrow C++ arrives behind the library, after the batches b
   CHECK(producer.wait().IsIOError());
 }
 
-// The layout that it ships is the one that the library writes, and reads where a program says so.
+// The layout in the released Arrow C++ is the layout that the library writes. The library reads it if the
+// program requests this.
 TEST_CASE("the metadata of a producer of Arrow C++ is read in the layout that it ships: it has none") {
   static_assert(sizeof(ArrowAsyncProducer) == 40 && offsetof(ArrowAsyncProducer, additional_metadata) == 24);
   begin();
@@ -371,7 +373,8 @@ TEST_CASE("the metadata of a producer of Arrow C++ is read in the layout that it
   ok(producer.wait());
 }
 
-// Refused, Arrow C++ goes on: with an error where there is a batch, with the end where there is none.
+// After the refusal Arrow C++ continues. It calls on_error if there is a batch, and ends the stream if
+// there is none.
 TEST_CASE("a stream that is closed before its producer has begun refuses Arrow C++") {
   begin();
   const NoneLeft none;
@@ -412,7 +415,7 @@ TEST_CASE("a consumer that waits for a producer of Arrow C++ is cancelled while 
   CHECK(producer.wait().IsCancelled());
 }
 
-// Its extraction says that all is well, and writes nothing.
+// The extraction of Arrow C++ returns success but writes nothing.
 TEST_CASE("a batch that Arrow C++ cannot export fails the stream") {
   begin();
   const NoneLeft none;
@@ -451,7 +454,7 @@ std::shared_ptr<Producer> host_ints(int64_t n) {
   return source;
 }
 
-// It reads 32 batches ahead, whatever the size of its queue.
+// Arrow C++ reads 32 batches ahead for any size of its queue.
 TEST_CASE("a slow consumer of Arrow C++ holds the library's producer back") {
   begin();
   constexpr int64_t kBatches = 200;
@@ -465,7 +468,8 @@ TEST_CASE("a slow consumer of Arrow C++ holds the library's producer back") {
   CHECK(consumer.next() == nullptr);
 }
 
-// It never cancels, and forgets the tasks that it has queued; nobody waits for it, and the program can cancel.
+// Arrow C++ never cancels, and drops the tasks in its queue. No thread waits for it, and the program can
+// cancel.
 TEST_CASE("a consumer of Arrow C++ that goes away leaves a producer that can be cancelled") {
   begin();
   const auto source = host_ints(200);
@@ -479,7 +483,7 @@ TEST_CASE("a consumer of Arrow C++ that goes away leaves a producer that can be 
   until([&] { return source->releases == 1; });
 }
 
-// Arrow C++ asks for more with each batch that it takes, after the release too.
+// Arrow C++ requests more with each batch that it takes, even after the release.
 TEST_CASE("a consumer of Arrow C++ that begins when the library's producer has released it still asks for more") {
   begin();
   const NoneLeft none;

@@ -133,7 +133,7 @@ class SimMemory final : public arrow::MemoryManager {
   const int64_t id_;
 };
 
-// Nulls are counted here: Arrow C++ reads device memory to count them.
+// Counts nulls first, because Arrow C++ would read device memory to count them.
 arrow::Result<std::shared_ptr<arrow::ArrayData>> copy_data(const arrow::ArrayData& data, const MemoryPtr& to) {
   data.GetNullCount();
   auto copied = std::make_shared<arrow::ArrayData>(data);

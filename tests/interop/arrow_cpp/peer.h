@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrow C++ beside the library: its data made, its errors checked, and the simulated devices as devices of its own.
+// Arrow C++ beside the library: functions to make its data, to check its errors, and to use the simulated
+// devices as its devices.
 #pragma once
 
 #include <arrow/array.h>
@@ -29,7 +30,7 @@ using MemoryPtr = std::shared_ptr<arrow::MemoryManager>;
 
 inline constexpr auto kSim = arrow::DeviceAllocationType::kEXT_DEV;
 
-// Arrow C++ says that it went well. On the test's thread only.
+// Requires that the status is OK. The caller is the test's thread, because the test framework needs that.
 inline void ok(const arrow::Status& status) {
   INFO(status.ToString());
   REQUIRE(status.ok());
@@ -40,35 +41,36 @@ Value ok(arrow::Result<Value> result) {
   return std::move(result).ValueUnsafe();
 }
 
-// Arrow C++ says that it did not, with this in the text.
+// Returns true if the status has this code and its message contains the text.
 inline bool fails_with(const arrow::Status& status, arrow::StatusCode code, const std::string& text) {
   UNSCOPED_INFO(status.ToString());
   return status.code() == code && contains(status.message(), text);
 }
 
-// A simulated device with addresses, as Arrow C++ knows devices: its memory is no host memory there either.
+// Returns a simulated device with addresses as a device of Arrow C++. Its memory is no host memory there
+// either.
 MemoryPtr sim_memory(int64_t id = 0);
 
-// Buffers of Arrow C++ on those devices that are alive.
+// Returns the number of live buffers of Arrow C++ on those devices.
 int64_t live_buffers();
 
-// For the imports of Arrow C++.
+// Maps a device for the imports of Arrow C++.
 arrow::Result<MemoryPtr> map_device(ArrowDeviceType type, int64_t id);
 
 ArrayPtr from_json(const TypePtr& type, const std::string& json);
 
-// The same with its buffers there, offset and null count included.
+// Copy the buffers to or from the device. The offset and the null count stay the same.
 ArrayPtr to_sim(const ArrayPtr& host, int64_t id = 0);
 BatchPtr to_sim(const BatchPtr& host, int64_t id = 0);
 ArrayPtr to_cpu(const ArrayPtr& array);
 BatchPtr to_cpu(const BatchPtr& batch);
 
-// One column "ints" of int32: [1, 2], then [4, 5, null], as many batches as asked for.
+// Return the column "ints" of int32: [1, 2], then [4, 5, null], in `n` batches.
 SchemaPtr ints();
 std::vector<BatchPtr> ints_batches(int64_t n = 2);
 std::vector<BatchPtr> to_sim(const std::vector<BatchPtr>& host, int64_t id = 0);
 
-// Something to be exported into, with garbage where a producer may forget to write.
+// A target for an export. It begins as garbage, in case a producer forgets to write a member.
 struct Foreign : Owned<ArrowDeviceArray> {
   Foreign() {
     std::memset(get(), 0x5C, sizeof(ArrowDeviceArray));
@@ -76,11 +78,11 @@ struct Foreign : Owned<ArrowDeviceArray> {
   }
 };
 
-// What a device array that was handed over is, read by way of the library and of Arrow C++; released.
+// Reads a moved device array through the library and Arrow C++, and releases it.
 ArrayPtr read(ArrowDeviceArray& moved, const TypePtr& type);
 BatchPtr read(ArrowDeviceArray& moved, const SchemaPtr& schema);
 
-// The next batch of the stream, read so; NULL at its end.
+// Reads the next batch of the stream in the same manner. Returns NULL at its end.
 BatchPtr read_next(DeviceStream& stream, const SchemaPtr& schema);
 
 bool same(const arrow::Array& one, const arrow::Array& other);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device streams that Arrow C++ exports and the library consumes, and those of the library that Arrow C++ reads. Named
-// after the cases of Arrow's own tests where there is one.
+// Device streams that Arrow C++ exports and the library consumes, and streams of the library that Arrow C++
+// reads. The cases have the names of Arrow's own tests if these exist.
 #include <thread>
 
 #include "peer.h"
@@ -51,7 +51,7 @@ SchemaPtr schema_of(DeviceStream& stream) {
   return ok(arrow::ImportSchema(schema.get()));
 }
 
-// What an array stream of Arrow C++ is to the library: as it comes, and moved on.
+// Runs the check on an array stream of Arrow C++, first directly and then through a stream of the library.
 template <typename Check>
 void with_each_consumer(const Check& check) {
   begin();
@@ -66,7 +66,7 @@ void with_each_consumer(const Check& check) {
       });
     }
   }
-  until([&] { return live_buffers() == live; });  // a thread that reads ahead ends in its time
+  until([&] { return live_buffers() == live; });  // a thread that reads ahead may end a little later
 }
 
 TEST_CASE("TestArrayDeviceStreamExport.Empty") {
@@ -152,7 +152,7 @@ TEST_CASE("TestArrayDeviceStreamExport.ChunkedArrayExport") {
   }
 }
 
-// From Arrow C++ through a stream of the library back to it, on another device.
+// Passes a reader from Arrow C++ through a stream of the library, on another device, back to Arrow C++.
 ReaderPtr around(ReaderPtr reader, uint32_t flags = 0) {
   return imported(to_device(exported(std::move(reader)), sim(1), stream_options(flags)));
 }
@@ -268,7 +268,7 @@ TEST_CASE("a batch without buffers, which Arrow C++ says is on the CPU, in a str
   }
 }
 
-// Waits in ReadNext() until it is let go.
+// A reader that blocks in ReadNext() until the test releases it.
 class WaitingReader final : public arrow::RecordBatchReader {
  public:
   SchemaPtr schema() const override { return ints(); }
@@ -293,7 +293,7 @@ TEST_CASE("a stream is cancelled and released while its thread waits in a reader
   next_fails(ECANCELED, stream);
   canceller.join();
   stream.reset();
-  CHECK(reader.use_count() > 1);  // the thread is still in there
+  CHECK(reader.use_count() > 1);  // the thread is still in ReadNext()
   reader->let_go = true;
   until([&] { return reader.use_count() == 1; });
 }
