@@ -62,8 +62,8 @@ def failures(mistake, kind, cases):
     done = subprocess.run([TOOL, "check", "--json", "--timeout=60", *(f"--only={case}" for case in cases), PLUGIN],
                           env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300,
                           check=False)
-    found = {result["case"]: result["message"] for result in json.loads(done.stdout)["devices"][0]["results"]
-             if result["outcome"] not in ("passed", "unsupported")}
+    found = {result["case"]: result["message"] for device in json.loads(done.stdout)["devices"]
+             for result in device["results"] if result["outcome"] not in ("passed", "unsupported")}
     assert done.returncode == (1 if found else 0), done.stdout + done.stderr
     return found
 
@@ -74,10 +74,11 @@ class Planted(unittest.TestCase):
             self.assertEqual(failures("", kind, CASES), {}, kind)
 
     def test_every_mistake_is_found(self):
+        # A mistake in the order of work shows only if threads meet, so the kit may look three times.
         for mistake, (case, kinds) in MISTAKES.items():
             for kind in kinds:
                 with self.subTest(mistake=mistake, kind=kind):
-                    self.assertIn(case, failures(mistake, kind, [case]))
+                    self.assertTrue(any(case in failures(mistake, kind, [case]) for _ in range(3)))
 
 
 if __name__ == "__main__":

@@ -203,7 +203,7 @@ def test_a_consumer_that_refuses_a_tensor_may_call_its_deleter_before_the_capsul
     pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
     pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     for _ in range(100):
-        array = ad.copy(pa.array([1, 2, 3], pa.int32()), "cpu")
+        array = ad.to_device(pa.array([1, 2, 3], pa.int32()), "cpu", copy=True)
         capsule = array.__dlpack__(max_version=version)
         pointer = pointer_of(capsule, b"dltensor_versioned" if version else b"dltensor")
         Head.from_address(pointer).deleter(pointer)

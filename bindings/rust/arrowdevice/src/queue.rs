@@ -45,7 +45,7 @@ impl Queue {
     pub fn wait_array(&mut self, array: &Array) -> Result<()> {
         // SAFETY: the array is valid and only read, and the queue is ours alone.
         call(|error| unsafe {
-            sys::arrowdevice_queue_wait_array(array.as_raw(), array.source_pointer(), self.as_ptr(), error)
+            sys::arrowdevice_queue_wait_array(self.as_ptr(), array.as_raw(), array.source_pointer(), error)
         })
     }
 
