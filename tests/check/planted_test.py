@@ -51,7 +51,7 @@ MISTAKES = {
     "published_in_a_ring": (PLACES, BOTH),
     "sub_of_the_whole": (PARTS, HANDLES),
     "short_sub": (PART, HANDLES),
-    "tells_more": (SIZES, BOTH),
+    "tells_more": (SIZES, HANDLES),
 }
 
 
