@@ -395,7 +395,7 @@ static void exports_and_waits(struct arrowdevice_device* device) {
   int code = arrowdevice_queue_get_native(queue, &mine, &error);
   if (code == 0) code = use_on_my_queue(device, &mine, &array, &schema, read, &error);
   if (went("wait", code, &error)) {
-    /* What is deferred until that queue's work is done is over: so is the work. */
+    /* The work behind the queue has finished, because deferred work waits for it. */
     must("wait",
          arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, &error) == 0 && memcmp(read, values, sizeof values) == 0);
   }
