@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What src/interop writes down of DLPack, held against the header of DLPack itself, which a program may include beside
-// ours. Compiled, not run.
+// Compares the declarations of DLPack in src/interop with DLPack's own header, because a program may include both. The
+// file is compiled and not run.
 #include <arrowdevice/arrowdevice.h>
 #include <dlpack/dlpack.h>
 

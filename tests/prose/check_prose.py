@@ -44,7 +44,7 @@ def comments(text):
                 found[-1][1] += " " + words
             else:
                 found.append([line, words])
-            end = match.end()
+            end = None if words.startswith("SPDX") else match.end()
         else:
             found.append([line, re.sub(r"\s*\n[ \t]*\*?[ \t]?", "\n", token.strip("/*")).strip()])
             end = None

@@ -26,6 +26,9 @@ class Prose(unittest.TestCase):
         self.assertEqual(self.found("// Returns the end\n// Of the list.\n"), [])
         self.assertEqual(len(self.found("// Returns the end.\n\n// Of the list.\n")), 1)
 
+    def test_the_comment_below_a_license_is_read_alone(self):
+        self.assertEqual(len(self.found("// SPDX-License-Identifier: Apache-2.0\n// Of the list.\n")), 1)
+
     def test_literals_are_no_comments(self):
         self.assertEqual(self.found('auto a = "// Of a text";\nauto b = "/* What */";\n'), [])
 
