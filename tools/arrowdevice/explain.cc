@@ -111,7 +111,7 @@ int explain_backend(const std::string& name) {
 
 // Returns the backend of this project that drives the type in a device name.
 std::string backend_of(const std::string& device) {
-  const std::string type = device.substr(0, device.find(':'));
+  std::string type = device.substr(0, device.find(':'));
   if (type == "ext_dev") return "sim";
   if (type == "oneapi") return "level_zero";
   for (const auto& [prefix, backend] : {std::pair("cuda", "cuda"), std::pair("rocm", "hip")}) {
