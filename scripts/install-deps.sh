@@ -67,7 +67,7 @@ fi
 
 for package in "$@"; do installed "$package" || ! need dpkg-query || want "$package"; done
 
-# Of each optional package, or of its alternatives, the first that the distribution has.
+# Prints the first alternative of each optional package that the distribution has.
 available() {
   for alternatives in $optional; do
     for package in $(echo "$alternatives" | tr '|' ' '); do

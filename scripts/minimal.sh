@@ -124,7 +124,7 @@ if [ -z "$mirror" ]; then
   mirror=$(repositories '$(COMPONENT) $(REPO_URI)' | sed -n 's!^main \(.*/debian/*\)$!\1!p' | head -n 1)
 fi
 
-# What this machine's apt-get is told of proxies, time limits and the like.
+# Copies this machine's settings of apt-get, such as proxies and time limits.
 copy_apt_settings() {
   for file in /etc/apt/apt.conf /etc/apt/apt.conf.d/*; do
     if [ -f "$file" ] && grep -q '^ *Acquire' "$file"; then
@@ -148,7 +148,7 @@ copy_network_settings() {
   done
 }
 
-# Where this machine's pip has packages from.
+# Copies this machine's settings of pip, which name the index of packages.
 copy_pip_settings() {
   if [ -f /etc/pip.conf ]; then cp /etc/pip.conf "$1/etc/pip.conf"; fi
   for file in "$HOME/.config/pip/pip.conf" "$HOME/.pip/pip.conf"; do

@@ -112,7 +112,7 @@ TEST_CASE("an array with the id of no device is refused unless its context was w
   refused(ENODEV, arrowdevice_array_copy, array.get(), &byte_schema(), cpu(), nullptr, out.out());
 }
 
-TEST_CASE("a wrapped context is used as it is, and its references are back at their start when it is unwrapped") {
+TEST_CASE("unwrapping a context restores its reference counts") {
   begin_opencl();
   const ClContext context = make_context();
   const auto native = native_of(context.get(), device_id());

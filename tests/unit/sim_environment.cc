@@ -213,7 +213,7 @@ int allocate_without_files() {
   return WIFSIGNALED(status) ? -1 - WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-TEST_CASE("simulated device: a limit on the size of files is an error and not the end of the process", "[sim]") {
+TEST_CASE("simulated device: a file size limit is an error and does not end the process", "[sim]") {
   control::reset(devices("a"));
   open(0);
   CHECK(allocate_without_files() == EFBIG);

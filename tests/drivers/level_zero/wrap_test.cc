@@ -95,7 +95,7 @@ TEST_CASE("Level Zero has no default queue") {
         }) == "");
 }
 
-TEST_CASE("an application's context is one device, counted, and nothing is left in it when it is unwrapped") {
+TEST_CASE("unwrapping leaves nothing in an application's context after the last count") {
   CHECK(in_child([] {
           auto* const context = level_zero::create_context();
           auto* const native = level_zero::device(1);

@@ -112,7 +112,7 @@ Owned<ArrowDeviceArray> host_array() {
   return array;
 }
 
-TEST_CASE("a VkBuffer of an application is refused until its VkDevice is wrapped, and again when that is unwrapped") {
+TEST_CASE("a VkBuffer of an application is accepted only while its VkDevice is wrapped") {
   Application application;
   for (const int64_t id : {kId, int64_t{0}}) {  // an id without a device, and the id of the library's own device
     Produced array(application, id);
