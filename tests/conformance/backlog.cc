@@ -6,14 +6,13 @@ namespace arrowdevice::conformance {
 namespace {
 
 constexpr int64_t kSize = 4 << 20;
-constexpr int kCopies = 16;
 
 }  // namespace
 
-Backlog::Backlog(Subject& subject)
+Backlog::Backlog(Subject& subject, int copies)
     : bytes_(pattern(kSize)), arrived_(bytes_.size()), queue_(subject.queue(subject.peer())) {
   DeviceBuffer buffer(subject.peer(), kSize);
-  for (int i = 0; i < kCopies; ++i) {
+  for (int i = 0; i < copies; ++i) {
     enqueue(queue_.get(), {region_in(subject.peer(), buffer.get(), 0, bytes_.data(), kSize)});
   }
   enqueue(queue_.get(), {region_out(arrived_.data(), subject.peer(), buffer.get(), 0, kSize)});

@@ -9,7 +9,9 @@ namespace arrowdevice::conformance {
 // A series of slow copies on the device's peer. The device under test stays free.
 class Backlog {
  public:
-  explicit Backlog(Subject& subject);
+  static constexpr int kFewCopies = 16;
+
+  explicit Backlog(Subject& subject, int copies = kFewCopies);
   ~Backlog();
   Backlog(const Backlog&) = delete;
   Backlog& operator=(const Backlog&) = delete;

@@ -224,15 +224,19 @@ TEST_CASE("a queue waits for an array on the CPU and on a device") {
     const ad::Device device = ad::Device::find_by_name(name);
     ad::Queue queue(ad::Device::find_by_name("ext_dev:0"));
     Made made(1);
-    const ad::DeviceArray array =
-        ad::DeviceArray::from_host(made.array()).to_device(schema, device, ad::copy_options(ARROWDEVICE_COPY_ASYNC));
-    queue.wait_array(array);
-    queue.wait_array(array, device);
-    queue.finish();
-    CHECK(array.is_ready());
-    array.wait(ad::kPoll);
-    CHECK(code_of([&] { queue.wait_array(ad::DeviceArray()); }) == EINVAL);
-    CHECK(code_of([&] { ad::Queue().wait_array(array); }) == EINVAL);
+    {
+      const ad::DeviceArray array =
+          ad::DeviceArray::from_host(made.array()).to_device(schema, device, ad::copy_options(ARROWDEVICE_COPY_ASYNC));
+      queue.wait_array(array);
+      queue.wait_array(array, device);
+      queue.finish();
+      CHECK(array.is_ready());
+      array.wait(ad::kPoll);
+      CHECK(code_of([&] { queue.wait_array(ad::DeviceArray()); }) == EINVAL);
+      CHECK(code_of([&] { ad::Queue().wait_array(array); }) == EINVAL);
+    }
+    ad::wait_idle();  // the source may be released some time after the copy
+    CHECK(made.releases == 1);
   }
 }
 

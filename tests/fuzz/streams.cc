@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "sample.h"
+#include "sim/control.h"
 #include "support/reader.h"
 
 namespace {
@@ -332,7 +333,10 @@ int64_t resident_threads() {
       arrowdevice_queue* queue = nullptr;
       Array array(on_cpu(make_array(generate(field("l"), {}), Ledger())));
       must(arrowdevice_queue_create, simulated(id), &queue);
+      // The library starts its thread for deferred releases only if the event is pending.
+      arrowdevice::sim::control::hold(id);
       must(arrowdevice_array_release_after, array.get(), queue);
+      arrowdevice::sim::control::resume(id);
       arrowdevice_queue_destroy(queue);
     }
     must(arrowdevice_wait_idle, int64_t{ARROWDEVICE_NO_TIMEOUT});
