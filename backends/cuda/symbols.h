@@ -50,12 +50,14 @@
   X(cuMemcpyPeerAsync, 4000, "",                                                                   \
     (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t size, CUstream stream))
 
-// NULL if the driver does not have them.
-#define ARROWDEVICE_CUDA_OPTIONAL(X)                                                                      \
-  X(cuMemAllocAsync, 11020, "", (CUdeviceptr * memory, size_t size, CUstream stream))                     \
-  X(cuMemFreeAsync, 11020, "", (CUdeviceptr memory, CUstream stream))                                     \
+// Optional functions, by the CUDA version that introduced them. NULL if the driver does not have them.
+#define ARROWDEVICE_CUDA_SINCE_11_2(X)                                                \
+  X(cuMemAllocAsync, 11020, "", (CUdeviceptr * memory, size_t size, CUstream stream)) \
+  X(cuMemFreeAsync, 11020, "", (CUdeviceptr memory, CUstream stream))
+#define ARROWDEVICE_CUDA_SINCE_12_8(X)                                                                    \
   X(cuMemcpyBatchAsync, 12080, "",                                                                        \
     (CUdeviceptr * to, CUdeviceptr * from, size_t * sizes, size_t count, CUmemcpyAttributes * attributes, \
      size_t * attribute_starts, size_t attribute_count, size_t * failed, CUstream stream))
+#define ARROWDEVICE_CUDA_OPTIONAL(X) ARROWDEVICE_CUDA_SINCE_11_2(X) ARROWDEVICE_CUDA_SINCE_12_8(X)
 
 #define ARROWDEVICE_CUDA_SYMBOLS(X) ARROWDEVICE_CUDA_REQUIRED(X) ARROWDEVICE_CUDA_OPTIONAL(X)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the functions about devices.
 #include <limits>
+#include <thread>
 
 #include "library.h"
 

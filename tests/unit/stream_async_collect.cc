@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the library as a consumer of async streams.
+#include <thread>
+
 #include "stream_handler.h"
 
 namespace {
@@ -231,9 +233,9 @@ TEST_CASE("an end before the schema fails the stream, and does not hang it") {
   hand.release();
   int code = -1;
   std::atomic<bool> is_over{false};
-  std::thread reader([&code, &is_over, &stream = stream] {
+  std::thread reader([&code, &is_over, read = stream.get()] {
     ArrowSchema schema{};
-    code = stream->get_schema(stream.get(), &schema);
+    code = read->get_schema(read, &schema);
     is_over = true;
   });
   const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the library between a producer and a consumer of async streams, with a device between them.
+#include <thread>
+
 #include "stream_handler.h"
 
 namespace {

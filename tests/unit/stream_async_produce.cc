@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the library as a producer of async streams.
+#include <thread>
+
 #include "stream_handler.h"
 
 namespace {

@@ -2,6 +2,7 @@
 // Tests async streams of producers that hold a lock in each call, as Python's producers do.
 #include <mutex>
 #include <optional>
+#include <thread>
 
 #include "held_locks.h"
 #include "stream_handler.h"

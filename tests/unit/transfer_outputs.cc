@@ -108,10 +108,10 @@ TEST_CASE("a copy knows its null counts wherever the CPU has the bitmaps") {
   const auto [first, length, nulls] = GENERATE(Rows{0, 20, 5}, Rows{3, 17, 4}, Rows{0, 3, 1}, Rows{9, 1, 0});
   Array whole = from_host(make_array(data, Ledger()));
   Array rows = slice(*whole, *schema, first, length);
-  const auto expect_counts = [&, nulls = nulls](const ArrowDeviceArray& array) {
+  const auto expect_counts = [expected = nulls](const ArrowDeviceArray& array) {
     for (int64_t i = 0; i < array.array.n_children; ++i) {
       INFO("child " << i);
-      CHECK(array.array.children[i]->null_count == nulls);
+      CHECK(array.array.children[i]->null_count == expected);
     }
   };
   expect_counts(*copy(*rows, *schema, cpu()));

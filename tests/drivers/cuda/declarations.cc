@@ -6,7 +6,9 @@
 
 #include "cuda/api.h"
 #include "cuda/symbols.h"
-// The vendor's headers come last, because some of their names are macros.
+// The vendor's headers come last, because some of their names are macros. The macro makes them declare the forms of the
+// functions that later versions replaced.
+#define __CUDA_API_VERSION_INTERNAL  // NOLINT(bugprone-reserved-identifier): the vendor's name
 #include <cuda.h>
 #include <cudaTypedefs.h>
 
@@ -35,10 +37,12 @@ SAME_SIZE(CUpointer_attribute)
 SAME_SIZE(CUmemorytype)
 SAME_SIZE(CUstreamCaptureStatus)
 SAME_SIZE(CUdriverProcAddressQueryResult)
-SAME_SIZE(CUmemcpySrcAccessOrder)
 SAME_SIZE(CUmemLocationType)
 SAME_SIZE(CUmemLocation)
+#if CUDA_VERSION >= 12080
+SAME_SIZE(CUmemcpySrcAccessOrder)
 SAME_SIZE(CUmemcpyAttributes)
+#endif
 
 static_assert(std::is_same_v<ours::CUdevice, ::CUdevice> && std::is_same_v<ours::CUdeviceptr, ::CUdeviceptr> &&
               std::is_same_v<ours::cuuint64_t, ::cuuint64_t>);
@@ -48,10 +52,12 @@ static_assert(std::is_same_v<ours::CUdevice, ::CUdevice> && std::is_same_v<ours:
                 sizeof(ours::type::member) == sizeof(::type::member));
 SAME_PLACE(CUmemLocation, type)
 SAME_PLACE(CUmemLocation, id)
+#if CUDA_VERSION >= 12080
 SAME_PLACE(CUmemcpyAttributes, srcAccessOrder)
 SAME_PLACE(CUmemcpyAttributes, srcLocHint)
 SAME_PLACE(CUmemcpyAttributes, dstLocHint)
 SAME_PLACE(CUmemcpyAttributes, flags)
+#endif
 
 }  // namespace declarations
 
@@ -63,8 +69,10 @@ ARROWDEVICE_CUDA_POINTER_ATTRIBUTES(X)
 ARROWDEVICE_CUDA_MEMORY_TYPES(X)
 ARROWDEVICE_CUDA_CAPTURE_STATUSES(X)
 ARROWDEVICE_CUDA_QUERY_RESULTS(X)
-ARROWDEVICE_CUDA_ACCESS_ORDERS(X)
 ARROWDEVICE_CUDA_LOCATION_TYPES(X)
+#if CUDA_VERSION >= 12080
+ARROWDEVICE_CUDA_ACCESS_ORDERS(X)
+#endif
 ARROWDEVICE_CUDA_FLAGS(X)
 #undef X
 
@@ -74,7 +82,11 @@ namespace arrowdevice::cuda {
 #define X(name, version, suffix, parameters)   \
   using name##_function = CUresult parameters; \
   static_assert(std::is_same_v<declarations::Real<name##_function>::Type*, ::PFN_##name##_v##version>, #name);
-ARROWDEVICE_CUDA_SYMBOLS(X)
+ARROWDEVICE_CUDA_REQUIRED(X)
+ARROWDEVICE_CUDA_SINCE_11_2(X)
+#if CUDA_VERSION >= 12080
+ARROWDEVICE_CUDA_SINCE_12_8(X)
+#endif
 #undef X
 
 }  // namespace arrowdevice::cuda
