@@ -119,7 +119,7 @@ echo "Building in $build" >&2
 set_options() {
   meson setup "$@" "-Dwerror=$werror" "-Db_sanitize=$sanitize" "-Db_pch=$precompiled" -Dunity=on -Dunity_size=6 \
     "-Darrow_cpp=$arrow_cpp" "-Darrow_cpp_python=${python:-}" -Dpkgconfig.relocatable=true \
-    "-Dheaders_cuda=${cuda_headers:-}" "$build" "$root" </dev/null || fail "FAILED: configuring $build"
+    "-Dcuda_headers=${cuda_headers:-}" "$build" "$root" </dev/null || fail "FAILED: configuring $build"
 }
 if [ -f "$build/build.ninja" ]; then
   set_options --reconfigure # which also knows options that are newer than the build

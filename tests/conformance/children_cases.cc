@@ -123,10 +123,8 @@ std::vector<Node> below(ArrowArray& array, const ArrowSchema& schema) {
 
 std::vector<Node> all_below(ArrowArray& array, const ArrowSchema& schema) {
   std::vector<Node> nodes = below(array, schema);
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const std::vector<Node> more = below(*nodes[i].array, *nodes[i].schema);
-    nodes.insert(nodes.end(), more.begin(), more.end());
-  }
+  for (size_t i = 0; i < nodes.size(); ++i)
+    for (const Node& node : below(*nodes[i].array, *nodes[i].schema)) nodes.push_back(node);
   return nodes;
 }
 
