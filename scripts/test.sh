@@ -74,14 +74,14 @@ if [ "$sanitize" = none ]; then
   arrow_cpp=enabled
   # With nothing precompiled the compiler warns of everything.
   precompiled=false
-  cuda_headers=
+  cuda_folders=
   python=$("$root/scripts/python-env.sh" "$work/python") || fail "FAILED: making the Python environment"
   # NVIDIA offers its headers for these machines only.
   case $(uname -m) in x86_64 | aarch64)
     "$root/scripts/python-env.sh" "$work/cuda-headers" requirements-cuda.txt >/dev/null || fail "FAILED: installing the headers of CUDA"
     for header in "$work"/cuda-headers/lib/python3.*/site-packages/nvidia/*/include/cudaTypedefs.h; do
       [ -f "$header" ] || fail "FAILED: the headers of CUDA are not where they were"
-      cuda_headers=${cuda_headers:+$cuda_headers,}$(dirname "$header")
+      cuda_folders=${cuda_folders:+$cuda_folders,}$(dirname "$header")
     done
     ;;
   esac
@@ -119,7 +119,7 @@ echo "Building in $build" >&2
 set_options() {
   meson setup "$@" "-Dwerror=$werror" "-Db_sanitize=$sanitize" "-Db_pch=$precompiled" -Dunity=on -Dunity_size=6 \
     "-Darrow_cpp=$arrow_cpp" "-Darrow_cpp_python=${python:-}" -Dpkgconfig.relocatable=true \
-    "-Dcuda_headers=${cuda_headers:-}" "$build" "$root" </dev/null || fail "FAILED: configuring $build"
+    "-Dheaders_of_cuda=${cuda_folders:-}" "$build" "$root" </dev/null || fail "FAILED: configuring $build"
 }
 if [ -f "$build/build.ninja" ]; then
   set_options --reconfigure # which also knows options that are newer than the build

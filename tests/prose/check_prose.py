@@ -9,6 +9,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -86,10 +87,17 @@ def too_many(folder, texts):
     return broken
 
 
+def files_of(root):
+    """Returns the paths of the tracked files, or of all files if git cannot list them."""
+    if shutil.which("git") is not None:
+        listed = subprocess.run(["git", "-C", root, "ls-files"], capture_output=True, text=True, check=False)
+        if listed.returncode == 0:
+            return listed.stdout.split("\n")
+    return [os.path.relpath(os.path.join(folder, name), root) for folder, _, names in os.walk(root) for name in names]
+
+
 def main(root):
-    listed = subprocess.run(["git", "-C", root, "ls-files"], capture_output=True, text=True, check=False)
-    paths = listed.stdout.split("\n") if listed.returncode == 0 else [
-        os.path.relpath(os.path.join(folder, name), root) for folder, _, names in os.walk(root) for name in names]
+    paths = files_of(root)
     broken = []
     texts = {folder: [] for folder in LIMITS}
     for path in paths:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A build without the headers of a vendor says so: missing_headers_test.py SOURCES
 
-Meson looks for Vulkan with pkg-config only, which finds nothing here."""
+Meson looks for Vulkan with pkg-config. Newer versions then look in VK_SDK_PATH, or in the compiler's folders without it.
+The variables of both name an empty folder here."""
 import os
 import pathlib
 import re
@@ -12,8 +13,8 @@ import tempfile
 sources = pathlib.Path(sys.argv[1])
 with tempfile.TemporaryDirectory() as folder:
     build = pathlib.Path(folder) / "build"
-    environment = os.environ | {"PKG_CONFIG_LIBDIR": folder, "PKG_CONFIG_PATH": "", "CMAKE": "/nonexistent", "CC": "cc",
-                                "CXX": "c++"}
+    environment = os.environ | {"PKG_CONFIG_LIBDIR": folder, "PKG_CONFIG_PATH": "", "VK_SDK_PATH": folder,
+                                "CMAKE": "/nonexistent", "CC": "cc", "CXX": "c++"}
     done = subprocess.run(["meson", "setup", build, sources, "-Dtests=disabled", "-Dbench=disabled", "-Dopencl=disabled",
                            "-Dlevel_zero=disabled", "--wrap-mode=nofallback"],
                           env=environment, capture_output=True, text=True, check=False)
