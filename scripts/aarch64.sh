@@ -4,8 +4,8 @@
 #
 #   scripts/aarch64.sh [tests] [wheel]
 #
-#   tests  runs the tool, and the unit, loader, conformance and fault suites
-#   wheel  builds the Python wheel, and runs the demo with a Python of that machine
+#   tests  runs the tool, and the unit, loader, conformance and fault suites, without OpenCL and Vulkan
+#   wheel  builds the Python wheel with all backends, and runs the demo with a Python of that machine
 #
 # Builds are kept in build-scripts/, or in $ARROWDEVICE_BUILD. `scripts/in-debian.sh --arm64` says what the script needs.
 set -eu
@@ -59,7 +59,8 @@ tests() {
     again=
     [ ! -f "$build/build.ninja" ] || again=--reconfigure
     meson setup $again --cross-file "$build.ini" -Dbuildtype=debugoptimized -Db_ndebug=false -Db_pch=false -Dunity=on \
-      -Dunity_size=6 -Dwerror=true -Dtests=enabled -Dsim=enabled -Dbench=disabled -Darrow_cpp=disabled "$build" \
+      -Dunity_size=6 -Dwerror=true -Dtests=enabled -Dsim=enabled -Dbench=disabled -Darrow_cpp=disabled \
+      -Dopencl=disabled -Dvulkan=disabled "$build" \
       >"$build.log" || {
       cat "$build.log"
       exit 1
