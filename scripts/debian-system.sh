@@ -48,12 +48,11 @@ apart mount -t tmpfs none /mnt ||
 
 need apt-get || fail "the mirror and debootstrap come by apt-get, which is not here: run it on Debian or Ubuntu"
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-qemu=/usr/bin/qemu-aarch64-static
 missing=
 need debootstrap || missing="$missing debootstrap"
 need git || missing="$missing git"
 need gpgv || missing="$missing gpgv"
-[ "$emulates" != 1 ] || [ -x "$qemu" ] || missing="$missing qemu-user-static"
+[ "$emulates" != 1 ] || [ -x /usr/bin/qemu-aarch64-static ] || missing="$missing qemu-user-static"
 # Without the suite's own keys debootstrap would refuse it. An update of Debian 12 has brought those of trixie.
 [ -f "/usr/share/keyrings/debian-archive-$suite-stable.gpg" ] || missing="$missing debian-archive-keyring"
 if [ -n "$missing" ]; then
@@ -170,29 +169,20 @@ unpack() {
   copy_settings "$1"
 }
 
-# Runs a command in a user namespace whose list of formats names qemu for AArch64. The system needs no qemu, because the
-# kernel opens this machine's when it is registered. The magic number is ELF's, for 64 bits, little endian, and AArch64.
-emulating='
-  mount -t binfmt_misc none /proc/sys/fs/binfmt_misc
-  magic="\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00"
-  mask="\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff"
-  printf "%s" ":aarch64:M::$magic:$mask:$0:POCF" >/proc/sys/fs/binfmt_misc/register
-  exec "$@"
-'
-[ "$emulates" != 1 ] || apart unshare --user --map-root-user --mount --propagation private sh -eu -c "$emulating" "$qemu" true ||
-  fail "this kernel keeps no list of formats for a user namespace: it needs Linux 6.7"
+[ "$emulates" != 1 ] || apart "$root/scripts/emulate-aarch64.sh" true ||
+  fail "this kernel keeps no list of binary formats for a user namespace: it needs Linux 6.7"
 
 # run_inside SYSTEM FOLDER COMMAND...: in a folder of the system. The environment has nothing of this machine's but what
 # leads to packages, and ARROWDEVICE_BUILD if $binds has the folder for builds.
 run_inside() {
+  emulate=
+  [ "$emulates" != 1 ] || emulate=$root/scripts/emulate-aarch64.sh
   # shellcheck disable=SC2046,SC2086  # no such variable has a blank
   apart sh -eu -c '
     system=$1
     binds=$2
-    emulates=$3
-    emulating=$4
-    qemu=$5
-    shift 5
+    emulate=$3
+    shift 3
     mount -t proc proc "$system/proc"
     mount -t sysfs -o ro sysfs "$system/sys"
     mount -t tmpfs -o mode=1777 shm "$system/dev/shm"
@@ -201,14 +191,10 @@ run_inside() {
       mkdir -p "$system$folder"
       mount --rbind "$folder" "$system$folder"
     done
-    set -- chroot "$system" "$@"
-    if [ "$emulates" = 1 ]; then
-      set -- unshare --user --map-root-user --mount --propagation private sh -eu -c "$emulating" "$qemu" "$@"
-    fi
     code=0
-    "$@" || code=$?
+    $emulate chroot "$system" "$@" || code=$?
     exit "$code"
-  ' sh "$1" "$binds" "$emulates" "$emulating" "$qemu" \
+  ' sh "$1" "$binds" "$emulate" \
     env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     $(env | grep -E '^((http|https|ftp|all|no)_proxy|(HTTP|HTTPS|FTP|ALL|NO)_PROXY)=[^ ]*$') \
     $(env | grep -E '^PIP_(INDEX_URL|EXTRA_INDEX_URL|TRUSTED_HOST|PROXY|DEFAULT_TIMEOUT|TIMEOUT|RETRIES)=[^ ]*$') \
