@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What takes too long for every change: hours. Each part says how it went as it ends, and the last line is
-# `N passed, N failed`; the exit code is 0 only if nothing failed. What the parts print is kept beside the builds.
+# Runs the checks that take too long for every change. They take hours. Each part says how it went
+# as it ends, and the last line is `N passed, N failed`; the exit code is 0 only if nothing failed.
+# The output of the parts is kept beside the builds.
 #
 #   scripts/check-all.sh [PART...]
 #
@@ -40,8 +41,9 @@ mutations() {
     --pytest="$root/tests/interop/test_mutated_golden.py" "$work/test"
 }
 
-# What scripts/test.sh --sanitize=thread runs for every change, and what is too slow for that. Drivers of others are not
-# built for this sanitizer, and under it `arrowdevice check` takes longer than it may.
+# Runs the tests of scripts/test.sh --sanitize=thread, and tests that are too slow for it. Vendors
+# do not build their drivers for this sanitizer. Under it `arrowdevice check` exceeds its time
+# limit.
 threads() {
   "$root/scripts/test.sh" --sanitize=thread --build-only >&2
   meson test -C "$work/test-thread" --suite=unit --suite=stress --suite=soak --suite=threads --suite=loader --suite=cpp \
@@ -54,7 +56,7 @@ starved() {
     --suite=loader --suite=cpp --suite=fuzz --suite=abi --timeout-multiplier=10 --print-errorlogs
 }
 
-# What is reachable to the end is kept on purpose; drivers keep more than that.
+# The library keeps reachable memory on purpose. Drivers keep more than that.
 valgrind() {
   "$root/scripts/install-deps.sh" valgrind
   "$root/scripts/test.sh" --build-only >&2
@@ -63,7 +65,7 @@ valgrind() {
       --show-leak-kinds=definite --num-callers=30 --suppressions='$root/tests/valgrind.supp'"
 }
 
-# As in a continuous integration, golden files that are not there are a failure.
+# Missing golden files are a failure, as in continuous integration.
 minimal() {
   CI=true "$root/scripts/minimal.sh" bookworm demo test
   CI=true "$root/scripts/minimal.sh" trixie demo test
@@ -94,7 +96,7 @@ hardened() {
   check_hardened "$work/hardened/backends/sim/libarrowdevice-sim.so"
 }
 
-# check_hardened LIBRARY: whether it got what it was built for.
+# check_hardened LIBRARY: fails if the library lacks the hardening of its build.
 check_hardened() {
   { readelf -lW "$1" && readelf -dW "$1" && readelf -W --dyn-syms "$1"; } >"$logs/hardened.readelf"
   for mark in 'RELRO: ^  GNU_RELRO ' 'BIND_NOW: (FLAGS).* BIND_NOW' 'the stack protector: __stack_chk_fail'; do
@@ -122,7 +124,7 @@ for part in "$@"; do
 done
 for part in "$@"; do
   begin=$(date +%s)
-  # A shell of its own, in which the first command that fails ends the part.
+  # Each part runs in its own shell, in which the first failed command ends the part.
   code=0
   (set -e; "$part") >"$logs/$part.log" 2>&1 & wait $! || code=$?
   if [ "$code" = 0 ]; then

@@ -4,9 +4,10 @@
 #
 #   scripts/check-tidy.sh [--analyzer]
 #
-# With --analyzer it runs Clang's static analyser instead, which follows paths through the code, file by file: many minutes.
-# Otherwise several files of one target are read as one, since most of the time goes into the standard library's headers.
-# Nothing is compiled. Builds are kept in build-scripts/, or in $ARROWDEVICE_BUILD.
+# With --analyzer it runs Clang's static analyser instead, which follows paths through the code,
+# file by file, for many minutes. Otherwise it reads several files of one target as one, because
+# most of the time goes into the headers of the standard library. It compiles no file. Builds are
+# kept in build-scripts/, or in $ARROWDEVICE_BUILD.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)

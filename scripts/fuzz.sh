@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fuzzes with libFuzzer under the address and undefined sanitizers, as many targets at once as there are processors, and
-# prints how many inputs each has seen. It begins with the inputs of tests/fuzz/corpus and of earlier runs, which are kept
-# beside the build. An input that finds something is kept in the build folder, and the exit code is 1.
+# Fuzzes with libFuzzer under the address and undefined sanitizers, one target for each processor. Prints
+# the number of inputs of each target. A run begins with the inputs of tests/fuzz/corpus and of earlier
+# runs, which are kept beside the build. An input that finds a mistake is kept in the build folder, and
+# the exit code is 1.
 #
 #   scripts/fuzz.sh [--seconds=N | --runs=N] [--longest=BYTES] [--minimize] [--counts-to=FILE] [TARGET...]
 #
-# Without either of the first two a target takes a minute. --longest keeps inputs short: one of 40 bytes is a tree or a
-# stream of a few parts, and runs two or three times as fast as those that libFuzzer gets to after a while. --minimize makes
-# the committed corpus anew, of what earlier runs have found: the fewest inputs that reach as much. --counts-to writes down
-# for scripts/run_tests.py how it went, each target as one test.
+# Without either of the first two a target takes a minute. --longest keeps inputs short. An input of 40
+# bytes is a tree or a stream of a few parts. It runs two or three times as fast as the later inputs of
+# libFuzzer. --minimize writes the committed corpus anew: the fewest inputs of earlier runs that cover as
+# much. --counts-to writes the outcomes for scripts/run_tests.py, each target as one test.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs the README's two commands in a minimal Debian, which has only what debootstrap puts into its smallest variant:
+# Runs the README's two commands in a minimal Debian, the smallest variant of debootstrap:
 #
 #   scripts/minimal.sh [--again] bookworm|trixie demo|test...
 #
@@ -8,11 +8,11 @@
 # uncommitted change, and Arrow's golden files if this machine has them. Then scripts/demo.sh, scripts/test.sh, or both in
 # the order of the arguments, run in it as root. They install what they need from Debian's mirror and from PyPI, which are
 # those that this machine uses. The system is deleted if everything passed, and otherwise kept until the next run.
-# debootstrap's result is cached for a week. With --again the run goes on in the system that was kept, after its clone has
-# been set to HEAD, and what was built there is not built again.
+# debootstrap's result is cached for a week. With --again the run continues in the system that was
+# kept. It sets the clone to HEAD and reuses the builds.
 #
-# Needs root on Debian or Ubuntu, and the right to mount: the system's mounts are in a mount namespace of their own, so
-# that the kernel removes them with the last process in it, whatever ends this script.
+# Needs root on Debian or Ubuntu, and the right to mount. The system's mounts are in their own mount
+# namespace. The kernel removes them with the last process in it, even if this script is killed.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -44,8 +44,8 @@ fail() {
 [ "$(id -u)" -eq 0 ] || fail "only root can make a system and change its root: run it as root"
 need() { command -v "$1" >/dev/null 2>&1; }
 
-# apart COMMAND...: in namespaces of its own, whose processes and mounts end with it. A shell makes what it runs in the
-# background deaf to an interrupt, which the tests would not find on a newcomer's machine.
+# apart COMMAND...: in namespaces of its own, whose processes and mounts end with it. A shell makes
+# its background processes ignore interrupts, unlike processes on a newcomer's machine.
 child=
 apart() {
   env --default-signal=INT,QUIT unshare --mount --propagation private --pid --fork --kill-child --mount-proc -- "$@" &
@@ -100,7 +100,7 @@ system=$work/$suite
 exec 9>"$work/$suite.lock"
 flock --nonblock 9 || fail "another run uses $system"
 
-# delete FOLDER: never what is mounted below it.
+# delete FOLDER: deletes the folder, but no content of a mount below it.
 delete() {
   # Blanks are octal in the table.
   if grep -qF " $(printf '%s' "$1" | sed 's/ /\\040/g')/" /proc/self/mountinfo; then
@@ -109,7 +109,8 @@ delete() {
   rm -rf --one-file-system -- "$1"
 }
 
-# The certificates that this machine trusts, if its tools have to be told: those of a proxy, for example.
+# Copies the certificates that this machine trusts, such as those of a proxy, if a variable names
+# them.
 certificates=
 for name in PIP_CERT SSL_CERT_FILE REQUESTS_CA_BUNDLE CURL_CA_BUNDLE; do
   file=$(printenv "$name" || true)

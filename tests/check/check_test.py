@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`arrowdevice check`, on backends that are right and on wrong ones: check_test.py TOOL FOLDER_OF_WRONG_PLUGINS"""
+"""Runs `arrowdevice check` on correct and on wrong backends: check_test.py TOOL FOLDER_OF_WRONG_PLUGINS"""
 
 import json
 import os
@@ -19,7 +19,7 @@ LEFT = "what a program has left is released as it exits"
 ENDS_WELL = "the process ends well after the cases"
 BYTES_ARE_THE_SAME = "bytes copied to a buffer and back are the same"
 
-# The second holds the first up for so long that the first is through before, if it does not wait.
+# The second device is so slow that the first finishes earlier if it does not wait.
 SLOW_PEER = "addresses,addresses:latency_us=500000"
 
 
@@ -124,7 +124,7 @@ class Check(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("/nowhere/at/all", done.stderr)
 
-    # -- mistakes, each found by a case whose name tells of it
+    # -- mistakes, each found by a case with a matching name
 
     def test_the_check_finds_lost_bytes(self):
         self.assertIn(REGIONS, failures("odd_offsets", *BYTES))

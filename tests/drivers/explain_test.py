@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `arrowdevice explain` says where a driver is missing, broken, old or without a device: explain_test.py TOOL CUDA OLDER_CUDA HIP OLDER_HIP CLASS
+"""`arrowdevice explain` reports drivers that are missing, broken, old or without a device:
+explain_test.py TOOL CUDA OLDER_CUDA HIP OLDER_HIP CLASS
 
-The folders hold stand-ins for the drivers' libraries. CLASS is one of those below; it exits with 77 if the machine is not what it is about.
+The folders hold stand-ins for the drivers' libraries. CLASS is one of the classes below. The script exits with 77 if the
+machine does not fit the class.
 """
 
 import os
@@ -82,7 +84,7 @@ class StandIns(Explanation):
 
 
 class NoCudaLibrary(Explanation):
-    """Where NVIDIA's library is not installed."""
+    """without NVIDIA's library"""
 
     @staticmethod
     def is_here():
@@ -93,7 +95,7 @@ class NoCudaLibrary(Explanation):
 
 
 class RealHipRuntime(Explanation):
-    """Where AMD's library is installed, and there is no GPU of AMD's."""
+    """with AMD's library, and without a GPU of AMD's"""
 
     @staticmethod
     def is_here():

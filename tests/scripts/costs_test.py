@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What calls cost is compared with what they cost before. Run as: costs_test.py SCRIPTS."""
+"""The costs of calls are compared with the recorded costs. Run as: costs_test.py SCRIPTS."""
 
 import json
 import os

@@ -22,7 +22,7 @@ SECTIONS = {
 # Set by every shell; what they mean is not ours to say.
 OF_THE_SHELL = {"PATH", "HOME", "PWD"}
 
-# What cargo builds in the sources is not of the sources.
+# Output of cargo in the source folders is not a source.
 BUILT = {"target", "__pycache__"}
 
 

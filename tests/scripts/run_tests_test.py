@@ -15,7 +15,7 @@ import run_tests  # noqa: E402
 
 
 def state_of(process):
-    """As the system has it: Z for one that is over, and that nobody has asked about yet."""
+    """Returns the state of a process. Z means that it has ended and its parent has not read the exit code."""
     try:
         with open(f"/proc/{process}/stat", encoding="utf-8") as file:
             return file.read().rpartition(") ")[2][0]
@@ -43,7 +43,7 @@ class Running(unittest.TestCase):
         started = lines[0].strip()
         end = time.monotonic() + 60
         while state_of(started) not in ("ended", "Z") and time.monotonic() < end:
-            time.sleep(0.01)  # what is killed is not over at once
+            time.sleep(0.01)  # a killed process does not end at once
         self.assertIn(state_of(started), ("ended", "Z"))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes threads starve must end as they do: starve_test.py SCRIPTS_DIR"""
+"""starve.py ends like its command: starve_test.py SCRIPTS_DIR"""
 
 import os
 import subprocess
@@ -39,7 +39,7 @@ class Starving(unittest.TestCase):
         return None
 
     def test_the_exit_code_is_that_of_the_command_and_no_load_is_left(self):
-        # What is kept busy meanwhile would hold this pipe open.
+        # A leftover process of the load would hold this pipe open.
         self.assertIn(self.starve("sh", "-c", "echo said; exit 3"), ((3, "said\n"), None))
 
     def test_threads_of_the_command_starve_at_times(self):

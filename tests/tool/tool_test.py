@@ -21,7 +21,7 @@ def run(*arguments, devices="addresses,handles", stdout=subprocess.PIPE, **more)
 
 
 def run_on_terminal(*arguments, **more):
-    """What the tool writes when its output is a terminal."""
+    """Returns the exit code and the output of the tool on a terminal."""
     ours, theirs = pty.openpty()
     try:
         code = run(*arguments, stdout=theirs, **more).returncode
