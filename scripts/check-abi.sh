@@ -3,15 +3,16 @@
 # Compares the ABI of a library, which needs debug information, with
 # tests/abi/libarrowdevice.abixml:
 #
-#   scripts/check-abi.sh [LIBRARY]           fails where a function or a type is not what it was
-#   scripts/check-abi.sh --update [LIBRARY]  writes the file anew, with what the library has now
-#   scripts/check-abi.sh --against=FILE [LIBRARY]  holds it against another such file
+#   scripts/check-abi.sh [LIBRARY]           fails if a function or a type has changed
+#   scripts/check-abi.sh --update [LIBRARY]  writes the file anew from the library
+#   scripts/check-abi.sh --against=FILE [LIBRARY]  compares it with another such file
 #   scripts/check-abi.sh --freeze            copies the C headers to tests/abi/first, without comments
 #
 # --freeze is for the time before the first release. Afterwards the frozen headers do not change.
 #
-# LIBRARY is the one that scripts/test.sh has built, unless it is named. New functions are fine, and are printed; an update
-# lists them. A struct that has grown at its end, as docs/reference.md allows, needs an update too: look at what it changes.
+# The default for LIBRARY is the build of scripts/test.sh. The script prints new functions and does
+# not fail. An update adds them to the file. A struct that has grown at its end, as
+# docs/reference.md allows, needs an update too. Check the difference of an update.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)

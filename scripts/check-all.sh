@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs the checks that take too long for every change. They take hours. Each part says how it went
-# as it ends, and the last line is `N passed, N failed`; the exit code is 0 only if nothing failed.
+# Runs the checks that take too long for every change. They take hours. Each part prints its outcome
+# when it ends. The last line is `N passed, N failed`. The exit code is 0 only if nothing failed.
 # The output of the parts is kept beside the builds.
 #
 #   scripts/check-all.sh [PART...]
@@ -16,7 +16,7 @@
 #   minimal    the demo and all tests in a minimal Debian 12 and a minimal Debian 13; as root
 #   analyzer   Clang's static analyser over the library, the backends and the tool
 #   clang, lto, hardened
-#              everything built that way, warnings as errors, and most tests; whether what is hardened really is
+#              a build of that kind, warnings as errors, and most tests; checks that the hardening took effect
 #
 # Builds are kept in build-scripts/, or in $ARROWDEVICE_BUILD.
 set -eu
@@ -71,7 +71,7 @@ minimal() {
   CI=true "$root/scripts/minimal.sh" trixie demo test
 }
 
-# variant NAME [MESON OPTION...]: what a sanitizer or a measurement is for is left out.
+# variant NAME [MESON OPTION...]: leaves out the tests for sanitizers and measurements.
 variant() {
   build=$work/$1
   shift

@@ -14,7 +14,8 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 work=${ARROWDEVICE_BUILD:-$root/build-scripts}
 if [ "${1:-}" = --analyzer ]; then
   unity=off
-  # Without two: one is about the order of members, the other takes va_list for uninitialised wherever it is used.
+  # Leaves out two checks. One is about the order of members, the other reports every va_list as
+  # uninitialised.
   checks='-*,clang-analyzer-*,-clang-analyzer-optin.performance.Padding,-clang-analyzer-valist.Uninitialized'
 else
   unity=on
@@ -46,5 +47,5 @@ print(*sorted(set(ours)), sep="\n")' |
     --extra-arg=-Wno-unknown-warning-option 2>&1 |
   grep -v 'warnings\? generated\.$\|warnings\? treated as errors\?$' >tidy.log || true
 cat tidy.log
-# xargs hides nothing: whatever clang-tidy has to say is a failure.
+# xargs hides no result. Every finding of clang-tidy is a failure.
 [ ! -s tidy.log ]

@@ -53,8 +53,8 @@ for target in "$@"; do programs="$programs tests/fuzz/fuzz-$target"; done
 ninja -C "$build" $programs </dev/null >&2
 
 export UBSAN_OPTIONS="${UBSAN_OPTIONS-halt_on_error=1:print_stacktrace=1}"
-# Most of what an input costs would be the sanitizer's book-keeping; freed memory is kept from use within an input, not for
-# hundreds of them.
+# Limits the sanitizer's quarantine of freed memory to about one input. Otherwise its bookkeeping
+# would take most of the time.
 export ASAN_OPTIONS="${ASAN_OPTIONS-malloc_context_size=2:quarantine_size_mb=1:thread_local_quarantine_size_kb=64}"
 
 # A thread's stack is marked anew for each thread, which takes longer the larger it is.
@@ -73,8 +73,8 @@ fuzz() {
     mv "$fewest" "$committed"
     chmod 755 "$committed"
     echo "$1: $(find "$committed" -type f | wc -l) inputs" >"$build/$1.outcome"
-  # Without entropic schedules, which take three quarters of the time. Leaks are looked for at the end, not after each input:
-  # it is enough to know that there is one.
+  # Without entropic schedules, which take three quarters of the time. The sanitizer searches leaks
+  # at the end instead of after each input, because one report is enough.
   # shellcheck disable=SC2086  # no word where there is no longest
   elif "$program" "$limit" $longest -entropic=0 -detect_leaks=0 -use_cmp=0 -reduce_inputs=0 -timeout=60 -rss_limit_mb=4096 \
     -print_final_stats=1 "-artifact_prefix=$build/$1-" "$found" "$committed" >"$build/$1.log" 2>&1; then

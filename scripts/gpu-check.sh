@@ -81,7 +81,7 @@ check() {
   cat "$build/step.log" >>"$log"
 }
 
-# counted NAME COMMAND...: a program whose last line that says so is `N passed, N failed`.
+# counted NAME COMMAND...: runs a program that prints `N passed, N failed`.
 counted() {
   name=$1
   shift

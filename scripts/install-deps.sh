@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs what building and testing needs, where that is missing; says nothing and does nothing where it is there.
-# Debian and Ubuntu: by apt-get, through sudo unless run as root. Elsewhere: says what to install, and fails.
+# Installs the missing packages for building and testing. If none is missing, it prints nothing and
+# does nothing. On Debian and Ubuntu it uses apt-get, through sudo unless it runs as root. Elsewhere
+# it names the packages and fails.
 #
 #   scripts/install-deps.sh [PACKAGE]...
 #
-# The packages are Debian's, needed on top for what the caller does.
+# The arguments are further packages of Debian that the caller needs.
 set -eu
 
 need() { command -v "$1" >/dev/null 2>&1; }

@@ -44,8 +44,8 @@ fail() {
 [ "$(id -u)" -eq 0 ] || fail "only root can make a system and change its root: run it as root"
 need() { command -v "$1" >/dev/null 2>&1; }
 
-# apart COMMAND...: in namespaces of its own, whose processes and mounts end with it. A shell makes
-# its background processes ignore interrupts, unlike processes on a newcomer's machine.
+# apart COMMAND...: runs a command in new namespaces. Their processes and mounts end with it. A
+# shell makes its background processes ignore interrupts, unlike processes on a newcomer's machine.
 child=
 apart() {
   env --default-signal=INT,QUIT unshare --mount --propagation private --pid --fork --kill-child --mount-proc -- "$@" &

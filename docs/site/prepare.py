@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the input of Doxygen: prepare.py ROOT INPUT_FOLDER
 
-The headers and pages are written for people who read them as they are, in an editor or at a code host. This puts into them
-what Doxygen wants to be told, in a copy: groups, members' comments, the names of pages and headings, links between them.
+The headers and pages are written for readers of the source, in an editor or at a code host. The script adds the
+commands of Doxygen to a copy: groups, members' comments, the names of pages and headings, links between them.
 """
 
 import html

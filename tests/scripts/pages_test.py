@@ -29,7 +29,7 @@ def read(root, path):
 
 
 def region(text, name):
-    """The lines between the marks, as far left as they go; None where there are no such marks, or more than one pair."""
+    """Returns the lines between the marks without their common indentation. Returns None unless there is one pair."""
     found = re.findall(rf"^[ \t]*/\* \[{re.escape(name)}\] \*/\n(.*?)^[ \t]*/\* \[end\] \*/$", text, re.M | re.S)
     return textwrap.dedent(found[0]).rstrip("\n") if len(found) == 1 else None
 
