@@ -1,14 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds a release and runs the benchmarks; prints a table of what each took and its ratio to the driver's own call on the
-# same bytes, and says where a bound is not kept; then what single calls cost in instructions, and what peers take.
+# Builds a release and runs the benchmarks. Prints the time of each and its ratio to the driver's
+# own call on the same bytes. Marks each ratio above its bound. Then prints the instructions of
+# single calls, and the times of peers.
 #
 #   scripts/bench.sh [--docs | --quick] [OPTION...]
 #
-# --docs writes the figures and plots of docs/performance.md. --quick only shows that the benchmarks run and that what they
-# move arrives: a moment of each, without those that take minutes, and bounds are not looked at.
-# Other options are Google Benchmark's: --benchmark_filter=REGEX, for instance.
-# Results are kept in build-scripts/bench-results/, or below $ARROWDEVICE_BUILD, a JSON file for each program.
+# --docs writes the figures and plots of docs/performance.md. --quick only shows that the benchmarks
+# run and copy correct bytes. It runs each for a moment, skips those that take minutes, and checks
+# no bound. Other options are Google Benchmark's: --benchmark_filter=REGEX, for instance. Results
+# are kept in build-scripts/bench-results/, or below $ARROWDEVICE_BUILD, a JSON file for each
+# program.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -41,7 +43,8 @@ for folder in "$build"/backends/*/; do plugins=$plugins${plugins:+:}${folder%/};
 export ARROWDEVICE_BACKEND_PATH="${ARROWDEVICE_BACKEND_PATH-$plugins}"
 export ARROWDEVICE_LIBRARY="$build/src/libarrowdevice.so"
 [ "$mode" != quick ] || set -- --benchmark_min_time=0.01 '--benchmark_filter=-overlap|1000000|1073741824|4294967296' "$@"
-# What the processors did so far, and what others on the same host had of them meanwhile, in ticks.
+# Prints the ticks that the processors have worked, and the ticks that other machines on the host
+# have taken.
 ticks() {
   awk '/^cpu /{ print $2 + $3 + $4 + $7 + $8, $9 }' /proc/stat
 }

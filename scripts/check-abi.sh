@@ -1,16 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Holds the ABI of a library that was built with debug information against what tests/abi/libarrowdevice.abixml has:
+# Compares the ABI of a library, which needs debug information, with
+# tests/abi/libarrowdevice.abixml:
 #
-#   scripts/check-abi.sh [LIBRARY]           fails where a function or a type is not what it was
-#   scripts/check-abi.sh --update [LIBRARY]  writes the file anew, with what the library has now
-#   scripts/check-abi.sh --against=FILE [LIBRARY]  holds it against another such file
+#   scripts/check-abi.sh [LIBRARY]           fails if a function or a type has changed
+#   scripts/check-abi.sh --update [LIBRARY]  writes the file anew from the library
+#   scripts/check-abi.sh --against=FILE [LIBRARY]  compares it with another such file
 #   scripts/check-abi.sh --freeze            copies the C headers to tests/abi/first, without comments
 #
 # --freeze is for the time before the first release. Afterwards the frozen headers do not change.
 #
-# LIBRARY is the one that scripts/test.sh has built, unless it is named. New functions are fine, and are printed; an update
-# lists them. A struct that has grown at its end, as docs/reference.md allows, needs an update too: look at what it changes.
+# The default for LIBRARY is the build of scripts/test.sh. The script prints new functions and does
+# not fail. An update adds them to the file. A struct that has grown at its end, as
+# docs/reference.md allows, needs an update too. Check the difference of an update.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -45,7 +47,7 @@ done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# What the C++ behind the functions uses is nobody's business, nor is where it was built.
+# Ignores the types of the C++ code behind the functions, and the folder of the build.
 cat >"$work/internal" <<'EOF'
 [suppress_type]
   name_regexp = ^(std|__gnu_cxx|arrowdevice)::
@@ -60,13 +62,13 @@ symbols() { sed -n "s/.*<elf-symbol name='\([^']*\)'.*/\1/p" "$1" | LC_ALL=C sor
 symbols "$work/now" >"$work/symbols-now"
 sed -n "s/.* elf-symbol-id='\([^'@]*\).*/\1/p" "$work/now" | LC_ALL=C sort -u >"$work/described"
 
-# Of a function without debug information only the name could be compared.
+# abidiff compares only the name of a function without debug information.
 LC_ALL=C comm -23 "$work/symbols-now" "$work/described" >"$work/unknown"
 if [ -s "$work/unknown" ]; then
   cat "$work/unknown" >&2
   fail "nothing is known of these but their names: build $library with -Ddebug=true -Dcpp_args=-fno-ipa-icf"
 fi
-# What leaves the library is what its version script lists.
+# The version script lists the exported functions.
 listed=$(sed -n 's/^ *global: *\(.*\);/\1/p' "$root/src/libarrowdevice.map")
 while read -r symbol; do
   # shellcheck disable=SC2254  # a pattern
@@ -83,7 +85,7 @@ if "$update"; then
 fi
 
 symbols "$baseline" >"$work/symbols-then"
-# Bits 4 and 8: something is not what it was. The others: abidiff itself has failed.
+# Bits 4 and 8 mean a change of the ABI. Other bits mean that abidiff itself has failed.
 code=0
 abidiff --no-added-syms "$baseline" "$work/now" >"$work/report" 2>&1 || code=$?
 if [ "$code" -ne 0 ]; then

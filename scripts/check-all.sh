@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What takes too long for every change: hours. Each part says how it went as it ends, and the last line is
-# `N passed, N failed`; the exit code is 0 only if nothing failed. What the parts print is kept beside the builds.
+# Runs the checks that take too long for every change. They take hours. Each part prints its outcome
+# when it ends. The last line is `N passed, N failed`. The exit code is 0 only if nothing failed.
+# The output of the parts is kept beside the builds.
 #
 #   scripts/check-all.sh [PART...]
 #
@@ -17,7 +18,7 @@
 #   aarch64    the unit, loader, conformance and fault suites, and the wheel, for AArch64 under qemu-user; as root
 #   analyzer   Clang's static analyser over the library, the backends and the tool
 #   clang, lto, hardened
-#              everything built that way, warnings as errors, and most tests; whether what is hardened really is
+#              a build of that kind, warnings as errors, and most tests; checks that the hardening took effect
 #
 # Builds are kept in build-scripts/, or in $ARROWDEVICE_BUILD.
 set -eu
@@ -42,8 +43,9 @@ mutations() {
     --pytest="$root/tests/interop/test_mutated_golden.py" "$work/test"
 }
 
-# What scripts/test.sh --sanitize=thread runs for every change, and what is too slow for that. Drivers of others are not
-# built for this sanitizer, and under it `arrowdevice check` takes longer than it may.
+# Runs the tests of scripts/test.sh --sanitize=thread, and tests that are too slow for it. Vendors
+# do not build their drivers for this sanitizer. Under it `arrowdevice check` exceeds its time
+# limit.
 threads() {
   "$root/scripts/test.sh" --sanitize=thread --build-only >&2
   meson test -C "$work/test-thread" --suite=unit --suite=stress --suite=soak --suite=threads --suite=loader --suite=cpp \
@@ -56,7 +58,7 @@ starved() {
     --suite=loader --suite=cpp --suite=fuzz --suite=abi --timeout-multiplier=10 --print-errorlogs
 }
 
-# What is reachable to the end is kept on purpose; drivers keep more than that.
+# The library keeps reachable memory on purpose. Drivers keep more than that.
 valgrind() {
   "$root/scripts/install-deps.sh" valgrind
   "$root/scripts/test.sh" --build-only >&2
@@ -65,7 +67,7 @@ valgrind() {
       --show-leak-kinds=definite --num-callers=30 --suppressions='$root/tests/valgrind.supp'"
 }
 
-# As in a continuous integration, golden files that are not there are a failure.
+# Missing golden files are a failure, as in continuous integration.
 minimal() {
   CI=true "$root/scripts/minimal.sh" bookworm demo test
   CI=true "$root/scripts/minimal.sh" trixie demo test
@@ -74,7 +76,7 @@ minimal() {
 compilers() { "$root/scripts/compilers.sh"; }
 aarch64() { "$root/scripts/aarch64.sh"; }
 
-# variant NAME [MESON OPTION...]: what a sanitizer or a measurement is for is left out.
+# variant NAME [MESON OPTION...]: leaves out the tests for sanitizers and measurements.
 variant() {
   build=$work/$1
   shift
@@ -99,7 +101,7 @@ hardened() {
   check_hardened "$work/hardened/backends/sim/libarrowdevice-sim.so"
 }
 
-# check_hardened LIBRARY: whether it got what it was built for.
+# check_hardened LIBRARY: fails if the library lacks the hardening of its build.
 check_hardened() {
   { readelf -lW "$1" && readelf -dW "$1" && readelf -W --dyn-syms "$1"; } >"$logs/hardened.readelf"
   for mark in 'RELRO: ^  GNU_RELRO ' 'BIND_NOW: (FLAGS).* BIND_NOW' 'the stack protector: __stack_chk_fail'; do
@@ -127,7 +129,7 @@ for part in "$@"; do
 done
 for part in "$@"; do
   begin=$(date +%s)
-  # A shell of its own, in which the first command that fails ends the part.
+  # Each part runs in its own shell, in which the first failed command ends the part.
   code=0
   (set -e; "$part") >"$logs/$part.log" 2>&1 & wait $! || code=$?
   if [ "$code" = 0 ]; then

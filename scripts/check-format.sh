@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fails where a C or C++ file is not as .clang-format wants it. `scripts/check-format.sh --fix` makes it so.
+# Fails if a C or C++ file does not follow .clang-format. `scripts/check-format.sh --fix` formats
+# the files.
 set -eu
 
 cd "$(dirname "$0")/.."

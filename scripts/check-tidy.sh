@@ -4,16 +4,18 @@
 #
 #   scripts/check-tidy.sh [--analyzer]
 #
-# With --analyzer it runs Clang's static analyser instead, which follows paths through the code, file by file: many minutes.
-# Otherwise several files of one target are read as one, since most of the time goes into the standard library's headers.
-# Nothing is compiled. Builds are kept in build-scripts/, or in $ARROWDEVICE_BUILD.
+# With --analyzer it runs Clang's static analyser instead, which follows paths through the code,
+# file by file, for many minutes. Otherwise it reads several files of one target as one, because
+# most of the time goes into the headers of the standard library. It compiles no file. Builds are
+# kept in build-scripts/, or in $ARROWDEVICE_BUILD.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=${ARROWDEVICE_BUILD:-$root/build-scripts}
 if [ "${1:-}" = --analyzer ]; then
   unity=off
-  # Without two: one is about the order of members, the other takes va_list for uninitialised wherever it is used.
+  # Leaves out two checks. One is about the order of members, the other reports every va_list as
+  # uninitialised.
   checks='-*,clang-analyzer-*,-clang-analyzer-optin.performance.Padding,-clang-analyzer-valist.Uninitialized'
 else
   unity=on
@@ -45,5 +47,5 @@ print(*sorted(set(ours)), sep="\n")' |
     --extra-arg=-Wno-unknown-warning-option 2>&1 |
   grep -v 'warnings\? generated\.$\|warnings\? treated as errors\?$' >tidy.log || true
 cat tidy.log
-# xargs hides nothing: whatever clang-tidy has to say is a failure.
+# xargs hides no result. Every finding of clang-tidy is a failure.
 [ ! -s tidy.log ]

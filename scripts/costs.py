@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts what single calls cost, in instructions and allocations, and compares with what they cost before:
+"""Counts the instructions and allocations of single calls, and compares them with a baseline:
 
     costs.py PROGRAM [--baseline=FILE] [--update] [--json=FILE]
 
-PROGRAM is bench-cost of a release build. Instructions are counted by valgrind, so that the machine's load does not matter;
-they depend on compiler and C library, so there is a baseline for each pair of those: bench/costs/NAME.json, where NAME is
-the first line names. The exit code is 1 where a case costs 5% more instructions than in the baseline, or one allocation
-more. --update writes the baseline. Where there is none for this compiler and C library, nothing is compared, and the
+PROGRAM is bench-cost of a release build. valgrind counts the instructions, so that the machine's load does not matter.
+They depend on compiler and C library. Each pair of those has its baseline, bench/costs/NAME.json; the first line of the
+output shows NAME. The exit code is 1 if a case costs 5% more instructions than in the baseline, or one allocation more.
+--update writes the baseline. Without a baseline for this compiler and C library the script compares nothing, and the
 last line says so.
 """
 
@@ -24,7 +24,7 @@ MOST_GROWTH = 1.05
 
 
 def toolchain(program):
-    """Of the program: the compiler that it names in its own comment section, and the C library here."""
+    """Returns the name of the baseline: the compiler in the program's comment section, and the C library here."""
     comment = subprocess.run(["readelf", "-p", ".comment", program], check=True, capture_output=True, text=True).stdout
     # Programs of clang name GCC too, whose start files they are linked with.
     compiler = re.search(r"(clang) version (\d+)", comment) or re.search(r"(GCC): (?:\([^)]*\) )?(\d+)", comment)
@@ -60,7 +60,7 @@ def list_cases(program):
 
 
 def judge(case, before):
-    """What is wrong with a case; empty: nothing."""
+    """Returns the mistake of a case, or an empty text."""
     if before is not None and case["instructions"] > before["instructions"] * MOST_GROWTH:
         return f"grew by {case['instructions'] / before['instructions'] - 1:.0%}"
     if before is not None and case["allocations"] > before["allocations"]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells what part of src/ the tests reach, and which lines they do not: coverage.py COVERAGE.json
+"""Prints the share of src/ that the tests reach, and the lines that they do not reach: coverage.py COVERAGE.json
 
-The file is what gcovr writes. A line that is not reached is explained in tests/not-covered.txt, or a failure; so is an
-explanation that explains nothing any more.
+The file is what gcovr writes. A line that is not reached and not explained in tests/not-covered.txt
+is a failure. An explanation without such a line is a failure too.
 """
 
 import fnmatch

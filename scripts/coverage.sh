@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs the C++ tests in a build that counts, and prints which lines and branches of src/ they have reached. Fails where a
-# line was not and tests/not-covered.txt does not say why.
+# Runs the C++ tests in a build that counts, and prints which lines and branches of src/ they have
+# reached. Fails if a line is not reached and tests/not-covered.txt has no reason.
 #
 #   scripts/coverage.sh [--report]   --report: of what the last run has left, without running anything
 #
@@ -19,8 +19,8 @@ python=$("$root/scripts/python-env.sh" "$work/python-coverage" requirements-cove
 if [ "${1:-}" != --report ]; then
   echo "Building with counters in $build" >&2
   if ! [ -f "$build/build.ninja" ]; then
-    # Threads count too. The simulated devices are to reach all of src/, but for what is done with pinned memory: that is
-    # the stand-in's for CUDA.
+    # Threads count too. The tests with simulated devices must reach all of src/, except the code
+    # for pinned memory. The stand-in for CUDA reaches that.
     meson setup "$build" "$root" -Db_coverage=true -Ddebug=true -Doptimization=0 -Db_ndebug=false -Dtests=enabled \
       -Dsim=enabled -Dcuda=enabled -Dhip=disabled -Dopencl=disabled -Dvulkan=disabled -Dlevel_zero=disabled \
       -Dbench=disabled -Dexamples=disabled -Darrow_cpp=disabled -Dcpp_args='-g1 -fprofile-update=atomic' \

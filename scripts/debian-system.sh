@@ -18,8 +18,8 @@ need() { command -v "$1" >/dev/null 2>&1; }
 
 [ "$(id -u)" -eq 0 ] || fail "only root can make a system and change its root: run it as root"
 
-# apart COMMAND...: in namespaces of its own, whose processes and mounts end with it. A shell makes what it runs in the
-# background deaf to an interrupt, which the tests would not find on a newcomer's machine.
+# apart COMMAND...: runs a command in new namespaces. Their processes and mounts end with it. A shell makes its
+# background processes ignore interrupts, unlike processes on a newcomer's machine.
 child=
 apart() {
   env --default-signal=INT,QUIT unshare --mount --propagation private --pid --fork --kill-child --mount-proc -- "$@" &
@@ -67,7 +67,7 @@ fi
 [ -f "/usr/share/keyrings/debian-archive-$suite-stable.gpg" ] ||
   fail "the newest debian-archive-keyring that apt-get finds has no keys of $suite"
 
-# delete FOLDER: never what is mounted below it.
+# delete FOLDER: deletes the folder, but no content of a mount below it.
 delete() {
   # Blanks are octal in the table.
   if grep -qF " $(printf '%s' "$1" | sed 's/ /\\040/g')/" /proc/self/mountinfo; then
@@ -76,15 +76,15 @@ delete() {
   rm -rf --one-file-system -- "$1"
 }
 
-# The certificates that this machine trusts, if its tools have to be told: those of a proxy, for example.
+# The file with the certificates that this machine trusts, such as those of a proxy, if a variable names one.
 certificates=
 for name in PIP_CERT SSL_CERT_FILE REQUESTS_CA_BUNDLE CURL_CA_BUNDLE; do
   file=$(printenv "$name" || true)
   if [ -z "$certificates" ] && [ -f "$file" ]; then certificates=$file; fi
 done
 
-# The mirror from which this machine has its own Debian packages: Debian's by its label, which apt-get knows after an update,
-# or by its path. Without one, as on Ubuntu, debootstrap knows one.
+# The mirror of this machine's own Debian packages. apt-get knows its label after an update, and its path always. Without a
+# mirror, as on Ubuntu, debootstrap uses its own.
 repositories() { apt-get indextargets --format "$1" 'Created-By: Packages'; }
 mirror=$(repositories '$(LABEL) $(COMPONENT) $(REPO_URI)' | sed -n 's/^Debian main //p' | head -n 1)
 if [ -z "$mirror" ]; then
@@ -105,7 +105,7 @@ copy_apt_settings() {
   fi
 }
 
-# How this machine reaches names.
+# Copies this machine's settings of the name service.
 copy_network_settings() {
   for file in /etc/resolv.conf /etc/hosts; do
     if [ -f "$file" ]; then

@@ -8,7 +8,7 @@ work=${ARROWDEVICE_BUILD:-$root/build-scripts}
 
 "$root/scripts/install-deps.sh"
 mkdir -p "$work"
-# Nothing but the table goes to standard output. The package carries the library and its plugins.
+# Only the table goes to standard output. The package carries the library and its plugins.
 python=$("$root/scripts/python-env.sh" "$work/python")
 "$root/bindings/python/wheel.sh" "$work/package" "$python"
 

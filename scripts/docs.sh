@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Builds the documentation as a site, of the headers and of every written page, and checks that no link in it is dead.
-# It is in build-scripts/docs/html, or in docs/html of the folder that ARROWDEVICE_BUILD names: begin with index.html.
-# A warning is an error.
+# The site is in build-scripts/docs/html, or in docs/html of the folder that ARROWDEVICE_BUILD
+# names. It begins with index.html. A warning is an error.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)

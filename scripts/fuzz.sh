@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fuzzes with libFuzzer under the address and undefined sanitizers, as many targets at once as there are processors, and
-# prints how many inputs each has seen. It begins with the inputs of tests/fuzz/corpus and of earlier runs, which are kept
-# beside the build. An input that finds something is kept in the build folder, and the exit code is 1.
+# Fuzzes with libFuzzer under the address and undefined sanitizers, one target for each processor. Prints
+# the number of inputs of each target. A run begins with the inputs of tests/fuzz/corpus and of earlier
+# runs, which are kept beside the build. An input that finds a mistake is kept in the build folder, and
+# the exit code is 1.
 #
 #   scripts/fuzz.sh [--seconds=N | --runs=N] [--longest=BYTES] [--minimize] [--counts-to=FILE] [TARGET...]
 #
-# Without either of the first two a target takes a minute. --longest keeps inputs short: one of 40 bytes is a tree or a
-# stream of a few parts, and runs two or three times as fast as those that libFuzzer gets to after a while. --minimize makes
-# the committed corpus anew, of what earlier runs have found: the fewest inputs that reach as much. --counts-to writes down
-# for scripts/run_tests.py how it went, each target as one test.
+# Without either of the first two a target takes a minute. --longest keeps inputs short. An input of 40
+# bytes is a tree or a stream of a few parts. It runs two or three times as fast as the later inputs of
+# libFuzzer. --minimize writes the committed corpus anew: the fewest inputs of earlier runs that cover as
+# much. --counts-to writes the outcomes for scripts/run_tests.py, each target as one test.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -52,8 +53,8 @@ for target in "$@"; do programs="$programs tests/fuzz/fuzz-$target"; done
 ninja -C "$build" $programs </dev/null >&2
 
 export UBSAN_OPTIONS="${UBSAN_OPTIONS-halt_on_error=1:print_stacktrace=1}"
-# Most of what an input costs would be the sanitizer's book-keeping; freed memory is kept from use within an input, not for
-# hundreds of them.
+# Limits the sanitizer's quarantine of freed memory to about one input. Otherwise its bookkeeping
+# would take most of the time.
 export ASAN_OPTIONS="${ASAN_OPTIONS-malloc_context_size=2:quarantine_size_mb=1:thread_local_quarantine_size_kb=64}"
 
 # A thread's stack is marked anew for each thread, which takes longer the larger it is.
@@ -72,8 +73,8 @@ fuzz() {
     mv "$fewest" "$committed"
     chmod 755 "$committed"
     echo "$1: $(find "$committed" -type f | wc -l) inputs" >"$build/$1.outcome"
-  # Without entropic schedules, which take three quarters of the time. Leaks are looked for at the end, not after each input:
-  # it is enough to know that there is one.
+  # Without entropic schedules, which take three quarters of the time. The sanitizer searches leaks
+  # at the end instead of after each input, because one report is enough.
   # shellcheck disable=SC2086  # no word where there is no longest
   elif "$program" "$limit" $longest -entropic=0 -detect_leaks=0 -use_cmp=0 -reduce_inputs=0 -timeout=60 -rss_limit_mb=4096 \
     -print_final_stats=1 "-artifact_prefix=$build/$1-" "$found" "$committed" >"$build/$1.log" 2>&1; then

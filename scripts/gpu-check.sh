@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds the library and runs it on the GPUs of this machine, which needs no network; the last line is `N passed, N failed`.
+# Builds the library and runs it on the GPUs of this machine, which needs no network. The last line is
+# `N passed, N failed`.
 #
-#   scripts/gpu-check.sh             on this machine's GPUs; appends what it found to docs/verification.md
+#   scripts/gpu-check.sh             on this machine's GPUs; appends the results to docs/verification.md
 #   scripts/gpu-check.sh --stand-in  the same on a stand-in for the CUDA driver, to try this script; writes nothing down
-#   scripts/gpu-check.sh --carry     on a machine with a network: puts what a bare machine may lack (Meson, Catch2's header,
-#                                    the Python package) into carry-gpu-check/, which git ignores, to be taken along
+#   scripts/gpu-check.sh --carry     on a machine with a network: puts Meson, Catch2's header and the Python package into
+#                                    carry-gpu-check/, which git ignores, for a bare machine
 #
-# What cannot be run here, for want of nvcc, CuPy or pyarrow, is said, and not counted. Builds are kept in build-gpu-check/, or in
-# $ARROWDEVICE_BUILD.
+# Checks that need a missing nvcc, CuPy or pyarrow are listed and not counted. Builds are kept in
+# build-gpu-check/, or in $ARROWDEVICE_BUILD.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -51,7 +52,7 @@ failed=0
 missing=
 log=$build/gpu-check.log
 
-# Where nothing can go on: whoever reads the last line must see it there.
+# Ends the script with a last line that shows the failure.
 fail() {
   echo "FAILED: $1"
   echo "$passed passed, $((failed + 1)) failed"
@@ -80,7 +81,7 @@ check() {
   cat "$build/step.log" >>"$log"
 }
 
-# counted NAME COMMAND...: a program whose last line that says so is `N passed, N failed`.
+# counted NAME COMMAND...: runs a program that prints `N passed, N failed`.
 counted() {
   name=$1
   shift
@@ -143,7 +144,7 @@ fi
 if ! { need pkg-config && pkg-config --exists catch2; }; then
   [ -f "$carried/include/catch2/catch.hpp" ] ||
     fail "there is no Catch2 here and none in $carried: run scripts/gpu-check.sh --carry where there is a network"
-  # What Meson asks a pkg-config, answered for the one package that is carried.
+  # Answers Meson's questions to pkg-config for the one package that the archive carries.
   cat >"$build/pkg-config" <<END
 #!/bin/sh
 case "\$*" in
@@ -169,7 +170,7 @@ if ! [ -f "$build/release/build.ninja" ]; then
     fail "configuring"
   }
 fi
-# What a stand-in has to do with, or all.
+# Builds only the parts that need a stand-in, or all.
 targets=
 [ "$mode" = hardware ] || targets="tests/conformance/runs/conformance-test tests/drivers/cuda/libcuda.so.1 tests/drivers/cuda-speed
   examples/wrap_cuda tools/arrowdevice/arrowdevice backends/cuda/libarrowdevice-cuda.so"

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs what building and testing needs, where that is missing; says nothing and does nothing where it is there.
-# Debian and Ubuntu: by apt-get, through sudo unless run as root. Elsewhere: says what to install, and fails.
+# Installs the missing packages for building and testing. If none is missing, it prints nothing and
+# does nothing. On Debian and Ubuntu it uses apt-get, through sudo unless it runs as root. Elsewhere
+# it names the packages and fails.
 #
 #   scripts/install-deps.sh [PACKAGE]...
 #
-# The packages are Debian's, needed on top for what the caller does.
+# The arguments are further packages of Debian that the caller needs.
 set -eu
 
 need() { command -v "$1" >/dev/null 2>&1; }
@@ -20,7 +21,7 @@ need ninja || want ninja-build
 need pkg-config || want pkg-config
 need readelf || want binutils
 need python3 || want python3
-# Where Debian splits Python, `venv` is there without the `ensurepip` that makes it work.
+# Debian splits Python, so `venv` can be present without the `ensurepip` that it needs.
 need python3 && python3 -c 'import ensurepip, venv' 2>/dev/null || want python3-venv
 # To build the Python package.
 need python3 && [ -f "$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ] || want python3-dev
@@ -28,10 +29,10 @@ if ! { need pkg-config && pkg-config --exists catch2; }; then
   # Catch2 2.13 of Debian 12 ships a pkg-config file too; without pkg-config, ask the package database.
   { need dpkg-query && dpkg-query -W -f '${Status}' catch2 2>/dev/null | grep -q 'install ok installed'; } || want catch2
 fi
-# What some distributions have and others do not.
+# Packages that only some distributions have.
 optional=
-# What a backend opens at run time: without a GPU, HIP's runtime says so, which is tested.
-# The name has the version: the newest that the backend knows and the distribution has.
+# The runtime of HIP, which the backend opens at run time. A test shows its error without a GPU. The
+# name has the newest version that the backend knows and the distribution has.
 /sbin/ldconfig -p 2>/dev/null | grep -q libamdhip64 || optional="$optional libamdhip64-7|libamdhip64-6|libamdhip64-5"
 # OpenCL: the headers to build the backend, the loader and PoCL to run it on the CPU; Google Benchmark for bench/.
 installed() { need dpkg-query && dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
@@ -51,8 +52,8 @@ level_zero=
 has_library libze_loader.so.1 || level_zero="$level_zero libze1"
 [ -n "${CI:-}" ] || { optional="$optional$level_zero"; level_zero=; }
 for package in $level_zero; do want "$package"; done
-# Where a change is checked, so are its formatting, what clang-tidy finds, what calls cost, how programs are built, and
-# how the manual page looks.
+# Continuous integration also checks the formatting, clang-tidy, the costs of calls, the builds of
+# programs, and the manual page.
 if [ -n "${CI:-}" ]; then
   need clang-format || want clang-format
   need clang-tidy || want clang-tidy
@@ -80,7 +81,7 @@ available() {
 }
 
 if [ -z "$missing" ]; then
-  # Nobody is kept from building by what only tests look at.
+  # A missing package for tests does not prevent a build.
   [ -n "$optional" ] && need apt-cache && { [ "$(id -u)" -eq 0 ] || need sudo; } || exit 0
   [ -n "$(available)" ] || exit 0
 fi

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs the README's two commands in a minimal Debian, which has only what debootstrap puts into its smallest variant:
+# Runs the README's two commands in a minimal Debian, the smallest variant of debootstrap:
 #
 #   scripts/minimal.sh [--again] bookworm|trixie demo|test...
 #
@@ -8,8 +8,8 @@
 # uncommitted change, and Arrow's golden files if this machine has them. Then scripts/demo.sh, scripts/test.sh, or both in
 # the order of the arguments, run in it as root. They install what they need from Debian's mirror and from PyPI, which are
 # those that this machine uses. The system is deleted if everything passed, and otherwise kept until the next run.
-# debootstrap's result is cached for a week. With --again the run goes on in the system that was kept, after its clone has
-# been set to HEAD, and what was built there is not built again.
+# debootstrap's result is cached for a week. With --again the run continues in the system that was
+# kept. It sets the clone to HEAD and reuses the builds.
 #
 # Needs root on Debian or Ubuntu, and the right to mount.
 set -eu

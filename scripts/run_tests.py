@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs everything that tests a build, and counts: run_tests.py [options] BUILD, or --sum FILE...
 
-Counts each case of a Catch2 program, of pytest, of cargo and of go, and every other Meson test as one. A program that fails
-without a failed case, since it crashed or timed out, counts as one failure. A skip is allowed only if it is on the list
-tests/allowed-skips.txt; any other counts as a failure. What failed is told at the end once more, with where its output says so.
-The last line is `N passed, N failed`, with `, N skipped` if any, and the exit code 0 only if nothing failed.
+Counts each case of a Catch2 program, of pytest, of cargo and of go, and every other Meson test as one.
+A program that fails without a failed case, because it crashed or timed out, counts as one failure.
+A skip that is not on the list tests/allowed-skips.txt counts as a failure.
+The end of the output repeats each failure with the lines that show it. The last line is `N passed, N failed`, with
+`, N skipped` if any. The exit code is 0 only if nothing failed.
 """
 
 import argparse
@@ -22,7 +23,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TIME_LIMIT = "1800"  # seconds; Meson has limits of its own
 ALLOWED_SKIPS = os.path.join(ROOT, "tests", "allowed-skips.txt")
 REPORT = "ARROWDEVICE_TEST_REPORT"  # where tests/unit/main.cc writes its cases
-# Where the output of a test begins to say why it failed; the end of it does where nothing looks like that.
+# Marks the lines of an output that show a failure. Without such a line, the last lines show it.
 SAYS_WHY = re.compile(r"WARNING: ThreadSanitizer|ERROR: \w+Sanitizer|: runtime error: |: FAILED:|^FAIL: |^FAILED|^Traceback|Assertion .* failed")
 TOLD_LINES = 30  # of one test
 
@@ -53,7 +54,7 @@ def tell_why(output):
 
 
 def count_cases(report, name):
-    """What a Catch2 program wrote of its own cases: "outcome name" a line."""
+    """Counts the report of a Catch2 program: "outcome name" a line."""
     counts = Counts()
     with open(report, encoding="utf-8", errors="replace") as file:
         for line in file:
@@ -64,7 +65,7 @@ def count_cases(report, name):
 
 def count_meson_test(entry):
     """One line of Meson's testlog.json."""
-    # "libarrowdevice:suite / name": the project says nothing here.
+    # The name is "libarrowdevice:suite / name". The project is left out.
     name, result = entry["name"].split(":", 1)[-1], entry["result"]
     counts = Counts()
     report = entry.get("env", {}).get(REPORT)
@@ -87,14 +88,14 @@ def count_meson_test(entry):
 def run_meson(build, suites, without_suites):
     reports = json.loads(subprocess.run(["meson", "introspect", "--tests", build], check=True, capture_output=True,
                                         text=True).stdout)
-    for test in reports:  # what an earlier run left must not be counted
+    for test in reports:  # reports of an earlier run must not count
         report = test["env"].get(REPORT)
         if report and os.path.exists(report):
             os.remove(report)
     log = os.path.join(build, "meson-logs", "testlog.json")
     if os.path.exists(log):
         os.remove(log)
-    command = ["meson", "test", "-C", build, "--print-errorlogs"]  # builds what these tests need
+    command = ["meson", "test", "-C", build, "--print-errorlogs"]  # builds the needs of these tests
     command += [word for suite in suites for word in ("--suite", suite)]
     command += [word for suite in without_suites for word in ("--no-suite", suite)]
     code = subprocess.run(command, stdin=subprocess.DEVNULL).returncode
@@ -111,7 +112,7 @@ def run_meson(build, suites, without_suites):
 
 
 def count_junit(path):
-    """What pytest wrote with --junitxml."""
+    """Counts the report of pytest's --junitxml."""
     counts = Counts()
     for case in ElementTree.parse(path).getroot().iter("testcase"):
         name = f"{case.get('classname')}.{case.get('name')}"
@@ -127,8 +128,8 @@ def count_junit(path):
 
 
 def run_limited(command, env=None):
-    """Runs it with the time limit and what it starts in a group of their own, which ends with it and with us. What it
-    printed is printed, and given back as lines after the exit code."""
+    """Runs a command with the time limit. The command and its children are a process group. The group ends with
+    the command or with this process. Prints the output, and returns the exit code and the lines."""
     lines = []
     with subprocess.Popen(["timeout", "--kill-after=30", TIME_LIMIT, *command], cwd=ROOT, env=env, stdin=subprocess.DEVNULL, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace", start_new_session=True) as process:
@@ -169,7 +170,7 @@ def run_pytest(python, build, folder, **more):
 
 
 def count_cargo(lines):
-    """What `cargo test` prints: which program it runs, then `test NAME ... ok` a line."""
+    """Counts the output of `cargo test`: the name of each program, then `test NAME ... ok` a line."""
     counts, program = Counts(), ""
     for line in lines:
         if runs := re.match(r"\s+(?:Running (?:unittests )?(\S+)|Doc-tests (\S+))", line):
@@ -180,7 +181,7 @@ def count_cargo(lines):
 
 
 def count_go(lines):
-    """What `go test -v` prints: `--- PASS: NAME (0.00s)` a line, then `ok` or `FAIL` for the package."""
+    """Counts the output of `go test -v`: `--- PASS: NAME (0.00s)` a line, then `ok` or `FAIL` for the package."""
     counts = Counts()
     for line in lines:
         if case := re.match(r"\s*--- (PASS|FAIL|SKIP): (\S+)", line):

@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Does random operations with faults on every device of this machine for a time, and checks whatever comes back; prints what
-# it did as a table. docs/verification.md describes it.
+# Does random operations with faults on every device of this machine for a time. Checks every
+# result, and prints a table of the operations. docs/verification.md describes it.
 #
 #   scripts/soak.sh [--docs] [--minutes=N] [--threads=N] [--faults=PERCENT] [--seed=N] [OPTION...]
 #
-# Half an hour, 16 threads, 5 percent and the time of day as the seed, unless told otherwise. Ends with 0 only if nothing was
-# wrong; --docs then writes the table to docs/verification.md. Builds are kept in build-scripts/, or in $ARROWDEVICE_BUILD.
+# The defaults are half an hour, 16 threads, 5 percent and the time of day as the seed. Ends with 0
+# only if nothing was wrong; --docs then writes the table to docs/verification.md. Builds are kept
+# in build-scripts/, or in $ARROWDEVICE_BUILD.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)

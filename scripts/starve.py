@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a command while its threads starve at random: starve.py COMMAND [ARGUMENT...]
 
-Every processor is kept busy, and each thread of the command and of what it starts is again and again, at random, one that
-runs only where nobody else wants to. What happens once in many runs, because one thread must stand still at the wrong
-moment, happens often this way. Ends as the command does. Needs the right to choose how threads are scheduled, as root has
-it.
+The script keeps every processor busy. At random it gives threads of the command and its children the idle priority.
+An error that needs a thread to pause at a rare moment happens often this way. The exit code is that of the command.
+The script needs the right to choose the scheduling of threads, as root has it.
 """
 
 import os
@@ -54,7 +53,7 @@ def starve(process):
 
 def check_rights():
     try:
-        for policy in (os.SCHED_IDLE, os.SCHED_OTHER):  # the way back is what needs it
+        for policy in (os.SCHED_IDLE, os.SCHED_OTHER):  # the return to the normal policy needs the right
             os.sched_setscheduler(0, policy, os.sched_param(0))
     except PermissionError:
         sys.exit("starve.py: it needs the right to choose how threads are scheduled (CAP_SYS_NICE)")

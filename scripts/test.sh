@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds everything and runs every test; the last line is `N passed, N failed`, with `, N skipped` if any.
+# Builds everything and runs every test. The last line is `N passed, N failed`, with `, N skipped`
+# if any.
 #
 #   scripts/test.sh [--werror] [--sanitize=address,undefined | --sanitize=thread] [--counts-to=FILE | --build-only]
 #   scripts/test.sh --quick
@@ -8,10 +9,10 @@
 # --quick installs nothing and needs neither root nor Python packages. It runs the unit tests, the loader tests and the
 # conformance suite on the CPU and on simulated devices. It uses the build of an earlier run if there is one.
 #
-# With a sanitizer it runs what the sanitizer can see into, the C++ tests and the tool, and leaves out Python's; with the
-# thread sanitizer the unit tests, the programs that use threads, and what takes seconds: loading, the C++ header, the ABI,
-# the fuzz targets on their corpus.
-# Builds are kept in build-scripts/, or in $ARROWDEVICE_BUILD.
+# With a sanitizer it runs the C++ tests and the tool, and leaves out Python's. With the thread
+# sanitizer it runs the unit tests, the programs that use threads, and short tests: loading, the C++
+# header, the ABI, and the fuzz targets on their corpus. Builds are kept in build-scripts/, or in
+# $ARROWDEVICE_BUILD.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -36,7 +37,7 @@ for option in "$@"; do
   esac
 done
 
-# A build that fails is a failure like any other: whoever reads the last line must see it there.
+# A failed build is a failure like any other. The last line must show it.
 fail() {
   echo "$1"
   echo "0 passed, 1 failed"
@@ -59,7 +60,8 @@ fi
 "$root/scripts/install-deps.sh" || fail "FAILED: installing what the build needs"
 mkdir -p "$work"
 
-# Arrow's own files: part of every run of a continuous integration, a listed skip elsewhere.
+# Arrow's own files are required in continuous integration. Elsewhere their absence is a listed
+# skip.
 ARROWDEVICE_GOLDEN_DATA=$("$root/scripts/golden-data.sh")
 export ARROWDEVICE_GOLDEN_DATA
 if [ -n "${CI:-}" ] && [ ! -d "$ARROWDEVICE_GOLDEN_DATA" ]; then
@@ -68,7 +70,8 @@ fi
 
 if [ "$sanitize" = none ]; then
   build=$work/test
-  # Compiled in half the time of what is released, which scripts/demo.sh and scripts/bench.sh build, test and measure.
+  # Compiles in half the time of a release. scripts/demo.sh and scripts/bench.sh build, test and
+  # measure a release.
   optimization=1
   debug_info=-g1
   arrow_cpp=enabled
@@ -87,7 +90,7 @@ if [ "$sanitize" = none ]; then
   esac
   # The demo is a program that uses the package.
   "$root/bindings/python/wheel.sh" "$work/package" "$python" || fail "FAILED: building the Python package"
-  # What compares the Rust declarations with the headers reads those with libclang.
+  # libclang reads the headers for the comparison with the Rust declarations.
   ! command -v cargo >/dev/null || "$root/scripts/install-deps.sh" libclang-dev || [ -z "${CI:-}" ] ||
     fail "FAILED: installing libclang"
   set -- "--python=$python" "--pytest=$root/tests/demo" "--pytest=$root/tests/interop" \
@@ -97,8 +100,8 @@ else
   build=$work/test-$(echo "$sanitize" | tr ',' '-')
   arrow_cpp=disabled
   precompiled=true
-  # What a sanitizer adds takes long to optimise further and to describe to a debugger: its reports need lines only. The
-  # standard library checks what it is given, too.
+  # Further optimisation and full debug information of a sanitizer's code take long. Its reports
+  # need only lines. The standard library also checks its arguments.
   optimization=g
   debug_info='-g1 -D_GLIBCXX_ASSERTIONS'
   if [ "$sanitize" = thread ]; then
@@ -109,7 +112,7 @@ else
   export UBSAN_OPTIONS="${UBSAN_OPTIONS-halt_on_error=1:print_stacktrace=1}"
 fi
 
-# Where Meson finds ccache: nothing is preprocessed twice for it.
+# If Meson finds ccache, the compiler preprocesses nothing twice for it.
 export CCACHE_DEPEND="${CCACHE_DEPEND-true}"
 
 echo "Building in $build" >&2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Doxygen leaves to be done: finish.py BUILD_FOLDER
+"""Completes the output of Doxygen: finish.py BUILD_FOLDER
 
 Marks where the reader is in the navigation, drops the scripts that nothing uses, copies the drawings, writes the index of
 the search.

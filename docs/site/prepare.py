@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Doxygen reads: prepare.py ROOT INPUT_FOLDER
+"""Writes the input of Doxygen: prepare.py ROOT INPUT_FOLDER
 
-The headers and pages are written for people who read them as they are, in an editor or at a code host. This puts into them
-what Doxygen wants to be told, in a copy: groups, members' comments, the names of pages and headings, links between them.
+The headers and pages are written for readers of the source, in an editor or at a code host. The script adds the
+commands of Doxygen to a copy: groups, members' comments, the names of pages and headings, links between them.
 """
 
 import html
@@ -120,7 +120,7 @@ def header(root, name, found, constants):
 
 
 def symbols(root):
-    """What the headers define, for links to it out of prose: {name: "" or "#"}."""
+    """Returns the names that the headers define, for links from prose: {name: "" or "#"}."""
     result = {}
     for name in HEADERS:
         path = os.path.join(root, "include", "arrowdevice", name)
@@ -159,7 +159,7 @@ class Writer:
             file.write(text)
 
     def target(self, page, link):
-        """What a link is in the site: a label, or None where there is nothing to go to."""
+        """Returns the label of a link in the site, or None if the link has no target."""
         path, _, anchor = link.partition("#")
         path = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
         whole = os.path.join(self.root, path)
@@ -197,7 +197,7 @@ class Writer:
         return match.group(0)
 
     def prose(self, page, text):
-        """Links and names. What is code keeps out of the way of links, and the other way round."""
+        """Links and names. Code and links do not overlap."""
         kept = []
 
         def keep(piece):

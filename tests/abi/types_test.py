@@ -48,12 +48,12 @@ class Types(unittest.TestCase):
         for word in words:
             self.assertIn(word, done.stdout)
 
-    def test_functions_and_types_are_what_they_were(self):
+    def test_functions_and_types_have_not_changed(self):
         done = check()
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertRegex(done.stdout, r"(?m)^\d+ functions are what they were$")
 
-    def test_a_function_that_was_there_is_missed(self):
+    def test_a_missing_function_is_found(self):
         symbol, function = self.part(SYMBOL), self.part(FUNCTION)
         gone = [part.replace("arrowdevice_version", "arrowdevice_vision") for part in (symbol, function)]
         self.refused(self.description.replace(symbol, symbol + gone[0]).replace(function, function + gone[1]),
@@ -82,7 +82,7 @@ class Types(unittest.TestCase):
         larger = struct.replace(f"size-in-bits='{size}'", f"size-in-bits='{size + 64}'", 1)
         self.refused(self.description.replace(struct, larger), "arrowdevice_pool_stats", "type size changed")
 
-    def test_a_new_function_is_told(self):
+    def test_a_new_function_is_reported(self):
         symbol, function = self.part(SYMBOL), self.part(FUNCTION)
         done = self.against(self.description.replace(symbol, "").replace(function, ""))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

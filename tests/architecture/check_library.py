@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the built library against what a program that links it may rely on: check_library.py exports|needs|size LIBRARY [INCLUDE]
+"""Checks the promises of the built library to programs: check_library.py exports|needs|size LIBRARY [INCLUDE]
 
 exports  only arrowdevice_* is exported, and exactly the functions that the headers in INCLUDE declare
 needs    it needs the C and C++ runtimes, nothing else, and looks for them in no folder of its own

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds a source tree against the rules of the house: check_sources.py ROOT"""
+"""Checks a source tree against the rules of the structure: check_sources.py ROOT"""
 
 import sys
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules of the house, as functions over a source tree: each returns what breaks it, one line for each place.
+"""The rules of the structure, as functions over a source tree. Each returns a line for each place that breaks it.
 
 Used by check_sources.py on this tree and by rules_test.py on small made-up ones.
 """
@@ -14,7 +14,7 @@ LAYERS = ["base", "schema", "backend", "device", "array", "transfer", "inspect",
 # layers keeps it from knowing them.)
 WALLED_OFF_FROM_SCHEMA = {"backend", "device"}
 
-# What a plugin may use of the library's source.
+# The layers of the library's source that a plugin may use.
 USABLE_BY_BACKENDS = {"base"}
 
 VENDOR_HEADER = re.compile(
@@ -87,7 +87,7 @@ def layers(root):
                 if "/" in name and name.split("/")[0] in LAYERS:
                     broken.append(f"{where}: there is no such file")
             elif target.startswith("backends" + os.sep):
-                # The one way in is the table of a backend that is linked in, taken by the layer that registers it.
+                # Only the layer that registers backends may include the table of a linked backend.
                 if layer != "backend":
                     broken.append(f"{where}: only src/backend/ may name a backend")
             elif target.startswith("src" + os.sep):
@@ -126,8 +126,7 @@ def backends(root):
 
 
 def vendor_headers(root):
-    """Vendor headers are for backends, for the tests of their drivers, for what is measured beside raw calls (bench/), and for
-    examples of programs that use a vendor's API themselves."""
+    """Only backends, tests of their drivers, benchmarks and some examples may include vendor headers."""
     broken = []
     for folder in ("include", "src", "tools", "tests"):
         for path in _sources(root, folder):

@@ -68,23 +68,23 @@ class Rules(unittest.TestCase):
                     self.assertEqual(len(found), 1, found)
                     self.assertIn(f"{lower} stands below {upper}", found[0])
 
-    def test_an_upward_include_is_found_however_it_is_written(self):
+    def test_an_upward_include_is_found_in_any_spelling(self):
         for text in ('#include "../transfer/copy.h"\n', '#include <transfer/copy.h>\n', '  #  include "transfer/copy.h"\n',
                      '#include "../array/../transfer/copy.h"\n', '#include /* up */ "transfer/copy.h"\n'):
             with self.subTest(text=text):
                 self.refuses(rules.layers, "src/array/new.cc", text, "array stands below transfer")
 
-    def test_the_line_is_the_one_with_the_include(self):
+    def test_the_report_has_the_line_of_the_include(self):
         self.refuses(rules.layers, "src/base/new.h", '/* two\nlines */\n\n#include "schema/tree.h"\n',
                      "base stands below schema", line=4)
 
-    def test_devices_and_backends_know_nothing_of_schema(self):
+    def test_devices_and_backends_do_not_include_schema(self):
         for layer in ("device", "backend"):
             with self.subTest(layer=layer):
                 self.refuses(rules.layers, f"src/{layer}/new.cc", '#include "schema/tree.h"\n',
                              f"{layer} knows nothing of Arrow's types")
 
-    def test_schema_knows_nothing_of_devices_and_backends(self):
+    def test_schema_does_not_include_devices_and_backends(self):
         self.refuses(rules.layers, "src/schema/new.cc", '#include "device/device.h"\n', "schema stands below device")
         self.refuses(rules.layers, "src/schema/new.cc", '#include "backend/registry.h"\n', "schema stands below backend")
         self.refuses(rules.layers, "src/schema/new.cc", '#include "cpu/cpu.h"\n', "only src/backend/ may name a backend")
@@ -92,12 +92,12 @@ class Rules(unittest.TestCase):
     def test_only_the_registering_layer_names_a_backend(self):
         self.refuses(rules.layers, "src/transfer/new.cc", '#include "cpu/cpu.h"\n', "only src/backend/ may name a backend")
 
-    def test_a_new_folder_must_be_given_its_place(self):
+    def test_a_new_folder_needs_a_layer(self):
         found = self.broken(rules.layers, {"src/utils/new.cc": "\n"})
         self.assertEqual(len(found), 1, found)
         self.assertIn("utils is not a layer", found[0])
 
-    def test_an_include_of_a_file_that_is_not_there_is_no_way_around(self):
+    def test_an_include_of_a_missing_file_is_found(self):
         self.refuses(rules.layers, "src/base/new.cc", '#include "transfer/generated.h"\n', "there is no such file")
 
     def test_a_computed_include_is_refused(self):
@@ -135,7 +135,7 @@ class Rules(unittest.TestCase):
                 with self.subTest(text=text, path=path):
                     self.refuses(rules.environment, path, text, "reads the environment")
 
-    def test_a_word_in_a_comment_or_a_text_is_no_call(self):
+    def test_a_word_in_a_comment_or_string_is_not_a_call(self):
         self.assertEqual(self.broken(rules.environment, {
             "src/base/new.cc": '// getenv\nauto t = "getenv";\nint my_getenv_count;\n'}), [])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`arrowdevice check`, on backends that are right and on wrong ones: check_test.py TOOL FOLDER_OF_WRONG_PLUGINS"""
+"""Runs `arrowdevice check` on correct and on wrong backends: check_test.py TOOL FOLDER_OF_WRONG_PLUGINS"""
 
 import json
 import os
@@ -19,7 +19,7 @@ LEFT = "what a program has left is released as it exits"
 ENDS_WELL = "the process ends well after the cases"
 BYTES_ARE_THE_SAME = "bytes copied to a buffer and back are the same"
 
-# The second holds the first up for so long that the first is through before, if it does not wait.
+# The second device is so slow that the first finishes earlier if it does not wait.
 SLOW_PEER = "addresses,addresses:latency_us=500000"
 
 
@@ -46,7 +46,7 @@ def failures(name, *options, **more):
 
 
 class Check(unittest.TestCase):
-    def test_a_right_backend_passes(self):
+    def test_a_correct_backend_passes(self):
         done = check(plugin("right"), "--only=a device", "--only=a pool", *BYTES)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         self.assertIn("ext_dev:0, backend right", done.stdout)
@@ -69,19 +69,19 @@ class Check(unittest.TestCase):
         self.assertEqual([(one["device"], one["backend"], one["missing"], len(one["results"])) for one in answer["devices"]],
                          [("cpu:0", "cpu", None, 1), ("ext_dev:1", "sim", None, 1)])
 
-    def test_a_device_that_is_not_there_is_a_failure_only_where_it_is_required(self):
+    def test_a_missing_device_is_a_failure_only_if_it_is_required(self):
         for options, code in ([], 0), (["--require-device"], 1):
             done = check("ext_dev:7", *options)
             self.assertEqual(done.returncode, code)
             self.assertIn("is not checked: there is no ext_dev:7", done.stdout)
 
-    def test_wrong_usage(self):
+    def test_wrong_usage_is_exit_code_2(self):
         for arguments in (["--lst"], ["--timeout=0"], ["--only=no case has this"], [""]):
             done = check(*arguments)
             self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
             self.assertNotEqual(done.stderr, "")
 
-    def test_a_plugin_that_cannot_be_loaded_is_failure_with_the_reason(self):
+    def test_an_unusable_plugin_is_a_failure_with_the_reason(self):
         done = check("/nowhere/libarrowdevice-none.so")
         self.assertEqual(done.returncode, 1)
         self.assertIn("/nowhere/libarrowdevice-none.so", done.stderr)
@@ -92,7 +92,7 @@ class Check(unittest.TestCase):
             file.flush()
             return check(f"--known={file.name}", *arguments, plugin(name))
 
-    def test_what_is_known_to_fail_is_no_failure_and_what_is_unsupported_is_not_run(self):
+    def test_expected_failures_pass_and_unsupported_cases_do_not_run(self):
         lines = (f"# the odd offsets\n\nodd_offsets | expected to fail | {REGIONS} | to be | mended\n"
                  f"odd_offsets|unsupported|{BYTES_ARE_THE_SAME}|no bytes\n")
         done = self.known(lines, "odd_offsets", "--json", f"--only={REGIONS}", f"--only={BYTES_ARE_THE_SAME}")
@@ -102,19 +102,19 @@ class Check(unittest.TestCase):
         self.assertRegex(message, r"^to be \| mended: .*buffer_cases")
         self.assertEqual(results(done)[BYTES_ARE_THE_SAME], ("unsupported", "no bytes"))
 
-    def test_a_hang_that_is_known_is_no_failure(self):
+    def test_an_expected_hang_is_not_a_failure(self):
         done = self.known(f"never | expected to fail | {BYTES_ARE_THE_SAME} | so it is", "never", "--timeout=2", BYTES[0])
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertIn("so it is: it did not end within 2 seconds", done.stdout)
 
-    def test_what_passes_though_it_was_known_to_fail_is_a_failure(self):
+    def test_an_unexpected_pass_is_a_failure(self):
         done = self.known(f"right | expected to fail | {REGIONS} | once broken", "right", "--json", *BYTES)
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertEqual(results(done)[REGIONS], ("passed unexpectedly", "it was expected to fail: once broken"))
         other = self.known(f"odd_offsets | expected to fail | {REGIONS} | once broken", "right", *BYTES)
         self.assertEqual(other.returncode, 0, other.stdout)
 
-    def test_a_wrong_line_about_what_is_known_is_named(self):
+    def test_a_wrong_line_of_the_known_list_is_reported(self):
         for line in ("right", f"right | fails | {REGIONS} | why", "right | unsupported | no such case | why",
                      f"right | unsupported | {REGIONS} |", f" | unsupported | {REGIONS} | why"):
             done = self.known("# first\n" + line, "right")
@@ -124,57 +124,57 @@ class Check(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("/nowhere/at/all", done.stderr)
 
-    # -- mistakes, each found by a case whose name tells of it
+    # -- mistakes, each found by a case with a matching name
 
-    def test_bytes_that_are_lost(self):
+    def test_the_check_finds_lost_bytes(self):
         self.assertIn(REGIONS, failures("odd_offsets", *BYTES))
 
-    def test_nothing_done_and_success(self):
+    def test_the_check_finds_success_without_work(self):
         self.assertIn(BYTES_ARE_THE_SAME, failures("does_nothing", *BYTES))
 
-    def test_events_that_come_too_early(self):
+    def test_the_check_finds_events_that_fire_too_early(self):
         found = failures("too_early", *BYTES, devices="addresses:latency_us=100000")
         self.assertIn(BYTES_ARE_THE_SAME, found)
 
-    def test_events_that_never_come(self):
+    def test_the_check_finds_events_that_never_fire(self):
         found = failures("never", "--timeout=2", "--only=bytes copied")
         self.assertEqual(found, {BYTES_ARE_THE_SAME: "it did not end within 2 seconds"})
 
-    def test_work_out_of_order(self):
+    def test_the_check_finds_work_out_of_order(self):
         self.assertIn("a queue does its work in order", failures("order", "--only=a queue does its work"))
 
-    def test_memory_that_is_not_given_back(self):
-        self.assertIn("memory that is given back to the driver can be had again", failures("leak", "--only=memory that is"))
+    def test_the_check_finds_memory_that_is_not_freed(self):
+        self.assertIn("memory that is freed can be allocated again", failures("leak", "--only=memory that is"))
 
-    def test_a_queue_that_does_not_wait(self):
+    def test_the_check_finds_a_queue_that_does_not_wait(self):
         found = failures("no_wait", "--only=held up", devices=SLOW_PEER)
         self.assertIn("a queue is held up by an array of another device", found)
 
-    def test_memory_that_is_too_small(self):
+    def test_the_check_finds_memory_that_is_too_small(self):
         self.assertIn(BYTES_ARE_THE_SAME, failures("size", *BYTES))
 
-    def test_state_that_threads_share(self):
+    def test_the_check_finds_state_that_threads_share(self):
         self.assertIn("several threads copy to one device and back", failures("one_thread", "--only=several threads"))
 
-    def test_an_end_that_crashes(self):
+    def test_the_check_finds_a_crash_at_exit(self):
         found = failures("at_exit", "--only=bytes copied")
         self.assertEqual(list(found), [ENDS_WELL])
         self.assertIn("signal 6", found[ENDS_WELL])
 
-    def test_memory_that_is_given_back_when_the_backend_keeps_no_books_any_more(self):
+    def test_the_check_finds_memory_that_is_freed_too_late(self):
         found = failures("books", "--only=bytes copied")
         self.assertEqual(list(found), [LEFT])
         self.assertIn("signal 6", found[LEFT])
 
-    def test_events_that_are_destroyed_when_the_backend_keeps_no_books_any_more(self):
+    def test_the_check_finds_events_that_are_destroyed_too_late(self):
         found = failures("event_books", "--only=bytes copied")
         self.assertEqual(list(found), [LEFT])
         self.assertIn("signal 6", found[LEFT])
 
-    def test_no_backend_is_called_when_what_it_was_loaded_with_is_gone(self):
+    def test_the_check_does_not_call_an_unloaded_backend(self):
         self.assertEqual(failures("early_books", "--only=bytes copied"), {})
 
-    def test_right_backends_have_none_of_these(self):
+    def test_correct_backends_have_no_findings(self):
         for arguments in ["--only=a queue does its work"], ["--only=memory that is"], ["--only=several threads"]:
             self.assertEqual(failures("right", *arguments), {})
         self.assertEqual(failures("right", "--only=held up", devices=SLOW_PEER), {})

@@ -17,12 +17,12 @@ ORDER = "large batches run in the order of their queue"
 BEHIND_A_WAIT = "an event behind a wait alone fires after it"
 DESTROYED = "a queue waits for an event that is destroyed meanwhile"
 TWO = "a queue waits for two events"
-QUESTION = "asking for an event and short waits do not block"
+QUESTION = "event queries and short waits do not block"
 WAIT = "a wait ends when its event has fired"
-PLACES = "published events keep their places"
-PARTS = "a part of a part holds the bytes at both offsets"
-PART = "a part of a buffer holds the bytes at its offset"
-SIZES = "an array that is larger than its buffer is invalid where sizes are told"
+PLACES = "published events keep their addresses"
+PARTS = "a sub-buffer of a sub-buffer holds the bytes at both offsets"
+PART = "a sub-buffer holds the bytes at its offset"
+SIZES = "an array above its buffer's size is invalid if the backend reports sizes"
 BEYOND = "regions beyond a buffer are refused"
 CASES = [LARGE, MANY, ORDER, BEHIND_A_WAIT, DESTROYED, TWO, QUESTION, WAIT, PLACES, PARTS, PART, SIZES, BEYOND]
 
@@ -69,11 +69,11 @@ def failures(mistake, kind, cases):
 
 
 class Planted(unittest.TestCase):
-    def test_nothing_is_found_where_nothing_is_planted(self):
+    def test_a_device_without_a_planted_mistake_passes(self):
         for kind in BOTH:
             self.assertEqual(failures("", kind, CASES), {}, kind)
 
-    def test_every_mistake_is_found(self):
+    def test_every_planted_mistake_is_found(self):
         # A mistake in the order of work shows only if threads meet, so the kit may look five times.
         for mistake, (case, kinds) in MISTAKES.items():
             for kind in kinds:

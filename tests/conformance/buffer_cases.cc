@@ -312,14 +312,14 @@ std::span<const Case> buffer_cases() {
       {"a thousand regions are copied in one call", kNeedsNothing, copies_many_regions_at_once},
       {"bytes of large sizes, and at large offsets, are the same", kNeedsNothing, keeps_large_sizes},
       {"batches of any number of regions are copied whole", kNeedsNothing, copies_batches_of_many_sizes},
-      {"a part of a part holds the bytes at both offsets", kNeedsNothing, has_parts_of_parts},
-      {"an array that is larger than its buffer is invalid where sizes are told", kNeedsNothing, tells_true_sizes},
-      {"buffers are aligned as the device says", kNeedsNothing, is_aligned},
-      {"a part of a buffer holds the bytes at its offset", kNeedsNothing, has_parts},
-      {"memory freed behind a queue is used again only after its work", kNeedsNothing, frees_behind_a_queue},
-      {"sizes and regions that make no sense are refused", kNeedsNothing, refuses_nonsense},
+      {"a sub-buffer of a sub-buffer holds the bytes at both offsets", kNeedsNothing, has_parts_of_parts},
+      {"an array above its buffer's size is invalid if the backend reports sizes", kNeedsNothing, tells_true_sizes},
+      {"buffers have the alignment of the device's info", kNeedsNothing, is_aligned},
+      {"a sub-buffer holds the bytes at its offset", kNeedsNothing, has_parts},
+      {"memory freed behind a queue is reused only after the queue's work", kNeedsNothing, frees_behind_a_queue},
+      {"invalid sizes and regions are refused", kNeedsNothing, refuses_nonsense},
       {"regions beyond a buffer are refused", kNeedsBounds, refuses_regions_beyond_a_buffer},
-      {"regions beyond a part of a buffer are refused", kNeedsBounds, refuses_regions_beyond_a_part},
+      {"regions beyond a sub-buffer are refused", kNeedsBounds, refuses_regions_beyond_a_part},
   };
   return kCases;
 }

@@ -190,16 +190,16 @@ std::span<const Case> children_cases() {
   static constexpr Case kCases[] = {
       {"children of a copy live on without it", kNeedsNothing, children_leave<by_copy>},
       {"children of a copy whose event is pending live on without it", kNeedsNothing, children_leave<by_async_copy>},
-      {"children of what was moved to the device live on without it", kNeedsNothing, children_leave<by_move>},
-      {"children of what was moved to the host live on without it", kNeedsNothing, children_leave<by_move_to_host>},
+      {"children of an array from to_device live on without it", kNeedsNothing, children_leave<by_move>},
+      {"children of an array from to_host live on without it", kNeedsNothing, children_leave<by_move_to_host>},
       {"children of a second owner live on without it", kNeedsNothing, children_leave<by_share>},
       {"children of a first owner live on without it", kNeedsNothing, children_leave<by_being_shared>},
       {"children of a slice live on without it", kNeedsNothing, children_leave<by_slice>},
       {"children of a slice on the host live on without it", kNeedsNothing, children_leave<by_slice_on_the_host>},
       {"children of a selection live on without it", kNeedsNothing, children_leave<by_select>},
       {"children of an exported array live on without it", kNeedsNothing, children_leave<by_export>},
-      {"children of what a view shares live on without it", kNeedsNothing, children_leave<by_view_share>},
-      {"children of what a view lets go live on without it", kNeedsNothing, children_leave<by_view_detach>},
+      {"children of an array that a view shared live on without it", kNeedsNothing, children_leave<by_view_share>},
+      {"children of an array that a view returned live on without it", kNeedsNothing, children_leave<by_view_detach>},
       {"children of a host array live on without it", kNeedsNothing, children_of_the_host_leave},
   };
   return kCases;

@@ -95,7 +95,7 @@ TEST_CASE("every conformance case has a name of its own") {
 }
 
 // Runs last, so that a driver that checks for leaks when the process ends finds no memory of the library.
-TEST_CASE("memory that is kept for its next use goes back to the driver when it is asked for") {
+TEST_CASE("trimming the default pools returns all cached memory to the driver") {
   int64_t count = 0;
   REQUIRE(arrowdevice_device_list(nullptr, 0, &count, nullptr) == 0);
   std::vector<arrowdevice_device*> devices(static_cast<size_t>(count));

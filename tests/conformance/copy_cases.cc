@@ -234,17 +234,17 @@ std::span<const Case> copy_cases() {
   static constexpr Case kCases[] = {
       {"a copy to the device and back has the same values, for every type", kNeedsNothing, keeps_values},
       {"a copy does not hold its source", kNeedsNothing, keeps_no_hold_of_the_source},
-      {"a move to the device and back has the same values, for every type", kNeedsNothing, moves},
+      {"to_device and back keeps the values, for every type", kNeedsNothing, moves},
       {"a whole copy has the same values and null count, for every type", kNeedsNothing, copies_whole},
       {"a copy of an array whose event is pending waits for it, for every type", kNeedsNothing, copies_asynchronously},
-      {"a move of an array whose event is pending waits for it, for every type", kNeedsNothing, moves_asynchronously},
-      {"memory of an array that is released before its event is used again only after it", kNeedsNothing,
+      {"to_device of a pending array waits for its event, for every type", kNeedsNothing, moves_asynchronously},
+      {"memory of an array released before its event is reused only after it", kNeedsNothing,
        releases_before_the_event},
-      {"a move copies where it is told to", kNeedsNothing, copies_where_asked_to},
-      {"a move within a device shares", kNeedsNothing, shares_on_one_device},
-      {"a move that may not copy is refused where sharing will not do, and loses nothing", kNeedsDiscrete,
+      {"to_device copies if COPY_ALWAYS is set", kNeedsNothing, copies_where_asked_to},
+      {"to_device within a device shares", kNeedsNothing, shares_on_one_device},
+      {"to_device without a copy is refused if sharing fails, and loses nothing", kNeedsDiscrete,
        never_copies_where_told_not_to},
-      {"copy options of other sizes are taken or refused by their size", kNeedsNothing, takes_old_options},
+      {"copy options are accepted or refused by their struct_size", kNeedsNothing, takes_old_options},
   };
   return kCases;
 }

@@ -155,7 +155,7 @@ std::span<const Case> cost_cases() {
       {"ten rows of a hundred thousand move less than 10 KB", kNeeds, a_slice_moves_its_bytes_only},
       {"sizes of an array that is not sliced are read back in one batch", kNeeds, sizes_are_read_in_one_batch},
       {"an array without bytes takes no memory and copies nothing", kNeeds, nothing_is_moved_for_nothing},
-      {"sharing, slicing and selecting ask nothing of the driver", kNeedsNothing, shares_move_nothing},
+      {"sharing, slicing and selecting do not call the driver", kNeedsNothing, shares_move_nothing},
   };
   return kCases;
 }

@@ -136,13 +136,13 @@ void counts_what_it_does(Subject& subject) {
 std::span<const Case> device_cases() {
   static constexpr Case kCases[] = {
       {"a device describes itself", kNeedsNothing, describes_itself},
-      {"info structs are filled as far as the caller knows them", kNeedsNothing, fills_what_the_caller_knows},
-      {"a device is found by its id and by its name, and one beyond the last is not", kNeedsNothing,
+      {"info structs are filled up to the caller's struct_size", kNeedsNothing, fills_what_the_caller_knows},
+      {"a device is found by id and by name, and an id beyond the last is refused", kNeedsNothing,
        is_found_by_id_and_name},
       {"a device is in the list of devices once", kNeedsNothing, is_in_the_list},
-      {"a device tells its memory", kNeedsNothing, tells_its_memory},
-      {"a device reaches its own memory, and the CPU does where its flags say so", kNeedsNothing, reaches_itself},
-      {"a device counts what is asked of it", kNeedsDiscrete, counts_what_it_does},
+      {"a device reports its memory", kNeedsNothing, tells_its_memory},
+      {"a device has access to its memory, and the CPU has if the flags say so", kNeedsNothing, reaches_itself},
+      {"a device counts the calls of its driver", kNeedsDiscrete, counts_what_it_does},
   };
   return kCases;
 }

@@ -163,8 +163,8 @@ std::span<const Case> event_cases() {
       {"a queue waits for an array", kNeedsNothing, a_queue_waits},
       {"an array is released behind the work of a queue, once", kNeedsNothing, releases_behind_a_queue},
       {"an array is released behind the work of a queue that is destroyed", kNeedsNothing, releases_after_a_lost_queue},
-      {"a moved array is released when its copy is done", kNeedsNothing, is_reaped},
-      {"an event on a device type that has none is refused", kNeedsNothing, refuses_events_of_nobody},
+      {"an array given to to_device is released after its copy", kNeedsNothing, is_reaped},
+      {"an event on a device type without events is refused", kNeedsNothing, refuses_events_of_nobody},
   };
   return kCases;
 }

@@ -192,12 +192,12 @@ std::span<const Case> export_cases() {
       // leaves no event.
       {"an event of the caller is released with the last owner", kNeedsEvents | kNeedsDiscrete,
        keeps_an_event_of_the_caller},
-      {"an event for a device type that has none is refused and not released", kNeedsNothing,
+      {"an event for a device type without events is refused and not released", kNeedsNothing,
        refuses_events_where_there_are_none},
       {"host arrays of every type become device arrays on the CPU and come back", kNeedsNothing, takes_host_arrays},
       {"arrays move from struct to struct", kNeedsNothing, moves_structs},
-      {"an array tells its device", kNeedsNothing, finds_its_device},
-      {"id 0 of the CPU and reserved words that are not zero are accepted, and not handed on", kNeedsNothing,
+      {"array_get_device returns the device of an array", kNeedsNothing, finds_its_device},
+      {"the library accepts id 0 of the CPU and reserved words, and writes neither", kNeedsNothing,
        takes_what_producers_neglect},
   };
   return kCases;

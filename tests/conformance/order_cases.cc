@@ -185,9 +185,9 @@ std::span<const Case> order_cases() {
       {"a queue waits for an event that is destroyed meanwhile", kNeedsPeer, a_wait_outlives_its_event},
       {"a queue waits for two events", kNeedsPeer, a_queue_waits_for_two},
       {"large batches run in the order of their queue", kNeedsPeer, large_batches_are_in_order},
-      {"asking for an event and short waits do not block", kNeedsPeer, a_question_does_not_block},
+      {"event queries and short waits do not block", kNeedsPeer, a_question_does_not_block},
       {"a wait ends when its event has fired", kNeedsPeer, a_wait_ends_with_its_event},
-      {"published events keep their places", kNeedsEvents, published_events_keep_their_places},
+      {"published events keep their addresses", kNeedsEvents, published_events_keep_their_places},
   };
   return kCases;
 }

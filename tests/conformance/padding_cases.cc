@@ -135,8 +135,7 @@ void pads_with_zeros(Subject& subject) {
 
 std::span<const Case> padding_cases() {
   static constexpr Case kCases[] = {
-      {"bytes between the end of a buffer and its 64-byte boundary are zero, for every type", kNeedsNothing,
-       pads_with_zeros},
+      {"bytes from a buffer's end to its 64-byte boundary are zero, for every type", kNeedsNothing, pads_with_zeros},
   };
   return kCases;
 }

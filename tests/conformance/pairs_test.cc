@@ -110,7 +110,7 @@ TEST_CASE("pending copies between any two devices have the same values, for ever
   every_pair(ARROWDEVICE_COPY_ALWAYS | ARROWDEVICE_COPY_ASYNC);
 }
 
-TEST_CASE("copies of whole buffers between any two devices have the same values, for every type") {
+TEST_CASE("whole copies between any two devices have the same values, for every type") {
   every_pair(ARROWDEVICE_COPY_ALWAYS | ARROWDEVICE_COPY_NO_TRIM);
 }
 

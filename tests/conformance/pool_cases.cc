@@ -260,18 +260,18 @@ void belongs_to_its_device(Subject& subject) {
 
 std::span<const Case> pool_cases() {
   static constexpr Case kCases[] = {
-      {"a pool counts the memory that it gave", kNeedsNothing, counts_its_memory},
-      {"a pool gives memory again that was freed", kNeedsNothing, uses_memory_again},
-      {"trimming a pool gives back what is not in use", kNeedsNothing, trims},
-      {"memory that is given back to the driver can be had again", kNeedsNothing, gives_memory_back},
-      {"a pool that is to keep nothing keeps nothing", kNeedsNothing, keeps_nothing},
-      {"a pool keeps no more than it may", kNeedsNothing, bounds_what_it_keeps},
-      {"a pool stays below its cap, and a copy that does not fit fails whole", kNeedsNothing, has_a_cap},
-      {"a copy takes its memory from the pool that it is given, and keeps it", kNeedsNothing, serves_copies},
-      {"live buffers keep a pool", kNeedsNothing, outlives_its_handle},
+      {"a pool counts its used memory", kNeedsNothing, counts_its_memory},
+      {"a pool reuses freed memory", kNeedsNothing, uses_memory_again},
+      {"trimming a pool frees its unused memory", kNeedsNothing, trims},
+      {"memory that is freed can be allocated again", kNeedsNothing, gives_memory_back},
+      {"a pool with a cache of 0 bytes caches nothing", kNeedsNothing, keeps_nothing},
+      {"a pool caches at most max_cached_bytes", kNeedsNothing, bounds_what_it_keeps},
+      {"a pool stays below max_bytes, and a copy that does not fit fails as a whole", kNeedsNothing, has_a_cap},
+      {"a copy uses the given pool and holds a reference to it", kNeedsNothing, serves_copies},
+      {"live buffers of a pool hold a reference to it", kNeedsNothing, outlives_its_handle},
       {"a pool becomes the default of its device and the former one comes back", kNeedsNothing, becomes_the_default},
       {"a pool takes its memory from the application's allocator", kNeedsNothing, takes_an_allocator},
-      {"a pool is refused by another device", kNeedsPeer, belongs_to_its_device},
+      {"another device refuses a pool", kNeedsPeer, belongs_to_its_device},
   };
   return kCases;
 }

@@ -93,10 +93,10 @@ void carries_copies(Subject& subject) {
 
 std::span<const Case> queue_cases() {
   static constexpr Case kCases[] = {
-      {"queues are made, finished and destroyed", kNeedsNothing, comes_and_goes},
+      {"queues are created, finished and destroyed", kNeedsNothing, comes_and_goes},
       {"a queue does its work in order", kNeedsNothing, keeps_the_order},
       {"work in flight survives its queue", kNeedsNothing, survives_its_queue},
-      {"a queue is given out and wrapped, or both are refused", kNeedsNothing, is_wrapped},
+      {"a queue supports both get_native and wrap, or neither", kNeedsNothing, is_wrapped},
       {"arrays are copied on a queue of the caller", kNeedsNothing, carries_copies},
   };
   return kCases;

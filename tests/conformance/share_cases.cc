@@ -147,14 +147,14 @@ void refuses_other_columns(Subject& subject) {
 
 std::span<const Case> share_cases() {
   static constexpr Case kCases[] = {
-      {"two owners share memory on the device, and either may go first, for every type", kNeedsNothing,
-       shares_on_the_device},
+      {"two owners share device memory, in any order of release, for every type", kNeedsNothing, shares_on_the_device},
       {"a producer's release runs with the last of its owners, for every type", kNeedsNothing, shares_on_the_host},
-      {"device memory is given back with the last owner", kNeedsNothing, gives_memory_back_with_the_last},
-      {"columns are selected in the order given, also twice", kNeedsNothing, selects},
-      {"columns are selected of a slice", kNeedsNothing, selects_of_slices},
+      {"the last owner frees device memory", kNeedsNothing, gives_memory_back_with_the_last},
+      {"columns are selected in the given order, and one can be selected twice", kNeedsNothing, selects},
+      {"a selection of a slice has the rows of the slice", kNeedsNothing, selects_of_slices},
       {"a selection of no columns keeps the rows", kNeedsNothing, selects_nothing},
-      {"columns that are not there, and columns of what has none, are refused", kNeedsNothing, refuses_other_columns},
+      {"missing columns, and columns of an array that is not a struct, are refused", kNeedsNothing,
+       refuses_other_columns},
   };
   return kCases;
 }

@@ -149,8 +149,7 @@ std::span<const Case> slice_cases() {
   static constexpr Case kCases[] = {
       {"slices on the host copy to the device with their rows, for every type", kNeedsNothing, copies_host_slices},
       {"slices on the device copy to the host with their rows, for every type", kNeedsNothing, copies_device_slices},
-      {"slices on the device move to the host after their source is released, for every type", kNeedsNothing,
-       moves_device_slices},
+      {"slices come to the host after their source is released, for every type", kNeedsNothing, moves_device_slices},
       {"slices of slices have the rows that remain, for every type", kNeedsNothing, slices_slices},
       {"whole copies of slices have the rows of the slice, for every type", kNeedsNothing, copies_slices_whole},
       {"rows outside of an array are refused", kNeedsNothing, refuses_other_rows},

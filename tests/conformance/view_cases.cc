@@ -272,10 +272,10 @@ void releases_views_behind_a_queue(Subject& subject) {
 std::span<const Case> view_cases() {
   static constexpr Case kCases[] = {
       {"a view shows every node and buffer, for every type", kNeedsNothing, shows_nodes},
-      {"a view learns every size, for every type", kNeedsNothing, learns_sizes},
+      {"a view resolves every size, for every type", kNeedsNothing, learns_sizes},
       {"a view of a host array shows every node and buffer, for every type", kNeedsNothing, views_host_arrays},
-      {"a view shows extensions, also after its schema is released", kNeedsNothing, shows_extensions},
-      {"a view lets its array go as it came", kNeedsNothing, lets_arrays_go},
+      {"a view shows extensions, even after its schema is released", kNeedsNothing, shows_extensions},
+      {"a view returns its array unchanged", kNeedsNothing, lets_arrays_go},
       {"a view releases its array", kNeedsNothing, releases_with_the_view},
       {"a second owner outlives the view", kNeedsNothing, shares_of_views},
       {"a view makes a queue wait and is released behind its work", kNeedsNothing, releases_views_behind_a_queue},

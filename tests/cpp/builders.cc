@@ -87,7 +87,7 @@ TEST_CASE("a vector lives on as the array's buffer, until the last owner release
   CHECK(ledger.live == 0);
 }
 
-TEST_CASE("a vector that is moved to a device is freed once it is there") {
+TEST_CASE("a vector is freed after its copy to a device") {
   for (const char* name : kDevices) {
     INFO(name);
     Ledger ledger;
@@ -102,7 +102,7 @@ TEST_CASE("a vector that is moved to a device is freed once it is there") {
   }
 }
 
-TEST_CASE("validity says which values are null, and none is where all are valid") {
+TEST_CASE("the validity marks the nulls, and is absent if all values are valid") {
   const std::vector<bool> validity{true, false, true, true, false, true, true, true, true, false};
   ad::TypedArray some = ad::make_array(std::vector<double>(10, 0.5), validity);
   CHECK(some.array->array.null_count == 3);
@@ -134,7 +134,7 @@ TEST_CASE("texts and booleans become arrays") {
   for (std::size_t i = 0; i < flags.size(); ++i) CHECK(bits.node().bits()[i] == flags[i]);
 }
 
-TEST_CASE("nothing is an array, too") {
+TEST_CASE("make_array accepts an empty vector") {
   for (const char* name : kDevices) {
     const ad::Device device = ad::Device::find_by_name(name);
     for (const bool is_moved : {false, true}) {
@@ -152,7 +152,7 @@ TEST_CASE("nothing is an array, too") {
   }
 }
 
-TEST_CASE("a batch has its columns by name, goes to every device and comes back") {
+TEST_CASE("a batch has its columns by name and survives the round trip to every device") {
   for (const char* name : kDevices) {
     INFO(name);
     ad::TypedArray inner = ad::BatchBuilder().add("x", std::vector<float>{1.5f, 2.5f, 3.5f}).build();
@@ -188,7 +188,7 @@ TEST_CASE("a column that a consumer has moved out outlives its batch") {
   CHECK(ledger.live == 0);
 }
 
-TEST_CASE("a column that does not fit is refused by its name, and stays") {
+TEST_CASE("a column of another length is refused by name and stays with the caller") {
   ad::BatchBuilder builder;
   builder.add("a", std::vector<int32_t>{1, 2, 3});
   ad::TypedArray shorter = ad::make_array(std::vector<int32_t>{1, 2});

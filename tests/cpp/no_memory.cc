@@ -60,7 +60,7 @@ int64_t fail_each_allocation(Action&& action) {
 
 }  // namespace
 
-TEST_CASE("a batch that there is no memory for keeps its columns in the builder") {
+TEST_CASE("a builder keeps its columns when build() runs out of memory") {
   ad::BatchBuilder builder;
   builder.add("a", std::vector<int64_t>{1, 2, 3})
       .add("text", std::vector<std::string>{"x", "", "a longer one, not in place"});
@@ -75,7 +75,7 @@ TEST_CASE("a batch that there is no memory for keeps its columns in the builder"
   CHECK(view.column("text").text(2) == "a longer one, not in place");
 }
 
-TEST_CASE("a column that there is no memory for leaves the builder and the column as they were") {
+TEST_CASE("add() changes neither builder nor column when memory is exhausted") {
   ad::BatchBuilder builder;
   ad::TypedArray column = ad::make_array(std::vector<int32_t>{4, 5});
   const std::string name = "a name that is too long to be kept in place";

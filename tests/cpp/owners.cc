@@ -77,7 +77,7 @@ static_assert(std::is_trivially_copyable_v<ad::Device>);
 
 }  // namespace
 
-TEST_CASE("an owner releases what it holds, once") {
+TEST_CASE("an owner releases its struct once") {
   Made made(3);
   {
     ad::Array array = made.array();
@@ -90,7 +90,7 @@ TEST_CASE("an owner releases what it holds, once") {
   CHECK(made.releases == 1);
 }
 
-TEST_CASE("assigning to an owner releases what it held") {
+TEST_CASE("an assignment to an owner releases its former struct") {
   Made first(1), second(2);
   ad::Array array = first.array();
   array = second.array();
@@ -101,7 +101,7 @@ TEST_CASE("assigning to an owner releases what it held") {
   CHECK_FALSE(array);
 }
 
-TEST_CASE("a struct that was handed over belongs to whoever took it") {
+TEST_CASE("hand_over() moves a struct to the caller") {
   Made made(3);
   ArrowArray taken{};
   {
@@ -121,7 +121,7 @@ TEST_CASE("out() empties an owner for a C function to fill") {
   CHECK(made.releases == 1);
 }
 
-TEST_CASE("what a failed call did not take stays with its owner") {
+TEST_CASE("a failed call leaves a struct with its owner") {
   Made made(3);
   {
     ad::DeviceArray array = ad::DeviceArray::from_host(made.array());
@@ -154,7 +154,7 @@ TEST_CASE("devices are values that compare by identity") {
   CHECK_FALSE(ad::Device());
 }
 
-TEST_CASE("a batch goes to a device and comes back the same") {
+TEST_CASE("a batch survives the round trip to a device") {
   for (const char* name : {"cpu", "ext_dev:0", "ext_dev:1"}) {
     INFO(name);
     const ad::Device device = ad::Device::find_by_name(name);
@@ -183,7 +183,7 @@ TEST_CASE("a batch goes to a device and comes back the same") {
   }
 }
 
-TEST_CASE("a view shows an array's buffers and gives the array back") {
+TEST_CASE("a view shows an array's buffers and returns the array") {
   const ad::Schema schema = schema_of("i");
   Made made(7);
   ad::View view(ad::DeviceArray::from_host(made.array()), schema);
@@ -202,7 +202,7 @@ TEST_CASE("a view shows an array's buffers and gives the array back") {
   CHECK(made.releases == 1);
 }
 
-TEST_CASE("what is released after a queue is given up at once and released in the end") {
+TEST_CASE("release_after empties the owner at once and releases behind the queue") {
   const ad::Schema schema = schema_of("i");
   ad::Queue queue(ad::Device::find_by_name("ext_dev:0"));
   Made first(1), second(2);
@@ -240,7 +240,7 @@ TEST_CASE("a queue waits for an array on the CPU and on a device") {
   }
 }
 
-TEST_CASE("a buffer belongs to its pool until its owner dies") {
+TEST_CASE("a buffer uses its pool's memory until its owner is destroyed") {
   const ad::Device device = ad::Device::find_by_name("ext_dev:1");
   ad::Pool pool(device, ad::pool_options());
   ad::Queue queue(device);
@@ -262,7 +262,7 @@ TEST_CASE("a buffer belongs to its pool until its owner dies") {
   CHECK(pool.stats().allocations == 2);
 }
 
-TEST_CASE("an empty owner is refused where none at all would mean a default, and nothing is lost") {
+TEST_CASE("an empty owner is refused if NULL would mean a default, and nothing is lost") {
   const ad::Device device = ad::Device::find_by_name("ext_dev:1");
   ad::Queue queue(device);
   ad::Pool pool(device);
@@ -287,7 +287,7 @@ TEST_CASE("an empty owner is refused where none at all would mean a default, and
   CHECK(made.releases == 0);
 }
 
-TEST_CASE("a device's default pool is another one until it is reset") {
+TEST_CASE("a device's default pool can be replaced and reset") {
   const ad::Device device = ad::Device::find_by_name("ext_dev:1");
   ad::Pool pool(device);
   pool.make_default_of(device);
@@ -298,7 +298,7 @@ TEST_CASE("a device's default pool is another one until it is reset") {
   CHECK(pool.stats().allocations == 1);
 }
 
-TEST_CASE("bytes go through a queue to a device and back") {
+TEST_CASE("bytes survive the round trip through a queue to a device") {
   const ad::Device device = ad::Device::find_by_name("ext_dev:0");
   ad::Queue queue(device);
   ad::Buffer buffer(device, 64);
@@ -313,7 +313,7 @@ TEST_CASE("bytes go through a queue to a device and back") {
   CHECK(device.counters().bytes_in == before + size);
 }
 
-TEST_CASE("every place looked at for backends is told") {
+TEST_CASE("the reports list every path that was searched for backends") {
   ad::Device::list();
   bool cpu = false, sim = false;
   for (const auto& report : ad::backend_reports()) {

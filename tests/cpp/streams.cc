@@ -71,7 +71,7 @@ static_assert(std::ranges::input_range<ad::DeviceArrayStream&>);
 
 }  // namespace
 
-TEST_CASE("a device stream is a range of its batches, with the schema beside") {
+TEST_CASE("a device stream is a range of its batches and has a schema") {
   for (const char* name : kDevices) {
     INFO(name);
     const ad::Device device = ad::Device::find_by_name(name);
@@ -88,7 +88,7 @@ TEST_CASE("a device stream is a range of its batches, with the schema beside") {
   }
 }
 
-TEST_CASE("a host stream is a range of its batches, with the schema beside") {
+TEST_CASE("a host stream is a range of its batches and has a schema") {
   ad::ArrayStream stream = stream_of(3)
                                .to_device(ad::Device::find_by_name("ext_dev:0"), ad::stream_options())
                                .to_host(ad::stream_options(ARROWDEVICE_STREAM_READ_AHEAD));
@@ -105,7 +105,7 @@ TEST_CASE("streams go from the host and back") {
   CHECK(std::distance(stream.begin(), stream.end()) == 2);
 }
 
-TEST_CASE("what is left of a batch is released with the next step, what was moved out is not") {
+TEST_CASE("an iterator's step releases its batch unless the caller has moved it out") {
   ad::DeviceArrayStream stream = stream_of(3);
   ad::DeviceArrayStream::iterator at = stream.begin();
   const ad::DeviceArrayStream::iterator same = at;
@@ -125,7 +125,7 @@ TEST_CASE("what is left of a batch is released with the next step, what was move
   CHECK(passed->array.length == 2);
 }
 
-TEST_CASE("a producer's failure ends the loop as an exception, and the stream is released once") {
+TEST_CASE("a producer's failure throws in the loop, and the stream is released once") {
   for (const char* text : {static_cast<const char*>("the pipe has burst"), static_cast<const char*>(nullptr)}) {
     Failing<ArrowArrayStream, ArrowArray> host(text);
     Failing<ArrowDeviceArrayStream, ArrowDeviceArray> device(text);
@@ -152,7 +152,7 @@ TEST_CASE("a producer's failure ends the loop as an exception, and the stream is
   }
 }
 
-TEST_CASE("what fails in a stream of the library is an exception with the whole error") {
+TEST_CASE("a failure in a stream of the library is an exception with the whole error") {
   ad::DeviceArrayStream stream = stream_of(2).to_device(ad::Device::find_by_name("ext_dev:0"));
   stream.cancel();
   refused(ECANCELED, [&] { stream.begin(); });

@@ -62,7 +62,7 @@ std::string seen_as_numbers(const char* format) {
 
 }  // namespace
 
-TEST_CASE("values are seen as a type of the format's width and kind, and as no other") {
+TEST_CASE("values<T>() accepts only the format's width and kind") {
   CHECK(seen_as_numbers("c") == "+----------");
   CHECK(seen_as_numbers("C") == "-+---------");
   CHECK(seen_as_numbers("s") == "--+--------");
@@ -88,7 +88,7 @@ TEST_CASE("values are seen as a type of the format's width and kind, and as no o
   CHECK(shows<std::array<int32_t, 2>>("tiD"));  // days and milliseconds
 }
 
-TEST_CASE("a refusal says what the values are and what they are not") {
+TEST_CASE("a refusal names the type of the values and the requested type") {
   Raw raw;
   const ad::View view = raw.view("l", 2, 0, "price");
   CHECK(refused(EINVAL, [&] { view.values<uint32_t>(); }) ==
@@ -110,7 +110,7 @@ TEST_CASE("the array's offset is applied") {
   CHECK(view.node().validity()[2]);  // no buffer: all are valid
 }
 
-TEST_CASE("a slice shows its own rows, in every column and below") {
+TEST_CASE("a slice shows its own rows, in every column and level") {
   ad::TypedArray inner = ad::BatchBuilder().add("x", std::vector<int32_t>{10, 11, 12, 13, 14, 15}).build();
   ad::TypedArray batch = ad::BatchBuilder()
                              .add("name", std::vector<std::string>{"a", "b", "c", "d", "e", "f"})
@@ -194,7 +194,7 @@ TEST_CASE("values that are not aligned for their type are refused, not read") {
   CHECK(refused(EINVAL, [&] { view.values<int32_t>(); }).find("aligned") != std::string::npos);
 }
 
-TEST_CASE("values on a device are an address there, and not for the CPU to read") {
+TEST_CASE("values on a device are a device address and refuse reads by the CPU") {
   ad::TypedArray there = ad::make_array(std::vector<int32_t>{7, 8, 9}).to_device(ad::Device::find_by_name("ext_dev:0"));
   const void* const address = there.array->array.buffers[1];
   const ad::View view = std::move(there).view();

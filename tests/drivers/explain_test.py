@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `arrowdevice explain` says where a driver is missing, broken, old or without a device: explain_test.py TOOL CUDA OLDER_CUDA HIP OLDER_HIP CLASS
+"""`arrowdevice explain` reports drivers that are missing, broken, old or without a device:
+explain_test.py TOOL CUDA OLDER_CUDA HIP OLDER_HIP CLASS
 
-The folders hold stand-ins for the drivers' libraries. CLASS is one of those below; it exits with 77 if the machine is not what it is about.
+The folders hold stand-ins for the drivers' libraries. CLASS is one of the classes below. The script exits with 77 if the
+machine does not fit the class.
 """
 
 import os
@@ -36,26 +38,26 @@ class Explanation(unittest.TestCase):
 
 
 class StandIns(Explanation):
-    def test_cuda_library_without_a_driver_or_without_a_device(self):
+    def test_the_tool_explains_cuda_without_a_driver_or_device(self):
         for machine in ({"STANDIN_DEVICES": "0"}, {"STANDIN_FAIL": "cuInit:1+=100"}):
             with self.subTest(machine=machine):
                 loaded = os.path.exists("/proc/driver/nvidia/version")
                 self.assert_refused(explain("cuda", CUDA, **machine), "cuInit: CUDA_ERROR_NO_DEVICE (100): ",
                                     "it has no GPU" if loaded else "the kernel's driver (nvidia.ko) is not loaded")
 
-    def test_the_toolkit_s_stub_in_the_place_of_the_driver(self):
+    def test_the_tool_explains_the_stub_of_the_toolkit(self):
         self.assert_refused(explain("cuda", CUDA, STANDIN_FAIL="cuInit:1+=34"), "CUDA_ERROR_STUB_LIBRARY (34)", "the toolkit's stub")
 
-    def test_library_and_kernel_of_two_versions(self):
+    def test_the_tool_explains_library_and_kernel_of_two_versions(self):
         self.assert_refused(explain("cuda", CUDA, STANDIN_FAIL="cuInit:1+=803"), "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803)",
                             "of different versions")
 
-    def test_too_old_a_cuda_driver(self):
+    def test_the_tool_explains_an_old_cuda_driver(self):
         self.assert_refused(explain("cuda", CUDA, STANDIN_DRIVER_VERSION="9020"),
                             "libcuda.so.1 is a driver for CUDA 9.2 and too old: it has no cuStreamIsCapturing, which came with CUDA 10.0",
                             "install a driver for CUDA 10.0 or newer")
 
-    def test_cuda_devices_that_are_there(self):
+    def test_the_tool_lists_cuda_devices(self):
         for folder, machine in ((CUDA, {}), (OLDER_CUDA, {"STANDIN_DRIVER_VERSION": "10000"})):
             for name in ("cuda", "cuda:1", "cuda_host", "cuda_managed"):
                 with self.subTest(folder=folder, name=name):
@@ -63,17 +65,17 @@ class StandIns(Explanation):
                     self.assertEqual(code, 0, text)
                     self.assertIn(f"{name} is there: Stand-in for an NVIDIA GPU", text)
 
-    def test_a_device_beyond_the_last(self):
+    def test_the_tool_explains_a_device_beyond_the_last(self):
         self.assert_refused(explain("cuda:7", CUDA), "there is no cuda:7", "2 devices of this type")
 
-    def test_too_old_a_hip_runtime(self):
+    def test_the_tool_explains_an_old_hip_runtime(self):
         self.assert_refused(explain("rocm", OLDER_HIP, STANDIN_HIP_VERSION="40500000"),
                             "libamdhip64.so.5 is HIP 4.5 and too old: it has no ", "install ROCm 5.2 or newer")
 
-    def test_hip_without_a_device(self):
+    def test_the_tool_explains_hip_without_a_device(self):
         self.assert_refused(explain("rocm", HIP, STANDIN_DEVICES="0"), "hipGetDeviceCount: hipErrorNoDevice (100): ")
 
-    def test_hip_by_the_name_of_its_backend(self):
+    def test_the_tool_accepts_the_name_of_the_hip_backend(self):
         code, text, _ = explain("hip", HIP)
         self.assertEqual(code, 0, text)
         self.assertIn("The backend hip is loaded. rocm is there: Stand-in for an AMD GPU 0.", text)
@@ -82,24 +84,24 @@ class StandIns(Explanation):
 
 
 class NoCudaLibrary(Explanation):
-    """Where NVIDIA's library is not installed."""
+    """without NVIDIA's library"""
 
     @staticmethod
     def is_here():
         return not is_installed("libcuda.so.1")
 
-    def test_no_cuda_library(self):
+    def test_the_tool_explains_a_missing_cuda_library(self):
         self.assert_refused(explain("cuda"), "cuda cannot be used: no driver library: libcuda.so.1: cannot open shared object file")
 
 
 class RealHipRuntime(Explanation):
-    """Where AMD's library is installed, and there is no GPU of AMD's."""
+    """with AMD's library, and without a GPU of AMD's"""
 
     @staticmethod
     def is_here():
         return is_installed("libamdhip64.so.5") and not os.path.exists("/dev/kfd")
 
-    def test_the_real_hip_runtime_without_a_device(self):
+    def test_the_tool_explains_the_real_hip_runtime_without_a_device(self):
         self.assert_refused(explain("rocm"), "rocm cannot be used: hip", "libamdhip64.so.5 is there, but the kernel's driver (amdgpu) is not "
                             "loaded: there is no /dev/kfd")
 

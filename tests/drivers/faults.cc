@@ -56,7 +56,7 @@ void refuse_to_start(const std::string& failing) {
   expect(drivers::calls(failing) == 1, failing + " was called again");
 }
 
-TEST_CASE("nothing is lost when any call of the driver fails, and the message begins with its name") {
+TEST_CASE("a failed driver call loses nothing, and the message begins with its name") {
   int failures = 0;
   for (const std::string& entry_point : drivers::entry_points()) {
     for (int64_t n = 1; n <= kMostCalls; ++n) {
@@ -85,7 +85,7 @@ TEST_CASE("an array in pinned memory may name its device 0 or -1") {
         }) == "");
 }
 
-TEST_CASE("a batch of a thousand columns is one allocation, one copy and one event of the driver, from a cold pool") {
+TEST_CASE("a thousand columns cost one allocation, one copy and one event from a cold pool") {
   CHECK(drivers::in_child([] {
           const auto& vendor = drivers::vendor();
           arrowdevice_device* gpu = nullptr;

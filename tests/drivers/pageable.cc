@@ -81,7 +81,7 @@ void expect_same(const ArrowSchema& schema, const ArrowDeviceArray& host) {
   expect(difference.empty(), "the values changed: " + difference);
 }
 
-TEST_CASE("large arrays go from pageable memory and back to it by way of pinned memory, in pieces") {
+TEST_CASE("large copies of pageable memory go through pinned memory in pieces") {
   CHECK(in_child([] {
           use_threads("3");
           const auto schema = large().schema();
@@ -114,7 +114,7 @@ void expect_direct(const std::function<Owned<ArrowDeviceArray>(const ArrowSchema
   drivers::trim_all();
 }
 
-TEST_CASE("pinned memory is copied as it is") {
+TEST_CASE("pinned memory is copied without staging") {
   CHECK(in_child([] {
           use_threads("3");
           expect_direct([](const ArrowSchema& schema, arrowdevice_device* gpu) {
@@ -129,7 +129,7 @@ TEST_CASE("pinned memory is copied as it is") {
 }
 
 // Both ends are host memory, so the CPU copies. The GPU's queue only defines the order.
-TEST_CASE("a copy from pinned memory to the CPU comes after the work of the GPU's queue that it is given") {
+TEST_CASE("a copy from pinned memory to the CPU runs after the given GPU queue's work") {
   CHECK(in_child([] {
           auto* const gpu = device(vendor().device);
           const auto sent = make_array(generate(field("l"), {.rows = 100}), Ledger());
@@ -173,7 +173,7 @@ TEST_CASE("a copy from pinned memory to the CPU comes after the work of the GPU'
         }) == "");
 }
 
-TEST_CASE("with one thread, memory is copied as it is") {
+TEST_CASE("with one thread, memory is copied without staging") {
   CHECK(in_child([] {
           use_threads("1");
           expect_direct([](const ArrowSchema& schema, arrowdevice_device* gpu) {
@@ -184,7 +184,7 @@ TEST_CASE("with one thread, memory is copied as it is") {
 }
 
 // The wrapped queue may be the per-thread default stream, which differs on each thread.
-TEST_CASE("on a queue of the application's own, memory is copied as it is") {
+TEST_CASE("on an application's queue, memory is copied without staging") {
   CHECK(in_child([] {
           use_threads("3");
           expect_direct([](const ArrowSchema& schema, arrowdevice_device* gpu) {
@@ -201,7 +201,7 @@ TEST_CASE("on a queue of the application's own, memory is copied as it is") {
         }) == "");
 }
 
-TEST_CASE("where there is no pinned memory left, memory is copied as it is") {
+TEST_CASE("without pinned memory, memory is copied without staging") {
   CHECK(in_child([] {
           use_threads("3");
           arrowdevice_pool_options options{};
@@ -219,7 +219,7 @@ TEST_CASE("where there is no pinned memory left, memory is copied as it is") {
         }) == "");
 }
 
-TEST_CASE("how many threads copy is a number of 1 or more") {
+TEST_CASE("the number of copy threads is at least 1") {
   for (const char* n : {"0", "-1", "many"}) {
     INFO(n);
     CHECK(in_child([&] {
@@ -237,7 +237,7 @@ TEST_CASE("how many threads copy is a number of 1 or more") {
   }
 }
 
-TEST_CASE("nothing is lost when a call fails for any of the pieces") {
+TEST_CASE("a failed call for any piece loses nothing") {
   constexpr int kUnknown = 999;
   int failures = 0;
   for (const std::string call : {vendor().copy, vendor().record, vendor().query, vendor().allocate_pinned}) {

@@ -61,7 +61,7 @@ void use_once() {
   table().queue_destroy(queue);
 }
 
-TEST_CASE("what the caller has made current is current after every call, also after failing ones") {
+TEST_CASE("every call restores the caller's current context, even if the call fails") {
   CHECK(in_child([] {
           gpu(0);
           drivers::make_current(1);
@@ -81,7 +81,7 @@ TEST_CASE("what the caller has made current is current after every call, also af
         }) == "");
 }
 
-TEST_CASE("a thread without a context can give everything back, and has none afterwards") {
+TEST_CASE("a thread without a context can free everything, and still has none") {
   CHECK(in_child([] {
           auto work = std::make_unique<Pending>(gpu(1));
           work->finish();
@@ -97,7 +97,7 @@ TEST_CASE("a thread without a context can give everything back, and has none aft
 }
 
 // The error: freeing stream-ordered memory with the call that waits, on a thread without a context.
-TEST_CASE("mistake 13: memory is freed in the order of the work on it, and in the way in which it was allocated") {
+TEST_CASE("mistake 13: memory is freed in order, and in the way it was allocated") {
   const Variable slow("STANDIN_LATENCY_US", "20000");
   CHECK(in_child([] {
           Pending work(gpu(0));
@@ -134,7 +134,7 @@ TEST_CASE("mistake 13: memory is freed in the order of the work on it, and in th
         }) == "");
 }
 
-TEST_CASE("after an error that a GPU does not recover from, everything is EIO and tells of it") {
+TEST_CASE("after a fatal error of a GPU every call fails with EIO and names the error") {
   constexpr int kIllegalAddress = 700;
   CHECK(in_child([] {
           void* const queue = create_queue(gpu(0));
@@ -153,7 +153,7 @@ TEST_CASE("after an error that a GPU does not recover from, everything is EIO an
         }) == "");
 }
 
-TEST_CASE("a driver that has shut down is no error to what is given back, another failure is logged") {
+TEST_CASE("freeing after the driver has shut down is silent, other failures are logged") {
   constexpr int kDeinitialized = 4;
   const Variable log("ARROWDEVICE_LOG", "1");
   for (const int code : {kDeinitialized, 999}) {
@@ -171,7 +171,7 @@ TEST_CASE("a driver that has shut down is no error to what is given back, anothe
   }
 }
 
-TEST_CASE("an application's streams are wrapped, the default ones too, and those of another GPU are refused") {
+TEST_CASE("streams, default ones included, are wrapped on their own GPU only") {
   CHECK(in_child([] {
           void* const device = gpu(0);
           void* const theirs = drivers::create_stream(0);
@@ -195,13 +195,13 @@ TEST_CASE("an application's streams are wrapped, the default ones too, and those
         }) == "");
 }
 
-TEST_CASE("contexts are wrapped where the vendor has any") {
+TEST_CASE("contexts are wrapped if the vendor has contexts") {
   const bool has_contexts = vendor().device == ARROW_DEVICE_CUDA;
   CHECK((table().device_wrap != nullptr) == has_contexts);
   CHECK((table().device_unwrap != nullptr) == has_contexts);
 }
 
-TEST_CASE("a foreign event is the address of its handle, is waited for by a queue, and stays its owner's") {
+TEST_CASE("a queue waits for a foreign event by its address and leaves it to its owner") {
   CHECK(in_child([] {
           void* const device = gpu(0);
           void* const stream = drivers::create_stream(1);
@@ -223,7 +223,7 @@ TEST_CASE("a foreign event is the address of its handle, is waited for by a queu
         }) == "");
 }
 
-TEST_CASE("a time-out is kept, and what was waited for is still waited for afterwards") {
+TEST_CASE("a wait times out, and a later wait for the same event succeeds") {
   const Variable slow("STANDIN_LATENCY_US", "200000");
   CHECK(in_child([] {
           Pending work(gpu(0));
@@ -235,7 +235,7 @@ TEST_CASE("a time-out is kept, and what was waited for is still waited for after
         }) == "");
 }
 
-TEST_CASE("the driver's word on memory is passed on, and a wrong device id is refused with both ids") {
+TEST_CASE("the driver's description decides where memory is, and a wrong id is refused") {
   CHECK(in_child([] {
           const Pending device_memory(gpu(1), 4096);
           const Pending pinned_memory(pinned(0), 4096);
@@ -271,8 +271,7 @@ TEST_CASE("the driver's word on memory is passed on, and a wrong device id is re
         }) == "");
 }
 
-TEST_CASE(
-    "regions whose ends the driver knows are one submission where it takes batches, and one call each where not") {
+TEST_CASE("regions go to the driver as one batch if it has batches, else one by one") {
   CHECK(in_child([] {
           constexpr int64_t kPiece = 1000;
           constexpr int kPieces = 3;
@@ -309,7 +308,7 @@ TEST_CASE(
         }) == "");
 }
 
-TEST_CASE("managed memory that a queue fills is prefetched to the queue's GPU, where the CPU shares it") {
+TEST_CASE("managed memory that the CPU shares is prefetched to the GPU of its queue") {
   if (vendor().device != ARROW_DEVICE_CUDA) {  // the format has no managed memory for other vendors
     void* device = nullptr;
     CHECK(in_child([&] { refusal(EINVAL, table().device_open, ARROW_DEVICE_CUDA_MANAGED, int64_t{0}, &device); }) ==

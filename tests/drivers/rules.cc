@@ -50,7 +50,7 @@ void free_memory(int ordinal, void* memory) {
   drivers::undo_make_current();
 }
 
-TEST_CASE("a stand-in ends the process when the wrong GPU is current, or none") {
+TEST_CASE("a stand-in ends the process when no GPU or the wrong one is current") {
   check_violation("current", [] {
     void* const stream = drivers::create_stream(1);
     copy(0, device_memory(1, 64), device_memory(1, 64), 64, stream);
@@ -65,7 +65,7 @@ TEST_CASE("a stand-in ends the process when the wrong GPU is current, or none") 
   }
 }
 
-TEST_CASE("a stand-in ends the process when things of two contexts meet, or are left in one that is destroyed") {
+TEST_CASE("a stand-in ends the process when contexts mix, or a context dies with objects") {
   if (!is_cuda()) return;  // HIP has none
   // Creates a context and leaves it current.
   const auto create_context = [] {
@@ -103,7 +103,7 @@ TEST_CASE("a stand-in ends the process when things of two contexts meet, or are 
   });
 }
 
-TEST_CASE("a stand-in ends the process on handles that are dead or foreign") {
+TEST_CASE("a stand-in ends the process on destroyed or foreign handles") {
   check_violation("not a live stream", [] {
     void* const stream = drivers::create_stream(0);
     drivers::destroy_stream(0, stream);
@@ -120,7 +120,7 @@ TEST_CASE("a stand-in ends the process on handles that are dead or foreign") {
   });
 }
 
-TEST_CASE("a stand-in ends the process on ranges outside of allocations, and on memory that was freed") {
+TEST_CASE("a stand-in ends the process on ranges outside of allocations and freed memory") {
   check_violation("reach out of an allocation",
                   [] { copy(0, device_memory(0, 64), device_memory(0, 63), 64, nullptr); });
   check_violation("that was freed", [] {
@@ -157,7 +157,7 @@ TEST_CASE("a stand-in ends the process when the CPU reads device memory") {
   });
 }
 
-TEST_CASE("a stand-in ends the process when memory is freed while work on it is pending, however fast it is") {
+TEST_CASE("a stand-in ends the process when memory in use is freed, at any speed") {
   check_violation("while work on it is pending", [] {
     void* const to = device_memory(0, 64);
     copy(0, to, device_memory(0, 64), 64, nullptr);
@@ -176,7 +176,7 @@ TEST_CASE("a stand-in ends the process when memory is freed while work on it is 
   });
 }
 
-TEST_CASE("a stand-in ends the process when anything but contexts and streams is left at exit") {
+TEST_CASE("a stand-in ends the process on leaks at exit, except contexts and streams") {
   check_violation("device memory are left at exit", [] { device_memory(0, 64); });
   check_violation("events are left at exit", [] { drivers::create_event(0); });
 }

@@ -262,7 +262,7 @@ Operation exporting(int64_t id, bool publishes) {
           }};
 }
 
-TEST_CASE("handing over an array with a queue's event survives the failure of any backend call", "[faults]") {
+TEST_CASE("exporting an array with a queue's event survives a failure of any backend call", "[faults]") {
   for (const int64_t id : {kAddresses[0], kHandles[0]}) {
     exercise(exporting(id, true));
     exercise(exporting(id, false));

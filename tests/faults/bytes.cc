@@ -349,7 +349,7 @@ TEST_CASE("wrapping and unwrapping a context survives the failure of any backend
   check_all_reached("device_wrap", {"device_wrap", "device_get_info", "device_unwrap"});
 }
 
-TEST_CASE("a backend that cannot count its devices is an error, one that has no driver is not", "[faults]") {
+TEST_CASE("a backend that cannot count is an error, a backend without a driver is not", "[faults]") {
   begin_from_the_start();
   int64_t count = 77;
   control::fail_next("device_count", EIO);

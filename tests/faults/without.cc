@@ -115,7 +115,7 @@ TEST_CASE("without an optional function, sizes on the device are learned", "[wit
   check_nothing_refused();
 }
 
-TEST_CASE("without an optional function, copies that may run on are complete, or say when they are", "[without]") {
+TEST_CASE("without an optional function, asynchronous copies are complete or have an event", "[without]") {
   begin_without(2'000);
   for (int64_t id = 0; id < devices(); ++id) {
     const Sample sample(field("l"));
@@ -162,8 +162,7 @@ TEST_CASE("without event_publish, what is handed over is complete and carries no
 }
 
 // The target device has no events to attach.
-TEST_CASE("without event_publish, what is shared between devices is complete when it is handed over",
-          "[event_publish]") {
+TEST_CASE("without event_publish, arrays shared between devices are complete on return", "[event_publish]") {
   begin_without(0, Peers::kAccess);
   const Sample sample(field("l"));
   Array there = copy(sample, sim(0));
@@ -212,8 +211,7 @@ TEST_CASE("without event_import, an array that carries an event is refused and k
   }
 }
 
-TEST_CASE("without sub_buffer_create, parts of addresses are addresses and devices with handles are refused",
-          "[sub_buffer_create]") {
+TEST_CASE("without sub_buffer_create, addresses still work and handles are refused", "[sub_buffer_create]") {
   begin_without();
   void* buffer = nullptr;
   void* part = nullptr;
@@ -322,8 +320,7 @@ TEST_CASE("without device_get_native, a device has no handles to give", "[device
   CHECK(contains(refused(ENOTSUP, arrowdevice_device_get_native, sim(0), &native), "device_get_native"));
 }
 
-TEST_CASE("without device_get_memory_info, a device's memory is what it said when it was opened",
-          "[device_get_memory_info]") {
+TEST_CASE("without device_get_memory_info, memory info is what device_open reported", "[device_get_memory_info]") {
   begin_without();
   int64_t free_bytes = 77;
   int64_t in_all = 77;

@@ -22,20 +22,20 @@ folder = os.path.join(build, "archive-test")
 shutil.rmtree(folder, ignore_errors=True)
 os.mkdir(folder)
 try:
-    # What is not committed is not in it, and here is no reason to fail: the commit is what is looked at.
+    # Uncommitted changes are not in the archive and do not fail the test.
     run("meson", "dist", "-C", build, "--no-tests", "--allow-dirty", "--formats", "gztar")
     archive = os.path.join(build, "meson-dist", f"libarrowdevice-{version}.tar.gz")
     shutil.unpack_archive(archive, folder)
     os.remove(archive)
     root = os.path.join(folder, f"libarrowdevice-{version}")
 
-    # Nothing is downloaded, and what is not needed for this is left out.
+    # The build downloads no files and leaves out the parts that the test does not need.
     left_out = [f"-D{part}=disabled" for part in
                 ("tests", "bench", "examples", "cuda", "hip", "opencl", "vulkan", "level_zero")]
     unpacked_build = os.path.join(folder, "build")
     run("meson", "setup", "--wrap-mode=nodownload", "-Dunity=on", "-Dunity_size=6", "-Db_pch=false", "-Doptimization=0",
         "-Dprefix=/usr/local", "-Dlibdir=lib", "-Dtools=enabled", "-Dsim=enabled", *left_out, unpacked_build, root)
-    # What is installed; not what tests and benchmarks would need.
+    # The installed parts, without the parts for tests and benchmarks.
     run("ninja", "-C", unpacked_build, f"src/libarrowdevice.so.{version}", "backends/sim/libarrowdevice-sim.so",
         "tools/arrowdevice/arrowdevice")
     installation = Installation(unpacked_build, "/usr/local", "lib", folder)

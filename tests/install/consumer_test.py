@@ -16,7 +16,7 @@ from installed import Installation, run
 way, source, build, prefix, libdir, _, version, _ = sys.argv[1:]
 consumer = os.path.join(source, "examples", "consumer")
 
-# What find_package() is to find of this version, and what not: until 1.0 another minor version is another API.
+# Versions that find_package() accepts and refuses. Before 1.0 another minor version is another API.
 major, minor, patch = map(int, version.split("."))
 this, following = f"{major}.{minor}", f"{major}.{minor + 1}"
 CMAKE_FINDS = ["", f"{major}", this, version, f"{this}...{major}.{minor + 8}", f"0.0.1...<{following}"]
@@ -85,7 +85,7 @@ with tempfile.TemporaryDirectory() as folder:
     programs, environment = {"cc": with_cc, "meson": with_meson, "cmake": with_cmake}[way](installation, work)
     for program in programs:
         for device in ("cpu", "ext_dev:0", "ext_dev:1"):
-            # Plugins are found beside the library, without any help but the device being asked for.
+            # The library finds its plugins beside itself when the program asks for a device.
             out = run(program, device, ARROWDEVICE_SIM_DEVICES="addresses,handles", **environment)
             if out != f"the sum on {device} is 4321\n":
                 sys.exit(f"{program} {device} printed:\n{out}")

@@ -23,7 +23,7 @@ with tempfile.TemporaryDirectory() as folder:
     program = os.path.join(folder, "program")
     run(*compiler, "-std=c11", os.path.join(source, "examples", "move_to_device.c"), "-o", program, *flags)
 
-    # The plugin is found beside the library, without any help but the device being asked for.
+    # The library finds the plugin beside itself when the program asks for a device.
     simulated = {"ARROWDEVICE_SIM_DEVICES": "addresses"}
     out = run(program, "ext_dev:0", LD_LIBRARY_PATH=installation.libraries, **simulated)
     if "and back: the same" not in out:

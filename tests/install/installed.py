@@ -30,7 +30,7 @@ def public_headers(source):
 
 
 def python_package(source, prefix, folder):
-    """What the Python package has in `folder`, where it is installed."""
+    """Returns the files of the Python package in `folder`, if it is installed."""
     if not folder:
         return set()
     names = os.listdir(os.path.join(source, "bindings", "python", "arrowdevice"))
@@ -39,7 +39,7 @@ def python_package(source, prefix, folder):
 
 
 class Installation:
-    """What `meson install` puts into `folder`, and the paths in it. With tags: only these."""
+    """Returns the files that `meson install` puts into `folder`, and the paths in it. `tags` limits them."""
 
     def __init__(self, build, prefix, libdir, folder, tags=None):
         options = ["--tags", ",".join(tags)] if tags else []
@@ -61,7 +61,7 @@ class Installation:
         self.pkg_config = {"PKG_CONFIG_LIBDIR": os.path.join(self.libraries, "pkgconfig")}
 
     def move_to(self, folder):
-        """Nothing of it stays where it was installed."""
+        """No file stays at the original prefix."""
         shutil.move(self.root, folder)
         self._place(folder)
 

@@ -50,7 +50,7 @@ with tempfile.TemporaryDirectory() as folder:
     if not any(line.startswith("cpu ") for line in listed.splitlines()):
         sys.exit(f"without a plugin the CPU is not listed:\n{listed}")
     run(bare.tool, "check", "--only=a copy", "cpu")
-    # What is installed to the prefix itself would be found too; what is asked is whether it comes from here.
+    # Checks the path, because the program would find an installation in the prefix too.
     if plugin in without_spaces(run(bare.tool, "explain", **simulated)):
         sys.exit(f"{plugin} is told of before it is installed")
     install("bare", ["backend-sim"])

@@ -24,8 +24,8 @@ FULL_OF_OFFSETS = {"binary_view", "large_binary", "list_view"}
 
 MUTATIONS = int(os.environ.get("ARROWDEVICE_TEST_MUTATIONS", "40"))  # of each file
 
-# Errors of pyarrow that are harmless to readers of the buffers: values outside of their types, list views under nulls,
-# and unions whose offsets decrease.
+# Errors of pyarrow that are harmless to readers of the buffers: values outside of their types, list
+# views under nulls, and decreasing offsets of unions.
 HARMLESS = re.compile(
     "does not represent a whole number of days|does not fit in precision|is not within the acceptable range"
     r"|Offset invariant failure: (size|offset for slot \d+ out of bounds\. Expected)|has non-monotonic offset"

@@ -8,7 +8,7 @@ namespace {
 
 using namespace loader_test;  // NOLINT: what every line of these tests is written with
 
-TEST_CASE("each plugin that cannot be used is refused with its reason, and remembered with it") {
+TEST_CASE("each unusable plugin is refused with its reason, and the report keeps it") {
   for (const Broken& broken : broken_plugins()) {
     const std::string path = (kPlugins / file_of(broken.name)).string();
     INFO(broken.name);
@@ -24,7 +24,7 @@ TEST_CASE("each plugin that cannot be used is refused with its reason, and remem
   }
 }
 
-TEST_CASE("what is no plugin at all is refused with the reason") {
+TEST_CASE("a file that is not a plugin is refused with the reason") {
   Folder folder;
   folder.with_file(file_of("text"), "This is no shared object.\n").with_file(file_of("empty"), "");
   fs::create_directory(folder / file_of("folder"));
@@ -40,7 +40,7 @@ TEST_CASE("what is no plugin at all is refused with the reason") {
   CHECK(load(file_of("text") + "/below").starts_with(outcome("load", EINVAL)));
 }
 
-TEST_CASE("a plugin whose file is named otherwise is refused") {
+TEST_CASE("a plugin under another file name is refused") {
   Folder folder;
   folder.with("ok", "renamed");
   fs::copy_file(kPlugins / file_of("ok"), folder / "plugin.so");
@@ -59,7 +59,7 @@ TEST_CASE("only an absolute path is loaded") {
   }
 }
 
-TEST_CASE("a device whose backend describes it wrongly is not opened, and the others are") {
+TEST_CASE("a device with a wrong description is not opened, and others are") {
   for (const auto& [name, reason] :
        {std::pair<std::string, std::string>{"handles", "sub_buffer_create"}, {"odd_alignment", "alignment of 48"}}) {
     Folder folder;
@@ -89,7 +89,7 @@ TEST_CASE("a plugin that is loaded by its path drives its devices, once") {
   CHECK(contains(answer.line("look 0 [ok] [" + path + "]"), "serves device type 60"));
 }
 
-TEST_CASE("an older table and a newer one work, and nothing beyond their ends is used") {
+TEST_CASE("older and newer tables work, and the library reads no further than their end") {
   for (const char* name : {"older", "newer"}) {
     INFO(name);
     const Answer answer = ask({"load=" + (kPlugins / file_of(name)).string(), get(kTestType), "list"});
@@ -111,7 +111,7 @@ TEST_CASE("a plugin is loaded after broken ones") {
   CHECK(answer.line(get(kTestType) + " ->") == outcome(get(kTestType), 0));
 }
 
-TEST_CASE("a working plugin is found among broken ones, and each of these has its reason") {
+TEST_CASE("a working plugin is found among broken ones, which have their reasons") {
   Folder folder;
   for (const Broken& broken : broken_plugins()) {
     if (broken.name != "dependent") folder.with(broken.name);

@@ -20,7 +20,7 @@ std::vector<std::string> built_plugins() {
   return paths;
 }
 
-TEST_CASE("each plugin of the project refuses a library of another version, and says both versions") {
+TEST_CASE("each plugin refuses a library of another version and names both versions") {
   const auto paths = built_plugins();
   CHECK(!paths.empty());
   for (const auto& path : paths) {

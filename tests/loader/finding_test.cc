@@ -44,7 +44,7 @@ TEST_CASE("the folder beside the library is found through a link to it") {
   CHECK(answer.line("get=2 ->") == "get=2 -> 0 ");
 }
 
-TEST_CASE("a folder of the path comes before the one beside the library, and a loaded one before both") {
+TEST_CASE("a loaded plugin precedes the path, and the path the library's folder") {
   BufferBounds places;
   const auto path = [&] { return (places.on_path.path() / file_of("cuda")).string(); };
   fs::copy_file(kPlugins / file_of("cuda"), places.beside() / file_of("cuda"));
@@ -59,7 +59,7 @@ TEST_CASE("a folder of the path comes before the one beside the library, and a l
   CHECK_FALSE(contains(loaded.text(), path()));
 }
 
-TEST_CASE("a registered backend comes before all that could be found") {
+TEST_CASE("a registered backend precedes every plugin") {
   BufferBounds places;
   places.on_path.with("ok");
   const Answer answer = places.ask({"register", get(kTestType), "opened", "explain"});
@@ -73,7 +73,7 @@ TEST_CASE("a registered backend comes before all that could be found") {
   CHECK(late.line("register").starts_with(outcome("register", EEXIST)));
 }
 
-TEST_CASE("folders of the path come one after the other, and the compiled-in one last") {
+TEST_CASE("folders of the path are searched in order, the compiled-in folder last") {
   BufferBounds places;
   Folder second;
   places.on_path.with("no_types", "cuda");  // its table has another name, so it is refused
@@ -99,7 +99,7 @@ TEST_CASE("folders of the path come one after the other, and the compiled-in one
   CHECK(contains(looks[3], ARROWDEVICE_TEST_COMPILED_IN));
 }
 
-TEST_CASE("relative folders of the path are refused, and not looked into") {
+TEST_CASE("relative folders of the path are refused and not searched") {
   Folder folder;
   folder.with("cuda");
   fs::create_directory(folder / "below");
@@ -114,7 +114,7 @@ TEST_CASE("relative folders of the path are refused, and not looked into") {
   }
 }
 
-TEST_CASE("neither the working folder nor the home folder is looked into") {
+TEST_CASE("neither the working folder nor the home folder is searched") {
   Folder folder;
   folder.with("cuda");
   const Answer answer = ask({get(2), "list", "opened", "explain"},
@@ -125,7 +125,7 @@ TEST_CASE("neither the working folder nor the home folder is looked into") {
   CHECK_FALSE(contains(answer.text(), folder.path().string()));
 }
 
-TEST_CASE("folders that are not there are looked into without harm") {
+TEST_CASE("missing folders of the path are ignored") {
   const Answer answer = ask({get(2), "list", "explain"}, path_of("/nonexistent/a:/nonexistent/b"));
   CHECK(answer.line("get=2 ->").starts_with(outcome("get=2", ENODEV)));
   CHECK(contains(answer.line("get=2 ->"), "/nonexistent/a"));
@@ -136,7 +136,7 @@ TEST_CASE("folders that are not there are looked into without harm") {
 
 // -- time of opening
 
-TEST_CASE("loading the library, and asking for the CPU, opens no plugin") {
+TEST_CASE("loading the library and using the CPU opens no plugin") {
   Folder folder;
   folder.with("ok").with("cuda").with("opencl");
   const Answer answer = ask({"opened", get(1), "count=1", "opened", "explain"}, path_of(folder.path().string()));
@@ -148,7 +148,7 @@ TEST_CASE("loading the library, and asking for the CPU, opens no plugin") {
   CHECK(answer.all("look ").size() == 1);  // the CPU's own entry
 }
 
-TEST_CASE("asking for a device type that is known opens its own plugin only") {
+TEST_CASE("a known device type opens only its own plugin") {
   Folder folder;
   folder.with("ok").with("cuda").with("opencl");
   const Answer answer = ask({"count=2", "opened", get(4), "opened", "list", "opened"}, path_of(folder.path().string()));
@@ -161,7 +161,7 @@ TEST_CASE("asking for a device type that is known opens its own plugin only") {
   CHECK(answer.all("device ").size() == 4);
 }
 
-TEST_CASE("a device type that is not known, or whose plugin is not there, is looked for in all of them") {
+TEST_CASE("the library asks every plugin for an unknown or missing device type") {
   Folder folder;
   folder.with("cuda").with("ok");
   const Answer unknown = ask({get(kTestType)}, path_of(folder.path().string()));
@@ -173,7 +173,7 @@ TEST_CASE("a device type that is not known, or whose plugin is not there, is loo
   CHECK(nobody.line("get=4 ->").starts_with(outcome("get=4", ENODEV)));
 }
 
-TEST_CASE("every look is reported once, in the order of looking, with its outcome") {
+TEST_CASE("every search step is reported once, in order, with its outcome") {
   Folder folder;
   folder.with("fails", "cuda").with("ok");
   const Answer answer =
@@ -196,7 +196,7 @@ TEST_CASE("every look is reported once, in the order of looking, with its outcom
   CHECK(of_ok == 1);
 }
 
-TEST_CASE("a plugin that was not there is found when it is installed and loaded by the program") {
+TEST_CASE("a plugin that the program loads after a failed search serves its devices") {
   Folder folder;
   folder.with("cuda");
   const Answer answer = ask({get(2), "load=" + folder / file_of("cuda"), get(2)});
@@ -219,8 +219,7 @@ void check_second_copy(const Answer& answer, const std::string& first, const std
   CHECK(answer.all("device 60:").size() == 1);  // no device is listed twice
 }
 
-TEST_CASE(
-    "of two copies of one backend the one that was found first serves, the other is refused with the place of that") {
+TEST_CASE("the first copy of a backend serves, and the second is refused with its path") {
   Folder a, b;
   a.with("ok");
   b.with("ok");
@@ -241,7 +240,7 @@ TEST_CASE(
   check_second_copy(again, first, second);
 }
 
-TEST_CASE("a copy that was loaded by its path serves, and the ones of the path are refused when they are looked at") {
+TEST_CASE("a copy loaded by its own path serves, and copies on the path are refused") {
   Folder a, b;
   a.with("ok");
   b.with("ok");
@@ -261,7 +260,7 @@ TEST_CASE("a copy that was loaded by its path serves, and the ones of the path a
   check_second_copy(loaded, of_path, given);
 }
 
-TEST_CASE("of two copies in two folders of the path the first folder's serves, also where everything is looked at") {
+TEST_CASE("the copy in the first folder of the path serves, even if all are listed") {
   Folder a, b;
   a.with("ok");
   b.with("ok");
@@ -273,7 +272,7 @@ TEST_CASE("of two copies in two folders of the path the first folder's serves, a
 }
 
 #ifdef ARROWDEVICE_TEST_SIM
-TEST_CASE("the simulated backend is used only when it is asked for") {
+TEST_CASE("the simulated backend is used only if ARROWDEVICE_SIM_DEVICES is set") {
   const std::string sim = ARROWDEVICE_TEST_SIM;
   const std::string folder = fs::path(sim).parent_path().string();
   const Answer unasked = ask({get(12), "count=12", "list", "opened", "explain"}, path_of(folder));

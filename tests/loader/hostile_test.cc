@@ -22,7 +22,7 @@ std::string bytes_of(const fs::path& path) {
 
 std::string ok_plugin() { return bytes_of(kPlugins / file_of("ok")); }
 
-TEST_CASE("a plugin that was cut off, at any length, is refused or works, and the process lives on") {
+TEST_CASE("a plugin truncated at any length is refused or works, without a crash") {
   const std::string whole = ok_plugin();
   Folder folder;
   std::vector<std::string> commands;
@@ -40,7 +40,7 @@ TEST_CASE("a plugin that was cut off, at any length, is refused or works, and th
   CHECK(contains(answer.text(), "not whole"));
 }
 
-TEST_CASE("a shared object for another architecture, and what only looks like one, is refused") {
+TEST_CASE("objects of another architecture and files that imitate objects are refused") {
   constexpr size_t kMachine = 18;  // offset of the machine number
   constexpr size_t kType = 16;
   std::string other = ok_plugin();
@@ -62,7 +62,7 @@ TEST_CASE("a shared object for another architecture, and what only looks like on
   CHECK(contains(loads[2], "not a shared object"));
 }
 
-TEST_CASE("a plugin whose entry calls the library is loaded, and what it asks of itself is refused") {
+TEST_CASE("a plugin whose entry calls the library loads, but cannot ask for itself") {
   Folder folder;
   folder.with("recurses").with("cuda");
   Variables variables = path_of(folder.path().string());
@@ -77,7 +77,7 @@ TEST_CASE("a plugin whose entry calls the library is loaded, and what it asks of
   CHECK(answer.line("get=2 ->") == "get=2 -> 0 ");
 }
 
-TEST_CASE("a plugin whose entry blocks holds up those that need it, and nobody else") {
+TEST_CASE("a plugin whose entry blocks delays only the callers that need it") {
   Folder folder;
   folder.with("blocks").with("cuda");
   const std::string gate = folder / "gate";
@@ -96,7 +96,7 @@ TEST_CASE("a plugin whose entry blocks holds up those that need it, and nobody e
   CHECK(answer.line(get(kTestType) + " is") == get(kTestType) + " is of blocks");
 }
 
-TEST_CASE("a path of the environment may be as long and as odd as it likes") {
+TEST_CASE("ARROWDEVICE_BACKEND_PATH may have any length and content") {
   Folder folder;
   folder.with("cuda");
   const std::string good = folder.path().string();
@@ -135,7 +135,7 @@ TEST_CASE("a plugin that cannot be read is refused with the reason") {
 
 // Runs the probe with another user's rights, which only root can set. It is a separate Meson test, which is
 // skipped for other users.
-TEST_CASE("a set-user-ID program takes plugins from the compiled-in folder only", "[.setuid]") {
+TEST_CASE("a set-user-ID program loads plugins from the compiled-in folder only", "[.setuid]") {
   Folder folder;
   struct statvfs mounted {};
   REQUIRE(statvfs(folder.path().c_str(), &mounted) == 0);

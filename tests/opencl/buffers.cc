@@ -126,7 +126,7 @@ TEST_CASE("full validation refuses an array whose cl_mem is too small") {
   refused(EINVAL, arrowdevice_array_validate, beyond_half.get(), &byte_schema(), nullptr, kFull);
 }
 
-TEST_CASE("a batch of a thousand pieces of several buffers, both ways at once, arrives whole") {
+TEST_CASE("a batch of a thousand regions of several buffers, both ways, arrives whole") {
   begin_opencl();
   constexpr int64_t kPieces = 1'000;
   constexpr int64_t kPiece = kSize / kPieces;
@@ -172,7 +172,7 @@ TEST_CASE("host memory is read when the copy runs, not when it is enqueued") {
   CHECK((Bytes(received.begin(), received.begin() + 1'000) == Bytes(sent.begin(), sent.begin() + 1'000)));
 }
 
-TEST_CASE("a buffer that is larger than the device allows is ENOMEM, with the call and its code") {
+TEST_CASE("a buffer above the device's limit fails with ENOMEM, the call and its code") {
   begin_opencl();
   void* buffer = nullptr;
   const std::string message =

@@ -40,7 +40,7 @@ arrowdevice_device* device_of(const ArrowDeviceArray& array) {
 
 }  // namespace
 
-TEST_CASE("an array of another context is copied from there without prior agreement, and nothing of it is kept") {
+TEST_CASE("an array of an unwrapped context is copied, and nothing of it is kept") {
   begin_opencl();
   const ClContext context = make_context();
   const Bytes sent = pattern(kContextBytes);
@@ -93,7 +93,7 @@ TEST_CASE("an array of the library's own context is known as that") {
   }
 }
 
-TEST_CASE("an array with the id of no device is refused unless its context was wrapped with that id") {
+TEST_CASE("an array with an unknown device id is refused unless a wrapped context has it") {
   begin_opencl();
   constexpr int64_t kId = 77;
   const ClContext context = make_context();
@@ -185,7 +185,7 @@ TEST_CASE("contexts and devices that do not belong together are not wrapped") {
   CHECK(reach == 0);
 }
 
-TEST_CASE("an application's queue is wrapped, its own commands come in between, and it is let go") {
+TEST_CASE("a wrapped queue runs the application's commands in between and is released") {
   begin_opencl();
   const ClContext context = make_context();
   const auto native_device = native_of(context.get());

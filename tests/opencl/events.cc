@@ -137,7 +137,7 @@ TEST_CASE("a queue that is made to wait for the application's event does nothing
   }
 }
 
-TEST_CASE("an event that has failed is EIO with its code for all who ask, and nobody waits for it") {
+TEST_CASE("every query of a failed event fails with EIO and its code, without a wait") {
   begin_opencl();
   for (const auto& [name, context] : contexts()) {
     INFO(name);

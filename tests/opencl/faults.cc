@@ -264,7 +264,7 @@ const Operation kOperations[] = {
 }  // namespace
 
 // This test runs first, because a device is opened only once.
-TEST_CASE("opening a device fails with each call of the driver, and succeeds when none fails") {
+TEST_CASE("opening a device fails if any driver call fails, and succeeds otherwise") {
   register_opencl();
   std::set<std::string> failed;
   arrowdevice_device* device = nullptr;

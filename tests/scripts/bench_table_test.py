@@ -22,33 +22,33 @@ class BenchTable(unittest.TestCase):
                                   capture_output=True, text=True)
         return done.returncode, done.stdout, done.stderr
 
-    def test_a_bound_that_is_kept(self):
+    def test_a_limit_that_holds_passes(self):
         code, out, _ = self.table({"name": "copy_texts/rows:10/iterations:5/manual_time", "real_time": 2.5,
                                    "time_unit": "ms", "ratio": 1.1, "bound": 1.25})
         self.assertEqual(code, 0)
         self.assertRegex(out, r"(?m)^host +copy texts, rows:10 +2500\.00 +1\.100 +1\.25$")
         self.assertIn("1 cases, 0 over their bound", out)
 
-    def test_a_bound_that_is_not_kept(self):
+    def test_a_limit_that_does_not_hold_fails(self):
         code, out, _ = self.table({"name": "a", "real_time": 1, "time_unit": "us", "ratio": 1.3, "bound": 1.25},
                                   {"name": "b", "real_time": 1, "time_unit": "us"})
         self.assertEqual(code, 1)
         self.assertRegex(out, r"(?m)^host +a +1\.00 +1\.300 +1\.25  not kept$")
         self.assertIn("2 cases, 1 over their bound", out)
 
-    def test_without_bounds_none_is_looked_at(self):
+    def test_without_limits_none_is_checked(self):
         code, out, _ = self.table({"name": "a", "real_time": 1, "time_unit": "us", "ratio": 1.3, "bound": 1.25},
                                   options=["--without-bounds"])
         self.assertEqual(code, 0)
         self.assertRegex(out, r"(?m)^host +a +1\.00 +1\.300$")
         self.assertRegex(out, r"(?m)^1 cases$")
 
-    def test_a_case_that_failed(self):
+    def test_a_failed_case_fails(self):
         code, _, err = self.table({"name": "a", "error_occurred": True, "error_message": "no device"})
         self.assertEqual(code, 1)
         self.assertIn("host: a: no device", err)
 
-    def test_nothing_was_run(self):
+    def test_an_empty_result_fails(self):
         code, _, err = self.table()
         self.assertEqual(code, 1)
         self.assertIn("no benchmark was run", err)

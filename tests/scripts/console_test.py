@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the pages say that the tool and the examples print is what they print: console_test.py ROOT TOOL EXAMPLES PLUGINS
+"""The pages show the output of the tool and the examples: console_test.py ROOT TOOL EXAMPLES PLUGINS
 
 Blocks of `console` under `<!-- run -->` are run, with the simulated device as the only plugin. Numbers, paths and names of
 processors are this machine's: beyond them, what a page shows must be in the output, word by word and in that order. More
@@ -34,7 +34,7 @@ def first_missing(shown, printed):
 
 
 def commands(block):
-    """(command, what it prints) of a block. What a shell keeps, `export`, goes with the commands after it."""
+    """Yields (command, expected output) of a block. An `export` applies to the commands after it."""
     kept, command, output = "", None, []
     for line in [*block.split("\n"), "$ "]:
         if not line.startswith("$ "):

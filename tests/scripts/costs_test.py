@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What calls cost is compared with what they cost before. Run as: costs_test.py SCRIPTS."""
+"""The costs of calls are compared with the recorded costs. Run as: costs_test.py SCRIPTS."""
 
 import json
 import os
@@ -45,30 +45,30 @@ class Costs(unittest.TestCase):
                                "--baseline=" + self.baseline, *options], env=environment, capture_output=True, text=True)
         return done.returncode, done.stdout
 
-    def test_what_does_not_depend_on_how_often_is_not_counted(self):
+    def test_costs_are_counted_for_each_repetition(self):
         self.assertEqual(self.costs(300, 2, "--update")[0], 0)
         with open(self.baseline, encoding="utf-8") as file:
             self.assertEqual(json.load(file), {"copy": {"instructions": 300, "allocations": 2}})
 
-    def test_a_little_more_is_no_failure(self):
+    def test_a_small_increase_is_not_a_failure(self):
         self.costs(300, 2, "--update")
         code, out = self.costs(315, 2)
         self.assertEqual(code, 0, out)
         self.assertRegex(out, r"(?m)^copy +315 +300 +400 +2 +2$")
 
-    def test_more_than_five_percent_more_is(self):
+    def test_an_increase_above_five_percent_is_a_failure(self):
         self.costs(300, 2, "--update")
         code, out = self.costs(316, 2)
         self.assertEqual(code, 1)
         self.assertIn("FAILED: copy: grew by 5%", out)
 
-    def test_so_is_one_allocation_more(self):
+    def test_one_more_allocation_is_a_failure(self):
         self.costs(300, 1, "--update")
         code, out = self.costs(300, 2)
         self.assertEqual(code, 1)
         self.assertIn("FAILED: copy: allocates more", out)
 
-    def test_a_bound_is_told_and_not_enforced(self):
+    def test_a_limit_is_reported_and_not_enforced(self):
         code, out = self.costs(401, 3, "--update")
         self.assertEqual(code, 0)
         self.assertIn("over its bound", out)
@@ -80,7 +80,7 @@ class Costs(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("FAILED: copy: not in the baseline", out)
 
-    def test_without_a_baseline_that_is_said(self):
+    def test_a_missing_baseline_is_reported(self):
         code, out = self.costs(300, 2)
         self.assertEqual(code, 0)
         self.assertIn("nothing to compare with", out)

@@ -19,10 +19,10 @@ SECTIONS = {
     ("Bindings",): ("bindings",),
 }
 
-# Set by every shell; what they mean is not ours to say.
+# Every shell sets these, so the page does not list them.
 OF_THE_SHELL = {"PATH", "HOME", "PWD"}
 
-# What cargo builds in the sources is not of the sources.
+# Output of cargo in the source folders is not a source.
 BUILT = {"target", "__pycache__"}
 
 
@@ -32,7 +32,7 @@ def read(path):
 
 
 def read_by_c(text):
-    """getenv("NAME"), environment::text("NAME") and its kin, whose name may be a constant or come from a caller."""
+    """getenv("NAME"), environment::text("NAME") and similar calls. The name may be a constant or come from a caller."""
     names = set(re.findall(r'\bgetenv\("(\w+)"\)', text)) | set(re.findall(r'"(ARROWDEVICE_\w+)"', text))
     for argument in re.findall(r"\benvironment::(?:text|number|list)\(([^,)]+)", text):
         names |= set(re.findall(r'^"(\w+)"$', argument))
@@ -51,7 +51,7 @@ def read_by_shell(text):
 
 
 def read_by_rust(text):
-    """env::var("NAME") and env::var_os(NAME), whose name may be a constant. Those of cargo are not ours to say."""
+    """env::var("NAME") and env::var_os(NAME). The name may be a constant. The page does not list variables of cargo."""
     names = set()
     for argument in re.findall(r'\benv::var(?:_os)?\(([^()]+)\)', text):
         names |= set(re.findall(r'^"(\w+)"$', argument))

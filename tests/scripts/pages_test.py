@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the written pages show is what the tests compile and run, and their links lead somewhere: pages_test.py ROOT
+"""The written pages show code that the tests compile and run, and their links work: pages_test.py ROOT
 
-Code in C and C++ stands under a comment that says where it is from, `<!-- examples/cookbook.c [share] -->`: what is between
-`/* [share] */` and `/* [end] */` of that file. A piece that no program has, for it says what only an application knows,
-stands under `<!-- sketch: why -->`.
+A comment above code in C and C++ names its source: `<!-- examples/cookbook.c [share] -->` is the text between
+`/* [share] */` and `/* [end] */` of that file. Code that only an application can have is under `<!-- sketch: why -->`.
 """
 
 import os
@@ -30,7 +29,7 @@ def read(root, path):
 
 
 def region(text, name):
-    """The lines between the marks, as far left as they go; None where there are no such marks, or more than one pair."""
+    """Returns the lines between the marks without their common indentation. Returns None unless there is one pair."""
     found = re.findall(rf"^[ \t]*/\* \[{re.escape(name)}\] \*/\n(.*?)^[ \t]*/\* \[end\] \*/$", text, re.M | re.S)
     return textwrap.dedent(found[0]).rstrip("\n") if len(found) == 1 else None
 
@@ -89,7 +88,7 @@ def wrong(pages, root):
 
 
 def prove(pages):
-    """Each mistake is found in a small tree, and what is right is not."""
+    """Each mistake is found in a small tree, and correct pages pass."""
     program = "int x;\n  /* [part] */\n  int y;\n  /* [end] */\n"
     shown = "<!-- program.c [part] -->\n\n```c\nint y;\n```\n"
     cases = [

@@ -15,7 +15,7 @@ import run_tests  # noqa: E402
 
 
 def state_of(process):
-    """As the system has it: Z for one that is over, and that nobody has asked about yet."""
+    """Returns the state of a process. Z means that it has ended and its parent has not read the exit code."""
     try:
         with open(f"/proc/{process}/stat", encoding="utf-8") as file:
             return file.read().rpartition(") ")[2][0]
@@ -30,12 +30,12 @@ class Running(unittest.TestCase):
         self.assertEqual(printed.getvalue(), "".join(lines))
         return code, lines
 
-    def test_the_exit_code_is_the_program_s_own(self):
+    def test_the_exit_code_is_that_of_the_program(self):
         for _ in range(20):  # it may outlive its output a little
             self.assertEqual(self.limited("echo said; echo more >&2; exit 3"), (3, ["said\n", "more\n"]))
         self.assertEqual(self.limited("true"), (0, []))
 
-    def test_what_takes_too_long_ends_with_all_that_it_started(self):
+    def test_a_time_out_ends_a_program_and_its_children(self):
         self.addCleanup(setattr, run_tests, "TIME_LIMIT", run_tests.TIME_LIMIT)
         run_tests.TIME_LIMIT = "1"
         code, lines = self.limited("sleep 600 & echo $!; wait")
@@ -43,7 +43,7 @@ class Running(unittest.TestCase):
         started = lines[0].strip()
         end = time.monotonic() + 60
         while state_of(started) not in ("ended", "Z") and time.monotonic() < end:
-            time.sleep(0.01)  # what is killed is not over at once
+            time.sleep(0.01)  # a killed process does not end at once
         self.assertIn(state_of(started), ("ended", "Z"))
 
 
@@ -88,7 +88,7 @@ class Counting(unittest.TestCase):
             run_tests.report(counts)
         return printed.getvalue().splitlines()
 
-    def test_what_failed_is_told_with_where_the_output_says_so(self):
+    def test_a_failure_is_reported_with_the_lines_that_show_it(self):
         before, after = ["fine"] * 100, ["and so on"] * 100
         report = ["WARNING: ThreadSanitizer: data race (pid=1)", "  Read of size 1"]
         counts = self.meson("FAIL", stdout="\n".join(before), stderr="\n".join(report + after))
@@ -96,12 +96,12 @@ class Counting(unittest.TestCase):
         self.assertEqual(len(self.told(counts)), 1 + 1 + run_tests.TOLD_LINES + 1)
         self.assertEqual(self.told(counts)[-1], "0 passed, 1 failed")
 
-    def test_where_no_line_of_the_output_says_why_its_end_is_told(self):
+    def test_a_failure_without_such_lines_is_reported_with_the_last_lines(self):
         told = self.told(self.meson("FAIL", "passed one\nfailed two\nfailed three\n", stdout="\n".join(str(i) for i in range(100))))
         self.assertEqual(told[1:3], ["FAILED: suite / some test: two", f"    {100 - run_tests.TOLD_LINES}"])
         self.assertEqual(told[-3:], ["    99", "FAILED: suite / some test: three", "1 passed, 2 failed"])
 
-    def test_why_is_kept_where_counts_are_added_up(self):
+    def test_a_sum_of_counts_has_the_reasons_of_failures(self):
         with open(self.file(""), "w", encoding="utf-8") as file:
             json.dump(self.meson("FAIL", stdout="it broke").__dict__, file)
         summed = run_tests.Counts()
@@ -109,7 +109,7 @@ class Counting(unittest.TestCase):
         summed.merge(run_tests.read_counts(self.file('{"passed": ["a step"], "failed": [], "skipped": []}')))
         self.assertEqual(self.told(summed)[1:], ["FAILED: suite / some test (fail)", "    it broke", "1 passed, 1 failed"])
 
-    def test_why_pytest_failed_is_told(self):
+    def test_a_failure_of_pytest_is_reported_with_its_reason(self):
         counts = run_tests.count_junit(self.file('<testsuite><testcase classname="t" name="a"><failure message="E">def a():\n'
                                                  "&gt;   assert 1 == 2</failure></testcase></testsuite>"))
         self.assertEqual(self.told(counts)[1:3], ["FAILED: t.a", "    def a():"])
@@ -159,7 +159,7 @@ class Counting(unittest.TestCase):
         run_tests.refuse_skips(counts, self.file("t.listed — needs a moon\nu.of_many* — needs stars\nt.without reason — \n# t.commented — no\n"))
         self.assertEqual(counts.line(), "0 passed, 3 failed, 2 skipped")
 
-    def test_nothing_run_is_no_success(self):
+    def test_a_run_without_tests_fails(self):
         self.assertEqual(run_tests.report(run_tests.Counts()), 1)
 
 

@@ -32,16 +32,16 @@ class Links(unittest.TestCase):
                     file.write(content)
             return list(check_links.dead(folder, check_links.read(folder)))
 
-    def test_links_that_lead_somewhere_pass(self):
+    def test_working_links_pass(self):
         self.assertEqual(self.found('<a href="other.html#here"></a><a href="#"></a><img src="a.svg"><a href="https://x.y/z">'), [])
 
-    def test_a_page_that_is_not_there_is_found(self):
+    def test_a_link_to_a_missing_page_is_found(self):
         self.assertEqual(len(self.found('<a href="none.html">')), 1)
 
-    def test_an_anchor_that_is_not_there_is_found(self):
+    def test_a_link_to_a_missing_anchor_is_found(self):
         self.assertEqual(len(self.found('<a href="other.html#there"></a><a href="#there"></a>')), 2)
 
-    def test_a_picture_that_is_not_there_is_found(self):
+    def test_a_missing_picture_is_found(self):
         self.assertEqual(len(self.found('<img src="b.svg">')), 1)
 
 
@@ -57,14 +57,14 @@ class Pages(unittest.TestCase):
                 name = "index" if path == "docs/index.md" else pages.label(path)
                 self.assertIn(f"{name}.html", header, "a page is not in the navigation")
 
-    def test_no_two_pages_have_one_name(self):
+    def test_each_page_has_its_own_name(self):
         names = [pages.label(path) for path in pages.written(root)]
         self.assertEqual(len(names), len(set(names)))
 
-    def test_a_new_page_is_in_the_navigation_without_a_line_for_it(self):
+    def test_the_navigation_finds_a_new_page(self):
         self.assertEqual(pages.parts(["docs/something-new.md"])[-1], (pages.MORE, ["docs/something-new.md"]))
 
-    def test_headings_have_the_anchors_that_code_hosts_give_them(self):
+    def test_headings_have_the_anchors_of_code_hosts(self):
         text = "# A `b` (c), d_e\n## A\n## A\n```\n# no heading\n```\n"
         self.assertEqual([anchor for _, _, anchor in pages.anchors(text).values()], ["a-b-c-d_e", "a", "a-1"])
 
@@ -75,7 +75,7 @@ class Headers(unittest.TestCase):
         self.assertEqual(prepare.undocumented("int x;\n\nARROWDEVICE_API int arrowdevice_a(void);\n"), ["arrowdevice_a"])
         self.assertEqual(prepare.undocumented("int x;\nARROWDEVICE_API int arrowdevice_a(void);\n"), ["arrowdevice_a"])
 
-    def test_comments_become_those_of_doxygen(self):
+    def test_comments_become_doxygen_comments(self):
         fields = prepare.members("struct a {\n  int b; /* rows */\n};\n\n/* Flags */\n#define C 1 /* one */\n#define D 2\n\nint e;\n")
         self.assertIn("int b; /**< rows */", fields)
         self.assertRegex(fields, r"@name Flags\n \* @\{ \*/\n#define C 1 /\*\*< one \*/\n#define D 2 /\*\*< Flags \*/\n/\*\* @\} \*/")
@@ -101,20 +101,20 @@ class Headers(unittest.TestCase):
         self.assertIn("\n * @par Errors\n * - EIO if it fails.\n", said)
         self.assertIn("\n * @par Thread-safety\n * free.\n", said)
 
-    def test_declarations_are_those_of_the_header(self):
+    def test_declarations_match_the_header(self):
         cells = ("<td class=\"memname\">int f </td><td>(</td><td class=\"paramtype\">struct a *&#160;</td><td class=\"paramname\">"
                  "<em>b</em>, </td><td class=\"paramtype\">void(*)(void *user)&#160;</td><td class=\"paramname\"><em>c</em>&#160;</td>"
                  "<td>)</td>")
         self.assertEqual(finish.prototype(cells), '<div class="prototype">int f(struct a *b, void (*c)(void *user))</div>')
 
-    def test_a_summary_names_what_is_there(self):
+    def test_a_summary_names_the_content(self):
         links = '<div class="summary">\n<a href="#a">A</a> &#124;\n<a href="#b">B</a></div>'
         self.assertEqual(finish.summary(links, 'id="b"'), '<div class="summary"><a href="#b">B</a></div>')
         self.assertEqual(finish.summary(links, ""), "")
 
 
 class Colors(unittest.TestCase):
-    def test_code_is_the_same_without_them(self):
+    def test_colors_do_not_change_the_code(self):
         codes = {"sh": "a=\"b # c\" # d 'e'\nif x; then y $#; fi\n", "rust": "fn f<'a>(x: &'a str) { /* c\n d */ }",
                  "go": "s := `a\nb` // c", "julia": "A' * \"x\" # y", "console": "$ a < b\nc & d", "": "<>&\"'"}
         for language, code in codes.items():
@@ -122,7 +122,7 @@ class Colors(unittest.TestCase):
             lines = re.findall(r'<div class="line">(.*?)</div>\n', shown, re.S)
             self.assertEqual(html.unescape(re.sub("<[^>]*>", "", "\n".join(lines))), code, language)
 
-    def test_what_is_colored(self):
+    def test_comments_keywords_and_strings_have_colors(self):
         self.assertIn('<span class="comment"># b</span>', highlight.fragment("a # b", "sh"))
         self.assertIn('<span class="keyword">fn</span>', highlight.fragment("fn f()", "rust"))
         self.assertIn('<span class="stringliteral">"a # b"</span>', highlight.fragment('"a # b"', "sh"))

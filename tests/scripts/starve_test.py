@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes threads starve must end as they do: starve_test.py SCRIPTS_DIR"""
+"""starve.py ends like its command: starve_test.py SCRIPTS_DIR"""
 
 import os
 import subprocess
@@ -38,14 +38,14 @@ class Starving(unittest.TestCase):
         self.assertIn("CAP_SYS_NICE", done.stderr)
         return None
 
-    def test_it_ends_as_the_command_does_and_leaves_nothing_busy(self):
-        # What is kept busy meanwhile would hold this pipe open.
+    def test_the_exit_code_is_that_of_the_command_and_no_load_is_left(self):
+        # A leftover process of the load would hold this pipe open.
         self.assertIn(self.starve("sh", "-c", "echo said; exit 3"), ((3, "said\n"), None))
 
-    def test_what_the_command_starts_starves_now_and_then(self):
+    def test_threads_of_the_command_starve_at_times(self):
         self.assertIn(self.starve(sys.executable, "-c", SEES_BOTH), ((0, ""), None))
 
-    def test_nothing_to_run_is_a_mistake(self):
+    def test_a_missing_command_is_an_error(self):
         self.assertIn("COMMAND", starve().stderr)
 
 

@@ -21,7 +21,7 @@ def run(*arguments, devices="addresses,handles", stdout=subprocess.PIPE, **more)
 
 
 def run_on_terminal(*arguments, **more):
-    """What the tool writes when its output is a terminal."""
+    """Returns the exit code and the output of the tool on a terminal."""
     ours, theirs = pty.openpty()
     try:
         code = run(*arguments, stdout=theirs, **more).returncode
@@ -38,11 +38,11 @@ def run_on_terminal(*arguments, **more):
 
 
 class Tool(unittest.TestCase):
-    def test_version_is_the_library_s(self):
+    def test_version_shows_the_version_of_the_library(self):
         done = run("--version")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, f"arrowdevice {VERSION}\n", ""))
 
-    def test_help_is_there_for_the_tool_and_for_each_command(self):
+    def test_the_tool_and_each_command_have_help(self):
         for arguments in (["--help"], ["list", "--help"], ["explain", "--help"], ["bench", "--help"], ["explain", "cuda", "--help"], ["-h"]):
             with self.subTest(arguments=arguments):
                 done = run(*arguments)
@@ -55,7 +55,7 @@ class Tool(unittest.TestCase):
         for command in ("list", "explain", "bench", "--version"):
             self.assertIn(command, run("--help").stdout)
 
-    def test_wrong_usage_is_exit_code_2_and_nothing_on_standard_output(self):
+    def test_wrong_usage_is_exit_code_2_without_standard_output(self):
         for arguments in ([], ["lst"], ["--versoin"], ["list", "--jsn"], ["list", "cpu"], ["explain", "a", "b"],
                           ["explain", "--all"], ["explain", ""], ["bench", "--mib=0"],
                           ["bench", "--mib=1x"], ["bench", "--mib"], ["bench", ""], ["--version", "list"]):
@@ -86,7 +86,7 @@ class Tool(unittest.TestCase):
     def test_list_without_simulated_devices_shows_none(self):
         self.assertNotIn("ext_dev", run("list", devices="").stdout)
 
-    def test_json_says_the_same_to_a_script(self):
+    def test_json_has_the_same_content(self):
         done = run("list", "--json")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         answer = json.loads(done.stdout)
@@ -103,7 +103,7 @@ class Tool(unittest.TestCase):
         self.assertGreater(simulated["buffer_alignment"], 0)
         self.assertTrue(simulated["name"])
 
-    def test_explain_names_each_place_and_what_came_of_it(self):
+    def test_explain_names_each_searched_path_and_its_outcome(self):
         done = run("explain")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("loaded    cpu  (no file: linked in)", done.stdout)
@@ -112,14 +112,14 @@ class Tool(unittest.TestCase):
                       unwrapped)
         self.assert_fits(done.stdout)
 
-    def test_explain_of_what_works_is_success(self):
+    def test_explain_of_a_working_device_succeeds(self):
         for name in ("cpu", "ext_dev", "ext_dev:1", "sim"):
             with self.subTest(name=name):
                 done = run("explain", name)
                 self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
                 self.assertIn(name, done.stdout.splitlines()[-1])
 
-    def test_explain_of_what_does_not_work_is_failure_with_the_reason(self):
+    def test_explain_of_a_broken_device_fails_with_the_reason(self):
         for name in ("hexagon", "hexagon:0", "ext_dev:7", "nonsense", "nonsense:0"):
             with self.subTest(name=name):
                 done = run("explain", name)
@@ -127,14 +127,14 @@ class Tool(unittest.TestCase):
                 self.assertIn(name, done.stdout)
                 self.assert_fits(done.stdout)
 
-    def test_explain_of_a_backend_that_drives_nothing_here_is_failure(self):
+    def test_explain_of_a_backend_without_devices_fails(self):
         folders = os.environ["ARROWDEVICE_BACKEND_PATH"].split(":")
         if any(os.path.exists(os.path.join(folder, "libarrowdevice-hip.so")) for folder in folders):  # else it is not built
             done = run("explain", "hip", HIP_VISIBLE_DEVICES="-1")
             self.assertEqual((done.returncode, done.stderr), (1, ""), done.stdout)
             self.assertIn("The backend hip is loaded. rocm cannot be used: ", " ".join(done.stdout.split()))
 
-    def test_explain_tells_every_folder_that_lacks_the_plugin(self):
+    def test_explain_names_every_folder_without_the_plugin(self):
         folder = "/nowhere/" + "long/" * 40 + "x"
         done = run("explain", "hexagon", ARROWDEVICE_BACKEND_PATH=folder)
         self.assertEqual(done.returncode, 1)
@@ -175,7 +175,7 @@ class Tool(unittest.TestCase):
         self.assert_fits(done.stdout)
         self.assertEqual(sum(line.startswith("us ") for line in done.stdout.splitlines()), 2)
 
-    def test_bench_says_what_could_not_be_copied(self):
+    def test_bench_reports_failed_copies(self):
         devices = "addresses,addresses:memory=64k"
         done = run("bench", "--mib=1", "cpu", "ext_dev:1", devices=devices)
         self.assertEqual((done.returncode, done.stderr), (1, ""))
@@ -187,12 +187,12 @@ class Tool(unittest.TestCase):
         self.assertEqual((there["verified"], there["gb_per_s"]), (False, None))
         self.assertTrue(there["error"])
 
-    def test_bench_of_a_device_that_is_not_there_is_failure_with_the_reason(self):
+    def test_bench_of_a_missing_device_fails_with_the_reason(self):
         done = run("bench", "ext_dev:7")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("ext_dev:7", done.stderr)
 
-    def test_colour_is_for_terminals(self):
+    def test_only_terminals_get_colour(self):
         for arguments in (["list"], ["explain"], ["bench", "--mib=1", "ext_dev:0"]):
             with self.subTest(arguments=arguments):
                 self.assertNotIn(ESCAPE, run(*arguments).stdout)
@@ -200,7 +200,7 @@ class Tool(unittest.TestCase):
                 self.assertEqual(code, 0)
                 self.assertIn(ESCAPE, text)
 
-    def test_colour_is_left_out_where_it_is_not_wanted(self):
+    def test_the_environment_can_disable_colour(self):
         for wish in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
             with self.subTest(wish=wish):
                 code, text = run_on_terminal("list", **wish)
@@ -209,7 +209,7 @@ class Tool(unittest.TestCase):
                 self.assertNotIn(ESCAPE, text)
         self.assertIn(ESCAPE, run_on_terminal("list", NO_COLOR="")[1])  # empty is not set
 
-    def test_output_that_cannot_be_written_is_failure(self):
+    def test_a_failed_write_of_the_output_is_a_failure(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             for arguments in (["list"], ["list", "--json"], ["explain"], ["bench", "--mib=1", "cpu"], ["--version"]):
                 with self.subTest(arguments=arguments):

@@ -19,7 +19,7 @@ Owned<ArrowArray> on_device(const Sample& sample, int64_t id) {
   return Owned<ArrowArray>(there.take().array);
 }
 
-TEST_CASE("a host array becomes a device array on the CPU, ready and without an owner in between") {
+TEST_CASE("a host array becomes a ready device array on the CPU without a new owner") {
   begin();
   Ledger ledger;
   auto array = make_array(generate(field("u"), kPlain), ledger);
@@ -43,7 +43,7 @@ TEST_CASE("a host array becomes a device array on the CPU, ready and without an 
   CHECK_FALSE(other.released());
 }
 
-TEST_CASE("an array on a device becomes a host array, complete") {
+TEST_CASE("a host array from a device is complete") {
   begin();
   Sample sample(mixed_batch(), kPlain);
   Array there = copy(sample, sim(0));
@@ -54,7 +54,7 @@ TEST_CASE("an array on a device becomes a host array, complete") {
   CHECK(problem(*sample.schema, *back) == "");
 }
 
-TEST_CASE("an array on the host becomes a host array without a copy, unless one is asked for") {
+TEST_CASE("array_to_host shares an array on the host unless the caller asks for a copy") {
   begin();
   Sample sample(field("u"), kPlain);
   const void* const values = sample.host->array.buffers[2];
@@ -69,7 +69,7 @@ TEST_CASE("an array on the host becomes a host array without a copy, unless one 
   CHECK(arrowdevice::testing::difference(*sample.schema, *sample.twin, *sample.schema, *back) == "");
 }
 
-TEST_CASE("to the host: what is wrong is refused and left as it is") {
+TEST_CASE("array_to_host refuses invalid arrays and leaves them unchanged") {
   begin();
   Sample sample(field("u"), kPlain);
   Array there = copy(sample, sim(0));
@@ -168,7 +168,7 @@ struct Ended {
   }
 };
 
-TEST_CASE("an array exported with the application's event carries it, and ends it with the last owner") {
+TEST_CASE("an exported array has the application's event until its last owner ends") {
   begin();
   Sample sample(mixed_batch(), kPlain);
   auto array = on_device(sample, 0);
@@ -194,7 +194,7 @@ TEST_CASE("an array exported with the application's event carries it, and ends i
   CHECK(ended.event == written.sync_event());
 }
 
-TEST_CASE("an event without an end outlives the array, and NULL is an array that is ready") {
+TEST_CASE("an event without a callback outlives the array, and NULL means ready") {
   begin();
   Sample sample(field("l"), kPlain);
   control::UserEvent written;
@@ -211,7 +211,7 @@ TEST_CASE("an event without an end outlives the array, and NULL is an array that
   CHECK(difference(sample, *out) == "");
 }
 
-TEST_CASE("an event on a device type that has none is refused and not ended") {
+TEST_CASE("an event on a device type without events is refused, and its callback not called") {
   begin();
   Sample sample(field("l"), kPlain);
   Owned<ArrowArray> array(sample.host.take().array);
@@ -228,7 +228,7 @@ TEST_CASE("an event on a device type that has none is refused and not ended") {
   refused(EINVAL, arrowdevice_array_export_event, cpu(), nullptr, nullptr, nullptr, nullptr, out.out());
 }
 
-TEST_CASE("an array on the CPU with an event is refused by all that would wait for it") {
+TEST_CASE("every function that waits refuses a CPU array with an event") {
   begin();
   Sample sample(field("l"), kPlain);
   int event = 0;
@@ -277,7 +277,7 @@ TEST_CASE("the device of an array is the one that its buffers are on") {
   refused(EINVAL, arrowdevice_array_get_device, sample.host.get(), &found);
 }
 
-TEST_CASE("a moved array is where it was moved to, and nowhere else") {
+TEST_CASE("array_move empties the source and fills the target") {
   begin();
   Sample sample(field("l"), kPlain);
   Array there = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
@@ -297,7 +297,7 @@ TEST_CASE("a moved array is where it was moved to, and nowhere else") {
   CHECK(there.released());
 }
 
-TEST_CASE("an array is released once, and a released one or none is left alone") {
+TEST_CASE("a release runs once, and ignores a released array and NULL") {
   begin();
   Sample sample(mixed_batch(), kPlain);
   arrowdevice_array_release(sample.host.get());
@@ -308,7 +308,7 @@ TEST_CASE("an array is released once, and a released one or none is left alone")
   CHECK(Ledger::mistakes() == 0);
 }
 
-TEST_CASE("an array is released behind a queue's work, at once where that is done") {
+TEST_CASE("an array is released behind a queue's work, or at once if it has finished") {
   begin();
   const Queue queue = make_queue(sim(0));
   Sample now(field("l"), kPlain), later(field("l"), kPlain);
@@ -327,7 +327,7 @@ TEST_CASE("an array is released behind a queue's work, at once where that is don
   CHECK(later.ledger.live() == 0);
 }
 
-TEST_CASE("an array that cannot be released later stays with its owner") {
+TEST_CASE("a failed release_after leaves the array with its owner") {
   begin();
   Sample sample(field("l"), kPlain);
   const Queue queue = make_queue(sim(0));
@@ -358,7 +358,7 @@ TEST_CASE("waiting for an array ends with its event, or with the time") {
   must(arrowdevice_array_wait, sample.host.get(), nullptr, ARROWDEVICE_POLL);
 }
 
-TEST_CASE("a queue waits for an array, of its own device, of another, and on the CPU for the CPU's") {
+TEST_CASE("a queue waits for an array of its own device, of another one and of the CPU") {
   begin();
   Sample sample(field("l"), kPlain);
   Held engine(0);
@@ -374,7 +374,7 @@ TEST_CASE("a queue waits for an array, of its own device, of another, and on the
   must(arrowdevice_queue_wait_array, other.get(), sample.host.get(), nullptr);
 }
 
-TEST_CASE("missing arguments and released arrays are refused by all that wait") {
+TEST_CASE("every function that waits refuses NULL arguments and released arrays") {
   begin();
   Array released;
   Sample sample(field("l"), kPlain);

@@ -170,7 +170,7 @@ const Spoiled kSpoiled[] = {
      [](ArrowArray& a) { a.children[2]->children[0] = a.children[2]; }},
 };
 
-TEST_CASE("arrays that are malformed are refused with the place, on the host and on a device") {
+TEST_CASE("malformed arrays are refused with their path, on the host and on a device") {
   begin();
   Sample sample(batch_type(), kPlain);
   Array there = copy(sample, sim(0));
@@ -192,7 +192,7 @@ TEST_CASE("arrays that are malformed are refused with the place, on the host and
   CHECK(control::refused() == 0);
 }
 
-TEST_CASE("data that refers to what is not there is refused with the place, and nothing is left behind") {
+TEST_CASE("data with references out of bounds is refused with its path, leaking nothing") {
   begin();
   const auto spoiled = [](Field type, Data data, const std::string& place) {
     const auto schema = make_schema(type);
@@ -238,7 +238,7 @@ TEST_CASE("data that refers to what is not there is refused with the place, and 
 }
 
 // No reader reads the legacy bitmap of a union, so the bitmap must be empty.
-TEST_CASE("a union with the validity bitmap of old has no nulls, and does not leave them open") {
+TEST_CASE("a union in the old layout with a validity bitmap is refused") {
   begin();
   const Data item = data_of(1, {no_buffer(), buffer_of<int32_t>({7})});
   const auto schema = make_schema(sparse_union_of("4", {field("i")}).named("u"));
@@ -251,7 +251,7 @@ TEST_CASE("a union with the validity bitmap of old has no nulls, and does not le
   }
 }
 
-TEST_CASE("schemas that are malformed or unknown are refused with the place") {
+TEST_CASE("malformed and unknown schemas are refused with the path") {
   begin();
   Sample sample(batch_type(), kPlain);
   Field deep = field("i");
@@ -283,7 +283,7 @@ TEST_CASE("schemas that are malformed or unknown are refused with the place") {
   CHECK(control::counters(1).allocations_live == 0);
 }
 
-TEST_CASE("names that are not UTF-8 are told with question marks, all others as they are") {
+TEST_CASE("messages show question marks only for names that are not UTF-8") {
   begin();
   struct Name {
     const char* given;
@@ -308,7 +308,7 @@ TEST_CASE("names that are not UTF-8 are told with question marks, all others as 
 }
 
 // Without a schema, the library knows no names, so the path has positions.
-TEST_CASE("arrays that are malformed without their schema are refused with the way to the place") {
+TEST_CASE("malformed arrays without a schema are refused with the path of positions") {
   begin();
   struct Malformed {
     const char* place;
@@ -344,7 +344,7 @@ TEST_CASE("released arrays are refused") {
   check_all_refuse(*sample.host, *sample.schema, EINVAL, "released");
 }
 
-TEST_CASE("arrays on devices that are not there are refused, and left alone") {
+TEST_CASE("arrays on missing devices are refused and unchanged") {
   begin();
   Sample sample(batch_type(), kPlain);
   const auto check = [&](ArrowDeviceType type, int64_t id, int code, const std::string& place) {

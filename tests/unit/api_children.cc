@@ -191,7 +191,7 @@ TEST_CASE("a child that is moved out outlives its parent, whatever function made
   CHECK(Ledger::mistakes() == 0);
 }
 
-TEST_CASE("a foreign child that was put in the place of one that was moved out is released with its parent") {
+TEST_CASE("a foreign child that replaces a moved child is released with its parent") {
   begin();
   Sample sample(struct_of({field("l", "id"), field("u", "name")}).not_null(), kPlain);
   Array there = copy(sample, cpu());
@@ -205,7 +205,7 @@ TEST_CASE("a foreign child that was put in the place of one that was moved out i
   CHECK(own->length == sample.twin->length);
 }
 
-TEST_CASE("arrays whose children lead back to the root are refused at once, by every function that walks them") {
+TEST_CASE("every function that walks children refuses an array with a cycle") {
   begin();
   Sample sample(struct_of({struct_of({}).named("a"), struct_of({}).named("b")}).not_null(), kPlain);
   ArrowArray& root = sample.host->array;
@@ -242,7 +242,7 @@ TEST_CASE("arrays whose children lead back to the root are refused at once, by e
   std::copy(std::begin(children), std::end(children), root.children);
 }
 
-TEST_CASE("a child that stands in many places is refused when there are too many of them") {
+TEST_CASE("a child in too many positions is refused") {
   begin();
   // Each level names the next level twice: 2^40 arrays in 40 structs.
   constexpr int kLevels = 40;

@@ -15,7 +15,7 @@ constexpr ArrowDeviceType kNoTypes[] = {
 
 arrowdevice_device* const kNotADevice = reinterpret_cast<arrowdevice_device*>(8);
 
-TEST_CASE("a device is got by its type and id, and is one device however often it is asked for") {
+TEST_CASE("every search for a type and id returns the same device") {
   begin();
   CHECK(sim(0) == sim(0));
   CHECK(sim(0) != sim(1));
@@ -24,7 +24,7 @@ TEST_CASE("a device is got by its type and id, and is one device however often i
   CHECK(info.device_id == 2);
 }
 
-TEST_CASE("a device type that nobody knows is not supported, and there is no device of it") {
+TEST_CASE("an unknown device type is not supported and has no devices") {
   begin();
   for (const ArrowDeviceType type : kNoTypes) {
     INFO(type);
@@ -42,7 +42,7 @@ TEST_CASE("a device type that nobody knows is not supported, and there is no dev
   }
 }
 
-TEST_CASE("a device id out of range is a device that is not there") {
+TEST_CASE("a device id out of range fails with ENODEV") {
   begin();
   for (const int64_t id : {int64_t{kSims}, int64_t{-1}, int64_t{-2}, std::numeric_limits<int64_t>::max(),
                            std::numeric_limits<int64_t>::min()}) {
@@ -55,7 +55,7 @@ TEST_CASE("a device id out of range is a device that is not there") {
   CHECK(contains(refused(ENODEV, arrowdevice_device_find_by_id, ARROW_DEVICE_CPU, 1, &device), "cpu:1"));
 }
 
-TEST_CASE("a device type without a driver counts none and says where it was looked for") {
+TEST_CASE("a device type without a driver has no devices and names the searched paths") {
   begin();
   int64_t count = 77;
   must(arrowdevice_device_count, ARROW_DEVICE_METAL, &count);
@@ -88,7 +88,7 @@ TEST_CASE("devices are listed by type and id, as many as fit") {
   CHECK(two[2] == kNotADevice);
 }
 
-TEST_CASE("a device is described as its backend has it") {
+TEST_CASE("device_get_info returns the backend's description") {
   begin();
   auto info = describe(sim(0));
   CHECK(std::string(info.backend) == "sim");
@@ -106,7 +106,7 @@ TEST_CASE("a device is described as its backend has it") {
   CHECK(info.device_id == 0);
 }
 
-TEST_CASE("the reach of devices is what their backend says") {
+TEST_CASE("device_get_peer_flags returns the backend's flags") {
   const auto reach = [](arrowdevice_device* from, arrowdevice_device* to) {
     uint32_t out = 77;
     must(arrowdevice_device_get_peer_flags, from, to, &out);
@@ -126,7 +126,7 @@ TEST_CASE("the reach of devices is what their backend says") {
   CHECK(reach(sim(0), sim(2)) == ARROWDEVICE_PEER_COPY);
 }
 
-TEST_CASE("a device is found by its name, and what is no name is refused") {
+TEST_CASE("a device is found by its name, and an invalid name is refused") {
   begin();
   const auto find = [](const char* name) {
     arrowdevice_device* device = nullptr;
@@ -167,7 +167,7 @@ TEST_CASE("every device type that the format names has a name, and no other has 
   for (const ArrowDeviceType type : kNoTypes) CHECK(arrowdevice_device_type_get_name(type) == nullptr);
 }
 
-TEST_CASE("a device's free memory is less by what is allocated on it") {
+TEST_CASE("an allocation lowers a device's free memory") {
   begin();
   int64_t before = 0, total = 0;
   must(arrowdevice_device_get_memory_info, sim(0), &before, &total);
@@ -192,7 +192,7 @@ arrowdevice_native_device context_of(int& mine) {
   return native;
 }
 
-TEST_CASE("a wrapped context is a device of its own until it is unwrapped as often as it was wrapped") {
+TEST_CASE("a wrapped context is its own device until each wrap has its unwrap") {
   begin();
   int mine = 0;
   const auto native = context_of(mine);
@@ -277,7 +277,7 @@ TEST_CASE("the context of an array is found by any buffer that it has") {
   }
 }
 
-TEST_CASE("an array that contains itself has no end, but the look for a buffer has one") {
+TEST_CASE("the search for a buffer ends in an array that contains itself") {
   begin();
   ArrowDeviceArray array{};
   ArrowArray* children[] = {&array.array, &array.array};
@@ -313,7 +313,7 @@ class BusyWrapping {
   Held engine_;
 };
 
-TEST_CASE("a wrapped device with work that is not done is not unwrapped in time") {
+TEST_CASE("unwrapping a device with pending work times out") {
   begin();
   BusyWrapping wrapping;
   refused(ETIMEDOUT, arrowdevice_device_unwrap, wrapping.device(), ARROWDEVICE_POLL);
@@ -339,7 +339,7 @@ TEST_CASE("a device that another thread is unwrapping is not wrapped once more")
   must(arrowdevice_device_unwrap, again, ARROWDEVICE_NO_TIMEOUT);
 }
 
-TEST_CASE("what was not wrapped is not unwrapped, and handles that make no sense are not wrapped") {
+TEST_CASE("unwrap refuses devices that are not wrapped, and wrap refuses invalid handles") {
   begin();
   refused(EINVAL, arrowdevice_device_unwrap, nullptr, ARROWDEVICE_POLL);
   CHECK(contains(refused(EINVAL, arrowdevice_device_unwrap, sim(0), ARROWDEVICE_POLL), "not wrapped"));
@@ -354,7 +354,7 @@ TEST_CASE("what was not wrapped is not unwrapped, and handles that make no sense
   refused(ENODEV, arrowdevice_device_wrap, ARROW_DEVICE_METAL, 0, &native, &device);
 }
 
-TEST_CASE("a device's handles are those of its driver, and wrapping them gives the device itself") {
+TEST_CASE("a device returns its driver's handles, and wrapping them returns the device") {
   begin();
   arrowdevice_native_device native{};
   native.struct_size = sizeof native;
@@ -376,7 +376,7 @@ TEST_CASE("a device's handles are those of its driver, and wrapping them gives t
   refused(ENOTSUP, arrowdevice_device_get_native, cpu(), &native);
 }
 
-TEST_CASE("missing arguments of functions about devices are named") {
+TEST_CASE("device functions name their missing arguments") {
   begin();
   arrowdevice_device* device = nullptr;
   int64_t count = 0;

@@ -30,7 +30,7 @@ TEST_CASE("a schema's copy is deep and lives on without the original") {
   CHECK(std::string(child->children[0]->children[1]->name) == "value");
 }
 
-TEST_CASE("a schema that is released, missing or malformed is not copied") {
+TEST_CASE("a copy of a released, missing or malformed schema is refused") {
   Owned<ArrowSchema> released, out;
   refused(EINVAL, arrowdevice_schema_copy, released.get(), out.out());
   refused(EINVAL, arrowdevice_schema_copy, nullptr, out.out());
@@ -43,7 +43,7 @@ TEST_CASE("a schema that is released, missing or malformed is not copied") {
   CHECK(out.released());
 }
 
-TEST_CASE("what is released already, or nothing, is left alone") {
+TEST_CASE("release functions ignore released structs and NULL") {
   const int64_t before = live_schema_fields();
   Ledger ledger;
   auto schema = make_schema(struct_of({field("i")}));
@@ -130,7 +130,7 @@ TEST_CASE("a stream's schema and arrays come out of it, until a released one mar
   CHECK(contains(refused(EINVAL, arrowdevice_stream_get_schema, stream.get(), schema.out()), "released"));
 }
 
-TEST_CASE("what a stream's producer says of a failure is passed on, with its code") {
+TEST_CASE("a producer's error is returned with its text and code") {
   Owned<ArrowSchema> schema;
   Array array;
   Stream talks(0, ECANCELED, "the table was dropped");
@@ -143,7 +143,7 @@ TEST_CASE("what a stream's producer says of a failure is passed on, with its cod
   CHECK(contains(refused(EPIPE, arrowdevice_stream_get_next, silent.get(), array.out()), "get_next"));
 }
 
-TEST_CASE("missing arguments of functions about streams are refused") {
+TEST_CASE("stream functions refuse missing arguments") {
   Stream stream(1);
   Owned<ArrowSchema> schema;
   Array array;

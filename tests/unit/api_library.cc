@@ -78,7 +78,7 @@ TEST_CASE("a registered backend serves its device types and is reported") {
   CHECK(std::string(explained(0).name) == "cpu");
 }
 
-TEST_CASE("a second backend of a name or for a device type is refused") {
+TEST_CASE("a second backend with the same name or device type is refused") {
   begin();
   CHECK(contains(refused(EEXIST, arrowdevice_backend_register, control::table()), "sim"));
   arrowdevice_backend other = *control::table();
@@ -89,7 +89,7 @@ TEST_CASE("a second backend of a name or for a device type is refused") {
   CHECK(contains(refused(EEXIST, arrowdevice_backend_register, &other), "cpu"));
 }
 
-TEST_CASE("a table that cannot be used is not registered") {
+TEST_CASE("an unusable table is not registered") {
   begin();
   const int64_t before = looks();
   const ArrowDeviceType type[] = {70};
@@ -115,7 +115,7 @@ TEST_CASE("a table that cannot be used is not registered") {
   refused(ENOTSUP, arrowdevice_device_count, ArrowDeviceType{70}, &count);
 }
 
-TEST_CASE("a plugin is loaded from an absolute path only, and from one that is there") {
+TEST_CASE("a plugin is loaded only from an existing absolute path") {
   begin();
   CHECK(contains(refused(EINVAL, arrowdevice_backend_load, nullptr), "absolute_path"));
   CHECK(contains(refused(EINVAL, arrowdevice_backend_load, "libarrowdevice-sim.so"), "absolute"));
@@ -130,7 +130,7 @@ TEST_CASE("a plugin is loaded from an absolute path only, and from one that is t
   CHECK(std::string(report.name) == "nowhere");
 }
 
-TEST_CASE("there is no report before the first and past the last look") {
+TEST_CASE("a report index out of range is refused") {
   begin();
   arrowdevice_backend_report report{};
   report.struct_size = sizeof report;
@@ -139,7 +139,7 @@ TEST_CASE("there is no report before the first and past the last look") {
   refused(EINVAL, arrowdevice_backend_get_report, 0, nullptr);
 }
 
-TEST_CASE("reaping ends deferred work whose events have fired, and not what is pending") {
+TEST_CASE("deferred_run ends only deferred work whose events have fired") {
   begin();
   Sample first(field("l")), second(field("l"));
   const Queue queue = make_queue(sim(0));
@@ -160,7 +160,7 @@ TEST_CASE("reaping ends deferred work whose events have fired, and not what is p
   CHECK(done == 0);
 }
 
-TEST_CASE("manual reaping cannot be chosen once something was deferred") {
+TEST_CASE("deferred_set_manual is refused after work was deferred") {
   begin();
   Sample sample(field("l"));
   const Queue queue = make_queue(sim(0));

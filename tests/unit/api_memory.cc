@@ -55,7 +55,7 @@ class Allocation {
   void* buffer_ = nullptr;
 };
 
-TEST_CASE("a queue does its work in order and is finished when all of it is done") {
+TEST_CASE("a queue runs in order, and finish returns after all its work") {
   begin();
   for (const int64_t id : {kAddresses[0], kHandles[0]}) {
     INFO("device " << id);
@@ -77,7 +77,7 @@ TEST_CASE("a queue does its work in order and is finished when all of it is done
   }
 }
 
-TEST_CASE("a queue is not finished while work is left that the application queued on it by itself") {
+TEST_CASE("a queue is not finished while the application's own work on it is pending") {
   begin();
   const Queue queue = make_queue(sim(0));
   must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
@@ -100,7 +100,7 @@ TEST_CASE("a queue is not finished while work is left that the application queue
   }
 }
 
-TEST_CASE("finishing a queue whose work failed says so") {
+TEST_CASE("finishing a queue fails if its work failed") {
   begin();
   const Queue queue = make_queue(sim(0));
   Held engine(0);
@@ -128,7 +128,7 @@ TEST_CASE("a queue that is destroyed finishes its work") {
   CHECK(got == bytes);
 }
 
-TEST_CASE("a wrapped queue is the application's own, and is not ended with ours") {
+TEST_CASE("destroying a wrapped queue leaves the native queue alone") {
   begin();
   const Queue owned = make_queue(sim(0));
   arrowdevice_native_queue native{};
@@ -161,7 +161,7 @@ TEST_CASE("a wrapped queue is the application's own, and is not ended with ours"
   must(arrowdevice_queue_finish, wrapped.get(), ARROWDEVICE_NO_TIMEOUT);
 }
 
-TEST_CASE("queues that cannot be are refused") {
+TEST_CASE("invalid queues are refused") {
   begin();
   auto* queue = reinterpret_cast<arrowdevice_queue*>(8);
   CHECK(contains(refused(EINVAL, arrowdevice_queue_create, nullptr, &queue), "device"));
@@ -186,7 +186,7 @@ TEST_CASE("queues that cannot be are refused") {
   refused(EINVAL, arrowdevice_queue_finish, nullptr, ARROWDEVICE_POLL);
 }
 
-TEST_CASE("a pool that is made counts what it gives, and its memory outlives it") {
+TEST_CASE("a created pool counts its memory, which outlives the pool") {
   begin();
   Pool pool = make_pool(sim(0));
   CHECK(stats(pool.get()).allocations == 0);
@@ -203,7 +203,7 @@ TEST_CASE("a pool that is made counts what it gives, and its memory outlives it"
   arrowdevice_pool_destroy(nullptr);
 }
 
-TEST_CASE("trimming a pool gives back what it keeps") {
+TEST_CASE("trimming a pool frees its cached memory") {
   begin();
   const Pool pool = make_pool(sim(0));
   void* buffer = nullptr;
@@ -218,7 +218,7 @@ TEST_CASE("trimming a pool gives back what it keeps") {
   CHECK(control::counters(0).allocations_live == 0);
 }
 
-TEST_CASE("a device's default pool can be another one, which it keeps alive") {
+TEST_CASE("a device holds a reference to the default pool that a caller has set") {
   begin();
   arrowdevice_pool* const own = default_pool(sim(0));
   Pool pool = make_pool(sim(0));
@@ -236,7 +236,7 @@ TEST_CASE("a device's default pool can be another one, which it keeps alive") {
   CHECK(difference(sample, *there) == "");
 }
 
-TEST_CASE("pools that cannot be are refused") {
+TEST_CASE("invalid pools are refused") {
   begin();
   auto* pool = reinterpret_cast<arrowdevice_pool*>(8);
   CHECK(contains(refused(EINVAL, arrowdevice_pool_create, nullptr, nullptr, &pool), "device"));
@@ -264,7 +264,7 @@ TEST_CASE("pools that cannot be are refused") {
 }
 
 // C++ programs may register functions that throw, because C cannot forbid it.
-TEST_CASE("what an application's allocator throws is an error, with its text where it has one") {
+TEST_CASE("an exception of an application's allocator becomes an error with its text") {
   begin();
   const auto allocate_from = [](auto* allocate) {
     auto options = pool_options();
@@ -285,7 +285,7 @@ TEST_CASE("what an application's allocator throws is an error, with its text whe
   CHECK(contains(allocate_from(throws_number), "unknown type"));
 }
 
-TEST_CASE("buffers that cannot be are refused") {
+TEST_CASE("invalid buffers are refused") {
   begin();
   void* buffer = &buffer;
   for (const int64_t size : {int64_t{0}, int64_t{-1}, std::numeric_limits<int64_t>::min()}) {
@@ -308,7 +308,7 @@ TEST_CASE("buffers that cannot be are refused") {
   CHECK(stats(default_pool(sim(0))).used_bytes == 0);
 }
 
-TEST_CASE("memory freed behind a queue is used again only after the queue's work") {
+TEST_CASE("buffer_free behind a queue reuses memory only after the queue's work") {
   begin();
   for (const int64_t id : {kAddresses[0], kHandles[0]}) {
     INFO("device " << id);
@@ -331,7 +331,7 @@ TEST_CASE("memory freed behind a queue is used again only after the queue's work
   }
 }
 
-TEST_CASE("freeing what is no buffer does nothing, and freeing nothing is allowed") {
+TEST_CASE("freeing an unknown buffer or NULL has no effect") {
   begin();
   arrowdevice_log_set_handler([](void*, int, const char*) { enter_callback("the log handler"); }, nullptr);
   int not_a_buffer = 0;
@@ -348,7 +348,7 @@ TEST_CASE("freeing what is no buffer does nothing, and freeing nothing is allowe
   CHECK(control::refused() == 0);
 }
 
-TEST_CASE("a part of a buffer holds the bytes at its offset, and is given back") {
+TEST_CASE("a sub-buffer holds the bytes at its offset until it is destroyed") {
   begin();
   for (const int64_t id : {kAddresses[0], kHandles[0]}) {
     INFO("device " << id);
@@ -371,7 +371,7 @@ TEST_CASE("a part of a buffer holds the bytes at its offset, and is given back")
   arrowdevice_sub_buffer_destroy(sim(kHandles[0]), nullptr);
 }
 
-TEST_CASE("parts that cannot be are refused") {
+TEST_CASE("invalid sub-buffers are refused") {
   begin();
   const int64_t id = kHandles[0];
   const Allocation buffer(sim(id), 1'024);
@@ -387,7 +387,7 @@ TEST_CASE("parts that cannot be are refused") {
   refused(EINVAL, arrowdevice_sub_buffer_create, sim(id), buffer.get(), 0, 1, nullptr);
 }
 
-TEST_CASE("regions are copied from and to their offsets, between devices too") {
+TEST_CASE("regions between two devices are copied from and to their offsets") {
   begin();
   const Allocation near(sim(0), 256), far(sim(kHandles[0]), 256);
   const auto bytes = sample_bytes(256);
@@ -454,7 +454,7 @@ TEST_CASE("host memory may be named as the CPU") {
   CHECK(got == bytes);
 }
 
-TEST_CASE("regions that make no sense are refused with their number") {
+TEST_CASE("invalid regions are refused with their number") {
   begin();
   const Allocation buffer(sim(0), 64);
   const Queue queue = make_queue(sim(0));

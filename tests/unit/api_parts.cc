@@ -8,7 +8,7 @@ namespace {
 
 using namespace library_test;  // NOLINT: what every line of these tests is written with
 
-TEST_CASE("a copy leaves its source alone and needs it no more") {
+TEST_CASE("a copy leaves its source alone and does not need it afterwards") {
   begin();
   Sample sample(mixed_batch(), kPlain);
   for (int64_t id = 0; id < kSims; ++id) {
@@ -36,7 +36,7 @@ TEST_CASE("a whole copy is not trimmed to the slice") {
   CHECK(difference(sample, *there, 10) == "");
 }
 
-TEST_CASE("a copy uses the queue and the pool that it is given") {
+TEST_CASE("a copy uses the given queue and pool") {
   begin();
   Sample sample(mixed_batch(), kPlain);
   const Queue queue = make_queue(sim(0));
@@ -99,7 +99,7 @@ TEST_CASE("the source of a copy can be named") {
   there->device_id = 0;
 }
 
-TEST_CASE("options that make no sense are refused by name") {
+TEST_CASE("invalid options are refused by name") {
   begin();
   Sample sample(field("l"), kPlain);
   Array out;
@@ -117,7 +117,7 @@ TEST_CASE("options that make no sense are refused by name") {
   CHECK_FALSE(sample.host.released());
 }
 
-TEST_CASE("missing arguments of a copy or move are named") {
+TEST_CASE("array_copy and array_to_device name their missing arguments") {
   begin();
   Sample sample(field("l"), kPlain);
   Array out;
@@ -153,7 +153,7 @@ TEST_CASE("missing arguments of a copy or move are named") {
   refused(EINVAL, arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), sim(0), nullptr, out.out());
 }
 
-TEST_CASE("a move to a device that reaches the memory shares it, event and all") {
+TEST_CASE("array_to_device shares memory and event with a device that has peer access") {
   begin(configuration(Peers::kAccess));
   Sample sample(field("l"), kPlain);
   Held engine(0);
@@ -172,7 +172,7 @@ TEST_CASE("a move to a device that reaches the memory shares it, event and all")
   CHECK(difference(sample, *moved) == "");
 }
 
-TEST_CASE("a move that may not copy is refused where it would have to, and loses nothing") {
+TEST_CASE("array_to_device without a copy is refused if it needs one, and loses nothing") {
   begin();
   Sample sample(field("l"), kPlain);
   const auto never = copy_options(ARROWDEVICE_COPY_NEVER);
@@ -185,7 +185,7 @@ TEST_CASE("a move that may not copy is refused where it would have to, and loses
   CHECK(sample.ledger.live() == sample.ledger.made());
 }
 
-TEST_CASE("a move to the device that the array is on changes nothing, unless a copy is asked for") {
+TEST_CASE("array_to_device within a device shares unless the caller asks for a copy") {
   begin();
   Sample sample(field("l"), kPlain);
   Array there = copy(sample, sim(0));
@@ -200,7 +200,7 @@ TEST_CASE("a move to the device that the array is on changes nothing, unless a c
   CHECK(difference(sample, *there) == "");
 }
 
-TEST_CASE("what was moved by a copy is released when the copy is done") {
+TEST_CASE("array_to_device releases its source after the copy") {
   begin();
   Sample sample(mixed_batch(), kPlain);
   Array moved;
@@ -262,7 +262,7 @@ TEST_CASE("a slice keeps what is known of its nulls") {
   CHECK(nulls_of(Nulls::kAll) == 10);
 }
 
-TEST_CASE("rows that are not there are not sliced") {
+TEST_CASE("a slice outside of the rows is refused") {
   begin();
   Sample sample(mixed_batch(), kPlain);
   const auto refusal = [&](int64_t offset, int64_t length) {
@@ -286,7 +286,7 @@ TEST_CASE("rows that are not there are not sliced") {
   CHECK(sample.ledger.live() == sample.ledger.made());
 }
 
-TEST_CASE("columns are selected in the order given, with a schema of their own") {
+TEST_CASE("a selection has the columns in the given order and its own schema") {
   begin();
   Sample sample(mixed_batch(), kPlain);
   const int64_t columns[] = {2, 0, 2};
@@ -315,7 +315,7 @@ TEST_CASE("columns are selected in the order given, with a schema of their own")
   CHECK(sample.ledger.live() == 0);
 }
 
-TEST_CASE("no columns are a batch of rows only") {
+TEST_CASE("a selection of no columns is a batch of rows only") {
   begin();
   Sample sample(mixed_batch(), kPlain);
   Array out;
@@ -324,7 +324,7 @@ TEST_CASE("no columns are a batch of rows only") {
   CHECK(out->array.n_children == 0);
 }
 
-TEST_CASE("columns that are not there are not selected, nor any of what has none") {
+TEST_CASE("a selection refuses missing columns and arrays that are not structs") {
   begin();
   Sample sample(mixed_batch(), kPlain);
   Sample flat(field("l"), kPlain);
@@ -370,7 +370,7 @@ TEST_CASE("an array is valid against its schema and not against another") {
   refused(EINVAL, arrowdevice_array_validate, sample.host.get(), nullptr, nullptr, 0);
 }
 
-TEST_CASE("reserved words that are not zero are accepted, and told only by strict validation") {
+TEST_CASE("only strict validation refuses reserved words that are not zero") {
   begin();
   Sample sample(mixed_batch(), kPlain);
   for (int64_t& reserved : sample.host->reserved) reserved = 0x5C5C5C5C;

@@ -43,7 +43,7 @@ void check_filled(const std::function<int(Struct*, arrowdevice_error*)>& fill) {
   }
 }
 
-TEST_CASE("info structs are filled as far as the caller knows them, and zeroed beyond what the library knows") {
+TEST_CASE("info structs are filled up to the caller's size and zeroed past the library's") {
   begin();
   const auto warm = make_queue(sim(0));
   check_filled<arrowdevice_device_info>([](auto* out, auto* e) { return arrowdevice_device_get_info(sim(0), out, e); });
@@ -81,7 +81,7 @@ void check_read(const std::function<int(const Options*, arrowdevice_error*)>& us
   }
 }
 
-TEST_CASE("options are read as far as both sides know them, and none are the defaults") {
+TEST_CASE("options are read up to the smaller struct size, and NULL means the defaults") {
   begin();
   Sample sample(field("l"));
   check_read<arrowdevice_copy_options>([&](const auto* options, auto* e) {
@@ -113,7 +113,7 @@ TEST_CASE("options are read as far as both sides know them, and none are the def
   });
 }
 
-TEST_CASE("native handles are read by their size") {
+TEST_CASE("native handles are read up to their struct_size") {
   begin();
   int mine = 0;
   arrowdevice_native_device device{};
@@ -139,7 +139,7 @@ TEST_CASE("native handles are read by their size") {
   arrowdevice_queue_destroy(wrapped_queue);
 }
 
-TEST_CASE("an error is filled with the code, the backend and the driver's own words, and cut where it is too long") {
+TEST_CASE("an error has code, backend and the driver's text, truncated if too long") {
   begin();
   control::fail_next("queue_create", ENOMEM);
   arrowdevice_error error{};

@@ -29,7 +29,7 @@ struct LongView {
   int32_t offset;
 };
 
-TEST_CASE("arrays of every layout are valid wherever they lie") {
+TEST_CASE("arrays of every layout are valid on the host and on each device") {
   begin();
   for (const HostCase& one : all_cases()) {
     INFO(one.name);
@@ -47,7 +47,7 @@ TEST_CASE("arrays of every layout are valid wherever they lie") {
   }
 }
 
-TEST_CASE("parts of arrays are valid wherever they lie") {
+TEST_CASE("slices of arrays are valid on the host and on each device") {
   begin();
   for (const HostCase& one : few_cases()) {
     Sample sample(one.type, one.knobs);
@@ -199,7 +199,7 @@ std::vector<Fault> faults() {
   };
 }
 
-TEST_CASE("each inconsistency of the data is told with its place, wherever it lies") {
+TEST_CASE("validation reports each inconsistency with its path, on host and devices") {
   begin();
   for (const Fault& fault : faults()) {
     const auto schema = make_schema(fault.type);
@@ -233,7 +233,7 @@ TEST_CASE("each inconsistency of the data is told with its place, wherever it li
   }
 }
 
-TEST_CASE("a null among run ends is told") {
+TEST_CASE("validation refuses a null among run ends") {
   begin();
   const auto schema = make_schema(run_end_encoded("i", field("c")));
   for (const int64_t null_count : {0, -1}) {
@@ -246,7 +246,7 @@ TEST_CASE("a null among run ends is told") {
   }
 }
 
-TEST_CASE("what lies under nulls is nobody's business") {
+TEST_CASE("validation ignores values under nulls") {
   begin();
   const uint8_t kMiddleIsNull = 0b101;
   const auto null_in_the_middle = [&](Data data) {
@@ -271,7 +271,7 @@ TEST_CASE("what lies under nulls is nobody's business") {
   }
 }
 
-TEST_CASE("nulls of a field that is not nullable are told by strict validation, but where no row is seen") {
+TEST_CASE("strict validation refuses visible nulls of a field that is not nullable") {
   begin();
   Data inner = with_nulls(1, data_of(3, {buffer_of<uint8_t>({0b101}), buffer_of<int8_t>({1, 2, 3})}));
   const auto schema = make_schema(struct_of({field("c", "a").not_null()}));
@@ -292,7 +292,7 @@ TEST_CASE("nulls of a field that is not nullable are told by strict validation, 
   }
 }
 
-TEST_CASE("a null_count that nobody counted is told by strict validation where there is nothing to count in") {
+TEST_CASE("strict validation refuses an unknown null_count without a bitmap to count") {
   begin();
   const auto uncounted = [](Data data) {
     data.null_count = -1;
@@ -318,7 +318,7 @@ TEST_CASE("a null_count that nobody counted is told by strict validation where t
   must(arrowdevice_array_validate, no_layout.get(), type_null.get(), nullptr, kStrict);
 }
 
-TEST_CASE("nulls of items that are not nullable are told where a list shows them") {
+TEST_CASE("strict validation refuses visible nulls of list items that are not nullable") {
   begin();
   const Data third_is_null = with_nulls(1, data_of(4, {buffer_of<uint8_t>({0b1011}), buffer_of<int8_t>({1, 2, 3, 4})}));
   struct Lists {
@@ -358,7 +358,7 @@ TEST_CASE("nulls of items that are not nullable are told where a list shows them
   }
 }
 
-TEST_CASE("a buffer on another device than the array says is refused with both ids") {
+TEST_CASE("a buffer on another device than its array is refused with both ids") {
   begin();
   Sample sample(field("i"));
   Array there = put(sample, 0);
@@ -370,7 +370,7 @@ TEST_CASE("a buffer on another device than the array says is refused with both i
   must(arrowdevice_array_validate, there.get(), sample.schema.get(), nullptr, kFull);
 }
 
-TEST_CASE("a buffer on another device is accepted where the array's device can use it") {
+TEST_CASE("a buffer on another device is accepted if the array's device has access") {
   begin(configuration(Peers::kAccess));
   Sample sample(field("i"));
   Array there = put(sample, 0);
@@ -386,7 +386,7 @@ TEST_CASE("a buffer on another device is accepted where the array's device can u
   handles->device_id = 2;
 }
 
-TEST_CASE("a buffer that is smaller than its slots need is refused where a driver made it") {
+TEST_CASE("a buffer that is too small for its slots is refused if the driver knows it") {
   begin();
   constexpr int64_t kFarTooMany = 100'000'000;
   Sample sample(field("l").not_null());
@@ -397,7 +397,7 @@ TEST_CASE("a buffer that is smaller than its slots need is refused where a drive
 }
 
 // Tests only memory of devices, because the library does not know the end of host memory.
-TEST_CASE("data that leads out of a driver's memory is refused before it is read") {
+TEST_CASE("data that refers outside of a driver's memory is refused before a read") {
   begin();
   const auto write = [](int64_t place, const ArrowArray& array, size_t buffer, int64_t offset, auto value) {
     control::poke(place, const_cast<void*>(array.buffers[buffer]), offset, &value, sizeof value);
@@ -426,7 +426,7 @@ TEST_CASE("data that leads out of a driver's memory is refused before it is read
                  "array: variadic buffer 0 has 1099511627776 bytes, and its memory ends after "));
 }
 
-TEST_CASE("validation of data waits for the array, and says what its work failed with") {
+TEST_CASE("validation waits for the array and returns the error of its work") {
   begin();
   Sample sample(field("u"), {.rows = 100});
   {
@@ -451,7 +451,7 @@ TEST_CASE("validation of data waits for the array, and says what its work failed
 }
 
 // Uses several megabytes of offsets, of views and of a single text, so that each is read in pieces.
-TEST_CASE("data that comes in pieces is looked at to its end") {
+TEST_CASE("validation reads data in pieces up to its end") {
   begin();
   constexpr int64_t kRows = 700'000;
   const std::string character = "\xE2\x82\xAC";  // three bytes, so that pieces end within it

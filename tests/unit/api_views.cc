@@ -71,7 +71,7 @@ TEST_CASE("a view shows the fields, the buffers and the texts of an array") {
   CHECK(arrowdevice_view_get_array(view.get())->array.buffers == was.array.buffers);
 }
 
-TEST_CASE("a view learns the sizes that lie on the device when it is asked to, and waits for the event first") {
+TEST_CASE("a view that resolves sizes on the device waits for the array's event first") {
   begin();
   Sample sample(struct_of({field("u", "a"), field("vu", "b")}).not_null(), kPlain);
   Array there = copy(sample, sim(0));
@@ -102,7 +102,7 @@ TEST_CASE("a view whose array is not ready in time is refused, and the array sta
   CHECK(difference(sample, *there) == "");
 }
 
-TEST_CASE("a view makes a queue wait, and nobody otherwise") {
+TEST_CASE("an import with a queue makes the queue wait instead of the caller") {
   begin();
   Sample sample(field("l"), kPlain);
   Held engine(0);
@@ -116,7 +116,7 @@ TEST_CASE("a view makes a queue wait, and nobody otherwise") {
   must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
 }
 
-TEST_CASE("a view's second owner lives on without the view, and the view without it") {
+TEST_CASE("an owner shared from a view and the view outlive each other") {
   begin();
   Sample sample(mixed_batch(), kPlain);
   View view = import_view(sample.host.get(), *sample.schema);
@@ -134,7 +134,7 @@ TEST_CASE("a view's second owner lives on without the view, and the view without
   CHECK(Ledger::mistakes() == 0);
 }
 
-TEST_CASE("a view lets its array go as it came") {
+TEST_CASE("a view returns its array unchanged") {
   begin();
   Sample sample(mixed_batch(), kPlain);
   const ArrowDeviceArray was = *sample.host;
@@ -148,7 +148,7 @@ TEST_CASE("a view lets its array go as it came") {
   CHECK(sample.ledger.live() == 0);
 }
 
-TEST_CASE("a view that was shared lets go an owner like the others") {
+TEST_CASE("a view that was shared returns an owner like the others") {
   begin();
   Sample sample(mixed_batch(), kPlain);
   View view = import_view(sample.host.get(), *sample.schema);
@@ -180,7 +180,7 @@ TEST_CASE("releasing a view releases its array, at once or behind a queue's work
   CHECK(second.ledger.live() == 0);
 }
 
-TEST_CASE("a view that cannot be released later stays as it is") {
+TEST_CASE("a failed view_release_after leaves the view unchanged") {
   begin();
   Sample sample(field("u"), kPlain);
   const Queue queue = make_queue(sim(0));

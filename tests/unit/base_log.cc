@@ -31,7 +31,7 @@ std::string said_with(const char* level) {
   return output;
 }
 
-TEST_CASE("without a handler, messages go to standard error as far as ARROWDEVICE_LOG asks for them") {
+TEST_CASE("without a handler, standard error gets the messages of ARROWDEVICE_LOG's level") {
   const std::string errors = "arrowdevice: lost\n";
   CHECK(said_with(nullptr) == errors);
   CHECK(said_with("0") == errors);
@@ -49,7 +49,7 @@ TEST_CASE("without a handler, messages go to standard error as far as ARROWDEVIC
 }
 
 // C++ programs may register handlers that throw, because C cannot forbid it.
-TEST_CASE("a message that its handler cannot take is lost, and nothing else is") {
+TEST_CASE("a handler that throws loses only its message") {
   static int calls = 0;
   arrowdevice::log_set_handler(
       [](void*, int, const char*) {

@@ -18,7 +18,7 @@ namespace {
 
 namespace parallel = arrowdevice::parallel;
 
-TEST_CASE("each piece of shared work is done once, and all of it before the call returns") {
+TEST_CASE("shared work runs each piece once, and all pieces before the call returns") {
   for (const int threads : {0, 1, 2, 5}) {
     for (const size_t pieces : {size_t{0}, size_t{1}, size_t{1'000}}) {
       std::vector<std::atomic<int>> done(pieces);
@@ -31,7 +31,7 @@ TEST_CASE("each piece of shared work is done once, and all of it before the call
   }
 }
 
-TEST_CASE("as many threads work as were asked for, the caller among them") {
+TEST_CASE("the requested number of threads work, including the caller") {
   std::mutex mutex;
   std::condition_variable changed;
   std::set<std::thread::id> here;
@@ -44,7 +44,7 @@ TEST_CASE("as many threads work as were asked for, the caller among them") {
   CHECK(here.contains(std::this_thread::get_id()));
 }
 
-TEST_CASE("what one thread throws reaches the caller after all have returned") {
+TEST_CASE("an exception of a thread reaches the caller after all have returned") {
   for (const bool leads : {true, false}) {
     INFO(leads);
     const auto caller = std::this_thread::get_id();
@@ -67,7 +67,7 @@ TEST_CASE("what one thread throws reaches the caller after all have returned") {
   }
 }
 
-TEST_CASE("how many threads copy can be chosen") {
+TEST_CASE("the environment chooses the number of copy threads") {
   ::unsetenv("ARROWDEVICE_COPY_THREADS");
   CHECK(parallel::read_copy_threads() >= 1);
   CHECK(parallel::read_copy_threads() <= 8);

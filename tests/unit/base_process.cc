@@ -39,7 +39,7 @@ namespace {
 
 namespace process = arrowdevice::process;
 
-TEST_CASE("a process forks when nobody holds a mutex that its children need") {
+TEST_CASE("a fork waits for the mutexes that the child needs") {
   std::mutex first, second;
   const process::UsableAcrossFork keep_first(first), keep_second(second);
   std::atomic<bool> is_held{false};

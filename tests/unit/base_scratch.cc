@@ -30,7 +30,7 @@ bool pieces_are_apart(Scratch& scratch, int pieces, int seed) {
   return true;
 }
 
-TEST_CASE("memory of an operation is kept for the next one, which may need more") {
+TEST_CASE("memory of an operation is cached for the next one, which may need more") {
   for (const int pieces : {1, 10, 100, 1000, 10}) {
     Scratch scratch;
     CHECK(pieces_are_apart(scratch, pieces, pieces));
@@ -44,7 +44,7 @@ TEST_CASE("memory of an operation is kept for the next one, which may need more"
   CHECK(scratch.memory()->allocate(500'000, 16) == large);  // the scratch memory is reused
 }
 
-TEST_CASE("operations inside one another and on several threads do not share") {
+TEST_CASE("nested operations and operations on several threads do not share memory") {
   Scratch outer;
   Scratch inner;
   CHECK(outer.memory()->allocate(64, 16) != inner.memory()->allocate(64, 16));
@@ -64,7 +64,7 @@ TEST_CASE("operations inside one another and on several threads do not share") {
   CHECK(good == std::vector<char>(8, 1));
 }
 
-TEST_CASE("an operation that needs more than is ever kept gets it") {
+TEST_CASE("an operation can use more memory than the cache limit") {
   Scratch scratch;
   auto* const piece = static_cast<unsigned char*>(scratch.memory()->allocate(2 * Scratch::kLargestKept, 64));
   CHECK(reinterpret_cast<uintptr_t>(piece) % 64 == 0);

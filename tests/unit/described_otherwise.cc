@@ -45,7 +45,7 @@ void begin_describing(decltype(describe_now) describe) {
   REQUIRE(registered == 0);
 }
 
-TEST_CASE("memory of a device that nobody can open is not on the array's device") {
+TEST_CASE("memory of a device that cannot be opened is not on the array's device") {
   begin_describing(describe_elsewhere);
   const Sample sample(field("l"));
   const Array there = copy(sample, sim(0));

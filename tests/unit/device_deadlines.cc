@@ -8,7 +8,7 @@ using namespace library_test;  // NOLINT: what every line of these tests is writ
 
 constexpr int64_t kShort = 2'000'000;
 
-TEST_CASE("a copy to the host gives up on an array that is not ready in time, and can be tried again") {
+TEST_CASE("a copy to the host times out on a pending array, and a later copy succeeds") {
   begin();
   Sample sample(field("u"), {.rows = 30});
   const Array there = copy(sample, sim(0));
@@ -32,7 +32,7 @@ TEST_CASE("a copy to the host gives up on an array that is not ready in time, an
   CHECK(arrowdevice::testing::difference(*sample.schema, *sample.twin, *sample.schema, *host) == "");
 }
 
-TEST_CASE("a copy within one backend gives up in the same way where it must read before it copies") {
+TEST_CASE("a copy within a backend times out if it must read a pending array first") {
   begin();
   Sample sample(list_of(field("u")), {.rows = 30});
   for (const Peers peers : {Peers::kCopy, Peers::kNone}) {
@@ -51,7 +51,7 @@ TEST_CASE("a copy within one backend gives up in the same way where it must read
   }
 }
 
-TEST_CASE("what needs no wait before it is submitted has no use for a time-out") {
+TEST_CASE("a copy without a wait before its submission ignores the time-out") {
   begin();
   Sample sample(field("l"), {.rows = 30});
   Held engine(0);
@@ -64,7 +64,7 @@ TEST_CASE("what needs no wait before it is submitted has no use for a time-out")
   CHECK(difference(sample, *moved) == "");
 }
 
-TEST_CASE("an import gives up in time, and without sizes to learn does not wait") {
+TEST_CASE("an import times out, and does not wait without sizes to resolve") {
   begin();
   Sample sample(field("u"), {.rows = 30});
   Held engine(0);
@@ -81,7 +81,7 @@ TEST_CASE("an import gives up in time, and without sizes to learn does not wait"
   CHECK(difference(sample, *pending) == "");
 }
 
-TEST_CASE("a queue of the CPU that waits for a device's array gives up in time") {
+TEST_CASE("a CPU queue that waits for a device's array times out") {
   begin();
   Sample sample(field("u"), {.rows = 30});
   Held engine(0);

@@ -46,7 +46,7 @@ TEST_CASE("in a forked child, arrays on the CPU are copied, shared and released"
   CHECK(sample.ledger.live() > 0);  // the release in the child does not affect the parent
 }
 
-TEST_CASE("in a forked child, arrays on devices are let go without calling the driver") {
+TEST_CASE("in a forked child, arrays on devices are released without a driver call") {
   begin();
   Sample sample(mixed_batch(), {.rows = 20});
   Array there = copy(sample, sim(kHandles[0]));
@@ -80,7 +80,7 @@ TEST_CASE("in a forked child, arrays on devices are let go without calling the d
   arrowdevice_buffer_free(sim(0), nullptr, buffer);
 }
 
-TEST_CASE("in a forked child, a pool of the CPU is let go without giving back what its owner has, too") {
+TEST_CASE("in a forked child, destroying the parent's pool does not call the application") {
   begin();
   copy(Sample(field("l")), sim(0)).reset();  // opens a driver
   for (arrowdevice_device* const device : {cpu(), sim(0)}) {
@@ -103,7 +103,7 @@ TEST_CASE("in a forked child, a pool of the CPU is let go without giving back wh
   }
 }
 
-TEST_CASE("in a forked child, streams are let go without calling anyone") {
+TEST_CASE("in a forked child, streams are released without calling the producer") {
   begin();
   Sample sample(mixed_batch(), {.rows = 20});
   Array batch;
@@ -125,7 +125,7 @@ TEST_CASE("in a forked child, streams are let go without calling anyone") {
   CHECK(difference(sample, *there) == "");
 }
 
-TEST_CASE("in a forked child, calls on devices that were opened before answer that they cannot be used") {
+TEST_CASE("in a forked child, calls on the parent's devices fail") {
   begin();
   Sample sample(mixed_batch(), {.rows = 20});
   Array there = copy(sample, sim(0));

@@ -22,7 +22,7 @@ int64_t threads() {
 
 void become_manual() { must(arrowdevice_deferred_set_manual, 1); }
 
-TEST_CASE("with manual reaping no thread is started, and nothing ends before the program asks") {
+TEST_CASE("with manual mode no thread starts, and deferred work runs only when asked") {
   begin();
   become_manual();
   Sample sample(field("l"));
@@ -45,7 +45,7 @@ TEST_CASE("with manual reaping no thread is started, and nothing ends before the
   CHECK(sample.ledger.live() == 0);
 }
 
-TEST_CASE("reaping ends as many pieces as it is told, the oldest first") {
+TEST_CASE("deferred_run ends the given number of pieces, the oldest first") {
   begin();
   become_manual();
   std::vector<std::unique_ptr<Sample>> samples;
@@ -74,7 +74,7 @@ TEST_CASE("reaping ends as many pieces as it is told, the oldest first") {
   CHECK(live() == "00000");
 }
 
-TEST_CASE("quiescing with manual reaping reaps itself") {
+TEST_CASE("wait_idle in manual mode runs the deferred work itself") {
   begin();
   become_manual();
   Sample sample(field("l"));
@@ -89,7 +89,7 @@ TEST_CASE("quiescing with manual reaping reaps itself") {
   CHECK(sample.ledger.live() == 0);
 }
 
-TEST_CASE("manual reaping cannot be taken back once something was deferred") {
+TEST_CASE("manual mode cannot be ended after work was deferred") {
   begin();
   become_manual();
   Sample sample(field("l"));

@@ -13,7 +13,7 @@ Field table(const char* second, const char* third = "f") {
   return struct_of({field("l"), field(second), field(third), field("l")});
 }
 
-TEST_CASE("a table that is cut like the one before it takes the parts that are there") {
+TEST_CASE("a table of the same layout reuses the sub-buffers of the one before it") {
   begin();
   Sample first(table("g"));
   Sample second(table("g"));
@@ -26,7 +26,7 @@ TEST_CASE("a table that is cut like the one before it takes the parts that are t
   CHECK(difference(second, *there) == "");
 }
 
-TEST_CASE("two tables at the same time have parts of their own") {
+TEST_CASE("two tables at the same time have their own sub-buffers") {
   begin();
   Sample first(table("g"));
   Sample second(table("g"));
@@ -38,7 +38,7 @@ TEST_CASE("two tables at the same time have parts of their own") {
   CHECK(difference(second, *other) == "");
 }
 
-TEST_CASE("where a table is cut in another way, its own parts are made and the others go") {
+TEST_CASE("a table of another layout replaces the cached sub-buffers") {
   begin();
   Sample one(table("g", "f"));
   Sample other(table("f", "g"));
@@ -52,7 +52,7 @@ TEST_CASE("where a table is cut in another way, its own parts are made and the o
   CHECK(difference(other, *there) == "");
 }
 
-TEST_CASE("parts go before the memory does") {
+TEST_CASE("sub-buffers are destroyed before their memory") {
   begin();
   Sample sample(table("g"));
   copy(sample, sim(kDevice));
@@ -63,7 +63,7 @@ TEST_CASE("parts go before the memory does") {
   CHECK(control::refused() == 0);
 }
 
-TEST_CASE("a part that cannot be made fails the copy whole, and those of before are taken or made again") {
+TEST_CASE("a failed sub-buffer fails the whole copy, and a second copy succeeds") {
   begin();
   Sample sample(table("g"));
   control::fail_nth("sub_buffer_create", 2);

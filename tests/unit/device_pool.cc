@@ -20,7 +20,7 @@ void* allocate(arrowdevice_pool* pool, int64_t size, int64_t id = 0) {
 
 void give_back(void* buffer, int64_t id = 0) { arrowdevice_buffer_free(sim(id), nullptr, buffer); }
 
-TEST_CASE("a pool gives memory again for any size of about the same") {
+TEST_CASE("a pool reuses memory for any similar size") {
   begin();
   const Pool pool = make_pool(sim(0));
   void* const first = allocate(pool.get(), 100'000);
@@ -35,7 +35,7 @@ TEST_CASE("a pool gives memory again for any size of about the same") {
   give_back(other);
 }
 
-TEST_CASE("a pool wastes at most an eighth of what it is asked for, beyond the smallest blocks") {
+TEST_CASE("a pool wastes at most an eighth of each size above the smallest blocks") {
   begin();
   const Pool pool = make_pool(sim(0));
   for (int64_t size = 5'000; size < 3'000'000; size = size * 7 / 5 + 1) {
@@ -50,7 +50,7 @@ TEST_CASE("a pool wastes at most an eighth of what it is asked for, beyond the s
   }
 }
 
-TEST_CASE("a pool's figures are what was given, kept and asked of the driver") {
+TEST_CASE("a pool's statistics count used and cached memory and driver allocations") {
   begin();
   const Pool pool = make_pool(sim(0));
   void* const first = allocate(pool.get(), 1 << 20);
@@ -70,7 +70,7 @@ TEST_CASE("a pool's figures are what was given, kept and asked of the driver") {
   CHECK(control::counters(0).bytes_live == 0);
 }
 
-TEST_CASE("a pool keeps as much as it is told, the newest blocks first") {
+TEST_CASE("a pool caches up to max_cached_bytes, the newest blocks first") {
   begin();
   auto options = pool_options();
   options.max_cached_bytes = 3 << 20;
@@ -88,7 +88,7 @@ TEST_CASE("a pool keeps as much as it is told, the newest blocks first") {
   give_back(newest);
 }
 
-TEST_CASE("a pool that is to keep nothing gives everything back at once") {
+TEST_CASE("a pool with a cache of 0 bytes frees everything at once") {
   begin();
   auto options = pool_options();
   options.max_cached_bytes = -1;
@@ -98,7 +98,7 @@ TEST_CASE("a pool that is to keep nothing gives everything back at once") {
   CHECK(control::counters(0).bytes_live == 0);
 }
 
-TEST_CASE("a pool keeps by default a quarter of what is free, at most") {
+TEST_CASE("a pool caches by default at most a quarter of the free memory") {
   auto configured = configuration();
   for (auto& device : configured.devices) device.memory = 8 << 20;
   begin(configured);
@@ -109,7 +109,7 @@ TEST_CASE("a pool keeps by default a quarter of what is free, at most") {
   CHECK(stats(pool.get()).cached_bytes == 2 << 20);
 }
 
-TEST_CASE("a pool stays below its cap, and what it keeps gives way to what is asked for") {
+TEST_CASE("a pool stays below max_bytes and frees cached memory for a new request") {
   begin();
   auto options = pool_options();
   options.max_bytes = 3 << 20;
@@ -133,7 +133,7 @@ TEST_CASE("a pool stays below its cap, and what it keeps gives way to what is as
   refused(ENOMEM, arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, (3 << 20) + 1, &refused_buffer);
 }
 
-TEST_CASE("a copy beyond a pool's cap fails whole, and fits when there is room again") {
+TEST_CASE("a copy above max_bytes fails as a whole, and fits after a release") {
   begin();
   auto options = pool_options();
   options.max_bytes = 1 << 20;
@@ -150,7 +150,7 @@ TEST_CASE("a copy beyond a pool's cap fails whole, and fits when there is room a
   CHECK(difference(sample, *out) == "");
 }
 
-TEST_CASE("when the driver has no memory, what is kept is given back and it is asked once more") {
+TEST_CASE("a pool frees its cached memory and asks again when the driver has no memory") {
   begin();
   const Pool pool = make_pool(sim(0));
   give_back(allocate(pool.get(), 1 << 20));
@@ -165,7 +165,7 @@ TEST_CASE("when the driver has no memory, what is kept is given back and it is a
   give_back(buffer);
 }
 
-TEST_CASE("when the driver has no memory and nothing is kept, or it fails otherwise, it is asked once") {
+TEST_CASE("a pool asks the driver once if nothing is cached or another error occurs") {
   begin();
   const Pool pool = make_pool(sim(0));
   void* buffer = nullptr;
@@ -184,7 +184,7 @@ TEST_CASE("when the driver has no memory and nothing is kept, or it fails otherw
   CHECK(stats(pool.get()).cached_bytes == 1 << 20);
 }
 
-TEST_CASE("a device that is full says so with the driver's words") {
+TEST_CASE("a full device fails with the driver's text") {
   auto configured = configuration();
   configured.devices[0].memory = 1 << 20;
   begin(configured);
@@ -247,7 +247,7 @@ void* handle_of(int64_t id) {
   return native.device;
 }
 
-TEST_CASE("a pool takes its memory from the application's allocator, and ends it after the last buffer") {
+TEST_CASE("a pool uses the application's allocator and ends it after the last buffer") {
   begin();
   Allocator allocator(handle_of(0));
   const auto options = allocator.options();
@@ -269,7 +269,7 @@ TEST_CASE("a pool takes its memory from the application's allocator, and ends it
   CHECK(control::counters(0).bytes_live == 0);
 }
 
-TEST_CASE("a pool that is refused has called nothing of the application's, which keeps all that the options carry") {
+TEST_CASE("a refused pool calls nothing of the application, which keeps its options") {
   begin();
   Allocator allocator(handle_of(0));
   const auto good = allocator.options();
@@ -305,7 +305,7 @@ TEST_CASE("a pool that is refused has called nothing of the application's, which
   CHECK(allocator.allocations == 0);
 }
 
-TEST_CASE("the application's allocator is given the queue that uses the memory first") {
+TEST_CASE("the application's allocator gets the queue that uses the memory first") {
   begin();
   Allocator allocator(handle_of(0));
   const auto options = allocator.options();
@@ -324,7 +324,7 @@ TEST_CASE("the application's allocator is given the queue that uses the memory f
   give_back(buffer);
 }
 
-TEST_CASE("an allocator that fails fails the call, with its code, and gives nothing") {
+TEST_CASE("a failed allocator fails the call with its code") {
   begin();
   Allocator allocator(handle_of(0));
   const auto options = allocator.options();
@@ -341,7 +341,7 @@ TEST_CASE("an allocator that fails fails the call, with its code, and gives noth
   CHECK(allocator.bytes_back == 1 << 20);
 }
 
-TEST_CASE("a pool serves several threads, and its figures add up") {
+TEST_CASE("a pool serves several threads, and its statistics are consistent") {
   begin();
   const Pool pool = make_pool(sim(0));
   arrowdevice_device* const device = sim(0);

@@ -8,7 +8,7 @@ namespace {
 
 using namespace library_test;  // NOLINT: what every line of these tests is written with
 
-TEST_CASE("one queue of the library does one copy after the other") {
+TEST_CASE("one queue of the library runs sequential copies") {
   begin();
   Sample sample(field("l"), {.rows = 30});
   copy(sample, sim(0));
@@ -17,7 +17,7 @@ TEST_CASE("one queue of the library does one copy after the other") {
   CHECK(control::counters(0).queues == made);
 }
 
-TEST_CASE("a copy does not stand behind a stranger's that is still at work") {
+TEST_CASE("a copy does not wait for an unrelated pending copy") {
   begin();
   Sample sample(field("l"), {.rows = 30});
   copy(sample, sim(0)).reset();
@@ -33,7 +33,7 @@ TEST_CASE("a copy does not stand behind a stranger's that is still at work") {
   CHECK(difference(sample, *waiting) == "");
 }
 
-TEST_CASE("queues of the library are bounded, however many copies are in flight") {
+TEST_CASE("the number of the library's queues is bounded for any number of copies") {
   begin();
   Sample sample(field("l"), {.rows = 30});
   Held engine(0);
@@ -47,7 +47,7 @@ TEST_CASE("queues of the library are bounded, however many copies are in flight"
   }
 }
 
-TEST_CASE("a queue that a failed copy was on is not used again") {
+TEST_CASE("a queue with a failed copy is not reused") {
   begin();
   Sample sample(field("l"), {.rows = 30});
   control::UserEvent broken;
@@ -62,7 +62,7 @@ TEST_CASE("a queue that a failed copy was on is not used again") {
   for (int i = 0; i < 10; ++i) CHECK(difference(sample, *copy(sample, sim(0))) == "");
 }
 
-TEST_CASE("a queue that an asynchronous copy failed on is not used again") {
+TEST_CASE("a queue with a failed asynchronous copy is not reused") {
   begin();
   Sample sample(field("l"), {.rows = 30});
   control::UserEvent broken;
@@ -83,7 +83,7 @@ Array pending_on(control::UserEvent& event, const Sample& sample, int64_t id) {
   return pending;
 }
 
-TEST_CASE("however many copies wait for a producer, the next one neither waits for it nor fails with it") {
+TEST_CASE("a copy neither waits nor fails with earlier copies that wait for a producer") {
   begin();
   Sample sample(field("l"), {.rows = 30});
   control::UserEvent producer;
@@ -103,7 +103,7 @@ TEST_CASE("however many copies wait for a producer, the next one neither waits f
   CHECK(control::counters(0).queues_live <= 8);
 }
 
-TEST_CASE("a queue on which a copy left nothing but a wait is nobody's next queue") {
+TEST_CASE("a queue with only a pending wait is not reused") {
   begin(configuration(Peers::kNone));
   // The copy goes through the host. It reads no byte of the source, so no work follows the wait for the
   // producer.
@@ -121,7 +121,7 @@ TEST_CASE("a queue on which a copy left nothing but a wait is nobody's next queu
   CHECK(difference(sample, *later) == "");
 }
 
-TEST_CASE("a queue on which nothing was done is used again") {
+TEST_CASE("a queue without work is reused") {
   begin();
   Sample empty(field("n"), {.rows = 3});
   copy(empty, sim(0)).reset();
@@ -130,7 +130,7 @@ TEST_CASE("a queue on which nothing was done is used again") {
   CHECK(control::counters(0).queues == made);
 }
 
-TEST_CASE("memory of a failed copy is used again though the first wait for its end failed as well") {
+TEST_CASE("memory of a failed copy is reused even if the first wait for its end fails") {
   auto slow = configuration();
   slow.devices[0].latency_us = 20'000;  // the work is still running after the wait has failed
   begin(slow);

@@ -34,7 +34,7 @@ TEST_CASE("arrays are released behind their queues' work, in whatever order the 
   } while (std::next_permutation(std::begin(order), std::end(order)));
 }
 
-TEST_CASE("an array is released behind a queue that is destroyed, and behind one that failed") {
+TEST_CASE("an array is released behind a queue even if the queue is destroyed or fails") {
   begin();
   Sample first(field("l")), second(field("l"));
   Queue queue = make_queue(sim(0));
@@ -53,7 +53,7 @@ TEST_CASE("an array is released behind a queue that is destroyed, and behind one
   CHECK(second.ledger.live() == 0);
 }
 
-TEST_CASE("quiescing waits for arrays, copies and buffers that are still in flight") {
+TEST_CASE("wait_idle waits for arrays, copies and buffers that are in flight") {
   begin();
   Sample moved(field("l")), later(field("l"));
   const Queue queue = make_queue(sim(0));
@@ -75,7 +75,7 @@ TEST_CASE("quiescing waits for arrays, copies and buffers that are still in flig
   CHECK(stats(default_pool(sim(0))).used_bytes == 0);
 }
 
-TEST_CASE("quiescing when nothing was deferred returns at once") {
+TEST_CASE("wait_idle without deferred work returns at once") {
   begin();
   must(arrowdevice_wait_idle, ARROWDEVICE_POLL);
   must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);

@@ -85,7 +85,7 @@ void begin_waiting(bool knows_its_own) {
   waits = 0;
 }
 
-TEST_CASE("a wrapped queue is taken back while its stream waits for another producer's event") {
+TEST_CASE("the application takes a wrapped queue back while its stream waits for an event") {
   begin_waiting(false);
   const Sample sample(field("l"), {.rows = 30});
   const Array there = copy(sample, sim(0));
@@ -136,7 +136,7 @@ TEST_CASE("a wrapped queue is taken back while its stream waits for another prod
   CHECK(control::refused() == 0);
 }
 
-TEST_CASE("the library's own events are waited for on the device, also where others are not") {
+TEST_CASE("queues wait on the device for the library's events, unlike for foreign ones") {
   begin_waiting(true);
   const Sample sample(field("l"), {.rows = 30});
   const Array first = copy(sample, sim(0));  // creates the resources that the copies need

@@ -51,7 +51,7 @@ void check_untouched() {
   for (const auto& refusal : control::refusals()) CHECK(refusal == "");
 }
 
-TEST_CASE("a stream goes on without a wrapped queue that was destroyed, behind what was queued on it") {
+TEST_CASE("a stream continues after its wrapped queue is destroyed, behind that work") {
   begin();
   const Sample sample(mixed_batch(), {.rows = 60});
   for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}}) {
@@ -75,7 +75,7 @@ TEST_CASE("a stream goes on without a wrapped queue that was destroyed, behind w
   }
 }
 
-TEST_CASE("a stream that was given a wrapped queue before its first batch does not need it") {
+TEST_CASE("a stream does not need a wrapped queue that is destroyed before the first batch") {
   begin();
   const Sample sample(field("l"), {.rows = 21});
   Wrapped wrapped;
@@ -107,7 +107,7 @@ TEST_CASE("an async stream goes on without a wrapped queue that was destroyed") 
   check_untouched();
 }
 
-TEST_CASE("an allocator of the application is never given the handle of a wrapped queue that was destroyed") {
+TEST_CASE("an application's allocator never gets a destroyed wrapped queue's handle") {
   begin();
   const Sample sample(field("l"), {.rows = 21});
   arrowdevice_native_device device{};
@@ -148,7 +148,7 @@ TEST_CASE("an allocator of the application is never given the handle of a wrappe
   check_untouched();
 }
 
-TEST_CASE("what a wrapped queue has written, or is to be released or freed behind it, outlives it") {
+TEST_CASE("arrays and buffers behind a wrapped queue outlive the queue") {
   begin();
   const Sample sample(mixed_batch(), {.rows = 30});
   Gate gate(sample);
@@ -184,7 +184,7 @@ TEST_CASE("what a wrapped queue has written, or is to be released or freed behin
   check_untouched();
 }
 
-TEST_CASE("a stream whose wrapped queue cannot be taken back in order fails, and touches nothing") {
+TEST_CASE("a stream fails and leaks nothing if its wrapped queue cannot be ordered") {
   begin();
   const Sample sample(field("l"), {.rows = 21});
   Wrapped wrapped;
@@ -201,7 +201,7 @@ TEST_CASE("a stream whose wrapped queue cannot be taken back in order fails, and
   CHECK(control::counters(0).allocations_live == 0);  // no work was submitted for which no event exists
 }
 
-TEST_CASE("what was queued on a wrapped queue that cannot be taken back in order is not taken for done") {
+TEST_CASE("finish fails if the work of an unwrapped queue could not be ordered") {
   begin();
   const Wrapped wrapped;
   auto& device = arrowdevice::device::Devices::instance().get(ARROW_DEVICE_EXT_DEV, 0);
@@ -212,7 +212,7 @@ TEST_CASE("what was queued on a wrapped queue that cannot be taken back in order
   CHECK_THROWS_AS(queue->finish(ARROWDEVICE_NO_TIMEOUT), arrowdevice::Error);
 }
 
-TEST_CASE("a queue that the application has taken back is one of the library's from then on") {
+TEST_CASE("a queue behaves as the library's own after the application takes it back") {
   begin();
   const Wrapped wrapped;
   auto& device = arrowdevice::device::Devices::instance().get(ARROW_DEVICE_EXT_DEV, 0);
@@ -226,7 +226,7 @@ TEST_CASE("a queue that the application has taken back is one of the library's f
   CHECK_FALSE(arrowdevice::device::Queue::create(device)->is_wrapped());
 }
 
-TEST_CASE("a stream for which no other queue can be made, or put behind the work so far, fails, and loses nothing") {
+TEST_CASE("a stream fails without loss if it cannot create or order its next queue") {
   begin();
   const Sample sample(field("l"), {.rows = 21});
   for (const char* const function : {"queue_create", "queue_wait_event"}) {

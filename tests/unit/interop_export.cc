@@ -59,7 +59,7 @@ std::string refusal(ArrowDeviceArray& array, const ArrowSchema& schema, int code
   return why;
 }
 
-TEST_CASE("numbers are tensors of the dtypes that DLPack has for them") {
+TEST_CASE("numbers are tensors with the dtypes of DLPack") {
   struct Type {
     const char* format;
     uint8_t code, bits;
@@ -87,7 +87,7 @@ TEST_CASE("numbers are tensors of the dtypes that DLPack has for them") {
   }
 }
 
-TEST_CASE("a tensor of some rows has the array's buffer, and their place in it") {
+TEST_CASE("a tensor of a slice has the array's buffer and the slice's position") {
   begin();
   const auto schema = make_schema(field("i"));
   for (const int64_t id : kPlaces) {
@@ -109,7 +109,7 @@ TEST_CASE("a tensor of some rows has the array's buffer, and their place in it")
   CHECK(control::refused() == 0);
 }
 
-TEST_CASE("nested fixed-size lists are tensors of higher rank, whatever the offsets of their children") {
+TEST_CASE("nested fixed-size lists are tensors of higher rank, whatever child offsets") {
   begin();
   const auto schema = make_schema(fixed_size_list_of(2, fixed_size_list_of(3, field("i"))));
   // Takes rows 1 and 2. Their lists begin at slot 1 + 1 * 2, and their numbers at 4 + 3 * 3.
@@ -157,7 +157,7 @@ TEST_CASE("no rows of lists of any size are a tensor, whose strides do not overf
   CHECK(none->tensor.data == nullptr);
 }
 
-TEST_CASE("a bitmap without nulls is none in the way") {
+TEST_CASE("a bitmap without nulls does not prevent an export") {
   begin();
   const auto schema = make_schema(field("i"));
   for (const int64_t id : kPlaces) {
@@ -175,7 +175,7 @@ TEST_CASE("a bitmap without nulls is none in the way") {
   }
 }
 
-TEST_CASE("nulls are refused wherever they are and whether they were counted or not") {
+TEST_CASE("nulls in any position are refused, counted or not") {
   begin();
   const auto schema = make_schema(field("i"));
   for (const int64_t id : kPlaces) {
@@ -192,7 +192,7 @@ TEST_CASE("nulls are refused wherever they are and whether they were counted or 
   }
 }
 
-TEST_CASE("nulls of children are refused where rows show them") {
+TEST_CASE("visible nulls of children are refused") {
   begin();
   const auto schema = make_schema(fixed_size_list_of(2, field("i")));
   const auto lists = [](int64_t null_item) {
@@ -218,7 +218,7 @@ TEST_CASE("nulls of children are refused where rows show them") {
   CHECK(contains(refusal(*array, *schema), "array: 1 slot is null"));
 }
 
-TEST_CASE("what is no number is refused with the reason and the path") {
+TEST_CASE("values that are not numbers are refused with the reason and the path") {
   struct Case {
     Field type;
     const char* reason;
@@ -288,7 +288,7 @@ TEST_CASE("device types and ids are those of DLPack") {
   array->device_type = ARROW_DEVICE_CPU;
 }
 
-TEST_CASE("the memory of a tensor lives as long as the array and the tensor") {
+TEST_CASE("the memory lives until both array and tensor are released") {
   const auto schema = make_schema(field("i"));
   Ledger ledger;
   {
@@ -342,7 +342,7 @@ TEST_CASE("a tensor survives a second call of its deleter") {
   CHECK(Ledger::mistakes() == 0);
 }
 
-TEST_CASE("memory of a device goes back to its pool with the tensor") {
+TEST_CASE("the tensor's deleter returns device memory to its pool") {
   begin();
   Sample sample(field("i"), kWithoutNulls);
   for (const int64_t id : {kAddresses[0], kHandles[0]}) {
@@ -356,7 +356,7 @@ TEST_CASE("memory of a device goes back to its pool with the tensor") {
   }
 }
 
-TEST_CASE("without a waiter an export waits for the producer's event") {
+TEST_CASE("without a consumer queue an export waits for the producer's event") {
   begin();
   Sample sample(field("i"), kWithoutNulls);
   Array there = copy(sample, sim(0));
@@ -378,7 +378,7 @@ TEST_CASE("without a waiter an export waits for the producer's event") {
   there->sync_event = nullptr;
 }
 
-TEST_CASE("with a waiter an export returns at once, and what is queued later waits for the producer's event") {
+TEST_CASE("an export with a consumer queue returns at once and orders later work") {
   begin();
   Sample sample(field("i"), kWithoutNulls);
   for (const int64_t id : {kAddresses[0], kHandles[0]}) {
@@ -403,7 +403,7 @@ TEST_CASE("with a waiter an export returns at once, and what is queued later wai
   }
 }
 
-TEST_CASE("an event that failed is not waited away") {
+TEST_CASE("an export fails if the producer's event failed") {
   begin();
   Sample sample(field("i"), kWithoutNulls);
   Array there = copy(sample, sim(0));
@@ -445,7 +445,7 @@ TEST_CASE("uncounted nulls on a device are counted behind the producer's event")
   EndTensor()(from_c(made));
 }
 
-TEST_CASE("missing and unfit arguments of an export are named") {
+TEST_CASE("an export names missing and invalid arguments") {
   Sample sample(field("i"), kWithoutNulls);
   DLManagedTensorVersioned* out = nullptr;
   CHECK(contains(refused(EINVAL, arrowdevice_dlpack_export, nullptr, sample.schema.get(), nullptr, &out), "inout"));

@@ -28,7 +28,7 @@ std::string refusal(Foreign& tensor, int code = ENOTSUP, arrowdevice_queue* writ
   return why;
 }
 
-TEST_CASE("dtypes of DLPack are the numbers that Arrow has for them") {
+TEST_CASE("dtypes of DLPack become the matching types of Arrow") {
   struct Type {
     uint8_t code, bits;
     const char* format;
@@ -94,7 +94,7 @@ TEST_CASE("a tensor of rank 0 is an array of one row") {
   CHECK(static_cast<const int32_t*>(in.array->array.buffers[1])[0] == 5);
 }
 
-TEST_CASE("a tensor has as many dimensions as arrays have levels, and no more") {
+TEST_CASE("a tensor has at most as many dimensions as arrays have levels") {
   Foreign deep(Extents(64, 1), kNumbers);
   const Imported in = imported(deep.get());
   CHECK(problem(*in.schema, in.array->array) == "");
@@ -102,7 +102,7 @@ TEST_CASE("a tensor has as many dimensions as arrays have levels, and no more") 
   CHECK(contains(refusal(too_deep), "it has 65 dimensions"));
 }
 
-TEST_CASE("every part of an imported array keeps the tensor by itself") {
+TEST_CASE("every child of an imported array holds a reference to the tensor") {
   Foreign tensor({2, 3}, kNumbers);
   Imported in = imported(tensor.get());
   Owned<ArrowArray> child(*in.array->array.children[0]);
@@ -115,7 +115,7 @@ TEST_CASE("every part of an imported array keeps the tensor by itself") {
   CHECK(tensor.deleted == 1);
 }
 
-TEST_CASE("a tensor without a deleter is one that nobody has to end") {
+TEST_CASE("a tensor without a deleter is accepted") {
   Foreign tensor({4}, kNumbers);
   tensor.managed.deleter = nullptr;
   Imported in = imported(tensor.get());
@@ -166,7 +166,7 @@ TEST_CASE("a byte offset is added to addresses, and the offset of an array over 
   CHECK(control::refused() == 0);
 }
 
-TEST_CASE("a byte offset inside of an element does for addresses only") {
+TEST_CASE("a byte offset inside of an element works for addresses only") {
   begin();
   Sample sample(field("i"), {.rows = 24, .nulls = Nulls::kNone});
   const Array addresses = copy(sample, sim(kAddresses[0]));
@@ -181,7 +181,7 @@ TEST_CASE("a byte offset inside of an element does for addresses only") {
   CHECK(contains(refusal(other), "byte_offset 6 is no multiple of the 4 bytes of an element"));
 }
 
-TEST_CASE("the byte offset is an array's offset where no backend says what the buffers are") {
+TEST_CASE("the byte offset becomes an array's offset if the kind of buffers is unknown") {
   Foreign tensor({3}, kNumbers);
   tensor.set_device(ARROW_DEVICE_METAL, 0);
   tensor.managed.tensor.byte_offset = 8;
@@ -190,7 +190,7 @@ TEST_CASE("the byte offset is an array's offset where no backend says what the b
   CHECK(in.array->array.offset == 2);
 }
 
-TEST_CASE("strides that are compact and row-major are accepted, others refused with the dimension") {
+TEST_CASE("only compact row-major strides are accepted, others fail with the dimension") {
   const auto with_strides = [](Foreign& tensor, Extents strides) -> Foreign& {
     tensor.set_strides(std::move(strides));
     return tensor;
@@ -215,7 +215,7 @@ TEST_CASE("strides that are compact and row-major are accepted, others refused w
   CHECK(problem(*none.schema, none.array->array) == "");
 }
 
-TEST_CASE("a tensor of another major version is left to the caller, unseen but for its version") {
+TEST_CASE("a tensor of another major version is refused unread and left to the caller") {
   for (const uint32_t major : {0U, 2U, 77U}) {
     Foreign tensor({3}, kNumbers);
     tensor.managed.version = {.major = major, .minor = 3};
@@ -227,7 +227,7 @@ TEST_CASE("a tensor of another major version is left to the caller, unseen but f
   }
 }
 
-TEST_CASE("tensors that Arrow has no type for are refused with the reason") {
+TEST_CASE("tensors without a type in Arrow are refused with the reason") {
   struct Case {
     Dtype dtype;
     const char* reason;
@@ -246,7 +246,7 @@ TEST_CASE("tensors that Arrow has no type for are refused with the reason") {
   }
 }
 
-TEST_CASE("tensors that contradict themselves are refused with the place") {
+TEST_CASE("inconsistent tensors are refused with the member") {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   Foreign negative({3}, kNumbers);
   negative.managed.tensor.ndim = -1;
@@ -271,7 +271,7 @@ TEST_CASE("tensors that contradict themselves are refused with the place") {
   CHECK(contains(refusal(nowhere, EINVAL), "data is NULL, and there are 3 elements"));
 }
 
-TEST_CASE("missing arguments of an import are named") {
+TEST_CASE("an import names its missing arguments") {
   Foreign tensor({3}, kNumbers);
   ArrowDeviceArray out{};
   ArrowSchema schema{};
@@ -292,7 +292,7 @@ void queue_work(arrowdevice_queue* queue, int64_t id, const void* buffer) {
   must(arrowdevice_queue_copy, queue, &region, 1);
 }
 
-TEST_CASE("an array of a tensor that is still written carries an event of its queue, and nothing waits") {
+TEST_CASE("an array of a pending tensor has an event of its queue, and nothing waits") {
   begin();
   Sample sample(field("i"), {.rows = 24, .nulls = Nulls::kNone});
   for (const int64_t id : {kAddresses[0], kHandles[0]}) {
@@ -318,7 +318,7 @@ TEST_CASE("an array of a tensor that is still written carries an event of its qu
   }
 }
 
-TEST_CASE("an array that is released early leaves the tensor alone until its queue is done with it") {
+TEST_CASE("an early release keeps the tensor until its queue has finished") {
   begin();
   Sample sample(field("i"), {.rows = 24, .nulls = Nulls::kNone});
   const Array there = copy(sample, sim(0));
@@ -335,7 +335,7 @@ TEST_CASE("an array that is released early leaves the tensor alone until its que
   CHECK(tensor.deleted == 1);
 }
 
-TEST_CASE("where arrays carry no event of a queue, its work is finished first") {
+TEST_CASE("an import finishes the queue's work if arrays of the device have no events") {
   begin();
   Sample sample(field("i"), {.rows = 24, .nulls = Nulls::kNone});
   const Array there = copy(sample, sim(0));
@@ -359,7 +359,7 @@ TEST_CASE("where arrays carry no event of a queue, its work is finished first") 
   CHECK(in.array->sync_event == nullptr);
 }
 
-TEST_CASE("a tensor written on a queue needs its device to be there") {
+TEST_CASE("a tensor written on a queue requires its device") {
   begin();
   const Queue queue = make_queue(sim(0));
   Foreign tensor({4}, kNumbers);

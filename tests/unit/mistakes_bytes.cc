@@ -10,7 +10,7 @@ namespace {
 
 using namespace library_test;  // NOLINT: what every line of these tests is written with
 
-TEST_CASE("mistake 3: variadic buffers of views or sizes of list views that do not come along") {
+TEST_CASE("mistake 3: a copy includes variadic buffers of views and sizes of list views") {
   begin();
   for (const Field& type : {field("vu"), list_view_of(field("vu")), large_list_view_of(field("i")),
                             struct_of({field("vz"), list_view_of(field("c"))})}) {
@@ -34,7 +34,7 @@ TEST_CASE("mistake 3: variadic buffers of views or sizes of list views that do n
   }
 }
 
-TEST_CASE("mistake 4: a move that succeeds and gives nothing") {
+TEST_CASE("mistake 4: a successful move gives the array") {
   for (const Peers peers : {Peers::kNone, Peers::kCopy, Peers::kAccess}) {
     begin(configuration(peers));
     for (int64_t from = -1; from < kSims; ++from) {
@@ -62,7 +62,7 @@ TEST_CASE("mistake 4: a move that succeeds and gives nothing") {
   CHECK_FALSE(sample.host.released());
 }
 
-TEST_CASE("mistake 7: a slice that copies all that lies behind it") {
+TEST_CASE("mistake 7: a copy of a slice copies only the slice's rows") {
   begin();
   constexpr int64_t kRows = 20'000;
   Sample sample(struct_of({field("l"), field("u"), list_of(field("u")), field("b"), field("vu"),
@@ -84,7 +84,7 @@ TEST_CASE("mistake 7: a slice that copies all that lies behind it") {
   CHECK(difference(sample, *back, kRows / 2) == "");
 }
 
-TEST_CASE("mistake 8: one allocation, one submission and one wait for each buffer") {
+TEST_CASE("mistake 8: a copy allocates, submits and waits once for all buffers") {
   begin();
   std::vector<Field> columns;
   for (int i = 0; i < 200; ++i) columns.push_back(field(i % 2 == 0 ? "i" : "u"));
@@ -117,7 +117,7 @@ struct Allocator {
   }
 };
 
-TEST_CASE("mistake 16: an allocation of no bytes that the driver is asked for") {
+TEST_CASE("mistake 16: the library does not ask the driver for 0 bytes") {
   begin();
   Allocator allocator;
   auto options = pool_options();

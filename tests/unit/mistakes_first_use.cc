@@ -42,7 +42,7 @@ std::vector<Seen> first_use(const char* name) {
   return seen;
 }
 
-TEST_CASE("mistake 17: a device that is seen before it is made") {
+TEST_CASE("mistake 17: threads see a device only after it is complete") {
   control::reset(configuration());
   must(arrowdevice_backend_register, control::table());
   for (const char* name : {"cpu", "ext_dev:0", "ext_dev:1", "ext_dev:2", "ext_dev:3"}) {

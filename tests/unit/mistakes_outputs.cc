@@ -56,7 +56,7 @@ arrowdevice_device* bare(int64_t id) {
   return device;
 }
 
-TEST_CASE("mistake 5: calling a function that the backend's table does not have") {
+TEST_CASE("mistake 5: the library does not call functions that the table lacks") {
   begin();
   Sample sample(mixed_batch(), kPlain);
   arrowdevice_device* const device = bare(0);
@@ -118,7 +118,7 @@ TEST_CASE("mistake 5: calling a function that the backend's table does not have"
   with_event->sync_event = nullptr;
 }
 
-TEST_CASE("mistake 9: reserved words that are left as they were found") {
+TEST_CASE("mistake 9: every call zeroes the reserved words of its output") {
   begin();
   Sample sample(mixed_batch(), kPlain);
   for (int64_t& reserved : sample.host->reserved) reserved = 0x5C5C5C5C;
@@ -180,7 +180,7 @@ TEST_CASE("mistake 9: reserved words that are left as they were found") {
   check(with_event, "export_event");
 }
 
-TEST_CASE("mistake 9: an event that nobody can wait for is handed on") {
+TEST_CASE("mistake 9: share, slice and select refuse a CPU array with an event") {
   begin();
   Sample sample(mixed_batch(), kPlain);
   int event = 0;
@@ -197,7 +197,7 @@ TEST_CASE("mistake 9: an event that nobody can wait for is handed on") {
   CHECK(difference(sample, *sample.host) == "");
 }
 
-TEST_CASE("mistake 11: nulls counted by reading device memory from the CPU") {
+TEST_CASE("mistake 11: the CPU does not read device memory to count nulls") {
   begin();
   // Memory of the simulated device faults if the CPU reads it. A null count of -1 must stay -1.
   Sample sample(struct_of({field("l"), field("u"), list_of(field("b"))}).not_null(),
@@ -223,7 +223,7 @@ TEST_CASE("mistake 11: nulls counted by reading device memory from the CPU") {
   CHECK(difference(sample, *part, 3) == "");
 }
 
-TEST_CASE("mistake 12: an array without buffers that is said to be on the CPU") {
+TEST_CASE("mistake 12: an array without buffers keeps its device") {
   begin();
   for (const Field& type : {field("n"), struct_of({field("n")}), struct_of({}), run_end_encoded("i", field("n"))}) {
     INFO(type.format);
@@ -241,7 +241,7 @@ TEST_CASE("mistake 12: an array without buffers that is said to be on the CPU") 
   }
 }
 
-TEST_CASE("mistake 19: devices -1 and 0 of the CPU that are two devices") {
+TEST_CASE("mistake 19: ids -1 and 0 of the CPU are one device") {
   begin();
   arrowdevice_device* zero = nullptr;
   arrowdevice_device* minus_one = nullptr;
@@ -276,7 +276,7 @@ struct Foreign {
 };
 int64_t Foreign::released = 0;
 
-TEST_CASE("mistake 20: another producer's private_data that is taken for one's own") {
+TEST_CASE("mistake 20: the library does not use another producer's private_data") {
   begin();
   const int64_t values[] = {1, 2, 3, 4};
   const void* buffers[] = {nullptr, values};

@@ -76,7 +76,7 @@ void check_waits(Unwritten& array, const char* function, const std::function<voi
   producer.join();
 }
 
-TEST_CASE("mistake 1: a copy of fixed-width values that does not wait for the producer's event") {
+TEST_CASE("mistake 1: a copy of fixed-width values waits for the producer's event") {
   for (const int64_t to : {int64_t{-1}, int64_t{1}, kHandles[0]}) {
     begin();
     INFO("to " << to);
@@ -94,7 +94,7 @@ TEST_CASE("mistake 1: a copy of fixed-width values that does not wait for the pr
   }
 }
 
-TEST_CASE("mistake 1: a staged copy of fixed-width values that does not wait for the producer's event") {
+TEST_CASE("mistake 1: a staged copy of fixed-width values waits for the producer's event") {
   begin(configuration(Peers::kNone));
   Sample sample(field("C"), kWithoutNulls);
   Unwritten array(sample, 0);
@@ -108,7 +108,7 @@ TEST_CASE("mistake 1: a staged copy of fixed-width values that does not wait for
   CHECK(difference(sample, *out) == "");
 }
 
-TEST_CASE("mistake 2: the last offset of strings read before the event has fired") {
+TEST_CASE("mistake 2: a copy reads the last offset only after the event has fired") {
   for (const int64_t to : {int64_t{-1}, int64_t{1}}) {
     begin();
     INFO("to " << to);
@@ -126,7 +126,7 @@ TEST_CASE("mistake 2: the last offset of strings read before the event has fired
   }
 }
 
-TEST_CASE("mistake 2: sizes learned from strings before the event has fired") {
+TEST_CASE("mistake 2: an import reads sizes only after the event has fired") {
   begin();
   Sample sample(field("u"), {.rows = 50, .nulls = Nulls::kNone, .longest_text = 20});
   Unwritten array(sample, 0);
@@ -142,7 +142,7 @@ TEST_CASE("mistake 2: sizes learned from strings before the event has fired") {
   arrowdevice_view_detach(view, array.get());
 }
 
-TEST_CASE("mistake 6: one wait function with three meanings, one of which waits for nothing") {
+TEST_CASE("mistake 6: each wait function has one meaning, and each one waits") {
   begin();
   Sample sample(field("l"), kWithoutNulls);
   const Queue queue = make_queue(sim(1));
@@ -163,7 +163,7 @@ TEST_CASE("mistake 6: one wait function with three meanings, one of which waits 
   must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
 }
 
-TEST_CASE("mistake 10: an event that is dropped when a pending array is handed on") {
+TEST_CASE("mistake 10: a pending array keeps its event when it is passed on") {
   begin(configuration(Peers::kAccess));
   Sample sample(mixed_batch(), {.rows = 30});
   Held engine(0);

@@ -119,7 +119,7 @@ TEST_CASE("formats without fixed-width values have their layout and no width") {
   }
 }
 
-TEST_CASE("integers may index a dictionary, signed ones of 16, 32 and 64 bits may be run ends") {
+TEST_CASE("integers can be indices, and signed integers of 16 to 64 bits can be run ends") {
   for (const std::string format : {"c", "C", "s", "S", "i", "I", "l", "L"}) {
     CAPTURE(format);
     const Type type = parse_format(format).type;

@@ -52,7 +52,7 @@ TEST_CASE("the size of metadata is that of its block") {
   }
 }
 
-TEST_CASE("metadata answers the first value of a key") {
+TEST_CASE("a search in metadata returns the first value of a key") {
   const std::string block = encode({{"a", "1"}, {"b", ""}, {"a", "2"}, {"", "no name"}});
   CHECK(metadata_find(block.data(), "a") == "1");
   CHECK(metadata_find(block.data(), "b") == "");

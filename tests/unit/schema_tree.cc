@@ -111,7 +111,7 @@ TEST_CASE("a path names the fields from the root") {
   CHECK(Tree(*draft.field("+s", "trip")).path(0) == "trip");
 }
 
-TEST_CASE("the middle of an endless path is left out, between two characters") {
+TEST_CASE("a long path is shortened in its middle, between two characters") {
   std::string name;
   for (int i = 0; i < 100000; ++i) name += "\u00e9";
   for (const std::string lead : {"", "x"}) {
@@ -130,7 +130,7 @@ TEST_CASE("the middle of an endless path is left out, between two characters") {
   }
 }
 
-TEST_CASE("a path of the greatest length that fits is whole") {
+TEST_CASE("a path of the maximal length is not shortened") {
   for (const size_t extra : {size_t{0}, size_t{1}}) {
     Draft draft;
     const std::string name(kLongestPath + extra, 'x');
@@ -194,7 +194,7 @@ TEST_CASE("formats that are refused name the field") {
   check_refused(draft.field(nullptr), EINVAL, "array: the format is NULL");
 }
 
-TEST_CASE("columns of common types are refused for what is wrong with them, as all others are") {
+TEST_CASE("malformed columns of common types are refused like all others") {
   Draft draft;
   const auto column = [&](const char* format) { return draft.field("+s", "", {draft.field(format, "x")}); };
   check_refused(column(nullptr), EINVAL, "batch.x: the format is NULL");
@@ -260,7 +260,7 @@ TEST_CASE("a dictionary is checked like any field") {
   CHECK(is_accepted(draft.encoded("i", "x", draft.encoded("c", "y", draft.field("+s", "", {draft.field("u")})))));
 }
 
-TEST_CASE("released and NULL schemas are EINVAL, and nothing of them is read") {
+TEST_CASE("released and NULL schemas fail with EINVAL and are not read") {
   Draft draft;
   // Reading this address faults.
   const auto* const nowhere = reinterpret_cast<const char*>(8);
@@ -298,7 +298,7 @@ TEST_CASE("a schema that is its own ancestor is EINVAL") {
   }
 }
 
-TEST_CASE("a schema that stands in two places is no cycle") {
+TEST_CASE("a schema in two positions is not a cycle") {
   Draft draft;
   ArrowSchema* shared = draft.field("+l", "shared", {draft.field("i", "item")});
   const Tree tree(*draft.field("+s", "", {shared, shared}));
@@ -342,7 +342,7 @@ TEST_CASE("2^20 fields are accepted, more are EINVAL") {
                 "batch.last: with its children there are more than 1048576 fields");
 }
 
-TEST_CASE("structs that stand in several places make 2^15 fields at most") {
+TEST_CASE("structs in several positions make at most 2^15 fields") {
   Draft draft;
   const std::string why = "fields, and only 2 structs, which stand in several places";
   std::vector<ArrowSchema*> columns(kMostSharedNodes - 1, draft.field("i"));

@@ -24,7 +24,7 @@ uint32_t reach(void* from, void* to) {
 
 }  // namespace
 
-TEST_CASE("simulated device: devices are what was asked for", "[sim]") {
+TEST_CASE("simulated device: devices follow their configuration", "[sim]") {
   control::reset(devices("ah"));
   int64_t count = 0;
   must(table().device_count, ARROW_DEVICE_EXT_DEV, &count);
@@ -46,7 +46,7 @@ TEST_CASE("simulated device: devices are what was asked for", "[sim]") {
   CHECK(std::memcmp(first.uuid, second.uuid, sizeof first.uuid) != 0);
 }
 
-TEST_CASE("simulated device: peers reach as far as was asked for", "[sim]") {
+TEST_CASE("simulated device: peer access follows the configuration", "[sim]") {
   const Peers peers = GENERATE(Peers::kNone, Peers::kCopy, Peers::kAccess);
   auto configuration = devices("aah");
   configuration.peers = peers;
@@ -78,7 +78,7 @@ TEST_CASE("simulated device: peers reach as far as was asked for", "[sim]") {
   CHECK(control::counters(1).bytes_peer == (copy != 0 ? 128 : 0));
 }
 
-TEST_CASE("simulated device: bytes are counted by where they come from and go to", "[sim]") {
+TEST_CASE("simulated device: bytes are counted by source and target", "[sim]") {
   control::reset(devices("h"));
   void* device = open(0);
   const Queue queue(device);

@@ -77,7 +77,7 @@ constexpr const char* kChildTest = "simulated device: a program that leaks";
 
 }  // namespace
 
-TEST_CASE("simulated device: nothing set is one device with addresses", "[sim]") {
+TEST_CASE("simulated device: an empty environment means one device with addresses", "[sim]") {
   const Environment nothing(std::map<std::string, std::string>{});
   const auto configuration = Configuration::from_environment();
   REQUIRE(configuration.devices.size() == 1);
@@ -126,7 +126,7 @@ TEST_CASE("simulated device: the environment sets everything", "[sim]") {
   CHECK(configuration.statistics_file == "/somewhere/statistics.json");
 }
 
-TEST_CASE("simulated device: a wrong word in the environment is named", "[sim]") {
+TEST_CASE("simulated device: a wrong word in the environment is reported", "[sim]") {
   CHECK(contains(refusal("ARROWDEVICE_SIM_DEVICES", "addresses,adresses"), "\"adresses\" is no simulated device"));
   CHECK(contains(refusal("ARROWDEVICE_SIM_DEVICES", "handles:size=1"), "\"handles:size=1\" has settings"));
   CHECK(contains(refusal("ARROWDEVICE_SIM_DEVICES", "handles:memory="), "\"\" is not a number"));

@@ -6,7 +6,7 @@
 
 using namespace sim_test;
 
-TEST_CASE("simulated device: a copy is pending until the engine gets to it", "[sim]") {
+TEST_CASE("simulated device: a copy is pending until the engine runs it", "[sim]") {
   control::reset(devices("a"));
   void* device = open(0);
   const Buffer buffer(device, 1000);
@@ -28,7 +28,7 @@ TEST_CASE("simulated device: a copy is pending until the engine gets to it", "[s
   CHECK(content(0, buffer) == source);
 }
 
-TEST_CASE("simulated device: a queue does its work in order", "[sim]") {
+TEST_CASE("simulated device: a queue runs its work in order", "[sim]") {
   control::reset(devices("a"));
   void* device = open(0);
   const Buffer buffer(device, 4096);
@@ -70,7 +70,7 @@ TEST_CASE("simulated device: an event of another device holds up one queue and n
   CHECK(content(1, target) == bytes);
 }
 
-TEST_CASE("simulated device: what waits for a destroyed event still waits", "[sim]") {
+TEST_CASE("simulated device: work that waits for a destroyed event still waits", "[sim]") {
   control::reset(devices("aa"));
   const Queue producer(open(0)), consumer(open(1));
   control::hold(0);
@@ -86,7 +86,7 @@ TEST_CASE("simulated device: what waits for a destroyed event still waits", "[si
   CHECK(consumed.wait() == 0);
 }
 
-TEST_CASE("simulated device: a queue that is destroyed finishes its work", "[sim]") {
+TEST_CASE("simulated device: a destroyed queue finishes its work", "[sim]") {
   control::reset(devices("a"));
   void* device = open(0);
   const Buffer buffer(device, 64);
@@ -103,7 +103,7 @@ TEST_CASE("simulated device: a queue that is destroyed finishes its work", "[sim
   CHECK(content(0, buffer) == source);
 }
 
-TEST_CASE("simulated device: a published event is a pointer to the native one and can be imported", "[sim]") {
+TEST_CASE("simulated device: an import takes the pointer of a published event", "[sim]") {
   control::reset(devices("aa"));
   const Queue queue(open(0));
   control::hold(0);
@@ -122,7 +122,7 @@ TEST_CASE("simulated device: a published event is a pointer to the native one an
   CHECK(imported.wait() == 0);
 }
 
-TEST_CASE("simulated device: what is not a published event is refused", "[sim]") {
+TEST_CASE("simulated device: a pointer that is not a published event is refused", "[sim]") {
   control::reset(devices("a"));
   void* device = open(0);
   const Buffer buffer(device, 64);
@@ -186,8 +186,7 @@ TEST_CASE("simulated device: a failed event fails the work that waits for it", "
   CHECK(queue.finish() == 0);
 }
 
-TEST_CASE("simulated device: latency and bandwidth keep a copy pending, and a lost device does not wait for it",
-          "[sim]") {
+TEST_CASE("simulated device: a loss ends a copy that latency or bandwidth keeps pending", "[sim]") {
   auto configuration = devices("a");
   SECTION("latency") { configuration.devices[0].latency_us = int64_t{3600} * 1000 * 1000; }
   SECTION("bandwidth") { configuration.devices[0].bandwidth = 1; }
@@ -206,7 +205,7 @@ TEST_CASE("simulated device: latency and bandwidth keep a copy pending, and a lo
   control::reset();
 }
 
-TEST_CASE("simulated device: a link takes its time for each copy, and none of what passed while it was held", "[sim]") {
+TEST_CASE("simulated device: a held copy takes its whole time after the hold", "[sim]") {
   using Clock = std::chrono::steady_clock;
   constexpr size_t kBytes = 60'000;  // 60 ms
   auto configuration = devices("aa");

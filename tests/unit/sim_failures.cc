@@ -39,7 +39,7 @@ TEST_CASE("simulated device: failures that were configured count from the first 
   CHECK(queue.finish() == 0);
 }
 
-TEST_CASE("simulated device: an event that fails says so when it is reached, not before", "[sim]") {
+TEST_CASE("simulated device: a failing event fails when the engine runs it", "[sim]") {
   control::reset(devices("a"));
   const Queue queue(open(0));
   control::fail_next("event");
@@ -51,7 +51,7 @@ TEST_CASE("simulated device: an event that fails says so when it is reached, not
   CHECK(queue.finish() == 0);
 }
 
-TEST_CASE("simulated device: a lost device ends its work and takes no more", "[sim]") {
+TEST_CASE("simulated device: a lost device ends its work and refuses more", "[sim]") {
   control::reset(devices("aa"));
   void* device = open(0);
   const Buffer buffer(device, 64);
@@ -85,7 +85,7 @@ TEST_CASE("simulated device: a lost device ends its work and takes no more", "[s
   CHECK(queue.finish() == 0);
 }
 
-TEST_CASE("simulated device: a device can be lost with a submission", "[sim]") {
+TEST_CASE("simulated device: a submission can lose the device", "[sim]") {
   control::reset(devices("a"));
   const Queue queue(open(0));
   control::fail_nth("lost", 3);
@@ -95,7 +95,7 @@ TEST_CASE("simulated device: a device can be lost with a submission", "[sim]") {
   CHECK(contains(message(table().event_record, queue.get(), &out), "was lost"));
 }
 
-TEST_CASE("simulated device: a function that is switched off is not in the table, nor is its pair", "[sim]") {
+TEST_CASE("simulated device: a disabled function and its pair are not in the table", "[sim]") {
   for (int i = 0; i < arrowdevice::sim::kFunctions; ++i) {
     const auto function = static_cast<Function>(i);
     if (!arrowdevice::sim::is_optional(function)) continue;

@@ -25,7 +25,7 @@ int signal_of_reading(const void* address) {
 
 }  // namespace
 
-TEST_CASE("simulated device: a read by the CPU crashes, of memory and of handles", "[sim]") {
+TEST_CASE("simulated device: a read of memory or handles by the CPU crashes", "[sim]") {
   control::reset(devices("ah"));
   const Buffer address(open(0), 64), handle(open(1), 64);
   const char readable = 0;
@@ -35,13 +35,13 @@ TEST_CASE("simulated device: a read by the CPU crashes, of memory and of handles
   CHECK(signal_of_reading(open(0)) == SIGSEGV);
 }
 
-TEST_CASE("simulated device: fresh memory is neither zero nor what was there before", "[sim]") {
+TEST_CASE("simulated device: new memory has neither zeros nor former content", "[sim]") {
   control::reset(devices("a"));
   const Buffer buffer(open(0), 100);
   for (const std::byte byte : content(0, buffer)) CHECK(byte == std::byte{0xA5});
 }
 
-TEST_CASE("simulated device: buffers that are not the device's are refused", "[sim]") {
+TEST_CASE("simulated device: buffers of other devices are refused", "[sim]") {
   const std::string kinds = GENERATE("aa", "hh");
   control::reset(devices(kinds));
   void* device = open(0);
@@ -104,7 +104,7 @@ TEST_CASE("simulated device: buffers that are not the device's are refused", "[s
   CHECK(control::counters(0).copies == 0);
 }
 
-TEST_CASE("simulated device: memory is bounded, and comes back", "[sim]") {
+TEST_CASE("simulated device: memory is bounded and is reused", "[sim]") {
   auto configuration = devices("a");
   configuration.devices[0].memory = 1000;
   control::reset(configuration);
@@ -125,7 +125,7 @@ TEST_CASE("simulated device: memory is bounded, and comes back", "[sim]") {
   CHECK(control::refused() == 0);
 }
 
-TEST_CASE("simulated device: allocations of odd sizes and alignments are answered", "[sim]") {
+TEST_CASE("simulated device: odd sizes and alignments are allocated or refused", "[sim]") {
   control::reset(devices("ah"));
   void* device = open(0);
   void* out = nullptr;
@@ -139,7 +139,7 @@ TEST_CASE("simulated device: allocations of odd sizes and alignments are answere
   CHECK(control::counters(0).allocations_live == 0);
 }
 
-TEST_CASE("simulated device: memory in use is given back with its queue only", "[sim]") {
+TEST_CASE("simulated device: memory in use is freed only behind its queue", "[sim]") {
   control::reset(devices("a"));
   void* device = open(0);
   const Queue queue(device);
@@ -169,7 +169,7 @@ TEST_CASE("simulated device: memory in use is given back with its queue only", "
   CHECK(control::counters(0).allocations_live == 0);
 }
 
-TEST_CASE("simulated device: a finished copy has let go of its memory when its event fires", "[sim]") {
+TEST_CASE("simulated device: a copy no longer uses its memory when its event fires", "[sim]") {
   control::reset(devices("a"));
   void* device = open(0);
   const Queue queue(device);
@@ -182,7 +182,7 @@ TEST_CASE("simulated device: a finished copy has let go of its memory when its e
   CHECK(control::refused() == 0);
 }
 
-TEST_CASE("simulated device: sub-buffers of handles are buffers of their own", "[sim]") {
+TEST_CASE("simulated device: sub-buffers of handles have their own handles", "[sim]") {
   control::reset(devices("h"));
   void* device = open(0);
   const Queue queue(device);

@@ -25,7 +25,7 @@ Array one(const Sample& sample, const Ledger& ledger) {
   return from_host(make_array(generate(sample.type, sample.knobs), ledger));
 }
 
-TEST_CASE("what is produced is collected") {
+TEST_CASE("a stream collects the produced arrays") {
   begin();
   const Sample sample(mixed_batch(), {.rows = 60});
   for (auto* device : {cpu(), sim(0), sim(3)}) {
@@ -45,7 +45,7 @@ TEST_CASE("what is produced is collected") {
   }
 }
 
-TEST_CASE("a number of arrays is asked for ahead, then one for each that is taken") {
+TEST_CASE("a stream requests arrays ahead, then one for each array it returns") {
   begin();
   const Sample sample(field("u"), {.rows = 5});
   const Ledger ledger;
@@ -70,7 +70,7 @@ TEST_CASE("a number of arrays is asked for ahead, then one for each that is take
   CHECK(ledger.live() == 0);
 }
 
-TEST_CASE("a producer on another device type is refused by its handler, and the stream says so") {
+TEST_CASE("a handler refuses a producer of another device type, and the stream fails") {
   begin();
   auto [handler, stream] = collect(ARROW_DEVICE_EXT_DEV);
   Hand hand(handler, ARROW_DEVICE_CPU);
@@ -82,7 +82,7 @@ TEST_CASE("a producer on another device type is refused by its handler, and the 
   CHECK(contains(next_fails(EINVAL, stream), "device type"));
 }
 
-TEST_CASE("an array on another device type than its producer said ends the stream, and is let go") {
+TEST_CASE("an array of another device type than its producer's ends the stream") {
   begin();
   const Sample sample(field("u"), {.rows = 5});
   auto [handler, stream] = collect();
@@ -95,7 +95,7 @@ TEST_CASE("an array on another device type than its producer said ends the strea
   CHECK(control::counters(0).allocations_live == before);
 }
 
-TEST_CASE("a schema that is told twice, or by nobody, is refused") {
+TEST_CASE("a second schema, or a schema without a producer, is refused") {
   begin();
   const int64_t before = live_schema_fields();
   {
@@ -117,7 +117,7 @@ TEST_CASE("a schema that is told twice, or by nobody, is refused") {
   expect_fields_gone(before);
 }
 
-TEST_CASE("a stream that is released early cancels its producer, and what is queued or comes late is discarded") {
+TEST_CASE("an early release cancels the producer and discards queued and late arrays") {
   begin();
   const Sample sample(field("u"), {.rows = 5});
   const Ledger ledger;
@@ -146,7 +146,7 @@ TEST_CASE("a stream that is released before its producer has begun refuses the s
   CHECK(hand.end() == 0);  // violates the rules, as Arrow C++ does
 }
 
-TEST_CASE("a producer's error comes after its arrays, with code and text, and stays") {
+TEST_CASE("an async producer's error follows its arrays with code and text, and repeats") {
   begin();
   const Sample sample(field("u"), {.rows = 5});
   const Ledger ledger;
@@ -168,7 +168,7 @@ TEST_CASE("a producer's error comes after its arrays, with code and text, and st
   CHECK(contains(next_fails(ENODATA, failing), std::to_string(ENODATA)));
 }
 
-TEST_CASE("a producer that lets go before the end is an error") {
+TEST_CASE("a producer's release before the end is an error") {
   begin();
   const Sample sample(field("u"), {.rows = 5});
   const Ledger ledger;
@@ -202,7 +202,7 @@ TEST_CASE("an extraction that fails ends the stream") {
   CHECK(ledger.live() == 0);
 }
 
-TEST_CASE("a failed extraction is reported with what the producer says of it") {
+TEST_CASE("a failed extraction is reported with the producer's text") {
   begin();
   const Sample sample(field("u"), {.rows = 5});
   for (const bool at_once : {true, false}) {
@@ -225,7 +225,7 @@ TEST_CASE("a failed extraction is reported with what the producer says of it") {
   }
 }
 
-TEST_CASE("an end before the schema fails the stream, and does not hang it") {
+TEST_CASE("an end before the schema fails the stream without a hang") {
   begin();
   auto [handler, stream] = collect();
   Hand hand(handler);
@@ -248,7 +248,7 @@ TEST_CASE("an end before the schema fails the stream, and does not hang it") {
   CHECK(contains(next_fails(EINVAL, stream), "before its schema"));
 }
 
-TEST_CASE("cancelling wakes whoever waits for a schema or an array, and reaches the producer") {
+TEST_CASE("a cancel ends waits for a schema or an array, and cancels the producer") {
   begin();
   for (const bool has_schema : {false, true}) {
     auto [handler, stream] = collect();
@@ -271,7 +271,7 @@ TEST_CASE("cancelling wakes whoever waits for a schema or an array, and reaches 
 }
 
 // Some producers no longer exist at that time, except for their release callback.
-TEST_CASE("a producer that has told the end, or an error, is not called any more") {
+TEST_CASE("the stream does not call a producer after its end or its error") {
   begin();
   const Sample sample(field("u"), {.rows = 5});
   for (const bool fails : {false, true}) {
@@ -293,7 +293,7 @@ TEST_CASE("a producer that has told the end, or an error, is not called any more
   }
 }
 
-TEST_CASE("a producer is cancelled once, and not called any more") {
+TEST_CASE("the stream cancels a producer once and does not call it afterwards") {
   begin();
   const Sample sample(field("u"), {.rows = 5});
   const Ledger ledger;
@@ -308,7 +308,7 @@ TEST_CASE("a producer is cancelled once, and not called any more") {
   CHECK(hand.unextracted() == 0);
 }
 
-TEST_CASE("a collected array is canonical, and an event that nobody can wait for is refused") {
+TEST_CASE("a collected array is canonical, and an event without a device is refused") {
   begin();
   const Sample sample(field("u"), {.rows = 5});
   const Ledger ledger;
@@ -328,7 +328,7 @@ TEST_CASE("a collected array is canonical, and an event that nobody can wait for
   CHECK(ledger.live() == 0);
 }
 
-TEST_CASE("what cannot be collected is refused") {
+TEST_CASE("invalid arguments of a collection are refused") {
   begin();
   ArrowAsyncDeviceStreamHandler* handler = nullptr;
   DeviceStream stream;

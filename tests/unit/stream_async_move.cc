@@ -15,7 +15,7 @@ ArrowAsyncDeviceStreamHandler* before(ArrowAsyncDeviceStreamHandler* downstream,
   return upstream;
 }
 
-TEST_CASE("what is produced on one device is collected on another, over others between them") {
+TEST_CASE("arrays are produced on one device and collected on another, over others") {
   const Sample sample(mixed_batch(), {.rows = 60});
   for (const Peers peers : {Peers::kCopy, Peers::kNone}) {
     begin(configuration(peers));
@@ -36,7 +36,7 @@ TEST_CASE("what is produced on one device is collected on another, over others b
   CHECK(control::refused() == 0);
 }
 
-TEST_CASE("arrays are moved ahead of the consumer's requests, a bounded number of them") {
+TEST_CASE("a bounded number of arrays is moved ahead of the consumer's requests") {
   begin();
   const Sample sample(mixed_batch(), {.rows = 60});
   auto producer = batches_of(sample, kRows);
@@ -61,7 +61,7 @@ TEST_CASE("arrays are moved ahead of the consumer's requests, a bounded number o
   CHECK_FALSE(consumer->overlapped);
 }
 
-TEST_CASE("a cancel downstream reaches upstream, and what was moved ahead is let go") {
+TEST_CASE("a cancel downstream cancels upstream and releases arrays moved ahead") {
   begin();
   const Sample sample(mixed_batch(), {.rows = 60});
   auto producer = batches_of(sample, kRows);
@@ -79,7 +79,7 @@ TEST_CASE("a cancel downstream reaches upstream, and what was moved ahead is let
   until([&] { return stats(default_pool(sim(0))).used_bytes == 0; });
 }
 
-TEST_CASE("an error upstream arrives downstream, after the arrays before it") {
+TEST_CASE("an upstream error arrives downstream after the earlier arrays") {
   begin();
   const Sample sample(mixed_batch(), {.rows = 60});
   auto producer = batches_of(sample, kRows);
@@ -94,7 +94,7 @@ TEST_CASE("an error upstream arrives downstream, after the arrays before it") {
   CHECK(consumer->text == "the disk is gone");
 }
 
-TEST_CASE("a move that fails is an error downstream and a cancel upstream") {
+TEST_CASE("a failed move is an error downstream and a cancel upstream") {
   begin();
   const Sample sample(mixed_batch(), {.rows = 14});
   const Ledger ledger;
@@ -119,7 +119,7 @@ TEST_CASE("a move that fails is an error downstream and a cancel upstream") {
 }
 
 // Some producers no longer exist at that time, except for their release callback.
-TEST_CASE("a producer that has told the end, or an error, is not called any more by what is behind it") {
+TEST_CASE("the library does not call a producer after its end or its error") {
   begin();
   const Sample sample(mixed_batch(), {.rows = 5});
   for (const bool cancelled : {false, true}) {
@@ -149,7 +149,7 @@ TEST_CASE("a producer that has told the end, or an error, is not called any more
 }
 
 // Some producers no longer exist after the first cancel, except for their release callback.
-TEST_CASE("a producer is cancelled once, and not called any more, by what is behind it") {
+TEST_CASE("the library cancels a producer once and does not call it afterwards") {
   begin();
   const Sample sample(mixed_batch(), {.rows = 5});
   auto consumer = std::make_shared<Consumer>();
@@ -181,7 +181,7 @@ TEST_CASE("a consumer that refuses ends upstream too") {
   until([&] { return producer->releases == 1; });
 }
 
-TEST_CASE("a handler whose producer never begins is ended by its release, and downstream gets an error") {
+TEST_CASE("a release before the producer begins is an error downstream") {
   begin();
   auto consumer = std::make_shared<Consumer>();
   auto* const upstream = before(handler_of(consumer), sim(0));
@@ -191,7 +191,7 @@ TEST_CASE("a handler whose producer never begins is ended by its release, and do
   CHECK(consumer->code == EIO);
 }
 
-TEST_CASE("a schema that comes from no producer is refused") {
+TEST_CASE("a schema without a producer is refused") {
   begin();
   const int64_t fields_before = live_schema_fields();
   auto consumer = std::make_shared<Consumer>();
@@ -207,7 +207,7 @@ TEST_CASE("a schema that comes from no producer is refused") {
   CHECK(contains(consumer->text, "no producer"));
 }
 
-TEST_CASE("a producer that lets go before the end is an error downstream") {
+TEST_CASE("a producer's release before the end is an error downstream") {
   begin();
   const Sample sample(field("u"), {.rows = 5});
   auto consumer = std::make_shared<Consumer>();
@@ -219,7 +219,7 @@ TEST_CASE("a producer that lets go before the end is an error downstream") {
   CHECK(consumer->code == EIO);
 }
 
-TEST_CASE("the end is told when it is requested, as an array would be") {
+TEST_CASE("the end follows a request, as an array does") {
   begin();
   const Sample sample(field("u"), {.rows = 5});
   const Ledger ledger;
@@ -251,7 +251,7 @@ TEST_CASE("an end before the schema is an error downstream") {
   CHECK(contains(consumer->text, "before its schema"));
 }
 
-TEST_CASE("a task that the library refuses is given back, and its producer is cancelled") {
+TEST_CASE("a refused task stays with its producer, which is cancelled") {
   begin();
   const Sample sample(field("u"), {.rows = 5});
   const Ledger ledger;
@@ -273,7 +273,7 @@ TEST_CASE("a task that the library refuses is given back, and its producer is ca
   CHECK(ledger.live() == 0);
 }
 
-TEST_CASE("a failed extraction is reported downstream with what the producer says of it") {
+TEST_CASE("a failed extraction is reported downstream with the producer's text") {
   begin();
   const Sample sample(field("u"), {.rows = 5});
   for (const bool says_why : {true, false}) {
@@ -305,7 +305,7 @@ struct PublishedProducer {
   void* private_data;
 };
 
-TEST_CASE("the library's producer has its metadata where either layout of the format has it") {
+TEST_CASE("the library's producer has its metadata in both layouts of the format") {
   begin();
   const Sample sample(field("u"), {.rows = 5});
   const std::string some = encode_metadata({{"rows", "5"}});
@@ -350,7 +350,7 @@ TEST_CASE("texts of errors are UTF-8 behind a handler") {
   CHECK(consumer->text == "bad ?? and \xc3\xa4");
 }
 
-TEST_CASE("metadata is passed on; that of a producer only where the program names its layout") {
+TEST_CASE("metadata is passed on, a producer's only if the program names its layout") {
   begin();
   const Sample sample(field("u"), {.rows = 5});
   const std::string some = encode_metadata({{"rows", "5"}});
@@ -402,7 +402,7 @@ TEST_CASE("metadata is passed on; that of a producer only where the program name
   }
 }
 
-TEST_CASE("what cannot be moved between handlers is refused") {
+TEST_CASE("invalid arguments of async_to_device are refused") {
   begin();
   auto consumer = std::make_shared<Consumer>();
   auto* const handler = handler_of(consumer);
@@ -418,7 +418,7 @@ TEST_CASE("what cannot be moved between handlers is refused") {
   handler->release(handler);
 }
 
-TEST_CASE("a queue or a pool that can never serve is refused at once, and downstream is not called") {
+TEST_CASE("an unusable queue or pool is refused at once, without a call downstream") {
   begin();
   const Queue on_cpu = make_queue(cpu());
   auto consumer = std::make_shared<Consumer>();
@@ -440,7 +440,7 @@ TEST_CASE("a queue or a pool that can never serve is refused at once, and downst
   downstream->release(downstream);
 }
 
-TEST_CASE("a queue that cannot serve the producer's device is an error before the first array") {
+TEST_CASE("an unusable queue for the producer's device fails before the first array") {
   begin();
   const Queue on_sim = make_queue(sim(0));
   auto consumer = std::make_shared<Consumer>();

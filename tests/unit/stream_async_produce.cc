@@ -25,7 +25,7 @@ void check_rows(const Sample& sample, const Consumer& consumer, size_t n = kBatc
   }
 }
 
-TEST_CASE("a stream is produced to a handler: schema, tasks, end, release") {
+TEST_CASE("a handler gets the schema, the tasks, the end and the release of a stream") {
   begin();
   const Sample sample = batch_sample();
   auto producer = batches_of(sample, kRows, sim(0));
@@ -41,7 +41,7 @@ TEST_CASE("a stream is produced to a handler: schema, tasks, end, release") {
   CHECK(producer->releases == 1);
 }
 
-TEST_CASE("no more is produced than was requested, and never on the stack of a request") {
+TEST_CASE("a stream produces only requested arrays, never inside of the request") {
   begin();
   const Sample sample = batch_sample();
   auto producer = batches_of(sample, kRows);
@@ -74,7 +74,7 @@ TEST_CASE("no more is produced than was requested, and never on the stack of a r
   check_rows(sample, *consumer);
 }
 
-TEST_CASE("a request of nothing ends the stream with an error") {
+TEST_CASE("a request of 0 arrays ends the stream with an error") {
   begin();
   const Sample sample = batch_sample();
   for (const int64_t n : {int64_t{0}, int64_t{-3}, INT64_MIN}) {
@@ -90,7 +90,7 @@ TEST_CASE("a request of nothing ends the stream with an error") {
   }
 }
 
-TEST_CASE("a cancel ends the stream without an error, however often and from where it comes") {
+TEST_CASE("a cancel from any callback, even repeated, ends the stream without an error") {
   begin();
   const Sample sample = batch_sample();
   auto consumer = std::make_shared<Consumer>();
@@ -117,7 +117,7 @@ TEST_CASE("a cancel ends the stream without an error, however often and from whe
   CHECK(producer->calls == 1);
 }
 
-TEST_CASE("a callback that fails is followed by the release alone, and its task is discarded") {
+TEST_CASE("after a failed callback only the release follows, and its task is discarded") {
   begin();
   const Sample sample = batch_sample();
   auto refuses_schema = std::make_shared<Consumer>();
@@ -148,7 +148,7 @@ TEST_CASE("a callback that fails is followed by the release alone, and its task 
   }
 }
 
-TEST_CASE("an error of the stream is told after its arrays, with code and text") {
+TEST_CASE("a handler gets a stream's error after the arrays, with code and text") {
   begin();
   const Sample sample = batch_sample();
   auto producer = batches_of(sample, kRows);
@@ -171,7 +171,7 @@ TEST_CASE("an error of the stream is told after its arrays, with code and text")
   CHECK(consumer->text == "no schema today");
 }
 
-TEST_CASE("a produced array is canonical, and an event that nobody can wait for is an error") {
+TEST_CASE("a produced array is canonical, and an event without a device is an error") {
   begin();
   const Sample sample(field("u"), {.rows = kRows * 2});
   auto producer = batches_of(sample, kRows);
@@ -197,7 +197,7 @@ TEST_CASE("texts of errors are UTF-8 for a handler") {
   CHECK(consumer->text == "bad ?? and \xc3\xa4");
 }
 
-TEST_CASE("tasks outlive the stream, and the producer may be called as long as one is there") {
+TEST_CASE("tasks outlive the stream, and the producer can be called while a task is alive") {
   begin();
   const Sample sample = batch_sample();
   auto consumer = std::make_shared<Consumer>();
@@ -248,7 +248,7 @@ TEST_CASE("the work of a stream runs on the program's executor, one task at a ti
   check_rows(sample, *consumer);
 }
 
-TEST_CASE("an executor that refuses the first task is an error, and the stream can be given to it again") {
+TEST_CASE("a refusal of the first task is an error, and the stream can be produced again") {
   begin();
   const Sample sample = batch_sample();
   Executor executor;
@@ -270,7 +270,7 @@ TEST_CASE("an executor that refuses the first task is an error, and the stream c
   check_rows(sample, *consumer);
 }
 
-TEST_CASE("what cannot be produced is refused, and stays the caller's") {
+TEST_CASE("invalid arguments are refused, and the caller keeps the stream") {
   begin();
   const Sample sample = batch_sample();
   DeviceStream stream = stream_of(batches_of(sample, kRows)), released;

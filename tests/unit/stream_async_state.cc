@@ -110,7 +110,7 @@ class Stream {
       case Step::kEnd:
         rule(!calls_.empty() && calls_[0] == 'S', "the schema comes before the end");
         rule(has_ended_ && pending_task_ == arrived_, "the end comes after all arrays");
-        rule(requested_ > pending_task_, "the end is told when it is requested, as an array would be");
+        rule(requested_ > pending_task_, "the end follows a request, as an array does");
         told_last_ = true;
         break;
       case Step::kError:
@@ -191,7 +191,7 @@ std::string calls_after(const std::string& events) {
   return stream.calls();
 }
 
-TEST_CASE("an async stream is told as it comes, as fast as it is asked for") {
+TEST_CASE("an async stream delivers in order, and only as fast as requested") {
   CHECK(calls_after("srnrne") == "STT");
   CHECK(calls_after("srnrner") == "STTER");
   CHECK(calls_after("snnnrrr") == "STTT");
@@ -206,7 +206,7 @@ TEST_CASE("an async stream is told as it comes, as fast as it is asked for") {
   CHECK(calls_after("cz") == "R");
 }
 
-TEST_CASE("requests add up, and no sum of them is too large") {
+TEST_CASE("requests add up without an overflow") {
   AsyncState state;
   state.schema_arrived();
   state.taken(Step::kSchema, 0);

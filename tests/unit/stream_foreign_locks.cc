@@ -176,7 +176,7 @@ void check_ended(LockedProducer& producer) {
   CHECK_FALSE(producer.was_called_late());
 }
 
-TEST_CASE("a producer with a lock of its own is collected") {
+TEST_CASE("a producer that uses its own lock is collected") {
   begin();
   const Sample sample(field("i"), {.rows = 3});
   Watch watch("collecting");
@@ -191,7 +191,7 @@ TEST_CASE("a producer with a lock of its own is collected") {
   }
 }
 
-TEST_CASE("a producer with a lock of its own is moved to a device") {
+TEST_CASE("a producer that uses its own lock is moved to a device") {
   begin();
   const Sample sample(field("i"), {.rows = 3});
   Watch watch("moving to a device");
@@ -207,7 +207,7 @@ TEST_CASE("a producer with a lock of its own is moved to a device") {
   }
 }
 
-TEST_CASE("a collected stream of a producer with a lock of its own is released early") {
+TEST_CASE("a collected stream is released early while its producer uses its own lock") {
   begin();
   const Sample sample(field("i"), {.rows = 3});
   Watch watch("releasing early");
@@ -223,7 +223,7 @@ TEST_CASE("a collected stream of a producer with a lock of its own is released e
   }
 }
 
-TEST_CASE("a stream behind a device is released early, and its producer has a lock of its own") {
+TEST_CASE("a stream to a device is released early while its producer uses its own lock") {
   begin();
   const Sample sample(field("i"), {.rows = 3});
   Watch watch("releasing early behind a device");

@@ -6,7 +6,7 @@ namespace {
 
 using namespace stream_test;  // NOLINT: what every line of these tests is written with
 
-TEST_CASE("a stream arrives whole on every device, and comes back") {
+TEST_CASE("a stream survives the round trip to every device") {
   const Sample sample(mixed_batch(), {.rows = 60});
   for (const Peers peers : {Peers::kCopy, Peers::kNone}) {
     begin(configuration(peers));
@@ -33,7 +33,7 @@ TEST_CASE("a stream arrives whole on every device, and comes back") {
   CHECK(control::refused() == 0);
 }
 
-TEST_CASE("batches are handed out while they are on their way, a bounded number of them") {
+TEST_CASE("a bounded number of batches is returned while their copies are pending") {
   begin();
   const Sample sample(mixed_batch(), {.rows = 60});
   for (const int32_t depth : {1, 2, 4}) {
@@ -55,7 +55,7 @@ TEST_CASE("batches are handed out while they are on their way, a bounded number 
   }
 }
 
-TEST_CASE("a batch that is where it should be is passed through with its event") {
+TEST_CASE("a batch on the target device is passed through with its event") {
   begin();
   const Sample sample(field("u"), {.rows = 21});
   Held engine(2);
@@ -73,7 +73,7 @@ TEST_CASE("a batch that is where it should be is passed through with its event")
   CHECK(difference(sample, *passed) == "");
 }
 
-TEST_CASE("batches of a stream may lie on different devices, have no rows, and be no structs") {
+TEST_CASE("batches may be on different devices, have no rows and have other types") {
   begin();
   for (const Field& type : {mixed_batch(), field("u"), list_of(field("i")), field("b"), field("n")}) {
     const Sample sample(type, {.rows = 21});
@@ -107,7 +107,7 @@ TEST_CASE("an empty stream has its schema and its end") {
   }
 }
 
-TEST_CASE("a producer's error comes after the batches before it, with code and text, and stays") {
+TEST_CASE("a producer's error follows its batches with code and text, and repeats") {
   begin();
   const Sample sample(mixed_batch(), {.rows = 60});
   for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}}) {
@@ -125,7 +125,7 @@ TEST_CASE("a producer's error comes after the batches before it, with code and t
   }
 }
 
-TEST_CASE("a schema that does not come is an error of both calls") {
+TEST_CASE("a failure of get_schema is an error of both calls") {
   begin();
   for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}}) {
     auto producer = std::make_shared<Producer>(field("i"));
@@ -140,7 +140,7 @@ TEST_CASE("a schema that does not come is an error of both calls") {
   }
 }
 
-TEST_CASE("a producer that succeeds and gives no schema is refused, however its stream is read") {
+TEST_CASE("a producer that succeeds without a schema is refused in every kind of reading") {
   begin();
   const Sample sample(field("i"), {.rows = 7});
   const auto without_schema = [&] {
@@ -165,7 +165,7 @@ TEST_CASE("a producer that succeeds and gives no schema is refused, however its 
   CHECK(contains(next_fails(EINVAL, collected), "gave no schema"));
 }
 
-TEST_CASE("a schema that is malformed is an error of both calls, and is let go") {
+TEST_CASE("a malformed schema is an error of both calls and is released") {
   begin();
   const int64_t before = live_schema_fields();
   for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}}) {
@@ -184,7 +184,7 @@ TEST_CASE("a schema that is malformed is an error of both calls, and is let go")
   expect_fields_gone(before);
 }
 
-TEST_CASE("a copy that fails ends the stream at its batch, and nothing is left behind") {
+TEST_CASE("a failed copy ends the stream at its batch and leaks nothing") {
   const Sample sample(mixed_batch(), {.rows = 60});
   for (const Peers peers : {Peers::kCopy, Peers::kNone}) {
     begin(configuration(peers));
@@ -227,7 +227,7 @@ TEST_CASE("a batch of another device type than its stream's is refused by its nu
   CHECK(contains(next_fails(EINVAL, stream), "array 1"));
 }
 
-TEST_CASE("options of a moving stream are checked, and a stream that is refused stays the caller's") {
+TEST_CASE("stream_to_device checks its options, and the caller keeps a refused stream") {
   begin();
   const Sample sample(field("i"), {.rows = 21});
   auto producer = batches_of(sample, kRows);
@@ -259,7 +259,7 @@ TEST_CASE("options of a moving stream are checked, and a stream that is refused 
   refused(EINVAL, arrowdevice_stream_to_device, released.get(), sim(0), nullptr, out.out());
 }
 
-TEST_CASE("a stream is refused at once a queue or a pool that can never serve it, and stays the caller's") {
+TEST_CASE("a stream refuses an unusable queue or pool at once and stays with the caller") {
   begin();
   const Sample sample(field("i"), {.rows = 21});
   const Queue on_cpu = make_queue(cpu());
@@ -309,7 +309,7 @@ TEST_CASE("a stream is refused at once a queue or a pool that can never serve it
   CHECK(difference_of_rest(sample, kRows, host) == "");
 }
 
-TEST_CASE("what failed in a stream of the library is told whole, also through streams around it") {
+TEST_CASE("a whole error passes through nested streams of the library") {
   begin();
   const Sample sample(field("l"), {.rows = 21});
   for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}}) {
@@ -345,7 +345,7 @@ TEST_CASE("what failed in a stream of the library is told whole, also through st
   CHECK(std::string(error.message) == "no schema today");
 }
 
-TEST_CASE("a stream copies with its queue, into its pool, as its flags say") {
+TEST_CASE("a stream copies with its queue, pool and flags") {
   begin();
   const Sample sample(field("l"), {.rows = 21});
   Queue queue = make_queue(sim(0));
@@ -369,7 +369,7 @@ TEST_CASE("a stream copies with its queue, into its pool, as its flags say") {
   CHECK(contains(next_fails(ENOTSUP, stream), "copying is ruled out"));
 }
 
-TEST_CASE("a stream on the CPU that moves to the CPU shares") {
+TEST_CASE("a stream from the CPU to the CPU shares") {
   begin();
   const Sample sample(mixed_batch(), {.rows = 21});
   auto producer = batches_of(sample, kRows);

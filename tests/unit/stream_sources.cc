@@ -18,7 +18,7 @@ void release(std::vector<ArrowDeviceArray>& arrays) {
   for (auto& array : arrays) arrowdevice_array_release(&array);
 }
 
-TEST_CASE("a stream of arrays hands them out in their order, then ends for good") {
+TEST_CASE("a stream of arrays returns them in order, then ends for good") {
   begin();
   const Sample sample(mixed_batch(), {.rows = 30});
   for (auto* device : {cpu(), sim(0), sim(2)}) {
@@ -66,7 +66,7 @@ TEST_CASE("a stream of arrays may be empty, and may be released early") {
   CHECK(sample.ledger.live() == before);
 }
 
-TEST_CASE("arrays that make no stream are refused by their number, and stay the caller's") {
+TEST_CASE("arrays of another type are refused by number and stay with the caller") {
   begin();
   const Sample sample(struct_of({field("i"), field("u")}), {.rows = 30});
   auto arrays = arrays_of(sample);
@@ -95,7 +95,7 @@ TEST_CASE("arrays that make no stream are refused by their number, and stay the 
   release(arrays);
 }
 
-TEST_CASE("arrays of a stream come out in canonical form, and an event that nobody can wait for is refused") {
+TEST_CASE("a stream returns canonical arrays and refuses an event without a device") {
   begin();
   const Sample sample(field("u"), {.rows = kRows});
   auto arrays = arrays_of(sample);
@@ -168,7 +168,7 @@ TEST_CASE("a C stream becomes a device stream on the CPU, with its errors and it
   CHECK_FALSE(host.released());
 }
 
-TEST_CASE("a producer that fails without a text is reported with its code") {
+TEST_CASE("a producer's failure without a text is reported with its code") {
   begin();
   auto producer = std::make_shared<Producer>(field("i"));
   producer->steps.push_back({Array(), ENODATA});

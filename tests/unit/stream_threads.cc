@@ -47,7 +47,7 @@ std::shared_ptr<Producer> stuck_at(int64_t call, Door& door, const Sample& sampl
   return producer;
 }
 
-TEST_CASE("reading ahead is done by one thread of the stream, and no further than its depth") {
+TEST_CASE("one thread of the stream reads ahead, at most up to the depth") {
   begin();
   const Sample sample(mixed_batch(), {.rows = 60});
   auto producer = batches_of(sample, kRows);
@@ -60,7 +60,7 @@ TEST_CASE("reading ahead is done by one thread of the stream, and no further tha
   CHECK_FALSE(producer->overlapped);
 }
 
-TEST_CASE("cancelling from another thread wakes a consumer that waits, and stays") {
+TEST_CASE("a cancel from another thread wakes a waiting consumer, and repeats") {
   begin();
   const Sample sample(mixed_batch(), {.rows = 60});
   Door door;
@@ -84,7 +84,7 @@ TEST_CASE("cancelling from another thread wakes a consumer that waits, and stays
   CHECK(producer->calls == 2);
 }
 
-TEST_CASE("cancelling goes up through the streams of the library") {
+TEST_CASE("a cancel passes upstream through the streams of the library") {
   begin();
   const Sample sample(mixed_batch(), {.rows = 60});
   Door door;
@@ -104,7 +104,7 @@ TEST_CASE("cancelling goes up through the streams of the library") {
   until([&] { return producer->releases == 1; });
 }
 
-TEST_CASE("a stream of someone else, or a released one, is not cancelled") {
+TEST_CASE("a cancel refuses foreign and released streams") {
   begin();
   const Sample sample(field("i"), {.rows = 21});
   DeviceStream foreign = stream_of(batches_of(sample, kRows)), released;
@@ -113,7 +113,7 @@ TEST_CASE("a stream of someone else, or a released one, is not cancelled") {
   refused(EINVAL, arrowdevice_stream_cancel, nullptr);
 }
 
-TEST_CASE("a stream that is cancelled before its first batch asks nobody") {
+TEST_CASE("a stream that is cancelled before its first batch does not call the producer") {
   begin();
   const Sample sample(field("i"), {.rows = 21});
   auto producer = batches_of(sample, kRows);
@@ -123,7 +123,7 @@ TEST_CASE("a stream that is cancelled before its first batch asks nobody") {
   CHECK(producer->calls == 0);
 }
 
-TEST_CASE("releasing a stream early returns at once, and what is under way ends by itself") {
+TEST_CASE("an early release of a stream returns at once, and pending work ends later") {
   const Sample sample(field("l"), {.rows = 60});  // the copy reads no data back
   for (const Peers peers : {Peers::kCopy, Peers::kNone}) {
     begin(configuration(peers));
@@ -143,7 +143,7 @@ TEST_CASE("releasing a stream early returns at once, and what is under way ends 
   }
 }
 
-TEST_CASE("a release while the reading thread is in a producer that never returns does not block") {
+TEST_CASE("a release does not block while the producer blocks the reading thread") {
   begin();
   const Sample sample(mixed_batch(), {.rows = 60});
   Door door;
@@ -185,7 +185,7 @@ TEST_CASE("a stream keeps its device from being unwrapped") {
   must(arrowdevice_device_unwrap, device, ARROWDEVICE_NO_TIMEOUT);
 }
 
-TEST_CASE("a stream does not keep the device that its batches come from from being unwrapped, and says so") {
+TEST_CASE("a source device can be unwrapped under a stream, which then fails") {
   begin();
   char context = 0;
   arrowdevice_native_device native{};

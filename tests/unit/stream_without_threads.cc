@@ -25,7 +25,7 @@ namespace {
 using namespace stream_test;  // NOLINT: what every line of these tests is written with
 
 // Runs first in this program, before the thread of deferred work exists.
-TEST_CASE("deferred work without a thread is logged while no lock is held, and runs when the program asks") {
+TEST_CASE("deferred work without a thread is logged, and runs when the program asks") {
   begin();
   Sample sample(field("l"), {.rows = 21});
   const Queue queue = make_queue(sim(0));
@@ -49,7 +49,7 @@ TEST_CASE("deferred work without a thread is logged while no lock is held, and r
   CHECK(sample.ledger.live() == 0);
 }
 
-TEST_CASE("a stream whose executor refuses work ends with its code, once there is a thread for it") {
+TEST_CASE("a stream ends with the code of an executor that refuses work") {
   begin();
   const Sample sample(field("l"), {.rows = 21});
   for (const bool has_one_at_once : {true, false}) {
@@ -95,7 +95,7 @@ void check_ends_without_threads(DeviceStream& stream) {
   CHECK(next_fails(ENOMEM, stream) == said);
 }
 
-TEST_CASE("a stream that reads ahead ends where there are no threads, and says so") {
+TEST_CASE("a stream that reads ahead fails if no thread can start") {
   begin();
   const Sample sample(field("l"), {.rows = 21});
   DeviceStream stream =
@@ -103,7 +103,7 @@ TEST_CASE("a stream that reads ahead ends where there are no threads, and says s
   check_ends_without_threads(stream);
 }
 
-TEST_CASE("a stream whose copies need a thread of their own ends where there is none, and says so") {
+TEST_CASE("a stream whose copies need a thread fails if no thread can start") {
   begin();
   const Sample sample(field("l"), {.rows = 21});
   auto producer = batches_of(sample, kRows, sim(0));

@@ -7,7 +7,7 @@ namespace {
 
 using namespace library_test;  // NOLINT: what every line of these tests is written with
 
-TEST_CASE("a copy that is asked not to wait has an event that is pending until the engine is done") {
+TEST_CASE("an asynchronous copy has an event that is pending until the copy has finished") {
   begin();
   for (const int64_t id : {kAddresses[0], kHandles[0]}) {
     INFO("device " << id);
@@ -23,7 +23,7 @@ TEST_CASE("a copy that is asked not to wait has an event that is pending until t
   }
 }
 
-TEST_CASE("a copy is complete on return unless it is asked not to be") {
+TEST_CASE("a copy is complete on return unless COPY_ASYNC is set") {
   begin();
   Sample sample(field("l"), {.rows = 40});
   const auto there = copy(sample, sim(0));
@@ -33,7 +33,7 @@ TEST_CASE("a copy is complete on return unless it is asked not to be") {
   CHECK(difference(sample, *back) == "");
 }
 
-TEST_CASE("the memory of a copy that is released before its event is used again only after it") {
+TEST_CASE("memory of a copy released before its event is reused only after the event") {
   begin();
   for (const int64_t id : {kAddresses[0], kHandles[0]}) {
     INFO("device " << id);
@@ -76,7 +76,7 @@ TEST_CASE("a child that leaves a pending copy keeps the memory until the event")
                                          *sample.schema->children[1], back->array) == "");
 }
 
-TEST_CASE("what is moved while the copy runs is released when it is done, and not before") {
+TEST_CASE("the source of a pending move is released only after the copy") {
   begin();
   Sample sample(mixed_batch(), {.rows = 40});
   Held engine(0);
@@ -94,7 +94,7 @@ TEST_CASE("what is moved while the copy runs is released when it is done, and no
   CHECK(Ledger::mistakes() == 0);
 }
 
-TEST_CASE("a pending array moves on along devices, and none of the moves waits") {
+TEST_CASE("a pending array moves along devices without a wait") {
   begin();
   Sample sample(field("l"), {.rows = 100});
   Held first(0);
@@ -114,7 +114,7 @@ TEST_CASE("a pending array moves on along devices, and none of the moves waits")
   CHECK(difference(sample, *array) == "");
 }
 
-TEST_CASE("a copy whose device fails later says so when it is waited for") {
+TEST_CASE("a wait fails if the device fails after the submission") {
   begin();
   Sample sample(field("l"), {.rows = 100});
   Held engine(0);
@@ -126,7 +126,7 @@ TEST_CASE("a copy whose device fails later says so when it is waited for") {
   refused(EIO, arrowdevice_array_is_ready, there.get(), nullptr, &ready);
 }
 
-TEST_CASE("a copy that is to wait fails whole when its device does, and loses nothing") {
+TEST_CASE("a synchronous copy fails as a whole with its device and loses nothing") {
   begin();
   Sample sample(field("l"), {.rows = 100});
   arrowdevice_pool* const pool = default_pool(sim(0));
@@ -138,7 +138,7 @@ TEST_CASE("a copy that is to wait fails whole when its device does, and loses no
   CHECK(difference(sample, *copy(sample, sim(0))) == "");
 }
 
-TEST_CASE("every step of a copy that fails gives everything back and leaves its input alone") {
+TEST_CASE("a copy that fails at any step leaks nothing and leaves its input alone") {
   Sample sample(mixed_batch(), {.rows = 40});
   for (const int64_t id : {kAddresses[0], kHandles[0]}) {
     begin();
@@ -175,7 +175,7 @@ TEST_CASE("every step of a copy that fails gives everything back and leaves its 
   CHECK(sample.ledger.live() > 0);
 }
 
-TEST_CASE("a copy on a device that is lost meanwhile fails, keeps its source, and gives nothing") {
+TEST_CASE("a copy on a device that is lost meanwhile fails and leaves its source alone") {
   Sample sample(mixed_batch(), {.rows = 40});
   for (const bool in : {true, false}) {
     for (int nth = 1; nth <= 4; ++nth) {
@@ -198,7 +198,7 @@ TEST_CASE("a copy on a device that is lost meanwhile fails, keeps its source, an
   CHECK(difference(sample, *sample.host) == "");
 }
 
-TEST_CASE("who releases an asynchronous copy early learns from a wait_idle when its source may go") {
+TEST_CASE("wait_idle waits for an asynchronous copy that is released early") {
   begin();
   Sample sample(field("l"), {.rows = 30});  // the copy reads no data back
   Array source = copy(sample, sim(0));

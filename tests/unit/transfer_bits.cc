@@ -34,7 +34,7 @@ bool is_copy(const Bits& target, const Bits& source, int64_t first, int64_t coun
   return true;
 }
 
-TEST_CASE("bits are copied from any position, in any number, and the rest of the last byte is zero") {
+TEST_CASE("any number of bits is copied from any position, and the last byte is padded") {
   for (int64_t first = 0; first < 24; ++first) {
     for (int64_t count = 0; count <= 300; ++count) {
       const Bits source = random_bits(first + count, static_cast<uint64_t>(first * 1'000 + count));
@@ -46,7 +46,7 @@ TEST_CASE("bits are copied from any position, in any number, and the rest of the
   }
 }
 
-TEST_CASE("bits are copied over themselves") {
+TEST_CASE("bits can be copied onto themselves") {
   for (int64_t first = 0; first < 24; ++first) {
     for (int64_t count = 0; count <= 300; ++count) {
       const Bits source = random_bits(first + count, static_cast<uint64_t>(first * 1'000 + count));
@@ -58,14 +58,14 @@ TEST_CASE("bits are copied over themselves") {
   }
 }
 
-TEST_CASE("no bits are copied from nowhere to nowhere") {
+TEST_CASE("a copy of 0 bits accepts NULL") {
   copy_bits(nullptr, 0, 0, nullptr);
   uint8_t untouched = 0x5A;
   copy_bits(&untouched, 3, 0, &untouched);
   CHECK(untouched == 0x5A);
 }
 
-TEST_CASE("bytes behind the last bit's are left alone") {
+TEST_CASE("bytes after the byte of the last bit are unchanged") {
   const Bits source(64, 0xFF);
   for (int64_t first = 0; first < 8; ++first) {
     for (int64_t count = 1; count <= 200; ++count) {

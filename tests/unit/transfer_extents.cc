@@ -93,7 +93,7 @@ TEST_CASE("a list view whose position and size overflow together is refused") {
   CHECK(has(refusal([&] { list_view_extent(negative.get(), one.get(), 4, 1, {}, 10); }), "offset -2"));
 }
 
-TEST_CASE("validity is looked at from any bit on") {
+TEST_CASE("a validity bitmap is read from any bit") {
   const uint8_t bits[] = {0b10000000, 0b00000001};
   const Validity validity{bits, 7};
   CHECK(validity.is_valid(0));
@@ -129,7 +129,7 @@ TEST_CASE("each child of a dense union has the extent of its own slots") {
   CHECK(has(refusal([&] { dense_union_extents(ids, below.get(), 1, 0, children, lengths, extents); }), "offset -1"));
 }
 
-TEST_CASE("slots that came along before a dense union's rows count only where they refer to what is there") {
+TEST_CASE("slots before a dense union's rows count only if their offsets are valid") {
   UnionMap children;
   children.fill(-1);
   children[4] = 0;
@@ -142,7 +142,7 @@ TEST_CASE("slots that came along before a dense union's rows count only where th
   CHECK(has(refusal([&] { dense_union_extents(ids, offsets.get(), 6, 3, children, lengths, extents); }), "offset -1"));
 }
 
-TEST_CASE("runs are those that cover the slots") {
+TEST_CASE("an extent of runs covers the slots") {
   for (const int width : {2, 4, 8}) {
     Entries ends(width, {3, 4, 10});
     CHECK(runs_extent(ends.get(), width, 3, 0, 10) == Extent{0, 3});
@@ -183,7 +183,7 @@ BinaryView long_view(int32_t size, int32_t buffer, int32_t offset) {
   return view;
 }
 
-TEST_CASE("variadic buffers are needed where valid long views refer to them") {
+TEST_CASE("a variadic buffer is needed if a valid long view refers to it") {
   BinaryView short_view{};
   short_view.size = 12;
   std::memset(short_view.rest, 0xFF, sizeof short_view.rest);  // text instead of a reference
@@ -201,7 +201,7 @@ TEST_CASE("variadic buffers are needed where valid long views refer to them") {
   CHECK(has(refusal([&] { binary_view_extents(bytes, 1, {}, shorter, extents); }), "bytes 30 to 50"));
 }
 
-TEST_CASE("views that no buffer can satisfy are refused") {
+TEST_CASE("views that refer outside of all buffers are refused") {
   const std::vector<int64_t> sizes{int64_t{kMost32} + 100};
   std::vector<Extent> extents(1);
   const auto refused = [&](BinaryView view) {

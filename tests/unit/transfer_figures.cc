@@ -61,7 +61,7 @@ Data tall_data() {
                   std::move(kinds)});
 }
 
-TEST_CASE("ten rows of a million move less than 10 KB to a device and from it, as the device counts") {
+TEST_CASE("the device counts less than 10 KB for ten rows of a million, each way") {
   begin();
   constexpr int64_t kFew = 10'000;
   constexpr int64_t kFirst = 654'321;
@@ -95,7 +95,7 @@ TEST_CASE("ten rows of a million move less than 10 KB to a device and from it, a
   }
 }
 
-TEST_CASE("a thousand columns are one buffer from a cold pool and none from a warm one, one copy and one event") {
+TEST_CASE("a thousand columns cost one copy and event, and one buffer if the pool is cold") {
   begin();
   std::vector<Field> columns;
   for (int i = 0; i < 1'000; ++i) columns.push_back(field(i % 3 == 0 ? "i" : i % 3 == 1 ? "g" : "b"));
@@ -157,7 +157,7 @@ TEST_CASE("a thousand columns between two devices are one buffer, one copy and o
   CHECK(difference(sample, *moved) == "");
 }
 
-TEST_CASE("the counters of a device are what the device counts itself") {
+TEST_CASE("the library's counters equal those of the simulated device") {
   begin();
   const Counters before = counters(sim(0));
   Sample sample(mixed_batch(), {.rows = 300});

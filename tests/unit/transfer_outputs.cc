@@ -79,7 +79,7 @@ TEST_CASE("a copy refuses views that change after they were checked") {
   CHECK(out.released());
 }
 
-TEST_CASE("a copy knows its null counts wherever the CPU has the bitmaps") {
+TEST_CASE("a copy has its null counts if the CPU has the bitmaps") {
   begin();
   const auto schema = make_schema(
       struct_of({field("i", "ints"), field("b", "bools"), field("u", "texts"), field("vu", "views")}).not_null());

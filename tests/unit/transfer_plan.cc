@@ -54,7 +54,7 @@ Data int32s(int64_t length, int64_t offset = 0) {
   return at(offset, data_of(length, {no_buffer(), zeros((length + offset) * 4)}));
 }
 
-TEST_CASE("a plan's rows of a struct are its children's, behind their own offsets") {
+TEST_CASE("a plan needs a struct's rows of its children, after their own offsets") {
   Data root = at(3, data_of(5, {no_buffer()}, {int32s(8), int32s(10, 20)}));
   const Planned planned(struct_of({field("i"), field("i")}), std::move(root));
   CHECK(planned.slots(0) == Extent{3, 5});
@@ -63,26 +63,26 @@ TEST_CASE("a plan's rows of a struct are its children's, behind their own offset
   CHECK(planned.plan[0].offset == 0);
 }
 
-TEST_CASE("a plan's rows of a fixed-size list are so many items each") {
+TEST_CASE("a plan needs the fixed number of items for each row of a fixed-size list") {
   Data root = at(3, data_of(2, {no_buffer()}, {int32s(20, 1)}));
   const Planned planned(fixed_size_list_of(4, field("i")), std::move(root));
   CHECK(planned.slots(1) == Extent{1 + 3 * 4, 2 * 4});
 }
 
-TEST_CASE("a plan's rows of a list are the items between two offsets") {
+TEST_CASE("a plan needs the items between the offsets of a list's rows") {
   Data root = at(1, data_of(2, {no_buffer(), buffer_of<int32_t>({0, 5, 6, 9, 30})}, {int32s(40, 7)}));
   const Planned planned(list_of(field("i")), std::move(root));
   CHECK(planned.slots(1) == Extent{7 + 5, 4});
   CHECK(planned.plan.refs(0).base == 5);
 }
 
-TEST_CASE("a plan's rows of strings are the bytes between two offsets") {
+TEST_CASE("a plan needs the bytes between the offsets of the strings") {
   Data root = at(1, data_of(2, {no_buffer(), buffer_of<int64_t>({0, 5, 6, 9}), zeros(9)}));
   const Planned planned(field("U"), std::move(root));
   CHECK(planned.plan.refs(0).bytes == Extent{5, 4});
 }
 
-TEST_CASE("a plan's rows of a list view are what its slots with items span") {
+TEST_CASE("a plan needs the items that a list view's slots span") {
   Data root = data_of(
       3, {buffer_of<uint8_t>({0b1011}), buffer_of<int32_t>({0, 20, 99, 12}), buffer_of<int32_t>({50, 2, 99, 3})},
       {int32s(60, 5)});
@@ -91,7 +91,7 @@ TEST_CASE("a plan's rows of a list view are what its slots with items span") {
   CHECK(planned.slots(1) == Extent{5 + 12, 10});
 }
 
-TEST_CASE("a plan's rows of unions are the children's that are chosen, or of sparse ones all") {
+TEST_CASE("a plan needs the selected rows of dense unions, and all rows of sparse ones") {
   Data dense = at(
       1, data_of(3, {buffer_of<uint8_t>({9, 5, 9, 5}), buffer_of<int32_t>({0, 3, 2, 4})}, {int32s(5, 2), int32s(6)}));
   const Planned planned(dense_union_of("5,9", {field("i"), field("i")}), std::move(dense));
@@ -104,7 +104,7 @@ TEST_CASE("a plan's rows of unions are the children's that are chosen, or of spa
   CHECK(all.slots(2) == Extent{1, 3});
 }
 
-TEST_CASE("a plan's rows of runs are the runs that cover them, and the parent's offset is none of a child's") {
+TEST_CASE("a plan needs the runs that cover the rows, without the parent's offset") {
   Data ends = int32s(3, 1);
   ends.buffers[1] = buffer_of<int32_t>({0, 3, 7, 20});
   Data root = at(5, data_of(4, {}, {std::move(ends), int32s(3, 10)}));
@@ -136,7 +136,7 @@ TEST_CASE("a plan for no rows needs nothing and reads nothing") {
   }
 }
 
-TEST_CASE("a whole plan leaves offsets as they are, but for a record batch, whose rows are its columns'") {
+TEST_CASE("a whole plan keeps offsets, except the offset of a record batch") {
   constexpr TrimMode kWhole{.whole = true, .bits_can_shift = true, .target_on_host = false};
   const Planned plain(field("i"), int32s(5, 3), kWhole);
   CHECK(plain.slots(0) == Extent{0, 8});
@@ -149,7 +149,7 @@ TEST_CASE("a whole plan leaves offsets as they are, but for a record batch, whos
   CHECK(planned.plan[1].offset == 5);
 }
 
-TEST_CASE("a plan for data that refers to what is not there is refused with the place") {
+TEST_CASE("a plan for data with references out of bounds is refused with the path") {
   Data list = data_of(2, {no_buffer(), buffer_of<int32_t>({0, 5, 60})}, {int32s(40)});
   Data root = data_of(2, {no_buffer()}, {std::move(list)});
   const Field type = struct_of({list_of(field("i")).named("prices")});
@@ -164,7 +164,7 @@ TEST_CASE("a plan for data that refers to what is not there is refused with the 
 
 // -- on devices
 
-TEST_CASE("between devices a node with bits begins within a byte, and with the CPU at its start") {
+TEST_CASE("a node with bits begins within a byte between devices, else at a byte's start") {
   begin();
   const Field types[] = {field("i"),
                          field("b"),
@@ -272,7 +272,7 @@ const std::vector<Threshold>& thresholds() {
   return all;
 }
 
-TEST_CASE("index buffers on a device are trimmed and rebased up to 64 KiB, and always for the CPU") {
+TEST_CASE("index buffers are rebased up to 64 KiB between devices, and always for the CPU") {
   begin();
   for (const Threshold& one : thresholds()) {
     for (const int64_t beyond : {-1, 0, 1}) {
@@ -295,7 +295,7 @@ TEST_CASE("index buffers on a device are trimmed and rebased up to 64 KiB, and a
   }
 }
 
-TEST_CASE("run ends on a device are trimmed up to 64 KiB of all of them, and always for the CPU") {
+TEST_CASE("run ends are trimmed up to 64 KiB between devices, and always for the CPU") {
   begin();
   for (const int64_t beyond : {-1, 0, 1}) {
     INFO(beyond << " more than 64 KiB");

@@ -159,7 +159,7 @@ TEST_CASE("a staged copy waits for its source's event before it reads") {
   there->sync_event = nullptr;
 }
 
-TEST_CASE("a staged copy that is asked not to wait has a pending event until its last piece has arrived") {
+TEST_CASE("an asynchronous staged copy is pending until its last piece has arrived") {
   begin(configuration(Peers::kNone));
   const Block block(kBlocks * kSmallest);  // more pieces would wait for a block of staging memory
   const auto there = copy(*block.array, *block.schema, sim(0));

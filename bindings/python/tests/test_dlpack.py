@@ -196,7 +196,7 @@ def test_array_refuses_a_tensor_that_is_not_an_array(values):
 
 
 @pytest.mark.parametrize("version", [None, (1, 0)])
-def test_a_consumer_that_refuses_a_tensor_may_call_its_deleter_before_the_capsule_does(version):
+def test_a_consumer_may_call_the_deleter_of_a_tensor_that_it_refuses(version):
     class Head(ctypes.Structure):  # of either struct, up to the deleter
         _fields_ = [("words", ctypes.c_uint64 * (2 if version else 7)), ("deleter", ctypes.CFUNCTYPE(None, ctypes.c_void_p))]
 

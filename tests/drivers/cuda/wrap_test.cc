@@ -131,8 +131,7 @@ void unwrap_while_work_is_pending(void* device) {
   expect(drivers::live_allocations() == 0, "memory was left in the context");
 }
 
-TEST_CASE(
-    "an application's context is one device of each type, counted, and nothing is left in it when it is unwrapped") {
+TEST_CASE("a wrapped context is one counted device of each type, and unwrapping empties it") {
   CHECK(in_child([] {
           const Context mine(1);
           for (const ArrowDeviceType type : kTypes) {
@@ -155,7 +154,7 @@ TEST_CASE(
         }) == "");
 }
 
-TEST_CASE("a context is not unwrapped while somebody asks in it whose memory it is") {
+TEST_CASE("unwrapping waits for queries of memory in the context") {
   constexpr auto kLongEnough = std::chrono::milliseconds(50);  // longer than a call that does not wait
   CHECK(in_child([&] {
           const Pending work(gpu(0));
@@ -202,7 +201,7 @@ TEST_CASE("the primary context is the device that has it already") {
         }) == "");
 }
 
-TEST_CASE("handles that are no context of the GPU with that id are refused with the reason") {
+TEST_CASE("handles that are not a context of the given GPU are refused with the reason") {
   CHECK(in_child([] {
           const Context mine(0);
           int nothing = 0;
@@ -249,7 +248,7 @@ TEST_CASE("an application's memory is found in its context, if that is wrapped")
         }) == "");
 }
 
-TEST_CASE("streams are wrapped on the device of their context, and on no other") {
+TEST_CASE("streams are wrapped only on the device of their context") {
   CHECK(in_child([] {
           const Context mine(0);
           void* const theirs = mine.create_stream();
@@ -269,7 +268,7 @@ TEST_CASE("streams are wrapped on the device of their context, and on no other")
         }) == "");
 }
 
-TEST_CASE("contexts copy to one another, wait for one another's events, and use nothing in place") {
+TEST_CASE("contexts copy and wait across each other, and have no access in place") {
   CHECK(in_child([] {
           const Context mine(0), other(0);
           void* const a = wrap(ARROW_DEVICE_CUDA, 0, mine.get());
@@ -307,7 +306,7 @@ TEST_CASE("contexts copy to one another, wait for one another's events, and use 
         }) == "");
 }
 
-TEST_CASE("after a context that failed for good the library uses others on, and its handle may come again") {
+TEST_CASE("a lost context leaves other contexts usable, and can be wrapped again") {
   constexpr int kContextIsDestroyed = 709;
   CHECK(in_child([] {
           const Context mine(0), other(0);
@@ -342,7 +341,7 @@ TEST_CASE("after a context that failed for good the library uses others on, and 
         }) == "");
 }
 
-TEST_CASE("a context that cannot be asked keeps nobody from finding memory of others") {
+TEST_CASE("a context that refuses queries does not hide memory of other contexts") {
   CHECK(in_child([] {
           const Context mine(0), other(0);
           const Pending work(gpu(0));
@@ -385,7 +384,7 @@ void with_wrapped(const Context& context, const drivers::Attempt& attempt,
 
 void must_succeed(const std::function<int(arrowdevice_error*)>& call) { drivers::attempt({}, call); }
 
-TEST_CASE("the primary context is one device to the library, whoever comes first") {
+TEST_CASE("the primary context is one device, in any order of wrap and open") {
   for (const bool is_wrapped_first : {true, false}) {
     CHECK(in_child([&] {
             void* context = nullptr;
@@ -414,7 +413,7 @@ TEST_CASE("the primary context is one device to the library, whoever comes first
   }
 }
 
-TEST_CASE("arrays of every type go to a context of the application's and back") {
+TEST_CASE("arrays of every type survive the round trip to an application's context") {
   CHECK(in_child([] {
           const Context mine(0);
           arrowdevice_device* const primary = drivers::get_device(must_succeed, ARROW_DEVICE_CUDA, 0);
@@ -430,7 +429,7 @@ TEST_CASE("arrays of every type go to a context of the application's and back") 
         }) == "");
 }
 
-TEST_CASE("the primary context is not made for one of the application's, and its pinned memory used if it is there") {
+TEST_CASE("a wrapped context uses pinned memory of an existing primary context only") {
   for (const bool has_primary : {false, true}) {
     CHECK(in_child([&] {
             const Context mine(0);
@@ -449,7 +448,7 @@ TEST_CASE("the primary context is not made for one of the application's, and its
   }
 }
 
-TEST_CASE("nothing is lost in an application's context when any call of the driver fails") {
+TEST_CASE("a failed driver call loses nothing in an application's context") {
   constexpr int64_t kMostCalls = 400;  // of an entry point that the test tries
   int failures = 0;
   for (const std::string& entry_point : drivers::entry_points()) {

@@ -109,7 +109,7 @@ int64_t fail_each(const std::string& entry_point, const std::function<void(int64
   return kMostCalls;
 }
 
-TEST_CASE("nothing is lost when any call of the driver fails, and the message begins with its name and code") {
+TEST_CASE("a failed driver call loses nothing, and its message begins with name and code") {
   int64_t failures = 0;
   for (const std::string& entry_point : level_zero::entry_points()) {
     const int64_t of_loader = calls_of_loader(entry_point);
@@ -134,7 +134,7 @@ TEST_CASE("nothing is lost of host and shared memory when its allocation fails")
   }
 }
 
-TEST_CASE("an application's context is given back whole when any call of the driver fails meanwhile") {
+TEST_CASE("unwrapping leaves nothing in a context in which any driver call failed") {
   int64_t failures = 0;
   for (const char* const entry_point :
        {"zeCommandListCreateImmediate", "zeCommandListDestroy", "zeCommandListAppendBarrier",
@@ -156,7 +156,7 @@ TEST_CASE("an array on a wrapped device is valid, whatever id the application ga
         }) == "");
 }
 
-TEST_CASE("a batch of a thousand columns is one allocation, one copy and one event of the driver, from a cold pool") {
+TEST_CASE("a thousand columns cost one allocation, one copy and one event from a cold pool") {
   CHECK(in_child([] {
           arrowdevice_device* gpu = nullptr;
           expect(arrowdevice_device_find_by_id(ARROW_DEVICE_ONEAPI, 0, &gpu, nullptr) == 0, "no GPU");

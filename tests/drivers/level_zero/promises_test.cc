@@ -40,7 +40,7 @@ using level_zero::locate;
 using level_zero::wrap;
 using level_zero::ze;
 
-TEST_CASE("a device says what it is") {
+TEST_CASE("a device reports its properties") {
   CHECK(in_child([] {
           arrowdevice_device_info info{};
           must(table().device_get_info, gpu(1), &info);
@@ -53,7 +53,7 @@ TEST_CASE("a device says what it is") {
 }
 
 // If no other driver has a GPU, the message names the driver's failure.
-TEST_CASE("GPUs of one driver are listed although another driver fails") {
+TEST_CASE("GPUs of one driver are listed even if another driver fails") {
   const bool has_other_driver = std::string(std::getenv("ZE_ENABLE_ALT_DRIVERS")).find(',') != std::string::npos;
   for (const char* const failing : {"zeDriverGetApiVersion", "zeDeviceGet", "zeDeviceGetProperties"}) {
     INFO(failing);
@@ -75,7 +75,7 @@ TEST_CASE("GPUs of one driver are listed although another driver fails") {
   }
 }
 
-TEST_CASE("ids count the devices of one driver after the other, the same ones every time") {
+TEST_CASE("ids count the devices driver by driver, in the same order every time") {
   CHECK(in_child([] {
           int64_t count = 0;
           must(table().device_count, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, &count);
@@ -105,7 +105,7 @@ TEST_CASE("memory is freed behind the work on it, without waiting") {
         }) == "");
 }
 
-TEST_CASE("queues and events that are let go of while they are in use are given back by later calls") {
+TEST_CASE("later calls destroy queues and events that were in use when released") {
   const Variable slow("STANDIN_LATENCY_US", kSlow);
   for (const char* const version : {"1.9", "1.4"}) {
     const Variable older("STANDIN_ZE_API_VERSION", version);
@@ -131,7 +131,7 @@ TEST_CASE("queues and events that are let go of while they are in use are given 
   }
 }
 
-TEST_CASE("an event of the driver is not used again before all queues have got past it") {
+TEST_CASE("a driver event is reused only after all queues have passed it") {
   const Variable slow("STANDIN_LATENCY_US", kSlow);
   CHECK(in_child([] {
           Pending work(gpu(0));
@@ -147,7 +147,7 @@ TEST_CASE("an event of the driver is not used again before all queues have got p
         }) == "");
 }
 
-TEST_CASE("a queue and memory behind it are not lost when the driver fails once as they are let go of") {
+TEST_CASE("a driver failure while a queue is destroyed loses neither queue nor memory") {
   CHECK(in_child([] {
           constexpr int64_t kSize = 64;
           const std::vector<char> sent(kSize);
@@ -167,7 +167,7 @@ TEST_CASE("a queue and memory behind it are not lost when the driver fails once 
         }) == "");
 }
 
-TEST_CASE("events are used again") {
+TEST_CASE("events are reused") {
   CHECK(in_child([] {
           void* const queue = create_queue(gpu(0));
           for (int i = 0; i < 1'000; ++i) finish(queue);
@@ -177,7 +177,7 @@ TEST_CASE("events are used again") {
         }) == "");
 }
 
-TEST_CASE("a pool that is full is followed by another, and all its events are apart") {
+TEST_CASE("a full event pool is followed by another, and all events are distinct") {
   CHECK(in_child([] {
           void* const queue = create_queue(gpu(0));
           std::vector<void*> events;
@@ -189,7 +189,7 @@ TEST_CASE("a pool that is full is followed by another, and all its events are ap
         }) == "");
 }
 
-TEST_CASE("a device that is lost stays lost, says why, and is not asked again") {
+TEST_CASE("a lost device stays lost, reports the reason and is not called again") {
   for (const int code : {ZE_RESULT_ERROR_DEVICE_LOST, ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET}) {
     CHECK(in_child([&] {
             void* const queue = create_queue(gpu(0));
@@ -218,7 +218,7 @@ TEST_CASE("a device that is lost stays lost, says why, and is not asked again") 
   }
 }
 
-TEST_CASE("a time-out is kept, and what was waited for is still waited for afterwards") {
+TEST_CASE("a wait times out, and a later wait for the same event succeeds") {
   const Variable slow("STANDIN_LATENCY_US", "200000");
   CHECK(in_child([] {
           Pending work(gpu(0));
@@ -230,7 +230,7 @@ TEST_CASE("a time-out is kept, and what was waited for is still waited for after
         }) == "");
 }
 
-TEST_CASE("a queue waits for another device of its context on the device, and for another context on the CPU") {
+TEST_CASE("a queue waits on the device within its context, and on the CPU across contexts") {
   const Variable slow("STANDIN_LATENCY_US", kSlow);
   CHECK(in_child([] {
           Pending work(gpu(0));
@@ -255,7 +255,7 @@ TEST_CASE("a queue waits for another device of its context on the device, and fo
         }) == "");
 }
 
-TEST_CASE("ordinary memory of the host is taken where the device reaches all of it") {
+TEST_CASE("ordinary host memory is accepted if the device has access to all of it") {
   for (const bool reaches : {true, false}) {
     const Variable system("STANDIN_ZE_SYSTEM_MEMORY", reaches ? "1" : "0");
     CHECK(in_child([&] {
@@ -275,7 +275,7 @@ TEST_CASE("ordinary memory of the host is taken where the device reaches all of 
   }
 }
 
-TEST_CASE("arrays in any kind of memory are copied, and the driver's word on it is passed on") {
+TEST_CASE("the backend copies each kind of memory and describes it as the driver does") {
   CHECK(
       in_child([] {
         void* const device = gpu(0);
@@ -324,7 +324,7 @@ TEST_CASE("arrays in any kind of memory are copied, and the driver's word on it 
       }) == "");
 }
 
-TEST_CASE("more than the driver allows in one piece is asked for as an exception") {
+TEST_CASE("allocations above the driver's usual limit ask for relaxed limits") {
   const Variable small("STANDIN_MEMORY", "1048576");
   CHECK(in_child([] {
           for (const int64_t size : {int64_t{1} << 18, int64_t{3} << 18}) free_memory(gpu(0), allocate(gpu(0), size));
@@ -337,12 +337,12 @@ TEST_CASE("more than the driver allows in one piece is asked for as an exception
         }) == "");
 }
 
-TEST_CASE("a device without engines that only copy copies with those that compute") {
+TEST_CASE("a device without copy engines copies with compute engines") {
   const Variable none("STANDIN_ZE_COPY_ENGINES", "0");
   CHECK(in_child([] { const Pending work(gpu(0)); }) == "");
 }
 
-TEST_CASE("the memory of the library is of the kind that the environment says") {
+TEST_CASE("the environment chooses the kind of the library's memory") {
   for (const auto& [kind, call] :
        {std::pair{"device", "zeMemAllocDevice"}, {"host", "zeMemAllocHost"}, {"shared", "zeMemAllocShared"}}) {
     const Variable chosen("ARROWDEVICE_LEVEL_ZERO_MEMORY", kind);
@@ -407,7 +407,7 @@ TEST_CASE("barriers keep the order if a layer refuses in-order lists") {
   }
 }
 
-TEST_CASE("devices reach one another within a context where the driver says so, and no other context") {
+TEST_CASE("devices have peer access within a context if the driver allows it") {
   for (const bool peers : {true, false}) {
     const Variable reaching("STANDIN_PEERS", peers ? "1" : "0");
     CHECK(in_child([&] {

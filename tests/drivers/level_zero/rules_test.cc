@@ -45,7 +45,7 @@ struct DriverCallGuard {
   }
 };
 
-TEST_CASE("the stand-in ends the process on handles that are dead") {
+TEST_CASE("the stand-in ends the process on destroyed handles") {
   check_violation("is not a live command list", [] {
     auto* const context = create_context();
     auto* const list = create_list(context, 0, kInOrder);
@@ -69,7 +69,7 @@ TEST_CASE("the stand-in ends the process on handles that are dead") {
   });
 }
 
-TEST_CASE("the stand-in ends the process on ranges outside of allocations, freed memory and foreign contexts") {
+TEST_CASE("the stand-in ends the process on bad ranges, freed memory and foreign contexts") {
   const auto copy = [](void* to, void* from, ze_context_handle_t context) {
     auto* const list = create_list(context, 0, kInOrder);
     append_copy(list, to, from, 64);
@@ -106,7 +106,7 @@ TEST_CASE("the stand-in ends the process when the CPU reads device memory") {
   });
 }
 
-TEST_CASE("the stand-in ends the process when something is given back that is in use, however fast it is") {
+TEST_CASE("the stand-in ends the process when an object in use is freed, at any speed") {
   check_violation("freed while work on it is pending", [] {
     const DriverCallGuard busy;
     ze().zeMemFree(busy.context, busy.to);
@@ -125,7 +125,7 @@ TEST_CASE("the stand-in ends the process when something is given back that is in
   });
 }
 
-TEST_CASE("the stand-in ends the process when events are not used as they must be") {
+TEST_CASE("the stand-in ends the process on wrong use of events") {
   check_violation("signalled again that was not reset", [] {
     const DriverCallGuard busy;
     append_barrier(busy.list, busy.event, nullptr);
@@ -147,7 +147,7 @@ TEST_CASE("the stand-in ends the process when events are not used as they must b
   });
 }
 
-TEST_CASE("the stand-in runs what no barrier orders in another order") {
+TEST_CASE("the stand-in reorders commands without a barrier between them") {
   CHECK(in_child([] {
           auto* const context = create_context();
           for (const bool has_barrier : {true, false}) {
@@ -165,7 +165,7 @@ TEST_CASE("the stand-in runs what no barrier orders in another order") {
         }) == "");
 }
 
-TEST_CASE("the stand-in ends the process when anything but contexts and what lists hold is left") {
+TEST_CASE("the stand-in ends the process on leaks, except contexts and objects of lists") {
   check_violation("device memory are left at exit", [] { allocate(create_context(), 0, 64); });
   check_violation("events are left at exit", [] {
     auto* const context = create_context();

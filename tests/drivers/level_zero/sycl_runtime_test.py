@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Events of a real SYCL runtime, by dpctl on the CPU, on arrays over a stand-in for a Level Zero driver.
 
-Runs with the Python that ARROWDEVICE_SYCL_PYTHON names, else this one, where dpctl is installed and has a CPU device of OpenCL (pip install
-dpctl intel-opencl-rt); skipped elsewhere.
+Uses the Python that ARROWDEVICE_SYCL_PYTHON names, else this one. It needs dpctl with a CPU device of OpenCL
+(pip install dpctl intel-opencl-rt), and is skipped otherwise.
 """
 
 import ctypes as C

@@ -64,7 +64,7 @@ bool is_ready(void* event) {
   return ready != 0;
 }
 
-TEST_CASE("a sycl::event is refused where no SYCL runtime is loaded, and the message says so") {
+TEST_CASE("a sycl::event is refused with the reason if no SYCL runtime is loaded") {
   CHECK(in_child([] {
           int something = 0;
           void* event = nullptr;
@@ -74,7 +74,7 @@ TEST_CASE("a sycl::event is refused where no SYCL runtime is loaded, and the mes
         }) == "");
 }
 
-TEST_CASE("a sycl::event is refused where two runtimes are loaded, since it does not tell whose it is") {
+TEST_CASE("a sycl::event is refused if two SYCL runtimes are loaded") {
   CHECK(in_child([] {
           const Runtime first(kToday);
           const Runtime second(kBefore2023);
@@ -86,7 +86,7 @@ TEST_CASE("a sycl::event is refused where two runtimes are loaded, since it does
         }) == "");
 }
 
-TEST_CASE("a sycl::event is waited for by the runtime of its producer, of today and of before 2023") {
+TEST_CASE("the producer's SYCL runtime waits for a sycl::event, before 2023 and after") {
   for (const char* const variable : {kToday, kBefore2023}) {
     CHECK(in_child([&] {
             const Runtime runtime(variable);
@@ -112,7 +112,7 @@ TEST_CASE("a sycl::event is waited for by the runtime of its producer, of today 
   }
 }
 
-TEST_CASE("a runtime that does not tell whether an event is over is waited for without a time-out only") {
+TEST_CASE("a runtime without event status supports only waits without a time-out") {
   CHECK(in_child([] {
           const Runtime runtime(kWithoutStatus);
           void* const theirs = runtime.event();
@@ -129,7 +129,7 @@ TEST_CASE("a runtime that does not tell whether an event is over is waited for w
         }) == "");
 }
 
-TEST_CASE("what a SYCL runtime throws does not leave the backend, and is EIO each time") {
+TEST_CASE("an exception of a SYCL runtime becomes EIO each time") {
   for (const int32_t failure : {1, 2}) {
     CHECK(in_child([&] {
             const Runtime runtime(kToday);
@@ -167,7 +167,7 @@ void write(void* argument) {
   level_zero::ze().zeCommandListDestroy(list);
 }
 
-TEST_CASE("mistake 1: a copy of a fixed-width array waits for the producer's sycl::event, and it leaves complete") {
+TEST_CASE("mistake 1: a copy of fixed-width values waits for the producer's sycl::event") {
   CHECK(in_child([] {
           const Runtime runtime(kToday);
           arrowdevice_device* device = nullptr;

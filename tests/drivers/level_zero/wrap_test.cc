@@ -34,7 +34,7 @@ using level_zero::locate;
 using level_zero::wrap;
 using level_zero::ze;
 
-TEST_CASE("an application's command list keeps the order of what both append, whether it is in order or not") {
+TEST_CASE("library and application share the order of any wrapped command list") {
   for (const bool is_in_order : {true, false}) {
     CHECK(in_child([&] {
             constexpr int64_t kSize = 64;
@@ -67,7 +67,7 @@ TEST_CASE("an application's command list keeps the order of what both append, wh
   }
 }
 
-TEST_CASE("a list that was shown to the application keeps the order of what both append") {
+TEST_CASE("library and application share the order of a list from queue_get_native") {
   const Variable older("STANDIN_ZE_API_VERSION", "1.4");
   CHECK(in_child([] {
           constexpr int64_t kSize = 64;
@@ -95,7 +95,7 @@ TEST_CASE("Level Zero has no default queue") {
         }) == "");
 }
 
-TEST_CASE("unwrapping leaves nothing in an application's context after the last count") {
+TEST_CASE("the last unwrap leaves nothing in an application's context") {
   CHECK(in_child([] {
           auto* const context = level_zero::create_context();
           auto* const native = level_zero::device(1);
@@ -122,7 +122,7 @@ TEST_CASE("unwrapping leaves nothing in an application's context after the last 
         }) == "");
 }
 
-TEST_CASE("a wrapped device without a handle is the one that the id counts") {
+TEST_CASE("wrapping a context without a device handle selects the device by id") {
   CHECK(in_child([] {
           auto* const context = level_zero::create_context();
           void* const wrapped = wrap(1, context, nullptr);
@@ -134,7 +134,7 @@ TEST_CASE("a wrapped device without a handle is the one that the id counts") {
         }) == "");
 }
 
-TEST_CASE("memory of a context that is not wrapped, and a range outside of an allocation, are refused") {
+TEST_CASE("memory of an unwrapped context and ranges outside of allocations are refused") {
   CHECK(in_child([] {
           auto* const context = level_zero::create_context();
           void* const theirs = level_zero::allocate(context, 0, 64);
@@ -169,7 +169,7 @@ TEST_CASE("memory of a context that is not wrapped, and a range outside of an al
         }) == "");
 }
 
-TEST_CASE("where contexts know of one another's memory, a wrapped one is still found first") {
+TEST_CASE("a wrapped context is found first even if other contexts know its memory") {
   const Variable all("STANDIN_ZE_OTHER_CONTEXTS", "1");
   CHECK(in_child([] {
           auto* const context = level_zero::create_context();

@@ -150,7 +150,7 @@ TEST_CASE("opening a device fails with the call that failed, and works the next 
   must_succeed(open_own);
 }
 
-TEST_CASE("each call that fails is told of, leaks nothing, and leaves the next operation unharmed") {
+TEST_CASE("each failed call is reported, leaks nothing and does not harm the next one") {
   Application application;
   const int64_t live = driver().live();
   int failures = 0;

@@ -102,7 +102,7 @@ int64_t calls(const char* function, Body&& body) {
   return driver().calls(function) - before;
 }
 
-TEST_CASE("a few bytes are written into mapped memory without a submission where nothing comes before them") {
+TEST_CASE("small writes to mapped memory need no submission if no work is pending") {
   const Queue queue = make_queue();
   const Buffer buffer(kSmall);
   const Bytes sent = pattern(kSmall, 1);
@@ -114,7 +114,7 @@ TEST_CASE("a few bytes are written into mapped memory without a submission where
   CHECK((received == sent));
 }
 
-TEST_CASE("a region beyond a buffer is refused by number before anything is submitted") {
+TEST_CASE("a region beyond a buffer is refused by number before a submission") {
   const Queue queue = make_queue();
   const Buffer buffer(kSmall);
   const Buffer other(kSmall);
@@ -137,7 +137,7 @@ TEST_CASE("a region beyond a buffer is refused by number before anything is subm
   arrowdevice_sub_buffer_destroy(device(), part);
 }
 
-TEST_CASE("bytes are not written into mapped memory before the work that comes first") {
+TEST_CASE("bytes are written into mapped memory only after earlier work") {
   const Queue queue = make_queue();
   const Buffer first(kLarge);
   const Buffer second(kLarge);
@@ -154,7 +154,7 @@ TEST_CASE("bytes are not written into mapped memory before the work that comes f
   }
 }
 
-TEST_CASE("host memory that a queue is still to write is read by its next copy after that") {
+TEST_CASE("a copy reads host memory after the queue's pending writes to it") {
   const Queue queue = make_queue();
   for (const int64_t size : {kSmall, kLarge}) {
     for (int round = 0; round < 10; ++round) {
@@ -173,7 +173,7 @@ TEST_CASE("host memory that a queue is still to write is read by its next copy a
   }
 }
 
-TEST_CASE("the device reads and writes large host memory itself, or it is staged") {
+TEST_CASE("the device uses large host memory directly, or the backend stages it") {
   const Queue queue = make_queue();
   const Buffer buffer(kLarge);
   const Bytes sent = pattern(kLarge, 3);
@@ -191,7 +191,7 @@ TEST_CASE("the device reads and writes large host memory itself, or it is staged
   CHECK((imports ? submissions == 2 : submissions >= 2));
 }
 
-TEST_CASE("however much is copied, little memory is taken for the way") {
+TEST_CASE("a copy of any size uses little staging memory") {
   const Queue queue = make_queue();
   constexpr int64_t kHuge = 100 << 20;
   const Buffer buffer(kHuge);
@@ -207,7 +207,7 @@ TEST_CASE("however much is copied, little memory is taken for the way") {
   CHECK(allocations <= (is_without("external_memory_host") ? 64 : 2));
 }
 
-TEST_CASE("memory that is not coherent is flushed before the device reads it, and invalidated before the CPU does") {
+TEST_CASE("incoherent memory is flushed for the device and invalidated for the CPU") {
   const char* const force = std::getenv("ARROWDEVICE_VULKAN_FORCE");
   const bool noncoherent = force != nullptr && std::strstr(force, "noncoherent") != nullptr;
   const Queue queue = make_queue();
@@ -284,7 +284,7 @@ class WrappedQueue {
   void* event_ = nullptr;
 };
 
-TEST_CASE("an event is published without a queue that its application takes back in that moment") {
+TEST_CASE("an event is published although the application takes its queue back meanwhile") {
   WrappedQueue wrapped;
   wrapped.take_back_before("vkCmdSetEvent");
   void* published = nullptr;
@@ -308,7 +308,7 @@ TEST_CASE("an event is published without a queue that its application takes back
   wrapped.table().event_destroy(imported);
 }
 
-TEST_CASE("a queue waits for work of another that its application takes back in that moment") {
+TEST_CASE("a queue waits for work although the application takes its queue back meanwhile") {
   WrappedQueue wrapped;
   arrowdevice_error error{};
   void* queue = nullptr;
@@ -339,7 +339,7 @@ TEST_CASE("a queue waits for work of another that its application takes back in 
 }
 
 // The library itself frees memory behind an event, so this test calls the backend.
-TEST_CASE("memory freed behind a queue goes when the queue's work is done") {
+TEST_CASE("memory freed behind a queue is freed after the queue's work") {
   const arrowdevice_backend& table = backend_table();
   arrowdevice_error error{};
   void* own = nullptr;
@@ -369,7 +369,7 @@ TEST_CASE("memory freed behind a queue goes when the queue's work is done") {
   table.buffer_free(own, nullptr, second);
 }
 
-TEST_CASE("queues wait by timeline semaphores, or by fences where there are none") {
+TEST_CASE("queues wait by timeline semaphores, or by fences without them") {
   const Queue queue = make_queue();
   const Buffer buffer(kLarge);
   const Bytes sent = pattern(kLarge, 9);

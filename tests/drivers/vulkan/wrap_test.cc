@@ -128,7 +128,7 @@ TEST_CASE("a VkBuffer of an application is accepted only while its VkDevice is w
   }
 }
 
-TEST_CASE("of several devices wrapped with one id the options name one") {
+TEST_CASE("options select one of several devices that are wrapped with one id") {
   Application first;
   Application second;
   const Wrapped one(first);
@@ -142,7 +142,7 @@ TEST_CASE("of several devices wrapped with one id the options name one") {
   CHECK(to_host(array.get(), two.get()).code == 0);
 }
 
-TEST_CASE("the same handles are wrapped once and counted, others of that VkDevice are refused") {
+TEST_CASE("wrapping counts equal handles and refuses different ones of the same VkDevice") {
   Application application;
   const Wrapped first(application);
   {
@@ -206,7 +206,7 @@ TEST_CASE("a pending VkEvent of an application is waited for") {
   }
 }
 
-TEST_CASE("an application polls the VkEvent of a pending copy, and reads what was copied on its own queue") {
+TEST_CASE("an application polls a copy's VkEvent, then reads the copy on its own queue") {
   Application application;
   const Wrapped wrapped(application);
   arrowdevice_copy_options options{};
@@ -231,7 +231,7 @@ TEST_CASE("an application polls the VkEvent of a pending copy, and reads what wa
   }
 }
 
-TEST_CASE("a VkEvent that comes back is waited for on the device") {
+TEST_CASE("a queue waits on the device for a VkEvent that comes back") {
   Application application;
   const Wrapped wrapped(application);
   arrowdevice_copy_options options{};
@@ -285,7 +285,7 @@ TEST_CASE("a device with arrays on it is not unwrapped") {
   there.reset();
 }
 
-TEST_CASE("an application wraps the library's own device, and shares its queue by the library's lock") {
+TEST_CASE("an application wraps the library's device and shares its queue under its lock") {
   arrowdevice_device* own = nullptr;
   REQUIRE(arrowdevice_device_find_by_id(ARROW_DEVICE_VULKAN, 0, &own, nullptr) == 0);
   arrowdevice_native_device native{};

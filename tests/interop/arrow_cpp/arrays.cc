@@ -271,7 +271,7 @@ TEST_CASE("TestDeviceArrayRoundtrip.Struct") {
   check_json(type, R"([[4, null], null, [5, "foo"]])");
 }
 
-TEST_CASE("a batch of the library that is still being copied is pending in Arrow C++, and when it comes back") {
+TEST_CASE("Arrow C++ keeps a pending batch of the library pending, there and back") {
   begin();
   const auto expected = ints_batches(1)[0];
   Array host;

@@ -309,7 +309,7 @@ struct Behind {
 int keep(Consumer& consumer, ArrowAsyncTask* task) { return consumer.keep_data(task); }
 int refuse(Consumer&, ArrowAsyncTask*) { return EIO; }
 
-TEST_CASE("a slow consumer behind the library holds a producer of Arrow C++ back, and cancelling it ends that") {
+TEST_CASE("a slow consumer behind the library limits Arrow C++ until it cancels") {
   begin();
   const NoneLeft none;
   const auto expected = ints_batches(1)[0];
@@ -357,7 +357,7 @@ TEST_CASE("an error of Arrow C++ arrives behind the library, after the batches b
 
 // The layout in the released Arrow C++ is the layout that the library writes. The library reads it if the
 // program requests this.
-TEST_CASE("the metadata of a producer of Arrow C++ is read in the layout that it ships: it has none") {
+TEST_CASE("the library reads the layout of Arrow C++'s producer and finds no metadata") {
   static_assert(sizeof(ArrowAsyncProducer) == 40 && offsetof(ArrowAsyncProducer, additional_metadata) == 24);
   begin();
   const NoneLeft none;
@@ -399,7 +399,7 @@ TEST_CASE("a producer of Arrow C++ on another device type than the stream's is r
   }
 }
 
-TEST_CASE("a consumer that waits for a producer of Arrow C++ is cancelled while that waits for something else") {
+TEST_CASE("a cancel ends a wait for Arrow C++ while its producer is busy elsewhere") {
   begin();
   const NoneLeft none;
   auto pending = arrow::Future<BatchPtr>::Make();
@@ -435,7 +435,7 @@ TEST_CASE("a batch that Arrow C++ cannot export fails the stream") {
   }
 }
 
-TEST_CASE("a batch without buffers, which Arrow C++ says is on the CPU, in an async stream on a device") {
+TEST_CASE("an async device stream accepts Arrow C++'s batch without buffers from the CPU") {
   begin();
   const auto schema = arrow::schema({arrow::field("nothing", arrow::null())});
   const auto batch = arrow::RecordBatch::Make(schema, 3, {from_json(arrow::null(), "[null, null, null]")});
@@ -484,7 +484,7 @@ TEST_CASE("a consumer of Arrow C++ that goes away leaves a producer that can be 
 }
 
 // Arrow C++ requests more with each batch that it takes, even after the release.
-TEST_CASE("a consumer of Arrow C++ that begins when the library's producer has released it still asks for more") {
+TEST_CASE("a late consumer of Arrow C++ may request after the producer's release") {
   begin();
   const NoneLeft none;
   for (auto* to : {static_cast<arrowdevice_device*>(nullptr), cpu(), sim(0)}) {

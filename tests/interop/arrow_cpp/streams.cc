@@ -258,7 +258,7 @@ TEST_CASE("a stream of the library's own arrays on a device is read by Arrow C++
   CHECK(ok(reader->Next()) == nullptr);
 }
 
-TEST_CASE("a batch without buffers, which Arrow C++ says is on the CPU, in a stream on a device") {
+TEST_CASE("a device stream accepts Arrow C++'s batch without buffers from the CPU") {
   begin();
   const auto schema = arrow::schema({arrow::field("nothing", arrow::null())});
   const auto batch = arrow::RecordBatch::Make(schema, 3, {from_json(arrow::null(), "[null, null, null]")});
@@ -282,7 +282,7 @@ class WaitingReader final : public arrow::RecordBatchReader {
   std::atomic<bool> inside{false}, let_go{false};
 };
 
-TEST_CASE("a stream is cancelled and released while its thread waits in a reader of Arrow C++") {
+TEST_CASE("a stream is cancelled and released while its thread is in Arrow C++'s reader") {
   begin();
   const auto reader = std::make_shared<WaitingReader>();
   DeviceStream stream = to_device(exported(reader), cpu(), stream_options(ARROWDEVICE_STREAM_READ_AHEAD));

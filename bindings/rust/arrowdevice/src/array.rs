@@ -20,9 +20,9 @@ pub enum Validation {
     /// Checks the structs and reads no data.
     #[default]
     Structure,
-    /// Also reads the data, on any device.
+    /// Checks the structure and the data, on any device.
     Full,
-    /// Also checks rules that existing producers often break.
+    /// Checks the data, and rules that existing producers often break.
     Strict,
 }
 

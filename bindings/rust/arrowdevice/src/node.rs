@@ -20,12 +20,12 @@ unsafe impl Sync for Node<'_> {}
 #[allow(missing_docs, reason = "the names are the format's")]
 pub enum Layout {
     Null,
-    /// Also booleans (1 bit wide) and dictionary indices.
+    /// Values of fixed width, booleans (1 bit wide) and dictionary indices.
     Fixed,
     Binary,
     LargeBinary,
     BinaryView,
-    /// Also maps.
+    /// Lists and maps.
     List,
     LargeList,
     ListView,

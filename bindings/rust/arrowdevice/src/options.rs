@@ -123,7 +123,7 @@ impl<'a> ImportOptions<'a> {
         ImportOptions::default()
     }
 
-    /// Also reads sizes that are on the device. The import waits for the array's event then.
+    /// Resolves sizes that are on the device. The import waits for the array's event then.
     #[must_use]
     pub fn resolve_sizes(mut self, resolve_sizes: bool) -> ImportOptions<'a> {
         self.resolve_sizes = resolve_sizes;
