@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "vulkan/queue_families.h"
+#include "vulkan/physical_device.h"
 
 namespace arrowdevice::vulkan {
 namespace {
