@@ -8,7 +8,6 @@
 
 #include "base/log.h"
 #include "level_zero/api.h"
-#include "level_zero/codes.h"
 
 namespace arrowdevice::level_zero {
 namespace {

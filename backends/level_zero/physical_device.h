@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "level_zero/vendor.h"
+#include "level_zero/api.h"
 
 namespace arrowdevice::level_zero {
 
