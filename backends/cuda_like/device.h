@@ -12,7 +12,8 @@
 
 namespace arrowdevice::cuda_like {
 
-// All functions are thread-safe.
+// Memory of a device. It is allocated and freed in stream order if the GPU supports that. All functions are
+// thread-safe.
 class Memory {
  public:
   Memory(Gpu& gpu, MemoryKind kind) : gpu_(gpu), kind_(kind) {}
@@ -50,7 +51,7 @@ class Memory {
   std::vector<Waiting> waiting_;  // guarded by mutex_
 };
 
-// Lives as long as the process. All functions are thread-safe.
+// A device of the format: one kind of memory of one GPU. Lives as long as the process. All functions are thread-safe.
 struct Device {
   Device(Gpu& its_gpu, MemoryKind its_kind, ArrowDeviceType its_type)
       : gpu(its_gpu), kind(its_kind), type(its_type), memory(its_gpu, its_kind) {}
@@ -66,7 +67,7 @@ struct Device {
   }
 };
 
-// Returns ARROWDEVICE_PEER_* flags. NULL is the host.
-uint32_t reach(const Device* from, const Device* to);
+// Returns the ARROWDEVICE_PEER_* flags between two devices. NULL is the host.
+uint32_t peer_flags(const Device* from, const Device* to);
 
 }  // namespace arrowdevice::cuda_like

@@ -13,6 +13,7 @@
 
 namespace arrowdevice::cuda_like {
 
+// An event that the library creates or borrows from a producer. The format publishes the address of the event's handle.
 class Event {
  public:
   // Creates an event. The driver reports it as complete until it is recorded.
@@ -37,6 +38,7 @@ class Event {
   const bool is_borrowed_;
 };
 
+// A stream that the library owns or that it borrows from the application.
 class Queue {
  public:
   explicit Queue(Device& device);
