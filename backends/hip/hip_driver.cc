@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/text.h"
 #include "hip/library.h"
 
 namespace arrowdevice::hip {
@@ -20,8 +21,6 @@ using cuda_like::StreamPlace;
 
 hipStream_t native(Stream stream) { return static_cast<hipStream_t>(stream); }
 hipEvent_t native_event(NativeEvent event) { return static_cast<hipEvent_t>(event); }
-
-std::string bytes(int64_t size) { return format("%lld bytes", static_cast<long long>(size)); }
 
 // hipMemoryType of HIP 5: 0 host, 1 device, 2 array, 3 unified, and from 5.3 on 4 managed.
 std::optional<MemoryKind> kind_of_5(unsigned type) {
@@ -123,9 +122,9 @@ class HipDriver final : public cuda_like::Driver {
     const auto n = static_cast<size_t>(size);
     void* memory = nullptr;
     switch (kind) {
-      case MemoryKind::kDevice: hip_.check("hipMalloc", hip_.hipMalloc(&memory, n), bytes(size)); return memory;
+      case MemoryKind::kDevice: hip_.check("hipMalloc", hip_.hipMalloc(&memory, n), bytes_text(size)); return memory;
       case MemoryKind::kPinned:
-        hip_.check("hipHostMalloc", hip_.hipHostMalloc(&memory, n, hipHostMallocPortable), bytes(size));
+        hip_.check("hipHostMalloc", hip_.hipHostMalloc(&memory, n, hipHostMallocPortable), bytes_text(size));
         return memory;
       case MemoryKind::kManaged: break;  // The format has no device type for it.
     }
@@ -142,7 +141,8 @@ class HipDriver final : public cuda_like::Driver {
 
   void* allocate_on(Stream stream, int64_t size) override {
     void* memory = nullptr;
-    hip_.check("hipMallocAsync", hip_.hipMallocAsync(&memory, static_cast<size_t>(size), native(stream)), bytes(size));
+    hip_.check("hipMallocAsync", hip_.hipMallocAsync(&memory, static_cast<size_t>(size), native(stream)),
+               bytes_text(size));
     return memory;
   }
 
@@ -160,7 +160,7 @@ class HipDriver final : public cuda_like::Driver {
 
   void register_host(void* memory, int64_t size) override {
     hip_.check("hipHostRegister", hip_.hipHostRegister(memory, static_cast<size_t>(size), hipHostRegisterPortable),
-               bytes(size));
+               bytes_text(size));
   }
 
   void unregister_host(void* memory) override { hip_.check("hipHostUnregister", hip_.hipHostUnregister(memory)); }
@@ -213,13 +213,13 @@ class HipDriver final : public cuda_like::Driver {
     hip_.check(
         "hipMemcpyAsync",
         hip_.hipMemcpyAsync(piece.to, piece.from, static_cast<size_t>(piece.size), hipMemcpyDefault, native(stream)),
-        bytes(piece.size));
+        bytes_text(piece.size));
   }
 
   void copy_peer(const Piece& piece, int to, Context, int from, Context, Stream stream) override {
     hip_.check("hipMemcpyPeerAsync",
                hip_.hipMemcpyPeerAsync(piece.to, to, piece.from, from, static_cast<size_t>(piece.size), native(stream)),
-               bytes(piece.size));
+               bytes_text(piece.size));
   }
 
   NativeEvent create_event() override {

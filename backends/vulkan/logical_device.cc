@@ -4,16 +4,10 @@
 #include <cerrno>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "vulkan/functions.h"
 
 namespace arrowdevice::vulkan {
-namespace {
-
-// The text is built only if a call fails, because buffers are created by the thousand.
-std::string bytes(VkDeviceSize size) { return format("%llu bytes", static_cast<unsigned long long>(size)); }
-
-}  // namespace
-
 LogicalDevice::LogicalDevice(VkDevice handle, PFN_vkGetDeviceProcAddr get, std::string name, bool owned)
     : handle_(handle), owned_(owned), name_(std::move(name)) {
   try {
@@ -41,14 +35,15 @@ void LogicalDevice::check_not_lost() const {
 UniqueMemory make_memory(const LogicalDevice& device, const VkMemoryAllocateInfo& info) {
   VkDeviceMemory made = VK_NULL_HANDLE;
   const VkResult result = device->vkAllocateMemory(device.handle(), &info, nullptr, &made);
-  if (result < 0) device.check("vkAllocateMemory", result, bytes(info.allocationSize));
+  // The text is built only if the call fails, because buffers are created by the thousand.
+  if (result < 0) device.check("vkAllocateMemory", result, bytes_text(info.allocationSize));
   return {device, made};
 }
 
 UniqueBuffer make_buffer(const LogicalDevice& device, const VkBufferCreateInfo& info) {
   VkBuffer made = VK_NULL_HANDLE;
   const VkResult result = device->vkCreateBuffer(device.handle(), &info, nullptr, &made);
-  if (result < 0) device.check("vkCreateBuffer", result, bytes(info.size));
+  if (result < 0) device.check("vkCreateBuffer", result, bytes_text(info.size));
   return {device, made};
 }
 
