@@ -100,7 +100,7 @@ GlobalFunctions open_loader(const std::string& library) {
     throw Error(ENODEV, std::string("there is no Vulkan loader: ") + (why != nullptr ? why : name.c_str()));
   }
   auto* const get = reinterpret_cast<PFN_vkGetInstanceProcAddr>(dlsym(opened, "vkGetInstanceProcAddr"));
-  if (get == nullptr) throw Error(ENODEV, name + " is no Vulkan loader: it has no vkGetInstanceProcAddr");
+  if (get == nullptr) throw Error(ENODEV, name + " is not a Vulkan loader: it has no vkGetInstanceProcAddr");
   return global_functions(get);
 }
 
