@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/regions.h"
+#include "base/text.h"
 
 namespace arrowdevice {
 namespace {
@@ -60,12 +61,6 @@ std::string processor_name() {
   return "CPU";
 }
 
-void set_text(char* out, size_t capacity, const std::string& text) {
-  const size_t n = std::min(text.size(), capacity - 1);
-  std::memcpy(out, text.data(), n);
-  out[n] = '\0';
-}
-
 int device_count(ArrowDeviceType, int64_t* out, arrowdevice_error*) {
   *out = 1;
   return 0;
@@ -83,7 +78,7 @@ int device_open(ArrowDeviceType, int64_t device_id, void** device, arrowdevice_e
 
 int device_get_info(void*, arrowdevice_device_info* out, arrowdevice_error* error) {
   return guarded(error, [&] {
-    set_text(out->name, sizeof out->name, processor_name());
+    copy_text(out->name, processor_name());
     out->total_memory = physical_memory(_SC_PHYS_PAGES);
     out->buffer_alignment = kAlignment;
     out->sub_buffer_alignment = 1;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/text.h"
 #include "cuda/library.h"
 
 namespace arrowdevice::cuda {
@@ -23,8 +24,6 @@ CUdeviceptr address_of(const void* memory) { return static_cast<CUdeviceptr>(rei
 void* pointer_to(CUdeviceptr address) { return reinterpret_cast<void*>(static_cast<uintptr_t>(address)); }
 CUstream native(Stream stream) { return static_cast<CUstream>(stream); }
 CUevent native_event(NativeEvent event) { return static_cast<CUevent>(event); }
-
-std::string bytes(int64_t size) { return format("%lld bytes", static_cast<long long>(size)); }
 
 class CudaDriver final : public cuda_like::Driver {
  public:
@@ -133,13 +132,13 @@ class CudaDriver final : public cuda_like::Driver {
     void* pinned = nullptr;
     switch (kind) {
       case MemoryKind::kDevice:
-        cuda_.check("cuMemAlloc_v2", cuda_.cuMemAlloc(&address, n), bytes(size));
+        cuda_.check("cuMemAlloc_v2", cuda_.cuMemAlloc(&address, n), bytes_text(size));
         return pointer_to(address);
       case MemoryKind::kManaged:
-        cuda_.check("cuMemAllocManaged", cuda_.cuMemAllocManaged(&address, n, CU_MEM_ATTACH_GLOBAL), bytes(size));
+        cuda_.check("cuMemAllocManaged", cuda_.cuMemAllocManaged(&address, n, CU_MEM_ATTACH_GLOBAL), bytes_text(size));
         return pointer_to(address);
       case MemoryKind::kPinned:
-        cuda_.check("cuMemHostAlloc", cuda_.cuMemHostAlloc(&pinned, n, CU_MEMHOSTALLOC_PORTABLE), bytes(size));
+        cuda_.check("cuMemHostAlloc", cuda_.cuMemHostAlloc(&pinned, n, CU_MEMHOSTALLOC_PORTABLE), bytes_text(size));
         return pinned;
     }
     return nullptr;
@@ -156,7 +155,7 @@ class CudaDriver final : public cuda_like::Driver {
   void* allocate_on(Stream stream, int64_t size) override {
     CUdeviceptr address = 0;
     cuda_.check("cuMemAllocAsync", cuda_.cuMemAllocAsync(&address, static_cast<size_t>(size), native(stream)),
-                bytes(size));
+                bytes_text(size));
     return pointer_to(address);
   }
 
@@ -174,7 +173,8 @@ class CudaDriver final : public cuda_like::Driver {
 
   void register_host(void* memory, int64_t size) override {
     cuda_.check("cuMemHostRegister_v2",
-                cuda_.cuMemHostRegister(memory, static_cast<size_t>(size), CU_MEMHOSTREGISTER_PORTABLE), bytes(size));
+                cuda_.cuMemHostRegister(memory, static_cast<size_t>(size), CU_MEMHOSTREGISTER_PORTABLE),
+                bytes_text(size));
   }
 
   void unregister_host(void* memory) override { cuda_.check("cuMemHostUnregister", cuda_.cuMemHostUnregister(memory)); }
@@ -234,14 +234,14 @@ class CudaDriver final : public cuda_like::Driver {
     cuda_.check("cuMemcpyAsync",
                 cuda_.cuMemcpyAsync(address_of(piece.to), address_of(piece.from), static_cast<size_t>(piece.size),
                                     native(stream)),
-                bytes(piece.size));
+                bytes_text(piece.size));
   }
 
   void copy_peer(const Piece& piece, int, Context to, int, Context from, Stream stream) override {
     cuda_.check("cuMemcpyPeerAsync",
                 cuda_.cuMemcpyPeerAsync(address_of(piece.to), static_cast<CUcontext>(to), address_of(piece.from),
                                         static_cast<CUcontext>(from), static_cast<size_t>(piece.size), native(stream)),
-                bytes(piece.size));
+                bytes_text(piece.size));
   }
 
   // Batches are not allowed on the legacy default stream or on a stream that is being captured into a graph.

@@ -1,14 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device of the format: one kind of memory of one GPU.
+// Devices of the format, their memory, and peer access between them.
 #pragma once
 
 #include <arrowdevice/abi.h>
 
-#include "cuda_like/memory.h"
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "cuda_like/gpu.h"
 
 namespace arrowdevice::cuda_like {
 
-// Lives as long as the process. All functions are thread-safe.
+// Memory of a device. It is allocated and freed in stream order if the GPU supports that. All functions are
+// thread-safe.
+class Memory {
+ public:
+  Memory(Gpu& gpu, MemoryKind kind) : gpu_(gpu), kind_(kind) {}
+
+  // Returns memory that every stream can use. Throws Error(ENOMEM).
+  void* allocate(int64_t size, int64_t alignment);
+
+  // Frees memory that no work uses.
+  void free(void* memory) noexcept;
+
+  // Frees memory that the work enqueued on the stream so far may still use. Does not block.
+  void free_after(Stream stream, void* memory) noexcept;
+
+  // Waits until the work on all freed memory has finished, and then frees the memory. Throws if the driver does not
+  // confirm that the work has finished.
+  void free_all();
+
+ private:
+  // Memory that the library frees when its last use has finished, because the driver frees only immediately.
+  struct Waiting {
+    NativeEvent last_use;
+    void* memory;
+  };
+
+  bool is_stream_ordered() const noexcept {
+    return kind_ == MemoryKind::kDevice && gpu_.properties().has_stream_ordered_memory;
+  }
+  void free_to_driver(Driver& driver, void* memory);
+  void wait_for_last_use(Driver& driver, Stream stream, void* memory);
+  void free_what_is_over();
+
+  Gpu& gpu_;
+  const MemoryKind kind_;
+  std::mutex mutex_;
+  std::vector<Waiting> waiting_;  // guarded by mutex_
+};
+
+// A device of the format: one kind of memory of one GPU. Lives as long as the process. All functions are thread-safe.
 struct Device {
   Device(Gpu& its_gpu, MemoryKind its_kind, ArrowDeviceType its_type)
       : gpu(its_gpu), kind(its_kind), type(its_type), memory(its_gpu, its_kind) {}
@@ -23,5 +66,8 @@ struct Device {
     return kind == MemoryKind::kPinned || (kind == MemoryKind::kManaged && gpu.properties().shares_managed_memory);
   }
 };
+
+// Returns the ARROWDEVICE_PEER_* flags between two devices. NULL is the host.
+uint32_t peer_flags(const Device* from, const Device* to);
 
 }  // namespace arrowdevice::cuda_like

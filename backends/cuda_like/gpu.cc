@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_like/gpu.h"
 
-#include <cerrno>
+#include <exception>
 
 #include "base/log.h"
 
@@ -33,25 +33,6 @@ Context Gpu::context() {
 
 std::string Gpu::text() const {
   return wrapped_ == nullptr ? format("GPU %d", ordinal_) : format("the context %p of GPU %d", wrapped_, ordinal_);
-}
-
-void Gpu::check_not_lost() const {
-  if (!is_lost()) return;
-  const std::lock_guard lock(mutex_);
-  throw Error(EIO, text() + " failed for good: " + loss_, {}, loss_code_);
-}
-
-void Gpu::remember(const Error& error) noexcept {
-  if (!driver_.is_fatal(error.native_code())) return;
-  const std::lock_guard lock(mutex_);
-  if (is_lost()) return;  // the first error is the cause
-  try {
-    loss_ = error.message();
-  } catch (const std::bad_alloc&) {
-    loss_.clear();  // loss_code_ holds the same information
-  }
-  loss_code_ = error.native_code();
-  lost_.store(true, std::memory_order_release);
 }
 
 void Gpu::report_unreturned() const noexcept {

@@ -2,12 +2,12 @@
 // A GPU in its primary context or in a context of the application, and the fatal error if it is lost.
 #pragma once
 
-#include <atomic>
 #include <mutex>
 #include <string>
 
 #include "base/error.h"
 #include "cuda_like/driver.h"
+#include "cuda_like/lost_state.h"
 
 namespace arrowdevice::cuda_like {
 
@@ -27,9 +27,9 @@ class Gpu {
   // Returns a name for messages: "GPU 1".
   std::string text() const;
 
-  bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
+  bool is_lost() const noexcept { return lost_.is_lost(); }
   // Clears the fatal error when the application wraps a new context that has the same handle as a lost one.
-  void forget_loss() noexcept { lost_.store(false, std::memory_order_release); }
+  void forget_loss() noexcept { lost_.clear(); }
 
   // Runs `body` while the GPU is current, and then restores the caller's state, also if `body` throws. Records a fatal
   // error, which every later call then throws.
@@ -80,8 +80,12 @@ class Gpu {
     const int former_;
   };
 
-  void check_not_lost() const;
-  void remember(const Error& error) noexcept;
+  void check_not_lost() const {
+    if (is_lost()) lost_.fail(text());
+  }
+  void remember(const Error& error) noexcept {
+    if (driver_.is_fatal(error.native_code())) lost_.set(error);
+  }
   void report_unreturned() const noexcept;
 
   Driver& driver_;
@@ -91,11 +95,9 @@ class Gpu {
   std::once_flag retained_;
   Context context_;
 
-  mutable std::mutex mutex_;  // guards the members below, except lost_
-  std::atomic<bool> lost_{false};
-  std::string loss_;
-  int loss_code_ = 0;
-  Stream memory_stream_ = nullptr;
+  LostState lost_;
+  std::mutex mutex_;
+  Stream memory_stream_ = nullptr;  // guarded by mutex_
 };
 
 }  // namespace arrowdevice::cuda_like

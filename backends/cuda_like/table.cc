@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "base/plugin_entry.h"
 #include "base/text.h"
+#include "cuda_like/device.h"
 #include "cuda_like/queue.h"
-#include "cuda_like/reach.h"
 
 namespace arrowdevice::cuda_like {
 namespace {
@@ -75,8 +75,8 @@ int device_get_native(void* handle, arrowdevice_native_device* out, arrowdevice_
   });
 }
 
-int reach_of(void* from, void* to, uint32_t* out, arrowdevice_error* error) noexcept {
-  return guarded(error, [&] { *out = reach(static_cast<Device*>(from), static_cast<Device*>(to)); });
+int device_get_peer_flags(void* from, void* to, uint32_t* out, arrowdevice_error* error) noexcept {
+  return guarded(error, [&] { *out = peer_flags(static_cast<Device*>(from), static_cast<Device*>(to)); });
 }
 
 void fill(arrowdevice_pointer_info* out, const std::optional<PointerFacts>& facts) {
@@ -222,7 +222,7 @@ arrowdevice_backend make_table(const Backend& backend) {
     table.device_unwrap = device_unwrap;
   }
   table.device_get_native = device_get_native;
-  table.device_get_peer_flags = reach_of;
+  table.device_get_peer_flags = device_get_peer_flags;
   table.device_locate = device_locate;
   table.pointer_get_info = pointer_get_info;
   table.host_register = host_register;

@@ -4,8 +4,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/text.h"
 #include "hip/library.h"
-#include "hip/pointer_kind.h"
 
 namespace arrowdevice::hip {
 namespace {
@@ -22,7 +22,37 @@ using cuda_like::StreamPlace;
 hipStream_t native(Stream stream) { return static_cast<hipStream_t>(stream); }
 hipEvent_t native_event(NativeEvent event) { return static_cast<hipEvent_t>(event); }
 
-std::string bytes(int64_t size) { return format("%lld bytes", static_cast<long long>(size)); }
+// hipMemoryType of HIP 5: 0 host, 1 device, 2 array, 3 unified, and from 5.3 on 4 managed.
+std::optional<MemoryKind> kind_of_5(unsigned type) {
+  constexpr unsigned kHost = 0, kDevice = 1, kUnified = 3, kManaged = 4;
+  switch (type) {
+    case kHost: return MemoryKind::kPinned;
+    case kDevice: return MemoryKind::kDevice;
+    case kUnified:
+    case kManaged: return MemoryKind::kManaged;
+    default: return std::nullopt;
+  }
+}
+
+// hipMemoryType from HIP 6 on, as in CUDA's runtime: 0 unknown, 1 host, 2 device, 3 managed, 10 array, 11 unified.
+std::optional<MemoryKind> kind_of_6(unsigned type) {
+  constexpr unsigned kHost = 1, kDevice = 2, kManaged = 3, kUnified = 11;
+  switch (type) {
+    case kHost: return MemoryKind::kPinned;
+    case kDevice: return MemoryKind::kDevice;
+    case kManaged:
+    case kUnified: return MemoryKind::kManaged;
+    default: return std::nullopt;
+  }
+}
+
+// Returns the kind of memory that hipPointerGetAttributes() reports, or nullopt for unknown memory. HIP 6 changed the
+// numbers but kept the names. `major` is the version of the library that filled `attributes`.
+std::optional<MemoryKind> pointer_kind(const hipPointerAttribute_t& attributes, int major) {
+  constexpr int kFirstWithOtherNumbers = 6;
+  if (attributes.isManaged != 0) return MemoryKind::kManaged;
+  return major < kFirstWithOtherNumbers ? kind_of_5(attributes.memoryType) : kind_of_6(attributes.memoryType);
+}
 
 class HipDriver final : public cuda_like::Driver {
  public:
@@ -92,9 +122,9 @@ class HipDriver final : public cuda_like::Driver {
     const auto n = static_cast<size_t>(size);
     void* memory = nullptr;
     switch (kind) {
-      case MemoryKind::kDevice: hip_.check("hipMalloc", hip_.hipMalloc(&memory, n), bytes(size)); return memory;
+      case MemoryKind::kDevice: hip_.check("hipMalloc", hip_.hipMalloc(&memory, n), bytes_text(size)); return memory;
       case MemoryKind::kPinned:
-        hip_.check("hipHostMalloc", hip_.hipHostMalloc(&memory, n, hipHostMallocPortable), bytes(size));
+        hip_.check("hipHostMalloc", hip_.hipHostMalloc(&memory, n, hipHostMallocPortable), bytes_text(size));
         return memory;
       case MemoryKind::kManaged: break;  // The format has no device type for it.
     }
@@ -111,7 +141,8 @@ class HipDriver final : public cuda_like::Driver {
 
   void* allocate_on(Stream stream, int64_t size) override {
     void* memory = nullptr;
-    hip_.check("hipMallocAsync", hip_.hipMallocAsync(&memory, static_cast<size_t>(size), native(stream)), bytes(size));
+    hip_.check("hipMallocAsync", hip_.hipMallocAsync(&memory, static_cast<size_t>(size), native(stream)),
+               bytes_text(size));
     return memory;
   }
 
@@ -129,7 +160,7 @@ class HipDriver final : public cuda_like::Driver {
 
   void register_host(void* memory, int64_t size) override {
     hip_.check("hipHostRegister", hip_.hipHostRegister(memory, static_cast<size_t>(size), hipHostRegisterPortable),
-               bytes(size));
+               bytes_text(size));
   }
 
   void unregister_host(void* memory) override { hip_.check("hipHostUnregister", hip_.hipHostUnregister(memory)); }
@@ -182,13 +213,13 @@ class HipDriver final : public cuda_like::Driver {
     hip_.check(
         "hipMemcpyAsync",
         hip_.hipMemcpyAsync(piece.to, piece.from, static_cast<size_t>(piece.size), hipMemcpyDefault, native(stream)),
-        bytes(piece.size));
+        bytes_text(piece.size));
   }
 
   void copy_peer(const Piece& piece, int to, Context, int from, Context, Stream stream) override {
     hip_.check("hipMemcpyPeerAsync",
                hip_.hipMemcpyPeerAsync(piece.to, to, piece.from, from, static_cast<size_t>(piece.size), native(stream)),
-               bytes(piece.size));
+               bytes_text(piece.size));
   }
 
   NativeEvent create_event() override {

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Level Zero loader, opened at first use and never closed.
+// The Level Zero loader, opened at first use and never closed, and errors from its result codes.
 #pragma once
 
-#include "level_zero/vendor.h"
+#include <level_zero/ze_api.h>
+
+#include <string>
+
+#include "base/error.h"
 
 namespace arrowdevice::level_zero {
+
+// From version 1.7 on: commands of an immediate list run in order.
+inline constexpr ze_command_queue_flag_t kInOrder = static_cast<ze_command_queue_flag_t>(ZE_BIT(1));
+inline constexpr uint32_t kFirstWithInOrder = ZE_MAKE_VERSION(1, 7);
 
 // The loader's functions under their own names: api().zeMemFree(context, memory).
 struct Api {
@@ -19,5 +27,16 @@ const Api& open_api();
 
 // Returns the functions. The caller has a handle, so open_api() has succeeded before.
 const Api& api() noexcept;
+
+// Returns an error such as "zeMemAllocDevice: ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY (0x70000003): 64 bytes".
+Error failure(const char* call, ze_result_t result, const std::string& detail = {});
+
+// Throws unless `result` is success.
+inline void check(const char* call, ze_result_t result) {
+  if (result != ZE_RESULT_SUCCESS) throw failure(call, result);
+}
+
+// Returns true if a device is lost for this process after an error with this code.
+bool is_fatal(int native_code) noexcept;
 
 }  // namespace arrowdevice::level_zero

@@ -6,7 +6,6 @@
 #include "base/deadline.h"
 #include "base/log.h"
 #include "level_zero/api.h"
-#include "level_zero/codes.h"
 
 namespace arrowdevice::level_zero {
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level_zero/device.h"
 
+#include <arrowdevice/arrowdevice.h>
+
 #include <cerrno>
+#include <cstdint>
 
 #include "base/environment.h"
 #include "level_zero/api.h"
-#include "level_zero/codes.h"
 
 namespace arrowdevice::level_zero {
 namespace {
@@ -49,6 +51,23 @@ Request request(MemoryKind kind, ze_context_handle_t context, const PhysicalDevi
 
 }  // namespace
 
+bool Allocation::has(const void* address, size_t size_of_part) const noexcept {
+  const auto start = reinterpret_cast<uintptr_t>(base);
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  return at >= start && at - start <= size && size_of_part <= size - (at - start);
+}
+
+std::optional<Allocation> find_allocation(ze_context_handle_t context, const void* address) {
+  ze_memory_allocation_properties_t properties{};
+  properties.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES;
+  ze_device_handle_t device = nullptr;
+  check("zeMemGetAllocProperties", api().zeMemGetAllocProperties(context, address, &properties, &device));
+  if (properties.type == ZE_MEMORY_TYPE_UNKNOWN) return std::nullopt;
+  Allocation found{.type = properties.type, .device = device, .base = nullptr, .size = 0};
+  check("zeMemGetAddressRange", api().zeMemGetAddressRange(context, address, &found.base, &found.size));
+  return found;
+}
+
 MemoryKind chosen_memory_kind() {
   const auto chosen = environment::text(kVariable);
   if (!chosen || *chosen == "device") return MemoryKind::kDevice;
@@ -72,6 +91,21 @@ void* Device::allocate(int64_t size, int64_t alignment) {
 
 void Device::free(void* memory) noexcept {
   if (!physical_.is_lost()) physical_.give_back("zeMemFree", api().zeMemFree(context_.native(), memory));
+}
+
+uint32_t peer_flags(const Device* from, const Device* to) {
+  if (from == to) return ARROWDEVICE_PEER_ACCESS | ARROWDEVICE_PEER_COPY;
+  if (from == nullptr || to == nullptr) return ARROWDEVICE_PEER_COPY;
+  // Memory can be used only in its own context.
+  if (&from->context() != &to->context()) return 0;
+  // Reports no access, although a peer's kernels could use the memory in place, because an array must be on the device
+  // that it names.
+  return to->physical().use([&]() -> uint32_t {
+    ze_bool_t can = 0;
+    check("zeDeviceCanAccessPeer",
+          api().zeDeviceCanAccessPeer(to->physical().native(), from->physical().native(), &can));
+    return can != 0 ? ARROWDEVICE_PEER_COPY : 0;
+  });
 }
 
 }  // namespace arrowdevice::level_zero

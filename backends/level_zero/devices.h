@@ -12,10 +12,23 @@
 #include <utility>
 #include <vector>
 
+#include "level_zero/api.h"
 #include "level_zero/device.h"
-#include "level_zero/drivers.h"
 
 namespace arrowdevice::level_zero {
+
+// A GPU of a driver.
+struct DriverDevice {
+  ze_driver_handle_t driver;
+  ze_device_handle_t device;
+  bool has_in_order_lists;
+};
+
+// Returns the GPUs of all drivers in the order of their ids. Drivers are in the loader's order, and the GPUs of a
+// driver in its own order. `sycl-ls` uses the same order. The order is the same in every process while the installed
+// drivers, ZE_AFFINITY_MASK and ZE_FLAT_DEVICE_HIERARCHY do not change. Throws ENODEV with the reason if there are no
+// GPUs.
+std::vector<DriverDevice> list_driver_devices();
 
 // All functions are thread-safe. Devices live as long as the process.
 class Devices {

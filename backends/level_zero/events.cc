@@ -2,7 +2,6 @@
 #include "level_zero/events.h"
 
 #include "level_zero/api.h"
-#include "level_zero/codes.h"
 
 namespace arrowdevice::level_zero {
 namespace {

@@ -6,8 +6,8 @@
 #include <mutex>
 #include <vector>
 
+#include "level_zero/api.h"
 #include "level_zero/physical_device.h"
-#include "level_zero/vendor.h"
 
 namespace arrowdevice::level_zero {
 

@@ -8,7 +8,6 @@
 
 #include "base/log.h"
 #include "level_zero/api.h"
-#include "level_zero/codes.h"
 
 namespace arrowdevice::level_zero {
 namespace {
@@ -77,25 +76,6 @@ Properties::Properties(ze_device_handle_t device)
   static_assert(sizeof uuid == sizeof answer.uuid.id);
   std::memcpy(uuid.data(), answer.uuid.id, sizeof answer.uuid.id);
   largest_allocation = answer.maxMemAllocSize;
-}
-
-void PhysicalDevice::check_not_lost() const {
-  if (!is_lost()) return;
-  const std::lock_guard lock(mutex_);
-  throw Error(EIO, properties_.name + " failed for good: " + loss_, {}, loss_code_);
-}
-
-void PhysicalDevice::remember(const Error& error) noexcept {
-  if (!is_fatal(error.native_code())) return;
-  const std::lock_guard lock(mutex_);
-  if (is_lost()) return;  // the first error is the cause
-  try {
-    loss_ = error.message();
-  } catch (const std::bad_alloc&) {
-    loss_.clear();  // loss_code_ holds the same information
-  }
-  loss_code_ = error.native_code();
-  lost_.store(true, std::memory_order_release);
 }
 
 bool PhysicalDevice::give_back(const char* call, ze_result_t result) noexcept {

@@ -5,11 +5,11 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <string>
 
 #include "base/error.h"
-#include "level_zero/vendor.h"
+#include "cuda_like/lost_state.h"
+#include "level_zero/api.h"
 
 namespace arrowdevice::level_zero {
 
@@ -58,7 +58,7 @@ class PhysicalDevice {
   // an error.
   bool give_back(const char* call, ze_result_t result) noexcept;
 
-  bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
+  bool is_lost() const noexcept { return lost_.is_lost(); }
 
   bool has_in_order_lists() const noexcept { return has_in_order_lists_.load(std::memory_order_relaxed); }
   void lacks_in_order_lists() noexcept { has_in_order_lists_.store(false, std::memory_order_relaxed); }
@@ -69,17 +69,18 @@ class PhysicalDevice {
   }
 
  private:
-  void check_not_lost() const;
-  void remember(const Error& error) noexcept;
+  void check_not_lost() const {
+    if (is_lost()) lost_.fail(properties_.name);
+  }
+  void remember(const Error& error) noexcept {
+    if (is_fatal(error.native_code())) lost_.set(error);
+  }
 
   const ze_device_handle_t native_;
   const Properties properties_;
   std::atomic<bool> has_in_order_lists_;
   std::atomic<uint32_t> next_engine_{0};
-  std::atomic<bool> lost_{false};
-  mutable std::mutex mutex_;  // guards the members below
-  std::string loss_;
-  int loss_code_ = 0;
+  cuda_like::LostState lost_;
 };
 
 }  // namespace arrowdevice::level_zero

@@ -2,11 +2,12 @@
 #include "level_zero/queue.h"
 
 #include <cerrno>
+#include <cstddef>
+#include <optional>
+#include <vector>
 
 #include "base/log.h"
 #include "level_zero/api.h"
-#include "level_zero/codes.h"
-#include "level_zero/copy.h"
 
 namespace arrowdevice::level_zero {
 namespace {
@@ -27,6 +28,70 @@ ze_result_t create_list(const Device& device, bool in_order, ze_command_list_han
 void report_loss(const char* what, const std::exception& reason) noexcept {
   log(LogLevel::kWarning, what);
   log(LogLevel::kWarning, reason.what());
+}
+
+// A copy for the driver.
+struct Piece {
+  void* to;
+  const void* from;
+  size_t size;
+};
+
+// Checks one end of the regions. Consecutive regions often lie in one allocation.
+class Ends {
+ public:
+  explicit Ends(const Device& queue_device) : context_(queue_device.context()) {}
+
+  void check(void* device_handle, const void* address, size_t size) {
+    if (device_handle == nullptr) return;  // host memory
+    auto& device = *static_cast<Device*>(device_handle);
+    if (&device.context() != &context_) {
+      throw Error(EINVAL, format("the memory at %p is of another context than the queue", address));
+    }
+    if (last_ && last_->has(address, size)) return;
+    const auto found = device.physical().use([&] { return find_allocation(context_.native(), address); });
+    if (!found) {
+      if (device.properties().reaches_system_memory) return;
+      throw Error(EINVAL,
+                  format("the memory at %p is not known to the context of %s: to use memory of another context, wrap "
+                         "that context",
+                         address, device.properties().name.c_str()));
+    }
+    if (!found->has(address, size)) {
+      throw Error(EINVAL, format("%zu bytes at %p reach out of an allocation of %zu bytes at %p", size, address,
+                                 found->size, found->base));
+    }
+    last_ = *found;
+  }
+
+ private:
+  const Context& context_;
+  std::optional<Allocation> last_;
+};
+
+// Throws EINVAL for device memory that the context does not know, or that is too small for the region. Otherwise a
+// driver would treat the address as host memory.
+std::vector<Piece> check_pieces(const Device& device, std::span<const arrowdevice_backend_region> regions) {
+  std::vector<Piece> pieces;
+  pieces.reserve(regions.size());
+  Ends targets(device);
+  Ends sources(device);
+  for (const auto& region : regions) {
+    const Piece piece{.to = static_cast<char*>(region.dst) + region.dst_offset,
+                      .from = static_cast<const char*>(region.src) + region.src_offset,
+                      .size = static_cast<size_t>(region.size)};
+    try {
+      targets.check(region.dst_device, piece.to, piece.size);
+      sources.check(region.src_device, piece.from, piece.size);
+    } catch (const Error& error) {
+      // A message of the driver begins with the name of its function.
+      if (error.code() != EINVAL || error.native_code() != 0) throw;
+      const auto number = static_cast<long long>(pieces.size());
+      throw Error(error.code(), format("region %lld: %s", number, error.what()), error.backend(), error.native_code());
+    }
+    pieces.push_back(piece);
+  }
+  return pieces;
 }
 
 }  // namespace

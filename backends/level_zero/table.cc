@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "level_zero/table.h"
+// The backend table, and the plugin's entry point, which is its only exported symbol.
+#include <arrowdevice/backend.h>
 
 #include <cerrno>
 #include <cstring>
 #include <memory>
 
+#include "base/error.h"
+#include "base/plugin_entry.h"
 #include "base/text.h"
+#include "level_zero/device.h"
 #include "level_zero/devices.h"
-#include "level_zero/lookup.h"
 #include "level_zero/queue.h"
-#include "level_zero/reach.h"
 #include "level_zero/sycl_event.h"
 
 namespace arrowdevice::level_zero {
@@ -85,8 +87,8 @@ int device_get_native(void* device, arrowdevice_native_device* out, arrowdevice_
   });
 }
 
-int reach_of(void* from, void* to, uint32_t* out, arrowdevice_error* error) noexcept {
-  return guarded(error, [&] { *out = reach(static_cast<const Device*>(from), static_cast<const Device*>(to)); });
+int device_get_peer_flags(void* from, void* to, uint32_t* out, arrowdevice_error* error) noexcept {
+  return guarded(error, [&] { *out = peer_flags(static_cast<const Device*>(from), static_cast<const Device*>(to)); });
 }
 
 int device_locate(ArrowDeviceType device_type, int64_t id, const void* buffer, void*, void** device,
@@ -185,8 +187,6 @@ int event_import(void*, void* sync_event, void** event, arrowdevice_error* error
 
 void event_destroy(void* event) noexcept { delete static_cast<Event*>(event); }
 
-}  // namespace
-
 const arrowdevice_backend& table() {
   static const arrowdevice_backend made = [] {
     arrowdevice_backend table{};
@@ -215,7 +215,7 @@ const arrowdevice_backend& table() {
     table.device_wrap = device_wrap;
     table.device_unwrap = device_unwrap;
     table.device_get_native = device_get_native;
-    table.device_get_peer_flags = reach_of;
+    table.device_get_peer_flags = device_get_peer_flags;
     table.device_locate = device_locate;
     table.pointer_get_info = pointer_get_info;
     return table;
@@ -223,4 +223,10 @@ const arrowdevice_backend& table() {
   return made;
 }
 
+}  // namespace
 }  // namespace arrowdevice::level_zero
+
+extern "C" __attribute__((visibility("default"))) const arrowdevice_backend* arrowdevice_backend_entry(
+    uint32_t host_abi, arrowdevice_error* error) {
+  return arrowdevice::enter_plugin("Level Zero", host_abi, error, arrowdevice::level_zero::table);
+}

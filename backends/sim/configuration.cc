@@ -57,7 +57,7 @@ DeviceSettings parse_device(const char* variable, std::string_view word, DeviceS
   std::string_view rest = word;
   const std::string_view kind = take_part(rest, ':');
   if (kind != "addresses" && kind != "handles") {
-    refuse(variable, word, "is no simulated device, which are \"addresses\" and \"handles\"");
+    refuse(variable, word, "is not a kind of simulated device (expected \"addresses\" or \"handles\")");
   }
   settings.addresses = kind == "addresses";
   while (!rest.empty()) {
@@ -106,7 +106,8 @@ std::vector<Function> parse_without() {
   std::vector<Function> without;
   for (const std::string& word : environment::list(variable, ',')) {
     const auto function = function_named(word);
-    if (!function || !is_optional(*function)) refuse(variable, word, "is no optional function of the backend table");
+    if (!function || !is_optional(*function))
+      refuse(variable, word, "is not an optional function of the backend table");
     without.push_back(*function);
   }
   return without;
@@ -117,7 +118,7 @@ PlannedFailure parse_failure(const char* variable, std::string_view word) {
   std::string_view rest = word;
   const std::string_view name = take_part(rest, ':');
   const auto function = function_named(name);
-  if (!function) refuse(variable, word, "names no function of the backend table, nor \"event\" or \"lost\"");
+  if (!function) refuse(variable, word, "is not a function of the backend table, and not \"event\" or \"lost\"");
   if (!can_fail(*function)) refuse(variable, word, "names a function that has no way to fail");
   PlannedFailure failure{.function = *function};
   if (rest.ends_with('+')) {

@@ -24,7 +24,7 @@ Memory::Memory(std::string owner, bool addresses, int64_t capacity, Statistics& 
 void* Memory::allocate(int64_t size, int64_t alignment) {
   if (size <= 0) throw Error(EINVAL, format("%s: an allocation of %lld bytes", owner_.c_str(), printable(size)));
   if (alignment < 0 || (alignment != 0 && !std::has_single_bit(static_cast<uint64_t>(alignment)))) {
-    throw Error(EINVAL, format("%s: %lld is no alignment", owner_.c_str(), printable(alignment)));
+    throw Error(EINVAL, format("%s: the alignment %lld is not a power of two", owner_.c_str(), printable(alignment)));
   }
   if (alignment > Pages::alignment()) {
     throw Error(ENOTSUP, format("%s: an alignment of %lld bytes, more than the %lld of a page", owner_.c_str(),
@@ -90,7 +90,7 @@ void* Memory::sub_buffer_create(const void* buffer, int64_t offset, int64_t size
 void Memory::sub_buffer_destroy(void* sub) {
   const std::lock_guard lock(mutex_);
   if (addresses_) {
-    if (locate(sub) == buffers_.end()) refuse(sub, "is no live buffer of this device");
+    if (locate(sub) == buffers_.end()) refuse(sub, "is not a live buffer of this device");
     return;
   }
   const auto entry = locate_exact(sub, "sub-buffer", true);
@@ -135,14 +135,14 @@ Memory::Buffers::const_iterator Memory::locate(const void* buffer) const {
 Memory::Buffers::iterator Memory::locate_exact(const void* buffer, const char* noun, bool part) {
   const auto entry = buffers_.find(key_of(buffer));
   if (entry == buffers_.end() || (entry->second.parent != nullptr) != part) {
-    refuse(buffer, format("is no live %s of this device", noun).c_str());
+    refuse(buffer, format("is not a live %s of this device", noun).c_str());
   }
   return entry;
 }
 
 Memory::Place Memory::place(const void* buffer, int64_t offset, int64_t size) const {
   const auto entry = locate(buffer);
-  if (entry == buffers_.end()) refuse(buffer, "is no live buffer of this device");
+  if (entry == buffers_.end()) refuse(buffer, "is not a live buffer of this device");
   const int64_t start = static_cast<int64_t>(key_of(buffer) - entry->first);  // 0 for a handle
   const int64_t rest = entry->second.size - start;
   if (offset < 0 || size < 0 || offset > rest || size > rest - offset) {

@@ -135,7 +135,7 @@ int device_locate(ArrowDeviceType device_type, int64_t id, const void* buffer, v
     Devices::Entry found;
     if (buffer != nullptr) {
       found = sim.devices.owner(buffer);
-      if (!found.second) throw Error(EINVAL, format("%p is memory of no simulated device", buffer));
+      if (!found.second) throw Error(EINVAL, format("%p is not memory of a simulated device", buffer));
     } else if (sync_event != nullptr) {
       const auto recorded_on = published_event(sim, sync_event)->device();
       if (recorded_on) found = {sim.devices.handle_of(*recorded_on), recorded_on};

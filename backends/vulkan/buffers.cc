@@ -88,7 +88,7 @@ VkBuffer Buffers::write_buffer(VkBuffer parent, VkDeviceSize offset, VkDeviceSiz
   }
   const VkDeviceSize start = place->offset + offset;
   if (start % alignment_ != 0) {
-    throw Error(EINVAL, format("a part begins at %llu, which is no multiple of %llu",
+    throw Error(EINVAL, format("a part begins at %llu, which is not a multiple of %llu",
                                static_cast<unsigned long long>(offset), static_cast<unsigned long long>(alignment_)));
   }
   Entry entry;

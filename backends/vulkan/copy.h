@@ -1,14 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enqueues a batch of copies.
+// Copies: the commands of a batch, and their submission.
 #pragma once
 
 #include <arrowdevice/backend.h>
 
 #include <span>
+#include <vector>
 
 #include "vulkan/device.h"
+#include "vulkan/submission_queue.h"
 
 namespace arrowdevice::vulkan {
+
+// A position in a buffer.
+struct BufferPosition {
+  VkBuffer buffer;
+  VkDeviceSize offset;
+};
+
+// Records copies between buffers, and the barriers that order them. Consecutive copies between the same two buffers
+// become one command.
+class CopyCommands {
+ public:
+  CopyCommands(const LogicalDevice& device, VkCommandBuffer commands);
+
+  void add(const BufferPosition& from, const BufferPosition& to, VkDeviceSize size);
+  void end();
+
+ private:
+  void record_pending();
+
+  const LogicalDevice& device_;
+  const VkCommandBuffer commands_;
+  VkBuffer from_ = VK_NULL_HANDLE;
+  VkBuffer to_ = VK_NULL_HANDLE;
+  std::vector<VkBufferCopy> pending_;  // copies from `from_` to `to_`
+};
 
 // Enqueues all regions. The CPU writes them at once if the memory is mapped and no earlier work is pending. Otherwise
 // they become one or more command buffers. Blocks only if staging memory runs out, or if the CPU must read memory that

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
 #include "base/error.h"
-#include "vulkan/queue_families.h"
+#include "base/text.h"
+#include "vulkan/physical_device.h"
 
 namespace arrowdevice::vulkan {
 namespace {
@@ -16,11 +16,6 @@ std::vector<uint32_t> indices(const std::vector<Family>& families) {
   std::vector<uint32_t> all;
   for (const auto& family : families) all.push_back(family.index);
   return all;
-}
-
-template <size_t capacity>
-void copy_text(char (&out)[capacity], const std::string& text) {
-  std::snprintf(out, capacity, "%s", text.c_str());
 }
 
 }  // namespace

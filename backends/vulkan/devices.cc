@@ -4,7 +4,7 @@
 #include <cerrno>
 
 #include "base/error.h"
-#include "vulkan/loader.h"
+#include "vulkan/functions.h"
 
 namespace arrowdevice::vulkan {
 namespace {

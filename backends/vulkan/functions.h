@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vulkan functions that a driver provides.
+// Vulkan functions of the loader and the drivers, and errors from their results.
 #pragma once
 
 #define VK_NO_PROTOTYPES
 #include <vulkan/vulkan.h>
+
+#include <string>
 
 #include "vulkan/symbols.h"
 
@@ -33,5 +35,16 @@ struct DeviceFunctions {
 GlobalFunctions global_functions(PFN_vkGetInstanceProcAddr get);
 InstanceFunctions instance_functions(PFN_vkGetInstanceProcAddr get, VkInstance instance);
 DeviceFunctions device_functions(PFN_vkGetDeviceProcAddr get, VkDevice device);
+
+// Opens `library`, or the system's loader if `library` is empty, and never closes it. Throws ENODEV if there is no
+// loader.
+GlobalFunctions open_loader(const std::string& library);
+
+// Returns the name, or "an unknown VkResult" if the backend does not know the value.
+const char* result_name(VkResult result) noexcept;
+
+// Throws if the result is negative, because negative results are failures. `detail` describes the call and may be
+// empty.
+void check(const char* call, VkResult result, const std::string& detail = {});
 
 }  // namespace arrowdevice::vulkan

@@ -5,9 +5,8 @@
 #include <cerrno>
 
 #include "base/error.h"
-#include "vulkan/loader.h"
-#include "vulkan/queue_families.h"
-#include "vulkan/result.h"
+#include "vulkan/functions.h"
+#include "vulkan/physical_device.h"
 
 namespace arrowdevice::vulkan {
 

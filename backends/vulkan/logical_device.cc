@@ -4,10 +4,10 @@
 #include <cerrno>
 
 #include "base/error.h"
-#include "vulkan/result.h"
+#include "base/text.h"
+#include "vulkan/functions.h"
 
 namespace arrowdevice::vulkan {
-
 LogicalDevice::LogicalDevice(VkDevice handle, PFN_vkGetDeviceProcAddr get, std::string name, bool owned)
     : handle_(handle), owned_(owned), name_(std::move(name)) {
   try {
@@ -30,6 +30,67 @@ void LogicalDevice::check(const char* call, VkResult result, const std::string& 
 
 void LogicalDevice::check_not_lost() const {
   if (is_lost()) throw Error(EIO, name_ + " is lost: VK_ERROR_DEVICE_LOST", {}, VK_ERROR_DEVICE_LOST);
+}
+
+UniqueMemory make_memory(const LogicalDevice& device, const VkMemoryAllocateInfo& info) {
+  VkDeviceMemory made = VK_NULL_HANDLE;
+  const VkResult result = device->vkAllocateMemory(device.handle(), &info, nullptr, &made);
+  // The text is built only if the call fails, because buffers are created by the thousand.
+  if (result < 0) device.check("vkAllocateMemory", result, bytes_text(info.allocationSize));
+  return {device, made};
+}
+
+UniqueBuffer make_buffer(const LogicalDevice& device, const VkBufferCreateInfo& info) {
+  VkBuffer made = VK_NULL_HANDLE;
+  const VkResult result = device->vkCreateBuffer(device.handle(), &info, nullptr, &made);
+  if (result < 0) device.check("vkCreateBuffer", result, bytes_text(info.size));
+  return {device, made};
+}
+
+UniqueCommandPool make_command_pool(const LogicalDevice& device, uint32_t family) {
+  VkCommandPoolCreateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
+  info.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT | VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
+  info.queueFamilyIndex = family;
+  VkCommandPool made = VK_NULL_HANDLE;
+  device.check("vkCreateCommandPool", device->vkCreateCommandPool(device.handle(), &info, nullptr, &made));
+  return {device, made};
+}
+
+UniqueFence make_fence(const LogicalDevice& device) {
+  VkFenceCreateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
+  VkFence made = VK_NULL_HANDLE;
+  device.check("vkCreateFence", device->vkCreateFence(device.handle(), &info, nullptr, &made));
+  return {device, made};
+}
+
+UniqueSemaphore make_semaphore(const LogicalDevice& device) {
+  VkSemaphoreCreateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
+  VkSemaphore made = VK_NULL_HANDLE;
+  device.check("vkCreateSemaphore", device->vkCreateSemaphore(device.handle(), &info, nullptr, &made));
+  return {device, made};
+}
+
+UniqueSemaphore make_timeline(const LogicalDevice& device) {
+  VkSemaphoreTypeCreateInfo type{};
+  type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
+  type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
+  VkSemaphoreCreateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
+  info.pNext = &type;
+  VkSemaphore made = VK_NULL_HANDLE;
+  device.check("vkCreateSemaphore", device->vkCreateSemaphore(device.handle(), &info, nullptr, &made));
+  return {device, made};
+}
+
+UniqueEvent make_event(const LogicalDevice& device) {
+  VkEventCreateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_EVENT_CREATE_INFO;
+  VkEvent made = VK_NULL_HANDLE;
+  device.check("vkCreateEvent", device->vkCreateEvent(device.handle(), &info, nullptr, &made));
+  return {device, made};
 }
 
 }  // namespace arrowdevice::vulkan

@@ -27,11 +27,22 @@ class NativeQueue {
   uint32_t family() const noexcept { return family_; }
   bool sets_events() const noexcept { return sets_events_; }
 
-  void submit(const VkSubmitInfo& info, VkFence fence);
+  void submit(const VkSubmitInfo& info, VkFence fence) {
+    const std::lock_guard lock(*this);
+    device_.check("vkQueueSubmit", device_->vkQueueSubmit(handle_, 1, &info, fence));
+  }
 
   // Locks the queue, for applications that use a queue of the library. submit() takes this lock too.
-  void lock();
-  void unlock();
+  void lock() {
+    // Takes the library's mutex first, so that threads of the library never wait for each other inside the
+    // application's lock.
+    mutex_.lock();
+    if (application_.lock != nullptr) application_.lock(application_.user, handle_);
+  }
+  void unlock() {
+    if (application_.unlock != nullptr) application_.unlock(application_.user, handle_);
+    mutex_.unlock();
+  }
 
  private:
   const LogicalDevice& device_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "vulkan/queue_families.h"
-#include "vulkan/result.h"
+#include "vulkan/functions.h"
+#include "vulkan/physical_device.h"
 #include "vulkan/setup.h"
 
 namespace arrowdevice::vulkan {

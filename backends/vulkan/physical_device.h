@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The properties of a physical device, queried once.
+// The properties of a physical device, queried once, and the choice of its queue families.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -32,5 +33,15 @@ struct PhysicalDevice {
 // Returns the free bytes of the device-local heaps, or -1 if the driver does not report them.
 int64_t free_memory(const InstanceFunctions& vk, const PhysicalDevice& device);
 int64_t total_memory(const PhysicalDevice& device);
+
+// Returns true if the family's queues can set events. Transfer-only families have no commands for that.
+bool sets_events(const VkQueueFamilyProperties& family);
+
+// Returns the family that publishes events. It also runs copies if there is no transfer family. A family with compute
+// and without graphics is preferred.
+std::optional<uint32_t> main_family(const std::vector<VkQueueFamilyProperties>& families);
+
+// Returns a family that supports only transfers.
+std::optional<uint32_t> transfer_family(const std::vector<VkQueueFamilyProperties>& families);
 
 }  // namespace arrowdevice::vulkan

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -10,13 +11,43 @@
 #include <vector>
 
 #include "base/deadline.h"
-#include "vulkan/host_writes.h"
+#include "vulkan/logical_device.h"
 #include "vulkan/native_queue.h"
-#include "vulkan/submission.h"
+#include "vulkan/staging.h"
 
 namespace arrowdevice::vulkan {
 
 class SubmissionQueue;
+
+// Host memory that a copy in flight will write. The CPU must wait for the copy before it reads the memory, because a
+// queue is in order.
+struct HostWrite {
+  uintptr_t begin;
+  uintptr_t end;
+  std::shared_ptr<SubmissionQueue> lane;  // NULL for the queue that keeps the list
+  uint64_t number;                        // number of the submission that writes
+};
+
+using HostWrites = std::vector<HostWrite>;
+
+// Bytes that the CPU copies from staging memory when the commands are done.
+struct Download {
+  const Memory* from;
+  VkDeviceSize offset;
+  void* to;
+  VkDeviceSize size;
+};
+
+// A submission to a queue: its commands, and the objects that must live until they are done.
+struct Submission {
+  uint64_t number = 0;
+  VkCommandBuffer commands = VK_NULL_HANDLE;
+  std::shared_ptr<UniqueFence> fence;  // set if there are no timeline semaphores
+  std::vector<Staging::Block> blocks;
+  std::vector<Download> downloads;
+  std::vector<std::shared_ptr<const void>> kept;  // semaphores, events, host pages
+  std::vector<HostWrite> host_writes;             // host memory that the submission changes, including downloads
+};
 
 // Commands that are being recorded on a queue. Only one thread records on a queue at a time. A batch that is not
 // submitted has no effect.

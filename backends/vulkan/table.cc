@@ -1,19 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vulkan/table.h"
+// The backend table, and the plugin's entry point, which is its only exported symbol.
+#include <arrowdevice/backend.h>
 
 #include <cerrno>
 #include <memory>
 
 #include "base/error.h"
+#include "base/plugin_entry.h"
 #include "vulkan/copy.h"
 #include "vulkan/devices.h"
 #include "vulkan/event.h"
-#include "vulkan/queue.h"
 
 namespace arrowdevice::vulkan {
 namespace {
 
 constexpr ArrowDeviceType kDeviceTypes[] = {ARROW_DEVICE_VULKAN};
+
+// A queue of the table. It owns a submission queue until queue_destroy.
+class Queue {
+ public:
+  Queue(Device& device, std::shared_ptr<SubmissionQueue> lane) noexcept : device_(device), lane_(std::move(lane)) {}
+  ~Queue() { device_.end_lane(std::move(lane_)); }
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  Device& device() const noexcept { return device_; }
+  const std::shared_ptr<SubmissionQueue>& lane() const noexcept { return lane_; }
+
+ private:
+  Device& device_;
+  std::shared_ptr<SubmissionQueue> lane_;
+};
 
 Device& device_of(void* handle) { return *static_cast<Device*>(handle); }
 Queue& queue_of(void* handle) { return *static_cast<Queue*>(handle); }
@@ -222,11 +239,18 @@ arrowdevice_backend make_table() {
   return table;
 }
 
-}  // namespace
-
 const arrowdevice_backend& table() {
   static const arrowdevice_backend made = make_table();
   return made;
 }
 
+}  // namespace
 }  // namespace arrowdevice::vulkan
+
+extern "C" __attribute__((visibility("default"))) const arrowdevice_backend* arrowdevice_backend_entry(
+    uint32_t host_abi, arrowdevice_error* error) {
+  return arrowdevice::enter_plugin("Vulkan", host_abi, error, []() -> const arrowdevice_backend& {
+    arrowdevice::vulkan::Devices::instance();  // reports an invalid environment at once
+    return arrowdevice::vulkan::table();
+  });
+}

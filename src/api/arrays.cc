@@ -51,14 +51,14 @@ inspect::Level read_level(int level) {
     case ARROWDEVICE_VALIDATE_STRUCTURE: return inspect::Level::kStructure;
     case ARROWDEVICE_VALIDATE_FULL: return inspect::Level::kFull;
     case ARROWDEVICE_VALIDATE_STRICT: return inspect::Level::kStrict;
-    default: throw Error(EINVAL, format("%d is no level of validation", level));
+    default: throw Error(EINVAL, format("invalid validation level %d (expected 0 to 2)", level));
   }
 }
 
 inspect::ImportOptions read(const arrowdevice_import_options* given) {
   const auto options = read_sized(given, kFirstImportOptionsSize, "options");
-  if ((options.flags & ~uint32_t{ARROWDEVICE_IMPORT_RESOLVE_SIZES}) != 0) {
-    throw Error(EINVAL, format("options.flags is 0x%x, some of it unknown", options.flags));
+  if (const uint32_t unknown = options.flags & ~uint32_t{ARROWDEVICE_IMPORT_RESOLVE_SIZES}; unknown != 0) {
+    throw Error(EINVAL, format("options.flags has unknown bits 0x%x", unknown));
   }
   return {.level = read_level(options.validate),
           .learn_sizes = (options.flags & ARROWDEVICE_IMPORT_RESOLVE_SIZES) != 0,

@@ -17,11 +17,11 @@ constexpr int32_t kDefaultDepth = 4;
 
 stream::AsyncOptions read(const arrowdevice_async_options* given) {
   const auto options = read_sized(given, kFirstAsyncOptionsSize, "options");
-  if (options.flags != 0) throw Error(EINVAL, format("options.flags is 0x%x, some of it unknown", options.flags));
+  if (options.flags != 0) throw Error(EINVAL, format("options.flags has unknown bits 0x%x", options.flags));
   if (options.depth < 0) throw Error(EINVAL, format("options.depth is %d", options.depth));
   if (options.upstream_layout < ARROWDEVICE_ASYNC_LAYOUT_UNKNOWN ||
       options.upstream_layout > ARROWDEVICE_ASYNC_LAYOUT_48_BYTES) {
-    throw Error(EINVAL, format("options.upstream_layout is %d, which is no layout", options.upstream_layout));
+    throw Error(EINVAL, format("invalid options.upstream_layout %d (expected 0 to 2)", options.upstream_layout));
   }
   stream::AsyncOptions read;
   read.depth = options.depth == 0 ? kDefaultDepth : options.depth;
@@ -62,7 +62,7 @@ ARROWDEVICE_API int arrowdevice_async_collect(ArrowDeviceType device_type, const
   return guarded(error, [&] {
     required(out, "out").release = nullptr;
     api::prepare(out_handler);
-    if (device_type <= 0) throw Error(EINVAL, format("%d is no device type", device_type));
+    if (device_type <= 0) throw Error(EINVAL, format("%d is not a device type", device_type));
     *out_handler = stream::collect(device_type, read(options), out);
   });
 }

@@ -10,7 +10,7 @@ constexpr uint32_t kCopyFlags =
 }  // namespace
 
 transfer::CopyOptions read_copy_flags(uint32_t flags, const char* name) {
-  if ((flags & ~kCopyFlags) != 0) throw Error(EINVAL, format("%s is 0x%x, some of it unknown", name, flags));
+  if ((flags & ~kCopyFlags) != 0) throw Error(EINVAL, format("%s has unknown bits 0x%x", name, flags & ~kCopyFlags));
   const auto has = [&](uint32_t flag) { return (flags & flag) != 0; };
   if (has(ARROWDEVICE_COPY_ALWAYS) && has(ARROWDEVICE_COPY_NEVER)) {
     throw Error(EINVAL, "COPY_ALWAYS and COPY_NEVER rule each other out");

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C functions for the library itself, its backends and its deferred work.
-#include <cstring>
-
 #include "api/handles.h"
 #include "backend/registry.h"
 #include "base/deadline.h"
 #include "base/log.h"
 #include "base/sized_struct.h"
+#include "base/text.h"
 #include "device/deferred.h"
 
 using namespace arrowdevice;  // NOLINT: the C API is this library's own
@@ -16,13 +15,6 @@ namespace {
 
 // Struct size in bytes in programs of the first release.
 constexpr uint32_t kFirstReportSize = 1536;
-
-template <size_t Capacity>
-void set_text(char (&out)[Capacity], const std::string& text) noexcept {
-  const size_t n = std::min(text.size(), Capacity - 1);
-  std::memcpy(out, text.data(), n);
-  out[n] = '\0';
-}
 
 }  // namespace
 
@@ -51,9 +43,9 @@ ARROWDEVICE_API int arrowdevice_backend_get_report(int64_t index, arrowdevice_ba
     }
     arrowdevice_backend_report report{};
     report.status = look.status;
-    set_text(report.name, look.name);
-    set_text(report.path, look.path);
-    set_text(report.reason, look.reason);
+    copy_text(report.name, look.name);
+    copy_text(report.path, look.path);
+    copy_text(report.reason, look.reason);
     write_sized(out, report, kFirstReportSize, "report");
   });
 }

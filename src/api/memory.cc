@@ -95,7 +95,7 @@ ARROWDEVICE_API int arrowdevice_pool_create(arrowdevice_device* device, const ar
   return guarded(error, [&] {
     api::prepare(out);
     const auto known = read_sized(options, kFirstPoolOptionsSize, "options");
-    if (known.flags != 0) throw Error(EINVAL, format("options.flags is 0x%x, none of it known", known.flags));
+    if (known.flags != 0) throw Error(EINVAL, format("options.flags has unknown bits 0x%x", known.flags));
     auto& of = device_of(device);
     of.check_usable();
     const auto pool = std::make_shared<device::Pool>(of, known, device::Pool::kApplicationOwned);

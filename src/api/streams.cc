@@ -32,8 +32,8 @@ Stream& alive(Stream* stream) {
 
 stream::MoveOptions read(const arrowdevice_stream_options* given) {
   const auto options = read_sized(given, kFirstStreamOptionsSize, "options");
-  if ((options.flags & ~uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}) != 0) {
-    throw Error(EINVAL, format("options.flags is 0x%x, some of it unknown", options.flags));
+  if (const uint32_t unknown = options.flags & ~uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}; unknown != 0) {
+    throw Error(EINVAL, format("options.flags has unknown bits 0x%x", unknown));
   }
   if (options.depth < 0) throw Error(EINVAL, format("options.depth is %d", options.depth));
   stream::MoveOptions read;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text in C structs.
+// Text in C structs and in messages.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace arrowdevice {
@@ -11,6 +13,12 @@ namespace arrowdevice {
 template <std::size_t capacity>
 void copy_text(char (&out)[capacity], std::string_view text) {
   out[text.copy(out, capacity - 1)] = '\0';
+}
+
+// Returns a text such as "4096 bytes".
+template <std::integral Integer>
+std::string bytes_text(Integer bytes) {
+  return std::to_string(bytes) + " bytes";
 }
 
 }  // namespace arrowdevice

@@ -85,7 +85,7 @@ void BinaryViewCheck::check(int32_t field) {
       if (view.is_inline()) {
         Utf8Check inline_check;
         inline_check.feed(view.rest, view.size);
-        if (is_text && !inline_check.finish()) refuse_slot(array_, field, first + i, "is no UTF-8");
+        if (is_text && !inline_check.finish()) refuse_slot(array_, field, first + i, "is not UTF-8");
         continue;
       }
       const auto target = transfer::view_target(view);
@@ -139,7 +139,7 @@ void BinaryViewCheck::check_batch(int32_t field, const Batch& batch, bool is_tex
     }
     if (!is_text) continue;
     text.feed(bytes, part.size);
-    if (part.is_last && !text.finish()) refuse_slot(array_, field, part.slot, "is no UTF-8");
+    if (part.is_last && !text.finish()) refuse_slot(array_, field, part.slot, "is not UTF-8");
   }
 }
 

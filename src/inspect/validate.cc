@@ -194,7 +194,7 @@ class Validation {
         check.feed(window + (at - window_begin), size);
         at += size;
       }
-      if (!check.finish()) refuse_slot(field, first + i, "is no UTF-8");
+      if (!check.finish()) refuse_slot(field, first + i, "is not UTF-8");
     }
   }
 

@@ -49,7 +49,7 @@ std::string why_no_tensor(const schema::Field& field) {
   if (field.dictionary >= 0) return "it is dictionary-encoded, and its indices are not its values";
   if (format == "b") return "booleans are bits in Arrow and bytes in DLPack";
   if (field.type.layout == schema::Layout::kStruct)
-    return "a struct is no tensor, though each of its columns may be one";
+    return "a struct is not a tensor, but each of its columns may be one";
   if (field.type.layout != schema::Layout::kFixed) {
     return std::string("its layout is ") + field.type.info().name +
            ", and only numbers and fixed-size lists of them are tensors";

@@ -115,7 +115,7 @@ Place place_of(const Tensor& tensor, const ArrowDeviceArray& array, int64_t elem
   if (has_addresses(array, tensor.data))
     return {.buffer = static_cast<const char*>(tensor.data) + byte_offset, .first = 0};
   if (byte_offset % bytes_of_one != 0) {
-    refuse(ENOTSUP, "byte_offset " + std::to_string(byte_offset) + " is no multiple of the " +
+    refuse(ENOTSUP, "byte_offset " + std::to_string(byte_offset) + " is not a multiple of the " +
                         std::to_string(bytes_of_one) + " bytes of an element, and handles cannot be added to");
   }
   return {.buffer = tensor.data, .first = byte_offset / bytes_of_one};

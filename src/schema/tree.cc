@@ -108,7 +108,7 @@ void Tree::check_type(int32_t index, int64_t expected) const {
                ")");
   }
   if (source.dictionary != nullptr && !field.type.is_index) {
-    refuse(index, EINVAL, "has a dictionary, but its format is no integer");
+    refuse(index, EINVAL, "has a dictionary, but its format is not an integer");
   }
 }
 
@@ -119,12 +119,12 @@ void Tree::check_place(int32_t index) const {
   if (field.parent < 0) return;
   const Field& parent = (*this)[field.parent];
   if (parent.type.is_map) {
-    if (field.type.layout != Layout::kStruct) refuse(index, EINVAL, "the entries of a map are no struct");
+    if (field.type.layout != Layout::kStruct) refuse(index, EINVAL, "the entries of a map are not a struct");
     const int64_t n = field.source->n_children;
     if (n != 2) refuse(index, EINVAL, "n_children is " + std::to_string(n) + ", not 2 (entries of a map)");
   }
   if (parent.type.layout == Layout::kRunEndEncoded && index == parent.first_child) {
-    if (!field.type.is_run_end) refuse(index, EINVAL, "the run ends are no signed integer of 16, 32 or 64 bits");
+    if (!field.type.is_run_end) refuse(index, EINVAL, "the run ends are not a signed integer of 16, 32 or 64 bits");
     if (field.source->dictionary != nullptr) refuse(index, EINVAL, "the run ends have a dictionary");
   }
 }

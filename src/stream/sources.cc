@@ -88,7 +88,7 @@ void check(const schema::Tree& tree, const ArrowDeviceArray& array, ArrowDeviceT
 
 void from_arrays(ArrowSchema& moved, std::span<ArrowDeviceArray> moved_arrays, ArrowDeviceType type,
                  ArrowDeviceArrayStream* out) {
-  if (type <= 0) throw Error(EINVAL, format("%d is no device type", type));
+  if (type <= 0) throw Error(EINVAL, format("%d is not a device type", type));
   const schema::Tree tree(moved);
   for (size_t i = 0; i < moved_arrays.size(); ++i) check(tree, moved_arrays[i], type, i);
   auto stream = std::make_unique<ArraysStream>(moved_arrays.size());

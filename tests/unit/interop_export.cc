@@ -231,7 +231,7 @@ TEST_CASE("values that are not numbers are refused with the reason and the path"
            Case{field("vu"), "array: its layout is binary view"},
            Case{list_of(number), "array: its layout is list"},
            Case{run_end_encoded("i", number), "array: its layout is run-end encoded"},
-           Case{struct_of({number}), "batch: a struct is no tensor, though each of its columns may be one"},
+           Case{struct_of({number}), "batch: a struct is not a tensor, but each of its columns may be one"},
            Case{dictionary_of("c", field("i")), "array: it is dictionary-encoded"},
            Case{field("d:10,2"), "array: DLPack has no dtype for \"d:10,2\""},
            Case{field("w:4"), "array: DLPack has no dtype for \"w:4\""},

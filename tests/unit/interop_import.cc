@@ -178,7 +178,7 @@ TEST_CASE("a byte offset inside of an element works for addresses only") {
   Foreign other({3}, handles->array.buffers[1]);
   other.set_device(ARROW_DEVICE_EXT_DEV, static_cast<int32_t>(kHandles[0]));
   other.managed.tensor.byte_offset = 6;
-  CHECK(contains(refusal(other), "byte_offset 6 is no multiple of the 4 bytes of an element"));
+  CHECK(contains(refusal(other), "byte_offset 6 is not a multiple of the 4 bytes of an element"));
 }
 
 TEST_CASE("the byte offset becomes an array's offset if the kind of buffers is unknown") {

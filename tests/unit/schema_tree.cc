@@ -215,8 +215,9 @@ TEST_CASE("a map has one struct child of exactly two children") {
   const auto key = [&] { return draft.field("u", "key"); };
   CHECK(is_accepted(map_of(draft.field("+s", "anything", {key(), draft.field("i", "other")}))));
   check_refused(draft.field("+m", "m"), EINVAL, "m: n_children is 0, not 1 (list)");
-  check_refused(map_of(draft.field("i", "entries")), EINVAL, "m.entries: the entries of a map are no struct");
-  check_refused(map_of(draft.field("+l", "entries", {key()})), EINVAL, "m.entries: the entries of a map are no struct");
+  check_refused(map_of(draft.field("i", "entries")), EINVAL, "m.entries: the entries of a map are not a struct");
+  check_refused(map_of(draft.field("+l", "entries", {key()})), EINVAL,
+                "m.entries: the entries of a map are not a struct");
   check_refused(map_of(draft.field("+s", "entries", {key()})), EINVAL,
                 "m.entries: n_children is 1, not 2 (entries of a map)");
   check_refused(map_of(draft.field("+s", "entries", {key(), key(), key()})), EINVAL,
@@ -231,7 +232,7 @@ TEST_CASE("run ends are signed integers of 16, 32 or 64 bits without a dictionar
   for (const char* format : {"s", "i", "l"}) CHECK(is_accepted(run_ends(format)));
   for (const char* format : {"c", "C", "S", "I", "L", "f", "tdD", "u", "n"}) {
     CAPTURE(format);
-    check_refused(run_ends(format), EINVAL, "r.run_ends: the run ends are no signed integer of 16, 32 or 64 bits");
+    check_refused(run_ends(format), EINVAL, "r.run_ends: the run ends are not a signed integer of 16, 32 or 64 bits");
   }
   ArrowSchema* encoded = draft.encoded("i", "run_ends", draft.field("i"));
   check_refused(draft.field("+r", "r", {encoded, draft.field("u", "values")}), EINVAL,
@@ -247,7 +248,7 @@ TEST_CASE("only integers may have a dictionary") {
   for (const char* format : {"n", "b", "f", "w:4", "d:9,0,32", "u", "vu", "tdD", "tss:", "+s", "+ud:"}) {
     CAPTURE(format);
     check_refused(draft.encoded(format, "x", draft.field("u")), EINVAL,
-                  "x: has a dictionary, but its format is no integer");
+                  "x: has a dictionary, but its format is not an integer");
   }
 }
 

@@ -127,7 +127,8 @@ TEST_CASE("simulated device: the environment sets everything", "[sim]") {
 }
 
 TEST_CASE("simulated device: a wrong word in the environment is reported", "[sim]") {
-  CHECK(contains(refusal("ARROWDEVICE_SIM_DEVICES", "addresses,adresses"), "\"adresses\" is no simulated device"));
+  CHECK(contains(refusal("ARROWDEVICE_SIM_DEVICES", "addresses,adresses"),
+                 "\"adresses\" is not a kind of simulated device"));
   CHECK(contains(refusal("ARROWDEVICE_SIM_DEVICES", "handles:size=1"), "\"handles:size=1\" has settings"));
   CHECK(contains(refusal("ARROWDEVICE_SIM_DEVICES", "handles:memory="), "\"\" is not a number"));
   CHECK(contains(refusal("ARROWDEVICE_SIM_MEMORY", "1t"), "\"1t\" is not a number"));
@@ -140,7 +141,7 @@ TEST_CASE("simulated device: a wrong word in the environment is reported", "[sim
   }
   CHECK(refusal("ARROWDEVICE_SIM_LATENCY_US", "3600000000") == "accepted");
   CHECK(contains(refusal("ARROWDEVICE_SIM_PEERS", "some"), "\"some\" is none of"));
-  CHECK(contains(refusal("ARROWDEVICE_SIM_WITHOUT", "queue_copy"), "\"queue_copy\" is no optional function"));
+  CHECK(contains(refusal("ARROWDEVICE_SIM_WITHOUT", "queue_copy"), "\"queue_copy\" is not an optional function"));
   CHECK(contains(refusal("ARROWDEVICE_SIM_FAIL", "cpoy:1"), "\"cpoy:1\" names no function"));
   CHECK(contains(refusal("ARROWDEVICE_SIM_FAIL", "queue_destroy:1"), "no way to fail"));
   CHECK(contains(refusal("ARROWDEVICE_SIM_FAIL", "queue_copy:0"), "counts from 1"));
@@ -188,7 +189,7 @@ TEST_CASE("simulated device: statistics are written at exit", "[sim]") {
   CHECK(contains(text, "\"queues_live\": 0,"));
   CHECK(contains(text, "\"queue_copy\": 1,"));
   CHECK(contains(text, "\"refused\": 1,"));
-  CHECK(contains(text, "is no live allocation of this device"));
+  CHECK(contains(text, "is not a live allocation of this device"));
 }
 
 // Allocates in a child process in which files may have at most 0 bytes. Returns the code, or -1 minus the

@@ -222,7 +222,7 @@ int64_t parse_mib(const std::string& text) {
   int64_t mib = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), mib);
   if (code != std::errc() || end != text.data() + text.size() || mib < 1 || mib > kMostMiB) {
-    throw UsageError("bench: --mib=" + text + " is no number from 1 to " + std::to_string(kMostMiB));
+    throw UsageError("bench: --mib=" + text + " is not a number from 1 to " + std::to_string(kMostMiB));
   }
   return mib;
 }

@@ -135,7 +135,7 @@ std::chrono::seconds parse_patience(const std::string& text) {
   int seconds = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (code != std::errc() || end != text.data() + text.size() || seconds < 1 || seconds > kMost) {
-    throw UsageError("check: --timeout=" + text + " is no number of seconds");
+    throw UsageError("check: --timeout=" + text + " is not a number of seconds");
   }
   return std::chrono::seconds(seconds);
 }

@@ -105,7 +105,7 @@ int explain_backend(const std::string& name) {
     return kFailure;
   }
   print_conclusion(seen ? "The backend " + name + " was found and is not used."
-                        : "\"" + name + "\" is no device type, and there is no backend of that name.");
+                        : "\"" + name + "\" is not a device type, and there is no backend of that name.");
   return kFailure;
 }
 

@@ -35,7 +35,7 @@ class Reasons(unittest.TestCase):
 
     def test_the_tool_explains_a_library_that_is_not_a_loader(self):
         plugin = os.path.join(os.environ["VULKAN_PLUGIN_FOLDER"], "libarrowdevice-vulkan.so")
-        self.check("is no Vulkan loader: it has no vkGetInstanceProcAddr", ARROWDEVICE_VULKAN_LIBRARY=plugin)
+        self.check("is not a Vulkan loader: it has no vkGetInstanceProcAddr", ARROWDEVICE_VULKAN_LIBRARY=plugin)
 
     def test_the_tool_explains_a_relative_path_of_a_loader(self):
         self.check("ARROWDEVICE_VULKAN_LIBRARY=libvulkan.so.1: not an absolute path",
