@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each call of the driver fails in turn, for each operation. The layer of tests/drivers/opencl stands
+// Each call of the driver fails in turn, for each operation. The layer in this folder stands
 // before the real loader. Then the device is lost at each submission.
 //
 // After a failure the following must hold:
@@ -17,7 +17,7 @@
 #include <thread>
 
 #include "drivers/opencl/faults.h"
-#include "opencl/application.h"
+#include "drivers/opencl/application.h"
 
 using namespace opencl_test;  // NOLINT
 namespace faults = opencl_faults;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "opencl/application.h"
+#include "drivers/opencl/application.h"
 #include "opencl/buffer.h"
 
 using namespace opencl_test;  // NOLINT

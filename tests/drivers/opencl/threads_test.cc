@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "opencl/application.h"
+#include "drivers/opencl/application.h"
 
 using namespace opencl_test;  // NOLINT
 

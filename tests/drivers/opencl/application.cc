@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "opencl/application.h"
+#include "drivers/opencl/application.h"
 
 namespace opencl_test {
 

@@ -3,7 +3,7 @@
 // end.
 #include <cerrno>
 
-#include "opencl/application.h"
+#include "drivers/opencl/application.h"
 
 using namespace opencl_test;  // NOLINT
 

@@ -3,7 +3,7 @@
 #include <cerrno>
 
 #include "drivers/opencl/faults.h"
-#include "opencl/application.h"
+#include "drivers/opencl/application.h"
 
 using namespace opencl_test;  // NOLINT
 namespace faults = opencl_faults;

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <thread>
 
-#include "opencl/application.h"
+#include "drivers/opencl/application.h"
 
 using namespace opencl_test;  // NOLINT
 
