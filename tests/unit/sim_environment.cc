@@ -152,8 +152,7 @@ TEST_CASE(kChildTest, "[.]") {
   control::reset(Configuration::from_environment());
   void* device = open(0);
   const auto bytes = sample(300);
-  void* leaked = nullptr;
-  must(table().buffer_allocate, device, nullptr, int64_t{500}, int64_t{64}, &leaked);
+  auto* leaked = output_of(table().buffer_allocate, device, nullptr, int64_t{500}, int64_t{64});
   const Buffer buffer(device, 300);
   const Queue queue(device);
   queue.copy(to_device(buffer, bytes.data()));
