@@ -17,16 +17,14 @@ Backlog::Backlog(Subject& subject, int copies)
   }
   enqueue(queue_.get(), {region_out(arrived_.data(), subject.peer(), buffer.get(), 0, kSize)});
   Owned<ArrowArray> array = array_over(std::move(buffer), kSize / 4, count_releases());
-  succeed([&](auto* error) {
-    return arrowdevice_array_export(subject.peer(), array.get(), queue_.get(), last_.out(), error);
-  });
+  must(arrowdevice_array_export, subject.peer(), array.get(), queue_.get(), last_.out());
 }
 
 // Waits for the copies, because they read and write memory of this object.
 Backlog::~Backlog() { arrowdevice_queue_finish(queue_.get(), ARROWDEVICE_NO_TIMEOUT, nullptr); }
 
 void Backlog::hold_up(arrowdevice_queue* queue) const {
-  succeed([&](auto* error) { return arrowdevice_queue_wait_array(queue, last_.get(), nullptr, error); });
+  must(arrowdevice_queue_wait_array, queue, last_.get(), nullptr);
 }
 
 }  // namespace arrowdevice::conformance

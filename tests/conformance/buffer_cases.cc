@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests buffers and copies of bytes.
 #include <cerrno>
-#include <cstdint>
 #include <limits>
 
 #include "conformance/own_array.h"
@@ -140,8 +139,7 @@ void has_parts_of_parts(Subject& subject) {
   void* part = nullptr;
   void* inner = nullptr;
   const auto cut = [&](void* of, int64_t offset, int64_t bytes, void** out) {
-    succeed(
-        [&](auto* error) { return arrowdevice_sub_buffer_create(subject.device(), of, offset, bytes, out, error); });
+    must(arrowdevice_sub_buffer_create, subject.device(), of, offset, bytes, out);
   };
   cut(buffer.get(), 3 * step, 10 * step, &part);
   cut(part, 2 * step, 50, &inner);
@@ -162,10 +160,7 @@ void tells_true_sizes(Subject& subject) {
   const auto schema = testing::make_schema(testing::field("i"));
   const auto validated = [&](int64_t rows) {
     Owned<ArrowArray> array = array_over(DeviceBuffer(subject.device(), kBytesThere), rows, count_releases());
-    Owned<ArrowDeviceArray> out;
-    succeed([&](auto* error) {
-      return arrowdevice_array_export(subject.device(), array.get(), nullptr, out.out(), error);
-    });
+    auto out = output_of(arrowdevice_array_export, subject.device(), array.get(), nullptr);
     return arrowdevice_array_validate(out.get(), schema.get(), nullptr, kFull, nullptr);
   };
   expect(validated(kBytesThere / 4) == 0, "an array that fits its buffer is refused");
@@ -191,10 +186,7 @@ void has_parts(Subject& subject) {
   const DeviceBuffer buffer(subject.device(), size);
   enqueue(queue.get(), {region_in(subject.device(), buffer.get(), 0, sent.data(), size)});
   for (const int64_t offset : {int64_t{0}, step, 3 * step}) {
-    void* part = nullptr;
-    succeed([&](auto* error) {
-      return arrowdevice_sub_buffer_create(subject.device(), buffer.get(), offset, 50, &part, error);
-    });
+    auto* part = output_of(arrowdevice_sub_buffer_create, subject.device(), buffer.get(), offset, 50);
     Bytes received(40);
     enqueue(queue.get(), {region_out(received.data(), subject.device(), part, 10, 40)});
     finish(queue.get());
@@ -224,26 +216,22 @@ void frees_behind_a_queue(Subject& subject) {
 void refuses_nonsense(Subject& subject) {
   void* memory = &subject;
   for (const int64_t size : {int64_t{0}, int64_t{-1}, std::numeric_limits<int64_t>::min()}) {
-    refuse(EINVAL, [&](auto* error) {
-      return arrowdevice_buffer_allocate(subject.device(), nullptr, nullptr, size, &memory, error);
-    });
+    must_fail(EINVAL, arrowdevice_buffer_allocate, subject.device(), nullptr, nullptr, size, &memory);
     expect(memory == nullptr, "a failed allocation gave something");
   }
-  refuse(ENOMEM, [&](auto* error) {
-    return arrowdevice_buffer_allocate(subject.device(), nullptr, nullptr, int64_t{1} << 60, &memory, error);
-  });
+  must_fail(ENOMEM, arrowdevice_buffer_allocate, subject.device(), nullptr, nullptr, int64_t{1} << 60, &memory);
   arrowdevice_buffer_free(subject.device(), nullptr, nullptr);
 
   const Queue queue = subject.queue();
   const DeviceBuffer buffer(subject.device(), 64);
   Bytes host(64);
   arrowdevice_copy_region region = region_in(subject.device(), buffer.get(), 0, host.data(), -1);
-  refuse(EINVAL, [&](auto* error) { return arrowdevice_queue_copy(queue.get(), &region, 1, error); });
+  must_fail(EINVAL, arrowdevice_queue_copy, queue.get(), &region, 1);
   region = region_in(subject.device(), buffer.get(), -8, host.data(), 8);
-  refuse(EINVAL, [&](auto* error) { return arrowdevice_queue_copy(queue.get(), &region, 1, error); });
+  must_fail(EINVAL, arrowdevice_queue_copy, queue.get(), &region, 1);
   region = region_out(host.data(), subject.device(), buffer.get(), -8, 8);
-  refuse(EINVAL, [&](auto* error) { return arrowdevice_queue_copy(queue.get(), &region, 1, error); });
-  succeed([&](auto* error) { return arrowdevice_queue_copy(queue.get(), nullptr, 0, error); });
+  must_fail(EINVAL, arrowdevice_queue_copy, queue.get(), &region, 1);
+  must(arrowdevice_queue_copy, queue.get(), nullptr, 0);
   finish(queue.get());
 }
 
@@ -264,8 +252,8 @@ void expect_bounds(Subject& subject, const Queue& queue, void* buffer, int64_t s
     const auto out = region_out(host.data(), subject.device(), buffer, offset, reach);
     for (const auto& bad : {in, out}) {
       const arrowdevice_copy_region batch[] = {good, bad};
-      refuse(EINVAL, [&](auto* error) { return arrowdevice_queue_copy(queue.get(), &bad, 1, error); });
-      refuse(EINVAL, [&](auto* error) { return arrowdevice_queue_copy(queue.get(), batch, 2, error); });
+      must_fail(EINVAL, arrowdevice_queue_copy, queue.get(), &bad, 1);
+      must_fail(EINVAL, arrowdevice_queue_copy, queue.get(), batch, 2);
     }
   }
   finish(queue.get());
@@ -294,10 +282,7 @@ void refuses_regions_beyond_a_part(Subject& subject) {
   const bool has_addresses = (subject.info().flags & ARROWDEVICE_DEVICE_ADDRESSES) != 0;
   const int64_t size = has_addresses ? 1'000 : 64 * step;
   const DeviceBuffer buffer(subject.device(), step + size + (has_addresses ? 0 : 1'000 * step));
-  void* part = nullptr;
-  succeed([&](auto* error) {
-    return arrowdevice_sub_buffer_create(subject.device(), buffer.get(), step, size, &part, error);
-  });
+  auto* part = output_of(arrowdevice_sub_buffer_create, subject.device(), buffer.get(), step, size);
   expect_bounds(subject, queue, part, size);
   arrowdevice_sub_buffer_destroy(subject.device(), part);
 }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/bytes.h"
 
-#include "support/generator.h"
-
 namespace arrowdevice::conformance {
 
 DeviceBuffer::DeviceBuffer(arrowdevice_device* device, int64_t size, arrowdevice_pool* pool, arrowdevice_queue* queue)
     : device_(device), size_(size) {
-  succeed([&](auto* error) { return arrowdevice_buffer_allocate(device, pool, queue, size, &memory_, error); });
+  must(arrowdevice_buffer_allocate, device, pool, queue, size, &memory_);
   expect(memory_ != nullptr, "a buffer that is NULL");
 }
 
@@ -34,14 +32,10 @@ arrowdevice_copy_region region_out(void* host, arrowdevice_device* from, const v
 }
 
 void enqueue(arrowdevice_queue* queue, const std::vector<arrowdevice_copy_region>& regions) {
-  succeed([&](auto* error) {
-    return arrowdevice_queue_copy(queue, regions.data(), static_cast<int64_t>(regions.size()), error);
-  });
+  must(arrowdevice_queue_copy, queue, regions.data(), static_cast<int64_t>(regions.size()));
 }
 
-void finish(arrowdevice_queue* queue) {
-  succeed([&](auto* error) { return arrowdevice_queue_finish(queue, ARROWDEVICE_NO_TIMEOUT, error); });
-}
+void finish(arrowdevice_queue* queue) { must(arrowdevice_queue_finish, queue, ARROWDEVICE_NO_TIMEOUT); }
 
 Bytes pattern(int64_t size, uint64_t seed) {
   testing::Random random(seed);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests children that are moved out of their parents. Each child keeps the shared memory and the event
 // alive.
-#include <cstring>
-
 #include "conformance/subject.h"
 
 namespace arrowdevice::conformance {
@@ -20,22 +18,13 @@ Array by_async_copy(Subject& subject, Sample& sample) {
 
 Array by_move(Subject& subject, Sample& sample) {
   Array shared = subject.share(*sample.host);
-  Array out;
-  succeed([&](auto* error) {
-    return arrowdevice_array_to_device(shared.get(), sample.schema.get(), subject.device(), nullptr, out.out(), error);
-  });
-  return out;
+  return output_of(arrowdevice_array_to_device, shared.get(), sample.schema.get(), subject.device(), nullptr);
 }
 
 Array by_move_to_host(Subject& subject, Sample& sample) {
   Array there = by_copy(subject, sample);
-  Owned<ArrowArray> host;
-  succeed([&](auto* error) {
-    return arrowdevice_array_to_host(there.get(), sample.schema.get(), nullptr, host.out(), error);
-  });
-  Array out;
-  succeed([&](auto* error) { return arrowdevice_array_from_host(host.get(), out.out(), error); });
-  return out;
+  auto host = output_of(arrowdevice_array_to_host, there.get(), sample.schema.get(), nullptr);
+  return output_of(arrowdevice_array_from_host, host.get());
 }
 
 Array by_share(Subject& subject, Sample& sample) {
@@ -66,43 +55,32 @@ Array by_select(Subject& subject, Sample& sample) {
   std::vector<int64_t> all;
   for (int64_t i = 0; i < sample.schema->n_children; ++i) all.push_back(i);
   Array out;
-  succeed([&](auto* error) {
-    return arrowdevice_array_select(there.get(), sample.schema.get(), all.data(), static_cast<int64_t>(all.size()),
-                                    out.out(), nullptr, error);
-  });
+  must(arrowdevice_array_select, there.get(), sample.schema.get(), all.data(), static_cast<int64_t>(all.size()),
+       out.out(), nullptr);
   return out;
 }
 
 Array by_export(Subject& subject, Sample& sample) {
   Array there = by_copy(subject, sample);
-  succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error); });
+  must(arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   // The exported array must not need the copy's event, because the event is destroyed with the copy's root.
   Owned<ArrowArray> array(there.take().array);
   const Queue queue = subject.queue();
-  Array out;
-  succeed([&](auto* error) {
-    return arrowdevice_array_export(subject.device(), array.get(), queue.get(), out.out(), error);
-  });
+  Array out = output_of(arrowdevice_array_export, subject.device(), array.get(), queue.get());
   expect(array.released(), "what was exported is not marked released");
   return out;
 }
 
 Array by_view_share(Subject& subject, Sample& sample) {
   Array there = by_copy(subject, sample);
-  arrowdevice_view* view = nullptr;
-  succeed(
-      [&](auto* error) { return arrowdevice_array_import(there.get(), sample.schema.get(), nullptr, &view, error); });
+  auto* view = output_of(arrowdevice_array_import, there.get(), sample.schema.get(), nullptr);
   const View owner(view);
-  Array out;
-  succeed([&](auto* error) { return arrowdevice_view_share(view, out.out(), error); });
-  return out;
+  return output_of(arrowdevice_view_share, view);
 }
 
 Array by_view_detach(Subject& subject, Sample& sample) {
   Array there = by_copy(subject, sample);
-  arrowdevice_view* view = nullptr;
-  succeed(
-      [&](auto* error) { return arrowdevice_array_import(there.get(), sample.schema.get(), nullptr, &view, error); });
+  auto* view = output_of(arrowdevice_array_import, there.get(), sample.schema.get(), nullptr);
   Array out;
   arrowdevice_view_detach(view, out.out());
   return out;

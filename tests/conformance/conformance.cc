@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/conformance.h"
 
-#include <vector>
-
 #include "conformance/subject.h"
 
 namespace arrowdevice::conformance {

@@ -7,10 +7,10 @@
 //                             ability fails.
 #include <cstdlib>
 #include <sstream>
-#include <string>
 #include <vector>
 
 #include "conformance/conformance.h"
+#include "support/calls.h"
 #include "support/catch.h"
 
 // Lets the address sanitizer return NULL if an allocation is too large, because a case expects ENOMEM. By
@@ -21,6 +21,7 @@ extern "C" const char* __asan_default_options() { return "allocator_may_return_n
 namespace {
 
 namespace conformance = arrowdevice::conformance;
+using arrowdevice::testing::output_of;
 
 std::vector<std::string> words(const char* variable) {
   const char* value = std::getenv(variable);
@@ -96,17 +97,13 @@ TEST_CASE("every conformance case has a name of its own") {
 
 // Runs last, so that a driver that checks for leaks when the process ends finds no memory of the library.
 TEST_CASE("trimming the default pools returns all cached memory to the driver") {
-  int64_t count = 0;
-  REQUIRE(arrowdevice_device_list(nullptr, 0, &count, nullptr) == 0);
+  int64_t count = output_of(arrowdevice_device_list, nullptr, 0);
   std::vector<arrowdevice_device*> devices(static_cast<size_t>(count));
   REQUIRE(arrowdevice_device_list(devices.data(), count, &count, nullptr) == 0);
   for (arrowdevice_device* const device : devices) {
-    arrowdevice_pool* pool = nullptr;
-    REQUIRE(arrowdevice_device_get_pool(device, &pool, nullptr) == 0);
+    auto* pool = output_of(arrowdevice_device_get_pool, device);
     CHECK(arrowdevice_pool_trim(pool, nullptr) == 0);
-    struct arrowdevice_pool_stats stats {};
-    stats.struct_size = sizeof stats;
-    REQUIRE(arrowdevice_pool_get_stats(pool, &stats, nullptr) == 0);
+    auto stats = output_of(arrowdevice_pool_get_stats, pool);
     CHECK(stats.cached_bytes == 0);
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests copies and moves of arrays of every type between the host and the device.
 #include <cerrno>
-#include <cstring>
 
 #include "conformance/subject.h"
 
@@ -13,8 +12,7 @@ using testing::canon_problem;
 using testing::problem;
 
 arrowdevice_copy_options with_flags(uint32_t flags) {
-  arrowdevice_copy_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_copy_options>();
   options.flags = flags;
   return options;
 }
@@ -58,17 +56,11 @@ void keeps_no_hold_of_the_source(Subject& subject) {
 
 void moves(Subject& subject) {
   for_each(thorough_cases(), [&](Sample& sample) {
-    Owned<ArrowDeviceArray> there;
-    succeed([&](auto* error) {
-      return arrowdevice_array_to_device(sample.host.get(), sample.schema.get(), subject.device(), nullptr, there.out(),
-                                         error);
-    });
+    auto there =
+        output_of(arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), subject.device(), nullptr);
     expect(sample.host.released(), "what was moved is not marked released");
     expect_clean(canon_problem(*there, *sample.schema, subject.info(), {.copied = false}), "on the device");
-    Owned<ArrowArray> back;
-    succeed([&](auto* error) {
-      return arrowdevice_array_to_host(there.get(), sample.schema.get(), nullptr, back.out(), error);
-    });
+    auto back = output_of(arrowdevice_array_to_host, there.get(), sample.schema.get(), nullptr);
     expect(there.released(), "what was moved is not marked released");
     expect_clean(problem(*sample.schema, *back), "back on the host");
     expect(back->length == sample.twin->length, "rows were lost");
@@ -99,8 +91,7 @@ void copies_asynchronously(Subject& subject) {
     sample.expect_values(back->array);
     // Some arrays without rows need no copy back, so the library did not wait.
     if (there->array.length == 0) return;
-    int ready = 0;
-    succeed([&](auto* error) { return arrowdevice_array_is_ready(there.get(), nullptr, &ready, error); });
+    int ready = output_of(arrowdevice_array_is_ready, there.get(), nullptr);
     // Without rows, the library has no bytes to copy and does not wait.
     expect(ready == 1 || sample.twin->length == 0, "the array was copied back and is not ready");
   });
@@ -109,16 +100,10 @@ void copies_asynchronously(Subject& subject) {
 void moves_asynchronously(Subject& subject) {
   for_each(thorough_cases(), [&](Sample& sample) {
     const arrowdevice_copy_options options = with_flags(ARROWDEVICE_COPY_ASYNC);
-    Owned<ArrowDeviceArray> there;
-    succeed([&](auto* error) {
-      return arrowdevice_array_to_device(sample.host.get(), sample.schema.get(), subject.device(), &options,
-                                         there.out(), error);
-    });
+    auto there =
+        output_of(arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), subject.device(), &options);
     expect(sample.host.released(), "what was moved is not marked released");
-    Owned<ArrowArray> back;
-    succeed([&](auto* error) {
-      return arrowdevice_array_to_host(there.get(), sample.schema.get(), nullptr, back.out(), error);
-    });
+    auto back = output_of(arrowdevice_array_to_host, there.get(), sample.schema.get(), nullptr);
     sample.expect_values(*back);
   });
 }
@@ -128,11 +113,8 @@ void releases_before_the_event(Subject& subject) {
     for_each(testing::few_cases(), [&](Sample& sample) {
       auto kept = subject.to_device(*sample.host, *sample.schema);
       const arrowdevice_copy_options options = with_flags(ARROWDEVICE_COPY_ASYNC);
-      Owned<ArrowDeviceArray> there;
-      succeed([&](auto* error) {
-        return arrowdevice_array_to_device(sample.host.get(), sample.schema.get(), subject.device(), &options,
-                                           there.out(), error);
-      });
+      auto there =
+          output_of(arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), subject.device(), &options);
       there.reset();
       // This copy gets the same memory if the memory is already free. It must not be free before the copy
       // into it has finished.
@@ -149,19 +131,12 @@ void copies_where_asked_to(Subject& subject) {
     auto there = subject.to_device(*sample.host, *sample.schema);
     auto second = subject.share(*there);
     const arrowdevice_copy_options always = with_flags(ARROWDEVICE_COPY_ALWAYS);
-    Owned<ArrowDeviceArray> moved;
-    succeed([&](auto* error) {
-      return arrowdevice_array_to_device(there.get(), sample.schema.get(), subject.device(), &always, moved.out(),
-                                         error);
-    });
+    auto moved = output_of(arrowdevice_array_to_device, there.get(), sample.schema.get(), subject.device(), &always);
     for (int64_t i = 0; i < moved->array.n_buffers; ++i) {
       expect(moved->array.buffers[i] == nullptr || moved->array.buffers[i] != second->array.buffers[i],
              "ALWAYS gave the same buffer");
     }
-    Owned<ArrowArray> back;
-    succeed([&](auto* error) {
-      return arrowdevice_array_to_host(moved.get(), sample.schema.get(), &always, back.out(), error);
-    });
+    auto back = output_of(arrowdevice_array_to_host, moved.get(), sample.schema.get(), &always);
     sample.expect_values(*back);
   });
 }
@@ -171,11 +146,7 @@ void shares_on_one_device(Subject& subject) {
     auto there = subject.to_device(*sample.host, *sample.schema);
     const arrowdevice_copy_options never = with_flags(ARROWDEVICE_COPY_NEVER);
     std::vector<const void*> buffers(there->array.buffers, there->array.buffers + there->array.n_buffers);
-    Owned<ArrowDeviceArray> moved;
-    succeed([&](auto* error) {
-      return arrowdevice_array_to_device(there.get(), sample.schema.get(), subject.device(), &never, moved.out(),
-                                         error);
-    });
+    auto moved = output_of(arrowdevice_array_to_device, there.get(), sample.schema.get(), subject.device(), &never);
     expect(there.released(), "what was moved is not marked released");
     for (int64_t i = 0; i < moved->array.n_buffers; ++i) {
       expect(moved->array.buffers[i] == buffers[static_cast<size_t>(i)], "a move within a device changed a buffer");
@@ -191,9 +162,7 @@ void never_copies_where_told_not_to(Subject& subject) {
     auto there = subject.to_device(*sample.host, *sample.schema);
     Owned<ArrowArray> back;
     const ArrowDeviceArray before = *there;
-    refuse(ENOTSUP, [&](auto* error) {
-      return arrowdevice_array_to_host(there.get(), sample.schema.get(), &never, back.out(), error);
-    });
+    must_fail(ENOTSUP, arrowdevice_array_to_host, there.get(), sample.schema.get(), &never, back.out());
     expect(back.released(), "a refused move gave something");
     expect(std::memcmp(&before, there.get(), sizeof before) == 0, "a refused move changed its input");
     auto copied = subject.to_cpu(*there, *sample.schema);
@@ -206,24 +175,18 @@ void takes_old_options(Subject& subject) {
   Owned<ArrowDeviceArray> out;
   arrowdevice_copy_options options{};
   options.struct_size = 4;
-  refuse(EINVAL, [&](auto* error) {
-    return arrowdevice_array_copy(sample.host.get(), sample.schema.get(), subject.device(), &options, out.out(), error);
-  });
+  must_fail(EINVAL, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), subject.device(), &options,
+            out.out());
   struct Larger {
     arrowdevice_copy_options options;
     unsigned char more[64];
   } larger{};
   larger.options.struct_size = sizeof larger;
-  succeed([&](auto* error) {
-    return arrowdevice_array_copy(sample.host.get(), sample.schema.get(), subject.device(), &larger.options, out.out(),
-                                  error);
-  });
+  must(arrowdevice_array_copy, sample.host.get(), sample.schema.get(), subject.device(), &larger.options, out.out());
   options.struct_size = sizeof options;
   options.timeout_ns = int64_t{60} * 1'000'000'000;
   options.source_device = subject.cpu();
-  succeed([&](auto* error) {
-    return arrowdevice_array_copy(sample.host.get(), sample.schema.get(), subject.device(), &options, out.out(), error);
-  });
+  must(arrowdevice_array_copy, sample.host.get(), sample.schema.get(), subject.device(), &options, out.out());
   auto back = subject.to_cpu(*out, *sample.schema);
   sample.expect_values(back->array);
 }

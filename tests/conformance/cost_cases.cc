@@ -34,23 +34,17 @@ HostCase wide_batch() {
 }
 
 Owned<ArrowDeviceArray> copy_in(Subject& subject, Sample& sample, arrowdevice_pool* pool, arrowdevice_queue* queue) {
-  arrowdevice_copy_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_copy_options>();
   options.pool = pool;
   options.queue = queue;
-  Owned<ArrowDeviceArray> out;
-  succeed([&](auto* error) {
-    return arrowdevice_array_copy(sample.host.get(), sample.schema.get(), subject.device(), &options, out.out(), error);
-  });
-  return out;
+  return output_of(arrowdevice_array_copy, sample.host.get(), sample.schema.get(), subject.device(), &options);
 }
 
 void a_batch_is_one_submission(Subject& subject) {
   const HostCase wide = wide_batch();
   Sample sample(wide);
   const Queue queue = subject.queue();
-  arrowdevice_pool* made = nullptr;
-  succeed([&](auto* error) { return arrowdevice_pool_create(subject.device(), nullptr, &made, error); });
+  auto* made = output_of(arrowdevice_pool_create, subject.device(), nullptr);
   const Pool pool(made);
 
   for (const bool cold : {true, false}) {
@@ -136,9 +130,7 @@ void shares_move_nothing(Subject& subject) {
   auto slice = subject.slice(*second, *sample.schema, {7, 9});
   const int64_t columns[] = {1, 3};
   Owned<ArrowDeviceArray> out;
-  succeed([&](auto* error) {
-    return arrowdevice_array_select(slice.get(), sample.schema.get(), columns, 2, out.out(), nullptr, error);
-  });
+  must(arrowdevice_array_select, slice.get(), sample.schema.get(), columns, 2, out.out(), nullptr);
   const Counters cost = difference(subject.counters(), before);
   expect_count(cost.driver_allocations, 0, "buffers for what shares");
   expect_count(cost.submissions, 0, "submissions for what shares");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests devices: their descriptions and how they are found.
 #include <cerrno>
-#include <cstring>
 #include <limits>
 
 #include "conformance/subject.h"
@@ -33,47 +32,41 @@ void fills_what_the_caller_knows(Subject& subject) {
   } larger;
   std::memset(&larger, 0xEE, sizeof larger);
   larger.info.struct_size = sizeof larger;
-  succeed([&](auto* error) { return arrowdevice_device_get_info(subject.device(), &larger.info, error); });
+  must(arrowdevice_device_get_info, subject.device(), &larger.info);
   expect(larger.info.struct_size == sizeof larger, "struct_size was changed");
   for (const unsigned char byte : larger.more) expect(byte == 0, "what the library does not know is not zeroed");
 
   arrowdevice_device_info info{};
   info.struct_size = 8;
-  refuse(EINVAL, [&](auto* error) { return arrowdevice_device_get_info(subject.device(), &info, error); });
+  must_fail(EINVAL, arrowdevice_device_get_info, subject.device(), &info);
   Counters counters{};
   counters.struct_size = 4;
-  refuse(EINVAL, [&](auto* error) { return arrowdevice_device_get_counters(subject.device(), &counters, error); });
+  must_fail(EINVAL, arrowdevice_device_get_counters, subject.device(), &counters);
 }
 
 void is_found_by_id_and_name(Subject& subject) {
   const arrowdevice_device_info& info = subject.info();
-  arrowdevice_device* found = nullptr;
-  succeed([&](auto* error) { return arrowdevice_device_find_by_id(info.device_type, info.device_id, &found, error); });
+  auto* found = output_of(arrowdevice_device_find_by_id, info.device_type, info.device_id);
   expect(found == subject.device(), "its type and id find another device");
 
   const char* type = arrowdevice_device_type_get_name(info.device_type);
   expect(type != nullptr, "its type has no name");
   const std::string name = std::string(type) + ":" + std::to_string(subject.is_cpu() ? 0 : info.device_id);
-  succeed([&](auto* error) { return arrowdevice_device_find_by_name(name.c_str(), &found, error); });
+  must(arrowdevice_device_find_by_name, name.c_str(), &found);
   expect(found == subject.device(), "its name finds another device");
 
-  int64_t count = 0;
-  succeed([&](auto* error) { return arrowdevice_device_count(info.device_type, &count, error); });
+  int64_t count = output_of(arrowdevice_device_count, info.device_type);
   expect(count > info.device_id, "its id is beyond the number of devices");
   found = subject.device();
-  refuse(ENODEV, [&](auto* error) { return arrowdevice_device_find_by_id(info.device_type, count, &found, error); });
+  must_fail(ENODEV, arrowdevice_device_find_by_id, info.device_type, count, &found);
   expect(found == nullptr, "a device that is not there was given");
-  refuse(ENODEV, [&](auto* error) {
-    return arrowdevice_device_find_by_id(info.device_type, std::numeric_limits<int64_t>::max(), &found, error);
-  });
+  must_fail(ENODEV, arrowdevice_device_find_by_id, info.device_type, std::numeric_limits<int64_t>::max(), &found);
 }
 
 void is_in_the_list(Subject& subject) {
-  int64_t count = 0;
-  succeed([&](auto* error) { return arrowdevice_device_list(nullptr, 0, &count, error); });
+  int64_t count = output_of(arrowdevice_device_list, nullptr, 0);
   std::vector<arrowdevice_device*> listed(static_cast<size_t>(count));
-  int64_t again = 0;
-  succeed([&](auto* error) { return arrowdevice_device_list(listed.data(), count, &again, error); });
+  int64_t again = output_of(arrowdevice_device_list, listed.data(), count);
   expect(again == count, "the number of devices changed");
   int times = 0;
   arrowdevice_device_info before{};
@@ -88,28 +81,23 @@ void is_in_the_list(Subject& subject) {
   expect(times == 1, "it is in the list " + std::to_string(times) + " times");
 
   arrowdevice_device* first = nullptr;
-  succeed([&](auto* error) { return arrowdevice_device_list(&first, 1, &again, error); });
+  must(arrowdevice_device_list, &first, 1, &again);
   expect(again == count && first == listed[0], "a list that is cut short differs");
 }
 
 void tells_its_memory(Subject& subject) {
   int64_t free_bytes = -2;
   int64_t total = -2;
-  succeed(
-      [&](auto* error) { return arrowdevice_device_get_memory_info(subject.device(), &free_bytes, &total, error); });
+  must(arrowdevice_device_get_memory_info, subject.device(), &free_bytes, &total);
   expect(free_bytes >= -1 && total >= -1, "a negative amount of memory");
   expect(free_bytes == -1 || total == -1 || free_bytes <= total, "more memory is free than there is");
-  succeed([&](auto* error) { return arrowdevice_device_get_memory_info(subject.device(), nullptr, nullptr, error); });
+  must(arrowdevice_device_get_memory_info, subject.device(), nullptr, nullptr);
 }
 
 void reaches_itself(Subject& subject) {
-  uint32_t reach = 0;
-  succeed([&](auto* error) {
-    return arrowdevice_device_get_peer_flags(subject.device(), subject.device(), &reach, error);
-  });
+  uint32_t reach = output_of(arrowdevice_device_get_peer_flags, subject.device(), subject.device());
   expect(reach == (ARROWDEVICE_PEER_ACCESS | ARROWDEVICE_PEER_COPY), "it does not reach its own memory");
-  succeed(
-      [&](auto* error) { return arrowdevice_device_get_peer_flags(subject.device(), subject.cpu(), &reach, error); });
+  must(arrowdevice_device_get_peer_flags, subject.device(), subject.cpu(), &reach);
   const bool readable = (subject.info().flags & ARROWDEVICE_DEVICE_HOST_READABLE) != 0;
   expect(((reach & ARROWDEVICE_PEER_ACCESS) != 0) == readable,
          "its flags and its reach disagree about whether the CPU reads its memory");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests waits for arrays, and releases of arrays after work that still uses them.
 #include <cerrno>
-#include <cstring>
 
 #include "conformance/own_array.h"
 
@@ -17,7 +16,7 @@ constexpr int64_t kBytes = 4 * kRows;
 
 bool is_ready(const ArrowDeviceArray& array) {
   int ready = -1;
-  succeed([&](auto* error) { return arrowdevice_array_is_ready(&array, nullptr, &ready, error); });
+  must(arrowdevice_array_is_ready, &array, nullptr, &ready);
   expect(ready == 0 || ready == 1, "neither ready nor not");
   return ready == 1;
 }
@@ -27,17 +26,15 @@ void finished_arrays_are_ready(Subject& subject) {
     expect(is_ready(*sample.host), "an array on the CPU is not ready");
     auto there = subject.to_device(*sample.host, *sample.schema);
     expect(is_ready(*there), "a copy that is complete on return is not ready");
-    succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, ARROWDEVICE_POLL, error); });
-    succeed([&](auto* error) {
-      return arrowdevice_array_wait(there.get(), subject.device(), ARROWDEVICE_NO_TIMEOUT, error);
-    });
+    must(arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_POLL);
+    must(arrowdevice_array_wait, there.get(), subject.device(), ARROWDEVICE_NO_TIMEOUT);
   });
 }
 
 void waits(Subject& subject) {
   for_each(testing::few_cases(), [&](Sample& sample) {
     auto there = subject.copy(*sample.host, *sample.schema, subject.device(), ARROWDEVICE_COPY_ASYNC);
-    succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error); });
+    must(arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
     expect(is_ready(*there), "an array that was waited for is not ready");
     // The source may be released now, but not earlier.
     sample.host.reset();
@@ -54,7 +51,7 @@ void polls(Subject& subject) {
     const int code = arrowdevice_array_wait(there.get(), nullptr, ARROWDEVICE_POLL, nullptr);
     expect(code == 0 || code == ETIMEDOUT, "a poll gave code " + std::to_string(code));
   }
-  succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, ARROWDEVICE_POLL, error); });
+  must(arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_POLL);
   auto back = subject.to_cpu(*there, *sample.schema);
   sample.expect_values(back->array);
 }
@@ -65,10 +62,7 @@ Owned<ArrowDeviceArray> pending_array(Subject& subject, arrowdevice_queue* queue
   DeviceBuffer buffer(subject.device(), kBytes, nullptr, queue);
   enqueue(queue, {region_in(subject.device(), buffer.get(), 0, values.data(), kBytes)});
   Owned<ArrowArray> array = array_over(std::move(buffer), kRows, releases);
-  Owned<ArrowDeviceArray> out;
-  succeed(
-      [&](auto* error) { return arrowdevice_array_export(subject.device(), array.get(), queue, out.out(), error); });
-  return out;
+  return output_of(arrowdevice_array_export, subject.device(), array.get(), queue);
 }
 
 void a_queue_waits(Subject& subject) {
@@ -77,7 +71,7 @@ void a_queue_waits(Subject& subject) {
   const Queue reader = subject.queue();
   const Releases releases = count_releases();
   auto array = pending_array(subject, writer.get(), values, releases);
-  succeed([&](auto* error) { return arrowdevice_queue_wait_array(reader.get(), array.get(), nullptr, error); });
+  must(arrowdevice_queue_wait_array, reader.get(), array.get(), nullptr);
   Bytes received(values.size());
   enqueue(reader.get(), {region_out(received.data(), subject.device(), array->array.buffers[1], 0, kBytes)});
   finish(reader.get());
@@ -91,13 +85,13 @@ void releases_behind_a_queue(Subject& subject) {
   auto array = pending_array(subject, queue.get(), values, releases);
   Bytes received(values.size());
   enqueue(queue.get(), {region_out(received.data(), subject.device(), array->array.buffers[1], 0, kBytes)});
-  succeed([&](auto* error) { return arrowdevice_array_release_after(array.get(), queue.get(), error); });
+  must(arrowdevice_array_release_after, array.get(), queue.get());
   expect(array.released(), "what is released later is not marked released");
   finish(queue.get());
   wait_idle();
   expect(*releases == 1, "the array was released " + std::to_string(*releases) + " times");
   expect(received == values, "the array was released before the work that uses it");
-  refuse(EINVAL, [&](auto* error) { return arrowdevice_array_release_after(array.get(), queue.get(), error); });
+  must_fail(EINVAL, arrowdevice_array_release_after, array.get(), queue.get());
 }
 
 void releases_after_a_lost_queue(Subject& subject) {
@@ -107,7 +101,7 @@ void releases_after_a_lost_queue(Subject& subject) {
   Queue queue = subject.queue();
   auto array = pending_array(subject, queue.get(), values, releases);
   enqueue(queue.get(), {region_out(received.data(), subject.device(), array->array.buffers[1], 0, kBytes)});
-  succeed([&](auto* error) { return arrowdevice_array_release_after(array.get(), queue.get(), error); });
+  must(arrowdevice_array_release_after, array.get(), queue.get());
   queue.reset();
   wait_idle();
   expect(*releases == 1, "the array was released " + std::to_string(*releases) + " times");
@@ -116,16 +110,12 @@ void releases_after_a_lost_queue(Subject& subject) {
 
 void is_reaped(Subject& subject) {
   Sample sample(testing::find_case("20000 rows of utf8"));
-  arrowdevice_copy_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_copy_options>();
   options.flags = ARROWDEVICE_COPY_ASYNC;
-  Owned<ArrowDeviceArray> there;
-  succeed([&](auto* error) {
-    return arrowdevice_array_to_device(sample.host.get(), sample.schema.get(), subject.device(), &options, there.out(),
-                                       error);
-  });
+  auto there =
+      output_of(arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), subject.device(), &options);
   int64_t done = -1;
-  succeed([&](auto* error) { return arrowdevice_deferred_run(-1, &done, error); });
+  must(arrowdevice_deferred_run, -1, &done);
   expect(done >= 0, "a negative number was reaped");
   auto back = subject.to_cpu(*there, *sample.schema);
   there.reset();
@@ -141,14 +131,11 @@ void refuses_events_of_nobody(Subject& subject) {
   const Queue queue = subject.queue();
   Owned<ArrowDeviceArray> out;
   int ready = 0;
-  refuse(EINVAL, [&](auto* error) { return arrowdevice_array_is_ready(sample.host.get(), nullptr, &ready, error); });
-  refuse(EINVAL,
-         [&](auto* error) { return arrowdevice_array_wait(sample.host.get(), nullptr, ARROWDEVICE_POLL, error); });
-  refuse(EINVAL,
-         [&](auto* error) { return arrowdevice_queue_wait_array(queue.get(), sample.host.get(), nullptr, error); });
-  refuse(EINVAL, [&](auto* error) {
-    return arrowdevice_array_copy(sample.host.get(), sample.schema.get(), subject.device(), nullptr, out.out(), error);
-  });
+  must_fail(EINVAL, arrowdevice_array_is_ready, sample.host.get(), nullptr, &ready);
+  must_fail(EINVAL, arrowdevice_array_wait, sample.host.get(), nullptr, ARROWDEVICE_POLL);
+  must_fail(EINVAL, arrowdevice_queue_wait_array, queue.get(), sample.host.get(), nullptr);
+  must_fail(EINVAL, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), subject.device(), nullptr,
+            out.out());
   expect(out.released(), "a refused copy gave something");
   sample.host->sync_event = nullptr;
 }

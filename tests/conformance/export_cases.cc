@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests arrays over buffers that are already on the device.
 #include <cerrno>
-#include <cstring>
 
 #include "conformance/own_array.h"
 
@@ -25,10 +24,7 @@ void waits_for_the_writer(Subject& subject) {
     DeviceBuffer buffer(subject.device(), kExportedBytes, nullptr, queue.get());
     enqueue(queue.get(), {region_in(subject.device(), buffer.get(), 0, values.data(), kExportedBytes)});
     Owned<ArrowArray> array = array_over(std::move(buffer), kExportedRows, releases);
-    Owned<ArrowDeviceArray> out;
-    succeed([&](auto* error) {
-      return arrowdevice_array_export(subject.device(), array.get(), queue.get(), out.out(), error);
-    });
+    auto out = output_of(arrowdevice_array_export, subject.device(), array.get(), queue.get());
     expect(array.released(), "what was exported is not marked released");
     expect_clean(canon_problem(*out, *schema, subject.info(), kShared), "the array");
     auto back = subject.to_cpu(*out, *schema);
@@ -48,9 +44,7 @@ void is_ready_without_a_writer(Subject& subject) {
   enqueue(queue.get(), {region_in(subject.device(), buffer.get(), 0, values.data(), kExportedBytes)});
   finish(queue.get());
   Owned<ArrowArray> array = array_over(std::move(buffer), kExportedRows, releases);
-  Owned<ArrowDeviceArray> out;
-  succeed(
-      [&](auto* error) { return arrowdevice_array_export(subject.device(), array.get(), nullptr, out.out(), error); });
+  auto out = output_of(arrowdevice_array_export, subject.device(), array.get(), nullptr);
   expect(out->sync_event == nullptr, "an array whose data is ready has an event");
   auto back = subject.to_cpu(*out, *schema);
   expect(values_of(back->array) == values, "the values changed");
@@ -59,12 +53,9 @@ void is_ready_without_a_writer(Subject& subject) {
 void exports_every_type(Subject& subject) {
   for_each(testing::asked_cases(), [&](Sample& sample) {
     auto there = subject.to_device(*sample.host, *sample.schema);
-    succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error); });
+    must(arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
     Owned<ArrowArray> array(there.take().array);
-    Owned<ArrowDeviceArray> out;
-    succeed([&](auto* error) {
-      return arrowdevice_array_export(subject.device(), array.get(), nullptr, out.out(), error);
-    });
+    auto out = output_of(arrowdevice_array_export, subject.device(), array.get(), nullptr);
     expect(array.released(), "what was exported is not marked released");
     expect_clean(canon_problem(*out, *sample.schema, subject.info(), kShared), "the array");
     auto back = subject.to_cpu(*out, *sample.schema);
@@ -81,11 +72,8 @@ void keeps_an_event_of_the_caller(Subject& subject) {
   auto second = subject.to_device(*sample.host, *sample.schema);
   Owned<ArrowArray> array(second.take().array);
   std::atomic<int> released{0};
-  Owned<ArrowDeviceArray> out;
-  succeed([&](auto* error) {
-    return arrowdevice_array_export_event(subject.device(), array.get(), source->sync_event, count_event, &released,
-                                          out.out(), error);
-  });
+  auto out = output_of(arrowdevice_array_export_event, subject.device(), array.get(), source->sync_event, count_event,
+                       &released);
   expect(array.released(), "what was exported is not marked released");
   expect(out->sync_event == source->sync_event, "the array carries another event than was given");
   auto shared = subject.share(*out);
@@ -99,10 +87,8 @@ void keeps_an_event_of_the_caller(Subject& subject) {
   wait_idle();
   expect(released == 1, "the event was released " + std::to_string(released) + " times");
 
-  refuse(EINVAL, [&](auto* error) {
-    return arrowdevice_array_export_event(subject.device(), array.get(), source->sync_event, count_event, &released,
-                                          out.out(), error);
-  });
+  must_fail(EINVAL, arrowdevice_array_export_event, subject.device(), array.get(), source->sync_event, count_event,
+            &released, out.out());
   expect(released == 1, "a failed export released the event");
 }
 
@@ -113,9 +99,8 @@ void refuses_events_where_there_are_none(Subject& subject) {
   std::atomic<int> released{0};
   int event = 0;
   Owned<ArrowDeviceArray> out;
-  refuse(EINVAL, [&](auto* error) {
-    return arrowdevice_array_export_event(subject.cpu(), array.get(), &event, count_event, &released, out.out(), error);
-  });
+  must_fail(EINVAL, arrowdevice_array_export_event, subject.cpu(), array.get(), &event, count_event, &released,
+            out.out());
   expect(released == 0, "a failed export released the event");
   expect(out.released() && std::memcmp(&before, array.get(), sizeof before) == 0, "a failed export changed its input");
 }
@@ -124,10 +109,7 @@ void takes_host_arrays(Subject& subject) {
   for_each(testing::asked_cases(), [&](Sample& sample) {
     expect_clean(canon_problem(*sample.host, *sample.schema, subject.cpu_info(), kShared), "the array");
     sample.expect_values(sample.host->array);
-    Owned<ArrowArray> back;
-    succeed([&](auto* error) {
-      return arrowdevice_array_to_host(sample.host.get(), sample.schema.get(), nullptr, back.out(), error);
-    });
+    auto back = output_of(arrowdevice_array_to_host, sample.host.get(), sample.schema.get(), nullptr);
     expect(sample.host.released(), "what was moved is not marked released");
     sample.expect_values(*back);
   });
@@ -154,13 +136,12 @@ void moves_structs(Subject& subject) {
 void finds_its_device(Subject& subject) {
   for_each(testing::few_cases(), [&](Sample& sample) {
     auto there = subject.to_device(*sample.host, *sample.schema);
-    arrowdevice_device* found = nullptr;
-    succeed([&](auto* error) { return arrowdevice_array_get_device(there.get(), &found, error); });
+    auto* found = output_of(arrowdevice_array_get_device, there.get());
     expect(found == subject.device(), "an array is said to be on another device");
-    succeed([&](auto* error) { return arrowdevice_array_get_device(sample.host.get(), &found, error); });
+    must(arrowdevice_array_get_device, sample.host.get(), &found);
     expect(found == subject.cpu(), "an array on the CPU is said to be elsewhere");
     there.reset();
-    refuse(EINVAL, [&](auto* error) { return arrowdevice_array_get_device(there.get(), &found, error); });
+    must_fail(EINVAL, arrowdevice_array_get_device, there.get(), &found);
     expect(found == nullptr, "a device was given for a released array");
   });
 }

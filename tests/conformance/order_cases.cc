@@ -16,17 +16,14 @@ constexpr int64_t kMarkRows = 1'000;
 
 bool has_fired(const ArrowDeviceArray& array) {
   int ready = -1;
-  succeed([&](auto* error) { return arrowdevice_array_is_ready(&array, nullptr, &ready, error); });
+  must(arrowdevice_array_is_ready, &array, nullptr, &ready);
   return ready == 1;
 }
 
 // Returns an array with an event that fires when the queue has come this far. The function does not copy.
 Owned<ArrowDeviceArray> mark_of(const Subject& subject, arrowdevice_queue* queue) {
   Owned<ArrowArray> array = array_over(DeviceBuffer(subject.device(), 4 * kMarkRows), kMarkRows, count_releases());
-  Owned<ArrowDeviceArray> out;
-  succeed(
-      [&](auto* error) { return arrowdevice_array_export(subject.device(), array.get(), queue, out.out(), error); });
-  return out;
+  return output_of(arrowdevice_array_export, subject.device(), array.get(), queue);
 }
 
 void an_event_behind_a_wait_waits(Subject& subject) {
@@ -36,7 +33,7 @@ void an_event_behind_a_wait_waits(Subject& subject) {
     backlog.hold_up(queue.get());
     auto marked = mark_of(subject, queue.get());
     expect(!has_fired(*marked) || has_fired(*backlog.array()), "an event fired before what its queue waits for");
-    succeed([&](auto* error) { return arrowdevice_array_wait(marked.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error); });
+    must(arrowdevice_array_wait, marked.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
     expect(has_fired(*backlog.array()), "an event was waited for and fired before what its queue waits for");
     expect(backlog.arrived() == backlog.expected(), "an event fired before the bytes that its queue waits for arrived");
   }
@@ -145,9 +142,7 @@ void a_wait_ends_with_its_event(Subject& subject) {
   constexpr int64_t kLong = 60'000'000'000;
   for (int round = 0; round < kOrderRounds; ++round) {
     Backlog backlog(subject);
-    succeed([&](auto* error) {
-      return arrowdevice_array_wait(backlog.array(), nullptr, round % 2 ? kLong : ARROWDEVICE_NO_TIMEOUT, error);
-    });
+    must(arrowdevice_array_wait, backlog.array(), nullptr, round % 2 ? kLong : ARROWDEVICE_NO_TIMEOUT);
     expect(has_fired(*backlog.array()), "a wait came back before its event had fired");
     expect(backlog.arrived() == backlog.expected(), "a wait came back before the bytes were there");
   }

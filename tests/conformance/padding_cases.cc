@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the bytes behind the buffers of copies.
 #include <algorithm>
-#include <cstdint>
 #include <deque>
 
 #include "conformance/bytes.h"
@@ -19,16 +18,14 @@ int64_t padded(int64_t value, int64_t alignment) { return (value + alignment - 1
 class StrayMemory {
  public:
   StrayMemory(const Subject& subject, arrowdevice_device* device) : device_(device), queue_(subject.queue(device)) {
-    arrowdevice_pool_options options{};
-    options.struct_size = sizeof options;
+    auto options = sized<arrowdevice_pool_options>();
     options.max_cached_bytes = -1;
     options.user = this;
     options.allocate = [](void* user, int64_t size, int64_t, void*, void** out) {
       return static_cast<StrayMemory*>(user)->allocate(size, out);
     };
     options.deallocate = [](void*, void*, int64_t, void*) {};
-    arrowdevice_pool* made = nullptr;
-    succeed([&](auto* error) { return arrowdevice_pool_create(device, &options, &made, error); });
+    auto* made = output_of(arrowdevice_pool_create, device, &options);
     pool_ = Pool(made);
   }
 
@@ -96,22 +93,16 @@ void expect_zeros(const arrowdevice_node& root, const StrayMemory& memory, const
 void expect_padded(Subject& subject, const ArrowDeviceArray& source, const ArrowSchema& schema,
                    arrowdevice_device* target, const arrowdevice_device_info& info, int flags) {
   const StrayMemory memory(subject, target);
-  arrowdevice_copy_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_copy_options>();
   options.flags = static_cast<uint32_t>(flags);
   options.pool = memory.pool();
   Subject::Array copied;
-  succeed([&](auto* error) { return arrowdevice_array_copy(&source, &schema, target, &options, copied.out(), error); });
-  arrowdevice_import_options import{};
-  import.struct_size = sizeof import;
+  must(arrowdevice_array_copy, &source, &schema, target, &options, copied.out());
+  auto import = sized<arrowdevice_import_options>();
   import.flags = ARROWDEVICE_IMPORT_RESOLVE_SIZES;
-  arrowdevice_view* made = nullptr;
-  succeed([&](auto* error) { return arrowdevice_array_import(copied.get(), &schema, &import, &made, error); });
+  auto* made = output_of(arrowdevice_array_import, copied.get(), &schema, &import);
   const View view(made);
-  succeed([&](auto* error) {
-    return arrowdevice_array_wait(arrowdevice_view_get_array(view.get()), nullptr, int64_t{ARROWDEVICE_NO_TIMEOUT},
-                                  error);
-  });
+  must(arrowdevice_array_wait, arrowdevice_view_get_array(view.get()), nullptr, int64_t{ARROWDEVICE_NO_TIMEOUT});
   expect_zeros(*arrowdevice_view_get_root(view.get()), memory, info);
 }
 

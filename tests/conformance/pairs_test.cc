@@ -8,12 +8,10 @@
 
 #include <cstdlib>
 #include <sstream>
-#include <string>
-#include <vector>
 
+#include "support/calls.h"
 #include "support/cases.h"
 #include "support/catch.h"
-#include "support/owned.h"
 #include "support/reader.h"
 
 namespace {
@@ -51,8 +49,7 @@ std::string trip(const HostCase& one, const std::vector<arrowdevice_device*>& wa
   const auto schema = one.schema();
   Owned<ArrowArray> array = one.array(Ledger());
   Owned<ArrowArray> twin = one.array(Ledger());
-  arrowdevice_copy_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_copy_options>();
   options.flags = flags;
   arrowdevice_error error{};
   Owned<ArrowDeviceArray> here;
@@ -74,13 +71,11 @@ std::string trip(const HostCase& one, const std::vector<arrowdevice_device*>& wa
 // Trims all pools, so that a driver that checks for leaks when the process ends finds none, not even staging
 // memory.
 void trim_all() {
-  int64_t count = 0;
-  REQUIRE(arrowdevice_device_list(nullptr, 0, &count, nullptr) == 0);
+  int64_t count = output_of(arrowdevice_device_list, nullptr, 0);
   std::vector<arrowdevice_device*> every(static_cast<size_t>(count));
   REQUIRE(arrowdevice_device_list(every.data(), count, &count, nullptr) == 0);
   for (arrowdevice_device* const device : every) {
-    arrowdevice_pool* pool = nullptr;
-    REQUIRE(arrowdevice_device_get_pool(device, &pool, nullptr) == 0);
+    auto* pool = output_of(arrowdevice_device_get_pool, device);
     CHECK(arrowdevice_pool_trim(pool, nullptr) == 0);
   }
 }

@@ -51,23 +51,16 @@ void copies_unaligned_bitmaps_between(Subject& subject) {
 }
 
 void moves_along_a_chain(Subject& subject) {
-  arrowdevice_copy_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_copy_options>();
   options.flags = ARROWDEVICE_COPY_ASYNC;
   for_each(thorough_cases(), [&](Sample& sample) {
     Owned<ArrowDeviceArray> array = std::move(sample.host);
     for (arrowdevice_device* to : {subject.device(), subject.peer(), subject.device(), subject.peer()}) {
-      Owned<ArrowDeviceArray> next;
-      succeed([&](auto* error) {
-        return arrowdevice_array_to_device(array.get(), sample.schema.get(), to, &options, next.out(), error);
-      });
+      auto next = output_of(arrowdevice_array_to_device, array.get(), sample.schema.get(), to, &options);
       expect(array.released(), "what was moved is not marked released");
       array = std::move(next);
     }
-    Owned<ArrowArray> back;
-    succeed([&](auto* error) {
-      return arrowdevice_array_to_host(array.get(), sample.schema.get(), nullptr, back.out(), error);
-    });
+    auto back = output_of(arrowdevice_array_to_host, array.get(), sample.schema.get(), nullptr);
     expect_clean(problem(*sample.schema, *back), "back on the host");
     sample.expect_values(*back);
   });
@@ -77,7 +70,7 @@ void waits_across_devices(Subject& subject) {
   const Queue queue = subject.queue(subject.peer());
   for_each(testing::few_cases(), [&](Sample& sample) {
     auto first = subject.copy(*sample.host, *sample.schema, subject.device(), ARROWDEVICE_COPY_ASYNC);
-    succeed([&](auto* error) { return arrowdevice_queue_wait_array(queue.get(), first.get(), nullptr, error); });
+    must(arrowdevice_queue_wait_array, queue.get(), first.get(), nullptr);
     auto second = subject.copy(*first, *sample.schema, subject.peer(), ARROWDEVICE_COPY_ASYNC, queue.get());
     auto back = subject.to_cpu(*second, *sample.schema);
     sample.expect_values(back->array);
@@ -89,8 +82,7 @@ constexpr int64_t kPeerBytes = 4 * kPeerRows;
 
 // Returns a new pool. Memory that is freed into it is reused by the next allocation.
 Pool new_pool(const Subject& subject) {
-  arrowdevice_pool* made = nullptr;
-  succeed([&](auto* error) { return arrowdevice_pool_create(subject.device(), nullptr, &made, error); });
+  auto* made = output_of(arrowdevice_pool_create, subject.device(), nullptr);
   return Pool(made);
 }
 
@@ -107,17 +99,13 @@ void does_not_overtake_a_copy(Subject& subject) {
   const Queue free_one = subject.queue();
   backlog.hold_up(held.get());
 
-  arrowdevice_copy_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_copy_options>();
   options.pool = pool.get();
   options.flags = ARROWDEVICE_COPY_ASYNC;
   options.queue = held.get();
   Owned<ArrowDeviceArray> out;
   const auto copy = [&](const Sample& sample) {
-    succeed([&](auto* error) {
-      return arrowdevice_array_copy(sample.host.get(), sample.schema.get(), subject.device(), &options, out.out(),
-                                    error);
-    });
+    must(arrowdevice_array_copy, sample.host.get(), sample.schema.get(), subject.device(), &options, out.out());
   };
   copy(first);
   out.reset();
@@ -158,13 +146,10 @@ void does_not_overtake_a_release(Subject& subject) {
   DeviceBuffer buffer(subject.device(), kPeerBytes);
   enqueue(held.get(), {region_in(subject.device(), buffer.get(), 0, sent.data(), kPeerBytes)});
   Owned<ArrowArray> array = array_over(std::move(buffer), kPeerRows, releases);
-  Owned<ArrowDeviceArray> exported;
-  succeed([&](auto* error) {
-    return arrowdevice_array_export(subject.device(), array.get(), held.get(), exported.out(), error);
-  });
+  auto exported = output_of(arrowdevice_array_export, subject.device(), array.get(), held.get());
   backlog.hold_up(held.get());
   enqueue(held.get(), {region_out(received.data(), subject.device(), exported->array.buffers[1], 0, kPeerBytes)});
-  succeed([&](auto* error) { return arrowdevice_array_release_after(exported.get(), held.get(), error); });
+  must(arrowdevice_array_release_after, exported.get(), held.get());
   // The bytes have arrived when the array is released, whenever that happens.
   if (*releases != 0) expect(received == sent, "the array was released before the work that uses it");
   finish(held.get());
@@ -181,10 +166,7 @@ void waits_for_the_other_device(Subject& subject) {
   backlog.hold_up(held.get());
   enqueue(held.get(), {region_in(subject.device(), buffer.get(), 0, sent.data(), kPeerBytes)});
   Owned<ArrowArray> array = array_over(std::move(buffer), kPeerRows, count_releases());
-  Owned<ArrowDeviceArray> exported;
-  succeed([&](auto* error) {
-    return arrowdevice_array_export(subject.device(), array.get(), held.get(), exported.out(), error);
-  });
+  auto exported = output_of(arrowdevice_array_export, subject.device(), array.get(), held.get());
   const auto schema = testing::make_schema(testing::field("i"));
   auto second = subject.copy(*exported, *schema, subject.peer());
   auto back = subject.to_cpu(*second, *schema);
@@ -213,12 +195,10 @@ void a_queue_waits_for_the_pile(Subject& subject) {
 void an_import_waits_for_the_pile(Subject& subject) {
   const Queue queue = subject.queue();
   Backlog backlog(subject);
-  arrowdevice_import_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_import_options>();
   options.queue = queue.get();
   const auto schema = testing::make_schema(testing::field("i"));
-  arrowdevice_view* view = nullptr;
-  succeed([&](auto* error) { return arrowdevice_array_import(backlog.array(), schema.get(), &options, &view, error); });
+  auto* view = output_of(arrowdevice_array_import, backlog.array(), schema.get(), &options);
   const View owner(view);
   expect_arrived(subject, backlog, queue.get());
 }

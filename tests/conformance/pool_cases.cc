@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <string>
 
 #include "conformance/bytes.h"
 
@@ -12,14 +11,12 @@ namespace arrowdevice::conformance {
 namespace {
 
 Pool make_pool(const Subject& subject, const arrowdevice_pool_options* options = nullptr) {
-  arrowdevice_pool* made = nullptr;
-  succeed([&](auto* error) { return arrowdevice_pool_create(subject.device(), options, &made, error); });
+  auto* made = output_of(arrowdevice_pool_create, subject.device(), options);
   return Pool(made);
 }
 
 arrowdevice_pool_options default_options() {
-  arrowdevice_pool_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_pool_options>();
   return options;
 }
 
@@ -52,7 +49,7 @@ void trims(Subject& subject) {
   const Pool pool = make_pool(subject);
   const DeviceBuffer live(subject.device(), 5'000, pool.get());
   { const DeviceBuffer buffer(subject.device(), 100'000, pool.get()); }
-  succeed([&](auto* error) { return arrowdevice_pool_trim(pool.get(), error); });
+  must(arrowdevice_pool_trim, pool.get());
   const PoolStats stats = subject.stats(pool.get());
   expect(stats.cached_bytes == 0, "a trimmed pool keeps something");
   expect(stats.used_bytes >= 5'000, "trimming took what is in use");
@@ -60,8 +57,7 @@ void trims(Subject& subject) {
 
 int64_t free_bytes(const Subject& subject) {
   int64_t free_bytes = -1;
-  succeed(
-      [&](auto* error) { return arrowdevice_device_get_memory_info(subject.device(), &free_bytes, nullptr, error); });
+  must(arrowdevice_device_get_memory_info, subject.device(), &free_bytes, nullptr);
   return free_bytes;
 }
 
@@ -79,7 +75,7 @@ void gives_memory_back(Subject& subject) {
     const int64_t before = free_bytes(subject);
     for (int i = 0; i < kRounds; ++i) {
       { const DeviceBuffer buffer(subject.device(), size, pool.get()); }
-      succeed([&](auto* error) { return arrowdevice_pool_trim(pool.get(), error); });
+      must(arrowdevice_pool_trim, pool.get());
     }
     wait_idle();
     lost = before - free_bytes(subject);
@@ -115,9 +111,7 @@ void has_a_cap(Subject& subject) {
   void* none = &options;
   {
     const DeviceBuffer first(subject.device(), 3'000'000, pool.get());
-    refuse(ENOMEM, [&](auto* error) {
-      return arrowdevice_buffer_allocate(subject.device(), pool.get(), nullptr, 3'000'000, &none, error);
-    });
+    must_fail(ENOMEM, arrowdevice_buffer_allocate, subject.device(), pool.get(), nullptr, 3'000'000, &none);
     expect(none == nullptr, "a failed allocation gave something");
   }
   // Cached memory is freed if an allocation needs the space.
@@ -128,13 +122,10 @@ void has_a_cap(Subject& subject) {
   Sample sample(testing::find_case("20000 rows of utf8"));
   options.max_bytes = 1'000;
   const Pool tiny = make_pool(subject, &options);
-  arrowdevice_copy_options copy{};
-  copy.struct_size = sizeof copy;
+  auto copy = sized<arrowdevice_copy_options>();
   copy.pool = tiny.get();
   Owned<ArrowDeviceArray> out;
-  refuse(ENOMEM, [&](auto* error) {
-    return arrowdevice_array_copy(sample.host.get(), sample.schema.get(), subject.device(), &copy, out.out(), error);
-  });
+  must_fail(ENOMEM, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), subject.device(), &copy, out.out());
   expect(out.released(), "a failed copy left something");
   sample.expect_values(sample.host->array);
 }
@@ -142,13 +133,9 @@ void has_a_cap(Subject& subject) {
 void serves_copies(Subject& subject) {
   Pool pool = make_pool(subject);
   Sample sample(testing::find_case("record batch"));
-  arrowdevice_copy_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_copy_options>();
   options.pool = pool.get();
-  Owned<ArrowDeviceArray> out;
-  succeed([&](auto* error) {
-    return arrowdevice_array_copy(sample.host.get(), sample.schema.get(), subject.device(), &options, out.out(), error);
-  });
+  auto out = output_of(arrowdevice_array_copy, sample.host.get(), sample.schema.get(), subject.device(), &options);
   expect(subject.stats(pool.get()).used_bytes > 0, "a copy took nothing of the pool that it was given");
   // The array holds a reference to its pool.
   pool.reset();
@@ -172,19 +159,17 @@ void outlives_its_handle(Subject& subject) {
 
 void becomes_the_default(Subject& subject) {
   Pool pool = make_pool(subject);
-  arrowdevice_pool* before = nullptr;
-  succeed([&](auto* error) { return arrowdevice_device_get_pool(subject.device(), &before, error); });
-  succeed([&](auto* error) { return arrowdevice_device_set_pool(subject.device(), pool.get(), error); });
-  arrowdevice_pool* now = nullptr;
-  succeed([&](auto* error) { return arrowdevice_device_get_pool(subject.device(), &now, error); });
+  auto* before = output_of(arrowdevice_device_get_pool, subject.device());
+  must(arrowdevice_device_set_pool, subject.device(), pool.get());
+  auto* now = output_of(arrowdevice_device_get_pool, subject.device());
   expect(now == pool.get(), "the device has another default pool than was set");
   int64_t used = 0;
   {
     const DeviceBuffer buffer(subject.device(), 1'000);
     used = subject.stats(pool.get()).used_bytes;
   }
-  succeed([&](auto* error) { return arrowdevice_device_set_pool(subject.device(), nullptr, error); });
-  succeed([&](auto* error) { return arrowdevice_device_get_pool(subject.device(), &now, error); });
+  must(arrowdevice_device_set_pool, subject.device(), nullptr);
+  must(arrowdevice_device_get_pool, subject.device(), &now);
   expect(used >= 1'000, "the default pool was not used");
   expect(now == before, "the library's own pool did not come back");
 }
@@ -225,13 +210,9 @@ void takes_an_allocator(Subject& subject) {
   {
     Pool pool = make_pool(subject, &options);
     Sample sample(testing::find_case("record batch"));
-    arrowdevice_copy_options copy{};
-    copy.struct_size = sizeof copy;
+    auto copy = sized<arrowdevice_copy_options>();
     copy.pool = pool.get();
-    Owned<ArrowDeviceArray> out;
-    succeed([&](auto* error) {
-      return arrowdevice_array_copy(sample.host.get(), sample.schema.get(), subject.device(), &copy, out.out(), error);
-    });
+    auto out = output_of(arrowdevice_array_copy, sample.host.get(), sample.schema.get(), subject.device(), &copy);
     expect(allocator.allocated > 0, "the application's allocator was not asked");
     pool.reset();
     expect(allocator.destroyed == 0, "the allocator was destroyed before its memory");
@@ -244,16 +225,14 @@ void takes_an_allocator(Subject& subject) {
 
   options.deallocate = nullptr;
   arrowdevice_pool* none = nullptr;
-  refuse(EINVAL, [&](auto* error) { return arrowdevice_pool_create(subject.device(), &options, &none, error); });
+  must_fail(EINVAL, arrowdevice_pool_create, subject.device(), &options, &none);
 }
 
 void belongs_to_its_device(Subject& subject) {
   const Pool pool = make_pool(subject);
   void* none = nullptr;
-  refuse(EINVAL, [&](auto* error) {
-    return arrowdevice_buffer_allocate(subject.peer(), pool.get(), nullptr, 100, &none, error);
-  });
-  refuse(EINVAL, [&](auto* error) { return arrowdevice_device_set_pool(subject.peer(), pool.get(), error); });
+  must_fail(EINVAL, arrowdevice_buffer_allocate, subject.peer(), pool.get(), nullptr, 100, &none);
+  must_fail(EINVAL, arrowdevice_device_set_pool, subject.peer(), pool.get());
 }
 
 }  // namespace

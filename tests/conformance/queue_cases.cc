@@ -43,7 +43,7 @@ void survives_its_queue(Subject& subject) {
   Queue queue = subject.queue();
   auto there = subject.copy(*sample.host, *sample.schema, subject.device(), ARROWDEVICE_COPY_ASYNC, queue.get());
   queue.reset();
-  succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error); });
+  must(arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   sample.host.reset();
   auto back = subject.to_cpu(*there, *sample.schema);
   sample.expect_values(back->array);
@@ -51,23 +51,19 @@ void survives_its_queue(Subject& subject) {
 
 void is_wrapped(Subject& subject) {
   const Queue queue = subject.queue();
-  arrowdevice_native_queue native{};
-  native.struct_size = sizeof native;
+  auto native = sized<arrowdevice_native_queue>();
   const int code = arrowdevice_queue_get_native(queue.get(), &native, nullptr);
   if (code == ENOTSUP) {
     // A backend supports both wrapping and the native handle, or neither.
     arrowdevice_queue* wrapped = nullptr;
-    refuse(ENOTSUP, [&](auto* error) { return arrowdevice_queue_wrap(subject.device(), &native, &wrapped, error); });
+    must_fail(ENOTSUP, arrowdevice_queue_wrap, subject.device(), &native, &wrapped);
     expect(wrapped == nullptr, "a refused queue was given");
     return;
   }
   expect(code == 0 && native.queue != nullptr, "the queue has no handle");
-  arrowdevice_queue* made = nullptr;
-  succeed([&](auto* error) { return arrowdevice_queue_wrap(subject.device(), &native, &made, error); });
+  auto* made = output_of(arrowdevice_queue_wrap, subject.device(), &native);
   Queue wrapped(made);
-  arrowdevice_native_queue again{};
-  again.struct_size = sizeof again;
-  succeed([&](auto* error) { return arrowdevice_queue_get_native(wrapped.get(), &again, error); });
+  auto again = output_of(arrowdevice_queue_get_native, wrapped.get());
   expect(again.queue == native.queue, "a wrapped queue has another handle than was wrapped");
 
   Sample sample(testing::find_case("record batch"));

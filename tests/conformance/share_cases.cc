@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests arrays that share memory: share and select.
 #include <cerrno>
-#include <cstring>
 
 #include "conformance/subject.h"
 
@@ -66,10 +65,7 @@ void selects(Subject& subject) {
   auto there = subject.to_device(*sample.host, *sample.schema);
   const int64_t chosen[] = {3, 0, 4, 3, 7};
   Owned<ArrowDeviceArray> out;
-  Owned<ArrowSchema> out_schema;
-  succeed([&](auto* error) {
-    return arrowdevice_array_select(there.get(), sample.schema.get(), chosen, 5, out.out(), out_schema.out(), error);
-  });
+  auto out_schema = output_of(arrowdevice_array_select, there.get(), sample.schema.get(), chosen, 5, out.out());
   expect_clean(canon_problem(*out, *out_schema, subject.info(), kShared), "the selection");
   there.reset();
   auto back = subject.to_cpu(*out, *out_schema);
@@ -93,10 +89,7 @@ void selects_of_slices(Subject& subject) {
     auto slice = subject.slice(*there, *sample.schema, {5, 13});
     const int64_t chosen[] = {2, 1};
     Owned<ArrowDeviceArray> out;
-    Owned<ArrowSchema> out_schema;
-    succeed([&](auto* error) {
-      return arrowdevice_array_select(slice.get(), sample.schema.get(), chosen, 2, out.out(), out_schema.out(), error);
-    });
+    auto out_schema = output_of(arrowdevice_array_select, slice.get(), sample.schema.get(), chosen, 2, out.out());
     slice.reset();
     there.reset();
     auto back = subject.to_cpu(*out, *out_schema);
@@ -115,9 +108,7 @@ void selects_nothing(Subject& subject) {
   Sample sample(testing::find_case("record batch"));
   auto there = subject.to_device(*sample.host, *sample.schema);
   Owned<ArrowDeviceArray> out;
-  succeed([&](auto* error) {
-    return arrowdevice_array_select(there.get(), sample.schema.get(), nullptr, 0, out.out(), nullptr, error);
-  });
+  must(arrowdevice_array_select, there.get(), sample.schema.get(), nullptr, 0, out.out(), nullptr);
   expect(out->array.n_children == 0 && out->array.length == sample.twin->length, "a selection of nothing");
 }
 
@@ -128,9 +119,8 @@ void refuses_other_columns(Subject& subject) {
   for (const int64_t index : {int64_t{-1}, sample.schema->n_children, int64_t{1} << 40}) {
     Owned<ArrowDeviceArray> out;
     Owned<ArrowSchema> out_schema;
-    refuse(EINVAL, [&](auto* error) {
-      return arrowdevice_array_select(there.get(), sample.schema.get(), &index, 1, out.out(), out_schema.out(), error);
-    });
+    must_fail(EINVAL, arrowdevice_array_select, there.get(), sample.schema.get(), &index, 1, out.out(),
+              out_schema.out());
     expect(out.released() && out_schema.released(), "a refused selection gave something");
     expect(std::memcmp(&before, there.get(), sizeof before) == 0, "a refused selection changed its input");
   }
@@ -138,9 +128,7 @@ void refuses_other_columns(Subject& subject) {
   auto flat = subject.to_device(*list.host, *list.schema);
   const int64_t index = 0;
   Owned<ArrowDeviceArray> out;
-  refuse(EINVAL, [&](auto* error) {
-    return arrowdevice_array_select(flat.get(), list.schema.get(), &index, 1, out.out(), nullptr, error);
-  });
+  must_fail(EINVAL, arrowdevice_array_select, flat.get(), list.schema.get(), &index, 1, out.out(), nullptr);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests slices, on the host and on the device.
 #include <cerrno>
-#include <cstring>
 #include <limits>
 
 #include "conformance/subject.h"
@@ -83,10 +82,7 @@ void moves_device_slices(Subject& subject) {
     auto there = subject.to_device(*sample.host, *sample.schema);
     auto slice = subject.slice(*there, *sample.schema, range);
     there.reset();
-    Owned<ArrowArray> back;
-    succeed([&](auto* error) {
-      return arrowdevice_array_to_host(slice.get(), sample.schema.get(), nullptr, back.out(), error);
-    });
+    auto back = output_of(arrowdevice_array_to_host, slice.get(), sample.schema.get(), nullptr);
     expect(slice.released(), "what was moved is not marked released");
     expect_clean(problem(*sample.schema, *back), "back on the host");
     expect(back->length == range.length, "rows were lost");
@@ -132,9 +128,8 @@ void refuses_other_rows(Subject& subject) {
     for (const Range range : {Range{0, rows + 1}, Range{rows + 1, 0}, Range{-1, 1}, Range{0, -1}, Range{kMost, kMost},
                               Range{rows, 1}, Range{1, kMost}}) {
       Owned<ArrowDeviceArray> out;
-      refuse(EINVAL, [&](auto* error) {
-        return arrowdevice_array_slice(there.get(), sample.schema.get(), range.offset, range.length, out.out(), error);
-      });
+      must_fail(EINVAL, arrowdevice_array_slice, there.get(), sample.schema.get(), range.offset, range.length,
+                out.out());
       expect(out.released(), "a refused slice gave something");
       expect(std::memcmp(&before, there.get(), sizeof before) == 0, "a refused slice changed its input");
     }

@@ -6,65 +6,33 @@
 
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "conformance/conformance.h"
 #include "support/canon.h"
-#include "support/cases.h"
-#include "support/handles.h"
-#include "support/owned.h"
-#include "support/reader.h"
+#include "support/fixture.h"
 
 namespace arrowdevice::conformance {
 
 using testing::Canon;
+using testing::expect;
+using testing::Failure;
 using testing::HostCase;
 using testing::Ledger;
+using testing::must;
+using testing::must_fail;
+using testing::output_of;
 using testing::Owned;
 using testing::Pool;
 using testing::Queue;
+using testing::sized;
 using testing::View;
+using testing::Where;
 
-// The exception that ends a case.
-class Failure : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-// The line of a case that a failure is reported with. Replaces std::source_location, which some compilers
-// lack.
-struct Where {
-  const char* file;
-  int line;
-  static constexpr Where current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-    return {file, line};
-  }
-};
-
-void expect(bool holds, const std::string& what, Where where = Where::current());
 // Fails unless `problem` is "". The functions difference(), problem() and canon_problem() return such texts.
 void expect_clean(const std::string& problem, const std::string& of, Where where = Where::current());
-
-// An error struct for a call. It starts with a pattern, so that a write to it is detectable.
-class Error {
- public:
-  Error();
-  arrowdevice_error* out() noexcept { return &value_; }
-  const arrowdevice_error& operator*() const noexcept { return value_; }
-  bool untouched() const noexcept;
-
- private:
-  arrowdevice_error value_;
-};
-
-// Fails unless the call succeeds: succeed([&](auto* error) { return arrowdevice_...(..., error); });
-void succeed(const std::function<int(arrowdevice_error*)>& call, Where where = Where::current());
-// Fails unless the call fails with that code and a message. The call must fail in the same way without an
-// error struct.
-void refuse(int code, const std::function<int(arrowdevice_error*)>& call, Where where = Where::current());
 
 // The form of an array that shares the memory of an array of the library.
 inline constexpr Canon kShared{.copied = false};
@@ -120,15 +88,11 @@ arrowdevice_device_info describe(const arrowdevice_device* device);
 // Waits until no work is deferred.
 void wait_idle();
 
-// A sample array: a device array on the CPU, and an equal array to compare with.
-struct Sample {
+// A sample array of a case.
+struct Sample : testing::Sample {
   const HostCase& origin;
-  Ledger ledger;  // counts the nodes of `host`
-  Owned<ArrowSchema> schema;
-  Owned<ArrowDeviceArray> host;
-  Owned<ArrowArray> twin;
 
-  explicit Sample(const HostCase& one);
+  explicit Sample(const HostCase& one) : testing::Sample(one.type, one.knobs), origin(one) {}
   // Fails unless the array holds the rows of `twin` from row `from` on.
   void expect_values(const ArrowArray& array, int64_t from = 0, Where where = Where::current()) const;
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests several threads that use one device.
-#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -56,7 +55,7 @@ void reads_one_array_from_many_threads(Subject& subject) {
     on_threads([&](int) {
       auto back = subject.to_cpu(*there, *sample.schema);
       sample.expect_values(back->array);
-      succeed([&](auto* error) { return arrowdevice_array_wait(there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error); });
+      must(arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
     });
   }
 }

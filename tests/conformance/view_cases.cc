@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests views of imported arrays.
-#include <cstring>
-#include <string_view>
-
 #include "conformance/own_array.h"
 
 namespace arrowdevice::conformance {
@@ -15,8 +12,7 @@ using testing::Shape;
 
 View import(Subject&, ArrowDeviceArray* array, const ArrowSchema& schema,
             const arrowdevice_import_options* options = nullptr) {
-  arrowdevice_view* view = nullptr;
-  succeed([&](auto* error) { return arrowdevice_array_import(array, &schema, options, &view, error); });
+  auto* view = output_of(arrowdevice_array_import, array, &schema, options);
   expect(view != nullptr, "no view was made");
   expect(array->array.release == nullptr, "what was imported is not marked released");
   return View(view);
@@ -166,8 +162,7 @@ void learns_sizes(Subject& subject) {
   for_each(thorough_cases(), [&](Sample& sample) {
     auto there = subject.copy(*sample.host, *sample.schema, subject.device(), ARROWDEVICE_COPY_ASYNC);
     auto host = subject.to_cpu(*there, *sample.schema);
-    arrowdevice_import_options options{};
-    options.struct_size = sizeof options;
+    auto options = sized<arrowdevice_import_options>();
     options.flags = ARROWDEVICE_IMPORT_RESOLVE_SIZES;
     const View view = import(subject, there.get(), *sample.schema, &options);
     check_node(*arrowdevice_view_get_root(view.get()), arrowdevice_view_get_array(view.get())->array, *sample.schema,
@@ -228,8 +223,7 @@ void shares_of_views(Subject& subject) {
   for_each(testing::few_cases(), [&](Sample& sample) {
     auto there = subject.to_device(*sample.host, *sample.schema);
     View view = import(subject, there.get(), *sample.schema);
-    Owned<ArrowDeviceArray> out;
-    succeed([&](auto* error) { return arrowdevice_view_share(view.get(), out.out(), error); });
+    auto out = output_of(arrowdevice_view_share, view.get());
     expect_clean(testing::canon_problem(*out, *sample.schema, subject.info(), {.copied = false}), "the second owner");
     view.reset();
     auto back = subject.to_cpu(*out, *sample.schema);
@@ -246,20 +240,16 @@ void releases_views_behind_a_queue(Subject& subject) {
   DeviceBuffer buffer(subject.device(), 4 * kRows, nullptr, queue.get());
   enqueue(queue.get(), {region_in(subject.device(), buffer.get(), 0, values.data(), buffer.size())});
   Owned<ArrowArray> array = array_over(std::move(buffer), kRows, releases);
-  Owned<ArrowDeviceArray> exported;
-  succeed([&](auto* error) {
-    return arrowdevice_array_export(subject.device(), array.get(), queue.get(), exported.out(), error);
-  });
+  auto exported = output_of(arrowdevice_array_export, subject.device(), array.get(), queue.get());
   const Queue reader = subject.queue();
-  arrowdevice_import_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_import_options>();
   options.queue = reader.get();
   View view = import(subject, exported.get(), *schema, &options);
   Bytes received(values.size());
   // No wait is needed here, because the import made the queue wait.
   enqueue(reader.get(), {region_out(received.data(), subject.device(),
                                     arrowdevice_view_get_root(view.get())->buffers[1].data, 0, 4 * kRows)});
-  succeed([&](auto* error) { return arrowdevice_view_release_after(view.get(), reader.get(), error); });
+  must(arrowdevice_view_release_after, view.get(), reader.get());
   static_cast<void>(view.release());
   finish(reader.get());
   wait_idle();

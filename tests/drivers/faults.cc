@@ -3,17 +3,16 @@
 #include <arrowdevice/arrowdevice.h>
 
 #include <cerrno>
-#include <stdexcept>
 
 #include "drivers/trips.h"
 #include "drivers/vendor.h"
-#include "support/cases.h"
 #include "support/catch.h"
 
 namespace {
 
 using arrowdevice::testing::HostCase;
 using drivers::expect;
+using drivers::output_of;
 
 constexpr int64_t kMostCalls = 400;  // of an entry point that the test tries
 constexpr int kUnknown = 999;
@@ -88,8 +87,7 @@ TEST_CASE("an array in pinned memory may name its device 0 or -1") {
 TEST_CASE("a thousand columns cost one allocation, one copy and one event from a cold pool") {
   CHECK(drivers::in_child([] {
           const auto& vendor = drivers::vendor();
-          arrowdevice_device* gpu = nullptr;
-          expect(arrowdevice_device_find_by_id(vendor.device, 0, &gpu, nullptr) == 0, "no GPU");
+          auto* gpu = output_of(arrowdevice_device_find_by_id, vendor.device, 0);
           drivers::copy_thousand_columns(gpu, {vendor.allocate_on, vendor.copy, vendor.record}, drivers::calls);
           drivers::trim_all();
         }) == "");

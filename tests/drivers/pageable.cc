@@ -4,11 +4,6 @@
 #include <arrowdevice/arrowdevice.h>
 
 #include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <functional>
-#include <stdexcept>
-#include <utility>
 
 #include "drivers/trips.h"
 #include "drivers/vendor.h"
@@ -18,48 +13,34 @@
 
 namespace {
 
-using arrowdevice::testing::field;
-using arrowdevice::testing::HostCase;
-using arrowdevice::testing::Ledger;
-using arrowdevice::testing::make_array;
-using arrowdevice::testing::make_schema;
-using arrowdevice::testing::Owned;
-using drivers::calls;
-using drivers::expect;
-using drivers::in_child;
-using drivers::vendor;
+using namespace arrowdevice::testing;  // NOLINT: what every line of these tests is written with
+using namespace drivers;               // NOLINT: what every line of these tests is written with
 
 constexpr int64_t kRows = 12'000;
 constexpr int64_t kPieces = 30;                     // minimum number of pieces of such a copy
 constexpr int64_t kLargeBytes = kRows * (800 + 8);  // of the large columns
 // The column of bits is below the limit for a copy in pieces, but it is in the same array.
 const HostCase& large() {
-  static const HostCase made{
-      "large", arrowdevice::testing::struct_of({field("w:800"), field("l"), field("b")}).not_null(), {.rows = kRows}};
+  static const HostCase made{"large", struct_of({field("w:800"), field("l"), field("b")}).not_null(), {.rows = kRows}};
   return made;
 }
 
 void use_threads(const char* n) { ::setenv("ARROWDEVICE_COPY_THREADS", n, 1); }
 
 arrowdevice_device* device(ArrowDeviceType type, int64_t id = 0) {
-  arrowdevice_device* found = nullptr;
-  expect(arrowdevice_device_find_by_id(type, id, &found, nullptr) == 0, "no such device");
-  return found;
+  return output_of(arrowdevice_device_find_by_id, type, id);
 }
 
 // Returns the bytes that a device has copied through staging memory after the last call.
 int64_t staged_since(arrowdevice_device* on) {
   static int64_t before = 0;
-  struct arrowdevice_device_counters counters {};
-  counters.struct_size = sizeof counters;
-  expect(arrowdevice_device_get_counters(on, &counters, nullptr) == 0, "no counters");
+  auto counters = output_of(arrowdevice_device_get_counters, on);
   return counters.staged_bytes - std::exchange(before, counters.staged_bytes);
 }
 
 Owned<ArrowDeviceArray> copy(ArrowDeviceArray* array, const ArrowSchema& schema, arrowdevice_device* to,
                              uint32_t flags = 0, arrowdevice_queue* queue = nullptr) {
-  arrowdevice_copy_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_copy_options>();
   options.flags = flags;
   options.queue = queue;
   Owned<ArrowDeviceArray> out;
@@ -70,15 +51,13 @@ Owned<ArrowDeviceArray> copy(ArrowDeviceArray* array, const ArrowSchema& schema,
 
 Owned<ArrowDeviceArray> on_host(const Ledger& ledger) {
   Owned<ArrowArray> array = large().array(ledger);
-  Owned<ArrowDeviceArray> host;
-  expect(arrowdevice_array_from_host(array.get(), host.out(), nullptr) == 0, "no host array");
-  return host;
+  return output_of(arrowdevice_array_from_host, array.get());
 }
 
 void expect_same(const ArrowSchema& schema, const ArrowDeviceArray& host) {
   const auto twin = large().array(Ledger());
-  const auto difference = arrowdevice::testing::difference(schema, *twin, 0, schema, host.array, 0, twin->length);
-  expect(difference.empty(), "the values changed: " + difference);
+  const auto changed = difference(schema, *twin, 0, schema, host.array, 0, twin->length);
+  expect(changed.empty(), "the values changed: " + changed);
 }
 
 TEST_CASE("large copies of pageable memory go through pinned memory in pieces") {
@@ -136,22 +115,20 @@ TEST_CASE("a copy from pinned memory to the CPU runs after the given GPU queue's
           const auto* const values = static_cast<const int64_t*>(sent->buffers[1]);
           const auto schema = make_schema(field("l"));
           Owned<ArrowArray> others = make_array(generate(field("l"), {.rows = 100, .seed = 2}), Ledger());
-          Owned<ArrowDeviceArray> host;
-          expect(arrowdevice_array_from_host(others.get(), host.out(), nullptr) == 0, "no host array");
+          auto host = output_of(arrowdevice_array_from_host, others.get());
           auto pinned = copy(host.get(), *schema, device(vendor().pinned));
           void* const target = const_cast<void*>(pinned->array.buffers[1]);
           arrowdevice_queue* made = nullptr;
           void* on_gpu = nullptr;
           expect(arrowdevice_queue_create(gpu, &made, nullptr) == 0, "no queue");
-          const arrowdevice::testing::Queue queue(made);
+          const Queue queue(made);
           expect(arrowdevice_buffer_allocate(gpu, nullptr, queue.get(), 800, &on_gpu, nullptr) == 0, "no buffer");
           drivers::hold();
           const arrowdevice_copy_region there{gpu, on_gpu, 0, nullptr, values, 0, 800, 0};
           const arrowdevice_copy_region back{device(vendor().pinned), target, 0, gpu, on_gpu, 0, 800, 0};
           expect(arrowdevice_queue_copy(queue.get(), &there, 1, nullptr) == 0, "not copied there");
           expect(arrowdevice_queue_copy(queue.get(), &back, 1, nullptr) == 0, "not copied back");
-          arrowdevice_copy_options options{};
-          options.struct_size = sizeof options;
+          auto options = sized<arrowdevice_copy_options>();
           options.flags = ARROWDEVICE_COPY_ALWAYS;
           options.queue = queue.get();
           options.timeout_ns = 1;
@@ -188,11 +165,9 @@ TEST_CASE("on an application's queue, memory is copied without staging") {
   CHECK(in_child([] {
           use_threads("3");
           expect_direct([](const ArrowSchema& schema, arrowdevice_device* gpu) {
-            arrowdevice_native_queue native{};
-            native.struct_size = sizeof native;
+            auto native = sized<arrowdevice_native_queue>();
             native.queue = reinterpret_cast<void*>(2);  // the default stream of the calling thread
-            arrowdevice_queue* queue = nullptr;
-            expect(arrowdevice_queue_wrap(gpu, &native, &queue, nullptr) == 0, "no queue");
+            auto* queue = output_of(arrowdevice_queue_wrap, gpu, &native);
             Owned<ArrowDeviceArray> host = on_host(Ledger());
             auto there = copy(host.get(), schema, gpu, 0, queue);
             arrowdevice_queue_destroy(queue);
@@ -204,11 +179,9 @@ TEST_CASE("on an application's queue, memory is copied without staging") {
 TEST_CASE("without pinned memory, memory is copied without staging") {
   CHECK(in_child([] {
           use_threads("3");
-          arrowdevice_pool_options options{};
-          options.struct_size = sizeof options;
+          auto options = sized<arrowdevice_pool_options>();
           options.max_bytes = 256 << 10;
-          arrowdevice_pool* small = nullptr;
-          expect(arrowdevice_pool_create(device(vendor().pinned), &options, &small, nullptr) == 0, "no pool");
+          auto* small = output_of(arrowdevice_pool_create, device(vendor().pinned), &options);
           expect(arrowdevice_device_set_pool(device(vendor().pinned), small, nullptr) == 0, "not its pool");
           expect_direct([](const ArrowSchema& schema, arrowdevice_device* gpu) {
             Owned<ArrowDeviceArray> host = on_host(Ledger());

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <thread>
-#include <vector>
 
 #include "drivers/table.h"
 #include "support/catch.h"
@@ -13,23 +12,8 @@
 
 namespace {
 
+using namespace drivers;  // NOLINT: what every line of these tests is written with
 using arrowdevice::testing::Variable;
-using drivers::allocate;
-using drivers::calls;
-using drivers::contains;
-using drivers::create_queue;
-using drivers::expect;
-using drivers::finish;
-using drivers::free_memory;
-using drivers::in_child;
-using drivers::locate;
-using drivers::must;
-using drivers::Pending;
-using drivers::record;
-using drivers::refusal;
-using drivers::table;
-using drivers::vendor;
-using drivers::wrap;
 
 void* gpu(int64_t id) { return drivers::open(vendor().device, id); }
 void* pinned(int64_t id) { return drivers::open(vendor().pinned, id); }
@@ -141,14 +125,14 @@ TEST_CASE("after a fatal error of a GPU every call fails with EIO and names the 
           void* event = record(queue);
           drivers::fail_nth(vendor().query, 1, kIllegalAddress);
           int ready = 0;
-          const std::string first = refusal(EIO, table().event_query, event, &ready);
+          const std::string first = must_fail_once(EIO, table().event_query, event, &ready);
           expect(contains(first, vendor().query) && contains(first, "(700)"), first);
           const int64_t before = calls(vendor().record);
-          const std::string then = refusal(EIO, table().event_record, queue, &event);
+          const std::string then = must_fail_once(EIO, table().event_record, queue, &event);
           expect(contains(then, "failed for good") && contains(then, first), then);
           expect(calls(vendor().record) == before, "the driver was called again");
           void* memory = nullptr;
-          refusal(EIO, table().buffer_allocate, gpu(0), nullptr, int64_t{64}, int64_t{64}, &memory);
+          must_fail_once(EIO, table().buffer_allocate, gpu(0), nullptr, 64, 64, &memory);
           table().queue_destroy(queue);
         }) == "");
 }
@@ -188,7 +172,7 @@ TEST_CASE("streams, default ones included, are wrapped on their own GPU only") {
           arrowdevice_native_queue native{};
           native.queue = other;
           void* queue = nullptr;
-          const std::string message = refusal(EINVAL, table().queue_wrap, device, &native, &queue);
+          const std::string message = must_fail_once(EINVAL, table().queue_wrap, device, &native, &queue);
           expect(contains(message, "GPU 1") && contains(message, "GPU 0"), message);
           drivers::destroy_stream(0, theirs);  // the application owns a wrapped stream
           drivers::destroy_stream(1, other);
@@ -207,17 +191,16 @@ TEST_CASE("a queue waits for a foreign event by its address and leaves it to its
           void* const stream = drivers::create_stream(1);
           void* theirs = drivers::create_event(1);
           drivers::record(1, theirs, stream);
-          void* event = nullptr;
-          must(table().event_import, device, static_cast<void*>(&theirs), &event);
+          auto* event = output_of(table().event_import, device, &theirs);
           void* const queue = create_queue(device);
           must(table().queue_wait_event, queue, event);
           expect(calls(vendor().wait_on) == 1, "the queue does not wait for it");
-          must(table().event_wait, event, int64_t{ARROWDEVICE_NO_TIMEOUT});
+          must(table().event_wait, event, ARROWDEVICE_NO_TIMEOUT);
           table().event_destroy(event);
           drivers::destroy_event(1, theirs);
           theirs = nullptr;
-          refusal(EINVAL, table().event_import, gpu(0), static_cast<void*>(&theirs), &event);
-          refusal(EINVAL, table().event_import, gpu(0), static_cast<void*>(nullptr), &event);
+          must_fail_once(EINVAL, table().event_import, gpu(0), &theirs, &event);
+          must_fail_once(EINVAL, table().event_import, gpu(0), nullptr, &event);
           table().queue_destroy(queue);
           drivers::destroy_stream(1, stream);
         }) == "");
@@ -228,9 +211,9 @@ TEST_CASE("a wait times out, and a later wait for the same event succeeds") {
   CHECK(in_child([] {
           Pending work(gpu(0));
           void* const event = record(work.queue());
-          refusal(ETIMEDOUT, table().event_wait, event, int64_t{ARROWDEVICE_POLL});
-          refusal(ETIMEDOUT, table().event_wait, event, int64_t{1'000'000});
-          must(table().event_wait, event, int64_t{60'000'000'000});
+          must_fail_once(ETIMEDOUT, table().event_wait, event, ARROWDEVICE_POLL);
+          must_fail_once(ETIMEDOUT, table().event_wait, event, 1'000'000);
+          must(table().event_wait, event, 60'000'000'000);
           table().event_destroy(event);
         }) == "");
 }
@@ -240,12 +223,7 @@ TEST_CASE("the driver's description decides where memory is, and a wrong id is r
           const Pending device_memory(gpu(1), 4096);
           const Pending pinned_memory(pinned(0), 4096);
           std::vector<char> ordinary(4096);
-          const auto info = [&](const void* pointer) {
-            arrowdevice_pointer_info out{};
-            out.struct_size = sizeof out;
-            must(table().pointer_get_info, gpu(0), pointer, &out);
-            return out;
-          };
+          const auto info = [&](const void* pointer) { return output_of(table().pointer_get_info, gpu(0), pointer); };
           auto found = info(static_cast<char*>(device_memory.memory()) + 100);
           expect(found.flags == ARROWDEVICE_POINTER_KNOWN && found.device_type == vendor().device &&
                      found.device_id == 1 && found.base == device_memory.memory() && found.size == 4096,
@@ -255,18 +233,17 @@ TEST_CASE("the driver's description decides where memory is, and a wrong id is r
                      found.device_type == vendor().pinned && found.device_id == 0,
                  "pinned memory is described as something else");
           expect(info(ordinary.data()).flags == 0, "ordinary memory is known to the driver");
-          must(table().host_register, gpu(0), static_cast<void*>(ordinary.data()), int64_t{4096});
+          must(table().host_register, gpu(0), ordinary.data(), 4096);
           found = info(ordinary.data());
           expect((found.flags & ARROWDEVICE_POINTER_KNOWN) != 0, "registered memory is not known");
-          refusal(EEXIST, table().host_register, gpu(0), static_cast<void*>(ordinary.data()), int64_t{4096});
+          must_fail_once(EEXIST, table().host_register, gpu(0), ordinary.data(), 4096);
           table().host_unregister(gpu(0), ordinary.data());
 
           const ArrowDeviceType type = vendor().device;
           const void* const buffer = device_memory.memory();
           expect(locate(type, 1, buffer) == gpu(1), "another device was found");
           void* located = nullptr;
-          const std::string message =
-              refusal(EINVAL, table().device_locate, type, int64_t{0}, buffer, static_cast<void*>(nullptr), &located);
+          const std::string message = must_fail_once(EINVAL, table().device_locate, type, 0, buffer, nullptr, &located);
           expect(contains(message, "GPU 1") && contains(message, "GPU 0"), message);
         }) == "");
 }
@@ -293,7 +270,7 @@ TEST_CASE("regions go to the driver as one batch if it has batches, else one by 
             const int64_t batches = calls("cuMemcpyBatchAsync");
             const int64_t copies = calls(vendor().copy);
             for (const auto* const regions : {&in, &out}) {
-              must(table().queue_copy, queue, regions->data(), int64_t{kPieces});
+              must(table().queue_copy, queue, regions->data(), kPieces);
             }
             const bool in_batches = takes_batches && queue == own;
             expect(calls("cuMemcpyBatchAsync") - batches == (in_batches ? 2 : 0), "another number of batches");
@@ -311,8 +288,7 @@ TEST_CASE("regions go to the driver as one batch if it has batches, else one by 
 TEST_CASE("managed memory that the CPU shares is prefetched to the GPU of its queue") {
   if (vendor().device != ARROW_DEVICE_CUDA) {  // the format has no managed memory for other vendors
     void* device = nullptr;
-    CHECK(in_child([&] { refusal(EINVAL, table().device_open, ARROW_DEVICE_CUDA_MANAGED, int64_t{0}, &device); }) ==
-          "");
+    CHECK(in_child([&] { must_fail_once(EINVAL, table().device_open, ARROW_DEVICE_CUDA_MANAGED, 0, &device); }) == "");
     return;
   }
   for (const int shared : {2, 1}) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that the stand-in ends the process on each error. Each error has its own process.
-#include <cstdlib>
 #include <functional>
 
 #include "drivers/table.h"
@@ -8,10 +7,7 @@
 
 namespace {
 
-using drivers::call;
-using drivers::in_child;
-using drivers::Pending;
-using drivers::vendor;
+using namespace drivers;  // NOLINT: what every line of these tests is written with
 
 // Checks that the mistake ends the process with this message.
 void check_violation(const std::string& part, const std::function<void()>& mistake) {

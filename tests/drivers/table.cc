@@ -3,8 +3,6 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
-
 namespace drivers {
 namespace {
 
@@ -27,55 +25,34 @@ const arrowdevice_backend& table() {
   return *found;
 }
 
-void* open(ArrowDeviceType type, int64_t id) {
-  void* device = nullptr;
-  must(table().device_open, type, id, &device);
-  return device;
-}
+void* open(ArrowDeviceType type, int64_t id) { return output_of(table().device_open, type, id); }
 
 void* wrap(ArrowDeviceType type, int64_t id, const arrowdevice_native_device& native) {
-  void* device = nullptr;
-  must(table().device_wrap, type, id, &native, &device);
-  return device;
+  return output_of(table().device_wrap, type, id, &native);
 }
 
 void* locate(ArrowDeviceType type, int64_t id, const void* buffer) {
-  void* device = nullptr;
-  must(table().device_locate, type, id, buffer, static_cast<void*>(nullptr), &device);
-  return device;
+  return output_of(table().device_locate, type, id, buffer, nullptr);
 }
 
-void* create_queue(void* device) {
-  void* queue = nullptr;
-  must(table().queue_create, device, &queue);
-  return queue;
-}
+void* create_queue(void* device) { return output_of(table().queue_create, device); }
 
 void* wrap(void* device, void* native_queue) {
-  arrowdevice_native_queue native{};
-  native.struct_size = sizeof native;
+  auto native = sized<arrowdevice_native_queue>();
   native.queue = native_queue;
-  void* queue = nullptr;
-  must(table().queue_wrap, device, &native, &queue);
-  return queue;
+  return output_of(table().queue_wrap, device, &native);
 }
 
-void* record(void* queue) {
-  void* event = nullptr;
-  must(table().event_record, queue, &event);
-  return event;
-}
+void* record(void* queue) { return output_of(table().event_record, queue); }
 
 void finish(void* queue) {
   void* const event = record(queue);
-  must(table().event_wait, event, int64_t{ARROWDEVICE_NO_TIMEOUT});
+  must(table().event_wait, event, ARROWDEVICE_NO_TIMEOUT);
   table().event_destroy(event);
 }
 
 void* allocate(void* device, int64_t size) {
-  void* memory = nullptr;
-  must(table().buffer_allocate, device, static_cast<void*>(nullptr), size, kAlignment, &memory);
-  return memory;
+  return output_of(table().buffer_allocate, device, nullptr, size, kAlignment);
 }
 
 void free_memory(void* device, void* memory) { table().buffer_free(device, nullptr, memory); }
@@ -84,7 +61,7 @@ arrowdevice_backend_region region(void* to_device, void* to, void* from_device, 
   return {to_device, to, 0, from_device, from, 0, size, 0};
 }
 
-void copy(void* queue, const arrowdevice_backend_region& one) { must(table().queue_copy, queue, &one, int64_t{1}); }
+void copy(void* queue, const arrowdevice_backend_region& one) { must(table().queue_copy, queue, &one, 1); }
 
 Pending::Pending(void* device, int64_t size)
     : device_(device), queue_(create_queue(device)), source_(static_cast<size_t>(size), 'x') {

@@ -13,22 +13,6 @@ namespace drivers {
 
 const arrowdevice_backend& table();
 
-// Throws if the call fails.
-template <typename... Parameters, typename... Arguments>
-void must(int (*function)(Parameters...), Arguments... arguments) {
-  arrowdevice_error error{};
-  if (function(arguments..., &error) != 0) throw std::runtime_error(error.message);
-}
-
-// Returns the message of a call that must fail with that code.
-template <typename... Parameters, typename... Arguments>
-std::string refusal(int code, int (*function)(Parameters...), Arguments... arguments) {
-  arrowdevice_error error{};
-  const int got = function(arguments..., &error);
-  if (got != code) throw std::runtime_error("code " + std::to_string(got) + ", not " + std::to_string(code));
-  return error.message;
-}
-
 // Call the table's functions. Each call must succeed.
 void* open(ArrowDeviceType type, int64_t id);
 void* wrap(ArrowDeviceType type, int64_t id, const arrowdevice_native_device& native);

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "support/in_child.h"
-#include "support/owned.h"
 #include "support/reader.h"
 
 namespace drivers {
@@ -13,7 +12,9 @@ namespace {
 using arrowdevice::testing::expect;
 using arrowdevice::testing::HostCase;
 using arrowdevice::testing::Ledger;
+using arrowdevice::testing::output_of;
 using arrowdevice::testing::Owned;
+using arrowdevice::testing::sized;
 
 }  // namespace
 
@@ -70,8 +71,7 @@ void move_array(const Attempt& attempt, const HostCase& one, arrowdevice_device*
   const auto twin = one.array(Ledger());
   Owned<ArrowDeviceArray> array;
   attempt([&](auto* error) { return arrowdevice_array_from_host(host.get(), array.out(), error); });
-  arrowdevice_copy_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_copy_options>();
   options.flags = ARROWDEVICE_COPY_ASYNC;
   for (arrowdevice_device* const to : {there, further}) {
     Owned<ArrowDeviceArray> next;
@@ -103,10 +103,8 @@ void copy_thousand_columns(arrowdevice_device* to, const std::vector<std::string
   const HostCase wide{"wide", arrowdevice::testing::struct_of(std::move(columns)).not_null(), {.rows = 100}};
   const auto schema = wide.schema();
   Owned<ArrowArray> array = wide.array(Ledger());
-  Owned<ArrowDeviceArray> host;
-  expect(arrowdevice_array_from_host(array.get(), host.out(), nullptr) == 0, "no host array");
-  Owned<ArrowDeviceArray> there;
-  expect(arrowdevice_array_copy(host.get(), schema.get(), to, nullptr, there.out(), nullptr) == 0, "no copy");
+  auto host = output_of(arrowdevice_array_from_host, array.get());
+  auto there = output_of(arrowdevice_array_copy, host.get(), schema.get(), to, nullptr);
   for (const auto& call : once) {
     const auto n = calls(call);
     expect(n == 1, call + " was called " + std::to_string(n) + " times");
@@ -116,10 +114,8 @@ void copy_thousand_columns(arrowdevice_device* to, const std::vector<std::string
 void check_valid(const HostCase& one, arrowdevice_device* on, const std::vector<int64_t>& ids) {
   const auto schema = one.schema();
   Owned<ArrowArray> array = one.array(Ledger());
-  Owned<ArrowDeviceArray> host;
-  expect(arrowdevice_array_from_host(array.get(), host.out(), nullptr) == 0, "no host array");
-  Owned<ArrowDeviceArray> there;
-  expect(arrowdevice_array_copy(host.get(), schema.get(), on, nullptr, there.out(), nullptr) == 0, "no copy");
+  auto host = output_of(arrowdevice_array_from_host, array.get());
+  auto there = output_of(arrowdevice_array_copy, host.get(), schema.get(), on, nullptr);
   for (const int64_t id : ids) {
     there->device_id = id;
     for (arrowdevice_device* const named : {static_cast<arrowdevice_device*>(nullptr), on}) {

@@ -3,9 +3,6 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
-#include <stdexcept>
-
 // Turns the leak sanitizer off, because it sometimes crashes in forked children with threads. The stand-in
 // checks leaks of driver objects. The same tests on the simulated device check leaks of the library.
 extern "C" [[gnu::visibility("default")]] const char* __asan_default_options();
@@ -48,7 +45,7 @@ void check(int result, const char* what) {
 }
 
 template <typename... Arguments>
-void must(const char* cuda_symbol, const char* hip_symbol, Arguments... arguments) {
+void must_call(const char* cuda_symbol, const char* hip_symbol, Arguments... arguments) {
   const char* const symbol = is_cuda() ? cuda_symbol : hip_symbol;
   check(call(symbol, arguments...), symbol);
 }
@@ -137,30 +134,30 @@ void undo_make_current() {
 void* create_stream(int ordinal) {
   const Scope scope(ordinal);
   void* stream = nullptr;
-  must("cuStreamCreate", "hipStreamCreateWithFlags", &stream, kNonBlocking);
+  must_call("cuStreamCreate", "hipStreamCreateWithFlags", &stream, kNonBlocking);
   return stream;
 }
 
 void destroy_stream(int ordinal, void* stream) {
   const Scope scope(ordinal);
-  must("cuStreamDestroy_v2", "hipStreamDestroy", stream);
+  must_call("cuStreamDestroy_v2", "hipStreamDestroy", stream);
 }
 
 void* create_event(int ordinal) {
   const Scope scope(ordinal);
   void* event = nullptr;
-  must("cuEventCreate", "hipEventCreateWithFlags", &event, kWithoutTiming);
+  must_call("cuEventCreate", "hipEventCreateWithFlags", &event, kWithoutTiming);
   return event;
 }
 
 void destroy_event(int ordinal, void* event) {
   const Scope scope(ordinal);
-  must("cuEventDestroy_v2", "hipEventDestroy", event);
+  must_call("cuEventDestroy_v2", "hipEventDestroy", event);
 }
 
 void record(int ordinal, void* event, void* stream) {
   const Scope scope(ordinal);
-  must("cuEventRecord", "hipEventRecord", event, stream);
+  must_call("cuEventRecord", "hipEventRecord", event, stream);
 }
 
 }  // namespace drivers

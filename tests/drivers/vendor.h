@@ -58,5 +58,9 @@ void record(int ordinal, void* event, void* stream);
 using arrowdevice::testing::contains;
 using arrowdevice::testing::expect;
 using arrowdevice::testing::in_child;
+using arrowdevice::testing::must;
+using arrowdevice::testing::must_fail_once;
+using arrowdevice::testing::output_of;
+using arrowdevice::testing::sized;
 
 }  // namespace drivers

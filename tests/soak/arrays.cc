@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations on arrays.
-#include <cstring>
-#include <utility>
-
 #include "report.h"
 #include "worker.h"
 
@@ -68,7 +65,7 @@ bool Worker::move(Item& item, size_t to) {
 void Worker::hold_source(Item& source, Item& made) {
   if (one_in(2)) {
     auto second = std::make_shared<Array>();
-    must("array_share", [&](auto* error) { return arrowdevice_array_share(source.array.get(), second->out(), error); });
+    must(arrowdevice_array_share, source.array.get(), second->out());
     made.sources.push_back(std::move(second));
     return;
   }
@@ -117,8 +114,7 @@ void Worker::to_host() {
   if (outcome.code != 0) return keep(std::move(item));
   HostArray host(out.take().array);
   Item made = item.with({});
-  must("array_from_host",
-       [&](auto* error) { return arrowdevice_array_from_host(host.get(), made.array.out(), error); });
+  must(arrowdevice_array_from_host, host.get(), made.array.out());
   made.is_spoiled = false;  // the copy is complete
   keep(std::move(made));
 }
@@ -234,9 +230,7 @@ void Worker::wait() {
                                   is_brief ? 1 + dice_.below(50'000) : ARROWDEVICE_NO_TIMEOUT, error);
   });
   if (outcome.code != 0) return;
-  int is_ready = 0;
-  must("array_is_ready",
-       [&](auto* error) { return arrowdevice_array_is_ready(item.array.get(), nullptr, &is_ready, error); });
+  int is_ready = output_of(arrowdevice_array_is_ready, item.array.get(), nullptr);
   expect_equal(is_ready, 1, "whether an array is ready that was waited for");
 }
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of the library, the faults that they carry, and the expected results.
-#include <cerrno>
-#include <cstring>
-
 #include "report.h"
 #include "worker.h"
 
@@ -124,13 +121,6 @@ Outcome Worker::fill(const char* name, const Risk& risk, Item& input, Array& out
   }
 }
 
-void Worker::must(const char* name, const Call& make) const {
-  const Planned nothing;
-  arrowdevice_error error{};
-  const int code = make(&error);
-  if (code != 0) judge(name, {}, nothing, code, error);
-}
-
 void Worker::check_rows(const Item& item) const {
   const Planned nothing;
   Array here;
@@ -144,12 +134,9 @@ void Worker::check_rows(const Item& item) const {
 }
 
 int64_t Worker::bytes_of(ArrowDeviceArray& on_cpu, const ArrowSchema& type) const {
-  arrowdevice_import_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_import_options>();
   options.flags = ARROWDEVICE_IMPORT_RESOLVE_SIZES;
-  arrowdevice_view* view = nullptr;
-  must("import of a copy",
-       [&](auto* error) { return arrowdevice_array_import(&on_cpu, &type, &options, &view, error); });
+  auto* view = output_of(arrowdevice_array_import, &on_cpu, &type, &options);
   const int64_t bytes = bytes_of_node(*arrowdevice_view_get_root(view));
   arrowdevice_view_detach(view, &on_cpu);
   return bytes;

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations on buffers, queues, pools and devices.
-#include <cerrno>
-#include <cstring>
-#include <optional>
-#include <utility>
-
 #include "report.h"
 #include "worker.h"
 
@@ -109,7 +104,7 @@ bool Worker::copy_bytes(size_t place, const std::vector<arrowdevice_copy_region>
     renew_queue(place);
     return false;
   }
-  if (finished.code != 0) must("queue_finish", finish);
+  if (finished.code != 0) must(finish);
   return copied.code == 0 && finished.code == 0;
 }
 
@@ -146,8 +141,7 @@ void Worker::bytes_on(size_t place) {
 void Worker::queues() {
   const size_t place = some_place();
   if (!at(place).is_simulated() || one_in(2)) return renew_queue(place);
-  arrowdevice_native_queue native{};
-  native.struct_size = sizeof native;
+  auto native = sized<arrowdevice_native_queue>();
   const Outcome named = call("queue_get_native", {},
                              [&](auto* error) { return arrowdevice_queue_get_native(queues_[place], &native, error); });
   if (named.code != 0) return;
@@ -168,18 +162,14 @@ void Worker::pools() {
       pools_[place] = make_pool(place);
       break;
     }
-    case 1: must("pool_trim", [&](auto* error) { return arrowdevice_pool_trim(pools_[place].handle, error); }); break;
+    case 1: must(arrowdevice_pool_trim, pools_[place].handle); break;
     case 2: {
-      arrowdevice_pool* pool = nullptr;
-      must("device_get_pool", [&](auto* error) { return arrowdevice_device_get_pool(at(place).device, &pool, error); });
-      must("pool_trim", [&](auto* error) { return arrowdevice_pool_trim(pool, error); });
+      auto* pool = output_of(arrowdevice_device_get_pool, at(place).device);
+      must(arrowdevice_pool_trim, pool);
       break;
     }
     default: {
-      struct arrowdevice_pool_stats stats {};
-      stats.struct_size = sizeof stats;
-      must("pool_get_stats",
-           [&](auto* error) { return arrowdevice_pool_get_stats(pools_[place].handle, &stats, error); });
+      auto stats = output_of(arrowdevice_pool_get_stats, pools_[place].handle);
       expect(stats.used_bytes >= 0 && stats.cached_bytes >= 0, "a pool counts less than nothing");
       expect(stats.used_bytes + stats.cached_bytes <= stats.peak_bytes, "a pool has more than its peak");
     }
@@ -190,7 +180,7 @@ void Worker::pools() {
 void Worker::deferred() {
   if (one_in(2)) {
     int64_t done = -1;
-    must("deferred_run", [&](auto* error) { return arrowdevice_deferred_run(one_in(2) ? -1 : 3, &done, error); });
+    must(arrowdevice_deferred_run, one_in(2) ? -1 : 3, &done);
     return expect(done >= 0, "reap says nothing of what it did");
   }
   call("wait_idle", {.brief = true},
@@ -200,9 +190,7 @@ void Worker::deferred() {
 void Worker::devices() {
   const size_t place = some_place();
   auto* const device = at(place).device;
-  struct arrowdevice_device_info info {};
-  info.struct_size = sizeof info;
-  must("device_get_info", [&](auto* error) { return arrowdevice_device_get_info(device, &info, error); });
+  auto info = output_of(arrowdevice_device_get_info, device);
   expect(std::memcmp(&info, &at(place).info, sizeof info) == 0, "a device has changed");
 
   int64_t free_bytes = -1;
@@ -212,9 +200,7 @@ void Worker::devices() {
   });
   if (asked.code == 0 && total_bytes >= 0) expect(free_bytes <= total_bytes, "a device has more than all its memory");
 
-  struct arrowdevice_device_counters now {};
-  now.struct_size = sizeof now;
-  must("device_get_counters", [&](auto* error) { return arrowdevice_device_get_counters(device, &now, error); });
+  auto now = output_of(arrowdevice_device_get_counters, device);
   auto& before = counters_[place];
   expect(now.driver_allocations >= before.driver_allocations && now.submissions >= before.submissions &&
              now.regions >= before.regions && now.events >= before.events && now.bytes_in >= before.bytes_in &&
@@ -236,8 +222,7 @@ void Worker::wrap() {
   const int64_t id = dice_.below(kSims);
   auto*& device = wrapped_[static_cast<size_t>(id)];
   if (device == nullptr) {
-    arrowdevice_native_device native{};
-    native.struct_size = sizeof native;
+    auto native = sized<arrowdevice_native_device>();
     native.context = &own_context;
     const Outcome wrapped = call("device_wrap", {}, [&](auto* error) {
       return arrowdevice_device_wrap(ARROW_DEVICE_EXT_DEV, id, &native, &device, error);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "items.h"
 
-#include <utility>
-
 #include "simulated.h"
 
 namespace soak {

@@ -4,21 +4,18 @@
 
 #include <atomic>
 #include <cstdint>
-#include <stdexcept>
 #include <string>
+
+#include "support/calls.h"
 
 namespace soak {
 
-// A failed expectation. It ends the operation, but the run continues.
-class Wrong : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+// A failed expectation ends the operation, but the run continues.
+using Wrong = arrowdevice::testing::Failure;
+using arrowdevice::testing::expect;
+using arrowdevice::testing::sized;
 
 [[noreturn]] void wrong(const std::string& what);
-inline void expect(bool holds, const char* what) {
-  if (!holds) wrong(what);
-}
 void expect_equal(int64_t is, int64_t expected, const char* what);
 void expect_same(const std::string& difference);  // the expected value is ""
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows.h"
 
-#include <cstring>
-
 #include "support/cases.h"
 #include "support/reader.h"
 

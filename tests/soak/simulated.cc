@@ -8,10 +8,8 @@
 #include <chrono>
 #include <cstdio>
 #include <map>
-#include <mutex>
 #include <shared_mutex>
 #include <tuple>
-#include <vector>
 
 #include "report.h"
 #include "sim/control.h"

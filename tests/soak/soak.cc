@@ -5,24 +5,15 @@
 #include <arrowdevice/arrowdevice.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cinttypes>
-#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <mutex>
-#include <string>
 #include <string_view>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "options.h"
 #include "report.h"
-#include "simulated.h"
-#include "support/field.h"
 #include "worker.h"
 
 namespace {
@@ -240,8 +231,7 @@ class Soak {
     arrowdevice_pool* pool = nullptr;
     check_code(arrowdevice_device_get_pool(place.device, &pool, &error), error);
     check_code(arrowdevice_pool_trim(pool, &error), error);
-    struct arrowdevice_pool_stats stats {};
-    stats.struct_size = sizeof stats;
+    auto stats = sized<struct arrowdevice_pool_stats>();
     check_code(arrowdevice_pool_get_stats(pool, &stats, &error), error);
     if (stats.used_bytes != 0) wrong(name_of(place) + " has " + std::to_string(stats.used_bytes) + " bytes in use");
   }

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations on streams: batches through several pull and async stages, to the end or not.
-#include <cerrno>
-#include <utility>
-
 #include "report.h"
 #include "worker.h"
 
@@ -85,18 +82,12 @@ Item Worker::some_batch(const std::shared_ptr<const Rows>& rows, size_t place) {
   HostArray host = rows->host(run_.ledger);
   Item batch;
   batch.rows = rows;
-  Array whole;
-  must("array_from_host", [&](auto* error) { return arrowdevice_array_from_host(host.get(), whole.out(), error); });
+  Array whole = output_of(arrowdevice_array_from_host, host.get());
   batch.first = dice_.below(rows->length() + 1);
   const int64_t length = dice_.below(rows->length() - batch.first + 1);
-  must("array_slice", [&](auto* error) {
-    return arrowdevice_array_slice(whole.get(), &rows->schema(), batch.first, length, batch.array.out(), error);
-  });
+  must(arrowdevice_array_slice, whole.get(), &rows->schema(), batch.first, length, batch.array.out());
   if (place == 0) return batch;
-  Array there;
-  must("array_copy", [&](auto* error) {
-    return arrowdevice_array_copy(batch.array.get(), &rows->schema(), at(place).device, nullptr, there.out(), error);
-  });
+  Array there = output_of(arrowdevice_array_copy, batch.array.get(), &rows->schema(), at(place).device, nullptr);
   return batch.with(std::move(there));
 }
 
@@ -111,7 +102,7 @@ Stream Worker::produced(Flow& flow) {
     flow.batches.push_back(std::move(batch));
   }
   Schema schema;
-  must("schema_copy", [&](auto* error) { return arrowdevice_schema_copy(&rows->schema(), schema.out(), error); });
+  must(arrowdevice_schema_copy, &rows->schema(), schema.out());
   const ArrowDeviceType type = at(flow.place).info.device_type;
   const auto n = static_cast<int64_t>(arrays.size());
   if (one_in(2)) {
@@ -121,15 +112,12 @@ Stream Worker::produced(Flow& flow) {
   std::vector<ArrowDeviceArray> given;
   for (Array& array : arrays) given.push_back(array.take());
   Stream stream;
-  must("stream_from_arrays", [&](auto* error) {
-    return arrowdevice_stream_from_arrays(schema.get(), given.data(), n, type, stream.out(), error);
-  });
+  must(arrowdevice_stream_from_arrays, schema.get(), given.data(), n, type, stream.out());
   return stream;
 }
 
 arrowdevice_stream_options Worker::some_stream_options(Flow& flow, size_t to) {
-  arrowdevice_stream_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_stream_options>();
   options.flags = one_in(2) ? ARROWDEVICE_STREAM_READ_AHEAD : 0;
   options.depth = static_cast<int32_t>(below(9));
   if (one_in(4)) options.copy_flags = one_in(2) ? ARROWDEVICE_COPY_NO_TRIM : ARROWDEVICE_COPY_ALWAYS;
@@ -153,9 +141,7 @@ Stream Worker::pulled(Flow& flow, Stream upstream) {
   const size_t to = some_place();
   const auto options = some_stream_options(flow, to);
   Stream out;
-  must("stream_to_device", [&](auto* error) {
-    return arrowdevice_stream_to_device(upstream.get(), at(to).device, &options, out.out(), error);
-  });
+  must(arrowdevice_stream_to_device, upstream.get(), at(to).device, &options, out.out());
   flow.place = to;
   return out;
 }
@@ -163,10 +149,9 @@ Stream Worker::pulled(Flow& flow, Stream upstream) {
 Stream Worker::over_the_host(Flow& flow, Stream upstream) {
   const auto options = some_stream_options(flow, 0);
   arrowdevice::testing::Owned<ArrowArrayStream> host;
-  must("stream_to_host",
-       [&](auto* error) { return arrowdevice_stream_to_host(upstream.get(), &options, host.out(), error); });
+  must(arrowdevice_stream_to_host, upstream.get(), &options, host.out());
   Stream out;
-  must("stream_from_host", [&](auto* error) { return arrowdevice_stream_from_host(host.get(), out.out(), error); });
+  must(arrowdevice_stream_from_host, host.get(), out.out());
   flow.place = 0;
   return out;
 }
@@ -176,23 +161,18 @@ Stream Worker::handed_on(Flow& flow, Stream upstream) {
   const bool moves = !one_in(4);
   const size_t to = moves ? some_place() : flow.place;
   const auto pull_options = some_stream_options(flow, to);
-  arrowdevice_async_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_async_options>();
   options.depth = pull_options.depth;
   options.copy_flags = pull_options.copy_flags;
   options.queue = pull_options.queue;
   options.pool = pull_options.pool;
   ArrowAsyncDeviceStreamHandler* handler = nullptr;
   Stream out;
-  must("async_collect", [&](auto* error) {
-    return arrowdevice_async_collect(at(to).info.device_type, &options, &handler, out.out(), error);
-  });
+  must(arrowdevice_async_collect, at(to).info.device_type, &options, &handler, out.out());
   if (moves) {
-    must("async_to_device",
-         [&](auto* error) { return arrowdevice_async_to_device(handler, at(to).device, &options, &handler, error); });
+    must(arrowdevice_async_to_device, handler, at(to).device, &options, &handler);
   }
-  must("async_produce",
-       [&](auto* error) { return arrowdevice_async_produce(upstream.get(), handler, nullptr, error); });
+  must(arrowdevice_async_produce, upstream.get(), handler, nullptr);
   flow.place = to;
   return out;
 }
@@ -203,7 +183,7 @@ void Worker::consume(Flow& flow, ArrowDeviceArrayStream& stream) {
   const int64_t cancelled_at = one_in(8) ? dice_.below(n + 1) : -1;
   for (int64_t i = 0; i < most; ++i) {
     if (i == cancelled_at) {
-      must("stream_cancel", [&](auto* error) { return arrowdevice_stream_cancel(&stream, error); });
+      must(arrowdevice_stream_cancel, &stream);
       flow.is_cancelled = true;
     }
     if (!take_batch(flow, stream, i)) return;

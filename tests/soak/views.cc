@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations that import arrays and use views.
-#include <cstring>
-#include <utility>
-
 #include "report.h"
 #include "support/handles.h"
 #include "worker.h"
@@ -14,8 +11,7 @@ using arrowdevice::testing::knows_all_sizes;
 void Worker::view() {
   Item item = take();
   const size_t queue = some_place();
-  arrowdevice_import_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_import_options>();
   options.flags = one_in(2) ? ARROWDEVICE_IMPORT_RESOLVE_SIZES : 0;
   options.queue = one_in(2) ? queues_[queue] : nullptr;
   options.validate = one_in(4) ? ARROWDEVICE_VALIDATE_FULL : ARROWDEVICE_VALIDATE_STRUCTURE;
@@ -42,8 +38,7 @@ void Worker::view() {
 
 void Worker::end_view(arrowdevice_view* view, const Item& viewed, size_t queue) {
   if (one_in(2)) {
-    Array shared;
-    must("view_share", [&](auto* error) { return arrowdevice_view_share(view, shared.out(), error); });
+    Array shared = output_of(arrowdevice_view_share, view);
     keep(viewed.with(std::move(shared)));
   }
   const int64_t way = viewed.sources.empty() ? dice_.below(3) : 0;

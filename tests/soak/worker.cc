@@ -2,10 +2,7 @@
 #include "worker.h"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 
 #include "report.h"
 
@@ -165,8 +162,7 @@ Item Worker::fresh() {
   Item item;
   item.rows = Rows::some(dice_);
   HostArray host = item.rows->host(run_.ledger);
-  must("array_from_host",
-       [&](auto* error) { return arrowdevice_array_from_host(host.get(), item.array.out(), error); });
+  must(arrowdevice_array_from_host, host.get(), item.array.out());
   return item;
 }
 
@@ -177,9 +173,7 @@ void Worker::keep(Item item) {
 }
 
 arrowdevice_queue* Worker::make_queue(size_t place) const {
-  arrowdevice_queue* queue = nullptr;
-  must("queue_create", [&](auto* error) { return arrowdevice_queue_create(at(place).device, &queue, error); });
-  return queue;
+  return output_of(arrowdevice_queue_create, at(place).device);
 }
 
 void Worker::renew_queue(size_t place) {
@@ -189,8 +183,7 @@ void Worker::renew_queue(size_t place) {
 }
 
 Worker::Pool Worker::make_pool(size_t place) {
-  arrowdevice_pool_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_pool_options>();
   Pool pool;
   switch (below(4)) {
     case 0: options.max_cached_bytes = -1; break;
@@ -206,8 +199,7 @@ Worker::Pool Worker::make_pool(size_t place) {
       break;
     default: break;
   }
-  must("pool_create",
-       [&](auto* error) { return arrowdevice_pool_create(at(place).device, &options, &pool.handle, error); });
+  must(arrowdevice_pool_create, at(place).device, &options, &pool.handle);
   return pool;
 }
 

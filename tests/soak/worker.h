@@ -103,8 +103,17 @@ class Worker {
   // Makes a call like call() that returns an array. After a failure `input` is unchanged and `out` is
   // released. Repeats the call until it succeeds or is given up; the code of the outcome shows which.
   Outcome fill(const char* name, const Risk& risk, Item& input, Array& out, const Fill& make);
-  // Makes a call that must succeed, without a fault.
-  void must(const char* name, const Call& make) const;
+  // Make a call that must succeed, without a fault.
+  template <typename... Arguments>
+  static void must(const Arguments&... arguments) {
+    const Planned nothing;
+    arrowdevice::testing::must{arguments...};
+  }
+  template <typename... Arguments>
+  static auto output_of(const Arguments&... arguments) {
+    const Planned nothing;
+    return arrowdevice::testing::output_of(arguments...);
+  }
   void judge(const char* name, const Risk& risk, const Planned& planned, int code,
              const arrowdevice_error& error) const;
   std::optional<Fault> some_fault();

@@ -6,11 +6,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <vector>
 
 #include "library.h"
 #include "program.h"
-#include "support/reader.h"
 
 // Sets an option of the address sanitizer. Its leak checker crashes on thread-local variables in libraries
 // that were loaded later (GCC 12 with glibc 2.36).
@@ -23,12 +21,10 @@ namespace {
 using namespace stress;  // NOLINT: what every line of these programs is written with
 
 // Copies `array` to a device with that copy of the library.
-Array copy_by(const Library& library, const ArrowDeviceArray& array, const Sample& sample, arrowdevice_device* to,
+Array copy_by(const Library& library, const ArrowDeviceArray& array, const SampleRows& sample, arrowdevice_device* to,
               uint32_t flags = 0) {
   const auto options = copy_options(flags);
-  Array out;
-  must(library.array_copy, &array, sample.schema.get(), to, &options, out.out());
-  return out;
+  return output_of(library.array_copy, &array, sample.schema.get(), to, &options);
 }
 
 arrowdevice_device* device_of(const Library& library, const char* name) {
@@ -39,7 +35,7 @@ arrowdevice_device* device_of(const Library& library, const char* name) {
   return device;
 }
 
-std::string difference_by(const Library& library, const Sample& sample, const ArrowDeviceArray& array,
+std::string difference_by(const Library& library, const SampleRows& sample, const ArrowDeviceArray& array,
                           int64_t first = 0) {
   const Array here = copy_by(library, array, sample, device_of(library, "cpu"));
   return arrowdevice::testing::difference(*sample.schema, *sample.twin, first, *sample.schema, here->array, 0,
@@ -48,21 +44,19 @@ std::string difference_by(const Library& library, const Sample& sample, const Ar
 
 // -- a copy uses an array of the other and takes it over
 
-using Use = void (*)(const Library& user, const Library& maker, const Sample& sample, const char* device, Array array);
+using Use = void (*)(const Library& user, const Library& maker, const SampleRows& sample, const char* device,
+                     Array array);
 
-void release(const Library& user, const Library&, const Sample&, const char*, Array array) {
+void release(const Library& user, const Library&, const SampleRows&, const char*, Array array) {
   user.array_release(array.get());
 }
 
-void import(const Library& user, const Library& maker, const Sample& sample, const char* device, Array array) {
-  arrowdevice_queue* queue = nullptr;
-  must(user.queue_create, device_of(user, device), &queue);
-  arrowdevice_import_options options{};
-  options.struct_size = sizeof options;
+void import(const Library& user, const Library& maker, const SampleRows& sample, const char* device, Array array) {
+  auto* queue = output_of(user.queue_create, device_of(user, device));
+  auto options = sized<arrowdevice_import_options>();
   options.flags = ARROWDEVICE_IMPORT_RESOLVE_SIZES;
   options.queue = queue;
-  arrowdevice_view* view = nullptr;
-  must(user.array_import, array.get(), sample.schema.get(), &options, &view);
+  auto* view = output_of(user.array_import, array.get(), sample.schema.get(), &options);
   Array shared, detached;
   must(user.view_share, view, shared.out());
   user.view_detach(view, detached.out());
@@ -74,13 +68,13 @@ void import(const Library& user, const Library& maker, const Sample& sample, con
   maker.array_release(shared.get());
 }
 
-void share_back_and_forth(const Library& user, const Library& maker, const Sample& sample, const char*, Array array) {
+void share_back_and_forth(const Library& user, const Library& maker, const SampleRows& sample, const char*,
+                          Array array) {
   Array shares[4];
   for (size_t i = 0; i < std::size(shares); ++i) {
     must((i % 2 == 0 ? user : maker).array_share, array.get(), shares[i].out());
   }
-  Array of_share;
-  must(user.array_share, shares[1].get(), of_share.out());
+  Array of_share = output_of(user.array_share, shares[1].get());
   must(maker.array_share, shares[0].get(), array.out());
   for (auto& share : shares) share.reset();
   check_same(difference_by(user, sample, *of_share));
@@ -88,7 +82,7 @@ void share_back_and_forth(const Library& user, const Library& maker, const Sampl
   check_same(difference_by(maker, sample, *array));
 }
 
-void slice(const Library& user, const Library& maker, const Sample& sample, const char*, Array array) {
+void slice(const Library& user, const Library& maker, const SampleRows& sample, const char*, Array array) {
   Array part, smaller;
   must(user.array_slice, array.get(), sample.schema.get(), int64_t{5}, int64_t{20}, part.out());
   array.reset();
@@ -98,7 +92,7 @@ void slice(const Library& user, const Library& maker, const Sample& sample, cons
   check_same(difference_by(maker, sample, *smaller, 7));
 }
 
-void select(const Library& user, const Library& maker, const Sample& sample, const char*, Array array) {
+void select(const Library& user, const Library& maker, const SampleRows& sample, const char*, Array array) {
   const int64_t columns[] = {0, 1, 2, 3};
   const int64_t one[] = {2};
   Array all, column;
@@ -113,63 +107,56 @@ void select(const Library& user, const Library& maker, const Sample& sample, con
   moved_out.release(&moved_out);
 }
 
-void copy_on(const Library& user, const Library& maker, const Sample& sample, const char* device, Array array) {
+void copy_on(const Library& user, const Library& maker, const SampleRows& sample, const char* device, Array array) {
   const Array again = copy_by(user, *array, sample, device_of(user, device), ARROWDEVICE_COPY_ASYNC);
   check_same(difference_by(maker, sample, *again));
-  arrowdevice_queue* queue = nullptr;
-  must(maker.queue_create, device_of(maker, device), &queue);
+  auto* queue = output_of(maker.queue_create, device_of(maker, device));
   must(maker.queue_wait_array, queue, again.get(), nullptr);
   must(maker.array_release_after, array.get(), queue);
   maker.queue_destroy(queue);
 }
 
-void move(const Library& user, const Library& maker, const Sample& sample, const char* device, Array array) {
+void move(const Library& user, const Library& maker, const SampleRows& sample, const char* device, Array array) {
   for (const char* to : {"0", "1", device, "cpu", "1", device}) {
     for (const Library* by : {&user, &maker}) {
       const auto options = copy_options(ARROWDEVICE_COPY_ASYNC);
-      Array out;
-      must(by->array_to_device, array.get(), sample.schema.get(), device_of(*by, to), &options, out.out());
+      Array out = output_of(by->array_to_device, array.get(), sample.schema.get(), device_of(*by, to), &options);
       array = std::move(out);
     }
   }
   check_same(difference_by(user, sample, *array));
 }
 
-void to_host(const Library& user, const Library& maker, const Sample& sample, const char*, Array array) {
-  Owned<ArrowArray> host;
-  must(user.array_to_host, array.get(), sample.schema.get(), nullptr, host.out());
+void to_host(const Library& user, const Library& maker, const SampleRows& sample, const char*, Array array) {
+  auto host = output_of(user.array_to_host, array.get(), sample.schema.get(), nullptr);
   must(maker.array_from_host, host.get(), array.out());
   check_same(difference_by(user, sample, *array));
 }
 
-void wait(const Library& user, const Library&, const Sample& sample, const char*, Array array) {
+void wait(const Library& user, const Library&, const SampleRows& sample, const char*, Array array) {
   must(user.array_wait, array.get(), nullptr, int64_t{ARROWDEVICE_NO_TIMEOUT});
-  int ready = 0;
-  must(user.array_is_ready, array.get(), nullptr, &ready);
+  int ready = output_of(user.array_is_ready, array.get(), nullptr);
   check_equal(ready, 1, "whether an array is ready that was waited for");
   check_same(difference_by(user, sample, *array));
 }
 
 void expect_unused(const Library& library, const char* device) {
   must(library.wait_idle, int64_t{ARROWDEVICE_NO_TIMEOUT});
-  arrowdevice_pool* pool = nullptr;
-  must(library.device_get_pool, device_of(library, device), &pool);
-  PoolStats stats{};
-  stats.struct_size = sizeof stats;
-  must(library.pool_get_stats, pool, &stats);
+  auto* pool = output_of(library.device_get_pool, device_of(library, device));
+  auto stats = output_of(library.pool_get_stats, pool);
   check_equal(stats.used_bytes, 0, "bytes in use at the end");
 }
 
 void work_together() {
   const Library linked = linked_library();
   const Library loaded = load_copy();
-  const Sample sample(batch());
+  const SampleRows sample(batch());
   const std::pair<const Library*, const Library*> pairs[] = {{&linked, &loaded}, {&loaded, &linked}};
   for (const auto& [user, maker] : pairs) {
     for (const char* device : {"cpu", "0", "1"}) {
       for (const Use use : {release, import, share_back_and_forth, slice, select, copy_on, move, to_host, wait}) {
         for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_COPY_ASYNC}}) {
-          const Array host = sample.host();
+          const Array host = sample.array();
           Array array = copy_by(*maker, *host, sample, device_of(*maker, device), flags);
           use(*user, *maker, sample, device, std::move(array));
           must(linked.wait_idle, int64_t{ARROWDEVICE_NO_TIMEOUT});  // `host` is read until then
@@ -187,7 +174,7 @@ void work_together() {
 // -- the end of the process
 
 struct Crossed {
-  Sample sample{batch()};
+  SampleRows sample{batch()};
   std::vector<Array> arrays;
 };
 
@@ -200,15 +187,13 @@ void make_crossed(const Library& linked, const Library& loaded) {
   for (const auto& [user, maker] : pairs) {
     for (const char* device : {"cpu", "0", "1"}) {
       for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_COPY_ASYNC}}) {
-        crossed->arrays.push_back(crossed->sample.host());
+        crossed->arrays.push_back(crossed->sample.array());
         Array array = copy_by(*maker, *crossed->arrays.back(), crossed->sample, device_of(*maker, device), flags);
-        Array shared;
-        must(user->array_share, array.get(), shared.out());
+        Array shared = output_of(user->array_share, array.get());
         crossed->arrays.push_back(std::move(array));
         crossed->arrays.push_back(std::move(shared));
         Array released = copy_by(*maker, *crossed->arrays.back(), crossed->sample, device_of(*maker, device), flags);
-        arrowdevice_queue* queue = nullptr;
-        must(user->queue_create, device_of(*user, device), &queue);
+        auto* queue = output_of(user->queue_create, device_of(*user, device));
         must(user->array_release_after, released.get(), queue);
         user->queue_destroy(queue);
       }
@@ -248,19 +233,17 @@ void both_in_a_child() {
 
 void closed_with_arrays_alive() {
   const Library library = load_copy();
-  Sample sample(batch());
+  SampleRows sample(batch());
   std::vector<Array> arrays;
   for (const char* device : {"cpu", "0", "1"}) {
     for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_COPY_ASYNC}}) {
-      arrays.push_back(sample.host());
+      arrays.push_back(sample.array());
       Array array = copy_by(library, *arrays.back(), sample, device_of(library, device), flags);
-      Array part;
-      must(library.array_slice, array.get(), sample.schema.get(), int64_t{3}, int64_t{8}, part.out());
+      Array part = output_of(library.array_slice, array.get(), sample.schema.get(), int64_t{3}, int64_t{8});
       arrays.push_back(std::move(array));
       arrays.push_back(std::move(part));
-      Array deferred = sample.host();
-      arrowdevice_queue* queue = nullptr;
-      must(library.queue_create, device_of(library, device), &queue);
+      Array deferred = sample.array();
+      auto* queue = output_of(library.queue_create, device_of(library, device));
       must(library.array_release_after, deferred.get(), queue);
       library.queue_destroy(queue);
     }

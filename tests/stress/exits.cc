@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
-#include <memory>
 #include <thread>
 
 #include "leftovers.h"
@@ -20,7 +19,7 @@ namespace control = arrowdevice::sim::control;
 
 // Leak checkers can reach these objects, and no code destroys them.
 Leftovers* kept;
-Sample* many;
+SampleRows* many;
 
 void start_spied() {
   register_spy();
@@ -49,9 +48,9 @@ void never_released_of_plugin() { kept = new Leftovers(true); }
 void never_released_and_many_pending() {
   start_spied();
   kept = new Leftovers(true);
-  many = new Sample(field("l"));
-  auto* const queue = make_queue(sim(1));
-  for (int i = 0; i < 1000; ++i) must(arrowdevice_array_release_after, many->host().get(), queue);
+  many = new SampleRows(field("l"));
+  auto* const queue = output_of(arrowdevice_queue_create, sim(1));
+  for (int i = 0; i < 1000; ++i) must(arrowdevice_array_release_after, many->array().get(), queue);
   arrowdevice_queue_destroy(queue);
 }
 
@@ -69,8 +68,8 @@ void released_by_an_early_handler() {
     arrowdevice_queue* queue = nullptr;
     must_fail(ENODEV, arrowdevice_queue_create, sim(0), &queue);
     must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
-    Sample sample(batch());
-    check_same(difference(sample, *copy(*sample.host(), *sample.schema, cpu())));  // the CPU works until the end
+    SampleRows sample(batch());
+    check_same(difference(sample, *copy(*sample.array(), *sample.schema, cpu())));  // the CPU works until the end
   });
   start_spied();
   kept = new Leftovers(true);
@@ -85,9 +84,9 @@ void released_by_a_late_handler() {
     for (const int64_t id : Leftovers::kStuck) control::resume(id);
     must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
     check_equal(kept->live_deferred(), 0, "deferred host arrays that are alive");
-    const Sample& sample = kept->sample();
+    const SampleRows& sample = kept->sample();
     for (const int64_t id : Leftovers::kReady)
-      check_same(difference(sample, *copy(*sample.host(), *sample.schema, sim(id))));
+      check_same(difference(sample, *copy(*sample.array(), *sample.schema, sim(id))));
     release_kept("host arrays that are alive");
     check_equal(control::refused(), 0, "refused calls");
   });
@@ -97,7 +96,7 @@ void released_by_a_late_handler() {
 // the exit, but the driver has not.
 void released_by_a_handler_in_between() {
   register_spy();
-  copy(*Sample(batch()).host(), *Sample(batch()).schema, sim(0));
+  copy(*SampleRows(batch()).array(), *SampleRows(batch()).schema, sim(0));
   at_exit([] {
     const int64_t calls = driver_calls();
     release_kept("host arrays that are alive after a late release");
@@ -158,9 +157,7 @@ Array foreign_array() {
   array.buffers = foreign->buffers;
   array.release = Foreign::release;
   array.private_data = foreign;
-  Array out;
-  must(arrowdevice_array_export, sim(0), &array, nullptr, out.out());
-  return out;
+  return output_of(arrowdevice_array_export, sim(0), &array, nullptr);
 }
 
 Array* shared_foreign;
@@ -177,7 +174,7 @@ void foreign_arrays_are_let_go() {
   shared_foreign[0] = foreign_array();
   shared_foreign[1] = share(shared_foreign[0]);
   Array array = foreign_array();
-  auto* const queue = make_queue(sim(1));
+  auto* const queue = output_of(arrowdevice_queue_create, sim(1));
   must(arrowdevice_array_release_after, array.get(), queue);
   arrowdevice_queue_destroy(queue);
 }
@@ -199,7 +196,7 @@ void hold_up_query() {
 }
 
 arrowdevice_queue* defer_behind_device_1(Array array) {
-  auto* const queue = make_queue(sim(1));
+  auto* const queue = output_of(arrowdevice_queue_create, sim(1));
   must(arrowdevice_array_release_after, array.get(), queue);
   return queue;
 }
@@ -218,17 +215,17 @@ void exit_between_an_event_and_its_release() {
 void exit_while_an_event_cannot_be_asked() {
   at_exit([] { check_equal(many->ledger.live(), 1, "host arrays that are alive while a device reads them"); });
   start_spied();
-  many = new Sample(field("l"));
-  arrowdevice_queue_destroy(defer_behind_device_1(many->host()));
+  many = new SampleRows(field("l"));
+  arrowdevice_queue_destroy(defer_behind_device_1(many->array()));
   hold_up_query<EIO>();
 }
 
 void exit_while_deferred_work_ends() {
   start_spied();
-  many = new Sample(field("l"));
-  auto* const queue = make_queue(sim(1));
+  many = new SampleRows(field("l"));
+  auto* const queue = output_of(arrowdevice_queue_create, sim(1));
   for (int i = 0; i < 500; ++i) {
-    Array host = many->host();
+    Array host = many->array();
     Array on_device = copy(*host, *many->schema, sim(1), ARROWDEVICE_COPY_ASYNC, queue);
     must(arrowdevice_array_release_after, on_device.get(), queue);
     must(arrowdevice_array_release_after, host.get(), queue);
@@ -243,9 +240,8 @@ void exit_in_a_deferred_release() {
   kept = new Leftovers(true);
   ArrowArray array{};
   array.release = [](ArrowArray*) { std::exit(0); };
-  Array host;
-  must(arrowdevice_array_from_host, &array, host.out());
-  auto* const queue = make_queue(sim(1));
+  Array host = output_of(arrowdevice_array_from_host, &array);
+  auto* const queue = output_of(arrowdevice_queue_create, sim(1));
   must(arrowdevice_array_release_after, host.get(), queue);
   arrowdevice_queue_destroy(queue);
   control::resume(1);
@@ -265,8 +261,8 @@ void exit_while_threads_wait() {
   kept = new Leftovers(true);
   static std::atomic<int> begun{0};
   constexpr int kThreads = 4;
-  static Sample* const sample = new Sample(batch());
-  static Array* const source = new Array(sample->host());
+  static SampleRows* const sample = new SampleRows(batch());
+  static Array* const source = new Array(sample->array());
   static Array* const pending = new Array(copy(**source, *sample->schema, sim(1), ARROWDEVICE_COPY_ASYNC));
   for (int i = 0; i < kThreads; ++i) {
     std::thread([] {
@@ -284,8 +280,8 @@ void exit_while_threads_copy_on_the_cpu() {
   constexpr int kThreads = 4;
   for (int i = 0; i < kThreads; ++i) {
     std::thread([] {
-      auto* const sample = new Sample(batch());
-      auto* const source = new Array(sample->host());
+      auto* const sample = new SampleRows(batch());
+      auto* const source = new Array(sample->array());
       for (;;) {
         Array made = copy(**source, *sample->schema, cpu());
         share(*source);

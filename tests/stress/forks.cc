@@ -8,10 +8,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "leftovers.h"
 #include "spy.h"
@@ -79,30 +76,28 @@ void start_held() {
   for (const int64_t id : Leftovers::kStuck) control::hold(id);
 }
 
-void use_the_cpu(const Sample& sample) {
-  Array host = sample.host();
+void use_the_cpu(const SampleRows& sample) {
+  Array host = sample.array();
   Array copied = copy(*host, *sample.schema, cpu());
   Array second = share(host);
   host.reset();
   check_same(difference(sample, *copied));
   check_same(difference(sample, *second));
-  void* buffer = nullptr;
-  must(arrowdevice_buffer_allocate, cpu(), nullptr, nullptr, 100, &buffer);
+  auto* buffer = output_of(arrowdevice_buffer_allocate, cpu(), nullptr, nullptr, 100);
   arrowdevice_buffer_free(cpu(), nullptr, buffer);
 }
 
-void expect_no_device(arrowdevice_device* device, const Sample& sample, const ArrowDeviceArray& on_cpu) {
+void expect_no_device(arrowdevice_device* device, const SampleRows& sample, const ArrowDeviceArray& on_cpu) {
   arrowdevice_queue* queue = nullptr;
   must_fail(ENODEV, arrowdevice_queue_create, device, &queue);
   Array out;
   must_fail(ENODEV, arrowdevice_array_copy, &on_cpu, sample.schema.get(), device, nullptr, out.out());
-  arrowdevice_device* same = nullptr;
-  must(arrowdevice_device_find_by_id, ARROW_DEVICE_EXT_DEV, 0, &same);
+  output_of(arrowdevice_device_find_by_id, ARROW_DEVICE_EXT_DEV, 0);
 }
 
 // Uses the objects that a child has inherited.
 void live_as_a_child(Leftovers& held) {
-  Sample sample(batch());
+  SampleRows sample(batch());
   use_the_cpu(sample);
   Array& inherited = held.arrays().front();  // on the CPU
   check_same(difference(held.sample(), *inherited));
@@ -123,9 +118,9 @@ void live_as_the_parent(Leftovers& held) {
   must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   check_equal(held.live_deferred(), 0, "deferred host arrays that are alive in the parent");
   check_same(difference(held.sample(), *held.arrays().front()));
-  const Sample sample(batch());
+  const SampleRows sample(batch());
   for (int64_t id = 0; id < kDevices; ++id)
-    check_same(difference(sample, *copy(*sample.host(), *sample.schema, sim(id))));
+    check_same(difference(sample, *copy(*sample.array(), *sample.schema, sim(id))));
   held.release();
   check_equal(held.live(), 0, "host arrays that are alive in the parent");
   check_equal(control::refused(), 0, "refused calls");
@@ -174,8 +169,8 @@ class DriverCallGuard {
   }
 
  private:
-  static const Sample& sample() {
-    static const auto* const made = new Sample(batch());
+  static const SampleRows& sample() {
+    static const auto* const made = new SampleRows(batch());
     return *made;
   }
 
@@ -184,17 +179,15 @@ class DriverCallGuard {
     const Array second = share(copied);
     copied.reset();
     check_same(difference(sample(), *second));
-    void* buffer = nullptr;
-    must(arrowdevice_buffer_allocate, cpu(), nullptr, nullptr, 100, &buffer);
+    auto* buffer = output_of(arrowdevice_buffer_allocate, cpu(), nullptr, nullptr, 100);
     arrowdevice_buffer_free(cpu(), nullptr, buffer);
   }
 
   void copy_to_and_fro(Array& source, int64_t id) {
-    auto* const queue = make_queue(sim(id));
+    auto* const queue = output_of(arrowdevice_queue_create, sim(id));
     Array host = copy(*source, *sample().schema, cpu());
     Array there = copy(*host, *sample().schema, sim(id), ARROWDEVICE_COPY_ASYNC, queue, held_.pool_of(sim(id)));
-    void* buffer = nullptr;
-    must(arrowdevice_buffer_allocate, sim(id), nullptr, nullptr, 100, &buffer);
+    auto* buffer = output_of(arrowdevice_buffer_allocate, sim(id), nullptr, nullptr, 100);
     arrowdevice_buffer_free(sim(id), nullptr, buffer);
     must(arrowdevice_array_release_after, host.get(), queue);
     Array second = share(there);
@@ -205,7 +198,7 @@ class DriverCallGuard {
 
   void begin(std::function<void(Array&)> body) {
     const size_t place = threads_.size();
-    sources_[place] = sample().host();
+    sources_[place] = sample().array();
     threads_.emplace_back([this, body = std::move(body), place] {
       for (; !ending_; ++rounds_[place]) body(sources_[place]);
     });
@@ -230,8 +223,8 @@ void fork_while_threads_work() {
 
 void children_of_a_cpu_program() {
   start();
-  Sample sample(batch());
-  Array inherited = sample.host();
+  SampleRows sample(batch());
+  Array inherited = sample.array();
   Array copied = copy(*inherited, *sample.schema, cpu());
   in_child([&] {
     check_same(difference(sample, *copied));

@@ -62,9 +62,9 @@ void interrupted(const std::function<void()>& wait) {
 
 void waits_go_on() {
   register_spy();
-  const Sample sample(batch());
-  const Array host = sample.host();
-  auto* const queue = make_queue(sim(0));
+  const SampleRows sample(batch());
+  const Array host = sample.array();
+  auto* const queue = output_of(arrowdevice_queue_create, sim(0));
   const auto pending = [&] {
     control::hold(0);
     return copy(*host, *sample.schema, sim(0), ARROWDEVICE_COPY_ASYNC, queue);
@@ -95,8 +95,8 @@ void waits_go_on() {
 
 void time_outs_do_not_come_early() {
   register_spy();
-  const Sample sample(batch());
-  const Array host = sample.host();
+  const SampleRows sample(batch());
+  const Array host = sample.array();
   control::hold(0);
   const Array array = copy(*host, *sample.schema, sim(0), ARROWDEVICE_COPY_ASYNC);
   {
@@ -106,7 +106,7 @@ void time_outs_do_not_come_early() {
       while (!is_over) signals.send();
     });
     const auto begin = Clock::now();
-    must_fail(ETIMEDOUT, arrowdevice_array_wait, array.get(), nullptr, kShort);
+    must_fail_once(ETIMEDOUT, arrowdevice_array_wait, array.get(), nullptr, kShort);
     check(Clock::now() - begin >= std::chrono::nanoseconds(kShort), "a wait ended before its time");
     is_over = true;
     sender.join();
@@ -138,8 +138,8 @@ void release_slowly(ArrowArray* array) {
 
 // An array whose producer blocks in its release until the test allows it to return.
 struct SlowArray {
-  SlowArray(const Sample& sample, const std::shared_future<void>& may_end, std::atomic<int>* ends)
-      : array(sample.host()) {
+  SlowArray(const SampleRows& sample, const std::shared_future<void>& may_end, std::atomic<int>* ends)
+      : array(sample.array()) {
     auto* const slow = new SlowRelease{array->array, {}, may_end, ends};
     began = slow->began.get_future();
     array->array.release = release_slowly;
@@ -151,21 +151,20 @@ struct SlowArray {
 };
 
 // Does the work of other threads meanwhile on the same devices.
-void work(const Sample& sample) {
-  const Array host = sample.host();
+void work(const SampleRows& sample) {
+  const Array host = sample.array();
   for (const int64_t id : {0, 2}) {
     const Array there = copy(*host, *sample.schema, sim(id), ARROWDEVICE_COPY_ASYNC);
     must(arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
     check_same(difference(sample, *there));
-    arrowdevice_pool* pool = nullptr;
-    must(arrowdevice_device_get_pool, sim(id), &pool);
+    auto* pool = output_of(arrowdevice_device_get_pool, sim(id));
     must(arrowdevice_pool_trim, pool);
   }
 }
 
 void others_work_meanwhile() {
   register_spy();
-  const Sample sample(batch());
+  const SampleRows sample(batch());
   std::atomic<int> ends{0};
   // The array is released by its owner, by its last share, by to_device, and by a copy that was its last
   // user.
@@ -177,9 +176,8 @@ void others_work_meanwhile() {
         last.reset();
       },
       [&](Array& array) {
-        Array there;
-        must(arrowdevice_array_to_device, array.get(), sample.schema.get(), sim(0),
-             static_cast<const arrowdevice_copy_options*>(nullptr), there.out());
+        Array there = output_of(arrowdevice_array_to_device, array.get(), sample.schema.get(), sim(0),
+                                static_cast<const arrowdevice_copy_options*>(nullptr));
       },
       [&](Array& array) {
         const Array there = copy(*array, *sample.schema, sim(2), ARROWDEVICE_COPY_ASYNC);
@@ -205,13 +203,13 @@ void others_work_meanwhile() {
 // A release that is deferred behind pending work runs on a thread of the library.
 void deferred_releases_do_not_hold_up_others() {
   register_spy();
-  const Sample sample(batch());
-  const Array host = sample.host();
+  const SampleRows sample(batch());
+  const Array host = sample.array();
   const int64_t live = sample.ledger.live();
   std::atomic<int> ends{0};
   std::promise<void> may_end;
   SlowArray slow(sample, may_end.get_future().share(), &ends);
-  auto* const queue = make_queue(sim(0));
+  auto* const queue = output_of(arrowdevice_queue_create, sim(0));
   control::hold(0);
   const Array pending = copy(*host, *sample.schema, sim(0), ARROWDEVICE_COPY_ASYNC, queue);
   must(arrowdevice_array_release_after, slow.array.get(), queue);

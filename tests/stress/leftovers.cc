@@ -13,35 +13,32 @@ Leftovers::Leftovers(bool deferring) {
 }
 
 void Leftovers::view(Array array, uint32_t flags) {
-  arrowdevice_import_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_import_options>();
   options.flags = flags;
-  arrowdevice_view* made = nullptr;
-  must(arrowdevice_array_import, array.get(), sample_.schema.get(), &options, &made);
+  auto* made = output_of(arrowdevice_array_import, array.get(), sample_.schema.get(), &options);
   views_.push_back(made);
 }
 
 void Leftovers::hold_on_cpu() {
-  Array array = sample_.host();
+  Array array = sample_.array();
   arrays_.push_back(share(array));
-  Array slice;
-  must(arrowdevice_array_slice, array.get(), sample_.schema.get(), 3, 9, slice.out());
+  Array slice = output_of(arrowdevice_array_slice, array.get(), sample_.schema.get(), 3, 9);
   arrays_.push_back(std::move(slice));
   arrays_.push_back(copy(*array, *sample_.schema, cpu()));
   view(std::move(array));
-  arrays_.push_back(sample_.host());
-  pools_[cpu()] = make_pool(cpu());
+  arrays_.push_back(sample_.array());
+  pools_[cpu()] = output_of(arrowdevice_pool_create, cpu(), nullptr);
   arrays_.push_back(copy(*arrays_.back(), *sample_.schema, cpu(), 0, nullptr, pool_of(cpu())));
 }
 
 void Leftovers::hold_on(int64_t id, bool stuck) {
   auto* const device = sim(id);
   const uint32_t flags = stuck ? ARROWDEVICE_COPY_ASYNC : 0;
-  queues_.push_back(make_queue(device));
-  pools_[device] = make_pool(device);
+  queues_.push_back(output_of(arrowdevice_queue_create, device));
+  pools_[device] = output_of(arrowdevice_pool_create, device, nullptr);
 
   // A copy that never finishes needs its source forever.
-  arrays_.push_back(sample_.host());
+  arrays_.push_back(sample_.array());
   const size_t source = arrays_.size() - 1;
   Array there = copy(*arrays_[source], *sample_.schema, device, flags, queues_.back(), pool_of(device));
   arrays_.push_back(share(there));
@@ -55,41 +52,34 @@ void Leftovers::hold_on(int64_t id, bool stuck) {
   view(std::move(there), stuck ? 0 : ARROWDEVICE_IMPORT_RESOLVE_SIZES);
   arrays_.push_back(copy(*arrays_[source], *sample_.schema, device, flags));
 
-  arrowdevice_native_queue native{};
-  native.struct_size = sizeof native;
-  must(arrowdevice_queue_get_native, queues_.back(), &native);
-  arrowdevice_queue* wrapped = nullptr;
-  must(arrowdevice_queue_wrap, device, &native, &wrapped);
+  auto native = output_of(arrowdevice_queue_get_native, queues_.back());
+  auto* wrapped = output_of(arrowdevice_queue_wrap, device, &native);
   queues_.push_back(wrapped);
 
   for (arrowdevice_pool* pool : {pool_of(device), static_cast<arrowdevice_pool*>(nullptr)}) {
-    void* buffer = nullptr;
-    must(arrowdevice_buffer_allocate, device, pool, nullptr, 1000, &buffer);
+    auto* buffer = output_of(arrowdevice_buffer_allocate, device, pool, nullptr, 1000);
     buffers_.emplace_back(device, buffer);
   }
 }
 
 void Leftovers::defer_on(int64_t id) {
-  auto* const queue = make_queue(sim(id));
+  auto* const queue = output_of(arrowdevice_queue_create, sim(id));
   queues_.push_back(queue);
   Array on_device = copy(*arrays_.front(), *sample_.schema, sim(id), ARROWDEVICE_COPY_ASYNC, queue);
   must(arrowdevice_array_release_after, on_device.get(), queue);
-  Array on_cpu = deferred_.host();
+  Array on_cpu = deferred_.array();
   must(arrowdevice_array_release_after, on_cpu.get(), queue);
 
-  Array moved = deferred_.host();
+  Array moved = deferred_.array();
   const auto options = copy_options(ARROWDEVICE_COPY_ASYNC, queue);
-  Array out;
-  must(arrowdevice_array_to_device, moved.get(), deferred_.schema.get(), sim(id), &options, out.out());
+  Array out = output_of(arrowdevice_array_to_device, moved.get(), deferred_.schema.get(), sim(id), &options);
   arrays_.push_back(std::move(out));
 
-  Array seen = deferred_.host();
-  arrowdevice_view* view = nullptr;
-  must(arrowdevice_array_import, seen.get(), deferred_.schema.get(), nullptr, &view);
+  Array seen = deferred_.array();
+  auto* view = output_of(arrowdevice_array_import, seen.get(), deferred_.schema.get(), nullptr);
   must(arrowdevice_view_release_after, view, queue);
 
-  void* buffer = nullptr;
-  must(arrowdevice_buffer_allocate, sim(id), nullptr, nullptr, 1000, &buffer);
+  auto* buffer = output_of(arrowdevice_buffer_allocate, sim(id), nullptr, nullptr, 1000);
   arrowdevice_buffer_free(sim(id), queue, buffer);
 }
 

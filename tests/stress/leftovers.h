@@ -27,7 +27,7 @@ class Leftovers {
   int64_t live() const { return sample_.ledger.live(); }
   int64_t live_deferred() const { return deferred_.ledger.live(); }
 
-  const Sample& sample() const { return sample_; }
+  const SampleRows& sample() const { return sample_; }
   std::vector<Array>& arrays() { return arrays_; }
 
   // Returns the leftover pool of that device.
@@ -39,8 +39,8 @@ class Leftovers {
   void defer_on(int64_t id);
   void view(Array array, uint32_t flags = 0);
 
-  Sample sample_{batch()};
-  Sample deferred_{batch()};
+  SampleRows sample_{batch()};
+  SampleRows deferred_{batch()};
   std::vector<Array> arrays_;
   std::vector<ArrowDeviceArray> children_;  // moved out of released parents
   std::vector<arrowdevice_view*> views_;

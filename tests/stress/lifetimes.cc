@@ -5,9 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
-#include <memory>
 #include <thread>
-#include <vector>
 
 #include "program.h"
 #include "spy.h"
@@ -24,8 +22,8 @@ class Baseline {
  public:
   Baseline() {
     for (const int64_t id : kDevices) {  // the library's own queues and its pool
-      const Sample sample(batch());
-      copy(*sample.host(), *sample.schema, sim(id));
+      const SampleRows sample(batch());
+      copy(*sample.array(), *sample.schema, sim(id));
     }
     for (size_t i = 0; i < std::size(kDevices); ++i) before_[i] = now(kDevices[i]);
   }
@@ -42,8 +40,7 @@ class Baseline {
 
  private:
   static arrowdevice::sim::Counters now(int64_t id) {
-    arrowdevice_pool* pool = nullptr;
-    must(arrowdevice_device_get_pool, sim(id), &pool);
+    auto* pool = output_of(arrowdevice_device_get_pool, sim(id));
     must(arrowdevice_pool_trim, pool);
     return control::counters(id);
   }
@@ -55,8 +52,7 @@ class Baseline {
 class CountedPool {
  public:
   explicit CountedPool(int64_t id) : device_(sim(id)) {
-    arrowdevice_pool_options options{};
-    options.struct_size = sizeof options;
+    auto options = sized<arrowdevice_pool_options>();
     options.max_cached_bytes = -1;
     options.user = this;
     options.allocate = [](void* user, int64_t size, int64_t, void*, void** out) {
@@ -87,10 +83,10 @@ class CountedPool {
 void queues_go_before_their_arrays() {
   register_spy();
   Baseline baseline;
-  const Sample sample(batch());
+  const SampleRows sample(batch());
   for (const int64_t id : kDevices) {
-    const Array host = sample.host();
-    auto* const queue = make_queue(sim(id));
+    const Array host = sample.array();
+    auto* const queue = output_of(arrowdevice_queue_create, sim(id));
     const Array ready = copy(*host, *sample.schema, sim(id), 0, queue);
     control::hold(id);
     const Array pending = copy(*host, *sample.schema, sim(id), ARROWDEVICE_COPY_ASYNC, queue);
@@ -109,10 +105,10 @@ void queues_go_before_their_arrays() {
 void pools_go_before_their_arrays() {
   register_spy();
   Baseline baseline;
-  const Sample sample(batch());
+  const SampleRows sample(batch());
   for (const int64_t id : kDevices) {
     CountedPool counted(id);
-    Array host = sample.host();
+    Array host = sample.array();
     Array ready = copy(*host, *sample.schema, sim(id), 0, nullptr, counted.pool);
     control::hold(id);
     Array pending = copy(*host, *sample.schema, sim(id), ARROWDEVICE_COPY_ASYNC, nullptr, counted.pool);
@@ -128,8 +124,7 @@ void pools_go_before_their_arrays() {
     must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
     check_equal(counted.live, 1, "allocations of a pool that was destroyed");
     check_equal(counted.destroyed, 0, "pools that are gone");
-    Array part;
-    must(arrowdevice_array_slice, pending.get(), sample.schema.get(), 1, 3, part.out());
+    Array part = output_of(arrowdevice_array_slice, pending.get(), sample.schema.get(), 1, 3);
     pending.reset();
     check_equal(counted.destroyed, 0, "pools that are gone");
     part.reset();
@@ -144,26 +139,22 @@ void pools_go_before_their_arrays() {
 void wrapped_queues_are_not_touched_again() {
   register_spy();
   Baseline baseline;
-  const Sample sample(batch());
+  const SampleRows sample(batch());
   const auto* const driver = control::table();
   for (const int64_t id : kDevices) {
-    arrowdevice_native_device native_device{};
-    native_device.struct_size = sizeof native_device;
-    must(arrowdevice_device_get_native, sim(id), &native_device);
+    auto native_device = output_of(arrowdevice_device_get_native, sim(id));
     arrowdevice_error error{};
     void* own = nullptr;
     check(driver->queue_create(native_device.device, &own, &error) == 0, "the driver made no queue");
     const arrowdevice_native_queue native{.struct_size = sizeof native, .family = 0, .queue = own};
-    arrowdevice_queue* queue = nullptr;
-    must(arrowdevice_queue_wrap, sim(id), &native, &queue);
-    const Array host = sample.host();
+    auto* queue = output_of(arrowdevice_queue_wrap, sim(id), &native);
+    const Array host = sample.array();
     control::hold(id);
     Array first = copy(*host, *sample.schema, sim(id), ARROWDEVICE_COPY_ASYNC, queue);
     Array second = copy(*host, *sample.schema, sim(id), ARROWDEVICE_COPY_ASYNC, queue);
-    Array deferred = sample.host();
+    Array deferred = sample.array();
     must(arrowdevice_array_release_after, deferred.get(), queue);
-    void* buffer = nullptr;
-    must(arrowdevice_buffer_allocate, sim(id), nullptr, queue, 100, &buffer);
+    auto* buffer = output_of(arrowdevice_buffer_allocate, sim(id), nullptr, queue, 100);
     arrowdevice_buffer_free(sim(id), queue, buffer);
     arrowdevice_queue_destroy(queue);
     driver->queue_destroy(own);
@@ -185,13 +176,13 @@ enum Step { kReleaseAfter, kDestroyQueue, kDestroyPool, kFire, kReleaseShare, kS
 enum Kind { kHostArray, kReadyArray, kPendingArray, kView, kKinds };
 
 void play_order(int64_t id, Kind kind, const std::array<Step, kSteps>& order) {
-  const Sample sample(batch());
+  const SampleRows sample(batch());
   CountedPool counted(id);
-  auto* queue = make_queue(sim(id));
-  Array source = sample.host();
+  auto* queue = output_of(arrowdevice_queue_create, sim(id));
+  Array source = sample.array();
   Array ready = copy(*source, *sample.schema, sim(id), 0, queue, counted.pool);
   control::hold(id);
-  Array array = kind == kHostArray ? sample.host()
+  Array array = kind == kHostArray ? sample.array()
                 : kind == kPendingArray
                     ? copy(*source, *sample.schema, sim(id), ARROWDEVICE_COPY_ASYNC, queue, counted.pool)
                     : std::move(ready);
@@ -270,11 +261,11 @@ void children_and_shares_go_on_many_threads() {
   Field type = struct_of({}).not_null();
   for (int i = 0; i < kThreads; ++i) type.children.push_back(list_of(field("u")).named("column"));
   for (int round = 0; round < 20; ++round) {
-    const Sample sample(type);
+    const SampleRows sample(type);
     for (arrowdevice_device* device : {static_cast<arrowdevice_device*>(nullptr), cpu(), sim(0), sim(2)}) {
-      const Array source = device == nullptr ? Array() : sample.host();
+      const Array source = device == nullptr ? Array() : sample.array();
       const uint32_t flags = round % 2 == 0 ? 0 : ARROWDEVICE_COPY_ASYNC;
-      Array array = device == nullptr ? sample.host() : copy(*source, *sample.schema, device, flags);
+      Array array = device == nullptr ? sample.array() : copy(*source, *sample.schema, device, flags);
       std::vector<Array> shares;
       for (int i = 0; i < kThreads; ++i) shares.push_back(share(array));
       std::vector<ArrowArray> children;
@@ -299,11 +290,11 @@ void children_and_shares_go_on_many_threads() {
 void threads_that_never_saw_the_library() {
   register_spy();
   Baseline baseline;
-  const Sample sample(batch());
+  const SampleRows sample(batch());
   for (const int64_t id : kDevices) {
     constexpr int kThreads = 48;
-    const Array host = sample.host();
-    auto* const queue = make_queue(sim(id));
+    const Array host = sample.array();
+    auto* const queue = output_of(arrowdevice_queue_create, sim(id));
     control::hold(id);
     std::vector<Array> arrays;
     for (int i = 0; i < kThreads; ++i) {
@@ -342,11 +333,11 @@ void manual_reaping() {
   must(arrowdevice_deferred_set_manual, 1);
   register_spy();
   Baseline baseline;
-  const Sample sample(field("l"));
+  const SampleRows sample(field("l"));
   constexpr int kPieces = 200;
-  auto* const queue = make_queue(sim(0));
+  auto* const queue = output_of(arrowdevice_queue_create, sim(0));
   control::hold(0);
-  for (int i = 0; i < kPieces; ++i) must(arrowdevice_array_release_after, sample.host().get(), queue);
+  for (int i = 0; i < kPieces; ++i) must(arrowdevice_array_release_after, sample.array().get(), queue);
   must_fail(EBUSY, arrowdevice_deferred_set_manual, 0);
   int64_t done = -1;
   must(arrowdevice_deferred_run, -1, &done);
@@ -360,8 +351,7 @@ void manual_reaping() {
   check_equal(done, 7, "pieces ended");
   std::atomic<int64_t> all{0};
   on_threads(4, [&](int) {
-    int64_t mine = 0;
-    must(arrowdevice_deferred_run, -1, &mine);
+    int64_t mine = output_of(arrowdevice_deferred_run, -1);
     all += mine;
   });
   must(arrowdevice_deferred_run, -1, &done);  // deferred work that a thread held while another thread ran it
@@ -373,11 +363,11 @@ void manual_reaping() {
 void quiescing_from_many_threads() {
   register_spy();
   Baseline baseline;
-  const Sample sample(batch());
+  const SampleRows sample(batch());
   for (const int64_t id : kDevices) {
-    auto* const queue = make_queue(sim(id));
+    auto* const queue = output_of(arrowdevice_queue_create, sim(id));
     control::hold(id);
-    for (int i = 0; i < 50; ++i) must(arrowdevice_array_release_after, sample.host().get(), queue);
+    for (int i = 0; i < 50; ++i) must(arrowdevice_array_release_after, sample.array().get(), queue);
     arrowdevice_queue_destroy(queue);
     must_fail(ETIMEDOUT, arrowdevice_wait_idle, ARROWDEVICE_POLL);
     must_fail(ETIMEDOUT, arrowdevice_wait_idle, 1000);

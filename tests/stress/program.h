@@ -17,17 +17,12 @@
 #include <span>
 #include <string>
 
-#include "support/field.h"
-#include "support/generator.h"
-#include "support/host_data.h"
-#include "support/owned.h"
+#include "support/fixture.h"
 
 namespace stress {
 
 using namespace arrowdevice::testing;  // NOLINT: what every line of these programs is written with
 
-using Array = Owned<ArrowDeviceArray>;
-using Schema = Owned<ArrowSchema>;
 // The functions of these names hide the structs.
 using PoolStats = struct arrowdevice_pool_stats;
 
@@ -47,53 +42,10 @@ inline void check(bool holds, const char* what) {
 void check_equal(int64_t is, int64_t expected, const char* what);
 void check_same(const std::string& difference);  // the expected value is ""
 
-// Makes a call that must succeed or fail with that code. The caller omits the error argument.
+// Checks the code of a call for tests/allocations.
 void check_code(int code, int expected, const arrowdevice_error& error);
-
-template <typename... Parameters, typename... Arguments>
-void must(int (*function)(Parameters...), Arguments... arguments) {
-  arrowdevice_error error{};
-  check_code(function(arguments..., &error), 0, error);
-}
-
-template <typename... Parameters, typename... Arguments>
-void must_fail(int expected, int (*function)(Parameters...), Arguments... arguments) {
-  arrowdevice_error error{};
-  check_code(function(arguments..., &error), expected, error);
-}
-
-arrowdevice_device* cpu();
-arrowdevice_device* sim(int64_t id);
-
-// Rows on the CPU with their schema, and the same rows again for comparison.
-struct Sample {
-  explicit Sample(Field of, Knobs with = {});
-  Sample(const Sample&) = delete;
-
-  Array host() const;  // a new array of these rows, counted by the ledger
-
-  Field type;
-  Knobs knobs;
-  Ledger ledger;  // counts all arrays from host()
-  Schema schema;
-  Owned<ArrowArray> twin;
-};
 
 // Returns the type of a record batch of numbers, text and a nested column.
 Field batch();
-
-arrowdevice_copy_options copy_options(uint32_t flags = 0, arrowdevice_queue* queue = nullptr);
-Array copy(const ArrowDeviceArray& array, const ArrowSchema& schema, arrowdevice_device* to, uint32_t flags = 0,
-           arrowdevice_queue* queue = nullptr, arrowdevice_pool* pool = nullptr);
-Array share(Array& array);
-arrowdevice_queue* make_queue(arrowdevice_device* device);
-arrowdevice_pool* make_pool(arrowdevice_device* device);
-
-// Returns "" if the array has the sample's rows from `first` on, as many as its length says. The array may
-// be on any device.
-std::string difference(const Sample& sample, const ArrowDeviceArray& array, int64_t first = 0);
-
-// Runs `body(0)` to `body(n - 1)` on a thread each, starts them at the same moment, and joins them.
-void on_threads(int n, const std::function<void(int)>& body);
 
 }  // namespace stress

@@ -5,10 +5,8 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <memory>
 #include <random>
 #include <thread>
-#include <vector>
 
 #include "program.h"
 
@@ -27,7 +25,7 @@ std::atomic<int64_t> producers_live{0};
 
 // A producer of some arrays. It fails before an array, or never.
 struct Producer {
-  const Sample& sample;
+  const SampleRows& sample;
   int left;
   int fails_in;  // negative: never
 
@@ -38,7 +36,7 @@ struct Producer {
     auto& producer = of(self);
     out->array.release = nullptr;
     if (producer.fails_in-- == 0) return kProducersError;
-    if (producer.left-- > 0) *out = producer.sample.host().take();
+    if (producer.left-- > 0) *out = producer.sample.array().take();
     return 0;
   }
   static const char* get_last_error(ArrowDeviceArrayStream*) { return "a producer failed at random"; }
@@ -50,7 +48,7 @@ struct Producer {
   static Producer& of(ArrowDeviceArrayStream* self) { return *static_cast<Producer*>(self->private_data); }
 };
 
-Stream produce(const Sample& sample, int arrays, int fails_in) {
+Stream produce(const SampleRows& sample, int arrays, int fails_in) {
   ArrowDeviceArrayStream stream{};
   stream.device_type = ARROW_DEVICE_CPU;
   stream.get_schema = Producer::get_schema;
@@ -64,7 +62,7 @@ Stream produce(const Sample& sample, int arrays, int fails_in) {
 
 class Worker {
  public:
-  Worker(int number, const Sample& sample) : random_(static_cast<unsigned>(number)), sample_(sample) {}
+  Worker(int number, const SampleRows& sample) : random_(static_cast<unsigned>(number)), sample_(sample) {}
 
   void run() {
     for (int i = 0; i < kStreams; ++i) {
@@ -89,8 +87,7 @@ class Worker {
   }
 
   arrowdevice_stream_options options() {
-    arrowdevice_stream_options made{};
-    made.struct_size = sizeof made;
+    auto made = sized<arrowdevice_stream_options>();
     made.flags = pick(2) == 0 ? 0 : ARROWDEVICE_STREAM_READ_AHEAD;
     made.depth = pick(4);
     return made;
@@ -105,8 +102,7 @@ class Worker {
 
   Stream over_the_host(Stream upstream) {
     const auto with = options();
-    Owned<ArrowArrayStream> host;
-    must(arrowdevice_stream_to_host, upstream.get(), &with, host.out());
+    auto host = output_of(arrowdevice_stream_to_host, upstream.get(), &with);
     Stream out;
     must(arrowdevice_stream_from_host, host.get(), out.out());
     return out;
@@ -114,8 +110,7 @@ class Worker {
 
   // Passes the stream through an async pair, with or without a device between them.
   Stream handed_on(Stream upstream) {
-    arrowdevice_async_options with{};
-    with.struct_size = sizeof with;
+    auto with = sized<arrowdevice_async_options>();
     with.depth = pick(4);
     arrowdevice_device* const between = pick(2) == 0 ? device() : nullptr;
     const bool ends_on_cpu = between == nullptr ? upstream->device_type == ARROW_DEVICE_CPU : between == cpu();
@@ -159,11 +154,11 @@ class Worker {
   }
 
   std::mt19937 random_;
-  const Sample& sample_;
+  const SampleRows& sample_;
 };
 
 void work() {
-  const Sample sample(batch(), Knobs{.rows = 20});
+  const SampleRows sample(batch(), Knobs{.rows = 20});
   on_threads(kThreads, [&](int number) { Worker(number, sample).run(); });
   // Threads of the streams may still be ending.
   const auto patience = std::chrono::steady_clock::now() + std::chrono::minutes(2);

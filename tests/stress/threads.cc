@@ -6,14 +6,11 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
-#include <memory>
 #include <mutex>
 #include <numeric>
 #include <optional>
-#include <vector>
 
 #include "program.h"
-#include "support/reader.h"
 
 namespace {
 
@@ -25,15 +22,15 @@ constexpr size_t kMostHeld = 12;  // arrays of a thread
 constexpr int64_t kSims = 4;
 
 // Returns the rows of the arrays. At least one kind is not a struct.
-const std::vector<std::unique_ptr<Sample>>& samples() {
+const std::vector<std::unique_ptr<SampleRows>>& samples() {
   static const auto* const made = [] {
-    auto* const all = new std::vector<std::unique_ptr<Sample>>;
-    all->push_back(std::make_unique<Sample>(batch(), Knobs{.rows = 60}));
-    all->push_back(std::make_unique<Sample>(struct_of({field("vu"), dictionary_of("c", field("u")),
-                                                       list_view_of(field("i")), run_end_encoded("i", field("s"))})
-                                                .not_null(),
-                                            Knobs{.rows = 45, .offset = 3, .child_offset = 5}));
-    all->push_back(std::make_unique<Sample>(list_of(struct_of({field("l"), field("b")})), Knobs{.rows = 80}));
+    auto* const all = new std::vector<std::unique_ptr<SampleRows>>;
+    all->push_back(std::make_unique<SampleRows>(batch(), Knobs{.rows = 60}));
+    all->push_back(std::make_unique<SampleRows>(struct_of({field("vu"), dictionary_of("c", field("u")),
+                                                           list_view_of(field("i")), run_end_encoded("i", field("s"))})
+                                                    .not_null(),
+                                                Knobs{.rows = 45, .offset = 3, .child_offset = 5}));
+    all->push_back(std::make_unique<SampleRows>(list_of(struct_of({field("l"), field("b")})), Knobs{.rows = 80}));
     return all;
   }();
   return *made;
@@ -42,7 +39,7 @@ const std::vector<std::unique_ptr<Sample>>& samples() {
 // An array, with the sample and the range of rows that it must have.
 struct Item {
   Array array;
-  const Sample* sample = nullptr;
+  const SampleRows* sample = nullptr;
   std::shared_ptr<Schema> schema;  // of the selection
   std::vector<int64_t> columns;    // of the sample; empty means all
   int64_t first = 0;
@@ -58,7 +55,7 @@ struct Item {
 void check_rows(const Item& item) {
   const Array here = copy(*item.array, item.type(), cpu());
   check_same(arrowdevice::testing::problem(item.type(), here->array));
-  const Sample& sample = *item.sample;
+  const SampleRows& sample = *item.sample;
   if (item.columns.empty()) {
     check_same(arrowdevice::testing::difference(*sample.schema, *sample.twin, item.first, item.type(), here->array, 0,
                                                 here->array.length));
@@ -96,8 +93,8 @@ class Exchange {
 class Worker {
  public:
   Worker(int number, Exchange& exchange) : random_(static_cast<uint64_t>(number) + 1), exchange_(exchange) {
-    for (int64_t id = 0; id < kSims; ++id) queues_.push_back(make_queue(sim(id)));
-    queues_.push_back(make_queue(cpu()));
+    for (int64_t id = 0; id < kSims; ++id) queues_.push_back(output_of(arrowdevice_queue_create, sim(id)));
+    queues_.push_back(output_of(arrowdevice_queue_create, cpu()));
   }
 
   ~Worker() {
@@ -152,8 +149,8 @@ class Worker {
   }
 
   void begin() {
-    const Sample& sample = *samples()[below(samples().size())];
-    items_.push_back({sample.host(), &sample, nullptr, {}, 0});
+    const SampleRows& sample = *samples()[below(samples().size())];
+    items_.push_back({sample.array(), &sample, nullptr, {}, 0});
   }
 
   static size_t place_of(const Item& item) {
@@ -170,8 +167,7 @@ class Worker {
     Item& source = some_item();
     const size_t place = some_place();
     const auto options = some_options(source, place);
-    Array out;
-    must(arrowdevice_array_copy, source.array.get(), &source.type(), device_at(place), &options, out.out());
+    Array out = output_of(arrowdevice_array_copy, source.array.get(), &source.type(), device_at(place), &options);
     // The source may go to another thread at once, so the copy must be finished here.
     if ((options.flags & ARROWDEVICE_COPY_ASYNC) != 0)
       must(arrowdevice_array_wait, out.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
@@ -184,8 +180,7 @@ class Worker {
     const size_t place = some_place();
     auto options = some_options(item, place);
     if (one_in(2)) options.flags |= ARROWDEVICE_COPY_ALWAYS;
-    Array out;
-    must(arrowdevice_array_to_device, item.array.get(), &item.type(), device_at(place), &options, out.out());
+    Array out = output_of(arrowdevice_array_to_device, item.array.get(), &item.type(), device_at(place), &options);
     items_.push_back(item.with(std::move(out)));
   }
 
@@ -199,8 +194,7 @@ class Worker {
     Item& item = some_item();
     const int64_t skip = random_.below(item.length() + 1);
     const int64_t length = random_.below(item.length() - skip + 1);
-    Array out;
-    must(arrowdevice_array_slice, item.array.get(), &item.type(), skip, length, out.out());
+    Array out = output_of(arrowdevice_array_slice, item.array.get(), &item.type(), skip, length);
     Item made = item.with(std::move(out));
     made.first += skip;
     items_.push_back(std::move(made));
@@ -231,12 +225,10 @@ class Worker {
   void import() {
     Item item = take();
     auto* const queue = queues_[some_place()];
-    arrowdevice_import_options options{};
-    options.struct_size = sizeof options;
+    auto options = sized<arrowdevice_import_options>();
     options.flags = one_in(2) ? ARROWDEVICE_IMPORT_RESOLVE_SIZES : 0;
     options.queue = one_in(2) ? queue : nullptr;
-    arrowdevice_view* view = nullptr;
-    must(arrowdevice_array_import, item.array.get(), &item.type(), &options, &view);
+    auto* view = output_of(arrowdevice_array_import, item.array.get(), &item.type(), &options);
     Array out;
     if (one_in(2)) {
       must(arrowdevice_view_share, view, out.out());
@@ -263,8 +255,7 @@ class Worker {
     const Item& item = some_item();
     if (one_in(2)) {
       must(arrowdevice_array_wait, item.array.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
-      int ready = 0;
-      must(arrowdevice_array_is_ready, item.array.get(), nullptr, &ready);
+      int ready = output_of(arrowdevice_array_is_ready, item.array.get(), nullptr);
       check_equal(ready, 1, "whether an array is ready that was waited for");
     } else {
       must(arrowdevice_queue_wait_array, queues_[some_place()], item.array.get(), nullptr);
@@ -282,17 +273,15 @@ class Worker {
 
   void to_host() {
     Item item = take();
-    Owned<ArrowArray> host;
-    must(arrowdevice_array_to_host, item.array.get(), &item.type(), nullptr, host.out());
-    Array out;
-    must(arrowdevice_array_from_host, host.get(), out.out());
+    auto host = output_of(arrowdevice_array_to_host, item.array.get(), &item.type(), nullptr);
+    Array out = output_of(arrowdevice_array_from_host, host.get());
     items_.push_back(item.with(std::move(out)));
   }
 
   void renew_queue() {
     const size_t place = some_place();
     arrowdevice_queue_destroy(queues_[place]);
-    queues_[place] = make_queue(device_at(place));
+    queues_[place] = output_of(arrowdevice_queue_create, device_at(place));
   }
 
   // Takes a child out of its parent, so that it outlives its parent.
@@ -324,11 +313,8 @@ void work() {
   for (const auto& sample : samples()) check_equal(sample->ledger.live(), 0, "host arrays that are alive");
   check_equal(Ledger::mistakes(), 0, "arrays that were released twice");
   for (int64_t id = 0; id < kSims; ++id) {
-    arrowdevice_pool* pool = nullptr;
-    must(arrowdevice_device_get_pool, sim(id), &pool);
-    PoolStats stats{};
-    stats.struct_size = sizeof stats;
-    must(arrowdevice_pool_get_stats, pool, &stats);
+    auto* pool = output_of(arrowdevice_device_get_pool, sim(id));
+    auto stats = output_of(arrowdevice_pool_get_stats, pool);
     check_equal(stats.used_bytes, 0, "bytes in use at the end");
   }
 }

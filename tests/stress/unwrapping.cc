@@ -14,15 +14,12 @@ namespace control = arrowdevice::sim::control;
 constexpr int64_t kDevices[] = {0, 2};  // with addresses, with handles
 
 arrowdevice_device* wrap(int64_t id, void* context) {
-  arrowdevice_native_device native{};
-  native.struct_size = sizeof native;
+  auto native = sized<arrowdevice_native_device>();
   native.context = context;
-  arrowdevice_device* device = nullptr;
-  must(arrowdevice_device_wrap, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, id, &native, &device);
-  return device;
+  return output_of(arrowdevice_device_wrap, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, id, &native);
 }
 
-void expect_unwrapped(arrowdevice_device* device, const Sample& sample, const ArrowDeviceArray& on_cpu) {
+void expect_unwrapped(arrowdevice_device* device, const SampleRows& sample, const ArrowDeviceArray& on_cpu) {
   arrowdevice_queue* queue = nullptr;
   must_fail(ENODEV, arrowdevice_queue_create, device, &queue);
   const arrowdevice_native_queue native_queue{.struct_size = sizeof native_queue, .family = 0, .queue = nullptr};
@@ -36,18 +33,16 @@ void expect_unwrapped(arrowdevice_device* device, const Sample& sample, const Ar
   must_fail(ENODEV, arrowdevice_sub_buffer_create, device, &buffer, 0, 1, &buffer);
   int64_t free_bytes = 0, total_bytes = 0;
   must_fail(ENODEV, arrowdevice_device_get_memory_info, device, &free_bytes, &total_bytes);
-  arrowdevice_native_device native{};
-  native.struct_size = sizeof native;
+  auto native = sized<arrowdevice_native_device>();
   must_fail(ENODEV, arrowdevice_device_get_native, device, &native);
   uint32_t reach = 0;
   must_fail(ENODEV, arrowdevice_device_get_peer_flags, device, cpu(), &reach);
   must_fail(ENODEV, arrowdevice_device_get_peer_flags, cpu(), device, &reach);
-  arrowdevice_device_info info{};
-  info.struct_size = sizeof info;
+  auto info = sized<arrowdevice_device_info>();
   must_fail(ENODEV, arrowdevice_device_get_info, device, &info);
   Array out;
   must_fail(ENODEV, arrowdevice_array_copy, &on_cpu, sample.schema.get(), device, nullptr, out.out());
-  Array moved = sample.host();
+  Array moved = sample.array();
   must_fail(ENODEV, arrowdevice_array_to_device, moved.get(), sample.schema.get(), device, nullptr, out.out());
   Owned<ArrowArray> host = make_array(generate(sample.type, sample.knobs), sample.ledger);
   must_fail(ENODEV, arrowdevice_array_export, device, host.get(), nullptr, out.out());
@@ -56,8 +51,8 @@ void expect_unwrapped(arrowdevice_device* device, const Sample& sample, const Ar
 
 void unwrapping() {
   register_spy();
-  const Sample sample(batch());
-  const Array host = sample.host();
+  const SampleRows sample(batch());
+  const Array host = sample.array();
   for (const int64_t id : kDevices) {
     char context = 0;
     auto* const device = wrap(id, &context);
@@ -65,26 +60,23 @@ void unwrapping() {
     check(wrap(id, &context) == device, "the same context is another device");
 
     Array array = copy(*host, *sample.schema, device);
-    Array part;
-    must(arrowdevice_array_slice, array.get(), sample.schema.get(), 2, 3, part.out());
+    Array part = output_of(arrowdevice_array_slice, array.get(), sample.schema.get(), 2, 3);
     array.reset();
     must(arrowdevice_device_unwrap, device, ARROWDEVICE_NO_TIMEOUT);  // the first of two unwraps
     check_same(difference(sample, *part, 2));
     must_fail(EBUSY, arrowdevice_device_unwrap, device, ARROWDEVICE_POLL);
     check_same(difference(sample, *part, 2));  // unchanged
-    arrowdevice_view* view = nullptr;
-    must(arrowdevice_array_import, part.get(), sample.schema.get(), nullptr, &view);
+    auto* view = output_of(arrowdevice_array_import, part.get(), sample.schema.get(), nullptr);
     must_fail(EBUSY, arrowdevice_device_unwrap, device, ARROWDEVICE_POLL);
     arrowdevice_view_release(view);
 
-    auto* const queue = make_queue(device);
+    auto* const queue = output_of(arrowdevice_queue_create, device);
     must_fail(EBUSY, arrowdevice_device_unwrap, device, ARROWDEVICE_POLL);
-    auto* const pool = make_pool(device);
+    auto* const pool = output_of(arrowdevice_pool_create, device, nullptr);
     arrowdevice_queue_destroy(queue);
     must_fail(EBUSY, arrowdevice_device_unwrap, device, ARROWDEVICE_POLL);
     arrowdevice_pool_destroy(pool);
-    void* buffer = nullptr;
-    must(arrowdevice_buffer_allocate, device, nullptr, nullptr, 100, &buffer);
+    auto* buffer = output_of(arrowdevice_buffer_allocate, device, nullptr, nullptr, 100);
     must_fail(EBUSY, arrowdevice_device_unwrap, device, ARROWDEVICE_POLL);
     arrowdevice_buffer_free(device, nullptr, buffer);
 
@@ -105,15 +97,15 @@ void unwrapping() {
 // The unwrap waits for the device's pending work.
 void unwrapping_waits_for_deferred_work() {
   register_spy();
-  const Sample sample(batch());
+  const SampleRows sample(batch());
   for (const int64_t id : kDevices) {
     char context = 0;
     auto* const device = wrap(id, &context);
     // The wrapped device waits for a held device.
-    const Array host = sample.host();
+    const Array host = sample.array();
     control::hold(id);
     const Array pending = copy(*host, *sample.schema, sim(id), ARROWDEVICE_COPY_ASYNC);
-    auto* const queue = make_queue(device);
+    auto* const queue = output_of(arrowdevice_queue_create, device);
     must(arrowdevice_queue_wait_array, queue, pending.get(), nullptr);
     Array behind = copy(*host, *sample.schema, device, ARROWDEVICE_COPY_ASYNC, queue);
     must(arrowdevice_array_release_after, behind.get(), queue);

@@ -4,7 +4,6 @@
 //   cases = ctypes.CDLL(".../libtest-cases.so")
 //   for i in range(cases.test_cases_count()):
 //       cases.test_cases_make(i, schema_address, array_address)
-#include <cstdint>
 #include <cstdio>
 
 #include "support/cases.h"

@@ -3,7 +3,6 @@
 
 #include <cstring>
 #include <stdexcept>
-#include <string>
 
 #include "support/shape.h"
 

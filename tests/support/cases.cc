@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
-#include <utility>
 
 #include "support/shape.h"
 

@@ -2,7 +2,6 @@
 #include "support/field.h"
 
 #include <atomic>
-#include <cstring>
 
 #include "support/callback.h"
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <string_view>
 
 #include "support/shape.h"
 

@@ -12,12 +12,9 @@
 #include <stdexcept>
 #include <string>
 
-namespace arrowdevice::testing {
+#include "support/calls.h"
 
-// Throws the text if the condition does not hold. Used in a child process.
-inline void expect(bool holds, const std::string& what) {
-  if (!holds) throw std::runtime_error(what);
-}
+namespace arrowdevice::testing {
 
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 

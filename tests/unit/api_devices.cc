@@ -29,15 +29,14 @@ TEST_CASE("an unknown device type is not supported and has no devices") {
   for (const ArrowDeviceType type : kNoTypes) {
     INFO(type);
     arrowdevice_device* device = kNotADevice;
-    CHECK(contains(refused(ENOTSUP, arrowdevice_device_find_by_id, type, 0, &device), std::to_string(type)));
+    must_fail_saying(ENOTSUP, std::to_string(type), arrowdevice_device_find_by_id, type, 0, &device);
     CHECK(device == nullptr);
     int64_t count = 77;
-    refused(ENOTSUP, arrowdevice_device_count, type, &count);
+    must_fail(ENOTSUP, arrowdevice_device_count, type, &count);
     CHECK(count == 0);
-    arrowdevice_native_device native{};
-    native.struct_size = sizeof native;
+    auto native = sized<arrowdevice_native_device>();
     device = kNotADevice;
-    refused(ENOTSUP, arrowdevice_device_wrap, type, 0, &native, &device);
+    must_fail(ENOTSUP, arrowdevice_device_wrap, type, 0, &native, &device);
     CHECK(device == nullptr);
   }
 }
@@ -47,12 +46,12 @@ TEST_CASE("a device id out of range fails with ENODEV") {
   for (const int64_t id : {int64_t{kSims}, int64_t{-1}, int64_t{-2}, std::numeric_limits<int64_t>::max(),
                            std::numeric_limits<int64_t>::min()}) {
     arrowdevice_device* device = kNotADevice;
-    CHECK(contains(refused(ENODEV, arrowdevice_device_find_by_id, ARROW_DEVICE_EXT_DEV, id, &device),
-                   "ext_dev:" + std::to_string(id)));
+    must_fail_saying(ENODEV, "ext_dev:" + std::to_string(id), arrowdevice_device_find_by_id, ARROW_DEVICE_EXT_DEV, id,
+                     &device);
     CHECK(device == nullptr);
   }
   arrowdevice_device* device = kNotADevice;
-  CHECK(contains(refused(ENODEV, arrowdevice_device_find_by_id, ARROW_DEVICE_CPU, 1, &device), "cpu:1"));
+  must_fail_saying(ENODEV, "cpu:1", arrowdevice_device_find_by_id, ARROW_DEVICE_CPU, 1, &device);
 }
 
 TEST_CASE("a device type without a driver has no devices and names the searched paths") {
@@ -61,14 +60,13 @@ TEST_CASE("a device type without a driver has no devices and names the searched 
   must(arrowdevice_device_count, ARROW_DEVICE_METAL, &count);
   CHECK(count == 0);
   arrowdevice_device* device = kNotADevice;
-  CHECK(contains(refused(ENODEV, arrowdevice_device_find_by_id, ARROW_DEVICE_METAL, 0, &device), "metal"));
+  must_fail_saying(ENODEV, "metal", arrowdevice_device_find_by_id, ARROW_DEVICE_METAL, 0, &device);
   CHECK(device == nullptr);
 }
 
 TEST_CASE("devices are listed by type and id, as many as fit") {
   begin();
-  int64_t count = 0;
-  must(arrowdevice_device_list, nullptr, 0, &count);
+  int64_t count = output_of(arrowdevice_device_list, nullptr, 0);
   REQUIRE(count >= 1 + kSims);
   std::vector<arrowdevice_device*> all(static_cast<size_t>(count) + 1, kNotADevice);
   must(arrowdevice_device_list, all.data(), count, &count);
@@ -81,8 +79,7 @@ TEST_CASE("devices are listed by type and id, as many as fit") {
     CHECK(std::pair(before.device_type, before.device_id) < std::pair(info.device_type, info.device_id));
   }
   std::vector<arrowdevice_device*> two(3, kNotADevice);
-  int64_t total = 0;
-  must(arrowdevice_device_list, two.data(), 2, &total);
+  int64_t total = output_of(arrowdevice_device_list, two.data(), 2);
   CHECK(total == count);
   CHECK(two[1] == all[1]);
   CHECK(two[2] == kNotADevice);
@@ -128,11 +125,7 @@ TEST_CASE("device_get_peer_flags returns the backend's flags") {
 
 TEST_CASE("a device is found by its name, and an invalid name is refused") {
   begin();
-  const auto find = [](const char* name) {
-    arrowdevice_device* device = nullptr;
-    must(arrowdevice_device_find_by_name, name, &device);
-    return device;
-  };
+  const auto find = [](const char* name) { return output_of(arrowdevice_device_find_by_name, name); };
   CHECK(find("cpu") == cpu());
   CHECK(find("cpu:0") == cpu());
   CHECK(find("ext_dev") == sim(0));
@@ -141,11 +134,11 @@ TEST_CASE("a device is found by its name, and an invalid name is refused") {
                            "ext_dev:99999999999999999999", "cpu\xFF"}) {
     INFO(name);
     arrowdevice_device* device = kNotADevice;
-    refused(EINVAL, arrowdevice_device_find_by_name, name, &device);
+    must_fail(EINVAL, arrowdevice_device_find_by_name, name, &device);
     CHECK(device == nullptr);
   }
   arrowdevice_device* device = kNotADevice;
-  refused(ENODEV, arrowdevice_device_find_by_name, "ext_dev:4", &device);
+  must_fail(ENODEV, arrowdevice_device_find_by_name, "ext_dev:4", &device);
 }
 
 TEST_CASE("every device type that the format names has a name, and no other has one") {
@@ -172,22 +165,20 @@ TEST_CASE("an allocation lowers a device's free memory") {
   int64_t before = 0, total = 0;
   must(arrowdevice_device_get_memory_info, sim(0), &before, &total);
   CHECK(total == describe(sim(0)).total_memory);
-  void* buffer = nullptr;
-  must(arrowdevice_buffer_allocate, sim(0), nullptr, nullptr, 1 << 20, &buffer);
+  auto* buffer = output_of(arrowdevice_buffer_allocate, sim(0), nullptr, nullptr, 1 << 20);
   int64_t after = 0;
   must(arrowdevice_device_get_memory_info, sim(0), &after, nullptr);
   CHECK(before - after == 1 << 20);
   must(arrowdevice_device_get_memory_info, sim(0), nullptr, nullptr);
   arrowdevice_buffer_free(sim(0), nullptr, buffer);
-  refused(EINVAL, arrowdevice_device_get_memory_info, nullptr, &before, &total);
+  must_fail(EINVAL, arrowdevice_device_get_memory_info, nullptr, &before, &total);
   control::lose(0);
-  refused(EIO, arrowdevice_device_get_memory_info, sim(0), &before, &total);
+  must_fail(EIO, arrowdevice_device_get_memory_info, sim(0), &before, &total);
 }
 
 // Returns a native device. A variable of the test is its context.
 arrowdevice_native_device context_of(int& mine) {
-  arrowdevice_native_device native{};
-  native.struct_size = sizeof native;
+  auto native = sized<arrowdevice_native_device>();
   native.context = &mine;
   return native;
 }
@@ -196,44 +187,39 @@ TEST_CASE("a wrapped context is its own device until each wrap has its unwrap") 
   begin();
   int mine = 0;
   const auto native = context_of(mine);
-  arrowdevice_device* wrapped = nullptr;
-  must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native, &wrapped);
+  auto* wrapped = output_of(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native);
   CHECK(wrapped != sim(1));
   auto info = describe(wrapped);
   CHECK(info.device_id == 1);
   CHECK((info.flags & ARROWDEVICE_DEVICE_WRAPPED) != 0);
   CHECK((describe(sim(1)).flags & ARROWDEVICE_DEVICE_WRAPPED) == 0);
-  arrowdevice_device* again = nullptr;
-  must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native, &again);
+  auto* again = output_of(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native);
   CHECK(again == wrapped);
   int other_mine = 0;
   const auto other_native = context_of(other_mine);
-  arrowdevice_device* other = nullptr;
-  must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &other_native, &other);
+  auto* other = output_of(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &other_native);
   CHECK(other != wrapped);
 
   Sample sample(mixed_batch());
   auto there = copy(sample, wrapped);
-  arrowdevice_device* found = nullptr;
-  must(arrowdevice_array_get_device, there.get(), &found);
+  auto* found = output_of(arrowdevice_array_get_device, there.get());
   CHECK(found == wrapped);
   CHECK(difference(sample, *there) == "");
 
   must(arrowdevice_device_unwrap, wrapped, ARROWDEVICE_POLL);  // undoes the second wrap
-  CHECK(contains(refused(EBUSY, arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT), "alive"));
+  must_fail_saying(EBUSY, "alive", arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
   CHECK(difference(sample, *there) == "");
   there.reset();
   must(arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
-  CHECK(contains(refused(ENODEV, arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT), "unwrapped"));
+  must_fail_saying(ENODEV, "unwrapped", arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
   Array out;
-  refused(ENODEV, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), wrapped, nullptr, out.out());
+  must_fail(ENODEV, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), wrapped, nullptr, out.out());
   arrowdevice_queue* queue = nullptr;
-  refused(ENODEV, arrowdevice_queue_create, wrapped, &queue);
+  must_fail(ENODEV, arrowdevice_queue_create, wrapped, &queue);
   int64_t free_bytes = 0;
-  refused(ENODEV, arrowdevice_device_get_memory_info, wrapped, &free_bytes, &free_bytes);
-  arrowdevice_device_info info_after{};
-  info_after.struct_size = sizeof info_after;
-  refused(ENODEV, arrowdevice_device_get_info, wrapped, &info_after);
+  must_fail(ENODEV, arrowdevice_device_get_memory_info, wrapped, &free_bytes, &free_bytes);
+  auto info_after = sized<arrowdevice_device_info>();
+  must_fail(ENODEV, arrowdevice_device_get_info, wrapped, &info_after);
 
   must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native, &again);
   CHECK(difference(sample, *copy(sample, again)) == "");
@@ -264,12 +250,10 @@ TEST_CASE("the context of an array is found by any buffer that it has") {
   for (const auto& one : cases) {
     for (const int64_t id : {kAddresses[0], kHandles[0]}) {
       INFO(one.where << " on device " << id);
-      arrowdevice_device* wrapped = nullptr;
-      must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, id, &native, &wrapped);
+      auto* wrapped = output_of(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, id, &native);
       const auto schema = make_schema(one.type);
       Array there = copy(*from_host(make_array(one.data, Ledger())), *schema, wrapped);
-      arrowdevice_device* found = nullptr;
-      must(arrowdevice_array_get_device, there.get(), &found);
+      auto* found = output_of(arrowdevice_array_get_device, there.get());
       CHECK(found == wrapped);
       there.reset();
       must(arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
@@ -286,8 +270,7 @@ TEST_CASE("the search for a buffer ends in an array that contains itself") {
   array.array.release = [](ArrowArray* released) { released->release = nullptr; };
   array.device_type = ARROW_DEVICE_EXT_DEV;
   array.device_id = 1;
-  arrowdevice_device* found = nullptr;
-  must(arrowdevice_array_get_device, &array, &found);
+  auto* found = output_of(arrowdevice_array_get_device, &array);
   CHECK(found == sim(1));
 }
 
@@ -316,7 +299,7 @@ class BusyWrapping {
 TEST_CASE("unwrapping a device with pending work times out") {
   begin();
   BusyWrapping wrapping;
-  refused(ETIMEDOUT, arrowdevice_device_unwrap, wrapping.device(), ARROWDEVICE_POLL);
+  must_fail(ETIMEDOUT, arrowdevice_device_unwrap, wrapping.device(), ARROWDEVICE_POLL);
   wrapping.resume();
   must(arrowdevice_device_unwrap, wrapping.device(), ARROWDEVICE_NO_TIMEOUT);
 }
@@ -330,8 +313,8 @@ TEST_CASE("a device that another thread is unwrapping is not wrapped once more")
   });
   while (arrowdevice_device_unwrap(wrapping.device(), ARROWDEVICE_POLL, nullptr) != EBUSY) std::this_thread::yield();
   arrowdevice_device* again = nullptr;
-  CHECK(contains(refused(EBUSY, arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &wrapping.native(), &again),
-                 "another thread"));
+  must_fail_saying(EBUSY, "another thread", arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &wrapping.native(),
+                   &again);
   wrapping.resume();
   unwrapping.join();
   CHECK(code == 0);
@@ -341,39 +324,35 @@ TEST_CASE("a device that another thread is unwrapping is not wrapped once more")
 
 TEST_CASE("unwrap refuses devices that are not wrapped, and wrap refuses invalid handles") {
   begin();
-  refused(EINVAL, arrowdevice_device_unwrap, nullptr, ARROWDEVICE_POLL);
-  CHECK(contains(refused(EINVAL, arrowdevice_device_unwrap, sim(0), ARROWDEVICE_POLL), "not wrapped"));
+  must_fail(EINVAL, arrowdevice_device_unwrap, nullptr, ARROWDEVICE_POLL);
+  must_fail_saying(EINVAL, "not wrapped", arrowdevice_device_unwrap, sim(0), ARROWDEVICE_POLL);
   arrowdevice_device* device = kNotADevice;
-  arrowdevice_native_device native{};
-  native.struct_size = sizeof native;
-  refused(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 0, &native, &device);
+  auto native = sized<arrowdevice_native_device>();
+  must_fail(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 0, &native, &device);
   CHECK(device == nullptr);
-  refused(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 0, nullptr, &device);
-  refused(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 0, &native, nullptr);
-  refused(ENOTSUP, arrowdevice_device_wrap, ARROW_DEVICE_CPU, 0, &native, &device);
-  refused(ENODEV, arrowdevice_device_wrap, ARROW_DEVICE_METAL, 0, &native, &device);
+  must_fail(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 0, nullptr, &device);
+  must_fail(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 0, &native, nullptr);
+  must_fail(ENOTSUP, arrowdevice_device_wrap, ARROW_DEVICE_CPU, 0, &native, &device);
+  must_fail(ENODEV, arrowdevice_device_wrap, ARROW_DEVICE_METAL, 0, &native, &device);
 }
 
 TEST_CASE("a device returns its driver's handles, and wrapping them returns the device") {
   begin();
-  arrowdevice_native_device native{};
-  native.struct_size = sizeof native;
-  must(arrowdevice_device_get_native, sim(1), &native);
+  auto native = output_of(arrowdevice_device_get_native, sim(1));
   REQUIRE(native.device != nullptr);
   REQUIRE(native.context != nullptr);
-  arrowdevice_device* wrapped = nullptr;
-  must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native, &wrapped);
+  auto* wrapped = output_of(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native);
   CHECK(wrapped == sim(1));
   must(arrowdevice_device_wrap, ARROW_DEVICE_EXT_DEV, 1, &native, &wrapped);
-  for (const int64_t n : {1, 2}) control::fail_nth("device_unwrap", n);  // refused() calls twice
-  refused(EIO, arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
+  for (const int64_t n : {1, 2}) control::fail_nth("device_unwrap", n);  // must_fail() calls twice
+  must_fail(EIO, arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
   must(arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
   must(arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);  // undoes the wraps only
-  refused(EINVAL, arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
+  must_fail(EINVAL, arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
   CHECK(describe(sim(1)).device_id == 1);
-  refused(EINVAL, arrowdevice_device_get_native, nullptr, &native);
-  refused(EINVAL, arrowdevice_device_get_native, sim(1), nullptr);
-  refused(ENOTSUP, arrowdevice_device_get_native, cpu(), &native);
+  must_fail(EINVAL, arrowdevice_device_get_native, nullptr, &native);
+  must_fail(EINVAL, arrowdevice_device_get_native, sim(1), nullptr);
+  must_fail(ENOTSUP, arrowdevice_device_get_native, cpu(), &native);
 }
 
 TEST_CASE("device functions name their missing arguments") {
@@ -381,24 +360,22 @@ TEST_CASE("device functions name their missing arguments") {
   arrowdevice_device* device = nullptr;
   int64_t count = 0;
   uint32_t reach = 0;
-  CHECK(contains(refused(EINVAL, arrowdevice_device_find_by_id, ARROW_DEVICE_CPU, 0, nullptr), "out"));
-  CHECK(contains(refused(EINVAL, arrowdevice_device_count, ARROW_DEVICE_CPU, nullptr), "out"));
-  CHECK(contains(refused(EINVAL, arrowdevice_device_list, &device, 1, nullptr), "count"));
-  CHECK(contains(refused(EINVAL, arrowdevice_device_list, nullptr, 1, &count), "out"));
-  CHECK(contains(refused(EINVAL, arrowdevice_device_list, &device, -1, &count), "capacity"));
-  CHECK(contains(refused(EINVAL, arrowdevice_device_get_peer_flags, nullptr, sim(0), &reach), "from"));
-  CHECK(contains(refused(EINVAL, arrowdevice_device_get_peer_flags, sim(0), nullptr, &reach), "to"));
-  CHECK(contains(refused(EINVAL, arrowdevice_device_get_peer_flags, sim(0), sim(0), nullptr), "out"));
-  CHECK(contains(refused(EINVAL, arrowdevice_device_find_by_name, nullptr, &device), "name"));
-  CHECK(contains(refused(EINVAL, arrowdevice_device_find_by_name, "cpu", nullptr), "out"));
-  arrowdevice_device_info info{};
-  info.struct_size = sizeof info;
-  CHECK(contains(refused(EINVAL, arrowdevice_device_get_info, nullptr, &info), "device"));
-  CHECK(contains(refused(EINVAL, arrowdevice_device_get_info, sim(0), nullptr), "info"));
-  Counters counted{};
-  counted.struct_size = sizeof counted;
-  CHECK(contains(refused(EINVAL, arrowdevice_device_get_counters, nullptr, &counted), "device"));
-  CHECK(contains(refused(EINVAL, arrowdevice_device_get_counters, sim(0), nullptr), "counters"));
+  must_fail_saying(EINVAL, "out", arrowdevice_device_find_by_id, ARROW_DEVICE_CPU, 0, nullptr);
+  must_fail_saying(EINVAL, "out", arrowdevice_device_count, ARROW_DEVICE_CPU, nullptr);
+  must_fail_saying(EINVAL, "count", arrowdevice_device_list, &device, 1, nullptr);
+  must_fail_saying(EINVAL, "out", arrowdevice_device_list, nullptr, 1, &count);
+  must_fail_saying(EINVAL, "capacity", arrowdevice_device_list, &device, -1, &count);
+  must_fail_saying(EINVAL, "from", arrowdevice_device_get_peer_flags, nullptr, sim(0), &reach);
+  must_fail_saying(EINVAL, "to", arrowdevice_device_get_peer_flags, sim(0), nullptr, &reach);
+  must_fail_saying(EINVAL, "out", arrowdevice_device_get_peer_flags, sim(0), sim(0), nullptr);
+  must_fail_saying(EINVAL, "name", arrowdevice_device_find_by_name, nullptr, &device);
+  must_fail_saying(EINVAL, "out", arrowdevice_device_find_by_name, "cpu", nullptr);
+  auto info = sized<arrowdevice_device_info>();
+  must_fail_saying(EINVAL, "device", arrowdevice_device_get_info, nullptr, &info);
+  must_fail_saying(EINVAL, "info", arrowdevice_device_get_info, sim(0), nullptr);
+  auto counted = sized<Counters>();
+  must_fail_saying(EINVAL, "device", arrowdevice_device_get_counters, nullptr, &counted);
+  must_fail_saying(EINVAL, "counters", arrowdevice_device_get_counters, sim(0), nullptr);
 }
 
 }  // namespace

@@ -11,8 +11,7 @@ TEST_CASE("a schema's copy is deep and lives on without the original") {
       struct_of({field("l", "id").with_metadata("unit", "s"), dictionary_of("i", field("u", "value")).named("kind"),
                  map_of(field("u", "key"), field("i", "value")).named("map").with_flags(ARROW_FLAG_MAP_KEYS_SORTED)});
   auto schema = make_schema(type);
-  Owned<ArrowSchema> made;
-  must(arrowdevice_schema_copy, schema.get(), made.out());
+  auto made = output_of(arrowdevice_schema_copy, schema.get());
   CHECK(made->children[0] != schema->children[0]);
   const std::string metadata = encode_metadata({{"unit", "s"}});
   arrowdevice_schema_release(schema.get());
@@ -32,14 +31,14 @@ TEST_CASE("a schema's copy is deep and lives on without the original") {
 
 TEST_CASE("a copy of a released, missing or malformed schema is refused") {
   Owned<ArrowSchema> released, out;
-  refused(EINVAL, arrowdevice_schema_copy, released.get(), out.out());
-  refused(EINVAL, arrowdevice_schema_copy, nullptr, out.out());
+  must_fail(EINVAL, arrowdevice_schema_copy, released.get(), out.out());
+  must_fail(EINVAL, arrowdevice_schema_copy, nullptr, out.out());
   auto schema = make_schema(struct_of({field("i")}));
-  refused(EINVAL, arrowdevice_schema_copy, schema.get(), nullptr);
-  refused(EINVAL, arrowdevice_schema_copy, schema.get(), schema.get());
+  must_fail(EINVAL, arrowdevice_schema_copy, schema.get(), nullptr);
+  must_fail(EINVAL, arrowdevice_schema_copy, schema.get(), schema.get());
   CHECK_FALSE(schema.released());
   arrowdevice_schema_release(schema->children[0]);
-  refused(EINVAL, arrowdevice_schema_copy, schema.get(), out.out());
+  must_fail(EINVAL, arrowdevice_schema_copy, schema.get(), out.out());
   CHECK(out.released());
 }
 
@@ -111,8 +110,7 @@ class Stream {
 
 TEST_CASE("a stream's schema and arrays come out of it, until a released one marks the end") {
   Stream stream(2);
-  Owned<ArrowSchema> schema;
-  must(arrowdevice_stream_get_schema, stream.get(), schema.out());
+  auto schema = output_of(arrowdevice_stream_get_schema, stream.get());
   CHECK(std::string(schema->format) == "l");
   Array array;
   for (int i = 0; i < 2; ++i) {
@@ -126,31 +124,31 @@ TEST_CASE("a stream's schema and arrays come out of it, until a released one mar
   arrowdevice_stream_release(stream.get());
   arrowdevice_stream_release(stream.get());
   CHECK(stream.releases == 1);
-  CHECK(contains(refused(EINVAL, arrowdevice_stream_get_next, stream.get(), array.out()), "released"));
-  CHECK(contains(refused(EINVAL, arrowdevice_stream_get_schema, stream.get(), schema.out()), "released"));
+  must_fail_saying(EINVAL, "released", arrowdevice_stream_get_next, stream.get(), array.out());
+  must_fail_saying(EINVAL, "released", arrowdevice_stream_get_schema, stream.get(), schema.out());
 }
 
 TEST_CASE("a producer's error is returned with its text and code") {
   Owned<ArrowSchema> schema;
   Array array;
   Stream talks(0, ECANCELED, "the table was dropped");
-  CHECK(refused(ECANCELED, arrowdevice_stream_get_schema, talks.get(), schema.out()) == "the table was dropped");
-  CHECK(refused(ECANCELED, arrowdevice_stream_get_next, talks.get(), array.out()) == "the table was dropped");
+  CHECK(must_fail(ECANCELED, arrowdevice_stream_get_schema, talks.get(), schema.out()) == "the table was dropped");
+  CHECK(must_fail(ECANCELED, arrowdevice_stream_get_next, talks.get(), array.out()) == "the table was dropped");
   CHECK(array.released());
   CHECK(schema.released());
   Stream silent(0, EPIPE);
-  CHECK(contains(refused(EPIPE, arrowdevice_stream_get_schema, silent.get(), schema.out()), "get_schema"));
-  CHECK(contains(refused(EPIPE, arrowdevice_stream_get_next, silent.get(), array.out()), "get_next"));
+  must_fail_saying(EPIPE, "get_schema", arrowdevice_stream_get_schema, silent.get(), schema.out());
+  must_fail_saying(EPIPE, "get_next", arrowdevice_stream_get_next, silent.get(), array.out());
 }
 
 TEST_CASE("stream functions refuse missing arguments") {
   Stream stream(1);
   Owned<ArrowSchema> schema;
   Array array;
-  refused(EINVAL, arrowdevice_stream_get_schema, nullptr, schema.out());
-  refused(EINVAL, arrowdevice_stream_get_schema, stream.get(), nullptr);
-  refused(EINVAL, arrowdevice_stream_get_next, nullptr, array.out());
-  refused(EINVAL, arrowdevice_stream_get_next, stream.get(), nullptr);
+  must_fail(EINVAL, arrowdevice_stream_get_schema, nullptr, schema.out());
+  must_fail(EINVAL, arrowdevice_stream_get_schema, stream.get(), nullptr);
+  must_fail(EINVAL, arrowdevice_stream_get_next, nullptr, array.out());
+  must_fail(EINVAL, arrowdevice_stream_get_next, stream.get(), nullptr);
 }
 
 }  // namespace

@@ -9,16 +9,10 @@ namespace {
 
 using namespace library_test;  // NOLINT: what every line of these tests is written with
 
-arrowdevice_backend_report explained(int64_t index) {
-  arrowdevice_backend_report report{};
-  report.struct_size = sizeof report;
-  must(arrowdevice_backend_get_report, index, &report);
-  return report;
-}
+arrowdevice_backend_report explained(int64_t index) { return output_of(arrowdevice_backend_get_report, index); }
 
 int64_t looks() {
-  arrowdevice_backend_report report{};
-  report.struct_size = sizeof report;
+  auto report = sized<arrowdevice_backend_report>();
   int64_t n = 0;
   while (arrowdevice_backend_get_report(n, &report, nullptr) == 0) ++n;
   return n;
@@ -63,8 +57,7 @@ TEST_CASE("log lines go to the program's handler, with its data, until it is tak
 
 TEST_CASE("a registered backend serves its device types and is reported") {
   begin();
-  int64_t count = 0;
-  must(arrowdevice_device_count, ARROW_DEVICE_EXT_DEV, &count);
+  int64_t count = output_of(arrowdevice_device_count, ARROW_DEVICE_EXT_DEV);
   CHECK(count == kSims);
   bool is_reported = false;
   for (int64_t i = 0; i < looks(); ++i) {
@@ -80,13 +73,13 @@ TEST_CASE("a registered backend serves its device types and is reported") {
 
 TEST_CASE("a second backend with the same name or device type is refused") {
   begin();
-  CHECK(contains(refused(EEXIST, arrowdevice_backend_register, control::table()), "sim"));
+  must_fail_saying(EEXIST, "sim", arrowdevice_backend_register, control::table());
   arrowdevice_backend other = *control::table();
   other.name = "other";
-  CHECK(contains(refused(EEXIST, arrowdevice_backend_register, &other), "ext_dev is served by the backend sim"));
+  must_fail_saying(EEXIST, "ext_dev is served by the backend sim", arrowdevice_backend_register, &other);
   const ArrowDeviceType cpu_type[] = {ARROW_DEVICE_CPU};
   other.device_types = cpu_type;
-  CHECK(contains(refused(EEXIST, arrowdevice_backend_register, &other), "cpu"));
+  must_fail_saying(EEXIST, "cpu", arrowdevice_backend_register, &other);
 }
 
 TEST_CASE("an unusable table is not registered") {
@@ -98,9 +91,9 @@ TEST_CASE("an unusable table is not registered") {
     table.name = "spoiled";
     table.device_types = type;
     spoil(table);
-    return refused(code, arrowdevice_backend_register, &table);
+    return must_fail(code, arrowdevice_backend_register, &table);
   };
-  CHECK(contains(refused(EINVAL, arrowdevice_backend_register, nullptr), "table"));
+  must_fail_saying(EINVAL, "table", arrowdevice_backend_register, nullptr);
   CHECK(contains(refusal(EINVAL, [](auto& t) { t.struct_size = 16; }), "16 bytes"));
   CHECK(contains(refusal(ENOTSUP, [](auto& t) { t.abi_version = 2; }), "version 2"));
   CHECK(contains(refusal(EINVAL, [](auto& t) { t.name = nullptr; }), "name"));
@@ -112,17 +105,17 @@ TEST_CASE("an unusable table is not registered") {
   CHECK(contains(refusal(EINVAL, [](auto& t) { t.host_unregister = nullptr; }), "host_register"));
   CHECK(looks() == before);
   int64_t count = 0;
-  refused(ENOTSUP, arrowdevice_device_count, ArrowDeviceType{70}, &count);
+  must_fail(ENOTSUP, arrowdevice_device_count, ArrowDeviceType{70}, &count);
 }
 
 TEST_CASE("a plugin is loaded only from an existing absolute path") {
   begin();
-  CHECK(contains(refused(EINVAL, arrowdevice_backend_load, nullptr), "absolute_path"));
-  CHECK(contains(refused(EINVAL, arrowdevice_backend_load, "libarrowdevice-sim.so"), "absolute"));
-  CHECK(contains(refused(EINVAL, arrowdevice_backend_load, ""), "absolute"));
+  must_fail_saying(EINVAL, "absolute_path", arrowdevice_backend_load, nullptr);
+  must_fail_saying(EINVAL, "absolute", arrowdevice_backend_load, "libarrowdevice-sim.so");
+  must_fail_saying(EINVAL, "absolute", arrowdevice_backend_load, "");
   const int64_t before = looks();
   const char* nowhere = "/nonexistent/libarrowdevice-nowhere.so";
-  CHECK(contains(refused(ENOENT, arrowdevice_backend_load, nowhere), nowhere));
+  must_fail_saying(ENOENT, nowhere, arrowdevice_backend_load, nowhere);
   CHECK(looks() == before + 1);
   const auto report = explained(before);
   CHECK(report.status == ENOENT);
@@ -132,11 +125,10 @@ TEST_CASE("a plugin is loaded only from an existing absolute path") {
 
 TEST_CASE("a report index out of range is refused") {
   begin();
-  arrowdevice_backend_report report{};
-  report.struct_size = sizeof report;
-  refused(ENOENT, arrowdevice_backend_get_report, looks(), &report);
-  refused(ENOENT, arrowdevice_backend_get_report, -1, &report);
-  refused(EINVAL, arrowdevice_backend_get_report, 0, nullptr);
+  auto report = sized<arrowdevice_backend_report>();
+  must_fail(ENOENT, arrowdevice_backend_get_report, looks(), &report);
+  must_fail(ENOENT, arrowdevice_backend_get_report, -1, &report);
+  must_fail(EINVAL, arrowdevice_backend_get_report, 0, nullptr);
 }
 
 TEST_CASE("deferred_run ends only deferred work whose events have fired") {
@@ -149,8 +141,8 @@ TEST_CASE("deferred_run ends only deferred work whose events have fired") {
   must(arrowdevice_deferred_run, -1, nullptr);
   CHECK(first.ledger.live() > 0);
   must(arrowdevice_array_release_after, second.host.get(), other.get());
-  refused(ETIMEDOUT, arrowdevice_wait_idle, ARROWDEVICE_POLL);
-  refused(ETIMEDOUT, arrowdevice_wait_idle, 1'000'000);
+  must_fail(ETIMEDOUT, arrowdevice_wait_idle, ARROWDEVICE_POLL);
+  must_fail(ETIMEDOUT, arrowdevice_wait_idle, 1'000'000);
   engine.resume();
   must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   CHECK(first.ledger.live() == 0);
@@ -168,7 +160,7 @@ TEST_CASE("deferred_set_manual is refused after work was deferred") {
   must(arrowdevice_array_release_after, sample.host.get(), queue.get());
   engine.resume();
   must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
-  refused(EBUSY, arrowdevice_deferred_set_manual, 1);
+  must_fail(EBUSY, arrowdevice_deferred_set_manual, 1);
   must(arrowdevice_deferred_set_manual, 0);
 }
 

@@ -8,8 +8,7 @@ using namespace library_test;  // NOLINT: what every line of these tests is writ
 
 View import_view(ArrowDeviceArray* array, const ArrowSchema& schema,
                  const arrowdevice_import_options* options = nullptr) {
-  arrowdevice_view* view = nullptr;
-  must(arrowdevice_array_import, array, &schema, options, &view);
+  auto* view = output_of(arrowdevice_array_import, array, &schema, options);
   return View(view);
 }
 
@@ -95,7 +94,7 @@ TEST_CASE("a view whose array is not ready in time is refused, and the array sta
   auto options = import_options(ARROWDEVICE_IMPORT_RESOLVE_SIZES);
   options.timeout_ns = 1'000'000;
   auto* view = reinterpret_cast<arrowdevice_view*>(8);
-  refused(ETIMEDOUT, arrowdevice_array_import, there.get(), sample.schema.get(), &options, &view);
+  must_fail(ETIMEDOUT, arrowdevice_array_import, there.get(), sample.schema.get(), &options, &view);
   CHECK(view == nullptr);
   CHECK_FALSE(there.released());
   engine.resume();
@@ -111,7 +110,7 @@ TEST_CASE("an import with a queue makes the queue wait instead of the caller") {
   auto options = import_options();
   options.queue = queue.get();
   const View view = import_view(there.get(), *sample.schema, &options);
-  refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), ARROWDEVICE_POLL);
+  must_fail(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), ARROWDEVICE_POLL);
   engine.resume();
   must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
 }
@@ -120,10 +119,8 @@ TEST_CASE("an owner shared from a view and the view outlive each other") {
   begin();
   Sample sample(mixed_batch(), kPlain);
   View view = import_view(sample.host.get(), *sample.schema);
-  Array shared;
-  must(arrowdevice_view_share, view.get(), shared.out());
-  Array more;
-  must(arrowdevice_view_share, view.get(), more.out());
+  Array shared = output_of(arrowdevice_view_share, view.get());
+  Array more = output_of(arrowdevice_view_share, view.get());
   more.reset();
   CHECK(sample.ledger.live() > 0);
   view.reset();
@@ -152,8 +149,7 @@ TEST_CASE("a view that was shared returns an owner like the others") {
   begin();
   Sample sample(mixed_batch(), kPlain);
   View view = import_view(sample.host.get(), *sample.schema);
-  Array shared;
-  must(arrowdevice_view_share, view.get(), shared.out());
+  Array shared = output_of(arrowdevice_view_share, view.get());
   Array out;
   arrowdevice_view_detach(view.release(), out.out());
   shared.reset();
@@ -185,13 +181,12 @@ TEST_CASE("a failed view_release_after leaves the view unchanged") {
   Sample sample(field("u"), kPlain);
   const Queue queue = make_queue(sim(0));
   View view = import_view(sample.host.get(), *sample.schema);
-  refused(EINVAL, arrowdevice_view_release_after, nullptr, queue.get());
-  refused(EINVAL, arrowdevice_view_release_after, view.get(), nullptr);
+  must_fail(EINVAL, arrowdevice_view_release_after, nullptr, queue.get());
+  must_fail(EINVAL, arrowdevice_view_release_after, view.get(), nullptr);
   control::fail_next("event_record");
   CHECK(arrowdevice_view_release_after(view.get(), queue.get(), nullptr) == EIO);
   CHECK(arrowdevice_view_get_root(view.get())->length == 40);
-  Array shared;
-  must(arrowdevice_view_share, view.get(), shared.out());
+  Array shared = output_of(arrowdevice_view_share, view.get());
   CHECK(difference(sample, *shared) == "");
 }
 
@@ -200,23 +195,22 @@ TEST_CASE("an import that is refused gives no view and leaves the array alone") 
   Sample sample(field("u"), kPlain);
   const auto other = make_schema(field("l"));
   auto* view = reinterpret_cast<arrowdevice_view*>(8);
-  refused(EINVAL, arrowdevice_array_import, nullptr, sample.schema.get(), nullptr, &view);
+  must_fail(EINVAL, arrowdevice_array_import, nullptr, sample.schema.get(), nullptr, &view);
   CHECK(view == nullptr);
-  refused(EINVAL, arrowdevice_array_import, sample.host.get(), nullptr, nullptr, &view);
-  refused(EINVAL, arrowdevice_array_import, sample.host.get(), sample.schema.get(), nullptr, nullptr);
-  refused(EINVAL, arrowdevice_array_import, sample.host.get(), other.get(), nullptr, &view);
+  must_fail(EINVAL, arrowdevice_array_import, sample.host.get(), nullptr, nullptr, &view);
+  must_fail(EINVAL, arrowdevice_array_import, sample.host.get(), sample.schema.get(), nullptr, nullptr);
+  must_fail(EINVAL, arrowdevice_array_import, sample.host.get(), other.get(), nullptr, &view);
   auto options = import_options(2);
-  CHECK(contains(refused(EINVAL, arrowdevice_array_import, sample.host.get(), sample.schema.get(), &options, &view),
-                 "flags"));
+  must_fail_saying(EINVAL, "flags", arrowdevice_array_import, sample.host.get(), sample.schema.get(), &options, &view);
   options = import_options();
   options.validate = 3;
-  refused(EINVAL, arrowdevice_array_import, sample.host.get(), sample.schema.get(), &options, &view);
+  must_fail(EINVAL, arrowdevice_array_import, sample.host.get(), sample.schema.get(), &options, &view);
   CHECK_FALSE(sample.host.released());
   CHECK(difference(sample, *sample.host) == "");
   Array out;
-  refused(EINVAL, arrowdevice_view_share, nullptr, out.out());
+  must_fail(EINVAL, arrowdevice_view_share, nullptr, out.out());
   const View there = import_view(sample.host.get(), *sample.schema);
-  refused(EINVAL, arrowdevice_view_share, there.get(), nullptr);
+  must_fail(EINVAL, arrowdevice_view_share, there.get(), nullptr);
   CHECK(arrowdevice_view_get_root(nullptr) == nullptr);
   CHECK(arrowdevice_view_get_array(nullptr) == nullptr);
   CHECK(arrowdevice_view_get_device(nullptr) == nullptr);

@@ -2,10 +2,6 @@
 // Tests messages without a handler, and handlers that throw.
 #include "base/log.h"
 
-#include <cstdlib>
-#include <stdexcept>
-#include <string>
-
 #include "support/catch.h"
 #include "support/in_child.h"
 

@@ -49,9 +49,8 @@ TEST_CASE("memory of a device that cannot be opened is not on the array's device
   begin_describing(describe_elsewhere);
   const Sample sample(field("l"));
   const Array there = copy(sample, sim(0));
-  CHECK(contains(
-      refused(EINVAL, arrowdevice_array_validate, there.get(), sample.schema.get(), nullptr, ARROWDEVICE_VALIDATE_FULL),
-      "77"));
+  must_fail_saying(EINVAL, "77", arrowdevice_array_validate, there.get(), sample.schema.get(), nullptr,
+                   ARROWDEVICE_VALIDATE_FULL);
 }
 
 TEST_CASE("a buffer over several mappings is as large as all of them") {
@@ -60,9 +59,8 @@ TEST_CASE("a buffer over several mappings is as large as all of them") {
   Array there = copy(sample, sim(0));
   must(arrowdevice_array_validate, there.get(), sample.schema.get(), nullptr, ARROWDEVICE_VALIDATE_FULL);
   there->array.length = 10'000'000;
-  CHECK(contains(
-      refused(EINVAL, arrowdevice_array_validate, there.get(), sample.schema.get(), nullptr, ARROWDEVICE_VALIDATE_FULL),
-      "array: the data buffer needs 80000000 bytes, and its memory ends after"));
+  must_fail_saying(EINVAL, "array: the data buffer needs 80000000 bytes, and its memory ends after",
+                   arrowdevice_array_validate, there.get(), sample.schema.get(), nullptr, ARROWDEVICE_VALIDATE_FULL);
 }
 
 }  // namespace

@@ -4,8 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <functional>
-
 #include "library.h"
 #include "support/ending.h"
 
@@ -27,8 +25,7 @@ int in_child(const std::function<int()>& body) {
 TEST_CASE("in a forked child, arrays on the CPU are copied, shared and released") {
   begin();
   Sample sample(mixed_batch(), {.rows = 20});
-  Array shared;
-  must(arrowdevice_array_share, sample.host.get(), shared.out());
+  Array shared = output_of(arrowdevice_array_share, sample.host.get());
   copy(sample, sim(0)).reset();
   CHECK(in_child([&] {
           Array made;
@@ -54,8 +51,7 @@ TEST_CASE("in a forked child, arrays on devices are released without a driver ca
   must(arrowdevice_array_wait, pending.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   Queue queue = make_queue(sim(0));
   Pool pool = make_pool(sim(0));
-  void* buffer = nullptr;
-  must(arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, 100, &buffer);
+  auto* buffer = output_of(arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, 100);
   const auto calls = [] {
     int64_t all = 0;
     for (const char* function :
@@ -106,8 +102,7 @@ TEST_CASE("in a forked child, destroying the parent's pool does not call the app
 TEST_CASE("in a forked child, streams are released without calling the producer") {
   begin();
   Sample sample(mixed_batch(), {.rows = 20});
-  Array batch;
-  must(arrowdevice_array_share, sample.host.get(), batch.out());
+  Array batch = output_of(arrowdevice_array_share, sample.host.get());
   Owned<ArrowSchema> schema;
   must(arrowdevice_schema_copy, sample.schema.get(), schema.out());
   Owned<ArrowDeviceArrayStream> source, stream;
@@ -120,8 +115,7 @@ TEST_CASE("in a forked child, streams are released without calling the producer"
           if (sample.ledger.live() == 0) return 1;
           return control::calls("queue_copy") == before ? 0 : 2;
         }) == 0);
-  Array there;
-  must(arrowdevice_stream_get_next, stream.get(), there.out());
+  Array there = output_of(arrowdevice_stream_get_next, stream.get());
   CHECK(difference(sample, *there) == "");
 }
 

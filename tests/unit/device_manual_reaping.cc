@@ -3,8 +3,6 @@
 // this order.
 #include <dirent.h>
 
-#include <memory>
-
 #include "library.h"
 
 namespace {
@@ -81,8 +79,8 @@ TEST_CASE("wait_idle in manual mode runs the deferred work itself") {
   const Queue queue = make_queue(sim(0));
   Held engine(0);
   must(arrowdevice_array_release_after, sample.host.get(), queue.get());
-  refused(ETIMEDOUT, arrowdevice_wait_idle, ARROWDEVICE_POLL);
-  refused(ETIMEDOUT, arrowdevice_wait_idle, 1'000'000);
+  must_fail(ETIMEDOUT, arrowdevice_wait_idle, ARROWDEVICE_POLL);
+  must_fail(ETIMEDOUT, arrowdevice_wait_idle, 1'000'000);
   CHECK(sample.ledger.live() > 0);
   engine.resume();
   must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
@@ -96,10 +94,10 @@ TEST_CASE("manual mode cannot be ended after work was deferred") {
   const Queue queue = make_queue(sim(0));
   Held engine(0);
   must(arrowdevice_array_release_after, sample.host.get(), queue.get());
-  refused(EBUSY, arrowdevice_deferred_set_manual, 0);
+  must_fail(EBUSY, arrowdevice_deferred_set_manual, 0);
   engine.resume();
   must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
-  refused(EBUSY, arrowdevice_deferred_set_manual, 0);
+  must_fail(EBUSY, arrowdevice_deferred_set_manual, 0);
 }
 
 }  // namespace

@@ -13,9 +13,7 @@ namespace {
 using namespace library_test;  // NOLINT: what every line of these tests is written with
 
 void* allocate(arrowdevice_pool* pool, int64_t size, int64_t id = 0) {
-  void* buffer = nullptr;
-  must(arrowdevice_buffer_allocate, sim(id), pool, nullptr, size, &buffer);
-  return buffer;
+  return output_of(arrowdevice_buffer_allocate, sim(id), pool, nullptr, size);
 }
 
 void give_back(void* buffer, int64_t id = 0) { arrowdevice_buffer_free(sim(id), nullptr, buffer); }
@@ -117,7 +115,7 @@ TEST_CASE("a pool stays below max_bytes and frees cached memory for a new reques
   void* const first = allocate(pool.get(), 2 << 20);
   void* refused_buffer = nullptr;
   const std::string why =
-      refused(ENOMEM, arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, 2 << 20, &refused_buffer);
+      must_fail(ENOMEM, arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, 2 << 20, &refused_buffer);
   CHECK(contains(why, "cap"));
   CHECK(contains(why, "ext_dev:0"));
   CHECK(stats(pool.get()).used_bytes == 2 << 20);
@@ -130,7 +128,7 @@ TEST_CASE("a pool stays below max_bytes and frees cached memory for a new reques
   CHECK(stats(pool.get()).cached_bytes == 0);
   CHECK(control::counters(0).bytes_peak == 3 << 20);
   give_back(third);
-  refused(ENOMEM, arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, (3 << 20) + 1, &refused_buffer);
+  must_fail(ENOMEM, arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, (3 << 20) + 1, &refused_buffer);
 }
 
 TEST_CASE("a copy above max_bytes fails as a whole, and fits after a release") {
@@ -143,7 +141,7 @@ TEST_CASE("a copy above max_bytes fails as a whole, and fits after a release") {
   auto copying = copy_options();
   copying.pool = pool.get();
   Array out;
-  refused(ENOMEM, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), sim(0), &copying, out.out());
+  must_fail(ENOMEM, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), sim(0), &copying, out.out());
   CHECK(out.released());
   give_back(block);
   out = copy(*sample.host, *sample.schema, sim(0), copying);
@@ -189,11 +187,11 @@ TEST_CASE("a full device fails with the driver's text") {
   configured.devices[0].memory = 1 << 20;
   begin(configured);
   void* buffer = nullptr;
-  CHECK(contains(refused(ENOMEM, arrowdevice_buffer_allocate, sim(0), nullptr, nullptr, 2 << 20, &buffer), "memory"));
+  must_fail_saying(ENOMEM, "memory", arrowdevice_buffer_allocate, sim(0), nullptr, nullptr, 2 << 20, &buffer);
   Sample sample(field("w:1024"), {.rows = 2'000, .nulls = Nulls::kNone});
   Array out;
-  refused(ENOMEM, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), sim(0), nullptr, out.out());
-  refused(ENOMEM, arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), sim(0), nullptr, out.out());
+  must_fail(ENOMEM, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), sim(0), nullptr, out.out());
+  must_fail(ENOMEM, arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), sim(0), nullptr, out.out());
   CHECK_FALSE(sample.host.released());
   CHECK(control::counters(0).bytes_live == 0);
 }
@@ -241,9 +239,7 @@ struct Allocator {
 };
 
 void* handle_of(int64_t id) {
-  arrowdevice_native_device native{};
-  native.struct_size = sizeof native;
-  must(arrowdevice_device_get_native, sim(id), &native);
+  auto native = output_of(arrowdevice_device_get_native, sim(id));
   return native.device;
 }
 
@@ -276,7 +272,7 @@ TEST_CASE("a refused pool calls nothing of the application, which keeps its opti
   arrowdevice_pool* pool = nullptr;
   const auto refuse = [&](const arrowdevice_pool_options& options, arrowdevice_device* device) {
     pool = reinterpret_cast<arrowdevice_pool*>(8);
-    refused(EINVAL, arrowdevice_pool_create, device, &options, &pool);
+    must_fail(EINVAL, arrowdevice_pool_create, device, &options, &pool);
     CHECK(pool == nullptr);
     CHECK(allocator.allocations == 0);
     CHECK(allocator.deallocations == 0);
@@ -311,11 +307,8 @@ TEST_CASE("the application's allocator gets the queue that uses the memory first
   const auto options = allocator.options();
   const Pool pool = make_pool(sim(0), &options);
   const Queue queue = make_queue(sim(0));
-  arrowdevice_native_queue native{};
-  native.struct_size = sizeof native;
-  must(arrowdevice_queue_get_native, queue.get(), &native);
-  void* buffer = nullptr;
-  must(arrowdevice_buffer_allocate, sim(0), pool.get(), queue.get(), 100, &buffer);
+  auto native = output_of(arrowdevice_queue_get_native, queue.get());
+  auto* buffer = output_of(arrowdevice_buffer_allocate, sim(0), pool.get(), queue.get(), 100);
   CHECK(allocator.last_queue == native.queue);
   give_back(buffer);
   must(arrowdevice_pool_trim, pool.get());
@@ -331,7 +324,7 @@ TEST_CASE("a failed allocator fails the call with its code") {
   const Pool pool = make_pool(sim(0), &options);
   allocator.fails_with = ENOSPC;
   void* buffer = nullptr;
-  CHECK(contains(refused(ENOSPC, arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, 100, &buffer), "allocator"));
+  must_fail_saying(ENOSPC, "allocator", arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, 100, &buffer);
   CHECK(stats(pool.get()).used_bytes == 0);
   allocator.fails_with = 0;
   give_back(allocate(pool.get(), 1 << 20));

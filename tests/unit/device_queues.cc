@@ -23,8 +23,7 @@ TEST_CASE("a copy does not wait for an unrelated pending copy") {
   copy(sample, sim(0)).reset();
   control::UserEvent never;
   Owned<ArrowArray> plain(copy(sample, sim(0)).take().array);
-  Array blocked;
-  must(arrowdevice_array_export_event, sim(0), plain.get(), never.sync_event(), nullptr, nullptr, blocked.out());
+  Array blocked = output_of(arrowdevice_array_export_event, sim(0), plain.get(), never.sync_event(), nullptr, nullptr);
   const Array waiting = copy(*blocked, *sample.schema, sim(0), ARROWDEVICE_COPY_ASYNC);
   CHECK(difference(sample, *copy(sample, sim(0))) == "");  // behind the blocked copy it would wait without end
   CHECK(is_ready(*waiting) == 0);
@@ -52,8 +51,7 @@ TEST_CASE("a queue with a failed copy is not reused") {
   Sample sample(field("l"), {.rows = 30});
   control::UserEvent broken;
   Owned<ArrowArray> plain(copy(sample, sim(0)).take().array);
-  Array source;
-  must(arrowdevice_array_export_event, sim(0), plain.get(), broken.sync_event(), nullptr, nullptr, source.out());
+  Array source = output_of(arrowdevice_array_export_event, sim(0), plain.get(), broken.sync_event(), nullptr, nullptr);
   broken.fail();
   Array out;
   CHECK(arrowdevice_array_copy(source.get(), sample.schema.get(), sim(0), nullptr, out.out(), nullptr) == EIO);
@@ -67,20 +65,17 @@ TEST_CASE("a queue with a failed asynchronous copy is not reused") {
   Sample sample(field("l"), {.rows = 30});
   control::UserEvent broken;
   Owned<ArrowArray> plain(copy(sample, sim(0)).take().array);
-  Array source;
-  must(arrowdevice_array_export_event, sim(0), plain.get(), broken.sync_event(), nullptr, nullptr, source.out());
+  Array source = output_of(arrowdevice_array_export_event, sim(0), plain.get(), broken.sync_event(), nullptr, nullptr);
   const Array pending = copy(*source, *sample.schema, sim(0), ARROWDEVICE_COPY_ASYNC);
   broken.fail();
-  refused(EIO, arrowdevice_array_wait, pending.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
+  must_fail(EIO, arrowdevice_array_wait, pending.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   for (int i = 0; i < 10; ++i) CHECK(difference(sample, *copy(sample, sim(0))) == "");
 }
 
 // Returns an array on a device. Its producer is pending until `event` fires.
 Array pending_on(control::UserEvent& event, const Sample& sample, int64_t id) {
   Owned<ArrowArray> plain(copy(sample, sim(id)).take().array);
-  Array pending;
-  must(arrowdevice_array_export_event, sim(id), plain.get(), event.sync_event(), nullptr, nullptr, pending.out());
-  return pending;
+  return output_of(arrowdevice_array_export_event, sim(id), plain.get(), event.sync_event(), nullptr, nullptr);
 }
 
 TEST_CASE("a copy neither waits nor fails with earlier copies that wait for a producer") {
@@ -97,7 +92,7 @@ TEST_CASE("a copy neither waits nor fails with earlier copies that wait for a pr
   must(arrowdevice_array_wait, later.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   CHECK(difference(sample, *at_once) == "");
   CHECK(difference(sample, *later) == "");
-  for (const Array& one : waiting) refused(EIO, arrowdevice_array_wait, one.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
+  for (const Array& one : waiting) must_fail(EIO, arrowdevice_array_wait, one.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   // No queue that failed is used again.
   for (int i = 0; i < 10; ++i) CHECK(difference(sample, *copy(sample, sim(0))) == "");
   CHECK(control::counters(0).queues_live <= 8);

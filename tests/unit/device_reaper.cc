@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests deferred work: releases that happen after an event has fired.
 #include <algorithm>
-#include <memory>
 
 #include "library.h"
 
@@ -63,10 +62,9 @@ TEST_CASE("wait_idle waits for arrays, copies and buffers that are in flight") {
   must(arrowdevice_array_to_device, moved.host.get(), moved.schema.get(), sim(0), &options, there.out());
   there.reset();
   must(arrowdevice_array_release_after, later.host.get(), queue.get());
-  void* buffer = nullptr;
-  must(arrowdevice_buffer_allocate, sim(0), nullptr, queue.get(), 100, &buffer);
+  auto* buffer = output_of(arrowdevice_buffer_allocate, sim(0), nullptr, queue.get(), 100);
   arrowdevice_buffer_free(sim(0), queue.get(), buffer);
-  refused(ETIMEDOUT, arrowdevice_wait_idle, ARROWDEVICE_POLL);
+  must_fail(ETIMEDOUT, arrowdevice_wait_idle, ARROWDEVICE_POLL);
   CHECK(stats(default_pool(sim(0))).used_bytes > 0);
   engine.resume();
   must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);

@@ -91,26 +91,20 @@ TEST_CASE("the application takes a wrapped queue back while its stream waits for
   const Array there = copy(sample, sim(0));
   control::UserEvent written;
   Owned<ArrowArray> plain(copy(*there, *sample.schema, sim(0)).take().array);
-  Array pending;
-  must(arrowdevice_array_export_event, sim(0), plain.get(), written.sync_event(), nullptr, nullptr, pending.out());
+  Array pending =
+      output_of(arrowdevice_array_export_event, sim(0), plain.get(), written.sync_event(), nullptr, nullptr);
 
   Queue application = make_queue(sim(0));
-  arrowdevice_native_queue native{};
-  native.struct_size = sizeof native;
-  must(arrowdevice_queue_get_native, application.get(), &native);
-  arrowdevice_queue* made = nullptr;
-  must(arrowdevice_queue_wrap, sim(0), &native, &made);
+  auto native = output_of(arrowdevice_queue_get_native, application.get());
+  auto* made = output_of(arrowdevice_queue_wrap, sim(0), &native);
   Queue wrapped(made);
 
   Owned<ArrowSchema> schema = make_schema(sample.type);
-  Owned<ArrowDeviceArrayStream> batches;
-  must(arrowdevice_stream_from_arrays, schema.get(), pending.get(), int64_t{1}, ArrowDeviceType{ARROW_DEVICE_EXT_DEV},
-       batches.out());
-  arrowdevice_stream_options options{};
-  options.struct_size = sizeof options;
+  auto batches = output_of(arrowdevice_stream_from_arrays, schema.get(), pending.get(), int64_t{1},
+                           ArrowDeviceType{ARROW_DEVICE_EXT_DEV});
+  auto options = sized<arrowdevice_stream_options>();
   options.queue = wrapped.get();
-  Owned<ArrowArrayStream> stream;
-  must(arrowdevice_stream_to_host, batches.get(), &options, stream.out());
+  auto stream = output_of(arrowdevice_stream_to_host, batches.get(), &options);
 
   waits = 0;
   Owned<ArrowArray> host;

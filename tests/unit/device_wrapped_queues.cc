@@ -16,8 +16,7 @@ struct Wrapped {
   Wrapped() : application(make_queue(sim(0))) {
     native.struct_size = sizeof native;
     must(arrowdevice_queue_get_native, application.get(), &native);
-    arrowdevice_queue* made = nullptr;
-    must(arrowdevice_queue_wrap, sim(0), &native, &made);
+    auto* made = output_of(arrowdevice_queue_wrap, sim(0), &native);
     queue.reset(made);
   }
 
@@ -110,9 +109,7 @@ TEST_CASE("an async stream goes on without a wrapped queue that was destroyed") 
 TEST_CASE("an application's allocator never gets a destroyed wrapped queue's handle") {
   begin();
   const Sample sample(field("l"), {.rows = 21});
-  arrowdevice_native_device device{};
-  device.struct_size = sizeof device;
-  must(arrowdevice_device_get_native, sim(0), &device);
+  auto device = output_of(arrowdevice_device_get_native, sim(0));
   struct Seen {
     void* device;
     std::vector<void*> queues;
@@ -156,8 +153,7 @@ TEST_CASE("arrays and buffers behind a wrapped queue outlive the queue") {
   gate.before(wrapped.application);
 
   Owned<ArrowArray> plain(copy(sample, sim(0)).take().array);
-  Array written;
-  must(arrowdevice_array_export, sim(0), plain.get(), wrapped.queue.get(), written.out());
+  Array written = output_of(arrowdevice_array_export, sim(0), plain.get(), wrapped.queue.get());
   auto options = copy_options(ARROWDEVICE_COPY_ASYNC);
   options.queue = wrapped.queue.get();
   const Array copied = copy(*sample.host, *sample.schema, sim(0), options);
@@ -167,8 +163,7 @@ TEST_CASE("arrays and buffers behind a wrapped queue outlive the queue") {
   Array viewed = copy(sample, sim(0));
   must(arrowdevice_array_import, viewed.get(), sample.schema.get(), nullptr, &view);
   must(arrowdevice_view_release_after, view, wrapped.queue.get());
-  void* buffer = nullptr;
-  must(arrowdevice_buffer_allocate, sim(0), nullptr, wrapped.queue.get(), 4096, &buffer);
+  auto* buffer = output_of(arrowdevice_buffer_allocate, sim(0), nullptr, wrapped.queue.get(), 4096);
   arrowdevice_buffer_free(sim(0), wrapped.queue.get(), buffer);
   const int64_t used = stats(default_pool(sim(0))).used_bytes;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests exports of arrays as DLPack tensors.
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <thread>
 
@@ -54,7 +53,7 @@ Buffer bitmap(int64_t bits, std::initializer_list<int64_t> unset) {
 
 std::string refusal(ArrowDeviceArray& array, const ArrowSchema& schema, int code = ENOTSUP) {
   auto* out = reinterpret_cast<DLManagedTensorVersioned*>(&array);  // the call must set it to NULL
-  const std::string why = refused(code, arrowdevice_dlpack_export, &array, &schema, nullptr, &out);
+  const std::string why = must_fail(code, arrowdevice_dlpack_export, &array, &schema, nullptr, &out);
   CHECK(out == nullptr);
   return why;
 }
@@ -327,8 +326,7 @@ TEST_CASE("a tensor survives a second call of its deleter") {
   Ledger ledger;
   for (int i = 0; i < kTensors; ++i) {
     Array array = from_host(make_array(counting(4, 0, 4), ledger));
-    DLManagedTensorVersioned* out = nullptr;
-    must(arrowdevice_dlpack_export, array.get(), schema.get(), nullptr, &out);
+    auto* out = output_of(arrowdevice_dlpack_export, array.get(), schema.get(), nullptr);
     const auto deleter = from_c(out)->deleter;
     deleter(out);
     CHECK(ledger.live() == 1);
@@ -395,7 +393,7 @@ TEST_CASE("an export with a consumer queue returns at once and orders later work
     region.dst = &first;
     region.size = sizeof first;
     must(arrowdevice_queue_copy, queue.get(), &region, 1);
-    refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), ARROWDEVICE_POLL);
+    must_fail(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), ARROWDEVICE_POLL);
     event.set();
     must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
     CHECK(first == static_cast<const int32_t*>(sample.twin->buffers[1])[sample.twin->offset]);
@@ -448,10 +446,9 @@ TEST_CASE("uncounted nulls on a device are counted behind the producer's event")
 TEST_CASE("an export names missing and invalid arguments") {
   Sample sample(field("i"), kWithoutNulls);
   DLManagedTensorVersioned* out = nullptr;
-  CHECK(contains(refused(EINVAL, arrowdevice_dlpack_export, nullptr, sample.schema.get(), nullptr, &out), "inout"));
-  CHECK(contains(refused(EINVAL, arrowdevice_dlpack_export, sample.host.get(), nullptr, nullptr, &out), "schema"));
-  CHECK(contains(refused(EINVAL, arrowdevice_dlpack_export, sample.host.get(), sample.schema.get(), nullptr, nullptr),
-                 "out"));
+  must_fail_saying(EINVAL, "inout", arrowdevice_dlpack_export, nullptr, sample.schema.get(), nullptr, &out);
+  must_fail_saying(EINVAL, "schema", arrowdevice_dlpack_export, sample.host.get(), nullptr, nullptr, &out);
+  must_fail_saying(EINVAL, "out", arrowdevice_dlpack_export, sample.host.get(), sample.schema.get(), nullptr, nullptr);
   CHECK(contains(refusal(*sample.host, *make_schema(fixed_size_list_of(2, field("i"))), EINVAL), "array: "));
   Array released;
   CHECK(contains(refusal(*released, *sample.schema, EINVAL), "released"));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests imports of DLPack tensors as arrays.
-#include <atomic>
 #include <limits>
 #include <thread>
 
@@ -20,7 +19,7 @@ std::string refusal(Foreign& tensor, int code = ENOTSUP, arrowdevice_queue* writ
   ArrowSchema out_schema{};
   out.array.release = [](ArrowArray*) {};  // the call must set it to NULL
   out_schema.release = [](ArrowSchema*) {};
-  const std::string why = refused(code, arrowdevice_dlpack_import, tensor.get(), written_on, &out, &out_schema);
+  const std::string why = must_fail(code, arrowdevice_dlpack_import, tensor.get(), written_on, &out, &out_schema);
   CHECK(out.array.release == nullptr);
   CHECK(out_schema.release == nullptr);
   CHECK(std::memcmp(&before, &tensor.managed, sizeof before) == 0);
@@ -275,9 +274,9 @@ TEST_CASE("an import names its missing arguments") {
   Foreign tensor({3}, kNumbers);
   ArrowDeviceArray out{};
   ArrowSchema schema{};
-  CHECK(contains(refused(EINVAL, arrowdevice_dlpack_import, nullptr, nullptr, &out, &schema), "moved"));
-  CHECK(contains(refused(EINVAL, arrowdevice_dlpack_import, tensor.get(), nullptr, nullptr, &schema), "out"));
-  CHECK(contains(refused(EINVAL, arrowdevice_dlpack_import, tensor.get(), nullptr, &out, nullptr), "out_schema"));
+  must_fail_saying(EINVAL, "moved", arrowdevice_dlpack_import, nullptr, nullptr, &out, &schema);
+  must_fail_saying(EINVAL, "out", arrowdevice_dlpack_import, tensor.get(), nullptr, nullptr, &schema);
+  must_fail_saying(EINVAL, "out_schema", arrowdevice_dlpack_import, tensor.get(), nullptr, &out, nullptr);
   CHECK(tensor.deleted == 0);
 }
 
@@ -328,7 +327,7 @@ TEST_CASE("an early release keeps the tensor until its queue has finished") {
   Held engine(0);
   queue_work(queue.get(), 0, there->array.buffers[1]);
   imported(tensor.get(), queue.get()).array.reset();
-  refused(ETIMEDOUT, arrowdevice_wait_idle, ARROWDEVICE_POLL);
+  must_fail(ETIMEDOUT, arrowdevice_wait_idle, ARROWDEVICE_POLL);
   CHECK(tensor.deleted == 0);
   engine.resume();
   must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);

@@ -27,8 +27,7 @@ struct EndTensor {
 using Exported = std::unique_ptr<ManagedTensor, EndTensor>;
 
 inline Exported exported(ArrowDeviceArray& array, const ArrowSchema& schema, arrowdevice_queue* waiter = nullptr) {
-  DLManagedTensorVersioned* made = nullptr;
-  must(arrowdevice_dlpack_export, &array, &schema, waiter, &made);
+  auto* made = output_of(arrowdevice_dlpack_export, &array, &schema, waiter);
   return Exported(from_c(made));
 }
 

@@ -22,11 +22,9 @@
 #include <vector>
 
 #include "sim/control.h"
-#include "support/cases.h"
 #include "support/catch.h"
-#include "support/handles.h"
-#include "support/owned.h"
-#include "support/reader.h"
+#include "support/fixture.h"
+#include "support/held.h"
 
 namespace library_test {
 
@@ -46,25 +44,10 @@ inline constexpr int64_t kSims = 4;
 // Knobs for tests that do not depend on the rows.
 inline constexpr Knobs kPlain{.rows = 40};
 
-// Check the result of a call.
-void check_success(int code, const arrowdevice_error& error);
-std::string check_refusal(int expected, int code, int code_without_error, const arrowdevice_error& error);
-arrowdevice_error untouched_error();
-
-// Fails unless the call succeeds. The caller omits the error argument.
-template <typename... Parameters, typename... Arguments>
-void must(int (*function)(Parameters...), Arguments... arguments) {
-  arrowdevice_error error = untouched_error();
-  const int code = function(arguments..., &error);
-  check_success(code, error);
-}
-
-// Fails unless the call fails with that code. Returns the message.
-template <typename... Parameters, typename... Arguments>
-std::string refused(int expected, int (*function)(Parameters...), Arguments... arguments) {
-  arrowdevice_error error{};
-  const int code = function(arguments..., &error);
-  return check_refusal(expected, code, function(arguments..., nullptr), error);
+// The name of must_fail in tests/faults.
+template <typename... Arguments>
+std::string refused(Expected expected, Arguments... arguments) {
+  return must_fail(expected, arguments...);
 }
 
 bool contains(const std::string& text, const std::string& part);
@@ -75,63 +58,16 @@ void expect_fields_gone(int64_t before);
 
 arrowdevice::sim::Configuration configuration(Peers peers = Peers::kCopy);
 
-arrowdevice_device* cpu();
-arrowdevice_device* sim(int64_t id);
-arrowdevice_pool* default_pool(arrowdevice_device* device);
-
 // Starts a test. Registers the backend once, and clears work and cached memory that an earlier test has left.
 void begin(arrowdevice::sim::Configuration configured = configuration());
 
-// Stops the device's engine while this object lives.
-class Held {
- public:
-  explicit Held(int64_t id) : id_(id) { control::hold(id); }
-  ~Held() { resume(); }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-  void resume() { control::resume(id_); }
-
- private:
-  int64_t id_;
-};
-
-Queue make_queue(arrowdevice_device* device);
-Pool make_pool(arrowdevice_device* device, const arrowdevice_pool_options* options = nullptr);
 arrowdevice_pool_options pool_options();
-arrowdevice_copy_options copy_options(uint32_t flags = 0);
 arrowdevice_import_options import_options(uint32_t flags = 0);
 
 arrowdevice_device_info describe(const arrowdevice_device* device);
 Counters counters(const arrowdevice_device* device);
 PoolStats stats(const arrowdevice_pool* pool);
 int is_ready(const ArrowDeviceArray& array);
-
-// An array on the CPU, and an equal array to compare with.
-struct Sample {
-  explicit Sample(Field of, Knobs with = {});
-
-  Field type;
-  Knobs knobs;
-  Ledger ledger;  // counts the nodes of `host`
-  Owned<ArrowSchema> schema;
-  Owned<ArrowDeviceArray> host;
-  Owned<ArrowArray> twin;
-};
-
-using Array = Owned<ArrowDeviceArray>;
-
-// Returns host data as a device array of the CPU.
-Array from_host(Owned<ArrowArray> array);
-
-Array copy(const ArrowDeviceArray& array, const ArrowSchema& schema, arrowdevice_device* to,
-           const arrowdevice_copy_options& options);
-Array copy(const ArrowDeviceArray& array, const ArrowSchema& schema, arrowdevice_device* to, uint32_t flags = 0);
-Array copy(const Sample& sample, arrowdevice_device* to, uint32_t flags = 0);
-Array slice(ArrowDeviceArray& array, const ArrowSchema& schema, int64_t offset, int64_t length);
-
-// Returns "" if the array, on any device, equals the rows of the sample from `first` on. The array's length
-// gives the number of rows.
-std::string difference(const Sample& sample, const ArrowDeviceArray& array, int64_t first = 0);
 
 // Describe an array by its rows, buffers and children.
 Data data_of(int64_t length, std::vector<Buffer> buffers, std::vector<Data> children = {});

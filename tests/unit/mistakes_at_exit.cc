@@ -11,7 +11,6 @@
 
 #include "sim/control.h"
 #include "support/cases.h"
-#include "support/host_data.h"
 
 namespace {
 
@@ -86,8 +85,7 @@ int main() {
   must(arrowdevice_pool_create(device, nullptr, &pool, nullptr));
   must(arrowdevice_buffer_allocate(device, pool, nullptr, 100, &buffer, nullptr));
   control::hold(0);
-  arrowdevice_copy_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_copy_options>();
   options.flags = ARROWDEVICE_COPY_ASYNC;
   must(arrowdevice_array_copy(&on_cpu, schema.get(), device, &options, &pending, nullptr));
   must(arrowdevice_array_release_after(&later, queue, nullptr));

@@ -42,9 +42,8 @@ TEST_CASE("mistake 4: a successful move gives the array") {
         INFO("from " << from << " to " << to);
         Sample sample(mixed_batch(), {.rows = 20});
         Array there = from < 0 ? std::move(sample.host) : copy(sample, sim(from));
-        Array moved;
-        must(arrowdevice_array_to_device, there.get(), sample.schema.get(), to < 0 ? cpu() : sim(to), nullptr,
-             moved.out());
+        Array moved =
+            output_of(arrowdevice_array_to_device, there.get(), sample.schema.get(), to < 0 ? cpu() : sim(to), nullptr);
         CHECK(there.released());
         REQUIRE_FALSE(moved.released());
         CHECK(moved->device_type == (to < 0 ? ARROW_DEVICE_CPU : ARROW_DEVICE_EXT_DEV));
@@ -57,7 +56,7 @@ TEST_CASE("mistake 4: a successful move gives the array") {
   Sample sample(field("l"));
   Array out;
   const auto never = copy_options(ARROWDEVICE_COPY_NEVER);
-  refused(ENOTSUP, arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), sim(0), &never, out.out());
+  must_fail(ENOTSUP, arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), sim(0), &never, out.out());
   CHECK(out.released());
   CHECK_FALSE(sample.host.released());
 }

@@ -3,7 +3,6 @@
 // mistake that it rules out. The engine is held, or the producer's event is pending, so that a missing wait
 // is visible in the data.
 #include <atomic>
-#include <functional>
 #include <thread>
 
 #include "library.h"
@@ -153,10 +152,10 @@ TEST_CASE("mistake 6: each wait function has one meaning, and each one waits") {
   // The three functions check readiness, make the CPU wait, and make a queue wait. None of them may succeed
   // without its effect.
   CHECK(is_ready(*pending) == 0);
-  refused(ETIMEDOUT, arrowdevice_array_wait, pending.get(), nullptr, ARROWDEVICE_POLL);
-  refused(EINVAL, arrowdevice_queue_wait_array, nullptr, pending.get(), nullptr);
+  must_fail(ETIMEDOUT, arrowdevice_array_wait, pending.get(), nullptr, ARROWDEVICE_POLL);
+  must_fail(EINVAL, arrowdevice_queue_wait_array, nullptr, pending.get(), nullptr);
   must(arrowdevice_queue_wait_array, queue.get(), pending.get(), nullptr);
-  refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), ARROWDEVICE_POLL);
+  must_fail(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), ARROWDEVICE_POLL);
   engine.resume();
   must(arrowdevice_array_wait, pending.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   CHECK(is_ready(*pending) == 1);
@@ -168,23 +167,19 @@ TEST_CASE("mistake 10: a pending array keeps its event when it is passed on") {
   Sample sample(mixed_batch(), {.rows = 30});
   Held engine(0);
   Array pending = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
-  Array shared;
-  must(arrowdevice_array_share, pending.get(), shared.out());
+  Array shared = output_of(arrowdevice_array_share, pending.get());
   CHECK(is_ready(*shared) == 0);
   CHECK(is_ready(*slice(*pending, *sample.schema, 3, 9)) == 0);
   const int64_t first = 0;
   Array selected;
   must(arrowdevice_array_select, pending.get(), sample.schema.get(), &first, 1, selected.out(), nullptr);
   CHECK(is_ready(*selected) == 0);
-  arrowdevice_view* view = nullptr;
-  must(arrowdevice_array_import, shared.get(), sample.schema.get(), nullptr, &view);
-  Array of_view;
-  must(arrowdevice_view_share, view, of_view.out());
+  auto* view = output_of(arrowdevice_array_import, shared.get(), sample.schema.get(), nullptr);
+  Array of_view = output_of(arrowdevice_view_share, view);
   CHECK(is_ready(*of_view) == 0);
   arrowdevice_view_detach(view, shared.out());
   CHECK(is_ready(*shared) == 0);
-  Array moved;
-  must(arrowdevice_array_to_device, shared.get(), sample.schema.get(), sim(1), nullptr, moved.out());
+  Array moved = output_of(arrowdevice_array_to_device, shared.get(), sample.schema.get(), sim(1), nullptr);
   CHECK(is_ready(*moved) == 0);
   engine.resume();
   must(arrowdevice_array_wait, moved.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);

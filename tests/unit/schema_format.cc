@@ -3,7 +3,6 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <string>
 
 #include "schema_refusal.h"
 #include "support/catch.h"

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <deque>
-#include <string>
 #include <vector>
 
 #include "schema_refusal.h"

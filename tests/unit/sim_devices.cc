@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstring>
-#include <string>
-
 #include "sim_table.h"
 
 using namespace sim_test;
@@ -9,12 +6,7 @@ using arrowdevice::sim::Peers;
 
 namespace {
 
-arrowdevice_device_info describe(void* device) {
-  arrowdevice_device_info info{};
-  info.struct_size = sizeof info;
-  must(table().device_get_info, device, &info);
-  return info;
-}
+arrowdevice_device_info describe(void* device) { return output_of(table().device_get_info, device); }
 
 uint32_t reach(void* from, void* to) {
   uint32_t out = 99;
@@ -26,8 +18,7 @@ uint32_t reach(void* from, void* to) {
 
 TEST_CASE("simulated device: devices follow their configuration", "[sim]") {
   control::reset(devices("ah"));
-  int64_t count = 0;
-  must(table().device_count, ARROW_DEVICE_EXT_DEV, &count);
+  int64_t count = output_of(table().device_count, ARROW_DEVICE_EXT_DEV);
   CHECK(count == 2);
   void* out = nullptr;
   CHECK(code(table().device_open, ARROW_DEVICE_EXT_DEV, int64_t{2}, &out) == ENODEV);
@@ -106,16 +97,12 @@ TEST_CASE("simulated device: an application's queue is wrapped and not owned", "
   control::reset(devices("aa"));
   void* device = open(0);
   const Queue application(device);
-  arrowdevice_native_queue native{};
-  native.struct_size = sizeof native;
-  must(table().queue_get_native, application.get(), &native);
+  auto native = output_of(table().queue_get_native, application.get());
 
   void* wrapped = nullptr;
   CHECK(code(table().queue_wrap, open(1), &native, &wrapped) == EINVAL);  // of another device
   must(table().queue_wrap, device, &native, &wrapped);
-  arrowdevice_native_queue again{};
-  again.struct_size = sizeof again;
-  must(table().queue_get_native, wrapped, &again);
+  auto again = output_of(table().queue_get_native, wrapped);
   CHECK(again.queue == native.queue);
 
   // Both names are the same queue, so the work of both runs in order.
@@ -145,29 +132,24 @@ TEST_CASE("simulated device: an application's context is a device until it is un
   control::reset(devices("a"));
   void* device = open(0);
   int context = 0;
-  arrowdevice_native_device native{};
-  native.struct_size = sizeof native;
+  auto native = sized<arrowdevice_native_device>();
   void* wrapped = nullptr;
   CHECK(code(table().device_wrap, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native, &wrapped) == EINVAL);  // no context
   native.context = &context;
   CHECK(code(table().device_wrap, ARROW_DEVICE_EXT_DEV, int64_t{1}, &native, &wrapped) == ENODEV);
   must(table().device_wrap, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native, &wrapped);
-  void* twice = nullptr;
-  must(table().device_wrap, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native, &twice);
+  auto* twice = output_of(table().device_wrap, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native);
   CHECK(twice == wrapped);
   CHECK(wrapped != device);
   CHECK((describe(wrapped).flags & ARROWDEVICE_DEVICE_WRAPPED) != 0);
 
-  arrowdevice_native_device handles{};
-  handles.struct_size = sizeof handles;
-  must(table().device_get_native, wrapped, &handles);
+  auto handles = output_of(table().device_get_native, wrapped);
   CHECK(handles.context == &context);
   CHECK(handles.device == device);
 
   {
     const Buffer buffer(wrapped, 64);
-    void* found = nullptr;
-    must(table().device_locate, ARROW_DEVICE_EXT_DEV, int64_t{0}, buffer.get(), nullptr, &found);
+    auto* found = output_of(table().device_locate, ARROW_DEVICE_EXT_DEV, int64_t{0}, buffer.get(), nullptr);
     CHECK(found == wrapped);
     must(table().device_unwrap, wrapped);  // undoes one of two wraps
     CHECK(code(table().device_unwrap, wrapped) == EBUSY);
@@ -185,11 +167,8 @@ TEST_CASE("simulated device: an application's context is a device until it is un
 TEST_CASE("simulated device: the context of an open device is that device", "[sim]") {
   control::reset(devices("h"));
   void* device = open(0);
-  arrowdevice_native_device native{};
-  native.struct_size = sizeof native;
-  must(table().device_get_native, device, &native);
-  void* wrapped = nullptr;
-  must(table().device_wrap, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native, &wrapped);
+  auto native = output_of(table().device_get_native, device);
+  auto* wrapped = output_of(table().device_wrap, ARROW_DEVICE_EXT_DEV, int64_t{0}, &native);
   CHECK(wrapped == device);
   must(table().device_unwrap, wrapped);
   CHECK(describe(device).total_memory > 0);
@@ -201,11 +180,9 @@ TEST_CASE("simulated device: buffers and events are located", "[sim]") {
   const Buffer buffer(device, 64);
   const Queue queue(device);
   const Event event = queue.record();
-  void* sync_event = nullptr;
-  must(table().event_publish, event.get(), &sync_event);
+  auto* sync_event = output_of(table().event_publish, event.get());
   const auto type = ARROW_DEVICE_EXT_DEV;
-  void* found = nullptr;
-  must(table().device_locate, type, int64_t{1}, buffer.get(), nullptr, &found);
+  auto* found = output_of(table().device_locate, type, int64_t{1}, buffer.get(), nullptr);
   CHECK(found == device);
   must(table().device_locate, type, int64_t{1}, nullptr, sync_event, &found);
   CHECK(found == device);

@@ -108,8 +108,7 @@ TEST_CASE("simulated device: an import takes the pointer of a published event", 
   const Queue queue(open(0));
   control::hold(0);
   const Event event = queue.record();
-  void* sync_event = nullptr;
-  must(table().event_publish, event.get(), &sync_event);
+  auto* sync_event = output_of(table().event_publish, event.get());
 
   // An application may store the native event in its own variable.
   void* native = *static_cast<void**>(sync_event);

@@ -121,9 +121,7 @@ TEST_CASE("simulated device: a disabled function and its pair are not in the tab
     CHECK((t.host_unregister == nullptr) == missing(Function::host_register, Function::host_unregister));
     CHECK((t.device_get_memory_info == nullptr) == missing(Function::device_get_memory_info));
 
-    arrowdevice_device_info info{};
-    info.struct_size = sizeof info;
-    must(t.device_get_info, open(0), &info);
+    auto info = output_of(t.device_get_info, open(0));
     CHECK(((info.flags & ARROWDEVICE_DEVICE_EVENTS) == 0) == missing(Function::event_publish));
   }
   control::reset();

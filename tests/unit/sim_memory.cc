@@ -52,7 +52,7 @@ TEST_CASE("simulated device: buffers of other devices are refused", "[sim]") {
   auto region = to_device(own, bytes.data());
   SECTION("host memory as device memory") {
     region.dst = bytes.data();
-    CHECK(contains(message(table().queue_copy, queue.get(), &region, int64_t{1}), "no live buffer"));
+    CHECK(contains(message(table().queue_copy, queue.get(), &region, int64_t{1}), "is not a live"));
   }
   SECTION("another device's memory") {
     region.dst = other.get();
@@ -188,10 +188,8 @@ TEST_CASE("simulated device: sub-buffers of handles have their own handles", "[s
   const Queue queue(device);
   const Buffer whole(device, 1024);
   const auto source = sample(100);
-  void* sub = nullptr;
-  must(table().sub_buffer_create, device, whole.get(), int64_t{256}, int64_t{100}, &sub);
-  void* inner = nullptr;
-  must(table().sub_buffer_create, device, sub, int64_t{0}, int64_t{10}, &inner);
+  auto* sub = output_of(table().sub_buffer_create, device, whole.get(), int64_t{256}, int64_t{100});
+  auto* inner = output_of(table().sub_buffer_create, device, sub, int64_t{0}, int64_t{10});
   CHECK(control::counters(0).sub_buffers_live == 2);
 
   arrowdevice_backend_region region{.dst_device = device,
@@ -233,11 +231,9 @@ TEST_CASE("simulated device: sub-buffers of addresses are addresses", "[sim]") {
   control::reset(devices("a"));
   void* device = open(0);
   const Buffer whole(device, 1024);
-  void* sub = nullptr;
-  must(table().sub_buffer_create, device, whole.get(), int64_t{64}, int64_t{100}, &sub);
+  auto* sub = output_of(table().sub_buffer_create, device, whole.get(), int64_t{64}, int64_t{100});
   CHECK(sub == static_cast<char*>(whole.get()) + 64);
-  void* inner = nullptr;
-  must(table().sub_buffer_create, device, sub, int64_t{64}, int64_t{10}, &inner);
+  auto* inner = output_of(table().sub_buffer_create, device, sub, int64_t{64}, int64_t{10});
   CHECK(inner == static_cast<char*>(whole.get()) + 128);
   CHECK(code(table().sub_buffer_create, device, whole.get(), int64_t{1}, int64_t{1}, &inner) == EINVAL);
   table().sub_buffer_destroy(device, sub);
@@ -248,8 +244,7 @@ TEST_CASE("simulated device: pointers are described", "[sim]") {
   control::reset(devices("ah"));
   void* device = open(0);
   const Buffer address(device, 100), handle(open(1), 200);
-  arrowdevice_pointer_info info{};
-  info.struct_size = sizeof info;
+  auto info = sized<arrowdevice_pointer_info>();
 
   must(table().pointer_get_info, device, static_cast<char*>(address.get()) + 99, &info);
   CHECK(info.flags == ARROWDEVICE_POINTER_KNOWN);

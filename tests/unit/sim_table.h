@@ -12,11 +12,15 @@
 
 #include "base/error.h"
 #include "sim/control.h"
+#include "support/calls.h"
 #include "support/catch.h"
 
 namespace sim_test {
 
 namespace control = arrowdevice::sim::control;
+using arrowdevice::testing::must;
+using arrowdevice::testing::output_of;
+using arrowdevice::testing::sized;
 
 // Returns the errno value of a call of the table. The caller omits the error argument.
 template <typename... Parameters, typename... Arguments>
@@ -40,15 +44,6 @@ inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// Fails unless the call succeeds.
-template <typename... Parameters, typename... Arguments>
-void must(int (*function)(Parameters...), Arguments... arguments) {
-  arrowdevice_error error{};
-  const int result = function(arguments..., &error);
-  INFO(error.message);
-  REQUIRE(result == 0);
-}
-
 inline const arrowdevice_backend& table() { return *control::table(); }
 
 // Returns a configuration. `words` is as in ARROWDEVICE_SIM_DEVICES: 'a' for addresses, 'h' for handles.
@@ -59,11 +54,7 @@ inline arrowdevice::sim::Configuration devices(const std::string& words) {
   return configuration;
 }
 
-inline void* open(int64_t id) {
-  void* device = nullptr;
-  must(table().device_open, ARROW_DEVICE_EXT_DEV, id, &device);
-  return device;
-}
+inline void* open(int64_t id) { return output_of(table().device_open, ARROW_DEVICE_EXT_DEV, id); }
 
 class Buffer {
  public:

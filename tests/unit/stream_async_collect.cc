@@ -332,9 +332,9 @@ TEST_CASE("invalid arguments of a collection are refused") {
   begin();
   ArrowAsyncDeviceStreamHandler* handler = nullptr;
   DeviceStream stream;
-  refused(EINVAL, arrowdevice_async_collect, 0, nullptr, &handler, stream.out());
-  refused(EINVAL, arrowdevice_async_collect, ARROW_DEVICE_CPU, nullptr, nullptr, stream.out());
-  refused(EINVAL, arrowdevice_async_collect, ARROW_DEVICE_CPU, nullptr, &handler, nullptr);
+  must_fail(EINVAL, arrowdevice_async_collect, 0, nullptr, &handler, stream.out());
+  must_fail(EINVAL, arrowdevice_async_collect, ARROW_DEVICE_CPU, nullptr, nullptr, stream.out());
+  must_fail(EINVAL, arrowdevice_async_collect, ARROW_DEVICE_CPU, nullptr, &handler, nullptr);
   CHECK(handler == nullptr);
   CHECK(stream.released());
 }

@@ -10,9 +10,7 @@ using namespace stream_test;  // NOLINT: what every line of these tests is writt
 
 ArrowAsyncDeviceStreamHandler* before(ArrowAsyncDeviceStreamHandler* downstream, arrowdevice_device* to,
                                       const arrowdevice_async_options& options = async_options()) {
-  ArrowAsyncDeviceStreamHandler* upstream = nullptr;
-  must(arrowdevice_async_to_device, downstream, to, &options, &upstream);
-  return upstream;
+  return output_of(arrowdevice_async_to_device, downstream, to, &options);
 }
 
 TEST_CASE("arrays are produced on one device and collected on another, over others") {
@@ -407,12 +405,12 @@ TEST_CASE("invalid arguments of async_to_device are refused") {
   auto consumer = std::make_shared<Consumer>();
   auto* const handler = handler_of(consumer);
   ArrowAsyncDeviceStreamHandler* upstream = nullptr;
-  refused(EINVAL, arrowdevice_async_to_device, nullptr, sim(0), nullptr, &upstream);
-  refused(EINVAL, arrowdevice_async_to_device, handler, nullptr, nullptr, &upstream);
-  refused(EINVAL, arrowdevice_async_to_device, handler, sim(0), nullptr, nullptr);
+  must_fail(EINVAL, arrowdevice_async_to_device, nullptr, sim(0), nullptr, &upstream);
+  must_fail(EINVAL, arrowdevice_async_to_device, handler, nullptr, nullptr, &upstream);
+  must_fail(EINVAL, arrowdevice_async_to_device, handler, sim(0), nullptr, nullptr);
   auto options = async_options();
   options.copy_flags = 1u << 9;
-  CHECK(contains(refused(EINVAL, arrowdevice_async_to_device, handler, sim(0), &options, &upstream), "copy_flags"));
+  must_fail_saying(EINVAL, "copy_flags", arrowdevice_async_to_device, handler, sim(0), &options, &upstream);
   CHECK(upstream == nullptr);
   CHECK(consumer->calls() == "");
   handler->release(handler);
@@ -426,14 +424,14 @@ TEST_CASE("an unusable queue or pool is refused at once, without a call downstre
   ArrowAsyncDeviceStreamHandler* upstream = nullptr;
   auto options = async_options();
   options.queue = on_cpu.get();
-  std::string why = refused(EINVAL, arrowdevice_async_to_device, downstream, sim(0), &options, &upstream);
+  std::string why = must_fail(EINVAL, arrowdevice_async_to_device, downstream, sim(0), &options, &upstream);
   CHECK(contains(why, "a queue of cpu:0 cannot copy to ext_dev:0"));
   options.source_device = sim(1);
-  why = refused(EINVAL, arrowdevice_async_to_device, downstream, sim(0), &options, &upstream);
+  why = must_fail(EINVAL, arrowdevice_async_to_device, downstream, sim(0), &options, &upstream);
   CHECK(contains(why, "a queue of cpu:0 cannot copy from ext_dev:1 to ext_dev:0"));
   options = async_options();
   options.pool = default_pool(sim(1));
-  why = refused(EINVAL, arrowdevice_async_to_device, downstream, sim(0), &options, &upstream);
+  why = must_fail(EINVAL, arrowdevice_async_to_device, downstream, sim(0), &options, &upstream);
   CHECK(contains(why, "the pool is of ext_dev:1, not of ext_dev:0"));
   CHECK(upstream == nullptr);
   CHECK(consumer->calls() == "");

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests async streams of producers that hold a lock in each call, as Python's producers do.
-#include <mutex>
 #include <optional>
 #include <thread>
 

@@ -3,8 +3,6 @@
 
 #include <chrono>
 
-#include "support/callback.h"
-
 namespace stream_test {
 
 // -- the consumer
@@ -175,8 +173,7 @@ void Hand::release() {
 }
 
 arrowdevice_async_options async_options(int32_t depth) {
-  arrowdevice_async_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_async_options>();
   options.depth = depth;
   return options;
 }

@@ -152,8 +152,7 @@ TEST_CASE("a producer that succeeds without a schema is refused in every kind of
     return stream;
   };
   Owned<ArrowSchema> schema;
-  CHECK(
-      contains(refused(EINVAL, arrowdevice_stream_get_schema, without_schema().get(), schema.out()), "gave no schema"));
+  must_fail_saying(EINVAL, "gave no schema", arrowdevice_stream_get_schema, without_schema().get(), schema.out());
   for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}}) {
     DeviceStream stream = to_device(without_schema(), sim(0), stream_options(flags));
     CHECK(contains(next_fails(EINVAL, stream), "gave no schema"));
@@ -235,8 +234,8 @@ TEST_CASE("stream_to_device checks its options, and the caller keeps a refused s
   const auto refuse = [&](arrowdevice_stream_options options, arrowdevice_device* to) {
     DeviceStream out;
     HostStream host;
-    const auto message = refused(EINVAL, arrowdevice_stream_to_device, stream.get(), to, &options, out.out());
-    if (to != nullptr) refused(EINVAL, arrowdevice_stream_to_host, stream.get(), &options, host.out());
+    const auto message = must_fail(EINVAL, arrowdevice_stream_to_device, stream.get(), to, &options, out.out());
+    if (to != nullptr) must_fail(EINVAL, arrowdevice_stream_to_host, stream.get(), &options, host.out());
     CHECK(out.released());
     CHECK_FALSE(stream.released());
     return message;
@@ -252,11 +251,11 @@ TEST_CASE("stream_to_device checks its options, and the caller keeps a refused s
   options.copy_flags = 1u << 20;
   CHECK(contains(refuse(options, sim(0)), "copy_flags"));
   refuse(stream_options(), nullptr);
-  refused(EINVAL, arrowdevice_stream_to_device, stream.get(), sim(0), nullptr, nullptr);
-  refused(EINVAL, arrowdevice_stream_to_device, stream.get(), sim(0), nullptr, stream.get());
+  must_fail(EINVAL, arrowdevice_stream_to_device, stream.get(), sim(0), nullptr, nullptr);
+  must_fail(EINVAL, arrowdevice_stream_to_device, stream.get(), sim(0), nullptr, stream.get());
   CHECK(producer->releases == 0);
   DeviceStream released, out;
-  refused(EINVAL, arrowdevice_stream_to_device, released.get(), sim(0), nullptr, out.out());
+  must_fail(EINVAL, arrowdevice_stream_to_device, released.get(), sim(0), nullptr, out.out());
 }
 
 TEST_CASE("a stream refuses an unusable queue or pool at once and stays with the caller") {
@@ -271,14 +270,14 @@ TEST_CASE("a stream refuses an unusable queue or pool at once and stays with the
 
   auto options = stream_options();
   options.queue = on_cpu.get();
-  std::string why = refused(EINVAL, arrowdevice_stream_to_device, stream.get(), sim(0), &options, out.out());
+  std::string why = must_fail(EINVAL, arrowdevice_stream_to_device, stream.get(), sim(0), &options, out.out());
   CHECK(contains(why, "cpu:0"));
   CHECK(contains(why, "ext_dev:0"));
   options.queue = on_sim.get();  // on neither the source's nor the target's device
-  why = refused(EINVAL, arrowdevice_stream_to_host, stream.get(), &options, host.out());
+  why = must_fail(EINVAL, arrowdevice_stream_to_host, stream.get(), &options, host.out());
   CHECK(contains(why, "a queue of ext_dev:0 cannot copy from cpu to cpu:0"));
   options.source_device = cpu();
-  why = refused(EINVAL, arrowdevice_stream_to_host, stream.get(), &options, host.out());
+  why = must_fail(EINVAL, arrowdevice_stream_to_host, stream.get(), &options, host.out());
   CHECK(contains(why, "a queue of ext_dev:0 cannot copy from cpu:0 to cpu:0"));
   {
     // The CPU cannot read memory of OpenCL, so a copy from OpenCL needs a queue of OpenCL.
@@ -288,14 +287,14 @@ TEST_CASE("a stream refuses an unusable queue or pool at once and stays with the
          ArrowDeviceType{ARROW_DEVICE_OPENCL}, elsewhere.out());
     options = stream_options();
     options.queue = on_cpu.get();
-    why = refused(EINVAL, arrowdevice_stream_to_host, elsewhere.get(), &options, host.out());
+    why = must_fail(EINVAL, arrowdevice_stream_to_host, elsewhere.get(), &options, host.out());
     CHECK(contains(why, "a queue of cpu:0 cannot copy from opencl to cpu:0"));
   }
   options = stream_options();
   options.pool = default_pool(sim(1));
-  why = refused(EINVAL, arrowdevice_stream_to_device, stream.get(), sim(0), &options, out.out());
+  why = must_fail(EINVAL, arrowdevice_stream_to_device, stream.get(), sim(0), &options, out.out());
   CHECK(contains(why, "the pool is of ext_dev:1, not of ext_dev:0"));
-  refused(EINVAL, arrowdevice_stream_to_host, stream.get(), &options, host.out());
+  must_fail(EINVAL, arrowdevice_stream_to_host, stream.get(), &options, host.out());
 
   CHECK(out.released());
   CHECK(host.released());

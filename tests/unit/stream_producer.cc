@@ -106,8 +106,7 @@ std::shared_ptr<Producer> batches_of(const Sample& sample, int64_t rows, arrowde
 }
 
 arrowdevice_stream_options stream_options(uint32_t flags, int32_t depth) {
-  arrowdevice_stream_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_stream_options>();
   options.flags = flags;
   options.depth = depth;
   return options;

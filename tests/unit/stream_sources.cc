@@ -73,7 +73,7 @@ TEST_CASE("arrays of another type are refused by number and stay with the caller
   const auto n = static_cast<int64_t>(arrays.size());
   const auto refuse = [&](ArrowSchema* schema, ArrowDeviceArray* list, int64_t count, ArrowDeviceType type) {
     DeviceStream stream;
-    const auto message = refused(EINVAL, arrowdevice_stream_from_arrays, schema, list, count, type, stream.out());
+    const auto message = must_fail(EINVAL, arrowdevice_stream_from_arrays, schema, list, count, type, stream.out());
     CHECK(stream.released());
     for (const auto& array : arrays) CHECK(array.array.release != nullptr);
     return message;
@@ -89,7 +89,7 @@ TEST_CASE("arrays of another type are refused by number and stay with the caller
   refuse(released.get(), arrays.data(), n, ARROW_DEVICE_CPU);
   refuse(schema.get(), arrays.data(), n, 0);
   CHECK_FALSE(schema.released());
-  refused(EINVAL, arrowdevice_stream_from_arrays, schema.get(), arrays.data(), n, ARROW_DEVICE_CPU, nullptr);
+  must_fail(EINVAL, arrowdevice_stream_from_arrays, schema.get(), arrays.data(), n, ARROW_DEVICE_CPU, nullptr);
   arrays[2].array.length = 1'000'000;
   CHECK(contains(refuse(schema.get(), arrays.data(), n, ARROW_DEVICE_CPU), "array 2"));
   release(arrays);
@@ -103,8 +103,8 @@ TEST_CASE("a stream returns canonical arrays and refuses an event without a devi
   arrays[0].sync_event = &arrays;
   auto schema = make_schema(sample.type);
   DeviceStream stream;
-  const auto said = refused(EINVAL, arrowdevice_stream_from_arrays, schema.get(), arrays.data(), 1,
-                            ArrowDeviceType{ARROW_DEVICE_CPU}, stream.out());
+  const auto said = must_fail(EINVAL, arrowdevice_stream_from_arrays, schema.get(), arrays.data(), 1,
+                              ArrowDeviceType{ARROW_DEVICE_CPU}, stream.out());
   CHECK(contains(said, "array 0 of the stream: sync_event"));
   arrays[0].sync_event = nullptr;
   must(arrowdevice_stream_from_arrays, schema.get(), arrays.data(), 1, ArrowDeviceType{ARROW_DEVICE_CPU}, stream.out());
@@ -161,10 +161,10 @@ TEST_CASE("a C stream becomes a device stream on the CPU, with its errors and it
   CHECK(producer->releases == 1);
 
   HostStream released;
-  refused(EINVAL, arrowdevice_stream_from_host, released.get(), stream.out());
-  refused(EINVAL, arrowdevice_stream_from_host, nullptr, stream.out());
+  must_fail(EINVAL, arrowdevice_stream_from_host, released.get(), stream.out());
+  must_fail(EINVAL, arrowdevice_stream_from_host, nullptr, stream.out());
   host = host_stream_of(batches_of(sample, kRows));
-  refused(EINVAL, arrowdevice_stream_from_host, host.get(), nullptr);
+  must_fail(EINVAL, arrowdevice_stream_from_host, host.get(), nullptr);
   CHECK_FALSE(host.released());
 }
 

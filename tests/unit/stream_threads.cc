@@ -108,9 +108,9 @@ TEST_CASE("a cancel refuses foreign and released streams") {
   begin();
   const Sample sample(field("i"), {.rows = 21});
   DeviceStream foreign = stream_of(batches_of(sample, kRows)), released;
-  refused(EINVAL, arrowdevice_stream_cancel, foreign.get());
-  refused(EINVAL, arrowdevice_stream_cancel, released.get());
-  refused(EINVAL, arrowdevice_stream_cancel, nullptr);
+  must_fail(EINVAL, arrowdevice_stream_cancel, foreign.get());
+  must_fail(EINVAL, arrowdevice_stream_cancel, released.get());
+  must_fail(EINVAL, arrowdevice_stream_cancel, nullptr);
 }
 
 TEST_CASE("a stream that is cancelled before its first batch does not call the producer") {
@@ -171,14 +171,12 @@ TEST_CASE("staged batches are copied while the consumer's own thread reads") {
 TEST_CASE("a stream keeps its device from being unwrapped") {
   begin();
   char context = 0;
-  arrowdevice_native_device native{};
-  native.struct_size = sizeof native;
+  auto native = sized<arrowdevice_native_device>();
   native.context = &context;
-  arrowdevice_device* device = nullptr;
-  must(arrowdevice_device_wrap, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, 0, &native, &device);
+  auto* device = output_of(arrowdevice_device_wrap, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, 0, &native);
   const Sample sample(field("i"), {.rows = 21});
   DeviceStream stream = to_device(stream_of(batches_of(sample, kRows)), device);
-  refused(EBUSY, arrowdevice_device_unwrap, device, ARROWDEVICE_POLL);
+  must_fail(EBUSY, arrowdevice_device_unwrap, device, ARROWDEVICE_POLL);
   CHECK(difference_of_rest(sample, kRows, stream) == "");
   stream.reset();
   must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
@@ -188,11 +186,9 @@ TEST_CASE("a stream keeps its device from being unwrapped") {
 TEST_CASE("a source device can be unwrapped under a stream, which then fails") {
   begin();
   char context = 0;
-  arrowdevice_native_device native{};
-  native.struct_size = sizeof native;
+  auto native = sized<arrowdevice_native_device>();
   native.context = &context;
-  arrowdevice_device* device = nullptr;
-  must(arrowdevice_device_wrap, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, 0, &native, &device);
+  auto* device = output_of(arrowdevice_device_wrap, ArrowDeviceType{ARROW_DEVICE_EXT_DEV}, 0, &native);
   const Sample sample(field("i"), {.rows = 21});
   auto options = stream_options();
   options.source_device = device;

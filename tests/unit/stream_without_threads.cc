@@ -4,8 +4,6 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-#include <atomic>
-
 #include "stream_handler.h"
 
 namespace {
@@ -89,7 +87,7 @@ TEST_CASE("a stream ends with the code of an executor that refuses work") {
 void check_ends_without_threads(DeviceStream& stream) {
   has_threads = false;
   Array out;
-  const std::string said = refused(ENOMEM, arrowdevice_stream_get_next, stream.get(), out.out());
+  const std::string said = must_fail(ENOMEM, arrowdevice_stream_get_next, stream.get(), out.out());
   has_threads = true;
   CHECK(contains(said, "no thread can be started"));
   CHECK(next_fails(ENOMEM, stream) == said);

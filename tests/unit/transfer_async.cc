@@ -81,8 +81,7 @@ TEST_CASE("the source of a pending move is released only after the copy") {
   Sample sample(mixed_batch(), {.rows = 40});
   Held engine(0);
   const auto options = copy_options(ARROWDEVICE_COPY_ASYNC);
-  Array there;
-  must(arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), sim(0), &options, there.out());
+  Array there = output_of(arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), sim(0), &options);
   CHECK(sample.host.released());
   CHECK(sample.ledger.live() > 0);
   CHECK(is_ready(*there) == 0);
@@ -102,8 +101,7 @@ TEST_CASE("a pending array moves along devices without a wait") {
   Array array = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
   const auto options = copy_options(ARROWDEVICE_COPY_ASYNC);
   for (const int64_t id : {1, 2, 3}) {
-    Array moved;
-    must(arrowdevice_array_to_device, array.get(), sample.schema.get(), sim(id), &options, moved.out());
+    Array moved = output_of(arrowdevice_array_to_device, array.get(), sample.schema.get(), sim(id), &options);
     array = std::move(moved);
     CHECK(is_ready(*array) == 0);
   }
@@ -121,9 +119,9 @@ TEST_CASE("a wait fails if the device fails after the submission") {
   control::fail_next("event");
   const auto there = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
   engine.resume();
-  CHECK(contains(refused(EIO, arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT), "event"));
+  must_fail_saying(EIO, "event", arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   int ready = -1;
-  refused(EIO, arrowdevice_array_is_ready, there.get(), nullptr, &ready);
+  must_fail(EIO, arrowdevice_array_is_ready, there.get(), nullptr, &ready);
 }
 
 TEST_CASE("a synchronous copy fails as a whole with its device and loses nothing") {
@@ -206,7 +204,7 @@ TEST_CASE("wait_idle waits for an asynchronous copy that is released early") {
   Array out = copy(*source, *sample.schema, sim(1), ARROWDEVICE_COPY_ASYNC);
   REQUIRE(out->sync_event != nullptr);
   out.reset();
-  refused(ETIMEDOUT, arrowdevice_wait_idle, ARROWDEVICE_POLL);
+  must_fail(ETIMEDOUT, arrowdevice_wait_idle, ARROWDEVICE_POLL);
   from.resume();
   to.resume();
   must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);

@@ -2,7 +2,6 @@
 #include "transfer/bits.h"
 
 #include <cstddef>
-#include <vector>
 
 #include "support/catch.h"
 #include "support/generator.h"

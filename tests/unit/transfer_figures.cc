@@ -89,8 +89,7 @@ TEST_CASE("the device counts less than 10 KB for ten rows of a million, each way
     CHECK(arrowdevice::testing::difference(*schema, here->array, kFirst, *schema, back->array, 0, 10) == "");
 
     // A move of a shared array costs no more.
-    Owned<ArrowArray> moved;
-    must(arrowdevice_array_to_host, part.get(), schema.get(), nullptr, moved.out());
+    auto moved = output_of(arrowdevice_array_to_host, part.get(), schema.get(), nullptr);
     CHECK(control::counters(id).bytes_out - after.bytes_out < kFew);
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the bytes of a copy beyond its values, and sources that change during a copy.
 #include <cstdlib>
-#include <functional>
 
 #include "library.h"
 

@@ -3,8 +3,6 @@
 // If it is on a device, they check the number of read-backs and the copied bytes.
 #include "transfer/plan.h"
 
-#include <functional>
-
 #include "base/error.h"
 #include "library.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/calls.h"
 
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory and copies.
-#include <vector>
-
 #include "cuda/calls.h"
 
 using namespace standin::cuda;  // NOLINT: what every line is written with

@@ -6,36 +6,15 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <functional>
-#include <memory>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "drivers/table.h"
 #include "drivers/trips.h"
-#include "support/cases.h"
 #include "support/catch.h"
 
 namespace {
 
-using drivers::allocate;
-using drivers::call;
-using drivers::calls;
-using drivers::contains;
-using drivers::copy;
-using drivers::create_queue;
-using drivers::expect;
-using drivers::finish;
-using drivers::free_memory;
-using drivers::in_child;
-using drivers::locate;
-using drivers::must;
-using drivers::Pending;
-using drivers::record;
-using drivers::refusal;
-using drivers::region;
-using drivers::table;
+using namespace drivers;  // NOLINT: what every line of these tests is written with
 using drivers::wrap;
 
 constexpr ArrowDeviceType kTypes[] = {ARROW_DEVICE_CUDA, ARROW_DEVICE_CUDA_HOST, ARROW_DEVICE_CUDA_MANAGED};
@@ -79,8 +58,7 @@ class Context {
 };
 
 arrowdevice_native_device handles_of(void* context) {
-  arrowdevice_native_device native{};
-  native.struct_size = sizeof native;
+  auto native = sized<arrowdevice_native_device>();
   native.context = context;
   return native;
 }
@@ -90,22 +68,17 @@ void* wrap(ArrowDeviceType type, int64_t id, void* context) { return drivers::wr
 std::string wrapping_refused(int code, int64_t id, void* context) {
   const arrowdevice_native_device native = handles_of(context);
   void* device = nullptr;
-  return refusal(code, table().device_wrap, ArrowDeviceType{ARROW_DEVICE_CUDA}, id, &native, &device);
+  return must_fail_once(code, table().device_wrap, ARROW_DEVICE_CUDA, id, &native, &device);
 }
 
 std::string wrapping_refused(void* device, void* stream) {
-  arrowdevice_native_queue native{};
-  native.struct_size = sizeof native;
+  auto native = sized<arrowdevice_native_queue>();
   native.queue = stream;
   void* queue = nullptr;
-  return refusal(EINVAL, table().queue_wrap, device, &native, &queue);
+  return must_fail_once(EINVAL, table().queue_wrap, device, &native, &queue);
 }
 
-uint32_t reach(void* from, void* to) {
-  uint32_t found = 0;
-  must(table().device_get_peer_flags, from, to, &found);
-  return found;
-}
+uint32_t reach(void* from, void* to) { return output_of(table().device_get_peer_flags, from, to); }
 
 // Frees memory behind a pending copy and destroys its queue. The unwrap waits for the copy.
 void unwrap_while_work_is_pending(void* device) {
@@ -148,7 +121,7 @@ TEST_CASE("a wrapped context is one counted device of each type, and unwrapping 
             void* const wrapped = wrap(type, 1, mine.get());
             for (int left = 4; left > 0; --left) must(table().device_unwrap, wrapped);
             unwrap_while_work_is_pending(wrapped);
-            refusal(EINVAL, table().device_unwrap, wrapped);
+            must_fail_once(EINVAL, table().device_unwrap, wrapped);
           }
           expect(calls("cuDevicePrimaryCtxRetain") == 0, "a context was made that nobody had asked for");
         }) == "");
@@ -186,7 +159,7 @@ TEST_CASE("the primary context is the device that has it already") {
           must(table().device_get_native, gpu(1), &shown);
           expect(wrap(ARROW_DEVICE_CUDA, 1, shown.context) == gpu(1), "it is another device");
           must(table().device_unwrap, gpu(1));
-          refusal(EINVAL, table().device_unwrap, gpu(1));
+          must_fail_once(EINVAL, table().device_unwrap, gpu(1));
           const Pending more(gpu(1));  // as usable as before
           // The backend has released the primary context, which it retained only to compare it.
           const Context mine(0);
@@ -211,7 +184,7 @@ TEST_CASE("handles that are not a context of the given GPU are refused with the 
           const std::string other_gpu = wrapping_refused(EINVAL, 1, mine.get());
           expect(contains(other_gpu, "of GPU 0") && contains(other_gpu, "GPU 1"), other_gpu);
           wrapping_refused(ENODEV, 2, mine.get());
-          refusal(EINVAL, table().device_unwrap, gpu(0));
+          must_fail_once(EINVAL, table().device_unwrap, gpu(0));
         }) == "");
 }
 
@@ -363,8 +336,7 @@ TEST_CASE("a context that refuses queries does not hide memory of other contexts
           drivers::fail_nth("cuPointerGetAttributes", 1, 0);
           void* found = nullptr;
           const std::string message =
-              refusal(EIO, table().device_locate, ArrowDeviceType{ARROW_DEVICE_CUDA}, int64_t{0},
-                      static_cast<const void*>(&mine), static_cast<void*>(nullptr), &found);
+              must_fail_once(EIO, table().device_locate, ARROW_DEVICE_CUDA, 0, &mine, nullptr, &found);
           expect(contains(message, "cuPointerGetAttributes"), message);  // the message names the driver's call
           must(table().device_unwrap, device);
         }) == "");
@@ -399,8 +371,7 @@ TEST_CASE("the primary context is one device, in any order of wrap and open") {
             got = drivers::get_device(must_succeed, ARROW_DEVICE_CUDA, 0);
             if (!is_wrapped_first) must_succeed(wrap_it);
             expect(wrapped == got, "there are two");
-            arrowdevice_device_info info{};
-            info.struct_size = sizeof info;
+            auto info = sized<arrowdevice_device_info>();
             must_succeed([&](auto* error) { return arrowdevice_device_get_info(got, &info, error); });
             expect((info.flags & ARROWDEVICE_DEVICE_WRAPPED) == 0, "the device with the id says that it was wrapped");
             must_succeed(

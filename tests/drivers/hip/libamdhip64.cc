@@ -3,7 +3,6 @@
 //
 //   STANDIN_HIP_VERSION   60200000 for HIP 6.2; before 6 the memory types have other numbers,
 //                         and a query of unknown memory fails
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -3,9 +3,6 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
-#include <stdexcept>
-
 // Turns the leak sanitizer off, because it sometimes crashes in forked children with threads. The stand-in
 // checks leaks of driver objects. The same tests on the simulated device check leaks of the library.
 extern "C" [[gnu::visibility("default")]] const char* __asan_default_options();

@@ -12,19 +12,15 @@
 //   STANDIN_ZE_OTHER_CONTEXTS  1 if contexts know each other's memory, as in Intel's driver: 0
 #include <level_zero/ze_api.h>
 
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
-#include <string>
 #include <string_view>
 
-#include "level_zero/entry_points.h"
 #include "level_zero/handles.h"
 #include "level_zero/objects.h"
 #include "machine/control.h"
-#include "machine/machine.h"
 #include "machine/violation.h"
 
 using standin::Kind;
@@ -459,6 +455,10 @@ EXPORT ze_result_t zeMemGetAddressRange(ze_context_handle_t context, const void*
 }
 
 EXPORT const char* standin_entry_point(int64_t index) {
-  constexpr auto kCount = static_cast<int64_t>(std::size(standin::level_zero::kEntryPoints));
-  return index >= 0 && index < kCount ? standin::level_zero::kEntryPoints[index] : nullptr;
+  static constexpr const char* kNames[] = {
+#define X(name) #name,
+#include "level_zero/symbols.inc"
+#undef X
+  };
+  return index >= 0 && index < static_cast<int64_t>(std::size(kNames)) ? kNames[index] : nullptr;
 }

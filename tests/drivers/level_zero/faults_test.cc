@@ -3,20 +3,16 @@
 #include <arrowdevice/arrowdevice.h>
 
 #include <cerrno>
-#include <functional>
 
 #include "drivers/level_zero/application.h"
 #include "drivers/trips.h"
-#include "support/cases.h"
 #include "support/catch.h"
 #include "support/variable.h"
 
 namespace {
 
+using namespace drivers;  // NOLINT: what every line of these tests is written with
 using arrowdevice::testing::Variable;
-using drivers::Attempt;
-using drivers::expect;
-using drivers::in_child;
 
 constexpr int64_t kMostCalls = 60;  // of an entry point that the test tries
 
@@ -34,8 +30,7 @@ Attempt attempt_while(const std::string& failing) {
 void with_wrapped(uint32_t ordinal, const Attempt& attempt,
                   const std::function<void(arrowdevice_device* wrapped)>& body) {
   auto* const context = level_zero::create_context();
-  arrowdevice_native_device native{};
-  native.struct_size = sizeof native;
+  auto native = sized<arrowdevice_native_device>();
   native.context = context;
   native.device = level_zero::device(ordinal);
   arrowdevice_device* wrapped = nullptr;
@@ -158,8 +153,7 @@ TEST_CASE("an array on a wrapped device is valid, whatever id the application ga
 
 TEST_CASE("a thousand columns cost one allocation, one copy and one event from a cold pool") {
   CHECK(in_child([] {
-          arrowdevice_device* gpu = nullptr;
-          expect(arrowdevice_device_find_by_id(ARROW_DEVICE_ONEAPI, 0, &gpu, nullptr) == 0, "no GPU");
+          auto* gpu = output_of(arrowdevice_device_find_by_id, ARROW_DEVICE_ONEAPI, 0);
           drivers::copy_thousand_columns(
               gpu,
               {"zeCommandListCreateImmediate", "zeMemAllocDevice", "zeCommandListAppendMemoryCopy",

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level_zero/objects.h"
 
-#include <algorithm>
-
 #include "level_zero/handles.h"
 #include "machine/violation.h"
 

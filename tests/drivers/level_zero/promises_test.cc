@@ -3,11 +3,8 @@
 #include <arrowdevice/arrowdevice.h>
 
 #include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <numeric>
-#include <vector>
 
 #include "drivers/level_zero/application.h"
 #include "drivers/level_zero/table_calls.h"
@@ -17,21 +14,8 @@
 
 namespace {
 
+using namespace drivers;  // NOLINT: what every line of these tests is written with
 using arrowdevice::testing::Variable;
-using drivers::allocate;
-using drivers::contains;
-using drivers::copy;
-using drivers::create_queue;
-using drivers::expect;
-using drivers::finish;
-using drivers::free_memory;
-using drivers::in_child;
-using drivers::must;
-using drivers::Pending;
-using drivers::record;
-using drivers::refusal;
-using drivers::region;
-using drivers::table;
 using drivers::wrap;
 using level_zero::calls;
 using level_zero::gpu;
@@ -62,14 +46,13 @@ TEST_CASE("GPUs of one driver are listed even if another driver fails") {
             level_zero::fail_nth(failing, 1);
             int64_t count = 0;
             if (has_other_driver) {
-              must(table().device_count, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, &count);
+              must(table().device_count, ARROW_DEVICE_ONEAPI, &count);
               expect(count == 2, std::to_string(count) + " devices");
               void* const queue = create_queue(gpu(1));
               table().queue_destroy(queue);
               return;
             }
-            const std::string message =
-                refusal(EIO, table().device_count, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, &count);
+            const std::string message = must_fail_once(EIO, table().device_count, ARROW_DEVICE_ONEAPI, &count);
             expect(message == std::string(failing) + ": ZE_RESULT_ERROR_UNKNOWN (0x7ffffffe)", message);
           }) == "");
   }
@@ -77,8 +60,7 @@ TEST_CASE("GPUs of one driver are listed even if another driver fails") {
 
 TEST_CASE("ids count the devices driver by driver, in the same order every time") {
   CHECK(in_child([] {
-          int64_t count = 0;
-          must(table().device_count, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, &count);
+          int64_t count = output_of(table().device_count, ARROW_DEVICE_ONEAPI);
           arrowdevice_native_device first{}, again{};
           for (int64_t id = 0; id < count; ++id) {
             must(table().device_get_native, gpu(id), &first);
@@ -88,8 +70,8 @@ TEST_CASE("ids count the devices driver by driver, in the same order every time"
             expect((first.platform == level_zero::driver()) == (id < 2), "another driver");
           }
           void* none = nullptr;
-          refusal(ENODEV, table().device_open, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, count, &none);
-          refusal(EINVAL, table().device_open, ArrowDeviceType{ARROW_DEVICE_CUDA}, int64_t{0}, &none);
+          must_fail_once(ENODEV, table().device_open, ARROW_DEVICE_ONEAPI, count, &none);
+          must_fail_once(EINVAL, table().device_open, ARROW_DEVICE_CUDA, 0, &none);
         }) == "");
 }
 
@@ -138,7 +120,7 @@ TEST_CASE("a driver event is reused only after all queues have passed it") {
           void* const waiter = create_queue(gpu(1));
           void* const event = record(work.queue());
           must(table().queue_wait_event, waiter, event);
-          must(table().event_wait, event, int64_t{ARROWDEVICE_NO_TIMEOUT});
+          must(table().event_wait, event, ARROWDEVICE_NO_TIMEOUT);
           finish(work.queue());  // it is not the last work on the list any more
           table().event_destroy(event);
           finish(work.queue());
@@ -183,7 +165,7 @@ TEST_CASE("a full event pool is followed by another, and all events are distinct
           std::vector<void*> events;
           for (int i = 0; i < 200; ++i) events.push_back(record(queue));
           expect(calls("zeEventPoolCreate") == 4, std::to_string(calls("zeEventPoolCreate")) + " pools");
-          for (void* const event : events) must(table().event_wait, event, int64_t{ARROWDEVICE_NO_TIMEOUT});
+          for (void* const event : events) must(table().event_wait, event, ARROWDEVICE_NO_TIMEOUT);
           for (void* const event : events) table().event_destroy(event);
           table().queue_destroy(queue);
         }) == "");
@@ -197,16 +179,15 @@ TEST_CASE("a lost device stays lost, reports the reason and is not called again"
             void* const memory = allocate(gpu(0), 64);
             level_zero::fail_nth("zeEventQueryStatus", 1, code);
             int ready = 0;
-            const std::string first = refusal(EIO, table().event_query, event, &ready);
+            const std::string first = must_fail_once(EIO, table().event_query, event, &ready);
             expect(contains(first, "zeEventQueryStatus: ZE_RESULT_ERROR_DEVICE_"), first);
             const int64_t before = calls("zeCommandListAppendBarrier");
             void* another = nullptr;
-            const std::string then = refusal(EIO, table().event_record, queue, &another);
+            const std::string then = must_fail_once(EIO, table().event_record, queue, &another);
             expect(contains(then, "failed for good") && contains(then, first), then);
             expect(calls("zeCommandListAppendBarrier") == before, "the driver was called again");
-            refusal(EIO, table().event_wait, event, int64_t{ARROWDEVICE_NO_TIMEOUT});
-            refusal(EIO, table().buffer_allocate, gpu(0), static_cast<void*>(nullptr), int64_t{64}, int64_t{64},
-                    &another);
+            must_fail_once(EIO, table().event_wait, event, ARROWDEVICE_NO_TIMEOUT);
+            must_fail_once(EIO, table().buffer_allocate, gpu(0), nullptr, 64, 64, &another);
             table().event_destroy(event);
             table().queue_destroy(queue);
             free_memory(gpu(0), memory);
@@ -223,9 +204,9 @@ TEST_CASE("a wait times out, and a later wait for the same event succeeds") {
   CHECK(in_child([] {
           Pending work(gpu(0));
           void* const event = record(work.queue());
-          refusal(ETIMEDOUT, table().event_wait, event, int64_t{ARROWDEVICE_POLL});
-          refusal(ETIMEDOUT, table().event_wait, event, int64_t{1'000'000});
-          must(table().event_wait, event, int64_t{60'000'000'000});
+          must_fail_once(ETIMEDOUT, table().event_wait, event, ARROWDEVICE_POLL);
+          must_fail_once(ETIMEDOUT, table().event_wait, event, 1'000'000);
+          must(table().event_wait, event, 60'000'000'000);
           table().event_destroy(event);
         }) == "");
 }
@@ -243,8 +224,7 @@ TEST_CASE("a queue waits on the device within its context, and on the CPU across
           void* const wrapped = wrap(0, context, level_zero::device(0));
           void* const foreign = create_queue(wrapped);
           must(table().queue_wait_event, foreign, event);
-          int ready = 0;
-          must(table().event_query, event, &ready);
+          int ready = output_of(table().event_query, event);
           expect(ready == 1, "nobody waited for a device of another context");
           finish(peer);
           table().event_destroy(event);
@@ -268,7 +248,7 @@ TEST_CASE("ordinary host memory is accepted if the device has access to all of i
               finish(queue);
               expect(received == sent, "the bytes changed");
             } else {
-              refusal(EINVAL, table().queue_copy, queue, &one, int64_t{1});
+              must_fail_once(EINVAL, table().queue_copy, queue, &one, 1);
             }
             table().queue_destroy(queue);
           }) == "");
@@ -291,12 +271,7 @@ TEST_CASE("the backend copies each kind of memory and describes it as the driver
         void* const host = level_zero::allocate_host(context, 64);
         void* const of_peer = level_zero::allocate(context, 1, 64);
         const std::vector<char> ordinary(64);
-        const auto info = [&](const void* pointer) {
-          arrowdevice_pointer_info out{};
-          out.struct_size = sizeof out;
-          must(table().pointer_get_info, device, pointer, &out);
-          return out;
-        };
+        const auto info = [&](const void* pointer) { return output_of(table().pointer_get_info, device, pointer); };
         constexpr uint32_t kReadable = ARROWDEVICE_POINTER_KNOWN | ARROWDEVICE_POINTER_HOST_READABLE;
         const auto is = [&](const void* pointer, uint32_t flags, int64_t id) {
           const auto found = info(static_cast<const char*>(pointer) + 10);
@@ -329,8 +304,8 @@ TEST_CASE("allocations above the driver's usual limit ask for relaxed limits") {
   CHECK(in_child([] {
           for (const int64_t size : {int64_t{1} << 18, int64_t{3} << 18}) free_memory(gpu(0), allocate(gpu(0), size));
           void* none = nullptr;
-          const std::string message = refusal(ENOMEM, table().buffer_allocate, gpu(0), static_cast<void*>(nullptr),
-                                              int64_t{2} << 20, int64_t{64}, &none);
+          const std::string message =
+              must_fail_once(ENOMEM, table().buffer_allocate, gpu(0), nullptr, int64_t{2} << 20, 64, &none);
           expect(
               contains(message, "zeMemAllocDevice: ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY (0x70000003): 2097152 bytes"),
               message);
@@ -354,8 +329,7 @@ TEST_CASE("the environment chooses the kind of the library's memory") {
   const Variable wrong("ARROWDEVICE_LEVEL_ZERO_MEMORY", "shred");
   CHECK(in_child([] {
           void* none = nullptr;
-          const std::string message =
-              refusal(EINVAL, table().device_open, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, int64_t{0}, &none);
+          const std::string message = must_fail_once(EINVAL, table().device_open, ARROW_DEVICE_ONEAPI, 0, &none);
           expect(contains(message, "ARROWDEVICE_LEVEL_ZERO_MEMORY=shred"), message);
         }) == "");
 }

@@ -5,9 +5,6 @@
 #include <dlfcn.h>
 
 #include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <vector>
 
 #include "drivers/level_zero/application.h"
 #include "drivers/table.h"
@@ -16,12 +13,7 @@
 
 namespace {
 
-using drivers::contains;
-using drivers::expect;
-using drivers::in_child;
-using drivers::must;
-using drivers::refusal;
-using drivers::table;
+using namespace drivers;  // NOLINT: what every line of these tests is written with
 
 // A runtime that is loaded locally, like a producer's extension module loads it.
 class Runtime {
@@ -52,15 +44,10 @@ constexpr const char* kWithoutStatus = "TEST_SYCL_RUNTIME_WITHOUT_STATUS";
 
 void* gpu() { return drivers::open(ARROW_DEVICE_ONEAPI, 0); }
 
-void* import(void* sycl_event) {
-  void* event = nullptr;
-  must(table().event_import, gpu(), sycl_event, &event);
-  return event;
-}
+void* import(void* sycl_event) { return output_of(table().event_import, gpu(), sycl_event); }
 
 bool is_ready(void* event) {
-  int ready = 0;
-  must(table().event_query, event, &ready);
+  int ready = output_of(table().event_query, event);
   return ready != 0;
 }
 
@@ -68,8 +55,7 @@ TEST_CASE("a sycl::event is refused with the reason if no SYCL runtime is loaded
   CHECK(in_child([] {
           int something = 0;
           void* event = nullptr;
-          const std::string message =
-              refusal(ENOTSUP, table().event_import, gpu(), static_cast<void*>(&something), &event);
+          const std::string message = must_fail_once(ENOTSUP, table().event_import, gpu(), &something, &event);
           expect(contains(message, "no libsycl.so is loaded"), message);
         }) == "");
 }
@@ -80,7 +66,7 @@ TEST_CASE("a sycl::event is refused if two SYCL runtimes are loaded") {
           const Runtime second(kBefore2023);
           void* const theirs = first.event();
           void* event = nullptr;
-          const std::string message = refusal(ENOTSUP, table().event_import, gpu(), theirs, &event);
+          const std::string message = must_fail_once(ENOTSUP, table().event_import, gpu(), theirs, &event);
           expect(contains(message, std::getenv(kToday)) && contains(message, std::getenv(kBefore2023)), message);
           first.destroy(theirs);
         }) == "");
@@ -93,10 +79,10 @@ TEST_CASE("the producer's SYCL runtime waits for a sycl::event, before 2023 and 
             void* const theirs = runtime.event();
             void* const event = import(theirs);
             expect(!is_ready(event), "it is over before its work is");
-            refusal(ETIMEDOUT, table().event_wait, event, int64_t{ARROWDEVICE_POLL});
-            refusal(ETIMEDOUT, table().event_wait, event, int64_t{1'000'000});
+            must_fail_once(ETIMEDOUT, table().event_wait, event, ARROWDEVICE_POLL);
+            must_fail_once(ETIMEDOUT, table().event_wait, event, 1'000'000);
             expect(runtime.waits(theirs) == 0, "a wait with a time-out waited for ever");
-            must(table().event_wait, event, int64_t{ARROWDEVICE_NO_TIMEOUT});
+            must(table().event_wait, event, ARROWDEVICE_NO_TIMEOUT);
             expect(runtime.waits(theirs) == 1, "nobody waited");
             expect(is_ready(event), "it is not over after its work");
             table().event_destroy(event);
@@ -104,7 +90,7 @@ TEST_CASE("the producer's SYCL runtime waits for a sycl::event, before 2023 and 
             void* const over = runtime.event();
             runtime.complete(over);
             void* const another = import(over);
-            must(table().event_wait, another, int64_t{ARROWDEVICE_POLL});
+            must(table().event_wait, another, ARROWDEVICE_POLL);
             table().event_destroy(another);
             runtime.destroy(over);
             runtime.destroy(theirs);
@@ -118,12 +104,12 @@ TEST_CASE("a runtime without event status supports only waits without a time-out
           void* const theirs = runtime.event();
           void* const event = import(theirs);
           int ready = 0;
-          refusal(ENOTSUP, table().event_query, event, &ready);
-          const std::string message = refusal(ENOTSUP, table().event_wait, event, int64_t{1'000'000'000});
+          must_fail_once(ENOTSUP, table().event_query, event, &ready);
+          const std::string message = must_fail_once(ENOTSUP, table().event_wait, event, 1'000'000'000);
           expect(contains(message, "without a time-out only"), message);
-          must(table().event_wait, event, int64_t{ARROWDEVICE_NO_TIMEOUT});
+          must(table().event_wait, event, ARROWDEVICE_NO_TIMEOUT);
           expect(is_ready(event), "what was waited for is not over");
-          must(table().event_wait, event, int64_t{ARROWDEVICE_POLL});
+          must(table().event_wait, event, ARROWDEVICE_POLL);
           table().event_destroy(event);
           runtime.destroy(theirs);
         }) == "");
@@ -136,15 +122,15 @@ TEST_CASE("an exception of a SYCL runtime becomes EIO each time") {
             void* const theirs = runtime.event(nullptr, nullptr, failure);
             void* const event = import(theirs);
             for (int i = 0; i < 2; ++i) {
-              const std::string message = refusal(EIO, table().event_wait, event, int64_t{ARROWDEVICE_NO_TIMEOUT});
+              const std::string message = must_fail_once(EIO, table().event_wait, event, ARROWDEVICE_NO_TIMEOUT);
               expect(contains(message, "sycl::event::wait: "), message);
               expect(contains(message, failure == 1 ? "the kernel failed" : "of unknown type"), message);
             }
             runtime.complete(theirs);  // finished with a failure, which the query reports too
             int ready = 0;
-            refusal(EIO, table().event_query, event, &ready);
+            must_fail_once(EIO, table().event_query, event, &ready);
             void* const queue = drivers::create_queue(gpu());
-            refusal(EIO, table().queue_wait_event, queue, event);
+            must_fail_once(EIO, table().queue_wait_event, queue, event);
             table().queue_destroy(queue);
             table().event_destroy(event);
             runtime.destroy(theirs);
@@ -170,11 +156,8 @@ void write(void* argument) {
 TEST_CASE("mistake 1: a copy of fixed-width values waits for the producer's sycl::event") {
   CHECK(in_child([] {
           const Runtime runtime(kToday);
-          arrowdevice_device* device = nullptr;
-          expect(arrowdevice_device_find_by_id(ARROW_DEVICE_ONEAPI, 0, &device, nullptr) == 0, "no device");
-          arrowdevice_native_device native{};
-          native.struct_size = sizeof native;
-          expect(arrowdevice_device_get_native(device, &native, nullptr) == 0, "no handles");
+          auto* device = output_of(arrowdevice_device_find_by_id, ARROW_DEVICE_ONEAPI, 0);
+          auto native = output_of(arrowdevice_device_get_native, device);
           auto* const context = static_cast<ze_context_handle_t>(native.context);
           Late late{.memory = level_zero::allocate(context, 0, 16), .values = {1, 2, 3, 4}, .context = context};
           void* const event = runtime.event(write, &late);
@@ -196,10 +179,8 @@ TEST_CASE("mistake 1: a copy of fixed-width values waits for the producer's sycl
           expect(arrowdevice_array_is_ready(&array, nullptr, &ready, nullptr) == 0 && ready == 0,
                  "it is ready before its event");
           ArrowDeviceArray copied{};
-          arrowdevice_device* peer = nullptr;
-          expect(arrowdevice_device_find_by_id(ARROW_DEVICE_ONEAPI, 1, &peer, nullptr) == 0, "no second device");
-          arrowdevice_copy_options options{};
-          options.struct_size = sizeof options;
+          auto* peer = output_of(arrowdevice_device_find_by_id, ARROW_DEVICE_ONEAPI, 1);
+          auto options = sized<arrowdevice_copy_options>();
           options.flags = ARROWDEVICE_COPY_ASYNC;
           expect(arrowdevice_array_copy(&array, &schema, peer, &options, &copied, &error) == 0, error.message);
           expect(runtime.waits(event) == 1, "nobody waited for the producer");

@@ -7,13 +7,22 @@
 
 #include <cstdint>
 
+#include "drivers/table.h"
+
 namespace level_zero {
 
 // The minimum time that work stays pending, as a value of the stand-in's variable.
 inline constexpr const char* kSlow = "20000";  // microseconds
 
-void* gpu(int64_t id);
-void* wrap(int64_t id, ze_context_handle_t context, ze_device_handle_t device);
-void* locate(int64_t id, const void* buffer);
+inline void* gpu(int64_t id) { return drivers::open(ARROW_DEVICE_ONEAPI, id); }
+
+inline void* wrap(int64_t id, ze_context_handle_t context, ze_device_handle_t device) {
+  auto native = drivers::sized<arrowdevice_native_device>();
+  native.context = context;
+  native.device = device;
+  return drivers::wrap(ARROW_DEVICE_ONEAPI, id, native);
+}
+
+inline void* locate(int64_t id, const void* buffer) { return drivers::locate(ARROW_DEVICE_ONEAPI, id, buffer); }
 
 }  // namespace level_zero

@@ -4,7 +4,6 @@
 #include <arrowdevice/arrowdevice.h>
 
 #include <cerrno>
-#include <vector>
 
 #include "drivers/level_zero/application.h"
 #include "drivers/level_zero/table_calls.h"
@@ -14,20 +13,8 @@
 
 namespace {
 
+using namespace drivers;  // NOLINT: what every line of these tests is written with
 using arrowdevice::testing::Variable;
-using drivers::allocate;
-using drivers::contains;
-using drivers::copy;
-using drivers::create_queue;
-using drivers::expect;
-using drivers::finish;
-using drivers::free_memory;
-using drivers::in_child;
-using drivers::must;
-using drivers::Pending;
-using drivers::refusal;
-using drivers::region;
-using drivers::table;
 using drivers::wrap;
 using level_zero::gpu;
 using level_zero::locate;
@@ -91,7 +78,7 @@ TEST_CASE("Level Zero has no default queue") {
   CHECK(in_child([] {
           const arrowdevice_native_queue native{};
           void* queue = nullptr;
-          refusal(EINVAL, table().queue_wrap, gpu(0), &native, &queue);
+          must_fail_once(EINVAL, table().queue_wrap, gpu(0), &native, &queue);
         }) == "");
 }
 
@@ -112,13 +99,12 @@ TEST_CASE("the last unwrap leaves nothing in an application's context") {
             }
             must(table().device_unwrap, wrapped);
             must(table().device_unwrap, wrapped);
-            refusal(EINVAL, table().device_unwrap, wrapped);
+            must_fail_once(EINVAL, table().device_unwrap, wrapped);
           }
           ze().zeContextDestroy(context);
           arrowdevice_native_device nothing{};
           void* wrapped = nullptr;
-          refusal(EINVAL, table().device_wrap, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, int64_t{0},
-                  static_cast<const arrowdevice_native_device*>(&nothing), &wrapped);
+          must_fail_once(EINVAL, table().device_wrap, ARROW_DEVICE_ONEAPI, 0, &nothing, &wrapped);
         }) == "");
 }
 
@@ -142,7 +128,7 @@ TEST_CASE("memory of an unwrapped context and ranges outside of allocations are 
           void* const queue = create_queue(device);
           char received[128];
           const auto foreign = region(nullptr, received, device, theirs, 64);
-          const std::string unknown = refusal(EINVAL, table().queue_copy, queue, &foreign, int64_t{1});
+          const std::string unknown = must_fail_once(EINVAL, table().queue_copy, queue, &foreign, 1);
           expect(contains(unknown, "not known to the context") && contains(unknown, "wrap"), unknown);
           expect(locate(0, theirs) == device, "memory that nobody knows is not taken as the id says");
 
@@ -153,14 +139,13 @@ TEST_CASE("memory of an unwrapped context and ranges outside of allocations are 
           copy(their_queue, good);
           finish(their_queue);
           const auto wide = region(nullptr, received, wrapped, theirs, 65);
-          const std::string too_wide = refusal(EINVAL, table().queue_copy, their_queue, &wide, int64_t{1});
+          const std::string too_wide = must_fail_once(EINVAL, table().queue_copy, their_queue, &wide, 1);
           expect(contains(too_wide, "reach out of an allocation of 64 bytes"), too_wide);
-          const std::string elsewhere = refusal(EINVAL, table().queue_copy, queue, &good, int64_t{1});
+          const std::string elsewhere = must_fail_once(EINVAL, table().queue_copy, queue, &good, 1);
           expect(contains(elsewhere, "another context than the queue"), elsewhere);
 
           void* none = nullptr;
-          refusal(ENODEV, table().device_locate, ArrowDeviceType{ARROW_DEVICE_ONEAPI}, int64_t{99},
-                  static_cast<const void*>(theirs), static_cast<void*>(nullptr), &none);
+          must_fail_once(ENODEV, table().device_locate, ARROW_DEVICE_ONEAPI, 99, theirs, nullptr, &none);
           table().queue_destroy(their_queue);
           table().queue_destroy(queue);
           ze().zeMemFree(context, theirs);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "drivers/vulkan/driver_control.h"
+#include "support/calls.h"
 #include "support/catch.h"
 #include "vulkan/functions.h"
 
@@ -121,8 +122,7 @@ class Application {
   }
 
   arrowdevice_native_device native() {
-    arrowdevice_native_device native{};
-    native.struct_size = sizeof native;
+    auto native = arrowdevice::testing::sized<arrowdevice_native_device>();
     native.api_version = VK_API_VERSION_1_2;
     native.platform = instance_;
     native.physical_device = physical_;

@@ -4,14 +4,10 @@
 #include <arrowdevice/arrowdevice.h>
 
 #include <cerrno>
-#include <cstring>
 #include <functional>
-#include <vector>
 
 #include "drivers/vulkan/application.h"
 #include "support/cases.h"
-#include "support/catch.h"
-#include "support/owned.h"
 #include "support/reader.h"
 
 namespace {
@@ -75,8 +71,7 @@ class Trip {
   }
 
   int run(arrowdevice_error* error) {
-    arrowdevice_copy_options options{};
-    options.struct_size = sizeof options;
+    auto options = sized<arrowdevice_copy_options>();
     options.flags = ARROWDEVICE_COPY_ASYNC;
     arrowdevice_device* device = nullptr;
     int code = open_(&device, error);
@@ -88,8 +83,7 @@ class Trip {
       return code;
     }
     arrowdevice_view* view = nullptr;
-    arrowdevice_import_options import{};
-    import.struct_size = sizeof import;
+    auto import = sized<arrowdevice_import_options>();
     import.flags = ARROWDEVICE_IMPORT_RESOLVE_SIZES;
     code = arrowdevice_array_import(there.get(), schema_.get(), &import, &view, error);
     if (code != 0) {

@@ -5,20 +5,20 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <numeric>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "drivers/vulkan/driver_control.h"
+#include "support/calls.h"
 #include "support/catch.h"
 #include "support/handles.h"
 
 namespace {
 
+using arrowdevice::testing::must;
+using arrowdevice::testing::output_of;
 using arrowdevice::testing::Queue;
 using vulkan_test::driver;
 using Bytes = std::vector<unsigned char>;
@@ -39,18 +39,10 @@ bool has_several_queues() {
   return disguise != nullptr && std::strcmp(disguise, "discrete") == 0;
 }
 
-arrowdevice_device* device() {
-  arrowdevice_device* found = nullptr;
-  arrowdevice_error error{};
-  const int code = arrowdevice_device_find_by_id(ARROW_DEVICE_VULKAN, 0, &found, &error);
-  INFO(error.message);
-  REQUIRE(code == 0);
-  return found;
-}
+arrowdevice_device* device() { return output_of(arrowdevice_device_find_by_id, ARROW_DEVICE_VULKAN, 0); }
 
 Queue make_queue() {
-  arrowdevice_queue* made = nullptr;
-  REQUIRE(arrowdevice_queue_create(device(), &made, nullptr) == 0);
+  auto* made = output_of(arrowdevice_queue_create, device());
   return Queue(made);
 }
 
@@ -69,10 +61,7 @@ class Buffer {
 };
 
 void copy(const Queue& queue, const arrowdevice_copy_region& region) {
-  arrowdevice_error error{};
-  const int code = arrowdevice_queue_copy(queue.get(), &region, 1, &error);
-  INFO(error.message);
-  REQUIRE(code == 0);
+  must(arrowdevice_queue_copy, queue.get(), &region, 1);
 }
 void copy_in(const Queue& queue, const Buffer& to, const Bytes& from) {
   copy(queue, {device(), to.get(), 0, nullptr, from.data(), 0, static_cast<int64_t>(from.size()), 0});
@@ -118,8 +107,7 @@ TEST_CASE("a region beyond a buffer is refused by number before a submission") {
   const Queue queue = make_queue();
   const Buffer buffer(kSmall);
   const Buffer other(kSmall);
-  void* part = nullptr;
-  REQUIRE(arrowdevice_sub_buffer_create(device(), buffer.get(), 0, 64, &part, nullptr) == 0);
+  auto* part = output_of(arrowdevice_sub_buffer_create, device(), buffer.get(), 0, 64);
   Bytes host = pattern(kSmall, 1);
   const arrowdevice_copy_region good{device(), other.get(), 0, nullptr, host.data(), 0, 64, 0};
   const arrowdevice_copy_region beyond[] = {

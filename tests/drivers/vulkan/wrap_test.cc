@@ -7,7 +7,6 @@
 
 #include "drivers/vulkan/application.h"
 #include "support/cases.h"
-#include "support/owned.h"
 
 namespace {
 
@@ -52,10 +51,7 @@ class Wrapped {
  public:
   explicit Wrapped(Application& application, int64_t id = kId) {
     const auto native = application.native();
-    arrowdevice_error error{};
-    const int code = arrowdevice_device_wrap(ARROW_DEVICE_VULKAN, id, &native, &device_, &error);
-    INFO(error.message);
-    REQUIRE(code == 0);
+    must(arrowdevice_device_wrap, ARROW_DEVICE_VULKAN, id, &native, &device_);
   }
   ~Wrapped() {
     arrowdevice_error error{};
@@ -72,11 +68,7 @@ class Wrapped {
   arrowdevice_device* device_ = nullptr;
 };
 
-arrowdevice_device* cpu() {
-  arrowdevice_device* device = nullptr;
-  REQUIRE(arrowdevice_device_find_by_id(ARROW_DEVICE_CPU, -1, &device, nullptr) == 0);
-  return device;
-}
+arrowdevice_device* cpu() { return output_of(arrowdevice_device_find_by_id, ARROW_DEVICE_CPU, -1); }
 
 struct Refusal {
   int code;
@@ -84,8 +76,7 @@ struct Refusal {
 };
 
 Refusal to_host(ArrowDeviceArray* array, arrowdevice_device* source = nullptr) {
-  arrowdevice_copy_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_copy_options>();
   options.source_device = source;
   arrowdevice_error error{};
   Owned<ArrowDeviceArray> out;
@@ -166,8 +157,7 @@ TEST_CASE("wrapping counts equal handles and refuses different ones of the same 
   CHECK(arrowdevice_device_wrap(ARROW_DEVICE_VULKAN, kId, &native, &out, &error) == EINVAL);
   CHECK(contains(error.message, "lock and unlock"));
 
-  arrowdevice_native_queue queue{};
-  queue.struct_size = sizeof queue;
+  auto queue = sized<arrowdevice_native_queue>();
   queue.queue = &queue;  // of another family, so that the library does not query the queue
   queue.family = 5;
   arrowdevice_queue* wrapped = nullptr;
@@ -209,8 +199,7 @@ TEST_CASE("a pending VkEvent of an application is waited for") {
 TEST_CASE("an application polls a copy's VkEvent, then reads the copy on its own queue") {
   Application application;
   const Wrapped wrapped(application);
-  arrowdevice_copy_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_copy_options>();
   options.flags = ARROWDEVICE_COPY_ASYNC;
   for (int i = 0; i < 8; ++i) {
     const auto host = host_array();
@@ -234,12 +223,10 @@ TEST_CASE("an application polls a copy's VkEvent, then reads the copy on its own
 TEST_CASE("a queue waits on the device for a VkEvent that comes back") {
   Application application;
   const Wrapped wrapped(application);
-  arrowdevice_copy_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_copy_options>();
   options.flags = ARROWDEVICE_COPY_ASYNC;
   const auto host = host_array();
-  Owned<ArrowDeviceArray> there;
-  REQUIRE(arrowdevice_array_copy(host.get(), int32_schema().get(), wrapped.get(), &options, there.out(), nullptr) == 0);
+  auto there = output_of(arrowdevice_array_copy, host.get(), int32_schema().get(), wrapped.get(), &options);
   const int64_t polls = driver().calls("vkGetEventStatus");
   CHECK(to_host(there.get()).code == 0);
   CHECK(driver().calls("vkGetEventStatus") == polls);
@@ -250,8 +237,7 @@ TEST_CASE("the application's lock is held around every submission to its queue")
   const Wrapped wrapped(application);
   const int64_t locks = application.locks();
   const int64_t submissions = driver().calls("vkQueueSubmit");
-  arrowdevice_copy_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<arrowdevice_copy_options>();
   options.flags = ARROWDEVICE_COPY_ASYNC;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
@@ -279,26 +265,21 @@ TEST_CASE("a device with arrays on it is not unwrapped") {
   Application application;
   const Wrapped wrapped(application);
   const auto host = host_array();
-  Owned<ArrowDeviceArray> there;
-  REQUIRE(arrowdevice_array_copy(host.get(), int32_schema().get(), wrapped.get(), nullptr, there.out(), nullptr) == 0);
+  auto there = output_of(arrowdevice_array_copy, host.get(), int32_schema().get(), wrapped.get(), nullptr);
   CHECK(arrowdevice_device_unwrap(wrapped.get(), ARROWDEVICE_NO_TIMEOUT, nullptr) == EBUSY);
   there.reset();
 }
 
 TEST_CASE("an application wraps the library's device and shares its queue under its lock") {
-  arrowdevice_device* own = nullptr;
-  REQUIRE(arrowdevice_device_find_by_id(ARROW_DEVICE_VULKAN, 0, &own, nullptr) == 0);
-  arrowdevice_native_device native{};
-  native.struct_size = sizeof native;
-  REQUIRE(arrowdevice_device_get_native(own, &native, nullptr) == 0);
+  auto* own = output_of(arrowdevice_device_find_by_id, ARROW_DEVICE_VULKAN, 0);
+  auto native = output_of(arrowdevice_device_get_native, own);
   for (const void* handle :
        {native.platform, native.physical_device, native.device, native.queue, native.get_proc_addr}) {
     CHECK(handle != nullptr);
   }
   native.lock(native.lock_user, native.queue);
   native.unlock(native.lock_user, native.queue);
-  arrowdevice_device* again = nullptr;
-  REQUIRE(arrowdevice_device_wrap(ARROW_DEVICE_VULKAN, 0, &native, &again, nullptr) == 0);
+  auto* again = output_of(arrowdevice_device_wrap, ARROW_DEVICE_VULKAN, 0, &native);
   CHECK(again == own);
   CHECK(arrowdevice_device_unwrap(again, ARROWDEVICE_NO_TIMEOUT, nullptr) == 0);
   const auto host = host_array();

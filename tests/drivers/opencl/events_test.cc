@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests events of the application. They are pending until the application sets them to complete or failed.
-#include <cerrno>
-#include <thread>
-
-#include "opencl/application.h"
+#include "drivers/opencl/application.h"
 
 using namespace opencl_test;  // NOLINT
 
@@ -31,9 +28,7 @@ struct Promised {
 
 // Returns the library's own context of a device.
 ClContext own_context() {
-  arrowdevice_native_device native{};
-  native.struct_size = sizeof native;
-  must(arrowdevice_device_get_native, opencl(), &native);
+  auto native = output_of(arrowdevice_device_get_native, opencl());
   return ClContext::share(static_cast<cl_context>(native.context));
 }
 
@@ -84,7 +79,7 @@ TEST_CASE("an event of the application is pending until it is set") {
     INFO(name);
     Promised promised(context);
     CHECK(is_ready(*promised.array) == 0);
-    CHECK(refused(ETIMEDOUT, arrowdevice_array_wait, promised.array.get(), nullptr, 1'000'000) != "");
+    CHECK(must_fail(ETIMEDOUT, arrowdevice_array_wait, promised.array.get(), nullptr, 1'000'000) != "");
     std::thread setter([&] { set_from_thread(promised.event); });
     must(arrowdevice_array_wait, promised.array.get(), nullptr, kPatience);
     setter.join();
@@ -129,7 +124,7 @@ TEST_CASE("a queue that is made to wait for the application's event does nothing
     const Queue queue = make_queue(opencl());
     must(arrowdevice_queue_wait_array, queue.get(), promised.array.get(), nullptr);
     const CopyBehind behind(queue.get());
-    CHECK(refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 2'000'000) != "");
+    CHECK(must_fail(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 2'000'000) != "");
     CHECK_FALSE(behind.is_done());
     set(promised.event);
     must(arrowdevice_queue_finish, queue.get(), kPatience);
@@ -150,11 +145,11 @@ TEST_CASE("every query of a failed event fails with EIO and its code, without a 
     CHECK(error.native_code == kFailure);
     CHECK(error.backend == std::string("opencl"));
     CHECK(contains(error.message, "-4711"));
-    refused(EIO, arrowdevice_array_wait, promised.array.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
-    refused(EIO, arrowdevice_queue_wait_array, queue.get(), promised.array.get(), nullptr);
+    must_fail(EIO, arrowdevice_array_wait, promised.array.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
+    must_fail(EIO, arrowdevice_queue_wait_array, queue.get(), promised.array.get(), nullptr);
     Array out;
-    refused(EIO, arrowdevice_array_copy, promised.array.get(), &byte_schema(), cpu(), nullptr, out.out());
-    refused(EIO, arrowdevice_array_copy, promised.array.get(), &byte_schema(), opencl(), nullptr, out.out());
+    must_fail(EIO, arrowdevice_array_copy, promised.array.get(), &byte_schema(), cpu(), nullptr, out.out());
+    must_fail(EIO, arrowdevice_array_copy, promised.array.get(), &byte_schema(), opencl(), nullptr, out.out());
     CHECK(out.released());
     // The queue did not wait for the event, so its work continues.
     const CopyBehind behind(queue.get());
@@ -193,7 +188,7 @@ TEST_CASE("an asynchronous copy behind an event that fails carries an event that
   REQUIRE(there->sync_event != nullptr);
   CHECK(is_ready(*there) == 0);
   set(promised.event, kFailure);
-  refused(EIO, arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
+  must_fail(EIO, arrowdevice_array_wait, there.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   // Other programs than the library see the failure too.
   CHECK(arrowdevice::opencl::status_of(*static_cast<cl_event*>(there->sync_event)) < 0);
 }
@@ -223,5 +218,5 @@ TEST_CASE("what is not a cl_event is refused") {
   cl_event none = nullptr;
   const Array array = array_over(buffer.get(), 64, &none);
   int ready = 0;
-  refused(EINVAL, arrowdevice_array_is_ready, array.get(), nullptr, &ready);
+  must_fail(EINVAL, arrowdevice_array_is_ready, array.get(), nullptr, &ready);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "opencl/application.h"
+#include "drivers/opencl/application.h"
 
 namespace opencl_test {
 
@@ -32,11 +32,7 @@ void begin_opencl() {
   settle();
 }
 
-arrowdevice_device* opencl(int64_t id) {
-  arrowdevice_device* device = nullptr;
-  must(arrowdevice_device_find_by_id, ARROW_DEVICE_OPENCL, id, &device);
-  return device;
-}
+arrowdevice_device* opencl(int64_t id) { return output_of(arrowdevice_device_find_by_id, ARROW_DEVICE_OPENCL, id); }
 
 void settle() {
   must(arrowdevice_wait_idle, 60'000'000'000);
@@ -44,9 +40,7 @@ void settle() {
 }
 
 cl_device_id device_id(int64_t id) {
-  arrowdevice_native_device native{};
-  native.struct_size = sizeof native;
-  must(arrowdevice_device_get_native, opencl(id), &native);
+  auto native = output_of(arrowdevice_device_get_native, opencl(id));
   return static_cast<cl_device_id>(native.device);
 }
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests foreign contexts: arrays from them, applications that wrap them, and references that remain in the
 // end.
-#include <cerrno>
-
-#include "opencl/application.h"
+#include "drivers/opencl/application.h"
 
 using namespace opencl_test;  // NOLINT
 
@@ -18,25 +16,19 @@ void fill(cl_context context, cl_mem buffer, const Bytes& bytes) {
 }
 
 arrowdevice_native_device native_of(cl_context context, cl_device_id device = nullptr) {
-  arrowdevice_native_device native{};
-  native.struct_size = sizeof native;
+  auto native = sized<arrowdevice_native_device>();
   native.context = context;
   native.device = device;
   return native;
 }
 
 arrowdevice_native_queue native_of(cl_command_queue queue) {
-  arrowdevice_native_queue native{};
-  native.struct_size = sizeof native;
+  auto native = sized<arrowdevice_native_queue>();
   native.queue = queue;
   return native;
 }
 
-arrowdevice_device* device_of(const ArrowDeviceArray& array) {
-  arrowdevice_device* device = nullptr;
-  must(arrowdevice_array_get_device, &array, &device);
-  return device;
-}
+arrowdevice_device* device_of(const ArrowDeviceArray& array) { return output_of(arrowdevice_array_get_device, &array); }
 
 }  // namespace
 
@@ -102,14 +94,13 @@ TEST_CASE("an array with an unknown device id is refused unless a wrapped contex
   fill(context.get(), buffer.get(), sent);
   Array array = array_over(buffer.get(), kContextBytes, nullptr, kId);
   Array out;
-  refused(ENODEV, arrowdevice_array_copy, array.get(), &byte_schema(), cpu(), nullptr, out.out());
+  must_fail(ENODEV, arrowdevice_array_copy, array.get(), &byte_schema(), cpu(), nullptr, out.out());
   const auto native = native_of(context.get());
-  arrowdevice_device* wrapped = nullptr;
-  must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, kId, &native, &wrapped);
+  auto* wrapped = output_of(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, kId, &native);
   CHECK(device_of(*array) == wrapped);
   CHECK((bytes_of(copy(*array, byte_schema(), cpu())->array) == sent));
   must(arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
-  refused(ENODEV, arrowdevice_array_copy, array.get(), &byte_schema(), cpu(), nullptr, out.out());
+  must_fail(ENODEV, arrowdevice_array_copy, array.get(), &byte_schema(), cpu(), nullptr, out.out());
 }
 
 TEST_CASE("unwrapping a context restores its reference counts") {
@@ -137,11 +128,11 @@ TEST_CASE("unwrapping a context restores its reference counts") {
     const Array there = copy(sample, wrapped, ARROWDEVICE_COPY_ASYNC);
     CHECK(device_of(*there) == wrapped);
     CHECK(difference(sample, *there) == "");
-    refused(EBUSY, arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
+    must_fail(EBUSY, arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
   }
   must(arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
   CHECK(references_come_to(1, context.get()) == 1);
-  refused(ENODEV, arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
+  must_fail(ENODEV, arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
 }
 
 TEST_CASE("contexts and devices that do not belong together are not wrapped") {
@@ -154,12 +145,12 @@ TEST_CASE("contexts and devices that do not belong together are not wrapped") {
   REQUIRE(code == CL_SUCCESS);
   arrowdevice_device* wrapped = nullptr;
   auto native = native_of(nullptr, device_id());
-  CHECK(contains(refused(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 0, &native, &wrapped), "context"));
+  must_fail_saying(EINVAL, "context", arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 0, &native, &wrapped);
   native = native_of(first.get(), device_id(1));
-  refused(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 1, &native, &wrapped);
+  must_fail(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 1, &native, &wrapped);
   // In a context with two devices the id or the handle chooses the device.
   native = native_of(shared.get());
-  CHECK(contains(refused(EINVAL, arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 5, &native, &wrapped), "2 devices"));
+  must_fail_saying(EINVAL, "2 devices", arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 5, &native, &wrapped);
   CHECK(references_come_to(1, shared.get()) == 1);
   arrowdevice_device* one = nullptr;
   arrowdevice_device* other = nullptr;
@@ -167,8 +158,7 @@ TEST_CASE("contexts and devices that do not belong together are not wrapped") {
   must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 1, &native, &other);
   CHECK(one != other);
   // Devices of the same context copy to each other directly.
-  uint32_t reach = 0;
-  must(arrowdevice_device_get_peer_flags, one, other, &reach);
+  uint32_t reach = output_of(arrowdevice_device_get_peer_flags, one, other);
   CHECK(reach == ARROWDEVICE_PEER_COPY);
   {
     Sample sample(mixed_batch());
@@ -189,16 +179,14 @@ TEST_CASE("a wrapped queue runs the application's commands in between and is rel
   begin_opencl();
   const ClContext context = make_context();
   const auto native_device = native_of(context.get());
-  arrowdevice_device* wrapped = nullptr;
-  must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 0, &native_device, &wrapped);
+  auto* wrapped = output_of(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 0, &native_device);
   const ClQueue mine = make_command_queue(context.get());
   const cl_uint before = references(mine.get());
   {
     const ClBuffer buffer = make_buffer(context.get(), kContextBytes);
     const ClEvent gate = make_user_event(context.get());
     const auto native = native_of(mine.get());
-    arrowdevice_queue* handle = nullptr;
-    must(arrowdevice_queue_wrap, wrapped, &native, &handle);
+    auto* handle = output_of(arrowdevice_queue_wrap, wrapped, &native);
     Queue queue(handle);
     const Bytes sent = pattern(kContextBytes);
     cl_event held = gate.get();
@@ -206,7 +194,7 @@ TEST_CASE("a wrapped queue runs the application's commands in between and is rel
     // behind it waits.
     REQUIRE(api().clEnqueueWriteBuffer(mine.get(), buffer.get(), CL_FALSE, 0, kContextBytes, sent.data(), 1, &held,
                                        nullptr) == CL_SUCCESS);
-    refused(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 1'000'000);
+    must_fail(ETIMEDOUT, arrowdevice_queue_finish, queue.get(), 1'000'000);
     Bytes received(kContextBytes);
     const auto out = region_out(received, wrapped, buffer.get());
     must(arrowdevice_queue_copy, queue.get(), &out, 1);
@@ -223,17 +211,16 @@ TEST_CASE("queues out of order, of another context or NULL are not wrapped") {
   begin_opencl();
   const ClContext context = make_context();
   const auto native_device = native_of(context.get());
-  arrowdevice_device* wrapped = nullptr;
-  must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 0, &native_device, &wrapped);
+  auto* wrapped = output_of(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, 0, &native_device);
   const ClQueue unordered = make_command_queue(context.get(), CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   const ClQueue ordered = make_command_queue(context.get());
   arrowdevice_queue* queue = nullptr;
   auto native = native_of(unordered.get());
-  CHECK(contains(refused(EINVAL, arrowdevice_queue_wrap, wrapped, &native, &queue), "out of order"));
+  must_fail_saying(EINVAL, "out of order", arrowdevice_queue_wrap, wrapped, &native, &queue);
   native = native_of(ordered.get());
-  CHECK(contains(refused(EINVAL, arrowdevice_queue_wrap, opencl(), &native, &queue), "another context"));
+  must_fail_saying(EINVAL, "another context", arrowdevice_queue_wrap, opencl(), &native, &queue);
   native = native_of(static_cast<cl_command_queue>(nullptr));
-  CHECK(contains(refused(EINVAL, arrowdevice_queue_wrap, wrapped, &native, &queue), "default"));
+  must_fail_saying(EINVAL, "default", arrowdevice_queue_wrap, wrapped, &native, &queue);
   CHECK(references_come_to(1, ordered.get()) == 1);
   must(arrowdevice_device_unwrap, wrapped, ARROWDEVICE_NO_TIMEOUT);
 }

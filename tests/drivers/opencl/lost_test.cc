@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests a device that is lost during work.
-#include <cerrno>
-
+#include "drivers/opencl/application.h"
 #include "drivers/opencl/faults.h"
-#include "opencl/application.h"
 
 using namespace opencl_test;  // NOLINT
 namespace faults = opencl_faults;
@@ -32,8 +30,8 @@ TEST_CASE("a device that is lost is EIO, then and from then on, and inputs are k
     CHECK(arrowdevice_queue_create(opencl(), &queue, nullptr) == EIO);
     void* buffer = nullptr;
     CHECK(arrowdevice_buffer_allocate(opencl(), nullptr, nullptr, 1 << 24, &buffer, nullptr) == EIO);
-    refused(EIO, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), opencl(), nullptr, out.out());
-    refused(EIO, arrowdevice_array_copy, there.get(), sample.schema.get(), cpu(), nullptr, out.out());
+    must_fail(EIO, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), opencl(), nullptr, out.out());
+    must_fail(EIO, arrowdevice_array_copy, there.get(), sample.schema.get(), cpu(), nullptr, out.out());
     faults::reset();
     // When the driver works again, the array is usable again.
     CHECK(difference(sample, *there) == "");

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests buffers, sub-buffers and batches of copies.
 #include <algorithm>
-#include <cerrno>
 
-#include "opencl/application.h"
+#include "drivers/opencl/application.h"
 #include "opencl/buffer.h"
 
 using namespace opencl_test;  // NOLINT
@@ -68,9 +67,9 @@ TEST_CASE("a part may end with its buffer and go no further, and has some bytes"
   const DeviceBuffer buffer;
   void* none = nullptr;
   const DevicePart last(buffer.handle, kSize - kSize % step, kSize % step == 0 ? 1 : kSize % step);
-  CHECK(contains(refused(EINVAL, arrowdevice_sub_buffer_create, opencl(), last.handle, 0, kSize, &none), "bytes"));
-  refused(EINVAL, arrowdevice_sub_buffer_create, opencl(), buffer.handle, 0, 0, &none);
-  refused(EINVAL, arrowdevice_sub_buffer_create, opencl(), buffer.handle, int64_t{1}, 1, &none);
+  must_fail_saying(EINVAL, "bytes", arrowdevice_sub_buffer_create, opencl(), last.handle, 0, kSize, &none);
+  must_fail(EINVAL, arrowdevice_sub_buffer_create, opencl(), buffer.handle, 0, 0, &none);
+  must_fail(EINVAL, arrowdevice_sub_buffer_create, opencl(), buffer.handle, int64_t{1}, 1, &none);
 }
 
 TEST_CASE("copies beyond the end of a buffer are refused, alone and in a batch") {
@@ -85,25 +84,23 @@ TEST_CASE("copies beyond the end of a buffer are refused, alone and in a batch")
   bad.dst = part.handle;
   bad.dst_offset = 95;
   const arrowdevice_copy_region batch[] = {good, bad, good};
-  refused(EINVAL, arrowdevice_queue_copy, queue.get(), &bad, 1);
-  const auto text = refused(EINVAL, arrowdevice_queue_copy, queue.get(), batch, 3);
+  must_fail(EINVAL, arrowdevice_queue_copy, queue.get(), &bad, 1);
+  const auto text = must_fail(EINVAL, arrowdevice_queue_copy, queue.get(), batch, 3);
   CHECK(contains(text, "region 1: 10 bytes at offset 95 are not within a buffer of 100 bytes"));
 }
 
 TEST_CASE("copies beyond the end of an application's buffer are refused") {
   begin_opencl();
   const ClContext context = make_context();
-  arrowdevice_native_device native{};
-  native.struct_size = sizeof native;
+  auto native = sized<arrowdevice_native_device>();
   native.context = context.get();
-  arrowdevice_device* wrapped = nullptr;
-  must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, int64_t{0}, &native, &wrapped);
+  auto* wrapped = output_of(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, int64_t{0}, &native);
   {
     const ClBuffer buffer = make_buffer(context.get(), 64);
     const Queue queue = make_queue(wrapped);
     const Bytes bytes(128);
     const auto bad = region_in(wrapped, buffer.get(), bytes);
-    const auto text = refused(EINVAL, arrowdevice_queue_copy, queue.get(), &bad, 1);
+    const auto text = must_fail(EINVAL, arrowdevice_queue_copy, queue.get(), &bad, 1);
     CHECK(contains(text, "region 0: 128 bytes at offset 0 are not within a buffer of 64 bytes"));
   }
   must(arrowdevice_device_unwrap, wrapped, int64_t{ARROWDEVICE_NO_TIMEOUT});
@@ -117,13 +114,13 @@ TEST_CASE("full validation refuses an array whose cl_mem is too small") {
   const Array fits = array_over(buffer.get(), 64, nullptr);
   must(arrowdevice_array_validate, fits.get(), &byte_schema(), nullptr, kFull);
   const Array longer = array_over(buffer.get(), 65, nullptr);
-  CHECK(contains(refused(EINVAL, arrowdevice_array_validate, longer.get(), &byte_schema(), nullptr, kFull),
-                 "needs 65 bytes, and its memory ends after 64"));
+  must_fail_saying(EINVAL, "needs 65 bytes, and its memory ends after 64", arrowdevice_array_validate, longer.get(),
+                   &byte_schema(), nullptr, kFull);
   const ClBuffer half = arrowdevice::opencl::make_sub_buffer(buffer.get(), 0, 32);
   const Array half_fits = array_over(half.get(), 32, nullptr);
   must(arrowdevice_array_validate, half_fits.get(), &byte_schema(), nullptr, kFull);
   const Array beyond_half = array_over(half.get(), 33, nullptr);
-  refused(EINVAL, arrowdevice_array_validate, beyond_half.get(), &byte_schema(), nullptr, kFull);
+  must_fail(EINVAL, arrowdevice_array_validate, beyond_half.get(), &byte_schema(), nullptr, kFull);
 }
 
 TEST_CASE("a batch of a thousand regions of several buffers, both ways, arrives whole") {
@@ -176,7 +173,7 @@ TEST_CASE("a buffer above the device's limit fails with ENOMEM, the call and its
   begin_opencl();
   void* buffer = nullptr;
   const std::string message =
-      refused(ENOMEM, arrowdevice_buffer_allocate, opencl(), nullptr, nullptr, int64_t{1} << 50, &buffer);
+      must_fail(ENOMEM, arrowdevice_buffer_allocate, opencl(), nullptr, nullptr, int64_t{1} << 50, &buffer);
   CHECK(contains(message, "clCreateBuffer: CL_"));
   CHECK(contains(message, "bytes"));
 }

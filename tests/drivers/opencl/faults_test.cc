@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each call of the driver fails in turn, for each operation. The layer of tests/drivers/opencl stands
+// Each call of the driver fails in turn, for each operation. The layer in this folder stands
 // before the real loader. Then the device is lost at each submission.
 //
 // After a failure the following must hold:
@@ -8,16 +8,12 @@
 // - The message names the call.
 // - No object is left in the driver.
 // - The same operation succeeds.
-#include <cerrno>
-#include <chrono>
 #include <cstdio>
-#include <functional>
 #include <map>
 #include <set>
-#include <thread>
 
+#include "drivers/opencl/application.h"
 #include "drivers/opencl/faults.h"
-#include "opencl/application.h"
 
 using namespace opencl_test;  // NOLINT
 namespace faults = opencl_faults;
@@ -65,8 +61,7 @@ class Devices {
   Devices() {
     for (const int64_t id : {0, 1}) {
       contexts_[id] = make_context(id);
-      arrowdevice_native_device native{};
-      native.struct_size = sizeof native;
+      auto native = sized<arrowdevice_native_device>();
       native.context = contexts_[id].get();
       must(arrowdevice_device_wrap, ARROW_DEVICE_OPENCL, id, &native, &devices_[id]);
     }
@@ -154,8 +149,7 @@ Run importing(const Devices& on, bool pending) {
   foreign->array = array_over(foreign->buffer.get(), 64, foreign->event.place());
   if (!pending) set(foreign->event);
   return [=](arrowdevice_error* error) {
-    arrowdevice_import_options options{};
-    options.struct_size = sizeof options;
+    auto options = sized<arrowdevice_import_options>();
     options.queue = foreign->queue.get();
     arrowdevice_view* view = nullptr;
     int code = arrowdevice_array_import(foreign->array.get(), &byte_schema(), &options, &view, error);
@@ -177,14 +171,12 @@ Run wrapping(const Devices&) {
   };
   const auto mine = std::make_shared<Mine>();
   return [=](arrowdevice_error* error) {
-    arrowdevice_native_device native{};
-    native.struct_size = sizeof native;
+    auto native = sized<arrowdevice_native_device>();
     native.context = mine->context.get();
     arrowdevice_device* device = nullptr;
     int code = arrowdevice_device_wrap(ARROW_DEVICE_OPENCL, 0, &native, &device, error);
     if (code != 0) return code;
-    arrowdevice_native_queue native_queue{};
-    native_queue.struct_size = sizeof native_queue;
+    auto native_queue = sized<arrowdevice_native_queue>();
     native_queue.queue = mine->queue.get();
     arrowdevice_queue* queue = nullptr;
     code = arrowdevice_queue_wrap(device, &native_queue, &queue, error);
