@@ -85,7 +85,8 @@ int main() {
   must(arrowdevice_pool_create(device, nullptr, &pool, nullptr));
   must(arrowdevice_buffer_allocate(device, pool, nullptr, 100, &buffer, nullptr));
   control::hold(0);
-  auto options = sized<arrowdevice_copy_options>();
+  arrowdevice_copy_options options{};
+  options.struct_size = sizeof options;
   options.flags = ARROWDEVICE_COPY_ASYNC;
   must(arrowdevice_array_copy(&on_cpu, schema.get(), device, &options, &pending, nullptr));
   must(arrowdevice_array_release_after(&later, queue, nullptr));
