@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "support/calls.h"
 #include "support/field.h"
 #include "support/handles.h"
 #include "support/host_data.h"
@@ -51,7 +52,7 @@ Owned<ArrowDeviceArray> copy_of_some_rows(Left& left) {
   const Owned<ArrowSchema> schema = testing::make_schema(testing::field("l"));
   Owned<ArrowDeviceArray> here, there;
   if (arrowdevice_array_from_host(host.get(), here.out(), nullptr) != 0) return there;
-  auto options = sized<arrowdevice_copy_options>();
+  auto options = testing::sized<arrowdevice_copy_options>();
   options.flags = ARROWDEVICE_COPY_ASYNC | ARROWDEVICE_COPY_ALWAYS;
   options.pool = left.pool.get();
   // All copies use this queue, so that each event except the last belongs to a single array.
@@ -66,7 +67,7 @@ Owned<ArrowDeviceArray> copy_of_some_rows(Left& left) {
 Left* make(arrowdevice_device* device) {
   auto* const left = new Left;
   left->device = device;
-  auto options = sized<arrowdevice_pool_options>();
+  auto options = testing::sized<arrowdevice_pool_options>();
   options.max_cached_bytes = -1;
   arrowdevice_pool* pool = nullptr;
   arrowdevice_queue* queue = nullptr;
