@@ -10,7 +10,7 @@ int send_to(const char* name, struct ArrowArray* batch, const struct ArrowSchema
   struct ArrowDeviceArray host;
   int code = arrowdevice_device_find_by_name(name, &device, error);
   if (code == 0) code = arrowdevice_array_from_host(batch, &host, error);
-  if (code != 0) return code; /* a call that fails leaves its input to the caller */
+  if (code != 0) return code; /* `batch` still belongs to the caller */
   code = arrowdevice_array_to_device(&host, schema, device, NULL, device_array, error);
   if (code != 0) arrowdevice_array_release(&host);
   return code;

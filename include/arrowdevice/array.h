@@ -51,8 +51,9 @@ ARROWDEVICE_API int arrowdevice_array_export(struct arrowdevice_device* device, 
  * @param moved          Array whose buffers are on `device`.
  * @param sync_event     Pointer to the native event, in the form that the format defines for the
  *                       device type.
- * @param event_release  Called from any thread when the last owner of the array is released, but
- *                       not if this call fails. NULL means that the event outlives the array.
+ * @param event_release  Called once, from any thread, after the last array that shares the memory
+ *                       is released. The library does not call it if this call fails. NULL means
+ *                       that the event outlives the array.
  * @param user           Passed to `event_release`. It must stay valid until then.
  * @param out            Receives the array.
  *
@@ -82,8 +83,8 @@ ARROWDEVICE_API int arrowdevice_array_from_host(struct ArrowArray* moved, struct
                                                 struct arrowdevice_error* error);
 
 /**
- * Finds the device of an array. If the backend can tell the device from a buffer or event, the
- * library asks it.
+ * Finds the device of an array. If the backend can find the device of a buffer or event, the
+ * library asks it. Otherwise the array's type and id decide.
  *
  * @param array  The array.
  * @param out    Receives the device.
@@ -146,8 +147,8 @@ ARROWDEVICE_API int arrowdevice_array_release_after(struct ArrowDeviceArray* mov
 /**
  * Makes a second array of the same memory. Both arrays become owners.
  *
- * The producer's release callback runs when the last owner is released, children that were moved
- * out included.
+ * The producer's release callback runs after the last owner is released. A child that was moved out
+ * is an owner too.
  *
  * @param inout  The array, which stays valid.
  * @param out    Receives the second array.
@@ -207,12 +208,12 @@ ARROWDEVICE_API int arrowdevice_array_wait(const struct ArrowDeviceArray* array,
 /**
  * Makes an array of some rows, which becomes an owner of the same memory. Reads no data.
  *
- * @param inout   The array, which stays valid and gains a shared owner.
+ * @param inout   The array, which stays valid and becomes a shared owner.
  * @param schema  Type of the array.
  * @param offset  First row, counted from the array's own first row.
  * @param length  Number of rows.
  * @param out     Receives the slice. If the array is a record batch (`+s` without validity at the
- *                root), the root's offset stays 0, and its children have the slice.
+ *                root), the root has offset 0, and each child is sliced.
  *
  * Errors:
  * - EINVAL if rows are outside of the array, or if the array does not match its schema.
@@ -228,7 +229,7 @@ ARROWDEVICE_API int arrowdevice_array_slice(struct ArrowDeviceArray* inout, cons
  * Makes an array of some columns of a struct array or record batch. It becomes an owner of the same
  * memory.
  *
- * @param inout       The array, which stays valid and gains a shared owner.
+ * @param inout       The array, which stays valid and becomes a shared owner.
  * @param schema      Type of the array.
  * @param children    `n` indices of children, in the order of the result. An index may appear
  *                    several times.
@@ -254,7 +255,8 @@ ARROWDEVICE_API int arrowdevice_array_select(struct ArrowDeviceArray* inout, con
  *
  * - ARROWDEVICE_VALIDATE_STRUCTURE checks the structs and reads no data.
  * - ARROWDEVICE_VALIDATE_FULL also checks the data:
- *   - Buffers are on the array's device and have the size that its driver reports, or more.
+ *   - The array's device can use each buffer, and each buffer is large enough, as far as the driver
+ *     reports this.
  *   - `null_count` is correct.
  *   - Offsets, views, type ids, run ends and dictionary indices are in range.
  *   - Prefixes of views equal their data, and their unused bytes are zero.
@@ -264,8 +266,7 @@ ARROWDEVICE_API int arrowdevice_array_select(struct ArrowDeviceArray* inout, con
  *   - `null_count` is not -1 if there is no validity bitmap.
  *   - Fields that are not nullable have no nulls in rows that are visible through their parents.
  *
- * The library cannot tell how large host memory is. It finds a buffer that is too small only if a
- * driver allocated it.
+ * The library cannot tell the size of a buffer that no driver allocated.
  *
  * @param array          The array.
  * @param schema         Type of the array.
@@ -276,13 +277,13 @@ ARROWDEVICE_API int arrowdevice_array_select(struct ArrowDeviceArray* inout, con
  * - EINVAL if the array is not valid (the message names the child and the slot), or if `level` is
  *   unknown.
  * - ENOTSUP if a format is unknown.
- * - ENODEV if the array's device is not present, beyond the structure.
- * - EIO if the producer's work failed or the driver fails, beyond the structure.
+ * - With FULL or STRICT: ENODEV if the array's device is not present.
+ * - With FULL or STRICT: EIO if the producer's work failed or the driver fails.
  * - ENOMEM if the host or the device has no memory.
  * - The general errors.
  * Implements: "Structure definitions"; the layouts of the columnar format.
- * Thread-safety: free on a `const` array. Beyond the structure, the call waits without limit until
- * the array is ready and until its data is read back, in blocks of 1 MiB.
+ * Thread-safety: free on a `const` array. With FULL or STRICT, the call waits without limit until
+ * the array is ready. It then reads the data back in blocks of 1 MiB.
  */
 ARROWDEVICE_API int arrowdevice_array_validate(const struct ArrowDeviceArray* array, const struct ArrowSchema* schema,
                                                struct arrowdevice_device* source_device, int level,

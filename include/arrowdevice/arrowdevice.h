@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file arrowdevice.h
- * The C API of libarrowdevice: it includes all headers and has the conventions of their functions.
+ * The C API of libarrowdevice: it includes every header but backend.h, and states the conventions
+ * of all functions.
  *
  * The library exports, imports, copies and releases Arrow data on any device that a backend drives.
  *
@@ -37,37 +38,40 @@
  *
  * **General errors.** Every function that returns a code may fail with these:
  *
- * - EINVAL if a pointer is NULL whose text does not allow NULL.
+ * - EINVAL if a pointer is NULL and its description does not allow NULL.
  * - EINVAL if an input is released, if an output is also an input, or if options have an invalid
  *   `struct_size` or unknown flags.
  * - ENOMEM if the host has no memory.
  * - ENODEV if a device was unwrapped.
  * - ENODEV if a driver is needed after `exit` has begun or in a child process after `fork`.
- * - If the function calls a driver: the code that the backend gives for the driver's error, EIO or
- *   ENOMEM for most.
+ * - If a call of the driver fails, the backend's code for it. For most errors that is EIO or
+ *   ENOMEM.
  *
- * **NULL.** If an object is NULL, functions without a result have no effect, and functions that
- * return a pointer return NULL.
+ * **NULL.** Functions that return `void` ignore a NULL object. Functions that return a pointer then
+ * return NULL.
  *
  * **Ownership.** The name of a parameter says how it is owned:
  *
- * - `moved`: on success the library owns it and marks it released (`release = NULL`). On failure it
- *   is untouched and still belongs to the caller, who may call again or release it.
+ * - `moved`: on success the library owns the object. It marks a struct released (`release = NULL`),
+ *   and the caller must not use a handle again. On failure the object is untouched and still
+ *   belongs to the caller, who may call again or release it.
  * - `inout`: the array stays valid and shares its memory with the result.
- * - `out`: if the call succeeds, the caller owns arrays and schemas in it and must release them. If
- *   the call fails, every output struct's `release` and every output pointer is NULL.
+ * - `out`: if the call succeeds, the caller owns each array, schema and stream in it and must
+ *   release it. If the call fails, every output struct's `release` and every output pointer is
+ *   NULL.
  * - All other parameters are borrowed for the call. No result depends on a schema, queue or pool
  *   that was passed in.
  * - Devices are never destroyed.
  *
- * **Failure.** If a call fails, nothing is leaked. Submitted work has finished or, with ETIMEDOUT,
- * is deferred.
+ * **Failure.** If a call fails, nothing is leaked. Work that the call submitted has finished,
+ * unless the function's comment says otherwise. After ETIMEDOUT such work may still run, and the
+ * library frees its memory later.
  *
  * **Options and info.** The caller sets `struct_size` of every struct that starts with it, inputs
- * and outputs alike. The library reads or fills the smaller of both sizes and zeroes members that
- * it does not know. It leaves `struct_size` as it is. A size below that of the first release fails
- * with EINVAL. NULL options, and options that are zero after `struct_size`, mean the defaults.
- * Members named `reserved` are zero.
+ * and outputs alike. The library reads or fills members up to the smaller of `struct_size` and its
+ * own size. In an output it zeroes the members beyond its own size. It leaves `struct_size` as it
+ * is. A size below that of the first release fails with EINVAL. NULL options, and options that are
+ * zero after `struct_size`, mean the defaults. Members named `reserved` are zero.
  *
  * **Time-outs.** `timeout_ns` is in nanoseconds and means the same in parameters, options and the
  * backend table:
@@ -76,20 +80,22 @@
  * - ARROWDEVICE_NO_TIMEOUT (0) waits without limit.
  * - If it is less than 0, the call does not wait. ARROWDEVICE_POLL (-1) names this.
  *
- * **Threads.** Functions on different objects may run at the same time on any threads. So may
- * functions that take `const` objects. A `Thread-safety:` line says more:
+ * **Threads.** Functions on different objects may run at the same time on any threads. Functions
+ * that take the same object as `const` may also run at the same time. A `Thread-safety:` line says
+ * more:
  *
  * - "free": the function may be called from any thread at any time.
- * - "per object": one thread at a time may change an array, queue, view or stream.
+ * - "per object": while one thread changes an array, queue, view or stream, no other thread may use
+ *   that object.
  *
  * **Blocking.** A function waits for device work only if its comment says so. Every function may
  * take as long as the driver's calls take.
  *
  * **Units.** Sizes of memory are in bytes. Lengths and offsets of arrays are in rows.
  *
- * **Process.** After `exit` has begun, releases free host memory and call no driver. In a child
- * process after `fork`, arrays on the CPU work as before. Releasing an array on a device then calls
- * neither a driver nor a producer.
+ * **Process.** After `exit` has begun, a release frees only host memory and calls no driver. In a
+ * child process after `fork`, arrays on the CPU work as before. In that child, the release of an
+ * array on a device calls neither a driver nor a producer.
  *
  * **The format.** An `Implements:` line quotes sections and members of "The Arrow C Device data
  * interface".

@@ -5,10 +5,10 @@
  *
  * The headers contain all code. A program links nothing but the C functions.
  *
- * - An **owner** releases its object in its destructor. It can be moved, but not copied. An owner is
- *   empty if it was made by default, moved from, or handed over. Using an empty owner fails with
- *   EINVAL, as a released struct does in C. This also holds if a NULL pointer to an owner means a
- *   default.
+ * - An **owner** releases its object in its destructor. It can be moved, but not copied. An owner
+ *   is empty if it was made by default, moved from, or handed over. Using an empty owner fails with
+ *   EINVAL, as a released struct does in C. A pointer to an empty owner fails too, even where a
+ *   NULL pointer selects a default.
  * - A method that can fail throws Exception. The errors, blocking and threads of a method are those
  *   of its C function. Its comment names the function and says only the differences.
  * - If the C function takes an object over (`moved`), the method needs an rvalue or has a parameter
@@ -17,8 +17,8 @@
  * - `get()` returns the C object, which the owner keeps. `out()` empties the owner and returns the
  *   struct, which a C function fills. `hand_over(&other)` moves the struct to code that uses the C
  *   interface.
- * - A time-out is a duration: kNoTimeout (0) waits without limit, and kPoll does not wait, as every
- *   negative duration.
+ * - A time-out is a duration: kNoTimeout, the largest duration, waits without limit. A duration of
+ *   zero or less, such as kPoll, does not wait.
  * - `make_array` and BatchBuilder make arrays from vectors. A View shows the values of an array.
  *   Streams are ranges:
  *

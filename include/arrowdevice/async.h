@@ -3,9 +3,9 @@
  * @file async.h
  * Async streams: the library as a producer, as a consumer, and between a producer and a consumer.
  *
- * The library's `ArrowAsyncProducer` serves both layouts of the format. Its metadata is at the
- * place of abi.h and at the place of the published text. The library reads no member after `cancel`
- * of a foreign producer, unless `upstream_layout` names the producer's layout.
+ * The library's `ArrowAsyncProducer` serves both layouts of the format. The struct has the pointer
+ * to the metadata at the offsets of both layouts. In the struct of a foreign producer, the library
+ * reads no member behind `cancel`, unless `upstream_layout` names the layout.
  *
  * **Handlers that the library makes** (`out_handler`, `out_upstream`):
  *
@@ -15,19 +15,20 @@
  *   after an error.
  * - `release` frees the handler. No thread may touch the handler afterwards.
  * - If no producer ever gets the handler, the caller calls its `release`.
- * - The handler may end before or after the stream or downstream handler that was made with it.
+ * - The handler may end before or after the stream or the downstream handler to which it passes
+ *   arrays.
  * - If `on_schema` returns an error, the producer must call `release` and nothing else.
  *
  * **The library as a consumer** calls a foreign producer by these rules:
  *
- * - It holds no lock during `request`, `cancel` and `extract_data`, so the producer may hold a lock
- *   around its callbacks.
- * - It calls `request` within the producer's callbacks, or from a thread that holds a task which it
- *   has not extracted.
+ * - It holds no lock during `request`, `cancel` and `extract_data`, so the producer may hold its
+ *   own lock while it calls the handler.
+ * - It calls `request` inside a call of the handler, or on a thread that holds a task which the
+ *   library has not extracted.
  * - It calls `cancel` at most once, from any thread, and calls the producer no more afterwards.
  * - It calls the producer no more after the end, `on_error` or `release` has returned.
- * - The end, `on_error` and `release` wait up to 100 ms for threads of the library that are inside
- *   the producer.
+ * - When the producer reports the end or an error, or releases the handler, the library waits up to
+ *   100 ms for its own threads inside the producer.
  * - If it refuses a task, such as one with malformed metadata, it discards the task and cancels the
  *   producer. `on_next_task` then returns 0.
  * - If an extraction fails, it waits up to a second for the producer's `on_error` and reports that
@@ -40,12 +41,14 @@
  *   its last call.
  * - The library makes its calls on the executor, one at a time, and never within `request` or
  *   `cancel`.
- * - It calls `on_next_task` as often as the consumer requested, the end included.
+ * - Each call of `on_next_task` uses one request. The end uses one too, so `n` arrays need `n + 1`
+ *   requests.
  * - The consumer may call `request` and `cancel` from any thread, from the start of `on_schema`
- *   until its handler is released. Afterwards it may call them while it holds a task that it has
- *   not extracted.
- * - A task is extracted once. Extracting it into NULL discards it. A second extraction fails with
- *   EINVAL.
+ *   until its handler is released. After the release, the consumer may call them only while it
+ *   holds a task that it has not extracted.
+ * - The struct of a task, its metadata, and the text of an error are valid only during the
+ *   callback. A consumer that extracts later copies the struct of the task. A task is extracted
+ *   once. Extracting it into NULL discards it. A second extraction fails with EINVAL.
  * - If `on_next_task` fails, the library discards the task, unless the consumer has extracted it.
  * - If `n` of `request` is 0 or negative, the stream ends with `on_error` and EINVAL, then
  *   `release`.
@@ -84,10 +87,10 @@ struct arrowdevice_async_options {
   struct arrowdevice_pool* pool;
   struct arrowdevice_device* source_device;
   /**
-   * Executor of the application, or NULL for one thread of the stream. It runs `task(arg)` on any
-   * thread, but never within this call. It returns 0 if it accepts the task. It must run every task
-   * that it accepts. If it returns another value, it refuses the task, and the stream ends with
-   * that value as its error. A stream submits one task at a time.
+   * Executor of the application, or NULL for one thread of the stream. `submit` schedules
+   * `task(arg)` for any thread, and never runs it itself. It returns 0 if it accepts the task.
+   * Every accepted task must run. If `submit` returns another value, it refuses the task, and the
+   * stream ends with that value as its error. A stream submits one task at a time.
    */
   int (*submit)(void* user, void (*task)(void* arg), void* arg);
   void* user; /* passed to `submit`; must stay valid until the stream has ended and its last task has returned */
@@ -96,14 +99,15 @@ struct arrowdevice_async_options {
 /**
  * Produces the arrays of a stream for a handler, as fast as the handler requests them.
  *
- * One task of the executor at a time reads from the stream. A stream that waits therefore occupies
- * the executor.
+ * At most one task of the executor reads from the stream at a time. If the stream waits, that task
+ * blocks.
  *
  * @param moved    The stream. On failure it still belongs to the caller.
- * @param handler  The consumer's handler. The library borrows it until it calls `release`, which
- *                 frees the handler if the consumer wants that. If the call fails, the library made
- *                 no callback, and the handler still belongs to the caller.
- * @param options  Options, or NULL for the defaults. The call uses only the executor.
+ * @param handler  The consumer's handler. The library borrows it until it calls `release`. The
+ *                 consumer's `release` may free the handler. If the call fails, the library made no
+ *                 callback, and the handler still belongs to the caller.
+ * @param options  Options, or NULL for the defaults. Of the options, the call uses only `submit`
+ *                 and `user`.
  *
  * Errors:
  * - EINVAL if the handler lacks a callback, or if the options are not valid.
@@ -149,11 +153,12 @@ ARROWDEVICE_API int arrowdevice_async_collect(ArrowDeviceType device_type,
                                               struct ArrowDeviceArrayStream* out, struct arrowdevice_error* error);
 
 /**
- * Makes a handler for a producer that puts each array on a device and passes it to another handler.
+ * Makes a handler for a producer. The handler puts each array on a device and passes it to another
+ * handler.
  *
  * It puts arrays on the device as arrowdevice_array_to_device() does, and holds at most `depth`
- * arrays. The downstream handler gets arrays while their event is pending. The library passes
- * metadata on.
+ * arrays. The event of an array may still be pending when the downstream handler gets the array.
+ * The library passes metadata on.
  *
  * @param downstream    The consumer's handler. The library borrows it until it calls `release`. If
  *                      the call fails, the handler is untouched and still belongs to the caller.

@@ -72,7 +72,8 @@ ARROWDEVICE_API const char* arrowdevice_version(void);
  * @param log   Handler, or NULL to restore the default. The library calls it from any thread.
  *              `level` is 0 for errors, 1 for warnings, 2 for info and 3 for debug. `message` is a
  *              line of UTF-8 without a line end. The handler must not call the library.
- * @param user  Passed to `log`. It must stay valid until the handler has been replaced.
+ * @param user  Passed to `log`. It must stay valid until the handler has been replaced and no
+ *              thread is inside the former handler.
  *
  * Thread-safety: free. If another thread is logging meanwhile, its message may still reach the
  * former handler.
@@ -84,9 +85,9 @@ ARROWDEVICE_API void arrowdevice_log_set_handler(void (*log)(void* user, int lev
 /**
  * Selects which thread completes deferred work: the application's or the library's.
  *
- * The library defers a release if the device still uses the memory. By default it starts one
- * thread, when the first work is deferred, which completes that work. In manual mode there is no
- * such thread, and the application calls arrowdevice_deferred_run().
+ * The library defers a release if the device still uses the memory. By default the library starts
+ * one thread at the first deferred work. This thread completes all deferred work. In manual mode
+ * there is no such thread, and the application calls arrowdevice_deferred_run().
  *
  * @param on  1 for manual mode, or 0 for the library's thread. Every other value counts as 1.
  *
@@ -100,7 +101,7 @@ ARROWDEVICE_API int arrowdevice_deferred_set_manual(int on, struct arrowdevice_e
 /**
  * Completes deferred work whose events have fired, on the calling thread. Does not wait for events.
  *
- * The work includes releases of producers, so this call may run their release callbacks.
+ * The call may run the release callbacks of producers on the calling thread.
  *
  * @param max   Largest number of items to complete. If it is negative, the call completes all that
  *              it can.

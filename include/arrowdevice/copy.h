@@ -28,9 +28,9 @@ struct arrowdevice_copy_options {
   uint32_t struct_size;
   /**
    * ARROWDEVICE_COPY_ASYNC: the call returns when the copy is submitted. The result's `sync_event`
-   * fires when the copy is complete. Staged copies, and large copies of pageable memory, occupy the
-   * caller until their last piece is submitted. If the target has no events, the call waits for the
-   * copy.
+   * fires when the copy is complete. A staged copy goes through host memory in pieces. It keeps the
+   * calling thread busy until the last piece is submitted. So does a large copy of pageable memory.
+   * If the target has no events, the call waits for the copy.
    *
    * ARROWDEVICE_COPY_ALWAYS and ARROWDEVICE_COPY_NEVER apply to to_device and to_host. They exclude
    * each other.
@@ -59,9 +59,9 @@ struct arrowdevice_copy_options {
    */
   struct arrowdevice_pool* pool;
   /**
-   * Device of the source, or NULL to find it from the array. If this device is wrapped, do not
-   * unwrap it before the source array may be released. arrowdevice_array_copy() and
-   * arrowdevice_array_to_device() say when.
+   * Device of the source, or NULL to find it from the array. If this device is wrapped, the
+   * application keeps it wrapped until it may release the source array. arrowdevice_array_copy()
+   * and arrowdevice_array_to_device() say when that is.
    */
   struct arrowdevice_device* source_device;
   /**
@@ -85,8 +85,8 @@ struct arrowdevice_copy_options {
  * @param array    The source, which stays as it is.
  * @param schema   Type of the array.
  * @param to       Target device.
- * @param options  Options, or NULL: the copy is complete on return, on a queue of the library, in
- *                 memory of the target's default pool.
+ * @param options  Options. With NULL the call waits for the copy, uses a queue of the library, and
+ *                 allocates from the target's default pool.
  * @param out      Receives the copy. Its children may be moved out and released on their own.
  *
  * Errors:
@@ -101,8 +101,8 @@ struct arrowdevice_copy_options {
  * - The general errors.
  * Implements: "Synchronization"; the layouts of the columnar format.
  * Thread-safety: free on a `const` array. Blocks until the copy is complete. With
- * ARROWDEVICE_COPY_ASYNC it blocks until the copy is submitted, which includes reading sizes back
- * that are on a device.
+ * ARROWDEVICE_COPY_ASYNC it blocks until the copy is submitted. Before that, the library may read
+ * offsets and sizes back from the source device.
  */
 ARROWDEVICE_API int arrowdevice_array_copy(const struct ArrowDeviceArray* array, const struct ArrowSchema* schema,
                                            struct arrowdevice_device* to,
@@ -115,9 +115,9 @@ ARROWDEVICE_API int arrowdevice_array_copy(const struct ArrowDeviceArray* array,
  * If the array is copied, the library releases the source when the copy is complete, even with
  * ARROWDEVICE_COPY_ASYNC. The caller keeps nothing alive.
  *
- * If the source's device is wrapped, arrowdevice_device_unwrap() waits for such copies. It fails
- * with EBUSY while `out` is alive and carries an event of a queue of the source device. `out` does
- * so if that queue was given in the options, or if `to` is only memory to the source (see
+ * If the source's device is wrapped, arrowdevice_device_unwrap() waits for such copies. `out` may
+ * carry an event of a queue of the source device. While such an array is alive, the unwrap fails
+ * with EBUSY. This happens if that queue was given in the options, or if `to` is host memory (see
  * arrowdevice_copy_options.queue).
  *
  * @param moved    The array.
@@ -130,9 +130,9 @@ ARROWDEVICE_API int arrowdevice_array_copy(const struct ArrowDeviceArray* array,
  * - ENOTSUP if ARROWDEVICE_COPY_NEVER is set and the device cannot share the memory.
  * - All errors of arrowdevice_array_copy().
  * Implements: "Moving an array", "Synchronization".
- * Thread-safety: per object. A copy blocks as arrowdevice_array_copy() does. If arrays of `to`
- * cannot carry the event of shared memory, the call blocks until the event has fired or the
- * time-out ends.
+ * Thread-safety: per object. A copy blocks as arrowdevice_array_copy() does. If the memory is
+ * shared, but arrays of `to` cannot carry its event, the call blocks until the event has fired or
+ * the time-out ends.
  */
 ARROWDEVICE_API int arrowdevice_array_to_device(struct ArrowDeviceArray* moved, const struct ArrowSchema* schema,
                                                 struct arrowdevice_device* to,
@@ -150,7 +150,8 @@ ARROWDEVICE_API int arrowdevice_array_to_device(struct ArrowDeviceArray* moved, 
  *
  * Errors: all errors of arrowdevice_array_to_device().
  * Implements: "Synchronization"; the layouts of the columnar format.
- * Thread-safety: per object. Blocks until the data is ready or the time-out ends.
+ * Thread-safety: per object. Blocks until the data is ready. The time-out limits only the waits
+ * before a copy is submitted.
  */
 ARROWDEVICE_API int arrowdevice_array_to_host(struct ArrowDeviceArray* moved, const struct ArrowSchema* schema,
                                               const struct arrowdevice_copy_options* options, struct ArrowArray* out,

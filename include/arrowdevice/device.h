@@ -66,8 +66,9 @@ struct arrowdevice_device_counters {
 };
 
 /**
- * Handles of a vendor's context: an application's own, or those behind a device of the library. The
- * manual of each backend says which fields it uses. All other fields are zero.
+ * Handles of a vendor's context: those of an application, or those behind a device of the library.
+ * The manual of each backend says which fields it uses. A wrap ignores all other fields, and the
+ * library sets them to zero.
  */
 struct arrowdevice_native_device {
   uint32_t struct_size, queue_family, api_version, n_extensions;
@@ -76,8 +77,8 @@ struct arrowdevice_native_device {
   const void* features;
   /**
    * Locks and unlocks `queue`, if the API requires external synchronization. Both may be NULL. The
-   * backend calls `lock` while it orders submissions and holds locks of its own. A thread that
-   * holds the application's lock must therefore not call the library, because both would deadlock.
+   * backend may hold its own locks when it calls `lock`. A thread that holds the application's lock
+   * must not call the library, because the two threads could deadlock.
    */
   void (*lock)(void* user, void* native_queue);
   void (*unlock)(void* user, void* native_queue);
@@ -255,9 +256,10 @@ ARROWDEVICE_API int arrowdevice_device_wrap(ArrowDeviceType device_type, int64_t
 /**
  * Undoes one arrowdevice_device_wrap().
  *
- * The last call drains the device's queues, frees the memory that its pools cache, and stops using
- * the handles. Afterwards every call on the device fails with ENODEV. If the call fails, the device
- * stays usable, and the application may call again.
+ * The call that matches the last wrap waits for all deferred work. It then destroys the device's
+ * idle queues, frees the memory that its pools cache, and stops using the handles. Afterwards every
+ * call on the device fails with ENODEV. If the call fails, the device stays usable, and the
+ * application may call again.
  *
  * @param device      A wrapped device.
  * @param timeout_ns  Time-out in nanoseconds, as the conventions say.

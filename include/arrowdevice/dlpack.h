@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file dlpack.h
- * DLPack: exchange numbers without nulls with tensor libraries, without a copy.
+ * DLPack: passes arrays of numbers to and from tensor libraries, without a copy. The arrays have no
+ * nulls.
  *
  * - An array of integers or floats is a tensor of rank 1.
  * - Fixed-size lists of them are tensors of higher rank. For example, 10 rows of `+w:3` of `+w:4`
  *   of `f` have the shape 10, 3, 4.
- * - Device types have the same numbers in DLPack and in the Arrow format, and ids are the same too.
- * - If the format has one memory for all ids, the id in DLPack is 0. Such types are the CPU (id -1
- *   here), CUDA_HOST, ROCM_HOST and CUDA_MANAGED.
+ * - Device types have the same numbers in DLPack and in the Arrow format. Most ids are the same
+ *   too.
+ * - The id in DLPack is always 0 for the CPU (id -1 here), CUDA_HOST, ROCM_HOST and CUDA_MANAGED.
  *
  * docs/dlpack.md has the tables of types and devices.
  */
@@ -36,9 +37,9 @@ extern "C" {
  *                        array's event, as with arrowdevice_queue_wait_array(). If it is NULL, the
  *                        CPU waits.
  * @param out             Receives the tensor. The consumer calls its `deleter` once, from any
- *                        thread, and the `deleter` never blocks. The call promises that the
- *                        consumer's device work on the tensor has finished, even if it used a
- *                        queue. When no other owner is left, the memory is reused.
+ *                        thread, and the `deleter` never blocks. With that call, the consumer
+ *                        promises that its device work on the tensor has finished, even if it used
+ *                        a queue. When no other owner is left, the memory is reused.
  *
  * Errors:
  * - EINVAL if the array does not match its schema.
@@ -48,8 +49,8 @@ extern "C" {
  *   supported, because they are bits in Arrow and bytes in DLPack.
  * - All errors of arrowdevice_queue_wait_array().
  * Implements: "Memory management", "Synchronization".
- * Thread-safety: per object. The CPU waits if no queue is given or the queue cannot wait, and to
- * count nulls on a device. It then waits without limit.
+ * Thread-safety: per object. The CPU waits if `consumer_queue` is NULL or cannot wait. It also
+ * waits to count nulls on a device. These waits have no limit.
  */
 ARROWDEVICE_API int arrowdevice_dlpack_export(struct ArrowDeviceArray* inout, const struct ArrowSchema* schema,
                                               struct arrowdevice_queue* consumer_queue,

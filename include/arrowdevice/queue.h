@@ -96,11 +96,12 @@ ARROWDEVICE_API int arrowdevice_queue_get_native(const struct arrowdevice_queue*
  * Queues copies of bytes, which run after the queue's work so far. Regions of one call may run in
  * any order.
  *
- * If the call fails, some of the regions may have been copied.
+ * If the call fails, some of the regions may have been copied, or may still be in progress. Their
+ * memory must stay valid until arrowdevice_queue_finish() has succeeded.
  *
  * @param queue    The queue.
- * @param regions  `n` regions. The library reads the structs only during the call. Host memory to
- *                 which they point must stay valid until the copies are complete.
+ * @param regions  `n` regions. The library reads the structs only during the call. The memory that
+ *                 they name must stay valid until the copies are complete.
  * @param n        Number of regions.
  *
  * Errors:
@@ -125,7 +126,8 @@ ARROWDEVICE_API int arrowdevice_queue_copy(struct arrowdevice_queue* queue,
  * @param source_device  Device of the array, or NULL to find it from the array.
  *
  * Errors:
- * - EINVAL if the array has an event, but arrays of its device type have no events.
+ * - EINVAL if the array's `sync_event` is not NULL, although the format defines no events for its
+ *   device type.
  * - ENOTSUP if the backend of the array's device cannot import events.
  * - ENODEV if the array's device is not present.
  * - EIO if the producer's work failed, or if the driver fails.
@@ -142,7 +144,7 @@ ARROWDEVICE_API int arrowdevice_queue_wait_array(struct arrowdevice_queue* queue
  * Waits until all work that was given to this queue so far has finished.
  *
  * A wrapped queue may have other work, from the application or from another wrap. The call may wait
- * for that work too, but does not promise it.
+ * for that work too, but the application must not rely on this.
  *
  * @param queue       The queue.
  * @param timeout_ns  Time-out in nanoseconds, as the conventions say.
@@ -157,7 +159,7 @@ ARROWDEVICE_API int arrowdevice_queue_finish(struct arrowdevice_queue* queue, in
                                              struct arrowdevice_error* error);
 
 /**
- * Destroys a queue. Work and events in flight survive.
+ * Destroys a queue. Work in flight still completes, and its events still fire.
  *
  * The application may destroy a wrapped native queue as soon as this function returns. The library
  * no longer uses it, neither for arrays that were copied on it, nor for deferred releases, nor for
@@ -165,13 +167,14 @@ ARROWDEVICE_API int arrowdevice_queue_finish(struct arrowdevice_queue* queue, in
  *
  * If a stream uses a wrapped queue, the stream continues on a queue of the library, after all work
  * so far. If the driver cannot tell when that work ends, the stream fails with the driver's error.
- * If a stream uses a queue of the library, it holds a reference and keeps using it.
+ * If a stream uses a queue of arrowdevice_queue_create(), the stream holds a reference and keeps
+ * using it.
  *
  * @param queue  The queue, or NULL.
  *
- * Thread-safety: per object, even if a stream is using the queue. Returns at once. If a stream is
- * using a wrapped queue at that moment, the call waits until the driver's or allocator's call with
- * that queue returns.
+ * Thread-safety: per object. The application may call it while a stream uses the queue. It returns
+ * at once, unless a stream is inside a call of the driver or allocator with a wrapped queue. Then
+ * it waits for that call.
  */
 ARROWDEVICE_API void arrowdevice_queue_destroy(struct arrowdevice_queue* queue);
 

@@ -118,8 +118,8 @@ ARROWDEVICE_API int arrowdevice_stream_from_host(struct ArrowArrayStream* moved,
  * Makes a C stream of the batches of a device stream. Puts each batch on the CPU, as
  * arrowdevice_array_to_host() does.
  *
- * Each batch is complete when the stream gives it out. Copies run on a thread of the stream, ahead
- * of the consumer.
+ * Each batch is complete when the stream gives it out. The stream starts a thread for the copies,
+ * even without ARROWDEVICE_STREAM_READ_AHEAD.
  *
  * @param moved    The device stream.
  * @param options  Options, or NULL for the defaults.
@@ -135,12 +135,12 @@ ARROWDEVICE_API int arrowdevice_stream_to_host(struct ArrowDeviceArrayStream* mo
 /**
  * Makes a stream that puts each batch on a device, as arrowdevice_array_to_device() does.
  *
- * - A batch that the device can use is shared, the others are copied. The consumer gets batches
- *   while their event is pending.
+ * - A batch that the device can use is shared, the others are copied. The event of a batch may
+ *   still be pending when the consumer gets the batch.
  * - The stream holds at most `depth` batches. It does not call the producer before the consumer's
  *   first call.
- * - Copies that occupy their thread run on a thread of the stream. Those are staged copies, large
- *   copies of pageable memory, and copies to devices without events.
+ * - Staged copies, large copies of pageable memory, and copies to devices without events run on a
+ *   thread of the stream.
  * - Releasing the stream returns at once. Work in flight completes as deferred work. If a thread of
  *   the stream is inside the producer, that thread releases the producer when the producer returns.
  *

@@ -120,8 +120,9 @@ struct arrowdevice_node {
  * - EIO if the producer's work failed, or if the driver fails.
  * - The general errors.
  * Implements: "Memory management", "Synchronization"; the layouts of the columnar format.
- * Thread-safety: per object. Blocks only with ARROWDEVICE_IMPORT_RESOLVE_SIZES, if the queue cannot
- * wait on the device, or if `validate` is beyond the structure.
+ * Thread-safety: per object. Blocks in three cases: with ARROWDEVICE_IMPORT_RESOLVE_SIZES; if the
+ * queue's device cannot wait for the event; and if `validate` is above
+ * ARROWDEVICE_VALIDATE_STRUCTURE.
  */
 ARROWDEVICE_API int arrowdevice_array_import(struct ArrowDeviceArray* moved, const struct ArrowSchema* schema,
                                              const struct arrowdevice_import_options* options,
