@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# Functions that make a Debian in a folder and run commands in it. Sourced by scripts, which first set
+# Functions that make a Debian in a folder and run commands in it. A script sets these variables and then sources this file:
 #
-#   suite       bookworm or trixie
-#   work        the folder for builds
-#   root        the folder of the clone
-#   binds=      folders of this machine that commands in the system see at the same path
-#   emulates=   if it is 1, commands in the system may run programs of AArch64
+#   suite     bookworm or trixie
+#   work      the folder for builds
+#   root      the folder of the clone
+#   binds     folders of this machine that commands in the system see at the same path, or empty
+#   emulates  1 if commands in the system may run programs of AArch64, or empty
 #
-# A script calls make_base, unpacks $base into a folder, calls copy_settings, and then run_inside. Needs root on Debian or Ubuntu, and the right to mount. A system's mounts are in a mount namespace of their own, so that
-# the kernel removes them with the last process in it, whatever ends the script.
+# The script calls unpack with a folder in $systems, and then run_inside. These need root on Debian or Ubuntu, and the right
+# to mount. A system's mounts are in their own mount namespace, so the kernel removes them with the last process in it.
 
 fail() {
   echo "$(basename "$0"): $1" >&2

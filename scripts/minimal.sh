@@ -71,7 +71,8 @@ fi
 for part in "$@"; do
   echo "In a minimal Debian $(cat "$system/etc/debian_version") ($suite): scripts/$part.sh" >&2
   begin=$(date +%s)
-  run_inside "$system" /root/libarrowdevice "scripts/$part.sh" || fail "scripts/$part.sh failed in a minimal $suite, which is kept in $system"
+  run_inside "$system" /root/libarrowdevice "scripts/$part.sh" ||
+    fail "scripts/$part.sh failed in a minimal $suite, which is kept in $system"
   echo "scripts/$part.sh passed in a minimal $suite after $(($(date +%s) - begin)) s" >&2
 done
 delete "$system"
