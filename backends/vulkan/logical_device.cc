@@ -47,30 +47,38 @@ UniqueBuffer make_buffer(const LogicalDevice& device, const VkBufferCreateInfo& 
   return {device, made};
 }
 
+namespace {
+
+// Makes an object with a vkCreate* function.
+template <typename Owner, typename Info, typename Handle>
+Owner make(const LogicalDevice& device, const char* name,
+           VkResult(VKAPI_PTR* create)(VkDevice, const Info*, const VkAllocationCallbacks*, Handle*),
+           const Info& info) {
+  Handle made = VK_NULL_HANDLE;
+  device.check(name, create(device.handle(), &info, nullptr, &made));
+  return {device, made};
+}
+
+}  // namespace
+
 UniqueCommandPool make_command_pool(const LogicalDevice& device, uint32_t family) {
   VkCommandPoolCreateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
   info.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT | VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
   info.queueFamilyIndex = family;
-  VkCommandPool made = VK_NULL_HANDLE;
-  device.check("vkCreateCommandPool", device->vkCreateCommandPool(device.handle(), &info, nullptr, &made));
-  return {device, made};
+  return make<UniqueCommandPool>(device, "vkCreateCommandPool", device->vkCreateCommandPool, info);
 }
 
 UniqueFence make_fence(const LogicalDevice& device) {
   VkFenceCreateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
-  VkFence made = VK_NULL_HANDLE;
-  device.check("vkCreateFence", device->vkCreateFence(device.handle(), &info, nullptr, &made));
-  return {device, made};
+  return make<UniqueFence>(device, "vkCreateFence", device->vkCreateFence, info);
 }
 
 UniqueSemaphore make_semaphore(const LogicalDevice& device) {
   VkSemaphoreCreateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
-  VkSemaphore made = VK_NULL_HANDLE;
-  device.check("vkCreateSemaphore", device->vkCreateSemaphore(device.handle(), &info, nullptr, &made));
-  return {device, made};
+  return make<UniqueSemaphore>(device, "vkCreateSemaphore", device->vkCreateSemaphore, info);
 }
 
 UniqueSemaphore make_timeline(const LogicalDevice& device) {
@@ -80,17 +88,13 @@ UniqueSemaphore make_timeline(const LogicalDevice& device) {
   VkSemaphoreCreateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
   info.pNext = &type;
-  VkSemaphore made = VK_NULL_HANDLE;
-  device.check("vkCreateSemaphore", device->vkCreateSemaphore(device.handle(), &info, nullptr, &made));
-  return {device, made};
+  return make<UniqueSemaphore>(device, "vkCreateSemaphore", device->vkCreateSemaphore, info);
 }
 
 UniqueEvent make_event(const LogicalDevice& device) {
   VkEventCreateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_EVENT_CREATE_INFO;
-  VkEvent made = VK_NULL_HANDLE;
-  device.check("vkCreateEvent", device->vkCreateEvent(device.handle(), &info, nullptr, &made));
-  return {device, made};
+  return make<UniqueEvent>(device, "vkCreateEvent", device->vkCreateEvent, info);
 }
 
 }  // namespace arrowdevice::vulkan
