@@ -3,9 +3,10 @@
  * @file async.h
  * Async streams: the library as a producer, as a consumer, and between a producer and a consumer.
  *
- * The library's `ArrowAsyncProducer` serves both layouts of the format. The struct has the pointer
- * to the metadata at the offsets of both layouts. In the struct of a foreign producer, the library
- * reads no member behind `cancel`, unless `upstream_layout` names the layout.
+ * Two layouts of `ArrowAsyncProducer` exist: 40 bytes in Arrow's libraries, and 48 bytes in the
+ * published text. The library's own struct serves both, with the metadata at both offsets. In the
+ * struct of a foreign producer, the library reads no member behind `cancel`, unless
+ * `upstream_layout` names the layout.
  *
  * **Handlers that the library makes** (`out_handler`, `out_upstream`):
  *
@@ -15,20 +16,20 @@
  *   after an error.
  * - `release` frees the handler. No thread may touch the handler afterwards.
  * - If no producer ever gets the handler, the caller calls its `release`.
- * - The handler may end before or after the stream or the downstream handler to which it passes
- *   arrays.
+ * - The handler and the stream (or the downstream handler) may be released in any order.
  * - If `on_schema` returns an error, the producer must call `release` and nothing else.
  *
  * **The library as a consumer** calls a foreign producer by these rules:
  *
  * - It holds no lock during `request`, `cancel` and `extract_data`, so the producer may hold its
  *   own lock while it calls the handler.
- * - It calls `request` inside a call of the handler, or on a thread that holds a task which the
- *   library has not extracted.
+ * - It calls `request` only while the producer is alive: inside a call of the handler, or on a
+ *   thread that holds a task which is not extracted yet.
  * - It calls `cancel` at most once, from any thread, and calls the producer no more afterwards.
- * - It calls the producer no more after the end, `on_error` or `release` has returned.
- * - When the producer reports the end or an error, or releases the handler, the library waits up to
- *   100 ms for its own threads inside the producer.
+ * - It does not call the producer after the final `on_next_task`, `on_error` or `release` has
+ *   returned.
+ * - When the producer reports the end or an error, or releases the handler, the library waits for
+ *   its own threads inside the producer. After 100 ms it returns to the producer all the same.
  * - If it refuses a task, such as one with malformed metadata, it discards the task and cancels the
  *   producer. `on_next_task` then returns 0.
  * - If an extraction fails, it waits up to a second for the producer's `on_error` and reports that
@@ -93,7 +94,17 @@ struct arrowdevice_async_options {
    * stream ends with that value as its error. A stream submits one task at a time.
    */
   int (*submit)(void* user, void (*task)(void* arg), void* arg);
-  void* user; /* passed to `submit`; must stay valid until the stream has ended and its last task has returned */
+  void* user; /* passed to both callbacks; must stay valid until the stream has ended and its last task has returned */
+  /**
+   * Metadata of a stream for arrowdevice_async_produce(), or NULL. Without this callback, the
+   * consumer gets the metadata of arrowdevice_stream_get_metadata().
+   *
+   * The library calls it with ARROWDEVICE_METADATA_STREAM after `get_schema` succeeded. It calls it
+   * with ARROWDEVICE_METADATA_ITEM after each `get_next` and after each error, on the same thread.
+   * The callback returns NULL for no metadata. The library copies the metadata at once. Malformed
+   * metadata ends the stream with EINVAL.
+   */
+  const char* (*get_metadata)(void* user, int32_t kind);
 };
 
 /**
@@ -106,8 +117,8 @@ struct arrowdevice_async_options {
  * @param handler  The consumer's handler. The library borrows it until it calls `release`. The
  *                 consumer's `release` may free the handler. If the call fails, the library made no
  *                 callback, and the handler still belongs to the caller.
- * @param options  Options, or NULL for the defaults. Of the options, the call uses only `submit`
- *                 and `user`.
+ * @param options  Options, or NULL for the defaults. Of the options, the call uses only `submit`,
+ *                 `user` and `get_metadata`.
  *
  * Errors:
  * - EINVAL if the handler lacks a callback, or if the options are not valid.
@@ -116,6 +127,7 @@ struct arrowdevice_async_options {
  * - The general errors.
  * - Later, by `on_error`: the stream's error with its text, after the arrays before it.
  * - Later, by `on_error`: EINVAL if an array has another device type than the stream.
+ * - Later, by `on_error`: EINVAL if metadata is malformed.
  * Implements: "Async Device Stream Interface".
  * Thread-safety: per object. Does not block.
  */
@@ -132,10 +144,12 @@ ARROWDEVICE_API int arrowdevice_async_produce(struct ArrowDeviceArrayStream* mov
  * does.
  *
  * @param device_type  Device type of the arrays.
- * @param options      Options, or NULL for the defaults. The call uses only `depth`.
+ * @param options      Options, or NULL for the defaults. The call uses only `depth` and
+ *                     `upstream_layout`.
  * @param out_handler  Receives the handler for the producer. The rules above say how it ends.
  * @param out          Receives the stream. The caller releases it. Its `get_schema` and `get_next`
  *                     wait for the producer, and arrowdevice_stream_cancel() wakes them.
+ *                     arrowdevice_stream_get_metadata() returns the producer's metadata.
  *
  * Errors:
  * - EINVAL if `device_type` is not positive, or if the options are not valid.
@@ -144,6 +158,7 @@ ARROWDEVICE_API int arrowdevice_async_produce(struct ArrowDeviceArrayStream* mov
  * - Later, from the stream: EIO if the producer releases the handler before the end.
  * - Later, from the stream: EINVAL if the end comes before the schema.
  * - Later, from the stream and from `on_schema`: EINVAL if the producer has another device type.
+ * - Later, from the stream: EINVAL if metadata is malformed.
  * Implements: "The ArrowAsyncDeviceStreamHandler structure".
  * Thread-safety: per object. Does not block.
  */

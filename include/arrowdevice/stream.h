@@ -35,8 +35,8 @@ struct arrowdevice_stream_options {
    */
   uint32_t flags;
   /**
-   * Batches to read from the producer before the stream gives out the oldest of them. 0 means 2.
-   * The consumer uses one batch while the others are on their way.
+   * Number of batches that the stream has read when it gives out the oldest of them. 0 means 2. The
+   * consumer uses one batch while the others are copied.
    */
   int32_t depth;
   /**
@@ -68,6 +68,10 @@ struct arrowdevice_stream_options {
   int64_t timeout_ns;
 };
 
+/* Kinds of metadata of a stream, for arrowdevice_stream_get_metadata() */
+#define ARROWDEVICE_METADATA_STREAM 0 /* of the stream */
+#define ARROWDEVICE_METADATA_ITEM 1   /* of the array, the end or the error that `get_next` returned last */
+
 /* -- sources ------------------------------------------------------------------------------------------------------ */
 
 /**
@@ -86,7 +90,7 @@ struct arrowdevice_stream_options {
  * Errors:
  * - EINVAL if `n` is negative, `device_type` is not positive, or an array does not match the schema
  *   or is not on `device_type`. The message names the array.
- * - EINVAL if an array has an event, but arrays of its device type, such as the CPU, have no events.
+ * - EINVAL if an array has an event, but arrays of its device type have no events, as on the CPU.
  * - ENOTSUP if a format is unknown.
  * - The general errors.
  * Implements: "The ArrowDeviceArrayStream structure".
@@ -97,8 +101,8 @@ ARROWDEVICE_API int arrowdevice_stream_from_arrays(struct ArrowSchema* moved, st
                                                    struct ArrowDeviceArrayStream* out, struct arrowdevice_error* error);
 
 /**
- * Makes a device stream on the CPU from a C stream. Each call of the consumer makes one call of the
- * producer.
+ * Makes a device stream on the CPU from a C stream. Each call that the consumer makes leads to one
+ * call to the producer.
  *
  * @param moved  The C stream.
  * @param out    Receives the device stream.
@@ -198,7 +202,7 @@ ARROWDEVICE_API int arrowdevice_stream_get_schema(struct ArrowDeviceArrayStream*
  * Errors:
  * - ECANCELED if the stream was cancelled.
  * - ETIMEDOUT if a wait exceeds the stream's `timeout_ns`.
- * - The errors that the function that made the stream lists as later errors.
+ * - The errors under "Later, from the stream" of the function that made the stream.
  * - The producer's error, with its text.
  * - The general errors.
  * Implements: "ArrowDeviceArrayStream.get_next", "get_last_error".
@@ -206,6 +210,31 @@ ARROWDEVICE_API int arrowdevice_stream_get_schema(struct ArrowDeviceArrayStream*
  */
 ARROWDEVICE_API int arrowdevice_stream_get_next(struct ArrowDeviceArrayStream* stream, struct ArrowDeviceArray* out,
                                                 struct arrowdevice_error* error);
+
+/**
+ * Gets metadata of a stream that this library made. Metadata is encoded like ArrowSchema.metadata.
+ *
+ * Streams of arrowdevice_async_collect() have the metadata that the async producer gave.
+ * arrowdevice_stream_to_device() passes it on. Other streams have none.
+ *
+ * @param stream  The stream.
+ * @param kind    ARROWDEVICE_METADATA_STREAM or ARROWDEVICE_METADATA_ITEM. For the metadata of the
+ *                stream, the call waits for the schema.
+ * @param out     Receives the metadata, or NULL if there is none. The stream owns it. Metadata of
+ *                an item is valid until the next `get_next`, metadata of the stream until the
+ *                stream's release.
+ *
+ * Errors:
+ * - EINVAL if `kind` is unknown.
+ * - EINVAL if the stream is released or belongs to another library.
+ * - The errors of arrowdevice_stream_get_schema(), for ARROWDEVICE_METADATA_STREAM.
+ * - The general errors.
+ * Implements: "Async Device Stream Interface", the metadata of its structs and callbacks.
+ * Thread-safety: per object. Blocks as arrowdevice_stream_get_schema() does, for
+ * ARROWDEVICE_METADATA_STREAM.
+ */
+ARROWDEVICE_API int arrowdevice_stream_get_metadata(struct ArrowDeviceArrayStream* stream, int32_t kind,
+                                                    const char** out, struct arrowdevice_error* error);
 
 /**
  * Cancels a stream that this library made. The stream still has to be released, but not while this

@@ -12,7 +12,7 @@ using api::required;
 namespace {
 
 // Struct size in bytes in programs of the first release.
-constexpr uint32_t kFirstAsyncOptionsSize = 64;
+constexpr uint32_t kFirstAsyncOptionsSize = 72;
 constexpr int32_t kDefaultDepth = 4;
 
 stream::AsyncOptions read(const arrowdevice_async_options* given) {
@@ -32,6 +32,8 @@ stream::AsyncOptions read(const arrowdevice_async_options* given) {
   if (options.queue != nullptr) read.queue = options.queue->queue;
   read.executor =
       options.submit != nullptr ? stream::programs_executor(options.submit, options.user) : stream::own_thread();
+  read.get_metadata = options.get_metadata;
+  read.user = options.user;
   return read;
 }
 

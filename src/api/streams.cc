@@ -15,6 +15,7 @@ namespace {
 // Struct size in bytes in programs of the first release.
 constexpr uint32_t kFirstStreamOptionsSize = 48;
 constexpr int32_t kDefaultDepth = 2;
+constexpr const char* kForeign = "the stream belongs to another library";
 
 // Throws EINVAL if `out` is the input too. Marks the out struct as released, so that it is released after a failure.
 template <typename In, typename Out>
@@ -90,7 +91,19 @@ ARROWDEVICE_API int arrowdevice_stream_to_device(ArrowDeviceArrayStream* moved, 
 
 ARROWDEVICE_API int arrowdevice_stream_cancel(ArrowDeviceArrayStream* stream, arrowdevice_error* error) {
   return guarded(error, [&] {
-    if (!stream::cancel(alive(stream))) throw Error(EINVAL, "the stream is not one of this library");
+    if (!stream::cancel(alive(stream))) throw Error(EINVAL, kForeign);
+  });
+}
+
+ARROWDEVICE_API int arrowdevice_stream_get_metadata(ArrowDeviceArrayStream* stream, int32_t kind, const char** out,
+                                                    arrowdevice_error* error) {
+  return guarded(error, [&] {
+    api::prepare(out);
+    if (kind != ARROWDEVICE_METADATA_STREAM && kind != ARROWDEVICE_METADATA_ITEM) {
+      throw Error(EINVAL, format("invalid kind %d of metadata (expected 0 or 1)", kind));
+    }
+    if (!stream::is_own(alive(stream))) throw Error(EINVAL, kForeign);
+    *out = stream::metadata_of(*stream, kind);
   });
 }
 

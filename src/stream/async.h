@@ -14,12 +14,16 @@
 
 namespace arrowdevice::stream {
 
+using GetMetadata = const char* (*)(void* user, int32_t kind);
+
 struct AsyncOptions {
   int32_t depth = 4;            // number of arrays requested ahead
   int32_t upstream_layout = 0;  // ARROWDEVICE_ASYNC_LAYOUT_*
   transfer::CopyOptions copy;   // all options but the queue
   std::shared_ptr<device::Queue> queue;
   std::unique_ptr<Executor> executor;
+  GetMetadata get_metadata = nullptr;  // of the program, with `user`
+  void* user = nullptr;
 };
 
 // Calls the handler with the stream's arrays. Takes ownership of both on success.

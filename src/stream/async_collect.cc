@@ -23,7 +23,8 @@ constexpr const char* kCancelled = "the stream was cancelled";
 // that the producer's work in the extraction happens there.
 class Collection final : public AsyncConsumer {
  public:
-  Collection(ArrowDeviceType type, int32_t depth) : type_(type), depth_(depth) {}
+  Collection(ArrowDeviceType type, const AsyncOptions& options)
+      : type_(type), depth_(options.depth), layout_(options.upstream_layout) {}
   ~Collection() override {
     if (schema_.release != nullptr) schema_.release(&schema_);
   }
@@ -42,17 +43,20 @@ class Collection final : public AsyncConsumer {
       fail_with(EINVAL, "the producer's arrays are on device type " + std::to_string(producer->device_type) + ", not " +
                             std::to_string(type_));
     }
+    Metadata metadata = upstream_.additional_metadata(layout_);
     {
       const std::lock_guard lock(mutex_);
       if (is_closed_ || is_cancelled_) throw Error(ECANCELED, kCancelled);
+      metadata_ = std::move(metadata);
       has_schema_ = true;
       changed_.notify_all();
     }
     upstream_.start(depth_);
   }
 
-  void on_task(const ArrowAsyncTask& task, const char*) override {
-    std::list<ArrowAsyncTask> node(1, task);  // allocates before the lock is taken, because this may fail
+  void on_task(const ArrowAsyncTask& task, const char* metadata) override {
+    std::list<Task> node(1);  // allocates before the lock is taken, because this may fail
+    node.front() = {task, copy_metadata(metadata)};
     upstream_.came();
     {
       const std::lock_guard lock(mutex_);
@@ -61,14 +65,16 @@ class Collection final : public AsyncConsumer {
         changed_.notify_all();
       }
     }
-    for (auto& unwanted : node) discard(unwanted);
+    for (auto& unwanted : node) discard(unwanted.task);
     if (node.empty()) upstream_.request_taken();
   }
 
-  void on_end(const char*) override {
+  void on_end(const char* metadata) override {
     upstream_.detach();
+    Metadata copy = copy_metadata(metadata);
     {
       const std::lock_guard lock(mutex_);
+      end_metadata_ = std::move(copy);
       // After a refused task, this end is not the end of the stream.
       if (has_schema_ && !failure_) has_ended_ = true;
       changed_.notify_all();
@@ -77,12 +83,16 @@ class Collection final : public AsyncConsumer {
     throw Error(EINVAL, "the producer has told the end before its schema");
   }
 
-  void on_error(int code, const char* text, const char*) noexcept override {
+  void on_error(int code, const char* text, const char* metadata) noexcept override {
     upstream_.detach();
+    Metadata copy = copy_error_metadata(metadata);
     char silent[64];  // a text that needs no memory
     std::snprintf(silent, sizeof silent, "the producer failed with errno %d", code);
     const std::lock_guard lock(mutex_);
-    if (!failure_) has_told_error_ = true;
+    if (!failure_) {
+      has_told_error_ = true;
+      error_metadata_ = std::move(copy);
+    }
     note_failure(Failure(code, text != nullptr ? text : silent));
   }
 
@@ -105,19 +115,28 @@ class Collection final : public AsyncConsumer {
     schema::copy(schema_, out);  // the schema does not change any more
   }
 
-  bool next(ArrowDeviceArray* out) {
-    ArrowAsyncTask task;
+  // Returns the producer's metadata, after schema() has returned.
+  const char* metadata() const noexcept { return encoded(metadata_); }
+
+  bool next(ArrowDeviceArray* out, Metadata& metadata) {
+    Task next;
     {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [&] { return !tasks_.empty() || has_ended_ || failure_ || is_cancelled_; });
-      if (is_cancelled_ || (tasks_.empty() && !has_ended_)) throw_failure();
-      if (tasks_.empty()) return false;
-      task = tasks_.front();
+      if (is_cancelled_ || (tasks_.empty() && !has_ended_)) {
+        if (!is_cancelled_) metadata = std::move(error_metadata_);
+        throw_failure();
+      }
+      if (tasks_.empty()) {
+        metadata = std::move(end_metadata_);
+        return false;
+      }
+      next = std::move(tasks_.front());
       tasks_.pop_front();
     }
     constexpr bool kHasTask = true;
     upstream_.taken(kHasTask);
-    ArrowDeviceArray array = extract_or_fail(task);
+    ArrowDeviceArray array = extract_or_fail(next.task, metadata);
     if (array.device_type != type_) {
       const std::string where = backend::device_text(array.device_type, array.device_id);
       array.array.release(&array.array);
@@ -125,6 +144,7 @@ class Collection final : public AsyncConsumer {
                   "an array of the stream is on " + where + ", which is of another device type than the stream");
     }
     *out = array;
+    metadata = std::move(next.metadata);
     return true;
   }
 
@@ -138,7 +158,7 @@ class Collection final : public AsyncConsumer {
   }
 
   void close() noexcept {
-    std::list<ArrowAsyncTask> unwanted;
+    std::list<Task> unwanted;
     bool is_over;
     {
       const std::lock_guard lock(mutex_);
@@ -147,10 +167,15 @@ class Collection final : public AsyncConsumer {
       is_over = has_ended_ || failure_;
     }
     if (!is_over) upstream_.cancel();
-    for (auto& task : unwanted) discard(task);
+    for (auto& dropped : unwanted) discard(dropped.task);
   }
 
  private:
+  struct Task {
+    ArrowAsyncTask task{};
+    Metadata metadata;
+  };
+
   // Stores the schema. Returns false if there is a schema already.
   bool keep(const ArrowSchema& schema) noexcept {
     const std::lock_guard lock(mutex_);
@@ -160,13 +185,16 @@ class Collection final : public AsyncConsumer {
   }
 
   // Extracts a task. A failed extraction throws the error that the producer reports by on_error, if it reports any.
-  ArrowDeviceArray extract_or_fail(ArrowAsyncTask& task) {
+  ArrowDeviceArray extract_or_fail(ArrowAsyncTask& task, Metadata& metadata) {
     try {
       return extract(task);
     } catch (const ExtractionError&) {
       std::unique_lock lock(mutex_);
       changed_.wait_for(lock, kErrorPatience, [&] { return failure_ || has_ended_ || is_cancelled_; });
-      if (has_told_error_) failure_.raise();
+      if (has_told_error_) {
+        metadata = std::move(error_metadata_);
+        failure_.raise();
+      }
       throw;
     }
   }
@@ -192,12 +220,16 @@ class Collection final : public AsyncConsumer {
 
   const ArrowDeviceType type_;
   const int32_t depth_;
+  const int32_t layout_;
   ForeignProducer upstream_;
 
   std::mutex mutex_;  // guards all members below; unlocked during calls of the producer
   std::condition_variable changed_;
   ArrowSchema schema_{};
-  std::list<ArrowAsyncTask> tasks_;
+  Metadata metadata_;
+  std::list<Task> tasks_;
+  Metadata end_metadata_;
+  Metadata error_metadata_;
   Failure failure_;  // comes after the tasks
   bool has_schema_ = false;
   bool has_ended_ = false;
@@ -212,7 +244,8 @@ class CollectedStream final : public DeviceStream {
   ~CollectedStream() override { collection_->close(); }
 
   void schema(ArrowSchema* out) override { collection_->schema(out); }
-  bool next(ArrowDeviceArray* out) override { return collection_->next(out); }
+  const char* metadata() const noexcept override { return collection_->metadata(); }
+  bool next(ArrowDeviceArray* out, Metadata& metadata) override { return collection_->next(out, metadata); }
   void cancel() noexcept override { collection_->cancel(); }
 
  private:
@@ -222,7 +255,7 @@ class CollectedStream final : public DeviceStream {
 }  // namespace
 
 ArrowAsyncDeviceStreamHandler* collect(ArrowDeviceType type, const AsyncOptions& options, ArrowDeviceArrayStream* out) {
-  const auto collection = std::make_shared<Collection>(type, options.depth);
+  const auto collection = std::make_shared<Collection>(type, options);
   Publication<ArrowDeviceArrayStream> publication(std::make_unique<CollectedStream>(collection));
   auto* const handler = make_handler(collection);
   publish_on(type, publication, out);

@@ -96,11 +96,7 @@ class Passage final : public AsyncConsumer {
     upstream_.detach();
     Arrival arrival{Arrival::Kind::kError};
     arrival.failure = Failure(code, text != nullptr ? text : "");
-    try {
-      arrival.metadata = copy_metadata(metadata);
-    } catch (...) {
-      arrival.metadata.reset();  // the error code matters more than its metadata
-    }
+    arrival.metadata = copy_error_metadata(metadata);
     arrived_or_gone(arrival);
   }
 

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "array/locate.h"
 #include "backend/device_types.h"
@@ -17,6 +18,8 @@ namespace {
 
 class PulledStream final : public AsyncSource {
  public:
+  PulledStream(GetMetadata get_metadata, void* user) noexcept : get_metadata_(get_metadata), user_(user) {}
+
   void take(ArrowDeviceArrayStream& moved) noexcept { upstream_->take(moved); }
   void give_back(ArrowDeviceArrayStream& moved) noexcept {
     moved = **upstream_;
@@ -26,13 +29,18 @@ class PulledStream final : public AsyncSource {
   bool has_next(bool wants_array) noexcept override { return !has_schema_ || (wants_array && !has_ended_); }
 
   Item next() noexcept override {
+    bool is_producers = true;  // a failure is the producer's
     try {
       if (!has_schema_) return schema();
       Item item(Item::Kind::kArray);
       get_next(**upstream_, &item.array);
+      is_producers = false;
+      item.metadata = copy_metadata(metadata(ARROWDEVICE_METADATA_ITEM));
       if (item.array.array.release == nullptr) {
         has_ended_ = true;
-        return Item(Item::Kind::kEnd);
+        Item end(Item::Kind::kEnd);
+        end.metadata = std::move(item.metadata);
+        return end;
       }
       if (item.array.device_type == (*upstream_)->device_type) {
         array::check_event(item.array);
@@ -45,7 +53,9 @@ class PulledStream final : public AsyncSource {
     } catch (...) {
       has_schema_ = true;
       has_ended_ = true;
-      return Item(Failure::current());
+      Item failed(Failure::current());
+      if (is_producers) failed.metadata = copy_error_metadata(metadata(ARROWDEVICE_METADATA_ITEM));
+      return failed;
     }
   }
 
@@ -65,8 +75,14 @@ class PulledStream final : public AsyncSource {
   Item schema() {
     Item item(Item::Kind::kSchema);
     get_schema(**upstream_, &item.schema);
+    item.metadata = copy_metadata(metadata(ARROWDEVICE_METADATA_STREAM));
     has_schema_ = true;
     return item;
+  }
+
+  // Returns the metadata that the program gives. Without a callback, returns that of a stream of the library.
+  const char* metadata(int32_t kind) {
+    return get_metadata_ != nullptr ? get_metadata_(user_, kind) : metadata_of(**upstream_, kind);
   }
 
   std::shared_ptr<Upstream<ArrowDeviceArrayStream>> shared_upstream() noexcept {
@@ -77,6 +93,8 @@ class PulledStream final : public AsyncSource {
   // Written only by close(), under the lock. The thread that pulls is the thread that closes.
   std::shared_ptr<Upstream<ArrowDeviceArrayStream>> upstream_ = std::make_shared<Upstream<ArrowDeviceArrayStream>>();
   std::mutex closing_;
+  const GetMetadata get_metadata_;
+  void* const user_;
   // Both change only in next(), which never runs concurrently.
   bool has_schema_ = false;
   bool has_ended_ = false;
@@ -85,7 +103,7 @@ class PulledStream final : public AsyncSource {
 }  // namespace
 
 void produce(ArrowDeviceArrayStream& moved, ArrowAsyncDeviceStreamHandler& handler, AsyncOptions options) {
-  auto source = std::make_unique<PulledStream>();
+  auto source = std::make_unique<PulledStream>(options.get_metadata, options.user);
   auto& stream = *source;
   const auto producer =
       std::make_shared<AsyncProducer>(moved.device_type, handler, std::move(source), std::move(options.executor));

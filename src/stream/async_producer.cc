@@ -7,20 +7,8 @@
 
 #include "base/background.h"
 #include "base/log.h"
-#include "schema/metadata.h"
 
 namespace arrowdevice::stream {
-
-Metadata copy_metadata(const char* encoded) {
-  if (encoded == nullptr) return std::nullopt;
-  return std::string(encoded, static_cast<size_t>(schema::metadata_size(encoded)));
-}
-
-namespace {
-
-const char* encoded(const Metadata& metadata) noexcept { return metadata.has_value() ? metadata->data() : nullptr; }
-
-}  // namespace
 
 // -- items
 

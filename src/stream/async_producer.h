@@ -16,15 +16,10 @@
 
 #include "base/error.h"
 #include "stream/async_state.h"
+#include "stream/device_stream.h"
 #include "stream/executor.h"
 
 namespace arrowdevice::stream {
-
-// Encoded like ArrowSchema.metadata.
-using Metadata = std::optional<std::string>;
-
-// Copies the metadata of a callback, or returns nullopt for NULL. Throws EINVAL if the metadata is malformed.
-Metadata copy_metadata(const char* encoded);
 
 // An item of a source. The destructor releases members that were not moved out.
 struct Item {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stream/device_stream.h"
 
+#include <arrowdevice/arrowdevice.h>
+
 #include <atomic>
 #include <cerrno>
 #include <type_traits>
+
+#include "schema/metadata.h"
 
 namespace arrowdevice::stream {
 namespace {
@@ -15,14 +19,28 @@ void hand_over(const ArrowDeviceArray& array, ArrowArray* out) noexcept { *out =
 
 }  // namespace
 
+Metadata copy_metadata(const char* encoded) {
+  if (encoded == nullptr) return std::nullopt;
+  return std::string(encoded, static_cast<size_t>(schema::metadata_size(encoded)));
+}
+
+Metadata copy_error_metadata(const char* encoded) noexcept {
+  try {
+    return copy_metadata(encoded);
+  } catch (...) {
+    return std::nullopt;
+  }
+}
+
 // The private_data of a stream of the library.
 template <typename Published>
 struct Publication<Published>::Handed {
   using Array = std::conditional_t<std::is_same_v<Published, ArrowArrayStream>, ArrowArray, ArrowDeviceArray>;
 
   std::unique_ptr<DeviceStream> stream;
-  Failure last;   // of the last call of get_schema or get_next
-  Failure final;  // of get_next, which fails with this from then on
+  Failure last;            // of the last call of get_schema or get_next
+  Failure final;           // of get_next, which fails with this from then on
+  Metadata item_metadata;  // of the array, end or error that get_next returned last
   bool has_ended = false;
   std::atomic<bool> is_cancelled{false};
 
@@ -53,8 +71,9 @@ struct Publication<Published>::Handed {
   void advance(Array* out) noexcept {
     try {
       ArrowDeviceArray array{};
+      item_metadata.reset();
       if (is_cancelled) throw Error(ECANCELED, kCancelled);
-      if (stream->next(&array)) {
+      if (stream->next(&array, item_metadata)) {
         hand_over(array, out);
       } else {
         has_ended = true;
@@ -100,9 +119,22 @@ void publish_on(ArrowDeviceType type, Publication<ArrowDeviceArrayStream>& publi
   out->device_type = type;
 }
 
+bool is_own(const ArrowDeviceArrayStream& stream) noexcept {
+  return stream.release == Publication<ArrowDeviceArrayStream>::Handed::release;
+}
+
+const char* metadata_of(ArrowDeviceArrayStream& stream, int32_t kind) {
+  if (!is_own(stream)) return nullptr;
+  auto& handed = Publication<ArrowDeviceArrayStream>::Handed::of(&stream);
+  if (kind == ARROWDEVICE_METADATA_ITEM) return encoded(handed.item_metadata);
+  ArrowSchema schema{};
+  handed.stream->schema(&schema);  // the metadata comes with the schema
+  schema.release(&schema);
+  return handed.stream->metadata();
+}
+
 const Failure* last_failure(ArrowDeviceArrayStream& stream) noexcept {
-  using Handed = Publication<ArrowDeviceArrayStream>::Handed;
-  return stream.release == Handed::release ? &Handed::of(&stream).last : nullptr;
+  return is_own(stream) ? &Publication<ArrowDeviceArrayStream>::Handed::of(&stream).last : nullptr;
 }
 
 const Failure* last_failure(ArrowArrayStream& stream) noexcept {
@@ -111,9 +143,8 @@ const Failure* last_failure(ArrowArrayStream& stream) noexcept {
 }
 
 bool cancel(ArrowDeviceArrayStream& stream) noexcept {
-  using Handed = Publication<ArrowDeviceArrayStream>::Handed;
-  if (stream.release != Handed::release) return false;
-  auto& handed = Handed::of(&stream);
+  if (!is_own(stream)) return false;
+  auto& handed = Publication<ArrowDeviceArrayStream>::Handed::of(&stream);
   handed.is_cancelled = true;
   handed.stream->cancel();
   return true;

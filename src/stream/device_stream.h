@@ -4,11 +4,25 @@
 
 #include <arrowdevice/abi.h>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "base/error.h"
 
 namespace arrowdevice::stream {
+
+// Metadata of an async stream or of one of its items, encoded like ArrowSchema.metadata.
+using Metadata = std::optional<std::string>;
+
+// Copies metadata, or returns nullopt for NULL. Throws EINVAL if the metadata is malformed.
+Metadata copy_metadata(const char* encoded);
+
+// Copies the metadata of an error. Returns nullopt if that is not possible, because the error itself matters more.
+Metadata copy_error_metadata(const char* encoded) noexcept;
+
+inline const char* encoded(const Metadata& metadata) noexcept { return metadata ? metadata->data() : nullptr; }
 
 // A stream of the library. At most one consumer thread at a time calls schema() and next(); any thread may call
 // cancel(). The release destroys the stream.
@@ -18,9 +32,12 @@ class DeviceStream {
 
   virtual void schema(ArrowSchema* out) = 0;
 
+  // Returns the stream's metadata, or NULL if it has none. The caller calls schema() first.
+  virtual const char* metadata() const noexcept { return nullptr; }
+
   // Sets `out` to the next array. Returns false at the end, with `out` unchanged. The caller does not call it again
-  // after it has thrown or returned false.
-  virtual bool next(ArrowDeviceArray* out) = 0;
+  // after it has thrown or returned false. Sets `metadata` if the array, the end or the error has metadata.
+  virtual bool next(ArrowDeviceArray* out, Metadata& metadata) = 0;
 
   // Wakes a thread that waits in next(). The call there throws.
   virtual void cancel() noexcept {}
@@ -40,6 +57,8 @@ class Publication {
  private:
   struct Handed;
   friend bool cancel(ArrowDeviceArrayStream& stream) noexcept;
+  friend bool is_own(const ArrowDeviceArrayStream& stream) noexcept;
+  friend const char* metadata_of(ArrowDeviceArrayStream& stream, int32_t kind);
   friend const Failure* last_failure(ArrowDeviceArrayStream& stream) noexcept;
   friend const Failure* last_failure(ArrowArrayStream& stream) noexcept;
 
@@ -52,6 +71,13 @@ void publish_on(ArrowDeviceType type, Publication<ArrowDeviceArrayStream>& publi
 // Returns the failure behind get_last_error of a stream of the library, in full. Returns NULL for a foreign stream.
 const Failure* last_failure(ArrowDeviceArrayStream& stream) noexcept;
 const Failure* last_failure(ArrowArrayStream& stream) noexcept;
+
+// Returns true for a stream of the library.
+bool is_own(const ArrowDeviceArrayStream& stream) noexcept;
+
+// Returns the metadata of a kind, ARROWDEVICE_METADATA_*. Returns NULL if there is none, as in a foreign stream. Throws
+// the error of schema().
+const char* metadata_of(ArrowDeviceArrayStream& stream, int32_t kind);
 
 // Makes next() of a stream of the library fail with ECANCELED. Returns false for a foreign stream.
 bool cancel(ArrowDeviceArrayStream& stream) noexcept;

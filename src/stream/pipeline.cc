@@ -68,6 +68,7 @@ void Pipeline::load_schema() {
   if (tree_.has_value()) return;
   get_schema(*upstream_, &schema_);
   try {
+    metadata_ = copy_metadata(metadata_of(*upstream_, ARROWDEVICE_METADATA_STREAM));
     tree_.emplace(schema_);
   } catch (...) {
     if (schema_.release != nullptr) schema_.release(&schema_);
@@ -79,7 +80,7 @@ void Pipeline::load_schema() {
   changed_.notify_all();
 }
 
-bool Pipeline::next(ArrowDeviceArray* out) {
+bool Pipeline::next(ArrowDeviceArray* out, Metadata& metadata) {
   check_threads();
   Batches dropped;  // released after the unlock
   Lock lock(mutex_);
@@ -88,7 +89,10 @@ bool Pipeline::next(ArrowDeviceArray* out) {
     while (!has_reader_ && may_read()) read(lock, Reader::kConsumer);
     if (is_cancelled_) throw Error(ECANCELED, "the stream was cancelled");
     if (batches_.empty() && reading_failure_) reading_failure_.raise();
-    if (batches_.empty() && has_ended_) return false;
+    if (batches_.empty() && has_ended_) {
+      metadata = std::move(end_metadata_);
+      return false;
+    }
     if (!batches_.empty() && batches_.front()->state == Batch::State::kSettled) break;
     changed_.wait(lock);
   }
@@ -100,6 +104,7 @@ bool Pipeline::next(ArrowDeviceArray* out) {
   }
   changed_.notify_all();
   lock.unlock();
+  metadata = std::move(batch->metadata);
   if (batch->failure) batch->failure.raise();
   *out = batch->array;
   batch->array.array.release = nullptr;
@@ -143,6 +148,7 @@ void Pipeline::read(Lock& lock, Reader reader) {
     return;
   }
   if (is_end || batch->failure) has_ended_ = true;
+  if (is_end) end_metadata_ = std::move(batch->metadata);
   if (!is_end) batches_.splice(batches_.end(), place);
   if (needs_mover) hand_to_mover(*batch);
   changed_.notify_all();
@@ -153,6 +159,7 @@ void Pipeline::pull(Batch& batch) {
   try {
     load_schema();
     get_next(*upstream_, &batch.array);
+    batch.metadata = copy_metadata(metadata_of(*upstream_, ARROWDEVICE_METADATA_ITEM));
     if (batch.array.array.release == nullptr) return;
     const int64_t number = batches_read_++;
     if (batch.array.device_type != upstream_->device_type) {
@@ -162,6 +169,9 @@ void Pipeline::pull(Batch& batch) {
     }
   } catch (...) {
     batch.failure = Failure::current();
+    const bool is_producers = batch.array.array.release == nullptr;  // the failure is the producer's
+    batch.metadata.reset();
+    if (is_producers) batch.metadata = copy_error_metadata(metadata_of(*upstream_, ARROWDEVICE_METADATA_ITEM));
     if (tree_.has_value()) return;
     const Lock lock(mutex_);
     schema_failure_ = batch.failure;
@@ -187,6 +197,7 @@ void Pipeline::move(Batch& batch) noexcept {
     batch.array = moved;
   } catch (...) {
     batch.failure = Failure::current();
+    batch.metadata.reset();  // metadata of the array, not of the failure
   }
 }
 

@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "device/device.h"
 #include "schema/tree.h"
+#include "stream/device_stream.h"
 #include "stream/to_device.h"
 #include "stream/upstream.h"
 
@@ -39,7 +40,9 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
   void take(ArrowDeviceArrayStream& moved) noexcept { upstream_.take(moved); }
 
   void schema(ArrowSchema* out);
-  bool next(ArrowDeviceArray* out);
+  // Returns the producer's metadata, after schema() has returned.
+  const char* metadata() const noexcept { return encoded(metadata_); }
+  bool next(ArrowDeviceArray* out, Metadata& metadata);
   void cancel() noexcept;
 
   // Ends reading, and releases the waiting batches. A thread that is inside the producer releases the stream when the
@@ -57,6 +60,7 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
     }
 
     ArrowDeviceArray array{};
+    Metadata metadata;
     Failure failure;
     State state = State::kRead;
   };
@@ -89,15 +93,17 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
   Upstream<ArrowDeviceArrayStream> upstream_;
   int64_t batches_read_ = 0;
 
-  // The reading thread writes it once, before it sets has_schema_.
+  // The reading thread writes them once, before it sets has_schema_.
   ArrowSchema schema_{};
   std::optional<schema::Tree> tree_;
+  Metadata metadata_;
 
   std::mutex mutex_;  // guards all members below
   std::condition_variable changed_;
   Batches batches_;
   Failure schema_failure_;   // failure of a thread that reads ahead
   Failure reading_failure_;  // the same, if there was no memory for a batch
+  Metadata end_metadata_;
   bool has_schema_ = false;
   bool is_reading_ = false;
   std::atomic<bool> has_reader_{false};  // a thread reads; a forked child reads this without the lock

@@ -41,7 +41,7 @@ class ArraysStream final : public DeviceStream {
 
   void schema(ArrowSchema* out) override { schema::copy(schema_, out); }
 
-  bool next(ArrowDeviceArray* out) override {
+  bool next(ArrowDeviceArray* out, Metadata&) override {
     if (next_ == arrays_.size()) return false;
     *out = arrays_[next_++];
     return true;
@@ -59,7 +59,7 @@ class HostStream final : public DeviceStream {
 
   void schema(ArrowSchema* out) override { get_schema(*upstream_, out); }
 
-  bool next(ArrowDeviceArray* out) override {
+  bool next(ArrowDeviceArray* out, Metadata&) override {
     ArrowArray array;
     get_next(*upstream_, &array);
     if (array.release == nullptr) return false;

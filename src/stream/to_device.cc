@@ -17,7 +17,8 @@ class MovedStream final : public DeviceStream {
   void take(ArrowDeviceArrayStream& moved) noexcept { pipeline_->take(moved); }
 
   void schema(ArrowSchema* out) override { pipeline_->schema(out); }
-  bool next(ArrowDeviceArray* out) override { return pipeline_->next(out); }
+  const char* metadata() const noexcept override { return pipeline_->metadata(); }
+  bool next(ArrowDeviceArray* out, Metadata& metadata) override { return pipeline_->next(out, metadata); }
   void cancel() noexcept override { pipeline_->cancel(); }
 
  private:

@@ -135,6 +135,8 @@ VALUE(ARROWDEVICE_COPY_NO_TRIM, 8);
 VALUE(ARROWDEVICE_IMPORT_RESOLVE_SIZES, 1);
 
 VALUE(ARROWDEVICE_STREAM_READ_AHEAD, 1);
+VALUE(ARROWDEVICE_METADATA_STREAM, 0);
+VALUE(ARROWDEVICE_METADATA_ITEM, 1);
 
 VALUE(ARROWDEVICE_VALIDATE_STRUCTURE, 0);
 VALUE(ARROWDEVICE_VALIDATE_FULL, 1);
@@ -309,7 +311,7 @@ MEMBER(arrowdevice_stream_options, pool, 24, 8);
 MEMBER(arrowdevice_stream_options, source_device, 32, 8);
 MEMBER(arrowdevice_stream_options, timeout_ns, 40, 8);
 
-GROWS(arrowdevice_async_options, 64);
+GROWS(arrowdevice_async_options, 72);
 MEMBER(arrowdevice_async_options, flags, 4, 4);
 MEMBER(arrowdevice_async_options, depth, 8, 4);
 MEMBER(arrowdevice_async_options, upstream_layout, 12, 4);
@@ -320,6 +322,7 @@ MEMBER(arrowdevice_async_options, pool, 32, 8);
 MEMBER(arrowdevice_async_options, source_device, 40, 8);
 MEMBER(arrowdevice_async_options, submit, 48, 8);
 MEMBER(arrowdevice_async_options, user, 56, 8);
+MEMBER(arrowdevice_async_options, get_metadata, 64, 8);
 
 /* -- backend.h */
 

@@ -161,6 +161,15 @@ TEST_CASE("a failure in a stream of the library is an exception with the whole e
   refused(EINVAL, [&] { released.schema(); });
   refused(EINVAL, [] { ad::DeviceArrayStream().begin(); });
   refused(EINVAL, [] { ad::DeviceArrayStream().cancel(); });
+  refused(EINVAL, [] { ad::DeviceArrayStream().metadata(ARROWDEVICE_METADATA_ITEM); });
+}
+
+TEST_CASE("a stream without metadata returns NULL for it") {
+  ad::DeviceArrayStream stream = stream_of(1);
+  CHECK(stream.metadata(ARROWDEVICE_METADATA_STREAM) == nullptr);
+  CHECK(stream.next());
+  CHECK(stream.metadata(ARROWDEVICE_METADATA_ITEM) == nullptr);
+  refused(EINVAL, [&] { stream.metadata(2); });
 }
 
 TEST_CASE("arrays that cannot be a stream stay with their owners") {

@@ -2,6 +2,7 @@
 #include "support/field.h"
 
 #include <atomic>
+#include <cstring>
 
 #include "support/callback.h"
 
@@ -171,6 +172,23 @@ std::string encode_metadata(const std::vector<std::pair<std::string, std::string
     bytes += value;
   }
   return bytes;
+}
+
+std::string metadata_bytes(const char* encoded) {
+  if (encoded == nullptr) return {};
+  const char* at = encoded;
+  const auto number = [&] {
+    int32_t read;
+    std::memcpy(&read, at, sizeof read);
+    at += sizeof read;
+    return read;
+  };
+  const int32_t pairs = number();
+  for (int32_t i = 0; i < 2 * pairs; ++i) {
+    const int32_t length = number();
+    at += length;
+  }
+  return {encoded, at};
 }
 
 int64_t live_schema_fields() noexcept { return live_fields.load(); }

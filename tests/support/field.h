@@ -56,6 +56,9 @@ Owned<ArrowSchema> make_schema(const Field& field);
 // Encodes metadata as the C data interface does.
 std::string encode_metadata(const std::vector<std::pair<std::string, std::string>>& pairs);
 
+// Returns the bytes of encoded metadata, or an empty text for NULL.
+std::string metadata_bytes(const char* encoded);
+
 // Returns how many fields of all schemas made here are alive.
 int64_t live_schema_fields() noexcept;
 

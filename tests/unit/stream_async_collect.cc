@@ -8,19 +8,6 @@ namespace {
 
 using namespace stream_test;  // NOLINT: what every line of these tests is written with
 
-struct Collected {
-  ArrowAsyncDeviceStreamHandler* handler = nullptr;
-  DeviceStream stream;
-};
-
-Collected collect(ArrowDeviceType type = ARROW_DEVICE_CPU, int32_t depth = 0) {
-  Collected made;
-  const auto options = async_options(depth);
-  must(arrowdevice_async_collect, type, &options, &made.handler, made.stream.out());
-  CHECK(made.stream->device_type == type);
-  return made;
-}
-
 Array one(const Sample& sample, const Ledger& ledger) {
   return from_host(make_array(generate(sample.type, sample.knobs), ledger));
 }

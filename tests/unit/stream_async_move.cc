@@ -386,7 +386,7 @@ TEST_CASE("metadata is passed on, a producer's only if the program names its lay
       handler->producer = &hand.producer();
       hand.release();
       consumer->wait_for_release();
-      CHECK(consumer->additional_metadata == some.c_str());
+      CHECK(consumer->additional_metadata == some);
       continue;
     }
     hand.task(from_host(make_array(generate(sample.type, sample.knobs), ledger)), some.data());
@@ -394,9 +394,9 @@ TEST_CASE("metadata is passed on, a producer's only if the program names its lay
     hand.release();
     consumer->wait_for_release();
     CHECK(consumer->calls() == "STER");
-    CHECK(consumer->metadata[0] == some.c_str());
+    CHECK(consumer->metadata[0] == some);
     const bool knows = layout == ARROWDEVICE_ASYNC_LAYOUT_40_BYTES;
-    CHECK(consumer->additional_metadata == (knows ? some.c_str() : ""));
+    CHECK(consumer->additional_metadata == (knows ? some : ""));
   }
 }
 

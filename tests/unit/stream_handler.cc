@@ -34,8 +34,7 @@ struct Consumer::Callbacks {
     schema->release = nullptr;
     consumer.producer = self->producer;
     consumer.device_type = self->producer->device_type;
-    if (self->producer->additional_metadata != nullptr)
-      consumer.additional_metadata = self->producer->additional_metadata;
+    consumer.additional_metadata = metadata_bytes(self->producer->additional_metadata);
     consumer.note('S');
     return consumer.on_schema(consumer);
   }
@@ -45,21 +44,23 @@ struct Consumer::Callbacks {
     auto& consumer = of(self);
     const Inside inside(consumer);
     if (task == nullptr) {
+      consumer.last_metadata = metadata_bytes(metadata);
       consumer.note('E');
       return 0;
     }
-    consumer.metadata.emplace_back(metadata != nullptr ? metadata : "");
+    consumer.metadata.push_back(metadata_bytes(metadata));
     const int code = consumer.on_task(consumer, task);
     consumer.note('T');
     return code;
   }
 
-  static void on_error(ArrowAsyncDeviceStreamHandler* self, int code, const char* text, const char*) {
+  static void on_error(ArrowAsyncDeviceStreamHandler* self, int code, const char* text, const char* metadata) {
     enter_callback("on_error of a handler");
     auto& consumer = of(self);
     const Inside inside(consumer);
     consumer.code = code;
     consumer.text = text != nullptr ? text : "";
+    consumer.last_metadata = metadata_bytes(metadata);
     consumer.note('X');
   }
 
@@ -162,9 +163,11 @@ int Hand::task(Array array, const char* metadata, int code) {
   return handler_->on_next_task(handler_, &task, metadata);
 }
 
-int Hand::end() { return handler_->on_next_task(handler_, nullptr, nullptr); }
+int Hand::end(const char* metadata) { return handler_->on_next_task(handler_, nullptr, metadata); }
 
-void Hand::error(int code, const char* text) { handler_->on_error(handler_, code, text, nullptr); }
+void Hand::error(int code, const char* text, const char* metadata) {
+  handler_->on_error(handler_, code, text, metadata);
+}
 
 void Hand::release() {
   if (handler_ == nullptr) return;
@@ -176,6 +179,15 @@ arrowdevice_async_options async_options(int32_t depth) {
   auto options = sized<arrowdevice_async_options>();
   options.depth = depth;
   return options;
+}
+
+Collected collect(ArrowDeviceType type, int32_t depth, int32_t layout) {
+  Collected made;
+  auto options = async_options(depth);
+  options.upstream_layout = layout;
+  must(arrowdevice_async_collect, type, &options, &made.handler, made.stream.out());
+  CHECK(made.stream->device_type == type);
+  return made;
 }
 
 }  // namespace stream_test

@@ -36,7 +36,8 @@ struct Consumer {
   std::vector<ArrowAsyncTask> tasks;  // the tasks, if the test keeps them
   int code = 0;                       // the code that on_error received
   std::string text;
-  std::vector<std::string> metadata;  // metadata of each task
+  std::vector<std::string> metadata;  // metadata of each task, encoded
+  std::string last_metadata;          // metadata of the end or the error, encoded
   std::string additional_metadata;
   ArrowDeviceType device_type = 0;
   ArrowAsyncProducer* producer = nullptr;
@@ -69,8 +70,8 @@ class Hand {
   int schema(const Field& type);
   // `code`: the code with which the extraction fails
   int task(Array array, const char* metadata = nullptr, int code = 0);
-  int end();
-  void error(int code, const char* text);
+  int end(const char* metadata = nullptr);
+  void error(int code, const char* text, const char* metadata = nullptr);
   void release();
 
   int64_t requested() const { return requested_; }
@@ -90,6 +91,15 @@ class Hand {
 };
 
 arrowdevice_async_options async_options(int32_t depth = 0);
+
+// A handler of the library, and the stream of the arrays that the handler gets.
+struct Collected {
+  ArrowAsyncDeviceStreamHandler* handler = nullptr;
+  DeviceStream stream;
+};
+
+Collected collect(ArrowDeviceType type = ARROW_DEVICE_CPU, int32_t depth = 0,
+                  int32_t layout = ARROWDEVICE_ASYNC_LAYOUT_UNKNOWN);
 
 // Queues tasks, and runs them when the test calls run().
 struct Executor {

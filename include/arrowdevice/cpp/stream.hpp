@@ -182,6 +182,16 @@ class DeviceArrayStream : public detail::StructOwner<ArrowDeviceArrayStream> {
   }
   iterator begin() { return iterator(*this); }
   iterator end() noexcept { return {}; }
+  /**
+   * Calls arrowdevice_stream_get_metadata(). Returns encoded metadata, or NULL if there is none.
+   *
+   * @param kind  ARROWDEVICE_METADATA_STREAM or ARROWDEVICE_METADATA_ITEM.
+   */
+  const char* metadata(int32_t kind) {
+    const char* out = nullptr;
+    detail::call(arrowdevice_stream_get_metadata, get(), kind, &out);
+    return out;
+  }
   /** Calls arrowdevice_stream_cancel(). Any thread may call it. */
   void cancel() { detail::call(arrowdevice_stream_cancel, get()); }
 

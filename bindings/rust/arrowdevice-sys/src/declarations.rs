@@ -41,6 +41,8 @@ pub const ARROWDEVICE_DEVICE_WRAPPED: u64 = 16;
 pub const ARROWDEVICE_PEER_ACCESS: u32 = 1;
 pub const ARROWDEVICE_PEER_COPY: u32 = 2;
 pub const ARROWDEVICE_STREAM_READ_AHEAD: u32 = 1;
+pub const ARROWDEVICE_METADATA_STREAM: u32 = 0;
+pub const ARROWDEVICE_METADATA_ITEM: u32 = 1;
 pub const ARROWDEVICE_IMPORT_RESOLVE_SIZES: u32 = 1;
 pub const ARROWDEVICE_ROLE_VALIDITY: u32 = 1;
 pub const ARROWDEVICE_ROLE_DATA: u32 = 2;
@@ -439,10 +441,14 @@ pub struct arrowdevice_async_options {
         ) -> ::core::ffi::c_int,
     >,
     pub user: *mut ::core::ffi::c_void,
+    #[doc = "Metadata of a stream for arrowdevice\\_async\\_produce(), or NULL. Without this callback, the\nconsumer gets the metadata of arrowdevice\\_stream\\_get\\_metadata().\n\nThe library calls it with ARROWDEVICE\\_METADATA\\_STREAM after `get_schema` succeeded. It calls it\nwith ARROWDEVICE\\_METADATA\\_ITEM after each `get_next` and after each error, on the same thread.\nThe callback returns NULL for no metadata. The library copies the metadata at once. Malformed\nmetadata ends the stream with EINVAL."]
+    pub get_metadata: ::core::option::Option<
+        unsafe extern "C" fn(user: *mut ::core::ffi::c_void, kind: i32) -> *const ::core::ffi::c_char,
+    >,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of arrowdevice_async_options"][::core::mem::size_of::<arrowdevice_async_options>() - 64usize];
+    ["Size of arrowdevice_async_options"][::core::mem::size_of::<arrowdevice_async_options>() - 72usize];
     ["Alignment of arrowdevice_async_options"][::core::mem::align_of::<arrowdevice_async_options>() - 8usize];
     ["Offset of field: arrowdevice_async_options::struct_size"]
         [::core::mem::offset_of!(arrowdevice_async_options, struct_size) - 0usize];
@@ -466,6 +472,8 @@ const _: () = {
         [::core::mem::offset_of!(arrowdevice_async_options, submit) - 48usize];
     ["Offset of field: arrowdevice_async_options::user"]
         [::core::mem::offset_of!(arrowdevice_async_options, user) - 56usize];
+    ["Offset of field: arrowdevice_async_options::get_metadata"]
+        [::core::mem::offset_of!(arrowdevice_async_options, get_metadata) - 64usize];
 };
 impl Default for arrowdevice_async_options {
     fn default() -> Self {
@@ -520,7 +528,7 @@ pub struct arrowdevice_pool_options {
     pub max_cached_bytes: i64,
     #[doc = "Limit of the bytes in use and cached together. Beyond it, allocations fail with ENOMEM. 0 means\nno limit."]
     pub max_bytes: i64,
-    #[doc = "Allocates memory for the pool, or is NULL to use the driver's allocator. Returns 0 or an errno\nvalue. The library calls it from any thread and holds no lock.\n\n`native_queue` is the vendor's queue that uses the memory first. If it is NULL, every queue\nmust be able to use the memory at once. arrowdevice\\_queue\\_destroy() of that queue waits until\nthis function has returned. If this function takes a lock, no thread may hold that lock while\nit destroys the queue."]
+    #[doc = "Allocates memory for the pool, or is NULL to use the driver's allocator. Returns 0 or an errno\nvalue. The library calls it from any thread and holds no lock.\n\n`native_queue` is the vendor's queue that uses the memory first. If it is NULL, the memory must\nbe ready for every queue when the function returns. arrowdevice\\_queue\\_destroy() of that queue\nwaits until this function has returned. If this function takes a lock, no thread may hold that\nlock while it destroys the queue."]
     pub allocate: ::core::option::Option<
         unsafe extern "C" fn(
             user: *mut ::core::ffi::c_void,
@@ -609,13 +617,13 @@ const _: () = {
 #[derive(Debug, Copy, Clone)]
 pub struct arrowdevice_copy_options {
     pub struct_size: u32,
-    #[doc = "ARROWDEVICE\\_COPY\\_ASYNC: the call returns when the copy is submitted. The result's `sync_event`\nfires when the copy is complete. A staged copy goes through host memory in pieces. It keeps the\ncalling thread busy until the last piece is submitted. So does a large copy of pageable memory.\nIf the target has no events, the call waits for the copy.\n\nARROWDEVICE\\_COPY\\_ALWAYS and ARROWDEVICE\\_COPY\\_NEVER apply to to\\_device and to\\_host. They exclude\neach other.\n\nARROWDEVICE\\_COPY\\_NO\\_TRIM: the copy of a slice also has the rows before it and keeps its offset."]
+    #[doc = "ARROWDEVICE\\_COPY\\_ASYNC: the call returns when the copy is submitted. The result's `sync_event`\nfires when the copy is complete. Two kinds of copies still keep the calling thread busy until\ntheir last piece is submitted: staged copies, which go through host memory, and copies of 8 MiB\nor more between a GPU and pageable host memory, such as that of `malloc`. If the target has no\nevents, the call waits for the copy without limit.\n\nARROWDEVICE\\_COPY\\_ALWAYS and ARROWDEVICE\\_COPY\\_NEVER apply to to\\_device and to\\_host. They exclude\neach other.\n\nARROWDEVICE\\_COPY\\_NO\\_TRIM: the copy of a slice also has the rows before it and keeps its offset."]
     pub flags: u32,
-    #[doc = "Queue for the copy, or NULL for a queue of the library. The copy runs after the queue's work so\nfar.\n\nThe queue belongs to the backend that copies. That is the target's backend, unless the target\nis host memory. Host memory is the CPU, or memory that the CPU reads in place by address, such\nas CUDA\\_HOST. If only the target is host memory, the source's backend copies. If both are host\nmemory, the CPU copies, and the queue belongs to either backend or to the CPU. The CPU then\nwaits for the queue's work.\n\nThe call fails with EINVAL for any other queue, even if it shares the memory and copies\nnothing. The application may destroy the queue when the call returns, even with\nARROWDEVICE\\_COPY\\_ASYNC."]
+    #[doc = "Queue for the copy, or NULL for a queue of the library. The copy runs after the queue's work so\nfar. Its device belongs to this backend:\n\n| source | target | backend of the queue |\n|---|---|---|\n| any | device memory | the target's |\n| device memory | host memory | the source's |\n| host memory | host memory | either, or the CPU's; the CPU waits for the queue's work and copies |\n\nHost memory is the CPU, or another device with both ARROWDEVICE\\_DEVICE\\_HOST\\_READABLE and\nARROWDEVICE\\_DEVICE\\_ADDRESSES, such as CUDA\\_HOST.\n\nFor any other queue the call fails with EINVAL, even if no copy is needed. The application may\ndestroy the queue when the call returns, even with ARROWDEVICE\\_COPY\\_ASYNC."]
     pub queue: *mut arrowdevice_queue,
     #[doc = "Pool of the target device that provides the memory, or NULL for the device's default pool. The\ncopy holds a reference. The call fails with EINVAL for a pool of another device."]
     pub pool: *mut arrowdevice_pool,
-    #[doc = "Device of the source, or NULL to find it from the array. If this device is wrapped, the\napplication keeps it wrapped until it may release the source array. arrowdevice\\_array\\_copy()\nand arrowdevice\\_array\\_to\\_device() say when that is."]
+    #[doc = "Device of the source, or NULL to find it from the array. If this device is wrapped, the\napplication does not unwrap it before it may release the source array, as\narrowdevice\\_array\\_copy() says."]
     pub source_device: *mut arrowdevice_device,
     #[doc = "Time-out in nanoseconds for all waits of the CPU before the copy is submitted, as the\nconventions say. ARROWDEVICE\\_NO\\_TIMEOUT (0) waits without limit. If the time-out ends, the call\nfails with ETIMEDOUT."]
     pub timeout_ns: i64,
@@ -704,7 +712,7 @@ impl Default for arrowdevice_device_info {
         }
     }
 }
-#[doc = "Counters of the library's use of a device since the process began. They count calls of the\ndriver, so memory that a pool reuses is not counted."]
+#[doc = "Counters of the library's use of a device since the process began. They count only work that\nreached the driver. An allocation that a pool serves from its cache is not counted."]
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct arrowdevice_device_counters {
@@ -747,7 +755,7 @@ const _: () = {
     ["Offset of field: arrowdevice_device_counters::staged_bytes"]
         [::core::mem::offset_of!(arrowdevice_device_counters, staged_bytes) - 72usize];
 };
-#[doc = "Handles of a vendor's context: those of an application, or those behind a device of the library.\nThe manual of each backend says which fields it uses. A wrap ignores all other fields, and the\nlibrary sets them to zero."]
+#[doc = "Handles of a vendor's context: those of an application, or those behind a device of the library.\nThe manual of each backend says which fields it uses. arrowdevice\\_device\\_wrap() ignores all other\nfields. arrowdevice\\_device\\_get\\_native() sets them to zero."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct arrowdevice_native_device {
@@ -763,7 +771,7 @@ pub struct arrowdevice_native_device {
     pub get_proc_addr: *mut ::core::ffi::c_void,
     pub extensions: *const *const ::core::ffi::c_char,
     pub features: *const ::core::ffi::c_void,
-    #[doc = "Locks and unlocks `queue`, if the API requires external synchronization. Both may be NULL. The\nbackend may hold its own locks when it calls `lock`. A thread that holds the application's lock\nmust not call the library, because the two threads could deadlock."]
+    #[doc = "Locks and unlocks `queue`, if the API requires external synchronization. Both may be NULL. A\nthread of the library may hold a lock of the backend when it calls `lock`. A thread that holds\nthe application's lock must therefore not call the library, because the two threads could wait\nfor each other."]
     pub lock: ::core::option::Option<
         unsafe extern "C" fn(user: *mut ::core::ffi::c_void, native_queue: *mut ::core::ffi::c_void),
     >,
@@ -844,7 +852,7 @@ impl Default for arrowdevice_native_queue {
         }
     }
 }
-#[doc = "One region of a copy of bytes. The struct is frozen: it never grows, because it is passed in\narrays.\n\nA NULL device means host memory. Both devices belong to the queue's backend, or are host memory."]
+#[doc = "One region of a copy of bytes. The struct is frozen: it never grows, because it is passed in\narrays.\n\nEach device is NULL, which means host memory, or belongs to the queue's backend."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct arrowdevice_copy_region {
@@ -892,7 +900,7 @@ pub struct arrowdevice_stream_options {
     pub struct_size: u32,
     #[doc = "ARROWDEVICE\\_STREAM\\_READ\\_AHEAD: a thread of the stream calls the producer. It starts with the\nconsumer's first call. Without the flag, the library calls the producer only on the consumer's\nthread, during the consumer's calls."]
     pub flags: u32,
-    #[doc = "Batches to read from the producer before the stream gives out the oldest of them. 0 means 2.\nThe consumer uses one batch while the others are on their way."]
+    #[doc = "Number of batches that the stream has read when it gives out the oldest of them. 0 means 2. The\nconsumer uses one batch while the others are copied."]
     pub depth: i32,
     #[doc = "Flags of copies, ARROWDEVICE\\_COPY\\_\\* of copy.h. ARROWDEVICE\\_COPY\\_ASYNC has no effect, because it\nis always on."]
     pub copy_flags: u32,
@@ -940,7 +948,7 @@ impl Default for arrowdevice_stream_options {
 #[derive(Debug, Copy, Clone)]
 pub struct arrowdevice_import_options {
     pub struct_size: u32,
-    #[doc = "ARROWDEVICE\\_IMPORT\\_RESOLVE\\_SIZES: the call waits for the array's event and reads sizes back\nfrom the device."]
+    #[doc = "ARROWDEVICE\\_IMPORT\\_RESOLVE\\_SIZES: the call waits for the array's event. It then reads from the\ndevice the values that give the sizes of buffers, such as last offsets."]
     pub flags: u32,
     #[doc = "Queue that waits for the array's event. If it is NULL, no queue waits, and the application\ncalls arrowdevice\\_array\\_wait() or arrowdevice\\_queue\\_wait\\_array() before it uses the data."]
     pub queue: *mut arrowdevice_queue,
@@ -1076,7 +1084,7 @@ impl Default for arrowdevice_node {
 unsafe extern "C" {
     #[doc = "Returns the library's version as \"major.minor.patch\". The text is static.\n\nThread-safety: free."]
     pub fn arrowdevice_version() -> *const ::core::ffi::c_char;
-    #[doc = "Sends the library's log to a function of the application.\n\nIf no handler is set, the library prints messages of level 0 to standard error and drops the\nothers. The environment variable `ARROWDEVICE_LOG` sets the highest level to print, as a number\nor by name.\n\n- `log`: Handler, or NULL to restore the default. The library calls it from any thread.\n  `level` is 0 for errors, 1 for warnings, 2 for info and 3 for debug. `message` is a\n  line of UTF-8 without a line end. The handler must not call the library.\n- `user`: Passed to `log`. It must stay valid until the handler has been replaced and no\n  thread is inside the former handler.\n\nThread-safety: free. If another thread is logging meanwhile, its message may still reach the\nformer handler."]
+    #[doc = "Sends the library's log to a function of the application.\n\nIf no handler is set, the library prints messages of level 0 to standard error and drops the\nothers. The environment variable `ARROWDEVICE_LOG` sets the highest level to print: \"error\",\n\"warning\", \"info\", \"debug\", or a number from 0 to 3. It does not limit a handler.\n\n- `log`: Handler, or NULL to restore the default. The library calls it from any thread.\n  `level` is 0 for errors, 1 for warnings, 2 for info and 3 for debug. `message` is a\n  line of UTF-8 without a line end. The handler must not call the library.\n- `user`: Passed to `log`. It must stay valid until no thread calls the handler any more. The\n  library does not tell when that is after the handler was replaced, so `user` usually\n  lives as long as the process.\n\nThread-safety: free. If another thread is logging meanwhile, its message may still reach the\nformer handler."]
     pub fn arrowdevice_log_set_handler(
         log: ::core::option::Option<
             unsafe extern "C" fn(
@@ -1126,9 +1134,9 @@ unsafe extern "C" {
         out: *mut *mut arrowdevice_device,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Moves a device array to another struct: `to` is overwritten, and `from` is marked released. O(1).\n\n- `from`: The array, or NULL.\n- `to`: Struct that receives the array, or NULL. If either is NULL or both are the same, the\n  call has no effect.\n\nImplements: \"Moving an array\".\n\nThread-safety: per object. Does not block."]
+    #[doc = "Moves a device array to another struct: overwrites `to` and sets the `release` of `from` to NULL.\nO(1).\n\n- `from`: The array, or NULL.\n- `to`: Struct that receives the array, or NULL. If either is NULL or both are the same, the\n  call has no effect.\n\nImplements: \"Moving an array\".\n\nThread-safety: per object. Does not block."]
     pub fn arrowdevice_array_move(from: *mut ArrowDeviceArray, to: *mut ArrowDeviceArray);
-    #[doc = "Releases an array. The caller promises that its own device work on the array has finished.\n\n- `array`: The array. If it is NULL or released, the call has no effect.\n\nImplements: \"Memory management\".\n\nThread-safety: per object, from any thread. Never waits for device work of the library."]
+    #[doc = "Releases an array. The caller promises that its own device work on the array has finished. Work\nthat the library submitted may still run: the library keeps the memory until it ends.\n\n- `array`: The array. If it is NULL or released, the call has no effect.\n\nImplements: \"Memory management\".\n\nThread-safety: per object, from any thread. Never waits for device work of the library."]
     pub fn arrowdevice_array_release(array: *mut ArrowDeviceArray);
     #[doc = "Releases an array when the queue's work so far has finished.\n\nIf that work has finished already, the producer's release callback runs on the calling thread.\nOtherwise it runs as deferred work (see arrowdevice\\_deferred\\_set\\_manual()). If the call fails,\nthe array still belongs to the caller. The caller must release it when its work has finished.\n\n- `moved`: The array.\n- `queue`: Queue that has the caller's work on the array.\n\nErrors:\n- EIO if the queue failed, or if the driver fails.\n- The general errors.\n\nImplements: \"Memory management\".\n\nThread-safety: per object. Returns at once."]
     pub fn arrowdevice_array_release_after(
@@ -1149,7 +1157,7 @@ unsafe extern "C" {
         out: *mut ::core::ffi::c_int,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Makes the CPU wait for an array's event.\n\n- `array`: The array.\n- `source_device`: Device of the array, or NULL to find it from the array.\n- `timeout_ns`: Time-out in nanoseconds, as the conventions say.\n\nErrors:\n- ETIMEDOUT if the event has not fired when the time-out ends.\n- All errors of arrowdevice\\_array\\_is\\_ready().\n\nImplements: \"Synchronization\".\n\nThread-safety: free on a `const` array. Blocks up to `timeout_ns`."]
+    #[doc = "Makes the CPU wait for an array's event. If there is none, the call succeeds at once. After\nETIMEDOUT the application may call again.\n\n- `array`: The array.\n- `source_device`: Device of the array, or NULL to find it from the array.\n- `timeout_ns`: Time-out in nanoseconds, as the conventions say.\n\nErrors:\n- ETIMEDOUT if the event has not fired when the time-out ends.\n- All errors of arrowdevice\\_array\\_is\\_ready().\n\nImplements: \"Synchronization\".\n\nThread-safety: free on a `const` array. Blocks up to `timeout_ns`."]
     pub fn arrowdevice_array_wait(
         array: *const ArrowDeviceArray,
         source_device: *mut arrowdevice_device,
@@ -1175,7 +1183,7 @@ unsafe extern "C" {
         out_schema: *mut ArrowSchema,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Checks an array against its schema. Each level includes the levels before it.\n\n- ARROWDEVICE\\_VALIDATE\\_STRUCTURE checks the structs and reads no data.\n- ARROWDEVICE\\_VALIDATE\\_FULL also checks the data:\n- The array's device can use each buffer, and each buffer is large enough, as far as the driver\nreports this.\n- `null_count` is correct.\n- Offsets, views, type ids, run ends and dictionary indices are in range.\n- Prefixes of views equal their data, and their unused bytes are zero.\n- Texts are UTF-8.\n- ARROWDEVICE\\_VALIDATE\\_STRICT also checks rules that real producers neglect:\n- `reserved` is zero.\n- `null_count` is not -1 if there is no validity bitmap.\n- Fields that are not nullable have no nulls in rows that are visible through their parents.\n\nThe library cannot tell the size of a buffer that no driver allocated.\n\n- `array`: The array.\n- `schema`: Type of the array.\n- `source_device`: Device of the array, or NULL to find it from the array.\n- `level`: One of `ARROWDEVICE_VALIDATE_*`.\n\nErrors:\n- EINVAL if the array is not valid (the message names the child and the slot), or if `level` is\nunknown.\n- ENOTSUP if a format is unknown.\n- With FULL or STRICT: ENODEV if the array's device is not present.\n- With FULL or STRICT: EIO if the producer's work failed or the driver fails.\n- ENOMEM if the host or the device has no memory.\n- The general errors.\n\nImplements: \"Structure definitions\"; the layouts of the columnar format.\n\nThread-safety: free on a `const` array. With FULL or STRICT, the call waits without limit until\nthe array is ready. It then reads the data back in blocks of 1 MiB."]
+    #[doc = "Checks an array against its schema. Each level includes the levels before it.\n\n- ARROWDEVICE\\_VALIDATE\\_STRUCTURE checks the structs and reads no data.\n- ARROWDEVICE\\_VALIDATE\\_FULL also checks the data:\n- The array's device can use each buffer, and each buffer is large enough, as far as the driver\nreports this.\n- `null_count` is correct.\n- Offsets, views, type ids, run ends and dictionary indices are in range.\n- Prefixes of views equal their data, and their unused bytes are zero.\n- Texts are UTF-8.\n- ARROWDEVICE\\_VALIDATE\\_STRICT also checks rules that real producers neglect:\n- `reserved` is zero.\n- `null_count` is not -1 if there is no validity bitmap.\n- Fields that are not nullable have no nulls in rows that are visible through their parents.\n\nIf no driver allocated a buffer, as with `malloc`, the library does not know its size and does\nnot check it.\n\n- `array`: The array.\n- `schema`: Type of the array.\n- `source_device`: Device of the array, or NULL to find it from the array.\n- `level`: One of `ARROWDEVICE_VALIDATE_*`.\n\nErrors:\n- EINVAL if the array is not valid (the message names the child and the slot), or if `level` is\nunknown.\n- ENOTSUP if a format is unknown.\n- With FULL or STRICT: ENODEV if the array's device is not present.\n- With FULL or STRICT: EIO if the producer's work failed or the driver fails.\n- ENOMEM if the host or the device has no memory.\n- The general errors.\n\nImplements: \"Structure definitions\"; the layouts of the columnar format.\n\nThread-safety: free on a `const` array. With FULL or STRICT, the call waits without limit until\nthe array is ready. It then reads the data back in blocks of 1 MiB."]
     pub fn arrowdevice_array_validate(
         array: *const ArrowDeviceArray,
         schema: *const ArrowSchema,
@@ -1193,14 +1201,14 @@ unsafe extern "C" {
     pub fn arrowdevice_schema_release(schema: *mut ArrowSchema);
     #[doc = "Releases a CPU array, for languages that cannot call its release callback.\n\n- `array`: The array. If it is NULL or released, the call has no effect.\n\nThread-safety: per object."]
     pub fn arrowdevice_host_array_release(array: *mut ArrowArray);
-    #[doc = "Produces the arrays of a stream for a handler, as fast as the handler requests them.\n\nAt most one task of the executor reads from the stream at a time. If the stream waits, that task\nblocks.\n\n- `moved`: The stream. On failure it still belongs to the caller.\n- `handler`: The consumer's handler. The library borrows it until it calls `release`. The\n  consumer's `release` may free the handler. If the call fails, the library made no\n  callback, and the handler still belongs to the caller.\n- `options`: Options, or NULL for the defaults. Of the options, the call uses only `submit`\n  and `user`.\n\nErrors:\n- EINVAL if the handler lacks a callback, or if the options are not valid.\n- ENOMEM if the library can start no thread.\n- The value of `submit`, if the executor refuses the task.\n- The general errors.\n- Later, by `on_error`: the stream's error with its text, after the arrays before it.\n- Later, by `on_error`: EINVAL if an array has another device type than the stream.\n\nImplements: \"Async Device Stream Interface\".\n\nThread-safety: per object. Does not block."]
+    #[doc = "Produces the arrays of a stream for a handler, as fast as the handler requests them.\n\nAt most one task of the executor reads from the stream at a time. If the stream waits, that task\nblocks.\n\n- `moved`: The stream. On failure it still belongs to the caller.\n- `handler`: The consumer's handler. The library borrows it until it calls `release`. The\n  consumer's `release` may free the handler. If the call fails, the library made no\n  callback, and the handler still belongs to the caller.\n- `options`: Options, or NULL for the defaults. Of the options, the call uses only `submit`,\n  `user` and `get_metadata`.\n\nErrors:\n- EINVAL if the handler lacks a callback, or if the options are not valid.\n- ENOMEM if the library can start no thread.\n- The value of `submit`, if the executor refuses the task.\n- The general errors.\n- Later, by `on_error`: the stream's error with its text, after the arrays before it.\n- Later, by `on_error`: EINVAL if an array has another device type than the stream.\n- Later, by `on_error`: EINVAL if metadata is malformed.\n\nImplements: \"Async Device Stream Interface\".\n\nThread-safety: per object. Does not block."]
     pub fn arrowdevice_async_produce(
         moved: *mut ArrowDeviceArrayStream,
         handler: *mut ArrowAsyncDeviceStreamHandler,
         options: *const arrowdevice_async_options,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Makes a handler for a producer, and the stream of the arrays that the handler receives.\n\nThe library requests `depth` arrays ahead. The thread that reads the stream extracts the tasks.\nReleasing the stream cancels the producer. It does not release the handler, which the producer\ndoes.\n\n- `device_type`: Device type of the arrays.\n- `options`: Options, or NULL for the defaults. The call uses only `depth`.\n- `out_handler`: Receives the handler for the producer. The rules above say how it ends.\n- `out`: Receives the stream. The caller releases it. Its `get_schema` and `get_next`\n  wait for the producer, and arrowdevice\\_stream\\_cancel() wakes them.\n\nErrors:\n- EINVAL if `device_type` is not positive, or if the options are not valid.\n- The general errors.\n- Later, from the stream: the producer's error, after the arrays before it.\n- Later, from the stream: EIO if the producer releases the handler before the end.\n- Later, from the stream: EINVAL if the end comes before the schema.\n- Later, from the stream and from `on_schema`: EINVAL if the producer has another device type.\n\nImplements: \"The ArrowAsyncDeviceStreamHandler structure\".\n\nThread-safety: per object. Does not block."]
+    #[doc = "Makes a handler for a producer, and the stream of the arrays that the handler receives.\n\nThe library requests `depth` arrays ahead. The thread that reads the stream extracts the tasks.\nReleasing the stream cancels the producer. It does not release the handler, which the producer\ndoes.\n\n- `device_type`: Device type of the arrays.\n- `options`: Options, or NULL for the defaults. The call uses only `depth` and\n  `upstream_layout`.\n- `out_handler`: Receives the handler for the producer. The rules above say how it ends.\n- `out`: Receives the stream. The caller releases it. Its `get_schema` and `get_next`\n  wait for the producer, and arrowdevice\\_stream\\_cancel() wakes them.\n  arrowdevice\\_stream\\_get\\_metadata() returns the producer's metadata.\n\nErrors:\n- EINVAL if `device_type` is not positive, or if the options are not valid.\n- The general errors.\n- Later, from the stream: the producer's error, after the arrays before it.\n- Later, from the stream: EIO if the producer releases the handler before the end.\n- Later, from the stream: EINVAL if the end comes before the schema.\n- Later, from the stream and from `on_schema`: EINVAL if the producer has another device type.\n- Later, from the stream: EINVAL if metadata is malformed.\n\nImplements: \"The ArrowAsyncDeviceStreamHandler structure\".\n\nThread-safety: per object. Does not block."]
     pub fn arrowdevice_async_collect(
         device_type: ArrowDeviceType,
         options: *const arrowdevice_async_options,
@@ -1216,7 +1224,7 @@ unsafe extern "C" {
         out_upstream: *mut *mut ArrowAsyncDeviceStreamHandler,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Loads a backend from a plugin file. Starts no driver.\n\n- `absolute_path`: Absolute path of the file.\n\nErrors:\n- ENOENT if there is no such file.\n- EEXIST if a backend with this name, or for one of its device types, is present already.\n- ENOTSUP if the plugin has another version of the backend table.\n- EINVAL if the path is not absolute, the file is not a plugin, or its table lacks a required\nentry.\n- EBUSY if the plugin loads itself, or if the process was forked while it opened this file.\n- The error that the plugin reports, if its entry function fails.\n- The general errors.\n\nThread-safety: free. Blocks while another thread loads the same file."]
+    #[doc = "Loads a backend from a plugin file. Starts no driver.\n\n- `absolute_path`: Absolute path of the file.\n\nErrors:\n- ENOENT if there is no such file.\n- EEXIST if a backend with this name, or for one of its device types, is present already.\n- ENOTSUP if the plugin has another version of the backend table.\n- EINVAL if the path is not absolute, the file is not a plugin, or its table lacks a required\nentry.\n- EBUSY if code of the plugin calls this function for its own file.\n- EBUSY in a child process after `fork`, if the parent process was opening this file.\n- The error that the plugin reports, if its entry function fails.\n- The general errors.\n\nThread-safety: free. Blocks while another thread loads the same file."]
     pub fn arrowdevice_backend_load(
         absolute_path: *const ::core::ffi::c_char,
         error: *mut arrowdevice_error,
@@ -1275,7 +1283,7 @@ unsafe extern "C" {
     ) -> ::core::ffi::c_int;
     #[doc = "Destroys a sub-buffer. The application calls it before it frees the buffer. If buffers are\naddresses, the call has no effect.\n\n- `device`: Device of the sub-buffer, or NULL.\n- `sub`: The sub-buffer, or NULL.\n\nThread-safety: free."]
     pub fn arrowdevice_sub_buffer_destroy(device: *mut arrowdevice_device, sub: *mut ::core::ffi::c_void);
-    #[doc = "Copies an array to a device, with one allocation, one submission and one event.\n\nThe copy has only the bytes that the array's rows need, unless ARROWDEVICE\\_COPY\\_NO\\_TRIM is set.\n\nWith ARROWDEVICE\\_COPY\\_ASYNC, if `out` has an event, the source must stay alive until that event\nhas fired. The source is the array, its buffers, its own event and, if it is wrapped, its device.\nIf the caller releases `out` earlier, the source must stay alive until arrowdevice\\_wait\\_idle()\nhas succeeded. In every other case the caller may release the source when the call returns.\n\n- `array`: The source, which stays as it is.\n- `schema`: Type of the array.\n- `to`: Target device.\n- `options`: Options. With NULL the call waits for the copy, uses a queue of the library, and\n  allocates from the target's default pool.\n- `out`: Receives the copy. Its children may be moved out and released on their own.\n\nErrors:\n- EINVAL if the array does not match its schema, or if the queue or pool does not fit the\ndevices.\n- EINVAL if the flags are unknown or contradict each other.\n- ENOTSUP if a format is unknown, or if the backend cannot import the array's event.\n- ENODEV if the array's device is not present.\n- ENOMEM if the host or the device has no memory, or if the pool has reached its limit.\n- ETIMEDOUT if a wait exceeds `timeout_ns`.\n- EIO if the producer's work or the copy failed.\n- The general errors.\n\nImplements: \"Synchronization\"; the layouts of the columnar format.\n\nThread-safety: free on a `const` array. Blocks until the copy is complete. With\nARROWDEVICE\\_COPY\\_ASYNC it blocks until the copy is submitted. Before that, the library may read\noffsets and sizes back from the source device."]
+    #[doc = "Copies an array to a device, with one allocation, one submission and one event.\n\nThe copy has only the bytes that the array's rows need, unless ARROWDEVICE\\_COPY\\_NO\\_TRIM is set.\n\nWith ARROWDEVICE\\_COPY\\_ASYNC, if the copy has an event (`out->sync_event` is not NULL), the caller\nkeeps the source until the event has fired or failed. If the caller releases `out` earlier, or if\nthe call fails with ETIMEDOUT, the caller keeps the source until arrowdevice\\_wait\\_idle() has\nsucceeded. In every other case the caller may release the source when the call returns. To keep\nthe source means: not to release the array, and not to unwrap its device.\n\n- `array`: The source, which stays as it is.\n- `schema`: Type of the array.\n- `to`: Target device.\n- `options`: Options. With NULL the call waits for the copy, uses a queue of the library, and\n  allocates from the target's default pool.\n- `out`: Receives the copy. Its children may be moved out and released on their own.\n\nErrors:\n- EINVAL if the array does not match its schema, or if the queue or pool does not fit the\ndevices.\n- EINVAL if the flags are unknown or contradict each other.\n- ENOTSUP if a format is unknown, or if the backend cannot import the array's event.\n- ENODEV if the array's device is not present.\n- ENOMEM if the host or the device has no memory, or if the pool has reached its limit.\n- ETIMEDOUT if a wait exceeds `timeout_ns`.\n- EIO if the producer's work or the copy failed.\n- The general errors.\n\nImplements: \"Synchronization\"; the layouts of the columnar format.\n\nThread-safety: free on a `const` array. Blocks until the copy is complete. With\nARROWDEVICE\\_COPY\\_ASYNC it blocks until the copy is submitted. Before that, the library may read\noffsets and sizes back from the source device."]
     pub fn arrowdevice_array_copy(
         array: *const ArrowDeviceArray,
         schema: *const ArrowSchema,
@@ -1284,7 +1292,7 @@ unsafe extern "C" {
         out: *mut ArrowDeviceArray,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Puts an array on a device: shares the memory if the device can use it, else copies it.\n\nIf the array is copied, the library releases the source when the copy is complete, even with\nARROWDEVICE\\_COPY\\_ASYNC. The caller keeps nothing alive.\n\nIf the source's device is wrapped, arrowdevice\\_device\\_unwrap() waits for such copies. `out` may\ncarry an event of a queue of the source device. While such an array is alive, the unwrap fails\nwith EBUSY. This happens if that queue was given in the options, or if `to` is host memory (see\narrowdevice\\_copy\\_options.queue).\n\n- `moved`: The array.\n- `schema`: Type of the array.\n- `to`: Target device.\n- `options`: Options, or NULL for the defaults, as for arrowdevice\\_array\\_copy().\n- `out`: Receives the array on `to`.\n\nErrors:\n- ENOTSUP if ARROWDEVICE\\_COPY\\_NEVER is set and the device cannot share the memory.\n- All errors of arrowdevice\\_array\\_copy().\n\nImplements: \"Moving an array\", \"Synchronization\".\n\nThread-safety: per object. A copy blocks as arrowdevice\\_array\\_copy() does. If the memory is\nshared, but arrays of `to` cannot carry its event, the call blocks until the event has fired or\nthe time-out ends."]
+    #[doc = "Puts an array on a device: shares the memory if the device can use it, else copies it.\n\nIf the array is copied, the library releases the source when the copy is complete, even with\nARROWDEVICE\\_COPY\\_ASYNC. The caller keeps nothing alive.\n\nIf the source's device is wrapped, arrowdevice\\_device\\_unwrap() waits for such copies. If `to` is\nhost memory, or if `options.queue` is a queue of the source device, the event of `out` belongs to\nthe source device. The unwrap then fails with EBUSY until `out` is released.\n\n- `moved`: The array.\n- `schema`: Type of the array.\n- `to`: Target device.\n- `options`: Options, or NULL for the defaults, as for arrowdevice\\_array\\_copy().\n- `out`: Receives the array on `to`.\n\nErrors:\n- ENOTSUP if ARROWDEVICE\\_COPY\\_NEVER is set and the device cannot share the memory.\n- All errors of arrowdevice\\_array\\_copy().\n\nImplements: \"Moving an array\", \"Synchronization\".\n\nThread-safety: per object. A copy blocks as arrowdevice\\_array\\_copy() does. If the memory is\nshared, but arrays of `to` cannot carry the source's event, the call blocks until the event has\nfired or the time-out ends."]
     pub fn arrowdevice_array_to_device(
         moved: *mut ArrowDeviceArray,
         schema: *const ArrowSchema,
@@ -1293,7 +1301,7 @@ unsafe extern "C" {
         out: *mut ArrowDeviceArray,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Puts an array on the CPU: shares the memory if the CPU can read it, else copies it. The data is\nready on return.\n\n- `moved`: The array.\n- `schema`: Type of the array.\n- `options`: Options, or NULL for the defaults. ARROWDEVICE\\_COPY\\_ASYNC has no effect.\n- `out`: Receives the CPU array.\n\nErrors: all errors of arrowdevice\\_array\\_to\\_device().\n\nImplements: \"Synchronization\"; the layouts of the columnar format.\n\nThread-safety: per object. Blocks until the data is ready. The time-out limits only the waits\nbefore a copy is submitted."]
+    #[doc = "Puts an array on the CPU: shares the memory if the CPU can read it, else copies it. The data is\nready on return.\n\n- `moved`: The array.\n- `schema`: Type of the array.\n- `options`: Options, or NULL for the defaults. ARROWDEVICE\\_COPY\\_ASYNC has no effect.\n- `out`: Receives the CPU array.\n\nErrors: all errors of arrowdevice\\_array\\_to\\_device().\n\nImplements: \"Synchronization\"; the layouts of the columnar format.\n\nThread-safety: per object. Blocks until the data is ready. The time-out limits the wait for the\nsource's event, but not the copy."]
     pub fn arrowdevice_array_to_host(
         moved: *mut ArrowDeviceArray,
         schema: *const ArrowSchema,
@@ -1308,7 +1316,7 @@ unsafe extern "C" {
         out: *mut *mut arrowdevice_device,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Finds a device by its name, as arrowdevice\\_device\\_find\\_by\\_id() does by type and id.\n\n- `name`: Name of the type, a colon and the id, such as \"opencl:0\" or \"cuda\\_host:1\". A name\n  without an id, such as \"cpu\", means id 0.\n- `out`: Receives the device, which is never a wrapped one.\n\nErrors:\n- EINVAL if the name has another form or begins with an unknown type name.\n- All errors of arrowdevice\\_device\\_find\\_by\\_id().\n\nThread-safety: free. May block while a driver starts."]
+    #[doc = "Finds a device by a text such as \"opencl:0\", as arrowdevice\\_device\\_find\\_by\\_id() does by type and\nid. The text is not the `name` of arrowdevice\\_device\\_info.\n\n- `name`: A name of arrowdevice\\_device\\_type\\_get\\_name(), a colon and the id, such as \"opencl:0\"\n  or \"cuda\\_host:1\". Without a colon and an id, as in \"cpu\", the id is 0.\n- `out`: Receives the device, which is never a wrapped one.\n\nErrors:\n- EINVAL if the name has another form or begins with an unknown type name.\n- All errors of arrowdevice\\_device\\_find\\_by\\_id().\n\nThread-safety: free. May block while a driver starts."]
     pub fn arrowdevice_device_find_by_name(
         name: *const ::core::ffi::c_char,
         out: *mut *mut arrowdevice_device,
@@ -1363,7 +1371,7 @@ unsafe extern "C" {
         out: *mut *mut arrowdevice_device,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Undoes one arrowdevice\\_device\\_wrap().\n\nThe call that matches the last wrap waits for all deferred work. It then destroys the device's\nidle queues, frees the memory that its pools cache, and stops using the handles. Afterwards every\ncall on the device fails with ENODEV. If the call fails, the device stays usable, and the\napplication may call again.\n\n- `device`: A wrapped device.\n- `timeout_ns`: Time-out in nanoseconds, as the conventions say.\n\nErrors:\n- EBUSY if arrays, pools or queues of the device are alive, or if another thread is unwrapping\nit.\n- EBUSY if the call is made from a release callback that runs as deferred work.\n- ETIMEDOUT if work is not complete when the time-out ends.\n- ENOTSUP if the backend cannot wrap contexts.\n- EINVAL if the device is not wrapped.\n- EIO if the driver fails.\n- The general errors.\n\nThread-safety: free. Blocks up to `timeout_ns`."]
+    #[doc = "Undoes one arrowdevice\\_device\\_wrap().\n\nWhen the device has been unwrapped as often as it was wrapped, the call waits for all deferred\nwork of the process. It then destroys the device's idle queues, frees the memory that its pools\ncache, and stops using the handles. Afterwards every call on the device fails with ENODEV. If the\ncall fails, the device stays usable, and the application may call again.\n\n- `device`: A wrapped device.\n- `timeout_ns`: Time-out in nanoseconds, as the conventions say.\n\nErrors:\n- EBUSY if arrays, pools or queues of the device are alive, or if another thread is unwrapping\nit.\n- EBUSY if the call is made from a release callback that runs as deferred work.\n- ETIMEDOUT if work is not complete when the time-out ends.\n- ENOTSUP if the backend cannot wrap contexts.\n- EINVAL if the device is not wrapped.\n- EIO if the driver fails.\n- The general errors.\n\nThread-safety: free. Blocks up to `timeout_ns`."]
     pub fn arrowdevice_device_unwrap(
         device: *mut arrowdevice_device,
         timeout_ns: i64,
@@ -1387,7 +1395,7 @@ unsafe extern "C" {
         out: *mut *mut arrowdevice_pool,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Exports an array as a tensor of DLPack 1.0, which consumers of every later 1.x can read.\n\nThe tensor is read-only, compact and row-major, and has strides. The array's offset is in\n`byte_offset`, even if buffers are handles.\n\n- `inout`: The array, which stays valid and becomes a shared owner, as with\n  arrowdevice\\_array\\_share().\n- `schema`: Type of the array, read only during the call. It may be another type of\n  the same layout, such as int64 for a timestamp, which has no dtype in\n  DLPack.\n- `consumer_queue`: Queue that uses the tensor. Work that is queued later waits for the\n  array's event, as with arrowdevice\\_queue\\_wait\\_array(). If it is NULL, the\n  CPU waits.\n- `out`: Receives the tensor. The consumer calls its `deleter` once, from any\n  thread, and the `deleter` never blocks. With that call, the consumer\n  promises that its device work on the tensor has finished, even if it used\n  a queue. When no other owner is left, the memory is reused.\n\nErrors:\n- EINVAL if the array does not match its schema.\n- ENOTSUP if visible rows have nulls, or if DLPack knows no such device. The message names the\nchild.\n- ENOTSUP if the type is neither a number nor a fixed-size list of numbers. Booleans are not\nsupported, because they are bits in Arrow and bytes in DLPack.\n- All errors of arrowdevice\\_queue\\_wait\\_array().\n\nImplements: \"Memory management\", \"Synchronization\".\n\nThread-safety: per object. The CPU waits if `consumer_queue` is NULL or cannot wait. It also\nwaits to count nulls on a device. These waits have no limit."]
+    #[doc = "Exports an array as a tensor of DLPack 1.0, which consumers of every later 1.x can read.\n\nThe tensor is read-only, compact and row-major, and has strides. The array's offset is in\n`byte_offset`, even if buffers are handles.\n\n- `inout`: The array, which stays valid and becomes a shared owner, as with\n  arrowdevice\\_array\\_share().\n- `schema`: Type of the array, read only during the call. It may be another type of\n  the same layout, such as int64 for a timestamp, which has no dtype in\n  DLPack.\n- `consumer_queue`: Queue that uses the tensor. Work that is queued later waits for the\n  array's event, as with arrowdevice\\_queue\\_wait\\_array(). If it is NULL, the\n  CPU waits.\n- `out`: Receives the tensor. The consumer calls its `deleter` once, from any\n  thread, and the `deleter` never blocks. The `deleter` does not wait for\n  `consumer_queue`: the consumer calls it after its device work on the\n  tensor has finished. When no other owner is left, the memory is reused.\n\nErrors:\n- EINVAL if the array does not match its schema.\n- ENOTSUP if visible rows have nulls, or if DLPack knows no such device. The message names the\nchild.\n- ENOTSUP if the type is neither a number nor a fixed-size list of numbers. Booleans are not\nsupported, because they are bits in Arrow and bytes in DLPack.\n- All errors of arrowdevice\\_queue\\_wait\\_array().\n\nImplements: \"Memory management\", \"Synchronization\".\n\nThread-safety: per object. The CPU waits if `consumer_queue` is NULL or cannot wait. It also\nwaits to count nulls on a device. These waits have no limit."]
     pub fn arrowdevice_dlpack_export(
         inout: *mut ArrowDeviceArray,
         schema: *const ArrowSchema,
@@ -1395,7 +1403,7 @@ unsafe extern "C" {
         out: *mut *mut DLManagedTensorVersioned,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Imports a tensor of DLPack 1 as an array.\n\nRank 1 gives an array of numbers, and rank 0 gives one with one row. Higher ranks give fixed-size\nlists, whose child is named \"item\". Fields are nullable and have no nulls.\n\n- `moved`: The tensor. When the last owner of the array is released, the library\n  calls the tensor's `deleter`, on that thread or as deferred work. The\n  `deleter` may be NULL. On failure the tensor is untouched, even if it has\n  another major version. The application must not write to its memory while\n  the array lives.\n- `producer_queue`: Queue that has the producer's work. The array's event fires after the work\n  so far. If arrays of the device carry no events, the call waits. NULL\n  means that the data is ready.\n- `out`: Receives the array.\n- `out_schema`: Receives the type of the array.\n\nErrors:\n- EINVAL if the number of dimensions, an extent or the device id is negative.\n- EINVAL if the shape or the data is missing, or if sizes overflow.\n- ENOTSUP if the tensor has another major version, or a device type or dtype that Arrow does not\nname. Booleans are not supported.\n- ENOTSUP if the strides are not compact and row-major, or if there are more than 64 dimensions.\n- ENOTSUP if an extent after the first dimension is above 2^31 - 1. The message names the\ndimension.\n- ENOTSUP if buffers are handles and `byte_offset` is not a multiple of an element.\n- ENODEV if a queue is given and the device is not present.\n- EIO if the queue failed.\n- The general errors.\n\nImplements: \"The ArrowDeviceArray structure\", \"Synchronization\".\n\nThread-safety: per object. Blocks only if it waits for the queue's work."]
+    #[doc = "Imports a tensor of DLPack 1 as an array.\n\nRank 1 gives an array of numbers, and rank 0 gives an array of one row. Higher ranks give\nfixed-size lists, whose child is named \"item\". Fields are nullable and have no nulls.\n\n- `moved`: The tensor. When the last owner of the array is released, the library\n  calls the tensor's `deleter`, on that thread or as deferred work. The\n  `deleter` may be NULL. On failure the tensor is untouched, even if it has\n  another major version. The application must not write to its memory while\n  the array lives.\n- `producer_queue`: Queue that has the producer's work. The array's event fires after the work\n  so far. If arrays of the device carry no events, the call waits. NULL\n  means that the data is ready.\n- `out`: Receives the array.\n- `out_schema`: Receives the type of the array.\n\nErrors:\n- EINVAL if the number of dimensions, an extent or the device id is negative.\n- EINVAL if the shape or the data is missing, or if sizes overflow.\n- ENOTSUP if the tensor has another major version, or a device type or dtype that Arrow does not\nname. Booleans are not supported.\n- ENOTSUP if the strides are not compact and row-major, or if there are more than 64 dimensions.\n- ENOTSUP if an extent after the first dimension is above 2^31 - 1. The message names the\ndimension.\n- ENOTSUP if buffers are handles and `byte_offset` is not a multiple of an element.\n- ENODEV if a queue is given and the device is not present.\n- EIO if the queue failed.\n- The general errors.\n\nImplements: \"The ArrowDeviceArray structure\", \"Synchronization\".\n\nThread-safety: per object. Blocks only if it waits for the queue's work."]
     pub fn arrowdevice_dlpack_import(
         moved: *mut DLManagedTensorVersioned,
         producer_queue: *mut arrowdevice_queue,
@@ -1436,15 +1444,15 @@ unsafe extern "C" {
         source_device: *mut arrowdevice_device,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Waits until all work that was given to this queue so far has finished.\n\nA wrapped queue may have other work, from the application or from another wrap. The call may wait\nfor that work too, but the application must not rely on this.\n\n- `queue`: The queue.\n- `timeout_ns`: Time-out in nanoseconds, as the conventions say.\n\nErrors:\n- ETIMEDOUT if the work is not complete when the time-out ends.\n- EIO if some of the work failed.\n- The general errors.\n\nThread-safety: per object. Blocks up to `timeout_ns`."]
+    #[doc = "Waits until all work that was given to this queue so far has finished. After ETIMEDOUT the\napplication may call again.\n\nA wrapped queue may have other work, from the application or from another wrap. The call may wait\nfor that work too, but the application must not rely on this.\n\n- `queue`: The queue.\n- `timeout_ns`: Time-out in nanoseconds, as the conventions say.\n\nErrors:\n- ETIMEDOUT if the work is not complete when the time-out ends.\n- EIO if some of the work failed.\n- The general errors.\n\nThread-safety: per object. Blocks up to `timeout_ns`."]
     pub fn arrowdevice_queue_finish(
         queue: *mut arrowdevice_queue,
         timeout_ns: i64,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Destroys a queue. Work in flight still completes, and its events still fire.\n\nThe application may destroy a wrapped native queue as soon as this function returns. The library\nno longer uses it, neither for arrays that were copied on it, nor for deferred releases, nor for\npools.\n\nIf a stream uses a wrapped queue, the stream continues on a queue of the library, after all work\nso far. If the driver cannot tell when that work ends, the stream fails with the driver's error.\nIf a stream uses a queue of arrowdevice\\_queue\\_create(), the stream holds a reference and keeps\nusing it.\n\n- `queue`: The queue, or NULL.\n\nThread-safety: per object. The application may call it while a stream uses the queue. It returns\nat once, unless a stream is inside a call of the driver or allocator with a wrapped queue. Then\nit waits for that call."]
+    #[doc = "Destroys a queue. Work in flight still completes, and its events still fire.\n\nThe application may destroy a wrapped native queue as soon as this function returns. The library\nno longer uses it, neither for arrays that were copied on it, nor for deferred releases, nor for\npools.\n\nIf an Arrow stream (stream.h, async.h) uses a wrapped queue, that stream continues on a queue of\nthe library, after all work so far. If the driver cannot tell when that work ends, the Arrow\nstream fails with the driver's error. A queue of arrowdevice\\_queue\\_create() stays in use until\nthe Arrow stream is released.\n\n- `queue`: The queue, or NULL.\n\nThread-safety: per object. The application may call it while an Arrow stream uses the queue. It\nreturns at once, with one exception: if an Arrow stream is just calling the driver or an\nallocator with a wrapped queue, the function waits for that call."]
     pub fn arrowdevice_queue_destroy(queue: *mut arrowdevice_queue);
-    #[doc = "Makes a stream of `n` arrays of one schema, in their order.\n\nOn success the stream owns the schema and all arrays. On failure they all still belong to the\ncaller.\n\n- `moved`: Type of the arrays.\n- `moved_arrays`: `n` arrays, each of which is marked released. The C array itself stays the\n  caller's.\n- `n`: Number of arrays. It may be 0.\n- `device_type`: Device type of all arrays.\n- `out`: Receives the stream.\n\nErrors:\n- EINVAL if `n` is negative, `device_type` is not positive, or an array does not match the schema\nor is not on `device_type`. The message names the array.\n- EINVAL if an array has an event, but arrays of its device type, such as the CPU, have no events.\n- ENOTSUP if a format is unknown.\n- The general errors.\n\nImplements: \"The ArrowDeviceArrayStream structure\".\n\nThread-safety: per object. Does not block."]
+    #[doc = "Makes a stream of `n` arrays of one schema, in their order.\n\nOn success the stream owns the schema and all arrays. On failure they all still belong to the\ncaller.\n\n- `moved`: Type of the arrays.\n- `moved_arrays`: `n` arrays, each of which is marked released. The C array itself stays the\n  caller's.\n- `n`: Number of arrays. It may be 0.\n- `device_type`: Device type of all arrays.\n- `out`: Receives the stream.\n\nErrors:\n- EINVAL if `n` is negative, `device_type` is not positive, or an array does not match the schema\nor is not on `device_type`. The message names the array.\n- EINVAL if an array has an event, but arrays of its device type have no events, as on the CPU.\n- ENOTSUP if a format is unknown.\n- The general errors.\n\nImplements: \"The ArrowDeviceArrayStream structure\".\n\nThread-safety: per object. Does not block."]
     pub fn arrowdevice_stream_from_arrays(
         moved: *mut ArrowSchema,
         moved_arrays: *mut ArrowDeviceArray,
@@ -1453,7 +1461,7 @@ unsafe extern "C" {
         out: *mut ArrowDeviceArrayStream,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Makes a device stream on the CPU from a C stream. Each call of the consumer makes one call of the\nproducer.\n\n- `moved`: The C stream.\n- `out`: Receives the device stream.\n\nErrors:\n- The general errors.\n- Later, from the stream: the producer's error, with its text.\n\nImplements: \"The ArrowDeviceArrayStream structure\".\n\nThread-safety: per object. Does not block."]
+    #[doc = "Makes a device stream on the CPU from a C stream. Each call that the consumer makes leads to one\ncall to the producer.\n\n- `moved`: The C stream.\n- `out`: Receives the device stream.\n\nErrors:\n- The general errors.\n- Later, from the stream: the producer's error, with its text.\n\nImplements: \"The ArrowDeviceArrayStream structure\".\n\nThread-safety: per object. Does not block."]
     pub fn arrowdevice_stream_from_host(
         moved: *mut ArrowArrayStream,
         out: *mut ArrowDeviceArrayStream,
@@ -1480,10 +1488,17 @@ unsafe extern "C" {
         out: *mut ArrowSchema,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Gets the next array of a device stream. The caller releases it. A released array marks the end.\n\n`error` is filled as arrowdevice\\_stream\\_get\\_schema() says. If the stream belongs to the library,\nevery error is final, as the rules above say.\n\n- `stream`: The stream.\n- `out`: Receives the array.\n\nErrors:\n- ECANCELED if the stream was cancelled.\n- ETIMEDOUT if a wait exceeds the stream's `timeout_ns`.\n- The errors that the function that made the stream lists as later errors.\n- The producer's error, with its text.\n- The general errors.\n\nImplements: \"ArrowDeviceArrayStream.get\\_next\", \"get\\_last\\_error\".\n\nThread-safety: per object. Blocks as the producer does."]
+    #[doc = "Gets the next array of a device stream. The caller releases it. A released array marks the end.\n\n`error` is filled as arrowdevice\\_stream\\_get\\_schema() says. If the stream belongs to the library,\nevery error is final, as the rules above say.\n\n- `stream`: The stream.\n- `out`: Receives the array.\n\nErrors:\n- ECANCELED if the stream was cancelled.\n- ETIMEDOUT if a wait exceeds the stream's `timeout_ns`.\n- The errors under \"Later, from the stream\" of the function that made the stream.\n- The producer's error, with its text.\n- The general errors.\n\nImplements: \"ArrowDeviceArrayStream.get\\_next\", \"get\\_last\\_error\".\n\nThread-safety: per object. Blocks as the producer does."]
     pub fn arrowdevice_stream_get_next(
         stream: *mut ArrowDeviceArrayStream,
         out: *mut ArrowDeviceArray,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Gets metadata of a stream that this library made. Metadata is encoded like ArrowSchema.metadata.\n\nStreams of arrowdevice\\_async\\_collect() have the metadata that the async producer gave.\narrowdevice\\_stream\\_to\\_device() passes it on. Other streams have none.\n\n- `stream`: The stream.\n- `kind`: ARROWDEVICE\\_METADATA\\_STREAM or ARROWDEVICE\\_METADATA\\_ITEM. For the metadata of the\n  stream, the call waits for the schema.\n- `out`: Receives the metadata, or NULL if there is none. The stream owns it. Metadata of\n  an item is valid until the next `get_next`, metadata of the stream until the\n  stream's release.\n\nErrors:\n- EINVAL if `kind` is unknown.\n- EINVAL if the stream is released or belongs to another library.\n- The errors of arrowdevice\\_stream\\_get\\_schema(), for ARROWDEVICE\\_METADATA\\_STREAM.\n- The general errors.\n\nImplements: \"Async Device Stream Interface\", the metadata of its structs and callbacks.\n\nThread-safety: per object. Blocks as arrowdevice\\_stream\\_get\\_schema() does, for\nARROWDEVICE\\_METADATA\\_STREAM."]
+    pub fn arrowdevice_stream_get_metadata(
+        stream: *mut ArrowDeviceArrayStream,
+        kind: i32,
+        out: *mut *const ::core::ffi::c_char,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
     #[doc = "Cancels a stream that this library made. The stream still has to be released, but not while this\ncall runs.\n\nFrom then on `get_next` fails with ECANCELED. A `get_next` that waits for a thread of the stream\nwakes up. A `get_next` that is inside a foreign producer fails when the producer returns.\n\n- `stream`: The stream.\n\nErrors:\n- EINVAL if the stream is released or belongs to another library.\n- The general errors.\n\nThread-safety: free, even if another thread is in `get_next`. Does not block."]

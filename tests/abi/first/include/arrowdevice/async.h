@@ -29,6 +29,8 @@ struct arrowdevice_async_options {
 
   int (*submit)(void* user, void (*task)(void* arg), void* arg);
   void* user;
+
+  const char* (*get_metadata)(void* user, int32_t kind);
 };
 
 ARROWDEVICE_API int arrowdevice_async_produce(struct ArrowDeviceArrayStream* moved,

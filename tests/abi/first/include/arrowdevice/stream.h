@@ -28,6 +28,9 @@ struct arrowdevice_stream_options {
   int64_t timeout_ns;
 };
 
+#define ARROWDEVICE_METADATA_STREAM 0
+#define ARROWDEVICE_METADATA_ITEM 1
+
 ARROWDEVICE_API int arrowdevice_stream_from_arrays(struct ArrowSchema* moved, struct ArrowDeviceArray* moved_arrays,
                                                    int64_t n, ArrowDeviceType device_type,
                                                    struct ArrowDeviceArrayStream* out, struct arrowdevice_error* error);
@@ -48,6 +51,9 @@ ARROWDEVICE_API int arrowdevice_stream_get_schema(struct ArrowDeviceArrayStream*
 
 ARROWDEVICE_API int arrowdevice_stream_get_next(struct ArrowDeviceArrayStream* stream, struct ArrowDeviceArray* out,
                                                 struct arrowdevice_error* error);
+
+ARROWDEVICE_API int arrowdevice_stream_get_metadata(struct ArrowDeviceArrayStream* stream, int32_t kind,
+                                                    const char** out, struct arrowdevice_error* error);
 
 ARROWDEVICE_API int arrowdevice_stream_cancel(struct ArrowDeviceArrayStream* stream, struct arrowdevice_error* error);
 
