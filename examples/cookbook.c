@@ -39,7 +39,7 @@ int open_or_say_why(const char* name, struct arrowdevice_device** device) {
   fprintf(stderr, "%s: %s\n", name, error.message);
   if (error.backend[0] != '\0') fprintf(stderr, "  reported by the backend %s\n", error.backend);
   if (error.native_code != 0) fprintf(stderr, "  the driver's own code: %d\n", (int)error.native_code);
-  return code; /* ENODEV: no driver or device; ENOTSUP: unknown type; EINVAL: not a name */
+  return code; /* ENODEV: no driver or no such device; EINVAL: not a name of a device */
 }
 /* [end] */
 
@@ -194,7 +194,7 @@ struct my_arena {
 };
 
 static int arena_allocate(void* user, int64_t size, int64_t alignment, void* native_queue, void** out) {
-  (void)native_queue; /* for devices that order memory on a queue */
+  (void)native_queue; /* the queue that uses the memory first, if the allocator orders memory by queue */
   struct my_arena* arena = user;
   const int64_t whole = (size + alignment - 1) / alignment * alignment;
   *out = aligned_alloc((size_t)alignment, (size_t)whole);
@@ -229,7 +229,7 @@ int allocate_from(struct my_arena* arena, struct arrowdevice_device* device, str
 /* [end] */
 
 /* [wrap] */
-/* Makes a device from a context of this program. Arrays on it have the context's handles. */
+/* Makes a device from a context of this program. Buffers on it are handles of that context. */
 int wrap_mine(ArrowDeviceType type, int64_t ordinal, const struct arrowdevice_native_device* mine,
               struct arrowdevice_device** device, struct arrowdevice_error* error) {
   return arrowdevice_device_wrap(type, ordinal, mine, device, error);

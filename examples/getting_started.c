@@ -23,7 +23,8 @@ int main(int argc, char** argv) {
   if (code == 0) code = arrowdevice_array_to_device(&host, &type, device, NULL, &there, &error);
   if (code == 0) {
     printf("%lld rows on device type %d\n", (long long)there.array.length, there.device_type);
-    code = arrowdevice_array_to_host(&there, &type, NULL, &column, &error); /* `column` is free to receive it */
+    code = arrowdevice_array_to_host(&there, &type, NULL, &column,
+                                     &error); /* `column` was moved, so it can receive the result */
   }
   if (code != 0) {
     fprintf(stderr, "%s\n", error.message);

@@ -12,7 +12,7 @@ int send_to(const char* name, struct ArrowArray* batch, const struct ArrowSchema
   if (code == 0) code = arrowdevice_array_from_host(batch, &host, error);
   if (code != 0) return code; /* `batch` still belongs to the caller */
   code = arrowdevice_array_to_device(&host, schema, device, NULL, device_array, error);
-  if (code != 0) arrowdevice_array_release(&host);
+  if (code != 0) arrowdevice_array_release(&host); /* `host` owns the batch now */
   return code;
 }
 /* [end] */

@@ -104,7 +104,8 @@ ARROWDEVICE_API int arrowdevice_array_get_device(const struct ArrowDeviceArray* 
 /* -- ownership ---------------------------------------------------------------------------------------------------- */
 
 /**
- * Moves a device array to another struct: `to` is overwritten, and `from` is marked released. O(1).
+ * Moves a device array to another struct: overwrites `to` and sets the `release` of `from` to NULL.
+ * O(1).
  *
  * @param from  The array, or NULL.
  * @param to    Struct that receives the array, or NULL. If either is NULL or both are the same, the
@@ -116,7 +117,8 @@ ARROWDEVICE_API int arrowdevice_array_get_device(const struct ArrowDeviceArray* 
 ARROWDEVICE_API void arrowdevice_array_move(struct ArrowDeviceArray* from, struct ArrowDeviceArray* to);
 
 /**
- * Releases an array. The caller promises that its own device work on the array has finished.
+ * Releases an array. The caller promises that its own device work on the array has finished. Work
+ * that the library submitted may still run: the library keeps the memory until it ends.
  *
  * @param array  The array. If it is NULL or released, the call has no effect.
  *
@@ -187,7 +189,8 @@ ARROWDEVICE_API int arrowdevice_array_is_ready(const struct ArrowDeviceArray* ar
                                                struct arrowdevice_error* error);
 
 /**
- * Makes the CPU wait for an array's event.
+ * Makes the CPU wait for an array's event. If there is none, the call succeeds at once. After
+ * ETIMEDOUT the application may call again.
  *
  * @param array          The array.
  * @param source_device  Device of the array, or NULL to find it from the array.
@@ -266,7 +269,8 @@ ARROWDEVICE_API int arrowdevice_array_select(struct ArrowDeviceArray* inout, con
  *   - `null_count` is not -1 if there is no validity bitmap.
  *   - Fields that are not nullable have no nulls in rows that are visible through their parents.
  *
- * The library cannot tell the size of a buffer that no driver allocated.
+ * If no driver allocated a buffer, as with `malloc`, the library does not know its size and does
+ * not check it.
  *
  * @param array          The array.
  * @param schema         Type of the array.

@@ -20,10 +20,12 @@
  * | async.h | async streams |
  * | dlpack.h | exchange with tensor libraries |
  *
- * The conventions below hold for every function, unless its comment says otherwise.
+ * The conventions below hold for every function, unless its comment says otherwise. The library
+ * needs no call to start or end it.
  *
  * **Result.** A function returns 0 or an `errno` value. `error` may be NULL. The function fills it
- * on failure and leaves it untouched on success. The library stores no last error.
+ * on failure and leaves it untouched on success, so one struct can serve many calls. The library
+ * stores no last error.
  *
  * | value | meaning |
  * |---|---|
@@ -42,49 +44,54 @@
  * - EINVAL if an input is released, if an output is also an input, or if options have an invalid
  *   `struct_size` or unknown flags.
  * - ENOMEM if the host has no memory.
- * - ENODEV if a device was unwrapped.
+ * - ENODEV if a device is no longer wrapped, after arrowdevice_device_unwrap().
  * - ENODEV if a driver is needed after `exit` has begun or in a child process after `fork`.
  * - If a call of the driver fails, the backend's code for it. For most errors that is EIO or
  *   ENOMEM.
  *
- * **NULL.** Functions that return `void` ignore a NULL object. Functions that return a pointer then
- * return NULL.
+ * **NULL.** If the object is NULL, a function that returns `void` does nothing, and a function that
+ * returns a pointer returns NULL.
  *
  * **Ownership.** The name of a parameter says how it is owned:
  *
- * - `moved`: on success the library owns the object. It marks a struct released (`release = NULL`),
- *   and the caller must not use a handle again. On failure the object is untouched and still
- *   belongs to the caller, who may call again or release it.
+ * - `moved`: on success the library owns the object. The library sets `release` of a moved struct
+ *   to NULL. The caller must not use a moved pointer again. On failure the object is untouched and
+ *   still belongs to the caller, who may call again or release it.
  * - `inout`: the array stays valid and shares its memory with the result.
  * - `out`: if the call succeeds, the caller owns each array, schema and stream in it and must
  *   release it. If the call fails, every output struct's `release` and every output pointer is
  *   NULL.
- * - All other parameters are borrowed for the call. No result depends on a schema, queue or pool
- *   that was passed in.
+ * - All other parameters are borrowed for the call. The caller may release a schema, or destroy a
+ *   queue or pool, as soon as the call returns.
  * - Devices are never destroyed.
  *
  * **Failure.** If a call fails, nothing is leaked. Work that the call submitted has finished,
- * unless the function's comment says otherwise. After ETIMEDOUT such work may still run, and the
- * library frees its memory later.
+ * unless the function's comment says otherwise. After ETIMEDOUT such work may still run. The
+ * library then frees its own memory later. The caller keeps the inputs until
+ * arrowdevice_wait_idle() has succeeded.
  *
  * **Options and info.** The caller sets `struct_size` of every struct that starts with it, inputs
  * and outputs alike. The library reads or fills members up to the smaller of `struct_size` and its
  * own size. In an output it zeroes the members beyond its own size. It leaves `struct_size` as it
- * is. A size below that of the first release fails with EINVAL. NULL options, and options that are
- * zero after `struct_size`, mean the defaults. Members named `reserved` are zero.
+ * is. If `struct_size` is smaller than the struct was in version 0.1, the call fails with EINVAL.
+ * NULL options, and options that are zero after `struct_size`, mean the defaults. Members named
+ * `reserved` are zero.
  *
  * **Time-outs.** `timeout_ns` is in nanoseconds and means the same in parameters, options and the
  * backend table:
  *
  * - If it is greater than 0, it is the limit.
  * - ARROWDEVICE_NO_TIMEOUT (0) waits without limit.
- * - If it is less than 0, the call does not wait. ARROWDEVICE_POLL (-1) names this.
+ * - If it is less than 0, the call does not wait. It fails with ETIMEDOUT if it would have to.
+ *   ARROWDEVICE_POLL (-1) names this.
  *
  * **Threads.** Functions on different objects may run at the same time on any threads. Functions
  * that take the same object as `const` may also run at the same time. A `Thread-safety:` line says
  * more:
  *
  * - "free": the function may be called from any thread at any time.
+ * - "free on a `const` array": several threads may pass the same array, if no thread changes or
+ *   releases it meanwhile.
  * - "per object": while one thread changes an array, queue, view or stream, no other thread may use
  *   that object.
  *

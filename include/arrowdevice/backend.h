@@ -189,8 +189,9 @@ struct arrowdevice_backend {
   /** Gives the handles behind a device. */
   int (*device_get_native)(void* device, struct arrowdevice_native_device* out, struct arrowdevice_error* error);
   /**
-   * Reports how `to` can use memory of `from`, as ARROWDEVICE_PEER_*. NULL means the host. If it is
-   * absent, the library copies directly to and from the host and within one device only.
+   * Reports how `to` can use memory of `from`, as ARROWDEVICE_PEER_*. NULL means the host. If the
+   * backend lacks this function, the library copies directly to and from the host and within one
+   * device only.
    */
   int (*device_get_peer_flags)(void* from, void* to, uint32_t* out, struct arrowdevice_error* error);
   /**

@@ -36,7 +36,8 @@ struct arrowdevice_backend_report {
  * - ENOTSUP if the plugin has another version of the backend table.
  * - EINVAL if the path is not absolute, the file is not a plugin, or its table lacks a required
  *   entry.
- * - EBUSY if the plugin loads itself, or if the process was forked while it opened this file.
+ * - EBUSY if code of the plugin calls this function for its own file.
+ * - EBUSY in a child process after `fork`, if the parent process was opening this file.
  * - The error that the plugin reports, if its entry function fails.
  * - The general errors.
  * Thread-safety: free. Blocks while another thread loads the same file.

@@ -33,7 +33,7 @@ _Static_assert(sizeof(void*) == 8, "libarrowdevice is for 64-bit platforms");
 
 /* Values of timeout_ns */
 #define ARROWDEVICE_NO_TIMEOUT 0 /* waits without limit */
-#define ARROWDEVICE_POLL (-1)    /* does not wait, as every negative value */
+#define ARROWDEVICE_POLL (-1)    /* does not wait; every negative value means the same */
 
 /**
  * Describes why a call failed. It has 512 bytes, the caller owns it, and there is nothing to
@@ -66,14 +66,15 @@ ARROWDEVICE_API const char* arrowdevice_version(void);
  * Sends the library's log to a function of the application.
  *
  * If no handler is set, the library prints messages of level 0 to standard error and drops the
- * others. The environment variable `ARROWDEVICE_LOG` sets the highest level to print, as a number
- * or by name.
+ * others. The environment variable `ARROWDEVICE_LOG` sets the highest level to print: "error",
+ * "warning", "info", "debug", or a number from 0 to 3. It does not limit a handler.
  *
  * @param log   Handler, or NULL to restore the default. The library calls it from any thread.
  *              `level` is 0 for errors, 1 for warnings, 2 for info and 3 for debug. `message` is a
  *              line of UTF-8 without a line end. The handler must not call the library.
- * @param user  Passed to `log`. It must stay valid until the handler has been replaced and no
- *              thread is inside the former handler.
+ * @param user  Passed to `log`. It must stay valid until no thread calls the handler any more. The
+ *              library does not tell when that is after the handler was replaced, so `user` usually
+ *              lives as long as the process.
  *
  * Thread-safety: free. If another thread is logging meanwhile, its message may still reach the
  * former handler.

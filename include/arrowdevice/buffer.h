@@ -35,10 +35,10 @@ struct arrowdevice_pool_options {
    * Allocates memory for the pool, or is NULL to use the driver's allocator. Returns 0 or an errno
    * value. The library calls it from any thread and holds no lock.
    *
-   * `native_queue` is the vendor's queue that uses the memory first. If it is NULL, every queue
-   * must be able to use the memory at once. arrowdevice_queue_destroy() of that queue waits until
-   * this function has returned. If this function takes a lock, no thread may hold that lock while
-   * it destroys the queue.
+   * `native_queue` is the vendor's queue that uses the memory first. If it is NULL, the memory must
+   * be ready for every queue when the function returns. arrowdevice_queue_destroy() of that queue
+   * waits until this function has returned. If this function takes a lock, no thread may hold that
+   * lock while it destroys the queue.
    */
   int (*allocate)(void* user, int64_t size, int64_t alignment, void* native_queue, void** out);
   /**

@@ -4,8 +4,8 @@
  * Copies of arrays between devices.
  *
  * - arrowdevice_array_copy() always copies and leaves its source alone.
- * - arrowdevice_array_to_device() takes its source over. It shares the memory if the device can use
- *   it, else copies.
+ * - arrowdevice_array_to_device() takes its source over, so the caller keeps nothing alive. It
+ *   shares the memory if the device can use it, else it copies.
  * - arrowdevice_array_to_host() does the same for the CPU and gives a plain `ArrowArray`.
  */
 #ifndef ARROWDEVICE_COPY_H
@@ -28,9 +28,10 @@ struct arrowdevice_copy_options {
   uint32_t struct_size;
   /**
    * ARROWDEVICE_COPY_ASYNC: the call returns when the copy is submitted. The result's `sync_event`
-   * fires when the copy is complete. A staged copy goes through host memory in pieces. It keeps the
-   * calling thread busy until the last piece is submitted. So does a large copy of pageable memory.
-   * If the target has no events, the call waits for the copy.
+   * fires when the copy is complete. Two kinds of copies still keep the calling thread busy until
+   * their last piece is submitted: staged copies, which go through host memory, and copies of 8 MiB
+   * or more between a GPU and pageable host memory, such as that of `malloc`. If the target has no
+   * events, the call waits for the copy without limit.
    *
    * ARROWDEVICE_COPY_ALWAYS and ARROWDEVICE_COPY_NEVER apply to to_device and to_host. They exclude
    * each other.
@@ -40,17 +41,19 @@ struct arrowdevice_copy_options {
   uint32_t flags;
   /**
    * Queue for the copy, or NULL for a queue of the library. The copy runs after the queue's work so
-   * far.
+   * far. Its device belongs to this backend:
    *
-   * The queue belongs to the backend that copies. That is the target's backend, unless the target
-   * is host memory. Host memory is the CPU, or memory that the CPU reads in place by address, such
-   * as CUDA_HOST. If only the target is host memory, the source's backend copies. If both are host
-   * memory, the CPU copies, and the queue belongs to either backend or to the CPU. The CPU then
-   * waits for the queue's work.
+   * | source | target | backend of the queue |
+   * |---|---|---|
+   * | any | device memory | the target's |
+   * | device memory | host memory | the source's |
+   * | host memory | host memory | either, or the CPU's; the CPU waits for the queue's work and copies |
    *
-   * The call fails with EINVAL for any other queue, even if it shares the memory and copies
-   * nothing. The application may destroy the queue when the call returns, even with
-   * ARROWDEVICE_COPY_ASYNC.
+   * Host memory is the CPU, or another device with both ARROWDEVICE_DEVICE_HOST_READABLE and
+   * ARROWDEVICE_DEVICE_ADDRESSES, such as CUDA_HOST.
+   *
+   * For any other queue the call fails with EINVAL, even if no copy is needed. The application may
+   * destroy the queue when the call returns, even with ARROWDEVICE_COPY_ASYNC.
    */
   struct arrowdevice_queue* queue;
   /**
@@ -60,8 +63,8 @@ struct arrowdevice_copy_options {
   struct arrowdevice_pool* pool;
   /**
    * Device of the source, or NULL to find it from the array. If this device is wrapped, the
-   * application keeps it wrapped until it may release the source array. arrowdevice_array_copy()
-   * and arrowdevice_array_to_device() say when that is.
+   * application does not unwrap it before it may release the source array, as
+   * arrowdevice_array_copy() says.
    */
   struct arrowdevice_device* source_device;
   /**
@@ -77,10 +80,11 @@ struct arrowdevice_copy_options {
  *
  * The copy has only the bytes that the array's rows need, unless ARROWDEVICE_COPY_NO_TRIM is set.
  *
- * With ARROWDEVICE_COPY_ASYNC, if `out` has an event, the source must stay alive until that event
- * has fired. The source is the array, its buffers, its own event and, if it is wrapped, its device.
- * If the caller releases `out` earlier, the source must stay alive until arrowdevice_wait_idle()
- * has succeeded. In every other case the caller may release the source when the call returns.
+ * With ARROWDEVICE_COPY_ASYNC, if the copy has an event (`out->sync_event` is not NULL), the caller
+ * keeps the source until the event has fired or failed. If the caller releases `out` earlier, or if
+ * the call fails with ETIMEDOUT, the caller keeps the source until arrowdevice_wait_idle() has
+ * succeeded. In every other case the caller may release the source when the call returns. To keep
+ * the source means: not to release the array, and not to unwrap its device.
  *
  * @param array    The source, which stays as it is.
  * @param schema   Type of the array.
@@ -115,10 +119,9 @@ ARROWDEVICE_API int arrowdevice_array_copy(const struct ArrowDeviceArray* array,
  * If the array is copied, the library releases the source when the copy is complete, even with
  * ARROWDEVICE_COPY_ASYNC. The caller keeps nothing alive.
  *
- * If the source's device is wrapped, arrowdevice_device_unwrap() waits for such copies. `out` may
- * carry an event of a queue of the source device. While such an array is alive, the unwrap fails
- * with EBUSY. This happens if that queue was given in the options, or if `to` is host memory (see
- * arrowdevice_copy_options.queue).
+ * If the source's device is wrapped, arrowdevice_device_unwrap() waits for such copies. If `to` is
+ * host memory, or if `options.queue` is a queue of the source device, the event of `out` belongs to
+ * the source device. The unwrap then fails with EBUSY until `out` is released.
  *
  * @param moved    The array.
  * @param schema   Type of the array.
@@ -131,8 +134,8 @@ ARROWDEVICE_API int arrowdevice_array_copy(const struct ArrowDeviceArray* array,
  * - All errors of arrowdevice_array_copy().
  * Implements: "Moving an array", "Synchronization".
  * Thread-safety: per object. A copy blocks as arrowdevice_array_copy() does. If the memory is
- * shared, but arrays of `to` cannot carry its event, the call blocks until the event has fired or
- * the time-out ends.
+ * shared, but arrays of `to` cannot carry the source's event, the call blocks until the event has
+ * fired or the time-out ends.
  */
 ARROWDEVICE_API int arrowdevice_array_to_device(struct ArrowDeviceArray* moved, const struct ArrowSchema* schema,
                                                 struct arrowdevice_device* to,
@@ -150,8 +153,8 @@ ARROWDEVICE_API int arrowdevice_array_to_device(struct ArrowDeviceArray* moved, 
  *
  * Errors: all errors of arrowdevice_array_to_device().
  * Implements: "Synchronization"; the layouts of the columnar format.
- * Thread-safety: per object. Blocks until the data is ready. The time-out limits only the waits
- * before a copy is submitted.
+ * Thread-safety: per object. Blocks until the data is ready. The time-out limits the wait for the
+ * source's event, but not the copy.
  */
 ARROWDEVICE_API int arrowdevice_array_to_host(struct ArrowDeviceArray* moved, const struct ArrowSchema* schema,
                                               const struct arrowdevice_copy_options* options, struct ArrowArray* out,

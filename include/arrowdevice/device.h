@@ -4,9 +4,10 @@
  * Devices: find them, describe them, wrap an application's own context, and choose their default
  * pool.
  *
- * A device is a vendor's context that has an `(ArrowDeviceType, device_id)` pair. Each kind of
- * memory is a device of its own: `CUDA_HOST` 0 is the pinned memory of GPU 0. Pointers to devices
- * stay valid until the process ends, and devices are never destroyed.
+ * A device is one kind of memory, named by an `(ArrowDeviceType, device_id)` pair: `CUDA` 0 is the
+ * memory of GPU 0, and `CUDA_HOST` 0 is its pinned host memory. Behind every device but the CPU is
+ * a vendor's context. Pointers to devices stay valid until the process ends, and devices are never
+ * destroyed.
  *
  * The library calls a driver for the first time when a call names a device of its type.
  */
@@ -23,7 +24,7 @@ extern "C" {
 #define ARROWDEVICE_DEVICE_ADDRESSES 1     /* buffers are addresses; without the flag they are handles */
 #define ARROWDEVICE_DEVICE_HOST_READABLE 2 /* the CPU reads and writes the device's memory in place */
 #define ARROWDEVICE_DEVICE_EVENTS 4        /* the device can publish sync events */
-#define ARROWDEVICE_DEVICE_WAIT_BLOCKS 8   /* waits of a queue may block the CPU */
+#define ARROWDEVICE_DEVICE_WAIT_BLOCKS 8   /* arrowdevice_queue_wait_array() may block the calling thread */
 #define ARROWDEVICE_DEVICE_WRAPPED 16      /* the device is an application's own context */
 
 /* Peer flags */
@@ -38,7 +39,7 @@ struct arrowdevice_device_info {
   char name[128]; /* as the driver reports it */
   char vendor[64];
   char backend[16];             /* name of the backend that drives the device */
-  uint8_t uuid[16];             /* zeros if it is unknown; two APIs may report the same GPU */
+  uint8_t uuid[16];             /* zeros if it is unknown; the same for one GPU in each API that knows it */
   int64_t total_memory;         /* bytes, -1 if the size is unknown */
   int64_t buffer_alignment;     /* bytes; alignment of the start of every allocation */
   int64_t sub_buffer_alignment; /* bytes; alignment of the start of every sub-buffer */
@@ -48,8 +49,8 @@ struct arrowdevice_device_info {
 };
 
 /**
- * Counters of the library's use of a device since the process began. They count calls of the
- * driver, so memory that a pool reuses is not counted.
+ * Counters of the library's use of a device since the process began. They count only work that
+ * reached the driver. An allocation that a pool serves from its cache is not counted.
  */
 struct arrowdevice_device_counters {
   uint32_t struct_size;
@@ -67,8 +68,8 @@ struct arrowdevice_device_counters {
 
 /**
  * Handles of a vendor's context: those of an application, or those behind a device of the library.
- * The manual of each backend says which fields it uses. A wrap ignores all other fields, and the
- * library sets them to zero.
+ * The manual of each backend says which fields it uses. arrowdevice_device_wrap() ignores all other
+ * fields. arrowdevice_device_get_native() sets them to zero.
  */
 struct arrowdevice_native_device {
   uint32_t struct_size, queue_family, api_version, n_extensions;
@@ -76,9 +77,10 @@ struct arrowdevice_native_device {
   const char* const* extensions; /* extensions that the application enabled (Vulkan) */
   const void* features;
   /**
-   * Locks and unlocks `queue`, if the API requires external synchronization. Both may be NULL. The
-   * backend may hold its own locks when it calls `lock`. A thread that holds the application's lock
-   * must not call the library, because the two threads could deadlock.
+   * Locks and unlocks `queue`, if the API requires external synchronization. Both may be NULL. A
+   * thread of the library may hold a lock of the backend when it calls `lock`. A thread that holds
+   * the application's lock must therefore not call the library, because the two threads could wait
+   * for each other.
    */
   void (*lock)(void* user, void* native_queue);
   void (*unlock)(void* user, void* native_queue);
@@ -109,10 +111,11 @@ ARROWDEVICE_API int arrowdevice_device_find_by_id(ArrowDeviceType device_type, i
                                                   struct arrowdevice_device** out, struct arrowdevice_error* error);
 
 /**
- * Finds a device by its name, as arrowdevice_device_find_by_id() does by type and id.
+ * Finds a device by a text such as "opencl:0", as arrowdevice_device_find_by_id() does by type and
+ * id. The text is not the `name` of arrowdevice_device_info.
  *
- * @param name  Name of the type, a colon and the id, such as "opencl:0" or "cuda_host:1". A name
- *              without an id, such as "cpu", means id 0.
+ * @param name  A name of arrowdevice_device_type_get_name(), a colon and the id, such as "opencl:0"
+ *              or "cuda_host:1". Without a colon and an id, as in "cpu", the id is 0.
  * @param out   Receives the device, which is never a wrapped one.
  *
  * Errors:
@@ -256,10 +259,10 @@ ARROWDEVICE_API int arrowdevice_device_wrap(ArrowDeviceType device_type, int64_t
 /**
  * Undoes one arrowdevice_device_wrap().
  *
- * The call that matches the last wrap waits for all deferred work. It then destroys the device's
- * idle queues, frees the memory that its pools cache, and stops using the handles. Afterwards every
- * call on the device fails with ENODEV. If the call fails, the device stays usable, and the
- * application may call again.
+ * When the device has been unwrapped as often as it was wrapped, the call waits for all deferred
+ * work of the process. It then destroys the device's idle queues, frees the memory that its pools
+ * cache, and stops using the handles. Afterwards every call on the device fails with ENODEV. If the
+ * call fails, the device stays usable, and the application may call again.
  *
  * @param device      A wrapped device.
  * @param timeout_ns  Time-out in nanoseconds, as the conventions say.

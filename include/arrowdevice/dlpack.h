@@ -37,9 +37,9 @@ extern "C" {
  *                        array's event, as with arrowdevice_queue_wait_array(). If it is NULL, the
  *                        CPU waits.
  * @param out             Receives the tensor. The consumer calls its `deleter` once, from any
- *                        thread, and the `deleter` never blocks. With that call, the consumer
- *                        promises that its device work on the tensor has finished, even if it used
- *                        a queue. When no other owner is left, the memory is reused.
+ *                        thread, and the `deleter` never blocks. The `deleter` does not wait for
+ *                        `consumer_queue`: the consumer calls it after its device work on the
+ *                        tensor has finished. When no other owner is left, the memory is reused.
  *
  * Errors:
  * - EINVAL if the array does not match its schema.
@@ -59,8 +59,8 @@ ARROWDEVICE_API int arrowdevice_dlpack_export(struct ArrowDeviceArray* inout, co
 /**
  * Imports a tensor of DLPack 1 as an array.
  *
- * Rank 1 gives an array of numbers, and rank 0 gives one with one row. Higher ranks give fixed-size
- * lists, whose child is named "item". Fields are nullable and have no nulls.
+ * Rank 1 gives an array of numbers, and rank 0 gives an array of one row. Higher ranks give
+ * fixed-size lists, whose child is named "item". Fields are nullable and have no nulls.
  *
  * @param moved           The tensor. When the last owner of the array is released, the library
  *                        calls the tensor's `deleter`, on that thread or as deferred work. The

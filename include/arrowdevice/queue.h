@@ -3,8 +3,8 @@
  * @file queue.h
  * Queues: create or wrap one, copy bytes on it, make it wait for an array, and wait for its work.
  *
- * A queue runs its work in order. Most functions of the library take an optional queue, and use a
- * queue of the library if it is NULL.
+ * A queue runs its work in order. If a function has an optional queue, its comment says what NULL
+ * means. Copies then use a queue of the library.
  */
 #ifndef ARROWDEVICE_QUEUE_H
 #define ARROWDEVICE_QUEUE_H
@@ -29,7 +29,7 @@ struct arrowdevice_native_queue {
  * One region of a copy of bytes. The struct is frozen: it never grows, because it is passed in
  * arrays.
  *
- * A NULL device means host memory. Both devices belong to the queue's backend, or are host memory.
+ * Each device is NULL, which means host memory, or belongs to the queue's backend.
  */
 struct arrowdevice_copy_region {
   struct arrowdevice_device* dst_device;
@@ -141,7 +141,8 @@ ARROWDEVICE_API int arrowdevice_queue_wait_array(struct arrowdevice_queue* queue
                                                  struct arrowdevice_error* error);
 
 /**
- * Waits until all work that was given to this queue so far has finished.
+ * Waits until all work that was given to this queue so far has finished. After ETIMEDOUT the
+ * application may call again.
  *
  * A wrapped queue may have other work, from the application or from another wrap. The call may wait
  * for that work too, but the application must not rely on this.
@@ -165,16 +166,16 @@ ARROWDEVICE_API int arrowdevice_queue_finish(struct arrowdevice_queue* queue, in
  * no longer uses it, neither for arrays that were copied on it, nor for deferred releases, nor for
  * pools.
  *
- * If a stream uses a wrapped queue, the stream continues on a queue of the library, after all work
- * so far. If the driver cannot tell when that work ends, the stream fails with the driver's error.
- * If a stream uses a queue of arrowdevice_queue_create(), the stream holds a reference and keeps
- * using it.
+ * If an Arrow stream (stream.h, async.h) uses a wrapped queue, that stream continues on a queue of
+ * the library, after all work so far. If the driver cannot tell when that work ends, the Arrow
+ * stream fails with the driver's error. A queue of arrowdevice_queue_create() stays in use until
+ * the Arrow stream is released.
  *
  * @param queue  The queue, or NULL.
  *
- * Thread-safety: per object. The application may call it while a stream uses the queue. It returns
- * at once, unless a stream is inside a call of the driver or allocator with a wrapped queue. Then
- * it waits for that call.
+ * Thread-safety: per object. The application may call it while an Arrow stream uses the queue. It
+ * returns at once, with one exception: if an Arrow stream is just calling the driver or an
+ * allocator with a wrapped queue, the function waits for that call.
  */
 ARROWDEVICE_API void arrowdevice_queue_destroy(struct arrowdevice_queue* queue);
 

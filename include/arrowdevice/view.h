@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /* Flags of arrowdevice_import_options */
-#define ARROWDEVICE_IMPORT_RESOLVE_SIZES 1 /* reads sizes back that are on the device */
+#define ARROWDEVICE_IMPORT_RESOLVE_SIZES 1 /* reads the sizes of buffers that only the device knows */
 
 /* Roles of an array's buffers */
 #define ARROWDEVICE_ROLE_VALIDITY 1
@@ -49,8 +49,8 @@ extern "C" {
 struct arrowdevice_import_options {
   uint32_t struct_size;
   /**
-   * ARROWDEVICE_IMPORT_RESOLVE_SIZES: the call waits for the array's event and reads sizes back
-   * from the device.
+   * ARROWDEVICE_IMPORT_RESOLVE_SIZES: the call waits for the array's event. It then reads from the
+   * device the values that give the sizes of buffers, such as last offsets.
    */
   uint32_t flags;
   /**
