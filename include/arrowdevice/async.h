@@ -126,7 +126,7 @@ struct arrowdevice_async_options {
  * - The value of `submit`, if the executor refuses the task.
  * - The general errors.
  * - Later, by `on_error`: the stream's error with its text, after the arrays before it.
- * - Later, by `on_error`: EINVAL if an array has another device type than the stream.
+ * - Later, by `on_error`: EINVAL if devices of the stream's type cannot access an array.
  * - Later, by `on_error`: EINVAL if metadata is malformed.
  * Implements: "Async Device Stream Interface".
  * Thread-safety: per object. Does not block.

@@ -159,7 +159,8 @@ ARROWDEVICE_API int arrowdevice_stream_to_host(struct ArrowDeviceArrayStream* mo
  * - EINVAL if the queue cannot serve batches of the stream's device type or of `source_device`.
  * - The general errors.
  * - Later, from the stream: the producer's error with its text, after the batches before it.
- * - Later, from the stream: EINVAL if a batch has another device type than the stream.
+ * - Later, from the stream: EINVAL if devices of the stream's type cannot access a batch. A stream on
+ *   CUDA, for example, may have batches in memory of CUDA_HOST and CUDA_MANAGED.
  * - Later, from the stream: all errors of arrowdevice_array_to_device().
  * Implements: "Device Stream Interface".
  * Thread-safety: per object. Does not block.

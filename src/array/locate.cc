@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <iterator>
 
+#include "backend/device_types.h"
 #include "device/devices.h"
 #include "device/event.h"
 
@@ -49,6 +50,12 @@ void check_alive(const ArrowDeviceArray* array) {
 
 void check_event(const ArrowDeviceArray& array) {
   if (array.sync_event != nullptr) device::ForeignEvent::check(array.device_type, array.sync_event);
+}
+
+void check_accessible(const ArrowDeviceArray& array, ArrowDeviceType stream) {
+  if (backend::can_access(stream, array.device_type) || any_buffer(array.array) == nullptr) return;
+  throw Error(EINVAL, "the array is on " + backend::device_text(array.device_type, array.device_id) +
+                          ", whose memory a stream on " + backend::device_type_text(stream) + " cannot have");
 }
 
 void make_canonical(ArrowDeviceArray& array) noexcept {

@@ -17,6 +17,9 @@ void check_alive(const ArrowArray* array);
 // Throws EINVAL for an array with an event on a device type without events, because no function can wait for it.
 void check_event(const ArrowDeviceArray& array);
 
+// Throws EINVAL if devices of a stream's type cannot access the array's memory. An array without buffers has none.
+void check_accessible(const ArrowDeviceArray& array, ArrowDeviceType stream);
+
 // Writes the values that the format fixes: zeros in `reserved`, and id -1 for the CPU.
 void make_canonical(ArrowDeviceArray& array) noexcept;
 

@@ -24,6 +24,16 @@ constexpr std::array kDeviceTypes{
     DeviceTypeInfo{ARROW_DEVICE_HEXAGON, "hexagon", "hexagon", false, false, true},
 };
 
+struct Access {
+  ArrowDeviceType from, memory;
+};
+
+constexpr std::array kAccess{
+    Access{ARROW_DEVICE_CPU, ARROW_DEVICE_CUDA_HOST},     Access{ARROW_DEVICE_CPU, ARROW_DEVICE_CUDA_MANAGED},
+    Access{ARROW_DEVICE_CPU, ARROW_DEVICE_ROCM_HOST},     Access{ARROW_DEVICE_CUDA, ARROW_DEVICE_CUDA_HOST},
+    Access{ARROW_DEVICE_CUDA, ARROW_DEVICE_CUDA_MANAGED}, Access{ARROW_DEVICE_ROCM, ARROW_DEVICE_ROCM_HOST},
+};
+
 }  // namespace
 
 const DeviceTypeInfo* find_device_type(ArrowDeviceType type) noexcept {
@@ -50,6 +60,11 @@ std::string device_text(ArrowDeviceType type, int64_t id) {
 int64_t canonical_device_id(ArrowDeviceType type, int64_t id) noexcept {
   const auto* info = find_device_type(type);
   return id == -1 && info != nullptr && info->minus_one_is_0 ? 0 : id;
+}
+
+bool can_access(ArrowDeviceType from, ArrowDeviceType memory) noexcept {
+  return from == memory ||
+         std::ranges::any_of(kAccess, [&](const Access& a) { return a.from == from && a.memory == memory; });
 }
 
 const char* plugin_opt_in(std::string_view plugin) noexcept {

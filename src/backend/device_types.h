@@ -33,6 +33,9 @@ std::string device_text(ArrowDeviceType type, int64_t id);
 // Returns the canonical id of a device. Ids -1 and 0 are the same device if the format or common practice says so.
 int64_t canonical_device_id(ArrowDeviceType type, int64_t id) noexcept;
 
+// Returns true if every device of the type `from` can access memory of the type `memory` in place.
+bool can_access(ArrowDeviceType from, ArrowDeviceType memory) noexcept;
+
 // Returns the environment variable that must be set before a plugin is used without being named by path. Returns NULL
 // if none is needed.
 const char* plugin_opt_in(std::string_view plugin) noexcept;

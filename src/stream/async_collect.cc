@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "backend/device_types.h"
+#include "array/locate.h"
 #include "base/error.h"
 #include "schema/copy.h"
 #include "stream/async.h"
@@ -137,11 +137,11 @@ class Collection final : public AsyncConsumer {
     constexpr bool kHasTask = true;
     upstream_.taken(kHasTask);
     ArrowDeviceArray array = extract_or_fail(next.task, metadata);
-    if (array.device_type != type_) {
-      const std::string where = backend::device_text(array.device_type, array.device_id);
+    try {
+      array::check_accessible(array, type_);
+    } catch (...) {
       array.array.release(&array.array);
-      throw Error(EINVAL,
-                  "an array of the stream is on " + where + ", which is of another device type than the stream");
+      throw;
     }
     *out = array;
     metadata = std::move(next.metadata);

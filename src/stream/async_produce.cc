@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "array/locate.h"
-#include "backend/device_types.h"
 #include "base/error.h"
 #include "stream/async.h"
 #include "stream/async_producer.h"
@@ -42,14 +41,10 @@ class PulledStream final : public AsyncSource {
         end.metadata = std::move(item.metadata);
         return end;
       }
-      if (item.array.device_type == (*upstream_)->device_type) {
-        array::check_event(item.array);
-        array::make_canonical(item.array);
-        return item;
-      }
-      throw Error(EINVAL, "an array of the stream is on " +
-                              backend::device_text(item.array.device_type, item.array.device_id) +
-                              ", which is of another device type than the stream");
+      array::check_accessible(item.array, (*upstream_)->device_type);
+      array::check_event(item.array);
+      array::make_canonical(item.array);
+      return item;
     } catch (...) {
       has_schema_ = true;
       has_ended_ = true;

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <string>
 
-#include "backend/device_types.h"
+#include "array/locate.h"
 #include "base/background.h"
 #include "base/error.h"
 #include "base/process.h"
@@ -162,10 +162,10 @@ void Pipeline::pull(Batch& batch) {
     batch.metadata = copy_metadata(metadata_of(*upstream_, ARROWDEVICE_METADATA_ITEM));
     if (batch.array.array.release == nullptr) return;
     const int64_t number = batches_read_++;
-    if (batch.array.device_type != upstream_->device_type) {
-      throw Error(EINVAL, "array " + std::to_string(number) + " of the stream is on " +
-                              backend::device_text(batch.array.device_type, batch.array.device_id) +
-                              ", which is of another device type than the stream");
+    try {
+      array::check_accessible(batch.array, upstream_->device_type);
+    } catch (const Error& e) {
+      throw Error(e.code(), "array " + std::to_string(number) + " of the stream: " + e.message());
     }
   } catch (...) {
     batch.failure = Failure::current();

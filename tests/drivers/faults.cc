@@ -84,6 +84,20 @@ TEST_CASE("an array in pinned memory may name its device 0 or -1") {
         }) == "");
 }
 
+TEST_CASE("a stream of a GPU may have batches in pinned and managed memory") {
+  const auto& vendor = drivers::vendor();
+  std::vector<ArrowDeviceType> types{vendor.device, vendor.pinned};
+  if (vendor.device == ARROW_DEVICE_CUDA) types.push_back(ARROW_DEVICE_CUDA_MANAGED);
+  for (const ArrowDeviceType type : types) {
+    CHECK(drivers::in_child([&] {
+            auto* const gpu = output_of(arrowdevice_device_find_by_id, vendor.device, 0);
+            auto* const memory = output_of(arrowdevice_device_find_by_id, type, 0);
+            drivers::check_stream(arrowdevice::testing::find_case("record batch"), memory, vendor.device, gpu);
+            drivers::trim_all();
+          }) == "");
+  }
+}
+
 TEST_CASE("a thousand columns cost one allocation, one copy and one event from a cold pool") {
   CHECK(drivers::in_child([] {
           const auto& vendor = drivers::vendor();

@@ -126,6 +126,23 @@ void check_valid(const HostCase& one, arrowdevice_device* on, const std::vector<
   }
 }
 
+void check_stream(const HostCase& one, arrowdevice_device* memory, ArrowDeviceType type, arrowdevice_device* to) {
+  const auto schema = one.schema();
+  auto streamed = one.schema();
+  Owned<ArrowArray> array = one.array(Ledger());
+  const auto twin = one.array(Ledger());
+  auto host = output_of(arrowdevice_array_from_host, array.get());
+  auto there = output_of(arrowdevice_array_copy, host.get(), schema.get(), memory, nullptr);
+  auto produced =
+      output_of(arrowdevice_stream_from_arrays, streamed.get(), there.get(), int64_t{1}, there->device_type);
+  produced->device_type = type;
+  auto moved = output_of(arrowdevice_stream_to_device, produced.get(), to, nullptr);
+  auto batch = output_of(arrowdevice_stream_get_next, moved.get());
+  auto back = output_of(arrowdevice_array_to_host, batch.get(), schema.get(), nullptr);
+  const auto difference = arrowdevice::testing::difference(*schema, *twin, 0, *schema, *back, 0, twin->length);
+  expect(difference.empty(), "the values changed: " + difference);
+}
+
 // Lists the devices twice, because the list omits a type if its device count fails.
 void trim_all() {
   expect(arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, nullptr) == 0, "deferred work is not done");

@@ -42,6 +42,11 @@ void copy_thousand_columns(arrowdevice_device* to, const std::vector<std::string
 // without a named device.
 void check_valid(const arrowdevice::testing::HostCase& one, arrowdevice_device* on, const std::vector<int64_t>& ids);
 
+// Throws if a stream on `type` cannot have a batch in memory of the device `memory`, or loses values on the way to
+// `to`.
+void check_stream(const arrowdevice::testing::HostCase& one, arrowdevice_device* memory, ArrowDeviceType type,
+                  arrowdevice_device* to);
+
 // Trims the pools of all opened devices and the staging memory when no work is deferred any more.
 void trim_all();
 

@@ -223,7 +223,17 @@ TEST_CASE("a batch of another device type than its stream's is refused by its nu
   producer->steps[1].array = copy(sample, sim(0));
   DeviceStream stream = to_device(stream_of(producer), sim(1));
   next(stream);
-  CHECK(contains(next_fails(EINVAL, stream), "array 1"));
+  CHECK(next_fails(EINVAL, stream) ==
+        "array 1 of the stream: the array is on ext_dev:0, whose memory a stream on cpu cannot have");
+}
+
+TEST_CASE("a batch without buffers may name any device") {
+  begin();
+  const Sample sample(field("n"), {.rows = 21});
+  auto producer = batches_of(sample, kRows);
+  DeviceStream stream = to_device(stream_of(producer, ARROW_DEVICE_EXT_DEV), sim(1));
+  for (int i = 0; i < 3; ++i) CHECK(next(stream)->array.length == kRows);
+  CHECK(next(stream).released());
 }
 
 TEST_CASE("stream_to_device checks its options, and the caller keeps a refused stream") {

@@ -441,7 +441,7 @@ TEST_CASE("an async device stream accepts Arrow C++'s batch without buffers from
   const auto batch = arrow::RecordBatch::Make(schema, 3, {from_json(arrow::null(), "[null, null, null]")});
   auto [handler, stream] = collect();
   ArrowProducer producer(schema, arrow::MakeVectorGenerator<BatchPtr>({batch}), kSim, handler);
-  CHECK(contains(next_fails(EINVAL, stream), "another device type"));
+  CHECK(next(stream)->array.length == 3);
 }
 
 std::shared_ptr<Producer> host_ints(int64_t n) {

@@ -264,7 +264,7 @@ TEST_CASE("a device stream accepts Arrow C++'s batch without buffers from the CP
   const auto batch = arrow::RecordBatch::Make(schema, 3, {from_json(arrow::null(), "[null, null, null]")});
   for (auto* to : {cpu(), sim(1)}) {
     DeviceStream stream = to_device(exported(ok(arrow::RecordBatchReader::Make({batch}, schema, kSim))), to);
-    CHECK(contains(next_fails(EINVAL, stream), "another device type"));
+    CHECK(next(stream)->array.length == 3);
   }
 }
 
