@@ -49,7 +49,7 @@ END
 # The compiler and Meson are programs of this machine. The packages that end in :arm64 are what the build links.
 in_debian() {
   "$root/scripts/in-debian.sh" --arm64 trixie ca-certificates git g++ g++-aarch64-linux-gnu libc6:arm64 libcatch2-dev:arm64 \
-    libpython3-dev:arm64 libpython3-stdlib:arm64 libstdc++6:arm64 libvulkan-dev:arm64 libze-dev meson ninja-build \
+    libpython3-dev:arm64 libpython3-stdlib:arm64 libstdc++6:arm64 libvulkan-dev:arm64 libze-dev libze1:arm64 meson ninja-build \
     opencl-headers pkg-config python3 python3-venv -- "$@"
 }
 

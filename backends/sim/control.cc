@@ -16,7 +16,7 @@ namespace {
 
 // All tables that table() has returned. The newest is last.
 std::deque<arrowdevice_backend>& tables() {
-  static auto& all = *new std::deque<arrowdevice_backend>{make_table({})};
+  static auto& all = *new std::deque<arrowdevice_backend>(1, make_table({}));
   return all;
 }
 
