@@ -32,10 +32,10 @@ struct CopyMemory final : public device::Deferred {
   device::Allocation allocation;
 };
 
-class CopyKeeper final : public array::BufferOwner {
+class CopyOwner final : public array::BufferOwner {
  public:
-  explicit CopyKeeper(std::unique_ptr<CopyMemory> memory) : memory_(std::move(memory)) {}
-  ~CopyKeeper() override { device::DeferredWork::instance().defer(std::move(memory_)); }
+  explicit CopyOwner(std::unique_ptr<CopyMemory> memory) : memory_(std::move(memory)) {}
+  ~CopyOwner() override { device::DeferredWork::instance().defer(std::move(memory_)); }
 
   CopyMemory& memory() noexcept { return *memory_; }
   std::unique_ptr<CopyMemory> take_memory() noexcept { return std::move(memory_); }
@@ -50,7 +50,7 @@ class CopyKeeper final : public array::BufferOwner {
 };
 
 // Staging memory, until the copy has finished.
-struct StagingKeeper final : public device::Deferred {
+struct DeferredStaging final : public device::Deferred {
   InFlight in_flight;
 };
 
@@ -69,7 +69,7 @@ class Copy {
   std::shared_ptr<device::Event> run(ArrowDeviceArray* out) {
     // Allocated first, because the memory of submitted work must have an owner.
     const bool is_by_cpu = route_.source_on_host() && route_.target_on_host();
-    if (!is_by_cpu) staging_ = std::make_unique<StagingKeeper>();
+    if (!is_by_cpu) staging_ = std::make_unique<DeferredStaging>();
     bool submitted = false;
     try {
       wait_for_source();
@@ -81,7 +81,7 @@ class Copy {
       build_output();
       submitted = parts_.device_bytes > 0;
       if (submitted) {
-        submit(array_, plan_, parts_, route_, keeper_->memory().allocation.buffer(),
+        submit(array_, plan_, parts_, route_, owner_->memory().allocation.buffer(),
                is_by_cpu ? nullptr : &staging_->in_flight, scratch_);
         finish();
       }
@@ -117,7 +117,7 @@ class Copy {
 
   // Abandons the memory for good, because the library cannot tell when the device has finished with it.
   void abandon_memory() noexcept {
-    device::DeferredWork::abandon(keeper_->take_memory());
+    device::DeferredWork::abandon(owner_->take_memory());
     if (staging_ != nullptr) device::DeferredWork::abandon(std::move(staging_));
   }
 
@@ -138,7 +138,7 @@ class Copy {
       const bool queue_is_targets = &route_.target_queue().device() == &target();
       memory->allocation = pool->allocate(queue_is_targets ? &route_.target_queue() : nullptr, parts_.device_bytes);
     }
-    keeper_ = std::make_shared<CopyKeeper>(std::move(memory));
+    owner_ = std::make_shared<CopyOwner>(std::move(memory));
   }
 
   // Builds the structs and pointers of the copy, with the final addresses of the buffers.
@@ -158,7 +158,7 @@ class Copy {
     }
     if (parts_.host_bytes > 0) {
       const auto padded = static_cast<size_t>(align_up(parts_.host_bytes, kPaddedTo));
-      keeper_->host_bytes.reset(new uint8_t[padded]());
+      owner_->host_bytes.reset(new uint8_t[padded]());
     }
     for (const auto& part : parts_.parts) {
       nodes_[static_cast<size_t>(part.field)]->buffers[part.position] = buffer_of(part);
@@ -199,11 +199,11 @@ class Copy {
 
   const void* buffer_of(const OutputBuffer& part) {
     if (part.on_host) {
-      auto* const bytes = keeper_->host_bytes.get() + part.place;
+      auto* const bytes = owner_->host_bytes.get() + part.place;
       write_buffer(array_, plan_, part, bytes);
       return bytes;
     }
-    return keeper_->memory().allocation.part(part.place, part.size);
+    return owner_->memory().allocation.part(part.place, part.size);
   }
 
   // Finishes the copy. Waits for it, unless the caller accepts an event instead.
@@ -213,14 +213,14 @@ class Copy {
                                   &event_->device().backend() == &target().backend();
     if (may_return_early) {
       sync_event_ = event_->publish();
-      keeper_->event = event_;
-      keeper_->memory().after = event_;
+      owner_->event = event_;
+      owner_->memory().after = event_;
       if (staging_ != nullptr) staging_->after = event_;
       return;
     }
     event_->wait(ARROWDEVICE_NO_TIMEOUT);
     if (!route_.target_on_host() || route_.source_on_host()) return;
-    auto* const bytes = static_cast<uint8_t*>(keeper_->memory().allocation.buffer());
+    auto* const bytes = static_cast<uint8_t*>(owner_->memory().allocation.buffer());
     for (const auto& part : parts_.parts) {
       if (part.origin == Origin::kCopiedThenAdjusted)
         adjust_in_place(plan_, tree_[part.field].type, part, bytes + part.place);
@@ -234,7 +234,7 @@ class Copy {
     out->device_type = target().type();
     out->device_id = target().published_id();
     out->sync_event = sync_event_;
-    output_->publish(std::move(keeper_), &out->array);
+    output_->publish(std::move(owner_), &out->array);
   }
 
   const CopyRequest& request_;
@@ -246,8 +246,8 @@ class Copy {
   Scratch scratch_;
   Plan plan_{scratch_.memory()};
   Parts parts_{scratch_.memory()};
-  std::shared_ptr<CopyKeeper> keeper_;
-  std::unique_ptr<StagingKeeper> staging_;  // NULL if the CPU copies
+  std::shared_ptr<CopyOwner> owner_;
+  std::unique_ptr<DeferredStaging> staging_;  // NULL if the CPU copies
   std::optional<array::Output> output_;
   std::pmr::vector<ArrowArray*> nodes_{scratch_.memory()};
   std::shared_ptr<device::Event> event_;
