@@ -62,20 +62,20 @@ void slice(ArrowDeviceArray& inout, const ArrowSchema& schema, int64_t offset, i
   SharedArray shared(inout);
   if (!is_record_batch(array)) {
     constexpr int32_t kRoot[] = {0};
-    ArraySlice part(array, kRoot, 0, scratch.memory());
-    part.add(0, offset, length);
-    publish(inout, part.output(), shared, out);
+    ArraySlice slice(array, kRoot, 0, scratch.memory());
+    slice.add(0, offset, length);
+    publish(inout, slice.output(), shared, out);
     return;
   }
   std::pmr::vector<int32_t> columns(scratch.memory());
   columns.reserve(static_cast<size_t>(tree[0].n_children));
   for (int32_t i = 0; i < tree[0].n_children; ++i) columns.push_back(tree[0].first_child + i);
-  ArraySlice part(array, columns, 1, scratch.memory());
-  auto& root = part.output().add_node(1, tree[0].n_children);
+  ArraySlice slice(array, columns, 1, scratch.memory());
+  auto& root = slice.output().add_node(1, tree[0].n_children);
   make_batch_root(root, length);
   for (size_t i = 0; i < columns.size(); ++i)
-    root.children[i] = &part.add(columns[i], inout.array.offset + offset, length);
-  publish(inout, part.output(), shared, out);
+    root.children[i] = &slice.add(columns[i], inout.array.offset + offset, length);
+  publish(inout, slice.output(), shared, out);
 }
 
 void select(ArrowDeviceArray& inout, const ArrowSchema& schema, std::span<const int64_t> children,
@@ -96,8 +96,8 @@ void select(ArrowDeviceArray& inout, const ArrowSchema& schema, std::span<const 
     columns.push_back(tree[0].first_child + static_cast<int32_t>(child));
   }
   SharedArray shared(inout);
-  ArraySlice part(array, columns, 1, scratch.memory());
-  auto& root = part.output().add_node(1, static_cast<int64_t>(columns.size()));
+  ArraySlice slice(array, columns, 1, scratch.memory());
+  auto& root = slice.output().add_node(1, static_cast<int64_t>(columns.size()));
   const bool batch = is_record_batch(array);
   if (batch) {
     make_batch_root(root, inout.array.length);
@@ -110,10 +110,10 @@ void select(ArrowDeviceArray& inout, const ArrowSchema& schema, std::span<const 
   for (size_t i = 0; i < columns.size(); ++i) {
     const auto& column = array[columns[i]];
     root.children[i] =
-        &part.add(columns[i], batch ? inout.array.offset : 0, batch ? inout.array.length : column.length);
+        &slice.add(columns[i], batch ? inout.array.offset : 0, batch ? inout.array.length : column.length);
   }
   if (out_schema != nullptr) schema::copy_selection(schema, children, out_schema);
-  publish(inout, part.output(), shared, out);
+  publish(inout, slice.output(), shared, out);
 }
 
 }  // namespace arrowdevice::array

@@ -11,8 +11,8 @@
 #include "base/scratch.h"
 #include "device/deferred.h"
 #include "transfer/bits.h"
-#include "transfer/parts.h"
 #include "transfer/pinned.h"
+#include "transfer/placement.h"
 #include "transfer/plan.h"
 #include "transfer/route.h"
 #include "transfer/source_reader.h"
@@ -79,9 +79,9 @@ class Copy {
       place();
       allocate();
       build_output();
-      submitted = parts_.device_bytes > 0;
+      submitted = placed_.device_bytes > 0;
       if (submitted) {
-        submit(array_, plan_, parts_, route_, owner_->memory().allocation.buffer(),
+        submit(array_, plan_, placed_, route_, owner_->memory().allocation.buffer(),
                is_by_cpu ? nullptr : &staging_->in_flight, scratch_);
         finish();
       }
@@ -122,21 +122,21 @@ class Copy {
   }
 
   void place() {
-    parts_ = place_parts(array_, plan_,
-                         {.alignment = std::max(kLeastAlignment, target().info().sub_buffer_alignment),
-                          .source_on_host = route_.source_on_host(),
-                          .target_on_host = route_.target_on_host(),
-                          .sizes_on_host = target().has_addresses(),
-                          .whole = request_.whole},
-                         scratch_.memory());
+    placed_ = place_buffers(array_, plan_,
+                            {.alignment = std::max(kLeastAlignment, target().info().sub_buffer_alignment),
+                             .source_on_host = route_.source_on_host(),
+                             .target_on_host = route_.target_on_host(),
+                             .sizes_on_host = target().has_addresses(),
+                             .whole = request_.whole},
+                            scratch_.memory());
   }
 
   void allocate() {
     auto memory = std::make_unique<CopyMemory>(target());
-    if (parts_.device_bytes > 0) {
+    if (placed_.device_bytes > 0) {
       const auto pool = request_.pool != nullptr ? request_.pool : target().pool();
       const bool queue_is_targets = &route_.target_queue().device() == &target();
-      memory->allocation = pool->allocate(queue_is_targets ? &route_.target_queue() : nullptr, parts_.device_bytes);
+      memory->allocation = pool->allocate(queue_is_targets ? &route_.target_queue() : nullptr, placed_.device_bytes);
     }
     owner_ = std::make_shared<CopyOwner>(std::move(memory));
   }
@@ -156,12 +156,12 @@ class Copy {
       nodes_.push_back(&node);
       attach(field, &node);
     }
-    if (parts_.host_bytes > 0) {
-      const auto padded = static_cast<size_t>(align_up(parts_.host_bytes, kPaddedTo));
+    if (placed_.host_bytes > 0) {
+      const auto padded = static_cast<size_t>(align_up(placed_.host_bytes, kPaddedTo));
       owner_->host_bytes.reset(new uint8_t[padded]());
     }
-    for (const auto& part : parts_.parts) {
-      nodes_[static_cast<size_t>(part.field)]->buffers[part.position] = buffer_of(part);
+    for (const auto& buffer : placed_.buffers) {
+      nodes_[static_cast<size_t>(buffer.field)]->buffers[buffer.position] = buffer_of(buffer);
     }
   }
 
@@ -180,8 +180,8 @@ class Copy {
   }
 
   // Counts the nulls of a bitmap that has arrived in host memory.
-  void count_arrived_nulls(const OutputBuffer& part, const uint8_t* bits) {
-    auto& node = *nodes_[static_cast<size_t>(part.field)];
+  void count_arrived_nulls(const OutputBuffer& buffer, const uint8_t* bits) {
+    auto& node = *nodes_[static_cast<size_t>(buffer.field)];
     if (node.null_count < 0) node.null_count = node.length - count_bits(bits, node.offset, node.length);
   }
 
@@ -197,19 +197,19 @@ class Copy {
     }
   }
 
-  const void* buffer_of(const OutputBuffer& part) {
-    if (part.on_host) {
-      auto* const bytes = owner_->host_bytes.get() + part.place;
-      write_buffer(array_, plan_, part, bytes);
+  const void* buffer_of(const OutputBuffer& buffer) {
+    if (buffer.on_host) {
+      auto* const bytes = owner_->host_bytes.get() + buffer.offset;
+      write_buffer(array_, plan_, buffer, bytes);
       return bytes;
     }
-    return owner_->memory().allocation.part(part.place, part.size);
+    return owner_->memory().allocation.sub_buffer(buffer.offset, buffer.size);
   }
 
   // Finishes the copy. Waits for it, unless the caller accepts an event instead.
   void finish() {
     event_ = route_.target_queue().record();
-    const bool may_return_early = request_.async && !parts_.needs_fixing && target().publishes_events() &&
+    const bool may_return_early = request_.async && !placed_.needs_adjusting && target().publishes_events() &&
                                   &event_->device().backend() == &target().backend();
     if (may_return_early) {
       sync_event_ = event_->publish();
@@ -221,10 +221,10 @@ class Copy {
     event_->wait(ARROWDEVICE_NO_TIMEOUT);
     if (!route_.target_on_host() || route_.source_on_host()) return;
     auto* const bytes = static_cast<uint8_t*>(owner_->memory().allocation.buffer());
-    for (const auto& part : parts_.parts) {
-      if (part.origin == Origin::kCopiedThenAdjusted)
-        adjust_in_place(plan_, tree_[part.field].type, part, bytes + part.place);
-      if (part.shape == schema::BufferShape::kValidity) count_arrived_nulls(part, bytes + part.place);
+    for (const auto& buffer : placed_.buffers) {
+      if (buffer.origin == Origin::kCopiedThenAdjusted)
+        adjust_in_place(plan_, tree_[buffer.field].type, buffer, bytes + buffer.offset);
+      if (buffer.shape == schema::BufferShape::kValidity) count_arrived_nulls(buffer, bytes + buffer.offset);
     }
   }
 
@@ -245,7 +245,7 @@ class Copy {
   SourceReader contents_;
   Scratch scratch_;
   Plan plan_{scratch_.memory()};
-  Parts parts_{scratch_.memory()};
+  PlacedBuffers placed_{scratch_.memory()};
   std::shared_ptr<CopyOwner> owner_;
   std::unique_ptr<DeferredStaging> staging_;  // NULL if the CPU copies
   std::optional<array::Output> output_;
