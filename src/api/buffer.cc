@@ -80,7 +80,7 @@ ARROWDEVICE_API void arrowdevice_buffer_free(arrowdevice_device* device, arrowde
   const int code = guarded(&error, [&] {
     auto& of = device_of(device);
     if (!of.is_cpu() && !process::drivers_usable()) return;  // abandons the memory
-    auto freed = of.let_go(buffer);
+    auto freed = of.unregister_buffer(buffer);
     if (queue_or_null == nullptr) return;
     auto& queue = queue_of(queue_or_null);
     try {

@@ -77,7 +77,7 @@ ARROWDEVICE_API int arrowdevice_device_get_peer_flags(const arrowdevice_device* 
     auto& target = required(api::from_c(to), "to");
     source.check_usable();
     target.check_usable();
-    *out = device::reach(source, target);
+    *out = device::peer_flags(source, target);
   });
 }
 
