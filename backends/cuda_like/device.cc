@@ -32,7 +32,7 @@ uint32_t peer_flags_between_gpus(const Device& from, const Device& to) {
 }  // namespace
 
 void* Memory::allocate(int64_t size, int64_t alignment) {
-  free_what_is_over();
+  free_unused();
   void* const memory = gpu_.use([&](Driver& driver) {
     if (!is_stream_ordered()) return driver.allocate(kind_, size);
     const Stream order = gpu_.memory_stream();
@@ -75,7 +75,7 @@ void Memory::free_after(Stream stream, void* memory) noexcept {
       wait_for_last_use(driver, stream, memory);
     }
   });
-  gpu_.give_back([&](Driver&) { free_what_is_over(); });
+  gpu_.give_back([&](Driver&) { free_unused(); });
 }
 
 void Memory::wait_for_last_use(Driver& driver, Stream stream, void* memory) {
@@ -106,21 +106,21 @@ void Memory::free_all() {
   }
 }
 
-void Memory::free_what_is_over() {
-  std::vector<Waiting> over;
+void Memory::free_unused() {
+  std::vector<Waiting> unused;
   {
     const std::lock_guard lock(mutex_);
     if (waiting_.empty()) return;
-    over.reserve(waiting_.size());
+    unused.reserve(waiting_.size());
     gpu_.use([&](Driver& driver) {
       std::erase_if(waiting_, [&](const Waiting& one) {
         if (!driver.is_done(one.last_use)) return false;
-        over.push_back(one);
+        unused.push_back(one);
         return true;
       });
     });
   }
-  for (const Waiting& one : over) {
+  for (const Waiting& one : unused) {
     gpu_.give_back([&](Driver& driver) { driver.destroy_event(one.last_use); });
     free(one.memory);
   }

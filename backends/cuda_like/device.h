@@ -43,7 +43,7 @@ class Memory {
   }
   void free_to_driver(Driver& driver, void* memory);
   void wait_for_last_use(Driver& driver, Stream stream, void* memory);
-  void free_what_is_over();
+  void free_unused();
 
   Gpu& gpu_;
   const MemoryKind kind_;

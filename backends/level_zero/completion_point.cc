@@ -9,7 +9,9 @@
 
 namespace arrowdevice::level_zero {
 
-std::shared_ptr<CompletionPoint> CompletionPoint::make(Device& device) { return {new CompletionPoint(device), let_go}; }
+std::shared_ptr<CompletionPoint> CompletionPoint::make(Device& device) {
+  return {new CompletionPoint(device), destroy_or_defer};
+}
 
 // Skips all driver calls if the device is lost, because they would fail.
 CompletionPoint::~CompletionPoint() {
@@ -21,15 +23,15 @@ CompletionPoint::~CompletionPoint() {
   device_.context().events().put_back(event_, may_be_signalled, physical);
 }
 
-void CompletionPoint::let_go(CompletionPoint* point) noexcept {
-  if (point->is_over()) {
+void CompletionPoint::destroy_or_defer(CompletionPoint* point) noexcept {
+  if (point->has_ended()) {
     delete point;
   } else {
     point->device_.context().unfinished().add(point);
   }
 }
 
-bool CompletionPoint::is_over() const noexcept {
+bool CompletionPoint::has_ended() const noexcept {
   if (state_.load(std::memory_order_acquire) == State::kNew || device_.physical().is_lost()) return true;
   try {
     return is_passed();
@@ -38,10 +40,10 @@ bool CompletionPoint::is_over() const noexcept {
   }
 }
 
-void CompletionPoint::wait_until_over() const noexcept {
+void CompletionPoint::wait_until_ended() const noexcept {
   // Limits the attempts, because a driver may refuse every query.
   constexpr int kAttempts = 2;
-  for (int attempt = 0; attempt < kAttempts && !is_over(); ++attempt) {
+  for (int attempt = 0; attempt < kAttempts && !has_ended(); ++attempt) {
     try {
       wait(ARROWDEVICE_NO_TIMEOUT);
     } catch (const std::exception& e) {

@@ -44,9 +44,9 @@ class CompletionPoint {
       : device_(device), event_(device.context().events().take(device.physical())) {}
   ~CompletionPoint();
 
-  static void let_go(CompletionPoint* point) noexcept;
-  bool is_over() const noexcept;
-  void wait_until_over() const noexcept;
+  static void destroy_or_defer(CompletionPoint* point) noexcept;
+  bool has_ended() const noexcept;
+  void wait_until_ended() const noexcept;
 
   Device& device_;
   const ze_event_handle_t event_;

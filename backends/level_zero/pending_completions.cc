@@ -40,16 +40,16 @@ void PendingCompletions::sweep() noexcept {
   for (; looks > 0; --looks) {
     CompletionPoint* const point = take_first();
     if (point == nullptr) return;
-    CompletionPoint::let_go(point);
+    CompletionPoint::destroy_or_defer(point);
   }
 }
 
 bool PendingCompletions::drain() noexcept {
   while (CompletionPoint* const point = take_first()) {
-    point->wait_until_over();
-    const bool is_over = point->is_over();
-    CompletionPoint::let_go(point);
-    if (!is_over) return false;
+    point->wait_until_ended();
+    const bool has_ended = point->has_ended();
+    CompletionPoint::destroy_or_defer(point);
+    if (!has_ended) return false;
   }
   return true;
 }

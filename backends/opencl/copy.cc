@@ -28,7 +28,7 @@ void Copy::enqueue(std::span<const arrowdevice_backend_region> regions) {
 }
 
 // Throws EINVAL unless the buffer is in the queue's context. All devices of a context can access its buffers.
-void Copy::check_reachable(const void* device) const {
+void Copy::check_context(const void* device) const {
   if (static_cast<const Device*>(device)->context() != device_.context()) {
     throw Error(EINVAL, "a region is in another OpenCL context than the queue");
   }
@@ -38,7 +38,7 @@ void Copy::sort_in(const arrowdevice_backend_region& region, int64_t number) {
   if (region.size <= 0) throw Error(EINVAL, format("a region of %lld bytes", static_cast<long long>(region.size)));
   const auto size = static_cast<size_t>(region.size);
   for (const auto* device : {region.dst_device, region.src_device}) {
-    if (device != nullptr) check_reachable(device);
+    if (device != nullptr) check_context(device);
   }
   if (region.dst_device != nullptr && region.src_device != nullptr) {
     const auto to = resolve(buffer_of(region.dst), number, region.dst_offset, region.size);

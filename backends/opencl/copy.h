@@ -38,7 +38,7 @@ class Copy {
 
   void sort_in(const arrowdevice_backend_region& region, int64_t number);
   void add(const HostPiece& piece);
-  void check_reachable(const void* device) const;
+  void check_context(const void* device) const;
   void enqueue_host_pieces();
   void enqueue_command(const HostPiece& piece);
   void enqueue_kernel(std::span<const HostPiece> pieces);

@@ -21,10 +21,10 @@ constexpr auto kShortestNap = 5us;
 constexpr auto kLongestNap = 1'000us;
 constexpr int kNapShare = 8;
 
-bool is_over(cl_int status) { return status <= CL_COMPLETE; }
+bool has_ended(cl_int status) { return status <= CL_COMPLETE; }
 
 // Blocks until all events have finished or failed. Throws only for errors of the wait itself.
-void wait_until_over(std::span<const cl_event> events) {
+void wait_until_ended(std::span<const cl_event> events) {
   if (events.empty()) return;
   const cl_int code = api().clWaitForEvents(static_cast<cl_uint>(events.size()), events.data());
   // The driver may return at the first failure while other events are still running.
@@ -33,7 +33,7 @@ void wait_until_over(std::span<const cl_event> events) {
     return;
   }
   for (const auto& event : events) {
-    if (!is_over(status_of(event))) wait_until_over({&event, 1});
+    if (!has_ended(status_of(event))) wait_until_ended({&event, 1});
   }
 }
 
@@ -57,15 +57,15 @@ Event Event::import(cl_event foreign) {
 }
 
 Event::~Event() {
-  const auto let_go = [](Owned<cl_event>& event) {
+  const auto release = [](Owned<cl_event>& event) {
     if (!event) return;
     cl_int status = CL_COMPLETE;
     const cl_int code =
         api().clGetEventInfo(event.get(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
     if (code == CL_SUCCESS && status < CL_COMPLETE) release_failed(std::move(event));
   };
-  let_go(point_);
-  for (auto& event : work_) let_go(event);
+  release(point_);
+  for (auto& event : work_) release(event);
 }
 
 void Event::check_not_failed() const {
@@ -78,7 +78,7 @@ void Event::check_not_failed() const {
 bool Event::is_ready() const {
   if (failure_) {
     for (const auto& event : work_) {
-      if (!is_over(status_of(event.get()))) return false;
+      if (!has_ended(status_of(event.get()))) return false;
     }
     throw Error(*failure_);
   }
@@ -90,10 +90,10 @@ bool Event::is_ready() const {
 }
 
 void Event::wait_for_ever() const {
-  wait_until_over(handles_of(work_));
+  wait_until_ended(handles_of(work_));
   check_not_failed();
   auto* const point = point_.get();
-  wait_until_over({&point, 1});
+  wait_until_ended({&point, 1});
   if (!is_ready()) throw Error(EIO, "clWaitForEvents: it returned before the event was over");
 }
 

@@ -48,7 +48,7 @@ class Relay {
   std::atomic<bool> is_done_{false};
 };
 
-void CL_CALLBACK source_is_over(cl_event, cl_int status, void* user) {
+void CL_CALLBACK source_has_ended(cl_event, cl_int status, void* user) {
   const std::unique_ptr<std::shared_ptr<Relay>> relay(static_cast<std::shared_ptr<Relay>*>(user));
   (*relay)->finish(status < CL_COMPLETE ? status : CL_COMPLETE);
 }
@@ -64,7 +64,7 @@ Owned<cl_event> relay(cl_event source, cl_context context) {
   // that fails. The callback relays success, so the watch affects only the delay of failures.
   Watch::instance().add([relay] { return relay->look(); });
   auto user = std::make_unique<std::shared_ptr<Relay>>(relay);
-  check("clSetEventCallback", api().clSetEventCallback(source, CL_COMPLETE, source_is_over, user.get()));
+  check("clSetEventCallback", api().clSetEventCallback(source, CL_COMPLETE, source_has_ended, user.get()));
   static_cast<void>(user.release());  // the callback owns it
   return target;
 }

@@ -28,7 +28,7 @@ class Device {
   Memory& memory() { return memory_; }
   HostMemory& host_memory() { return host_memory_; }
   Engine& engine() { return *engine_; }
-  const std::shared_ptr<SubmissionQueue>& default_lane() const { return default_lane_; }
+  const std::shared_ptr<SubmissionQueue>& default_queue() const { return default_queue_; }
 
   // Throws Error(EBUSY) while the device has buffers, queues or work.
   void close();
@@ -41,7 +41,7 @@ class Device {
   Memory memory_;
   HostMemory host_memory_;
   const std::shared_ptr<Engine> engine_;  // shared with the engine's thread
-  const std::shared_ptr<SubmissionQueue> default_lane_ = std::make_shared<SubmissionQueue>();
+  const std::shared_ptr<SubmissionQueue> default_queue_ = std::make_shared<SubmissionQueue>();
 };
 
 }  // namespace arrowdevice::sim

@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 // A duration that the clock can represent with a wide margin.
 constexpr double kLongestTransferSeconds = 1e9;
 
-void Engine::submit(const std::shared_ptr<SubmissionQueue>& lane, Work work) {
+void Engine::submit(const std::shared_ptr<SubmissionQueue>& queue, Work work) {
   check_not_lost();
   // Wakes the engine when the fence finishes. The engine may be destroyed by then.
   if (const auto* wait = std::get_if<WaitWork>(&work)) {
@@ -28,9 +28,9 @@ void Engine::submit(const std::shared_ptr<SubmissionQueue>& lane, Work work) {
   const std::lock_guard lock(mutex_);
   if (!started_) start();
   // Allocates memory first, because every queue in the list must have work.
-  lanes_.reserve(lanes_.size() + 1);
-  lane->pending_.push_back({.work = std::move(work), .earliest = Clock::now() + latency_});
-  if (lane->pending_.size() == 1) lanes_.push_back(lane);
+  queues_.reserve(queues_.size() + 1);
+  queue->pending_.push_back({.work = std::move(work), .earliest = Clock::now() + latency_});
+  if (queue->pending_.size() == 1) queues_.push_back(queue);
   changed_.notify_all();
 }
 
@@ -70,7 +70,7 @@ void Engine::recover() {
   held_ = false;
   state_.lost = true;
   changed_.notify_all();
-  changed_.wait(lock, [this] { return lanes_.empty() && !busy_; });
+  changed_.wait(lock, [this] { return queues_.empty() && !busy_; });
   state_.lost = false;
   ++state_.life;
 }
@@ -78,7 +78,7 @@ void Engine::recover() {
 bool Engine::stop() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return !busy_; });  // the thread may still hold work whose fence has fired
-  if (!lanes_.empty()) return false;
+  if (!queues_.empty()) return false;
   stopped_ = true;
   changed_.notify_all();
   return true;
@@ -94,8 +94,8 @@ void Engine::run() {
   std::unique_lock lock(mutex_);
   while (!stopped_) {
     auto wake_at = Clock::time_point::max();
-    const auto lane = held_ ? nullptr : next_lane(wake_at);
-    if (lane == nullptr) {
+    const auto queue = held_ ? nullptr : next_queue(wake_at);
+    if (queue == nullptr) {
       idle_ = true;
       if (held_) changed_.notify_all();  // hold() waits for it
       if (wake_at == Clock::time_point::max()) {
@@ -110,11 +110,11 @@ void Engine::run() {
     const State state = state_;
     {
       // The submission and its pages are destroyed before the next fence fires, so that no memory is in use then.
-      const SubmissionQueue::Submission submission = std::move(lane->pending_.front());
-      lane->pending_.pop_front();
-      if (!lane->pending_.empty()) lanes_.push_back(lane);
+      const SubmissionQueue::Submission submission = std::move(queue->pending_.front());
+      queue->pending_.pop_front();
+      if (!queue->pending_.empty()) queues_.push_back(queue);
       lock.unlock();
-      execute(*lane, submission, state);
+      execute(*queue, submission, state);
     }
     lock.lock();
     busy_ = false;
@@ -123,12 +123,12 @@ void Engine::run() {
 }
 
 // Removes and returns the first queue that can run. Otherwise sets `wake_at` if a queue waits only for a point in time.
-std::shared_ptr<SubmissionQueue> Engine::next_lane(Clock::time_point& wake_at) {
-  for (auto place = lanes_.begin(); place != lanes_.end(); ++place) {
+std::shared_ptr<SubmissionQueue> Engine::next_queue(Clock::time_point& wake_at) {
+  for (auto place = queues_.begin(); place != queues_.end(); ++place) {
     if (!can_run((*place)->pending_.front(), wake_at)) continue;
-    auto lane = *place;
-    lanes_.erase(place);
-    return lane;
+    auto queue = *place;
+    queues_.erase(place);
+    return queue;
   }
   return nullptr;
 }
@@ -148,34 +148,34 @@ void Engine::wake() {
   changed_.notify_all();
 }
 
-void Engine::execute(SubmissionQueue& lane, const SubmissionQueue::Submission& submission, const State& state) {
+void Engine::execute(SubmissionQueue& queue, const SubmissionQueue::Submission& submission, const State& state) {
   const Work& work = submission.work;
-  if (lane.life_ != state.life) {
-    lane.life_ = state.life;
-    lane.failure_.reset();
+  if (queue.life_ != state.life) {
+    queue.life_ = state.life;
+    queue.failure_.reset();
   }
-  if (state.lost && !lane.failure_) lane.failure_ = owner_ + " was lost";
+  if (state.lost && !queue.failure_) queue.failure_ = owner_ + " was lost";
 
   if (const auto* copy = std::get_if<CopyWork>(&work)) {
-    if (!lane.failure_)
-      transfer(lane, *copy, std::max({submission.earliest, lane.waited_until_, state.going_since}), state.bandwidth);
+    if (!queue.failure_)
+      transfer(queue, *copy, std::max({submission.earliest, queue.waited_until_, state.going_since}), state.bandwidth);
   } else if (const auto* fire = std::get_if<FireWork>(&work)) {
-    if (lane.failure_) {
-      fire->fence->fail(*lane.failure_);
+    if (queue.failure_) {
+      fire->fence->fail(*queue.failure_);
     } else if (fire->doomed) {
       fire->fence->fail(owner_ + ": an event failed, as was asked for");
     } else {
       fire->fence->fire();
     }
   } else {
-    lane.waited_until_ = Clock::now();
-    if (!lane.failure_) lane.failure_ = std::get<WaitWork>(work).fence->failure();
+    queue.waited_until_ = Clock::now();
+    if (!queue.failure_) queue.failure_ = std::get<WaitWork>(work).fence->failure();
   }
 }
 
 // Waits before the bytes move, so that a test detects an early write to the source or an early read of the target. The
 // link has its own clock, so that a thread that wakes late does not slow later transfers.
-void Engine::transfer(SubmissionQueue& lane, const CopyWork& copy, Clock::time_point ready, int64_t bandwidth) {
+void Engine::transfer(SubmissionQueue& queue, const CopyWork& copy, Clock::time_point ready, int64_t bandwidth) {
   if (bandwidth > 0) {
     double bytes = 0;
     for (const Transfer& piece : copy.transfers) bytes += static_cast<double>(piece.size);
@@ -184,7 +184,7 @@ void Engine::transfer(SubmissionQueue& lane, const CopyWork& copy, Clock::time_p
     std::unique_lock lock(mutex_);
     if (changed_.wait_until(lock, link_free_, [this] { return state_.lost; })) {
       link_free_ = Clock::now();
-      lane.failure_ = owner_ + " was lost";
+      queue.failure_ = owner_ + " was lost";
       return;
     }
   }

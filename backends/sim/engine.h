@@ -64,7 +64,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   explicit Engine(std::string owner) : owner_(std::move(owner)) {}
 
   // Submits work. The first call starts the thread. Throws Error(EIO) if the device is lost.
-  void submit(const std::shared_ptr<SubmissionQueue>& lane, Work work);
+  void submit(const std::shared_ptr<SubmissionQueue>& queue, Work work);
 
   void set_pace(int64_t latency_us, int64_t bandwidth);
 
@@ -93,17 +93,17 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   void start();
   void run();
-  std::shared_ptr<SubmissionQueue> next_lane(std::chrono::steady_clock::time_point& wake_at);
+  std::shared_ptr<SubmissionQueue> next_queue(std::chrono::steady_clock::time_point& wake_at);
   bool can_run(const SubmissionQueue::Submission& submission, std::chrono::steady_clock::time_point& wake_at) const;
   void wake();
-  void execute(SubmissionQueue& lane, const SubmissionQueue::Submission& submission, const State& state);
-  void transfer(SubmissionQueue& lane, const CopyWork& copy, std::chrono::steady_clock::time_point ready,
+  void execute(SubmissionQueue& queue, const SubmissionQueue::Submission& submission, const State& state);
+  void transfer(SubmissionQueue& queue, const CopyWork& copy, std::chrono::steady_clock::time_point ready,
                 int64_t bandwidth);
 
   const std::string owner_;
   mutable std::mutex mutex_;  // guards all members below; never held while a fence finishes or bytes move
   std::condition_variable changed_;
-  std::vector<std::shared_ptr<SubmissionQueue>> lanes_;  // queues with pending work; the next queue is first
+  std::vector<std::shared_ptr<SubmissionQueue>> queues_;  // queues with pending work; the next queue is first
   State state_;
   std::chrono::microseconds latency_{0};
   std::chrono::steady_clock::time_point link_free_{};  // only the thread uses it

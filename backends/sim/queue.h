@@ -18,14 +18,17 @@ namespace arrowdevice::sim {
 class Queue {
  public:
   explicit Queue(std::shared_ptr<Device> device)
-      : device_(std::move(device)), lane_(std::make_shared<SubmissionQueue>()), borrowed_(false), native_(nullptr) {
+      : device_(std::move(device)),
+        submissions_(std::make_shared<SubmissionQueue>()),
+        borrowed_(false),
+        native_(nullptr) {
     count();
   }
 
   // Wraps an application's queue, which the application names `native`.
   Queue(std::shared_ptr<Device> device, const std::shared_ptr<Queue>& application, void* native)
       : device_(std::move(device)),
-        lane_(application->lane()),
+        submissions_(application->submissions()),
         borrowed_(true),
         native_(native),
         application_(application) {
@@ -33,8 +36,8 @@ class Queue {
   }
 
   // Wraps the device's default queue, which the application names NULL.
-  Queue(std::shared_ptr<Device> device, std::shared_ptr<SubmissionQueue> lane)
-      : device_(std::move(device)), lane_(std::move(lane)), borrowed_(true), native_(nullptr) {
+  Queue(std::shared_ptr<Device> device, std::shared_ptr<SubmissionQueue> submissions)
+      : device_(std::move(device)), submissions_(std::move(submissions)), borrowed_(true), native_(nullptr) {
     count();
   }
 
@@ -45,26 +48,26 @@ class Queue {
   Queue& operator=(const Queue&) = delete;
 
   const std::shared_ptr<Device>& device() const { return device_; }
-  const std::shared_ptr<SubmissionQueue>& lane() const { return lane_; }
+  const std::shared_ptr<SubmissionQueue>& submissions() const { return submissions_; }
 
   // Returns the application's name for the queue. A queue of the library is named by its handle.
   void* native(void* handle) const { return borrowed_ ? native_ : handle; }
 
   void copy(CheckedCopy checked) {
-    engine().submit(lane_, std::move(checked.work));
+    engine().submit(submissions_, std::move(checked.work));
     device_->statistics().update([&](Counters& counters) { counters += checked.counted; });
   }
 
   // Records an event. If `doomed` is true, the event fails when the engine reaches it.
   std::shared_ptr<Event> record(bool doomed) {
     auto fence = std::make_shared<Fence>();
-    engine().submit(lane_, FireWork{.fence = fence, .doomed = doomed});
+    engine().submit(submissions_, FireWork{.fence = fence, .doomed = doomed});
     device_->statistics().update([](Counters& counters) { ++counters.events_recorded; });
     return std::make_shared<Event>(device_, std::move(fence));
   }
 
   void wait(const Event& event) {
-    engine().submit(lane_, WaitWork{.fence = event.fence()});
+    engine().submit(submissions_, WaitWork{.fence = event.fence()});
     device_->statistics().update([](Counters& counters) { ++counters.queue_waits; });
   }
 
@@ -85,7 +88,7 @@ class Queue {
   }
 
   const std::shared_ptr<Device> device_;
-  const std::shared_ptr<SubmissionQueue> lane_;
+  const std::shared_ptr<SubmissionQueue> submissions_;
   const bool borrowed_;
   void* const native_;
   const std::weak_ptr<Queue> application_;  // the queue named `native_`

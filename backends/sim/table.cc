@@ -242,8 +242,8 @@ int queue_wrap(void* device, const arrowdevice_native_queue* native, void** queu
     auto owner = sim.devices.get(device);
     owner->engine().check_not_lost();
     if (native->queue == nullptr) {
-      auto lane = owner->default_lane();
-      *queue = sim.queues.add(std::make_shared<Queue>(std::move(owner), std::move(lane)));
+      auto submissions = owner->default_queue();
+      *queue = sim.queues.add(std::make_shared<Queue>(std::move(owner), std::move(submissions)));
       return;
     }
     const auto wrapped = sim.queues.get(native->queue);

@@ -43,8 +43,8 @@ VkBuffer as_buffer(const void* handle) { return static_cast<VkBuffer>(const_cast
 
 class Copy {
  public:
-  Copy(Device& device, SubmissionQueue& lane, std::span<const Region> regions)
-      : device_(device), lane_(lane), regions_(regions) {}
+  Copy(Device& device, SubmissionQueue& queue, std::span<const Region> regions)
+      : device_(device), queue_(queue), regions_(regions) {}
 
   void run() {
     find_places();
@@ -98,14 +98,14 @@ class Copy {
 
   // Excludes borrowed queues, because the application may have submitted work that must run first.
   bool write_directly() {
-    if (lane_.is_borrowed() || !std::ranges::all_of(regions_, is_upload)) return false;
+    if (queue_.is_borrowed() || !std::ranges::all_of(regions_, is_upload)) return false;
     VkDeviceSize total = 0;
     for (const auto& region : regions_) total += size_of(region);
     if (total > kMostWritten && device_.importer().is_used()) return false;
     for (const auto& ends : ends_) {
       if (!ends.to || ends.to->memory->mapped() == nullptr) return false;
     }
-    if (!lane_.is_idle()) return false;
+    if (!queue_.is_idle()) return false;
     for (size_t i = 0; i < regions_.size(); ++i) {
       const auto& region = regions_[i];
       const Place& place = *ends_[i].to;
@@ -130,7 +130,7 @@ class Copy {
   }
 
   void begin() {
-    batch_.emplace(lane_);
+    batch_.emplace(queue_);
     commands_.emplace(device_.logical(), batch_->commands());
     upload_block_.reset();
     download_block_.reset();
@@ -154,7 +154,7 @@ class Copy {
       commands_->add({import->buffer(), import->offset_of(reinterpret_cast<uintptr_t>(from))}, to, left);
       return;
     }
-    lane_.settle(reinterpret_cast<uintptr_t>(from), reinterpret_cast<uintptr_t>(from) + left);
+    queue_.settle(reinterpret_cast<uintptr_t>(from), reinterpret_cast<uintptr_t>(from) + left);
     while (left > 0) {
       const auto room = take_room(upload_block_, Staging::kUpload, left);
       std::memcpy(room.memory->mapped() + room.offset, from, room.size);
@@ -227,12 +227,12 @@ class Copy {
     constexpr size_t kMostInBatch = kMostBlocks / 4;
     if (batch_->submission().blocks.size() < kMostInBatch) return;
     submit();
-    while (lane_.blocks_in_flight() + kMostInBatch > kMostBlocks) lane_.wait_for_blocks();
+    while (queue_.blocks_in_flight() + kMostInBatch > kMostBlocks) queue_.wait_for_blocks();
     begin();
   }
 
   Device& device_;
-  SubmissionQueue& lane_;
+  SubmissionQueue& queue_;
   const std::span<const Region> regions_;
   std::vector<Ends> ends_;  // both ends of each region
   HostRanges ranges_;
@@ -282,9 +282,9 @@ void CopyCommands::end() {
           VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT);
 }
 
-void copy(Device& device, SubmissionQueue& lane, std::span<const arrowdevice_backend_region> regions) {
+void copy(Device& device, SubmissionQueue& queue, std::span<const arrowdevice_backend_region> regions) {
   device.logical().check_not_lost();
-  if (!regions.empty()) Copy(device, lane, regions).run();
+  if (!regions.empty()) Copy(device, queue, regions).run();
 }
 
 }  // namespace arrowdevice::vulkan

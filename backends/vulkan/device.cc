@@ -102,27 +102,28 @@ NativeQueue& Device::queue_for_copies() {
   }
 }
 
-std::shared_ptr<SubmissionQueue> Device::add_lane(NativeQueue& queue, bool borrowed) {
-  auto lane = std::make_shared<SubmissionQueue>(*setup_.logical, queue, staging_, setup_.timeline_semaphores, borrowed);
-  std::erase_if(lanes_, [](const auto& one) { return one.expired(); });
-  lanes_.push_back(lane);
-  return lane;
+std::shared_ptr<SubmissionQueue> Device::add_queue(NativeQueue& native, bool borrowed) {
+  auto queue =
+      std::make_shared<SubmissionQueue>(*setup_.logical, native, staging_, setup_.timeline_semaphores, borrowed);
+  std::erase_if(submission_queues_, [](const auto& one) { return one.expired(); });
+  submission_queues_.push_back(queue);
+  return queue;
 }
 
-std::shared_ptr<SubmissionQueue> Device::make_lane() {
+std::shared_ptr<SubmissionQueue> Device::make_queue() {
   logical().check_not_lost();
   const std::lock_guard lock(mutex_);
-  std::erase_if(ending_, [](const auto& lane) { return lane->is_idle(); });
-  return add_lane(queue_for_copies(), false);
+  std::erase_if(ending_, [](const auto& queue) { return queue->is_idle(); });
+  return add_queue(queue_for_copies(), false);
 }
 
 std::shared_ptr<SubmissionQueue> Device::wrap(VkQueue queue, uint32_t family) {
   logical().check_not_lost();
   const std::lock_guard lock(mutex_);
-  if (queue == VK_NULL_HANDLE) return add_lane(*queues_.front(), true);
+  if (queue == VK_NULL_HANDLE) return add_queue(*queues_.front(), true);
   for (const auto* known : {&queues_, &wrapped_}) {
     const auto found = std::ranges::find_if(*known, [&](const auto& one) { return one->handle() == queue; });
-    if (found != known->end()) return add_lane(**found, true);
+    if (found != known->end()) return add_queue(**found, true);
   }
   const auto opened = std::ranges::find(setup_.families, family, &Family::index);
   if (opened == setup_.families.end()) {
@@ -134,36 +135,36 @@ std::shared_ptr<SubmissionQueue> Device::wrap(VkQueue queue, uint32_t family) {
   auto added = std::make_unique<NativeQueue>(*setup_.logical, queue, family, sets, setup_.lock);
   // kept as long as the device, because two locks for one VkQueue would not exclude each other
   wrapped_.push_back(std::move(added));
-  return add_lane(*wrapped_.back(), true);
+  return add_queue(*wrapped_.back(), true);
 }
 
-void Device::end_lane(std::shared_ptr<SubmissionQueue> lane) noexcept {
-  lane->close();
+void Device::end_queue(std::shared_ptr<SubmissionQueue> queue) noexcept {
+  queue->close();
   const std::lock_guard lock(mutex_);
   try {
-    if (!lane->is_idle()) ending_.push_back(std::move(lane));
+    if (!queue->is_idle()) ending_.push_back(std::move(queue));
   } catch (const std::exception&) {
-    lane->drop();  // the device is lost, or there is no memory for the list entry
+    queue->drop();  // the device is lost, or there is no memory for the list entry
   }
 }
 
-std::shared_ptr<SubmissionQueue> Device::publishing_lane() {
+std::shared_ptr<SubmissionQueue> Device::publishing_queue() {
   const std::lock_guard lock(mutex_);
   if (publishing_ == nullptr) {
     const auto queue = std::ranges::find_if(queues_, [](const auto& one) { return one->sets_events(); });
     if (queue == queues_.end()) {
       throw Error(ENOTSUP, logical().name() + " has no queue that sets events: it was wrapped with one for transfers");
     }
-    publishing_ = add_lane(**queue, false);
+    publishing_ = add_queue(**queue, false);
   }
   return publishing_;
 }
 
-std::vector<std::shared_ptr<SubmissionQueue>> Device::all_lanes() {
+std::vector<std::shared_ptr<SubmissionQueue>> Device::all_queues() {
   const std::lock_guard lock(mutex_);
   std::vector<std::shared_ptr<SubmissionQueue>> all;
-  for (const auto& one : lanes_) {
-    if (auto lane = one.lock()) all.push_back(std::move(lane));
+  for (const auto& one : submission_queues_) {
+    if (auto queue = one.lock()) all.push_back(std::move(queue));
   }
   return all;
 }
@@ -175,19 +176,19 @@ void Device::settle_if_lost() noexcept {
     if (std::exchange(settled_, true)) return;
   }
   try {
-    for (const auto& lane : all_lanes()) lane->drop();
+    for (const auto& queue : all_queues()) queue->drop();
   } catch (const std::bad_alloc&) {
     return;
   }
 }
 
 void Device::drain() {
-  for (const auto& lane : all_lanes()) {
+  for (const auto& queue : all_queues()) {
     try {
-      lane->wait(lane->last(), Deadline(ARROWDEVICE_NO_TIMEOUT));
+      queue->wait(queue->last(), Deadline(ARROWDEVICE_NO_TIMEOUT));
     } catch (const Error&) {
       if (!logical().is_lost()) throw;
-      lane->drop();
+      queue->drop();
     }
   }
 }

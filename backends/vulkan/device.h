@@ -37,13 +37,13 @@ class Device {
   // Lends the native handles. They are valid as long as the device.
   void native(arrowdevice_native_device& out);
 
-  std::shared_ptr<SubmissionQueue> make_lane();
+  std::shared_ptr<SubmissionQueue> make_queue();
   // Wraps an application's queue. Throws EINVAL if the queue's family is not opened.
   std::shared_ptr<SubmissionQueue> wrap(VkQueue queue, uint32_t family);
   // Ends a queue. The device keeps the submissions that are still in flight.
-  void end_lane(std::shared_ptr<SubmissionQueue> lane) noexcept;
+  void end_queue(std::shared_ptr<SubmissionQueue> queue) noexcept;
   // Returns the queue that sets events for queues that cannot set them.
-  std::shared_ptr<SubmissionQueue> publishing_lane();
+  std::shared_ptr<SubmissionQueue> publishing_queue();
 
   // Waits, if the device is lost, before memory is freed that the device may still write.
   void settle_if_lost() noexcept;
@@ -52,8 +52,8 @@ class Device {
 
  private:
   NativeQueue& queue_for_copies();
-  std::shared_ptr<SubmissionQueue> add_lane(NativeQueue& queue, bool borrowed);
-  std::vector<std::shared_ptr<SubmissionQueue>> all_lanes();
+  std::shared_ptr<SubmissionQueue> add_queue(NativeQueue& native, bool borrowed);
+  std::vector<std::shared_ptr<SubmissionQueue>> all_queues();
 
   const Setup setup_;
   Buffers buffers_;
@@ -67,7 +67,7 @@ class Device {
   // the application's other queues; only the submission queues that wrap them use them
   std::vector<std::unique_ptr<NativeQueue>> wrapped_;
   size_t next_queue_ = 0;
-  std::vector<std::weak_ptr<SubmissionQueue>> lanes_;
+  std::vector<std::weak_ptr<SubmissionQueue>> submission_queues_;
   std::vector<std::shared_ptr<SubmissionQueue>> ending_;  // destroyed with work in flight
   std::shared_ptr<SubmissionQueue> publishing_;
   std::vector<std::shared_ptr<const void>> abandoned_;

@@ -43,12 +43,12 @@ RecordedEvent::~RecordedEvent() {
   if (handle_ != VK_NULL_HANDLE) device_.published().remove(handle_);
 }
 
-void RecordedEvent::hold_up(Device& device, const std::shared_ptr<SubmissionQueue>& lane) {
+void RecordedEvent::hold_up(Device& device, const std::shared_ptr<SubmissionQueue>& queue) {
   // The device does not know about downloads by the CPU, and a VkDevice cannot use another VkDevice's semaphores.
-  if (&device != &device_ || lane_->has_downloads(number_)) {
+  if (&device != &device_ || queue_->has_downloads(number_)) {
     wait(Deadline(ARROWDEVICE_NO_TIMEOUT));
   } else {
-    lane->wait_for(lane_, number_);
+    queue->wait_for(queue_, number_);
   }
 }
 
@@ -60,21 +60,21 @@ void* RecordedEvent::publish() {
 
 void RecordedEvent::set_event() {
   // Downloads finish first, because a consumer of the VkEvent does not run them.
-  if (lane_->has_downloads(number_)) wait(Deadline(ARROWDEVICE_NO_TIMEOUT));
-  if (lane_->queue().sets_events() && set_event_on(lane_)) return;
+  if (queue_->has_downloads(number_)) wait(Deadline(ARROWDEVICE_NO_TIMEOUT));
+  if (queue_->native().sets_events() && set_event_on(queue_)) return;
   // The queue cannot set events, or the application has unwrapped it.
-  const auto lane = device_.publishing_lane();
-  lane->wait_for(lane_, number_);
-  [[maybe_unused]] const bool is_set = set_event_on(lane);
-  assert(is_set && "the lane that publishes is open as long as the device");
+  const auto queue = device_.publishing_queue();
+  queue->wait_for(queue_, number_);
+  [[maybe_unused]] const bool is_set = set_event_on(queue);
+  assert(is_set && "the publishing queue is open as long as the device");
 }
 
 // Returns false if the queue is closed.
-bool RecordedEvent::set_event_on(const std::shared_ptr<SubmissionQueue>& lane) {
+bool RecordedEvent::set_event_on(const std::shared_ptr<SubmissionQueue>& queue) {
   auto event = std::make_shared<UniqueEvent>(make_event(device_.logical()));
-  Batch batch(*lane);
+  Batch batch(*queue);
   batch.submission().kept.push_back(event);
-  device_.published().add(event->get(), lane_, number_);
+  device_.published().add(event->get(), queue_, number_);
   try {
     device_.logical()->vkCmdSetEvent(batch.commands(), event->get(), VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
     if (!batch.try_submit()) {

@@ -18,8 +18,8 @@ class Event {
   virtual bool is_ready() = 0;
   // Returns false if the deadline passes first.
   virtual bool wait(const Deadline& deadline) = 0;
-  // Orders the later submissions of `lane`, a queue of `device`, after this event. May block.
-  virtual void hold_up(Device& device, const std::shared_ptr<SubmissionQueue>& lane) = 0;
+  // Orders the later submissions of `queue`, a queue of `device`, after this event. May block.
+  virtual void hold_up(Device& device, const std::shared_ptr<SubmissionQueue>& queue) = 0;
   // Returns the VkEvent*, which is valid as long as this event. Throws ENOTSUP for a foreign VkEvent.
   virtual void* publish() = 0;
 };
@@ -27,21 +27,21 @@ class Event {
 // The work of a submission queue up to a submission.
 class RecordedEvent final : public Event {
  public:
-  RecordedEvent(Device& device, std::shared_ptr<SubmissionQueue> lane, uint64_t number)
-      : device_(device), lane_(std::move(lane)), number_(number) {}
+  RecordedEvent(Device& device, std::shared_ptr<SubmissionQueue> queue, uint64_t number)
+      : device_(device), queue_(std::move(queue)), number_(number) {}
   ~RecordedEvent() override;
 
-  bool is_ready() override { return lane_->is_done(number_); }
-  bool wait(const Deadline& deadline) override { return lane_->wait(number_, deadline); }
-  void hold_up(Device& device, const std::shared_ptr<SubmissionQueue>& lane) override;
+  bool is_ready() override { return queue_->is_done(number_); }
+  bool wait(const Deadline& deadline) override { return queue_->wait(number_, deadline); }
+  void hold_up(Device& device, const std::shared_ptr<SubmissionQueue>& queue) override;
   void* publish() override;
 
  private:
   void set_event();
-  bool set_event_on(const std::shared_ptr<SubmissionQueue>& lane);
+  bool set_event_on(const std::shared_ptr<SubmissionQueue>& queue);
 
   Device& device_;
-  const std::shared_ptr<SubmissionQueue> lane_;
+  const std::shared_ptr<SubmissionQueue> queue_;
   const uint64_t number_;
   std::mutex publishing_;
   std::shared_ptr<UniqueEvent> published_;  // also referenced by the submission that sets it
@@ -56,7 +56,7 @@ class ForeignEvent final : public Event {
 
   bool is_ready() override;
   bool wait(const Deadline& deadline) override;
-  void hold_up(Device& device, const std::shared_ptr<SubmissionQueue>& lane) override;
+  void hold_up(Device& device, const std::shared_ptr<SubmissionQueue>& queue) override;
   void* publish() override;
 
  private:

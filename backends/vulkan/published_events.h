@@ -16,13 +16,13 @@ namespace arrowdevice::vulkan {
 class PublishedEvents {
  public:
   struct Point {
-    std::shared_ptr<SubmissionQueue> lane;
+    std::shared_ptr<SubmissionQueue> queue;
     uint64_t number;
   };
 
-  void add(VkEvent event, std::shared_ptr<SubmissionQueue> lane, uint64_t number) {
+  void add(VkEvent event, std::shared_ptr<SubmissionQueue> queue, uint64_t number) {
     const std::lock_guard lock(mutex_);
-    points_.insert_or_assign(event, Point{std::move(lane), number});
+    points_.insert_or_assign(event, Point{std::move(queue), number});
   }
 
   void remove(VkEvent event) noexcept {

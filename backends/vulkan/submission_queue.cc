@@ -9,14 +9,14 @@
 
 namespace arrowdevice::vulkan {
 
-Batch::Batch(SubmissionQueue& lane) : lane_(lane), recording_(lane.recording_) {
-  lane.device_.check_not_lost();
-  submission_.commands = lane.take_commands();
+Batch::Batch(SubmissionQueue& queue) : queue_(queue), recording_(queue.recording_) {
+  queue.device_.check_not_lost();
+  submission_.commands = queue.take_commands();
   try {
     VkCommandBufferBeginInfo info{};
     info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
     info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
-    lane.device_.check("vkBeginCommandBuffer", lane.device_->vkBeginCommandBuffer(submission_.commands, &info));
+    queue.device_.check("vkBeginCommandBuffer", queue.device_->vkBeginCommandBuffer(submission_.commands, &info));
   } catch (...) {
     abandon();
     throw;
@@ -24,34 +24,34 @@ Batch::Batch(SubmissionQueue& lane) : lane_(lane), recording_(lane.recording_) {
 }
 
 Batch::~Batch() {
-  for (auto& block : submission_.blocks) lane_.staging_.give_back(std::move(block));
+  for (auto& block : submission_.blocks) queue_.staging_.give_back(std::move(block));
   if (submission_.commands != VK_NULL_HANDLE) abandon();
 }
 
 // Frees the command buffer, because a partly recorded command buffer cannot begin again.
 void Batch::abandon() noexcept {
-  lane_.device_->vkFreeCommandBuffers(lane_.device_.handle(), lane_.pool_.get(), 1, &submission_.commands);
+  queue_.device_->vkFreeCommandBuffers(queue_.device_.handle(), queue_.pool_.get(), 1, &submission_.commands);
 }
 
 uint64_t Batch::submit() {
   const auto number = try_submit();
-  assert(number && "a lane is closed with its queue, which nobody uses then");
+  assert(number && "a queue is closed when it is destroyed, and has no users then");
   return *number;
 }
 
 std::optional<uint64_t> Batch::try_submit() {
-  lane_.device_.check("vkEndCommandBuffer", lane_.device_->vkEndCommandBuffer(submission_.commands));
-  return lane_.try_submit(*this);
+  queue_.device_.check("vkEndCommandBuffer", queue_.device_->vkEndCommandBuffer(submission_.commands));
+  return queue_.try_submit(*this);
 }
 
-SubmissionQueue::SubmissionQueue(const LogicalDevice& device, NativeQueue& queue, Staging& staging, bool has_timeline,
+SubmissionQueue::SubmissionQueue(const LogicalDevice& device, NativeQueue& native, Staging& staging, bool has_timeline,
                                  bool borrowed)
     : device_(device),
-      queue_(queue),
+      native_(native),
       staging_(staging),
       borrowed_(borrowed),
       timeline_(has_timeline ? std::make_shared<UniqueSemaphore>(make_timeline(device)) : nullptr),
-      pool_(make_command_pool(device, queue.family())) {}
+      pool_(make_command_pool(device, native.family())) {}
 
 SubmissionQueue::~SubmissionQueue() { drop(); }
 
@@ -124,7 +124,7 @@ std::optional<uint64_t> SubmissionQueue::try_submit(Batch& batch) {
   host_writes_.reserve(host_writes_.size() + submission.host_writes.size());
   in_flight_.emplace_back();
   try {
-    queue_.submit(info, submission.fence != nullptr ? submission.fence->get() : VK_NULL_HANDLE);
+    native_.submit(info, submission.fence != nullptr ? submission.fence->get() : VK_NULL_HANDLE);
   } catch (...) {
     in_flight_.pop_back();
     throw;
@@ -157,7 +157,7 @@ void SubmissionQueue::wait_for(const std::shared_ptr<SubmissionQueue>& other, ui
   if (other.get() == this || other->is_done(number)) return;
   Wait wait{other, number, nullptr};
   // One VkQueue runs its submissions in order. The barrier at the start of every batch is enough.
-  if (&other->queue_ != &queue_) {
+  if (&other->native_ != &native_) {
     if (timeline_ != nullptr) {
       wait.semaphore = other->timeline_;
     } else {
@@ -176,8 +176,8 @@ void SubmissionQueue::wait_for(const std::shared_ptr<SubmissionQueue>& other, ui
   {
     const std::lock_guard lock(other->mutex_);
     for (auto write : other->host_writes_) {
-      if (write.lane == nullptr) write.lane = other;
-      if (write.lane.get() != this) theirs.push_back(std::move(write));
+      if (write.queue == nullptr) write.queue = other;
+      if (write.queue.get() != this) theirs.push_back(std::move(write));
     }
   }
   const std::lock_guard lock(mutex_);
@@ -228,7 +228,7 @@ void SubmissionQueue::collect(uint64_t waited_for) {
       in_flight_.pop_front();
     }
     std::erase_if(host_writes_,
-                  [&](const HostWrite& write) { return write.lane == nullptr && write.number <= finished_; });
+                  [&](const HostWrite& write) { return write.queue == nullptr && write.number <= finished_; });
   }
   for (auto& submission : done) {
     for (auto& block : submission.blocks) staging_.give_back(std::move(block));
@@ -286,7 +286,7 @@ bool SubmissionQueue::is_idle() {
     if (!in_flight_.empty()) return false;
     waits = waits_;
   }
-  return std::ranges::all_of(waits, [](const Wait& wait) { return wait.lane->is_done(wait.number); });
+  return std::ranges::all_of(waits, [](const Wait& wait) { return wait.queue->is_done(wait.number); });
 }
 
 void SubmissionQueue::keep(std::shared_ptr<const void> object) {
@@ -309,11 +309,11 @@ void SubmissionQueue::settle(uintptr_t begin, uintptr_t end) {
                          [&](const HostWrite& write) { return write.begin < end && begin < write.end; });
   }
   for (const auto& write : waited)
-    (write.lane != nullptr ? *write.lane : *this).wait(write.number, Deadline(ARROWDEVICE_NO_TIMEOUT));
+    (write.queue != nullptr ? *write.queue : *this).wait(write.number, Deadline(ARROWDEVICE_NO_TIMEOUT));
   const std::lock_guard lock(mutex_);
   std::erase_if(host_writes_, [&](const HostWrite& write) {
-    return write.lane != nullptr && std::ranges::any_of(waited, [&](const HostWrite& one) {
-             return one.lane == write.lane && write.number <= one.number;
+    return write.queue != nullptr && std::ranges::any_of(waited, [&](const HostWrite& one) {
+             return one.queue == write.queue && write.number <= one.number;
            });
   });
 }

@@ -24,8 +24,8 @@ class SubmissionQueue;
 struct HostWrite {
   uintptr_t begin;
   uintptr_t end;
-  std::shared_ptr<SubmissionQueue> lane;  // NULL for the queue that keeps the list
-  uint64_t number;                        // number of the submission that writes
+  std::shared_ptr<SubmissionQueue> queue;  // NULL for the queue that keeps the list
+  uint64_t number;                         // number of the submission that writes
 };
 
 using HostWrites = std::vector<HostWrite>;
@@ -53,7 +53,7 @@ struct Submission {
 // submitted has no effect.
 class Batch {
  public:
-  explicit Batch(SubmissionQueue& lane);
+  explicit Batch(SubmissionQueue& queue);
   ~Batch();
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
@@ -75,7 +75,7 @@ class Batch {
 
   void abandon() noexcept;
 
-  SubmissionQueue& lane_;
+  SubmissionQueue& queue_;
   std::unique_lock<std::mutex> recording_;
   Submission submission_;
   std::vector<std::shared_ptr<UniqueSemaphore>> signalled_;
@@ -85,10 +85,10 @@ class Batch {
 class SubmissionQueue : public std::enable_shared_from_this<SubmissionQueue> {
  public:
   // `borrowed` is true if the queue belongs to the application, which submits to it too.
-  SubmissionQueue(const LogicalDevice& device, NativeQueue& queue, Staging& staging, bool has_timeline, bool borrowed);
+  SubmissionQueue(const LogicalDevice& device, NativeQueue& native, Staging& staging, bool has_timeline, bool borrowed);
   ~SubmissionQueue();
 
-  NativeQueue& queue() const noexcept { return queue_; }
+  NativeQueue& native() const noexcept { return native_; }
   bool is_borrowed() const noexcept { return borrowed_; }
 
   // Returns the number of the submission that ends all work so far, or 0 before the first submission. This work
@@ -131,7 +131,7 @@ class SubmissionQueue : public std::enable_shared_from_this<SubmissionQueue> {
   friend class Batch;
 
   struct Wait {
-    std::shared_ptr<SubmissionQueue> lane;
+    std::shared_ptr<SubmissionQueue> queue;
     uint64_t number;
     // NULL if one VkQueue orders both queues. Otherwise the other queue's timeline, or a binary semaphore for this wait
     // alone.
@@ -151,7 +151,7 @@ class SubmissionQueue : public std::enable_shared_from_this<SubmissionQueue> {
   void finish(const Submission& submission);
 
   const LogicalDevice& device_;
-  NativeQueue& queue_;
+  NativeQueue& native_;
   Staging& staging_;
   const bool borrowed_;
   const std::shared_ptr<UniqueSemaphore> timeline_;  // NULL if fences are used

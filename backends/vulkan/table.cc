@@ -19,17 +19,18 @@ constexpr ArrowDeviceType kDeviceTypes[] = {ARROW_DEVICE_VULKAN};
 // A queue of the table. It owns a submission queue until queue_destroy.
 class Queue {
  public:
-  Queue(Device& device, std::shared_ptr<SubmissionQueue> lane) noexcept : device_(device), lane_(std::move(lane)) {}
-  ~Queue() { device_.end_lane(std::move(lane_)); }
+  Queue(Device& device, std::shared_ptr<SubmissionQueue> submissions) noexcept
+      : device_(device), submissions_(std::move(submissions)) {}
+  ~Queue() { device_.end_queue(std::move(submissions_)); }
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
   Device& device() const noexcept { return device_; }
-  const std::shared_ptr<SubmissionQueue>& lane() const noexcept { return lane_; }
+  const std::shared_ptr<SubmissionQueue>& submissions() const noexcept { return submissions_; }
 
  private:
   Device& device_;
-  std::shared_ptr<SubmissionQueue> lane_;
+  std::shared_ptr<SubmissionQueue> submissions_;
 };
 
 Device& device_of(void* handle) { return *static_cast<Device*>(handle); }
@@ -97,7 +98,7 @@ int buffer_allocate(void* device, void*, int64_t size, int64_t, void** out, arro
 void buffer_free(void* device, void* queue, void* buffer) noexcept {
   arrowdevice_error unseen;
   guarded(&unseen, [&] {
-    device_of(device).deallocate(buffer_of(buffer), queue != nullptr ? queue_of(queue).lane().get() : nullptr);
+    device_of(device).deallocate(buffer_of(buffer), queue != nullptr ? queue_of(queue).submissions().get() : nullptr);
   });
 }
 
@@ -132,8 +133,8 @@ int pointer_get_info(void* device, const void* buffer, arrowdevice_pointer_info*
 // -- queues
 
 int queue_create(void* device, void** queue, arrowdevice_error* error) noexcept {
-  return guarded(error,
-                 [&] { *queue = std::make_unique<Queue>(device_of(device), device_of(device).make_lane()).release(); });
+  return guarded(
+      error, [&] { *queue = std::make_unique<Queue>(device_of(device), device_of(device).make_queue()).release(); });
 }
 
 int queue_wrap(void* device, const arrowdevice_native_queue* native, void** queue, arrowdevice_error* error) noexcept {
@@ -146,7 +147,7 @@ int queue_wrap(void* device, const arrowdevice_native_queue* native, void** queu
 
 int queue_get_native(void* queue, arrowdevice_native_queue* out, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
-    const NativeQueue& native = queue_of(queue).lane()->queue();
+    const NativeQueue& native = queue_of(queue).submissions()->native();
     out->queue = native.handle();
     out->family = native.family();
   });
@@ -156,7 +157,7 @@ void queue_destroy(void* queue) noexcept { delete static_cast<Queue*>(queue); }
 
 int queue_copy(void* queue, const arrowdevice_backend_region* regions, int64_t n, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
-    vulkan::copy(queue_of(queue).device(), *queue_of(queue).lane(), {regions, static_cast<size_t>(n)});
+    vulkan::copy(queue_of(queue).device(), *queue_of(queue).submissions(), {regions, static_cast<size_t>(n)});
   });
 }
 
@@ -164,8 +165,8 @@ int queue_copy(void* queue, const arrowdevice_backend_region* regions, int64_t n
 
 int event_record(void* queue, void** event, arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
-    const auto& lane = queue_of(queue).lane();
-    *event = handle_of(std::make_unique<RecordedEvent>(queue_of(queue).device(), lane, lane->record()));
+    const auto& submissions = queue_of(queue).submissions();
+    *event = handle_of(std::make_unique<RecordedEvent>(queue_of(queue).device(), submissions, submissions->record()));
   });
 }
 
@@ -180,7 +181,7 @@ int event_wait(void* event, int64_t timeout_ns, arrowdevice_error* error) noexce
 }
 
 int queue_wait_event(void* queue, void* event, arrowdevice_error* error) noexcept {
-  return guarded(error, [&] { event_of(event).hold_up(queue_of(queue).device(), queue_of(queue).lane()); });
+  return guarded(error, [&] { event_of(event).hold_up(queue_of(queue).device(), queue_of(queue).submissions()); });
 }
 
 int event_publish(void* event, void** sync_event, arrowdevice_error* error) noexcept {
@@ -193,7 +194,7 @@ int event_import(void* device, void* sync_event, void** event, arrowdevice_error
     const VkEvent native = *static_cast<const VkEvent*>(sync_event);
     if (native == VK_NULL_HANDLE) throw Error(EINVAL, "sync_event points to a VkEvent that is VK_NULL_HANDLE");
     if (auto own = importing.published().find(native)) {
-      *event = handle_of(std::make_unique<RecordedEvent>(importing, std::move(own->lane), own->number));
+      *event = handle_of(std::make_unique<RecordedEvent>(importing, std::move(own->queue), own->number));
     } else {
       *event = handle_of(std::make_unique<ForeignEvent>(importing.logical(), native));
     }

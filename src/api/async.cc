@@ -13,7 +13,7 @@ namespace {
 
 // Struct size in bytes in programs of the first release.
 constexpr uint32_t kFirstAsyncOptionsSize = 72;
-constexpr int32_t kDefaultDepth = 4;
+constexpr int32_t kDefaultAsyncDepth = 4;
 
 stream::AsyncOptions read(const arrowdevice_async_options* given) {
   const auto options = read_sized(given, kFirstAsyncOptionsSize, "options");
@@ -24,7 +24,7 @@ stream::AsyncOptions read(const arrowdevice_async_options* given) {
     throw Error(EINVAL, format("invalid options.upstream_layout %d (expected 0 to 2)", options.upstream_layout));
   }
   stream::AsyncOptions read;
-  read.depth = options.depth == 0 ? kDefaultDepth : options.depth;
+  read.depth = options.depth == 0 ? kDefaultAsyncDepth : options.depth;
   read.upstream_layout = options.upstream_layout;
   read.copy = api::read_copy_flags(options.copy_flags, "options.copy_flags");
   read.copy.pool = api::share(options.pool);

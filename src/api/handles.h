@@ -49,6 +49,19 @@ void prepare(T** out) {
   *out = nullptr;
 }
 
+// Throws EINVAL if `out` is an input too. Marks an out struct as released, so that it is released after a failure.
+inline void prepare(ArrowDeviceArray* out, const void* input) {
+  required(out, "out");
+  if (out == input || &out->array == input) throw Error(EINVAL, "out is also an input");
+  out->array.release = nullptr;
+}
+
+inline void prepare(ArrowArray* out, const ArrowDeviceArray* input) {
+  required(out, "out");
+  if (input != nullptr && out == &input->array) throw Error(EINVAL, "out is also an input");
+  out->release = nullptr;
+}
+
 inline device::Device* from_c(const arrowdevice_device* device) noexcept {
   return reinterpret_cast<device::Device*>(const_cast<arrowdevice_device*>(device));
 }
@@ -68,5 +81,8 @@ inline device::Queue* queue_or_null(const arrowdevice_queue* queue) noexcept {
 
 // Returns copy options that have only flags. `name` is the name of the flags member for messages.
 transfer::CopyOptions read_copy_flags(uint32_t flags, const char* name);
+
+// Returns the level of validation for its number in the C API.
+inspect::Level read_level(int level);
 
 }  // namespace arrowdevice::api

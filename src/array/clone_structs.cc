@@ -159,19 +159,19 @@ Output clone_structs(const ArrowArray& root) {
 
 SharedArray::SharedArray(ArrowDeviceArray& array) : array_(array) {
   if (is_output(array.array)) {
-    keeper_ = keeper_of(array.array);
+    owner_ = owner_of(array.array);
     return;
   }
   auto foreign = std::make_shared<ImportedOwner>();
   output_.emplace(clone_structs(array.array));
   foreign_ = foreign.get();
-  keeper_ = std::move(foreign);
+  owner_ = std::move(foreign);
 }
 
 void SharedArray::commit() noexcept {
   if (foreign_ == nullptr) return;
   foreign_->array() = array_;
-  output_->publish(keeper_, &array_.array);
+  output_->publish(owner_, &array_.array);
 }
 
 ArraySlice::ArraySlice(const schema::Binding& array, std::span<const int32_t> fields, int64_t extra_nodes,

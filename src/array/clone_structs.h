@@ -24,13 +24,13 @@ class SharedArray {
   // Prepares the change. The array is unchanged until commit().
   explicit SharedArray(ArrowDeviceArray& array);
 
-  const std::shared_ptr<BufferOwner>& keeper() const noexcept { return keeper_; }
+  const std::shared_ptr<BufferOwner>& owner() const noexcept { return owner_; }
 
   void commit() noexcept;
 
  private:
   ArrowDeviceArray& array_;
-  std::shared_ptr<BufferOwner> keeper_;
+  std::shared_ptr<BufferOwner> owner_;
   ImportedOwner* foreign_ = nullptr;  // NULL: the array is an output already
   std::optional<Output> output_;      // the replacement of the array
 };

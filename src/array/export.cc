@@ -19,12 +19,12 @@ void publish_as_is(const device::Device& device, ArrowArray& moved, ArrowDeviceA
 
 // Publishes an array with its event. The event must outlive every node of the array, so every node gets an owner that
 // holds the event.
-void publish_with(std::shared_ptr<ImportedOwner> keeper, Output& output, const device::Device& device,
-                  ArrowArray& moved, void* sync_event, ArrowDeviceArray* out) noexcept {
-  publish_as_is(device, moved, &keeper->array());
-  keeper->array().sync_event = sync_event;
-  *out = keeper->array();
-  output.publish(std::move(keeper), &out->array);
+void publish_with(std::shared_ptr<ImportedOwner> owner, Output& output, const device::Device& device, ArrowArray& moved,
+                  void* sync_event, ArrowDeviceArray* out) noexcept {
+  publish_as_is(device, moved, &owner->array());
+  owner->array().sync_event = sync_event;
+  *out = owner->array();
+  output.publish(std::move(owner), &out->array);
 }
 
 }  // namespace
@@ -45,12 +45,12 @@ void export_array(device::Device& device, ArrowArray& moved, device::Queue* writ
     publish_as_is(device, moved, out);
     return;
   }
-  auto keeper = std::make_shared<ImportedOwner>();
+  auto owner = std::make_shared<ImportedOwner>();
   auto output = clone_structs(moved);
   auto event = written_on->record();
   void* const sync_event = event->publish();
-  keeper->set_event(std::move(event));
-  publish_with(std::move(keeper), output, device, moved, sync_event, out);
+  owner->set_event(std::move(event));
+  publish_with(std::move(owner), output, device, moved, sync_event, out);
 }
 
 void export_with_event(device::Device& device, ArrowArray& moved, void* sync_event,
@@ -58,14 +58,14 @@ void export_with_event(device::Device& device, ArrowArray& moved, void* sync_eve
   check_alive(&moved);
   device.check_usable();
   device::ForeignEvent::check(device, sync_event);
-  auto keeper = std::make_shared<ImportedOwner>();
+  auto owner = std::make_shared<ImportedOwner>();
   auto output = clone_structs(moved);
   // If a backend can query the event, an early release waits for it.
   if (device.backend().table().event_import != nullptr) {
-    keeper->set_event(device::ForeignEvent(device, sync_event).take());
+    owner->set_event(device::ForeignEvent(device, sync_event).take());
   }
-  keeper->set_event_release(event_release, user);
-  publish_with(std::move(keeper), output, device, moved, sync_event, out);
+  owner->set_event_release(event_release, user);
+  publish_with(std::move(owner), output, device, moved, sync_event, out);
 }
 
 }  // namespace arrowdevice::array

@@ -12,7 +12,7 @@ namespace arrowdevice::array {
 // The head of the block. Structs and pointers follow it.
 struct Output::Block {
   std::atomic<int64_t> live_nodes;
-  std::shared_ptr<BufferOwner> keeper;
+  std::shared_ptr<BufferOwner> owner;
 
   // Destroys the block. The buffers' owner is destroyed before the nodes, which are no longer visible to consumers.
   static void destroy(Block* block) noexcept {
@@ -29,7 +29,7 @@ Output::Output(const OutputShape& shape) {
   const int64_t size = checked_add(checked_add(head, nodes), checked_add(children, buffers));
   auto* const memory = static_cast<char*>(::operator new(static_cast<size_t>(size)));
   std::memset(memory + head + nodes, 0, static_cast<size_t>(children + buffers));
-  block_ = new (memory) Block{.live_nodes = 0, .keeper = nullptr};
+  block_ = new (memory) Block{.live_nodes = 0, .owner = nullptr};
   nodes_ = reinterpret_cast<ArrowArray*>(memory + head);
   children_ = reinterpret_cast<ArrowArray**>(memory + head + nodes);
   buffers_ = reinterpret_cast<const void**>(memory + head + nodes + children);
@@ -39,9 +39,9 @@ Output::~Output() {
   if (block_ != nullptr) Block::destroy(block_);
 }
 
-void Output::publish(std::shared_ptr<BufferOwner> keeper, ArrowArray* out) noexcept {
+void Output::publish(std::shared_ptr<BufferOwner> owner, ArrowArray* out) noexcept {
   block_->live_nodes.store(added_, std::memory_order_relaxed);
-  block_->keeper = std::move(keeper);
+  block_->owner = std::move(owner);
   block_ = nullptr;
   *out = root_;
 }
@@ -72,9 +72,9 @@ void Output::release_node(ArrowArray* node) {
 
 bool is_output(const ArrowArray& array) noexcept { return array.release == Output::release_node; }
 
-const std::shared_ptr<BufferOwner>& keeper_of(const ArrowArray& array) noexcept {
+const std::shared_ptr<BufferOwner>& owner_of(const ArrowArray& array) noexcept {
   assert(is_output(array));
-  return static_cast<const Output::Block*>(array.private_data)->keeper;
+  return static_cast<const Output::Block*>(array.private_data)->owner;
 }
 
 }  // namespace arrowdevice::array

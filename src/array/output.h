@@ -61,8 +61,8 @@ class Output {
     return node;
   }
 
-  // Publishes the array to `out`. All nodes of the shape must have been added. `keeper` may be NULL.
-  void publish(std::shared_ptr<BufferOwner> keeper, ArrowArray* out) noexcept;
+  // Publishes the array to `out`. All nodes of the shape must have been added. `owner` may be NULL.
+  void publish(std::shared_ptr<BufferOwner> owner, ArrowArray* out) noexcept;
 
  private:
   struct Block;
@@ -70,7 +70,7 @@ class Output {
   static void release_node(ArrowArray* node);
   static int64_t release_tree(ArrowArray* node, const Block* block);
   friend bool is_output(const ArrowArray& array) noexcept;
-  friend const std::shared_ptr<BufferOwner>& keeper_of(const ArrowArray& array) noexcept;
+  friend const std::shared_ptr<BufferOwner>& owner_of(const ArrowArray& array) noexcept;
 
   Block* block_;
   ArrowArray root_{};
@@ -84,6 +84,6 @@ class Output {
 bool is_output(const ArrowArray& array) noexcept;
 
 // Returns the owner of an output's buffers.
-const std::shared_ptr<BufferOwner>& keeper_of(const ArrowArray& array) noexcept;
+const std::shared_ptr<BufferOwner>& owner_of(const ArrowArray& array) noexcept;
 
 }  // namespace arrowdevice::array

@@ -11,7 +11,7 @@ OwnedArray::~OwnedArray() {
   if (array.array.release == nullptr) return;
   const bool may_call = may_call_producer();
   if (!may_call && !is_output(array.array)) {
-    let_go();
+    abandon();
     return;
   }
   array.array.release(&array.array);  // the library's own arrays check which functions they may call
@@ -25,13 +25,13 @@ bool OwnedArray::may_call_producer() const noexcept {
 }
 
 // Abandons the array for good. If there is no memory for a list entry, leak checkers report the array.
-void OwnedArray::let_go() noexcept {
-  std::unique_ptr<OwnedArray> kept(new (std::nothrow) OwnedArray);
-  if (kept == nullptr) return;
-  kept->array = array;
-  kept->event_release = event_release;
-  kept->event_user = event_user;
-  device::DeferredWork::abandon(std::move(kept));
+void OwnedArray::abandon() noexcept {
+  std::unique_ptr<OwnedArray> abandoned(new (std::nothrow) OwnedArray);
+  if (abandoned == nullptr) return;
+  abandoned->array = array;
+  abandoned->event_release = event_release;
+  abandoned->event_user = event_user;
+  device::DeferredWork::abandon(std::move(abandoned));
 }
 
 }  // namespace arrowdevice::array

@@ -26,7 +26,7 @@ class OwnedArray final : public device::Deferred {
 
  private:
   bool may_call_producer() const noexcept;
-  void let_go() noexcept;
+  void abandon() noexcept;
 };
 
 // Releases a producer's array with the last owner. If an event is set, the release waits for it.

@@ -17,14 +17,14 @@ namespace {
 using schema::Layout;
 
 // Publishes an array with the properties of the original, in canonical form.
-void publish(const ArrowDeviceArray& inout, Output& output, SharedArray& owner, ArrowDeviceArray* out) noexcept {
+void publish(const ArrowDeviceArray& inout, Output& output, SharedArray& shared, ArrowDeviceArray* out) noexcept {
   *out = ArrowDeviceArray{};
   out->device_type = inout.device_type;
   out->device_id = inout.device_type == ARROW_DEVICE_CPU ? -1 : inout.device_id;
   out->sync_event = inout.sync_event;
-  const auto keeper = owner.keeper();
-  owner.commit();
-  output.publish(keeper, &out->array);
+  const auto owner = shared.owner();
+  shared.commit();
+  output.publish(owner, &out->array);
 }
 
 // Returns true for a struct without a bitmap. Its children are sliced, and it keeps offset 0.
@@ -44,9 +44,9 @@ void make_batch_root(ArrowArray& root, int64_t length) noexcept {
 void share(ArrowDeviceArray& inout, ArrowDeviceArray* out) {
   check_alive(&inout);
   check_event(inout);
-  SharedArray owner(inout);
+  SharedArray shared(inout);
   auto output = clone_structs(inout.array);
-  publish(inout, output, owner, out);
+  publish(inout, output, shared, out);
 }
 
 void slice(ArrowDeviceArray& inout, const ArrowSchema& schema, int64_t offset, int64_t length, ArrowDeviceArray* out) {
@@ -59,23 +59,23 @@ void slice(ArrowDeviceArray& inout, const ArrowSchema& schema, int64_t offset, i
     throw Error(EINVAL, tree.path(0) + ": rows " + std::to_string(offset) + " and " + std::to_string(length) +
                             " more are not in an array of " + std::to_string(inout.array.length));
   }
-  SharedArray owner(inout);
+  SharedArray shared(inout);
   if (!is_record_batch(array)) {
     constexpr int32_t kRoot[] = {0};
-    ArraySlice part(array, kRoot, 0, scratch.memory());
-    part.add(0, offset, length);
-    publish(inout, part.output(), owner, out);
+    ArraySlice slice(array, kRoot, 0, scratch.memory());
+    slice.add(0, offset, length);
+    publish(inout, slice.output(), shared, out);
     return;
   }
   std::pmr::vector<int32_t> columns(scratch.memory());
   columns.reserve(static_cast<size_t>(tree[0].n_children));
   for (int32_t i = 0; i < tree[0].n_children; ++i) columns.push_back(tree[0].first_child + i);
-  ArraySlice part(array, columns, 1, scratch.memory());
-  auto& root = part.output().add_node(1, tree[0].n_children);
+  ArraySlice slice(array, columns, 1, scratch.memory());
+  auto& root = slice.output().add_node(1, tree[0].n_children);
   make_batch_root(root, length);
   for (size_t i = 0; i < columns.size(); ++i)
-    root.children[i] = &part.add(columns[i], inout.array.offset + offset, length);
-  publish(inout, part.output(), owner, out);
+    root.children[i] = &slice.add(columns[i], inout.array.offset + offset, length);
+  publish(inout, slice.output(), shared, out);
 }
 
 void select(ArrowDeviceArray& inout, const ArrowSchema& schema, std::span<const int64_t> children,
@@ -95,9 +95,9 @@ void select(ArrowDeviceArray& inout, const ArrowSchema& schema, std::span<const 
     }
     columns.push_back(tree[0].first_child + static_cast<int32_t>(child));
   }
-  SharedArray owner(inout);
-  ArraySlice part(array, columns, 1, scratch.memory());
-  auto& root = part.output().add_node(1, static_cast<int64_t>(columns.size()));
+  SharedArray shared(inout);
+  ArraySlice slice(array, columns, 1, scratch.memory());
+  auto& root = slice.output().add_node(1, static_cast<int64_t>(columns.size()));
   const bool batch = is_record_batch(array);
   if (batch) {
     make_batch_root(root, inout.array.length);
@@ -110,10 +110,10 @@ void select(ArrowDeviceArray& inout, const ArrowSchema& schema, std::span<const 
   for (size_t i = 0; i < columns.size(); ++i) {
     const auto& column = array[columns[i]];
     root.children[i] =
-        &part.add(columns[i], batch ? inout.array.offset : 0, batch ? inout.array.length : column.length);
+        &slice.add(columns[i], batch ? inout.array.offset : 0, batch ? inout.array.length : column.length);
   }
   if (out_schema != nullptr) schema::copy_selection(schema, children, out_schema);
-  publish(inout, part.output(), owner, out);
+  publish(inout, slice.output(), shared, out);
 }
 
 }  // namespace arrowdevice::array

@@ -79,7 +79,7 @@ DeferredWork& DeferredWork::instance() {
 
 void DeferredWork::defer(std::unique_ptr<Deferred> work) noexcept {
   if (work == nullptr) return;
-  if (work->after == nullptr || work->after->is_over()) return;  // destroys the work here
+  if (work->after == nullptr || work->after->has_ended()) return;  // destroys the work here
   if (!work->after->device().is_usable()) {
     // The library does not reuse memory that the device still writes to. The process is about to end, or a forked child
     // never shared that memory.
@@ -155,14 +155,14 @@ int64_t DeferredWork::reap(int64_t max) noexcept {
       work = list_.pop();
       ++ending_;
     }
-    const bool over = work->after->is_over();
-    if (over) {
+    const bool ended = work->after->has_ended();
+    if (ended) {
       const Ending here;
       work.reset();
       ++done;
     }
     const std::lock_guard lock(mutex_);
-    if (!over) list_.push(std::move(work));
+    if (!ended) list_.push(std::move(work));
     --ending_;
     changed_.notify_all();
   }

@@ -169,7 +169,7 @@ void Device::register_buffer(Allocation allocation) {
   held_.try_emplace(buffer, std::move(kept));  // a second buffer of the same address is destroyed after the unlock
 }
 
-std::unique_ptr<HeldBuffer> Device::let_go(void* buffer) {
+std::unique_ptr<HeldBuffer> Device::unregister_buffer(void* buffer) {
   const std::lock_guard lock(held_mutex_);
   const auto found = held_.find(buffer);
   if (found == held_.end()) throw Error(EINVAL, "not a buffer that was allocated on " + text());

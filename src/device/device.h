@@ -82,7 +82,7 @@ class Device {
 
   // Registers buffers that the C API returned, by address or handle.
   void register_buffer(Allocation allocation);
-  std::unique_ptr<HeldBuffer> let_go(void* buffer);
+  std::unique_ptr<HeldBuffer> unregister_buffer(void* buffer);
 
   // Creates a buffer for a region of a buffer. On devices with addresses this is arithmetic, and the result needs no
   // destroy call.

@@ -298,7 +298,7 @@ void Devices::unwrap(Device& device, const Deadline& deadline) {
   end_unwrapping(device, true);
 }
 
-uint32_t reach(const Device& from, const Device& to) {
+uint32_t peer_flags(const Device& from, const Device& to) {
   constexpr uint32_t kBoth = ARROWDEVICE_PEER_ACCESS | ARROWDEVICE_PEER_COPY;
   if (&from == &to) return kBoth;
   const auto ask = [](const Device& asked, const Device* source, const Device* target) {

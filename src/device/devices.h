@@ -71,6 +71,6 @@ class Devices {
 };
 
 // Returns the ARROWDEVICE_PEER_* flags for memory of `from` that `to` uses.
-uint32_t reach(const Device& from, const Device& to);
+uint32_t peer_flags(const Device& from, const Device& to);
 
 }  // namespace arrowdevice::device

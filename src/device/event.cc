@@ -37,7 +37,7 @@ bool Event::wait_idly(int64_t timeout_ns) const {
   return fired;
 }
 
-bool Event::is_over() const noexcept {
+bool Event::has_ended() const noexcept {
   // Failed work no longer uses its memory, and each query reports the failure again. A query that fails for another
   // reason, or because `exit` has begun meanwhile, gives no information.
   constexpr int kAttempts = 2;

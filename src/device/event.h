@@ -35,7 +35,7 @@ class Event {
 
   // Returns true if the work before the event no longer uses its memory, because it has finished or failed. Returns
   // false if the driver cannot be called any more.
-  bool is_over() const noexcept;
+  bool has_ended() const noexcept;
 
   // Returns the event in the format's form, which is valid as long as this object.
   void* publish() const;

@@ -44,28 +44,29 @@ void Allocation::reset() noexcept {
   if (block_.buffer == nullptr) return;
   pool_->give_back(block_);
   block_ = {};
-  next_part_ = 0;
+  next_sub_buffer_ = 0;
   pool_.reset();
 }
 
-void* Allocation::part(int64_t offset, int64_t size) {
+void* Allocation::sub_buffer(int64_t offset, int64_t size) {
   const Device& device = pool_->device();
   if (device.has_addresses()) return device.sub_buffer_create(block_.buffer, offset, size);
-  auto& parts = block_.parts;
-  if (next_part_ < parts.size() && parts[next_part_].offset == offset && parts[next_part_].size == size) {
-    return parts[next_part_++].handle;
+  auto& sub_buffers = block_.sub_buffers;
+  if (next_sub_buffer_ < sub_buffers.size() && sub_buffers[next_sub_buffer_].offset == offset &&
+      sub_buffers[next_sub_buffer_].size == size) {
+    return sub_buffers[next_sub_buffer_++].handle;
   }
   // The block was divided differently before.
-  for (size_t i = next_part_; i < parts.size(); ++i) device.free_sub_buffer(parts[i].handle);
-  parts.resize(next_part_);
-  parts.push_back({offset, size, nullptr});  // allocates before there is a handle to lose
+  for (size_t i = next_sub_buffer_; i < sub_buffers.size(); ++i) device.free_sub_buffer(sub_buffers[i].handle);
+  sub_buffers.resize(next_sub_buffer_);
+  sub_buffers.push_back({offset, size, nullptr});  // allocates before there is a handle to lose
   try {
-    parts.back().handle = device.sub_buffer_create(block_.buffer, offset, size);
+    sub_buffers.back().handle = device.sub_buffer_create(block_.buffer, offset, size);
   } catch (...) {
-    parts.pop_back();
+    sub_buffers.pop_back();
     throw;
   }
-  return parts[next_part_++].handle;
+  return sub_buffers[next_sub_buffer_++].handle;
 }
 
 Pool::Pool(Device& device, const arrowdevice_pool_options& options, Owner owner)
@@ -210,7 +211,7 @@ bool Pool::keep(Block& block, KeptList& evicted) {
 }
 
 void Pool::to_driver(const Block& block) noexcept {
-  for (const auto& part : block.parts) device_.free_sub_buffer(part.handle);
+  for (const auto& sub : block.sub_buffers) device_.free_sub_buffer(sub.handle);
   if (options_.deallocate == nullptr) {
     device_.driver_deallocate(block.buffer);
   } else if (may_call_out()) {

@@ -31,7 +31,7 @@ struct SubBuffer {
 struct Block {
   void* buffer = nullptr;
   int64_t capacity = 0;
-  std::vector<SubBuffer> parts;
+  std::vector<SubBuffer> sub_buffers;
 };
 
 // A block of a pool's memory. The destructor returns it to the pool, and from then on its user must not touch the
@@ -42,13 +42,15 @@ class Allocation {
   Allocation(std::shared_ptr<Pool> pool, Block block) noexcept : pool_(std::move(pool)), block_(std::move(block)) {}
   ~Allocation() { reset(); }
   Allocation(Allocation&& other) noexcept
-      : pool_(std::move(other.pool_)), block_(std::exchange(other.block_, {})), next_part_(other.next_part_) {}
+      : pool_(std::move(other.pool_)),
+        block_(std::exchange(other.block_, {})),
+        next_sub_buffer_(other.next_sub_buffer_) {}
   Allocation& operator=(Allocation&& other) noexcept {
     if (this != &other) {
       reset();
       pool_ = std::move(other.pool_);
       block_ = std::exchange(other.block_, {});
-      next_part_ = other.next_part_;
+      next_sub_buffer_ = other.next_sub_buffer_;
     }
     return *this;
   }
@@ -60,12 +62,12 @@ class Allocation {
 
   // Returns a region of the block as a buffer, which is valid as long as the allocation. On devices with handles, the
   // caller asks for the regions in order and for each region once.
-  void* part(int64_t offset, int64_t size);
+  void* sub_buffer(int64_t offset, int64_t size);
 
  private:
   std::shared_ptr<Pool> pool_;
   Block block_;
-  size_t next_part_ = 0;
+  size_t next_sub_buffer_ = 0;
 };
 
 // All functions may be called from any thread. No lock is held during calls of the driver or of the application's

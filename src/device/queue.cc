@@ -10,11 +10,11 @@
 namespace arrowdevice::device {
 namespace {
 
-bool wait_until_over(const Event& end) noexcept {
+bool wait_until_ended(const Event& end) noexcept {
   try {
     end.wait(ARROWDEVICE_NO_TIMEOUT);
   } catch (...) {
-    return end.is_over();  // failed work does not run any more
+    return end.has_ended();  // failed work does not run any more
   }
   return true;
 }
@@ -222,7 +222,7 @@ bool Queue::drain_without_memory() noexcept {
     const std::lock_guard lock(mutex_);
     if (handle_ == nullptr || device_.backend().table().event_record(handle_, &handle, &unseen) != 0) return false;
   }
-  return wait_until_over(Event(device_, handle));
+  return wait_until_ended(Event(device_, handle));
 }
 
 // Drains a queue that was lost when it was unwrapped. The application's work cannot be waited for, but the library's
@@ -234,7 +234,7 @@ std::optional<bool> Queue::drain_lost() noexcept {
     if (!lost_ || has_new_work_) return std::nullopt;
     end = last_;
   }
-  return end == nullptr || wait_until_over(*end);
+  return end == nullptr || wait_until_ended(*end);
 }
 
 bool Queue::drain() noexcept {
@@ -252,7 +252,7 @@ bool Queue::drain() noexcept {
     } catch (...) {
       continue;
     }
-    if (wait_until_over(*end)) return true;
+    if (wait_until_ended(*end)) return true;
   }
   log(LogLevel::kError, "a queue could not be drained after a failure; its memory is not used again");
   return false;

@@ -23,7 +23,7 @@ constexpr int64_t kFirstVariadic = 2;  // after validity and views
 }  // namespace
 
 // The data of a view: a range of a window that is read at once.
-struct BinaryViewCheck::Part {
+struct BinaryViewCheck::ViewRange {
   int64_t slot;
   size_t window;
   int64_t begin;  // in the window
@@ -35,15 +35,15 @@ struct BinaryViewCheck::Part {
 // The data that is checked next. Adjacent data, which is the usual case, shares a window.
 struct BinaryViewCheck::Batch {
   std::vector<DataRange> windows;
-  std::vector<Part> parts;
+  std::vector<ViewRange> ranges;
   int64_t bytes = 0;
 
-  static constexpr size_t kMostParts = 64 << 10;
+  static constexpr size_t kMostRanges = 64 << 10;
   static constexpr size_t kMostWindows = 4 << 10;
   static constexpr int64_t kGap = 64;  // gaps up to this size are read too
 
   bool is_full() const {
-    return kPieceBytes - bytes < kViewPrefix || parts.size() == kMostParts || windows.size() == kMostWindows;
+    return kPieceBytes - bytes < kViewPrefix || ranges.size() == kMostRanges || windows.size() == kMostWindows;
   }
 
   // Adds a range, and returns its offset in the last window.
@@ -95,9 +95,9 @@ void BinaryViewCheck::check(int32_t field) {
         if (batch.is_full()) flush();
         const int64_t size = std::min(wanted - done, kPieceBytes - batch.bytes);
         const int64_t begin = batch.add(data, target.offset + done, size);
-        Part part{first + i, batch.windows.size() - 1, begin, size, std::nullopt, done + size == wanted};
-        if (done == 0) std::memcpy(part.prefix.emplace().data(), view.rest, kViewPrefix);
-        batch.parts.push_back(part);
+        ViewRange range{first + i, batch.windows.size() - 1, begin, size, std::nullopt, done + size == wanted};
+        if (done == 0) std::memcpy(range.prefix.emplace().data(), view.rest, kViewPrefix);
+        batch.ranges.push_back(range);
         done += size;
       }
     }
@@ -132,14 +132,14 @@ void BinaryViewCheck::check_view(int32_t field, int64_t slot, const BinaryView& 
 void BinaryViewCheck::check_batch(int32_t field, const Batch& batch, bool is_text, Utf8Check& text) {
   std::vector<const uint8_t*> found(batch.windows.size());
   data_.read(batch.windows.data(), batch.windows.size(), found.data());
-  for (const auto& part : batch.parts) {
-    const uint8_t* const bytes = found[part.window] + part.begin;
-    if (part.prefix && std::memcmp(bytes, part.prefix->data(), kViewPrefix) != 0) {
-      refuse_slot(array_, field, part.slot, "has a prefix that its data does not begin with");
+  for (const auto& range : batch.ranges) {
+    const uint8_t* const bytes = found[range.window] + range.begin;
+    if (range.prefix && std::memcmp(bytes, range.prefix->data(), kViewPrefix) != 0) {
+      refuse_slot(array_, field, range.slot, "has a prefix that its data does not begin with");
     }
     if (!is_text) continue;
-    text.feed(bytes, part.size);
-    if (part.is_last && !text.finish()) refuse_slot(array_, field, part.slot, "is not UTF-8");
+    text.feed(bytes, range.size);
+    if (range.is_last && !text.finish()) refuse_slot(array_, field, range.slot, "is not UTF-8");
   }
 }
 

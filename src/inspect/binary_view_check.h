@@ -27,7 +27,7 @@ class BinaryViewCheck {
   void check(int32_t field);
 
  private:
-  struct Part;
+  struct ViewRange;
   struct Batch;
 
   std::vector<int64_t> variadic_sizes(int32_t field);

@@ -56,7 +56,7 @@ std::optional<arrowdevice_pointer_info> BufferBounds::describe(const void* buffe
 bool BufferBounds::can_use(const arrowdevice_pointer_info& info) const {
   try {
     const auto& owner = device::Devices::instance().get(info.device_type, info.device_id);
-    return (device::reach(owner, source_) & ARROWDEVICE_PEER_ACCESS) != 0;
+    return (device::peer_flags(owner, source_) & ARROWDEVICE_PEER_ACCESS) != 0;
   } catch (const Error& e) {
     if (e.code() != ENODEV) throw;
     return false;  // no device has that id

@@ -121,7 +121,7 @@ class NodeWriter {
 }  // namespace
 
 View::View(ArrowDeviceArray& moved, const ArrowSchema& schema, const ImportOptions& options)
-    : keeper_(std::make_shared<array::ImportedOwner>()) {
+    : owner_(std::make_shared<array::ImportedOwner>()) {
   array::check_alive(&moved);
   Scratch scratch;
   const schema::Tree tree(schema, scratch.memory());
@@ -130,8 +130,8 @@ View::View(ArrowDeviceArray& moved, const ArrowSchema& schema, const ImportOptio
   use_.emplace(*device_);
   validate_data(bound, moved, *device_, options.level, options.deadline);
   fill(bound, moved, options, scratch.memory());
-  keeper_->array() = moved;
-  nodes_.front().array = &keeper_->array().array;
+  owner_->array() = moved;
+  nodes_.front().array = &owner_->array().array;
   moved.array.release = nullptr;
 }
 
@@ -173,7 +173,7 @@ void View::fill(const schema::Binding& bound, const ArrowDeviceArray& moved, con
 }
 
 void View::share(ArrowDeviceArray* out) const {
-  const auto& array = keeper_->array();
+  const auto& array = owner_->array();
   auto output = array::clone_structs(array.array);
   {
     const std::lock_guard lock(share_mutex_);
@@ -183,15 +183,15 @@ void View::share(ArrowDeviceArray* out) const {
   out->device_type = array.device_type;
   out->device_id = array.device_type == ARROW_DEVICE_CPU ? -1 : array.device_id;
   out->sync_event = array.sync_event;
-  output.publish(keeper_, &out->array);
+  output.publish(owner_, &out->array);
 }
 
 void View::detach(ArrowDeviceArray* out) noexcept {
-  ArrowDeviceArray detached = keeper_->array();
+  ArrowDeviceArray detached = owner_->array();
   if (successor_) {
-    successor_->publish(std::move(keeper_), &detached.array);
+    successor_->publish(std::move(owner_), &detached.array);
   } else {
-    keeper_->array().array.release = nullptr;
+    owner_->array().array.release = nullptr;
   }
   array::make_canonical(detached);
   *out = detached;
@@ -200,11 +200,11 @@ void View::detach(ArrowDeviceArray* out) noexcept {
 void View::release_after(device::Queue& queue) {
   // Holds the view's reference to the array until then.
   struct Share final : device::Deferred {
-    std::shared_ptr<array::ImportedOwner> keeper;
+    std::shared_ptr<array::ImportedOwner> owner;
   };
   auto share = std::make_unique<Share>();
   share->after = queue.record();
-  share->keeper = std::move(keeper_);
+  share->owner = std::move(owner_);
   device::DeferredWork::instance().defer(std::move(share));
 }
 

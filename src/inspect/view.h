@@ -34,7 +34,7 @@ class View {
   View(ArrowDeviceArray& moved, const ArrowSchema& schema, const ImportOptions& options);
 
   const arrowdevice_node& root() const noexcept { return nodes_.front(); }
-  const ArrowDeviceArray& array() const noexcept { return keeper_->array(); }
+  const ArrowDeviceArray& array() const noexcept { return owner_->array(); }
   device::Device& device() const noexcept { return *device_; }
 
   // Creates a shared owner of the array.
@@ -52,7 +52,7 @@ class View {
 
   device::Device* device_ = nullptr;
   std::optional<device::DeviceUse> use_;
-  std::shared_ptr<array::ImportedOwner> keeper_;
+  std::shared_ptr<array::ImportedOwner> owner_;
   std::unique_ptr<std::byte[]> block_;  // of the nodes and the data that they point to
   std::span<arrowdevice_node> nodes_;
   std::forward_list<std::string> long_texts_;  // texts that do not fit the block

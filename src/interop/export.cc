@@ -141,7 +141,7 @@ struct Exported {
   ManagedTensor managed{};
   std::vector<int64_t> shape;
   std::vector<int64_t> strides;
-  std::shared_ptr<array::BufferOwner> keeper;
+  std::shared_ptr<array::BufferOwner> owner;
   std::atomic<bool> has_ended{false};
 
   static void end(DLManagedTensorVersioned* self);
@@ -169,7 +169,7 @@ void Exported::end(DLManagedTensorVersioned* self) {
     log(LogLevel::kWarning, "the deleter of a DLPack tensor was called twice");
     return;
   }
-  tensor->keeper.reset();
+  tensor->owner.reset();
   tensor->managed.tensor = {};
   tensor->shape = {};
   tensor->strides = {};
@@ -218,10 +218,10 @@ ManagedTensor* export_tensor(ArrowDeviceArray& inout, const ArrowSchema& schema,
   const Elements elements(bound);
   auto exported = tensor_of(elements, device);
   elements.refuse_nulls(inout);
-  array::SharedArray owner(inout);
+  array::SharedArray shared(inout);
   wait_for_data(inout, waiter);
-  exported->keeper = owner.keeper();
-  owner.commit();
+  exported->owner = shared.owner();
+  shared.commit();
   return &exported.release()->managed;
 }
 

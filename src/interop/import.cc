@@ -184,7 +184,7 @@ void import_tensor(ManagedTensor& moved, device::Queue* written_on, ArrowDeviceA
   made.device_id = made.device_type == ARROW_DEVICE_CPU ? -1 : tensor.device.id;
   const Place place = place_of(tensor, made, lengths.back(), type->bytes());
 
-  auto keeper = std::make_shared<array::ImportedOwner>();
+  auto owner = std::make_shared<array::ImportedOwner>();
   auto output = make_array(lengths, place);
   if (written_on != nullptr) {
     auto& device = device::Devices::instance().locate(made.device_type, made.device_id, place.buffer, nullptr);
@@ -192,7 +192,7 @@ void import_tensor(ManagedTensor& moved, device::Queue* written_on, ArrowDeviceA
     if (array::carries_events_of(device, *written_on)) {
       auto event = written_on->record();
       made.sync_event = event->publish();
-      keeper->set_event(std::move(event));
+      owner->set_event(std::move(event));
     } else {
       written_on->finish(ARROWDEVICE_NO_TIMEOUT);
     }
@@ -200,12 +200,12 @@ void import_tensor(ManagedTensor& moved, device::Queue* written_on, ArrowDeviceA
   make_schema(shape, *type, out_schema);
 
   // No step fails from here on.
-  auto& owned = keeper->array();
+  auto& owned = owner->array();
   owned = made;
   owned.array.release = release_tensor;
   owned.array.private_data = &moved;
   *out = made;
-  output.publish(std::move(keeper), &out->array);
+  output.publish(std::move(owner), &out->array);
 }
 
 }  // namespace arrowdevice::interop

@@ -159,14 +159,14 @@ class Collection final : public AsyncConsumer {
 
   void close() noexcept {
     std::list<Task> unwanted;
-    bool is_over;
+    bool has_ended;
     {
       const std::lock_guard lock(mutex_);
       is_closed_ = true;
       unwanted.swap(tasks_);
-      is_over = has_ended_ || failure_;
+      has_ended = has_ended_ || failure_;
     }
-    if (!is_over) upstream_.cancel();
+    if (!has_ended) upstream_.cancel();
     for (auto& dropped : unwanted) discard(dropped.task);
   }
 

@@ -8,7 +8,7 @@
 namespace arrowdevice::stream {
 
 void AsyncState::request(int64_t n) noexcept {
-  if (is_over() || is_released_) return;
+  if (is_finished() || is_released_) return;
   if (n <= 0) {
     fail(EINVAL);
     return;
@@ -22,12 +22,12 @@ void AsyncState::cancel() noexcept {
 }
 
 void AsyncState::fail(int code) noexcept {
-  if (!is_over() && own_error_ == 0) own_error_ = code;
+  if (!is_finished() && own_error_ == 0) own_error_ = code;
 }
 
 AsyncState::Step AsyncState::next() const noexcept {
   if (is_released_) return Step::kNothing;
-  if (is_over()) return Step::kRelease;
+  if (is_finished()) return Step::kRelease;
   if (own_error_ != 0) return Step::kError;
   if (!has_told_schema_ && has_schema_) return Step::kSchema;
   if (has_told_schema_ && waiting_ > 0) return requested_ > 0 ? Step::kTask : Step::kNothing;

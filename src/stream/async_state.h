@@ -49,7 +49,7 @@ class AsyncState {
 
   // Returns true if the consumer has requested more arrays than have arrived.
   bool wants_array() const noexcept {
-    return has_told_schema_ && !is_over() && !has_ended_ && source_error_ == 0 && waiting_ < requested_;
+    return has_told_schema_ && !is_finished() && !has_ended_ && source_error_ == 0 && waiting_ < requested_;
   }
 
   bool is_cancelled() const noexcept { return is_cancelled_; }
@@ -60,7 +60,7 @@ class AsyncState {
 
  private:
   // Returns true if only the release is left.
-  bool is_over() const noexcept { return is_cancelled_ || has_told_last_; }
+  bool is_finished() const noexcept { return is_cancelled_ || has_told_last_; }
 
   int64_t requested_ = 0;  // requested, and not reported yet
   int64_t waiting_ = 0;    // arrived, and not reported yet

@@ -11,8 +11,8 @@
 #include "base/scratch.h"
 #include "device/deferred.h"
 #include "transfer/bits.h"
-#include "transfer/parts.h"
 #include "transfer/pinned.h"
+#include "transfer/placement.h"
 #include "transfer/plan.h"
 #include "transfer/route.h"
 #include "transfer/source_reader.h"
@@ -32,10 +32,10 @@ struct CopyMemory final : public device::Deferred {
   device::Allocation allocation;
 };
 
-class CopyKeeper final : public array::BufferOwner {
+class CopyOwner final : public array::BufferOwner {
  public:
-  explicit CopyKeeper(std::unique_ptr<CopyMemory> memory) : memory_(std::move(memory)) {}
-  ~CopyKeeper() override { device::DeferredWork::instance().defer(std::move(memory_)); }
+  explicit CopyOwner(std::unique_ptr<CopyMemory> memory) : memory_(std::move(memory)) {}
+  ~CopyOwner() override { device::DeferredWork::instance().defer(std::move(memory_)); }
 
   CopyMemory& memory() noexcept { return *memory_; }
   std::unique_ptr<CopyMemory> take_memory() noexcept { return std::move(memory_); }
@@ -50,7 +50,7 @@ class CopyKeeper final : public array::BufferOwner {
 };
 
 // Staging memory, until the copy has finished.
-struct StagingKeeper final : public device::Deferred {
+struct DeferredStaging final : public device::Deferred {
   InFlight in_flight;
 };
 
@@ -69,7 +69,7 @@ class Copy {
   std::shared_ptr<device::Event> run(ArrowDeviceArray* out) {
     // Allocated first, because the memory of submitted work must have an owner.
     const bool is_by_cpu = route_.source_on_host() && route_.target_on_host();
-    if (!is_by_cpu) staging_ = std::make_unique<StagingKeeper>();
+    if (!is_by_cpu) staging_ = std::make_unique<DeferredStaging>();
     bool submitted = false;
     try {
       wait_for_source();
@@ -79,9 +79,9 @@ class Copy {
       place();
       allocate();
       build_output();
-      submitted = parts_.device_bytes > 0;
+      submitted = placed_.device_bytes > 0;
       if (submitted) {
-        submit(array_, plan_, parts_, route_, keeper_->memory().allocation.buffer(),
+        submit(array_, plan_, placed_, route_, owner_->memory().allocation.buffer(),
                is_by_cpu ? nullptr : &staging_->in_flight, scratch_);
         finish();
       }
@@ -117,28 +117,28 @@ class Copy {
 
   // Abandons the memory for good, because the library cannot tell when the device has finished with it.
   void abandon_memory() noexcept {
-    device::DeferredWork::abandon(keeper_->take_memory());
+    device::DeferredWork::abandon(owner_->take_memory());
     if (staging_ != nullptr) device::DeferredWork::abandon(std::move(staging_));
   }
 
   void place() {
-    parts_ = place_parts(array_, plan_,
-                         {.alignment = std::max(kLeastAlignment, target().info().sub_buffer_alignment),
-                          .source_on_host = route_.source_on_host(),
-                          .target_on_host = route_.target_on_host(),
-                          .sizes_on_host = target().has_addresses(),
-                          .whole = request_.whole},
-                         scratch_.memory());
+    placed_ = place_buffers(array_, plan_,
+                            {.alignment = std::max(kLeastAlignment, target().info().sub_buffer_alignment),
+                             .source_on_host = route_.source_on_host(),
+                             .target_on_host = route_.target_on_host(),
+                             .sizes_on_host = target().has_addresses(),
+                             .whole = request_.whole},
+                            scratch_.memory());
   }
 
   void allocate() {
     auto memory = std::make_unique<CopyMemory>(target());
-    if (parts_.device_bytes > 0) {
+    if (placed_.device_bytes > 0) {
       const auto pool = request_.pool != nullptr ? request_.pool : target().pool();
       const bool queue_is_targets = &route_.target_queue().device() == &target();
-      memory->allocation = pool->allocate(queue_is_targets ? &route_.target_queue() : nullptr, parts_.device_bytes);
+      memory->allocation = pool->allocate(queue_is_targets ? &route_.target_queue() : nullptr, placed_.device_bytes);
     }
-    keeper_ = std::make_shared<CopyKeeper>(std::move(memory));
+    owner_ = std::make_shared<CopyOwner>(std::move(memory));
   }
 
   // Builds the structs and pointers of the copy, with the final addresses of the buffers.
@@ -156,12 +156,12 @@ class Copy {
       nodes_.push_back(&node);
       attach(field, &node);
     }
-    if (parts_.host_bytes > 0) {
-      const auto padded = static_cast<size_t>(align_up(parts_.host_bytes, kPaddedTo));
-      keeper_->host_bytes.reset(new uint8_t[padded]());
+    if (placed_.host_bytes > 0) {
+      const auto padded = static_cast<size_t>(align_up(placed_.host_bytes, kPaddedTo));
+      owner_->host_bytes.reset(new uint8_t[padded]());
     }
-    for (const auto& part : parts_.parts) {
-      nodes_[static_cast<size_t>(part.field)]->buffers[part.position] = buffer_of(part);
+    for (const auto& buffer : placed_.buffers) {
+      nodes_[static_cast<size_t>(buffer.field)]->buffers[buffer.position] = buffer_of(buffer);
     }
   }
 
@@ -180,8 +180,8 @@ class Copy {
   }
 
   // Counts the nulls of a bitmap that has arrived in host memory.
-  void count_arrived_nulls(const OutputBuffer& part, const uint8_t* bits) {
-    auto& node = *nodes_[static_cast<size_t>(part.field)];
+  void count_arrived_nulls(const OutputBuffer& buffer, const uint8_t* bits) {
+    auto& node = *nodes_[static_cast<size_t>(buffer.field)];
     if (node.null_count < 0) node.null_count = node.length - count_bits(bits, node.offset, node.length);
   }
 
@@ -197,34 +197,34 @@ class Copy {
     }
   }
 
-  const void* buffer_of(const OutputBuffer& part) {
-    if (part.on_host) {
-      auto* const bytes = keeper_->host_bytes.get() + part.place;
-      write_buffer(array_, plan_, part, bytes);
+  const void* buffer_of(const OutputBuffer& buffer) {
+    if (buffer.on_host) {
+      auto* const bytes = owner_->host_bytes.get() + buffer.offset;
+      write_buffer(array_, plan_, buffer, bytes);
       return bytes;
     }
-    return keeper_->memory().allocation.part(part.place, part.size);
+    return owner_->memory().allocation.sub_buffer(buffer.offset, buffer.size);
   }
 
   // Finishes the copy. Waits for it, unless the caller accepts an event instead.
   void finish() {
     event_ = route_.target_queue().record();
-    const bool may_return_early = request_.async && !parts_.needs_fixing && target().publishes_events() &&
+    const bool may_return_early = request_.async && !placed_.needs_adjusting && target().publishes_events() &&
                                   &event_->device().backend() == &target().backend();
     if (may_return_early) {
       sync_event_ = event_->publish();
-      keeper_->event = event_;
-      keeper_->memory().after = event_;
+      owner_->event = event_;
+      owner_->memory().after = event_;
       if (staging_ != nullptr) staging_->after = event_;
       return;
     }
     event_->wait(ARROWDEVICE_NO_TIMEOUT);
     if (!route_.target_on_host() || route_.source_on_host()) return;
-    auto* const bytes = static_cast<uint8_t*>(keeper_->memory().allocation.buffer());
-    for (const auto& part : parts_.parts) {
-      if (part.origin == Origin::kCopiedThenAdjusted)
-        adjust_in_place(plan_, tree_[part.field].type, part, bytes + part.place);
-      if (part.shape == schema::BufferShape::kValidity) count_arrived_nulls(part, bytes + part.place);
+    auto* const bytes = static_cast<uint8_t*>(owner_->memory().allocation.buffer());
+    for (const auto& buffer : placed_.buffers) {
+      if (buffer.origin == Origin::kCopiedThenAdjusted)
+        adjust_in_place(plan_, tree_[buffer.field].type, buffer, bytes + buffer.offset);
+      if (buffer.shape == schema::BufferShape::kValidity) count_arrived_nulls(buffer, bytes + buffer.offset);
     }
   }
 
@@ -234,7 +234,7 @@ class Copy {
     out->device_type = target().type();
     out->device_id = target().published_id();
     out->sync_event = sync_event_;
-    output_->publish(std::move(keeper_), &out->array);
+    output_->publish(std::move(owner_), &out->array);
   }
 
   const CopyRequest& request_;
@@ -245,9 +245,9 @@ class Copy {
   SourceReader contents_;
   Scratch scratch_;
   Plan plan_{scratch_.memory()};
-  Parts parts_{scratch_.memory()};
-  std::shared_ptr<CopyKeeper> keeper_;
-  std::unique_ptr<StagingKeeper> staging_;  // NULL if the CPU copies
+  PlacedBuffers placed_{scratch_.memory()};
+  std::shared_ptr<CopyOwner> owner_;
+  std::unique_ptr<DeferredStaging> staging_;  // NULL if the CPU copies
   std::optional<array::Output> output_;
   std::pmr::vector<ArrowArray*> nodes_{scratch_.memory()};
   std::shared_ptr<device::Event> event_;

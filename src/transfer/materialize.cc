@@ -6,7 +6,7 @@
 #include <string>
 
 #include "transfer/bits.h"
-#include "transfer/parts.h"
+#include "transfer/placement.h"
 
 namespace arrowdevice::transfer {
 namespace {
@@ -111,45 +111,45 @@ int64_t bits_a_slot(const schema::Type& type, BufferShape shape) {
 
 }  // namespace
 
-void write_buffer(const schema::Binding& array, const Plan& plan, const OutputBuffer& part, uint8_t* out) {
-  const auto& node = plan[part.field];
-  const auto& type = array.tree()[part.field].type;
-  if (part.shape == BufferShape::kVariadicSizes) return make_sizes(array, plan, part.field, out);
-  if (node.slots.count == 0 || node.slots.leading_slots > 0) std::memset(out, 0, static_cast<size_t>(part.size));
+void write_buffer(const schema::Binding& array, const Plan& plan, const OutputBuffer& buffer, uint8_t* out) {
+  const auto& node = plan[buffer.field];
+  const auto& type = array.tree()[buffer.field].type;
+  if (buffer.shape == BufferShape::kVariadicSizes) return make_sizes(array, plan, buffer.field, out);
+  if (node.slots.count == 0 || node.slots.leading_slots > 0) std::memset(out, 0, static_cast<size_t>(buffer.size));
   if (node.slots.count == 0) return;
-  switch (part.shape) {
+  switch (buffer.shape) {
     case BufferShape::kOffsets:
-      return rebase_offsets(plan.refs(part.field).index.list_offsets, node.slots.count + 1, type.info().offset_bytes,
-                            plan.refs(part.field).base, out);
+      return rebase_offsets(plan.refs(buffer.field).index.list_offsets, node.slots.count + 1, type.info().offset_bytes,
+                            plan.refs(buffer.field).base, out);
     case BufferShape::kSlotOffsets:
       if (type.info().refers == schema::ReferenceKind::kTypeIds)
-        return make_union_offsets(array, plan, part.field, out);
-      return make_list_view(node, plan.refs(part.field), part.shape, type.info().offset_bytes, out);
+        return make_union_offsets(array, plan, buffer.field, out);
+      return make_list_view(node, plan.refs(buffer.field), buffer.shape, type.info().offset_bytes, out);
     case BufferShape::kSlotSizes:
-      return make_list_view(node, plan.refs(part.field), part.shape, type.info().offset_bytes, out);
-    case BufferShape::kViews: return make_views(array, plan, part.field, out);
+      return make_list_view(node, plan.refs(buffer.field), buffer.shape, type.info().offset_bytes, out);
+    case BufferShape::kViews: return make_views(array, plan, buffer.field, out);
     case BufferShape::kValues:
-      if (plan.has_references(part.field) && plan.refs(part.field).run_ends != nullptr) {
-        return make_run_ends(node, plan.refs(part.field), static_cast<int>(type.bit_width / 8), out);
+      if (plan.has_references(buffer.field) && plan.refs(buffer.field).run_ends != nullptr) {
+        return make_run_ends(node, plan.refs(buffer.field), static_cast<int>(type.bit_width / 8), out);
       }
       [[fallthrough]];
     case BufferShape::kValidity: {
-      const auto* bits = static_cast<const uint8_t*>(array.buffers(part.field)[static_cast<size_t>(part.position)]);
-      const int64_t width = bits_a_slot(type, part.shape);
+      const auto* bits = static_cast<const uint8_t*>(array.buffers(buffer.field)[static_cast<size_t>(buffer.position)]);
+      const int64_t width = bits_a_slot(type, buffer.shape);
       return copy_bits(bits, node.slots.first * width, node.slots.count * width, out);
     }
     default: assert(false && "this buffer is copied");
   }
 }
 
-void adjust_in_place(const Plan& plan, const schema::Type& type, const OutputBuffer& part, uint8_t* bytes) {
-  const auto& node = plan[part.field];
-  if (part.shape == BufferShape::kOffsets) {
-    rebase_offsets(bytes, node.slots.count + 1, type.info().offset_bytes, plan.refs(part.field).base, bytes);
+void adjust_in_place(const Plan& plan, const schema::Type& type, const OutputBuffer& buffer, uint8_t* bytes) {
+  const auto& node = plan[buffer.field];
+  if (buffer.shape == BufferShape::kOffsets) {
+    rebase_offsets(bytes, node.slots.count + 1, type.info().offset_bytes, plan.refs(buffer.field).base, bytes);
   } else {
-    const int64_t width = bits_a_slot(type, part.shape);
+    const int64_t width = bits_a_slot(type, buffer.shape);
     copy_bits(bytes, node.slots.first * width % 8, node.slots.count * width, bytes);
-    std::memset(bytes + part.size, 0, static_cast<size_t>(part.room() - part.size));
+    std::memset(bytes + buffer.size, 0, static_cast<size_t>(buffer.room() - buffer.size));
   }
 }
 

@@ -43,7 +43,8 @@ void* event_for(const ArrowDeviceArray& moved, device::Device& source, device::D
 }
 
 bool can_share(const device::Device& source, const device::Device& to) {
-  return source.has_addresses() == to.has_addresses() && (device::reach(source, to) & ARROWDEVICE_PEER_ACCESS) != 0;
+  return source.has_addresses() == to.has_addresses() &&
+         (device::peer_flags(source, to) & ARROWDEVICE_PEER_ACCESS) != 0;
 }
 
 // Checks this even if sharing uses neither, so that validity does not depend on the path taken.

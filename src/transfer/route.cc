@@ -88,7 +88,8 @@ Route::Route(device::Device& source, device::Device& target, device::Queue* chos
 }
 
 bool Route::is_staged(const device::Device& source, const device::Device& target) {
-  return !is_on_host(source) && !is_on_host(target) && (device::reach(source, target) & ARROWDEVICE_PEER_COPY) == 0;
+  return !is_on_host(source) && !is_on_host(target) &&
+         (device::peer_flags(source, target) & ARROWDEVICE_PEER_COPY) == 0;
 }
 
 void Route::wait_for(const device::ForeignEvent& event, const Deadline& deadline) {

@@ -17,11 +17,11 @@ using Region = arrowdevice_backend_region;
 
 class Submission {
  public:
-  Submission(const schema::Binding& array, const Plan& plan, const Parts& parts, Route& route, void* target,
+  Submission(const schema::Binding& array, const Plan& plan, const PlacedBuffers& placed, Route& route, void* target,
              InFlight* in_flight, Scratch& scratch)
       : array_(array),
         plan_(plan),
-        parts_(parts.parts),
+        buffers_(placed.buffers),
         route_(route),
         target_(target),
         in_flight_(in_flight),
@@ -40,15 +40,15 @@ class Submission {
   // Submits a copy to host memory. The CPU writes the buffers that it makes directly; a queue copies the rest.
   void to_host() {
     auto* const out = static_cast<uint8_t*>(target_);
-    regions_.reserve(parts_.size());
-    for (const auto& part : parts_) {
-      if (part.on_host) continue;
+    regions_.reserve(buffers_.size());
+    for (const auto& buffer : buffers_) {
+      if (buffer.on_host) continue;
       // Clears the last block before the copy, so that the same number of bytes is cleared for every buffer.
-      std::memset(out + ((part.end() - 1) & -kPaddedTo), 0, kPaddedTo);
-      if (part.origin == Origin::kMade) {
-        write_buffer(array_, plan_, part, out + part.place);
+      std::memset(out + ((buffer.end() - 1) & -kPaddedTo), 0, kPaddedTo);
+      if (buffer.origin == Origin::kMade) {
+        write_buffer(array_, plan_, buffer, out + buffer.offset);
       } else {
-        regions_.push_back(copied(part));
+        regions_.push_back(copied(buffer));
       }
     }
     if (!route_.source_on_host() && gains_from_pinned(route_, bytes_of(regions_)) && is_pageable(route_, target_)) {
@@ -71,16 +71,16 @@ class Submission {
       device::Counters::add(route_.target().counters().staged_bytes, gathered);
     }
     const bool avoids_pageable = route_.source_on_host() && gains_from_pinned(route_, copied_bytes());
-    for (size_t i = 0; i < parts_.size();) {
-      const auto& part = parts_[i];
-      if (part.on_host) {
+    for (size_t i = 0; i < buffers_.size();) {
+      const auto& buffer = buffers_[i];
+      if (buffer.on_host) {
         ++i;
-      } else if (is_gathered(part)) {
+      } else if (is_gathered(buffer)) {
         i = gather(i);
       } else {
-        const bool is_staged = route_.is_staged() || (avoids_pageable && is_pageable(route_, part.source));
-        (is_staged ? to_stage_ : regions_).push_back(copied(part));
-        pad(part);
+        const bool is_staged = route_.is_staged() || (avoids_pageable && is_pageable(route_, buffer.source));
+        (is_staged ? to_stage_ : regions_).push_back(copied(buffer));
+        pad(buffer);
         ++i;
       }
     }
@@ -93,7 +93,7 @@ class Submission {
   // Returns the bytes of the buffers that are not gathered.
   int64_t copied_bytes() const {
     int64_t bytes = 0;
-    for (const auto& part : parts_) bytes += part.on_host || is_gathered(part) ? 0 : part.size;
+    for (const auto& buffer : buffers_) bytes += buffer.on_host || is_gathered(buffer) ? 0 : buffer.size;
     return bytes;
   }
 
@@ -106,39 +106,39 @@ class Submission {
     }
   }
 
-  bool is_gathered(const OutputBuffer& part) const {
-    if (part.on_host) return false;
-    return part.origin == Origin::kMade || (route_.source_on_host() && part.size <= kLargestGathered);
+  bool is_gathered(const OutputBuffer& buffer) const {
+    if (buffer.on_host) return false;
+    return buffer.origin == Origin::kMade || (route_.source_on_host() && buffer.size <= kLargestGathered);
   }
 
   // Returns the end of the run of gathered buffers that begins at `first`.
   size_t run_end(size_t first) const {
     size_t end = first;
-    while (end < parts_.size() && is_gathered(parts_[end])) ++end;
+    while (end < buffers_.size() && is_gathered(buffers_[end])) ++end;
     return end;
   }
 
-  static int64_t run_bytes(std::span<const OutputBuffer> run) { return run.back().padded_end() - run.front().place; }
+  static int64_t run_bytes(std::span<const OutputBuffer> run) { return run.back().padded_end() - run.front().offset; }
 
   // Returns true if the padding of some buffer needs a region of zeros.
   bool needs_zeros() const {
-    return std::ranges::any_of(parts_, [&](const OutputBuffer& part) {
-      return !part.on_host && !is_gathered(part) && part.size % kPaddedTo != 0;
+    return std::ranges::any_of(buffers_, [&](const OutputBuffer& buffer) {
+      return !buffer.on_host && !is_gathered(buffer) && buffer.size % kPaddedTo != 0;
     });
   }
 
   // Adds the padding of a buffer that is copied by itself.
-  void pad(const OutputBuffer& part) {
-    const int64_t padding = part.padded_end() - part.end();
+  void pad(const OutputBuffer& buffer) {
+    const int64_t padding = buffer.padded_end() - buffer.end();
     if (padding == 0) return;
-    regions_.push_back({route_.target_handle(), target_, part.end(), nullptr, stage_, zeros_, padding, 0});
+    regions_.push_back({route_.target_handle(), target_, buffer.end(), nullptr, stage_, zeros_, padding, 0});
   }
 
   int64_t gathered_bytes() const {
     int64_t bytes = 0;
-    for (size_t i = 0; i < parts_.size();) {
+    for (size_t i = 0; i < buffers_.size();) {
       const size_t end = run_end(i);
-      if (end > i) bytes += run_bytes(std::span(parts_).subspan(i, end - i));
+      if (end > i) bytes += run_bytes(std::span(buffers_).subspan(i, end - i));
       i = end > i ? end : i + 1;
     }
     return bytes;
@@ -147,36 +147,36 @@ class Submission {
   // Gathers the run that begins at `first`. Returns its end.
   size_t gather(size_t first) {
     const size_t end = run_end(first);
-    const auto run = std::span(parts_).subspan(first, end - first);
+    const auto run = std::span(buffers_).subspan(first, end - first);
     const int64_t bytes = run_bytes(run);
     assert(stage_ != nullptr);
     uint8_t* const stage = stage_ + staged_;
     int64_t written = 0;
-    for (const auto& part : run) {
-      const int64_t at = part.place - run.front().place;
+    for (const auto& buffer : run) {
+      const int64_t at = buffer.offset - run.front().offset;
       if (at > written) std::memset(stage + written, 0, static_cast<size_t>(at - written));  // no stray bytes
-      if (part.origin == Origin::kMade) {
-        write_buffer(array_, plan_, part, stage + at);
+      if (buffer.origin == Origin::kMade) {
+        write_buffer(array_, plan_, buffer, stage + at);
       } else {
-        std::memcpy(stage + at, static_cast<const uint8_t*>(part.source) + part.source_offset,
-                    static_cast<size_t>(part.size));
+        std::memcpy(stage + at, static_cast<const uint8_t*>(buffer.source) + buffer.source_offset,
+                    static_cast<size_t>(buffer.size));
       }
-      written = at + part.size;
+      written = at + buffer.size;
     }
     std::memset(stage + written, 0, static_cast<size_t>(bytes - written));
-    regions_.push_back({route_.target_handle(), target_, run.front().place, nullptr, stage_, staged_, bytes, 0});
+    regions_.push_back({route_.target_handle(), target_, run.front().offset, nullptr, stage_, staged_, bytes, 0});
     staged_ += bytes;
     return end;
   }
 
-  Region copied(const OutputBuffer& part) const {
-    return {route_.target_handle(), target_,           part.place, route_.source_handle(), part.source,
-            part.source_offset,     part.source_bytes, 0};
+  Region copied(const OutputBuffer& buffer) const {
+    return {route_.target_handle(), target_, buffer.offset, route_.source_handle(), buffer.source, buffer.source_offset,
+            buffer.source_bytes,    0};
   }
 
   const schema::Binding& array_;
   const Plan& plan_;
-  const std::pmr::vector<OutputBuffer>& parts_;
+  const std::pmr::vector<OutputBuffer>& buffers_;
   Route& route_;
   void* const target_;
   InFlight* const in_flight_;
@@ -191,9 +191,9 @@ class Submission {
 
 }  // namespace
 
-void submit(const schema::Binding& array, const Plan& plan, const Parts& parts, Route& route, void* target,
+void submit(const schema::Binding& array, const Plan& plan, const PlacedBuffers& placed, Route& route, void* target,
             InFlight* in_flight, Scratch& scratch) {
-  Submission(array, plan, parts, route, target, in_flight, scratch).run();
+  Submission(array, plan, placed, route, target, in_flight, scratch).run();
 }
 
 }  // namespace arrowdevice::transfer

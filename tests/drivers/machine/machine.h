@@ -47,7 +47,7 @@ struct Allocation {
 struct Stream {
   uint64_t id;
   int device;
-  std::shared_ptr<arrowdevice::sim::SubmissionQueue> lane;
+  std::shared_ptr<arrowdevice::sim::SubmissionQueue> submissions;
   uint64_t work;
   Order knows;
 };

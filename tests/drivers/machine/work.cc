@@ -33,7 +33,7 @@ void* Machine::add_stream(int device) {
   auto made = std::make_shared<Stream>();
   made->id = next_stream_++;
   made->device = device;
-  made->lane = std::make_shared<sim::SubmissionQueue>();
+  made->submissions = std::make_shared<sim::SubmissionQueue>();
   void* const handle = sim::new_handle();
   streams_.emplace(handle, std::move(made));
   return handle;
@@ -80,7 +80,7 @@ void Machine::synchronize(void* handle) {
     const std::lock_guard lock(mutex_);
     const auto on = stream(handle);
     known = on->knows;
-    engines_[static_cast<size_t>(on->device)]->submit(on->lane, sim::FireWork{.fence = fence, .doomed = false});
+    engines_[static_cast<size_t>(on->device)]->submit(on->submissions, sim::FireWork{.fence = fence, .doomed = false});
   }
   fence->wait(0);
   const std::lock_guard lock(mutex_);
@@ -156,7 +156,7 @@ void Machine::copy(void* handle, const std::vector<Copy>& copies) {
   on->knows.set(on->id, on->work);
   sim::CopyWork work;
   for (const Copy& one : copies) work.transfers.push_back(transfer(*on, one));
-  engines_[static_cast<size_t>(on->device)]->submit(on->lane, std::move(work));
+  engines_[static_cast<size_t>(on->device)]->submit(on->submissions, std::move(work));
 }
 
 void Machine::wait_on(void* handle, void* event_handle) {
@@ -165,7 +165,7 @@ void Machine::wait_on(void* handle, void* event_handle) {
   const auto waited = event(event_handle);
   if (waited->fence == nullptr) return;
   on->knows.merge(waited->at);
-  engines_[static_cast<size_t>(on->device)]->submit(on->lane, sim::WaitWork{.fence = waited->fence});
+  engines_[static_cast<size_t>(on->device)]->submit(on->submissions, sim::WaitWork{.fence = waited->fence});
 }
 
 void* Machine::create_event(int device) {
@@ -196,7 +196,7 @@ void Machine::record(void* event_handle, void* handle) {
     violation("an event of GPU %d is recorded on a stream of GPU %d", recorded->device, on->device);
   }
   auto fence = std::make_shared<sim::Fence>();
-  engines_[static_cast<size_t>(on->device)]->submit(on->lane, sim::FireWork{.fence = fence, .doomed = false});
+  engines_[static_cast<size_t>(on->device)]->submit(on->submissions, sim::FireWork{.fence = fence, .doomed = false});
   recorded->fence = std::move(fence);
   recorded->at = on->knows;
 }

@@ -29,7 +29,7 @@ struct OutputBuffer {
   Origin origin;
   bool on_host;                  // in host memory of the copy, not in the allocation
   int64_t size;                  // bytes
-  int64_t place = 0;             // offset in the allocation, or in the host memory
+  int64_t offset = 0;            // in the allocation, or in the host memory
   const void* source = nullptr;  // the buffer that is copied
   int64_t source_offset = 0;
   int64_t source_bytes = 0;  // one more than `size` if bits are shifted later
@@ -37,17 +37,17 @@ struct OutputBuffer {
   // Returns the number of bytes that the buffer occupies during the copy.
   int64_t room() const noexcept { return std::max(size, source_bytes); }
   // Returns the end of the bytes, or of their padding, in the memory that holds them.
-  int64_t end() const noexcept { return place + size; }
-  int64_t padded_end() const noexcept { return (place + size + kPaddedTo - 1) & -kPaddedTo; }
+  int64_t end() const noexcept { return offset + size; }
+  int64_t padded_end() const noexcept { return (offset + size + kPaddedTo - 1) & -kPaddedTo; }
 };
 
-struct Parts {
-  explicit Parts(std::pmr::memory_resource* memory) : parts(memory) {}
+struct PlacedBuffers {
+  explicit PlacedBuffers(std::pmr::memory_resource* memory) : buffers(memory) {}
 
-  std::pmr::vector<OutputBuffer> parts;  // in the order of fields and buffers
-  int64_t device_bytes = 0;              // size of the allocation, padding included
-  int64_t host_bytes = 0;                // size of the host memory beside it
-  bool needs_fixing = false;             // some parts have the origin kCopiedThenAdjusted
+  std::pmr::vector<OutputBuffer> buffers;  // in the order of fields and buffers
+  int64_t device_bytes = 0;                // size of the allocation, padding included
+  int64_t host_bytes = 0;                  // size of the host memory beside it
+  bool needs_adjusting = false;            // some buffers have the origin kCopiedThenAdjusted
 };
 
 struct Placement {
@@ -58,13 +58,13 @@ struct Placement {
   bool whole;
 };
 
-Parts place_parts(const schema::Binding& array, const Plan& plan, const Placement& placement,
-                  std::pmr::memory_resource* memory);
+PlacedBuffers place_buffers(const schema::Binding& array, const Plan& plan, const Placement& placement,
+                            std::pmr::memory_resource* memory);
 
 // Writes an output buffer with the origin kMade to host memory.
-void write_buffer(const schema::Binding& array, const Plan& plan, const OutputBuffer& part, uint8_t* out);
+void write_buffer(const schema::Binding& array, const Plan& plan, const OutputBuffer& buffer, uint8_t* out);
 
 // Adjusts an output buffer with the origin kCopiedThenAdjusted, after it has arrived in host memory.
-void adjust_in_place(const Plan& plan, const schema::Type& type, const OutputBuffer& part, uint8_t* bytes);
+void adjust_in_place(const Plan& plan, const schema::Type& type, const OutputBuffer& buffer, uint8_t* bytes);
 
 }  // namespace arrowdevice::transfer

@@ -5,6 +5,7 @@
 #include "stream/device_stream.h"
 #include "stream/sources.h"
 #include "stream/to_device.h"
+#include "stream/upstream.h"
 
 using namespace arrowdevice;  // NOLINT: the C API is this library's own
 using api::device_of;
@@ -14,12 +15,12 @@ namespace {
 
 // Struct size in bytes in programs of the first release.
 constexpr uint32_t kFirstStreamOptionsSize = 48;
-constexpr int32_t kDefaultDepth = 2;
+constexpr int32_t kDefaultStreamDepth = 2;
 constexpr const char* kForeign = "the stream belongs to another library";
 
 // Throws EINVAL if `out` is the input too. Marks the out struct as released, so that it is released after a failure.
 template <typename In, typename Out>
-void prepare(In* moved, Out* out) {
+void prepare_stream(In* moved, Out* out) {
   required(out, "out");
   if (static_cast<void*>(moved) == out) throw Error(EINVAL, "out is also an input");
   out->release = nullptr;
@@ -43,7 +44,7 @@ stream::MoveOptions read(const arrowdevice_stream_options* given) {
   read.copy.source = api::from_c(options.source_device);
   if (options.queue != nullptr) read.queue = options.queue->queue;
   read.timeout_ns = options.timeout_ns;
-  read.depth = options.depth == 0 ? kDefaultDepth : options.depth;
+  read.depth = options.depth == 0 ? kDefaultStreamDepth : options.depth;
   read.reads_ahead = (options.flags & ARROWDEVICE_STREAM_READ_AHEAD) != 0;
   return read;
 }
@@ -56,7 +57,7 @@ ARROWDEVICE_API int arrowdevice_stream_from_arrays(ArrowSchema* moved, ArrowDevi
                                                    ArrowDeviceType device_type, ArrowDeviceArrayStream* out,
                                                    arrowdevice_error* error) {
   return guarded(error, [&] {
-    prepare(moved, out);
+    prepare_stream(moved, out);
     required(moved, "moved");
     if (n < 0) throw Error(EINVAL, format("n is %lld", static_cast<long long>(n)));
     if (n > 0) required(moved_arrays, "moved_arrays");
@@ -67,7 +68,7 @@ ARROWDEVICE_API int arrowdevice_stream_from_arrays(ArrowSchema* moved, ArrowDevi
 ARROWDEVICE_API int arrowdevice_stream_from_host(ArrowArrayStream* moved, ArrowDeviceArrayStream* out,
                                                  arrowdevice_error* error) {
   return guarded(error, [&] {
-    prepare(moved, out);
+    prepare_stream(moved, out);
     stream::from_host(alive(moved), out);
   });
 }
@@ -75,7 +76,7 @@ ARROWDEVICE_API int arrowdevice_stream_from_host(ArrowArrayStream* moved, ArrowD
 ARROWDEVICE_API int arrowdevice_stream_to_host(ArrowDeviceArrayStream* moved, const arrowdevice_stream_options* options,
                                                ArrowArrayStream* out, arrowdevice_error* error) {
   return guarded(error, [&] {
-    prepare(moved, out);
+    prepare_stream(moved, out);
     stream::to_host(alive(moved), read(options), out);
   });
 }
@@ -84,8 +85,24 @@ ARROWDEVICE_API int arrowdevice_stream_to_device(ArrowDeviceArrayStream* moved, 
                                                  const arrowdevice_stream_options* options, ArrowDeviceArrayStream* out,
                                                  arrowdevice_error* error) {
   return guarded(error, [&] {
-    prepare(moved, out);
+    prepare_stream(moved, out);
     stream::to_device(alive(moved), device_of(to), read(options), out);
+  });
+}
+
+ARROWDEVICE_API int arrowdevice_stream_get_schema(ArrowDeviceArrayStream* stream, ArrowSchema* out,
+                                                  arrowdevice_error* error) {
+  return guarded(error, [&] {
+    required(out, "out").release = nullptr;
+    stream::get_schema(alive(stream), out);
+  });
+}
+
+ARROWDEVICE_API int arrowdevice_stream_get_next(ArrowDeviceArrayStream* stream, ArrowDeviceArray* out,
+                                                arrowdevice_error* error) {
+  return guarded(error, [&] {
+    required(out, "out").array.release = nullptr;
+    stream::get_next(alive(stream), out);
   });
 }
 
@@ -105,6 +122,10 @@ ARROWDEVICE_API int arrowdevice_stream_get_metadata(ArrowDeviceArrayStream* stre
     if (!stream::is_own(alive(stream))) throw Error(EINVAL, kForeign);
     *out = stream::metadata_of(*stream, kind);
   });
+}
+
+ARROWDEVICE_API void arrowdevice_stream_release(ArrowDeviceArrayStream* stream) {
+  if (stream != nullptr && stream->release != nullptr) stream->release(stream);
 }
 
 }  // extern "C"

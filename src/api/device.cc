@@ -4,6 +4,7 @@
 
 #include "api/handles.h"
 #include "backend/device_types.h"
+#include "base/deadline.h"
 #include "base/sized_struct.h"
 
 using namespace arrowdevice;  // NOLINT: the C API is this library's own
@@ -27,6 +28,14 @@ ARROWDEVICE_API int arrowdevice_device_find_by_id(ArrowDeviceType device_type, i
   return guarded(error, [&] {
     api::prepare(out);
     *out = to_c(&device::Devices::instance().get(device_type, device_id));
+  });
+}
+
+ARROWDEVICE_API int arrowdevice_device_find_by_name(const char* name, arrowdevice_device** out,
+                                                    arrowdevice_error* error) {
+  return guarded(error, [&] {
+    api::prepare(out);
+    *out = to_c(&device::Devices::instance().find(&required(name, "name")));
   });
 }
 
@@ -68,15 +77,7 @@ ARROWDEVICE_API int arrowdevice_device_get_peer_flags(const arrowdevice_device* 
     auto& target = required(api::from_c(to), "to");
     source.check_usable();
     target.check_usable();
-    *out = device::reach(source, target);
-  });
-}
-
-ARROWDEVICE_API int arrowdevice_device_find_by_name(const char* name, arrowdevice_device** out,
-                                                    arrowdevice_error* error) {
-  return guarded(error, [&] {
-    api::prepare(out);
-    *out = to_c(&device::Devices::instance().find(&required(name, "name")));
+    *out = device::peer_flags(source, target);
   });
 }
 
@@ -142,6 +143,19 @@ ARROWDEVICE_API int arrowdevice_device_get_native(const arrowdevice_device* devi
     native.struct_size = sizeof native;
     backend.call("device_get_native", backend.table().device_get_native, of.handle(), &native);
     write_sized(out, native, kFirstNativeSize, "native");
+  });
+}
+
+ARROWDEVICE_API int arrowdevice_device_set_pool(arrowdevice_device* device, arrowdevice_pool* pool_or_null,
+                                                arrowdevice_error* error) {
+  return guarded(error, [&] { device_of(device).set_pool(api::share(pool_or_null)); });
+}
+
+ARROWDEVICE_API int arrowdevice_device_get_pool(const arrowdevice_device* device, arrowdevice_pool** out,
+                                                arrowdevice_error* error) {
+  return guarded(error, [&] {
+    api::prepare(out);
+    *out = api::to_c(device_of(device).pool().get());
   });
 }
 

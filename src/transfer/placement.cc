@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transfer/parts.h"
+#include "transfer/placement.h"
 
 #include <algorithm>
 
@@ -14,13 +14,13 @@ using schema::BufferShape;
 class Placer {
  public:
   Placer(const schema::Binding& array, const Plan& plan, const Placement& placement, std::pmr::memory_resource* memory)
-      : array_(array), tree_(array.tree()), plan_(plan), placement_(placement), parts_(memory) {}
+      : array_(array), tree_(array.tree()), plan_(plan), placement_(placement), placed_(memory) {}
 
-  Parts run() {
-    parts_.parts.reserve(2 * static_cast<size_t>(tree_.size()));  // enough for most tables
+  PlacedBuffers run() {
+    placed_.buffers.reserve(2 * static_cast<size_t>(tree_.size()));  // enough for most tables
     for (int32_t field = 0; field < tree_.size(); ++field) place_field(field);
-    parts_.device_bytes = align_up(parts_.device_bytes, kPaddedTo);
-    return std::move(parts_);
+    placed_.device_bytes = align_up(placed_.device_bytes, kPaddedTo);
+    return std::move(placed_);
   }
 
  private:
@@ -92,9 +92,9 @@ class Placer {
     if (is_rewritten(field, shape)) {
       make(field, position, shape, size);
     } else if (shape == BufferShape::kOffsets && plan_.refs(field).base > 0) {
-      OutputBuffer part = copied(field, position, shape, begin, size);
-      part.origin = Origin::kCopiedThenAdjusted;
-      add(part);
+      OutputBuffer buffer = copied(field, position, shape, begin, size);
+      buffer.origin = Origin::kCopiedThenAdjusted;
+      add(buffer);
     } else {
       copy(field, position, shape, begin, size);
     }
@@ -128,19 +128,19 @@ class Placer {
     } else if (placement_.source_on_host) {
       make(field, position, shape, size);
     } else {
-      OutputBuffer part = copied(field, position, shape, first / 8, bytes_for_bits(first % 8 + bits));
-      part.origin = Origin::kCopiedThenAdjusted;
-      part.size = size;
-      add(part);
+      OutputBuffer buffer = copied(field, position, shape, first / 8, bytes_for_bits(first % 8 + bits));
+      buffer.origin = Origin::kCopiedThenAdjusted;
+      buffer.size = size;
+      add(buffer);
     }
   }
 
   OutputBuffer copied(int32_t field, int32_t position, BufferShape shape, int64_t begin, int64_t size) const {
-    OutputBuffer part{field, position, shape, Origin::kCopied, false, size};
-    part.source = source(field, position);
-    part.source_offset = begin;
-    part.source_bytes = size;
-    return part;
+    OutputBuffer buffer{field, position, shape, Origin::kCopied, false, size};
+    buffer.source = source(field, position);
+    buffer.source_offset = begin;
+    buffer.source_bytes = size;
+    return buffer;
   }
 
   void copy(int32_t field, int32_t position, BufferShape shape, int64_t begin, int64_t size) {
@@ -151,25 +151,25 @@ class Placer {
     add({field, position, shape, Origin::kMade, false, size});
   }
 
-  void add(OutputBuffer part) {
-    auto& end = part.on_host ? parts_.host_bytes : parts_.device_bytes;
-    part.place = align_up(end, part.on_host ? kPaddedTo : placement_.alignment);
-    end = checked_add(part.place, part.room());
-    parts_.needs_fixing |= part.origin == Origin::kCopiedThenAdjusted;
-    parts_.parts.push_back(part);
+  void add(OutputBuffer buffer) {
+    auto& end = buffer.on_host ? placed_.host_bytes : placed_.device_bytes;
+    buffer.offset = align_up(end, buffer.on_host ? kPaddedTo : placement_.alignment);
+    end = checked_add(buffer.offset, buffer.room());
+    placed_.needs_adjusting |= buffer.origin == Origin::kCopiedThenAdjusted;
+    placed_.buffers.push_back(buffer);
   }
 
   const schema::Binding& array_;
   const schema::Tree& tree_;
   const Plan& plan_;
   const Placement& placement_;
-  Parts parts_;
+  PlacedBuffers placed_;
 };
 
 }  // namespace
 
-Parts place_parts(const schema::Binding& array, const Plan& plan, const Placement& placement,
-                  std::pmr::memory_resource* memory) {
+PlacedBuffers place_buffers(const schema::Binding& array, const Plan& plan, const Placement& placement,
+                            std::pmr::memory_resource* memory) {
   return Placer(array, plan, placement, memory).run();
 }
 

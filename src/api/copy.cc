@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C functions that copy arrays.
+#include "transfer/copy.h"
+
+#include "api/handles.h"
+#include "base/deadline.h"
+#include "base/sized_struct.h"
+#include "transfer/move.h"
+
+using namespace arrowdevice;  // NOLINT: the C API is this library's own
+using api::device_of;
+using api::prepare;
+using api::required;
+
+namespace {
+
+// Struct size in bytes in programs of the first release.
+constexpr uint32_t kFirstCopyOptionsSize = 40;
+
+constexpr uint32_t kCopyFlags =
+    ARROWDEVICE_COPY_ASYNC | ARROWDEVICE_COPY_ALWAYS | ARROWDEVICE_COPY_NEVER | ARROWDEVICE_COPY_NO_TRIM;
+
+transfer::CopyOptions read(const arrowdevice_copy_options* given) {
+  const auto options = read_sized(given, kFirstCopyOptionsSize, "options");
+  auto read = api::read_copy_flags(options.flags, "options.flags");
+  read.queue = api::queue_or_null(options.queue);
+  read.pool = api::share(options.pool);
+  read.source = api::from_c(options.source_device);
+  read.deadline = Deadline(options.timeout_ns);
+  return read;
+}
+
+}  // namespace
+
+namespace arrowdevice::api {
+
+transfer::CopyOptions read_copy_flags(uint32_t flags, const char* name) {
+  if ((flags & ~kCopyFlags) != 0) throw Error(EINVAL, format("%s has unknown bits 0x%x", name, flags & ~kCopyFlags));
+  const auto has = [&](uint32_t flag) { return (flags & flag) != 0; };
+  if (has(ARROWDEVICE_COPY_ALWAYS) && has(ARROWDEVICE_COPY_NEVER)) {
+    throw Error(EINVAL, "COPY_ALWAYS and COPY_NEVER rule each other out");
+  }
+  transfer::CopyOptions options;
+  options.async = has(ARROWDEVICE_COPY_ASYNC);
+  options.always = has(ARROWDEVICE_COPY_ALWAYS);
+  options.never = has(ARROWDEVICE_COPY_NEVER);
+  options.whole = has(ARROWDEVICE_COPY_NO_TRIM);
+  return options;
+}
+
+}  // namespace arrowdevice::api
+
+extern "C" {
+
+ARROWDEVICE_API int arrowdevice_array_copy(const ArrowDeviceArray* array, const ArrowSchema* schema,
+                                           arrowdevice_device* to, const arrowdevice_copy_options* options,
+                                           ArrowDeviceArray* out, arrowdevice_error* error) {
+  return guarded(error, [&] {
+    prepare(out, array);
+    const auto known = read(options);
+    transfer::copy(required(array, "array"), required(schema, "schema"), device_of(to), known, out);
+  });
+}
+
+ARROWDEVICE_API int arrowdevice_array_to_device(ArrowDeviceArray* moved, const ArrowSchema* schema,
+                                                arrowdevice_device* to, const arrowdevice_copy_options* options,
+                                                ArrowDeviceArray* out, arrowdevice_error* error) {
+  return guarded(error, [&] {
+    prepare(out, moved);
+    const auto known = read(options);
+    transfer::to_device(required(moved, "moved"), required(schema, "schema"), device_of(to), known, out);
+  });
+}
+
+ARROWDEVICE_API int arrowdevice_array_to_host(ArrowDeviceArray* moved, const ArrowSchema* schema,
+                                              const arrowdevice_copy_options* options, ArrowArray* out,
+                                              arrowdevice_error* error) {
+  return guarded(error, [&] {
+    prepare(out, moved);
+    const auto known = read(options);
+    transfer::to_host(required(moved, "moved"), required(schema, "schema"), known, out);
+  });
+}
+
+}  // extern "C"
