@@ -198,6 +198,14 @@ int ask_schema(Flow& flow, arrowdevice_error* error) {
   return arrowdevice_stream_get_schema(flow.in.get(), flow.schema.get(), error);
 }
 
+// Asks for the metadata of the stream, for which the library reads the schema.
+int ask_metadata(Flow& flow, arrowdevice_error* error) {
+  const char* metadata = poisoned_pointer<const char>();
+  const int code = arrowdevice_stream_get_metadata(flow.in.get(), ARROWDEVICE_METADATA_STREAM, &metadata, error);
+  check_now(metadata == nullptr, "a stream without metadata has some");
+  return code;
+}
+
 int pull(Flow& flow, arrowdevice_error* error) { return flow.pulled.pull(flow.in.get(), error); }
 
 int release(Flow& flow, arrowdevice_error*) {
@@ -235,6 +243,7 @@ void add_using(Scenarios& scenarios) {
       scenarios.push_back(std::move(scenario));
     };
     add("stream_get_schema", "", make, ask_schema, true, reads_ahead);
+    add("stream_get_metadata", "", make, ask_metadata, true, reads_ahead);
     add("stream_get_next", "", make, pull, true, true);
     add("stream_release", "", make, release, kByPace, false);
     add("stream_release", "begun, ", begun(way), release, kByPace, false);

@@ -65,12 +65,12 @@ constexpr unsigned kWithoutTiming = 2;
 }  // namespace
 
 const Vendor& vendor() {
-  static const Vendor& chosen = [&]() -> const Vendor& {
+  static const Vendor* const chosen = [] {
     const char* name = std::getenv("STANDIN_VENDOR");
     if (name == nullptr) throw std::runtime_error("STANDIN_VENDOR is not set");
-    return std::string(name) == "hip" ? kHip : kCuda;
+    return std::string(name) == "hip" ? &kHip : &kCuda;
   }();
-  return chosen;
+  return *chosen;
 }
 
 void* find(const char* symbol) {
