@@ -9,6 +9,7 @@
 #include "base/sized_struct.h"
 
 using namespace arrowdevice;  // NOLINT: the C API is this library's own
+using api::device_of;
 using api::queue_of;
 using api::required;
 
