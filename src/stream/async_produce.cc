@@ -17,7 +17,7 @@ namespace {
 
 class PulledStream final : public AsyncSource {
  public:
-  PulledStream(GetMetadata get_metadata, void* user) noexcept : get_metadata_(get_metadata), user_(user) {}
+  PulledStream(GetMetadata get_metadata, void* user) : get_metadata_(get_metadata), user_(user) {}
 
   void take(ArrowDeviceArrayStream& moved) noexcept { upstream_->take(moved); }
   void give_back(ArrowDeviceArrayStream& moved) noexcept {
