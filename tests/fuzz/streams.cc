@@ -117,6 +117,8 @@ Producer::Producer(Input& input, const Field& type) : schema_(make_schema(type))
     const Act act = way < 16 ? Act::kSound : static_cast<Act>(way % 7);
     Knobs knobs = few_rows(input);
     if (act == Act::kEmpty) knobs.rows = 0;
+    if (act == Act::kElsewhere && knobs.rows == 0)
+      knobs.rows = 1;  // an array without buffers is accepted from anywhere
     Data data = generate(type, knobs);
     Step step{act, act == Act::kError || act == Act::kErrorWithArray ? input.pick(kCodes) : 0, array_of(act, data)};
     twins_.push_back(make_array(std::move(data), twins));
