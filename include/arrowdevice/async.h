@@ -99,10 +99,11 @@ struct arrowdevice_async_options {
    * Metadata of a stream for arrowdevice_async_produce(), or NULL. Without this callback, the
    * consumer gets the metadata of arrowdevice_stream_get_metadata().
    *
-   * The library calls it with ARROWDEVICE_METADATA_STREAM after `get_schema` succeeded. It calls it
-   * with ARROWDEVICE_METADATA_ITEM after each `get_next` and after each error, on the same thread.
-   * The callback returns NULL for no metadata. The library copies the metadata at once. Malformed
-   * metadata ends the stream with EINVAL.
+   * `kind` is ARROWDEVICE_METADATA_STREAM after a `get_schema` that succeeded. It is
+   * ARROWDEVICE_METADATA_ITEM after each `get_next`, and after a `get_schema` that failed. The
+   * library makes the call on the thread that read the stream. The callback returns NULL if there is
+   * no metadata. The library copies the metadata at once. Malformed metadata ends the stream with
+   * EINVAL.
    */
   const char* (*get_metadata)(void* user, int32_t kind);
 };

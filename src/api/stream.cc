@@ -120,6 +120,11 @@ ARROWDEVICE_API int arrowdevice_stream_get_metadata(ArrowDeviceArrayStream* stre
       throw Error(EINVAL, format("invalid kind %d of metadata (expected 0 or 1)", kind));
     }
     if (!stream::is_own(alive(stream))) throw Error(EINVAL, kForeign);
+    if (kind == ARROWDEVICE_METADATA_STREAM) {
+      ArrowSchema schema;
+      stream::get_schema(*stream, &schema);  // the metadata comes with the schema
+      schema.release(&schema);
+    }
     *out = stream::metadata_of(*stream, kind);
   });
 }

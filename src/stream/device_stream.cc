@@ -123,14 +123,10 @@ bool is_own(const ArrowDeviceArrayStream& stream) noexcept {
   return stream.release == Publication<ArrowDeviceArrayStream>::Handed::release;
 }
 
-const char* metadata_of(ArrowDeviceArrayStream& stream, int32_t kind) {
+const char* metadata_of(ArrowDeviceArrayStream& stream, int32_t kind) noexcept {
   if (!is_own(stream)) return nullptr;
-  auto& handed = Publication<ArrowDeviceArrayStream>::Handed::of(&stream);
-  if (kind == ARROWDEVICE_METADATA_ITEM) return encoded(handed.item_metadata);
-  ArrowSchema schema{};
-  handed.stream->schema(&schema);  // the metadata comes with the schema
-  schema.release(&schema);
-  return handed.stream->metadata();
+  const auto& handed = Publication<ArrowDeviceArrayStream>::Handed::of(&stream);
+  return kind == ARROWDEVICE_METADATA_ITEM ? encoded(handed.item_metadata) : handed.stream->metadata();
 }
 
 const Failure* last_failure(ArrowDeviceArrayStream& stream) noexcept {

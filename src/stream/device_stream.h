@@ -32,7 +32,8 @@ class DeviceStream {
 
   virtual void schema(ArrowSchema* out) = 0;
 
-  // Returns the stream's metadata, or NULL if it has none. The caller calls schema() first.
+  // Returns the stream's metadata, or NULL if it has none. It comes with the schema, so the caller calls schema()
+  // first.
   virtual const char* metadata() const noexcept { return nullptr; }
 
   // Sets `out` to the next array. Returns false at the end, with `out` unchanged. The caller does not call it again
@@ -58,7 +59,7 @@ class Publication {
   struct Handed;
   friend bool cancel(ArrowDeviceArrayStream& stream) noexcept;
   friend bool is_own(const ArrowDeviceArrayStream& stream) noexcept;
-  friend const char* metadata_of(ArrowDeviceArrayStream& stream, int32_t kind);
+  friend const char* metadata_of(ArrowDeviceArrayStream& stream, int32_t kind) noexcept;
   friend const Failure* last_failure(ArrowDeviceArrayStream& stream) noexcept;
   friend const Failure* last_failure(ArrowArrayStream& stream) noexcept;
 
@@ -75,9 +76,9 @@ const Failure* last_failure(ArrowArrayStream& stream) noexcept;
 // Returns true for a stream of the library.
 bool is_own(const ArrowDeviceArrayStream& stream) noexcept;
 
-// Returns the metadata of a kind, ARROWDEVICE_METADATA_*. Returns NULL if there is none, as in a foreign stream. Throws
-// the error of schema().
-const char* metadata_of(ArrowDeviceArrayStream& stream, int32_t kind);
+// Returns the metadata of a kind, ARROWDEVICE_METADATA_*. Returns NULL if there is none, as in a foreign stream. The
+// caller gets the schema before it asks for the metadata of the stream.
+const char* metadata_of(ArrowDeviceArrayStream& stream, int32_t kind) noexcept;
 
 // Makes next() of a stream of the library fail with ECANCELED. Returns false for a foreign stream.
 bool cancel(ArrowDeviceArrayStream& stream) noexcept;

@@ -23,21 +23,26 @@ Array rows(const Sample& sample, const Ledger& ledger) {
   return from_host(make_array(generate(sample.type, sample.knobs), ledger));
 }
 
-// Tells a stream "S" of the arrays "A" and "none", which ends with the metadata "E", or with an error of "X".
-void tell(Hand& hand, const Sample& sample, const Ledger& ledger, bool with_error) {
-  const std::string stream = metadata("S"), array = metadata("A"), end = metadata(with_error ? "X" : "E");
-  hand.producer().additional_metadata = stream.data();
-  CHECK(hand.schema(sample.type) == 0);
-  hand.task(rows(sample, ledger), array.data());
-  hand.task(rows(sample, ledger));
-  if (with_error) {
-    hand.error(EXDEV, "it broke", end.data());
-  } else {
-    hand.end(end.data());
+// A collected stream "S" of the arrays "A" and "none". It ends with the metadata "E", or with an error of "X".
+struct Told {
+  Told(const Sample& sample, const Ledger& ledger, bool with_error) {
+    const std::string stream = metadata("S"), array = metadata("A"), end = metadata(with_error ? "X" : "E");
+    hand.producer().additional_metadata = stream.data();
+    CHECK(hand.schema(sample.type) == 0);
+    hand.task(rows(sample, ledger), array.data());
+    hand.task(rows(sample, ledger));
+    if (with_error) {
+      hand.error(EXDEV, "it broke", end.data());
+    } else {
+      hand.end(end.data());
+    }
+    hand.release();
+    hand.producer().additional_metadata = nullptr;  // the library has copied everything
   }
-  hand.release();
-  hand.producer().additional_metadata = nullptr;  // the library has copied everything
-}
+
+  Collected collected = collect_with_metadata();
+  Hand hand{collected.handler};
+};
 
 // Reads that stream. `upstream` is the collected stream or one that moves its batches.
 void check_told(DeviceStream& stream, bool with_error) {
@@ -66,10 +71,8 @@ TEST_CASE("a collected stream returns metadata of the stream, its arrays and its
   const Sample sample(field("u"), {.rows = 5});
   const Ledger ledger;
   for (const bool with_error : {false, true}) {
-    auto collected = collect_with_metadata();
-    Hand hand(collected.handler);
-    tell(hand, sample, ledger, with_error);
-    check_told(collected.stream, with_error);
+    Told told(sample, ledger, with_error);
+    check_told(told.collected.stream, with_error);
   }
 }
 
@@ -80,13 +83,11 @@ TEST_CASE("metadata passes through stream_to_device, with and without threads") 
   for (const bool with_error : {false, true}) {
     for (const uint32_t flags : {0, ARROWDEVICE_STREAM_READ_AHEAD}) {
       for (auto* const device : {cpu(), sim(0), sim(3)}) {
-        auto collected = collect_with_metadata();
-        Hand hand(collected.handler);
-        tell(hand, sample, ledger, with_error);
+        Told told(sample, ledger, with_error);
         auto options = sized<arrowdevice_stream_options>();
         options.flags = flags;
         DeviceStream moved;
-        must(arrowdevice_stream_to_device, collected.stream.get(), device, &options, moved.out());
+        must(arrowdevice_stream_to_device, told.collected.stream.get(), device, &options, moved.out());
         check_told(moved, with_error);
       }
     }
@@ -98,11 +99,9 @@ TEST_CASE("a handler gets the metadata of a collected stream") {
   const Sample sample(field("u"), {.rows = 5});
   const Ledger ledger;
   for (const bool with_error : {false, true}) {
-    auto collected = collect_with_metadata();
-    Hand hand(collected.handler);
-    tell(hand, sample, ledger, with_error);
+    Told told(sample, ledger, with_error);
     auto consumer = std::make_shared<Consumer>();
-    must(arrowdevice_async_produce, collected.stream.get(), handler_of(consumer), nullptr);
+    must(arrowdevice_async_produce, told.collected.stream.get(), handler_of(consumer), nullptr);
     consumer->wait_for_release();
     CHECK(consumer->additional_metadata == metadata("S"));
     REQUIRE(consumer->metadata.size() == 2);
@@ -158,6 +157,21 @@ TEST_CASE("a program gives metadata of a stream that it produces") {
     CHECK(consumer->metadata[1] == metadata("A"));
     CHECK(consumer->last_metadata == metadata("E"));
   }
+}
+
+TEST_CASE("a program gives metadata of the error of get_schema") {
+  begin();
+  auto producer = batches_of(Sample(field("u"), {.rows = 5}), 5);
+  producer->schema_code = EXDEV;
+  Given given("", {metadata("X")});
+  const auto options = given.options();
+  auto consumer = std::make_shared<Consumer>();
+  DeviceStream stream = stream_of(producer);
+  must(arrowdevice_async_produce, stream.get(), handler_of(consumer), &options);
+  consumer->wait_for_release();
+  CHECK(given.kinds == "I");
+  CHECK(consumer->calls() == "XR");
+  CHECK(consumer->last_metadata == metadata("X"));
 }
 
 TEST_CASE("malformed metadata ends a stream with EINVAL") {

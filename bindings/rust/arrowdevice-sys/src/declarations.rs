@@ -441,7 +441,7 @@ pub struct arrowdevice_async_options {
         ) -> ::core::ffi::c_int,
     >,
     pub user: *mut ::core::ffi::c_void,
-    #[doc = "Metadata of a stream for arrowdevice\\_async\\_produce(), or NULL. Without this callback, the\nconsumer gets the metadata of arrowdevice\\_stream\\_get\\_metadata().\n\nThe library calls it with ARROWDEVICE\\_METADATA\\_STREAM after `get_schema` succeeded. It calls it\nwith ARROWDEVICE\\_METADATA\\_ITEM after each `get_next` and after each error, on the same thread.\nThe callback returns NULL for no metadata. The library copies the metadata at once. Malformed\nmetadata ends the stream with EINVAL."]
+    #[doc = "Metadata of a stream for arrowdevice\\_async\\_produce(), or NULL. Without this callback, the\nconsumer gets the metadata of arrowdevice\\_stream\\_get\\_metadata().\n\n`kind` is ARROWDEVICE\\_METADATA\\_STREAM after a `get_schema` that succeeded. It is\nARROWDEVICE\\_METADATA\\_ITEM after each `get_next`, and after a `get_schema` that failed. The\nlibrary makes the call on the thread that read the stream. The callback returns NULL if there is\nno metadata. The library copies the metadata at once. Malformed metadata ends the stream with\nEINVAL."]
     pub get_metadata: ::core::option::Option<
         unsafe extern "C" fn(user: *mut ::core::ffi::c_void, kind: i32) -> *const ::core::ffi::c_char,
     >,
@@ -1136,7 +1136,7 @@ unsafe extern "C" {
     ) -> ::core::ffi::c_int;
     #[doc = "Moves a device array to another struct: overwrites `to` and sets the `release` of `from` to NULL.\nO(1).\n\n- `from`: The array, or NULL.\n- `to`: Struct that receives the array, or NULL. If either is NULL or both are the same, the\n  call has no effect.\n\nImplements: \"Moving an array\".\n\nThread-safety: per object. Does not block."]
     pub fn arrowdevice_array_move(from: *mut ArrowDeviceArray, to: *mut ArrowDeviceArray);
-    #[doc = "Releases an array. The caller promises that its own device work on the array has finished. Work\nthat the library submitted may still run: the library keeps the memory until it ends.\n\n- `array`: The array. If it is NULL or released, the call has no effect.\n\nImplements: \"Memory management\".\n\nThread-safety: per object, from any thread. Never waits for device work of the library."]
+    #[doc = "Releases an array. The caller promises that its own device work on the array has finished, and\nthat no asynchronous copy of the array still runs (see arrowdevice\\_array\\_copy()).\n\n- `array`: The array. If it is NULL or released, the call has no effect.\n\nImplements: \"Memory management\".\n\nThread-safety: per object, from any thread. Never waits for device work of the library."]
     pub fn arrowdevice_array_release(array: *mut ArrowDeviceArray);
     #[doc = "Releases an array when the queue's work so far has finished.\n\nIf that work has finished already, the producer's release callback runs on the calling thread.\nOtherwise it runs as deferred work (see arrowdevice\\_deferred\\_set\\_manual()). If the call fails,\nthe array still belongs to the caller. The caller must release it when its work has finished.\n\n- `moved`: The array.\n- `queue`: Queue that has the caller's work on the array.\n\nErrors:\n- EIO if the queue failed, or if the driver fails.\n- The general errors.\n\nImplements: \"Memory management\".\n\nThread-safety: per object. Returns at once."]
     pub fn arrowdevice_array_release_after(
