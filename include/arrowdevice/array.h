@@ -117,8 +117,8 @@ ARROWDEVICE_API int arrowdevice_array_get_device(const struct ArrowDeviceArray* 
 ARROWDEVICE_API void arrowdevice_array_move(struct ArrowDeviceArray* from, struct ArrowDeviceArray* to);
 
 /**
- * Releases an array. The caller promises that its own device work on the array has finished. Work
- * that the library submitted may still run: the library keeps the memory until it ends.
+ * Releases an array. The caller promises that its own device work on the array has finished, and
+ * that no asynchronous copy of the array still runs (see arrowdevice_array_copy()).
  *
  * @param array  The array. If it is NULL or released, the call has no effect.
  *
