@@ -84,18 +84,26 @@ TEST_CASE("an array in pinned memory may name its device 0 or -1") {
         }) == "");
 }
 
-TEST_CASE("a stream of a GPU may have batches in pinned and managed memory") {
+// Reads a stream on `type` whose batch is in memory of another type.
+std::string stream_problem(ArrowDeviceType type, ArrowDeviceType memory) {
+  return drivers::in_child([&] {
+    auto* const gpu = output_of(arrowdevice_device_find_by_id, drivers::vendor().device, 0);
+    auto* const place = output_of(arrowdevice_device_find_by_id, memory, 0);
+    drivers::check_stream(arrowdevice::testing::find_case("record batch"), place, type, gpu);
+    drivers::trim_all();
+  });
+}
+
+TEST_CASE("streams of a GPU and of the CPU may have batches in pinned and managed memory") {
   const auto& vendor = drivers::vendor();
-  std::vector<ArrowDeviceType> types{vendor.device, vendor.pinned};
-  if (vendor.device == ARROW_DEVICE_CUDA) types.push_back(ARROW_DEVICE_CUDA_MANAGED);
-  for (const ArrowDeviceType type : types) {
-    CHECK(drivers::in_child([&] {
-            auto* const gpu = output_of(arrowdevice_device_find_by_id, vendor.device, 0);
-            auto* const memory = output_of(arrowdevice_device_find_by_id, type, 0);
-            drivers::check_stream(arrowdevice::testing::find_case("record batch"), memory, vendor.device, gpu);
-            drivers::trim_all();
-          }) == "");
+  std::vector<ArrowDeviceType> shared{vendor.pinned};
+  if (vendor.device == ARROW_DEVICE_CUDA) shared.push_back(ARROW_DEVICE_CUDA_MANAGED);
+  for (const ArrowDeviceType memory : shared) {
+    CHECK(stream_problem(vendor.device, memory) == "");
+    CHECK(stream_problem(ARROW_DEVICE_CPU, memory) == "");
   }
+  CHECK(drivers::contains(stream_problem(ARROW_DEVICE_CPU, vendor.device), "whose memory a stream on cpu cannot have"));
+  CHECK(drivers::contains(stream_problem(vendor.pinned, vendor.device), "cannot have"));
 }
 
 TEST_CASE("a thousand columns cost one allocation, one copy and one event from a cold pool") {
