@@ -216,7 +216,7 @@ void Devices::unwrap(Device& device) {
   const bool is_ours =
       std::ranges::any_of(own_contexts_, [&](const auto& own) { return own.second == &device.context(); });
   if (is_last && !is_ours && !device.context().leave(device.physical())) {
-    throw Error(EIO, "the driver does not say that the work in the context is over");
+    throw Error(EIO, "the driver does not tell if the work in the context has finished");
   }
   wraps_.erase(noted);
 }

@@ -134,7 +134,7 @@ Queue::~Queue() {
     } catch (const std::exception& e) {
       if (physical.is_lost()) return;
       if (attempt + 1 == kAttempts)
-        report_loss("a command list is lost, for it is not known when its work is over:", e);
+        report_loss("a command list is lost, because it is not known when its work ends:", e);
     }
   }
 }
@@ -201,7 +201,7 @@ void Queue::free_behind(void* memory) noexcept {
       append_point(nullptr)->free_afterwards(memory);
       return;
     } catch (const std::exception& e) {
-      if (attempt + 1 == kAttempts) report_loss("memory is lost, for it is not known when its use is over:", e);
+      if (attempt + 1 == kAttempts) report_loss("memory is lost, because it is not known when its use ends:", e);
     }
   }
 }

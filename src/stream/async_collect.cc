@@ -101,7 +101,7 @@ class Collection final : public AsyncConsumer {
   void on_release() noexcept override {
     upstream_.detach();
     const std::lock_guard lock(mutex_);
-    if (!has_ended_) note_failure(Failure(EIO, "the producer has let go of the stream before its end"));
+    if (!has_ended_) note_failure(Failure(EIO, "the producer released its handler before the end of the stream"));
   }
 
   // -- the stream's side

@@ -267,7 +267,7 @@ class Passage final : public AsyncConsumer {
       case Arrival::Kind::kGone: break;
     }
     has_ended_ = true;
-    return Item(Failure(EIO, "the producer has let go of the stream before its end"));
+    return Item(Failure(EIO, "the producer released its handler before the end of the stream"));
   }
 
   Item schema_item(Arrival& arrival) {

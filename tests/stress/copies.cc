@@ -279,7 +279,7 @@ constexpr Scenario kScenarios[] = {
     {"two copies of the library use, share and release each other's arrays", work_together},
     {"a program that releases nothing of two copies ends well", both_forgotten},
     {"an exit handler older than two copies releases everything of both", both_released_late},
-    {"children let go what two copies have on devices, and release what they have on the CPU", both_in_a_child},
+    {"children abandon what two copies have on devices, and release what they have on the CPU", both_in_a_child},
     {"a library that is closed with arrays alive stays, and they are released", closed_with_arrays_alive},
     {"a library that is closed and opened again is the same one", closed_and_opened_again},
     {"a program that closes the library and releases nothing ends well", closed_and_forgotten},

@@ -162,7 +162,7 @@ Array foreign_array() {
 
 Array* shared_foreign;
 
-void foreign_arrays_are_let_go() {
+void foreign_arrays_are_abandoned() {
   at_exit([] {
     const int64_t calls = driver_calls();
     delete[] shared_foreign;
@@ -302,7 +302,7 @@ constexpr Scenario kScenarios[] = {
     {"an exit handler older than the last device releases everything without calling the driver",
      released_by_a_handler_in_between},
     {"destructors of static and thread-local objects release everything", released_by_static_destructors},
-    {"foreign arrays on devices are let go after exit has begun", foreign_arrays_are_let_go},
+    {"foreign arrays on devices are abandoned after exit has begun", foreign_arrays_are_abandoned},
     {"exit may begin between an event and what is released after it", exit_between_an_event_and_its_release},
     {"what a device may still read is not released as exit begins", exit_while_an_event_cannot_be_asked},
     {"exit may begin while deferred work ends", exit_while_deferred_work_ends},

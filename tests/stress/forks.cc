@@ -239,7 +239,7 @@ void children_of_a_cpu_program() {
 }
 
 constexpr Scenario kScenarios[] = {
-    {"children use and release what is on the CPU, and let go what is on devices", children_release},
+    {"children use and release what is on the CPU, and abandon what is on devices", children_release},
     {"children that release nothing end well", children_forget},
     {"children of children do as children do", grandchildren},
     {"children of a program that has used the CPU only open devices of their own", children_of_a_cpu_program},

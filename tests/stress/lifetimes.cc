@@ -384,7 +384,7 @@ void quiescing_from_many_threads() {
 constexpr Scenario kScenarios[] = {
     {"queues may go before their arrays, pending ones too", queues_go_before_their_arrays},
     {"pools may go before their arrays, and end with the last of them", pools_go_before_their_arrays},
-    {"wrapped queues are not touched after they were let go", wrapped_queues_are_not_touched_again},
+    {"wrapped queues are not touched after they were destroyed", wrapped_queues_are_not_touched_again},
     {"releases behind a queue, the ends of queue and pool, the event and the last share come in any order",
      every_order},
     {"children and shares of one array are released on many threads", children_and_shares_go_on_many_threads},

@@ -20,7 +20,7 @@ namespace {
 std::atomic<pthread_mutex_t*> watched{nullptr};
 std::atomic<bool> was_found_locked{false};
 
-void let_go_of_it() {
+void ask_holder_to_unlock() {
   was_found_locked = true;
   was_found_locked.notify_all();
 }
@@ -31,7 +31,7 @@ extern "C" int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
   using TryLock = decltype(&pthread_mutex_trylock);
   static const auto try_lock = reinterpret_cast<TryLock>(dlsym(RTLD_NEXT, "pthread_mutex_trylock"));
   const int code = try_lock(mutex);
-  if (code == EBUSY && mutex == watched) let_go_of_it();
+  if (code == EBUSY && mutex == watched) ask_holder_to_unlock();
   return code;
 }
 
@@ -55,7 +55,7 @@ TEST_CASE("a fork waits for the mutexes that the child needs") {
   const pid_t child = fork();
   if (child == 0) arrowdevice::testing::end_child(first.try_lock() && second.try_lock() ? 0 : 1);
   CHECK(was_found_locked);
-  let_go_of_it();  // unlocks even if the fork did not try the lock
+  ask_holder_to_unlock();  // unlocks even if the fork did not try the lock
   const std::lock_guard the_other_is_done(second);
   REQUIRE(child > 0);
   int status = 0;

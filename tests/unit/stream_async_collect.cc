@@ -167,7 +167,7 @@ TEST_CASE("a producer's release before the end is an error") {
     hand.release();
     CHECK(difference(sample, *next(stream)) == "");
   }
-  CHECK(contains(next_fails(EIO, stream), "before its end"));
+  CHECK(contains(next_fails(EIO, stream), "before the end"));
 
   auto [never_used, waiting] = collect();
   never_used->release(never_used);

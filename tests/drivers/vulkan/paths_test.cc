@@ -279,7 +279,7 @@ TEST_CASE("an event is published although the application takes its queue back m
   arrowdevice_error error{};
   int64_t submissions = 0;
   // The commands for the application's queue are freed, and recorded again for a queue of the library.
-  const int64_t let_go = calls("vkFreeCommandBuffers", [&] {
+  const int64_t frees = calls("vkFreeCommandBuffers", [&] {
     submissions = calls("vkQueueSubmit", [&] {
       const int code = wrapped.table().event_publish(wrapped.event(), &published, &error);
       INFO(error.message);
@@ -287,7 +287,7 @@ TEST_CASE("an event is published although the application takes its queue back m
     });
   });
   CHECK(wrapped.is_taken_back());
-  CHECK(let_go == 1);
+  CHECK(frees == 1);
   CHECK(submissions == 1);
   // The event is work of that queue again while a holder of the imported event exists.
   void* imported = nullptr;

@@ -275,11 +275,11 @@ class WaitingReader final : public arrow::RecordBatchReader {
   arrow::DeviceAllocationType device_type() const override { return kSim; }
   arrow::Status ReadNext(BatchPtr* batch) override {
     inside = true;
-    until([&] { return let_go.load(); });
+    until([&] { return may_return.load(); });
     *batch = nullptr;
     return arrow::Status::OK();
   }
-  std::atomic<bool> inside{false}, let_go{false};
+  std::atomic<bool> inside{false}, may_return{false};
 };
 
 TEST_CASE("a stream is cancelled and released while its thread is in Arrow C++'s reader") {
@@ -294,7 +294,7 @@ TEST_CASE("a stream is cancelled and released while its thread is in Arrow C++'s
   canceller.join();
   stream.reset();
   CHECK(reader.use_count() > 1);  // the thread is still in ReadNext()
-  reader->let_go = true;
+  reader->may_return = true;
   until([&] { return reader.use_count() == 1; });
 }
 
