@@ -1,111 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Async streams between Arrow C++ and the library. Each of them is the producer of the other, and the
 // library also stands between two. The cases have the names of Arrow's own tests if these exist.
-#include <arrow/util/async_generator.h>
-#include <arrow/util/future.h>
-#include <arrow/util/thread_pool.h>
-
 #include <thread>
 
-#include "peer.h"
+#include "async_peer.h"
 
 namespace {
 
 using namespace arrow_cpp_test;  // NOLINT: what every line of these tests is written with
 
-using Generator = arrow::AsyncGenerator<BatchPtr>;
-
-std::shared_ptr<arrow::internal::ThreadPool> pool() {
-  static const auto made = ok(arrow::internal::ThreadPool::Make(4));
-  return made;
-}
-
-// Arrow C++ as a producer on its own thread, because it blocks there until it gets requests.
-class ArrowProducer {
- public:
-  ArrowProducer(SchemaPtr schema, Generator generator, arrow::DeviceAllocationType type,
-                ArrowAsyncDeviceStreamHandler* handler)
-      : thread_([=, this] {
-          done_ = arrow::ExportAsyncRecordBatchReader(schema, generator, type, handler);
-          done_.Wait();
-        }) {}
-  ~ArrowProducer() {
-    if (thread_.joinable()) thread_.join();
-  }
-
-  arrow::Status wait() {
-    thread_.join();
-    return done_.status();
-  }
-
- private:
-  arrow::Future<> done_;
-  std::thread thread_;
-};
-
-// Arrow C++ as a consumer. This object owns its handler, so the destructor waits for the release.
-class ArrowConsumer {
- public:
-  explicit ArrowConsumer(uint64_t queue_size = 1) {
-    stream = arrow::CreateAsyncDeviceStreamHandler(&handler_.published, pool().get(), queue_size, map_device);
-    handler_.consumer = this;
-    release_ = handler_.published.release;
-    handler_.published.release = [](ArrowAsyncDeviceStreamHandler* self) {
-      auto* const consumer = reinterpret_cast<Handler*>(self)->consumer;
-      consumer->release_(self);
-      consumer->is_released_ = true;
-    };
-  }
-  ~ArrowConsumer() {
-    while (!is_released_) std::this_thread::yield();
-  }
-  ArrowConsumer(const ArrowConsumer&) = delete;
-  ArrowConsumer& operator=(const ArrowConsumer&) = delete;
-
-  ArrowAsyncDeviceStreamHandler* handler() { return &handler_.published; }
-
-  // Returns the next batch, or NULL at the end.
-  BatchPtr next() {
-    if (!generator_) generator_ = ok(stream.result()).generator;
-    const auto came = ok(generator_().result());
-    if (arrow::IsIterationEnd(came)) return nullptr;
-    if (const auto sync = came.batch->GetSyncEvent()) ok(sync->Wait());
-    return to_cpu(came.batch);
-  }
-  arrow::Status next_status() {
-    if (!generator_) generator_ = ok(stream.result()).generator;
-    return generator_().status();
-  }
-  bool is_released() const { return is_released_; }
-  void drop() {
-    generator_ = {};
-    stream = {};
-  }
-
-  arrow::Future<arrow::AsyncRecordBatchGenerator> stream;
-
- private:
-  // The private_data belongs to Arrow C++.
-  struct Handler {
-    ArrowAsyncDeviceStreamHandler published{};
-    ArrowConsumer* consumer = nullptr;
-  } handler_;
-  void (*release_)(ArrowAsyncDeviceStreamHandler*) = nullptr;
-  std::atomic<bool> is_released_{false};
-  arrow::AsyncGenerator<arrow::RecordBatchWithMetadata> generator_;
-};
-
-struct Collected {
-  ArrowAsyncDeviceStreamHandler* handler = nullptr;
-  DeviceStream stream;
-};
-
-Collected collect(int32_t depth = 0, ArrowDeviceType type = ARROW_DEVICE_EXT_DEV) {
-  Collected made;
-  const auto options = async_options(depth);
-  must(arrowdevice_async_collect, type, &options, &made.handler, made.stream.out());
-  return made;
-}
+// Returns a handler of the library, and the stream of the arrays on the simulated device that the handler gets.
+Collected collect_on_sim(int32_t depth = 0) { return collect(ARROW_DEVICE_EXT_DEV, depth); }
 
 ArrowAsyncDeviceStreamHandler* moving_to(arrowdevice_device* to, ArrowAsyncDeviceStreamHandler* downstream) {
   ArrowAsyncDeviceStreamHandler* upstream = nullptr;
@@ -151,7 +56,7 @@ TEST_CASE("TestAsyncDeviceArrayStreamRoundTrip.Simple: from Arrow C++ to the lib
   const NoneLeft none;
   const auto batches = ints_batches(20);
   for (const int32_t depth : {1, 3, 100}) {
-    auto [handler, stream] = collect(depth);
+    auto [handler, stream] = collect_on_sim(depth);
     ArrowProducer producer(ints(), arrow::MakeVectorGenerator(to_sim(batches)), kSim, handler);
     Owned<ArrowSchema> schema;
     must(arrowdevice_stream_get_schema, stream.get(), schema.out());
@@ -204,7 +109,7 @@ TEST_CASE("TestAsyncDeviceArrayStreamRoundTrip.NullSchema") {
   const auto export_none = [](ArrowAsyncDeviceStreamHandler* handler) {
     return arrow::ExportAsyncRecordBatchReader(nullptr, nullptr, arrow::DeviceAllocationType::kCPU, handler).status();
   };
-  auto [handler, stream] = collect();
+  auto [handler, stream] = collect_on_sim();
   CHECK(export_none(handler).IsInvalid());
   Owned<ArrowSchema> schema;
   CHECK(stream->get_schema(stream.get(), schema.out()) == EINVAL);
@@ -228,7 +133,7 @@ TEST_CASE("TestAsyncDeviceArrayStreamRoundTrip.PropagateError") {
   const auto failure = arrow::Status::UnknownError("expected failure");
   {
     const auto batches = ints_batches();
-    auto [handler, stream] = collect();
+    auto [handler, stream] = collect_on_sim();
     ArrowProducer producer(ints(), failing(to_sim(batches), failure), kSim, handler);
     for (const auto& batch : batches) CHECK(same(*batch, *read_next(stream, ints())));
     for (int i = 0; i < 2; ++i) CHECK(contains(next_fails(EINVAL, stream), "expected failure"));
@@ -267,7 +172,7 @@ TEST_CASE("a slow consumer holds a producer of Arrow C++ back, and cancelling it
   const NoneLeft none;
   const auto expected = ints_batches(1)[0];
   Endless endless(to_sim(expected));
-  auto [handler, stream] = collect(3);
+  auto [handler, stream] = collect_on_sim(3);
   ArrowProducer producer(ints(), endless.generator(), kSim, handler);
   for (int64_t taken = 1; taken <= 50; ++taken) {
     CHECK(same(*expected, *read_next(stream, ints())));
@@ -287,7 +192,7 @@ TEST_CASE("a stream that is closed early ends a producer of Arrow C++") {
   const auto expected = ints_batches(1)[0];
   for (const int32_t depth : {1, 5}) {
     Endless endless(to_sim(expected));
-    auto [handler, stream] = collect(depth);
+    auto [handler, stream] = collect_on_sim(depth);
     ArrowProducer producer(ints(), endless.generator(), kSim, handler);
     CHECK(same(*expected, *read_next(stream, ints())));
     stream.reset();
@@ -379,7 +284,7 @@ TEST_CASE("a stream that is closed before its producer has begun refuses Arrow C
   begin();
   const NoneLeft none;
   for (const int64_t n : {0, 2}) {
-    auto [handler, stream] = collect();
+    auto [handler, stream] = collect_on_sim();
     stream.reset();
     ArrowProducer producer(ints(), arrow::MakeVectorGenerator(to_sim(ints_batches(n))), kSim, handler);
     CHECK(producer.wait().ok() == (n == 0));
@@ -390,7 +295,7 @@ TEST_CASE("a producer of Arrow C++ on another device type than the stream's is r
   begin();
   const NoneLeft none;
   for (const int64_t n : {0, 2}) {
-    auto [handler, stream] = collect(0, ARROW_DEVICE_CPU);
+    auto [handler, stream] = collect(ARROW_DEVICE_CPU);
     ArrowProducer producer(ints(), arrow::MakeVectorGenerator(to_sim(ints_batches(n))), kSim, handler);
     Owned<ArrowSchema> schema;
     CHECK(stream->get_schema(stream.get(), schema.out()) == EINVAL);
@@ -403,7 +308,7 @@ TEST_CASE("a cancel ends a wait for Arrow C++ while its producer is busy elsewhe
   begin();
   const NoneLeft none;
   auto pending = arrow::Future<BatchPtr>::Make();
-  auto [handler, stream] = collect();
+  auto [handler, stream] = collect_on_sim();
   ArrowProducer producer(
       ints(), [pending] { return pending; }, kSim, handler);
   Owned<ArrowSchema> schema;
@@ -423,7 +328,7 @@ TEST_CASE("a batch that Arrow C++ cannot export fails the stream") {
   const auto schema = arrow::schema({arrow::field("a", arrow::int32()), arrow::field("b", arrow::int32())});
   const auto bad = arrow::RecordBatch::Make(schema, 2, {to_sim(good->column(0), 0), to_sim(good->column(0), 1)});
   {
-    auto [handler, stream] = collect();
+    auto [handler, stream] = collect_on_sim();
     ArrowProducer producer(schema, arrow::MakeVectorGenerator<BatchPtr>({bad}), kSim, handler);
     for (int i = 0; i < 2; ++i) CHECK(contains(next_fails(EINVAL, stream), "released array"));
   }
@@ -439,7 +344,7 @@ TEST_CASE("an async device stream accepts Arrow C++'s batch without buffers from
   begin();
   const auto schema = arrow::schema({arrow::field("nothing", arrow::null())});
   const auto batch = arrow::RecordBatch::Make(schema, 3, {from_json(arrow::null(), "[null, null, null]")});
-  auto [handler, stream] = collect();
+  auto [handler, stream] = collect_on_sim();
   ArrowProducer producer(schema, arrow::MakeVectorGenerator<BatchPtr>({batch}), kSim, handler);
   CHECK(next(stream)->array.length == 3);
 }
@@ -520,7 +425,7 @@ TEST_CASE("short streams of Arrow C++, one after the other, are taken or closed 
   const NoneLeft none;
   const auto batches = to_sim(ints_batches(3));
   for (int i = 0; i < 300; ++i) {
-    auto [handler, stream] = collect(1 + i % 4);
+    auto [handler, stream] = collect_on_sim(1 + i % 4);
     ArrowProducer producer(ints(), arrow::MakeVectorGenerator(batches), kSim, handler);
     for (int batch = 0; batch < 3; ++batch) REQUIRE(!next(stream).released());
     if (i % 2 == 0) REQUIRE(next(stream).released());
