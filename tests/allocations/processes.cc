@@ -35,12 +35,12 @@ static_assert(std::size(kWays) == kMostWays);
 constexpr int kWaysOfOneThread = 3;
 
 Progress& shared_progress() {
-  static Progress& progress = [&]() -> Progress& {
+  static Progress* const progress = [] {
     void* const page = mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) fail("no page can be shared");
-    return *new (page) Progress;
+    return new (page) Progress;
   }();
-  return progress;
+  return *progress;
 }
 
 bool ends_well(const std::function<void()>& body) {

@@ -21,12 +21,12 @@ inline void* driver_library() {
 }
 
 inline const VulkanDriverControl& driver() {
-  static const VulkanDriverControl& control = [&]() -> const VulkanDriverControl& {
+  static const VulkanDriverControl* const control = [] {
     const auto get = reinterpret_cast<VulkanDriverControlFunction>(dlsym(driver_library(), "vulkan_driver_control"));
     if (get == nullptr) throw std::runtime_error("ARROWDEVICE_VULKAN_LIBRARY is not the layer of the tests");
-    return *get();
+    return get();
   }();
-  return control;
+  return *control;
 }
 
 }  // namespace vulkan_test
