@@ -182,7 +182,7 @@ int copy_within(int64_t cap, const struct ArrowDeviceArray* batch, const struct 
   int code = arrowdevice_pool_create(to, &bounds, &pool, error);
   if (code != 0) return code;
   const struct arrowdevice_copy_options options = {.struct_size = sizeof options, .pool = pool};
-  code = arrowdevice_array_copy(batch, schema, to, &options, out, error); /* ENOMEM beyond the cap */
+  code = arrowdevice_array_copy(batch, schema, to, &options, out, error); /* ENOMEM beyond the limit */
   arrowdevice_pool_destroy(pool);                                         /* live buffers hold it */
   return code;
 }

@@ -55,7 +55,7 @@ Owned<cl_mem> make_sub_buffer(cl_mem buffer, int64_t offset, int64_t size) {
   // a sub-buffer itself.
   if (code == CL_INVALID_MEM_OBJECT && ask_buffer<cl_mem>(buffer, CL_MEM_ASSOCIATED_MEMOBJECT) != nullptr) {
     if (size > size_of(buffer) || offset > size_of(buffer) - size) {
-      throw Error(EINVAL, format("a part of %lld bytes at offset %lld is not within a part of %lld bytes",
+      throw Error(EINVAL, format("a sub-buffer of %lld bytes at offset %lld is not within a sub-buffer of %lld bytes",
                                  static_cast<long long>(size), static_cast<long long>(offset),
                                  static_cast<long long>(size_of(buffer))));
     }

@@ -82,9 +82,9 @@ VkBuffer Buffers::write_buffer(VkBuffer parent, VkDeviceSize offset, VkDeviceSiz
                        static_cast<void*>(parent)));
   }
   if (offset > place->size || size > place->size - offset) {
-    throw Error(EINVAL,
-                format("a part of %llu bytes at %llu of a buffer of %llu bytes", static_cast<unsigned long long>(size),
-                       static_cast<unsigned long long>(offset), static_cast<unsigned long long>(place->size)));
+    throw Error(EINVAL, format("a sub-buffer of %llu bytes at offset %llu of a buffer of %llu bytes",
+                               static_cast<unsigned long long>(size), static_cast<unsigned long long>(offset),
+                               static_cast<unsigned long long>(place->size)));
   }
   const VkDeviceSize start = place->offset + offset;
   if (start % alignment_ != 0) {
@@ -95,9 +95,9 @@ VkBuffer Buffers::write_buffer(VkBuffer parent, VkDeviceSize offset, VkDeviceSiz
   entry.buffer = make_buffer(device_, describe(size, kUsage));
   const auto requirements = requirements_of(device_, entry.buffer.get());
   if (start + requirements.size > place->memory->size()) {
-    throw Error(ENOTSUP,
-                format("%s wants %llu bytes for a part of %llu at the end of its allocation", device_.name().c_str(),
-                       static_cast<unsigned long long>(requirements.size), static_cast<unsigned long long>(size)));
+    throw Error(ENOTSUP, format("%s needs %llu bytes for a sub-buffer of %llu bytes at the end of its allocation",
+                                device_.name().c_str(), static_cast<unsigned long long>(requirements.size),
+                                static_cast<unsigned long long>(size)));
   }
   device_.check("vkBindBufferMemory",
                 device_->vkBindBufferMemory(device_.handle(), entry.buffer.get(), place->memory->handle(), start));

@@ -105,7 +105,7 @@ void buffer_free(void* device, void* queue, void* buffer) noexcept {
 int sub_buffer_create(void* device, const void* buffer, int64_t offset, int64_t size, void** out,
                       arrowdevice_error* error) noexcept {
   return guarded(error, [&] {
-    if (offset < 0 || size <= 0) throw Error(EINVAL, "a part of a buffer with a negative offset or without bytes");
+    if (offset < 0 || size <= 0) throw Error(EINVAL, "a sub-buffer with a negative offset or without bytes");
     device_of(device).logical().check_not_lost();
     *out = device_of(device).buffers().write_buffer(buffer_of(buffer), static_cast<VkDeviceSize>(offset),
                                                     static_cast<VkDeviceSize>(size));

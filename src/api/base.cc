@@ -21,7 +21,7 @@ ARROWDEVICE_API int arrowdevice_deferred_set_manual(int on, arrowdevice_error* e
 
 ARROWDEVICE_API int arrowdevice_deferred_run(int64_t max, int64_t* done, arrowdevice_error* error) {
   return guarded(error, [&] {
-    const int64_t n = device::DeferredWork::instance().reap(max);
+    const int64_t n = device::DeferredWork::instance().run(max);
     if (done != nullptr) *done = n;
   });
 }

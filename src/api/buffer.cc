@@ -6,13 +6,10 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "base/sized_struct.h"
-#include "device/deferred.h"
-#include "device/held_buffer.h"
 
 using namespace arrowdevice;  // NOLINT: the C API is this library's own
 using api::device_of;
 using api::pool_of;
-using api::queue_of;
 
 namespace {
 
@@ -66,10 +63,7 @@ ARROWDEVICE_API int arrowdevice_buffer_allocate(arrowdevice_device* device, arro
     if (queue != nullptr && &queue->device() != &of) {
       throw Error(EINVAL, "the queue is of " + queue->device().text() + ", not of " + of.text());
     }
-    auto allocation = pool->allocate(queue, size);
-    void* const buffer = allocation.buffer();
-    of.register_buffer(std::move(allocation));
-    *out = buffer;
+    *out = of.buffers().add(pool->allocate(queue, size));
   });
 }
 
@@ -80,17 +74,7 @@ ARROWDEVICE_API void arrowdevice_buffer_free(arrowdevice_device* device, arrowde
   const int code = guarded(&error, [&] {
     auto& of = device_of(device);
     if (!of.is_cpu() && !process::drivers_usable()) return;  // abandons the memory
-    auto freed = of.unregister_buffer(buffer);
-    if (queue_or_null == nullptr) return;
-    auto& queue = queue_of(queue_or_null);
-    try {
-      freed->after = queue.record();
-    } catch (...) {
-      // There is no event to wait for, so the queue itself must be drained.
-      if (!queue.drain()) device::DeferredWork::abandon(std::move(freed));
-      throw;
-    }
-    device::DeferredWork::instance().defer(std::move(freed));
+    of.buffers().free(buffer, api::queue_or_null(queue_or_null));
   });
   if (code == 0) return;
   char text[sizeof error.message + 16];  // there may be no memory for a string
@@ -106,7 +90,7 @@ ARROWDEVICE_API int arrowdevice_sub_buffer_create(arrowdevice_device* device, co
     auto& of = device_of(device);
     of.check_not_unwrapped();
     if (offset < 0 || size <= 0) {
-      throw Error(EINVAL, "a part of " + std::to_string(size) + " bytes at " + std::to_string(offset));
+      throw Error(EINVAL, "a sub-buffer of " + std::to_string(size) + " bytes at offset " + std::to_string(offset));
     }
     if (!of.has_addresses() && offset % of.info().sub_buffer_alignment != 0) {
       throw Error(EINVAL, "offset " + std::to_string(offset) + " is not a multiple of " +
@@ -117,7 +101,7 @@ ARROWDEVICE_API int arrowdevice_sub_buffer_create(arrowdevice_device* device, co
 }
 
 ARROWDEVICE_API void arrowdevice_sub_buffer_destroy(arrowdevice_device* device, void* sub) {
-  if (device != nullptr) api::from_c(device)->free_sub_buffer(sub);
+  if (device != nullptr) api::from_c(device)->sub_buffer_destroy(sub);
 }
 
 }  // extern "C"

@@ -91,7 +91,7 @@ ARROWDEVICE_API int arrowdevice_device_get_memory_info(const arrowdevice_device*
   return guarded(error, [&] {
     int64_t now_free = -1;
     int64_t in_all = -1;
-    device_of(device).memory(&now_free, &in_all);
+    device_of(device).memory_info(&now_free, &in_all);
     if (free_bytes != nullptr) *free_bytes = now_free;
     if (total_bytes != nullptr) *total_bytes = in_all;
   });

@@ -69,12 +69,12 @@ std::unique_ptr<Deferred> DeferredWork::List::pop() noexcept {
 }
 
 DeferredWork& DeferredWork::instance() {
-  static auto* const reaper = [] {
+  static auto* const created = [] {
     auto made = std::make_unique<DeferredWork>();
     process::keep_usable_across_fork(made->mutex_);
     return made.release();
   }();
-  return *reaper;
+  return *created;
 }
 
 void DeferredWork::defer(std::unique_ptr<Deferred> work) noexcept {
@@ -99,10 +99,10 @@ void DeferredWork::defer(std::unique_ptr<Deferred> work) noexcept {
     log(LogLevel::kError, "no thread can be started for deferred releases: call arrowdevice_deferred_run()");
 }
 
-// Needs mutex_. If no thread can start, the program's calls of reap() destroy the work.
+// Needs mutex_. If no thread can start, the program's calls of arrowdevice_deferred_run() destroy the work.
 bool DeferredWork::start_thread() noexcept {
   try {
-    background::start([this] { run(); });
+    background::start([this] { run_thread(); });
     has_thread_ = true;
   } catch (...) {
     return false;
@@ -110,7 +110,7 @@ bool DeferredWork::start_thread() noexcept {
   return true;
 }
 
-void DeferredWork::run() noexcept {
+void DeferredWork::run_thread() noexcept {
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [&] { return list_.size > 0; });
@@ -118,7 +118,7 @@ void DeferredWork::run() noexcept {
     {
       const background::DriverCallGuard busy;
       if (!busy.is_allowed()) return;
-      if (reap(-1) == 0) wait_for_oldest();
+      if (run(-1) == 0) wait_for_oldest();
     }
     lock.lock();
   }
@@ -139,7 +139,7 @@ void DeferredWork::wait_for_oldest() noexcept {
 }
 
 // Works on any number of threads at once. An item is off the list while a thread checks it.
-int64_t DeferredWork::reap(int64_t max) noexcept {
+int64_t DeferredWork::run(int64_t max) noexcept {
   if (!process::drivers_usable()) return 0;
   int64_t left;
   {
@@ -178,19 +178,19 @@ void DeferredWork::set_manual(bool manual) {
 bool DeferredWork::wait_idle(const Deadline& deadline) {
   if (Ending::is_here()) throw Error(EBUSY, "a release that was deferred cannot wait for the others");
   while (process::drivers_usable()) {
-    bool reaps_here;
+    bool runs_here;
     {
       std::unique_lock lock(mutex_);
       if (list_.size == 0 && ending_ == 0) return true;
       const int64_t left = deadline.left();
       if (left < 0) return false;
-      reaps_here = !has_thread_ && list_.size > 0;
-      if (!reaps_here) {
+      runs_here = !has_thread_ && list_.size > 0;
+      if (!runs_here) {
         const auto slice = std::chrono::nanoseconds(left == 0 ? kLongestWaitNs : std::min(left, kLongestWaitNs));
         changed_.wait_for(lock, slice);
       }
     }
-    if (reaps_here && reap(-1) == 0) wait_for_oldest();
+    if (runs_here && run(-1) == 0) wait_for_oldest();
   }
   return true;  // this process never destroys the remaining work
 }

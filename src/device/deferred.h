@@ -44,7 +44,7 @@ class DeferredWork {
 
   // Destroys the work that has finished, without waiting: at most `max` items, or all if `max` is negative. Returns the
   // number of items destroyed.
-  int64_t reap(int64_t max) noexcept;
+  int64_t run(int64_t max) noexcept;
 
   // Waits until no work is deferred. Returns false if the deadline passes first. Throws EBUSY if a deferred release
   // calls it.
@@ -61,7 +61,7 @@ class DeferredWork {
   };
 
   bool start_thread() noexcept;
-  void run() noexcept;
+  void run_thread() noexcept;
   void wait_for_oldest() noexcept;
 
   std::mutex mutex_;  // guards all members below

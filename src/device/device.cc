@@ -4,24 +4,19 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <new>
 
 #include "backend/device_types.h"
 #include "base/process.h"
-#include "device/held_buffer.h"
 #include "device/pool.h"
 #include "device/queue.h"
 
 namespace arrowdevice::device {
-namespace {
-
-// The number of busy queues that a device may have before another operation shares a queue.
-constexpr size_t kMostQueues = 8;
-
-}  // namespace
-
 Device::Device(const backend::Backend& backend, ArrowDeviceType type, int64_t id, void* handle, bool wrapped)
-    : backend_(backend), handle_(handle), wrapped_(wrapped) {
+    : backend_(backend),
+      handle_(handle),
+      wrapped_(wrapped),
+      queues_(*this, type == ARROW_DEVICE_CPU),
+      buffers_(*this, type == ARROW_DEVICE_CPU) {
   info_.struct_size = sizeof info_;
   info_.total_memory = -1;
   info_.buffer_alignment = 1;
@@ -39,9 +34,7 @@ Device::Device(const backend::Backend& backend, ArrowDeviceType type, int64_t id
     info_.flags &= ~uint64_t{ARROWDEVICE_DEVICE_EVENTS};
   }
   if (is_cpu()) {
-    usable_across_fork_[0].emplace(pool_mutex_);
-    usable_across_fork_[1].emplace(queues_mutex_);
-    usable_across_fork_[2].emplace(held_mutex_);
+    usable_across_fork_.emplace(pool_mutex_);
     own_pool_ = std::make_shared<Pool>(*this, arrowdevice_pool_options{}, Pool::kDeviceOwned);
   }
   if (!has_addresses() && backend_.table().sub_buffer_create == nullptr) {
@@ -112,72 +105,6 @@ void Device::set_pool(std::shared_ptr<Pool> pool) {
   std::swap(chosen_pool_, pool);
 }
 
-std::shared_ptr<Queue> Device::take_queue() {
-  std::vector<std::shared_ptr<Queue>> dropped;  // destroyed after the unlock; work in flight on them continues
-  {
-    const std::lock_guard lock(queues_mutex_);
-    const auto take = [&](auto place) {
-      auto queue = std::move(*place);
-      idle_queues_.erase(place);
-      return queue;
-    };
-    // Each queue is queried once, so that a queue that fails between two queries is not taken as idle.
-    for (auto place = idle_queues_.begin(); place != idle_queues_.end();) {
-      switch ((*place)->state()) {
-        case Queue::State::kIdle: {
-          auto queue = take(place);
-          queue->forget_waits();
-          return queue;
-        }
-        case Queue::State::kFailed:
-          dropped.push_back(std::move(*place));
-          place = idle_queues_.erase(place);
-          break;
-        case Queue::State::kBusy: ++place; break;
-      }
-    }
-    // All remaining queues are busy, so a new queue is created, up to a limit. Beyond the limit the operation shares a
-    // queue. It never shares a queue that may wait for a foreign producer, because it would fail with that producer or
-    // wait without end.
-    if (idle_queues_.size() >= kMostQueues) {
-      const auto shared =
-          std::ranges::find_if(idle_queues_, [](const auto& queue) { return !queue->may_wait_for_others(); });
-      if (shared != idle_queues_.end()) return take(shared);
-      dropped.push_back(take(idle_queues_.begin()));
-    }
-  }
-  return Queue::create(*this);
-}
-
-void Device::give_queue_back(std::shared_ptr<Queue> queue) noexcept {
-  // With work after the last event, the library could not tell if the queue is idle. The queue is dropped, as it is if
-  // the list cannot grow. Work in flight continues.
-  if (is_borrowed() || queue->has_unseen_work()) return;
-  const std::lock_guard lock(queues_mutex_);
-  try {
-    idle_queues_.push_back(std::move(queue));
-  } catch (const std::bad_alloc&) {
-    return;
-  }
-}
-
-void Device::register_buffer(Allocation allocation) {
-  void* const buffer = allocation.buffer();
-  auto kept = std::make_unique<HeldBuffer>();
-  kept->allocation = std::move(allocation);
-  const std::lock_guard lock(held_mutex_);
-  held_.try_emplace(buffer, std::move(kept));  // a second buffer of the same address is destroyed after the unlock
-}
-
-std::unique_ptr<HeldBuffer> Device::unregister_buffer(void* buffer) {
-  const std::lock_guard lock(held_mutex_);
-  const auto found = held_.find(buffer);
-  if (found == held_.end()) throw Error(EINVAL, "not a buffer that was allocated on " + text());
-  auto held = std::move(found->second);
-  held_.erase(found);
-  return held;
-}
-
 void* Device::make_sub_buffer(const void* buffer, int64_t offset, int64_t size) const {
   check_usable();
   void* sub = nullptr;
@@ -185,11 +112,11 @@ void* Device::make_sub_buffer(const void* buffer, int64_t offset, int64_t size) 
   return sub;
 }
 
-void Device::free_sub_buffer(void* sub) const noexcept {
+void Device::sub_buffer_destroy(void* sub) const noexcept {
   if (!has_addresses() && sub != nullptr && is_usable()) backend_.table().sub_buffer_destroy(handle_, sub);
 }
 
-std::optional<arrowdevice_pointer_info> Device::describe(const void* buffer) const {
+std::optional<arrowdevice_pointer_info> Device::pointer_info(const void* buffer) const {
   const auto ask = backend_.table().pointer_get_info;
   if (ask == nullptr) return std::nullopt;
   arrowdevice_pointer_info info{};
@@ -199,7 +126,7 @@ std::optional<arrowdevice_pointer_info> Device::describe(const void* buffer) con
   return info;
 }
 
-void Device::memory(int64_t* free_bytes, int64_t* total_bytes) const {
+void Device::memory_info(int64_t* free_bytes, int64_t* total_bytes) const {
   *free_bytes = -1;
   *total_bytes = info_.total_memory;
   check_usable();
@@ -209,12 +136,8 @@ void Device::memory(int64_t* free_bytes, int64_t* total_bytes) const {
 }
 
 void Device::drop_idle() {
-  std::vector<std::shared_ptr<Queue>> queues;
+  const auto queues = queues_.take_all();  // destroyed after the pools are trimmed
   std::shared_ptr<Pool> pools[2];
-  {
-    const std::lock_guard lock(queues_mutex_);
-    queues.swap(idle_queues_);
-  }
   {
     const std::lock_guard lock(pool_mutex_);
     pools[0] = own_pool_;

@@ -4,23 +4,21 @@
 
 #include <arrowdevice/arrowdevice.h>
 
-#include <array>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_map>
-#include <vector>
+#include <utility>
 
 #include "backend/backend.h"
 #include "base/process.h"
+#include "device/buffer_registry.h"
 #include "device/counters.h"
 #include "device/published_events.h"
+#include "device/queue_cache.h"
 
 namespace arrowdevice::device {
 
-class Allocation;
-struct HeldBuffer;
 class Pool;
 class Queue;
 
@@ -76,13 +74,8 @@ class Device {
   std::shared_ptr<Pool> pool();
   void set_pool(std::shared_ptr<Pool> pool);
 
-  // Returns a queue of the library for one operation. Concurrent operations get different queues.
-  std::shared_ptr<Queue> take_queue();
-  void give_queue_back(std::shared_ptr<Queue> queue) noexcept;
-
-  // Registers buffers that the C API returned, by address or handle.
-  void register_buffer(Allocation allocation);
-  std::unique_ptr<HeldBuffer> unregister_buffer(void* buffer);
+  QueueCache& queues() noexcept { return queues_; }
+  BufferRegistry& buffers() noexcept { return buffers_; }
 
   // Creates a buffer for a region of a buffer. On devices with addresses this is arithmetic, and the result needs no
   // destroy call.
@@ -90,12 +83,12 @@ class Device {
     if (has_addresses()) return const_cast<char*>(static_cast<const char*>(buffer) + offset);
     return make_sub_buffer(buffer, offset, size);
   }
-  void free_sub_buffer(void* sub) const noexcept;
+  void sub_buffer_destroy(void* sub) const noexcept;
 
   // Returns the driver's information about an address or handle, or nullopt if the driver does not know it.
-  std::optional<arrowdevice_pointer_info> describe(const void* buffer) const;
+  std::optional<arrowdevice_pointer_info> pointer_info(const void* buffer) const;
 
-  void memory(int64_t* free_bytes, int64_t* total_bytes) const;
+  void memory_info(int64_t* free_bytes, int64_t* total_bytes) const;
 
   // Counts the live arrays, pools and queues of the device. A wrapped device cannot be unwrapped while any exist.
   void add_user() const noexcept { users_.fetch_add(1, std::memory_order_relaxed); }
@@ -134,13 +127,11 @@ class Device {
   std::shared_ptr<Pool> own_pool_;
   std::shared_ptr<Pool> chosen_pool_;
 
-  std::mutex queues_mutex_;
-  std::vector<std::shared_ptr<Queue>> idle_queues_;
+  std::optional<process::UsableAcrossFork> usable_across_fork_;  // the CPU's `pool_mutex_`
 
-  std::mutex held_mutex_;
-  std::unordered_map<void*, std::unique_ptr<HeldBuffer>> held_;
-
-  std::array<std::optional<process::UsableAcrossFork>, 3> usable_across_fork_;  // the mutexes of the CPU device
+  // The destructors run in reverse order, so the pools are destroyed last.
+  QueueCache queues_;
+  BufferRegistry buffers_;
 };
 
 // A use of a device. A wrapped device cannot be unwrapped while uses exist.
@@ -155,32 +146,6 @@ class DeviceUse {
 
  private:
   const Device* device_;
-};
-
-// A queue of the library, leased for the duration of an operation.
-class QueueLease {
- public:
-  QueueLease() = default;
-  explicit QueueLease(Device& device) : device_(&device), queue_(device.take_queue()) {}
-  QueueLease(const QueueLease&) = delete;
-  ~QueueLease() {
-    if (queue_ != nullptr) device_->give_queue_back(std::move(queue_));
-  }
-  QueueLease(QueueLease&& other) noexcept = default;
-  QueueLease& operator=(QueueLease&& other) noexcept {
-    std::swap(device_, other.device_);
-    std::swap(queue_, other.queue_);
-    return *this;
-  }
-
-  Queue* get() const noexcept { return queue_.get(); }
-
-  // Drops the queue for good, because the work on it may never finish.
-  void abandon() noexcept { queue_.reset(); }
-
- private:
-  Device* device_ = nullptr;
-  std::shared_ptr<Queue> queue_;
 };
 
 }  // namespace arrowdevice::device

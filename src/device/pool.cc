@@ -16,8 +16,8 @@ namespace {
 
 constexpr int64_t kSmallestClass = 512;
 constexpr int64_t kClassesPerDoubling = 8;
-constexpr int64_t kMostKeptByDefault = int64_t{1} << 30;
-constexpr int64_t kDefaultKeepShare = 4;  // a quarter of the free memory
+constexpr int64_t kMostCachedByDefault = int64_t{1} << 30;
+constexpr int64_t kDefaultCacheShare = 4;  // a quarter of the free memory
 
 // Rounds a size up to an eighth of its power of two. At most an eighth is wasted, and a returned block fits the next
 // buffer of about its size.
@@ -27,22 +27,22 @@ int64_t size_class(int64_t size) {
   return align_up(size, std::max(kSmallestClass, power / kClassesPerDoubling));
 }
 
-int64_t default_keep(const Device& device) {
+int64_t default_cache_limit(const Device& device) {
   int64_t free_bytes = -1;
   int64_t total_bytes = -1;
   try {
-    device.memory(&free_bytes, &total_bytes);
+    device.memory_info(&free_bytes, &total_bytes);
   } catch (const Error&) {
     free_bytes = -1;  // a device that cannot report its free memory gets the fixed limit
   }
-  return free_bytes < 0 ? kMostKeptByDefault : std::min(kMostKeptByDefault, free_bytes / kDefaultKeepShare);
+  return free_bytes < 0 ? kMostCachedByDefault : std::min(kMostCachedByDefault, free_bytes / kDefaultCacheShare);
 }
 
 }  // namespace
 
 void Allocation::reset() noexcept {
   if (block_.buffer == nullptr) return;
-  pool_->give_back(block_);
+  pool_->take_back(block_);
   block_ = {};
   next_sub_buffer_ = 0;
   pool_.reset();
@@ -57,7 +57,7 @@ void* Allocation::sub_buffer(int64_t offset, int64_t size) {
     return sub_buffers[next_sub_buffer_++].handle;
   }
   // The block was divided differently before.
-  for (size_t i = next_sub_buffer_; i < sub_buffers.size(); ++i) device.free_sub_buffer(sub_buffers[i].handle);
+  for (size_t i = next_sub_buffer_; i < sub_buffers.size(); ++i) device.sub_buffer_destroy(sub_buffers[i].handle);
   sub_buffers.resize(next_sub_buffer_);
   sub_buffers.push_back({offset, size, nullptr});  // allocates before there is a handle to lose
   try {
@@ -74,13 +74,13 @@ Pool::Pool(Device& device, const arrowdevice_pool_options& options, Owner owner)
       options_(options),
       creator_(getpid()),
       use_(owner == kApplicationOwned ? std::optional<DeviceUse>(std::in_place, device) : std::nullopt),
-      keep_limit_(options.max_cached_bytes < 0   ? 0
-                  : options.max_cached_bytes > 0 ? options.max_cached_bytes
-                                                 : default_keep(device)) {
+      cache_limit_(options.max_cached_bytes < 0   ? 0
+                   : options.max_cached_bytes > 0 ? options.max_cached_bytes
+                                                  : default_cache_limit(device)) {
   if ((options.allocate == nullptr) != (options.deallocate == nullptr)) {
     throw Error(EINVAL, "the pool's allocate and deallocate come together, but only one is there");
   }
-  if (options.max_bytes < 0) throw Error(EINVAL, "the pool's cap is negative");
+  if (options.max_bytes < 0) throw Error(EINVAL, "max_bytes is negative");
   if (device.is_cpu()) process::keep_usable_across_fork(mutex_);
 }
 
@@ -94,7 +94,7 @@ bool Pool::may_call_out() const noexcept { return device_.is_usable() && !proces
 
 Allocation Pool::allocate(Queue* queue, int64_t size) {
   const int64_t capacity = size_class(size);
-  Block block = take_kept(capacity);
+  Block block = take_cached(capacity);
   if (block.buffer == nullptr) {
     reserve(capacity);
     try {
@@ -115,13 +115,13 @@ Allocation Pool::allocate(Queue* queue, int64_t size) {
 }
 
 // Returns a cached block of this size, or a block without a buffer if none is cached.
-Block Pool::take_kept(int64_t capacity) {
+Block Pool::take_cached(int64_t capacity) {
   const std::lock_guard lock(mutex_);
-  const auto found = kept_.find(capacity);
-  if (found == kept_.end() || found->second.empty()) return {};
+  const auto found = cached_.find(capacity);
+  if (found == cached_.end() || found->second.empty()) return {};
   Block block = std::move(found->second.back().block);
   found->second.pop_back();
-  if (found->second.empty()) kept_.erase(found);
+  if (found->second.empty()) cached_.erase(found);
   stats_.cached_bytes -= capacity;
   stats_.used_bytes += capacity;
   return block;
@@ -139,7 +139,7 @@ void Pool::reserve(int64_t capacity) {
     lock.lock();
   }
   if (!fits()) {
-    throw Error(ENOMEM, format("the pool's cap of %lld bytes on %s is reached: %lld in use, %lld asked for",
+    throw Error(ENOMEM, format("the pool's limit of %lld bytes on %s is reached: %lld are in use, %lld more are needed",
                                static_cast<long long>(options_.max_bytes), device_.text().c_str(),
                                static_cast<long long>(stats_.used_bytes), static_cast<long long>(capacity)));
   }
@@ -151,8 +151,8 @@ void* Pool::ask_driver(Queue* queue, int64_t capacity) {
   try {
     return ask_driver_once(queue, capacity);
   } catch (const Error& e) {
-    const bool keeps_some = stats().cached_bytes > 0;
-    if (e.code() != ENOMEM || !keeps_some) throw;
+    const bool has_cached_memory = stats().cached_bytes > 0;
+    if (e.code() != ENOMEM || !has_cached_memory) throw;
   }
   trim();
   return ask_driver_once(queue, capacity);
@@ -173,45 +173,45 @@ void* Pool::ask_driver_once(Queue* queue, int64_t capacity) {
   return buffer;
 }
 
-void Pool::give_back(Block& block) noexcept {
+void Pool::take_back(Block& block) noexcept {
   // The function does not take the lock either: in a forked child, a thread that does not exist may hold it.
   if (!device_.is_usable()) return;
-  KeptList evicted;
-  bool is_kept = false;
+  CachedList evicted;
+  bool is_cached = false;
   try {
-    is_kept = keep(block, evicted);
+    is_cached = cache(block, evicted);
   } catch (const std::bad_alloc&) {
-    is_kept = false;  // no memory for the list entry, so the driver gets the block
+    is_cached = false;  // no memory for the list entry, so the driver gets the block
   }
   for (const auto& old : evicted) to_driver(old.block);
-  if (!is_kept) to_driver(block);
+  if (!is_cached) to_driver(block);
 }
 
 // Counts a block as unused and caches it if the limit allows. The oldest blocks are evicted for it. Steps that can fail
 // come before any change to the cached blocks.
-bool Pool::keep(Block& block, KeptList& evicted) {
+bool Pool::cache(Block& block, CachedList& evicted) {
   const int64_t capacity = block.capacity;
   const std::lock_guard lock(mutex_);
   stats_.used_bytes -= capacity;
-  if (capacity > keep_limit_ || !may_call_out()) return false;
-  KeptList node(1);
-  auto& same_size = kept_[capacity];
+  if (capacity > cache_limit_ || !may_call_out()) return false;
+  CachedList node(1);
+  auto& same_size = cached_[capacity];
   node.front() = {std::move(block), next_stamp_};
   same_size.splice(same_size.end(), node);
   ++next_stamp_;
   stats_.cached_bytes += capacity;
-  while (stats_.cached_bytes > keep_limit_) {
+  while (stats_.cached_bytes > cache_limit_) {
     const auto oldest = std::ranges::min_element(
-        kept_, {}, [](const auto& entry) { return entry.second.empty() ? INT64_MAX : entry.second.front().stamp; });
+        cached_, {}, [](const auto& entry) { return entry.second.empty() ? INT64_MAX : entry.second.front().stamp; });
     stats_.cached_bytes -= oldest->first;
     evicted.splice(evicted.end(), oldest->second, oldest->second.begin());
-    if (oldest->second.empty()) kept_.erase(oldest);
+    if (oldest->second.empty()) cached_.erase(oldest);
   }
   return true;
 }
 
 void Pool::to_driver(const Block& block) noexcept {
-  for (const auto& sub : block.sub_buffers) device_.free_sub_buffer(sub.handle);
+  for (const auto& sub : block.sub_buffers) device_.sub_buffer_destroy(sub.handle);
   if (options_.deallocate == nullptr) {
     device_.driver_deallocate(block.buffer);
   } else if (may_call_out()) {
@@ -220,10 +220,10 @@ void Pool::to_driver(const Block& block) noexcept {
 }
 
 void Pool::trim() noexcept {
-  std::map<int64_t, KeptList> all;
+  std::map<int64_t, CachedList> all;
   {
     const std::lock_guard lock(mutex_);
-    all.swap(kept_);
+    all.swap(cached_);
     stats_.cached_bytes = 0;
   }
   for (const auto& same_size : all) {

@@ -104,18 +104,18 @@ class Pool : public std::enable_shared_from_this<Pool> {
  private:
   friend class Allocation;
 
-  struct Kept {
+  struct CachedBlock {
     Block block;
     int64_t stamp;  // order in which blocks were returned
   };
-  using KeptList = std::list<Kept>;
+  using CachedList = std::list<CachedBlock>;
 
-  Block take_kept(int64_t capacity);
+  Block take_cached(int64_t capacity);
   void reserve(int64_t capacity);
   void* ask_driver(Queue* queue, int64_t capacity);
   void* ask_driver_once(Queue* queue, int64_t capacity);
-  void give_back(Block& block) noexcept;
-  bool keep(Block& block, KeptList& evicted);
+  void take_back(Block& block) noexcept;
+  bool cache(Block& block, CachedList& evicted);
   void to_driver(const Block& block) noexcept;
   bool may_call_out() const noexcept;
 
@@ -123,13 +123,13 @@ class Pool : public std::enable_shared_from_this<Pool> {
   const arrowdevice_pool_options options_;
   const pid_t creator_;  // the process that may call `destroy`; a forked child must not
   const std::optional<DeviceUse> use_;
-  const int64_t keep_limit_;
+  const int64_t cache_limit_;
 
   std::mutex owner_mutex_;
   std::shared_ptr<Pool> owner_;
 
   mutable std::mutex mutex_;
-  std::map<int64_t, KeptList> kept_;  // by capacity; each list begins with the oldest block
+  std::map<int64_t, CachedList> cached_;  // by capacity; each list begins with the oldest block
   int64_t next_stamp_ = 0;
   PoolStats stats_{};
 };

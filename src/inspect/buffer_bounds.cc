@@ -26,7 +26,7 @@ void BufferBounds::check(int32_t field, const ArrowDeviceArray& whole) const {
 
 void BufferBounds::check_buffer(int32_t field, BufferShape shape, const void* buffer,
                                 const ArrowDeviceArray& whole) const {
-  const auto info = describe(buffer);
+  const auto info = pointer_info(buffer);
   if (!info) return;
   const std::string name = std::string("the ") + schema::buffer_name(shape) + " buffer";
   // The device may be able to use other memory, and host memory belongs to no device in particular. A wrapped device
@@ -45,10 +45,10 @@ void BufferBounds::check_buffer(int32_t field, BufferShape shape, const void* bu
   }
 }
 
-std::optional<arrowdevice_pointer_info> BufferBounds::describe(const void* buffer) const {
+std::optional<arrowdevice_pointer_info> BufferBounds::pointer_info(const void* buffer) const {
   // An address gives no information about a context that the library did not create. A handle belongs to one context
   // only.
-  return source_.is_borrowed() && source_.has_addresses() ? std::nullopt : source_.describe(buffer);
+  return source_.is_borrowed() && source_.has_addresses() ? std::nullopt : source_.pointer_info(buffer);
 }
 
 // Returns true if the device can use the memory in place. After a move to such a device the buffers stay on the device
@@ -64,7 +64,7 @@ bool BufferBounds::can_use(const arrowdevice_pointer_info& info) const {
 }
 
 int64_t BufferBounds::room(const void* buffer, int64_t wanted) const {
-  auto info = describe(buffer);
+  auto info = pointer_info(buffer);
   if (!info || info->size < 0) return INT64_MAX;
   // For a sub-buffer with a handle, the driver does not tell its start.
   if (!source_.has_addresses()) return info->size;
@@ -73,7 +73,7 @@ int64_t BufferBounds::room(const void* buffer, int64_t wanted) const {
   const char* end = static_cast<const char*>(info->base) + info->size;
   // The driver may know adjacent mappings as separate ranges.
   while (end - begin < wanted) {
-    info = describe(end);
+    info = pointer_info(end);
     if (!info || info->base != end || info->size <= 0) break;
     end += info->size;
   }

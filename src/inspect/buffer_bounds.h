@@ -30,7 +30,7 @@ class BufferBounds {
   // Returns true if the array's device can use the memory of another device.
   bool can_use(const arrowdevice_pointer_info& info) const;
   // Returns nullopt if the driver does not know the address or handle.
-  std::optional<arrowdevice_pointer_info> describe(const void* buffer) const;
+  std::optional<arrowdevice_pointer_info> pointer_info(const void* buffer) const;
   // Returns the bytes that a buffer needs for its slots, as far as their number tells.
   int64_t least_bytes(int32_t field, schema::BufferShape shape) const;
 

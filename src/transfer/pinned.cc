@@ -107,7 +107,7 @@ bool gains_from_pinned(const Route& route, int64_t bytes) {
 // Assumes that a driver that cannot tell copies as requested.
 bool is_pageable(const Route& route, const void* host) noexcept {
   try {
-    return !device_of(route).describe(host);
+    return !device_of(route).pointer_info(host);
   } catch (const std::exception&) {
     return false;
   }

@@ -62,7 +62,7 @@ bool variadic_sizes_on_host(const schema::Binding& array, const device::Device& 
   if (source.is_host_readable()) return true;
   for (int32_t field = 0; field < array.tree().size(); ++field) {
     if (array.n_variadic(field) == 0) continue;
-    const auto info = source.describe(array.buffers(field).back());  // one producer made all variadic buffers
+    const auto info = source.pointer_info(array.buffers(field).back());  // one producer made all variadic buffers
     return !info || (info->flags & ARROWDEVICE_POINTER_HOST_READABLE) != 0;
   }
   return true;

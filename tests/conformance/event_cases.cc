@@ -108,7 +108,7 @@ void releases_after_a_lost_queue(Subject& subject) {
   expect(received == values, "the work of a destroyed queue was lost");
 }
 
-void is_reaped(Subject& subject) {
+void runs_deferred_release(Subject& subject) {
   Sample sample(testing::find_case("20000 rows of utf8"));
   auto options = sized<arrowdevice_copy_options>();
   options.flags = ARROWDEVICE_COPY_ASYNC;
@@ -116,7 +116,7 @@ void is_reaped(Subject& subject) {
       output_of(arrowdevice_array_to_device, sample.host.get(), sample.schema.get(), subject.device(), &options);
   int64_t done = -1;
   must(arrowdevice_deferred_run, -1, &done);
-  expect(done >= 0, "a negative number was reaped");
+  expect(done >= 0, "a negative number of releases ran");
   auto back = subject.to_cpu(*there, *sample.schema);
   there.reset();
   wait_idle();
@@ -150,7 +150,7 @@ std::span<const Case> event_cases() {
       {"a queue waits for an array", kNeedsNothing, a_queue_waits},
       {"an array is released behind the work of a queue, once", kNeedsNothing, releases_behind_a_queue},
       {"an array is released behind the work of a queue that is destroyed", kNeedsNothing, releases_after_a_lost_queue},
-      {"an array given to to_device is released after its copy", kNeedsNothing, is_reaped},
+      {"an array given to to_device is released after its copy", kNeedsNothing, runs_deferred_release},
       {"an event on a device type without events is refused", kNeedsNothing, refuses_events_of_nobody},
   };
   return kCases;

@@ -89,7 +89,7 @@ void Worker::judge(const char* name, const Risk& risk, const Planned& planned, i
     return;
   }
   const bool is_late = was_asked_for && (code == EIO || code == ENOMEM);
-  const bool is_full = contains(message, "device memory: ") || contains(message, "the pool's cap");
+  const bool is_full = contains(message, "device memory: ") || contains(message, "the pool's limit");
   if (risk.spoiled && was_asked_for && code == EIO) {
     ++tally().spoiled;
   } else if (risk.streamed && is_late) {

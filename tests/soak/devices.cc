@@ -181,7 +181,7 @@ void Worker::deferred() {
   if (one_in(2)) {
     int64_t done = -1;
     must(arrowdevice_deferred_run, one_in(2) ? -1 : 3, &done);
-    return expect(done >= 0, "reap says nothing of what it did");
+    return expect(done >= 0, "deferred_run does not say how many items it destroyed");
   }
   call("wait_idle", {.brief = true},
        [&](auto* error) { return arrowdevice_wait_idle(1 + dice_.below(2'000'000), error); });

@@ -63,7 +63,7 @@ std::span<const Worker::Operation> Worker::operations() {
       {"bytes", 2, &Worker::bytes},
       {"queue", 1, &Worker::queues},
       {"pool", 1, &Worker::pools},
-      {"reap, wait_idle", 1, &Worker::deferred},
+      {"deferred_run, wait_idle", 1, &Worker::deferred},
       {"device", 1, &Worker::devices},
       {"wrap", 1, &Worker::wrap},
   };

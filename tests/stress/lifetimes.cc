@@ -329,7 +329,7 @@ void threads_that_never_saw_the_library() {
 
 // -- deferred work
 
-void manual_reaping() {
+void manual_deferred_work() {
   must(arrowdevice_deferred_set_manual, 1);
   register_spy();
   Baseline baseline;
@@ -346,7 +346,7 @@ void manual_reaping() {
   control::resume(0);
   must(arrowdevice_queue_finish, queue, ARROWDEVICE_NO_TIMEOUT);
   arrowdevice_queue_destroy(queue);
-  check_equal(sample.ledger.live(), kPieces, "host arrays that nobody has reaped");
+  check_equal(sample.ledger.live(), kPieces, "host arrays whose release is still deferred");
   must(arrowdevice_deferred_run, 7, &done);
   check_equal(done, 7, "pieces ended");
   std::atomic<int64_t> all{0};
@@ -389,7 +389,7 @@ constexpr Scenario kScenarios[] = {
      every_order},
     {"children and shares of one array are released on many threads", children_and_shares_go_on_many_threads},
     {"threads that never saw the library wait for events and release", threads_that_never_saw_the_library},
-    {"with manual reaping several threads reap, and each piece is ended once", manual_reaping},
+    {"several threads run manual deferred work, and each release runs once", manual_deferred_work},
     {"several threads wait_idle, and return when nothing is deferred", quiescing_from_many_threads},
 };
 

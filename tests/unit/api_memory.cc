@@ -235,7 +235,7 @@ TEST_CASE("invalid pools are refused") {
   must_fail_saying(EINVAL, "flags", arrowdevice_pool_create, sim(0), &options, &pool);
   options = pool_options();
   options.max_bytes = -1;
-  must_fail_saying(EINVAL, "cap", arrowdevice_pool_create, sim(0), &options, &pool);
+  must_fail_saying(EINVAL, "max_bytes", arrowdevice_pool_create, sim(0), &options, &pool);
   options = pool_options();
   options.deallocate = [](void*, void*, int64_t, void*) {};
   must_fail_saying(EINVAL, "allocate", arrowdevice_pool_create, sim(0), &options, &pool);

@@ -116,7 +116,7 @@ TEST_CASE("a pool stays below max_bytes and frees cached memory for a new reques
   void* refused_buffer = nullptr;
   const std::string why =
       must_fail(ENOMEM, arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, 2 << 20, &refused_buffer);
-  CHECK(contains(why, "cap"));
+  CHECK(contains(why, "limit"));
   CHECK(contains(why, "ext_dev:0"));
   CHECK(stats(pool.get()).used_bytes == 2 << 20);
   void* const second = allocate(pool.get(), 1 << 20);  // fills the pool to its limit
