@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 
+#include "base/backend_table.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/parallel.h"
@@ -23,12 +24,8 @@
 namespace arrowdevice {
 namespace {
 
-constexpr ArrowDeviceType kDeviceTypes[] = {ARROW_DEVICE_CPU};
 constexpr int64_t kAlignment = 64;
 constexpr int64_t kHugePage = int64_t{2} << 20;
-
-// The CPU is one device, and its work is done when a call returns. Handles therefore only need to differ from NULL.
-char the_device, the_queue, the_event;
 
 int64_t physical_memory(int name) {
   const long pages = sysconf(name);
@@ -61,58 +58,6 @@ std::string processor_name() {
   return "CPU";
 }
 
-int device_count(ArrowDeviceType, int64_t* out, arrowdevice_error*) {
-  *out = 1;
-  return 0;
-}
-
-int device_open(ArrowDeviceType, int64_t device_id, void** device, arrowdevice_error* error) {
-  if (device_id != 0) {
-    fill_error(error, ENODEV, 0, {},
-               format("there is no cpu:%lld, the CPU is one device", static_cast<long long>(device_id)));
-    return ENODEV;
-  }
-  *device = &the_device;
-  return 0;
-}
-
-int device_get_info(void*, arrowdevice_device_info* out, arrowdevice_error* error) {
-  return guarded(error, [&] {
-    copy_text(out->name, processor_name());
-    out->total_memory = physical_memory(_SC_PHYS_PAGES);
-    out->buffer_alignment = kAlignment;
-    out->sub_buffer_alignment = 1;
-    out->flags = ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_HOST_READABLE;
-  });
-}
-
-int buffer_allocate(void*, void*, int64_t size, int64_t alignment, void** out, arrowdevice_error* error) {
-  return guarded(error, [&] {
-    // Uses huge pages for large blocks, because the first use of small pages costs several times as much as the copy.
-    const bool huge = size >= kHugePage;
-    const int64_t boundary = huge ? kHugePage : std::max(alignment, kAlignment);
-    const int64_t whole = align_up(size, boundary);
-    void* block = std::aligned_alloc(static_cast<size_t>(boundary), static_cast<size_t>(whole));
-    if (block == nullptr) {
-      throw Error(ENOMEM, format("host memory is exhausted (%lld bytes)", static_cast<long long>(size)));
-    }
-    if (huge) {
-      // A kernel without huge pages refuses. The memory is usable, but slower.
-      [[maybe_unused]] const int advised = madvise(block, static_cast<size_t>(whole), MADV_HUGEPAGE);
-    }
-    *out = block;
-  });
-}
-
-void buffer_free(void*, void*, void* buffer) { std::free(buffer); }
-
-int queue_create(void*, void** queue, arrowdevice_error*) {
-  *queue = &the_queue;
-  return 0;
-}
-
-void queue_destroy(void*) {}
-
 // Copies with several threads, which take pieces in turn.
 void copy_by_threads(std::span<const arrowdevice_backend_region> regions) {
   constexpr int64_t kPiece = 2 * kHugePage;
@@ -129,68 +74,87 @@ void copy_by_threads(std::span<const arrowdevice_backend_region> regions) {
   });
 }
 
-int queue_copy(void*, const arrowdevice_backend_region* regions, int64_t n, arrowdevice_error* error) {
-  // For copies to unused memory, two threads are twice as fast above this size and no faster below it.
-  constexpr int64_t kLeastBytesForThreads = int64_t{128} << 20;
-  return guarded(error, [&] {
-    const std::span all(regions, static_cast<size_t>(n));
-    if (bytes_of(all) >= kLeastBytesForThreads) return copy_by_threads(all);
-    for (const auto& region : all) copy_on_host(region);
-  });
-}
+// The CPU is one device, and its work is done when a call returns. Handles therefore only need to differ from NULL.
+struct Device {};
+struct Queue {};
+struct Event {};
+Device the_device;
+Queue the_queue;
+Event the_event;
 
-int event_record(void*, void** event, arrowdevice_error*) {
-  *event = &the_event;
-  return 0;
-}
+struct Functions {
+  using Device = arrowdevice::Device;
+  using Queue = arrowdevice::Queue;
+  using Event = arrowdevice::Event;
 
-int event_query(void*, int* ready, arrowdevice_error*) {
-  *ready = 1;
-  return 0;
-}
+  static int64_t device_count(ArrowDeviceType) noexcept { return 1; }
 
-int event_wait(void*, int64_t, arrowdevice_error*) { return 0; }
+  static Device& device_open(ArrowDeviceType, int64_t id) {
+    if (id != 0) {
+      throw Error(ENODEV, format("there is no cpu:%lld, the CPU is one device", static_cast<long long>(id)));
+    }
+    return the_device;
+  }
 
-int queue_wait_event(void*, void*, arrowdevice_error*) { return 0; }
+  static void device_get_info(Device&, arrowdevice_device_info& out) {
+    copy_text(out.name, processor_name());
+    out.total_memory = physical_memory(_SC_PHYS_PAGES);
+    out.buffer_alignment = kAlignment;
+    out.sub_buffer_alignment = 1;
+    out.flags = ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_HOST_READABLE;
+  }
 
-void event_destroy(void*) {}
+  static void device_get_memory_info(Device&, int64_t& free_bytes, int64_t& total_bytes) {
+    free_bytes = available_memory();
+    total_bytes = physical_memory(_SC_PHYS_PAGES);
+  }
 
-int device_get_memory_info(void*, int64_t* free_bytes, int64_t* total_bytes, arrowdevice_error* error) {
-  return guarded(error, [&] {
-    *free_bytes = available_memory();
-    *total_bytes = physical_memory(_SC_PHYS_PAGES);
-  });
-}
+  static void* buffer_allocate(Device&, Queue*, int64_t size, int64_t alignment) {
+    // Uses huge pages for large blocks, because the first use of small pages costs several times as much as the copy.
+    const bool huge = size >= kHugePage;
+    const int64_t boundary = huge ? kHugePage : std::max(alignment, kAlignment);
+    const int64_t whole = align_up(size, boundary);
+    void* block = std::aligned_alloc(static_cast<size_t>(boundary), static_cast<size_t>(whole));
+    if (block == nullptr) {
+      throw Error(ENOMEM, format("host memory is exhausted (%lld bytes)", static_cast<long long>(size)));
+    }
+    if (huge) {
+      // A kernel without huge pages refuses. The memory is usable, but slower.
+      [[maybe_unused]] const int advised = madvise(block, static_cast<size_t>(whole), MADV_HUGEPAGE);
+    }
+    return block;
+  }
 
-arrowdevice_backend make_table() noexcept {
-  arrowdevice_backend table{};
-  table.struct_size = sizeof table;
-  table.abi_version = ARROWDEVICE_BACKEND_ABI_VERSION;
-  table.name = "cpu";
-  table.version = "built in";
-  table.device_types = kDeviceTypes;
-  table.n_device_types = 1;
-  table.device_count = device_count;
-  table.device_open = device_open;
-  table.device_get_info = device_get_info;
-  table.buffer_allocate = buffer_allocate;
-  table.buffer_free = buffer_free;
-  table.queue_create = queue_create;
-  table.queue_destroy = queue_destroy;
-  table.queue_copy = queue_copy;
-  table.event_record = event_record;
-  table.event_query = event_query;
-  table.event_wait = event_wait;
-  table.queue_wait_event = queue_wait_event;
-  table.event_destroy = event_destroy;
-  table.device_get_memory_info = device_get_memory_info;
-  return table;
-}
+  static void buffer_free(Device&, Queue*, void* buffer) noexcept { std::free(buffer); }
+
+  static Queue* queue_create(Device&) noexcept { return &the_queue; }
+
+  static void queue_destroy(Queue&) noexcept {}
+
+  static void queue_copy(Queue&, std::span<const arrowdevice_backend_region> regions) {
+    // For copies to unused memory, two threads are twice as fast above this size and no faster below it.
+    constexpr int64_t kLeastBytesForThreads = int64_t{128} << 20;
+    if (bytes_of(regions) >= kLeastBytesForThreads) return copy_by_threads(regions);
+    for (const auto& region : regions) copy_on_host(region);
+  }
+
+  static void queue_wait_event(Queue&, Event&) noexcept {}
+
+  static Event* event_record(Queue&) noexcept { return &the_event; }
+
+  static bool event_query(Event&) noexcept { return true; }
+
+  static void event_wait(Event&, int64_t) noexcept {}
+
+  static void event_destroy(Event&) noexcept {}
+};
+
+constexpr ArrowDeviceType kDeviceTypes[] = {ARROW_DEVICE_CPU};
 
 }  // namespace
 
 const arrowdevice_backend& cpu_backend() noexcept {
-  static const arrowdevice_backend table = make_table();
+  static const arrowdevice_backend table = BackendTable<Functions>::make("cpu", "built in", kDeviceTypes);
   return table;
 }
 

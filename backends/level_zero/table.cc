@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/backend_table.h"
 #include "base/error.h"
 #include "base/plugin_entry.h"
 #include "base/text.h"
@@ -17,209 +18,109 @@
 namespace arrowdevice::level_zero {
 namespace {
 
-constexpr ArrowDeviceType kDeviceTypes[] = {ARROW_DEVICE_ONEAPI};
-
 // Alignment that kernels need. Drivers allocate whole pages.
 constexpr int64_t kAlignment = 64;
 
-void check_type(ArrowDeviceType device_type) {
-  if (device_type != ARROW_DEVICE_ONEAPI) {
-    throw Error(EINVAL, format("device type %d, where the Level Zero backend serves only %d", device_type,
-                               ARROW_DEVICE_ONEAPI));
+struct Functions {
+  using Device = level_zero::Device;
+  using Queue = level_zero::Queue;
+  using Event = level_zero::Event;
+  static constexpr ArrowDeviceType kDeviceType = ARROW_DEVICE_ONEAPI;
+  static constexpr const char* kDisplayName = "Level Zero";
+
+  static int64_t device_count(ArrowDeviceType) { return Devices::instance().count(); }
+
+  static Device& device_open(ArrowDeviceType, int64_t id) { return Devices::instance().open(id); }
+
+  // Writes each member separately, because the library may be older or newer than this plugin and the struct may have
+  // grown. The CPU waits for a sycl::event.
+  static void device_get_info(const Device& device, arrowdevice_device_info& out) {
+    const auto& properties = device.properties();
+    copy_text(out.name, properties.name);
+    copy_text(out.vendor, properties.vendor);
+    std::memcpy(out.uuid, properties.uuid.data(), sizeof out.uuid);
+    out.total_memory = properties.total_memory;
+    out.buffer_alignment = kAlignment;
+    out.sub_buffer_alignment = kAlignment;
+    out.flags = ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_WAIT_BLOCKS;
+    out.staging_type = 0;
+    out.reserved = 0;
   }
-}
 
-Device& device_of(void* handle) { return *static_cast<Device*>(handle); }
-Queue& queue_of(void* handle) { return *static_cast<Queue*>(handle); }
-Event& event_of(void* handle) { return *static_cast<Event*>(handle); }
+  static Device& device_wrap(ArrowDeviceType, int64_t id, const arrowdevice_native_device& native) {
+    return Devices::instance().wrap(id, native);
+  }
 
-// -- devices
+  static void device_unwrap(Device& device) { Devices::instance().unwrap(device); }
 
-int device_count(ArrowDeviceType device_type, int64_t* out, arrowdevice_error* error) noexcept {
-  return guarded(error, [&] {
-    check_type(device_type);
-    *out = Devices::instance().count();
-  });
-}
+  static void device_get_native(Device& device, arrowdevice_native_device& out) {
+    out.platform = Devices::instance().driver_of(device);
+    out.device = device.physical().native();
+    out.context = device.context().native();
+  }
 
-int device_open(ArrowDeviceType device_type, int64_t id, void** device, arrowdevice_error* error) noexcept {
-  return guarded(error, [&] {
-    check_type(device_type);
-    *device = &Devices::instance().open(id);
-  });
-}
+  static uint32_t device_get_peer_flags(const Device* from, const Device* to) { return peer_flags(from, to); }
 
-// Writes each member separately, because the library may be older or newer than this plugin and the struct may have
-// grown. The CPU waits for a sycl::event.
-int device_get_info(void* device, arrowdevice_device_info* out, arrowdevice_error* error) noexcept {
-  return guarded(error, [&] {
-    const auto& properties = device_of(device).properties();
-    copy_text(out->name, properties.name);
-    copy_text(out->vendor, properties.vendor);
-    std::memcpy(out->uuid, properties.uuid.data(), sizeof out->uuid);
-    out->total_memory = properties.total_memory;
-    out->buffer_alignment = kAlignment;
-    out->sub_buffer_alignment = kAlignment;
-    out->flags = ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_WAIT_BLOCKS;
-    out->staging_type = 0;
-    out->reserved = 0;
-  });
-}
+  static Device& device_locate(ArrowDeviceType, int64_t id, const void* buffer, void*) {
+    return Devices::instance().locate(id, buffer);
+  }
 
-int device_wrap(ArrowDeviceType device_type, int64_t id, const arrowdevice_native_device* native, void** device,
-                arrowdevice_error* error) noexcept {
-  return guarded(error, [&] {
-    check_type(device_type);
-    *device = &Devices::instance().wrap(id, *native);
-  });
-}
-
-int device_unwrap(void* device, arrowdevice_error* error) noexcept {
-  return guarded(error, [&] { Devices::instance().unwrap(device_of(device)); });
-}
-
-int device_get_native(void* device, arrowdevice_native_device* out, arrowdevice_error* error) noexcept {
-  return guarded(error, [&] {
-    const auto& described = device_of(device);
-    out->platform = Devices::instance().driver_of(described);
-    out->device = described.physical().native();
-    out->context = described.context().native();
-  });
-}
-
-int device_get_peer_flags(void* from, void* to, uint32_t* out, arrowdevice_error* error) noexcept {
-  return guarded(error, [&] { *out = peer_flags(static_cast<const Device*>(from), static_cast<const Device*>(to)); });
-}
-
-int device_locate(ArrowDeviceType device_type, int64_t id, const void* buffer, void*, void** device,
-                  arrowdevice_error* error) noexcept {
-  return guarded(error, [&] {
-    check_type(device_type);
-    *device = &Devices::instance().locate(id, buffer);
-  });
-}
-
-int pointer_get_info(void* handle, const void* buffer, arrowdevice_pointer_info* out,
-                     arrowdevice_error* error) noexcept {
-  return guarded(error, [&] {
-    const auto& device = device_of(handle);
+  static void pointer_get_info(Device& device, const void* buffer, arrowdevice_pointer_info& out) {
     const auto found = device.physical().use([&] { return find_allocation(device.context().native(), buffer); });
     const bool is_readable = found && found->type != ZE_MEMORY_TYPE_DEVICE;
     auto* const owner = found && found->device != nullptr ? found->device : device.physical().native();
-    out->flags = (found ? ARROWDEVICE_POINTER_KNOWN : 0) | (is_readable ? ARROWDEVICE_POINTER_HOST_READABLE : 0);
-    out->device_type = found ? ARROW_DEVICE_ONEAPI : 0;
-    out->reserved = 0;
-    out->device_id = found ? Devices::instance().id_of(owner) : -1;
-    out->base = found ? found->base : nullptr;
-    out->size = found ? static_cast<int64_t>(found->size) : -1;
-  });
-}
-
-// -- memory
-
-int buffer_allocate(void* device, void*, int64_t size, int64_t alignment, void** out,
-                    arrowdevice_error* error) noexcept {
-  return guarded(error, [&] { *out = device_of(device).allocate(size, alignment); });
-}
-
-void buffer_free(void* device, void* queue, void* buffer) noexcept {
-  if (queue != nullptr) {
-    queue_of(queue).free_behind(buffer);
-  } else {
-    device_of(device).free(buffer);
-    device_of(device).context().unfinished().sweep();
+    out.flags = (found ? ARROWDEVICE_POINTER_KNOWN : 0) | (is_readable ? ARROWDEVICE_POINTER_HOST_READABLE : 0);
+    out.device_type = found ? ARROW_DEVICE_ONEAPI : 0;
+    out.reserved = 0;
+    out.device_id = found ? Devices::instance().id_of(owner) : -1;
+    out.base = found ? found->base : nullptr;
+    out.size = found ? static_cast<int64_t>(found->size) : -1;
   }
-}
 
-// -- queues
+  static void* buffer_allocate(Device& device, Queue*, int64_t size, int64_t alignment) {
+    return device.allocate(size, alignment);
+  }
 
-int queue_create(void* device, void** queue, arrowdevice_error* error) noexcept {
-  return guarded(error, [&] { *queue = std::make_unique<Queue>(device_of(device)).release(); });
-}
+  static void buffer_free(Device& device, Queue* queue, void* buffer) noexcept {
+    if (queue != nullptr) {
+      queue->free_behind(buffer);
+    } else {
+      device.free(buffer);
+      device.context().unfinished().sweep();
+    }
+  }
 
-int queue_wrap(void* device, const arrowdevice_native_queue* native, void** queue, arrowdevice_error* error) noexcept {
-  return guarded(error, [&] {
-    auto* const list = static_cast<ze_command_list_handle_t>(native->queue);
-    *queue = std::make_unique<Queue>(device_of(device), list).release();
-  });
-}
+  static std::unique_ptr<Queue> queue_create(Device& device) { return std::make_unique<Queue>(device); }
 
-int queue_get_native(void* queue, arrowdevice_native_queue* out, arrowdevice_error* error) noexcept {
-  return guarded(error, [&] {
-    out->queue = queue_of(queue).native();
-    out->family = 0;
-  });
-}
+  static std::unique_ptr<Queue> queue_wrap(Device& device, const arrowdevice_native_queue& native) {
+    return std::make_unique<Queue>(device, static_cast<ze_command_list_handle_t>(native.queue));
+  }
 
-void queue_destroy(void* queue) noexcept { delete &queue_of(queue); }
+  static void queue_get_native(Queue& queue, arrowdevice_native_queue& out) {
+    out.queue = queue.native();
+    out.family = 0;
+  }
 
-int queue_copy(void* queue, const arrowdevice_backend_region* regions, int64_t n, arrowdevice_error* error) noexcept {
-  return guarded(error, [&] {
-    if (n < 0) throw Error(EINVAL, format("%lld regions", static_cast<long long>(n)));
-    queue_of(queue).copy({regions, static_cast<size_t>(n)});
-  });
-}
+  static void queue_copy(Queue& queue, std::span<const arrowdevice_backend_region> regions) { queue.copy(regions); }
 
-// -- events
+  static void queue_wait_event(Queue& queue, Event& event) { queue.wait_for(event); }
 
-int event_record(void* queue, void** event, arrowdevice_error* error) noexcept {
-  return guarded(error, [&] { *event = queue_of(queue).record().release(); });
-}
+  static std::unique_ptr<Event> event_record(Queue& queue) { return queue.record(); }
 
-int event_query(void* event, int* ready, arrowdevice_error* error) noexcept {
-  return guarded(error, [&] { *ready = event_of(event).is_ready() ? 1 : 0; });
-}
+  static bool event_query(Event& event) { return event.is_ready(); }
 
-int event_wait(void* event, int64_t timeout_ns, arrowdevice_error* error) noexcept {
-  return guarded(error, [&] { event_of(event).wait(timeout_ns); });
-}
+  static void event_wait(Event& event, int64_t timeout_ns) { event.wait(timeout_ns); }
 
-int queue_wait_event(void* queue, void* event, arrowdevice_error* error) noexcept {
-  return guarded(error, [&] { queue_of(queue).wait_for(event_of(event)); });
-}
+  static std::unique_ptr<Event> event_import(Device&, void* sync_event) {
+    return std::make_unique<SyclEvent>(sync_event);
+  }
+};
 
-int event_import(void*, void* sync_event, void** event, arrowdevice_error* error) noexcept {
-  return guarded(error, [&] {
-    std::unique_ptr<Event> imported = std::make_unique<SyclEvent>(sync_event);
-    *event = imported.release();
-  });
-}
-
-void event_destroy(void* event) noexcept { delete static_cast<Event*>(event); }
+constexpr ArrowDeviceType kDeviceTypes[] = {Functions::kDeviceType};
 
 const arrowdevice_backend& table() {
-  static const arrowdevice_backend made = [] {
-    arrowdevice_backend table{};
-    table.struct_size = sizeof table;
-    table.abi_version = ARROWDEVICE_BACKEND_ABI_VERSION;
-    table.name = "level_zero";
-    table.version = ARROWDEVICE_LEVEL_ZERO_VERSION;
-    table.device_types = kDeviceTypes;
-    table.n_device_types = 1;
-    table.device_count = device_count;
-    table.device_open = device_open;
-    table.device_get_info = device_get_info;
-    table.buffer_allocate = buffer_allocate;
-    table.buffer_free = buffer_free;
-    table.queue_create = queue_create;
-    table.queue_destroy = queue_destroy;
-    table.queue_copy = queue_copy;
-    table.event_record = event_record;
-    table.event_query = event_query;
-    table.event_wait = event_wait;
-    table.queue_wait_event = queue_wait_event;
-    table.event_destroy = event_destroy;
-    table.event_import = event_import;
-    table.queue_wrap = queue_wrap;
-    table.queue_get_native = queue_get_native;
-    table.device_wrap = device_wrap;
-    table.device_unwrap = device_unwrap;
-    table.device_get_native = device_get_native;
-    table.device_get_peer_flags = device_get_peer_flags;
-    table.device_locate = device_locate;
-    table.pointer_get_info = pointer_get_info;
-    return table;
-  }();
+  static const arrowdevice_backend made =
+      BackendTable<Functions>::make("level_zero", ARROWDEVICE_LEVEL_ZERO_VERSION, kDeviceTypes);
   return made;
 }
 
