@@ -256,7 +256,7 @@ TEST_CASE("an exception of an application's allocator becomes an error with its 
   const auto allocate_from = [](auto* allocate) {
     auto options = pool_options();
     options.allocate = allocate;
-    options.deallocate = [](void*, void*, int64_t, void*) {};
+    options.deallocate = [](void*, void*, int64_t, void*) { enter_callback("deallocate of a pool"); };
     const Pool pool = make_pool(sim(0), &options);
     void* buffer = nullptr;
     const std::string said = must_fail(EIO, arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, 1, &buffer);
@@ -265,9 +265,13 @@ TEST_CASE("an exception of an application's allocator becomes an error with its 
   };
   using Allocate = decltype(arrowdevice_pool_options::allocate);
   const Allocate throws_text = [](void*, int64_t, int64_t, void*, void**) -> int {
+    enter_callback("allocate of a pool");
     throw std::runtime_error("the arena is closed");
   };
-  const Allocate throws_number = [](void*, int64_t, int64_t, void*, void**) -> int { throw 7; };
+  const Allocate throws_number = [](void*, int64_t, int64_t, void*, void**) -> int {
+    enter_callback("allocate of a pool");
+    throw 7;
+  };
   CHECK(contains(allocate_from(throws_text), "the arena is closed"));
   CHECK(contains(allocate_from(throws_number), "unknown type"));
 }
