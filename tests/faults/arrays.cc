@@ -83,7 +83,8 @@ int validate(Scene& scene, arrowdevice_error* error) {
 }
 
 // Returns an operation that leaves the array unchanged. A pending array is copied to the device meanwhile.
-Operation asking(const char* function, int64_t id, Body body, bool allocates = true, bool is_pending = false) {
+Operation asking(const char* function, int64_t id, int (*body)(Scene&, arrowdevice_error*), bool allocates = true,
+                 bool is_pending = false) {
   return of<Scene>({.function = function,
                     .variant = std::string(is_pending ? "pending, on " : "on ") + kind_of(id),
                     .machine = {.latency_us = is_pending ? 50 : 0},
@@ -101,9 +102,13 @@ Operation asking(const char* function, int64_t id, Body body, bool allocates = t
                           if (!scene.is_pending) return;
                           scene.in = copy(*scene.in, *scene.rows.schema(), device(id), ARROWDEVICE_COPY_ASYNC);
                         },
-                    .run = std::move(body),
+                    .run = body,
                     .refused = [](Scene& scene) { scene.check_input(); },
-                    .done = [](Scene& scene) { scene.check_input(); }});
+                    .done =
+                        [waits = body != ask_ready](Scene& scene) {
+                          if (waits) scene.is_pending = false;  // the data is complete
+                          scene.check_input();
+                        }});
 }
 
 void add_asking(Operations& operations, int64_t id) {

@@ -166,6 +166,7 @@ AsyncSteps releasing_collected() {
 
 int move(Flow& flow, arrowdevice_device* to, arrowdevice_error* error) {
   flow.handler = poisoned_pointer<ArrowAsyncDeviceStreamHandler>();
+  flow.consumer.pulled.on = to;
   return arrowdevice_async_to_device(flow.consumer.handler(), to, flow.options(), &flow.handler, error);
 }
 

@@ -134,6 +134,10 @@ int Pulled::pull(ArrowArrayStream* stream, arrowdevice_error* error) {
 void Pulled::check_rows(const Rows& rows) {
   for (int i = 0; i < n; ++i) {
     auto& array = arrays[static_cast<size_t>(i)];
+    if (on != nullptr) {
+      check_equal(array->device_type, output_of(arrowdevice_device_get_info, on).device_type,
+                  "the device type of an array");
+    }
     check_same(rows.difference(*array));
     array.reset();
   }

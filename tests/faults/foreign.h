@@ -54,6 +54,7 @@ struct Pulled {
   std::array<Array, kBatches + 1> arrays;
   int n = 0;
   bool has_failed_later = false;
+  const arrowdevice_device* on = nullptr;  // the device of all arrays, if it is known
 
  private:
   Array& next_place();

@@ -105,6 +105,7 @@ std::shared_ptr<Flow> arrays_on_handles() {
 std::shared_ptr<Flow> flow_from(int64_t id, int64_t to = kHost) {
   auto flow = std::make_shared<Flow>(foreign_stream(rows(), id));
   flow->to = device(to);
+  flow->pulled.on = flow->to;
   return flow;
 }
 
