@@ -52,7 +52,7 @@ if [ "$quick" = true ]; then
       -Db_ndebug=false -Dtests=enabled -Dsim=enabled -Dbench=disabled -Darrow_cpp=disabled "$build" "$root" </dev/null ||
       fail "FAILED: configuring $build; scripts/install-deps.sh installs what the build needs"
   fi
-  echo "Runs the suites unit, loader and driverless. Leaves out drivers and their stand-ins, faults, allocations, stress," \
+  echo "Runs the suites unit, loader and driverless. Leaves out drivers and their stand-ins, faults, stress," \
     "soak, fuzzing, the ABI, pages, installations, examples, the tool, pytest and the bindings." >&2
   exec python3 "$root/scripts/run_tests.py" --suite=unit --suite=loader --suite=driverless "$build"
 fi

@@ -57,6 +57,8 @@ void fail_next(std::string_view function, int code) { fail_nth(function, 1, code
 
 void fail_no_more() { simulation().failures.forget_planned(); }
 
+int64_t copies_in_flight(int64_t id) { return device(id)->engine().copies_in_flight(); }
+
 Counters counters(int64_t id) { return device(id)->statistics().snapshot(); }
 
 int64_t calls(std::string_view function) { return simulation().failures.calls(function_or_throw(function)); }

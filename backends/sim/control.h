@@ -38,6 +38,9 @@ void fail_nth(std::string_view function, int64_t n, int code = 0);
 void fail_next(std::string_view function, int code = 0);
 void fail_no_more();  // forgets planned failures
 
+// Returns the batches of copies that were submitted and have not finished.
+int64_t copies_in_flight(int64_t id);
+
 Counters counters(int64_t id);
 int64_t calls(std::string_view function);  // calls after the last reset()
 int64_t failures_injected();

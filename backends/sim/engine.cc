@@ -75,6 +75,17 @@ void Engine::recover() {
   ++state_.life;
 }
 
+int64_t Engine::copies_in_flight() const {
+  const std::lock_guard lock(mutex_);
+  int64_t n = copying_ ? 1 : 0;
+  for (const auto& queue : queues_) {
+    n += std::ranges::count_if(queue->pending_, [](const SubmissionQueue::Submission& submission) {
+      return std::holds_alternative<CopyWork>(submission.work);
+    });
+  }
+  return n;
+}
+
 bool Engine::stop() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return !busy_; });  // the thread may still hold work whose fence has fired
@@ -112,12 +123,14 @@ void Engine::run() {
       // The submission and its pages are destroyed before the next fence fires, so that no memory is in use then.
       const SubmissionQueue::Submission submission = std::move(queue->pending_.front());
       queue->pending_.pop_front();
+      copying_ = std::holds_alternative<CopyWork>(submission.work);
       if (!queue->pending_.empty()) queues_.push_back(queue);
       lock.unlock();
       execute(*queue, submission, state);
     }
     lock.lock();
     busy_ = false;
+    copying_ = false;
     changed_.notify_all();
   }
 }

@@ -79,6 +79,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // Fails all pending work and starts a new life: the engine is not held or lost, and no queue has failed.
   void recover();
 
+  // Returns the batches of copies that have not finished.
+  int64_t copies_in_flight() const;
+
   // Ends the thread. Does nothing and returns false if there is work.
   bool stop();
 
@@ -109,7 +112,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::chrono::steady_clock::time_point link_free_{};  // only the thread uses it
   bool started_ = false;
   bool busy_ = false;
-  bool idle_ = false;  // the thread waits for a change
+  bool copying_ = false;  // busy with a copy
+  bool idle_ = false;     // the thread waits for a change
   bool held_ = false;
   bool stopped_ = false;
 };

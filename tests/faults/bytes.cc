@@ -1,391 +1,399 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each backend call of the functions about buffers, queues, pools and devices fails in turn; see trial.h.
-#include <array>
+// Operations of queues, pools and buffers.
+#include "faults/scene.h"
 
-#include "faults/trial.h"
-
+namespace faults {
 namespace {
 
-using namespace faults;  // NOLINT: what every line of these tests is written with
-
 constexpr int64_t kBytes = 4096;
-using Bytes4k = std::array<unsigned char, kBytes>;
+using Numbers = std::array<int64_t, kBytes / 8>;
 
-const char* kind_of(int64_t id) { return id < kHandles[0] ? "on addresses" : "on handles"; }
-
-// Device memory that is freed in the end.
-using Memory = std::shared_ptr<void>;
-
-Memory keep(int64_t id, void* buffer) {
-  return {buffer, [id](void* memory) { arrowdevice_buffer_free(sim(id), nullptr, memory); }};
+Pool pool_without_cache(arrowdevice_device* device) {
+  auto options = sized<arrowdevice_pool_options>();
+  options.max_cached_bytes = -1;
+  return make_pool(device, &options);
 }
 
-Memory allocate(int64_t id, arrowdevice_pool* pool = nullptr, int64_t size = kBytes) {
-  void* buffer = nullptr;
-  must(arrowdevice_buffer_allocate, sim(id), pool, nullptr, size, &buffer);
-  return keep(id, buffer);
-}
+struct Bytes {
+  explicit Bytes(int64_t id) : on(device(id)), queue(make_queue(on)) {
+    for (size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<int64_t>(i + 1);
+  }
+  ~Bytes() {
+    finish(nullptr);
+    other_queue.reset();
+    for (void* one : {whole, out}) arrowdevice_buffer_free(on, nullptr, one);
+    if (elsewhere != nullptr) arrowdevice_buffer_free(other, nullptr, elsewhere);
+  }
+  Bytes(const Bytes&) = delete;
 
-struct Scene {
-  Queue queue;
-  Queue other_queue;
+  void allocate() { must(arrowdevice_buffer_allocate, on, pool.get(), nullptr, kBytes, &whole); }
+  int finish(arrowdevice_error* error) {
+    return queue == nullptr ? 0 : arrowdevice_queue_finish(queue.get(), ARROWDEVICE_NO_TIMEOUT, error);
+  }
+  int settle(arrowdevice_error* error) { return finish(error); }
+  void copy_in(const Numbers& numbers) {
+    const arrowdevice_copy_region region{on, whole, 0, nullptr, numbers.data(), 0, kBytes, 0};
+    must(arrowdevice_queue_copy, queue.get(), &region, int64_t{1});
+  }
+  void check_refused() { finish(nullptr); }
+
+  arrowdevice_device* on;
+  arrowdevice_device* other = nullptr;  // has the buffer `elsewhere`
+  Queue queue, other_queue;
   Pool pool;
-  Memory first, second;
-  Bytes4k sent{};
-  Bytes4k came{};
+  void* whole = nullptr;
   void* out = nullptr;
-
-  int finish(arrowdevice_error* error) { return arrowdevice_queue_finish(queue.get(), ARROWDEVICE_NO_TIMEOUT, error); }
+  void* elsewhere = nullptr;
+  Numbers sent{};
+  Numbers came{};
+  bool is_spoiled = false;
 };
 
-void* untouched() {
-  static char place;
-  return &place;
+struct BytesSteps {
+  std::function<void(Bytes&)> begin = [](Bytes&) {};    // once
+  std::function<void(Bytes&)> prepare = [](Bytes&) {};  // before each call
+  std::function<int(Bytes&, arrowdevice_error*)> run = {};
+  std::function<void(Bytes&)> refused = [](Bytes&) {};
+  std::function<void(Bytes&)> done = [](Bytes&) {};
+};
+
+Operation on(int64_t id, Operation operation, BytesSteps steps) {
+  operation.variant = std::string("on ") + kind_of(id) + operation.variant;
+  return of<Bytes>(std::move(operation), {.make =
+                                              [id, begin = steps.begin] {
+                                                auto bytes = std::make_shared<Bytes>(id);
+                                                begin(*bytes);
+                                                return bytes;
+                                              },
+                                          .prepare = steps.prepare,
+                                          .run = steps.run,
+                                          .refused =
+                                              [refused = steps.refused](Bytes& bytes) {
+                                                bytes.finish(nullptr);
+                                                refused(bytes);
+                                              },
+                                          .done = steps.done});
 }
 
-arrowdevice_copy_region region(arrowdevice_device* to, void* dst, arrowdevice_device* from, const void* src) {
-  return {to, dst, 0, from, src, 0, kBytes, 0};
+void allocate(Bytes& bytes) { bytes.allocate(); }
+void queue_work(Bytes& bytes) { bytes.copy_in(bytes.sent); }
+
+// -- queues
+
+void check_queue(Bytes& bytes) {
+  check(bytes.other_queue != nullptr, "no queue was made");
+  if (!bytes.is_spoiled) must(arrowdevice_queue_finish, bytes.other_queue.get(), int64_t{ARROWDEVICE_NO_TIMEOUT});
+}
+void check_no_queue(Bytes& bytes) { check(bytes.other_queue == nullptr, "a call that failed has made a queue"); }
+
+int create_queue(Bytes& bytes, arrowdevice_error* error) {
+  auto* queue = poisoned_pointer<arrowdevice_queue>();
+  const int code = arrowdevice_queue_create(bytes.on, &queue, error);
+  bytes.other_queue.reset(queue);
+  return code;
 }
 
-Operation on(int64_t id, const char* name, const char* what, Trial (*finish)(int64_t, std::shared_ptr<Scene>),
-             std::vector<std::string> may_survive = {}) {
-  return {.name = name,
-          .variant = std::string(what) + kind_of(id),
-          .make =
-              [id, finish] {
-                const auto scene = std::make_shared<Scene>();
-                scene->queue = make_queue(sim(id));
-                return finish(id, scene);
-              },
-          .may_survive = std::move(may_survive)};
+// Wraps the native queue. NULL names the device's default queue.
+int wrap_native(Bytes& bytes, const arrowdevice_native_queue& native, arrowdevice_error* error) {
+  auto* queue = poisoned_pointer<arrowdevice_queue>();
+  const int code = arrowdevice_queue_wrap(bytes.on, &native, &queue, error);
+  bytes.other_queue.reset(queue);
+  return code;
 }
 
-void check_all_reached(const std::string& operation, std::initializer_list<const char*> functions) {
-  for (const char* function : functions) {
-    INFO(operation << ": " << function);
-    CHECK(was_reached(operation, function));
-  }
+int wrap_queue(Bytes& bytes, arrowdevice_error* error) {
+  return wrap_native(bytes, sized<arrowdevice_native_queue>(), error);
 }
 
-// Returns a trial of a function that allocates a buffer.
-template <typename Allocate>
-Trial allocating(int64_t id, std::shared_ptr<Scene> scene, Allocate allocate_into) {
-  Trial trial;
-  trial.run = [id, scene, allocate_into](auto* error) {
-    scene->out = untouched();
-    const int code = allocate_into(id, *scene, error);
-    scene->first = code == 0 ? keep(id, scene->out) : nullptr;
-    return code;
+int get_native_and_wrap(Bytes& bytes, arrowdevice_error* error) {
+  auto native = sized<arrowdevice_native_queue>();
+  const int code = arrowdevice_queue_get_native(bytes.queue.get(), &native, error);
+  check_now((code == 0) == (native.queue != nullptr), "a native queue on failure");
+  return code != 0 ? code : wrap_native(bytes, native, error);
+}
+
+int get_native(Bytes& bytes, arrowdevice_error* error) {
+  auto native = sized<arrowdevice_native_queue>();
+  return arrowdevice_queue_get_native(bytes.queue.get(), &native, error);
+}
+
+int finish_queue(Bytes& bytes, arrowdevice_error* error) { return bytes.finish(error); }
+
+int destroy_queue(Bytes& bytes, arrowdevice_error*) {
+  bytes.queue.reset();
+  return 0;
+}
+
+int copy_there_and_back(Bytes& bytes, arrowdevice_error* error) {
+  const arrowdevice_copy_region there{bytes.on, bytes.whole, 0, nullptr, bytes.sent.data(), 0, kBytes, 0};
+  const arrowdevice_copy_region back{nullptr, bytes.came.data(), 0, bytes.on, bytes.whole, 0, kBytes, 0};
+  bytes.came = {};
+  if (const int code = arrowdevice_queue_copy(bytes.queue.get(), &there, 1, error); code != 0) return code;
+  return arrowdevice_queue_copy(bytes.queue.get(), &back, 1, error);
+}
+
+int copy_and_finish(Bytes& bytes, arrowdevice_error* error) {
+  const int code = copy_there_and_back(bytes, error);
+  return code != 0 ? code : bytes.finish(error);
+}
+
+// Copies by way of the buffer on another device, and waits.
+int copy_around(Bytes& bytes, arrowdevice_error* error) {
+  bytes.came = {};
+  const arrowdevice_copy_region regions[] = {
+      {bytes.on, bytes.whole, 0, nullptr, bytes.sent.data(), 0, kBytes, 0},
+      {bytes.other, bytes.elsewhere, 0, bytes.on, bytes.whole, 0, kBytes, 0},
+      {nullptr, bytes.came.data(), 0, bytes.other, bytes.elsewhere, 0, kBytes, 0},
   };
-  trial.check_refused = [scene] { CHECK(scene->out == nullptr); };
-  trial.check_done = [scene](bool) { CHECK(scene->out != nullptr); };
-  return trial;
-}
-
-TEST_CASE("allocating survives the failure of any backend call", "[faults]") {
-  for (const int64_t id : {kAddresses[0], kHandles[0]}) {
-    exercise(on(id, "buffer_allocate", "", [](int64_t of, std::shared_ptr<Scene> scene) {
-      return allocating(of, scene, [](int64_t device, Scene& s, arrowdevice_error* error) {
-        return arrowdevice_buffer_allocate(sim(device), nullptr, nullptr, kBytes, &s.out, error);
-      });
-    }));
-    exercise(on(id, "buffer_allocate", "for a queue, from a pool ", [](int64_t of, std::shared_ptr<Scene> scene) {
-      scene->pool = make_pool(sim(of));
-      return allocating(of, scene, [](int64_t device, Scene& s, arrowdevice_error* error) {
-        return arrowdevice_buffer_allocate(sim(device), s.pool.get(), s.queue.get(), kBytes, &s.out, error);
-      });
-    }));
-    // The pool frees its cached memory, and the device is asked again.
-    exercise(on(id, "buffer_allocate", "from a pool that keeps something ",
-                [](int64_t of, std::shared_ptr<Scene> scene) {
-                  scene->pool = make_pool(sim(of));
-                  auto trial = allocating(of, scene, [](int64_t device, Scene& s, arrowdevice_error* error) {
-                    return arrowdevice_buffer_allocate(sim(device), s.pool.get(), nullptr, kBytes, &s.out, error);
-                  });
-                  trial.prepare = [of, scene] { allocate(of, scene->pool.get(), 4 * kBytes); };
-                  return trial;
-                },
-                {"buffer_allocate"}));
+  for (const auto& region : regions) {
+    if (const int code = arrowdevice_queue_copy(bytes.queue.get(), &region, 1, error); code != 0) return code;
   }
-  check_all_reached("buffer_allocate", {"buffer_allocate"});
+  return bytes.finish(error);
 }
 
-TEST_CASE("memory is given back after a queue's work whatever call fails", "[faults]") {
-  for (const int64_t id : {kAddresses[0], kHandles[0]}) {
-    exercise(on(id, "buffer_free", "after a queue, ",
-                [](int64_t of, std::shared_ptr<Scene> scene) {
-                  auto keeping_nothing = pool_options();
-                  keeping_nothing.max_cached_bytes = -1;
-                  scene->pool = make_pool(sim(of), &keeping_nothing);
-                  must(arrowdevice_buffer_allocate, sim(of), scene->pool.get(), nullptr, kBytes, &scene->out);
-                  Trial trial;
-                  trial.prepare = [of, scene] {
-                    const auto work = region(sim(of), scene->out, nullptr, scene->sent.data());
-                    must(arrowdevice_queue_copy, scene->queue.get(), &work, 1);
-                  };
-                  trial.run = [of, scene](auto*) {
-                    arrowdevice_buffer_free(sim(of), scene->queue.get(), scene->out);
-                    return 0;
-                  };
-                  trial.settle = [scene](auto* error) { return scene->finish(error); };
-                  return trial;
-                },
-                {"event_record", "lost", "event_query"}));
+void check_copied(Bytes& bytes) { check(bytes.is_spoiled || bytes.came == bytes.sent, "other bytes came back"); }
+
+void add_queues(Operations& operations, int64_t id) {
+  const bool is_device = id >= 0;
+  operations.push_back(
+      on(id, {.function = "queue_create"}, {.run = create_queue, .refused = check_no_queue, .done = check_queue}));
+  if (is_device) {
+    operations.push_back(
+        on(id, {.function = "queue_wrap"}, {.run = wrap_queue, .refused = check_no_queue, .done = check_queue}));
+    operations.push_back(on(id, {.function = "queue_wrap", .variant = ", of a queue"},
+                            {.run = get_native_and_wrap, .refused = check_no_queue, .done = check_queue}));
+    operations.push_back(on(id, {.function = "queue_get_native", .allocates = false}, {.run = get_native}));
   }
-  check_all_reached("buffer_free", {"event_record", "event", "lost"});
+  operations.push_back(
+      on(id, {.function = "queue_finish"}, {.begin = allocate, .prepare = queue_work, .run = finish_queue}));
+  operations.push_back(on(id, {.function = "queue_destroy", .allocates = false, .is_final = true},
+                          {.begin =
+                               [](Bytes& bytes) {
+                                 bytes.allocate();
+                                 queue_work(bytes);
+                                 must(arrowdevice_queue_finish, bytes.queue.get(), int64_t{ARROWDEVICE_NO_TIMEOUT});
+                               },
+                           .run = destroy_queue}));
+  operations.push_back(
+      on(id, {.function = "queue_copy"}, {.begin = allocate, .run = copy_and_finish, .done = check_copied}));
+  operations.push_back(on(id, {.function = "queue_copy", .variant = ", and finish, with another device"},
+                          {.begin =
+                               [id](Bytes& bytes) {
+                                 bytes.allocate();
+                                 bytes.other = device(id == kHost ? kHandles[0] : id ^ 3);
+                                 must(arrowdevice_buffer_allocate, bytes.other, nullptr, nullptr, kBytes,
+                                      &bytes.elsewhere);
+                                 if (id == kHost) bytes.queue = make_queue(bytes.other);
+                               },
+                           .run = copy_around,
+                           .done = check_copied}));
 }
 
-// Returns a trial that copies bytes to the first buffer, from there to the second, and back.
-Trial copying(int64_t to, int64_t from, std::shared_ptr<Scene> scene) {
-  scene->first = allocate(from);
-  scene->second = allocate(to);
-  for (size_t i = 0; i < scene->sent.size(); ++i) scene->sent[i] = static_cast<unsigned char>(i % 251 + 1);
-  Trial trial;
-  trial.run = [to, from, scene](auto* error) {
-    scene->came = {};
-    const arrowdevice_copy_region regions[] = {
-        region(sim(from), scene->first.get(), nullptr, scene->sent.data()),
-        region(sim(to), scene->second.get(), sim(from), scene->first.get()),
-        region(nullptr, scene->came.data(), sim(to), scene->second.get()),
-    };
-    for (const auto& one : regions) {
-      if (const int code = arrowdevice_queue_copy(scene->queue.get(), &one, 1, error); code != 0) return code;
-    }
-    return scene->finish(error);
+// -- buffers
+
+void check_no_buffer(Bytes& bytes) { check(bytes.out == nullptr, "a call that failed has put a buffer out"); }
+void free_out(Bytes& bytes) {
+  check(bytes.out != nullptr, "no buffer was put out");
+  arrowdevice_buffer_free(bytes.on, nullptr, std::exchange(bytes.out, nullptr));
+}
+
+// Checks that the memory is freed after the work has finished, in spite of failures. The library may give up
+// memory if it cannot know when the work has finished.
+void check_given_back(Bytes& bytes) {
+  must(arrowdevice_wait_idle, int64_t{ARROWDEVICE_NO_TIMEOUT});
+  if (has_given_memory_up()) return;
+  const auto stats = output_of(arrowdevice_pool_get_stats, static_cast<const arrowdevice_pool*>(bytes.pool.get()));
+  check_equal(stats.used_bytes, 0, "bytes in use after all was given back");
+}
+
+void use_pool(Bytes& bytes) { bytes.pool = make_pool(bytes.on); }
+void use_pool_without_cache(Bytes& bytes) { bytes.pool = pool_without_cache(bytes.on); }
+
+void allocate_from_pool(Bytes& bytes) {
+  if (bytes.pool == nullptr) use_pool(bytes);
+  bytes.allocate();
+}
+
+// Adds a cached buffer to the pool, too large for later ones.
+void fill_pool(Bytes& bytes) {
+  if (bytes.pool == nullptr) use_pool(bytes);
+  void* large = nullptr;
+  must(arrowdevice_buffer_allocate, bytes.on, bytes.pool.get(), nullptr, 4 * kBytes, &large);
+  arrowdevice_buffer_free(bytes.on, nullptr, large);
+}
+
+int allocate_for(Bytes& bytes, arrowdevice_queue* queue, arrowdevice_error* error) {
+  bytes.out = poisoned_pointer<void>();
+  return arrowdevice_buffer_allocate(bytes.on, bytes.pool.get(), queue, kBytes, &bytes.out, error);
+}
+int allocate_out(Bytes& bytes, arrowdevice_error* error) { return allocate_for(bytes, bytes.queue.get(), error); }
+int allocate_plain(Bytes& bytes, arrowdevice_error* error) { return allocate_for(bytes, nullptr, error); }
+
+int free_after(Bytes& bytes, arrowdevice_queue* queue) {
+  arrowdevice_buffer_free(bytes.on, queue, std::exchange(bytes.whole, nullptr));
+  return 0;
+}
+int free_at_once(Bytes& bytes, arrowdevice_error*) { return free_after(bytes, nullptr); }
+int free_after_work(Bytes& bytes, arrowdevice_error*) { return free_after(bytes, bytes.queue.get()); }
+
+// Allocates memory, copies to it and back, and frees it after the queue.
+int use_memory(Bytes& bytes, arrowdevice_error* error) {
+  bytes.whole = poisoned_pointer<void>();
+  int code = arrowdevice_buffer_allocate(bytes.on, bytes.pool.get(), bytes.queue.get(), kBytes, &bytes.whole, error);
+  check_now((code == 0) == (bytes.whole != nullptr), "another buffer than NULL on failure");
+  if (code == 0) code = copy_there_and_back(bytes, error);
+  // The host memory is needed until all work has finished, even after a failure.
+  const int finished = bytes.finish(code == 0 ? error : nullptr);
+  free_after_work(bytes, nullptr);
+  return code != 0 ? code : finished;
+}
+
+int cut(Bytes& bytes, arrowdevice_error* error) {
+  void* sub = poisoned_pointer<void>();
+  const int code = arrowdevice_sub_buffer_create(bytes.on, bytes.whole, 1024, 512, &sub, error);
+  check_now((code == 0) == (sub != nullptr), "another part than NULL on failure");
+  arrowdevice_sub_buffer_destroy(bytes.on, sub);
+  return code;
+}
+
+void add_buffers(Operations& operations, int64_t id) {
+  const auto allocating = [&](std::string variant, auto begin, auto run, std::vector<std::string> may_survive = {}) {
+    operations.push_back(
+        on(id, {.function = "buffer_allocate", .variant = std::move(variant), .may_survive = std::move(may_survive)},
+           {.begin = begin, .run = run, .refused = check_no_buffer, .done = [](Bytes& bytes) {
+              free_out(bytes);
+              if (bytes.pool != nullptr) check_given_back(bytes);
+            }}));
   };
-  trial.check_refused = [scene] { scene->finish(nullptr); };
-  trial.check_done = [scene](bool) { CHECK(scene->came == scene->sent); };
-  return trial;
-}
-
-TEST_CASE("copying bytes and waiting for them survives the failure of any backend call", "[faults]") {
-  for (const int64_t id : {kAddresses[0], kHandles[0]}) {
-    exercise(on(id, "queue_copy", "and queue_finish, ",
-                [](int64_t of, std::shared_ptr<Scene> scene) { return copying(of, of, scene); }));
-    exercise(on(id, "queue_copy", "and queue_finish, to another device ", [](int64_t of, std::shared_ptr<Scene> scene) {
-      return copying(of, of == kHandles[0] ? kAddresses[1] : kHandles[1], scene);
-    }));
+  allocating(
+      "", [](Bytes&) {}, allocate_plain);
+  allocating(
+      ", for a queue", [](Bytes&) {}, allocate_out);
+  allocating(", for a queue, from a pool", use_pool_without_cache, allocate_out);
+  // The pool frees its cached memory, and the device is asked again.
+  allocating(", from a pool with cached memory", fill_pool, allocate_plain, {"buffer_allocate"});
+  operations.push_back(on(id, {.function = "buffer_free"},
+                          {.prepare = allocate_from_pool, .run = free_at_once, .done = check_given_back}));
+  for (const bool has_cache : {false, true}) {
+    operations.push_back(on(id,
+                            {.function = "buffer_free",
+                             .variant = has_cache ? ", after work" : ", after work, without a cache",
+                             .may_survive = {"event_record", "lost", "event_query"}},
+                            {.begin = has_cache ? use_pool : use_pool_without_cache,
+                             .prepare =
+                                 [](Bytes& bytes) {
+                                   bytes.allocate();
+                                   queue_work(bytes);
+                                 },
+                             .run = free_after_work,
+                             .done = check_given_back}));
   }
-  check_all_reached("queue_copy", {"queue_copy", "event_record", "event_wait", "event", "lost"});
+  operations.push_back(
+      on(id, {.function = "buffer_free", .variant = ", of what is no such memory"}, {.run = [](Bytes& bytes, auto*) {
+           arrowdevice_buffer_free(bytes.on, nullptr, &bytes);
+           return 0;
+         }}));
+  operations.push_back(on(id,
+                          {.function = "buffer_allocate",
+                           .variant = ", copies and buffer_free",
+                           .may_survive = {"event_record", "lost", "event_query"}},
+                          {.begin = use_pool, .run = use_memory, .done = [](Bytes& bytes) {
+                             check_copied(bytes);
+                             check_given_back(bytes);
+                           }}));
+  operations.push_back(on(id, {.function = "sub_buffer_create", .allocates = id == kHandles[0]},
+                          {.begin = allocate_from_pool, .run = cut}));
+  operations.push_back(on(id, {.function = "sub_buffer_destroy", .allocates = false},
+                          {.begin = allocate_from_pool,
+                           .prepare =
+                               [](Bytes& bytes) {
+                                 must(arrowdevice_sub_buffer_create, bytes.on, static_cast<const void*>(bytes.whole),
+                                      int64_t{0}, int64_t{512}, &bytes.out);
+                               },
+                           .run =
+                               [](Bytes& bytes, auto*) {
+                                 arrowdevice_sub_buffer_destroy(bytes.on, std::exchange(bytes.out, nullptr));
+                                 return 0;
+                               }}));
 }
 
-TEST_CASE("a part of a buffer survives the failure of any backend call", "[faults]") {
-  for (const int64_t id : {kAddresses[0], kHandles[0]}) {
-    exercise(on(id, "sub_buffer_create", "", [](int64_t of, std::shared_ptr<Scene> scene) {
-      scene->first = allocate(of);
-      Trial trial;
-      trial.run = [of, scene](auto* error) {
-        scene->out = untouched();
-        return arrowdevice_sub_buffer_create(sim(of), scene->first.get(), 1024, 512, &scene->out, error);
-      };
-      trial.check_refused = [scene] { CHECK(scene->out == nullptr); };
-      trial.check_done = [of, scene](bool) {
-        CHECK(scene->out != nullptr);
-        arrowdevice_sub_buffer_destroy(sim(of), scene->out);
-      };
-      return trial;
-    }));
-  }
-  check_all_reached("sub_buffer_create", {"sub_buffer_create"});
+// -- pools
+
+int create_pool(Bytes& bytes, arrowdevice_error* error) {
+  auto* pool = poisoned_pointer<arrowdevice_pool>();
+  const int code = arrowdevice_pool_create(bytes.on, nullptr, &pool, error);
+  bytes.pool.reset(pool);
+  return code;
 }
 
-TEST_CASE("making and naming queues survives the failure of any backend call", "[faults]") {
-  for (const int64_t id : {kAddresses[0], kHandles[0]}) {
-    exercise(on(id, "queue_create", "", [](int64_t of, std::shared_ptr<Scene> scene) {
-      Trial trial;
-      trial.run = [of, scene](auto* error) {
-        auto* queue = static_cast<arrowdevice_queue*>(untouched());
-        const int code = arrowdevice_queue_create(sim(of), &queue, error);
-        scene->other_queue.reset(queue);
-        return code;
-      };
-      trial.check_refused = [scene] { CHECK(scene->other_queue == nullptr); };
-      trial.check_done = [scene](bool) {
-        must(arrowdevice_queue_finish, scene->other_queue.get(), ARROWDEVICE_NO_TIMEOUT);
-      };
-      return trial;
-    }));
-    exercise(on(id, "queue_get_native", "and queue_wrap, ", [](int64_t of, std::shared_ptr<Scene> scene) {
-      Trial trial;
-      trial.run = [of, scene](auto* error) {
-        arrowdevice_native_queue native{};
-        native.struct_size = sizeof native;
-        if (const int code = arrowdevice_queue_get_native(scene->queue.get(), &native, error); code != 0) {
-          CHECK(native.queue == nullptr);
-          return code;
-        }
-        auto* queue = static_cast<arrowdevice_queue*>(untouched());
-        const int code = arrowdevice_queue_wrap(sim(of), &native, &queue, error);
-        scene->other_queue.reset(queue);
-        return code;
-      };
-      trial.check_refused = [scene] { CHECK(scene->other_queue == nullptr); };
-      trial.check_done = [scene](bool) {
-        must(arrowdevice_queue_finish, scene->other_queue.get(), ARROWDEVICE_NO_TIMEOUT);
-        scene->other_queue.reset();
-      };
-      return trial;
-    }));
-  }
-  check_all_reached("queue_create", {"queue_create"});
-  check_all_reached("queue_get_native", {"queue_get_native", "queue_wrap"});
+int create_and_use_pool(Bytes& bytes, arrowdevice_error* error) {
+  bytes.pool.reset();
+  if (const int code = create_pool(bytes, error); code != 0) return code;
+  const int code = allocate_plain(bytes, error);
+  if (code == 0) free_out(bytes);
+  return code;
 }
 
-TEST_CASE("a pool serves, keeps and trims whatever backend call fails", "[faults]") {
-  for (const int64_t id : {kAddresses[0], kHandles[0]}) {
-    exercise(on(id, "pool_create", "and use, ", [](int64_t of, std::shared_ptr<Scene> scene) {
-      Trial trial;
-      trial.run = [of, scene](auto* error) {
-        scene->out = untouched();
-        scene->pool.reset();
-        auto* pool = static_cast<arrowdevice_pool*>(untouched());
-        int code = arrowdevice_pool_create(sim(of), nullptr, &pool, error);
-        scene->pool.reset(pool);
-        if (code == 0) code = arrowdevice_buffer_allocate(sim(of), pool, nullptr, kBytes, &scene->out, error);
-        if (code == 0) arrowdevice_buffer_free(sim(of), nullptr, scene->out);
-        return code;
-      };
-      trial.check_refused = [scene] {
-        REQUIRE(scene->pool != nullptr);
-        CHECK(scene->out == nullptr);
-        CHECK(stats(scene->pool.get()).used_bytes == 0);
-      };
-      trial.check_done = [scene](bool) {
-        CHECK(stats(scene->pool.get()).cached_bytes >= kBytes);
-        must(arrowdevice_pool_trim, scene->pool.get());
-        CHECK(stats(scene->pool.get()).cached_bytes == 0);
-      };
-      return trial;
-    }));
-  }
-  check_all_reached("pool_create", {"device_get_memory_info", "buffer_allocate"});
+void check_trimmed(Bytes& bytes) {
+  const arrowdevice_pool* const pool = bytes.pool.get();
+  check(output_of(arrowdevice_pool_get_stats, pool).cached_bytes >= kBytes, "a pool has cached nothing");
+  must(arrowdevice_pool_trim, bytes.pool.get());
+  check_equal(output_of(arrowdevice_pool_get_stats, pool).cached_bytes, 0, "bytes that a trimmed pool caches");
 }
 
-// Tries a query of a device. The query has no state except its result.
-template <typename Ask>
-void exercise_question(const char* name, Ask ask) {
-  for (const int64_t id : {kAddresses[0], kHandles[0]}) {
-    exercise({.name = name, .variant = kind_of(id), .make = [id, ask] {
-                Trial trial;
-                trial.run = [id, ask](auto* error) { return ask(sim(id), error); };
-                return trial;
-              }});
-  }
+int get_stats(Bytes& bytes, arrowdevice_error* error) {
+  auto stats = sized<struct arrowdevice_pool_stats>();
+  return arrowdevice_pool_get_stats(bytes.pool.get(), &stats, error);
 }
 
-TEST_CASE("questions to a device survive the failure of any backend call", "[faults]") {
-  exercise_question("device_get_native", [](arrowdevice_device* device, arrowdevice_error* error) {
-    arrowdevice_native_device native{};
-    native.struct_size = sizeof native;
-    const int code = arrowdevice_device_get_native(device, &native, error);
-    CHECK((native.context != nullptr) == (code == 0));
-    return code;
-  });
-  exercise_question("device_get_peer_flags", [](arrowdevice_device* device, arrowdevice_error* error) {
-    uint32_t out = 0xFFFF;
-    const int code = arrowdevice_device_get_peer_flags(device, sim(kAddresses[1]), &out, error);
-    CHECK(out == (code == 0 ? uint32_t{ARROWDEVICE_PEER_COPY} : 0));
-    return code;
-  });
-  check_all_reached("device_get_native", {"device_get_native"});
-  check_all_reached("device_get_peer_flags", {"device_get_peer_flags"});
+int trim(Bytes& bytes, arrowdevice_error* error) { return arrowdevice_pool_trim(bytes.pool.get(), error); }
+
+int destroy_pool(Bytes& bytes, arrowdevice_error*) {
+  bytes.pool.reset();
+  return free_after(bytes, nullptr);
 }
 
-// The device info omits the memory if the backend fails, but a call that asks for the memory fails.
-TEST_CASE("asking for a device's memory tells of the call that failed", "[faults]") {
-  exercise_question("device_get_memory_info", [](arrowdevice_device* device, arrowdevice_error* error) {
-    int64_t free_bytes = -1;
-    int64_t in_all = -1;
-    const int code = arrowdevice_device_get_memory_info(device, &free_bytes, &in_all, error);
-    CHECK((free_bytes > 0) == (code == 0));
-    return code;
-  });
-  check_all_reached("device_get_memory_info", {"device_get_memory_info"});
+int set_pool(Bytes& bytes, arrowdevice_error* error) {
+  const int code = arrowdevice_device_set_pool(bytes.on, bytes.pool.get(), error);
+  return code != 0 ? code : arrowdevice_device_set_pool(bytes.on, nullptr, error);
 }
 
-// Returns the number of devices of the simulation, including wrapped contexts.
-int64_t contexts() {
-  const std::string text = control::statistics();
-  int64_t n = 0;
-  for (size_t at = text.find("\"id\":"); at != text.npos; at = text.find("\"id\":", at + 1)) ++n;
-  return n;
+int get_pool(Bytes& bytes, arrowdevice_error* error) {
+  auto* pool = poisoned_pointer<arrowdevice_pool>();
+  const int code = arrowdevice_device_get_pool(bytes.on, &pool, error);
+  check_now((code == 0) == (pool != nullptr), "another pool than NULL on failure");
+  return code;
 }
 
-TEST_CASE("wrapping and unwrapping a context survives the failure of any backend call", "[faults]") {
-  for (const int64_t id : {kAddresses[0], kHandles[0]}) {
-    exercise({.name = "device_wrap", .variant = std::string("and device_unwrap, ") + kind_of(id), .make = [id] {
-                struct State {
-                  int context = 0;
-                  arrowdevice_device* device = nullptr;
-                };
-                Trial trial;
-                const auto state = std::make_shared<State>();
-                trial.run = [id, state](auto* error) {
-                  arrowdevice_native_device native{};
-                  native.struct_size = sizeof native;
-                  native.context = &state->context;
-                  if (state->device == nullptr) {
-                    state->device = static_cast<arrowdevice_device*>(untouched());
-                    const int code = arrowdevice_device_wrap(ARROW_DEVICE_EXT_DEV, id, &native, &state->device, error);
-                    if (code != 0) return code;
-                  }
-                  // If the unwrap fails, the device is unchanged and can be unwrapped later.
-                  const int code = arrowdevice_device_unwrap(state->device, ARROWDEVICE_NO_TIMEOUT, error);
-                  if (code == 0) state->device = nullptr;
-                  return code;
-                };
-                trial.check_refused = [state] {
-                  if (state->device == nullptr) return;
-                  Array there = Rows::flat().on(state->device, Ledger());
-                  CHECK(Rows::flat().difference(*there) == "");
-                };
-                trial.check_done = [state, before = contexts()](bool) {
-                  CHECK(state->device == nullptr);
-                  CHECK(contexts() == before);  // every wrapped context was unwrapped
-                };
-                return trial;
-              }});
-  }
-  check_all_reached("device_wrap", {"device_wrap", "device_get_info", "device_unwrap"});
-}
-
-TEST_CASE("a backend that cannot count is an error, a backend without a driver is not", "[faults]") {
-  begin_from_the_start();
-  int64_t count = 77;
-  control::fail_next("device_count", EIO);
-  arrowdevice_error error{};
-  CHECK(arrowdevice_device_count(ARROW_DEVICE_EXT_DEV, &count, &error) == EIO);
-  CHECK(contains(error.message, "device_count: "));
-  CHECK(count == 0);
-  control::fail_next("device_count", ENODEV);
-  count = 77;
-  must(arrowdevice_device_count, ARROW_DEVICE_EXT_DEV, &count);
-  CHECK(count == 0);
-  must(arrowdevice_device_count, ARROW_DEVICE_EXT_DEV, &count);
-  CHECK(count == kSims);
-}
-
-TEST_CASE("a device that could not be opened is opened later", "[faults]") {
-  begin_from_the_start();
-  auto more = configuration();
-  more.devices.push_back({.addresses = true});
-  arrowdevice_device* device = nullptr;
-  for (const char* function : {"device_count", "device_open", "device_get_info"}) {
-    INFO(function);
-    control::reset(more);
-    control::fail_next(function);
-    arrowdevice_error error{};
-    device = static_cast<arrowdevice_device*>(untouched());
-    CHECK(arrowdevice_device_find_by_id(ARROW_DEVICE_EXT_DEV, kSims, &device, &error) != 0);
-    CHECK(device == nullptr);
-    CHECK(contains(error.message, std::string(function) + ": "));
-    CHECK(control::failures_injected() == 1);
-  }
-  control::reset(more);
-  must(arrowdevice_device_find_by_id, ARROW_DEVICE_EXT_DEV, kSims, &device);
-  CHECK(describe(device).device_id == kSims);
-  CHECK(control::calls("device_open") == 0);  // these calls succeeded before
-  control::reset(configuration());
+void add_pools(Operations& operations, int64_t id) {
+  operations.push_back(
+      on(id, {.function = "pool_create"},
+         {.run = create_pool,
+          .refused = [](Bytes& bytes) { check(bytes.pool == nullptr, "a call that failed has made a pool"); },
+          .done = fill_pool}));
+  // A pool without memory to record a buffer frees it.
+  operations.push_back(on(id, {.function = "pool_create", .variant = ", and use", .injectors = kCalls | kLosses},
+                          {.run = create_and_use_pool, .refused = check_no_buffer, .done = check_trimmed}));
+  operations.push_back(
+      on(id, {.function = "pool_get_stats", .allocates = false}, {.begin = fill_pool, .run = get_stats}));
+  operations.push_back(on(id, {.function = "pool_trim", .allocates = false}, {.prepare = fill_pool, .run = trim}));
+  operations.push_back(
+      on(id, {.function = "pool_destroy", .allocates = false}, {.prepare = fill_pool, .run = destroy_pool}));
+  operations.push_back(on(id, {.function = "pool_destroy", .variant = ", with a buffer"},
+                          {.prepare = allocate_from_pool, .run = destroy_pool}));
+  operations.push_back(
+      on(id, {.function = "device_set_pool", .allocates = false}, {.begin = fill_pool, .run = set_pool}));
+  operations.push_back(on(id, {.function = "device_get_pool", .allocates = false}, {.run = get_pool}));
 }
 
 }  // namespace
+
+void add_bytes(Operations& operations) {
+  for (const int64_t id : kPlaces) {
+    add_queues(operations, id);
+    add_buffers(operations, id);
+    add_pools(operations, id);
+  }
+}
+
+}  // namespace faults

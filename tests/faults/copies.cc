@@ -1,66 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each backend call of array_copy, array_to_device and array_to_host fails in turn; see trial.h.
-#include "faults/trial.h"
+// Operations that copy arrays: array_copy, array_to_device and array_to_host.
+#include "faults/scene.h"
 
+namespace faults {
 namespace {
 
-using namespace faults;  // NOLINT: what every line of these tests is written with
+using arrowdevice::sim::Peers;
 
-struct End {
-  const char* name;
-  int64_t id;  // of a simulated device; -1 is the CPU
-
-  arrowdevice_device* device() const { return id < 0 ? cpu() : sim(id); }
-};
-
-constexpr End kHost{"host", -1};
-constexpr End kAddressesEnd{"addresses", 0};
-constexpr End kHandlesEnd{"handles", 2};
+constexpr uint32_t kAsync = ARROWDEVICE_COPY_ASYNC;
+constexpr uint32_t kWhole = ARROWDEVICE_COPY_NO_TRIM;
 
 struct Way {
-  End from, to;
-  Peers peers = Peers::kCopy;
+  int64_t from, to;
+  Machine machine = {};
 
   std::string text() const {
-    const bool is_staged = peers == Peers::kNone && from.id >= 0 && to.id >= 0;
-    return std::string(from.name) + " to " + to.name + (is_staged ? ", staged" : "");
+    const bool is_staged = machine.peers == Peers::kNone && from >= 0 && to >= 0;
+    return std::string(kind_of(from)) + " to " + (from == to && from >= 0 ? "the same " : "") + kind_of(to) +
+           (is_staged ? ", staged" : "") + (machine.peers == Peers::kAccess ? ", shared" : "") +
+           (machine.has_pinned ? ", through pinned memory" : "") + (machine.latency_us != 0 ? ", slow" : "");
   }
 };
 
-const Way kHostWays[] = {{kHost, kAddressesEnd}, {kHost, kHandlesEnd}, {kAddressesEnd, kHost}, {kHandlesEnd, kHost}};
-const Way kDirectWays[] = {{kAddressesEnd, {"addresses", 1}}, {kAddressesEnd, kHandlesEnd},
-                           {kHandlesEnd, kAddressesEnd},      {kHandlesEnd, {"handles", 3}},
-                           {kAddressesEnd, {"itself", 0}},    {kHandlesEnd, {"itself", 2}}};
-const Way kStagedWays[] = {{kAddressesEnd, {"addresses", 1}, Peers::kNone},
-                           {kAddressesEnd, kHandlesEnd, Peers::kNone},
-                           {kHandlesEnd, kAddressesEnd, Peers::kNone},
-                           {kHandlesEnd, {"handles", 3}, Peers::kNone}};
-
-std::string text_of(uint32_t flags) {
-  std::string text;
-  if ((flags & ARROWDEVICE_COPY_ASYNC) != 0) text += ", ASYNC";
-  if ((flags & ARROWDEVICE_COPY_NO_TRIM) != 0) text += ", WHOLE";
-  if ((flags & ARROWDEVICE_COPY_ALWAYS) != 0) text += ", ALWAYS";
-  return text;
-}
+constexpr Machine kStaged{.peers = Peers::kNone};
+const Way kHostWays[] = {{kHost, kAddresses[0]}, {kHost, kHandles[0]}, {kAddresses[0], kHost}, {kHandles[0], kHost}};
+const Way kDirectWays[] = {{kAddresses[0], kAddresses[1]}, {kAddresses[0], kHandles[0]},   {kHandles[0], kAddresses[0]},
+                           {kHandles[0], kHandles[1]},     {kAddresses[0], kAddresses[0]}, {kHandles[0], kHandles[0]}};
+const Way kStagedWays[] = {{kAddresses[0], kAddresses[1], kStaged},
+                           {kAddresses[0], kHandles[0], kStaged},
+                           {kHandles[0], kAddresses[0], kStaged},
+                           {kHandles[0], kHandles[1], kStaged}};
 
 struct Options {
+  const Rows& (*rows)() = Rows::nested;
   uint32_t flags = 0;
   bool own_queue = false;  // a queue of the application
   bool own_pool = false;   // a pool of the application without cached memory
+  unsigned injectors = kAll;
 
   std::string text() const {
-    return text_of(flags) + (own_queue ? ", on a queue" : "") + (own_pool ? ", from a pool" : "");
+    const char* const what = rows == Rows::nested       ? ", nested"
+                             : rows == Rows::flat       ? ", flat"
+                             : rows == Rows::long_index ? ", 80 KB of offsets"
+                             : rows == Rows::pieces     ? ", 1.25 MiB"
+                                                        : ", 9 MiB";
+    return std::string(what) + ((flags & kAsync) != 0 ? ", async" : "") + ((flags & kWhole) != 0 ? ", whole" : "") +
+           ((flags & ARROWDEVICE_COPY_ALWAYS) != 0 ? ", always" : "") + (own_queue ? ", on a queue" : "") +
+           (own_pool ? ", from a pool" : "");
   }
 };
 
-// The input, output and options of either kind of copy.
-struct Copying {
-  Copying(const Rows& of, const Way& way, const Options& with, const Ledger& ledger)
-      : rows(of), in(of.on(way.from.device(), ledger)), to(way.to.device()), options(copy_options(with.flags)) {
-    if (with.own_queue) queue = make_queue(way.to.id < 0 ? way.from.device() : to);
+struct Copying : Scene {
+  Copying(const Way& way, const Options& with)
+      : Scene(with.rows(), way.from), to(device(way.to)), options(copy_options(with.flags)) {
+    if (with.own_queue) queue = make_queue(way.to < 0 ? device(way.from) : to);
     if (with.own_pool) {
-      auto keeping_nothing = pool_options();
+      auto keeping_nothing = sized<arrowdevice_pool_options>();
       keeping_nothing.max_cached_bytes = -1;
       pool = make_pool(to, &keeping_nothing);
     }
@@ -68,185 +63,123 @@ struct Copying {
     options.pool = pool.get();
   }
 
-  const Rows& rows;
-  Array in;
   arrowdevice_device* to;
-  Queue queue;
-  Pool pool;
   arrowdevice_copy_options options;
-  Array out;
-  Owned<ArrowArray> host_out;
-
-  int settle(arrowdevice_error* error) {
-    return arrowdevice_array_wait(out.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error);
-  }
-
-  void check_refused() {
-    CHECK(out.released());
-    CHECK(host_out.released());
-    check_input();
-  }
-  void check_input() {
-    REQUIRE_FALSE(in.released());
-    CHECK(rows.difference(*in) == "");
-  }
-  void check_output(bool spoiled) {
-    REQUIRE_FALSE(out.released());
-    if (!spoiled) CHECK(rows.difference(*out) == "");
-    out.reset();
-  }
 };
 
-Operation copying(const Rows& rows, const char* what, const Way& way, const Options& options) {
-  return {.name = "array_copy",
-          .variant = way.text() + ", " + what + options.text(),
-          .make =
-              [&rows, way, options] {
-                Trial trial;
-                const auto copy = std::make_shared<Copying>(rows, way, options, trial.ledger);
-                trial.run = [copy](auto* error) {
-                  poison(*copy->out.out());
-                  return arrowdevice_array_copy(copy->in.get(), &copy->rows.schema(), copy->to, &copy->options,
-                                                copy->out.get(), error);
-                };
-                trial.settle = [copy](auto* error) { return copy->settle(error); };
-                trial.check_refused = [copy] { copy->check_refused(); };
-                trial.check_done = [copy](bool spoiled) {
-                  copy->check_input();
-                  copy->check_output(spoiled);
-                };
-                return trial;
-              },
-          // If an event query fails, the copy counts as finished and its memory is freed at once, because a
-          // failed query means a failed event.
-          .may_survive = {"event_query"},
-          .peers = way.peers};
+int copy_array(Copying& scene, arrowdevice_error* error) {
+  poison(*scene.out.out());
+  return arrowdevice_array_copy(scene.in.get(), scene.rows.schema(), scene.to, &scene.options, scene.out.get(), error);
 }
 
-Operation moving(const Rows& rows, const char* what, const Way& way, const Options& options) {
-  auto operation = copying(rows, what, way, options);
-  operation.name = "array_to_device";
-  operation.make = [&rows, way, options] {
-    Trial trial;
-    const auto move = std::make_shared<Copying>(rows, way, options, trial.ledger);
-    trial.run = [move](auto* error) {
-      poison(*move->out.out());
-      return arrowdevice_array_to_device(move->in.get(), &move->rows.schema(), move->to, &move->options,
-                                         move->out.get(), error);
-    };
-    trial.settle = [move](auto* error) { return move->settle(error); };
-    trial.check_refused = [move] { move->check_refused(); };
-    trial.check_done = [move](bool spoiled) {
-      CHECK(move->in.released());
-      move->check_output(spoiled);
-    };
-    return trial;
-  };
-  return operation;
+int move_array(Copying& scene, arrowdevice_error* error) {
+  poison(*scene.out.out());
+  return arrowdevice_array_to_device(scene.in.get(), scene.rows.schema(), scene.to, &scene.options, scene.out.get(),
+                                     error);
 }
 
-Operation to_host(const Rows& rows, const char* what, const Way& way, const Options& options) {
-  auto operation = copying(rows, what, way, options);
-  operation.name = "array_to_host";
-  operation.make = [&rows, way, options] {
-    Trial trial;
-    const auto move = std::make_shared<Copying>(rows, way, options, trial.ledger);
-    trial.run = [move](auto* error) {
-      poison(*move->host_out.out());
-      return arrowdevice_array_to_host(move->in.get(), &move->rows.schema(), &move->options, move->host_out.get(),
-                                       error);
-    };
-    trial.check_refused = [move] { move->check_refused(); };
-    trial.check_done = [move](bool) {
-      CHECK(move->in.released());
-      REQUIRE_FALSE(move->host_out.released());
-      const Array here = from_host(std::move(move->host_out));
-      CHECK(move->rows.difference(*here) == "");
-    };
-    return trial;
-  };
-  return operation;
+int move_to_host(Copying& scene, arrowdevice_error* error) {
+  poison(*scene.host_out.out());
+  return arrowdevice_array_to_host(scene.in.get(), scene.rows.schema(), &scene.options, scene.host_out.get(), error);
 }
 
-constexpr uint32_t kAsync = ARROWDEVICE_COPY_ASYNC;
-constexpr uint32_t kWhole = ARROWDEVICE_COPY_NO_TRIM;
+Operation copying(const char* function, const Way& way, const Options& with, int (*body)(Copying&, arrowdevice_error*),
+                  void (*done)(Copying&)) {
+  return of<Copying>(
+      {.function = function,
+       .variant = way.text() + with.text(),
+       .machine = way.machine,
+       .injectors = with.injectors,
+       .has_threads = way.machine.has_pinned,
+       .drains = way.machine.latency_us != 0,
+       // If an event query fails, the copy counts as finished and its memory is freed at once, because a
+       // failed query means a failed event. pointer_get_info only tells if host memory is pinned.
+       .may_survive = way.machine.has_pinned ? std::vector<std::string>{"event_query", "pointer_get_info"}
+                                             : std::vector<std::string>{"event_query"}},
+      {.make = [way, with] { return std::make_shared<Copying>(way, with); }, .run = body, .done = done});
+}
 
-template <size_t n>
-void exercise_copies(const Way (&ways)[n]) {
+Operation copying(const Way& way, const Options& with) {
+  return copying("array_copy", way, with, copy_array, [](Copying& scene) {
+    scene.check_input();
+    scene.check_output();
+  });
+}
+
+Operation moving(const Way& way, const Options& with) {
+  return copying("array_to_device", way, with, move_array, [](Copying& scene) {
+    scene.check_taken();
+    scene.check_output();
+  });
+}
+
+Operation moving_to_host(const Way& way, const Options& with) {
+  return copying("array_to_host", way, with, move_to_host, [](Copying& scene) {
+    scene.check_taken();
+    must(arrowdevice_array_from_host, scene.host_out.get(), scene.out.out());
+    scene.check_output();
+  });
+}
+
+// Each kind of path meets all failures, in one direction between two devices. The flags and the queue matter to the
+// backend's calls.
+void add_ways(Operations& operations, std::span<const Way> ways) {
   for (const Way& way : ways) {
-    for (const uint32_t flags : {uint32_t{0}, kAsync, kWhole, kAsync | kWhole}) {
-      exercise(copying(Rows::nested(), "nested", way, {flags}));
+    const bool is_host = way.from < 0 || way.to < 0;
+    const bool refuses = is_host || (way.from == kAddresses[0] && way.to == kHandles[0]);
+    const bool refuses_async = way.from != kAddresses[0] && way.to == (is_host ? kHandles[0] : kAddresses[0]);
+    for (const uint32_t flags : {uint32_t{0}, kAsync}) {
+      const bool has_refusals = flags == 0 ? refuses : refuses_async;
+      const unsigned injectors = kCalls | kLosses | (has_refusals ? unsigned{kAllocations} : 0);
+      operations.push_back(copying(way, {.flags = flags, .injectors = injectors}));
+      operations.push_back(moving(way, {.flags = flags, .injectors = injectors}));
+      operations.push_back(copying(way, {.flags = flags | kWhole, .injectors = kCalls}));
+      operations.push_back(copying(way, {.rows = Rows::flat, .flags = flags, .injectors = kCalls}));
     }
-    for (const uint32_t flags : {uint32_t{0}, kAsync}) exercise(copying(Rows::flat(), "flat", way, {flags}));
-    exercise(copying(Rows::flat(), "flat", way, {kAsync, true, true}));
+    operations.push_back(
+        copying(way, {.rows = Rows::flat, .flags = kAsync, .own_queue = true, .own_pool = true, .injectors = kCalls}));
   }
-}
-
-template <size_t n>
-void exercise_moves(const Way (&ways)[n]) {
-  for (const Way& way : ways) {
-    for (const uint32_t flags : {uint32_t{0}, kAsync}) exercise(moving(Rows::nested(), "nested", way, {flags}));
-  }
-}
-
-void check_reached(const std::string& operation, std::initializer_list<const char*> functions) {
-  for (const char* function : functions) {
-    INFO(operation << ": " << function);
-    CHECK(was_reached(operation, function));
-  }
-}
-
-TEST_CASE("copies from and to the host survive the failure of any backend call", "[faults]") {
-  exercise_copies(kHostWays);
-  check_reached("array_copy", {"buffer_allocate", "queue_create", "queue_copy", "event_record", "event_wait",
-                               "event_query", "queue_wait_event", "event_publish", "event_import", "sub_buffer_create",
-                               "device_locate", "event", "lost"});
-}
-
-TEST_CASE("direct copies between devices survive the failure of any backend call", "[faults]") {
-  exercise_copies(kDirectWays);
-  check_reached("array_copy", {"device_get_peer_flags", "pointer_get_info"});
-}
-
-TEST_CASE("staged copies between devices survive the failure of any backend call", "[faults]") {
-  exercise_copies(kStagedWays);
-}
-
-TEST_CASE("copies in several pieces survive the failure of any backend call", "[faults]") {
-  for (const Way& way : {kStagedWays[0], kStagedWays[2]}) {
-    exercise(copying(Rows::large(), "1.25 MiB", way, {0}));
-    exercise(copying(Rows::large(), "1.25 MiB", way, {kAsync}));
-  }
-}
-
-TEST_CASE("copies with an index of more than 64 KiB survive the failure of any backend call", "[faults]") {
-  for (const Way& way : {kDirectWays[0], kDirectWays[2], kStagedWays[0], kStagedWays[2], kHostWays[0], kHostWays[3]}) {
-    exercise(copying(Rows::long_index(), "80 KB of offsets", way, {0}));
-    exercise(copying(Rows::long_index(), "80 KB of offsets", way, {kAsync}));
-  }
-}
-
-TEST_CASE("moves to another device survive the failure of any backend call", "[faults]") {
-  exercise_moves(kHostWays);
-  exercise_moves(kDirectWays);
-  exercise_moves(kStagedWays);
-  check_reached("array_to_device",
-                {"buffer_allocate", "queue_copy", "event_record", "event_wait", "event_import", "event", "lost"});
-}
-
-TEST_CASE("moves to where the memory can be used survive the failure of any backend call", "[faults]") {
-  const Way way{kAddressesEnd, {"addresses that use it in place", 1}, Peers::kAccess};
-  exercise(moving(Rows::nested(), "nested", way, {}));
-  exercise(moving(Rows::nested(), "nested", way, {kAsync | ARROWDEVICE_COPY_ALWAYS}));
-}
-
-TEST_CASE("arrays on their way to the host survive the failure of any backend call", "[faults]") {
-  for (const Way& way : {kHostWays[2], kHostWays[3]}) {
-    exercise(to_host(Rows::nested(), "nested", way, {}));
-    exercise(to_host(Rows::nested(), "nested", way, {kWhole}));
-    exercise(to_host(Rows::nested(), "nested", way, {0, true, false}));
-  }
-  check_reached("array_to_host", {"queue_copy", "event_record", "event_wait", "event_import", "event", "lost"});
+  operations.push_back(copying(ways[2], {.rows = Rows::flat, .flags = kWhole}));
+  operations.push_back(moving(ways[2], {.rows = Rows::flat, .flags = kWhole}));
 }
 
 }  // namespace
+
+void add_copies(Operations& operations) {
+  const unsigned injectors = kCalls;
+  add_ways(operations, kHostWays);
+  add_ways(operations, kDirectWays);
+  add_ways(operations, kStagedWays);
+  for (const uint32_t flags : {uint32_t{0}, kAsync}) {
+    for (const Way& way : {kStagedWays[0], kStagedWays[2]}) {
+      operations.push_back(copying(way, {.rows = Rows::pieces, .flags = flags, .injectors = injectors}));
+    }
+    for (const Way& way :
+         {kDirectWays[0], kDirectWays[2], kStagedWays[0], kStagedWays[2], kHostWays[0], kHostWays[3]}) {
+      operations.push_back(copying(way, {.rows = Rows::long_index, .flags = flags, .injectors = injectors}));
+    }
+  }
+  const Way within{kHost, kHost};
+  operations.push_back(copying(within, {}));
+  operations.push_back(moving(within, {.flags = ARROWDEVICE_COPY_ALWAYS}));
+  operations.push_back(moving_to_host(within, {.flags = ARROWDEVICE_COPY_ALWAYS}));
+  const Way shared{kAddresses[0], kAddresses[1], {.peers = Peers::kAccess}};
+  operations.push_back(copying(shared, {}));
+  operations.push_back(moving(shared, {}));
+  operations.push_back(moving(shared, {.flags = kAsync | ARROWDEVICE_COPY_ALWAYS}));
+  for (const Way& way : {kHostWays[2], kHostWays[3]}) {
+    operations.push_back(moving_to_host(way, {}));
+    operations.push_back(moving_to_host(way, {.flags = kWhole}));
+    operations.push_back(moving_to_host(way, {.own_queue = true}));
+  }
+  const Machine pinned{.has_pinned = true};
+  operations.push_back(copying({kHost, kAddresses[0], pinned}, {.rows = Rows::large}));
+  operations.push_back(copying({kAddresses[0], kHost, pinned}, {.rows = Rows::large}));
+  // A call that fails on a slow device must wait for what it has submitted.
+  for (Way way : {kHostWays[0], kHostWays[3], kDirectWays[1], kStagedWays[2]}) {
+    way.machine.latency_us = 300;
+    operations.push_back(copying(way, {.injectors = injectors}));
+  }
+}
+
+}  // namespace faults

@@ -42,7 +42,7 @@ inline void check(bool holds, const char* what) {
 void check_equal(int64_t is, int64_t expected, const char* what);
 void check_same(const std::string& difference);  // the expected value is ""
 
-// Checks the code of a call for tests/allocations.
+// Checks the code of a call for tests/faults.
 void check_code(int code, int expected, const arrowdevice_error& error);
 
 // Returns the type of a record batch of numbers, text and a nested column.

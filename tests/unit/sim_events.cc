@@ -16,6 +16,7 @@ TEST_CASE("simulated device: a copy is pending until the engine runs it", "[sim]
   control::hold(0);
   queue.copy(to_device(buffer, source.data()));
   const Event event = queue.record();
+  CHECK(control::copies_in_flight(0) == 1);
   CHECK_FALSE(event.ready());
   CHECK(event.wait(ARROWDEVICE_POLL) == ETIMEDOUT);
   CHECK(content(0, buffer) != source);
@@ -24,6 +25,7 @@ TEST_CASE("simulated device: a copy is pending until the engine runs it", "[sim]
 
   control::resume(0);
   CHECK(event.wait() == 0);
+  CHECK(control::copies_in_flight(0) == 0);
   CHECK(event.ready());
   CHECK(content(0, buffer) == source);
 }

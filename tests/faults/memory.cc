@@ -1,31 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "allocations/memory.h"
+#include "faults/memory.h"
 
-#include <malloc.h>
 #include <unwind.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstddef>
-#include <cstdlib>
-#include <cstring>
 
-// The C library's own functions. These names remain if a program defines functions with the usual names.
-extern "C" {
-void* __libc_malloc(size_t size) noexcept;                      // NOLINT: its name
-void* __libc_calloc(size_t n, size_t size) noexcept;            // NOLINT: its name
-void* __libc_realloc(void* block, size_t size) noexcept;        // NOLINT: its name
-void* __libc_memalign(size_t alignment, size_t size) noexcept;  // NOLINT: its name
-void __libc_free(void* block) noexcept;                         // NOLINT: its name
-}
-
-namespace allocations::memory {
+namespace faults::memory {
 namespace {
-
-// The bytes at the beginning of a freed block. A read after the free finds them.
-constexpr int kFreed = 0xDB;
-constexpr size_t kMostOverwritten = 4096;
 
 // Constant initialization is needed, because memory is allocated before dynamic initialization.
 constinit std::atomic<bool> is_on{false};
@@ -62,6 +44,8 @@ uint64_t number_of_stack() noexcept {
   return number;
 }
 
+}  // namespace
+
 bool fails() noexcept {
   if (!is_meant()) return false;
   const int64_t number = ++counted;
@@ -74,13 +58,6 @@ bool fails() noexcept {
   errno = ENOMEM;
   return true;
 }
-
-void* made(void* block) noexcept {
-  if (block != nullptr) ++live;
-  return block;
-}
-
-}  // namespace
 
 void begin(const Plan& plan) noexcept {
   first = plan.first;
@@ -108,53 +85,11 @@ Figures end() noexcept {
 }
 
 int64_t live_blocks() noexcept { return live; }
+void count_blocks(int64_t more) noexcept { live += more; }
 
 Spared::Spared() noexcept { ++spared_here; }
 Spared::~Spared() { --spared_here; }
 InBackend::InBackend() noexcept { ++backend_here; }
 InBackend::~InBackend() { --backend_here; }
 
-}  // namespace allocations::memory
-
-extern "C" {
-
-using allocations::memory::fails;
-using allocations::memory::kFreed;
-using allocations::memory::kMostOverwritten;
-using allocations::memory::made;
-
-void* malloc(size_t size) noexcept { return fails() ? nullptr : made(__libc_malloc(size)); }
-
-void* calloc(size_t n, size_t size) noexcept { return fails() ? nullptr : made(__libc_calloc(n, size)); }
-
-void* realloc(void* block, size_t size) noexcept {
-  if (block == nullptr) return malloc(size);
-  if (size > 0 && fails()) return nullptr;
-  void* const moved = __libc_realloc(block, size);
-  if (size == 0) --allocations::memory::live;
-  return moved;
-}
-
-void* memalign(size_t alignment, size_t size) noexcept {
-  return fails() ? nullptr : made(__libc_memalign(alignment, size));
-}
-
-void* aligned_alloc(size_t alignment, size_t size) noexcept { return memalign(alignment, size); }
-
-int posix_memalign(void** out, size_t alignment, size_t size) noexcept {
-  void* const block = memalign(alignment, size);
-  if (block == nullptr) return ENOMEM;
-  *out = block;
-  return 0;
-}
-
-void free(void* block) noexcept {
-  if (block == nullptr) return;
-  --allocations::memory::live;
-  const int error = errno;
-  std::memset(block, kFreed, std::min(malloc_usable_size(block), kMostOverwritten));
-  __libc_free(block);
-  errno = error;
-}
-
-}  // extern "C"
+}  // namespace faults::memory

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios of async streams.
-#include "allocations/foreign.h"
+// Operations of async streams.
+#include "faults/foreign.h"
 
-namespace allocations {
+namespace faults {
 namespace {
 
-const Rows& rows() { return Rows::nested(); }
+constexpr Way kWays[] = {{kHandles[0], kAddresses[0]},
+                         {kHost, kAddresses[0]},
+                         {kHost, kHandles[0]},
+                         {kHandles[0], kHost},
+                         {kAddresses[0], kHandles[0], 0, {.peers = arrowdevice::sim::Peers::kNone}, "staged, "}};
 
 // An object of each kind. A scenario uses those that it needs.
 struct Flow {
@@ -35,32 +39,32 @@ struct Flow {
   bool was_accepted = false;
 };
 
+// As in streams.cc.
+const std::vector<std::string> kMaySurvive{"event_query", "device_get_peer_flags", "device_locate"};
+
 using Body = std::function<int(Flow& flow, arrowdevice_error* error)>;
 using Check = std::function<void(Flow& flow)>;
 
-struct Steps {
+struct AsyncSteps {
   Check prepare;
   Body call;
   Check refused;
   Check done;
 };
 
-Scenario flowing(const char* function, const char* variant, bool has_executor, bool is_final, Steps steps) {
-  return {.function = function,
-          .variant = std::string(variant) + (has_executor ? "by an executor" : "by a thread"),
-          .make =
-              [has_executor, steps] {
-                const auto flow = std::make_shared<Flow>();
-                flow->has_executor = has_executor;
-                steps.prepare(*flow);
-                Attempt attempt;
-                attempt.run = [flow, call = steps.call](auto* error) { return call(*flow, error); };
-                attempt.check_refused = [flow, refused = steps.refused] { refused(*flow); };
-                attempt.check_done = [flow, done = steps.done] { done(*flow); };
-                return attempt;
-              },
-          .has_threads = !has_executor,
-          .is_final = is_final};
+Operation flowing(Operation operation, bool has_executor, AsyncSteps steps) {
+  operation.variant += has_executor ? "by an executor" : "by a thread";
+  operation.has_threads = !has_executor;
+  return of<Flow>(std::move(operation), {.make =
+                                             [has_executor, prepare = steps.prepare] {
+                                               auto flow = std::make_shared<Flow>();
+                                               flow->has_executor = has_executor;
+                                               prepare(*flow);
+                                               return flow;
+                                             },
+                                         .run = steps.call,
+                                         .refused = steps.refused,
+                                         .done = steps.done});
 }
 
 // Returns the final result that the consumer got.
@@ -68,11 +72,14 @@ int outcome(Flow& flow, arrowdevice_error* error) {
   flow.executor.run();
   const int code = flow.consumer.wait(error);
   check_now(!flow.consumer.was_dropped(), "a consumer was told neither the end nor an error");
-  return code;
+  arrowdevice_error late{};
+  const int later = flow.consumer.pulled.wait(&late);
+  if (later != 0) *error = late;
+  return later != 0 ? later : code;
 }
 
-void check_all_came(Flow& flow) { flow.consumer.pulled.check_all(rows()); }
-void check_what_came(Flow& flow) { flow.consumer.pulled.check_rows(rows()); }
+void check_all_came(Flow& flow) { flow.consumer.pulled.check_all(Rows::nested()); }
+void check_what_came(Flow& flow) { flow.consumer.pulled.check_rows(Rows::nested()); }
 
 // -- the library as a producer
 
@@ -82,8 +89,8 @@ int produce(Flow& flow, arrowdevice_error* error) {
   return code != 0 ? code : outcome(flow, error);
 }
 
-Steps producing() {
-  return {.prepare = [](Flow& flow) { flow.stream = foreign_stream(rows(), kHandles[0]); },
+AsyncSteps producing() {
+  return {.prepare = [](Flow& flow) { flow.stream = foreign_stream(Rows::nested(), kHandles[0]); },
           .call = produce,
           .refused =
               [](Flow& flow) {
@@ -106,13 +113,13 @@ void check_collected(Flow& flow) {
   flow.tell();
   arrowdevice_error error{};
   check_code(flow.pulled.pull(flow.stream.get(), &error), 0, error);
-  flow.pulled.check_all(rows());
+  flow.pulled.check_all(Rows::nested());
 }
 
-void prepare_producer(Flow& flow) { flow.producer.emplace(rows(), kHandles[0]); }
+void prepare_producer(Flow& flow, int64_t id = kHandles[0]) { flow.producer.emplace(Rows::nested(), id); }
 
-Steps collecting() {
-  return {.prepare = prepare_producer,
+AsyncSteps collecting() {
+  return {.prepare = [](Flow& flow) { prepare_producer(flow); },
           .call = collect,
           .refused =
               [](Flow& flow) {
@@ -128,19 +135,19 @@ void must_collect(Flow& flow) {
   check_code(collect(flow, &error), 0, error);
 }
 
-Steps collecting_all() {
+AsyncSteps collecting_all() {
   return {.prepare = must_collect,
           .call =
               [](Flow& flow, auto* error) {
                 flow.tell();
                 return flow.pulled.pull(flow.stream.get(), error);
               },
-          .refused = [](Flow& flow) { flow.pulled.check_rows(rows()); },
-          .done = [](Flow& flow) { flow.pulled.check_all(rows()); }};
+          .refused = [](Flow& flow) { flow.pulled.check_rows(Rows::nested()); },
+          .done = [](Flow& flow) { flow.pulled.check_all(Rows::nested()); }};
 }
 
 // Returns steps that release a stream while it has arrays that no consumer has pulled.
-Steps releasing_collected() {
+AsyncSteps releasing_collected() {
   return {.prepare =
               [](Flow& flow) {
                 must_collect(flow);
@@ -159,6 +166,7 @@ Steps releasing_collected() {
 
 int move(Flow& flow, arrowdevice_device* to, arrowdevice_error* error) {
   flow.handler = poisoned_pointer<ArrowAsyncDeviceStreamHandler>();
+  flow.consumer.pulled.on = to;
   return arrowdevice_async_to_device(flow.consumer.handler(), to, flow.options(), &flow.handler, error);
 }
 
@@ -169,7 +177,7 @@ void check_moved(Flow& flow) {
   check_all_came(flow);
 }
 
-Steps moving() {
+AsyncSteps moving() {
   return {.prepare =
               [](Flow& flow) {
                 prepare_producer(flow);
@@ -184,12 +192,12 @@ Steps moving() {
           .done = check_moved};
 }
 
-Steps moving_all() {
+AsyncSteps moving_all(const Way& way) {
   return {.prepare =
-              [](Flow& flow) {
-                prepare_producer(flow);
+              [way](Flow& flow) {
+                prepare_producer(flow, way.from);
                 arrowdevice_error error{};
-                check_code(move(flow, device(kAddresses[0]), &error), 0, error);
+                check_code(move(flow, device(way.to), &error), 0, error);
               },
           .call =
               [](Flow& flow, auto* error) {
@@ -201,8 +209,8 @@ Steps moving_all() {
 }
 
 // Returns steps with a producer that fails. The consumer must get that failure or ENOMEM.
-Steps moving_an_error() {
-  Steps steps = moving_all();
+AsyncSteps moving_an_error() {
+  AsyncSteps steps = moving_all(kWays[0]);
   steps.prepare = [prepare = steps.prepare](Flow& flow) {
     prepare(flow);
     flow.producer->fails = true;
@@ -221,18 +229,27 @@ Steps moving_an_error() {
 
 }  // namespace
 
-void add_async(Scenarios& scenarios) {
+void add_async(Operations& operations) {
   for (const bool has_executor : {false, true}) {
-    scenarios.push_back(flowing("async_produce", "", has_executor, true, producing()));
-    scenarios.push_back(flowing("async_to_device", "", has_executor, false, moving()));
-    scenarios.push_back(flowing("async_to_device", "all, ", has_executor, true, moving_all()));
-    scenarios.push_back(flowing("async_to_device", "an error, ", has_executor, true, moving_an_error()));
+    operations.push_back(flowing({.function = "async_produce", .is_final = true}, has_executor, producing()));
+    operations.push_back(flowing({.function = "async_to_device"}, has_executor, moving()));
+    for (const Way& way : kWays) {
+      operations.push_back(flowing({.function = "async_to_device",
+                                    .variant = "all, " + way.text() + ", ",
+                                    .machine = way.machine,
+                                    .is_final = true,
+                                    .may_survive = kMaySurvive},
+                                   has_executor, moving_all(way)));
+    }
+    operations.push_back(
+        flowing({.function = "async_to_device", .variant = "an error, ", .is_final = true, .may_survive = kMaySurvive},
+                has_executor, moving_an_error()));
   }
-  scenarios.push_back(flowing("async_collect", "", true, false, collecting()));
-  scenarios.push_back(flowing("async_collect", "all, ", true, true, collecting_all()));
-  auto released = flowing("stream_release", "collected, ", true, false, releasing_collected());
-  released.allocates = kByPace;
-  scenarios.push_back(std::move(released));
+  operations.push_back(flowing({.function = "async_collect"}, true, collecting()));
+  operations.push_back(
+      flowing({.function = "async_collect", .variant = "all, ", .is_final = true}, true, collecting_all()));
+  operations.push_back(flowing({.function = "stream_release", .variant = "collected, ", .allocates = kByPace}, true,
+                               releasing_collected()));
 }
 
-}  // namespace allocations
+}  // namespace faults

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Foreign streams, consumers and producers. The scenario controls each of their steps. Their own
+// Foreign streams, consumers and producers. The operation controls each of their steps. Their own
 // allocations never fail, because the memory lies in the structs or is spared.
 #pragma once
 
@@ -8,12 +8,22 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "allocations/scene.h"
+#include "faults/scene.h"
 
-namespace allocations {
+namespace faults {
 
 using DeviceStream = Owned<ArrowDeviceArrayStream>;
 using HostStream = Owned<ArrowArrayStream>;
+
+// A path of a stream's arrays.
+struct Way {
+  int64_t from, to;
+  uint32_t flags = 0;
+  Machine machine = {};
+  const char* how = "";
+
+  std::string text() const { return std::string(how) + kind_of(from) + " to " + kind_of(to); }
+};
 
 // The number of arrays in each stream. Each array has all rows.
 inline constexpr int kBatches = 3;
@@ -29,20 +39,26 @@ struct Batches {
 DeviceStream foreign_stream(const Rows& rows, int64_t id);
 HostStream foreign_host_stream(const Rows& rows);
 
-// The arrays that a consumer got from a stream before its end or a failure.
+// The arrays that a consumer got from a stream before its end or a failure. Each is complete.
 struct Pulled {
   // Pulls the whole stream. Returns the code and fills the error like a function of the library.
   int pull(ArrowDeviceArrayStream* stream, arrowdevice_error* error);
   int pull(ArrowArrayStream* stream, arrowdevice_error* error);
+
+  // Waits for the arrays. If one failed after it came, it and later ones are released, and the wait fails.
+  int wait(arrowdevice_error* error);
 
   void check_rows(const Rows& rows);  // checks the arrays so far and releases them
   void check_all(const Rows& rows);   // also checks that they are complete
 
   std::array<Array, kBatches + 1> arrays;
   int n = 0;
+  bool has_failed_later = false;
+  const arrowdevice_device* on = nullptr;  // the device of all arrays, if it is known
 
  private:
   Array& next_place();
+  int waited_ = 0;
 };
 
 // A handler that takes every array. It outlives its release, so the producer stays valid as long as the
@@ -113,4 +129,4 @@ class Executor {
   void* arg_ = nullptr;
 };
 
-}  // namespace allocations
+}  // namespace faults

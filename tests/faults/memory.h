@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory that runs out when a test chooses. The program defines malloc and its relatives, so every
-// library in the process calls them. All forms of operator new of the C++ runtime call them too.
+// Host memory that runs out when a test chooses. malloc.cc defines malloc and its relatives, so every library
+// in the process calls them. All forms of operator new of the C++ runtime call them too. Without malloc.cc no
+// allocation fails.
 //
 //   memory::begin({.first = 3});
 //   const int code = arrowdevice_array_share(...);  // its third allocation fails
@@ -10,7 +11,7 @@
 #include <cstdint>
 #include <span>
 
-namespace allocations::memory {
+namespace faults::memory {
 
 // Chooses the allocations that fail. They count from 1, beginning with begin().
 struct Plan {
@@ -36,6 +37,11 @@ void begin_recording(const Plan& plan, std::span<uint64_t> stacks) noexcept;
 // Returns the number of blocks that are allocated now by all code in the process.
 int64_t live_blocks() noexcept;
 
+// Counts an allocation. Returns true if it must fail.
+bool fails() noexcept;
+// Adds to the number of blocks.
+void count_blocks(int64_t more) noexcept;
+
 // Marks the test's own code within calls of the library. Its allocations neither fail nor count.
 class Spared {
  public:
@@ -54,4 +60,4 @@ class InBackend {
   InBackend& operator=(const InBackend&) = delete;
 };
 
-}  // namespace allocations::memory
+}  // namespace faults::memory

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "allocations/choice.h"
+#include "faults/choice.h"
 
 #include <map>
 #include <set>
 
-namespace allocations {
+namespace faults {
 namespace {
 
 constexpr int kMostAlike = 1;  // and the last
@@ -33,4 +33,4 @@ int64_t Choice::after(int64_t n) const {
   return static_cast<int64_t>(next) + 1;
 }
 
-}  // namespace allocations
+}  // namespace faults

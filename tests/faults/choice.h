@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace allocations {
+namespace faults {
 
 class Choice {
  public:
@@ -23,4 +23,4 @@ class Choice {
   std::vector<bool> is_chosen_;
 };
 
-}  // namespace allocations
+}  // namespace faults

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "allocations/foreign.h"
+#include "faults/foreign.h"
 
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 
-namespace allocations {
+namespace faults {
 namespace {
 
 constexpr auto kPatience = std::chrono::seconds(30);
@@ -80,7 +80,7 @@ void fill(arrowdevice_error* error, int code, const char* text) {
 }  // namespace
 
 Batches::Batches(const Rows& of, int64_t id) : rows(of) {
-  for (auto& array : arrays) array = on(rows, id);
+  for (auto& array : arrays) array = rows.on(id);
 }
 
 DeviceStream foreign_stream(const Rows& rows, int64_t id) {
@@ -98,11 +98,25 @@ Array& Pulled::next_place() {
   return arrays[static_cast<size_t>(n)];
 }
 
+int Pulled::wait(arrowdevice_error* error) {
+  for (; waited_ < n; ++waited_) {
+    const auto& array = arrays[static_cast<size_t>(waited_)];
+    const int code = arrowdevice_array_wait(array.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error);
+    if (code == 0) continue;
+    has_failed_later = true;
+    while (n > waited_) arrays[static_cast<size_t>(--n)].reset();
+    return code;
+  }
+  return 0;
+}
+
 int Pulled::pull(ArrowDeviceArrayStream* stream, arrowdevice_error* error) {
-  for (;; ++n) {
+  for (;;) {
     auto& place = next_place();
     const int code = arrowdevice_stream_get_next(stream, place.get(), error);
     if (code != 0 || place.released()) return code;
+    ++n;
+    if (const int later = wait(error); later != 0) return later;
   }
 }
 
@@ -120,6 +134,10 @@ int Pulled::pull(ArrowArrayStream* stream, arrowdevice_error* error) {
 void Pulled::check_rows(const Rows& rows) {
   for (int i = 0; i < n; ++i) {
     auto& array = arrays[static_cast<size_t>(i)];
+    if (on != nullptr) {
+      check_equal(array->device_type, output_of(arrowdevice_device_get_info, on).device_type,
+                  "the device type of an array");
+    }
     check_same(rows.difference(*array));
     array.reset();
   }
@@ -262,4 +280,4 @@ arrowdevice_async_options Executor::options() {
   return options;
 }
 
-}  // namespace allocations
+}  // namespace faults
