@@ -118,7 +118,8 @@ ARROWDEVICE_API void arrowdevice_array_move(struct ArrowDeviceArray* from, struc
 
 /**
  * Releases an array. The caller promises that its own device work on the array has finished, and
- * that no asynchronous copy of the array still runs (see arrowdevice_array_copy()).
+ * that no asynchronous copy still reads from the array. The result of an asynchronous copy may be
+ * released while that copy runs (see arrowdevice_array_copy()).
  *
  * @param array  The array. If it is NULL or released, the call has no effect.
  *
@@ -209,7 +210,7 @@ ARROWDEVICE_API int arrowdevice_array_wait(const struct ArrowDeviceArray* array,
 /* -- rows and columns --------------------------------------------------------------------------------------------- */
 
 /**
- * Makes an array of some rows, which becomes an owner of the same memory. Reads no data.
+ * Makes an array of some rows of `inout`. Both arrays are owners of the memory then. Reads no data.
  *
  * @param inout   The array, which stays valid and becomes a shared owner.
  * @param schema  Type of the array.
@@ -229,8 +230,8 @@ ARROWDEVICE_API int arrowdevice_array_slice(struct ArrowDeviceArray* inout, cons
                                             struct arrowdevice_error* error);
 
 /**
- * Makes an array of some columns of a struct array or record batch. It becomes an owner of the same
- * memory.
+ * Makes an array of some columns of a struct array or record batch. Both arrays are owners of the
+ * memory then.
  *
  * @param inout       The array, which stays valid and becomes a shared owner.
  * @param schema      Type of the array.
@@ -262,15 +263,16 @@ ARROWDEVICE_API int arrowdevice_array_select(struct ArrowDeviceArray* inout, con
  *     reports this.
  *   - `null_count` is correct.
  *   - Offsets, views, type ids, run ends and dictionary indices are in range.
- *   - Prefixes of views equal their data, and their unused bytes are zero.
+ *   - In string and binary views, the prefix equals the first 4 bytes of the value, and the unused
+ *     bytes of an inline value are zero.
  *   - Texts are UTF-8.
  * - ARROWDEVICE_VALIDATE_STRICT also checks rules that real producers neglect:
  *   - `reserved` is zero.
  *   - `null_count` is not -1 if there is no validity bitmap.
  *   - Fields that are not nullable have no nulls in rows that are visible through their parents.
  *
- * If no driver allocated a buffer, as with `malloc`, the library does not know its size and does
- * not check it.
+ * The library cannot know the size of a buffer that was allocated without a driver, for example
+ * with `malloc`, and does not check it.
  *
  * @param array          The array.
  * @param schema         Type of the array.

@@ -36,7 +36,8 @@
  * | EIO | the device failed, now or in earlier work |
  * | ETIMEDOUT | a wait exceeded its time-out |
  * | ECANCELED | the stream was cancelled |
- * | EBUSY, EEXIST, ENOENT | as the function says |
+ * | EBUSY | the driver or the library is busy, as the function says |
+ * graph, or cannot tell if work has ended | | EEXIST, ENOENT | as the function says |
  *
  * **General errors.** Every function that returns a code may fail with these:
  *
@@ -46,6 +47,8 @@
  * - ENOMEM if the host has no memory.
  * - ENODEV if a device is no longer wrapped, after arrowdevice_device_unwrap().
  * - ENODEV if a driver is needed after `exit` has begun or in a child process after `fork`.
+ * - EBUSY if the driver cannot tell if work has ended, or refuses work on a stream that is being
+ *   captured into a graph.
  * - If a call of the driver fails, the backend's code for it. For most errors that is EIO or
  *   ENOMEM.
  *
@@ -56,8 +59,10 @@
  *
  * - `moved`: on success the library owns the object. The library sets `release` of a moved struct
  *   to NULL. The caller must not use a moved pointer again. On failure the object is untouched and
- *   still belongs to the caller, who may call again or release it.
- * - `inout`: the array stays valid and shares its memory with the result.
+ *   still belongs to the caller, who may call again or release it (after ETIMEDOUT, see
+ *   **Failure**).
+ * - `inout`: the array stays valid and still belongs to the caller. It and the result are then
+ *   owners of the same memory, and both must be released.
  * - `out`: if the call succeeds, the caller owns each array, schema and stream in it and must
  *   release it. If the call fails, every output struct's `release` and every output pointer is
  *   NULL.
@@ -65,10 +70,10 @@
  *   queue or pool, as soon as the call returns.
  * - Devices are never destroyed.
  *
- * **Failure.** If a call fails, nothing is leaked. Work that the call submitted has finished,
- * unless the function's comment says otherwise. After ETIMEDOUT such work may still run. The
- * library then frees its own memory later. The caller keeps the inputs until
- * arrowdevice_wait_idle() has succeeded.
+ * **Failure.** If a call fails, nothing is leaked. If it fails with ETIMEDOUT, device work that it
+ * submitted may still run, and the library frees its own memory later. The caller must then not
+ * release the inputs, moved ones included, until arrowdevice_wait_idle() has succeeded. If a call
+ * fails with another code, its work has finished, unless the function's comment says otherwise.
  *
  * **Options and info.** The caller sets `struct_size` of every struct that starts with it, inputs
  * and outputs alike. The library reads or fills members up to the smaller of `struct_size` and its

@@ -3,10 +3,10 @@
  * @file async.h
  * Async streams: the library as a producer, as a consumer, and between a producer and a consumer.
  *
- * Two layouts of `ArrowAsyncProducer` exist: 40 bytes in Arrow's libraries, and 48 bytes in the
- * published text. The library's own struct serves both, with the metadata at both offsets. In the
- * struct of a foreign producer, the library reads no member behind `cancel`, unless
- * `upstream_layout` names the layout.
+ * Two layouts of `ArrowAsyncProducer` exist. The published text has a member between `cancel` and
+ * the metadata (48 bytes), and Arrow's libraries do not (40 bytes). The library's own struct serves
+ * both, because it has the metadata at both offsets. In the struct of a foreign producer, the
+ * library reads no member after `cancel`, unless `upstream_layout` names the layout.
  *
  * **Handlers that the library makes** (`out_handler`, `out_upstream`):
  *
@@ -23,13 +23,14 @@
  *
  * - It holds no lock during `request`, `cancel` and `extract_data`, so the producer may hold its
  *   own lock while it calls the handler.
- * - It calls `request` only while the producer is alive: inside a call of the handler, or on a
- *   thread that holds a task which is not extracted yet.
+ * - It calls `request` only while the producer is alive: during a call of the handler, or on a
+ *   thread that is about to extract a task.
  * - It calls `cancel` at most once, from any thread, and calls the producer no more afterwards.
  * - It does not call the producer after the final `on_next_task`, `on_error` or `release` has
  *   returned.
- * - When the producer reports the end or an error, or releases the handler, the library waits for
- *   its own threads inside the producer. After 100 ms it returns to the producer all the same.
+ * - When the producer reports the end or an error, or releases the handler, the library first waits
+ *   until none of its own threads is inside a function of the producer. It waits for at most 100
+ *   ms, and then returns even if such a thread is still there.
  * - If it refuses a task, such as one with malformed metadata, it discards the task and cancels the
  *   producer. `on_next_task` then returns 0.
  * - If an extraction fails, it waits up to a second for the producer's `on_error` and reports that
@@ -94,7 +95,9 @@ struct arrowdevice_async_options {
    * stream ends with that value as its error. A stream submits one task at a time.
    */
   int (*submit)(void* user, void (*task)(void* arg), void* arg);
-  void* user; /* passed to both callbacks; must stay valid until the stream has ended and its last task has returned */
+  /** Passed to `submit` and `get_metadata`. Must stay valid until the stream has ended and its last task has returned.
+   */
+  void* user;
   /**
    * Metadata of a stream for arrowdevice_async_produce(), or NULL. Without this callback, the
    * consumer gets the metadata of arrowdevice_stream_get_metadata().

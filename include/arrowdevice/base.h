@@ -72,9 +72,9 @@ ARROWDEVICE_API const char* arrowdevice_version(void);
  * @param log   Handler, or NULL to restore the default. The library calls it from any thread.
  *              `level` is 0 for errors, 1 for warnings, 2 for info and 3 for debug. `message` is a
  *              line of UTF-8 without a line end. The handler must not call the library.
- * @param user  Passed to `log`. It must stay valid until no thread calls the handler any more. The
- *              library does not tell when that is after the handler was replaced, so `user` usually
- *              lives as long as the process.
+ * @param user  Passed to `log`. After the handler is replaced, other threads may still be calling
+ *              it, and the library does not report when the last call has returned. `user`
+ *              therefore usually lives as long as the process.
  *
  * Thread-safety: free. If another thread is logging meanwhile, its message may still reach the
  * former handler.
@@ -93,7 +93,7 @@ ARROWDEVICE_API void arrowdevice_log_set_handler(void (*log)(void* user, int lev
  * @param on  1 for manual mode, or 0 for the library's thread. Every other value counts as 1.
  *
  * Errors:
- * - EBUSY if work was deferred already and `on` changes the mode.
+ * - EBUSY if `on` changes the mode, and work has been deferred at any time before.
  * - The general errors.
  * Thread-safety: free. Does not block.
  */

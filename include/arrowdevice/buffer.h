@@ -36,14 +36,14 @@ struct arrowdevice_pool_options {
    * value. The library calls it from any thread and holds no lock.
    *
    * `native_queue` is the vendor's queue that uses the memory first. If it is NULL, the memory must
-   * be ready for every queue when the function returns. arrowdevice_queue_destroy() of that queue
-   * waits until this function has returned. If this function takes a lock, no thread may hold that
-   * lock while it destroys the queue.
+   * be ready for every queue when the function returns. While the function runs,
+   * arrowdevice_queue_destroy() of that queue may wait for it. A thread must therefore hold no lock
+   * that this function takes when it destroys the queue.
    */
   int (*allocate)(void* user, int64_t size, int64_t alignment, void* native_queue, void** out);
   /**
-   * Frees memory that `allocate` gave. The library calls it from any thread and holds no lock. The
-   * library never calls it after `exit` has begun.
+   * Frees memory that `allocate` gave. The work on it has finished, and `native_queue` is NULL. The
+   * library calls it from any thread and holds no lock. It never calls it after `exit` has begun.
    */
   void (*deallocate)(void* user, void* buffer, int64_t size, void* native_queue);
   /**
@@ -128,7 +128,7 @@ ARROWDEVICE_API void arrowdevice_pool_destroy(struct arrowdevice_pool* pool);
  *
  * @param device  The device.
  * @param pool    Pool of the device, or NULL for its default pool.
- * @param queue   Queue of the device that uses the memory first, or NULL if any queue may.
+ * @param queue   Queue of `device` that uses the memory first. NULL if any queue may be the first.
  * @param size    Bytes, more than 0.
  * @param out     Receives an address or a handle, depending on the device. The caller frees it with
  *                arrowdevice_buffer_free().

@@ -33,15 +33,15 @@ struct arrowdevice_copy_options {
    * or more between a GPU and pageable host memory, such as that of `malloc`. If the target has no
    * events, the call waits for the copy without limit.
    *
-   * ARROWDEVICE_COPY_ALWAYS and ARROWDEVICE_COPY_NEVER apply to to_device and to_host. They exclude
-   * each other.
+   * ARROWDEVICE_COPY_ALWAYS and ARROWDEVICE_COPY_NEVER exclude each other. They have an effect only
+   * in arrowdevice_array_to_device() and arrowdevice_array_to_host().
    *
    * ARROWDEVICE_COPY_NO_TRIM: the copy of a slice also has the rows before it and keeps its offset.
    */
   uint32_t flags;
   /**
    * Queue for the copy, or NULL for a queue of the library. The copy runs after the queue's work so
-   * far. Its device belongs to this backend:
+   * far. The queue must be of this backend:
    *
    * | source | target | backend of the queue |
    * |---|---|---|
@@ -62,15 +62,17 @@ struct arrowdevice_copy_options {
    */
   struct arrowdevice_pool* pool;
   /**
-   * Device of the source, or NULL to find it from the array. If this device is wrapped, the
-   * application does not unwrap it before it may release the source array, as
-   * arrowdevice_array_copy() says.
+   * Device of the source, or NULL to find it from the array. If the device is wrapped, the
+   * application must not unwrap it as long as it must keep the source array (see
+   * arrowdevice_array_copy()).
    */
   struct arrowdevice_device* source_device;
   /**
-   * Time-out in nanoseconds for all waits of the CPU before the copy is submitted, as the
-   * conventions say. ARROWDEVICE_NO_TIMEOUT (0) waits without limit. If the time-out ends, the call
-   * fails with ETIMEDOUT.
+   * Limit in nanoseconds of the time that the CPU waits in total before the last piece of the copy
+   * is submitted: for the source's event, for offsets and sizes that it reads back, and for memory
+   * of staged copies. The limit does not cover the wait for the copy itself. After it, the call
+   * fails with ETIMEDOUT, and earlier pieces of the copy may still run. ARROWDEVICE_NO_TIMEOUT (0)
+   * waits without limit.
    */
   int64_t timeout_ns;
 };
@@ -80,11 +82,16 @@ struct arrowdevice_copy_options {
  *
  * The copy has only the bytes that the array's rows need, unless ARROWDEVICE_COPY_NO_TRIM is set.
  *
- * With ARROWDEVICE_COPY_ASYNC, if the copy has an event (`out->sync_event` is not NULL), the caller
- * keeps the source until the event has fired or failed. If the caller releases `out` earlier, or if
- * the call fails with ETIMEDOUT, the caller keeps the source until arrowdevice_wait_idle() has
- * succeeded. In every other case the caller may release the source when the call returns. To keep
- * the source means: not to release the array, and not to unwrap its device.
+ * The copy runs after the source's event. The caller may release the source:
+ *
+ * - if the call failed with ETIMEDOUT: after arrowdevice_wait_idle() has succeeded
+ * - if the call succeeded with ARROWDEVICE_COPY_ASYNC, and `out->sync_event` is not NULL: after
+ *   arrowdevice_array_wait() or arrowdevice_array_is_ready() on `out` has reported that the event
+ *   fired, or has failed with EIO
+ * - if `out` was released before such a report: after arrowdevice_wait_idle() has succeeded
+ * - in all other cases: when the call returns
+ *
+ * Until then the caller must not release the array, change its data, or unwrap its device.
  *
  * @param array    The source, which stays as it is.
  * @param schema   Type of the array.

@@ -9,7 +9,8 @@
  * a vendor's context. Pointers to devices stay valid until the process ends, and devices are never
  * destroyed.
  *
- * The library calls a driver for the first time when a call names a device of its type.
+ * The library calls no driver before a call of the application names one of the driver's device
+ * types.
  */
 #ifndef ARROWDEVICE_DEVICE_H
 #define ARROWDEVICE_DEVICE_H
@@ -39,7 +40,7 @@ struct arrowdevice_device_info {
   char name[128]; /* as the driver reports it */
   char vendor[64];
   char backend[16];             /* name of the backend that drives the device */
-  uint8_t uuid[16];             /* zeros if it is unknown; the same for one GPU in each API that knows it */
+  uint8_t uuid[16];             /* zeros if unknown; CUDA, OpenCL and other APIs report the same one for a GPU */
   int64_t total_memory;         /* bytes, -1 if the size is unknown */
   int64_t buffer_alignment;     /* bytes; alignment of the start of every allocation */
   int64_t sub_buffer_alignment; /* bytes; alignment of the start of every sub-buffer */

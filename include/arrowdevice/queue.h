@@ -3,8 +3,8 @@
  * @file queue.h
  * Queues: create or wrap one, copy bytes on it, make it wait for an array, and wait for its work.
  *
- * A queue runs its work in order. If a function has an optional queue, its comment says what NULL
- * means. Copies then use a queue of the library.
+ * A queue runs its work in order. If a queue is optional, the function's comment says what NULL
+ * means. For copies, NULL means a queue of the library.
  */
 #ifndef ARROWDEVICE_QUEUE_H
 #define ARROWDEVICE_QUEUE_H
@@ -29,7 +29,8 @@ struct arrowdevice_native_queue {
  * One region of a copy of bytes. The struct is frozen: it never grows, because it is passed in
  * arrays.
  *
- * Each device is NULL, which means host memory, or belongs to the queue's backend.
+ * `dst_device` and `src_device` are devices of the queue's backend, or host memory: NULL or the
+ * CPU.
  */
 struct arrowdevice_copy_region {
   struct arrowdevice_device* dst_device;
@@ -93,7 +94,7 @@ ARROWDEVICE_API int arrowdevice_queue_get_native(const struct arrowdevice_queue*
                                                  struct arrowdevice_native_queue* out, struct arrowdevice_error* error);
 
 /**
- * Queues copies of bytes, which run after the queue's work so far. Regions of one call may run in
+ * Enqueues copies of bytes. They run after the queue's work so far. Regions of one call may run in
  * any order.
  *
  * If the call fails, some of the regions may have been copied, or may still be in progress. Their
@@ -174,8 +175,8 @@ ARROWDEVICE_API int arrowdevice_queue_finish(struct arrowdevice_queue* queue, in
  * @param queue  The queue, or NULL.
  *
  * Thread-safety: per object. The application may call it while an Arrow stream uses the queue. It
- * returns at once, with one exception: if an Arrow stream is just calling the driver or an
- * allocator with a wrapped queue, the function waits for that call.
+ * returns at once, with one exception: if the queue is wrapped, and an Arrow stream is calling the
+ * driver or an allocator with it at that moment, the function waits for that call.
  */
 ARROWDEVICE_API void arrowdevice_queue_destroy(struct arrowdevice_queue* queue);
 

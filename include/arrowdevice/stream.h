@@ -35,8 +35,8 @@ struct arrowdevice_stream_options {
    */
   uint32_t flags;
   /**
-   * Number of batches that the stream has read when it gives out the oldest of them. 0 means 2. The
-   * consumer uses one batch while the others are copied.
+   * Number of batches in progress, with the one that the consumer gets next. With 2, the stream has
+   * read the following batch and started its copy when it gives out a batch. 0 means 2.
    */
   int32_t depth;
   /**
@@ -70,7 +70,7 @@ struct arrowdevice_stream_options {
 
 /* Kinds of metadata of a stream, for arrowdevice_stream_get_metadata() */
 #define ARROWDEVICE_METADATA_STREAM 0 /* of the stream */
-#define ARROWDEVICE_METADATA_ITEM 1   /* of the array, the end or the error that `get_next` returned last */
+#define ARROWDEVICE_METADATA_ITEM 1   /* of the last result of `get_next`: an array, the end, or an error */
 
 /* -- sources ------------------------------------------------------------------------------------------------------ */
 
@@ -81,8 +81,8 @@ struct arrowdevice_stream_options {
  * caller.
  *
  * @param moved         Type of the arrays.
- * @param moved_arrays  `n` arrays, each of which is marked released. The C array itself stays the
- *                      caller's.
+ * @param moved_arrays  `n` arrays. On success the library sets `release` of each to NULL. The C
+ *                      array itself still belongs to the caller.
  * @param n             Number of arrays. It may be 0.
  * @param device_type   Device type of all arrays.
  * @param out           Receives the stream.

@@ -28,6 +28,7 @@ struct arrowdevice_async_options {
   struct arrowdevice_device* source_device;
 
   int (*submit)(void* user, void (*task)(void* arg), void* arg);
+
   void* user;
 
   const char* (*get_metadata)(void* user, int32_t kind);
