@@ -104,20 +104,18 @@ class CudaDriver final : public cuda_like::Driver {
     [[maybe_unused]] const CUresult result = cuda_.cuCtxPopCurrent(&popped);
   }
 
+  // An older driver has no such mode, and no capture that it would matter for.
+  int relax_captures() noexcept override { return exchange_capture_mode(CU_STREAM_CAPTURE_MODE_RELAXED); }
+  void restore_captures(int former) noexcept override {
+    if (former != kUnchanged) exchange_capture_mode(static_cast<CUstreamCaptureMode>(former));
+  }
+
   bool is_fatal(int native_code) const noexcept override {
     switch (native_code) {
-      case CUDA_ERROR_ECC_UNCORRECTABLE:
-      case CUDA_ERROR_NVLINK_UNCORRECTABLE:
-      case CUDA_ERROR_ILLEGAL_ADDRESS:
-      case CUDA_ERROR_LAUNCH_TIMEOUT:
-      case CUDA_ERROR_CONTEXT_IS_DESTROYED:
-      case CUDA_ERROR_ASSERT:
-      case CUDA_ERROR_HARDWARE_STACK_ERROR:
-      case CUDA_ERROR_ILLEGAL_INSTRUCTION:
-      case CUDA_ERROR_MISALIGNED_ADDRESS:
-      case CUDA_ERROR_INVALID_ADDRESS_SPACE:
-      case CUDA_ERROR_INVALID_PC:
-      case CUDA_ERROR_LAUNCH_FAILED: return true;
+#define X(name, value) case name:
+      ARROWDEVICE_CUDA_FATAL_RESULTS(X)
+#undef X
+      return true;
       default: return false;
     }
   }
@@ -244,14 +242,13 @@ class CudaDriver final : public cuda_like::Driver {
                 bytes_text(piece.size));
   }
 
-  // Batches are not allowed on the legacy default stream or on a stream that is being captured into a graph.
-  bool takes_batches(Stream stream) override {
-    if (cuda_.cuMemcpyBatchAsync == nullptr || is_legacy(stream)) {
-      return false;
-    }
+  // Batches are not allowed on the legacy default stream.
+  bool takes_batches(Stream stream) override { return cuda_.cuMemcpyBatchAsync != nullptr && !is_legacy(stream); }
+
+  bool is_capturing(Stream stream) override {
     auto status = CU_STREAM_CAPTURE_STATUS_NONE;
     cuda_.check("cuStreamIsCapturing", cuda_.cuStreamIsCapturing(native(stream), &status));
-    return status == CU_STREAM_CAPTURE_STATUS_NONE;
+    return status != CU_STREAM_CAPTURE_STATUS_NONE;
   }
 
   void copy_batch(std::span<const Piece> pieces, Stream stream) override {
@@ -303,6 +300,13 @@ class CudaDriver final : public cuda_like::Driver {
   }
 
  private:
+  static constexpr int kUnchanged = -1;
+
+  int exchange_capture_mode(CUstreamCaptureMode mode) const noexcept {
+    const auto exchange = cuda_.cuThreadExchangeStreamCaptureMode;
+    return exchange != nullptr && exchange(&mode) == CUDA_SUCCESS ? static_cast<int>(mode) : kUnchanged;
+  }
+
   CUdevice device_at(int ordinal) const {
     CUdevice device = 0;
     cuda_.check("cuDeviceGet", cuda_.cuDeviceGet(&device, ordinal));

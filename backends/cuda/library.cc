@@ -33,6 +33,9 @@ int code_of(CUresult result) {
     case CUDA_ERROR_STUB_LIBRARY:
     case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH: return ENODEV;
     case CUDA_ERROR_NOT_SUPPORTED: return ENOTSUP;
+    case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
+    case CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:
+    case CUDA_ERROR_CAPTURED_EVENT: return EBUSY;
     default: return EIO;
   }
 }
@@ -84,6 +87,10 @@ void Library::find(Function** out, const char* name, int version, const char* su
 void Library::load() {
 #define X(name, version, suffix, parameters) find(&(name), #name, version, suffix);
   ARROWDEVICE_CUDA_SYMBOLS(X)
+#undef X
+#define X(name, version, suffix) \
+  if (void* const newer = look_up(#name, version, suffix)) (name) = reinterpret_cast<decltype(name)>(newer);
+  ARROWDEVICE_CUDA_NEWER_FORMS(X)
 #undef X
   int version = 0;
   const bool known = cuDriverGetVersion != nullptr && cuDriverGetVersion(&version) == CUDA_SUCCESS;

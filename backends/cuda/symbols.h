@@ -50,7 +50,14 @@
   X(cuMemcpyPeerAsync, 4000, "",                                                                   \
     (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t size, CUstream stream))
 
+// Newer forms of required functions, with the same parameters. The backend asks for these first.
+//   cuDeviceGetUuid: the older form gives the UUID of the whole GPU for each of its MIG partitions
+#define ARROWDEVICE_CUDA_NEWER_FORMS(X) \
+  X(cuDeviceGetUuid, 11040, "_v2")      \
+  X(cuDevicePrimaryCtxRelease, 11000, "_v2")
+
 // Optional functions, by the CUDA version that introduced them. NULL if the driver does not have them.
+#define ARROWDEVICE_CUDA_SINCE_10_1(X) X(cuThreadExchangeStreamCaptureMode, 10010, "", (CUstreamCaptureMode * mode))
 #define ARROWDEVICE_CUDA_SINCE_11_2(X)                                                \
   X(cuMemAllocAsync, 11020, "", (CUdeviceptr * memory, size_t size, CUstream stream)) \
   X(cuMemFreeAsync, 11020, "", (CUdeviceptr memory, CUstream stream))
@@ -58,6 +65,7 @@
   X(cuMemcpyBatchAsync, 12080, "",                                                                        \
     (CUdeviceptr * to, CUdeviceptr * from, size_t * sizes, size_t count, CUmemcpyAttributes * attributes, \
      size_t * attribute_starts, size_t attribute_count, size_t * failed, CUstream stream))
-#define ARROWDEVICE_CUDA_OPTIONAL(X) ARROWDEVICE_CUDA_SINCE_11_2(X) ARROWDEVICE_CUDA_SINCE_12_8(X)
+#define ARROWDEVICE_CUDA_OPTIONAL(X) \
+  ARROWDEVICE_CUDA_SINCE_10_1(X) ARROWDEVICE_CUDA_SINCE_11_2(X) ARROWDEVICE_CUDA_SINCE_12_8(X)
 
 #define ARROWDEVICE_CUDA_SYMBOLS(X) ARROWDEVICE_CUDA_REQUIRED(X) ARROWDEVICE_CUDA_OPTIONAL(X)

@@ -69,6 +69,7 @@ void Memory::free(void* memory) noexcept {
 
 void Memory::free_after(Stream stream, void* memory) noexcept {
   gpu_.give_back([&](Driver& driver) {
+    if (driver.is_capturing(stream)) throw Error(EBUSY, "memory stays allocated: its stream is captured into a graph");
     if (is_stream_ordered()) {
       driver.free_on(stream, memory);
     } else {

@@ -78,6 +78,12 @@ class Driver {
   virtual int enter(int ordinal, Context context) = 0;
   virtual void leave(int former) noexcept = 0;
 
+  // Lets this thread make calls that would end another thread's capture of a stream into a graph, and that would fail
+  // during such a capture. Returns the former mode, which the caller passes to restore_captures(). The calls cannot
+  // fail.
+  virtual int relax_captures() noexcept = 0;
+  virtual void restore_captures(int former) noexcept = 0;
+
   // Returns true if the process cannot use the GPU any more after an error with this code.
   virtual bool is_fatal(int native_code) const noexcept = 0;
   // Returns true if the driver has shut down. It has then freed all objects already.
@@ -99,6 +105,10 @@ class Driver {
   virtual void synchronize(Stream stream) = 0;
   // Returns the GPU and context of an application's stream, or nullopt if the driver does not know them.
   virtual std::optional<StreamPlace> place_of(Stream stream) = 0;
+
+  // Returns true if an application is capturing the stream into a graph. Work on the stream then does not run, but
+  // becomes part of the graph.
+  virtual bool is_capturing(Stream stream) = 0;
 
   virtual void copy(const Piece& piece, Stream stream) = 0;
   // Copies between the memory of two GPUs.

@@ -67,15 +67,30 @@ class Gpu {
   Stream memory_stream();
 
  private:
+  // Lets the thread call the driver beside captures of streams, until the end of a scope.
+  class Relaxed {
+   public:
+    explicit Relaxed(Driver& driver) noexcept : driver_(driver), former_(driver.relax_captures()) {}
+    ~Relaxed() { driver_.restore_captures(former_); }
+    Relaxed(const Relaxed&) = delete;
+    Relaxed& operator=(const Relaxed&) = delete;
+
+   private:
+    Driver& driver_;
+    const int former_;
+  };
+
   // Makes the GPU current until the end of a scope.
   class Current {
    public:
-    explicit Current(Gpu& gpu) : driver_(gpu.driver_), former_(driver_.enter(gpu.ordinal_, gpu.context())) {}
+    explicit Current(Gpu& gpu)
+        : relaxed_(gpu.driver_), driver_(gpu.driver_), former_(driver_.enter(gpu.ordinal_, gpu.context())) {}
     ~Current() { driver_.leave(former_); }
     Current(const Current&) = delete;
     Current& operator=(const Current&) = delete;
 
    private:
+    const Relaxed relaxed_;
     Driver& driver_;
     const int former_;
   };

@@ -138,7 +138,8 @@ Queue::Queue(Device& device)
       stream_(device.gpu.use([](Driver& driver) { return driver.create_stream(); })),
       is_borrowed_(false) {}
 
-Queue::Queue(Device& device, Stream borrowed) : device_(device), stream_(borrowed), is_borrowed_(true) {
+Queue::Queue(Device& device, Stream borrowed)
+    : device_(device), stream_(borrowed), is_borrowed_(true), is_known_outside_(true) {
   const auto place = gpu().use([&](Driver& driver) { return driver.place_of(borrowed); });
   if (!place) return;
   if (place->ordinal != gpu().ordinal()) {
@@ -158,18 +159,35 @@ Queue::~Queue() {
   gpu().give_back([this](Driver& driver) { driver.destroy_stream(stream_); });
 }
 
+void Queue::check_not_capturing(Driver& driver) const {
+  if (is_known_outside_ && driver.is_capturing(stream_)) {
+    throw Error(EBUSY, format("the stream %p is being captured into a graph: end the capture first", stream_));
+  }
+}
+
 void Queue::copy(std::span<const arrowdevice_backend_region> regions) {
-  gpu().use([&](Driver& driver) { copy_regions(driver, gpu(), stream_, regions); });
+  gpu().use([&](Driver& driver) {
+    check_not_capturing(driver);
+    copy_regions(driver, gpu(), stream_, regions);
+  });
 }
 
 std::unique_ptr<Event> Queue::record() {
   auto event = std::make_unique<Event>(gpu());
-  gpu().use([&](Driver& driver) { driver.record(event->native(), stream_); });
+  gpu().use([&](Driver& driver) {
+    check_not_capturing(driver);
+    driver.record(event->native(), stream_);
+  });
   return event;
 }
 
 void Queue::wait(const Event& event) {
-  gpu().use([&](Driver& driver) { driver.wait_on(stream_, event.native()); });
+  gpu().use([&](Driver& driver) {
+    check_not_capturing(driver);
+    // A query refuses an event that was recorded in a capture. A wait for it would make this stream part of the graph.
+    if (event.is_borrowed()) driver.is_done(event.native());
+    driver.wait_on(stream_, event.native());
+  });
 }
 
 }  // namespace arrowdevice::cuda_like

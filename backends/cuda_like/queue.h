@@ -28,6 +28,8 @@ class Event {
   NativeEvent native() const noexcept { return native_; }
   NativeEvent* published() noexcept { return &native_; }
 
+  bool is_borrowed() const noexcept { return is_borrowed_; }
+
   bool is_done() const;
   // Throws Error(ETIMEDOUT) if the limit passes first. ARROWDEVICE_NO_TIMEOUT waits without limit.
   void wait(int64_t timeout_ns) const;
@@ -51,14 +53,23 @@ class Queue {
   Gpu& gpu() const noexcept { return device_.gpu; }
   Stream stream() const noexcept { return stream_; }
 
+  // Gives the stream to the application, which may capture it into a graph from then on.
+  Stream give_stream() noexcept {
+    is_known_outside_ = true;
+    return stream_;
+  }
+
   void copy(std::span<const arrowdevice_backend_region> regions);
   std::unique_ptr<Event> record();
   void wait(const Event& event);
 
  private:
+  void check_not_capturing(Driver& driver) const;
+
   Device& device_;
   const Stream stream_;
   const bool is_borrowed_;
+  bool is_known_outside_ = false;  // the application may capture the stream
 };
 
 }  // namespace arrowdevice::cuda_like

@@ -114,7 +114,7 @@ struct Functions {
   }
 
   static void queue_get_native(Queue& queue, arrowdevice_native_queue& out) {
-    out.queue = queue.stream();
+    out.queue = queue.give_stream();
     out.family = 0;
   }
 
@@ -127,6 +127,8 @@ struct Functions {
   static bool event_query(Event& event) { return event.is_done(); }
 
   static void event_wait(Event& event, int64_t timeout_ns) { event.wait(timeout_ns); }
+
+  static bool has_failed(Event& event, const Error&) { return event.gpu().is_lost(); }
 
   static void* event_publish(Event& event) { return event.published(); }
 

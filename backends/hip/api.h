@@ -38,9 +38,22 @@ struct hipUUID {
   X(hipErrorHostMemoryAlreadyRegistered, 712) \
   X(hipErrorLaunchFailure, 719)               \
   X(hipErrorNotSupported, 801)                \
+  X(hipErrorStreamCaptureUnsupported, 900)    \
+  X(hipErrorStreamCaptureImplicit, 906)       \
+  X(hipErrorCapturedEvent, 907)               \
   X(hipErrorUnknown, 999)
 
 #define ARROWDEVICE_HIP_DEVICE_ATTRIBUTES(X) X(hipDeviceAttributeMemoryPoolsSupported, 88)
+
+#define ARROWDEVICE_HIP_CAPTURE_STATUSES(X) \
+  X(hipStreamCaptureStatusNone, 0)          \
+  X(hipStreamCaptureStatusActive, 1)        \
+  X(hipStreamCaptureStatusInvalidated, 2)
+
+#define ARROWDEVICE_HIP_CAPTURE_MODES(X) \
+  X(hipStreamCaptureModeGlobal, 0)       \
+  X(hipStreamCaptureModeThreadLocal, 1)  \
+  X(hipStreamCaptureModeRelaxed, 2)
 
 #define ARROWDEVICE_HIP_MEMCPY_KINDS(X) X(hipMemcpyDefault, 4)
 
@@ -53,6 +66,8 @@ struct hipUUID {
 #define X(name, value) name = (value),
 enum hipError_t : unsigned { ARROWDEVICE_HIP_ERRORS(X) };
 enum hipDeviceAttribute_t : unsigned { ARROWDEVICE_HIP_DEVICE_ATTRIBUTES(X) };
+enum hipStreamCaptureStatus : unsigned { ARROWDEVICE_HIP_CAPTURE_STATUSES(X) };
+enum hipStreamCaptureMode : unsigned { ARROWDEVICE_HIP_CAPTURE_MODES(X) };
 enum hipMemcpyKind : unsigned { ARROWDEVICE_HIP_MEMCPY_KINDS(X) };
 #undef X
 // clang-format on

@@ -102,6 +102,11 @@ class HipDriver final : public cuda_like::Driver {
     if (former != kUnchanged && hip_.hipSetDevice(former) != hipSuccess) hip_.forget_error();
   }
 
+  int relax_captures() noexcept override { return exchange_capture_mode(hipStreamCaptureModeRelaxed); }
+  void restore_captures(int former) noexcept override {
+    if (former != kUnchanged) exchange_capture_mode(static_cast<hipStreamCaptureMode>(former));
+  }
+
   bool is_fatal(int native_code) const noexcept override {
     switch (native_code) {
       case hipErrorECCNotCorrectable:
@@ -209,6 +214,13 @@ class HipDriver final : public cuda_like::Driver {
     return StreamPlace{.ordinal = device, .context = nullptr};
   }
 
+  bool is_capturing(Stream stream) override {
+    if (hip_.hipStreamIsCapturing == nullptr) return false;
+    auto status = hipStreamCaptureStatusNone;
+    hip_.check("hipStreamIsCapturing", hip_.hipStreamIsCapturing(native(stream), &status));
+    return status != hipStreamCaptureStatusNone;
+  }
+
   void copy(const Piece& piece, Stream stream) override {
     hip_.check(
         "hipMemcpyAsync",
@@ -256,6 +268,13 @@ class HipDriver final : public cuda_like::Driver {
 
  private:
   static constexpr int kUnchanged = -1;
+
+  int exchange_capture_mode(hipStreamCaptureMode mode) const noexcept {
+    if (hip_.hipThreadExchangeStreamCaptureMode == nullptr) return kUnchanged;
+    if (hip_.hipThreadExchangeStreamCaptureMode(&mode) == hipSuccess) return static_cast<int>(mode);
+    hip_.forget_error();
+    return kUnchanged;
+  }
 
   bool has_memory_pools(int ordinal) const {
     int value = 0;

@@ -8,7 +8,7 @@
 namespace arrowdevice::hip {
 namespace {
 
-// The newest version is first, because current programs load it. Two versions in one process do not share devices.
+// The newest version is first, because current programs load it.
 constexpr const char* kNames[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"};
 constexpr const char* kKernelDriver = "/dev/kfd";
 
@@ -30,6 +30,9 @@ int code_of(hipError_t result) {
     case hipErrorInvalidDevice:
     case hipErrorInsufficientDriver: return ENODEV;
     case hipErrorNotSupported: return ENOTSUP;
+    case hipErrorStreamCaptureUnsupported:
+    case hipErrorStreamCaptureImplicit:
+    case hipErrorCapturedEvent: return EBUSY;
     default: return EIO;
   }
 }

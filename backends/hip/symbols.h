@@ -41,9 +41,11 @@
     (void* to, int to_device, const void* from, int from_device, size_t size, hipStream_t stream))
 
 // NULL if the runtime does not have them.
-#define ARROWDEVICE_HIP_OPTIONAL(X)                                        \
-  X(hipMallocAsync, 5.2, (void** memory, size_t size, hipStream_t stream)) \
-  X(hipFreeAsync, 5.2, (void* memory, hipStream_t stream))
+#define ARROWDEVICE_HIP_OPTIONAL(X)                                                   \
+  X(hipMallocAsync, 5.2, (void** memory, size_t size, hipStream_t stream))            \
+  X(hipFreeAsync, 5.2, (void* memory, hipStream_t stream))                            \
+  X(hipStreamIsCapturing, 5.2, (hipStream_t stream, hipStreamCaptureStatus * status)) \
+  X(hipThreadExchangeStreamCaptureMode, 5.2, (hipStreamCaptureMode * mode))
 
 // Functions from HIP 5.6 on, which are not in the header of 5.2.
 #define ARROWDEVICE_HIP_LATER(X) X(hipStreamGetDevice, 5.6, (hipStream_t stream, hipDevice_t * device))

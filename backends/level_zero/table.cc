@@ -111,6 +111,11 @@ struct Functions {
 
   static void event_wait(Event& event, int64_t timeout_ns) { event.wait(timeout_ns); }
 
+  // Without a code of the driver, a SYCL runtime has reported the failure of the work.
+  static bool has_failed(Event&, const Error& error) {
+    return error.native_code() == 0 || is_fatal(error.native_code());
+  }
+
   static std::unique_ptr<Event> event_import(Device&, void* sync_event) {
     return std::make_unique<SyclEvent>(sync_event);
   }

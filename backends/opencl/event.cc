@@ -94,7 +94,7 @@ void Event::wait_for_ever() const {
   check_not_failed();
   auto* const point = point_.get();
   wait_until_ended({&point, 1});
-  if (!is_ready()) throw Error(EIO, "clWaitForEvents: it returned before the event had fired");
+  if (!is_ready()) throw Error(EBUSY, "clWaitForEvents: it returned before the event had fired");
 }
 
 void Event::wait(int64_t timeout_ns) const {

@@ -132,6 +132,8 @@ struct Functions {
     if (!event.wait(Deadline(timeout_ns))) throw Error(ETIMEDOUT, "the event has not fired in time");
   }
 
+  static bool has_failed(Event&, const Error& error) { return error.native_code() == VK_ERROR_DEVICE_LOST; }
+
   static void* event_publish(Event& event) { return event.publish(); }
 
   static std::unique_ptr<Event> event_import(Device& device, void* sync_event) {

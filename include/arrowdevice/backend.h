@@ -83,8 +83,8 @@ struct arrowdevice_backend {
 
   /**
    * Counts the devices of a type, whose ids are 0 to n-1. Starts the driver. If there is no driver
-   * or no device, the count is 0, and the call succeeds. If the reason is useful for the user, the
-   * call fails with ENODEV and a message.
+   * or no device, the call either succeeds with a count of 0, or fails with ENODEV and a message
+   * that helps the user. arrowdevice_device_count() reports 0 in both cases.
    */
   int (*device_count)(ArrowDeviceType device_type, int64_t* out, struct arrowdevice_error* error);
   /**
@@ -115,8 +115,8 @@ struct arrowdevice_backend {
   /**
    * Enqueues a batch of copies, and does nothing else. Regions of one batch may run in any order.
    * Host memory of the regions stays valid until the copies are complete, but the array `regions`
-   * does not. Buffers are as arrays carry them, also those of foreign producers. If the call fails,
-   * the backend may have enqueued the first regions.
+   * does not. `dst` and `src` are the values of `ArrowArray.buffers`, also of foreign producers. If
+   * the call fails, the backend may have enqueued the first regions.
    */
   int (*queue_copy)(void* queue, const struct arrowdevice_backend_region* regions, int64_t n,
                     struct arrowdevice_error* error);
@@ -126,12 +126,13 @@ struct arrowdevice_backend {
    */
   int (*event_record)(void* queue, void** event, struct arrowdevice_error* error);
   /**
-   * Sets `*ready` to 1 if the event has fired, else to 0. Fails with EIO if the work failed. Does
-   * not block.
+   * Sets `*ready` to 1 if the event has fired, else to 0. Fails with EIO only if the work failed or
+   * the device is lost, so that the work no longer uses its memory. With any other code, the driver
+   * cannot tell. The library then keeps the memory and asks again. Does not block.
    */
   int (*event_query)(void* event, int* ready, struct arrowdevice_error* error);
   /**
-   * Waits until the event fires. Fails with EIO if the work failed. `timeout_ns` is as in
+   * Waits until the event fires. EIO means the same as in event_query. `timeout_ns` is as in
    * arrowdevice.h: if it is greater than 0, the call fails with ETIMEDOUT after this time.
    * ARROWDEVICE_NO_TIMEOUT (0) waits without limit. If it is less than 0, the call does not wait,
    * and fails with ETIMEDOUT if the event has not fired.

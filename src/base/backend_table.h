@@ -18,7 +18,9 @@ namespace arrowdevice {
 // result value in backend.h (the *_free, *_destroy and *_unregister functions) must not throw.
 //
 // F may leave out the optional functions of the table. Without queue_destroy or event_destroy, the table deletes the
-// object. If F has `kDeviceType`, the table refuses other types with the name `kDisplayName`.
+// object. If F has `kDeviceType`, the table refuses other types with the name `kDisplayName`. If F has
+// `bool has_failed(Event&, const Error&)`, a query or wait fails with EIO only if this returns true, and otherwise with
+// EBUSY, because the driver could not tell if the work has ended.
 template <typename F>
 class BackendTable {
  public:
@@ -63,6 +65,23 @@ class BackendTable {
                     format("device type %d, but the %s backend serves only %d", type, F::kDisplayName, F::kDeviceType));
       }
     }
+  }
+
+  // Asks the driver for the state of an event's work.
+  template <typename Body>
+  static int ask(Event& event, arrowdevice_error* error, const Body& body) noexcept {
+    return guarded(error, [&] {
+      if constexpr (requires { F::has_failed; }) {
+        try {
+          body();
+        } catch (const Error& e) {
+          if (e.code() != EIO || F::has_failed(event, e)) throw;
+          throw Error(EBUSY, e.message() + "; it is not known if the work has ended", e.backend(), e.native_code());
+        }
+      } else {
+        body();
+      }
+    });
   }
 
   static void add_devices(arrowdevice_backend& table) noexcept {
@@ -192,10 +211,10 @@ class BackendTable {
       return guarded(error, [&] { *event = handle_of(F::event_record(queue_of(queue))); });
     };
     table.event_query = [](void* event, int* ready, arrowdevice_error* error) noexcept {
-      return guarded(error, [&] { *ready = F::event_query(event_of(event)) ? 1 : 0; });
+      return ask(event_of(event), error, [&] { *ready = F::event_query(event_of(event)) ? 1 : 0; });
     };
     table.event_wait = [](void* event, int64_t timeout_ns, arrowdevice_error* error) noexcept {
-      return guarded(error, [&] { F::event_wait(event_of(event), timeout_ns); });
+      return ask(event_of(event), error, [&] { F::event_wait(event_of(event), timeout_ns); });
     };
     table.event_destroy = [](void* event) noexcept {
       if constexpr (requires { F::event_destroy; }) {

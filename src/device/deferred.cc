@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <thread>
 
 #include "base/background.h"
 #include "base/log.h"
@@ -15,6 +16,9 @@ namespace {
 
 // The longest time that the thread waits for the oldest event before it checks the others again.
 constexpr int64_t kLongestWaitNs = 1'000'000;
+
+// The pause before a driver is asked again that could not tell if work has ended.
+constexpr std::chrono::milliseconds kPause{10};
 
 // Marks a thread that is destroying deferred work, because a release in it may call the library again.
 class Ending {
@@ -134,7 +138,8 @@ void DeferredWork::wait_for_oldest() noexcept {
   try {
     if (oldest != nullptr) oldest->wait_idly(kLongestWaitNs);
   } catch (...) {
-    return;  // the event failed; the next check of the event finds that too
+    // The event failed, which the next check finds too. Or the driver cannot tell, and is asked again after a pause.
+    if (!oldest->has_ended()) std::this_thread::sleep_for(kPause);
   }
 }
 

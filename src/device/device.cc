@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "backend/device_types.h"
+#include "base/log.h"
 #include "base/process.h"
 #include "device/pool.h"
 #include "device/queue.h"
@@ -133,6 +135,15 @@ void Device::memory_info(int64_t* free_bytes, int64_t* total_bytes) const {
   if (backend_.table().device_get_memory_info != nullptr) {
     backend_.call("device_get_memory_info", backend_.table().device_get_memory_info, handle_, free_bytes, total_bytes);
   }
+}
+
+void Device::report_unknown_work(const Error& error) const noexcept {
+  if (has_reported_unknown_work_.exchange(true, std::memory_order_relaxed)) return;
+  char text[512];  // there may be no memory for a string
+  std::snprintf(text, sizeof text,
+                "cannot tell if work on device type %d, id %lld has ended, so its memory is kept: %s", type(),
+                static_cast<long long>(id()), error.what());
+  log(LogLevel::kWarning, text);
 }
 
 void Device::drop_idle() {

@@ -90,6 +90,9 @@ class Device {
 
   void memory_info(int64_t* free_bytes, int64_t* total_bytes) const;
 
+  // Logs once that the driver cannot tell if work has ended, so that its memory is not reused yet.
+  void report_unknown_work(const Error& error) const noexcept;
+
   // Counts the live arrays, pools and queues of the device. A wrapped device cannot be unwrapped while any exist.
   void add_user() const noexcept { users_.fetch_add(1, std::memory_order_relaxed); }
   void remove_user() const noexcept { users_.fetch_sub(1, std::memory_order_release); }
@@ -122,6 +125,7 @@ class Device {
   std::atomic<bool> unwrapped_{false};
   std::atomic<bool> borrowed_{false};
   std::atomic<bool> wrapped_;
+  mutable std::atomic<bool> has_reported_unknown_work_{false};
 
   std::mutex pool_mutex_;
   std::shared_ptr<Pool> own_pool_;

@@ -38,14 +38,20 @@ bool Event::wait_idly(int64_t timeout_ns) const {
 }
 
 bool Event::has_ended() const noexcept {
-  // Failed work no longer uses its memory, and each query reports the failure again. A query that fails for another
-  // reason, or because `exit` has begun meanwhile, gives no information.
+  // Failed work no longer uses its memory. Each query reports the failure again, with EIO. A query that fails with
+  // another code, or only once, or because `exit` has begun meanwhile, does not tell if the work has ended.
   constexpr int kAttempts = 2;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     try {
       return is_ready();
-    } catch (...) {
+    } catch (const Error& e) {
       if (!device_.is_usable()) return false;
+      if (e.code() != EIO) {
+        device_.report_unknown_work(e);
+        return false;
+      }
+    } catch (...) {
+      return false;  // no memory for the error
     }
   }
   return true;

@@ -34,7 +34,7 @@ class Event {
   bool wait_idly(int64_t timeout_ns) const;
 
   // Returns true if the work before the event no longer uses its memory, because it has finished or failed. Returns
-  // false if the driver cannot be called any more.
+  // false if the driver cannot tell, or cannot be called any more.
   bool has_ended() const noexcept;
 
   // Returns the event in the format's form, which is valid as long as this object.

@@ -2,7 +2,9 @@
 #include "device/queue.h"
 
 #include <cerrno>
+#include <chrono>
 #include <new>
+#include <thread>
 #include <utility>
 
 #include "base/log.h"
@@ -10,13 +12,22 @@
 namespace arrowdevice::device {
 namespace {
 
+// Waits until the work before the event has finished or failed. If the driver cannot tell, asks again, for about a
+// second.
 bool wait_until_ended(const Event& end) noexcept {
-  try {
-    end.wait(ARROWDEVICE_NO_TIMEOUT);
-  } catch (...) {
-    return end.has_ended();  // failed work does not run any more
+  constexpr int kAttempts = 100;
+  constexpr std::chrono::milliseconds kPause{10};
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    try {
+      end.wait(ARROWDEVICE_NO_TIMEOUT);
+      return true;
+    } catch (...) {
+      if (end.has_ended()) return true;
+      if (!end.device().is_usable()) return false;
+    }
+    std::this_thread::sleep_for(kPause);
   }
-  return true;
+  return false;
 }
 
 }  // namespace
@@ -194,8 +205,10 @@ Queue::State Queue::state() const noexcept {
   if (event == nullptr || !device_.is_usable()) return State::kIdle;
   try {
     return event->is_ready() ? State::kIdle : State::kBusy;
+  } catch (const Error& e) {
+    return e.code() == EIO ? State::kFailed : State::kBusy;  // with another code, the driver cannot tell
   } catch (...) {
-    return State::kFailed;
+    return State::kBusy;
   }
 }
 

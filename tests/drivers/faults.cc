@@ -23,6 +23,7 @@ void do_everything(const std::string& failing) {
   const drivers::Attempt attempt = [&](const auto& call) {
     drivers::attempt({{start, ENOMEM, kOutOfMemory},
                       {start, EIO, kUnknown},
+                      {start, EBUSY, kUnknown},  // while the library asks for the state of work
                       {start, ENODEV, kUnknown},
                       {start, ENODEV, kOutOfMemory}},
                      call);

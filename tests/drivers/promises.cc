@@ -2,8 +2,12 @@
 // Tests guarantees of the CUDA and HIP backends beyond conformance. Each case has its own process.
 #include <arrowdevice/arrowdevice.h>
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <thread>
 
 #include "drivers/table.h"
@@ -179,6 +183,18 @@ TEST_CASE("streams, default ones included, are wrapped on their own GPU only") {
         }) == "");
 }
 
+TEST_CASE("the backend uses the vendor's library that the process has loaded already") {
+  if (vendor().device != ARROW_DEVICE_ROCM) return;  // libcuda.so.1 is the only name of the other vendor's library
+  const Variable old("STANDIN_HIP_VERSION", "40500000");
+  CHECK(in_child([] {
+          const std::string older = std::string(std::getenv("STANDIN_OLDER")) + "/libamdhip64.so.5";
+          expect(::dlopen(older.c_str(), RTLD_NOW) != nullptr, "there is no " + older);
+          int64_t n = 0;
+          const std::string said = must_fail_once(ENODEV, table().device_count, vendor().device, &n);
+          expect(contains(said, "libamdhip64.so.5 is HIP 4.5"), said);
+        }) == "");
+}
+
 TEST_CASE("contexts are wrapped if the vendor has contexts") {
   const bool has_contexts = vendor().device == ARROW_DEVICE_CUDA;
   CHECK((table().device_wrap != nullptr) == has_contexts);
@@ -283,6 +299,20 @@ TEST_CASE("regions go to the driver as one batch if it has batches, else one by 
           free_memory(device, there);
           free_memory(pinned(0), host);
         }) == "");
+}
+
+TEST_CASE("a MIG partition has a UUID of its own, if the driver can tell") {
+  if (vendor().device != ARROW_DEVICE_CUDA) return;
+  const Variable mig("STANDIN_MIG", "1");
+  const std::pair<const char*, const char*> kUuids[] = {{"12080", "standin for mig"}, {"11030", "standin for cud"}};
+  for (const auto& [version, uuid] : kUuids) {
+    const Variable driver("STANDIN_DRIVER_VERSION", version);
+    CHECK(in_child([&] {
+            const auto info = output_of(table().device_get_info, gpu(0));
+            expect(std::memcmp(info.uuid, uuid, 15) == 0,
+                   std::string("it is ") + std::string(reinterpret_cast<const char*>(info.uuid), 15));
+          }) == "");
+  }
 }
 
 TEST_CASE("managed memory that the CPU shares is prefetched to the GPU of its queue") {

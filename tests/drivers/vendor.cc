@@ -160,4 +160,21 @@ void record(int ordinal, void* event, void* stream) {
   must_call("cuEventRecord", "hipEventRecord", event, stream);
 }
 
+void begin_capture(int ordinal, void* stream, CaptureMode mode) {
+  const Scope scope(ordinal);
+  must_call("cuStreamBeginCapture_v2", "hipStreamBeginCapture", stream, static_cast<unsigned>(mode));
+}
+
+bool end_capture(int ordinal, void* stream) {
+  const Scope scope(ordinal);
+  void* graph = nullptr;
+  return call(is_cuda() ? "cuStreamEndCapture" : "hipStreamEndCapture", stream, &graph) == 0;
+}
+
+CaptureMode exchange_capture_mode(CaptureMode mode) {
+  auto number = static_cast<unsigned>(mode);
+  must_call("cuThreadExchangeStreamCaptureMode", "hipThreadExchangeStreamCaptureMode", &number);
+  return static_cast<CaptureMode>(number);
+}
+
 }  // namespace drivers

@@ -54,6 +54,12 @@ void* create_event(int ordinal);
 void destroy_event(int ordinal, void* event);
 void record(int ordinal, void* event, void* stream);
 
+// The modes of a capture, with the vendors' numbers. end_capture() returns false if the capture was invalidated.
+enum CaptureMode : unsigned { kGlobalCapture = 0, kThreadLocalCapture = 1, kRelaxedCapture = 2 };
+void begin_capture(int ordinal, void* stream, CaptureMode mode);
+bool end_capture(int ordinal, void* stream);
+CaptureMode exchange_capture_mode(CaptureMode mode);
+
 // No driver is open yet in a child process.
 using arrowdevice::testing::contains;
 using arrowdevice::testing::expect;

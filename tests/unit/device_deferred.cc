@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests deferred work: releases that happen after an event has fired.
 #include <algorithm>
+#include <cerrno>
 
 #include "library.h"
 
@@ -70,6 +71,39 @@ TEST_CASE("wait_idle waits for arrays, copies and buffers that are in flight") {
   must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
   CHECK(moved.ledger.live() == 0);
   CHECK(later.ledger.live() == 0);
+  CHECK(stats(default_pool(sim(0))).used_bytes == 0);
+}
+
+TEST_CASE("memory is kept while the driver cannot tell if its work has ended") {
+  constexpr int64_t kQueries = 200;
+  begin();
+  Sample moved(field("l")), released(field("l"));
+  const Queue queue = make_queue(sim(0));
+  Held engine(0);
+  for (int64_t n = 1; n <= kQueries; ++n) {
+    control::fail_nth("event_query", n, EBUSY);
+    control::fail_nth("event_wait", n, EBUSY);
+  }
+  Array there;
+  const auto options = copy_options(ARROWDEVICE_COPY_ASYNC);
+  must(arrowdevice_array_to_device, moved.host.get(), moved.schema.get(), sim(0), &options, there.out());
+  there.reset();
+  must(arrowdevice_array_release_after, released.host.get(), queue.get());
+  auto* buffer = output_of(arrowdevice_buffer_allocate, sim(0), nullptr, queue.get(), 100);
+  arrowdevice_buffer_free(sim(0), queue.get(), buffer);
+  for (int round = 0; round < 5; ++round) {
+    must(arrowdevice_deferred_run, -1, nullptr);
+    CHECK(moved.ledger.live() > 0);
+    CHECK(released.ledger.live() > 0);
+    CHECK(stats(default_pool(sim(0))).used_bytes > 0);
+  }
+  must_fail(ETIMEDOUT, arrowdevice_wait_idle, 1'000'000);
+  CHECK(control::calls("event_query") < kQueries);  // there is a pause before the driver is asked again
+  control::fail_no_more();
+  engine.resume();
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
+  CHECK(moved.ledger.live() == 0);
+  CHECK(released.ledger.live() == 0);
   CHECK(stats(default_pool(sim(0))).used_bytes == 0);
 }
 

@@ -14,8 +14,10 @@ std::atomic<int> sticky{0};
 
 // Returns true if the error loses all contexts. A destroyed context does not affect others.
 bool is_sticky(int code) {
-  const bool is_of_others = code == 701 || code == CUDA_ERROR_CONTEXT_IS_DESTROYED || code == 712 || code == 713;
-  return code == 214 || code == 220 || (code >= 700 && code <= 719 && !is_of_others);
+  const bool is_of_others =
+      code == 701 || code == CUDA_ERROR_CONTEXT_IS_DESTROYED || code == 712 || code == 713 || code == 720;
+  return code == 214 || code == 220 || code == 226 || code == 810 || code == 911 ||
+         (code >= 700 && code <= 721 && !is_of_others);
 }
 
 }  // namespace
@@ -36,6 +38,7 @@ CUresult begin(const char* call, int failing) {
     sticky = failing;
     machine().lose();
   }
+  if (failing == 0 && !captures::allows(call)) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   return static_cast<CUresult>(failing);
 }
 
@@ -55,6 +58,12 @@ void* stream_of(Machine& gpus, CUstream stream, const char* call) {
   }
   check_context(number(stream), current(), call);
   return stream;
+}
+
+void* uncaptured_stream_of(Machine& gpus, CUstream stream, const char* call) {
+  void* const found = stream_of(gpus, stream, call);
+  captures::check_no_capture(found, call);
+  return found;
 }
 
 }  // namespace standin::cuda

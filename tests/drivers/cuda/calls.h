@@ -3,12 +3,14 @@
 // the backend uses.
 //
 //   STANDIN_DRIVER_VERSION   12080 for CUDA 12.8; newer entry points are missing
+//   STANDIN_MIG              set if the GPUs are MIG partitions, which have UUIDs of their own
 #pragma once
 
 #include <cstdint>
 
 #include "cuda/api.h"
 #include "cuda/contexts.h"
+#include "machine/capture.h"
 #include "machine/machine.h"
 #include "machine/violation.h"
 
@@ -28,11 +30,12 @@
   int failing = 0;                                            \
   standin::Machine& gpus = standin::machine(kCall, &failing); \
   const CUresult late = standin::cuda::begin(kCall, failing); \
-  if (standin::cuda::has_failed_for_good()) return late
+  if (standin::cuda::has_failed_for_good() || late == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) return late
 
 namespace standin::cuda {
 
 using namespace arrowdevice::cuda;  // NOLINT: the vendor's types, which every line is written with
+namespace captures = standin::captures;
 
 int driver_version();
 
@@ -47,6 +50,9 @@ bool has_failed_for_good();
 void check_device(const Machine& gpus, CUdevice device, const char* call);
 
 inline uintptr_t number(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
+
+// Does the same as stream_of(), for work that must not become part of an application's graph.
+void* uncaptured_stream_of(Machine& gpus, CUstream stream, const char* call);
 
 // Returns the machine's stream. The default streams belong to the current context.
 void* stream_of(Machine& gpus, CUstream stream, const char* call);

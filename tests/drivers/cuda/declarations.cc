@@ -36,6 +36,7 @@ SAME_SIZE(CUdevice_attribute)
 SAME_SIZE(CUpointer_attribute)
 SAME_SIZE(CUmemorytype)
 SAME_SIZE(CUstreamCaptureStatus)
+SAME_SIZE(CUstreamCaptureMode)
 SAME_SIZE(CUdriverProcAddressQueryResult)
 SAME_SIZE(CUmemLocationType)
 SAME_SIZE(CUmemLocation)
@@ -63,11 +64,16 @@ SAME_PLACE(CUmemcpyAttributes, flags)
 
 // Names outside of any namespace are the vendor's enumerators or macros.
 #define X(name, value) static_assert(static_cast<long long>(name) == (value));
-ARROWDEVICE_CUDA_RESULTS(X)
+ARROWDEVICE_CUDA_OTHER_RESULTS(X)
+ARROWDEVICE_CUDA_FATAL_RESULTS_OF_ALL(X)
+#if CUDA_VERSION >= 12080
+ARROWDEVICE_CUDA_FATAL_RESULTS_SINCE_12_8(X)
+#endif
 ARROWDEVICE_CUDA_DEVICE_ATTRIBUTES(X)
 ARROWDEVICE_CUDA_POINTER_ATTRIBUTES(X)
 ARROWDEVICE_CUDA_MEMORY_TYPES(X)
 ARROWDEVICE_CUDA_CAPTURE_STATUSES(X)
+ARROWDEVICE_CUDA_CAPTURE_MODES(X)
 ARROWDEVICE_CUDA_QUERY_RESULTS(X)
 ARROWDEVICE_CUDA_LOCATION_TYPES(X)
 #if CUDA_VERSION >= 12080
@@ -83,6 +89,7 @@ namespace arrowdevice::cuda {
   using name##_function = CUresult parameters; \
   static_assert(std::is_same_v<declarations::Real<name##_function>::Type*, ::PFN_##name##_v##version>, #name);
 ARROWDEVICE_CUDA_REQUIRED(X)
+ARROWDEVICE_CUDA_SINCE_10_1(X)
 ARROWDEVICE_CUDA_SINCE_11_2(X)
 #if CUDA_VERSION >= 12080
 ARROWDEVICE_CUDA_SINCE_12_8(X)
@@ -94,6 +101,9 @@ ARROWDEVICE_CUDA_SINCE_12_8(X)
 int main() {
   const bool same_streams = arrowdevice::cuda::kStreamLegacy == reinterpret_cast<uintptr_t>(CU_STREAM_LEGACY) &&
                             arrowdevice::cuda::kStreamPerThread == reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD);
+#define X(name, value) std::printf("fatal %d %s\n", value, #name);
+  ARROWDEVICE_CUDA_FATAL_RESULTS(X)
+#undef X
   std::printf("compared with cuda.h of CUDA %d.%d\n", CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10);
   return same_streams ? 0 : 1;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driver, its devices and contexts.
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "cuda/calls.h"
@@ -70,6 +71,18 @@ EXPORT CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
   return CUDA_SUCCESS;
 }
 
+#ifndef STANDIN_WITHOUT_GET_PROC_ADDRESS  // which is older than this function
+// Gives the UUID of the MIG partition, if the GPU is divided.
+EXPORT CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
+  BEGIN("cuDeviceGetUuid_v2");
+  check_device(gpus, device, kCall);
+  std::memcpy(uuid->bytes, std::getenv("STANDIN_MIG") != nullptr ? "standin for mig " : "standin for cuda",
+              sizeof uuid->bytes);
+  uuid->bytes[15] = static_cast<char>(device);
+  return CUDA_SUCCESS;
+}
+#endif
+
 EXPORT CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
   BEGIN("cuDeviceTotalMem_v2");
   check_device(gpus, device, kCall);
@@ -106,6 +119,14 @@ EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
 
 EXPORT CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
   BEGIN("cuDevicePrimaryCtxRelease");
+  check_device(gpus, device, kCall);
+  release_primary_context(device, kCall);
+  return CUDA_SUCCESS;
+}
+
+// The form since CUDA 11.0.
+EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+  BEGIN("cuDevicePrimaryCtxRelease_v2");
   check_device(gpus, device, kCall);
   release_primary_context(device, kCall);
   return CUDA_SUCCESS;

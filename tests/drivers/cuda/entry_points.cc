@@ -1,54 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks up the entry points.
-#include <cstdio>
+// Looks up the entry points, with the versions of NVIDIA's cudaTypedefs.h.
+#include <dlfcn.h>
+
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 
 #include "cuda/calls.h"
-#include "cuda/symbols.h"
 #include "machine/control.h"
 
 using namespace standin::cuda;  // NOLINT: what every line is written with
 using standin::violation;
 
-// The exported names come from the list of symbols.
-#define cuDeviceTotalMem cuDeviceTotalMem_v2
-#define cuCtxPushCurrent cuCtxPushCurrent_v2
-#define cuCtxPopCurrent cuCtxPopCurrent_v2
-#define cuMemAlloc cuMemAlloc_v2
-#define cuMemFree cuMemFree_v2
-#define cuMemHostRegister cuMemHostRegister_v2
-#define cuMemGetInfo cuMemGetInfo_v2
-#define cuStreamDestroy cuStreamDestroy_v2
-#define cuEventDestroy cuEventDestroy_v2
-
-#define X(name, version, suffix, parameters) extern "C" CUresult name parameters;
-ARROWDEVICE_CUDA_SYMBOLS(X)
-#undef X
-
 namespace {
 
-struct EntryPoint {
+// A form of a function, as the header names it: PFN_cuMemAlloc_v3020.
+struct Form {
   const char* name;
-  const char* suffix;
   int version;
-  void* function;
+  const char* symbol;  // in the library
 };
 
-const EntryPoint kEntryPoints[] = {
-#define X(name, version, suffix, parameters) {#name, suffix, version, reinterpret_cast<void*>(name)},
-    ARROWDEVICE_CUDA_SYMBOLS(X)
-#undef X
+// Forms that no driver of today would be asked for, such as cuMemAlloc of 2000, are not here.
+constexpr Form kForms[] = {
+    {"cuInit", 2000, "cuInit"},
+    {"cuDriverGetVersion", 2020, "cuDriverGetVersion"},
+    {"cuGetErrorName", 6000, "cuGetErrorName"},
+    {"cuDeviceGet", 2000, "cuDeviceGet"},
+    {"cuDeviceGetCount", 2000, "cuDeviceGetCount"},
+    {"cuDeviceGetName", 2000, "cuDeviceGetName"},
+    {"cuDeviceGetUuid", 9020, "cuDeviceGetUuid"},
+    {"cuDeviceGetUuid", 11040, "cuDeviceGetUuid_v2"},
+    {"cuDeviceTotalMem", 3020, "cuDeviceTotalMem_v2"},
+    {"cuDeviceGetAttribute", 2000, "cuDeviceGetAttribute"},
+    {"cuDeviceCanAccessPeer", 4000, "cuDeviceCanAccessPeer"},
+    {"cuDevicePrimaryCtxRetain", 7000, "cuDevicePrimaryCtxRetain"},
+    {"cuDevicePrimaryCtxRelease", 7000, "cuDevicePrimaryCtxRelease"},
+    {"cuDevicePrimaryCtxRelease", 11000, "cuDevicePrimaryCtxRelease_v2"},
+    {"cuDevicePrimaryCtxGetState", 7000, "cuDevicePrimaryCtxGetState"},
+    {"cuCtxPushCurrent", 4000, "cuCtxPushCurrent_v2"},
+    {"cuCtxPopCurrent", 4000, "cuCtxPopCurrent_v2"},
+    {"cuCtxGetDevice", 2000, "cuCtxGetDevice"},
+    {"cuMemAlloc", 3020, "cuMemAlloc_v2"},
+    {"cuMemFree", 3020, "cuMemFree_v2"},
+    {"cuMemHostAlloc", 2020, "cuMemHostAlloc"},
+    {"cuMemFreeHost", 2000, "cuMemFreeHost"},
+    {"cuMemAllocManaged", 6000, "cuMemAllocManaged"},
+    {"cuMemPrefetchAsync", 8000, "cuMemPrefetchAsync"},
+    {"cuMemHostRegister", 6050, "cuMemHostRegister_v2"},
+    {"cuMemHostUnregister", 4000, "cuMemHostUnregister"},
+    {"cuMemGetInfo", 3020, "cuMemGetInfo_v2"},
+    {"cuPointerGetAttributes", 7000, "cuPointerGetAttributes"},
+    {"cuStreamCreate", 2000, "cuStreamCreate"},
+    {"cuStreamDestroy", 4000, "cuStreamDestroy_v2"},
+    {"cuStreamSynchronize", 2000, "cuStreamSynchronize"},
+    {"cuStreamWaitEvent", 3020, "cuStreamWaitEvent"},
+    {"cuStreamGetCtx", 9020, "cuStreamGetCtx"},
+    {"cuStreamIsCapturing", 10000, "cuStreamIsCapturing"},
+    {"cuThreadExchangeStreamCaptureMode", 10010, "cuThreadExchangeStreamCaptureMode"},
+    {"cuEventCreate", 2000, "cuEventCreate"},
+    {"cuEventDestroy", 4000, "cuEventDestroy_v2"},
+    {"cuEventRecord", 2000, "cuEventRecord"},
+    {"cuEventQuery", 2000, "cuEventQuery"},
+    {"cuEventSynchronize", 2000, "cuEventSynchronize"},
+    {"cuMemcpyAsync", 4000, "cuMemcpyAsync"},
+    {"cuMemcpyPeerAsync", 4000, "cuMemcpyPeerAsync"},
+    {"cuMemAllocAsync", 11020, "cuMemAllocAsync"},
+    {"cuMemFreeAsync", 11020, "cuMemFreeAsync"},
+    {"cuMemcpyBatchAsync", 12080, "cuMemcpyBatchAsync"},
 };
 
 }  // namespace
 
 EXPORT const char* standin_entry_point(int64_t index) {
-  static char names[std::size(kEntryPoints)][64];
-  if (index < 0 || index >= static_cast<int64_t>(std::size(kEntryPoints))) return nullptr;
-  const EntryPoint& entry = kEntryPoints[index];
-  std::snprintf(names[index], sizeof names[index], "%s%s", entry.name, entry.suffix);
-  return names[index];
+  return index >= 0 && index < static_cast<int64_t>(std::size(kForms)) ? kForms[index].symbol : nullptr;
 }
 
 #ifndef STANDIN_WITHOUT_GET_PROC_ADDRESS
@@ -59,10 +84,12 @@ EXPORT CUresult cuGetProcAddress_v2(const char* symbol, void** function, int ver
               static_cast<unsigned long long>(flags));
   *status = CU_GET_PROC_ADDRESS_SUCCESS;
   *function = nullptr;
-  for (const EntryPoint& entry : kEntryPoints) {
-    if (std::strcmp(entry.name, symbol) != 0) continue;
-    if (entry.version != version) violation("%s is asked for with version %d, not %d", symbol, version, entry.version);
-    if (entry.version <= driver_version()) *function = entry.function;
+  const auto* const form = std::ranges::find_if(
+      kForms, [&](const Form& one) { return std::strcmp(one.name, symbol) == 0 && one.version == version; });
+  if (form == std::end(kForms)) violation("%s has no form of version %d", symbol, version);
+  if (form->version <= driver_version()) {
+    static void* const self = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    *function = ::dlsym(self, form->symbol);
   }
   return *function != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }

@@ -65,7 +65,7 @@ EXPORT CUresult cuMemAllocManaged(CUdeviceptr* memory, size_t size, unsigned fla
 
 EXPORT CUresult cuMemPrefetchAsync(CUdeviceptr memory, size_t size, CUdevice to, CUstream stream) {
   BEGIN("cuMemPrefetchAsync");
-  stream_of(gpus, stream, kCall);
+  uncaptured_stream_of(gpus, stream, kCall);
   const auto found = gpus.find(memory);
   if (!found || found->kind != Kind::kManaged || memory - found->start + size > found->size) {
     violation("%s: %zu bytes at %#llx are no managed memory", kCall, size, memory);
@@ -78,13 +78,13 @@ EXPORT CUresult cuMemPrefetchAsync(CUdeviceptr memory, size_t size, CUdevice to,
 EXPORT CUresult cuMemAllocAsync(CUdeviceptr* memory, size_t size, CUstream stream) {
   BEGIN("cuMemAllocAsync");
   if (!gpus.memory_pools()) return CUDA_ERROR_NOT_SUPPORTED;
-  *memory = gpus.allocate_on(stream_of(gpus, stream, kCall), size);
+  *memory = gpus.allocate_on(uncaptured_stream_of(gpus, stream, kCall), size);
   return *memory != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 EXPORT CUresult cuMemFreeAsync(CUdeviceptr memory, CUstream stream) {
   BEGIN_GIVING_BACK("cuMemFreeAsync");
-  gpus.free_on(stream_of(gpus, stream, kCall), memory);
+  gpus.free_on(uncaptured_stream_of(gpus, stream, kCall), memory);
   return late;
 }
 
@@ -142,7 +142,7 @@ EXPORT CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attr
 EXPORT CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream) {
   BEGIN("cuMemcpyAsync");
   check_ends(gpus, to, current(), from, current(), kCall);
-  gpus.copy(stream_of(gpus, stream, kCall), {{.to = to, .from = from, .size = size}});
+  gpus.copy(uncaptured_stream_of(gpus, stream, kCall), {{.to = to, .from = from, .size = size}});
   return CUDA_SUCCESS;
 }
 
@@ -150,11 +150,11 @@ EXPORT CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdevice
                                   size_t size, CUstream stream) {
   BEGIN("cuMemcpyPeerAsync");
   check_ends(gpus, to, to_context, from, from_context, kCall);
-  gpus.copy(stream_of(gpus, stream, kCall), {{.to = to,
-                                              .from = from,
-                                              .size = size,
-                                              .to_device = device_of(to_context, kCall),
-                                              .from_device = device_of(from_context, kCall)}});
+  gpus.copy(uncaptured_stream_of(gpus, stream, kCall), {{.to = to,
+                                                         .from = from,
+                                                         .size = size,
+                                                         .to_device = device_of(to_context, kCall),
+                                                         .from_device = device_of(from_context, kCall)}});
   return CUDA_SUCCESS;
 }
 
@@ -176,6 +176,6 @@ EXPORT CUresult cuMemcpyBatchAsync(CUdeviceptr* to, CUdeviceptr* from, size_t* s
     check_ends(gpus, to[i], current(), from[i], current(), kCall);
     copies.push_back({.to = to[i], .from = from[i], .size = sizes[i]});
   }
-  gpus.copy(stream_of(gpus, stream, kCall), copies);
+  gpus.copy(uncaptured_stream_of(gpus, stream, kCall), copies);
   return CUDA_SUCCESS;
 }

@@ -30,7 +30,9 @@ EXPORT CUresult cuStreamSynchronize(CUstream stream) {
 EXPORT CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
   BEGIN("cuStreamWaitEvent");
   if (flags != 0) violation("%s: flags %u", kCall, flags);
-  gpus.wait_on(stream_of(gpus, stream, kCall), event);
+  void* const waiting = uncaptured_stream_of(gpus, stream, kCall);
+  if (captures::was_captured(event)) violation("%s: the wait makes the stream part of a graph", kCall);
+  gpus.wait_on(waiting, event);
   return CUDA_SUCCESS;
 }
 
@@ -44,9 +46,27 @@ EXPORT CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
 
 EXPORT CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
   BEGIN("cuStreamIsCapturing");
-  stream_of(gpus, stream, kCall);
-  *status = CU_STREAM_CAPTURE_STATUS_NONE;
+  *status = static_cast<CUstreamCaptureStatus>(captures::status(stream_of(gpus, stream, kCall)));
   return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
+  BEGIN("cuThreadExchangeStreamCaptureMode");
+  *mode = static_cast<CUstreamCaptureMode>(captures::exchange(static_cast<captures::Mode>(*mode)));
+  return CUDA_SUCCESS;
+}
+
+// An application captures a stream. The backend never calls these.
+EXPORT CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) {
+  BEGIN("cuStreamBeginCapture_v2");
+  captures::begin(stream_of(gpus, stream, kCall), static_cast<captures::Mode>(mode));
+  return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuStreamEndCapture(CUstream stream, void** graph) {
+  BEGIN("cuStreamEndCapture");
+  *graph = nullptr;
+  return captures::end(stream_of(gpus, stream, kCall)) ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 
 EXPORT CUresult cuEventCreate(CUevent* event, unsigned flags) {
@@ -61,6 +81,7 @@ EXPORT CUresult cuEventDestroy_v2(CUevent event) {
   BEGIN_GIVING_BACK("cuEventDestroy_v2");
   check_context(number(event), current(), kCall);
   gpus.destroy_event(current_device(kCall), event);
+  captures::forget(event);
   gone(number(event));
   return late;
 }
@@ -68,19 +89,23 @@ EXPORT CUresult cuEventDestroy_v2(CUevent event) {
 EXPORT CUresult cuEventRecord(CUevent event, CUstream stream) {
   BEGIN("cuEventRecord");
   check_context(number(event), current(), kCall);
-  gpus.record(event, stream_of(gpus, stream, kCall));
+  void* const recording = stream_of(gpus, stream, kCall);
+  captures::record(event, recording);
+  if (!captures::was_captured(event)) gpus.record(event, recording);
   return CUDA_SUCCESS;
 }
 
 EXPORT CUresult cuEventQuery(CUevent event) {
   BEGIN("cuEventQuery");
   current_device(kCall);
+  if (captures::was_captured(event)) return CUDA_ERROR_CAPTURED_EVENT;
   return gpus.is_done(event) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
 EXPORT CUresult cuEventSynchronize(CUevent event) {
   BEGIN("cuEventSynchronize");
   current_device(kCall);
+  if (captures::was_captured(event)) return CUDA_ERROR_CAPTURED_EVENT;
   gpus.wait(event);
   return CUDA_SUCCESS;
 }

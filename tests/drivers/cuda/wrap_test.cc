@@ -431,7 +431,7 @@ TEST_CASE("a failed driver call loses nothing in an application's context") {
         drivers::fail_nth(entry_point, n, 0);
         const std::string start = entry_point + ": ";
         const drivers::Attempt attempt = [&](const auto& call) {
-          drivers::attempt({{start, ENOMEM, 2}, {start, EIO, 999}, {start, ENODEV, 999}}, call);
+          drivers::attempt({{start, ENOMEM, 2}, {start, EIO, 999}, {start, EBUSY, 999}, {start, ENODEV, 999}}, call);
         };
         with_wrapped(mine, attempt, [&](arrowdevice_device* wrapped) {
           const auto& batch = arrowdevice::testing::find_case("record batch");

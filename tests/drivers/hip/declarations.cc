@@ -30,6 +30,8 @@ SAME_SIZE(hipUUID)
 SAME_SIZE(hipError_t)
 SAME_SIZE(hipDeviceAttribute_t)
 SAME_SIZE(hipMemcpyKind)
+SAME_SIZE(hipStreamCaptureStatus)
+SAME_SIZE(hipStreamCaptureMode)
 SAME_SIZE(hipPointerAttribute_t)
 
 static_assert(std::is_same_v<ours::hipDevice_t, ::hipDevice_t> &&
@@ -54,6 +56,8 @@ SAME_PLACE(allocationFlags)
 ARROWDEVICE_HIP_ERRORS(X)
 ARROWDEVICE_HIP_DEVICE_ATTRIBUTES(X)
 ARROWDEVICE_HIP_MEMCPY_KINDS(X)
+ARROWDEVICE_HIP_CAPTURE_STATUSES(X)
+ARROWDEVICE_HIP_CAPTURE_MODES(X)
 ARROWDEVICE_HIP_FLAGS(X)
 #if HIP_VERSION_MAJOR < 6
 ARROWDEVICE_HIP_MEMORY_TYPES(X)

@@ -10,6 +10,7 @@
 
 #include "hip/api.h"
 #include "hip/symbols.h"
+#include "machine/capture.h"
 #include "machine/control.h"
 #include "machine/machine.h"
 #include "machine/violation.h"
@@ -18,6 +19,7 @@ using namespace arrowdevice::hip;
 using standin::Kind;
 using standin::Machine;
 using standin::violation;
+namespace captures = standin::captures;
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -35,7 +37,7 @@ using standin::violation;
   int failing = 0;                                   \
   Machine& gpus = standin::machine(kCall, &failing); \
   const hipError_t late = begin(kCall, failing);     \
-  if (sticky != 0) return late
+  if (sticky != 0 || late == hipErrorStreamCaptureUnsupported) return late
 
 namespace {
 
@@ -72,6 +74,7 @@ hipError_t begin(const char* call, int failing) {
     sticky = failing;
     standin::machine().lose();
   }
+  if (failing == 0 && !captures::allows(call)) return fail(hipErrorStreamCaptureUnsupported);
   return fail(static_cast<hipError_t>(failing));
 }
 
@@ -87,6 +90,13 @@ void* stream_of(Machine& gpus, hipStream_t stream, const char* call) {
     violation("%s: the stream is of GPU %d, and GPU %d is current", call, gpus.device_of_stream(stream), current);
   }
   return stream;
+}
+
+// Does the same for work that must not become part of an application's graph.
+void* uncaptured_stream_of(Machine& gpus, hipStream_t stream, const char* call) {
+  void* const found = stream_of(gpus, stream, call);
+  captures::check_no_capture(found, call);
+  return found;
 }
 
 }  // namespace
@@ -215,13 +225,13 @@ EXPORT hipError_t hipHostFree(void* memory) {
 EXPORT hipError_t hipMallocAsync(void** memory, size_t size, hipStream_t stream) {
   BEGIN("hipMallocAsync");
   if (!gpus.memory_pools()) return fail(hipErrorNotSupported);
-  *memory = reinterpret_cast<void*>(gpus.allocate_on(stream_of(gpus, stream, kCall), size));
+  *memory = reinterpret_cast<void*>(gpus.allocate_on(uncaptured_stream_of(gpus, stream, kCall), size));
   return fail(*memory != nullptr ? hipSuccess : hipErrorOutOfMemory);
 }
 
 EXPORT hipError_t hipFreeAsync(void* memory, hipStream_t stream) {
   BEGIN_GIVING_BACK("hipFreeAsync");
-  gpus.free_on(stream_of(gpus, stream, kCall), number(memory));
+  gpus.free_on(uncaptured_stream_of(gpus, stream, kCall), number(memory));
   return late;
 }
 
@@ -293,7 +303,9 @@ EXPORT hipError_t hipStreamSynchronize(hipStream_t stream) {
 EXPORT hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags) {
   BEGIN("hipStreamWaitEvent");
   if (flags != 0) violation("%s: flags %u", kCall, flags);
-  gpus.wait_on(stream_of(gpus, stream, kCall), event);
+  void* const waiting = uncaptured_stream_of(gpus, stream, kCall);
+  if (captures::was_captured(event)) violation("%s: the wait makes the stream part of a graph", kCall);
+  gpus.wait_on(waiting, event);
   return hipSuccess;
 }
 
@@ -303,12 +315,37 @@ EXPORT hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t* device) {
   return hipSuccess;
 }
 
+EXPORT hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* status) {
+  BEGIN("hipStreamIsCapturing");
+  *status = static_cast<hipStreamCaptureStatus>(captures::status(stream_of(gpus, stream, kCall)));
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode* mode) {
+  BEGIN("hipThreadExchangeStreamCaptureMode");
+  *mode = static_cast<hipStreamCaptureMode>(captures::exchange(static_cast<captures::Mode>(*mode)));
+  return hipSuccess;
+}
+
+// An application captures a stream. The backend never calls these.
+EXPORT hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode) {
+  BEGIN("hipStreamBeginCapture");
+  captures::begin(stream_of(gpus, stream, kCall), static_cast<captures::Mode>(mode));
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipStreamEndCapture(hipStream_t stream, void** graph) {
+  BEGIN("hipStreamEndCapture");
+  *graph = nullptr;
+  return fail(captures::end(stream_of(gpus, stream, kCall)) ? hipSuccess : hipErrorStreamCaptureUnsupported);
+}
+
 // -- copies
 
 EXPORT hipError_t hipMemcpyAsync(void* to, const void* from, size_t size, hipMemcpyKind kind, hipStream_t stream) {
   BEGIN("hipMemcpyAsync");
   if (kind != hipMemcpyDefault) violation("%s: kind %u", kCall, kind);
-  gpus.copy(stream_of(gpus, stream, kCall), {{.to = number(to), .from = number(from), .size = size}});
+  gpus.copy(uncaptured_stream_of(gpus, stream, kCall), {{.to = number(to), .from = number(from), .size = size}});
   return hipSuccess;
 }
 
@@ -318,7 +355,7 @@ EXPORT hipError_t hipMemcpyPeerAsync(void* to, int to_device, const void* from, 
   check_device(gpus, to_device, kCall);
   check_device(gpus, from_device, kCall);
   gpus.copy(
-      stream_of(gpus, stream, kCall),
+      uncaptured_stream_of(gpus, stream, kCall),
       {{.to = number(to), .from = number(from), .size = size, .to_device = to_device, .from_device = from_device}});
   return hipSuccess;
 }
@@ -335,22 +372,27 @@ EXPORT hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
 EXPORT hipError_t hipEventDestroy(hipEvent_t event) {
   BEGIN_GIVING_BACK("hipEventDestroy");
   gpus.destroy_event(current, event);
+  captures::forget(event);
   return late;
 }
 
 EXPORT hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
   BEGIN("hipEventRecord");
-  gpus.record(event, stream_of(gpus, stream, kCall));
+  void* const recording = stream_of(gpus, stream, kCall);
+  captures::record(event, recording);
+  if (!captures::was_captured(event)) gpus.record(event, recording);
   return hipSuccess;
 }
 
 EXPORT hipError_t hipEventQuery(hipEvent_t event) {
   BEGIN("hipEventQuery");
+  if (captures::was_captured(event)) return fail(hipErrorCapturedEvent);
   return fail(gpus.is_done(event) ? hipSuccess : hipErrorNotReady);
 }
 
 EXPORT hipError_t hipEventSynchronize(hipEvent_t event) {
   BEGIN("hipEventSynchronize");
+  if (captures::was_captured(event)) return fail(hipErrorCapturedEvent);
   gpus.wait(event);
   return hipSuccess;
 }

@@ -22,7 +22,9 @@ Attempt attempt_while(const std::string& failing) {
     failure = {failing + ": ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY (0x70000003)", ENOMEM,
                ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY};
   }
-  return [failure](const auto& call) { drivers::attempt({failure}, call); };
+  drivers::Failure unknown = failure;  // while the library asks for the state of work
+  unknown.code = EBUSY;
+  return [failure, unknown](const auto& call) { drivers::attempt({failure, unknown}, call); };
 }
 
 // Wraps an application's context as device 7 during `body`. The stand-in refuses to destroy the context
