@@ -34,9 +34,12 @@ PROGRESS = os.path.join(WORK, "progress.jsonl")
 
 LIMIT = 45  # seconds that the tests of a mutation may take
 SLOWEST = LIMIT / 1.5  # seconds; a test that takes longer alone would rarely end in time
+REPORT = "ARROWDEVICE_TEST_REPORT"  # programs of Catch2 have it, and one that is none
+NOT_CATCH = "allocations"
 MEMORY = 16 << 30  # bytes; a mutation can ask for any amount
 WITHOUT_SUITES = {"headers", "architecture", "prose", "scripts", "install", "abi", "examples", "fuzz"}
 BACKENDS = ("sim", "cuda", "hip", "opencl", "vulkan", "level_zero")
+COMPILED = ("src/", "backends/", "include/", "tests/", "tools/", "meson.build")
 INSTRUMENT = "-g0 -fprofile-filter-files=/(src|backends)/"
 SETUP = ["-Db_coverage=true", "-Ddebug=false", "-Doptimization=0", "-Db_ndebug=false", "-Db_pch=false", "-Dunity=on",
          "-Dunity_size=6", "-Dtests=enabled", "-Dbench=disabled", "-Dexamples=disabled", "-Darrow_cpp=disabled",
@@ -66,7 +69,8 @@ def write(path, text):
 
 
 def copy_source():
-    """Makes the copy the same as the tree. Files that are the same keep their times. Returns whether one has changed."""
+    """Makes the copy the same as the tree. Files that are the same keep their times. Returns true if the recorded
+    tests may be out of date."""
     names = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"], check=True,
                            capture_output=True, text=True).stdout.split("\0")
     wanted = {name for name in names if name and os.path.isfile(os.path.join(ROOT, name))}
@@ -86,7 +90,7 @@ def copy_source():
         shutil.copy(here, there)
         os.utime(there)
         changed.add(name)
-    return bool(changed)
+    return any(name.startswith(COMPILED) and name.endswith((".c", ".cc", ".h", ".hpp", ".inc", ".build")) for name in changed)
 
 
 def ninja(*targets):
@@ -119,12 +123,15 @@ def find_tests():
     for one in introspect("--tests"):
         if not WITHOUT_SUITES & {suite.split(":")[-1] for suite in one["suite"]}:
             needs = [os.path.relpath(path, BUILD) for target in one["depends"] for path in built[target]]
-            tests[one["name"]] = {"cmd": one["cmd"], "env": one["env"], "workdir": one["workdir"], "needs": needs}
+            # A run of the conformance suite with all layouts takes longer than a mutation may.
+            environment = one["env"] | {"ARROWDEVICE_TEST_CASES": "few"}
+            first_failure = ["--abort"] if REPORT in environment and os.path.basename(one["cmd"][0]) != NOT_CATCH else []
+            tests[one["name"]] = {"cmd": one["cmd"] + first_failure, "env": environment, "workdir": one["workdir"], "needs": needs}
     return tests, [path for path in plugins if path.startswith("backends/")]
 
 
 def limit_resources():
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 

@@ -88,6 +88,18 @@ def is_statement(pattern, code, i):
                 and not IS_LEFT_OUT.search(code[i]) and not DECLARES.search(code[i]))
 
 
+def may_change_places(code, i):
+    """Returns true if lines `i` and `i + 1` are statements whose order can matter."""
+    both = code[i:i + 2]
+    if not all(is_statement(CALL, code, j) or is_statement(ASSIGNMENT, code, j) for j in (i, i + 1)) or both[0] == both[1]:
+        return False
+    targets = [re.match(r"(\s*)([^=]*[^=\s])", line) for line in both]
+    if targets[0][1] != targets[1][1]:
+        return False  # another depth
+    calls = any("(" in line for line in both)
+    return calls or targets[0][2].rstrip("+-|& ") in both[1] or targets[1][2].rstrip("+-|& ") in both[0]
+
+
 def find(path, text):
     """All mutations of a file, in the order of its lines."""
     lines, code, found = text.split("\n"), mask(text).split("\n"), []
@@ -115,9 +127,8 @@ def find(path, text):
                 add(i, "missing wait" if waits else kind, pattern.match(line)[1] + ";")
         for one in CALL_IN_BODY.finditer(line):
             add(i, "missing wait" if WAITS.search(one[0]) else "missing call", lines[i][:one.start()] + ";" + lines[i][one.end():])
-        if i + 1 < len(code) and all(any(is_statement(one, code, j) for one in (CALL, ASSIGNMENT)) for j in (i, i + 1)):
-            if code[i] != code[i + 1] and re.match(r"\s*", code[i])[0] == re.match(r"\s*", code[i + 1])[0]:
-                add(i, "order", lines[i + 1] + "\n" + lines[i], 2)
+        if i + 1 < len(code) and may_change_places(code, i):
+            add(i, "order", lines[i + 1] + "\n" + lines[i], 2)
     return found
 
 
