@@ -67,7 +67,9 @@ TEST_CASE("a part may end with its buffer and go no further, and has some bytes"
   const int64_t step = describe(opencl()).sub_buffer_alignment;
   const DeviceBuffer buffer;
   void* none = nullptr;
-  const DevicePart last(buffer.handle, kSize - kSize % step, kSize % step == 0 ? 1 : kSize % step);
+  const int64_t rest = kSize % step == 0 ? 1 : kSize % step;
+  const DevicePart last(buffer.handle, kSize - kSize % step, rest);
+  const DevicePart all_of_last(last.handle, 0, rest);
   must_fail_saying(EINVAL, "bytes", arrowdevice_sub_buffer_create, opencl(), last.handle, 0, kSize, &none);
   must_fail(EINVAL, arrowdevice_sub_buffer_create, opencl(), buffer.handle, 0, 0, &none);
   must_fail(EINVAL, arrowdevice_sub_buffer_create, opencl(), buffer.handle, int64_t{1}, 1, &none);
