@@ -17,8 +17,8 @@ void Devices::configure(const Configuration& configuration) {
     const auto place = static_cast<size_t>(device->id());
     if (place < settings_.size() && settings_[place].addresses == device->memory().addresses()) {
       device->apply(settings_[place]);
-    } else if (device->context() == nullptr) {
-      opened_.erase(device->id());
+    } else if (const auto own = opened_.find(device->id()); own != opened_.end() && own->second.first == handle) {
+      opened_.erase(own);
     }
   }
 }

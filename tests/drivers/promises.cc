@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -81,6 +82,38 @@ TEST_CASE("a thread without a context can free everything, and still has none") 
           }).join();
           expect(before == after, "giving back changed what is current on the thread");
           expect(drivers::live_allocations() == 0, "the memory was not given back");
+        }) == "");
+}
+
+TEST_CASE("threads that allocate first at the same time share one stream for memory") {
+  CHECK(in_child([] {
+          constexpr int kThreads = 8;
+          void* const device = gpu(0);
+          std::atomic<int> begun = 0;
+          drivers::hold_call(vendor().create_stream);
+          std::vector<std::thread> threads;
+          for (int i = 0; i < kThreads; ++i) {
+            threads.emplace_back([&] {
+              ++begun;
+              free_memory(device, allocate(device, 64));
+            });
+          }
+          while (begun < kThreads || calls(vendor().create_stream) == 0) std::this_thread::yield();
+          drivers::hold_call("");
+          for (std::thread& thread : threads) thread.join();
+          expect(calls(vendor().create_stream) == 1, "the threads created several streams");
+        }) == "");
+}
+
+TEST_CASE("a GPU has the free and total memory that its driver reports") {
+  const Variable small("STANDIN_MEMORY", "1048576");
+  CHECK(in_child([] {
+          void* const memory = allocate(gpu(0), 4096);
+          int64_t free_bytes = -1, total_bytes = -1;
+          must(table().device_get_memory_info, gpu(0), &free_bytes, &total_bytes);
+          expect(total_bytes == 1'048'576, "another total: " + std::to_string(total_bytes));
+          expect(free_bytes == total_bytes - 4096, "another free amount: " + std::to_string(free_bytes));
+          free_memory(gpu(0), memory);
         }) == "");
 }
 

@@ -23,7 +23,8 @@ constexpr Vendor kCuda{.library = "libcuda.so.1",
                        .copy = "cuMemcpyAsync",
                        .record = "cuEventRecord",
                        .query = "cuEventQuery",
-                       .wait_on = "cuStreamWaitEvent"};
+                       .wait_on = "cuStreamWaitEvent",
+                       .create_stream = "cuStreamCreate"};
 constexpr Vendor kHip{.library = "libamdhip64.so.7",
                       .device = ARROW_DEVICE_ROCM,
                       .pinned = ARROW_DEVICE_ROCM_HOST,
@@ -36,7 +37,8 @@ constexpr Vendor kHip{.library = "libamdhip64.so.7",
                       .copy = "hipMemcpyAsync",
                       .record = "hipEventRecord",
                       .query = "hipEventQuery",
-                      .wait_on = "hipStreamWaitEvent"};
+                      .wait_on = "hipStreamWaitEvent",
+                      .create_stream = "hipStreamCreateWithFlags"};
 
 bool is_cuda() { return &vendor() == &kCuda; }
 
@@ -134,7 +136,7 @@ void undo_make_current() {
 void* create_stream(int ordinal) {
   const Scope scope(ordinal);
   void* stream = nullptr;
-  must_call("cuStreamCreate", "hipStreamCreateWithFlags", &stream, kNonBlocking);
+  must_call(kCuda.create_stream, kHip.create_stream, &stream, kNonBlocking);
   return stream;
 }
 

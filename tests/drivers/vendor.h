@@ -17,7 +17,8 @@ struct Vendor {
   const char* library;
   ArrowDeviceType device, pinned;
   // The vendor's names of these functions.
-  const char *allocate, *free, *allocate_on, *free_on, *allocate_pinned, *free_pinned, *copy, *record, *query, *wait_on;
+  const char *allocate, *free, *allocate_on, *free_on, *allocate_pinned, *free_pinned, *copy, *record, *query, *wait_on,
+      *create_stream;
 };
 
 const Vendor& vendor();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests validation of the data: valid data is accepted on every device, and each fault is reported with its
 // path.
+#include <array>
 #include <numeric>
 
 #include "library.h"
@@ -149,6 +150,9 @@ std::vector<Fault> faults() {
                       "bcd",
                       3, 4),
        writes<int32_t>(1, 1, 2)},
+      {"eight letters within a character", "array: slot 0 is not UTF-8", field("u"),
+       bytes_of_three("0123456789", 10, 10),
+       writes<std::array<char, 10>>(2, 0, {'\xC3', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', '\xA9'})},
       {"an overlong character", "array: slot 2 is not UTF-8", field("u"), bytes_of_three("abc\xE1\x80\x80", 1, 3),
        writes<uint8_t>(2, 3, 0xE0)},
       {"a surrogate", "array: slot 2 is not UTF-8", field("u"), bytes_of_three("abc\xED\x80\x80", 1, 3),
@@ -318,6 +322,13 @@ TEST_CASE("strict validation refuses an unknown null_count without a bitmap to c
 TEST_CASE("strict validation refuses visible nulls of list items that are not nullable") {
   begin();
   const Data third_is_null = with_nulls(1, data_of(4, {buffer_of<uint8_t>({0b1011}), buffer_of<int8_t>({1, 2, 3, 4})}));
+  constexpr int64_t kMany = (1 << 20) + 2;  // in two pieces
+  Buffer third_bit_is_clear;
+  third_bit_is_clear.bytes.resize(kMany / 8 + 1, 0xFF);
+  third_bit_is_clear.bytes[0] = 0xFB;
+  Buffer many;
+  many.bytes.resize(kMany);
+  const Data third_of_many_is_null = with_nulls(1, data_of(kMany, {third_bit_is_clear, many}));
   struct Lists {
     const char* what;
     Field type;
@@ -330,6 +341,7 @@ TEST_CASE("strict validation refuses visible nulls of list items that are not nu
       {"two valid rows", fixed, data_of(2, {no_buffer()}, {third_is_null}), true},
       {"a null row", fixed, with_nulls(1, data_of(2, {buffer_of<uint8_t>({0b01})}, {third_is_null})), false},
       {"behind the last row", fixed, data_of(1, {no_buffer()}, {third_is_null}), false},
+      {"a million items behind the last row", fixed, data_of(1, {no_buffer()}, {third_of_many_is_null}), false},
       {"lists of all items", list, data_of(2, {no_buffer(), buffer_of<int32_t>({0, 1, 4})}, {third_is_null}), true},
       {"a null list", list,
        with_nulls(1, data_of(2, {buffer_of<uint8_t>({0b01}), buffer_of<int32_t>({0, 1, 4})}, {third_is_null})), false},

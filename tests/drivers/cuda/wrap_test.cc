@@ -3,6 +3,7 @@
 // stand-in refuses to destroy a context while objects are left in it.
 #include <arrowdevice/arrowdevice.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -124,6 +125,32 @@ TEST_CASE("a wrapped context is one counted device of each type, and unwrapping 
             must_fail_once(EINVAL, table().device_unwrap, wrapped);
           }
           expect(calls("cuDevicePrimaryCtxRetain") == 0, "a context was made that nobody had asked for");
+        }) == "");
+}
+
+TEST_CASE("threads that wrap a context at the same time get one device") {
+  CHECK(in_child([] {
+          constexpr size_t kThreads = 8;
+          gpu(0);
+          const Context mine(1);
+          const char* const kAsked = "cuDeviceGetName";  // for a device that is not known yet
+          const int64_t asked = calls(kAsked);
+          drivers::hold_call(kAsked);
+          std::atomic<size_t> begun = 0;
+          void* wrapped[kThreads] = {};
+          std::vector<std::thread> threads;
+          for (void*& one : wrapped) {
+            threads.emplace_back([&] {
+              ++begun;
+              one = wrap(ARROW_DEVICE_CUDA, 1, mine.get());
+            });
+          }
+          while (begun < kThreads || calls(kAsked) == asked) std::this_thread::yield();
+          drivers::hold_call("");
+          for (std::thread& thread : threads) thread.join();
+          expect(std::ranges::count(wrapped, wrapped[0]) == kThreads, "the threads got several devices");
+          for (size_t left = kThreads; left > 0; --left) must(table().device_unwrap, wrapped[0]);
+          must_fail_once(EINVAL, table().device_unwrap, wrapped[0]);
         }) == "");
 }
 

@@ -7,6 +7,7 @@
 //                              added in-order lists, 1.10 zeInitDrivers, 1.13 entry points in handles
 //   STANDIN_ZE_LACKS           "zeContextCreate": an entry point that is missing
 //   STANDIN_ZE_DEVICE_TYPE     "vpu": the type of its devices; default GPU
+//   STANDIN_ZE_COMPUTE_ENGINES number of engines that compute and copy: 1
 //   STANDIN_ZE_COPY_ENGINES    number of engines that only copy: 2
 //   STANDIN_ZE_SYSTEM_MEMORY   1 if devices can access all host memory: 0
 //   STANDIN_ZE_OTHER_CONTEXTS  1 if contexts know each other's memory, as in Intel's driver: 0
@@ -82,6 +83,7 @@ int64_t number(const char* variable, int64_t otherwise) {
   return text == nullptr ? otherwise : std::atoll(text);
 }
 
+uint32_t compute_engines() { return static_cast<uint32_t>(number("STANDIN_ZE_COMPUTE_ENGINES", 1)); }
 uint32_t copy_engines() { return static_cast<uint32_t>(number("STANDIN_ZE_COPY_ENGINES", 2)); }
 bool has_tables_in_handles() { return api_version() >= standin::level_zero::kFirstWithTablesInHandles; }
 bool contexts_know_all() { return number("STANDIN_ZE_OTHER_CONTEXTS", 0) != 0; }
@@ -238,7 +240,7 @@ EXPORT ze_result_t zeDeviceGetCommandQueueGroupProperties(ze_device_handle_t dev
     check_type(&out[i], ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES, kCall);
     out[i].flags = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY;
     if (i == 0) out[i].flags |= ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE;
-    out[i].numQueues = i == 0 ? 1 : copy_engines();
+    out[i].numQueues = i == 0 ? compute_engines() : copy_engines();
   });
 }
 

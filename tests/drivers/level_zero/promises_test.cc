@@ -317,6 +317,15 @@ TEST_CASE("a device without copy engines copies with compute engines") {
   CHECK(in_child([] { const Pending work(gpu(0)); }) == "");
 }
 
+TEST_CASE("a device without any engine that copies cannot be opened") {
+  const Variable no_copy_engine("STANDIN_ZE_COPY_ENGINES", "0"), no_compute_engine("STANDIN_ZE_COMPUTE_ENGINES", "0");
+  CHECK(in_child([] {
+          void* none = nullptr;
+          const std::string message = must_fail_once(ENODEV, table().device_open, ARROW_DEVICE_ONEAPI, 0, &none);
+          expect(contains(message, "the device has no engine that copies"), message);
+        }) == "");
+}
+
 TEST_CASE("the environment chooses the kind of the library's memory") {
   for (const auto& [kind, call] :
        {std::pair{"device", "zeMemAllocDevice"}, {"host", "zeMemAllocHost"}, {"shared", "zeMemAllocShared"}}) {

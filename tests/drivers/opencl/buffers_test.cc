@@ -4,6 +4,7 @@
 
 #include "drivers/opencl/application.h"
 #include "opencl/buffer.h"
+#include "opencl/table.h"
 
 using namespace opencl_test;  // NOLINT
 
@@ -66,7 +67,9 @@ TEST_CASE("a part may end with its buffer and go no further, and has some bytes"
   const int64_t step = describe(opencl()).sub_buffer_alignment;
   const DeviceBuffer buffer;
   void* none = nullptr;
-  const DevicePart last(buffer.handle, kSize - kSize % step, kSize % step == 0 ? 1 : kSize % step);
+  const int64_t rest = kSize % step == 0 ? 1 : kSize % step;
+  const DevicePart last(buffer.handle, kSize - kSize % step, rest);
+  const DevicePart all_of_last(last.handle, 0, rest);
   must_fail_saying(EINVAL, "bytes", arrowdevice_sub_buffer_create, opencl(), last.handle, 0, kSize, &none);
   must_fail(EINVAL, arrowdevice_sub_buffer_create, opencl(), buffer.handle, 0, 0, &none);
   must_fail(EINVAL, arrowdevice_sub_buffer_create, opencl(), buffer.handle, int64_t{1}, 1, &none);
@@ -143,6 +146,45 @@ TEST_CASE("a batch of a thousand regions of several buffers, both ways, arrives 
   must(arrowdevice_queue_copy, queue.get(), both.data(), static_cast<int64_t>(both.size()));
   must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
   CHECK((received == sent));
+}
+
+TEST_CASE("regions that follow each other at one end only are copied separately") {
+  begin_opencl();
+  constexpr int64_t kHalf = kSize / 2;
+  const Bytes sent = pattern(kSize);
+  const DeviceBuffer buffer;
+  const Queue queue = make_queue(opencl());
+  // The host's halves are in order, and those of the buffer in reverse order. Then it is the other way round.
+  for (const bool host_in_order : {true, false}) {
+    CAPTURE(host_in_order);
+    std::vector<arrowdevice_copy_region> in;
+    for (const int64_t i : {0, 1}) {
+      const int64_t at = i * kHalf, reverse = kHalf - at;
+      in.push_back({opencl(), buffer.handle, host_in_order ? reverse : at, nullptr, sent.data(),
+                    host_in_order ? at : reverse, kHalf, 0});
+    }
+    must(arrowdevice_queue_copy, queue.get(), in.data(), 2);
+    Bytes received(kSize);
+    const auto out = region_out(received, opencl(), buffer.handle);
+    must(arrowdevice_queue_copy, queue.get(), &out, 1);
+    must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
+    CHECK(std::equal(received.begin(), received.begin() + kHalf, sent.begin() + kHalf));
+    CHECK(std::equal(received.begin() + kHalf, received.end(), sent.begin()));
+  }
+}
+
+// The library itself skips empty batches, so this test calls the backend.
+TEST_CASE("the backend accepts a batch without regions and refuses a negative number") {
+  begin_opencl();
+  const arrowdevice_backend& table = arrowdevice::opencl::table();
+  void* device = nullptr;
+  void* queue = nullptr;
+  arrowdevice_error error{};
+  REQUIRE(table.device_open(ARROW_DEVICE_OPENCL, 0, &device, &error) == 0);
+  REQUIRE(table.queue_create(device, &queue, &error) == 0);
+  CHECK(table.queue_copy(queue, nullptr, 0, &error) == 0);
+  CHECK(table.queue_copy(queue, nullptr, -1, &error) == EINVAL);
+  table.queue_destroy(queue);
 }
 
 TEST_CASE("host memory is read when the copy runs, not when it is enqueued") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests events of the application. They are pending until the application sets them to complete or failed.
 #include "drivers/opencl/application.h"
+#include "opencl/event.h"
 
 using namespace opencl_test;  // NOLINT
 
@@ -156,6 +157,20 @@ TEST_CASE("every query of a failed event fails with EIO and its code, without a 
     must(arrowdevice_queue_finish, queue.get(), kPatience);
     CHECK(behind.is_done());
   }
+}
+
+TEST_CASE("an event of a failed queue is pending until the rest of its work has ended") {
+  begin_opencl();
+  const ClContext context = make_context();
+  const ClEvent rest = make_user_event(context.get());
+  std::vector<ClEvent> work;
+  work.push_back(ClEvent::share(rest.get()));
+  const arrowdevice::opencl::Event event(arrowdevice::Error(EIO, "the queue has failed"), std::move(work));
+  CHECK_FALSE(event.is_ready());
+  CHECK_THROWS_WITH(event.wait(1'000'000), "the event has not fired in time");
+  set(rest);
+  CHECK_THROWS_WITH(event.is_ready(), "the queue has failed");
+  CHECK_THROWS_WITH(event.wait(ARROWDEVICE_NO_TIMEOUT), "the queue has failed");
 }
 
 TEST_CASE("an event that fails while a queue waits for it fails what is behind it") {

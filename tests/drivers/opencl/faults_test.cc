@@ -260,6 +260,11 @@ TEST_CASE("opening a device fails if any driver call fails, and succeeds otherwi
   register_opencl();
   std::set<std::string> failed;
   arrowdevice_device* device = nullptr;
+  faults::reset();
+  faults::plan("clGetDeviceIDs", 1, CL_DEVICE_NOT_FOUND);
+  arrowdevice_error none{};
+  CHECK(arrowdevice_device_find_by_id(ARROW_DEVICE_OPENCL, 0, &device, &none) == ENODEV);
+  CHECK(contains(none.message, "the OpenCL drivers here have no device"));
   for (long nth = 1; device == nullptr; ++nth) {
     REQUIRE(nth < 2'000);
     faults::reset();

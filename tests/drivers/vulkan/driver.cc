@@ -2,6 +2,7 @@
 #include "drivers/vulkan/driver.h"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <cstdio>
@@ -87,6 +88,16 @@ bool ends_object(const char* name) {
          std::strcmp(name, "vkFreeMemory") == 0;
 }
 
+// Drivers of GPUs pin imported host memory, and refuse pages that are not mapped. Lavapipe does not look at them.
+bool imports_unmapped_pages(VkDevice, const VkMemoryAllocateInfo* info, const VkAllocationCallbacks*, VkDeviceMemory*) {
+  for (const auto* next = static_cast<const VkBaseInStructure*>(info->pNext); next != nullptr; next = next->pNext) {
+    if (next->sType != VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT) continue;
+    void* const begin = reinterpret_cast<const VkImportMemoryHostPointerInfoEXT*>(next)->pHostPointer;
+    if (::msync(begin, static_cast<size_t>(info->allocationSize), MS_ASYNC) != 0) return true;
+  }
+  return false;
+}
+
 template <int index, typename Pointer>
 struct Wrapper;
 
@@ -102,6 +113,9 @@ struct Wrapper<index, Result (*)(Arguments...)> {
     if constexpr (kFallible) {
       const VkResult failure = failure_of(index);
       if (failure != VK_SUCCESS) return failure;
+      if constexpr (index == k_vkAllocateMemory) {
+        if (imports_unmapped_pages(arguments...)) return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+      }
       const VkResult result = real(arguments...);
       if (result >= 0 && makes_object(function.name)) ++control.live;
       return result;

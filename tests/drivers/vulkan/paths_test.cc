@@ -2,6 +2,8 @@
 // Tests which path bytes take between host memory and the device, as the driver sees it. Each path must
 // keep a queue's order.
 #include <arrowdevice/backend.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -179,6 +181,31 @@ TEST_CASE("the device uses large host memory directly, or the backend stages it"
   CHECK((imports ? submissions == 2 : submissions >= 2));
 }
 
+TEST_CASE("the device uses host memory directly whose last page has no page behind it") {
+  constexpr int64_t kSize = 4 << 20;  // several blocks of staging memory
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  void* const host = ::mmap(nullptr, kSize + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(host != MAP_FAILED);
+  REQUIRE(::munmap(static_cast<char*>(host) + kSize, page) == 0);
+  const Bytes sent = pattern(kSize, 4);
+  std::memcpy(host, sent.data(), sent.size());
+  {
+    const Queue queue = make_queue();
+    const Buffer buffer(kSize);
+    const int64_t copies = calls("vkCmdCopyBuffer", [&] {
+      const arrowdevice_copy_region in{device(), buffer.get(), 0, nullptr, host, 0, kSize, 0};
+      must(arrowdevice_queue_copy, queue.get(), &in, 1);
+      finish(queue);
+    });
+    CHECK((is_without("external_memory_host") || copies == 1));
+    Bytes received(sent.size());
+    copy_out(queue, received, buffer);
+    finish(queue);
+    CHECK((received == sent));
+  }
+  REQUIRE(::munmap(host, kSize) == 0);
+}
+
 TEST_CASE("a copy of any size uses little staging memory") {
   const Queue queue = make_queue();
   constexpr int64_t kHuge = 100 << 20;
@@ -324,6 +351,23 @@ TEST_CASE("a queue waits for work although the application takes its queue back 
   CHECK((received == wrapped.sent()));
   wrapped.table().event_destroy(end);
   wrapped.table().queue_destroy(queue);
+}
+
+// The library itself refuses such sizes, so this test calls the backend.
+TEST_CASE("the backend refuses a sub-buffer without bytes or before its buffer") {
+  const arrowdevice_backend& table = backend_table();
+  arrowdevice_error error{};
+  void* own = nullptr;
+  void* buffer = nullptr;
+  REQUIRE(table.device_open(ARROW_DEVICE_VULKAN, 0, &own, &error) == 0);
+  REQUIRE(table.buffer_allocate(own, nullptr, kSmall, 64, &buffer, &error) == 0);
+  for (const auto& [offset, size] : {std::pair<int64_t, int64_t>{0, 0}, {-4096, 64}}) {
+    void* part = nullptr;
+    CHECK(table.sub_buffer_create(own, buffer, offset, size, &part, &error) == EINVAL);
+    CHECK(std::string(error.message) == "a part of a buffer with a negative offset or without bytes");
+    CHECK(part == nullptr);
+  }
+  table.buffer_free(own, nullptr, buffer);
 }
 
 // The library itself frees memory behind an event, so this test calls the backend.

@@ -140,6 +140,8 @@ TEST_CASE("wrapping counts equal handles and refuses different ones of the same 
     const Wrapped again(application);
     CHECK(again.get() == first.get());
   }
+  const auto info = output_of(arrowdevice_device_get_info, first.get());
+  CHECK((info.flags & ARROWDEVICE_DEVICE_WRAPPED) != 0);
   Produced array(application, kId);
   array.write();
   CHECK(to_host(array.get()).code == 0);
