@@ -148,7 +148,8 @@ void has_parts_of_parts(Subject& subject) {
   finish(queue.get());
   arrowdevice_sub_buffer_destroy(subject.device(), inner);
   arrowdevice_sub_buffer_destroy(subject.device(), part);
-  expect(received == Bytes(sent.begin() + 5 * step, sent.begin() + 5 * step + 50), "a part of a part is elsewhere");
+  expect(received == Bytes(sent.begin() + 5 * step, sent.begin() + 5 * step + 50),
+         "a sub-buffer of a sub-buffer is elsewhere");
 }
 
 // A backend need not know the size of an allocation. A size that it reports must not exceed the allocation. With
@@ -219,7 +220,10 @@ void refuses_nonsense(Subject& subject) {
     must_fail(EINVAL, arrowdevice_buffer_allocate, subject.device(), nullptr, nullptr, size, &memory);
     expect(memory == nullptr, "a failed allocation gave something");
   }
-  must_fail(ENOMEM, arrowdevice_buffer_allocate, subject.device(), nullptr, nullptr, int64_t{1} << 60, &memory);
+  // Drivers may grant more managed memory than there is, and GPUs have hung after such requests.
+  if (subject.info().device_type != ARROW_DEVICE_CUDA_MANAGED) {
+    must_fail(ENOMEM, arrowdevice_buffer_allocate, subject.device(), nullptr, nullptr, int64_t{1} << 60, &memory);
+  }
   arrowdevice_buffer_free(subject.device(), nullptr, nullptr);
 
   const Queue queue = subject.queue();
