@@ -364,7 +364,7 @@ TEST_CASE("the backend refuses a sub-buffer without bytes or before its buffer")
   for (const auto& [offset, size] : {std::pair<int64_t, int64_t>{0, 0}, {-4096, 64}}) {
     void* part = nullptr;
     CHECK(table.sub_buffer_create(own, buffer, offset, size, &part, &error) == EINVAL);
-    CHECK(std::string(error.message) == "a part of a buffer with a negative offset or without bytes");
+    CHECK(std::string(error.message) == "a sub-buffer with a negative offset or without bytes");
     CHECK(part == nullptr);
   }
   table.buffer_free(own, nullptr, buffer);
