@@ -81,8 +81,11 @@ if [ "$sanitize" = none ]; then
   python=$("$root/scripts/python-env.sh" "$work/python") || fail "FAILED: making the Python environment"
   # NVIDIA offers its headers for these machines only.
   case $(uname -m) in x86_64 | aarch64)
-    "$root/scripts/python-env.sh" "$work/cuda-headers" requirements-cuda.txt >/dev/null || fail "FAILED: installing the headers of CUDA"
-    for header in "$work"/cuda-headers/lib/python3.*/site-packages/nvidia/*/include/cudaTypedefs.h; do
+    for name in cuda cuda-12.4; do
+      "$root/scripts/python-env.sh" "$work/$name-headers" "requirements-$name.txt" >/dev/null ||
+        fail "FAILED: installing the headers of CUDA"
+    done
+    for header in "$work"/cuda*-headers/lib/python3.*/site-packages/nvidia/*/include/cudaTypedefs.h; do
       [ -f "$header" ] || fail "FAILED: the headers of CUDA are not where they were"
       cuda_folders=${cuda_folders:+$cuda_folders,}$(dirname "$header")
     done
