@@ -120,6 +120,8 @@ class CudaDriver final : public cuda_like::Driver {
     }
   }
 
+  bool is_context_gone(int native_code) const noexcept override { return native_code == CUDA_ERROR_INVALID_CONTEXT; }
+
   bool has_shut_down(int native_code) const noexcept override {
     return native_code == CUDA_ERROR_DEINITIALIZED || native_code == CUDA_ERROR_CONTEXT_IS_DESTROYED;
   }

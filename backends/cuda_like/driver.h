@@ -86,6 +86,8 @@ class Driver {
 
   // Returns true if the process cannot use the GPU any more after an error with this code.
   virtual bool is_fatal(int native_code) const noexcept = 0;
+  // Returns true if a GPU could not be made current because its context was destroyed.
+  virtual bool is_context_gone(int /*native_code*/) const noexcept { return false; }
   // Returns true if the driver has shut down. It has then freed all objects already.
   virtual bool has_shut_down(int native_code) const noexcept = 0;
 

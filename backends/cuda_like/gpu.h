@@ -83,13 +83,22 @@ class Gpu {
   // Makes the GPU current until the end of a scope.
   class Current {
    public:
-    explicit Current(Gpu& gpu)
-        : relaxed_(gpu.driver_), driver_(gpu.driver_), former_(driver_.enter(gpu.ordinal_, gpu.context())) {}
+    explicit Current(Gpu& gpu) : relaxed_(gpu.driver_), driver_(gpu.driver_), former_(enter(gpu)) {}
     ~Current() { driver_.leave(former_); }
     Current(const Current&) = delete;
     Current& operator=(const Current&) = delete;
 
    private:
+    // An application may destroy its context. The context's work and memory are gone then.
+    static int enter(Gpu& gpu) {
+      try {
+        return gpu.driver_.enter(gpu.ordinal_, gpu.context());
+      } catch (const Error& e) {
+        if (gpu.driver_.is_context_gone(e.native_code())) gpu.lost_.set(e);
+        throw;
+      }
+    }
+
     const Relaxed relaxed_;
     Driver& driver_;
     const int former_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the CUDA and HIP backends while an application captures a stream into a graph. Each case has its own process.
+// Tests the CUDA and HIP backends while an application captures a stream into a graph, and other cases in which the
+// driver cannot tell if work has ended. Each case has its own process.
 #include <arrowdevice/arrowdevice.h>
 
 #include <cerrno>
@@ -168,6 +169,20 @@ TEST_CASE("a query that fails is EIO only if the GPU is lost") {
           expect(contains(said, "not known"), said);
           drivers::fail_nth(vendor().query, 1, kIllegalAddress);
           must_fail_once(EIO, table().event_query, event, &ready);
+        }) == "");
+}
+
+// The driver knows nothing of the work of a context that the application has destroyed.
+TEST_CASE("after the application has destroyed its context, its work counts as failed") {
+  if (vendor().device != ARROW_DEVICE_CUDA) return;  // the other vendor has no contexts
+  CHECK(in_child([] {
+          constexpr int kInvalidContext = 201;
+          void* const event = record(create_queue(gpu(0)));
+          drivers::fail_nth("cuCtxPushCurrent_v2", 1, kInvalidContext);
+          int ready = 0;
+          must_fail_once(EINVAL, table().event_query, event, &ready);
+          const std::string said = must_fail_once(EIO, table().event_query, event, &ready);
+          expect(contains(said, "failed for good: cuCtxPushCurrent_v2: CUDA_ERROR_INVALID_CONTEXT"), said);
         }) == "");
 }
 

@@ -19,7 +19,7 @@ constexpr int kUnknown = 999;
 constexpr int kOutOfMemory = 2;
 
 void do_everything(const std::string& failing) {
-  const std::string start = failing + ": ";
+  const std::string start = drivers::name_in_messages(failing) + ": ";
   const drivers::Attempt attempt = [&](const auto& call) {
     drivers::attempt({{start, ENOMEM, kOutOfMemory},
                       {start, EIO, kUnknown},

@@ -109,6 +109,13 @@ std::vector<std::string> entry_points() {
   return names;
 }
 
+std::string name_in_messages(const std::string& entry_point) {
+  for (const std::string name : {"cuDeviceGetUuid", "cuDevicePrimaryCtxRelease"}) {
+    if (entry_point.starts_with(name)) return name;
+  }
+  return entry_point;
+}
+
 intptr_t current() {
   if (is_cuda()) {
     void* context = nullptr;

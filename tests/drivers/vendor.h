@@ -41,6 +41,8 @@ void hold();
 void resume();
 int64_t live_allocations();
 std::vector<std::string> entry_points();
+// Returns the name of an entry point in the backend's messages. Two forms with the same parameters share a name.
+std::string name_in_messages(const std::string& entry_point);
 
 // Returns a number for the GPU that the application has made current on this thread. The number differs for
 // each GPU and for none.

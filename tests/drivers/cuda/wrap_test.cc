@@ -456,7 +456,7 @@ TEST_CASE("a failed driver call loses nothing in an application's context") {
         const Context mine(0);
         const int64_t before = calls(entry_point);
         drivers::fail_nth(entry_point, n, 0);
-        const std::string start = entry_point + ": ";
+        const std::string start = drivers::name_in_messages(entry_point) + ": ";
         const drivers::Attempt attempt = [&](const auto& call) {
           drivers::attempt({{start, ENOMEM, 2}, {start, EIO, 999}, {start, EBUSY, 999}, {start, ENODEV, 999}}, call);
         };
