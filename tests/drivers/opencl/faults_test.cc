@@ -340,7 +340,8 @@ TEST_CASE("each call of the driver fails in turn, for each operation") {
           CHECK(kHints.count(function) == 1);
           continue;
         }
-        CHECK((code == EIO || code == ENOMEM));
+        const bool asks_event = function == "clGetEventInfo" || function == "clWaitForEvents";
+        CHECK((code == EIO || code == ENOMEM || (code == EBUSY && asks_event)));
         // If the library's query of a foreign event fails, it reports that as a failure of the event. PoCL
         // returns -1 for work that waited for such an event, independent of the event's own status.
         const bool is_passed_on = function == "clGetEventInfo" && contains(error.message, "execution status");
