@@ -23,6 +23,13 @@ using arrowdevice::testing::Variable;
 void* gpu(int64_t id) { return drivers::open(vendor().device, id); }
 void* pinned(int64_t id) { return drivers::open(vendor().pinned, id); }
 
+// Returns the number of calls of all entry points.
+int64_t all_calls() {
+  int64_t all = 0;
+  for (const std::string& entry_point : drivers::entry_points()) all += calls(entry_point);
+  return all;
+}
+
 // Makes typical calls of the backend and ignores their failures.
 void use_once() {
   arrowdevice_error error{};
@@ -155,22 +162,49 @@ TEST_CASE("mistake 13: memory is freed in order, and in the way it was allocated
         }) == "");
 }
 
+TEST_CASE("pinned memory waits for its last use even if the driver creates no event") {
+  CHECK(in_child([] {
+          pinned(0);
+          drivers::hold();
+          Pending work(pinned(0));
+          const int64_t waits = calls(vendor().synchronize);
+          const int64_t freed = calls(vendor().free_pinned);
+          drivers::fail_nth(vendor().create_event, 1, 0);
+          std::thread freeing([&] { work.free_behind(); });
+          while (calls(vendor().synchronize) == waits && calls(vendor().free_pinned) == freed) {
+            std::this_thread::yield();
+          }
+          const bool was_freed = calls(vendor().free_pinned) > freed;
+          drivers::resume();
+          freeing.join();
+          expect(!was_freed, "pinned memory was freed while work on it was pending");
+          expect(calls(vendor().free_pinned) == freed + 1, "it was not freed when the work was over");
+        }) == "");
+}
+
 TEST_CASE("after a fatal error of a GPU every call fails with EIO and names the error") {
   constexpr int kIllegalAddress = 700;
   CHECK(in_child([] {
           void* const queue = create_queue(gpu(0));
-          void* event = record(queue);
+          void* const event = record(queue);
+          void* const memory = allocate(gpu(0), 64);
+          void* const used = allocate(gpu(0), 64);
+          void* const in_host = allocate(pinned(0), 64);
           drivers::fail_nth(vendor().query, 1, kIllegalAddress);
           int ready = 0;
           const std::string first = must_fail_once(EIO, table().event_query, event, &ready);
           expect(contains(first, vendor().query) && contains(first, "(700)"), first);
-          const int64_t before = calls(vendor().record);
-          const std::string then = must_fail_once(EIO, table().event_record, queue, &event);
+          const int64_t before = all_calls();
+          void* none = nullptr;
+          const std::string then = must_fail_once(EIO, table().event_record, queue, &none);
           expect(contains(then, "failed for good") && contains(then, first), then);
-          expect(calls(vendor().record) == before, "the driver was called again");
-          void* memory = nullptr;
-          must_fail_once(EIO, table().buffer_allocate, gpu(0), nullptr, 64, 64, &memory);
+          must_fail_once(EIO, table().buffer_allocate, gpu(0), nullptr, 64, 64, &none);
+          table().event_destroy(event);
+          free_memory(gpu(0), memory);
+          free_memory(pinned(0), in_host);
+          table().buffer_free(gpu(0), queue, used);
           table().queue_destroy(queue);
+          expect(all_calls() == before, "the driver was called again");
         }) == "");
 }
 

@@ -24,7 +24,9 @@ constexpr Vendor kCuda{.library = "libcuda.so.1",
                        .record = "cuEventRecord",
                        .query = "cuEventQuery",
                        .wait_on = "cuStreamWaitEvent",
-                       .create_stream = "cuStreamCreate"};
+                       .create_stream = "cuStreamCreate",
+                       .synchronize = "cuStreamSynchronize",
+                       .create_event = "cuEventCreate"};
 constexpr Vendor kHip{.library = "libamdhip64.so.7",
                       .device = ARROW_DEVICE_ROCM,
                       .pinned = ARROW_DEVICE_ROCM_HOST,
@@ -38,7 +40,9 @@ constexpr Vendor kHip{.library = "libamdhip64.so.7",
                       .record = "hipEventRecord",
                       .query = "hipEventQuery",
                       .wait_on = "hipStreamWaitEvent",
-                      .create_stream = "hipStreamCreateWithFlags"};
+                      .create_stream = "hipStreamCreateWithFlags",
+                      .synchronize = "hipStreamSynchronize",
+                      .create_event = "hipEventCreateWithFlags"};
 
 bool is_cuda() { return &vendor() == &kCuda; }
 

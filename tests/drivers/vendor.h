@@ -18,7 +18,7 @@ struct Vendor {
   ArrowDeviceType device, pinned;
   // The vendor's names of these functions.
   const char *allocate, *free, *allocate_on, *free_on, *allocate_pinned, *free_pinned, *copy, *record, *query, *wait_on,
-      *create_stream;
+      *create_stream, *synchronize, *create_event;
 };
 
 const Vendor& vendor();

@@ -190,6 +190,8 @@ std::vector<Fault> faults() {
        writes<int32_t>(1, 3, -1)},
       {"a prefix that is not its data's", "array: slot 0 has a prefix that its data does not begin with", view,
        view_data, writes<char>(2, 3, 'x')},
+      {"a later prefix that is not its data's", "array: slot 1 has a prefix that its data does not begin with", view,
+       view_data, writes<char>(2, 14, 'x')},
       {"a long text that is none", "array: slot 1 is not UTF-8", view, view_data, writes<uint8_t>(2, 28, 0xC3)},
       {"a short text that is none", "array: slot 0 is not UTF-8", view, views({{2, {'o', 'k', 0, 0}, 0, 0}}, ""),
        writes<uint8_t>(1, 5, 0x80)},

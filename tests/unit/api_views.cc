@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests imports of foreign arrays.
+#include <atomic>
+#include <thread>
+#include <vector>
+
 #include "library.h"
 
 namespace {
@@ -214,6 +218,34 @@ TEST_CASE("an import that is refused gives no view and leaves the array alone") 
   CHECK(arrowdevice_view_get_root(nullptr) == nullptr);
   CHECK(arrowdevice_view_get_array(nullptr) == nullptr);
   CHECK(arrowdevice_view_get_device(nullptr) == nullptr);
+}
+
+// The thread sanitizer reports a missing lock.
+TEST_CASE("several threads share one view at the same time") {
+  begin();
+  Sample sample(mixed_batch(), kPlain);
+  for (int round = 0; round < 50; ++round) {
+    Array there = copy(sample, sim(0));
+    View view = import_view(there.get(), *sample.schema);
+    constexpr int kThreads = 4;
+    Array shared[kThreads];
+    int codes[kThreads] = {};
+    std::atomic<int> ready = 0;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&, i] {
+        for (++ready; ready < kThreads;) std::this_thread::yield();
+        codes[i] = arrowdevice_view_share(view.get(), shared[i].out(), nullptr);
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    view.reset();
+    for (int i = 0; i < kThreads; ++i) {
+      REQUIRE(codes[i] == 0);
+      CHECK(difference(sample, *shared[i]) == "");
+      shared[i].reset();
+    }
+  }
 }
 
 }  // namespace

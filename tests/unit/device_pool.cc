@@ -86,6 +86,28 @@ TEST_CASE("a pool caches up to max_cached_bytes, the newest blocks first") {
   give_back(newest);
 }
 
+TEST_CASE("a full cache loses its oldest block, whatever the sizes") {
+  constexpr int64_t kMiB = 1 << 20;
+  for (const int64_t oldest : {2 * kMiB, 3 * kMiB}) {  // smaller and larger than the next block
+    INFO(oldest);
+    const int64_t next = 5 * kMiB - oldest;
+    begin();
+    auto options = pool_options();
+    options.max_cached_bytes = 6 * kMiB;
+    const Pool pool = make_pool(sim(0), &options);
+    void* const first = allocate(pool.get(), oldest);
+    void* const second = allocate(pool.get(), next);
+    void* const third = allocate(pool.get(), 2 * kMiB + kMiB / 2);
+    for (void* const buffer : {first, second, third}) give_back(buffer);
+    CHECK(stats(pool.get()).cached_bytes == next + 2 * kMiB + kMiB / 2);
+    CHECK(allocate(pool.get(), next) == second);
+    CHECK(allocate(pool.get(), 2 * kMiB + kMiB / 2) == third);
+    CHECK(stats(pool.get()).driver_allocations == 3);
+    give_back(second);
+    give_back(third);
+  }
+}
+
 TEST_CASE("a pool with a cache of 0 bytes frees everything at once") {
   begin();
   auto options = pool_options();

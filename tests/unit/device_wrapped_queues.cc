@@ -2,6 +2,10 @@
 // Tests wrapped queues. The application may destroy its native queue as soon as arrowdevice_queue_destroy()
 // returns. The simulated backend rejects and counts each use of a destroyed queue.
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <utility>
 
 #include "device/devices.h"
 #include "device/queue.h"
@@ -141,6 +145,51 @@ TEST_CASE("an application's allocator never gets a destroyed wrapped queue's han
   CHECK(difference_of_rest(sample, kRows, stream, kRows) == "");
   CHECK(seen.queues.size() == 3);
   CHECK(std::count(seen.queues.begin(), seen.queues.end(), wrapped.native.queue) == 1);
+  stream.reset();
+  check_untouched();
+}
+
+TEST_CASE("the destruction of a wrapped queue waits for an allocator that has its handle") {
+  begin();
+  const Sample sample(field("l"), {.rows = 21});
+  auto device = output_of(arrowdevice_device_get_native, sim(0));
+  Wrapped wrapped;
+  struct Slow {
+    Wrapped& wrapped;
+    void* device;
+    std::thread destroying;
+    std::atomic<bool> is_destroyed{false};
+    bool has_begun = false;
+    bool was_early = false;
+  } slow{wrapped, device.device, {}};
+  auto allocating = pool_options();
+  allocating.allocate = [](void* user, int64_t size, int64_t alignment, void*, void** out) {
+    auto& self = *static_cast<Slow*>(user);
+    if (!std::exchange(self.has_begun, true)) {
+      self.destroying = std::thread([&self] {
+        self.wrapped.destroy();
+        self.is_destroyed = true;
+      });
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));  // enough for a call that does not wait
+      self.was_early = self.is_destroyed;
+    }
+    arrowdevice_error error{};
+    return control::table()->buffer_allocate(self.device, nullptr, size, alignment, out, &error);
+  };
+  allocating.deallocate = [](void* user, void* buffer, int64_t, void*) {
+    control::table()->buffer_free(static_cast<Slow*>(user)->device, nullptr, buffer);
+  };
+  allocating.user = &slow;
+  const Pool pool = make_pool(sim(0), &allocating);
+  auto options = stream_options(0, 1);
+  options.queue = wrapped.queue.get();
+  options.pool = pool.get();
+  DeviceStream stream = to_device(stream_of(batches_of(sample, kRows)), sim(0), options);
+  const Array first = next(stream);
+  slow.destroying.join();
+  CHECK(!slow.was_early);
+  CHECK(difference(sample, *first) == "");
+  CHECK(difference_of_rest(sample, kRows, stream, kRows) == "");
   stream.reset();
   check_untouched();
 }

@@ -2,6 +2,7 @@
 // Tests copies between devices without a direct path. They go through host memory in pieces.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "library.h"
@@ -193,6 +194,35 @@ TEST_CASE("a staged copy that fails at any step loses nothing and can be tried a
       CHECK(control::counters(1).allocations_live == live);
       CHECK(difference(sample, *copy(*there, *sample.schema, sim(1))) == "");
     }
+  }
+}
+
+// The memory of the copy is freed when the call returns, so that no queue may still use it.
+TEST_CASE("a staged copy that fails waits for the pieces on both queues") {
+  begin(configuration(Peers::kNone));
+  const Block block(10 * kSmallest);
+  const auto there = copy(*block.array, *block.schema, sim(0));
+  // Three pieces leave the source before the first goes to the target, and one more before the second.
+  for (const auto& [held, failing] : {std::pair<int64_t, int64_t>{0, 2}, {1, 6}}) {
+    INFO("work of device " << held << " is pending, and copy " << failing << " fails");
+    Held engine(held);
+    control::fail_nth("queue_copy", failing);
+    const int64_t failures = control::failures_injected();
+    Array out;
+    int code = 0;
+    std::atomic<bool> has_returned = false;
+    std::thread copying([&] {
+      code = arrowdevice_array_copy(there.get(), block.schema.get(), sim(1), nullptr, out.out(), nullptr);
+      has_returned = true;
+    });
+    while (control::failures_injected() == failures && !has_returned) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // enough for a call that does not wait
+    const bool was_early = has_returned;
+    CHECK(control::copies_in_flight(held) > 0);
+    engine.resume();
+    copying.join();
+    CHECK(!was_early);
+    CHECK(code == EIO);
   }
 }
 

@@ -199,6 +199,23 @@ TEST_CASE("a lost device stays lost, reports the reason and is not called again"
   }
 }
 
+TEST_CASE("the unwrap of a lost device leaves the events in the context to the driver") {
+  CHECK(in_child([] {
+          void* const wrapped = wrap(0, level_zero::create_context(), level_zero::device(0));
+          void* const queue = create_queue(wrapped);
+          finish(queue);  // its event is kept for later
+          void* const event = record(queue);
+          level_zero::fail_nth("zeEventQueryStatus", 1, ZE_RESULT_ERROR_DEVICE_LOST);
+          int ready = 0;
+          must_fail_once(EIO, table().event_query, event, &ready);
+          table().event_destroy(event);
+          table().queue_destroy(queue);
+          must(table().device_unwrap, wrapped);
+          expect(calls("zeEventDestroy") == 0 && calls("zeEventPoolDestroy") == 0, "the driver was called again");
+          std::_Exit(0);  // objects on a lost device may remain
+        }) == "");
+}
+
 TEST_CASE("a wait times out, and a later wait for the same event succeeds") {
   const Variable slow("STANDIN_LATENCY_US", "200000");
   CHECK(in_child([] {

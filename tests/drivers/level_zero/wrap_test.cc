@@ -74,6 +74,32 @@ TEST_CASE("library and application share the order of a list from queue_get_nati
         }) == "");
 }
 
+TEST_CASE("a queue outlives its destruction while the application has work on its list") {
+  const Variable slow("STANDIN_LATENCY_US", level_zero::kSlow);
+  for (const bool has_own_work : {false, true}) {
+    CHECK(in_child([&] {
+            constexpr int64_t kSize = 64;
+            const std::vector<char> sent(kSize, 's');
+            void* const device = gpu(0);
+            void* const memory = allocate(device, kSize);
+            void* const queue = create_queue(device);
+            arrowdevice_native_queue native{};
+            must(table().queue_get_native, queue, &native);
+            if (has_own_work) finish(queue);  // the last event of the library has fired
+            level_zero::append_copy(static_cast<ze_command_list_handle_t>(native.queue), memory, sent.data(), kSize);
+            table().queue_destroy(queue);
+            expect(level_zero::calls("zeCommandListDestroy") == 0, "the list was destroyed while it had work");
+            void* const other = create_queue(device);
+            for (int i = 0; level_zero::calls("zeCommandListDestroy") == 0; ++i) {
+              expect(i < 1'000, "the list was not destroyed when its work was over");
+              finish(other);
+            }
+            free_memory(device, memory);
+            table().queue_destroy(other);
+          }) == "");
+  }
+}
+
 TEST_CASE("Level Zero has no default queue") {
   CHECK(in_child([] {
           const arrowdevice_native_queue native{};
@@ -105,6 +131,28 @@ TEST_CASE("the last unwrap leaves nothing in an application's context") {
           arrowdevice_native_device nothing{};
           void* wrapped = nullptr;
           must_fail_once(EINVAL, table().device_wrap, ARROW_DEVICE_ONEAPI, 0, &nothing, &wrapped);
+        }) == "");
+}
+
+TEST_CASE("an unwrap waits for the work of every queue that was destroyed before") {
+  const Variable slow("STANDIN_LATENCY_US", level_zero::kSlow);
+  CHECK(in_child([] {
+          constexpr int64_t kSize = 64;
+          constexpr int kQueues = 3;
+          const std::vector<char> sent(kSize, 's');
+          auto* const context = level_zero::create_context();
+          void* const wrapped = wrap(0, context, level_zero::device(0));
+          auto* const memory = static_cast<char*>(level_zero::allocate(context, 0, kQueues * kSize));
+          for (int i = 0; i < kQueues; ++i) {
+            void* const queue = create_queue(wrapped);
+            copy(queue, region(wrapped, memory + i * kSize, nullptr, sent.data(), kSize));
+            table().queue_destroy(queue);
+          }
+          expect(level_zero::calls("zeCommandListDestroy") == 0, "a list was destroyed while it had work");
+          must(table().device_unwrap, wrapped);
+          expect(level_zero::calls("zeCommandListDestroy") == kQueues, "a list is still there");
+          ze().zeMemFree(context, memory);
+          ze().zeContextDestroy(context);
         }) == "");
 }
 

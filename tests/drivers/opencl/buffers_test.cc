@@ -173,6 +173,38 @@ TEST_CASE("regions that follow each other at one end only are copied separately"
   }
 }
 
+TEST_CASE("regions that follow each other in opposite directions are copied separately") {
+  begin_opencl();
+  constexpr int64_t kHalf = kSize / 2;
+  const Bytes there = pattern(kSize, 1);
+  const Bytes here = pattern(kSize, 2);
+  const DeviceBuffer buffer;
+  const Queue queue = make_queue(opencl());
+  // The first halves go to the device and the second halves to the host. Then it is the other way round.
+  for (const bool first_to_device : {true, false}) {
+    CAPTURE(first_to_device);
+    const auto set_up = region_in(opencl(), buffer.handle, there);
+    must(arrowdevice_queue_copy, queue.get(), &set_up, 1);
+    Bytes host = here;
+    const int64_t in = first_to_device ? 0 : kHalf;
+    const int64_t out = kHalf - in;
+    std::vector<arrowdevice_copy_region> both = {
+        {opencl(), buffer.handle, in, nullptr, host.data(), in, kHalf, 0},
+        {nullptr, host.data(), out, opencl(), buffer.handle, out, kHalf, 0},
+    };
+    if (!first_to_device) std::swap(both[0], both[1]);
+    must(arrowdevice_queue_copy, queue.get(), both.data(), 2);
+    Bytes received(kSize);
+    const auto all = region_out(received, opencl(), buffer.handle);
+    must(arrowdevice_queue_copy, queue.get(), &all, 1);
+    must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
+    CHECK(std::equal(here.begin() + in, here.begin() + in + kHalf, received.begin() + in));
+    CHECK(std::equal(there.begin() + out, there.begin() + out + kHalf, received.begin() + out));
+    CHECK(std::equal(here.begin() + in, here.begin() + in + kHalf, host.begin() + in));
+    CHECK(std::equal(there.begin() + out, there.begin() + out + kHalf, host.begin() + out));
+  }
+}
+
 // The library itself skips empty batches, so this test calls the backend.
 TEST_CASE("the backend accepts a batch without regions and refuses a negative number") {
   begin_opencl();

@@ -239,6 +239,23 @@ TEST_CASE("incoherent memory is flushed for the device and invalidated for the C
   CHECK((received == sent));
 }
 
+TEST_CASE("each block of incoherent staging memory is flushed once before its submission") {
+  if (!is_without("external_memory_host") || !is_without("direct_mapping")) return;  // nothing large is staged
+  constexpr int64_t kBlock = 1 << 20;
+  for (const int64_t blocks : {1, 2, 3, 9}) {  // nine blocks need two submissions
+    INFO(blocks << " blocks");
+    const Queue queue = make_queue();
+    const Buffer buffer(blocks * kBlock);
+    const Bytes sent = pattern(blocks * kBlock - 1'000, 8);
+    const int64_t flushes = calls("vkFlushMappedMemoryRanges", [&] { copy_in(queue, buffer, sent); });
+    CHECK(flushes == blocks);
+    Bytes received(sent.size());
+    copy_out(queue, received, buffer);
+    finish(queue);
+    CHECK((received == sent));
+  }
+}
+
 // Returns the backend's table, for calls that the library itself does not make like this.
 const arrowdevice_backend& backend_table() {
   const char* const plugin = std::getenv("VULKAN_PLUGIN");
