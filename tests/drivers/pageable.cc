@@ -228,7 +228,7 @@ TEST_CASE("all threads stop soon after a call for one piece has failed") {
           std::thread copying(
               [&] { code = arrowdevice_array_copy(host.get(), schema.get(), gpu, nullptr, out.out(), nullptr); });
           while (calls(vendor().copy) < copies + 3) std::this_thread::yield();
-          std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the other threads learn of the failure
+          std::this_thread::sleep_for(std::chrono::milliseconds(300));  // the other threads learn of the failure
           drivers::resume();
           copying.join();
           expect(code == ENOMEM, "another code: " + std::to_string(code));
