@@ -372,11 +372,11 @@ TEST_CASE("a MIG partition has a UUID of its own, if the driver can tell") {
   if (vendor().device != ARROW_DEVICE_CUDA) return;
   const Variable mig("STANDIN_MIG", "1");
   const std::pair<const char*, const char*> kUuids[] = {{"12080", "standin for mig"}, {"11030", "standin for cud"}};
-  for (const auto& [version, uuid] : kUuids) {
-    const Variable driver("STANDIN_DRIVER_VERSION", version);
+  for (const auto& expected : kUuids) {
+    const Variable driver("STANDIN_DRIVER_VERSION", expected.first);
     CHECK(in_child([&] {
             const auto info = output_of(table().device_get_info, gpu(0));
-            expect(std::memcmp(info.uuid, uuid, 15) == 0,
+            expect(std::memcmp(info.uuid, expected.second, 15) == 0,
                    std::string("it is ") + std::string(reinterpret_cast<const char*>(info.uuid), 15));
           }) == "");
   }
