@@ -81,7 +81,7 @@ TEST_CASE("metadata passes through stream_to_device, with and without threads") 
   const Sample sample(field("u"), {.rows = 5});
   const Ledger ledger;
   for (const bool with_error : {false, true}) {
-    for (const uint32_t flags : {0, ARROWDEVICE_STREAM_READ_AHEAD}) {
+    for (const uint32_t flags : {0U, uint32_t{ARROWDEVICE_STREAM_READ_AHEAD}}) {
       for (auto* const device : {cpu(), sim(0), sim(3)}) {
         Told told(sample, ledger, with_error);
         auto options = sized<arrowdevice_stream_options>();
