@@ -87,8 +87,9 @@ struct arrowdevice_copy_options {
  * - if the call failed with ETIMEDOUT: after arrowdevice_wait_idle() has succeeded
  * - if the call succeeded with ARROWDEVICE_COPY_ASYNC, and `out->sync_event` is not NULL: after
  *   arrowdevice_array_wait() or arrowdevice_array_is_ready() on `out` has reported that the event
- *   fired, or has failed with EIO
- * - if `out` was released before such a report: after arrowdevice_wait_idle() has succeeded
+ *   fired
+ * - if these functions fail, or `out` is released before they report it: after `out` was released
+ *   and arrowdevice_wait_idle() has succeeded
  * - in all other cases: when the call returns
  *
  * Until then the caller must not release the array, change its data, or unwrap its device.
