@@ -140,9 +140,9 @@ void Device::memory_info(int64_t* free_bytes, int64_t* total_bytes) const {
 void Device::report_unknown_work(const Error& error) const noexcept {
   if (has_reported_unknown_work_.exchange(true, std::memory_order_relaxed)) return;
   char text[512];  // there may be no memory for a string
-  std::snprintf(text, sizeof text,
-                "cannot tell if work on device type %d, id %lld has ended, so its memory is kept: %s", type(),
-                static_cast<long long>(id()), error.what());
+  const auto* const known = backend::find_device_type(type());
+  std::snprintf(text, sizeof text, "work on %s:%lld may not have ended, so its memory is kept: %s",
+                known != nullptr ? known->name : "device", static_cast<long long>(id()), error.what());
   log(LogLevel::kWarning, text);
 }
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests deferred work: releases that happen after an event has fired.
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 
 #include "library.h"
+#include "support/blocking_call.h"
 
 namespace {
 
 using namespace library_test;  // NOLINT: what every line of these tests is written with
+using arrowdevice::testing::BlockingCall;
 
 TEST_CASE("arrays are released behind their queues' work, in whatever order the queues end") {
   int order[] = {0, 1, 2};
@@ -74,16 +77,28 @@ TEST_CASE("wait_idle waits for arrays, copies and buffers that are in flight") {
   CHECK(stats(default_pool(sim(0))).used_bytes == 0);
 }
 
+// Lets the driver refuse to tell if work has ended.
+void fail_queries(int64_t times) {
+  for (int64_t n = 1; n <= times; ++n) {
+    control::fail_nth("event_query", n, EBUSY);
+    control::fail_nth("event_wait", n, EBUSY);
+  }
+}
+
 TEST_CASE("memory is kept while the driver cannot tell if its work has ended") {
   constexpr int64_t kQueries = 200;
   begin();
   Sample moved(field("l")), released(field("l"));
   const Queue queue = make_queue(sim(0));
   Held engine(0);
-  for (int64_t n = 1; n <= kQueries; ++n) {
-    control::fail_nth("event_query", n, EBUSY);
-    control::fail_nth("event_wait", n, EBUSY);
-  }
+  fail_queries(kQueries);
+  static std::atomic<int> reports;
+  reports = 0;
+  arrowdevice_log_set_handler(
+      [](void*, int, const char* message) {
+        if (contains(message, "its memory is kept")) ++reports;
+      },
+      nullptr);
   Array there;
   const auto options = copy_options(ARROWDEVICE_COPY_ASYNC);
   must(arrowdevice_array_to_device, moved.host.get(), moved.schema.get(), sim(0), &options, there.out());
@@ -105,6 +120,43 @@ TEST_CASE("memory is kept while the driver cannot tell if its work has ended") {
   CHECK(moved.ledger.live() == 0);
   CHECK(released.ledger.live() == 0);
   CHECK(stats(default_pool(sim(0))).used_bytes == 0);
+  arrowdevice_log_set_handler(nullptr, nullptr);
+  CHECK(reports == 1);  // once for a device
+}
+
+// The memory is freed when the call returns, so that the copy must not run any more.
+TEST_CASE("a drain goes on while the driver cannot tell if work has ended") {
+  constexpr int64_t kQueries = 20;
+  begin();
+  const Sample sample(mixed_batch(), {.rows = 20});
+  const Queue queue = make_queue(sim(0));
+  Held engine(0);
+  control::fail_next("event_record");
+  fail_queries(kQueries);
+  auto* buffer = output_of(arrowdevice_buffer_allocate, sim(0), nullptr, queue.get(), 100);
+  char bytes[100] = "";
+  arrowdevice_copy_region region{};
+  region.dst_device = sim(0);
+  region.dst = buffer;
+  region.src = bytes;
+  region.size = sizeof bytes;
+  must(arrowdevice_queue_copy, queue.get(), &region, 1);
+  BlockingCall freeing([&] { arrowdevice_buffer_free(sim(0), queue.get(), buffer); });  // without an event, it drains
+  CHECK(freeing.waits());
+  engine.resume();
+  freeing.join();
+  CHECK(control::copies_in_flight(0) == 0);
+}
+
+TEST_CASE("a queue is not dropped while the driver cannot tell if its work has ended") {
+  begin();
+  const Sample sample(field("l"));
+  Array first = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
+  must(arrowdevice_array_wait, first.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
+  const int64_t destroyed = control::calls("queue_destroy");
+  control::fail_next("event_query", EBUSY);
+  const Array second = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
+  CHECK(control::calls("queue_destroy") == destroyed);
 }
 
 TEST_CASE("wait_idle without deferred work returns at once") {

@@ -2,18 +2,17 @@
 // Tests wrapped queues. The application may destroy its native queue as soon as arrowdevice_queue_destroy()
 // returns. The simulated backend rejects and counts each use of a destroyed queue.
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <thread>
-#include <utility>
+#include <optional>
 
 #include "device/devices.h"
 #include "device/queue.h"
 #include "stream_handler.h"
+#include "support/blocking_call.h"
 
 namespace {
 
 using namespace stream_test;  // NOLINT: what every line of these tests is written with
+using arrowdevice::testing::BlockingCall;
 
 // A queue that the application made, and the library's wrapper of it.
 struct Wrapped {
@@ -157,21 +156,15 @@ TEST_CASE("the destruction of a wrapped queue waits for an allocator that has it
   struct Slow {
     Wrapped& wrapped;
     void* device;
-    std::thread destroying;
-    std::atomic<bool> is_destroyed{false};
-    bool has_begun = false;
-    bool was_early = false;
-  } slow{wrapped, device.device, {}};
+    std::optional<BlockingCall> destroying = std::nullopt;
+    bool has_waited = false;
+  } slow{wrapped, device.device};
   auto allocating = pool_options();
   allocating.allocate = [](void* user, int64_t size, int64_t alignment, void*, void** out) {
     auto& self = *static_cast<Slow*>(user);
-    if (!std::exchange(self.has_begun, true)) {
-      self.destroying = std::thread([&self] {
-        self.wrapped.destroy();
-        self.is_destroyed = true;
-      });
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));  // enough for a call that does not wait
-      self.was_early = self.is_destroyed;
+    if (!self.destroying) {
+      self.destroying.emplace([&self] { self.wrapped.destroy(); });
+      self.has_waited = self.destroying->waits();
     }
     arrowdevice_error error{};
     return control::table()->buffer_allocate(self.device, nullptr, size, alignment, out, &error);
@@ -186,8 +179,8 @@ TEST_CASE("the destruction of a wrapped queue waits for an allocator that has it
   options.pool = pool.get();
   DeviceStream stream = to_device(stream_of(batches_of(sample, kRows)), sim(0), options);
   const Array first = next(stream);
-  slow.destroying.join();
-  CHECK(!slow.was_early);
+  slow.destroying->join();
+  CHECK(slow.has_waited);
   CHECK(difference(sample, *first) == "");
   CHECK(difference_of_rest(sample, kRows, stream, kRows) == "");
   stream.reset();

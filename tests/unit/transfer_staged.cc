@@ -2,14 +2,15 @@
 // Tests copies between devices without a direct path. They go through host memory in pieces.
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <thread>
 
 #include "library.h"
+#include "support/blocking_call.h"
 
 namespace {
 
 using namespace library_test;  // NOLINT: what every line of these tests is written with
+using arrowdevice::testing::BlockingCall;
 
 constexpr int64_t kSmallest = 256 << 10;
 constexpr int64_t kLargest = 4 << 20;
@@ -210,18 +211,13 @@ TEST_CASE("a staged copy that fails waits for the pieces on both queues") {
     const int64_t failures = control::failures_injected();
     Array out;
     int code = 0;
-    std::atomic<bool> has_returned = false;
-    std::thread copying([&] {
-      code = arrowdevice_array_copy(there.get(), block.schema.get(), sim(1), nullptr, out.out(), nullptr);
-      has_returned = true;
-    });
-    while (control::failures_injected() == failures && !has_returned) std::this_thread::yield();
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // enough for a call that does not wait
-    const bool was_early = has_returned;
+    BlockingCall copying(
+        [&] { code = arrowdevice_array_copy(there.get(), block.schema.get(), sim(1), nullptr, out.out(), nullptr); });
+    while (control::failures_injected() == failures && !copying.has_returned()) std::this_thread::yield();
+    CHECK(copying.waits());
     CHECK(control::copies_in_flight(held) > 0);
     engine.resume();
     copying.join();
-    CHECK(!was_early);
     CHECK(code == EIO);
   }
 }
