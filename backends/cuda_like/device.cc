@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+#include "cuda_like/queue.h"
+
 namespace arrowdevice::cuda_like {
 namespace {
 
@@ -67,13 +69,13 @@ void Memory::free(void* memory) noexcept {
   gpu_.give_back([&](Driver& driver) { free_to_driver(driver, memory); });
 }
 
-void Memory::free_after(Stream stream, void* memory) noexcept {
+void Memory::free_after(const Queue& queue, void* memory) noexcept {
   gpu_.give_back([&](Driver& driver) {
-    if (driver.is_capturing(stream)) throw Error(EBUSY, "memory stays allocated: its stream is captured into a graph");
+    if (queue.is_captured(driver)) throw Error(EBUSY, "memory stays allocated: its stream is captured into a graph");
     if (is_stream_ordered()) {
-      driver.free_on(stream, memory);
+      driver.free_on(queue.stream(), memory);
     } else {
-      wait_for_last_use(driver, stream, memory);
+      wait_for_last_use(driver, queue.stream(), memory);
     }
   });
   gpu_.give_back([&](Driver&) { free_unused(); });

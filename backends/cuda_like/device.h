@@ -12,6 +12,8 @@
 
 namespace arrowdevice::cuda_like {
 
+class Queue;
+
 // Memory of a device. It is allocated and freed in stream order if the GPU supports that. All functions are
 // thread-safe.
 class Memory {
@@ -24,8 +26,8 @@ class Memory {
   // Frees memory that no work uses.
   void free(void* memory) noexcept;
 
-  // Frees memory that the work enqueued on the stream so far may still use. Does not block.
-  void free_after(Stream stream, void* memory) noexcept;
+  // Frees memory that the work of the queue so far may still use. Does not block.
+  void free_after(const Queue& queue, void* memory) noexcept;
 
   // Waits until the work on all freed memory has finished, and then frees the memory. Throws if the driver does not
   // confirm that the work has finished.

@@ -160,7 +160,7 @@ Queue::~Queue() {
 }
 
 void Queue::check_not_capturing(Driver& driver) const {
-  if (is_known_outside_ && driver.is_capturing(stream_)) {
+  if (is_captured(driver)) {
     throw Error(EBUSY, format("the stream %p is being captured into a graph: end the capture first", stream_));
   }
 }

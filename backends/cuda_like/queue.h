@@ -53,7 +53,10 @@ class Queue {
   Gpu& gpu() const noexcept { return device_.gpu; }
   Stream stream() const noexcept { return stream_; }
 
-  // Gives the stream to the application, which may capture it into a graph from then on.
+  // Returns true if an application is capturing the stream into a graph, so that its work does not run.
+  bool is_captured(Driver& driver) const { return is_known_outside_ && driver.is_capturing(stream_); }
+
+  // Gives the stream to the application, which may capture it from then on.
   Stream give_stream() noexcept {
     is_known_outside_ = true;
     return stream_;

@@ -95,7 +95,7 @@ struct Functions {
     if (queue == nullptr) {
       device.memory.free(buffer);
     } else {
-      device.memory.free_after(queue->stream(), buffer);
+      device.memory.free_after(*queue, buffer);
     }
   }
 
