@@ -21,16 +21,11 @@ namespace {
 // Alignment that kernels need. Drivers allocate whole pages.
 constexpr int64_t kAlignment = 64;
 
-struct Functions {
-  using Device = level_zero::Device;
+struct Functions : ListedDevices<Devices, Device> {
   using Queue = level_zero::Queue;
   using Event = level_zero::Event;
   static constexpr ArrowDeviceType kDeviceType = ARROW_DEVICE_ONEAPI;
   static constexpr const char* kDisplayName = "Level Zero";
-
-  static int64_t device_count(ArrowDeviceType) { return Devices::instance().count(); }
-
-  static Device& device_open(ArrowDeviceType, int64_t id) { return Devices::instance().open(id); }
 
   // Writes each member separately, because the library may be older or newer than this plugin and the struct may have
   // grown. The CPU waits for a sycl::event.
@@ -46,12 +41,6 @@ struct Functions {
     out.staging_type = 0;
     out.reserved = 0;
   }
-
-  static Device& device_wrap(ArrowDeviceType, int64_t id, const arrowdevice_native_device& native) {
-    return Devices::instance().wrap(id, native);
-  }
-
-  static void device_unwrap(Device& device) { Devices::instance().unwrap(device); }
 
   static void device_get_native(Device& device, arrowdevice_native_device& out) {
     out.platform = Devices::instance().driver_of(device);

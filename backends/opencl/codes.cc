@@ -84,21 +84,19 @@ constexpr cl_int kFirstInvalid = CL_INVALID_VALUE;
 
 int errno_of(std::string_view call, cl_int code) {
   const bool allocates = call == "clCreateBuffer";
-  // If the call itself fails, it does not tell if the event's work has ended. EIO would.
-  const bool asks_event = call == "clGetEventInfo" || call == "clWaitForEvents";
   switch (code) {
     case CL_MEM_OBJECT_ALLOCATION_FAILURE:
     case CL_OUT_OF_HOST_MEMORY: return ENOMEM;
     // For an enqueued command, some drivers report a lost device with this code. For an allocation, the code has its
     // usual meaning.
-    case CL_OUT_OF_RESOURCES: return allocates ? ENOMEM : asks_event ? EBUSY : EIO;
+    case CL_OUT_OF_RESOURCES: return allocates ? ENOMEM : EIO;
     // The library never requests an empty buffer, so the size exceeds the device's limit.
     case CL_INVALID_BUFFER_SIZE: return allocates ? ENOMEM : EINVAL;
     case CL_MEM_COPY_OVERLAP:
     case CL_MISALIGNED_SUB_BUFFER_OFFSET: return EINVAL;
     case CL_DEVICE_NOT_FOUND:
     case kPlatformNotFound: return ENODEV;
-    default: return code <= kFirstInvalid && code > kPlatformNotFound ? EINVAL : asks_event ? EBUSY : EIO;
+    default: return code <= kFirstInvalid && code > kPlatformNotFound ? EINVAL : EIO;
   }
 }
 

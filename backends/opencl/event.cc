@@ -89,12 +89,23 @@ bool Event::is_ready() const {
   return status == CL_COMPLETE;
 }
 
+bool Event::has_failed() const noexcept {
+  try {
+    if (failure_)
+      return std::ranges::all_of(work_, [](const auto& event) { return has_ended(status_of(event.get())); });
+    return status_of(point_.get()) < 0 ||
+           std::ranges::any_of(work_, [](const auto& event) { return status_of(event.get()) < 0; });
+  } catch (...) {
+    return false;
+  }
+}
+
 void Event::wait_for_ever() const {
   wait_until_ended(handles_of(work_));
   check_not_failed();
   auto* const point = point_.get();
   wait_until_ended({&point, 1});
-  if (!is_ready()) throw Error(EBUSY, "clWaitForEvents: it returned before the event had fired");
+  if (!is_ready()) throw Error(EIO, "clWaitForEvents: it returned before the event had fired");
 }
 
 void Event::wait(int64_t timeout_ns) const {

@@ -31,6 +31,9 @@ class Event {
   // Returns true if the event has fired. Throws EIO if the work failed.
   bool is_ready() const;
 
+  // Returns true if the work failed. Returns false if it did not, or if the driver cannot tell.
+  bool has_failed() const noexcept;
+
   // Throws ETIMEDOUT if the limit of `timeout_ns` passes first, and EIO if the work failed.
   void wait(int64_t timeout_ns) const;
 

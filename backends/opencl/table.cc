@@ -18,16 +18,11 @@ namespace {
 
 cl_mem buffer_of(const void* handle) { return static_cast<cl_mem>(const_cast<void*>(handle)); }
 
-struct Functions {
-  using Device = opencl::Device;
+struct Functions : ListedDevices<Devices, Device> {
   using Queue = opencl::Queue;
   using Event = opencl::Event;
   static constexpr ArrowDeviceType kDeviceType = ARROW_DEVICE_OPENCL;
   static constexpr const char* kDisplayName = "OpenCL";
-
-  static int64_t device_count(ArrowDeviceType) { return Devices::instance().count(); }
-
-  static Device& device_open(ArrowDeviceType, int64_t id) { return Devices::instance().open(id); }
 
   // Writes each member separately, because the library may be older or newer than this plugin and the struct may have
   // grown.
@@ -43,12 +38,6 @@ struct Functions {
     out.staging_type = 0;
     out.reserved = 0;
   }
-
-  static Device& device_wrap(ArrowDeviceType, int64_t id, const arrowdevice_native_device& native) {
-    return Devices::instance().wrap(id, native);
-  }
-
-  static void device_unwrap(Device& device) { Devices::instance().unwrap(device); }
 
   static void device_get_native(const Device& device, arrowdevice_native_device& out) {
     out.platform = ask_device<cl_platform_id>(device.native(), CL_DEVICE_PLATFORM);
@@ -114,6 +103,8 @@ struct Functions {
   static bool event_query(Event& event) { return event.is_ready(); }
 
   static void event_wait(Event& event, int64_t timeout_ns) { event.wait(timeout_ns); }
+
+  static bool has_failed(Event& event, const Error&) { return event.has_failed(); }
 
   static void* event_publish(Event& event) { return event.publish(); }
 

@@ -34,28 +34,17 @@ class TableQueue {
 
 VkBuffer buffer_of(const void* handle) { return static_cast<VkBuffer>(const_cast<void*>(handle)); }
 
-struct Functions {
-  using Device = vulkan::Device;
+struct Functions : ListedDevices<Devices, Device> {
   using Queue = TableQueue;
   using Event = vulkan::Event;
   static constexpr ArrowDeviceType kDeviceType = ARROW_DEVICE_VULKAN;
   static constexpr const char* kDisplayName = "Vulkan";
-
-  static int64_t device_count(ArrowDeviceType) { return Devices::instance().count(); }
-
-  static Device& device_open(ArrowDeviceType, int64_t id) { return Devices::instance().open(id); }
 
   static void device_get_info(Device& device, arrowdevice_device_info& out) { device.describe(out); }
 
   static void device_get_memory_info(Device& device, int64_t& free_bytes, int64_t& total_bytes) {
     device.memory(&free_bytes, &total_bytes);
   }
-
-  static Device& device_wrap(ArrowDeviceType, int64_t id, const arrowdevice_native_device& native) {
-    return Devices::instance().wrap(id, native);
-  }
-
-  static void device_unwrap(Device& device) { Devices::instance().unwrap(device); }
 
   static void device_get_native(Device& device, arrowdevice_native_device& out) { device.native(out); }
 

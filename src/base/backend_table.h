@@ -13,6 +13,19 @@
 
 namespace arrowdevice {
 
+// The functions for devices of a backend with one device type. `Devices` is its only list of devices.
+template <typename Devices, typename OneDevice>
+struct ListedDevices {
+  using Device = OneDevice;
+
+  static int64_t device_count(ArrowDeviceType) { return Devices::instance().count(); }
+  static Device& device_open(ArrowDeviceType, int64_t id) { return Devices::instance().open(id); }
+  static Device& device_wrap(ArrowDeviceType, int64_t id, const arrowdevice_native_device& native) {
+    return Devices::instance().wrap(id, native);
+  }
+  static void device_unwrap(Device& device) { Devices::instance().unwrap(device); }
+};
+
 // `F` has the types Device, Queue and Event, whose addresses are the handles of the table. Its static functions have
 // the names of the table's members. They take references, return their results and throw errors. Those without a
 // result value in backend.h (the *_free, *_destroy and *_unregister functions) must not throw.
