@@ -172,6 +172,36 @@ TEST_CASE("a stand-in ends the process when memory in use is freed, at any speed
   });
 }
 
+TEST_CASE("a stand-in ends the process when work becomes part of a graph") {
+  check_violation("is being captured into a graph", [] {
+    void* const stream = drivers::create_stream(0);
+    drivers::begin_capture(0, stream, drivers::kRelaxedCapture);
+    copy(0, device_memory(0, 64), device_memory(0, 64), 64, stream);
+  });
+  check_violation("the wait makes the stream part of a graph", [] {
+    void* const captured = drivers::create_stream(0);
+    void* const event = drivers::create_event(0);
+    drivers::begin_capture(0, captured, drivers::kRelaxedCapture);
+    drivers::record(0, event, captured);
+    void* const other = drivers::create_stream(0);
+    drivers::make_current(0);
+    call(vendor().wait_on, other, event, 0U);
+  });
+  check_violation("is captured already", [] {
+    void* const stream = drivers::create_stream(0);
+    drivers::begin_capture(0, stream, drivers::kRelaxedCapture);
+    drivers::begin_capture(0, stream, drivers::kRelaxedCapture);
+  });
+  check_violation("is not being captured", [] { drivers::end_capture(0, drivers::create_stream(0)); });
+  if (is_cuda()) {
+    check_violation("cuMemAlloc has no form of version 12345", [] {
+      void* function = nullptr;
+      int status = 0;
+      call("cuGetProcAddress_v2", "cuMemAlloc", &function, 12345, uint64_t{1}, &status);
+    });
+  }
+}
+
 TEST_CASE("a stand-in ends the process on leaks at exit, except contexts and streams") {
   check_violation("device memory are left at exit", [] { device_memory(0, 64); });
   check_violation("events are left at exit", [] { drivers::create_event(0); });
