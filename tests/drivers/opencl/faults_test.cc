@@ -294,6 +294,33 @@ TEST_CASE("opening a device fails if any driver call fails, and succeeds otherwi
   }
 }
 
+// A call that fails says nothing about the work of the event. A failed event does.
+TEST_CASE("a query that fails is EIO only if the work of the event has failed") {
+  begin_opencl();
+  faults::reset();
+  const auto& table = arrowdevice::opencl::table();
+  arrowdevice_error error{};
+  void* device = nullptr;
+  REQUIRE(table.device_open(ARROW_DEVICE_OPENCL, 0, &device, &error) == 0);
+  const auto at_rest = live_objects();
+  {
+    const ClContext context = make_context(0);
+    const ClEvent event = make_user_event(context.get());
+    cl_event handle = event.get();
+    void* imported = nullptr;
+    int ready = 0;
+    REQUIRE(table.event_import(device, &handle, &imported, &error) == 0);
+    faults::plan("clGetEventInfo", 1, kCode);
+    CHECK(table.event_query(imported, &ready, &error) == EBUSY);
+    CHECK(contains(error.message, "not known"));
+    faults::reset();
+    set(event, -1);
+    CHECK(table.event_query(imported, &ready, &error) == EIO);
+    table.event_destroy(imported);
+  }
+  expect_live(at_rest);
+}
+
 TEST_CASE("each call of the driver fails in turn, for each operation") {
   begin_opencl();
   // Fills the caches of the library's own devices. The library falls back to them if it cannot find the
