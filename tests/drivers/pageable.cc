@@ -219,13 +219,16 @@ TEST_CASE("all threads stop soon after a call for one piece has failed") {
           const auto schema = large().schema();
           auto* const gpu = device(vendor().device);
           Owned<ArrowDeviceArray> host = on_host(Ledger());
-          copy(host.get(), *schema, gpu);  // allocates the staging memory
-          const int64_t copies = calls(vendor().copy);
+          int64_t before = calls(vendor().copy);
+          copy(host.get(), *schema, gpu);  // also allocates the staging memory
+          // The pieces are the last calls. On HIP, small buffers have calls before them.
+          const int64_t all = calls(vendor().copy) - before;
+          drivers::fail_nth(vendor().copy, all - kPieces + 3, kOutOfMemory);
+          before = calls(vendor().copy);
           Owned<ArrowDeviceArray> out;
-          drivers::fail_nth(vendor().copy, 3, kOutOfMemory);
           const int code = arrowdevice_array_copy(host.get(), schema.get(), gpu, nullptr, out.out(), nullptr);
           expect(code == ENOMEM, "another code: " + std::to_string(code));
-          expect(calls(vendor().copy) - copies < kPieces / 2, "the other threads went on");
+          expect(calls(vendor().copy) - before < all - kPieces / 2, "the other threads went on");
           host.reset();
           drivers::trim_all();
         }) == "");
