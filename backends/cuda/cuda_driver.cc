@@ -104,7 +104,7 @@ class CudaDriver final : public cuda_like::Driver {
     [[maybe_unused]] const CUresult result = cuda_.cuCtxPopCurrent(&popped);
   }
 
-  // An older driver has no such mode, and no capture that it would matter for.
+  // A driver of CUDA 10.0 has captures but not this function.
   int relax_captures() noexcept override { return exchange_capture_mode(CU_STREAM_CAPTURE_MODE_RELAXED); }
   void restore_captures(int former) noexcept override {
     if (former != kUnchanged) exchange_capture_mode(static_cast<CUstreamCaptureMode>(former));

@@ -100,7 +100,7 @@ struct Functions : ListedDevices<Devices, Device> {
 
   static void event_wait(Event& event, int64_t timeout_ns) { event.wait(timeout_ns); }
 
-  // Without a code of the driver, a SYCL runtime has reported the failure of the work.
+  // An error without a code of the driver comes from a SYCL runtime, which reports that the work has failed.
   static bool has_failed(Event&, const Error& error) {
     return error.native_code() == 0 || is_fatal(error.native_code());
   }

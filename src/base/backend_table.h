@@ -13,7 +13,7 @@
 
 namespace arrowdevice {
 
-// The functions for devices of a backend with one device type. `Devices` is its only list of devices.
+// The table's functions for devices of one type. `Devices::instance()` is the list of these devices.
 template <typename Devices, typename OneDevice>
 struct ListedDevices {
   using Device = OneDevice;

@@ -17,7 +17,7 @@ namespace {
 // The longest time that the thread waits for the oldest event before it checks the others again.
 constexpr int64_t kLongestWaitNs = 1'000'000;
 
-// The pause before a driver is asked again that could not tell if work has ended.
+// If a driver cannot tell if work has ended, the library asks it again after this pause.
 constexpr std::chrono::milliseconds kPause{10};
 
 // Marks a thread that is destroying deferred work, because a release in it may call the library again.
