@@ -115,13 +115,16 @@ copy_network_settings() {
   done
 }
 
+# The home of the system's only user.
+inner_home=/root
+
 # Copies this machine's settings of pip, which name the index of packages.
 copy_pip_settings() {
   if [ -f /etc/pip.conf ]; then cp /etc/pip.conf "$1/etc/pip.conf"; fi
   for file in "$HOME/.config/pip/pip.conf" "$HOME/.pip/pip.conf"; do
     if [ -f "$file" ]; then
-      mkdir -p "$1/root/.config/pip"
-      cp "$file" "$1/root/.config/pip/pip.conf"
+      mkdir -p "$1$inner_home/.config/pip"
+      cp "$file" "$1$inner_home/.config/pip/pip.conf"
       break
     fi
   done
@@ -195,7 +198,7 @@ run_inside() {
     $emulate chroot "$system" "$@" || code=$?
     exit "$code"
   ' sh "$1" "$binds" "$emulate" \
-    env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    env -i HOME=$inner_home PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     $(env | grep -E '^((http|https|ftp|all|no)_proxy|(HTTP|HTTPS|FTP|ALL|NO)_PROXY)=[^ ]*$') \
     $(env | grep -E '^PIP_(INDEX_URL|EXTRA_INDEX_URL|TRUSTED_HOST|PROXY|DEFAULT_TIMEOUT|TIMEOUT|RETRIES)=[^ ]*$') \
     ${certificates:+PIP_CERT=/etc/host-certificates.pem} \

@@ -49,8 +49,8 @@ make_system() {
   git clone --quiet --no-hardlinks "$root" "$clone"
   golden=$("$root/scripts/golden-data.sh")
   if [ -n "$golden" ] && [ -d "$golden" ]; then
-    mkdir -p "$system/root/shared/data"
-    cp -RL "$golden" "$system/root/shared/data/arrow-ipc-stream"
+    mkdir -p "$system$inner_home/shared/data"
+    cp -RL "$golden" "$system$inner_home/shared/data/arrow-ipc-stream"
   elif [ -n "${CI:-}" ] && [ "$*" != demo ]; then
     fail "ARROWDEVICE_GOLDEN_DATA names no folder, and golden files are part of a CI run"
   fi
@@ -59,7 +59,7 @@ make_system() {
 if [ -n "$(git -C "$root" status --porcelain)" ]; then
   echo "What is not committed is not tried: only $(git -C "$root" rev-parse --short HEAD) is" >&2
 fi
-clone=$system/root/libarrowdevice
+clone=$system$inner_home/libarrowdevice
 if [ "$again" = true ]; then
   [ -d "$clone" ] || fail "there is no $clone to go on in"
   git -C "$clone" fetch --quiet "$root" HEAD
@@ -71,7 +71,7 @@ fi
 for part in "$@"; do
   echo "In a minimal Debian $(cat "$system/etc/debian_version") ($suite): scripts/$part.sh" >&2
   begin=$(date +%s)
-  run_inside "$system" /root/libarrowdevice "scripts/$part.sh" ||
+  run_inside "$system" "$inner_home/libarrowdevice" "scripts/$part.sh" ||
     fail "scripts/$part.sh failed in a minimal $suite, which is kept in $system"
   echo "scripts/$part.sh passed in a minimal $suite after $(($(date +%s) - begin)) s" >&2
 done
