@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   if (code == 0) code = arrowdevice_array_to_device(&host, &type, device, NULL, &there, &error);
   if (code == 0) {
     printf("%lld rows on device type %d\n", (long long)there.array.length, there.device_type);
-    code = arrowdevice_array_to_host(&there, &type, NULL, &column, &error); /* `column` is empty since it was moved */
+    code = arrowdevice_array_to_host(&there, &type, NULL, &column, &error); /* `column` was moved, so it is free */
   }
   if (code != 0) {
     fprintf(stderr, "%s\n", error.message);

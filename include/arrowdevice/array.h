@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file array.h
- * Device arrays: export, own, wait, share, slice, select and validate them. None of these functions
- * copies data.
+ * Device arrays: export, own, wait, share, slice, select and validate them. The results refer to the
+ * same memory.
  *
  * copy.h copies arrays to other devices. view.h imports foreign arrays and shows their buffers.
  */

@@ -36,8 +36,8 @@
  * | EIO | the device failed, now or in earlier work |
  * | ETIMEDOUT | a wait exceeded its time-out |
  * | ECANCELED | the stream was cancelled |
- * | EBUSY | the driver or the library is busy, as the function says |
- * graph, or cannot tell if work has ended | | EEXIST, ENOENT | as the function says |
+ * | EBUSY | the driver or the library is busy (see the general errors and the function) |
+ * | EEXIST, ENOENT | as the function says |
  *
  * **General errors.** Every function that returns a code may fail with these:
  *
@@ -47,10 +47,9 @@
  * - ENOMEM if the host has no memory.
  * - ENODEV if a device is no longer wrapped, after arrowdevice_device_unwrap().
  * - ENODEV if a driver is needed after `exit` has begun or in a child process after `fork`.
- * - EBUSY if the driver cannot tell if work has ended, or refuses work on a stream that is being
- *   captured into a graph.
- * - If a call of the driver fails, the backend's code for it. For most errors that is EIO or
- *   ENOMEM.
+ * - EBUSY if the driver cannot tell if work has ended, or if the application is capturing the
+ *   queue into a graph.
+ * - EIO, ENOMEM or another code of the backend if a driver call fails.
  *
  * **NULL.** If the object is NULL, a function that returns `void` does nothing, and a function that
  * returns a pointer returns NULL.
@@ -71,9 +70,11 @@
  * - Devices are never destroyed.
  *
  * **Failure.** If a call fails, nothing is leaked. If it fails with ETIMEDOUT, device work that it
- * submitted may still run, and the library frees its own memory later. The caller must then not
- * release the inputs, moved ones included, until arrowdevice_wait_idle() has succeeded. If a call
- * fails with another code, its work has finished, unless the function's comment says otherwise.
+ * submitted may still run, and the library frees its own memory later. The caller must then keep
+ * the call's inputs, moved ones included, until arrowdevice_wait_idle() has succeeded. A function
+ * that only waits, such as arrowdevice_array_wait(), submits no work: after ETIMEDOUT the caller may
+ * call it again or do anything else with its inputs. If a call fails with another code, its work has
+ * finished, unless the function's comment says otherwise.
  *
  * **Options and info.** The caller sets `struct_size` of every struct that starts with it, inputs
  * and outputs alike. The library reads or fills members up to the smaller of `struct_size` and its

@@ -7,8 +7,8 @@
  *
  * - An **owner** releases its object in its destructor. It can be moved, but not copied. An owner
  *   is empty if it was made by default, moved from, or handed over. Using an empty owner fails with
- *   EINVAL, as a released struct does in C. A pointer to an empty owner fails too, even where a
- *   NULL pointer selects a default.
+ *   EINVAL, as a released struct does in C. If a parameter is a pointer to an owner, NULL selects
+ *   the default, and a pointer to an empty owner fails with EINVAL.
  * - A method that can fail throws Exception. The errors, blocking and threads of a method are those
  *   of its C function. Its comment names the function and says only the differences.
  * - If the C function takes an object over (`moved`), the method needs an rvalue or has a parameter
@@ -30,8 +30,8 @@
  *       }
  *
  * The names are in `arrowdevice::cpp`, because the library's own code uses the namespace
- * `arrowdevice`. A program that contains both, such as a test or a backend that is linked in, then
- * has no two things of one name. `namespace ad = arrowdevice::cpp;` makes the names short.
+ * `arrowdevice`. This avoids name clashes in a test or a backend that links that code.
+ * `namespace ad = arrowdevice::cpp;` makes the names short.
  */
 #ifndef ARROWDEVICE_ARROWDEVICE_HPP
 #define ARROWDEVICE_ARROWDEVICE_HPP

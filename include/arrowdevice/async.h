@@ -3,10 +3,11 @@
  * @file async.h
  * Async streams: the library as a producer, as a consumer, and between a producer and a consumer.
  *
- * Two layouts of `ArrowAsyncProducer` exist. The published text has a member between `cancel` and
- * the metadata (48 bytes), and Arrow's libraries do not (40 bytes). The library's own struct serves
- * both, because it has the metadata at both offsets. In the struct of a foreign producer, the
- * library reads no member after `cancel`, unless `upstream_layout` names the layout.
+ * Two layouts of `ArrowAsyncProducer` exist. The published text has a member `release` between
+ * `cancel` and the metadata, and its struct has 48 bytes. The struct of Arrow's libraries has no
+ * `release` and 40 bytes. In the library's own struct, a consumer finds the metadata with either
+ * layout, and must not call `release`. In the struct of a foreign producer, the library reads no
+ * member after `cancel`, unless `upstream_layout` names the layout.
  *
  * **Handlers that the library makes** (`out_handler`, `out_upstream`):
  *
@@ -23,11 +24,11 @@
  *
  * - It holds no lock during `request`, `cancel` and `extract_data`, so the producer may hold its
  *   own lock while it calls the handler.
- * - It calls `request` only while the producer is alive: during a call of the handler, or on a
- *   thread that is about to extract a task.
- * - It calls `cancel` at most once, from any thread, and calls the producer no more afterwards.
- * - It does not call the producer after the final `on_next_task`, `on_error` or `release` has
- *   returned.
+ * - It calls `request` only while the producer is alive: in a callback of the handler, or while it
+ *   holds a task that it has not extracted.
+ * - It calls `cancel` at most once, from any thread, and `request` no more afterwards.
+ * - It calls neither `request` nor `cancel` after the final `on_next_task`, `on_error` or `release`
+ *   has returned.
  * - When the producer reports the end or an error, or releases the handler, the library first waits
  *   until none of its own threads is inside a function of the producer. It waits for at most 100
  *   ms, and then returns even if such a thread is still there.
@@ -41,10 +42,10 @@
  *
  * - The library borrows the consumer's handler from the successful call until `release`, which is
  *   its last call.
- * - The library makes its calls on the executor, one at a time, and never within `request` or
- *   `cancel`.
- * - Each call of `on_next_task` uses one request. The end uses one too, so `n` arrays need `n + 1`
- *   requests.
+ * - The library makes its calls on the executor, which is the application's `submit` or a thread of
+ *   the stream. It makes one call at a time, and never within `request` or `cancel`.
+ * - `request(n)` allows `n` calls of `on_next_task`. The call that marks the end counts too, so a
+ *   stream of `m` arrays needs `m + 1`.
  * - The consumer may call `request` and `cancel` from any thread, from the start of `on_schema`
  *   until its handler is released. After the release, the consumer may call them only while it
  *   holds a task that it has not extracted.
@@ -89,13 +90,15 @@ struct arrowdevice_async_options {
   struct arrowdevice_pool* pool;
   struct arrowdevice_device* source_device;
   /**
-   * Executor of the application, or NULL for one thread of the stream. `submit` schedules
-   * `task(arg)` for any thread, and never runs it itself. It returns 0 if it accepts the task.
-   * Every accepted task must run. If `submit` returns another value, it refuses the task, and the
-   * stream ends with that value as its error. A stream submits one task at a time.
+   * Executor of the application, or NULL for one thread of the stream. `submit` schedules `job(arg)`
+   * for any thread, and never runs it itself. It returns 0 if it accepts the job. Every accepted
+   * job must run. If `submit` returns another value, it refuses the job, and the stream ends with
+   * that value as its error. A stream submits one job at a time.
    */
-  int (*submit)(void* user, void (*task)(void* arg), void* arg);
-  /** Passed to `submit` and `get_metadata`. Must stay valid until the stream has ended and its last task has returned.
+  int (*submit)(void* user, void (*job)(void* arg), void* arg);
+  /**
+   * Passed to `submit` and `get_metadata`. Must stay valid until the stream has ended and its last
+   * job has returned.
    */
   void* user;
   /**
@@ -114,7 +117,7 @@ struct arrowdevice_async_options {
 /**
  * Produces the arrays of a stream for a handler, as fast as the handler requests them.
  *
- * At most one task of the executor reads from the stream at a time. If the stream waits, that task
+ * At most one job of the executor reads from the stream at a time. If the stream waits, that job
  * blocks.
  *
  * @param moved    The stream. On failure it still belongs to the caller.
@@ -127,7 +130,7 @@ struct arrowdevice_async_options {
  * Errors:
  * - EINVAL if the handler lacks a callback, or if the options are not valid.
  * - ENOMEM if the library can start no thread.
- * - The value of `submit`, if the executor refuses the task.
+ * - The value of `submit`, if the executor refuses the job.
  * - The general errors.
  * - Later, by `on_error`: the stream's error with its text, after the arrays before it.
  * - Later, by `on_error`: EINVAL if devices of the stream's type cannot access an array.

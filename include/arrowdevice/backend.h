@@ -45,7 +45,7 @@ extern "C" {
 
 /**
  * One region of a copy. The struct is frozen: it never grows, because it is passed in arrays. A
- * NULL device means host memory. Both devices belong to this backend, or are host memory.
+ * device of this backend, or NULL for memory of the program, is at each end.
  */
 struct arrowdevice_backend_region {
   void *dst_device, *dst;
@@ -115,8 +115,10 @@ struct arrowdevice_backend {
   /**
    * Enqueues a batch of copies, and does nothing else. Regions of one batch may run in any order.
    * Host memory of the regions stays valid until the copies are complete, but the array `regions`
-   * does not. `dst` and `src` are the values of `ArrowArray.buffers`, also of foreign producers. If
-   * the call fails, the backend may have enqueued the first regions.
+   * does not. `dst` and `src` are pointers or handles as in `ArrowArray.buffers`, and may come from a
+   * foreign producer. If the call fails, the backend may have enqueued the first regions. If the
+   * driver may wait for the queue's work when it copies pageable host memory, the device has
+   * ARROWDEVICE_DEVICE_COPY_BLOCKS.
    */
   int (*queue_copy)(void* queue, const struct arrowdevice_backend_region* regions, int64_t n,
                     struct arrowdevice_error* error);
@@ -127,8 +129,8 @@ struct arrowdevice_backend {
   int (*event_record)(void* queue, void** event, struct arrowdevice_error* error);
   /**
    * Sets `*ready` to 1 if the event has fired, else to 0. Fails with EIO only if the work failed or
-   * the device is lost, so that the work no longer uses its memory. With any other code, the driver
-   * cannot tell. The library then keeps the memory and asks again. Does not block.
+   * the device is lost. EIO promises that the work no longer uses its memory. Any other code means
+   * that the driver cannot tell: the library then keeps the memory and asks again. Does not block.
    */
   int (*event_query)(void* event, int* ready, struct arrowdevice_error* error);
   /**
@@ -161,8 +163,8 @@ struct arrowdevice_backend {
    */
   int (*event_import)(void* device, void* sync_event, void** event, struct arrowdevice_error* error);
   /**
-   * Creates a sub-buffer, which ends before its parent. A pair with sub_buffer_destroy. The pair is
-   * required if buffers are handles.
+   * Creates a sub-buffer, which the library destroys before it frees the parent. A pair with
+   * sub_buffer_destroy. The pair is required if buffers are handles.
    */
   int (*sub_buffer_create)(void* device, const void* buffer, int64_t offset, int64_t size, void** out,
                            struct arrowdevice_error* error);
@@ -190,9 +192,9 @@ struct arrowdevice_backend {
   /** Gives the handles behind a device. */
   int (*device_get_native)(void* device, struct arrowdevice_native_device* out, struct arrowdevice_error* error);
   /**
-   * Reports how `to` can use memory of `from`, as ARROWDEVICE_PEER_*. NULL means the host. If the
-   * backend lacks this function, the library copies directly to and from the host and within one
-   * device only.
+   * Reports how `to` can use memory of `from`, as ARROWDEVICE_PEER_*. NULL means the host.
+   * Without this function, the library makes direct copies only between the host and a device, and
+   * within one device.
    */
   int (*device_get_peer_flags)(void* from, void* to, uint32_t* out, struct arrowdevice_error* error);
   /**

@@ -37,13 +37,14 @@ struct arrowdevice_pool_options {
    *
    * `native_queue` is the vendor's queue that uses the memory first. If it is NULL, the memory must
    * be ready for every queue when the function returns. While the function runs,
-   * arrowdevice_queue_destroy() of that queue may wait for it. A thread must therefore hold no lock
-   * that this function takes when it destroys the queue.
+   * arrowdevice_queue_destroy() of that queue may wait for it. A thread that destroys the queue must
+   * therefore not hold a lock that this function takes.
    */
   int (*allocate)(void* user, int64_t size, int64_t alignment, void* native_queue, void** out);
   /**
-   * Frees memory that `allocate` gave. The work on it has finished, and `native_queue` is NULL. The
-   * library calls it from any thread and holds no lock. It never calls it after `exit` has begun.
+   * Frees memory that `allocate` gave. The work on it has finished. `native_queue` is always NULL.
+   * The library calls it from any thread and holds no lock. It never calls it after `exit` has
+   * begun.
    */
   void (*deallocate)(void* user, void* buffer, int64_t size, void* native_queue);
   /**

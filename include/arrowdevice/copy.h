@@ -4,7 +4,7 @@
  * Copies of arrays between devices.
  *
  * - arrowdevice_array_copy() always copies and leaves its source alone.
- * - arrowdevice_array_to_device() takes its source over, so the caller keeps nothing alive. It
+ * - arrowdevice_array_to_device() takes its source over, so the caller need not keep it alive. It
  *   shares the memory if the device can use it, else it copies.
  * - arrowdevice_array_to_host() does the same for the CPU and gives a plain `ArrowArray`.
  */
@@ -28,10 +28,19 @@ struct arrowdevice_copy_options {
   uint32_t struct_size;
   /**
    * ARROWDEVICE_COPY_ASYNC: the call returns when the copy is submitted. The result's `sync_event`
-   * fires when the copy is complete. Two kinds of copies still keep the calling thread busy until
-   * their last piece is submitted: staged copies, which go through host memory, and copies of 8 MiB
-   * or more between a GPU and pageable host memory, such as that of `malloc`. If the target has no
-   * events, the call waits for the copy without limit.
+   * fires when the copy is complete. If the target has no events, the call waits for the copy
+   * without limit.
+   *
+   * The library divides two kinds of copies into pieces, and submits the last piece when most
+   * others have arrived. The call returns after that. These copies are:
+   *
+   * - staged copies, which go from device to device through host memory
+   * - copies of 8 MiB or more to a GPU from pageable host memory, such as that of `malloc`, unless
+   *   the queue waits for work of others
+   *
+   * If `queue` waits for work of others, and the device has ARROWDEVICE_DEVICE_COPY_BLOCKS, the
+   * call first copies pageable host memory to pinned memory. Without enough pinned memory, the call
+   * waits for the queue's work.
    *
    * ARROWDEVICE_COPY_ALWAYS and ARROWDEVICE_COPY_NEVER exclude each other. They have an effect only
    * in arrowdevice_array_to_device() and arrowdevice_array_to_host().
@@ -41,19 +50,20 @@ struct arrowdevice_copy_options {
   uint32_t flags;
   /**
    * Queue for the copy, or NULL for a queue of the library. The copy runs after the queue's work so
-   * far. The queue must be of this backend:
+   * far. The application may destroy the queue when the call returns, even with
+   * ARROWDEVICE_COPY_ASYNC.
+   *
+   * The queue must belong to the backend in the third column. Otherwise the call fails with EINVAL,
+   * even if no copy is needed. In this table, host memory is the CPU, or another device with both
+   * ARROWDEVICE_DEVICE_HOST_READABLE and ARROWDEVICE_DEVICE_ADDRESSES, such as CUDA_HOST.
    *
    * | source | target | backend of the queue |
    * |---|---|---|
    * | any | device memory | the target's |
    * | device memory | host memory | the source's |
-   * | host memory | host memory | either, or the CPU's; the CPU waits for the queue's work and copies |
+   * | host memory | host memory | the source's, the target's or the CPU's |
    *
-   * Host memory is the CPU, or another device with both ARROWDEVICE_DEVICE_HOST_READABLE and
-   * ARROWDEVICE_DEVICE_ADDRESSES, such as CUDA_HOST.
-   *
-   * For any other queue the call fails with EINVAL, even if no copy is needed. The application may
-   * destroy the queue when the call returns, even with ARROWDEVICE_COPY_ASYNC.
+   * In the last row the CPU copies, after it has waited for the queue's work.
    */
   struct arrowdevice_queue* queue;
   /**
@@ -62,37 +72,42 @@ struct arrowdevice_copy_options {
    */
   struct arrowdevice_pool* pool;
   /**
-   * Device of the source, or NULL to find it from the array. If the device is wrapped, the
-   * application must not unwrap it as long as it must keep the source array (see
-   * arrowdevice_array_copy()).
+   * Device of the source, or NULL to find it from the array. A wrapped device must stay wrapped as
+   * long as the caller must keep the source array (see arrowdevice_array_copy()).
    */
   struct arrowdevice_device* source_device;
   /**
-   * Limit in nanoseconds of the time that the CPU waits in total before the last piece of the copy
-   * is submitted: for the source's event, for offsets and sizes that it reads back, and for memory
-   * of staged copies. The limit does not cover the wait for the copy itself. After it, the call
-   * fails with ETIMEDOUT, and earlier pieces of the copy may still run. ARROWDEVICE_NO_TIMEOUT (0)
+   * Limit in nanoseconds. It covers the CPU's waits before the copy: for the source's event, for the
+   * queue's work, and for offsets and sizes that the CPU reads back. It does not cover the copy
+   * itself. If the limit is exceeded, the call fails with ETIMEDOUT. ARROWDEVICE_NO_TIMEOUT (0)
    * waits without limit.
    */
   int64_t timeout_ns;
 };
 
 /**
- * Copies an array to a device, with one allocation, one submission and one event.
+ * Copies an array to a device, with one allocation and one event. A copy that is not divided into
+ * pieces (see ARROWDEVICE_COPY_ASYNC) is one submission.
  *
  * The copy has only the bytes that the array's rows need, unless ARROWDEVICE_COPY_NO_TRIM is set.
  *
- * The copy runs after the source's event. The caller may release the source:
+ * The copy runs after the source's event. Until the copy no longer needs the source, the caller must
+ * not release it, change its data, or unwrap its device. That moment is:
  *
- * - if the call failed with ETIMEDOUT: after arrowdevice_wait_idle() has succeeded
- * - if the call succeeded with ARROWDEVICE_COPY_ASYNC, and `out->sync_event` is not NULL: after
- *   arrowdevice_array_wait() or arrowdevice_array_is_ready() on `out` has reported that the event
+ * - usually when the call returns
+ * - after ETIMEDOUT: when arrowdevice_wait_idle() has succeeded
+ * - after success with ARROWDEVICE_COPY_ASYNC, if `out->sync_event` is not NULL: when
+ *   arrowdevice_array_wait() or arrowdevice_array_is_ready() has reported that the event of `out`
  *   fired
- * - if these functions fail, or `out` is released before they report it: after `out` was released
- *   and arrowdevice_wait_idle() has succeeded
- * - in all other cases: when the call returns
  *
- * Until then the caller must not release the array, change its data, or unwrap its device.
+ * A caller that cannot wait for the event of an asynchronous copy has three choices:
+ *
+ * - It calls arrowdevice_array_to_device() with ARROWDEVICE_COPY_ALWAYS instead. The library then
+ *   releases the source.
+ * - If it gave a queue in the options, it calls arrowdevice_array_release_after() for the source
+ *   with that queue.
+ * - It releases `out`, and then the source when arrowdevice_wait_idle() has succeeded. This is also
+ *   the way if arrowdevice_array_wait() fails with another code than ETIMEDOUT.
  *
  * @param array    The source, which stays as it is.
  * @param schema   Type of the array.
@@ -127,9 +142,9 @@ ARROWDEVICE_API int arrowdevice_array_copy(const struct ArrowDeviceArray* array,
  * If the array is copied, the library releases the source when the copy is complete, even with
  * ARROWDEVICE_COPY_ASYNC. The caller keeps nothing alive.
  *
- * If the source's device is wrapped, arrowdevice_device_unwrap() waits for such copies. If `to` is
- * host memory, or if `options.queue` is a queue of the source device, the event of `out` belongs to
- * the source device. The unwrap then fails with EBUSY until `out` is released.
+ * If the source's device is wrapped, arrowdevice_device_unwrap() waits for such copies. It fails with
+ * EBUSY as long as `out` is alive and has an event of the source device. That is so if `to` is host
+ * memory with events, such as CUDA_HOST, or if `options.queue` is a queue of the source device.
  *
  * @param moved    The array.
  * @param schema   Type of the array.
@@ -161,8 +176,8 @@ ARROWDEVICE_API int arrowdevice_array_to_device(struct ArrowDeviceArray* moved, 
  *
  * Errors: all errors of arrowdevice_array_to_device().
  * Implements: "Synchronization"; the layouts of the columnar format.
- * Thread-safety: per object. Blocks until the data is ready. The time-out limits the wait for the
- * source's event, but not the copy.
+ * Thread-safety: per object. Blocks until the data is ready. The time-out limits the same waits as
+ * in arrowdevice_array_copy(), not the copy itself.
  */
 ARROWDEVICE_API int arrowdevice_array_to_host(struct ArrowDeviceArray* moved, const struct ArrowSchema* schema,
                                               const struct arrowdevice_copy_options* options, struct ArrowArray* out,

@@ -9,8 +9,8 @@
  * a vendor's context. Pointers to devices stay valid until the process ends, and devices are never
  * destroyed.
  *
- * The library calls no driver before a call of the application names one of the driver's device
- * types.
+ * The library starts a driver when the application first asks for a device of one of the driver's
+ * types, or for the list of all devices.
  */
 #ifndef ARROWDEVICE_DEVICE_H
 #define ARROWDEVICE_DEVICE_H
@@ -27,6 +27,7 @@ extern "C" {
 #define ARROWDEVICE_DEVICE_EVENTS 4        /* the device can publish sync events */
 #define ARROWDEVICE_DEVICE_WAIT_BLOCKS 8   /* arrowdevice_queue_wait_array() may block the calling thread */
 #define ARROWDEVICE_DEVICE_WRAPPED 16      /* the device is an application's own context */
+#define ARROWDEVICE_DEVICE_COPY_BLOCKS 32  /* copies of pageable host memory may wait for the queue's work */
 
 /* Peer flags */
 #define ARROWDEVICE_PEER_ACCESS 1 /* the device uses the other device's memory in place */
@@ -261,16 +262,16 @@ ARROWDEVICE_API int arrowdevice_device_wrap(ArrowDeviceType device_type, int64_t
  * Undoes one arrowdevice_device_wrap().
  *
  * When the device has been unwrapped as often as it was wrapped, the call waits for all deferred
- * work of the process. It then destroys the device's idle queues, frees the memory that its pools
- * cache, and stops using the handles. Afterwards every call on the device fails with ENODEV. If the
- * call fails, the device stays usable, and the application may call again.
+ * work of the process. It then destroys the library's own queues of the device, frees the memory
+ * that the device's default pool caches, and stops using the handles. Afterwards every call on the device fails with
+ * ENODEV. If the call fails, the device stays usable, and the application may call again.
  *
  * @param device      A wrapped device.
  * @param timeout_ns  Time-out in nanoseconds, as the conventions say.
  *
  * Errors:
- * - EBUSY if arrays, pools or queues of the device are alive, or if another thread is unwrapping
- *   it.
+ * - EBUSY if arrays of the device are alive, or pools or queues that the application created, or if
+ *   another thread is unwrapping it.
  * - EBUSY if the call is made from a release callback that runs as deferred work.
  * - ETIMEDOUT if work is not complete when the time-out ends.
  * - ENOTSUP if the backend cannot wrap contexts.

@@ -30,9 +30,9 @@ extern "C" {
  *
  * @param inout           The array, which stays valid and becomes a shared owner, as with
  *                        arrowdevice_array_share().
- * @param schema          Type of the array. The library reads it only during the call. A type
- *                        without a dtype in DLPack, such as a timestamp, is passed as a number type
- *                        of the same layout, such as int64.
+ * @param schema          Type of the array. The library reads it only during the call. DLPack has
+ *                        no dtype for some types, such as timestamps. To export them, pass a
+ *                        number type of the same layout, such as int64.
  * @param consumer_queue  Queue that uses the tensor. Work that is queued later waits for the
  *                        array's event, as with arrowdevice_queue_wait_array(). If it is NULL, the
  *                        CPU waits.

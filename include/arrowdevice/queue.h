@@ -29,8 +29,8 @@ struct arrowdevice_native_queue {
  * One region of a copy of bytes. The struct is frozen: it never grows, because it is passed in
  * arrays.
  *
- * `dst_device` and `src_device` are devices of the queue's backend, or host memory: NULL or the
- * CPU.
+ * `dst_device` and `src_device` are devices of the queue's backend, or NULL or the CPU's device for
+ * memory of the program.
  */
 struct arrowdevice_copy_region {
   struct arrowdevice_device* dst_device;
@@ -111,7 +111,9 @@ ARROWDEVICE_API int arrowdevice_queue_get_native(const struct arrowdevice_queue*
  * - EIO if the driver fails.
  * - The general errors.
  * Thread-safety: per object. Returns before the copies are complete, unless the queue belongs to
- * the CPU.
+ * the CPU. On a device with ARROWDEVICE_DEVICE_COPY_BLOCKS, the call may also wait if a region has
+ * pageable host memory, such as that of `malloc`: for the queue's work so far, and for copies to
+ * that memory. Memory of the device's `staging_type` avoids these waits.
  */
 ARROWDEVICE_API int arrowdevice_queue_copy(struct arrowdevice_queue* queue,
                                            const struct arrowdevice_copy_region* regions, int64_t n,

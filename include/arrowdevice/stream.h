@@ -35,8 +35,8 @@ struct arrowdevice_stream_options {
    */
   uint32_t flags;
   /**
-   * Number of batches in progress, with the one that the consumer gets next. With 2, the stream has
-   * read the following batch and started its copy when it gives out a batch. 0 means 2.
+   * Number of batches in progress, including the one that the consumer gets next. With 2, the stream
+   * has read the following batch and started its copy when it gives out a batch. 0 means 2.
    */
   int32_t depth;
   /**
@@ -46,8 +46,8 @@ struct arrowdevice_stream_options {
   uint32_t copy_flags;
   /**
    * Queue for the copies, as in arrowdevice_copy_options, or NULL for a queue of the library. The
-   * stream uses it until the stream is released. Meanwhile the application may call only
-   * arrowdevice_queue_destroy() on it.
+   * stream uses it until the stream is released or the application calls
+   * arrowdevice_queue_destroy(), which is the only function that it may call on the queue meanwhile.
    */
   struct arrowdevice_queue* queue;
   /**
@@ -159,8 +159,8 @@ ARROWDEVICE_API int arrowdevice_stream_to_host(struct ArrowDeviceArrayStream* mo
  * - EINVAL if the queue cannot serve batches of the stream's device type or of `source_device`.
  * - The general errors.
  * - Later, from the stream: the producer's error with its text, after the batches before it.
- * - Later, from the stream: EINVAL if devices of the stream's type cannot access a batch. A stream on
- *   CUDA, for example, may have batches in memory of CUDA_HOST and CUDA_MANAGED.
+ * - Later, from the stream: EINVAL if devices of the stream's type cannot access a batch. They can
+ *   access more than their own memory: a stream on CUDA may have batches in CUDA_HOST memory.
  * - Later, from the stream: all errors of arrowdevice_array_to_device().
  * Implements: "Device Stream Interface".
  * Thread-safety: per object. Does not block.
@@ -174,7 +174,7 @@ ARROWDEVICE_API int arrowdevice_stream_to_device(struct ArrowDeviceArrayStream* 
 /**
  * Gets the schema of a device stream. The caller releases it.
  *
- * If the stream belongs to the library, `error` has all facts of the failure, such as `backend` and
+ * If the library made the stream, `error` has all facts of the failure, such as `backend` and
  * `native_code`. If the error passed through an async handler or a foreign stream, `error` has only
  * its code and text.
  *
@@ -194,7 +194,7 @@ ARROWDEVICE_API int arrowdevice_stream_get_schema(struct ArrowDeviceArrayStream*
 /**
  * Gets the next array of a device stream. The caller releases it. A released array marks the end.
  *
- * `error` is filled as arrowdevice_stream_get_schema() says. If the stream belongs to the library,
+ * `error` is filled as arrowdevice_stream_get_schema() says. If the library made the stream,
  * every error is final, as the rules above say.
  *
  * @param stream  The stream.
@@ -258,7 +258,7 @@ ARROWDEVICE_API int arrowdevice_stream_cancel(struct ArrowDeviceArrayStream* str
  *
  * @param stream  The stream. If it is NULL or released, the call has no effect.
  *
- * Thread-safety: per object. If the stream belongs to the library, the call returns at once.
+ * Thread-safety: per object. If the library made the stream, the call returns at once.
  */
 ARROWDEVICE_API void arrowdevice_stream_release(struct ArrowDeviceArrayStream* stream);
 

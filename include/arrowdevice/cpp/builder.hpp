@@ -69,7 +69,7 @@ inline std::vector<uint8_t> bits_of(const std::vector<bool>& values) {
   return bits;
 }
 
-/** Memory of an array of vectors, which is freed when the array is released. */
+/** The vectors that are the buffers of one array. The array's release frees them. */
 template <typename... Vectors>
 struct Held {
   explicit Held(Vectors&&... moved) : vectors(std::move(moved)...) {}
@@ -110,7 +110,7 @@ Array array_of(std::size_t rows, const std::vector<bool>* validity, Vectors&&...
   return Array(&made);
 }
 
-/** Makes a type without children on the stack, which the caller copies. */
+/** Returns a type without children. It owns no memory, and the caller copies it. */
 inline ArrowSchema field_of(const char* format) noexcept {
   ArrowSchema field{};
   field.format = format;
@@ -142,7 +142,7 @@ inline TypedArray array_of_texts(const std::vector<std::string>& values, const s
   offsets.push_back(0);
   std::size_t bytes = 0;
   for (const std::string& value : values) {
-    if (value.size() > kMost - bytes) fail(EINVAL, "the texts of one array are more than 2 GiB");
+    if (value.size() > kMost - bytes) fail(EINVAL, "the texts of one array are 2 GiB or more");
     bytes += value.size();
     offsets.push_back(static_cast<int32_t>(bytes));
   }

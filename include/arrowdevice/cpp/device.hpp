@@ -155,7 +155,7 @@ class Queue : public detail::HandleOwner<arrowdevice_queue, arrowdevice_queue_de
     detail::call(arrowdevice_queue_wait_array, get(), array.get(), source.get());
   }
   /**
-   * Calls arrowdevice_queue_copy(). Host memory in the regions must stay valid until the copies are
+   * Calls arrowdevice_queue_copy(). The memory of the regions must stay valid until the copies are
    * complete.
    */
   void copy(const std::vector<arrowdevice_copy_region>& regions) {
@@ -257,7 +257,7 @@ class Buffer {
   void* data_ = nullptr;
 };
 
-/** Owns a sub-buffer. It must end before its buffer. */
+/** Owns a sub-buffer. Its destructor must run before that of its buffer. */
 class SubBuffer {
  public:
   SubBuffer() noexcept = default;

@@ -34,8 +34,8 @@ inline arrowdevice_stream_options stream_options(uint32_t flags = 0) noexcept {
 namespace detail {
 
 /**
- * Iterates over a stream, which must outlive the iterator. Copies of an iterator share one item. If
- * one copy advances, the others are no longer valid, as iterators of input streams are.
+ * Iterates over a stream, which must outlive the iterator. Copies of an iterator share one item. As
+ * with every input iterator, a step of one copy makes the others invalid.
  */
 template <typename Stream, typename Item>
 class StreamIterator {

@@ -94,9 +94,10 @@ class Bits {
 };
 
 /**
- * One node of a view: its rows, after its own offset and those of its parent structs. The value is
- * as cheap as a few pointers and valid as long as the view. Values in host memory can be read when
- * the array's event has fired, for which View::wait() waits.
+ * One node of a view. Row 0 is its first visible row: the offsets of the node and of its parent
+ * structs are applied already. A Node is a few pointers, and is valid as long as the view. The
+ * caller may read values in host memory when the array's event has fired, for which View::wait()
+ * waits.
  */
 class Node {
  public:
@@ -187,8 +188,9 @@ class Node {
   }
   /**
    * Returns one row of texts or binary values. The call trusts the array's offsets. If the producer
-   * is not trusted, import the array with ARROWDEVICE_VALIDATE_FULL. Throws EINVAL if the layout or
-   * the row is another one. Throws ENOTSUP as values() does.
+   * is not trusted, import the array with ARROWDEVICE_VALIDATE_FULL. Throws EINVAL if the
+   * array holds no texts or binary values, or if there is no such row. Throws ENOTSUP as values()
+   * does.
    */
   std::string_view text(int64_t row) const {
     if (row < 0 || row >= size_) refuse(EINVAL, "there is no row " + std::to_string(row));
