@@ -43,7 +43,7 @@ struct Functions {
     out.total_memory = device.kind == MemoryKind::kPinned ? -1 : properties.total_memory;
     out.buffer_alignment = kAlignment;
     out.sub_buffer_alignment = 1;
-    out.flags = ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_EVENTS |
+    out.flags = ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_EVENTS | ARROWDEVICE_DEVICE_COPY_BLOCKS |
                 (device.is_host_readable() ? ARROWDEVICE_DEVICE_HOST_READABLE : 0);
     out.staging_type = has_staging(device.gpu) ? gpus->type_of(MemoryKind::kPinned) : 0;
     out.reserved = 0;

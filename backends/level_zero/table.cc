@@ -37,7 +37,7 @@ struct Functions : ListedDevices<Devices, Device> {
     out.total_memory = properties.total_memory;
     out.buffer_alignment = kAlignment;
     out.sub_buffer_alignment = kAlignment;
-    out.flags = ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_WAIT_BLOCKS;
+    out.flags = ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_WAIT_BLOCKS | ARROWDEVICE_DEVICE_COPY_BLOCKS;
     out.staging_type = 0;
     out.reserved = 0;
   }

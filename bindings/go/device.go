@@ -62,6 +62,8 @@ const (
 	DeviceEvents DeviceFlags = C.ARROWDEVICE_DEVICE_EVENTS
 	// DeviceWaitBlocks means that a wait of a queue may block the CPU.
 	DeviceWaitBlocks DeviceFlags = C.ARROWDEVICE_DEVICE_WAIT_BLOCKS
+	// DeviceCopyBlocks means that copies of pageable host memory may wait for a queue's work.
+	DeviceCopyBlocks DeviceFlags = C.ARROWDEVICE_DEVICE_COPY_BLOCKS
 	// DeviceWrapped means that the application owns the context.
 	DeviceWrapped DeviceFlags = C.ARROWDEVICE_DEVICE_WRAPPED
 )

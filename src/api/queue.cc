@@ -2,6 +2,7 @@
 // The C functions for queues.
 #include "device/queue.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "api/handles.h"
@@ -29,6 +30,15 @@ void* region_end(arrowdevice_device* end, const device::Queue& queue, int64_t in
                             " is not of the backend of the queue on " + queue.device().text());
   }
   return device.handle();
+}
+
+// Returns true if one end of a region is host memory that the queue's driver does not know.
+bool is_pageable(const arrowdevice_backend_region& region, const device::Device& device) {
+  const auto is_unknown = [&](const void* handle, const void* memory, int64_t offset) {
+    return handle == nullptr && !device.pointer_info(static_cast<const char*>(memory) + offset);
+  };
+  return is_unknown(region.dst_device, region.dst, region.dst_offset) ||
+         is_unknown(region.src_device, region.src, region.src_offset);
 }
 
 // Counts the bytes of other devices. The queue counts only the bytes of its own device.
@@ -85,6 +95,11 @@ ARROWDEVICE_API int arrowdevice_queue_copy(arrowdevice_queue* queue, const arrow
       if (region.dst == nullptr || region.src == nullptr) throw Error(EINVAL, where + "an end is NULL");
       known.push_back({region_end(region.dst_device, on, i), region.dst, region.dst_offset,
                        region_end(region.src_device, on, i), region.src, region.src_offset, region.size, 0});
+    }
+    // The driver would wait for this work too, but other calls of the queue would then wait for the driver.
+    const auto blocks = [&](const auto& region) { return is_pageable(region, on.device()); };
+    if (on.device().blocks_on_pageable() && on.has_work_of_others() && std::ranges::any_of(known, blocks)) {
+      on.finish(ARROWDEVICE_NO_TIMEOUT);
     }
     on.copy(known);
     for (int64_t i = 0; i < n; ++i) count_other_ends(regions[i], on.device());

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include "backend/device_types.h"
 #include "base/log.h"
@@ -73,9 +74,10 @@ void Device::check_usable() const {
 void* Device::driver_allocate(Queue* queue, int64_t size) {
   check_usable();
   void* buffer = nullptr;
-  const auto lock = queue != nullptr ? queue->lock() : std::unique_lock<std::mutex>();
-  backend_.call("buffer_allocate", backend_.table().buffer_allocate, handle_,
-                queue != nullptr ? queue->handle() : nullptr, size, info_.buffer_alignment, &buffer);
+  std::optional<Queue::Turn> turn;
+  if (queue != nullptr) turn.emplace(*queue).add_work();
+  backend_.call("buffer_allocate", backend_.table().buffer_allocate, handle_, turn ? turn->handle() : nullptr, size,
+                info_.buffer_alignment, &buffer);
   if (buffer == nullptr) throw Error(EIO, "buffer_allocate gave NULL on " + text(), backend_.name(), 0);
   Counters::add(counters_.buffers, 1);
   return buffer;

@@ -48,6 +48,9 @@ class Device {
   // Returns true if a queue's wait for an event may block the calling thread.
   bool waits_on_host() const noexcept { return (info_.flags & ARROWDEVICE_DEVICE_WAIT_BLOCKS) != 0; }
 
+  // Returns true if the driver may wait for a queue's work when it copies pageable host memory on that queue.
+  bool blocks_on_pageable() const noexcept { return (info_.flags & ARROWDEVICE_DEVICE_COPY_BLOCKS) != 0; }
+
   // Returns the id that arrays on this device carry: -1 for the CPU.
   int64_t published_id() const noexcept { return is_cpu() ? -1 : id(); }
 

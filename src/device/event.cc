@@ -103,8 +103,8 @@ void ForeignEvent::wait(int64_t timeout_ns) const {
 void ForeignEvent::wait_on(Queue& queue, int64_t timeout_ns) const {
   if (event_ == nullptr) return;
   const bool is_of_queues_backend = &queue.device().backend() == &event_->device().backend();
-  // A backend that blocks in the call would do so under the queue's lock. A foreign event may take any time, and a
-  // caller that unwraps the queue must not wait for that.
+  // A backend that blocks in the call would keep other calls of the queue waiting. A foreign event may take any time,
+  // and a caller that unwraps the queue must not wait for that.
   const bool is_bounded = timeout_ns != ARROWDEVICE_NO_TIMEOUT;
   const bool waits_here = queue.device().waits_on_host() && (is_bounded || !is_our_own_);
   if (!is_of_queues_backend || waits_here) wait(timeout_ns);

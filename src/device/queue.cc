@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/queue.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <new>
@@ -62,14 +63,38 @@ Queue::~Queue() {
   if (handle_ != nullptr && device_.is_usable()) device_.backend().table().queue_destroy(handle_);
 }
 
+Queue::Turn::Turn(Queue& queue, const Deadline& deadline) : queue_(queue) {
+  std::unique_lock lock(queue.mutex_);
+  const auto is_free = [&] { return !queue.is_in_call_; };
+  const int64_t left = deadline.left();
+  if (left == ARROWDEVICE_NO_TIMEOUT) {
+    queue.changed_.wait(lock, is_free);
+  } else if (!queue.changed_.wait_for(lock, std::chrono::nanoseconds(std::max<int64_t>(left, 0)), is_free)) {
+    throw Error(ETIMEDOUT, "the driver of " + queue.device_.text() + " is still busy with a call for the queue");
+  }
+  queue.is_in_call_ = true;
+}
+
+Queue::Turn::~Turn() {
+  const std::lock_guard lock(queue_.mutex_);
+  queue_.is_in_call_ = false;
+  queue_.changed_.notify_all();
+}
+
+void Queue::Turn::add_work() noexcept {
+  const std::lock_guard lock(queue_.mutex_);
+  if (queue_.handle_ != nullptr) queue_.has_new_work_ = true;
+}
+
 arrowdevice_native_queue Queue::native() {
-  const std::lock_guard lock(mutex_);
+  const Turn turn(*this);
   return native_here();
 }
 
 arrowdevice_native_queue Queue::begin_native_use() {
-  const std::lock_guard lock(mutex_);
+  const Turn turn(*this);
   const auto native = native_here();
+  const std::lock_guard lock(mutex_);
   ++native_uses_;
   return native;
 }
@@ -77,10 +102,10 @@ arrowdevice_native_queue Queue::begin_native_use() {
 void Queue::end_native_use() noexcept {
   const std::lock_guard lock(mutex_);
   --native_uses_;
-  unused_.notify_all();
+  changed_.notify_all();
 }
 
-// Needs the lock.
+// The caller has its turn.
 arrowdevice_native_queue Queue::native_here() {
   const auto& backend = device_.backend();
   backend.require("queue_get_native", backend.table().queue_get_native);
@@ -88,20 +113,34 @@ arrowdevice_native_queue Queue::native_here() {
   arrowdevice_native_queue out{};
   out.struct_size = sizeof out;
   backend.call("queue_get_native", backend.table().queue_get_native, usable_handle(), &out);
+  const std::lock_guard lock(mutex_);
   is_known_outside_ = true;
   return out;
 }
 
 void Queue::give_native_back() noexcept {
   if (!device_.is_usable() || !is_wrapped()) return;
-  std::unique_lock lock(mutex_);
-  unused_.wait(lock, [this] { return native_uses_ == 0; });
+  // The application's functions that use the native queue may submit work, so this thread waits for them without its
+  // turn. No use begins without one.
+  std::optional<Turn> turn;
+  for (bool is_used = true; is_used;) {
+    turn.reset();
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return native_uses_ == 0; });
+    lock.unlock();
+    turn.emplace(*this);
+    lock.lock();
+    is_used = native_uses_ != 0;
+  }
+  Failure lost;
   try {
     record_here();
   } catch (...) {
-    lost_ = Failure::current();
+    lost = Failure::current();
   }
   device_.backend().table().queue_destroy(std::exchange(handle_, nullptr));
+  const std::lock_guard lock(mutex_);
+  if (lost) lost_ = std::move(lost);
   is_known_outside_ = false;
   is_wrapped_ = false;
 }
@@ -111,15 +150,19 @@ bool Queue::is_wrapped() const noexcept {
   return is_wrapped_;
 }
 
-// Needs the lock.
 void* Queue::usable_handle() {
-  if (lost_) lost_.raise();
+  std::shared_ptr<Event> last;
+  {
+    const std::lock_guard lock(mutex_);
+    if (lost_) lost_.raise();
+    last = last_;
+  }
   if (handle_ != nullptr) return handle_;
   const auto& backend = device_.backend();
   void* made = nullptr;
   backend.call("queue_create", backend.table().queue_create, device_.handle(), &made);
   try {
-    backend.call("queue_wait_event", backend.table().queue_wait_event, made, last_->handle());
+    backend.call("queue_wait_event", backend.table().queue_wait_event, made, last->handle());
   } catch (...) {
     backend.table().queue_destroy(made);
     throw;
@@ -131,9 +174,9 @@ void* Queue::usable_handle() {
 void Queue::copy(std::span<const arrowdevice_backend_region> regions) {
   if (regions.empty()) return;
   device_.check_usable();
-  const std::lock_guard lock(mutex_);
+  Turn turn(*this);
   void* const handle = usable_handle();
-  has_new_work_ = true;
+  turn.add_work();
   device_.backend().call("queue_copy", device_.backend().table().queue_copy, handle, regions.data(),
                          static_cast<int64_t>(regions.size()));
   // Counts after the driver has accepted the regions, because the caller may have passed any sizes.
@@ -152,42 +195,79 @@ void Queue::copy(std::span<const arrowdevice_backend_region> regions) {
 
 std::shared_ptr<Event> Queue::record() {
   device_.check_usable();
-  const std::lock_guard lock(mutex_);
-  const bool is_at_end = handle_ == nullptr && !has_new_work_ && !lost_;  // unwrapped, with an event after the work
-  return is_at_end ? last_ : record_here();
+  const Turn turn(*this);
+  return record_unless_at_end();
 }
 
-// Needs the lock.
+// The caller has its turn.
+std::shared_ptr<Event> Queue::record_unless_at_end() {
+  if (handle_ == nullptr) {
+    const std::lock_guard lock(mutex_);
+    if (!has_new_work_ && !lost_) return last_;  // unwrapped, with an event after the work
+  }
+  return record_here();
+}
+
 std::shared_ptr<Event> Queue::record_here() {
   const auto& table = device_.backend().table();
   void* handle = nullptr;
   device_.backend().call("event_record", table.event_record, usable_handle(), &handle);
   Counters::add(device_.counters().events, 1);
+  std::shared_ptr<Event> event;
   try {
-    last_ = std::make_shared<Event>(device_, handle);
+    event = std::make_shared<Event>(device_, handle);
   } catch (...) {
     table.event_destroy(handle);
     throw;
   }
+  // The former event is destroyed after the unlock, because that calls the driver.
+  std::shared_ptr<Event> former = event;
+  const std::lock_guard lock(mutex_);
+  last_.swap(former);
   has_new_work_ = false;
-  return last_;
+  return event;
 }
 
 void Queue::wait_for(const Event& event) {
   device_.check_usable();
-  const std::lock_guard lock(mutex_);
+  Turn turn(*this);
   void* const handle = usable_handle();
-  has_new_work_ = true;
-  may_wait_for_others_ = true;
+  {
+    const std::lock_guard lock(mutex_);
+    has_new_work_ = true;
+    may_wait_for_others_ = true;
+  }
   device_.backend().call("queue_wait_event", device_.backend().table().queue_wait_event, handle, event.handle());
 }
 
 // Waits for the last event if it covers all work. A new event is pending for a moment even if the queue is idle, so
 // each poll with a new event would return false.
 bool Queue::finish(int64_t timeout_ns) {
+  const Deadline deadline(timeout_ns);
+  auto event = end();
+  if (event == nullptr) {
+    device_.check_usable();
+    try {
+      const Turn turn(*this, deadline);
+      event = record_unless_at_end();
+    } catch (const Error& e) {
+      if (e.code() == ETIMEDOUT) return false;
+      throw;
+    }
+  }
+  return event->wait(deadline.left());
+}
+
+bool Queue::has_work_of_others() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!may_wait_for_others_ && !is_known_outside_) return false;
+  }
   auto event = end();
   if (event == nullptr) event = record();
-  return event->wait(timeout_ns);
+  // A new event is pending for a moment even if the queue is idle.
+  constexpr int64_t kMoment = 100'000;  // nanoseconds
+  return !event->is_ready() && !event->wait_idly(kMoment);
 }
 
 std::shared_ptr<Event> Queue::last() const noexcept {
@@ -232,7 +312,7 @@ bool Queue::drain_without_memory() noexcept {
   arrowdevice_error unseen{};
   void* handle = nullptr;
   {
-    const std::lock_guard lock(mutex_);
+    const Turn turn(*this);
     if (handle_ == nullptr || device_.backend().table().event_record(handle_, &handle, &unseen) != 0) return false;
   }
   return wait_until_ended(Event(device_, handle));

@@ -8,13 +8,15 @@
 #include <optional>
 #include <span>
 
+#include "base/deadline.h"
 #include "base/error.h"
 #include "device/device.h"
 #include "device/event.h"
 
 namespace arrowdevice::device {
 
-// This class serializes the calls on one queue, as the backend table promises. Any thread may make them.
+// This class serializes the driver calls on one queue, as the backend table promises. Any thread may use it. No mutex
+// is locked during a driver call, because a driver may block in it: the queue's state can be read at any time.
 class Queue {
  public:
   static std::shared_ptr<Queue> create(Device& device);
@@ -25,9 +27,26 @@ class Queue {
 
   Device& device() const noexcept { return device_; }
 
-  // Returns the backend's handle. The caller must hold lock(). The handle is NULL, which means any queue, if the
-  // application has unwrapped its queue.
-  void* handle() const noexcept { return handle_; }
+  // The right to call the driver with the queue's handle. One thread has it at a time.
+  class Turn {
+   public:
+    // Waits until it is this thread's turn.
+    explicit Turn(Queue& queue) : Turn(queue, Deadline(ARROWDEVICE_NO_TIMEOUT)) {}
+    // Throws ETIMEDOUT if the deadline passes first.
+    Turn(Queue& queue, const Deadline& deadline);
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+    // The backend's handle, or NULL, which means any queue, if the application has unwrapped its queue.
+    void* handle() const noexcept { return queue_.handle_; }
+
+    // Tells the queue that it gets work that is not a function of its class.
+    void add_work() noexcept;
+
+   private:
+    Queue& queue_;
+  };
 
   arrowdevice_native_queue native();
 
@@ -70,6 +89,9 @@ class Queue {
   // poll returns true.
   bool finish(int64_t timeout_ns);
 
+  // Returns true if the queue has work of others, or waits for such work, which may take any time.
+  bool has_work_of_others();
+
   // State of the work up to the last event. After a failure, later work may fail for the same reason.
   enum class State { kIdle, kBusy, kFailed };
   State state() const noexcept;
@@ -88,23 +110,18 @@ class Queue {
   // state is unknown. The memory that the work uses must then never be reused.
   bool drain() noexcept;
 
-  // Locks the queue for a driver call that names the queue and is not a function of this class.
-  std::unique_lock<std::mutex> lock() {
-    std::unique_lock lock(mutex_);
-    if (handle_ != nullptr) has_new_work_ = true;
-    return lock;
-  }
-
  private:
   Queue(Device& device, void* handle, bool is_wrapped) noexcept
-      : device_(device), is_wrapped_(is_wrapped), handle_(handle), is_known_outside_(is_wrapped) {}
+      : device_(device), handle_(handle), is_wrapped_(is_wrapped), is_known_outside_(is_wrapped) {}
 
   static std::shared_ptr<Queue> take_over(Device& device, void* handle, bool is_wrapped);
 
   arrowdevice_native_queue begin_native_use();
   void end_native_use() noexcept;
   arrowdevice_native_queue native_here();
+  // The caller of these three has its turn.
   void* usable_handle();
+  std::shared_ptr<Event> record_unless_at_end();
   std::shared_ptr<Event> record_here();
   std::shared_ptr<Event> last() const noexcept;
   bool drain_without_memory() noexcept;
@@ -114,11 +131,13 @@ class Queue {
   std::shared_ptr<Event> end() const noexcept;
 
   Device& device_;
-  mutable std::mutex mutex_;  // guards all members below
-  std::condition_variable unused_;
+  void* handle_;  // only the thread that has its turn uses it; NULL: unwrapped, and not needed again yet
+
+  mutable std::mutex mutex_;         // guards all members below
+  std::condition_variable changed_;  // when a turn or a native use ends
+  bool is_in_call_ = false;          // a thread has its turn
   int native_uses_ = 0;
   bool is_wrapped_;
-  void* handle_;  // NULL: unwrapped, and not needed again yet
   Failure lost_;  // set if the work before the unwrap cannot be waited for
   std::shared_ptr<Event> last_;
   bool has_new_work_ = false;  // after `last_` was recorded, or ever

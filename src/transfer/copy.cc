@@ -8,6 +8,7 @@
 
 #include "array/output.h"
 #include "base/checked.h"
+#include "base/log.h"
 #include "base/scratch.h"
 #include "device/deferred.h"
 #include "transfer/bits.h"
@@ -16,6 +17,7 @@
 #include "transfer/plan.h"
 #include "transfer/route.h"
 #include "transfer/source_reader.h"
+#include "transfer/staging.h"
 #include "transfer/submit.h"
 
 namespace arrowdevice::transfer {
@@ -62,9 +64,9 @@ class Copy {
         tree_(request.array.tree()),
         route_(request.source, request.target, request.queue),
         event_of_source_(request.source, request.sync_event),
-        contents_(route_.source_on_host()
-                      ? SourceReader()
-                      : SourceReader(request.source, route_.source_queue(), event_of_source_, request.deadline)) {}
+        contents_(route_.source_on_host() ? SourceReader()
+                                          : SourceReader(request.source, route_.source_queue(), event_of_source_,
+                                                         request.deadline, request.queue != nullptr)) {}
 
   std::shared_ptr<device::Event> run(ArrowDeviceArray* out) {
     // Allocated first, because the memory of submitted work must have an owner.
@@ -81,8 +83,7 @@ class Copy {
       build_output();
       submitted = placed_.device_bytes > 0;
       if (submitted) {
-        submit(array_, plan_, placed_, route_, owner_->memory().allocation.buffer(),
-               is_by_cpu ? nullptr : &staging_->in_flight, scratch_);
+        submit_buffers();
         finish();
       }
     } catch (...) {
@@ -99,16 +100,45 @@ class Copy {
  private:
   device::Device& target() const { return route_.target(); }
 
-  // Waits for the source, or makes the queue wait. A copy in pieces submits again after pieces have arrived. With a
+  // Waits for the source, or makes the queue wait. A staged copy submits again after pieces have arrived. With a
   // deadline, the CPU therefore waits for the event first. It does so too if sizes of variadic buffers are in host
   // memory, because they are read before the submission.
   void wait_for_source() {
     if (request_.pool != nullptr) check_pool(*request_.pool, target());
     route_.wait_for(event_of_source_, request_.deadline);
-    const bool is_bounded = !route_.source_on_host() && request_.deadline.has_limit();
-    const bool waits_between_pieces =
-        is_bounded && (route_.is_staged() || may_go_through_pinned(request_.source, target()));
+    const bool waits_between_pieces = route_.is_staged() && request_.deadline.has_limit();
     if (waits_between_pieces || reads_sizes_on_host()) event_of_source_.wait(request_.deadline.left());
+    auto& queue = route_.target_queue();
+    const bool blocks = route_.blocks_on_pageable() && queue.has_work_of_others();
+    route_.stage_host_memory(blocks && is_async() && route_.source_on_host() && has_pinned_staging(target()));
+    if ((blocks || waits_between_pieces) && !route_.stages_host_memory()) wait_for_queue();
+  }
+
+  // The driver, or the wait between two pieces, would wait for the queue's work without limit.
+  void wait_for_queue() {
+    auto& queue = route_.target_queue();
+    if (!queue.finish(request_.deadline.left())) {
+      throw Error(ETIMEDOUT, "the queue's work on " + queue.device().text() + " is not done in time");
+    }
+  }
+
+  bool is_async() const { return request_.async && target().publishes_events(); }
+
+  void submit_buffers() {
+    const auto attempt = [&] {
+      submit(array_, plan_, placed_, route_, owner_->memory().allocation.buffer(),
+             staging_ != nullptr ? &staging_->in_flight : nullptr, scratch_);
+    };
+    if (!route_.stages_host_memory()) return attempt();
+    try {
+      attempt();
+    } catch (const Error& error) {
+      if (error.code() != ENOMEM) throw;
+      log(LogLevel::kInfo, "an asynchronous copy waits for its queue, because there is no pinned memory for it");
+      route_.stage_host_memory(false);
+      wait_for_queue();
+      attempt();
+    }
   }
 
   bool reads_sizes_on_host() const {
@@ -209,8 +239,8 @@ class Copy {
   // Finishes the copy. Waits for it, unless the caller accepts an event instead.
   void finish() {
     event_ = route_.target_queue().record();
-    const bool may_return_early = request_.async && !placed_.needs_adjusting && target().publishes_events() &&
-                                  &event_->device().backend() == &target().backend();
+    const bool may_return_early =
+        is_async() && !placed_.needs_adjusting && &event_->device().backend() == &target().backend();
     if (may_return_early) {
       sync_event_ = event_->publish();
       owner_->event = event_;

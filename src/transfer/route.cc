@@ -92,11 +92,16 @@ bool Route::is_staged(const device::Device& source, const device::Device& target
          (device::peer_flags(source, target) & ARROWDEVICE_PEER_COPY) == 0;
 }
 
+bool Route::blocks_on_pageable() const noexcept {
+  return (source_.is_cpu() || target_.is_cpu()) && target_queue_->device().blocks_on_pageable();
+}
+
 void Route::wait_for(const device::ForeignEvent& event, const Deadline& deadline) {
   if (comes_after_ != nullptr && !comes_after_->finish(deadline.left())) {
     throw Error(ETIMEDOUT, "the queue's work on " + comes_after_->device().text() + " is not done in time");
   }
-  if (source_on_host_) {
+  // The driver would wait for the event without limit when it copies to pageable memory.
+  if (source_on_host_ || blocks_on_pageable()) {
     event.wait(deadline.left());
   } else {
     event.wait_on(*source_queue_, deadline.left());

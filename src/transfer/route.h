@@ -43,6 +43,14 @@ class Route {
   void* source_handle() const noexcept { return source_on_host_ ? nullptr : source_.handle(); }
   void* target_handle() const noexcept { return target_on_host_ ? nullptr : target_.handle(); }
 
+  // Returns true if one end is pageable memory, and the driver may wait for the queue's work when it copies that
+  // memory.
+  bool blocks_on_pageable() const noexcept;
+
+  // Makes the CPU copy the source's host memory to staging memory first, so that the submission cannot block.
+  void stage_host_memory(bool stages) noexcept { stages_host_memory_ = stages; }
+  bool stages_host_memory() const noexcept { return stages_host_memory_; }
+
   // Makes all later work run after the producer's event.
   void wait_for(const device::ForeignEvent& event, const Deadline& deadline);
 
@@ -61,6 +69,7 @@ class Route {
   const bool source_on_host_;
   const bool target_on_host_;
   bool is_staged_ = false;
+  bool stages_host_memory_ = false;
   device::QueueLease leases_[2];
   device::Queue* source_queue_ = nullptr;
   device::Queue* target_queue_ = nullptr;

@@ -30,7 +30,12 @@ const uint8_t* SourceReader::find(const void* buffer, int64_t offset, int64_t si
 
 void SourceReader::read_back() {
   // After the submission, the copies must be waited for without limit. A wait that may time out therefore comes before.
-  if (deadline_->has_limit()) event_->wait(deadline_->left());
+  if (deadline_->has_limit()) {
+    event_->wait(deadline_->left());
+    if (is_queue_given_ && queue_->has_work_of_others() && !queue_->finish(deadline_->left())) {
+      throw Error(ETIMEDOUT, "the queue's work on " + queue_->device().text() + " is not done in time");
+    }
+  }
   int64_t total = 0;
   for (const auto& piece : pending_reads_) total = checked_add(align_up(total, kPieceAlignment), piece.size);
   auto block = allocate_staging(*source_, total);

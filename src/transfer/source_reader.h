@@ -22,10 +22,16 @@ class SourceReader {
   SourceReader() = default;
 
   // Creates a reader of a source on a device. `queue` reads back, may be another device's, and already waits for
-  // `event`. A deadline also limits the CPU's wait for the event. Borrows all four.
+  // `event`. The deadline limits the CPU's waits for the event and for other work of a queue that the application gave.
+  // Borrows all four.
   SourceReader(device::Device& source, device::Queue& queue, const device::ForeignEvent& event,
-               const Deadline& deadline)
-      : source_(&source), queue_(&queue), event_(&event), deadline_(&deadline), blocks_(std::make_unique<Blocks>()) {}
+               const Deadline& deadline, bool is_queue_given = false)
+      : source_(&source),
+        queue_(&queue),
+        event_(&event),
+        deadline_(&deadline),
+        is_queue_given_(is_queue_given),
+        blocks_(std::make_unique<Blocks>()) {}
 
   bool in_place() const noexcept { return queue_ == nullptr; }
 
@@ -58,6 +64,7 @@ class SourceReader {
   device::Queue* queue_ = nullptr;
   const device::ForeignEvent* event_ = nullptr;
   const Deadline* deadline_ = nullptr;
+  bool is_queue_given_ = false;
   std::unordered_map<Piece, const uint8_t*, PieceHash> known_;  // NULL: pending
   std::vector<Piece> pending_reads_;
   std::unique_ptr<Blocks> blocks_;  // NULL if the CPU reads in place

@@ -108,7 +108,8 @@ class Submission {
 
   bool is_gathered(const OutputBuffer& buffer) const {
     if (buffer.on_host) return false;
-    return buffer.origin == Origin::kMade || (route_.source_on_host() && buffer.size <= kLargestGathered);
+    if (buffer.origin == Origin::kMade || route_.stages_host_memory()) return true;
+    return route_.source_on_host() && buffer.size <= kLargestGathered;
   }
 
   // Returns the end of the run of gathered buffers that begins at `first`.

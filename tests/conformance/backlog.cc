@@ -5,17 +5,27 @@ namespace arrowdevice::conformance {
 
 namespace {
 
-constexpr int64_t kSize = 4 << 20;
+// Returns the device of the host memory that the device copies fastest.
+arrowdevice_device* staging_of(arrowdevice_device* device) {
+  const auto info = describe(device);
+  const bool has_own = info.staging_type != 0;
+  return output_of(arrowdevice_device_find_by_id, has_own ? info.staging_type : ARROW_DEVICE_CPU,
+                   has_own ? info.device_id : int64_t{-1});
+}
 
 }  // namespace
 
 Backlog::Backlog(Subject& subject, int copies)
-    : bytes_(pattern(kSize)), arrived_(bytes_.size()), queue_(subject.queue(subject.peer())) {
+    : expected_(pattern(kSize)),
+      bytes_(staging_of(subject.peer()), kSize),
+      arrived_(staging_of(subject.peer()), kSize),
+      queue_(subject.queue(subject.peer())) {
+  std::ranges::copy(expected_, static_cast<uint8_t*>(bytes_.get()));
   DeviceBuffer buffer(subject.peer(), kSize);
   for (int i = 0; i < copies; ++i) {
-    enqueue(queue_.get(), {region_in(subject.peer(), buffer.get(), 0, bytes_.data(), kSize)});
+    enqueue(queue_.get(), {region_in(subject.peer(), buffer.get(), 0, bytes_.get(), kSize)});
   }
-  enqueue(queue_.get(), {region_out(arrived_.data(), subject.peer(), buffer.get(), 0, kSize)});
+  enqueue(queue_.get(), {region_out(arrived_.get(), subject.peer(), buffer.get(), 0, kSize)});
   Owned<ArrowArray> array = array_over(std::move(buffer), kSize / 4, count_releases());
   must(arrowdevice_array_export, subject.peer(), array.get(), queue_.get(), last_.out());
 }

@@ -2,6 +2,11 @@
 // Delays a queue, so that a missing wait lets later work overtake the delayed work.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "conformance/bytes.h"
 #include "conformance/own_array.h"
 
 namespace arrowdevice::conformance {
@@ -22,12 +27,17 @@ class Backlog {
   // Returns an int32 array on the peer. The array becomes ready when the copies have finished.
   ArrowDeviceArray* array() noexcept { return last_.get(); }
   // The host memory that the last copy writes, and the bytes that the last copy writes there.
-  const Bytes& arrived() const noexcept { return arrived_; }
-  const Bytes& expected() const noexcept { return bytes_; }
+  std::span<const uint8_t> arrived() const noexcept { return {static_cast<const uint8_t*>(arrived_.get()), kSize}; }
+  bool has_arrived() const noexcept { return std::ranges::equal(arrived(), expected_); }
+  const Bytes& expected() const noexcept { return expected_; }
 
  private:
-  Bytes bytes_;
-  Bytes arrived_;
+  static constexpr int64_t kSize = 4 << 20;
+
+  Bytes expected_;
+  // Pinned memory if the peer has some, because a driver may wait for copies of other host memory.
+  DeviceBuffer bytes_;
+  DeviceBuffer arrived_;
   Queue queue_;
   Owned<ArrowDeviceArray> last_;
 };

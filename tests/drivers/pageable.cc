@@ -112,9 +112,11 @@ TEST_CASE("pinned memory is copied without staging") {
 TEST_CASE("a copy from pinned memory to the CPU runs after the given GPU queue's work") {
   CHECK(in_child([] {
           auto* const gpu = device(vendor().device);
-          const auto sent = make_array(generate(field("l"), {.rows = 100}), Ledger());
-          const auto* const values = static_cast<const int64_t*>(sent->buffers[1]);
           const auto schema = make_schema(field("l"));
+          Owned<ArrowArray> first = make_array(generate(field("l"), {.rows = 100}), Ledger());
+          auto sent = output_of(arrowdevice_array_from_host, first.get());
+          auto values = copy(sent.get(), *schema, device(vendor().pinned));
+          const void* const source = values->array.buffers[1];
           Owned<ArrowArray> others = make_array(generate(field("l"), {.rows = 100, .seed = 2}), Ledger());
           auto host = output_of(arrowdevice_array_from_host, others.get());
           auto pinned = copy(host.get(), *schema, device(vendor().pinned));
@@ -125,7 +127,7 @@ TEST_CASE("a copy from pinned memory to the CPU runs after the given GPU queue's
           const Queue queue(made);
           expect(arrowdevice_buffer_allocate(gpu, nullptr, queue.get(), 800, &on_gpu, nullptr) == 0, "no buffer");
           drivers::hold();
-          const arrowdevice_copy_region there{gpu, on_gpu, 0, nullptr, values, 0, 800, 0};
+          const arrowdevice_copy_region there{gpu, on_gpu, 0, device(vendor().pinned), source, 0, 800, 0};
           const arrowdevice_copy_region back{device(vendor().pinned), target, 0, gpu, on_gpu, 0, 800, 0};
           expect(arrowdevice_queue_copy(queue.get(), &there, 1, nullptr) == 0, "not copied there");
           expect(arrowdevice_queue_copy(queue.get(), &back, 1, nullptr) == 0, "not copied back");
@@ -144,8 +146,9 @@ TEST_CASE("a copy from pinned memory to the CPU runs after the given GPU queue's
           drivers::resume();
           options.timeout_ns = ARROWDEVICE_NO_TIMEOUT;
           expect(copy_out() == 0, error.message);
-          expect(std::memcmp(out->array.buffers[1], values, 800) == 0, "other values came");
+          expect(std::memcmp(out->array.buffers[1], source, 800) == 0, "other values came");
           arrowdevice_buffer_free(gpu, nullptr, on_gpu);
+          values.reset();
           pinned.reset();
           drivers::trim_all();
         }) == "");

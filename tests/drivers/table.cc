@@ -63,10 +63,10 @@ arrowdevice_backend_region region(void* to_device, void* to, void* from_device, 
 
 void copy(void* queue, const arrowdevice_backend_region& one) { must(table().queue_copy, queue, &one, 1); }
 
-Pending::Pending(void* device, int64_t size)
-    : device_(device), queue_(create_queue(device)), source_(static_cast<size_t>(size), 'x') {
+// Copies within the memory, because the driver may wait for copies of the program's memory.
+Pending::Pending(void* device, int64_t size) : device_(device), queue_(create_queue(device)) {
   must(table().buffer_allocate, device, queue_, size, kAlignment, &memory_);
-  copy(queue_, region(device, memory_, nullptr, source_.data(), size));
+  copy(queue_, region(device, static_cast<char*>(memory_) + size / 2, device, memory_, size / 2));
 }
 
 void Pending::free_behind() {

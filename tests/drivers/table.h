@@ -48,7 +48,6 @@ class Pending {
   void* const device_;
   void* const queue_;
   void* memory_ = nullptr;
-  std::string source_;
 };
 
 }  // namespace drivers

@@ -112,7 +112,7 @@ class Device:
 
     __slots__ = ("_core", "_info")
 
-    _ADDRESSES, _HOST_READABLE, _EVENTS, _WAIT_BLOCKS, _WRAPPED = 1, 2, 4, 8, 16
+    _ADDRESSES, _HOST_READABLE, _EVENTS, _WAIT_BLOCKS, _WRAPPED, _COPY_BLOCKS = 1, 2, 4, 8, 16, 32
     _PEER_ACCESS, _PEER_COPY = 1, 2
 
     def __init__(self, name: str) -> None:
@@ -205,6 +205,11 @@ class Device:
     def waits_block(self) -> bool:
         """True if a wait on a queue may block the CPU."""
         return self._flag(self._WAIT_BLOCKS)
+
+    @property
+    def copies_block(self) -> bool:
+        """True if copies of pageable host memory may wait for a queue's work."""
+        return self._flag(self._COPY_BLOCKS)
 
     @property
     def is_wrapped(self) -> bool:

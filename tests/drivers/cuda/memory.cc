@@ -142,7 +142,8 @@ EXPORT CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attr
 EXPORT CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream) {
   BEGIN("cuMemcpyAsync");
   check_ends(gpus, to, current(), from, current(), kCall);
-  gpus.copy(uncaptured_stream_of(gpus, stream, kCall), {{.to = to, .from = from, .size = size}});
+  gpus.copy(uncaptured_stream_of(gpus, stream, kCall), {{.to = to, .from = from, .size = size}},
+            standin::Blocking::kUntilRead);
   return CUDA_SUCCESS;
 }
 
@@ -150,11 +151,13 @@ EXPORT CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdevice
                                   size_t size, CUstream stream) {
   BEGIN("cuMemcpyPeerAsync");
   check_ends(gpus, to, to_context, from, from_context, kCall);
-  gpus.copy(uncaptured_stream_of(gpus, stream, kCall), {{.to = to,
-                                                         .from = from,
-                                                         .size = size,
-                                                         .to_device = device_of(to_context, kCall),
-                                                         .from_device = device_of(from_context, kCall)}});
+  gpus.copy(uncaptured_stream_of(gpus, stream, kCall),
+            {{.to = to,
+              .from = from,
+              .size = size,
+              .to_device = device_of(to_context, kCall),
+              .from_device = device_of(from_context, kCall)}},
+            standin::Blocking::kUntilRead);
   return CUDA_SUCCESS;
 }
 
@@ -176,6 +179,6 @@ EXPORT CUresult cuMemcpyBatchAsync(CUdeviceptr* to, CUdeviceptr* from, size_t* s
     check_ends(gpus, to[i], current(), from[i], current(), kCall);
     copies.push_back({.to = to[i], .from = from[i], .size = sizes[i]});
   }
-  gpus.copy(uncaptured_stream_of(gpus, stream, kCall), copies);
+  gpus.copy(uncaptured_stream_of(gpus, stream, kCall), copies, standin::Blocking::kUntilRead);
   return CUDA_SUCCESS;
 }

@@ -345,7 +345,8 @@ EXPORT hipError_t hipStreamEndCapture(hipStream_t stream, void** graph) {
 EXPORT hipError_t hipMemcpyAsync(void* to, const void* from, size_t size, hipMemcpyKind kind, hipStream_t stream) {
   BEGIN("hipMemcpyAsync");
   if (kind != hipMemcpyDefault) violation("%s: kind %u", kCall, kind);
-  gpus.copy(uncaptured_stream_of(gpus, stream, kCall), {{.to = number(to), .from = number(from), .size = size}});
+  gpus.copy(uncaptured_stream_of(gpus, stream, kCall), {{.to = number(to), .from = number(from), .size = size}},
+            standin::Blocking::kUntilCopied);
   return hipSuccess;
 }
 
@@ -356,7 +357,8 @@ EXPORT hipError_t hipMemcpyPeerAsync(void* to, int to_device, const void* from, 
   check_device(gpus, from_device, kCall);
   gpus.copy(
       uncaptured_stream_of(gpus, stream, kCall),
-      {{.to = number(to), .from = number(from), .size = size, .to_device = to_device, .from_device = from_device}});
+      {{.to = number(to), .from = number(from), .size = size, .to_device = to_device, .from_device = from_device}},
+      standin::Blocking::kUntilCopied);
   return hipSuccess;
 }
 

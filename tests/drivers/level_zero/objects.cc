@@ -80,8 +80,18 @@ void Objects::destroy_list(ze_command_list_handle_t handle) {
   lists_.erase(handle);
 }
 
+// Intel's driver copies a small piece of memory that is not USM by the CPU, in the call, after all work so far (in
+// compute-runtime, performCpuMemcpy() and getCpuCopyThreshold()).
+bool Objects::is_copied_by_cpu(const Copy& copy) const {
+  constexpr size_t kMostToDevice = 4 << 20;
+  constexpr size_t kMostFromDevice = 1 << 10;
+  const bool is_to_device = machine_.find(copy.to).has_value();
+  const bool is_from_device = machine_.find(copy.from).has_value();
+  return is_to_device != is_from_device && copy.size <= (is_to_device ? kMostToDevice : kMostFromDevice);
+}
+
 void Objects::append_copy(ze_command_list_handle_t handle, Copy copy) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   const auto on = list(handle);
   for (const auto& [address, device] : {std::pair{copy.to, &copy.to_device}, {copy.from, &copy.from_device}}) {
     const auto found = machine_.find(address);
@@ -93,8 +103,11 @@ void Objects::append_copy(ze_command_list_handle_t handle, Copy copy) {
     if (found->kind == Kind::kDevice && found->device != on->device && machine_.peers()) *device = found->device;
   }
   ++on->appended;
-  if (on->is_in_order) {
-    machine_.copy(on->stream, {copy});
+  if (is_copied_by_cpu(copy)) {
+    lock.unlock();  // other lists go on meanwhile
+    machine_.copy(on->stream, {copy}, Blocking::kUntilCopied);
+  } else if (on->is_in_order) {
+    machine_.copy(on->stream, {copy}, Blocking::kNone);
   } else {
     on->held.push_back(copy);
   }
@@ -103,7 +116,7 @@ void Objects::append_copy(ze_command_list_handle_t handle, Copy copy) {
 void Objects::submit_held(List& on) {
   if (on.held.empty()) return;
   std::ranges::reverse(on.held);
-  machine_.copy(on.stream, on.held);
+  machine_.copy(on.stream, on.held, Blocking::kNone);
   on.held.clear();
 }
 

@@ -93,6 +93,7 @@ class Objects {
   std::shared_ptr<List> list(ze_command_list_handle_t handle);
   std::shared_ptr<Event> event(ze_event_handle_t handle);
   void submit_held(List& on);
+  bool is_copied_by_cpu(const Copy& copy) const;
   void check_idle(const Event& one, const char* what) const;
   void unsignal(Event& one);
 

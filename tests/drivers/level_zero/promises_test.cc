@@ -32,7 +32,9 @@ TEST_CASE("a device reports its properties") {
                  "name");
           expect(std::memcmp(info.uuid, "standin for zer\1", sizeof info.uuid) == 0, "the UUID is another");
           expect(info.total_memory == int64_t{8} << 30, "another size of memory");
-          expect(info.flags == (ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_WAIT_BLOCKS), "other flags");
+          expect(info.flags ==
+                     (ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_WAIT_BLOCKS | ARROWDEVICE_DEVICE_COPY_BLOCKS),
+                 "other flags");
         }) == "");
 }
 

@@ -139,13 +139,13 @@ TEST_CASE("an unwrap waits for the work of every queue that was destroyed before
   CHECK(in_child([] {
           constexpr int64_t kSize = 64;
           constexpr int kQueues = 3;
-          const std::vector<char> sent(kSize, 's');
           auto* const context = level_zero::create_context();
           void* const wrapped = wrap(0, context, level_zero::device(0));
-          auto* const memory = static_cast<char*>(level_zero::allocate(context, 0, kQueues * kSize));
+          auto* const memory = static_cast<char*>(level_zero::allocate(context, 0, (kQueues + 1) * kSize));
+          const char* const source = memory + kQueues * kSize;
           for (int i = 0; i < kQueues; ++i) {
             void* const queue = create_queue(wrapped);
-            copy(queue, region(wrapped, memory + i * kSize, nullptr, sent.data(), kSize));
+            copy(queue, region(wrapped, memory + i * kSize, wrapped, source, kSize));
             table().queue_destroy(queue);
           }
           expect(level_zero::calls("zeCommandListDestroy") == 0, "a list was destroyed while it had work");

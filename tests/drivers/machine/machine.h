@@ -50,6 +50,7 @@ struct Stream {
   std::shared_ptr<arrowdevice::sim::SubmissionQueue> submissions;
   uint64_t work;
   Order knows;
+  std::shared_ptr<arrowdevice::sim::Fence> end;  // of the last submission; NULL: there was none
 };
 
 struct Event {
@@ -70,6 +71,13 @@ struct Copy {
   uintptr_t to, from;
   size_t size;
   int to_device = -1, from_device = -1;
+};
+
+// How a copy with pageable memory, which the driver does not know, blocks its caller.
+enum class Blocking {
+  kNone,
+  kUntilRead,    // a copy from such memory waits for the stream's work so far, other copies for themselves
+  kUntilCopied,  // all copies wait for themselves
 };
 
 // Thread-safety: any thread.
@@ -101,7 +109,7 @@ class Machine {
   void destroy_default_stream(int device, void* context);
   int device_of_stream(void* stream) const;
   void synchronize(void* stream);
-  void copy(void* stream, const std::vector<Copy>& copies);
+  void copy(void* stream, const std::vector<Copy>& copies, Blocking blocking);
   void wait_on(void* stream, void* event);
 
   void* create_event(int device);
@@ -131,6 +139,8 @@ class Machine {
   std::shared_ptr<Event> event(void* handle) const;
   uintptr_t keep(Allocation allocation);
   void bury(Allocations::iterator place);
+  bool is_unknown(uintptr_t address) const;  // needs mutex_
+  void submit(Stream& on, arrowdevice::sim::Work work);
   arrowdevice::sim::Transfer transfer(Stream& on, const Copy& copy);
   Allocation* check_end(uintptr_t address, size_t size, int device, const char* what);
   void use(Stream& on, Allocation& allocation);

@@ -149,14 +149,48 @@ sim::Transfer Machine::transfer(Stream& on, const Copy& copy) {
           .size = static_cast<int64_t>(copy.size)};
 }
 
-void Machine::copy(void* handle, const std::vector<Copy>& copies) {
-  const std::lock_guard lock(mutex_);
-  const auto on = stream(handle);
-  ++on->work;
-  on->knows.set(on->id, on->work);
-  sim::CopyWork work;
-  for (const Copy& one : copies) work.transfers.push_back(transfer(*on, one));
-  engines_[static_cast<size_t>(on->device)]->submit(on->submissions, std::move(work));
+// Submits work, and a fence that tells when the stream has finished it.
+void Machine::submit(Stream& on, sim::Work work) {
+  auto& engine = *engines_[static_cast<size_t>(on.device)];
+  engine.submit(on.submissions, std::move(work));
+  on.end = std::make_shared<sim::Fence>();
+  engine.submit(on.submissions, sim::FireWork{.fence = on.end, .doomed = false});
+}
+
+bool Machine::is_unknown(uintptr_t address) const {
+  const auto next = allocations_.upper_bound(address);
+  if (next == allocations_.begin()) return true;
+  const auto& [start, allocation] = *std::prev(next);
+  return address - start >= allocation.size;
+}
+
+void Machine::copy(void* handle, const std::vector<Copy>& copies, Blocking blocking) {
+  std::shared_ptr<sim::Fence> before;
+  bool waits_for_copies = false;
+  if (blocking != Blocking::kNone) {
+    const std::lock_guard lock(mutex_);
+    for (const Copy& one : copies) {
+      const bool only_reads = is_unknown(one.from) && !is_unknown(one.to);
+      if (only_reads && blocking == Blocking::kUntilRead) {
+        before = stream(handle)->end;
+      } else if (is_unknown(one.from) || is_unknown(one.to)) {
+        waits_for_copies = true;
+      }
+    }
+  }
+  if (before != nullptr) before->wait(0);
+  std::shared_ptr<sim::Fence> end;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto on = stream(handle);
+    ++on->work;
+    on->knows.set(on->id, on->work);
+    sim::CopyWork work;
+    for (const Copy& one : copies) work.transfers.push_back(transfer(*on, one));
+    submit(*on, std::move(work));
+    end = on->end;
+  }
+  if (waits_for_copies) end->wait(0);
 }
 
 void Machine::wait_on(void* handle, void* event_handle) {
@@ -165,7 +199,7 @@ void Machine::wait_on(void* handle, void* event_handle) {
   const auto waited = event(event_handle);
   if (waited->fence == nullptr) return;
   on->knows.merge(waited->at);
-  engines_[static_cast<size_t>(on->device)]->submit(on->submissions, sim::WaitWork{.fence = waited->fence});
+  submit(*on, sim::WaitWork{.fence = waited->fence});
 }
 
 void* Machine::create_event(int device) {

@@ -254,6 +254,8 @@ pub struct DeviceInfo {
     pub has_events: bool,
     /// True if a wait of a queue may block the CPU.
     pub wait_blocks: bool,
+    /// True if copies of pageable host memory may wait for a queue's work.
+    pub copy_blocks: bool,
     /// True if the application owns the context.
     pub wrapped: bool,
     /// Type of the device's pinned host memory.
@@ -277,6 +279,7 @@ impl DeviceInfo {
             host_readable: has(sys::ARROWDEVICE_DEVICE_HOST_READABLE),
             has_events: has(sys::ARROWDEVICE_DEVICE_EVENTS),
             wait_blocks: has(sys::ARROWDEVICE_DEVICE_WAIT_BLOCKS),
+            copy_blocks: has(sys::ARROWDEVICE_DEVICE_COPY_BLOCKS),
             wrapped: has(sys::ARROWDEVICE_DEVICE_WRAPPED),
             staging_type: (raw.staging_type != 0).then_some(DeviceType(raw.staging_type)),
         }
