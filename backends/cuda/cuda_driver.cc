@@ -2,9 +2,11 @@
 #include "cuda/cuda_driver.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <vector>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "cuda/library.h"
 
@@ -245,7 +247,13 @@ class CudaDriver final : public cuda_like::Driver {
   }
 
   // Batches are not allowed on the legacy default stream.
-  bool takes_batches(Stream stream) override { return cuda_.cuMemcpyBatchAsync != nullptr && !is_legacy(stream); }
+  bool takes_batches(Stream stream) override { return takes_batches_ && !is_legacy(stream); }
+
+  void give_up_batches(const Error& reason) noexcept override {
+    if (!takes_batches_.exchange(false)) return;
+    log(LogLevel::kWarning, "the driver failed to copy a batch, so the process copies one by one from now on:");
+    log(LogLevel::kWarning, reason.what());
+  }
 
   bool is_capturing(Stream stream) override {
     auto status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -330,6 +338,7 @@ class CudaDriver final : public cuda_like::Driver {
   }
 
   const Library cuda_;
+  std::atomic<bool> takes_batches_{cuda_.cuMemcpyBatchAsync != nullptr};
 };
 
 }  // namespace

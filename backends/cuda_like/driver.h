@@ -12,6 +12,8 @@
 #include <span>
 #include <string>
 
+#include "base/error.h"
+
 namespace arrowdevice::cuda_like {
 
 // The vendor's handles. NULL is the default stream.
@@ -117,8 +119,9 @@ class Driver {
   virtual void copy_peer(const Piece& piece, int to, Context to_context, int from, Context from_context,
                          Stream stream) = 0;
   // takes_batches() returns true if the stream accepts several copies at once. copy_batch() enqueues them, and they run
-  // in any order.
+  // in any order. If it fails, some of them may be enqueued. After give_up_batches(), no stream takes batches.
   virtual bool takes_batches(Stream) { return false; }
+  virtual void give_up_batches(const Error& /*reason*/) noexcept {}
   virtual void copy_batch(std::span<const Piece> pieces, Stream stream) {
     for (const Piece& piece : pieces) copy(piece, stream);
   }

@@ -75,6 +75,27 @@ void copy_between(Driver& driver, Gpu& to, Gpu& from, const Piece& piece, Stream
   driver.copy_peer(piece, to.ordinal(), to.context(), from.ordinal(), from.context(), stream);
 }
 
+// Drivers have crashed and hung with tens of thousands of copies in a batch.
+constexpr size_t kMostInBatch = 1024;
+
+// Enqueues the pieces in batches. If a batch fails, enqueues its pieces one by one and gives up batches. A piece that
+// was enqueued already is then copied twice, with the same result.
+void copy_in_batches(Driver& driver, std::span<const Piece> pieces, Stream stream) {
+  for (size_t first = 0; first < pieces.size(); first += kMostInBatch) {
+    const auto batch = pieces.subspan(first, std::min(kMostInBatch, pieces.size() - first));
+    if (batch.size() > 1 && driver.takes_batches(stream)) {
+      try {
+        driver.copy_batch(batch, stream);
+        continue;
+      } catch (const Error& error) {
+        if (driver.is_fatal(error.native_code()) || error.code() == EBUSY) throw;
+        driver.give_up_batches(error);
+      }
+    }
+    for (const Piece& piece : batch) driver.copy(piece, stream);
+  }
+}
+
 // Enqueues `regions` on `stream`, which belongs to `gpu`. The caller has made `gpu` current.
 void copy_regions(Driver& driver, Gpu& gpu, Stream stream, std::span<const Region> regions) {
   std::vector<Piece> batch;
@@ -95,11 +116,7 @@ void copy_regions(Driver& driver, Gpu& gpu, Stream stream, std::span<const Regio
       driver.copy(piece, stream);
     }
   }
-  if (batch.size() == 1) {
-    driver.copy(batch.front(), stream);
-  } else if (!batch.empty()) {
-    driver.copy_batch(batch, stream);
-  }
+  copy_in_batches(driver, batch, stream);
 }
 
 }  // namespace
