@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests order and completion. The cases run behind slow work on another device, so that the device under test
-// need not be slow.
+// Tests order and completion. The cases run behind slow work on another device, or on a delayed queue, so that the
+// device under test need not be slow.
 #include <algorithm>
 #include <cerrno>
 #include <set>
@@ -35,7 +35,7 @@ void an_event_behind_a_wait_waits(Subject& subject) {
     expect(!has_fired(*marked) || has_fired(*backlog.array()), "an event fired before what its queue waits for");
     must(arrowdevice_array_wait, marked.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
     expect(has_fired(*backlog.array()), "an event was waited for and fired before what its queue waits for");
-    expect(backlog.arrived() == backlog.expected(), "an event fired before the bytes that its queue waits for arrived");
+    expect(backlog.has_arrived(), "an event fired before the bytes that its queue waits for arrived");
   }
 }
 
@@ -46,7 +46,7 @@ void a_wait_outlives_its_event(Subject& subject) {
     backlog.hold_up(queue.get());
     arrowdevice_array_release(backlog.array());
     finish(queue.get());
-    expect(backlog.arrived() == backlog.expected(), "a queue does not wait for an event that was destroyed");
+    expect(backlog.has_arrived(), "a queue does not wait for an event that was destroyed");
   }
 }
 
@@ -59,8 +59,7 @@ void a_queue_waits_for_two(Subject& subject) {
       (turned ? second : first).hold_up(queue.get());
       (turned ? first : second).hold_up(queue.get());
       finish(queue.get());
-      expect(first.arrived() == first.expected() && second.arrived() == second.expected(),
-             "a queue waits for one of two events only");
+      expect(first.has_arrived() && second.has_arrived(), "a queue waits for one of two events only");
     }
   }
 }
@@ -144,7 +143,7 @@ void a_wait_ends_with_its_event(Subject& subject) {
     Backlog backlog(subject);
     must(arrowdevice_array_wait, backlog.array(), nullptr, round % 2 ? kLong : ARROWDEVICE_NO_TIMEOUT);
     expect(has_fired(*backlog.array()), "a wait came back before its event had fired");
-    expect(backlog.arrived() == backlog.expected(), "a wait came back before the bytes were there");
+    expect(backlog.has_arrived(), "a wait came back before the bytes were there");
   }
 }
 
@@ -176,12 +175,12 @@ void published_events_keep_their_places(Subject& subject) {
 
 std::span<const Case> order_cases() {
   static constexpr Case kCases[] = {
-      {"an event behind a wait alone fires after it", kNeedsPeer, an_event_behind_a_wait_waits},
-      {"a queue waits for an event that is destroyed meanwhile", kNeedsPeer, a_wait_outlives_its_event},
-      {"a queue waits for two events", kNeedsPeer, a_queue_waits_for_two},
-      {"large batches run in the order of their queue", kNeedsPeer, large_batches_are_in_order},
-      {"event queries and short waits do not block", kNeedsPeer, a_question_does_not_block},
-      {"a wait ends when its event has fired", kNeedsPeer, a_wait_ends_with_its_event},
+      {"an event behind a wait alone fires after it", kNeedsBacklog, an_event_behind_a_wait_waits},
+      {"a queue waits for an event that is destroyed meanwhile", kNeedsBacklog, a_wait_outlives_its_event},
+      {"a queue waits for two events", kNeedsBacklog, a_queue_waits_for_two},
+      {"large batches run in the order of their queue", kNeedsBacklog, large_batches_are_in_order},
+      {"event queries and short waits do not block", kNeedsBacklog, a_question_does_not_block},
+      {"a wait ends when its event has fired", kNeedsBacklog, a_wait_ends_with_its_event},
       {"published events keep their addresses", kNeedsEvents, published_events_keep_their_places},
   };
   return kCases;
