@@ -2,16 +2,16 @@
 // Delays a queue, so that a missing wait lets later work overtake the delayed work.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
+#include <optional>
 #include <span>
 
-#include "conformance/bytes.h"
 #include "conformance/own_array.h"
 
 namespace arrowdevice::conformance {
 
-// A series of slow copies on the device's peer. The device under test stays free.
+// A series of slow copies on another device of the type, so that the device under test stays free. If there is no other
+// device, the copies are on a delayed queue of the device under test. If the driver offers a delay, it comes before the
+// copies, and the copies use pinned memory.
 class Backlog {
  public:
   static constexpr int kFewCopies = 16;
@@ -24,20 +24,18 @@ class Backlog {
   // Makes the queue wait until the copies have finished.
   void hold_up(arrowdevice_queue* queue) const;
 
-  // Returns an int32 array on the peer. The array becomes ready when the copies have finished.
+  // Returns an int32 array on the device with the copies. The array becomes ready when the copies have finished.
   ArrowDeviceArray* array() noexcept { return last_.get(); }
-  // The host memory that the last copy writes, and the bytes that the last copy writes there.
-  std::span<const uint8_t> arrived() const noexcept { return {static_cast<const uint8_t*>(arrived_.get()), kSize}; }
-  bool has_arrived() const noexcept { return std::ranges::equal(arrived(), expected_); }
-  const Bytes& expected() const noexcept { return expected_; }
+  // Returns the host memory that the last copy writes.
+  std::span<const unsigned char> arrived() const noexcept;
+  // Returns the bytes that the last copy writes there.
+  const Bytes& expected() const noexcept { return bytes_; }
+  bool has_arrived() const;
 
  private:
-  static constexpr int64_t kSize = 4 << 20;
-
-  Bytes expected_;
-  // Pinned memory if the peer has some, because a driver may wait for copies of other host memory.
-  DeviceBuffer bytes_;
-  DeviceBuffer arrived_;
+  const Bytes bytes_;
+  Bytes pageable_;
+  std::optional<DeviceBuffer> pinned_;  // the source of the copies, then the target of the last copy
   Queue queue_;
   Owned<ArrowDeviceArray> last_;
 };

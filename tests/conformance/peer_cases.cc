@@ -214,13 +214,13 @@ std::span<const Case> peer_cases() {
        copies_unaligned_bitmaps_between},
       {"pending arrays move along a chain of devices, for every type", kNeedsPeer, moves_along_a_chain},
       {"a queue of one device waits for an array of another", kNeedsPeer, waits_across_devices},
-      {"a queue that is held up does not overwrite an array released before its event", kNeedsPeer,
+      {"a queue that is held up does not overwrite an array released before its event", kNeedsBacklog,
        does_not_overtake_a_copy},
-      {"memory freed behind a queue that is held up is not used before it", kNeedsPeer, does_not_overtake_a_free},
-      {"an array is released behind a queue that is held up, not before", kNeedsPeer, does_not_overtake_a_release},
+      {"memory freed behind a queue that is held up is not used before it", kNeedsBacklog, does_not_overtake_a_free},
+      {"an array is released behind a queue that is held up, not before", kNeedsBacklog, does_not_overtake_a_release},
       {"an array that is held up is waited for", kNeedsPeer, waits_for_the_other_device},
-      {"a queue is held up by an array of another device", kNeedsPeer, a_queue_waits_for_the_pile},
-      {"a queue is held up by the import of an array of another device", kNeedsPeer, an_import_waits_for_the_pile},
+      {"a queue is held up by an array of another device", kNeedsBacklog, a_queue_waits_for_the_pile},
+      {"a queue is held up by the import of an array of another device", kNeedsBacklog, an_import_waits_for_the_pile},
   };
   return kCases;
 }

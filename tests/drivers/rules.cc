@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that the stand-in ends the process on each error. Each error has its own process.
+#include <unistd.h>
+
 #include <functional>
 
 #include "drivers/table.h"
@@ -169,6 +171,30 @@ TEST_CASE("a stand-in ends the process when memory in use is freed, at any speed
     Pending work(drivers::open(vendor().device, 0));
     work.finish();
     free_memory(0, work.memory());
+  });
+}
+
+void launch(void* stream, void (*function)(void* user)) {
+  drivers::make_current(0);
+  call(is_cuda() ? "cuLaunchHostFunc" : "hipLaunchHostFunc", stream, function, static_cast<void*>(nullptr));
+  drivers::undo_make_current();
+}
+
+TEST_CASE("a stand-in ends the process when a host function or a wait is misused") {
+  check_violation("is called in a host function", [] {
+    void* const stream = drivers::create_stream(0);
+    launch(stream, [](void*) { call(vendor().synchronize, static_cast<void*>(nullptr)); });
+    drivers::make_current(0);
+    call(vendor().synchronize, stream);
+  });
+  check_violation("1 waits and host functions are pending at exit",
+                  [] { launch(drivers::create_stream(0), [](void*) { ::pause(); }); });
+  if (!is_cuda()) return;
+  check_violation("is no pinned memory", [] {
+    void* const stream = drivers::create_stream(0);
+    void* const word = device_memory(0, 64);
+    drivers::make_current(0);
+    call("cuStreamWaitValue32_v2", stream, word, uint32_t{1}, 1U);
   });
 }
 

@@ -41,8 +41,8 @@ def read_by_c(text):
 
 
 def read_by_python(text):
-    return set(re.findall(r'\bos\.(?:environ\.get|getenv)\("(\w+)"', text)) | \
-        set(re.findall(r'\bos\.environ\["(\w+)"\](?!\s*=[^=])', text))
+    return (set(re.findall(r'\bos\.(?:environ\.get|getenv)\("(\w+)"', text)) |
+            set(re.findall(r'\bos\.environ\["(\w+)"\](?!\s*=[^=])', text))) - OF_THE_SHELL
 
 
 def read_by_shell(text):

@@ -44,6 +44,8 @@ CUresult begin(const char* call, int failing) {
 
 bool has_failed_for_good() { return sticky != 0; }
 
+CUresult lasting_failure() { return static_cast<CUresult>(sticky.load()); }
+
 void check_device(const Machine& gpus, CUdevice device, const char* call) {
   if (device < 0 || device >= gpus.devices()) violation("%s: there is no device %d", call, device);
 }

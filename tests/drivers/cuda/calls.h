@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Common code of the entry points of the libcuda.so.1 stand-in. The stand-in has only the entry points that
-// the backend uses.
+// the backend and the applications of the tests use.
 //
 //   STANDIN_DRIVER_VERSION   12080 for CUDA 12.8; newer entry points are missing
 //   STANDIN_MIG              set if the GPUs are MIG partitions, which have UUIDs of their own
@@ -46,6 +46,8 @@ void start();
 // cannot recover from, every later call returns that error.
 CUresult begin(const char* call, int failing);
 bool has_failed_for_good();
+// Returns that error, or success.
+CUresult lasting_failure();
 
 void check_device(const Machine& gpus, CUdevice device, const char* call);
 

@@ -37,7 +37,8 @@ def main():
 
     seen *= 3
     cupy.cuda.get_current_stream().synchronize()
-    back = pa.Array._import_from_c(there.to_host(schema).address, schema.address)
+    host = there.to_host(schema)
+    back = pa.Array._import_from_c(host.address, schema.address)
     check(numpy.array_equal(back.to_numpy(), numbers * 3), "the library reads the values that CuPy wrote")
     print(f"{counts[True]} passed, {counts[False]} failed")
     return 1 if counts[False] else 0

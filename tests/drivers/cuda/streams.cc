@@ -24,7 +24,7 @@ EXPORT CUresult cuStreamDestroy_v2(CUstream stream) {
 EXPORT CUresult cuStreamSynchronize(CUstream stream) {
   BEGIN("cuStreamSynchronize");
   gpus.synchronize(stream_of(gpus, stream, kCall));
-  return CUDA_SUCCESS;
+  return lasting_failure();
 }
 
 EXPORT CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
@@ -54,19 +54,6 @@ EXPORT CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
   BEGIN("cuThreadExchangeStreamCaptureMode");
   *mode = static_cast<CUstreamCaptureMode>(captures::exchange(static_cast<captures::Mode>(*mode)));
   return CUDA_SUCCESS;
-}
-
-// An application captures a stream. The backend never calls these.
-EXPORT CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) {
-  BEGIN("cuStreamBeginCapture_v2");
-  captures::begin(stream_of(gpus, stream, kCall), static_cast<captures::Mode>(mode));
-  return CUDA_SUCCESS;
-}
-
-EXPORT CUresult cuStreamEndCapture(CUstream stream, void** graph) {
-  BEGIN("cuStreamEndCapture");
-  *graph = nullptr;
-  return captures::end(stream_of(gpus, stream, kCall)) ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 
 EXPORT CUresult cuEventCreate(CUevent* event, unsigned flags) {
@@ -107,5 +94,5 @@ EXPORT CUresult cuEventSynchronize(CUevent event) {
   current_device(kCall);
   if (captures::was_captured(event)) return CUDA_ERROR_CAPTURED_EVENT;
   gpus.wait(event);
-  return CUDA_SUCCESS;
+  return lasting_failure();
 }

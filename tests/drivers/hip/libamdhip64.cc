@@ -297,7 +297,7 @@ EXPORT hipError_t hipStreamDestroy(hipStream_t stream) {
 EXPORT hipError_t hipStreamSynchronize(hipStream_t stream) {
   BEGIN("hipStreamSynchronize");
   gpus.synchronize(stream_of(gpus, stream, kCall));
-  return hipSuccess;
+  return fail(static_cast<hipError_t>(sticky.load()));
 }
 
 EXPORT hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags) {
@@ -327,7 +327,14 @@ EXPORT hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode* mode)
   return hipSuccess;
 }
 
-// An application captures a stream. The backend never calls these.
+// An application has host functions, and captures a stream. The backend never calls these.
+EXPORT hipError_t hipLaunchHostFunc(hipStream_t stream, void (*function)(void* user), void* user) {
+  BEGIN("hipLaunchHostFunc");
+  if (function == nullptr) violation("%s: no function", kCall);
+  gpus.call_back(uncaptured_stream_of(gpus, stream, kCall), [function, user] { function(user); });
+  return hipSuccess;
+}
+
 EXPORT hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode) {
   BEGIN("hipStreamBeginCapture");
   captures::begin(stream_of(gpus, stream, kCall), static_cast<captures::Mode>(mode));
@@ -396,7 +403,7 @@ EXPORT hipError_t hipEventSynchronize(hipEvent_t event) {
   BEGIN("hipEventSynchronize");
   if (captures::was_captured(event)) return fail(hipErrorCapturedEvent);
   gpus.wait(event);
-  return hipSuccess;
+  return fail(static_cast<hipError_t>(sticky.load()));
 }
 
 EXPORT const char* standin_entry_point(int64_t index) {

@@ -57,12 +57,16 @@ Machine& machine(const char* call, int* code) {
   Machine& one = machine();
   if (exited) violation("%s is called after the process has begun to exit", call);
   if (::getpid() != process) violation("%s is called in a forked child", call);
+  if (Machine::is_in_callback_) violation("%s is called in a host function", call);
   *code = one.calls().enter(call);
   return one;
 }
 
+thread_local bool Machine::is_in_callback_ = false;
+
 Machine::Machine()
     : peers_(number("STANDIN_PEERS", 1) != 0),
+      may_leave_(number("STANDIN_MAY_LEAVE", 0) != 0),
       memory_pools_(number("STANDIN_MEMORY_POOLS", 1) != 0),
       managed_(static_cast<int>(number("STANDIN_MANAGED", 2))),
       memory_(static_cast<size_t>(number("STANDIN_MEMORY", static_cast<int64_t>(kDefaultMemory)))) {
@@ -73,6 +77,11 @@ Machine::Machine()
     engine->set_pace(number("STANDIN_LATENCY_US", 0), 0);
     engines_.push_back(std::move(engine));
   }
+}
+
+void Machine::lose() {
+  lost_ = true;
+  for (const auto& engine : engines_) engine->recover();  // waits for the work that is being done
 }
 
 void Machine::hold() {
@@ -99,6 +108,9 @@ Live Machine::live() const {
 // contexts. Each stream may have an event that tells if it is idle.
 void Machine::check_nothing_is_left() const {
   if (lost_) return;
+  if (callbacks_ != 0)
+    violation("%lld waits and host functions are pending at exit", static_cast<long long>(callbacks_));
+  if (may_leave_) return;
   const Live left = live();
   for (const Kind kind : {Kind::kDevice, Kind::kPinned, Kind::kManaged, Kind::kRegistered}) {
     const auto n = static_cast<long long>(left.allocations[static_cast<int>(kind)]);

@@ -8,12 +8,14 @@
 //   STANDIN_MEMORY           bytes of memory of each GPU: 8 GiB
 //   STANDIN_LATENCY_US       minimum time that work stays pending: 0
 //   STANDIN_MEMORY_POOLS     1 if there is stream-ordered memory: 1
+//   STANDIN_MAY_LEAVE        1 if the program may leave memory at exit: 0
 //   STANDIN_MANAGED          managed memory, 2: CPU and GPU share it, 1: one of them at a time, 0: none
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -111,17 +113,23 @@ class Machine {
   void synchronize(void* stream);
   void copy(void* stream, const std::vector<Copy>& copies, Blocking blocking);
   void wait_on(void* stream, void* event);
+  void fill(void* stream, uintptr_t to, unsigned char value, size_t size);
+  // Runs the body on a thread of its own when the earlier work of the stream has finished. Later work waits until the
+  // body returns. The body must not call the driver. Memory at `word` stays in use until then, if it is not 0.
+  void call_back(void* stream, std::function<void()> body, uintptr_t word = 0);
 
   void* create_event(int device);
   void destroy_event(int device, void* event);
   int device_of_event(void* event) const;
   void record(void* event, void* stream);
   bool is_done(void* event);
-  // Waits for the event. Returns false if the time runs out first. 0 means no limit, below 0 a poll.
+  // Waits for the event. Returns false if the time runs out first, or if the machine is lost. 0 means no limit, below 0
+  // a poll.
   bool wait(void* event, int64_t timeout_ns = 0);
 
-  // Loses the machine. No object can be freed afterwards, so leftovers at exit are no violation.
-  void lose() { lost_ = true; }
+  // Loses the machine. All pending work fails, and the GPUs touch no memory any more. No object can be freed
+  // afterwards, so leftovers at exit are no violation.
+  void lose();
 
   void hold();
   void resume();
@@ -146,9 +154,14 @@ class Machine {
   void use(Stream& on, Allocation& allocation);
   void* add_stream(int device);
 
+  friend Machine& machine(const char* call, int* code);
+
   Calls calls_;
   std::atomic<bool> lost_{false};
+  std::atomic<int64_t> callbacks_{0};  // that have not returned
+  static thread_local bool is_in_callback_;
   bool peers_;
+  bool may_leave_;
   bool memory_pools_;
   int managed_;
   size_t memory_;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams and events of the machine.
+#include <cstring>
+#include <thread>
+
 #include "base/error.h"
 #include "machine/machine.h"
 #include "machine/violation.h"
@@ -82,7 +85,12 @@ void Machine::synchronize(void* handle) {
     known = on->knows;
     engines_[static_cast<size_t>(on->device)]->submit(on->submissions, sim::FireWork{.fence = fence, .doomed = false});
   }
-  fence->wait(0);
+  try {
+    fence->wait(0);
+  } catch (const arrowdevice::Error&) {
+    if (!lost_) throw;
+    return;
+  }
   const std::lock_guard lock(mutex_);
   host_.merge(known);
 }
@@ -202,6 +210,62 @@ void Machine::wait_on(void* handle, void* event_handle) {
   submit(*on, sim::WaitWork{.fence = waited->fence});
 }
 
+// Copies from memory that has the value everywhere.
+void Machine::fill(void* handle, uintptr_t to, unsigned char value, size_t size) {
+  const std::lock_guard lock(mutex_);
+  const auto on = stream(handle);
+  ++on->work;
+  on->knows.set(on->id, on->work);
+  if (size == 0) violation("0 bytes are filled");
+  Allocation* const target = check_end(to, size, -1, "target");
+  if (target == nullptr) violation("%#zx is filled, and is no memory of the driver", to);
+  check_gpu(*target, on->device, "target");
+  use(*on, *target);
+  auto source = std::make_shared<sim::Pages>(static_cast<int64_t>(size));
+  std::memset(source->bytes(), value, size);
+  const bool is_hidden = target->kind == Kind::kDevice;
+  sim::CopyWork work;
+  work.transfers.push_back(
+      {.to_pages = target->pages,
+       .from_pages = source,
+       .to = is_hidden ? target->pages->bytes() + (to - target->start) : reinterpret_cast<std::byte*>(to),
+       .from = source->bytes(),
+       .size = static_cast<int64_t>(size)});
+  submit(*on, std::move(work));
+}
+
+void Machine::call_back(void* handle, std::function<void()> body, uintptr_t word) {
+  const auto reached = std::make_shared<sim::Fence>();
+  const auto returned = std::make_shared<sim::Fence>();
+  {
+    const std::lock_guard lock(mutex_);
+    const auto on = stream(handle);
+    ++on->work;
+    on->knows.set(on->id, on->work);
+    if (word != 0) {
+      Allocation* const waited = check_end(word, sizeof(uint32_t), -1, "word of a wait");
+      if (waited == nullptr) violation("%#zx is waited for, and is no memory of the driver", word);
+      use(*on, *waited);
+    }
+    auto& engine = *engines_[static_cast<size_t>(on->device)];
+    engine.submit(on->submissions, sim::FireWork{.fence = reached, .doomed = false});
+    submit(*on, sim::WaitWork{.fence = returned});
+  }
+  ++callbacks_;
+  std::thread([this, reached, returned, body = std::move(body)] {
+    try {
+      reached->wait(0);
+      is_in_callback_ = true;
+      body();
+      --callbacks_;
+      returned->fire();
+    } catch (const arrowdevice::Error& error) {  // the earlier work failed
+      --callbacks_;
+      returned->fail(error.what());
+    }
+  }).detach();
+}
+
 void* Machine::create_event(int device) {
   const std::lock_guard lock(mutex_);
   void* const handle = sim::new_handle();
@@ -255,7 +319,7 @@ bool Machine::wait(void* handle, int64_t timeout_ns) {
   try {
     if (fence != nullptr) fence->wait(timeout_ns);
   } catch (const arrowdevice::Error& e) {
-    if (e.code() != ETIMEDOUT) throw;
+    if (e.code() != ETIMEDOUT && !lost_) throw;
     return false;
   }
   const std::lock_guard lock(mutex_);
