@@ -20,25 +20,24 @@ struct CUuuid {
 };
 
 // X(name, value)
-#define ARROWDEVICE_CUDA_OTHER_RESULTS(X)           \
-  X(CUDA_SUCCESS, 0)                                \
-  X(CUDA_ERROR_INVALID_VALUE, 1)                    \
-  X(CUDA_ERROR_OUT_OF_MEMORY, 2)                    \
-  X(CUDA_ERROR_NOT_INITIALIZED, 3)                  \
-  X(CUDA_ERROR_DEINITIALIZED, 4)                    \
-  X(CUDA_ERROR_STUB_LIBRARY, 34)                    \
-  X(CUDA_ERROR_NO_DEVICE, 100)                      \
-  X(CUDA_ERROR_INVALID_DEVICE, 101)                 \
-  X(CUDA_ERROR_INVALID_CONTEXT, 201)                \
-  X(CUDA_ERROR_INVALID_HANDLE, 400)                 \
-  X(CUDA_ERROR_NOT_FOUND, 500)                      \
-  X(CUDA_ERROR_NOT_READY, 600)                      \
-  X(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, 712) \
-  X(CUDA_ERROR_NOT_SUPPORTED, 801)                  \
-  X(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803)         \
-  X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900)     \
-  X(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, 906)        \
-  X(CUDA_ERROR_CAPTURED_EVENT, 907)                 \
+#define ARROWDEVICE_CUDA_OTHER_RESULTS(X)       \
+  X(CUDA_SUCCESS, 0)                            \
+  X(CUDA_ERROR_INVALID_VALUE, 1)                \
+  X(CUDA_ERROR_OUT_OF_MEMORY, 2)                \
+  X(CUDA_ERROR_NOT_INITIALIZED, 3)              \
+  X(CUDA_ERROR_DEINITIALIZED, 4)                \
+  X(CUDA_ERROR_STUB_LIBRARY, 34)                \
+  X(CUDA_ERROR_NO_DEVICE, 100)                  \
+  X(CUDA_ERROR_INVALID_DEVICE, 101)             \
+  X(CUDA_ERROR_INVALID_CONTEXT, 201)            \
+  X(CUDA_ERROR_INVALID_HANDLE, 400)             \
+  X(CUDA_ERROR_NOT_FOUND, 500)                  \
+  X(CUDA_ERROR_NOT_READY, 600)                  \
+  X(CUDA_ERROR_NOT_SUPPORTED, 801)              \
+  X(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803)     \
+  X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900) \
+  X(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, 906)    \
+  X(CUDA_ERROR_CAPTURED_EVENT, 907)             \
   X(CUDA_ERROR_UNKNOWN, 999)
 
 // After one of these, the context or the process cannot use the GPU any more. A test compares the list with the
@@ -116,11 +115,10 @@ enum CUmemLocationType : unsigned { ARROWDEVICE_CUDA_LOCATION_TYPES(X) };
 // clang-format on
 
 // X(name, value) for values that cuda.h has as macros or as enumerators of unnamed types.
-#define ARROWDEVICE_CUDA_FLAGS(X)   \
-  X(CU_STREAM_NON_BLOCKING, 1)      \
-  X(CU_EVENT_DISABLE_TIMING, 2)     \
-  X(CU_MEMHOSTALLOC_PORTABLE, 1)    \
-  X(CU_MEMHOSTREGISTER_PORTABLE, 1) \
+#define ARROWDEVICE_CUDA_FLAGS(X) \
+  X(CU_STREAM_NON_BLOCKING, 1)    \
+  X(CU_EVENT_DISABLE_TIMING, 2)   \
+  X(CU_MEMHOSTALLOC_PORTABLE, 1)  \
   X(CU_MEM_ATTACH_GLOBAL, 1)
 
 #define X(name, value) inline constexpr unsigned name = value;

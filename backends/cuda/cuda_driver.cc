@@ -173,14 +173,6 @@ class CudaDriver final : public cuda_like::Driver {
     *total_bytes = static_cast<int64_t>(total);
   }
 
-  void register_host(void* memory, int64_t size) override {
-    cuda_.check("cuMemHostRegister_v2",
-                cuda_.cuMemHostRegister(memory, static_cast<size_t>(size), CU_MEMHOSTREGISTER_PORTABLE),
-                bytes_text(size));
-  }
-
-  void unregister_host(void* memory) override { cuda_.check("cuMemHostUnregister", cuda_.cuMemHostUnregister(memory)); }
-
   // The driver succeeds for any address. It returns zeros for an unknown address.
   std::optional<PointerFacts> find_pointer(const void* pointer) override {
     unsigned type = 0;

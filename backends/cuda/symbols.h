@@ -30,8 +30,6 @@
   X(cuMemFreeHost, 2000, "", (void* memory))                                                       \
   X(cuMemAllocManaged, 6000, "", (CUdeviceptr * memory, size_t size, unsigned flags))              \
   X(cuMemPrefetchAsync, 8000, "", (CUdeviceptr memory, size_t size, CUdevice to, CUstream stream)) \
-  X(cuMemHostRegister, 6050, "_v2", (void* memory, size_t size, unsigned flags))                   \
-  X(cuMemHostUnregister, 4000, "", (void* memory))                                                 \
   X(cuMemGetInfo, 3020, "_v2", (size_t * free, size_t * total))                                    \
   X(cuPointerGetAttributes, 7000, "",                                                              \
     (unsigned count, CUpointer_attribute* attributes, void** values, CUdeviceptr pointer))         \

@@ -98,8 +98,6 @@ class Driver {
   virtual void* allocate_on(Stream stream, int64_t size) = 0;
   virtual void free_on(Stream stream, void* memory) = 0;
   virtual void device_get_memory_info(int64_t* free_bytes, int64_t* total_bytes) = 0;
-  virtual void register_host(void* memory, int64_t size) = 0;
-  virtual void unregister_host(void* memory) = 0;
   virtual std::optional<PointerFacts> find_pointer(const void* pointer) = 0;
   // Moves managed memory to the GPU, which uses it next. The backend calls this only if the GPU has managed memory.
   virtual void prefetch(void* /*memory*/, int64_t /*size*/, int /*ordinal*/, Stream /*stream*/) {}

@@ -99,14 +99,6 @@ struct Functions {
     }
   }
 
-  static void host_register(Device& device, void* memory, int64_t size) {
-    device.gpu.use([&](Driver& driver) { driver.register_host(memory, size); });
-  }
-
-  static void host_unregister(Device& device, void* memory) noexcept {
-    device.gpu.give_back([&](Driver& driver) { driver.unregister_host(memory); });
-  }
-
   static std::unique_ptr<Queue> queue_create(Device& device) { return std::make_unique<Queue>(device); }
 
   static std::unique_ptr<Queue> queue_wrap(Device& device, const arrowdevice_native_queue& native) {

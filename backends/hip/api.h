@@ -18,29 +18,28 @@ struct hipUUID {
 };
 
 // X(name, value)
-#define ARROWDEVICE_HIP_ERRORS(X)             \
-  X(hipSuccess, 0)                            \
-  X(hipErrorInvalidValue, 1)                  \
-  X(hipErrorOutOfMemory, 2)                   \
-  X(hipErrorNotInitialized, 3)                \
-  X(hipErrorDeinitialized, 4)                 \
-  X(hipErrorInvalidDevicePointer, 17)         \
-  X(hipErrorInsufficientDriver, 35)           \
-  X(hipErrorNoDevice, 100)                    \
-  X(hipErrorInvalidDevice, 101)               \
-  X(hipErrorECCNotCorrectable, 214)           \
-  X(hipErrorInvalidHandle, 400)               \
-  X(hipErrorNotReady, 600)                    \
-  X(hipErrorIllegalAddress, 700)              \
-  X(hipErrorLaunchTimeOut, 702)               \
-  X(hipErrorContextIsDestroyed, 709)          \
-  X(hipErrorAssert, 710)                      \
-  X(hipErrorHostMemoryAlreadyRegistered, 712) \
-  X(hipErrorLaunchFailure, 719)               \
-  X(hipErrorNotSupported, 801)                \
-  X(hipErrorStreamCaptureUnsupported, 900)    \
-  X(hipErrorStreamCaptureImplicit, 906)       \
-  X(hipErrorCapturedEvent, 907)               \
+#define ARROWDEVICE_HIP_ERRORS(X)          \
+  X(hipSuccess, 0)                         \
+  X(hipErrorInvalidValue, 1)               \
+  X(hipErrorOutOfMemory, 2)                \
+  X(hipErrorNotInitialized, 3)             \
+  X(hipErrorDeinitialized, 4)              \
+  X(hipErrorInvalidDevicePointer, 17)      \
+  X(hipErrorInsufficientDriver, 35)        \
+  X(hipErrorNoDevice, 100)                 \
+  X(hipErrorInvalidDevice, 101)            \
+  X(hipErrorECCNotCorrectable, 214)        \
+  X(hipErrorInvalidHandle, 400)            \
+  X(hipErrorNotReady, 600)                 \
+  X(hipErrorIllegalAddress, 700)           \
+  X(hipErrorLaunchTimeOut, 702)            \
+  X(hipErrorContextIsDestroyed, 709)       \
+  X(hipErrorAssert, 710)                   \
+  X(hipErrorLaunchFailure, 719)            \
+  X(hipErrorNotSupported, 801)             \
+  X(hipErrorStreamCaptureUnsupported, 900) \
+  X(hipErrorStreamCaptureImplicit, 906)    \
+  X(hipErrorCapturedEvent, 907)            \
   X(hipErrorUnknown, 999)
 
 #define ARROWDEVICE_HIP_DEVICE_ATTRIBUTES(X) X(hipDeviceAttributeMemoryPoolsSupported, 88)
@@ -76,8 +75,7 @@ enum hipMemcpyKind : unsigned { ARROWDEVICE_HIP_MEMCPY_KINDS(X) };
 #define ARROWDEVICE_HIP_FLAGS(X) \
   X(hipStreamNonBlocking, 1)     \
   X(hipEventDisableTiming, 2)    \
-  X(hipHostMallocPortable, 1)    \
-  X(hipHostRegisterPortable, 1)
+  X(hipHostMallocPortable, 1)
 
 #define X(name, value) inline constexpr unsigned name = value;
 ARROWDEVICE_HIP_FLAGS(X)

@@ -163,13 +163,6 @@ class HipDriver final : public cuda_like::Driver {
     *total_bytes = static_cast<int64_t>(total);
   }
 
-  void register_host(void* memory, int64_t size) override {
-    hip_.check("hipHostRegister", hip_.hipHostRegister(memory, static_cast<size_t>(size), hipHostRegisterPortable),
-               bytes_text(size));
-  }
-
-  void unregister_host(void* memory) override { hip_.check("hipHostUnregister", hip_.hipHostUnregister(memory)); }
-
   // HIP 5 fails for unknown memory. Later versions succeed and report it in the attributes.
   std::optional<PointerFacts> find_pointer(const void* pointer) override {
     hipPointerAttribute_t attributes{};

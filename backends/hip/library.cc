@@ -25,7 +25,6 @@ int code_of(hipError_t result) {
     case hipErrorInvalidValue:
     case hipErrorInvalidDevicePointer:
     case hipErrorInvalidHandle: return EINVAL;
-    case hipErrorHostMemoryAlreadyRegistered: return EEXIST;
     case hipErrorNoDevice:
     case hipErrorInvalidDevice:
     case hipErrorInsufficientDriver: return ENODEV;

@@ -22,8 +22,6 @@
   X(hipFree, 1.0, (void* memory))                                                                           \
   X(hipHostMalloc, 1.0, (void** memory, size_t size, unsigned flags))                                       \
   X(hipHostFree, 1.0, (void* memory))                                                                       \
-  X(hipHostRegister, 1.0, (void* memory, size_t size, unsigned flags))                                      \
-  X(hipHostUnregister, 1.0, (void* memory))                                                                 \
   X(hipMemGetInfo, 1.0, (size_t * free, size_t * total))                                                    \
   X(hipMemGetAddressRange, 1.0, (hipDeviceptr_t * base, size_t * size, hipDeviceptr_t pointer))             \
   X(hipPointerGetAttributes, 1.0, (hipPointerAttribute_t * attributes, const void* pointer))                \

@@ -20,7 +20,6 @@ Device::Device(int64_t id, const DeviceSettings& settings, void* context)
       name_(name_of_device(id, settings, context)),
       context_(context),
       memory_(name_, settings.addresses, settings.memory, statistics_),
-      host_memory_(statistics_),
       engine_(std::make_shared<Engine>(name_)) {
   engine_->set_pace(settings.latency_us, settings.bandwidth);
 }

@@ -8,7 +8,6 @@
 
 #include "sim/configuration.h"
 #include "sim/engine.h"
-#include "sim/host_memory.h"
 #include "sim/memory.h"
 #include "sim/statistics.h"
 
@@ -26,7 +25,6 @@ class Device {
   void* context() const { return context_; }
   Statistics& statistics() { return statistics_; }
   Memory& memory() { return memory_; }
-  HostMemory& host_memory() { return host_memory_; }
   Engine& engine() { return *engine_; }
   const std::shared_ptr<SubmissionQueue>& default_queue() const { return default_queue_; }
 
@@ -39,7 +37,6 @@ class Device {
   void* const context_;
   Statistics statistics_;
   Memory memory_;
-  HostMemory host_memory_;
   const std::shared_ptr<Engine> engine_;  // shared with the engine's thread
   const std::shared_ptr<SubmissionQueue> default_queue_ = std::make_shared<SubmissionQueue>();
 };

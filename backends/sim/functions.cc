@@ -36,8 +36,7 @@ bool can_fail(Function function) {
     case Function::buffer_free:
     case Function::queue_destroy:
     case Function::event_destroy:
-    case Function::sub_buffer_destroy:
-    case Function::host_unregister: return false;
+    case Function::sub_buffer_destroy: return false;
     default: return true;
   }
 }

@@ -37,8 +37,6 @@ namespace arrowdevice::sim {
   X(device_get_peer_flags, device_get_peer_flags) \
   X(device_locate, device_locate)                 \
   X(pointer_get_info, pointer_get_info)           \
-  X(host_register, host_unregister)               \
-  X(host_unregister, host_register)               \
   X(device_get_memory_info, device_get_memory_info)
 
 // Enumerators have the names of the table's functions. The last two are not functions, but can also fail: a recorded

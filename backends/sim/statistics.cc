@@ -18,8 +18,6 @@ constexpr Field kFields[] = {
     {"bytes_peak", &Counters::bytes_peak},
     {"sub_buffers", &Counters::sub_buffers},
     {"sub_buffers_live", &Counters::sub_buffers_live},
-    {"host_registrations", &Counters::host_registrations},
-    {"host_registrations_live", &Counters::host_registrations_live},
     {"queues", &Counters::queues},
     {"queues_live", &Counters::queues_live},
     {"copies", &Counters::copies},
@@ -58,7 +56,6 @@ void Statistics::reset() {
   fresh.allocations_live = counters_.allocations_live;
   fresh.bytes_live = fresh.bytes_peak = counters_.bytes_live;
   fresh.sub_buffers_live = counters_.sub_buffers_live;
-  fresh.host_registrations_live = counters_.host_registrations_live;
   fresh.queues_live = counters_.queues_live;
   fresh.events_live = counters_.events_live;
   counters_ = fresh;

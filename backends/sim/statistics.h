@@ -17,8 +17,6 @@ struct Counters {
   int64_t bytes_peak = 0;
   int64_t sub_buffers = 0;  // on devices with handles
   int64_t sub_buffers_live = 0;
-  int64_t host_registrations = 0;
-  int64_t host_registrations_live = 0;
   int64_t queues = 0;
   int64_t queues_live = 0;
   int64_t copies = 0;  // calls; each is a batch

@@ -190,23 +190,10 @@ void sub_buffer_destroy(void* device, void* sub) noexcept {
             [&](Simulation& sim) { sim.devices.get(device)->memory().sub_buffer_destroy(sub); });
 }
 
-int host_register(void* device, void* memory, int64_t size, arrowdevice_error* error) noexcept {
-  return call(Function::host_register, error, [&](Simulation& sim) {
-    const auto registering = sim.devices.get(device);
-    registering->engine().check_not_lost();
-    sim.devices.check_host(memory);
-    registering->host_memory().add(memory, size);
-  });
-}
-
-void host_unregister(void* device, void* memory) noexcept {
-  call_void(Function::host_unregister, [&](Simulation& sim) { sim.devices.get(device)->host_memory().remove(memory); });
-}
-
 int pointer_get_info(void* device, const void* buffer, arrowdevice_pointer_info* out,
                      arrowdevice_error* error) noexcept {
   return call(Function::pointer_get_info, error, [&](Simulation& sim) {
-    const auto asked = sim.devices.get(device);
+    static_cast<void>(sim.devices.get(device));  // refuses an invalid device
     const auto fill = [&](uint32_t flags, ArrowDeviceType type, int64_t id, void* base, int64_t size) {
       out->flags = flags;
       out->device_type = type;
@@ -219,8 +206,6 @@ int pointer_get_info(void* device, const void* buffer, arrowdevice_pointer_info*
       const auto allocation = owner->memory().find(buffer);
       fill(ARROWDEVICE_POINTER_KNOWN, ARROW_DEVICE_EXT_DEV, owner->id(), allocation ? allocation->base : nullptr,
            allocation ? allocation->size : -1);
-    } else if (const auto host = asked->host_memory().find(buffer)) {
-      fill(ARROWDEVICE_POINTER_KNOWN | ARROWDEVICE_POINTER_HOST_READABLE, ARROW_DEVICE_CPU, -1, host->base, host->size);
     } else {
       fill(0, 0, -1, nullptr, -1);
     }

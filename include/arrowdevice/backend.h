@@ -211,10 +211,6 @@ struct arrowdevice_backend {
    */
   int (*pointer_get_info)(void* device, const void* buffer, struct arrowdevice_pointer_info* out,
                           struct arrowdevice_error* error);
-  /** Registers ordinary host memory, so that copies of it are fast. A pair with host_unregister. */
-  int (*host_register)(void* device, void* memory, int64_t size, struct arrowdevice_error* error);
-  /** Undoes host_register. */
-  void (*host_unregister)(void* device, void* memory);
   /** Reports the free bytes and all bytes of a device. */
   int (*device_get_memory_info)(void* device, int64_t* free_bytes, int64_t* total_bytes,
                                 struct arrowdevice_error* error);

@@ -177,14 +177,6 @@ class BackendTable {
         return guarded(error, [&] { F::pointer_get_info(device_of(device), buffer, *out); });
       };
     }
-    if constexpr (requires { F::host_register; }) {
-      table.host_register = [](void* device, void* memory, int64_t size, arrowdevice_error* error) noexcept {
-        return guarded(error, [&] { F::host_register(device_of(device), memory, size); });
-      };
-      table.host_unregister = [](void* device, void* memory) noexcept {
-        F::host_unregister(device_of(device), memory);
-      };
-    }
   }
 
   static void add_queues(arrowdevice_backend& table) noexcept {

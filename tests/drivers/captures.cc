@@ -20,7 +20,7 @@ constexpr int kCaptureImplicit = 906;
 void* gpu(int64_t id) { return drivers::open(vendor().device, id); }
 void* pinned(int64_t id) { return drivers::open(vendor().pinned, id); }
 
-// Does everything that the library does on a device: allocates, registers, copies, queries, waits and frees.
+// Does everything that the library does on a device: allocates, copies, queries, waits and frees.
 void use_everything() {
   for (void* const device : {gpu(0), pinned(0)}) {
     Pending work(device, 4096);
@@ -34,9 +34,6 @@ void use_everything() {
     work.finish();
     free_memory(device, allocate(device, 64));  // also frees what was freed behind the queue
   }
-  std::vector<char> ordinary(4096);
-  must(table().host_register, gpu(0), ordinary.data(), 4096);
-  table().host_unregister(gpu(0), ordinary.data());
 }
 
 TEST_CASE("the library's work does not end a capture, nor fail during one") {

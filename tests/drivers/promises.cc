@@ -316,11 +316,10 @@ TEST_CASE("the driver's description decides where memory is, and a wrong id is r
                      found.device_type == vendor().pinned && found.device_id == 0,
                  "pinned memory is described as something else");
           expect(info(ordinary.data()).flags == 0, "ordinary memory is known to the driver");
-          must(table().host_register, gpu(0), ordinary.data(), 4096);
+          drivers::register_memory(ordinary.data(), ordinary.size());
           found = info(ordinary.data());
           expect((found.flags & ARROWDEVICE_POINTER_KNOWN) != 0, "registered memory is not known");
-          must_fail_once(EEXIST, table().host_register, gpu(0), ordinary.data(), 4096);
-          table().host_unregister(gpu(0), ordinary.data());
+          drivers::unregister_memory(ordinary.data());
 
           const ArrowDeviceType type = vendor().device;
           const void* const buffer = device_memory.memory();

@@ -173,6 +173,16 @@ void record(int ordinal, void* event, void* stream) {
   must_call("cuEventRecord", "hipEventRecord", event, stream);
 }
 
+void register_memory(void* memory, size_t size) {
+  const Scope scope(0);
+  must_call("cuMemHostRegister_v2", "hipHostRegister", memory, size, 0U);
+}
+
+void unregister_memory(void* memory) {
+  const Scope scope(0);
+  must_call("cuMemHostUnregister", "hipHostUnregister", memory);
+}
+
 void begin_capture(int ordinal, void* stream, CaptureMode mode) {
   const Scope scope(ordinal);
   must_call("cuStreamBeginCapture_v2", "hipStreamBeginCapture", stream, static_cast<unsigned>(mode));

@@ -57,6 +57,10 @@ void* create_event(int ordinal);
 void destroy_event(int ordinal, void* event);
 void record(int ordinal, void* event, void* stream);
 
+// Register ordinary host memory of the application on GPU 0.
+void register_memory(void* memory, size_t size);
+void unregister_memory(void* memory);
+
 // The modes of a capture, with the vendors' numbers. end_capture() returns false if the capture was invalidated.
 enum CaptureMode : unsigned { kGlobalCapture = 0, kThreadLocalCapture = 1, kRelaxedCapture = 2 };
 void begin_capture(int ordinal, void* stream, CaptureMode mode);

@@ -332,11 +332,4 @@ TEST_CASE("without device_get_memory_info, memory info is what device_open repor
   CHECK(stats(default_pool(sim(0))).cached_bytes > 0);  // the limit applies in this case too
 }
 
-TEST_CASE("without host_register, host memory is copied from as it is", "[host_register]") {
-  begin_without();
-  const Sample sample(field("l"));
-  CHECK(difference(sample, *copy(sample, sim(0))) == "");
-  CHECK(control::counters(0).host_registrations == 0);
-}
-
 }  // namespace

@@ -134,8 +134,7 @@ const std::vector<Broken>& broken_plugins() {
     number = 0;
     const std::pair<const char*, const char*> pairs[] = {{"sub_buffer_create", "sub_buffer_destroy"},
                                                          {"queue_wrap", "queue_get_native"},
-                                                         {"device_wrap", "device_unwrap"},
-                                                         {"host_register", "host_unregister"}};
+                                                         {"device_wrap", "device_unwrap"}};
     for (const auto& [first, second] : pairs) {
       for (const char* half : {first, second}) {
         all.push_back({"half_" + std::to_string(number++), EINVAL,

@@ -229,7 +229,6 @@ std::string left_on_devices(int64_t most_queues) {
     const std::string on_device = " on ext_dev:" + std::to_string(id);
     add(counted.allocations_live, 0, "allocations" + on_device);
     add(counted.sub_buffers_live, 0, "sub-buffers" + on_device);
-    add(counted.host_registrations_live, 0, "host registrations" + on_device);
     // The library keeps queues idle for reuse, each with its last event.
     add(counted.queues_live, most_queues, "queues" + on_device);
     add(counted.events_live, counted.queues_live, "events" + on_device);

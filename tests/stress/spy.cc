@@ -71,8 +71,7 @@ void register_spy(arrowdevice::sim::Peers peers) {
         &Table::queue_wait_event, &Table::event_destroy, &Table::event_publish, &Table::event_import,
         &Table::sub_buffer_create, &Table::sub_buffer_destroy, &Table::queue_wrap, &Table::queue_get_native,
         &Table::device_wrap, &Table::device_unwrap, &Table::device_get_native, &Table::device_get_peer_flags,
-        &Table::device_locate, &Table::pointer_get_info, &Table::host_register, &Table::host_unregister,
-        &Table::device_get_memory_info>(table);
+        &Table::device_locate, &Table::pointer_get_info, &Table::device_get_memory_info>(table);
   table.device_count = start_and_count;
   table.event_query = query_event;
   must(arrowdevice_backend_register, &table);

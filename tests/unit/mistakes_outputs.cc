@@ -37,8 +37,6 @@ const arrowdevice_backend& bare_table() {
     made.device_get_peer_flags = nullptr;
     made.device_locate = nullptr;
     made.pointer_get_info = nullptr;
-    made.host_register = nullptr;
-    made.host_unregister = nullptr;
     made.device_get_memory_info = nullptr;
     return made;
   }();

@@ -100,7 +100,6 @@ TEST_CASE("simulated device: a reset keeps the counters of live objects only", "
   const Buffer buffer(device, 300);
   auto* sub = output_of(table().sub_buffer_create, device, buffer.get(), int64_t{0}, int64_t{10});
   std::vector<std::byte> host(64);
-  must(table().host_register, device, host.data(), int64_t{64});
   queue.copy(to_host(host.data(), buffer, 0, 64));
   const Event event = queue.record();
   CHECK(event.wait() == 0);
@@ -111,11 +110,9 @@ TEST_CASE("simulated device: a reset keeps the counters of live objects only", "
   CHECK(counted.bytes_live == 300);
   CHECK(counted.bytes_peak == 300);
   CHECK(counted.sub_buffers_live == 1);
-  CHECK(counted.host_registrations_live == 1);
   CHECK(counted.queues_live == 1);
   CHECK(counted.events_live == 1);
   CHECK(counted.copies + counted.regions + counted.bytes_out + counted.events_recorded + counted.host_waits == 0);
-  table().host_unregister(device, host.data());
   table().sub_buffer_destroy(device, sub);
 }
 

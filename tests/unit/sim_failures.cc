@@ -117,8 +117,6 @@ TEST_CASE("simulated device: a disabled function and its pair are not in the tab
     CHECK((t.device_get_peer_flags == nullptr) == missing(Function::device_get_peer_flags));
     CHECK((t.device_locate == nullptr) == missing(Function::device_locate));
     CHECK((t.pointer_get_info == nullptr) == missing(Function::pointer_get_info));
-    CHECK((t.host_register == nullptr) == missing(Function::host_register, Function::host_unregister));
-    CHECK((t.host_unregister == nullptr) == missing(Function::host_register, Function::host_unregister));
     CHECK((t.device_get_memory_info == nullptr) == missing(Function::device_get_memory_info));
 
     auto info = output_of(t.device_get_info, open(0));

@@ -265,15 +265,4 @@ TEST_CASE("simulated device: pointers are described", "[sim]") {
   std::vector<char> host(64);
   must(table().pointer_get_info, device, host.data(), &info);
   CHECK(info.flags == 0);
-  must(table().host_register, device, host.data(), int64_t{64});
-  must(table().pointer_get_info, device, host.data() + 63, &info);
-  CHECK(info.flags == (ARROWDEVICE_POINTER_KNOWN | ARROWDEVICE_POINTER_HOST_READABLE));
-  CHECK(info.device_type == ARROW_DEVICE_CPU);
-  CHECK(info.base == host.data());
-  CHECK(code(table().host_register, device, host.data() + 63, int64_t{1}) == EEXIST);
-  CHECK(control::counters(0).host_registrations_live == 1);
-  table().host_unregister(device, host.data());
-  table().host_unregister(device, host.data());
-  CHECK(control::refused() == 1);
-  CHECK(control::counters(0).host_registrations_live == 0);
 }

@@ -283,15 +283,6 @@ static int pointer_get_info(void* device, const void* buffer, struct arrowdevice
   return 0;
 }
 
-static int host_register(void* device, void* memory, int64_t size, struct arrowdevice_error* error) {
-  if (is_device(device) && memory != NULL && size > 0) return 0;
-  return fail(error, EINVAL, "host_register: not a device and memory");
-}
-
-static void host_unregister(void* device, void* memory) {
-  if (!is_device(device) || memory == NULL) abort();
-}
-
 static int device_get_memory_info(void* device, int64_t* free_bytes, int64_t* total_bytes, struct arrowdevice_error* error) {
   if (!is_device(device)) return fail(error, EINVAL, "device_get_memory_info: not a device");
   *free_bytes = 1 << 29;
@@ -340,8 +331,6 @@ static const struct arrowdevice_backend table = {
     .device_get_peer_flags = device_get_peer_flags,
     .device_locate = device_locate,
     .pointer_get_info = pointer_get_info,
-    .host_register = host_register,
-    .host_unregister = host_unregister,
     .device_get_memory_info = device_get_memory_info,
 #endif
 };

@@ -47,8 +47,6 @@ constexpr Form kForms[] = {
     {"cuMemFreeHost", 2000, "cuMemFreeHost"},
     {"cuMemAllocManaged", 6000, "cuMemAllocManaged"},
     {"cuMemPrefetchAsync", 8000, "cuMemPrefetchAsync"},
-    {"cuMemHostRegister", 6050, "cuMemHostRegister_v2"},
-    {"cuMemHostUnregister", 4000, "cuMemHostUnregister"},
     {"cuMemGetInfo", 3020, "cuMemGetInfo_v2"},
     {"cuPointerGetAttributes", 7000, "cuPointerGetAttributes"},
     {"cuStreamCreate", 2000, "cuStreamCreate"},

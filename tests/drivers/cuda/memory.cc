@@ -88,11 +88,11 @@ EXPORT CUresult cuMemFreeAsync(CUdeviceptr memory, CUstream stream) {
   return late;
 }
 
-EXPORT CUresult cuMemHostRegister_v2(void* memory, size_t size, unsigned flags) {
+// An application registers host memory. The backend never calls these.
+EXPORT CUresult cuMemHostRegister_v2(void* memory, size_t size, unsigned /*flags*/) {
   BEGIN("cuMemHostRegister_v2");
-  if (flags != CU_MEMHOSTREGISTER_PORTABLE) violation("%s: memory that is not portable (%u)", kCall, flags);
-  const bool fresh = gpus.register_host(current_device(kCall), number(memory), size);
-  return fresh ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+  gpus.register_host(current_device(kCall), number(memory), size);
+  return CUDA_SUCCESS;
 }
 
 EXPORT CUresult cuMemHostUnregister(void* memory) {

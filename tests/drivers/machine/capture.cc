@@ -23,11 +23,9 @@ struct Capture {
 
 // The calls that the vendors name as unsafe: they wait, or may wait, for work that a capture does not run.
 constexpr std::string_view kUnsafe[] = {
-    "cuMemAlloc_v2",      "cuMemFree_v2",         "cuMemHostAlloc",      "cuMemFreeHost",
-    "cuMemAllocManaged",  "cuMemHostRegister_v2", "cuMemHostUnregister", "cuEventQuery",
-    "cuEventSynchronize", "cuStreamSynchronize",  "hipMalloc",           "hipFree",
-    "hipHostMalloc",      "hipHostFree",          "hipHostRegister",     "hipHostUnregister",
-    "hipEventQuery",      "hipEventSynchronize",  "hipStreamSynchronize"};
+    "cuMemAlloc_v2", "cuMemFree_v2",       "cuMemHostAlloc",      "cuMemFreeHost",       "cuMemAllocManaged",
+    "cuEventQuery",  "cuEventSynchronize", "cuStreamSynchronize", "hipMalloc",           "hipFree",
+    "hipHostMalloc", "hipHostFree",        "hipEventQuery",       "hipEventSynchronize", "hipStreamSynchronize"};
 
 std::mutex mutex;
 std::map<void*, Capture> captures;

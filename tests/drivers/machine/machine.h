@@ -100,7 +100,7 @@ class Machine {
   uintptr_t allocate_on(void* stream, size_t size);
   void free(Kind kind, int device, uintptr_t memory);
   void free_on(void* stream, uintptr_t memory);
-  bool register_host(int device, uintptr_t memory, size_t size);  // false if it is registered already
+  void register_host(int device, uintptr_t memory, size_t size);
   void unregister_host(uintptr_t memory);
   // Returns a copy of the entry for the memory at an address.
   std::optional<Allocation> find(uintptr_t address) const;

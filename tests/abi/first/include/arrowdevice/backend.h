@@ -97,10 +97,6 @@ struct arrowdevice_backend {
   int (*pointer_get_info)(void* device, const void* buffer, struct arrowdevice_pointer_info* out,
                           struct arrowdevice_error* error);
 
-  int (*host_register)(void* device, void* memory, int64_t size, struct arrowdevice_error* error);
-
-  void (*host_unregister)(void* device, void* memory);
-
   int (*device_get_memory_info)(void* device, int64_t* free_bytes, int64_t* total_bytes,
                                 struct arrowdevice_error* error);
 };
