@@ -19,22 +19,52 @@ constexpr int64_t kSize = 1 << 20;
 constexpr unsigned char kNew = 0x33;
 constexpr int kBatches = 50;
 
-// Copies arrays to the GPU and back until `ends`, at least kBatches of them. Returns their number.
-int stream_arrays(const std::atomic<bool>& ends, const std::function<void()>& on_enough) {
-  const Sample sample(list_of(field("u")), {.rows = 1'000});
-  int n = 0;
-  for (; n < kBatches || !ends; ++n) {
-    const Array there = copy(sample, gpu(), ARROWDEVICE_COPY_ASYNC);
-    const Array back = copy(*there, *sample.schema, cpu());
-    const std::string problem = difference(sample, *back);
-    if (!problem.empty()) {
-      on_enough();
-      throw Failure("values changed: " + problem);
-    }
-    if (n + 1 == kBatches) on_enough();
+// A thread that copies arrays to the GPU and back, at least kBatches of them, until it is joined.
+class Streaming {
+ public:
+  Streaming() = default;
+  ~Streaming() { set(may_end_); }
+  Streaming(const Streaming&) = delete;
+  Streaming& operator=(const Streaming&) = delete;
+
+  void start() {
+    done_ = std::async(std::launch::async, [this] {
+      try {
+        copy_arrays();
+      } catch (...) {
+        set(is_enough_);
+        throw;
+      }
+    });
   }
-  return n;
-}
+  void wait_for_enough() const { is_enough_.wait(false); }
+  // Throws the failure of the thread.
+  void join() {
+    set(may_end_);
+    done_.get();
+  }
+
+ private:
+  static void set(std::atomic<bool>& flag) {
+    flag = true;
+    flag.notify_all();
+  }
+
+  void copy_arrays() {
+    const Sample sample(list_of(field("u")), {.rows = 1'000});
+    for (int n = 0; n < kBatches || !may_end_; ++n) {
+      const Array there = copy(sample, gpu(), ARROWDEVICE_COPY_ASYNC);
+      const Array back = copy(*there, *sample.schema, cpu());
+      const std::string problem = difference(sample, *back);
+      expect(problem.empty(), "values changed: " + problem);
+      if (n + 1 == kBatches) set(is_enough_);
+    }
+  }
+
+  std::atomic<bool> is_enough_{false};
+  std::atomic<bool> may_end_{false};
+  std::future<void> done_;
+};
 
 // A graph that an application captures, with its executable form.
 class Graph {
@@ -67,18 +97,15 @@ class Graph {
 void capture_beside_a_stream(CaptureMode mode) {
   const Memory memory(kSize);
   const Stream stream;
-  std::atomic<bool> ends{false};
-  std::promise<void> enough;
-  std::future<int> streaming;
+  Streaming streaming;
   const Graph graph(stream, mode, [&] {
-    streaming = std::async(std::launch::async, [&] { return stream_arrays(ends, [&] { enough.set_value(); }); });
+    streaming.start();
     for (int64_t at = 0; at < kSize; at += kSize / 4) {
       stream.fill(memory.address() + static_cast<uint64_t>(at), kNew, kSize / 4);
     }
-    enough.get_future().wait();
+    streaming.wait_for_enough();
   });
-  ends = true;
-  streaming.get();
+  streaming.join();
   expect(memory.is_filled_with(0), "the captured work ran at once");
   graph.launch(stream);
   stream.finish();
