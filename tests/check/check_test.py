@@ -148,7 +148,7 @@ class Check(unittest.TestCase):
 
     def test_the_check_finds_a_queue_that_does_not_wait(self):
         found = failures("no_wait", "--only=held up", devices=SLOW_PEER)
-        self.assertIn("a queue is held up by an array of another device", found)
+        self.assertIn("a queue is held up by a pending array", found)
 
     def test_the_check_finds_memory_that_is_too_small(self):
         self.assertIn(BYTES_ARE_THE_SAME, failures("size", *BYTES))

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "conformance/delay.h"
-
 namespace arrowdevice::conformance {
 
 namespace {
@@ -17,7 +15,7 @@ arrowdevice_device* place_of(const Subject& subject) {
 
 // Returns pinned memory of the driver for the source and the target of the copies, or none.
 std::optional<DeviceBuffer> allocate_pinned(const arrowdevice_device_info& info) {
-  if (!can_delay(info) || info.staging_type == 0) return std::nullopt;
+  if (!Delay::is_offered(info) || info.staging_type == 0) return std::nullopt;
   auto* const pinned = output_of(arrowdevice_device_find_by_id, info.staging_type, int64_t{0});
   return std::make_optional<DeviceBuffer>(pinned, 2 * kSize);
 }
@@ -37,7 +35,7 @@ Backlog::Backlog(Subject& subject, int copies)
   } else {
     pageable_.resize(kSize);
   }
-  if (can_delay(subject.info())) delay(place, queue_.get());
+  if (Delay::is_offered(subject.info())) delay_.emplace(place, queue_.get());
   for (int i = 0; i < copies; ++i) enqueue(queue_.get(), {region_in(place, buffer.get(), 0, source, kSize)});
   auto* const target = const_cast<unsigned char*>(arrived().data());
   enqueue(queue_.get(), {region_out(target, place, buffer.get(), 0, kSize)});

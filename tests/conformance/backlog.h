@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "conformance/delay.h"
 #include "conformance/own_array.h"
 
 namespace arrowdevice::conformance {
@@ -37,6 +38,7 @@ class Backlog {
   Bytes pageable_;
   std::optional<DeviceBuffer> pinned_;  // the source of the copies, then the target of the last copy
   Queue queue_;
+  std::optional<Delay> delay_;
   Owned<ArrowDeviceArray> last_;
 };
 

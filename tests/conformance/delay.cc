@@ -65,18 +65,69 @@ void delay_hip(arrowdevice_device* device, void* stream) {
 
 bool is_of(const arrowdevice_device_info& info, std::string_view backend) { return backend == info.backend; }
 
+// The OpenCL functions that a delay needs, of the loader that the backend has opened.
+struct OpenCl {
+  template <typename Function>
+  static Function* find_here(const char* symbol) {
+    return find<Function>("libOpenCL.so.1", symbol);
+  }
+
+  void* (*create_user_event)(void* context, int* code) = find_here<void*(void*, int*)>("clCreateUserEvent");
+  int (*enqueue_barrier)(void* queue, unsigned n, void* const* events, void** event) =
+      find_here<int(void*, unsigned, void* const*, void**)>("clEnqueueBarrierWithWaitList");
+  int (*flush)(void* queue) = find_here<int(void*)>("clFlush");
+  int (*set_status)(void* event, int status) = find_here<int(void*, int)>("clSetUserEventStatus");
+  int (*release)(void* event) = find_here<int(void*)>("clReleaseEvent");
+
+  bool is_complete() const {
+    return create_user_event != nullptr && enqueue_barrier != nullptr && flush != nullptr && set_status != nullptr &&
+           release != nullptr;
+  }
+};
+
 }  // namespace
 
-bool can_delay(const arrowdevice_device_info& info) {
+bool Delay::is_offered(const arrowdevice_device_info& info) {
   return (is_of(info, "cuda") && find_cuda<LaunchHostFunction>("cuLaunchHostFunc") != nullptr) ||
-         (is_of(info, "hip") && find_hip<LaunchHostFunction>("hipLaunchHostFunc") != nullptr);
+         (is_of(info, "hip") && find_hip<LaunchHostFunction>("hipLaunchHostFunc") != nullptr) ||
+         (is_of(info, "opencl") && OpenCl().is_complete());
 }
 
-void delay(arrowdevice_device* device, arrowdevice_queue* queue) {
+Delay::Delay(arrowdevice_device* device, arrowdevice_queue* queue) {
   const auto info = output_of(arrowdevice_device_get_info, device);
-  void* const stream = output_of(arrowdevice_queue_get_native, queue).queue;
-  if (is_of(info, "cuda")) return delay_cuda(device, stream);
-  delay_hip(device, stream);
+  void* const native = output_of(arrowdevice_queue_get_native, queue).queue;
+  if (is_of(info, "cuda")) {
+    delay_cuda(device, native);
+  } else if (is_of(info, "hip")) {
+    delay_hip(device, native);
+  } else {
+    delay_opencl(device, native);
+  }
+}
+
+Delay::~Delay() {
+  if (signal_.joinable()) signal_.join();
+  if (destroy_) destroy_();
+}
+
+// The barrier holds all later commands of the queue.
+void Delay::delay_opencl(arrowdevice_device* device, void* queue) {
+  const OpenCl cl;
+  int code = 0;
+  void* const event = cl.create_user_event(output_of(arrowdevice_device_get_native, device).context, &code);
+  expect(code == 0, "clCreateUserEvent gave " + std::to_string(code));
+  code = cl.enqueue_barrier(queue, 1, &event, nullptr);
+  if (code == 0) code = cl.flush(queue);
+  if (code != 0) {
+    cl.set_status(event, 0);
+    cl.release(event);
+  }
+  expect(code == 0, "clEnqueueBarrierWithWaitList gave " + std::to_string(code));
+  destroy_ = [cl, event] { cl.release(event); };
+  signal_ = std::thread([cl, event] {
+    wait(nullptr);
+    cl.set_status(event, 0);
+  });
 }
 
 }  // namespace arrowdevice::conformance

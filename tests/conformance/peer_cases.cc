@@ -219,8 +219,8 @@ std::span<const Case> peer_cases() {
       {"memory freed behind a queue that is held up is not used before it", kNeedsBacklog, does_not_overtake_a_free},
       {"an array is released behind a queue that is held up, not before", kNeedsBacklog, does_not_overtake_a_release},
       {"an array that is held up is waited for", kNeedsPeer, waits_for_the_other_device},
-      {"a queue is held up by an array of another device", kNeedsBacklog, a_queue_waits_for_the_pile},
-      {"a queue is held up by the import of an array of another device", kNeedsBacklog, an_import_waits_for_the_pile},
+      {"a queue is held up by a pending array", kNeedsBacklog, a_queue_waits_for_the_pile},
+      {"a queue is held up by the import of a pending array", kNeedsBacklog, an_import_waits_for_the_pile},
   };
   return kCases;
 }
