@@ -11,6 +11,7 @@ namespace arrowdevice::cuda {
 using CUdevice = int;
 using CUdeviceptr = unsigned long long;
 using CUcontext = struct CUctx_st*;
+using CUgreenCtx = struct CUgreenCtx_st*;
 using CUstream = struct CUstream_st*;
 using CUevent = struct CUevent_st*;
 using cuuint64_t = uint64_t;
@@ -78,7 +79,10 @@ struct CUuuid {
   X(CU_POINTER_ATTRIBUTE_IS_MANAGED, 8)        \
   X(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, 9)    \
   X(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, 11) \
-  X(CU_POINTER_ATTRIBUTE_RANGE_SIZE, 12)
+  X(CU_POINTER_ATTRIBUTE_RANGE_SIZE, 12)       \
+  X(CU_POINTER_ATTRIBUTE_MAPPED, 13)           \
+  X(CU_POINTER_ATTRIBUTE_MAPPING_SIZE, 18)     \
+  X(CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR, 19)
 
 #define ARROWDEVICE_CUDA_MEMORY_TYPES(X) \
   X(CU_MEMORYTYPE_HOST, 1)               \

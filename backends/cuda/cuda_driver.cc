@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "cuda/library.h"
@@ -27,6 +29,18 @@ void* pointer_to(CUdeviceptr address) { return reinterpret_cast<void*>(static_ca
 CUstream native(Stream stream) { return static_cast<CUstream>(stream); }
 CUevent native_event(NativeEvent event) { return static_cast<CUevent>(event); }
 
+// Reads ARROWDEVICE_CUDA_WITHOUT. Throws Error(ENODEV) for an unknown word.
+bool allows_batches() {
+  constexpr std::string_view kBatches = "batches";
+  bool allows = true;
+  for (const auto& word : environment::list("ARROWDEVICE_CUDA_WITHOUT", ',')) {
+    if (word != kBatches)
+      throw Error(ENODEV, "ARROWDEVICE_CUDA_WITHOUT: \"" + word + "\" is unknown (expected batches)");
+    allows = false;
+  }
+  return allows;
+}
+
 class CudaDriver final : public cuda_like::Driver {
  public:
   const char* vendor() const override { return "NVIDIA"; }
@@ -44,16 +58,21 @@ class CudaDriver final : public cuda_like::Driver {
     char name[128] = {};
     cuda_.check("cuDeviceGetName", cuda_.cuDeviceGetName(name, sizeof name - 1, device));
     properties.name = name;
-    CUuuid uuid{};
-    cuda_.check("cuDeviceGetUuid", cuda_.cuDeviceGetUuid(&uuid, device));
-    std::memcpy(properties.uuid.data(), uuid.bytes, sizeof uuid.bytes);
-    size_t memory = 0;
-    cuda_.check("cuDeviceTotalMem_v2", cuda_.cuDeviceTotalMem(&memory, device));
-    properties.total_memory = static_cast<int64_t>(memory);
+    if (cuda_.cuDeviceGetUuid != nullptr) {
+      CUuuid uuid{};
+      cuda_.check("cuDeviceGetUuid", cuda_.cuDeviceGetUuid(&uuid, device));
+      std::memcpy(properties.uuid.data(), uuid.bytes, sizeof uuid.bytes);
+    }
+    if (cuda_.cuDeviceTotalMem != nullptr) {
+      size_t memory = 0;
+      cuda_.check("cuDeviceTotalMem_v2", cuda_.cuDeviceTotalMem(&memory, device));
+      properties.total_memory = static_cast<int64_t>(memory);
+    }
     // An address must be the same on the CPU and on every GPU. This holds on 64-bit systems.
     properties.has_stream_ordered_memory = cuda_.cuMemAllocAsync != nullptr && cuda_.cuMemFreeAsync != nullptr &&
                                            has(device, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
-    properties.has_managed_memory = has(device, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY);
+    properties.has_managed_memory =
+        cuda_.cuMemAllocManaged != nullptr && has(device, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY);
     properties.shares_managed_memory = has(device, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
     return properties;
   }
@@ -66,6 +85,7 @@ class CudaDriver final : public cuda_like::Driver {
   }
 
   bool can_access_peer(int ordinal, int peer) override {
+    if (cuda_.cuDeviceCanAccessPeer == nullptr) return false;
     int can = 0;
     cuda_.check("cuDeviceCanAccessPeer", cuda_.cuDeviceCanAccessPeer(&can, device_at(ordinal), device_at(peer)));
     return can != 0;
@@ -81,6 +101,7 @@ class CudaDriver final : public cuda_like::Driver {
   }
 
   bool has_primary_context(int ordinal) override {
+    if (cuda_.cuDevicePrimaryCtxGetState == nullptr) return true;
     unsigned flags = 0;
     int is_active = 0;
     cuda_.check("cuDevicePrimaryCtxGetState", cuda_.cuDevicePrimaryCtxGetState(device_at(ordinal), &flags, &is_active));
@@ -91,7 +112,9 @@ class CudaDriver final : public cuda_like::Driver {
   bool is_primary(Context context, int ordinal) override {
     if (!has_primary_context(ordinal)) return false;
     const bool is_same = retain_context(ordinal) == context;
-    cuda_.check("cuDevicePrimaryCtxRelease", cuda_.cuDevicePrimaryCtxRelease(device_at(ordinal)));
+    if (cuda_.cuDevicePrimaryCtxRelease != nullptr) {
+      cuda_.check("cuDevicePrimaryCtxRelease", cuda_.cuDevicePrimaryCtxRelease(device_at(ordinal)));
+    }
     return is_same;
   }
 
@@ -106,7 +129,6 @@ class CudaDriver final : public cuda_like::Driver {
     [[maybe_unused]] const CUresult result = cuda_.cuCtxPopCurrent(&popped);
   }
 
-  // A driver of CUDA 10.0 has captures but not this function.
   int relax_captures() noexcept override { return exchange_capture_mode(CU_STREAM_CAPTURE_MODE_RELAXED); }
   void restore_captures(int former) noexcept override {
     if (former != kUnchanged) exchange_capture_mode(static_cast<CUstreamCaptureMode>(former));
@@ -166,6 +188,8 @@ class CudaDriver final : public cuda_like::Driver {
   }
 
   void device_get_memory_info(int64_t* free_bytes, int64_t* total_bytes) override {
+    *free_bytes = *total_bytes = -1;
+    if (cuda_.cuMemGetInfo == nullptr) return;
     size_t free = 0;
     size_t total = 0;
     cuda_.check("cuMemGetInfo_v2", cuda_.cuMemGetInfo(&free, &total));
@@ -173,7 +197,9 @@ class CudaDriver final : public cuda_like::Driver {
     *total_bytes = static_cast<int64_t>(total);
   }
 
-  // The driver succeeds for any address. It returns zeros for an unknown address.
+  // The driver succeeds for any address. It returns zeros for an unknown address. The range of virtual memory
+  // (cuMemAddressReserve) is all that was reserved, of which the application may have mapped a part only. The mapping
+  // is then the memory that is there.
   std::optional<PointerFacts> find_pointer(const void* pointer) override {
     unsigned type = 0;
     unsigned is_managed = 0;
@@ -181,14 +207,27 @@ class CudaDriver final : public cuda_like::Driver {
     CUdeviceptr start = 0;
     size_t size = 0;
     CUcontext context = nullptr;
-    CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,    CU_POINTER_ATTRIBUTE_IS_MANAGED,
-                                        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
-                                        CU_POINTER_ATTRIBUTE_RANGE_SIZE,     CU_POINTER_ATTRIBUTE_CONTEXT};
-    void* values[] = {&type, &is_managed, &ordinal, &start, &size, &context};
+    int is_mapped = 1;
+    CUdeviceptr mapping = 0;
+    size_t mapped_size = 0;
+    CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,      CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                                        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,   CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+                                        CU_POINTER_ATTRIBUTE_RANGE_SIZE,       CU_POINTER_ATTRIBUTE_CONTEXT,
+                                        CU_POINTER_ATTRIBUTE_MAPPED,           CU_POINTER_ATTRIBUTE_MAPPING_SIZE,
+                                        CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR};
+    void* values[] = {&type, &is_managed, &ordinal, &start, &size, &context, &is_mapped, &mapped_size, &mapping};
     static_assert(std::size(attributes) == std::size(values));
-    cuda_.check("cuPointerGetAttributes",
-                cuda_.cuPointerGetAttributes(std::size(attributes), attributes, values, address_of(pointer)));
+    constexpr unsigned kAboutMappings = 3;  // the last ones, which are in cuda.h since 11.7
+    constexpr int kKnowsMappings = 11070;
+    const auto all = static_cast<unsigned>(std::size(attributes));
+    const unsigned count = cuda_.version() >= kKnowsMappings ? all : all - kAboutMappings;
+    cuda_.check("cuPointerGetAttributes", cuda_.cuPointerGetAttributes(count, attributes, values, address_of(pointer)));
     if (type != CU_MEMORYTYPE_HOST && type != CU_MEMORYTYPE_DEVICE) return std::nullopt;
+    if (type == CU_MEMORYTYPE_DEVICE && is_mapped == 0) return std::nullopt;
+    if (mapped_size != 0 && mapped_size < size) {
+      start = mapping;
+      size = mapped_size;
+    }
     return PointerFacts{.kind = is_managed != 0              ? MemoryKind::kManaged
                                 : type == CU_MEMORYTYPE_HOST ? MemoryKind::kPinned
                                                              : MemoryKind::kDevice,
@@ -199,6 +238,7 @@ class CudaDriver final : public cuda_like::Driver {
   }
 
   void prefetch(void* memory, int64_t size, int ordinal, Stream stream) override {
+    if (cuda_.cuMemPrefetchAsync == nullptr) return;
     cuda_.check("cuMemPrefetchAsync", cuda_.cuMemPrefetchAsync(address_of(memory), static_cast<size_t>(size),
                                                                device_at(ordinal), native(stream)));
   }
@@ -220,7 +260,15 @@ class CudaDriver final : public cuda_like::Driver {
   std::optional<StreamPlace> place_of(Stream stream) override {
     if (is_default_stream(stream)) return std::nullopt;
     CUcontext context = nullptr;
-    cuda_.check("cuStreamGetCtx", cuda_.cuStreamGetCtx(native(stream), &context));
+    if (cuda_.cuStreamGetCtx_v2 != nullptr) {
+      // A stream of a green context uses the memory of the primary context, which this form of the function gives.
+      CUgreenCtx green = nullptr;
+      cuda_.check("cuStreamGetCtx_v2", cuda_.cuStreamGetCtx_v2(native(stream), &context, &green));
+    } else if (cuda_.cuStreamGetCtx != nullptr) {
+      cuda_.check("cuStreamGetCtx", cuda_.cuStreamGetCtx(native(stream), &context));
+    } else {
+      return std::nullopt;
+    }
     return StreamPlace{.ordinal = ordinal_of(context), .context = context};
   }
 
@@ -231,7 +279,9 @@ class CudaDriver final : public cuda_like::Driver {
                 bytes_text(piece.size));
   }
 
+  // All contexts share one address space, so a plain copy does the same.
   void copy_peer(const Piece& piece, int, Context to, int, Context from, Stream stream) override {
+    if (cuda_.cuMemcpyPeerAsync == nullptr) return copy(piece, stream);
     cuda_.check("cuMemcpyPeerAsync",
                 cuda_.cuMemcpyPeerAsync(address_of(piece.to), static_cast<CUcontext>(to), address_of(piece.from),
                                         static_cast<CUcontext>(from), static_cast<size_t>(piece.size), native(stream)),
@@ -248,6 +298,7 @@ class CudaDriver final : public cuda_like::Driver {
   }
 
   bool is_capturing(Stream stream) override {
+    if (cuda_.cuStreamIsCapturing == nullptr) return false;
     auto status = CU_STREAM_CAPTURE_STATUS_NONE;
     cuda_.check("cuStreamIsCapturing", cuda_.cuStreamIsCapturing(native(stream), &status));
     return status != CU_STREAM_CAPTURE_STATUS_NONE;
@@ -284,6 +335,13 @@ class CudaDriver final : public cuda_like::Driver {
 
   void record(NativeEvent event, Stream stream) override {
     cuda_.check("cuEventRecord", cuda_.cuEventRecord(native_event(event), native(stream)));
+  }
+
+  void record_context(NativeEvent event, Context context) override {
+    if (cuda_.cuCtxRecordEvent == nullptr) {
+      throw Error(ENOTSUP, "cuCtxRecordEvent: the driver does not have it, because it is older than CUDA 12.5");
+    }
+    cuda_.check("cuCtxRecordEvent", cuda_.cuCtxRecordEvent(static_cast<CUcontext>(context), native_event(event)));
   }
 
   bool is_done(NativeEvent event) override {
@@ -330,7 +388,7 @@ class CudaDriver final : public cuda_like::Driver {
   }
 
   const Library cuda_;
-  std::atomic<bool> takes_batches_{cuda_.cuMemcpyBatchAsync != nullptr};
+  std::atomic<bool> takes_batches_{cuda_.cuMemcpyBatchAsync != nullptr && allows_batches()};
 };
 
 }  // namespace

@@ -11,6 +11,9 @@ namespace {
 constexpr const char* kNames[] = {"libcuda.so.1"};
 constexpr const char* kKernelDriver = "/proc/driver/nvidia/version";
 
+// Attributes of pointers that the backend needs came with this version.
+constexpr int kOldest = 10020;
+
 // Requests plain functions, not the variants for the per-thread default stream.
 constexpr cuuint64_t kLegacyStream = 1;
 
@@ -80,7 +83,7 @@ void* Library::look_up(const char* name, int version, const char* suffix) const 
 
 template <typename Function>
 void Library::find(Function** out, const char* name, int version, const char* suffix) {
-  *out = reinterpret_cast<Function*>(look_up(name, version, suffix));
+  *out = reinterpret_cast<Function*>(look_up(entry_name(name).c_str(), version, suffix));
 }
 
 void Library::load() {
@@ -94,10 +97,12 @@ void Library::load() {
   int version = 0;
   const bool known = cuDriverGetVersion != nullptr && cuDriverGetVersion(&version) == CUDA_SUCCESS;
   const std::string driver = library_.name() + (known ? " is a driver for " + version_text(version) : " is a driver");
-#define X(name, version, suffix, parameters)                                                      \
-  if ((name) == nullptr) {                                                                        \
-    throw Error(ENODEV, driver + " and too old: it has no " #name suffix ", which came with " +   \
-                            version_text(version) + "; install a driver for CUDA 10.0 or newer"); \
+  const std::string advice = "; install a driver for " + version_text(kOldest) + " or newer";
+  if (known && version < kOldest) throw Error(ENODEV, driver + ", which is too old" + advice);
+#define X(name, version, suffix, parameters)                                                    \
+  if ((name) == nullptr) {                                                                      \
+    throw Error(ENODEV, driver + " and too old: it has no " #name suffix ", which came with " + \
+                            version_text(version) + advice);                                    \
   }
   ARROWDEVICE_CUDA_REQUIRED(X)
 #undef X

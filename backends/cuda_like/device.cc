@@ -17,8 +17,10 @@ constexpr uint32_t kAccess = ARROWDEVICE_PEER_ACCESS | ARROWDEVICE_PEER_COPY;
 uint32_t peer_flags_from_host_memory(const Device& from, const Device& to) {
   const bool everywhere = from.kind == MemoryKind::kPinned || from.gpu.properties().shares_managed_memory;
   const bool there = everywhere || &from.gpu == &to.gpu;
-  const bool is_what_it_is_called = to.kind == MemoryKind::kDevice || to.kind == from.kind;
-  return there && is_what_it_is_called ? kAccess : kCopy;
+  if (!there) return kCopy;
+  if (to.kind == from.kind) return kAccess;
+  if (to.kind != MemoryKind::kDevice) return kCopy;
+  return from.kind == MemoryKind::kPinned ? kAccess | ARROWDEVICE_PEER_REMOTE : kAccess;
 }
 
 uint32_t peer_flags_between_gpus(const Device& from, const Device& to) {

@@ -7,6 +7,7 @@
 #include <arrowdevice/abi.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -127,6 +128,10 @@ class Driver {
   virtual NativeEvent create_event() = 0;  // without timing
   virtual void destroy_event(NativeEvent event) = 0;
   virtual void record(NativeEvent event, Stream stream) = 0;
+  // Records an event after all work of the context so far. Throws Error(ENOTSUP) if the driver cannot.
+  virtual void record_context(NativeEvent, Context) {
+    throw Error(ENOTSUP, "the driver records no event after the work of all streams");
+  }
   virtual bool is_done(NativeEvent event) = 0;
   virtual void wait(NativeEvent event) = 0;
   virtual void wait_on(Stream stream, NativeEvent event) = 0;

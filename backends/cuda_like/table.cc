@@ -116,6 +116,12 @@ struct Functions {
 
   static std::unique_ptr<Event> event_record(Queue& queue) { return queue.record(); }
 
+  static std::unique_ptr<Event> device_record_event(Device& device) {
+    auto event = std::make_unique<Event>(device.gpu);
+    device.gpu.use([&](Driver& driver) { driver.record_context(event->native(), device.gpu.context()); });
+    return event;
+  }
+
   static bool event_query(Event& event) { return event.is_done(); }
 
   static void event_wait(Event& event, int64_t timeout_ns) { event.wait(timeout_ns); }

@@ -161,6 +161,8 @@ const (
 	PeerAccess PeerFlags = C.ARROWDEVICE_PEER_ACCESS
 	// PeerCopy means that the device copies the memory directly.
 	PeerCopy PeerFlags = C.ARROWDEVICE_PEER_COPY
+	// PeerRemote means that each use of the memory in place goes over the bus.
+	PeerRemote PeerFlags = C.ARROWDEVICE_PEER_REMOTE
 )
 
 // PeerFlags returns what the other device can do with memory of this device.

@@ -214,6 +214,11 @@ struct arrowdevice_backend {
   /** Reports the free bytes and all bytes of a device. */
   int (*device_get_memory_info)(void* device, int64_t* free_bytes, int64_t* total_bytes,
                                 struct arrowdevice_error* error);
+  /**
+   * Records an internal event that fires after all work of the device's context so far, on all
+   * queues, those of the application included. Fails with ENOTSUP if the driver cannot.
+   */
+  int (*device_record_event)(void* device, void** event, struct arrowdevice_error* error);
 };
 
 /** Name of the only symbol that a plugin exports. */

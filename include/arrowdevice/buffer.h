@@ -17,10 +17,20 @@ extern "C" {
 
 /* -- pools -------------------------------------------------------------------------------------------------------- */
 
+/* Flags of arrowdevice_pool_options */
+#define ARROWDEVICE_POOL_WAIT_FOR_CONTEXT 1 /* memory is reused after all work of the context */
+
 /** Options of a pool. arrowdevice_pool_create() reads the struct only during the call. */
 struct arrowdevice_pool_options {
   uint32_t struct_size;
-  uint32_t flags; /* 0 */
+  /**
+   * ARROWDEVICE_POOL_WAIT_FOR_CONTEXT: when memory is released, the pool records an event after all
+   * work of the device's context so far, on all queues. The pool reuses or frees the memory when
+   * that event has fired. This protects a consumer that releases an array although its own work
+   * still uses the memory. Each release then costs a driver call, and it may end graph captures in
+   * that context (see the backend's manual). `allocate` must be NULL.
+   */
+  uint32_t flags;
   /**
    * Bytes that the pool may cache for reuse. 0 means a quarter of the free memory, at most 1 GiB.
    * If the number is negative, the pool caches no memory.
@@ -83,6 +93,8 @@ struct arrowdevice_pool_stats {
  * Errors:
  * - EINVAL if `flags` has unknown bits, `max_bytes` is negative, or only one of `allocate` and
  *   `deallocate` is set.
+ * - EINVAL if ARROWDEVICE_POOL_WAIT_FOR_CONTEXT and `allocate` are set.
+ * - ENOTSUP if ARROWDEVICE_POOL_WAIT_FOR_CONTEXT is set, and the driver cannot record such an event.
  * - The general errors.
  * Thread-safety: free.
  */

@@ -43,7 +43,9 @@ struct arrowdevice_copy_options {
    * waits for the queue's work.
    *
    * ARROWDEVICE_COPY_ALWAYS and ARROWDEVICE_COPY_NEVER exclude each other. They have an effect only
-   * in arrowdevice_array_to_device() and arrowdevice_array_to_host().
+   * in arrowdevice_array_to_device() and arrowdevice_array_to_host(). Memory that the device would
+   * use over the bus (ARROWDEVICE_PEER_REMOTE), such as CUDA_HOST memory on a GPU, is shared only
+   * with ARROWDEVICE_COPY_NEVER. Otherwise it is copied.
    *
    * ARROWDEVICE_COPY_NO_TRIM: the copy of a slice also has the rows before it and keeps its offset.
    */

@@ -32,6 +32,7 @@ extern "C" {
 /* Peer flags */
 #define ARROWDEVICE_PEER_ACCESS 1 /* the device uses the other device's memory in place */
 #define ARROWDEVICE_PEER_COPY 2   /* the device copies the other device's memory directly, without staging */
+#define ARROWDEVICE_PEER_REMOTE 4 /* with ACCESS: each use goes over the bus, because the memory stays where it is */
 
 /** Properties of a device, filled by arrowdevice_device_get_info(). */
 struct arrowdevice_device_info {

@@ -28,7 +28,10 @@ ARROWDEVICE_API int arrowdevice_pool_create(arrowdevice_device* device, const ar
   return guarded(error, [&] {
     api::prepare(out);
     const auto known = read_sized(options, kFirstPoolOptionsSize, "options");
-    if (known.flags != 0) throw Error(EINVAL, format("options.flags has unknown bits 0x%x", known.flags));
+    constexpr uint32_t kFlags = ARROWDEVICE_POOL_WAIT_FOR_CONTEXT;
+    if ((known.flags & ~kFlags) != 0) {
+      throw Error(EINVAL, format("options.flags has unknown bits 0x%x", known.flags & ~kFlags));
+    }
     auto& of = device_of(device);
     of.check_usable();
     const auto pool = std::make_shared<device::Pool>(of, known, device::Pool::kApplicationOwned);

@@ -228,6 +228,11 @@ class BackendTable {
         delete &event_of(event);
       }
     };
+    if constexpr (requires { F::device_record_event; }) {
+      table.device_record_event = [](void* device, void** event, arrowdevice_error* error) noexcept {
+        return guarded(error, [&] { *event = handle_of(F::device_record_event(device_of(device))); });
+      };
+    }
     if constexpr (requires { F::event_publish; }) {
       table.event_publish = [](void* event, void** sync_event, arrowdevice_error* error) noexcept {
         return guarded(error, [&] { *sync_event = F::event_publish(event_of(event)); });

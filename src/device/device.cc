@@ -10,6 +10,7 @@
 #include "backend/device_types.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "device/event.h"
 #include "device/pool.h"
 #include "device/queue.h"
 
@@ -81,6 +82,19 @@ void* Device::driver_allocate(Queue* queue, int64_t size) {
   if (buffer == nullptr) throw Error(EIO, "buffer_allocate gave NULL on " + text(), backend_.name(), 0);
   Counters::add(counters_.buffers, 1);
   return buffer;
+}
+
+std::shared_ptr<Event> Device::record_event() {
+  check_usable();
+  backend_.require("device_record_event", backend_.table().device_record_event);
+  void* handle = nullptr;
+  backend_.call("device_record_event", backend_.table().device_record_event, handle_, &handle);
+  try {
+    return std::make_shared<Event>(*this, handle);
+  } catch (...) {
+    backend_.table().event_destroy(handle);
+    throw;
+  }
 }
 
 void Device::driver_deallocate(void* buffer) noexcept {

@@ -6,9 +6,13 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <iterator>
+#include <utility>
 
 #include "base/checked.h"
+#include "base/log.h"
 #include "base/process.h"
+#include "device/deferred.h"
 #include "device/queue.h"
 
 namespace arrowdevice::device {
@@ -37,6 +41,20 @@ int64_t default_cache_limit(const Device& device) {
   }
   return free_bytes < 0 ? kMostCachedByDefault : std::min(kMostCachedByDefault, free_bytes / kDefaultCacheShare);
 }
+
+// A block that goes to the driver after its last use.
+struct DeferredBlock final : public Deferred {
+  DeferredBlock(Device& its_device, Block its_block)
+      : use(its_device), device(its_device), block(std::move(its_block)) {}
+  ~DeferredBlock() override {
+    for (const auto& sub : block.sub_buffers) device.sub_buffer_destroy(sub.handle);
+    device.driver_deallocate(block.buffer);
+  }
+
+  const DeviceUse use;  // outlives the block
+  Device& device;
+  Block block;
+};
 
 }  // namespace
 
@@ -81,6 +99,10 @@ Pool::Pool(Device& device, const arrowdevice_pool_options& options, Owner owner)
     throw Error(EINVAL, "the pool's allocate and deallocate come together, but only one is there");
   }
   if (options.max_bytes < 0) throw Error(EINVAL, "max_bytes is negative");
+  if ((options.flags & ARROWDEVICE_POOL_WAIT_FOR_CONTEXT) != 0) {
+    if (options.allocate != nullptr) throw Error(EINVAL, "POOL_WAIT_FOR_CONTEXT and an allocator rule each other out");
+    device.record_event();  // throws if the driver cannot
+  }
   if (device.is_cpu()) process::keep_usable_across_fork(mutex_);
 }
 
@@ -98,7 +120,7 @@ Allocation Pool::allocate(Queue* queue, int64_t size) {
   if (block.buffer == nullptr) {
     reserve(capacity);
     try {
-      block = {ask_driver(queue, capacity), capacity, {}};
+      block = {ask_driver(queue, capacity), capacity, {}, nullptr};
     } catch (...) {
       const std::lock_guard lock(mutex_);
       stats_.used_bytes -= capacity;
@@ -114,14 +136,39 @@ Allocation Pool::allocate(Queue* queue, int64_t size) {
   return {shared_from_this(), std::move(block)};
 }
 
-// Returns a cached block of this size, or a block without a buffer if none is cached.
+// Returns a cached block of this size that is unused, or a block without a buffer if there is none. Blocks become
+// unused in about the order in which they were returned, so only one is asked for.
 Block Pool::take_cached(int64_t capacity) {
+  Block block = pop_cached(capacity);
+  if (block.last_use == nullptr) return block;
+  if (block.last_use->has_ended()) {
+    block.last_use = nullptr;
+    return block;
+  }
+  const std::lock_guard lock(mutex_);
+  stats_.cached_bytes += capacity;
+  stats_.used_bytes -= capacity;
+  // A node that was popped a moment ago is pushed again. Without memory for it, the driver gets the block.
+  try {
+    cached_[capacity].push_front({std::move(block), 0});
+    return {};
+  } catch (const std::bad_alloc&) {
+    stats_.cached_bytes -= capacity;
+  }
+  to_driver(block);
+  return {};
+}
+
+// Counts the block as used. Waiting blocks are taken from the oldest on, others from the newest, which are in caches.
+Block Pool::pop_cached(int64_t capacity) {
   const std::lock_guard lock(mutex_);
   const auto found = cached_.find(capacity);
   if (found == cached_.end() || found->second.empty()) return {};
-  Block block = std::move(found->second.back().block);
-  found->second.pop_back();
-  if (found->second.empty()) cached_.erase(found);
+  auto& blocks = found->second;
+  const auto place = blocks.back().block.last_use != nullptr ? blocks.begin() : std::prev(blocks.end());
+  Block block = std::move(place->block);
+  blocks.erase(place);
+  if (blocks.empty()) cached_.erase(found);
   stats_.cached_bytes -= capacity;
   stats_.used_bytes += capacity;
   return block;
@@ -176,6 +223,7 @@ void* Pool::ask_driver_once(Queue* queue, int64_t capacity) {
 void Pool::take_back(Block& block) noexcept {
   // The function does not take the lock either: in a forked child, a thread that does not exist may hold it.
   if (!device_.is_usable()) return;
+  if (!record_last_use(block)) return;
   CachedList evicted;
   bool is_cached = false;
   try {
@@ -183,8 +231,23 @@ void Pool::take_back(Block& block) noexcept {
   } catch (const std::bad_alloc&) {
     is_cached = false;  // no memory for the list entry, so the driver gets the block
   }
-  for (const auto& old : evicted) to_driver(old.block);
+  for (auto& old : evicted) to_driver(old.block);
   if (!is_cached) to_driver(block);
+}
+
+// Returns false if the driver cannot tell when the block is unused. It is then never used again.
+bool Pool::record_last_use(Block& block) noexcept {
+  if ((options_.flags & ARROWDEVICE_POOL_WAIT_FOR_CONTEXT) == 0) return true;
+  try {
+    block.last_use = device_.record_event();
+    return true;
+  } catch (const std::exception& error) {
+    log(LogLevel::kError, "memory of a pool that waits for its context is not used again:");
+    log(LogLevel::kError, error.what());
+  }
+  const std::lock_guard lock(mutex_);
+  stats_.used_bytes -= block.capacity;
+  return false;
 }
 
 // Counts a block as unused and caches it if the limit allows. The oldest blocks are evicted for it. Steps that can fail
@@ -210,7 +273,18 @@ bool Pool::cache(Block& block, CachedList& evicted) {
   return true;
 }
 
-void Pool::to_driver(const Block& block) noexcept {
+void Pool::to_driver(Block& block) noexcept {
+  if (block.last_use != nullptr && !block.last_use->has_ended()) {
+    try {
+      auto last_use = std::move(block.last_use);
+      auto work = std::make_unique<DeferredBlock>(device_, std::move(block));
+      work->after = std::move(last_use);
+      DeferredWork::instance().defer(std::move(work));
+    } catch (const std::bad_alloc&) {
+      log(LogLevel::kError, "memory of a pool is lost, because there is no memory to wait for its last use");
+    }
+    return;
+  }
   for (const auto& sub : block.sub_buffers) device_.sub_buffer_destroy(sub.handle);
   if (options_.deallocate == nullptr) {
     device_.driver_deallocate(block.buffer);
@@ -226,8 +300,8 @@ void Pool::trim() noexcept {
     all.swap(cached_);
     stats_.cached_bytes = 0;
   }
-  for (const auto& same_size : all) {
-    for (const auto& one : same_size.second) to_driver(one.block);
+  for (auto& same_size : all) {
+    for (auto& one : same_size.second) to_driver(one.block);
   }
 }
 

@@ -32,6 +32,7 @@ struct Block {
   void* buffer = nullptr;
   int64_t capacity = 0;
   std::vector<SubBuffer> sub_buffers;
+  std::shared_ptr<Event> last_use;  // the block is unused when this has fired; NULL: it is unused
 };
 
 // A block of a pool's memory. The destructor returns it to the pool, and from then on its user must not touch the
@@ -111,12 +112,14 @@ class Pool : public std::enable_shared_from_this<Pool> {
   using CachedList = std::list<CachedBlock>;
 
   Block take_cached(int64_t capacity);
+  Block pop_cached(int64_t capacity);
+  bool record_last_use(Block& block) noexcept;
   void reserve(int64_t capacity);
   void* ask_driver(Queue* queue, int64_t capacity);
   void* ask_driver_once(Queue* queue, int64_t capacity);
   void take_back(Block& block) noexcept;
   bool cache(Block& block, CachedList& evicted);
-  void to_driver(const Block& block) noexcept;
+  void to_driver(Block& block) noexcept;
   bool may_call_out() const noexcept;
 
   Device& device_;

@@ -11,8 +11,6 @@ namespace arrowdevice::inspect {
 
 using schema::BufferShape;
 
-namespace {}  // namespace
-
 void BufferBounds::check(int32_t field, const ArrowDeviceArray& whole) const {
   size_t position = 0;
   for (const auto shape : array_.tree()[field].type.info().buffers) {

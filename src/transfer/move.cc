@@ -42,9 +42,12 @@ void* event_for(const ArrowDeviceArray& moved, device::Device& source, device::D
   return nullptr;
 }
 
-bool can_share(const device::Device& source, const device::Device& to) {
-  return source.has_addresses() == to.has_addresses() &&
-         (device::peer_flags(source, to) & ARROWDEVICE_PEER_ACCESS) != 0;
+// Returns true if the array is handed over where it is. A device that would use the memory over the bus gets a copy,
+// unless the caller rules copies out.
+bool shares(const device::Device& source, const device::Device& to, const CopyOptions& options) {
+  if (options.always || source.has_addresses() != to.has_addresses()) return false;
+  const uint32_t flags = device::peer_flags(source, to);
+  return (flags & ARROWDEVICE_PEER_ACCESS) != 0 && (options.never || (flags & ARROWDEVICE_PEER_REMOTE) == 0);
 }
 
 // Checks this even if sharing uses neither, so that validity does not depend on the path taken.
@@ -92,7 +95,7 @@ void to_device(ArrowDeviceArray& moved, const schema::Tree& tree, device::Device
   auto& source = array::device_of(moved, options.source);
   to.check_usable();
   check_queue_and_pool(options, source, to);
-  if (!options.always && can_share(source, to)) {
+  if (shares(source, to, options)) {
     take(moved, to, event_for(moved, source, to, options.deadline), out);
     return;
   }
@@ -114,10 +117,10 @@ void check_queue_and_pool(const CopyOptions& options, ArrowDeviceType source, co
 
 bool move_blocks(const ArrowDeviceArray& moved, device::Device& to, const CopyOptions& options) {
   auto& source = array::device_of(moved, options.source);
-  const bool shares = !options.always && can_share(source, to);
-  if (shares && (&source == &to || moved.sync_event == nullptr)) return false;
+  const bool is_shared = shares(source, to, options);
+  if (is_shared && (&source == &to || moved.sync_event == nullptr)) return false;
   if (!options.async || !to.publishes_events()) return true;
-  if (shares) return &source.backend() != &to.backend();
+  if (is_shared) return &source.backend() != &to.backend();
   return transfer::Route::is_staged(source, to) || transfer::may_go_through_pinned(source, to);
 }
 

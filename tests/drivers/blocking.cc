@@ -14,6 +14,7 @@
 #include "support/catch.h"
 #include "support/handles.h"
 #include "support/reader.h"
+#include "support/variable.h"
 
 namespace {
 
@@ -39,17 +40,15 @@ Owned<ArrowDeviceArray> on_host(const HostCase& one) {
   return output_of(arrowdevice_array_from_host, array.get());
 }
 
-struct Options : arrowdevice_copy_options {
-  explicit Options(uint32_t flags = 0, arrowdevice_queue* queue = nullptr, int64_t timeout_ns = 0)
-      : arrowdevice_copy_options{} {
-    struct_size = sizeof(arrowdevice_copy_options);
-    this->flags = flags;
-    this->queue = queue;
-    this->timeout_ns = timeout_ns;
-  }
-};
+arrowdevice_copy_options with(uint32_t flags = 0, arrowdevice_queue* queue = nullptr, int64_t timeout_ns = 0) {
+  auto options = sized<arrowdevice_copy_options>();
+  options.flags = flags;
+  options.queue = queue;
+  options.timeout_ns = timeout_ns;
+  return options;
+}
 
-int copy(ArrowDeviceArray* array, const HostCase& one, arrowdevice_device* to, const Options& options,
+int copy(ArrowDeviceArray* array, const HostCase& one, arrowdevice_device* to, const arrowdevice_copy_options& options,
          Owned<ArrowDeviceArray>& out) {
   const auto schema = one.schema();
   return arrowdevice_array_copy(array, schema.get(), to, &options, out.out(), nullptr);
@@ -58,13 +57,13 @@ int copy(ArrowDeviceArray* array, const HostCase& one, arrowdevice_device* to, c
 Owned<ArrowDeviceArray> on_gpu(const HostCase& one) {
   Owned<ArrowDeviceArray> host = on_host(one);
   Owned<ArrowDeviceArray> out;
-  expect(copy(host.get(), one, gpu(), Options(), out) == 0, "not copied to the GPU");
+  expect(copy(host.get(), one, gpu(), with(), out) == 0, "not copied to the GPU");
   return out;
 }
 
 void expect_same(const HostCase& one, ArrowDeviceArray* array) {
   Owned<ArrowDeviceArray> host;
-  expect(copy(array, one, cpu(), Options(), host) == 0, "not copied back");
+  expect(copy(array, one, cpu(), with(), host) == 0, "not copied back");
   const auto twin = one.array(Ledger());
   const auto changed = difference(*one.schema(), *twin, 0, *one.schema(), host->array, 0, twin->length);
   expect(changed.empty(), "the values changed: " + changed);
@@ -77,7 +76,7 @@ bool is_pending(const ArrowDeviceArray& array) {
 // An application's stream that stands still until the gate opens, and an array with an event behind the gate.
 class Gate {
  public:
-  Gate() : stream_(create_stream(0)), event_(create_event(0)), array_(on_gpu(small())) {
+  Gate() : array_(on_gpu(small())), stream_(create_stream(0)), event_(create_event(0)) {
     make_current(0);
     const auto wait = [](void* self) {
       while (!static_cast<Gate*>(self)->is_open_) std::this_thread::sleep_for(std::chrono::microseconds(100));
@@ -116,9 +115,9 @@ class Gate {
 
  private:
   std::atomic<bool> is_open_{false};
+  Owned<ArrowDeviceArray> array_;  // made first, which starts the driver
   void* const stream_;
   void* event_;
-  Owned<ArrowDeviceArray> array_;
 };
 
 // Runs the body in a child, which the alarm ends.
@@ -136,7 +135,7 @@ TEST_CASE("an asynchronous copy to a GPU returns while its queue waits for work 
             const Queue queue = gate.queue();
             Owned<ArrowDeviceArray> host = on_host(*one);
             Owned<ArrowDeviceArray> out;
-            expect(copy(host.get(), *one, gpu(), Options(ARROWDEVICE_COPY_ASYNC, queue.get()), out) == 0, "no copy");
+            expect(copy(host.get(), *one, gpu(), with(ARROWDEVICE_COPY_ASYNC, queue.get()), out) == 0, "no copy");
             expect(is_pending(*out), "it did not wait for the queue");
             gate.open();
             must(arrowdevice_array_wait, out.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
@@ -146,7 +145,7 @@ TEST_CASE("an asynchronous copy to a GPU returns while its queue waits for work 
         }) == "");
 }
 
-TEST_CASE("an asynchronous copy on an application's stream returns while that stream stands still") {
+TEST_CASE("an asynchronous copy returns while an application's stream stands still") {
   CHECK(in_limited_child([] {
           Gate gate;
           auto native = sized<arrowdevice_native_queue>();
@@ -156,7 +155,7 @@ TEST_CASE("an asynchronous copy on an application's stream returns while that st
           const Queue queue(wrapped);
           Owned<ArrowDeviceArray> host = on_host(small());
           Owned<ArrowDeviceArray> out;
-          expect(copy(host.get(), small(), gpu(), Options(ARROWDEVICE_COPY_ASYNC, queue.get()), out) == 0, "no copy");
+          expect(copy(host.get(), small(), gpu(), with(ARROWDEVICE_COPY_ASYNC, queue.get()), out) == 0, "no copy");
           expect(is_pending(*out), "it did not wait for the stream");
           gate.open();
           must(arrowdevice_array_wait, out.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
@@ -167,18 +166,18 @@ TEST_CASE("an asynchronous copy on an application's stream returns while that st
 TEST_CASE("time-outs hold while a queue waits for work of others") {
   CHECK(in_limited_child([] {
           for (const HostCase* one : {&small(), &large()}) {
+            Gate gate;
             Owned<ArrowDeviceArray> host = on_host(*one);
             Owned<ArrowDeviceArray> there = on_gpu(*one);
             Owned<ArrowDeviceArray> out;
-            Gate gate;
             const Queue queue = gate.queue();
-            const Options limited(0, queue.get(), kShort);
+            const auto limited = with(0, queue.get(), kShort);
             expect(copy(host.get(), *one, gpu(), limited, out) == ETIMEDOUT, "the copy to the GPU has no limit");
             expect(copy(there.get(), *one, cpu(), limited, out) == ETIMEDOUT, "the copy from the GPU has no limit");
-            expect(copy(gate.array(), small(), cpu(), Options(0, nullptr, kShort), out) == ETIMEDOUT,
+            expect(copy(gate.array(), small(), cpu(), with(0, nullptr, kShort), out) == ETIMEDOUT,
                    "the wait for the source has no limit");
             gate.open();
-            expect(copy(host.get(), *one, gpu(), Options(0, queue.get()), out) == 0, "not copied later");
+            expect(copy(host.get(), *one, gpu(), with(0, queue.get()), out) == 0, "not copied later");
             expect_same(*one, out.get());
           }
         }) == "");
@@ -196,7 +195,7 @@ TEST_CASE("without pinned memory an asynchronous copy waits for its queue") {
             while (calls(vendor().allocate_pinned) == asked) std::this_thread::yield();
             gate.open();
           });
-          const int code = copy(host.get(), large(), gpu(), Options(ARROWDEVICE_COPY_ASYNC, queue.get()), out);
+          const int code = copy(host.get(), large(), gpu(), with(ARROWDEVICE_COPY_ASYNC, queue.get()), out);
           opener.join();
           expect(code == 0, "no copy");
           expect(gate.is_open(), "it did not wait");
@@ -229,7 +228,97 @@ TEST_CASE("a copy of bytes of pageable memory waits for its queue") {
         }) == "");
 }
 
+// Returns a buffer of a pool that waits for the context.
+struct WaitingPool {
+  WaitingPool() : pool(make()) {}
+
+  static arrowdevice_pool* make(arrowdevice_error* error = nullptr) {
+    auto options = sized<arrowdevice_pool_options>();
+    options.flags = ARROWDEVICE_POOL_WAIT_FOR_CONTEXT;
+    arrowdevice_pool* made = nullptr;
+    arrowdevice_pool_create(gpu(), &options, &made, error);
+    return made;
+  }
+  void* allocate() const { return output_of(arrowdevice_buffer_allocate, gpu(), pool.get(), nullptr, int64_t{4096}); }
+
+  const Pool pool;
+};
+
+TEST_CASE("a pool that waits for the context does not reuse memory of kernels that run") {
+  if (!is_cuda()) return;  // HIP has no such event
+  CHECK(in_limited_child([] {
+          Gate gate;
+          const WaitingPool waiting;
+          void* const first = waiting.allocate();
+          arrowdevice_buffer_free(gpu(), nullptr, first);
+          void* const second = waiting.allocate();
+          expect(second != first, "memory was reused while work of the context was pending");
+          gate.open();
+          must(arrowdevice_array_wait, gate.array(), nullptr, ARROWDEVICE_NO_TIMEOUT);
+          while (output_of(arrowdevice_pool_get_stats, waiting.pool.get()).allocations < 1000) {
+            void* const third = waiting.allocate();
+            const bool is_reused = third == first;
+            arrowdevice_buffer_free(gpu(), nullptr, third);
+            if (is_reused) break;
+          }
+          arrowdevice_buffer_free(gpu(), nullptr, second);
+          const auto stats = output_of(arrowdevice_pool_get_stats, waiting.pool.get());
+          expect(stats.allocations < 1000 && stats.driver_allocations == 2, "memory was not reused later");
+        }) == "");
+}
+
+TEST_CASE("a pool that waits for the context frees memory after its work") {
+  if (!is_cuda()) return;
+  CHECK(in_limited_child([] {
+          Gate gate;
+          const int64_t before = live_allocations();
+          {
+            const WaitingPool waiting;
+            arrowdevice_buffer_free(gpu(), nullptr, waiting.allocate());
+          }
+          expect(live_allocations() == before + 1, "memory was freed while work of the context was pending");
+          gate.open();
+          must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
+          expect(live_allocations() == before, "memory was not freed later");
+        }) == "");
+}
+
+TEST_CASE("a pool that waits for the context needs a driver that can, and no captures") {
+  CHECK(in_limited_child([] {
+          auto options = sized<arrowdevice_pool_options>();
+          options.flags = ARROWDEVICE_POOL_WAIT_FOR_CONTEXT;
+          options.allocate = [](void*, int64_t, int64_t, void*, void**) { return ENOMEM; };
+          options.deallocate = [](void*, void*, int64_t, void*) {};
+          arrowdevice_pool* made = nullptr;
+          expect(arrowdevice_pool_create(gpu(), &options, &made, nullptr) == EINVAL, "with an allocator");
+          if (!is_cuda()) {
+            options.allocate = nullptr;
+            options.deallocate = nullptr;
+            expect(arrowdevice_pool_create(gpu(), &options, &made, nullptr) == ENOTSUP, "HIP has such an event");
+            return;
+          }
+          const WaitingPool waiting;
+          void* const buffer = waiting.allocate();
+          void* const stream = create_stream(0);
+          begin_capture(0, stream, kRelaxedCapture);
+          arrowdevice_buffer_free(gpu(), nullptr, buffer);
+          expect(!end_capture(0, stream), "the capture is still valid");
+          expect(waiting.allocate() != buffer, "memory was reused that may be in use");
+          destroy_stream(0, stream);
+          ::_exit(0);  // the memory is lost, which the stand-in would report
+        }) == "");
+  if (!is_cuda()) return;
+  const Variable older("STANDIN_DRIVER_VERSION", "12040");
+  CHECK(contains(in_limited_child([] {
+                   arrowdevice_error error{};
+                   expect(WaitingPool::make(&error) == nullptr, "no error");
+                   throw std::runtime_error(error.message);
+                 }),
+                 "cuCtxRecordEvent: the driver does not have it"));
+}
+
 TEST_CASE("a queue can be asked and waited for while the driver blocks in a call") {
+  const Variable without("ARROWDEVICE_CUDA_WITHOUT", "batches");
   CHECK(in_limited_child([] {
           arrowdevice_queue* made = nullptr;
           must(arrowdevice_queue_create, gpu(), &made);
@@ -239,7 +328,7 @@ TEST_CASE("a queue can be asked and waited for while the driver blocks in a call
           const int64_t copies = calls(vendor().copy);
           hold_call(vendor().copy);
           std::thread copying(
-              [&] { expect(copy(host.get(), small(), gpu(), Options(0, queue.get()), out) == 0, "no copy"); });
+              [&] { expect(copy(host.get(), small(), gpu(), with(0, queue.get()), out) == 0, "no copy"); });
           while (calls(vendor().copy) == copies) std::this_thread::yield();
           for (const int64_t timeout : {kShort, int64_t{ARROWDEVICE_POLL}}) {
             expect(arrowdevice_queue_finish(queue.get(), timeout, nullptr) == ETIMEDOUT, "the queue is idle");

@@ -54,11 +54,10 @@ class StandIns(Explanation):
 
     def test_the_tool_explains_an_old_cuda_driver(self):
         self.assert_refused(explain("cuda", CUDA, STANDIN_DRIVER_VERSION="9020"),
-                            "libcuda.so.1 is a driver for CUDA 9.2 and too old: it has no cuStreamIsCapturing, which came with CUDA 10.0",
-                            "install a driver for CUDA 10.0 or newer")
+                            "libcuda.so.1 is a driver for CUDA 9.2, which is too old; install a driver for CUDA 10.2 or newer")
 
     def test_the_tool_lists_cuda_devices(self):
-        for folder, machine in ((CUDA, {}), (OLDER_CUDA, {"STANDIN_DRIVER_VERSION": "10000"})):
+        for folder, machine in ((CUDA, {}), (OLDER_CUDA, {"STANDIN_DRIVER_VERSION": "10020"})):
             for name in ("cuda", "cuda:1", "cuda_host", "cuda_managed"):
                 with self.subTest(folder=folder, name=name):
                     code, text, _ = explain(name, folder, **machine)

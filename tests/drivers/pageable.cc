@@ -154,6 +154,25 @@ TEST_CASE("a copy from pinned memory to the CPU runs after the given GPU queue's
         }) == "");
 }
 
+TEST_CASE("a GPU gets a copy of pinned memory, unless copies are ruled out") {
+  CHECK(in_child([] {
+          const auto schema = make_schema(field("l"));
+          Owned<ArrowArray> made = make_array(generate(field("l"), {.rows = 100}), Ledger());
+          auto host = output_of(arrowdevice_array_from_host, made.get());
+          auto* const gpu = device(vendor().device);
+          for (const uint32_t flags : {0u, uint32_t{ARROWDEVICE_COPY_NEVER}}) {
+            auto pinned = copy(host.get(), *schema, device(vendor().pinned));
+            const void* const values = pinned->array.buffers[1];
+            auto options = sized<arrowdevice_copy_options>();
+            options.flags = flags;
+            auto there = output_of(arrowdevice_array_to_device, pinned.get(), schema.get(), gpu, &options);
+            expect((there->array.buffers[1] == values) == (flags != 0), "not as asked");
+            there.reset();
+          }
+          drivers::trim_all();
+        }) == "");
+}
+
 TEST_CASE("with one thread, memory is copied without staging") {
   CHECK(in_child([] {
           use_threads("1");

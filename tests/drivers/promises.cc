@@ -367,6 +367,56 @@ TEST_CASE("regions go to the driver as one batch if it has batches, else one by 
         }) == "");
 }
 
+// Sends bytes to the GPU in pieces of 8 bytes and back, and returns the code.
+int send_in_pieces(int64_t pieces) {
+  constexpr int64_t kPiece = 8;
+  const int64_t size = pieces * kPiece;
+  void* const device = gpu(0);
+  void* const host = allocate(pinned(0), 2 * size);
+  void* const there = allocate(device, size);
+  auto* const sent = static_cast<char*>(host);
+  auto* const received = sent + size;
+  for (int64_t i = 0; i < size; ++i) sent[i] = static_cast<char>(i % 101);
+  std::vector<arrowdevice_backend_region> in;
+  for (int64_t i = 0; i < pieces; ++i) {
+    in.push_back({device, there, i * kPiece, nullptr, sent, i * kPiece, kPiece, 0});
+  }
+  void* const queue = create_queue(device);
+  const int code = table().queue_copy(queue, in.data(), pieces, nullptr);
+  if (code == 0) {
+    copy(queue, region(nullptr, received, device, there, size));
+    finish(queue);
+    expect(std::equal(sent, received, received), "the bytes changed");
+  }
+  table().queue_destroy(queue);
+  free_memory(device, there);
+  free_memory(pinned(0), host);
+  return code;
+}
+
+TEST_CASE("a batch is divided, and after a failed batch all copies are single") {
+  if (vendor().device != ARROW_DEVICE_CUDA) return;  // HIP has none
+  const std::string batch = "cuMemcpyBatchAsync";
+  CHECK(in_child([&] {
+          expect(send_in_pieces(2500) == 0 && calls(batch) == 3, "another number of batches");
+          drivers::fail_nth(batch, 2, 999);
+          expect(send_in_pieces(2500) == 0 && calls(batch) == 5, "the failed batch was not the last");
+          const int64_t copies = calls(vendor().copy);
+          expect(send_in_pieces(2500) == 0 && calls(batch) == 5, "another batch was tried");
+          expect(calls(vendor().copy) == copies + 2501, "another number of copies");
+        }) == "");
+  CHECK(in_child([&] {
+          drivers::fail_nth(batch, 1, 900);  // the stream is captured, which does not speak against batches
+          expect(send_in_pieces(3) == EBUSY, "it was copied in spite of a capture");
+          expect(send_in_pieces(3) == 0 && calls(batch) == 2, "batches were given up");
+        }) == "");
+  const Variable without("ARROWDEVICE_CUDA_WITHOUT", "batches");
+  CHECK(in_child([&] { expect(send_in_pieces(3) == 0 && calls(batch) == 0, "a batch in spite of the variable"); }) ==
+        "");
+  const Variable unknown("ARROWDEVICE_CUDA_WITHOUT", "batches,brakes");
+  CHECK(contains(in_child([&] { gpu(0); }), "ARROWDEVICE_CUDA_WITHOUT: \"brakes\" is unknown"));
+}
+
 TEST_CASE("a MIG partition has a UUID of its own, if the driver can tell") {
   if (vendor().device != ARROW_DEVICE_CUDA) return;
   const Variable mig("STANDIN_MIG", "1");

@@ -231,7 +231,9 @@ TEST_CASE("invalid pools are refused") {
   CHECK(pool == nullptr);
   must_fail(EINVAL, arrowdevice_pool_create, sim(0), nullptr, nullptr);
   auto options = pool_options();
-  options.flags = 1;
+  options.flags = ARROWDEVICE_POOL_WAIT_FOR_CONTEXT;
+  must_fail_saying(ENOTSUP, "device_record_event", arrowdevice_pool_create, sim(0), &options, &pool);
+  options.flags = ARROWDEVICE_POOL_WAIT_FOR_CONTEXT << 1;
   must_fail_saying(EINVAL, "flags", arrowdevice_pool_create, sim(0), &options, &pool);
   options = pool_options();
   options.max_bytes = -1;

@@ -113,7 +113,7 @@ class Device:
     __slots__ = ("_core", "_info")
 
     _ADDRESSES, _HOST_READABLE, _EVENTS, _WAIT_BLOCKS, _WRAPPED, _COPY_BLOCKS = 1, 2, 4, 8, 16, 32
-    _PEER_ACCESS, _PEER_COPY = 1, 2
+    _PEER_ACCESS, _PEER_COPY, _PEER_REMOTE = 1, 2, 4
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str):
@@ -234,8 +234,15 @@ class Device:
         return Counters(*self._core.counters())
 
     def can_access(self, other: Device | str) -> bool:
-        """Returns whether this device can use memory of the other device in place. `to_device()` then shares it."""
+        """Returns whether this device can use memory of the other device in place. `to_device()` then shares it.
+
+        It copies memory that is used over the bus, unless `copy=False` rules copies out (see `is_remote`).
+        """
         return bool(device(other)._core.peer_flags(self._core) & self._PEER_ACCESS)
+
+    def is_remote(self, other: Device | str) -> bool:
+        """Returns whether each use of the other device's memory in place goes over the bus."""
+        return bool(device(other)._core.peer_flags(self._core) & self._PEER_REMOTE)
 
     def can_copy_from(self, other: Device | str) -> bool:
         """Returns whether one direct copy transfers memory of the other device.

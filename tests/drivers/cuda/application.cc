@@ -211,3 +211,29 @@ EXPORT CUresult cuMemPoolGetAttribute(void* pool, unsigned attribute, void* valu
   *static_cast<cuuint64_t*>(value) = all.thresholds[pool];
   return CUDA_SUCCESS;
 }
+
+// -- green contexts. The description of their resources is not modelled.
+
+EXPORT CUresult cuGreenCtxCreate(CUgreenCtx* context, void* /*description*/, CUdevice device, unsigned flags) {
+  BEGIN("cuGreenCtxCreate");
+  check_device(gpus, device, kCall);
+  if (flags != 1) violation("%s: flags %u, where CU_GREEN_CTX_DEFAULT_STREAM is required", kCall, flags);
+  *context = static_cast<CUgreenCtx>(create_green_context(device));
+  return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuGreenCtxDestroy(CUgreenCtx context) {
+  BEGIN("cuGreenCtxDestroy");
+  destroy_green_context(context, kCall);
+  return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuGreenCtxStreamCreate(CUstream* stream, CUgreenCtx context, unsigned flags, int /*priority*/) {
+  BEGIN("cuGreenCtxStreamCreate");
+  if (flags != CU_STREAM_NON_BLOCKING) violation("%s: flags %u", kCall, flags);
+  push(context);
+  *stream = static_cast<CUstream>(gpus.create_stream(device_of(context, kCall)));
+  made_here(number(*stream));
+  pop(kCall);
+  return CUDA_SUCCESS;
+}

@@ -3,6 +3,7 @@
 // the backend and the applications of the tests use.
 //
 //   STANDIN_DRIVER_VERSION   12080 for CUDA 12.8; newer entry points are missing
+//   STANDIN_WITHOUT          functions that the driver refuses, each followed by a comma: "cuMemGetInfo,"
 //   STANDIN_MIG              set if the GPUs are MIG partitions, which have UUIDs of their own
 #pragma once
 

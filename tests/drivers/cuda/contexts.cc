@@ -34,6 +34,7 @@ struct Contexts {
   std::mutex mutex;
   std::map<int, Primary> primary;
   std::map<void*, int> devices;
+  std::map<void*, void*> green;  // with their primary contexts
   std::map<uintptr_t, void*> owners;
 };
 
@@ -77,6 +78,33 @@ bool has_primary_context(int device) {
   auto& all = contexts();
   const std::lock_guard lock(all.mutex);
   return all.primary[device].count > 0;
+}
+
+void* create_green_context(int device) {
+  void* const primary = retain_primary_context(device);
+  void* const green = create_context(device);
+  auto& all = contexts();
+  const std::lock_guard lock(all.mutex);
+  all.green.emplace(green, primary);
+  return green;
+}
+
+void destroy_green_context(void* green, const char* call) {
+  const int device = device_of(green, call);
+  destroy_context(green, call);
+  {
+    auto& all = contexts();
+    const std::lock_guard lock(all.mutex);
+    if (all.green.erase(green) == 0) violation("%s: %p is not a green context", call, green);
+  }
+  release_primary_context(device, call);
+}
+
+void* without_green(void* context) {
+  auto& all = contexts();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.green.find(context);
+  return found != all.green.end() ? found->second : context;
 }
 
 void* create_context(int device) {
@@ -144,7 +172,7 @@ void* context_of(uintptr_t thing) {
 }
 
 void check_context(uintptr_t thing, void* context, const char* call) {
-  void* const owner = context_of(thing);
+  void* const owner = without_green(context_of(thing));
   if (owner == nullptr || owner == context || device_of(owner, call) != device_of(context, call)) return;
   violation("%s: %#zx is of the context %p, where %p was to be", call, thing, owner, context);
 }

@@ -10,6 +10,11 @@ namespace standin::cuda {
 void* retain_primary_context(int device);
 void release_primary_context(int device, const char* call);
 bool has_primary_context(int device);
+// Manage green contexts, which use the memory of the primary context and retain it.
+void* create_green_context(int device);
+void destroy_green_context(void* green, const char* call);
+// Returns the primary context of a green context, or the context itself.
+void* without_green(void* context);
 // Manage contexts that an application creates. A context must be empty when it is destroyed.
 void* create_context(int device);
 void destroy_context(void* context, const char* call);

@@ -26,6 +26,9 @@ namespace ours = arrowdevice::cuda;
 SAME(CUcontext)
 SAME(CUstream)
 SAME(CUevent)
+#if CUDA_VERSION >= 12050
+SAME(CUgreenCtx)
+#endif
 
 #define SAME_SIZE(type) \
   SAME(type)            \
@@ -89,12 +92,23 @@ namespace arrowdevice::cuda {
   using name##_function = CUresult parameters; \
   static_assert(std::is_same_v<declarations::Real<name##_function>::Type*, ::PFN_##name##_v##version>, #name);
 ARROWDEVICE_CUDA_REQUIRED(X)
-ARROWDEVICE_CUDA_SINCE_10_1(X)
+ARROWDEVICE_CUDA_SINCE_10_2(X)
 ARROWDEVICE_CUDA_SINCE_11_2(X)
+#if CUDA_VERSION >= 12050
+ARROWDEVICE_CUDA_SINCE_12_5(X)
+#endif
 #if CUDA_VERSION >= 12080
 ARROWDEVICE_CUDA_SINCE_12_8(X)
 #endif
 #undef X
+// The vendor's name of this type has no `_v2`, but the version.
+#if CUDA_VERSION >= 12050
+#define X(name, version, suffix, parameters)   \
+  using name##_function = CUresult parameters; \
+  static_assert(std::is_same_v<declarations::Real<name##_function>::Type*, ::PFN_cuStreamGetCtx_v##version>, #name);
+ARROWDEVICE_CUDA_SECOND_FORMS(X)
+#undef X
+#endif
 
 }  // namespace arrowdevice::cuda
 

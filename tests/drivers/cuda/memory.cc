@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory and copies.
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <vector>
+
 #include "cuda/calls.h"
 
 using namespace standin::cuda;  // NOLINT: what every line is written with
@@ -8,6 +13,47 @@ using standin::Machine;
 using standin::violation;
 
 namespace {
+
+struct Mapping {
+  CUdeviceptr start;
+  size_t size;
+};
+
+std::mutex mappings_mutex;
+auto& mappings() {
+  static auto* const made = new std::map<uintptr_t, std::vector<Mapping>>;  // by reserved range
+  return *made;
+}
+
+void reserve(uintptr_t range) {
+  const std::lock_guard lock(mappings_mutex);
+  mappings()[range];
+}
+
+void unreserve(uintptr_t range) {
+  const std::lock_guard lock(mappings_mutex);
+  mappings().erase(range);
+}
+
+bool map_in(uintptr_t range, Mapping mapping) {
+  const std::lock_guard lock(mappings_mutex);
+  const auto found = mappings().find(range);
+  if (found == mappings().end()) return false;
+  found->second.push_back(mapping);
+  return true;
+}
+
+// Returns the mapping at an address of an allocation. An ordinary allocation is one mapping, and larger than asked for.
+Mapping mapping_of(uintptr_t start, size_t size, CUdeviceptr address) {
+  constexpr size_t kGranularity = 2 << 20;
+  const std::lock_guard lock(mappings_mutex);
+  const auto found = mappings().find(start);
+  if (found == mappings().end()) return {.start = start, .size = std::max(size, kGranularity)};
+  for (const Mapping& one : found->second) {
+    if (address >= one.start && address - one.start < one.size) return one;
+  }
+  return {};
+}
 
 // Ends the process unless device memory at both ends of a copy belongs to the named or current contexts.
 void check_ends(const Machine& gpus, CUdeviceptr to, void* to_context, CUdeviceptr from, void* from_context,
@@ -102,6 +148,29 @@ EXPORT CUresult cuMemHostUnregister(void* memory) {
   return late;
 }
 
+// -- virtual memory of an application. A reserved range is an allocation of the machine, and mappings are pieces of it.
+
+EXPORT CUresult cuMemAddressReserve(CUdeviceptr* range, size_t size, size_t, CUdeviceptr, unsigned long long) {
+  BEGIN("cuMemAddressReserve");
+  *range = gpus.allocate(Kind::kDevice, current_device(kCall), size);
+  reserve(*range);
+  return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuMemAddressFree(CUdeviceptr range, size_t) {
+  BEGIN_GIVING_BACK("cuMemAddressFree");
+  unreserve(range);
+  gpus.free(Kind::kDevice, current_device(kCall), range);
+  return late;
+}
+
+EXPORT CUresult cuMemMap(CUdeviceptr start, size_t size, size_t, unsigned long long, unsigned long long) {
+  BEGIN("cuMemMap");
+  const auto found = gpus.find(start);
+  if (!found || !map_in(found->start, {.start = start, .size = size})) violation("%s: not a reserved range", kCall);
+  return CUDA_SUCCESS;
+}
+
 EXPORT CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
   BEGIN("cuMemGetInfo_v2");
   *free = gpus.free_memory(current_device(kCall));
@@ -114,8 +183,13 @@ EXPORT CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attr
   BEGIN("cuPointerGetAttributes");
   current_device(kCall);
   const auto found = gpus.find(pointer);
+  const Mapping mapping = found ? mapping_of(found->start, found->size, pointer) : Mapping{};
   const bool on_host = found && (found->kind == Kind::kPinned || found->kind == Kind::kRegistered);
   for (unsigned i = 0; i < count; ++i) {
+    const int since = attributes[i] >= CU_POINTER_ATTRIBUTE_MAPPING_SIZE       ? 11070
+                      : attributes[i] >= CU_POINTER_ATTRIBUTE_RANGE_START_ADDR ? 10020
+                                                                               : 7000;
+    if (driver_version() < since) return CUDA_ERROR_INVALID_VALUE;
     switch (attributes[i]) {
       case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
         *static_cast<unsigned*>(values[i]) = !found    ? 0u
@@ -133,6 +207,9 @@ EXPORT CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attr
         *static_cast<void**>(values[i]) = found ? context_of(found->start) : nullptr;
         break;
       case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *static_cast<size_t*>(values[i]) = found ? found->size : 0; break;
+      case CU_POINTER_ATTRIBUTE_MAPPED: *static_cast<int*>(values[i]) = found && mapping.size > 0; break;
+      case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: *static_cast<size_t*>(values[i]) = mapping.size; break;
+      case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: *static_cast<CUdeviceptr*>(values[i]) = mapping.start; break;
       default: violation("%s: attribute %u", kCall, attributes[i]);
     }
   }

@@ -44,6 +44,16 @@ EXPORT CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
   return CUDA_SUCCESS;
 }
 
+EXPORT CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext* context, CUgreenCtx* green) {
+  BEGIN("cuStreamGetCtx_v2");
+  current_device(kCall);
+  gpus.device_of_stream(stream);  // checks the handle
+  void* const owner = context_of(number(stream));
+  *context = static_cast<CUcontext>(without_green(owner));
+  *green = *context == owner ? nullptr : static_cast<CUgreenCtx>(owner);
+  return CUDA_SUCCESS;
+}
+
 EXPORT CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
   BEGIN("cuStreamIsCapturing");
   *status = static_cast<CUstreamCaptureStatus>(captures::status(stream_of(gpus, stream, kCall)));
@@ -79,6 +89,19 @@ EXPORT CUresult cuEventRecord(CUevent event, CUstream stream) {
   void* const recording = stream_of(gpus, stream, kCall);
   captures::record(event, recording);
   if (!captures::was_captured(event)) gpus.record(event, recording);
+  return CUDA_SUCCESS;
+}
+
+// Includes the work of all streams of the context. By the vendor's text, it fails while one of them is being captured,
+// and invalidates the capture, in any mode.
+EXPORT CUresult cuCtxRecordEvent(CUcontext context, CUevent event) {
+  BEGIN("cuCtxRecordEvent");
+  check_context(number(event), context, kCall);
+  if (captures::invalidate_all()) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  gpus.record_all(event, [&](void* stream) {
+    void* const owner = context_of(number(stream));
+    return owner == nullptr || without_green(owner) == context;
+  });
   return CUDA_SUCCESS;
 }
 

@@ -12,6 +12,7 @@
 #include "drivers/table.h"
 #include "drivers/trips.h"
 #include "support/catch.h"
+#include "support/variable.h"
 
 namespace {
 
@@ -265,6 +266,69 @@ TEST_CASE("streams are wrapped only on the device of their context") {
           must(table().device_unwrap, wrapped);
           mine.run("cuStreamDestroy_v2", theirs);
           drivers::destroy_stream(0, of_primary);
+        }) == "");
+}
+
+TEST_CASE("a stream of a green context is one of the primary context's device") {
+  const auto wrap_stream_of_green_context = [] {
+    void* const device = drivers::open(ARROW_DEVICE_CUDA, 0);
+    void* green = nullptr;
+    expect(call("cuGreenCtxCreate", &green, static_cast<void*>(nullptr), 0, 1U) == 0, "no green context");
+    void* stream = nullptr;
+    expect(call("cuGreenCtxStreamCreate", &stream, green, 1U, 0) == 0, "no stream");
+    if (calls("cuStreamGetCtx_v2") > 0) throw std::runtime_error("asked too early");
+    auto native = sized<arrowdevice_native_queue>();
+    native.queue = stream;
+    void* queue = nullptr;
+    arrowdevice_error error{};
+    const int code = table().queue_wrap(device, &native, &queue, &error);
+    if (code == 0) {
+      void* const memory = allocate(device, kSize);
+      copy(queue, region(device, static_cast<char*>(memory) + kSize / 2, device, memory, kSize / 2));
+      finish(queue);
+      free_memory(device, memory);
+      table().queue_destroy(queue);
+    }
+    drivers::destroy_stream(0, stream);
+    expect(call("cuGreenCtxDestroy", green) == 0, "the green context is in use");
+    if (code != 0) throw std::runtime_error(error.message);
+  };
+  CHECK(in_child(wrap_stream_of_green_context) == "");
+  // Before CUDA 12.5 the driver names the green context only.
+  const arrowdevice::testing::Variable older("STANDIN_DRIVER_VERSION", "12040");
+  CHECK(contains(in_child(wrap_stream_of_green_context), "wrap it on the device that was wrapped with its context"));
+}
+
+TEST_CASE("a buffer may span mappings of virtual memory, but not a hole between them") {
+  CHECK(in_child([] {
+          constexpr size_t kMapping = 2 << 20;
+          auto* const device = output_of(arrowdevice_device_find_by_id, ARROW_DEVICE_CUDA, int64_t{0});
+          uint64_t range = 0;
+          drivers::make_current(0);
+          expect(call("cuMemAddressReserve", &range, 4 * kMapping, size_t{0}, uint64_t{0}, 0ULL) == 0, "no range");
+          for (const size_t piece : {0, 1, 3}) {
+            expect(call("cuMemMap", range + piece * kMapping, kMapping, size_t{0}, 0ULL, 0ULL) == 0, "not mapped");
+          }
+          const auto schema = arrowdevice::testing::make_schema(arrowdevice::testing::field("l"));
+          const auto validate = [&](uint64_t start, size_t bytes) -> std::string {
+            const void* buffers[] = {nullptr, reinterpret_cast<const void*>(start)};
+            ArrowDeviceArray array{};
+            array.array.length = static_cast<int64_t>(bytes / sizeof(int64_t));
+            array.array.n_buffers = 2;
+            array.array.buffers = buffers;
+            array.array.release = [](ArrowArray* self) { self->release = nullptr; };
+            array.device_type = ARROW_DEVICE_CUDA;
+            arrowdevice_error error{};
+            const int code =
+                arrowdevice_array_validate(&array, schema.get(), device, ARROWDEVICE_VALIDATE_FULL, &error);
+            return code == 0 ? "" : error.message;
+          };
+          expect(validate(range, 2 * kMapping).empty(), "two mappings were refused");
+          expect(contains(validate(range, 2 * kMapping + 8), "its memory ends after 4194304"), "a hole was accepted");
+          expect(contains(validate(range + 3 * kMapping, kMapping + 8), "its memory ends after 2097152"),
+                 "memory after the range was accepted");
+          expect(call("cuMemAddressFree", range, 4 * kMapping) == 0, "the range is in use");
+          drivers::undo_make_current();
         }) == "");
 }
 

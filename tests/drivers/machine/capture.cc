@@ -76,6 +76,12 @@ bool allows(const char* call) {
   return is_allowed;
 }
 
+bool invalidate_all() {
+  const std::lock_guard lock(mutex);
+  for (auto& [stream, capture] : captures) capture.is_valid = false;
+  return !captures.empty();
+}
+
 void check_no_capture(void* stream, const char* call) {
   if (status(stream) != kNone) violation("%s: the stream %p is being captured into a graph", call, stream);
 }

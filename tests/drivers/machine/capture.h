@@ -22,6 +22,9 @@ Status status(void* stream);
 // Returns true if `call` may be made on this thread now. If not, it has invalidated the captures.
 bool allows(const char* call);
 
+// Invalidates all captures. Returns false if there was none.
+bool invalidate_all();
+
 // Ends the process if the stream is being captured: the library's work would become part of the
 // application's graph.
 void check_no_capture(void* stream, const char* call);

@@ -122,6 +122,8 @@ class Machine {
   void destroy_event(int device, void* event);
   int device_of_event(void* event) const;
   void record(void* event, void* stream);
+  // Records the event after the work of all streams of its GPU that are included.
+  void record_all(void* event, const std::function<bool(void* stream)>& is_included);
   bool is_done(void* event);
   // Waits for the event. Returns false if the time runs out first, or if the machine is lost. 0 means no limit, below 0
   // a poll.

@@ -299,6 +299,23 @@ void Machine::record(void* event_handle, void* handle) {
   recorded->at = on->knows;
 }
 
+void Machine::record_all(void* event_handle, const std::function<bool(void* stream)>& is_included) {
+  const std::lock_guard lock(mutex_);
+  const auto recorded = event(event_handle);
+  auto& engine = *engines_[static_cast<size_t>(recorded->device)];
+  const auto all = std::make_shared<sim::SubmissionQueue>();
+  Order known;
+  for (const auto& [handle, on] : streams_) {
+    if (on->device != recorded->device || !is_included(handle)) continue;
+    if (on->end != nullptr) engine.submit(all, sim::WaitWork{.fence = on->end});
+    known.merge(on->knows);
+  }
+  auto fence = std::make_shared<sim::Fence>();
+  engine.submit(all, sim::FireWork{.fence = fence, .doomed = false});
+  recorded->fence = std::move(fence);
+  recorded->at = known;
+}
+
 bool Machine::is_done(void* handle) {
   const std::lock_guard lock(mutex_);
   const auto asked = event(handle);

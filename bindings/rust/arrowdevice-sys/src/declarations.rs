@@ -29,6 +29,7 @@ pub const ARROWDEVICE_VALIDATE_STRICT: i32 = 2;
 pub const ARROWDEVICE_ASYNC_LAYOUT_UNKNOWN: i32 = 0;
 pub const ARROWDEVICE_ASYNC_LAYOUT_40_BYTES: i32 = 1;
 pub const ARROWDEVICE_ASYNC_LAYOUT_48_BYTES: i32 = 2;
+pub const ARROWDEVICE_POOL_WAIT_FOR_CONTEXT: u32 = 1;
 pub const ARROWDEVICE_COPY_ASYNC: u32 = 1;
 pub const ARROWDEVICE_COPY_ALWAYS: u32 = 2;
 pub const ARROWDEVICE_COPY_NEVER: u32 = 4;
@@ -41,6 +42,7 @@ pub const ARROWDEVICE_DEVICE_WRAPPED: u64 = 16;
 pub const ARROWDEVICE_DEVICE_COPY_BLOCKS: u64 = 32;
 pub const ARROWDEVICE_PEER_ACCESS: u32 = 1;
 pub const ARROWDEVICE_PEER_COPY: u32 = 2;
+pub const ARROWDEVICE_PEER_REMOTE: u32 = 4;
 pub const ARROWDEVICE_STREAM_READ_AHEAD: u32 = 1;
 pub const ARROWDEVICE_METADATA_STREAM: u32 = 0;
 pub const ARROWDEVICE_METADATA_ITEM: u32 = 1;
@@ -525,6 +527,7 @@ impl Default for arrowdevice_backend_report {
 #[derive(Debug, Copy, Clone)]
 pub struct arrowdevice_pool_options {
     pub struct_size: u32,
+    #[doc = "ARROWDEVICE\\_POOL\\_WAIT\\_FOR\\_CONTEXT: when memory is released, the pool records an event after all\nwork of the device's context so far, on all queues. The pool reuses or frees the memory when\nthat event has fired. This protects a consumer that releases an array although its own work\nstill uses the memory. Each release then costs a driver call, and it may end graph captures in\nthat context (see the backend's manual). `allocate` must be NULL."]
     pub flags: u32,
     #[doc = "Bytes that the pool may cache for reuse. 0 means a quarter of the free memory, at most 1 GiB.\nIf the number is negative, the pool caches no memory."]
     pub max_cached_bytes: i64,
@@ -619,7 +622,7 @@ const _: () = {
 #[derive(Debug, Copy, Clone)]
 pub struct arrowdevice_copy_options {
     pub struct_size: u32,
-    #[doc = "ARROWDEVICE\\_COPY\\_ASYNC: the call returns when the copy is submitted. The result's `sync_event`\nfires when the copy is complete. If the target has no events, the call waits for the copy\nwithout limit.\n\nThe library divides two kinds of copies into pieces, and submits the last piece when most\nothers have arrived. The call returns after that. These copies are:\n\n- staged copies, which go from device to device through host memory\n- copies of 8 MiB or more to a GPU from pageable host memory, such as that of `malloc`, unless\nthe queue waits for work of others\n\nIf `queue` waits for work of others, and the device has ARROWDEVICE\\_DEVICE\\_COPY\\_BLOCKS, the\ncall first copies pageable host memory to pinned memory. Without enough pinned memory, the call\nwaits for the queue's work.\n\nARROWDEVICE\\_COPY\\_ALWAYS and ARROWDEVICE\\_COPY\\_NEVER exclude each other. They have an effect only\nin arrowdevice\\_array\\_to\\_device() and arrowdevice\\_array\\_to\\_host().\n\nARROWDEVICE\\_COPY\\_NO\\_TRIM: the copy of a slice also has the rows before it and keeps its offset."]
+    #[doc = "ARROWDEVICE\\_COPY\\_ASYNC: the call returns when the copy is submitted. The result's `sync_event`\nfires when the copy is complete. If the target has no events, the call waits for the copy\nwithout limit.\n\nThe library divides two kinds of copies into pieces, and submits the last piece when most\nothers have arrived. The call returns after that. These copies are:\n\n- staged copies, which go from device to device through host memory\n- copies of 8 MiB or more to a GPU from pageable host memory, such as that of `malloc`, unless\nthe queue waits for work of others\n\nIf `queue` waits for work of others, and the device has ARROWDEVICE\\_DEVICE\\_COPY\\_BLOCKS, the\ncall first copies pageable host memory to pinned memory. Without enough pinned memory, the call\nwaits for the queue's work.\n\nARROWDEVICE\\_COPY\\_ALWAYS and ARROWDEVICE\\_COPY\\_NEVER exclude each other. They have an effect only\nin arrowdevice\\_array\\_to\\_device() and arrowdevice\\_array\\_to\\_host(). Memory that the device would\nuse over the bus (ARROWDEVICE\\_PEER\\_REMOTE), such as CUDA\\_HOST memory on a GPU, is shared only\nwith ARROWDEVICE\\_COPY\\_NEVER. Otherwise it is copied.\n\nARROWDEVICE\\_COPY\\_NO\\_TRIM: the copy of a slice also has the rows before it and keeps its offset."]
     pub flags: u32,
     #[doc = "Queue for the copy, or NULL for a queue of the library. The copy runs after the queue's work so\nfar. The application may destroy the queue when the call returns, even with\nARROWDEVICE\\_COPY\\_ASYNC.\n\nThe queue must belong to the backend in the third column. Otherwise the call fails with EINVAL,\neven if no copy is needed. In this table, host memory is the CPU, or another device with both\nARROWDEVICE\\_DEVICE\\_HOST\\_READABLE and ARROWDEVICE\\_DEVICE\\_ADDRESSES, such as CUDA\\_HOST.\n\n| source | target | backend of the queue |\n|---|---|---|\n| any | device memory | the target's |\n| device memory | host memory | the source's |\n| host memory | host memory | the source's, the target's or the CPU's |\n\nIn the last row the CPU copies, after it has waited for the queue's work."]
     pub queue: *mut arrowdevice_queue,
@@ -1242,7 +1245,7 @@ unsafe extern "C" {
         out: *mut arrowdevice_backend_report,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Creates a pool of a device's memory.\n\nThe call itself calls none of the functions in the options. If it fails, the library never calls\nthem, `destroy` included. `user` still belongs to the caller. If it succeeds, the pool uses them\nuntil it calls `destroy`. That happens after arrowdevice\\_pool\\_destroy(), when no buffer, stream\nor device uses the pool.\n\n- `device`: The device.\n- `options`: Options, or NULL for the defaults. `allocate` and `deallocate` must both be set\n  or both be NULL.\n- `out`: Receives the pool. The caller destroys it with arrowdevice\\_pool\\_destroy().\n\nErrors:\n- EINVAL if `flags` has unknown bits, `max_bytes` is negative, or only one of `allocate` and\n`deallocate` is set.\n- The general errors.\n\nThread-safety: free."]
+    #[doc = "Creates a pool of a device's memory.\n\nThe call itself calls none of the functions in the options. If it fails, the library never calls\nthem, `destroy` included. `user` still belongs to the caller. If it succeeds, the pool uses them\nuntil it calls `destroy`. That happens after arrowdevice\\_pool\\_destroy(), when no buffer, stream\nor device uses the pool.\n\n- `device`: The device.\n- `options`: Options, or NULL for the defaults. `allocate` and `deallocate` must both be set\n  or both be NULL.\n- `out`: Receives the pool. The caller destroys it with arrowdevice\\_pool\\_destroy().\n\nErrors:\n- EINVAL if `flags` has unknown bits, `max_bytes` is negative, or only one of `allocate` and\n`deallocate` is set.\n- EINVAL if ARROWDEVICE\\_POOL\\_WAIT\\_FOR\\_CONTEXT and `allocate` are set.\n- ENOTSUP if ARROWDEVICE\\_POOL\\_WAIT\\_FOR\\_CONTEXT is set, and the driver cannot record such an event.\n- The general errors.\n\nThread-safety: free."]
     pub fn arrowdevice_pool_create(
         device: *mut arrowdevice_device,
         options: *const arrowdevice_pool_options,

@@ -114,6 +114,7 @@ impl Device {
         Ok(PeerFlags {
             access: flags & sys::ARROWDEVICE_PEER_ACCESS != 0,
             copy: flags & sys::ARROWDEVICE_PEER_COPY != 0,
+            remote: flags & sys::ARROWDEVICE_PEER_REMOTE != 0,
         })
     }
 
@@ -295,6 +296,8 @@ pub struct PeerFlags {
     pub access: bool,
     /// The device copies the memory directly.
     pub copy: bool,
+    /// Each use in place goes over the bus.
+    pub remote: bool,
 }
 
 /// Bytes of a device. `None` if the driver does not report the number.

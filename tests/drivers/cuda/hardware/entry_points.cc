@@ -46,9 +46,10 @@ int main() {
       report.check(title, [&] {
         void* function = nullptr;
         CUdriverProcAddressQueryResult status{};
-        must(get(name.c_str(), &function, version, kLegacyStream, &status), "cuGetProcAddress_v2");
+        const std::string entry = arrowdevice::cuda::entry_name(name);
+        must(get(entry.c_str(), &function, version, kLegacyStream, &status), "cuGetProcAddress_v2");
         if (function == nullptr) throw std::runtime_error("it is NULL, status " + std::to_string(status));
-        find<void()>(library, (name + suffix).c_str());  // drivers before CUDA 11.3 are asked in this way
+        find<void()>(library, (entry + suffix).c_str());  // drivers before CUDA 11.3 are asked in this way
       });
     };
 #define X(name, version, suffix, parameters) look_up(#name, version, suffix);

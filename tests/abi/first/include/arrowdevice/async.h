@@ -27,7 +27,7 @@ struct arrowdevice_async_options {
   struct arrowdevice_pool* pool;
   struct arrowdevice_device* source_device;
 
-  int (*submit)(void* user, void (*task)(void* arg), void* arg);
+  int (*submit)(void* user, void (*job)(void* arg), void* arg);
 
   void* user;
 

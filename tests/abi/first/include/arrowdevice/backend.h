@@ -99,6 +99,8 @@ struct arrowdevice_backend {
 
   int (*device_get_memory_info)(void* device, int64_t* free_bytes, int64_t* total_bytes,
                                 struct arrowdevice_error* error);
+
+  int (*device_record_event)(void* device, void** event, struct arrowdevice_error* error);
 };
 
 #define ARROWDEVICE_BACKEND_ENTRY "arrowdevice_backend_entry"

@@ -8,8 +8,11 @@
 extern "C" {
 #endif
 
+#define ARROWDEVICE_POOL_WAIT_FOR_CONTEXT 1
+
 struct arrowdevice_pool_options {
   uint32_t struct_size;
+
   uint32_t flags;
 
   int64_t max_cached_bytes;
