@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "faults/device_failures.h"
 
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <thread>
 
+#include "faults/driver.h"
 #include "faults/scene.h"
 
 namespace faults {
 namespace {
 
+constexpr auto kPatience = std::chrono::seconds(2);
 constexpr int64_t kLatencyOfLosses = 50;  // microseconds, so that work is in flight when a device is lost
 
 int64_t threads() {
@@ -36,8 +39,7 @@ void drop_one_queue(int64_t id) {
   check_equal(code, EIO, "the code of a copy that fails");
 }
 
-// Empties pools and drops idle queues, so that an operation asks the device for everything.
-void begin_from_nothing() {
+void begin_from_nothing_of_simulation() {
   for (int64_t id = 0; id < kDevices; ++id) {
     for (bool made_one = control::counters(id).queues_live == 0; !made_one;) {
       const int64_t before = control::calls("queue_create");
@@ -48,11 +50,35 @@ void begin_from_nothing() {
   }
 }
 
+// Does the same on a driver under test.
+void begin_from_nothing_of_driver() {
+  driver::drop_idle_queues();
+  must(arrowdevice_wait_idle, int64_t{ARROWDEVICE_NO_TIMEOUT});
+  std::array<arrowdevice_device*, 16> all{};
+  int64_t n = 0;
+  must(arrowdevice_device_list, all.data(), std::ssize(all), &n);
+  for (auto* const one : std::span(all).first(static_cast<size_t>(n))) must(arrowdevice_pool_trim, default_pool(one));
+}
+
+// Returns true if more objects of any kind are alive than before.
+bool has_more(const std::vector<int64_t>& now, const std::vector<int64_t>& before) {
+  for (size_t i = 0; i < now.size(); ++i) {
+    if (now[i] > before[i]) return true;
+  }
+  return false;
+}
+
 int64_t used_host_bytes() {
   return output_of(arrowdevice_pool_get_stats, static_cast<const arrowdevice_pool*>(default_pool(cpu()))).used_bytes;
 }
 
 }  // namespace
+
+void begin_from_nothing() {
+  return driver::is_used() ? begin_from_nothing_of_driver() : begin_from_nothing_of_simulation();
+}
+
+std::vector<int64_t> alive_now() { return driver::is_used() ? driver::alive() : alive_on_devices(); }
 
 DeviceInjection::DeviceInjection(const Operation& operation, const Machine& machine, Left& left)
     : operation_(operation), machine_(machine), left_(left), threads_before_(threads()) {
@@ -76,21 +102,28 @@ void DeviceInjection::recover() {
   reset_devices(machine_);
 }
 
-// Threads of streams end, and release their objects.
+// Threads of streams end, and release their objects. A driver has threads of its own.
 void DeviceInjection::wait_for_threads() {
-  while (has_steady_threads() && threads() > threads_before_) std::this_thread::yield();
+  while (!driver::is_used() && has_steady_threads() && threads() > threads_before_) std::this_thread::yield();
 }
 
 void DeviceInjection::check_end() {
   begin_from_nothing();
   check_nothing_refused();
-  const Left now{alive_on_devices(), used_host_bytes()};
+  // A thread of a driver or of the library may hold the last objects a moment longer.
+  const auto patience = std::chrono::steady_clock::now() + kPatience;
+  while (driver::is_used() && has_more(alive_now(), left_.on_devices) && std::chrono::steady_clock::now() < patience) {
+    begin_from_nothing();
+  }
+  const Left now{alive_now(), used_host_bytes()};
   if (has_given_memory_up()) {
     check(loses_device(), "memory was given up on a device that works");
     left_ = now;
     return;
   }
-  if (now.on_devices != left_.on_devices) {
+  const bool is_same =
+      driver::is_used() ? !has_more(now.on_devices, left_.on_devices) : now.on_devices == left_.on_devices;
+  if (!is_same) {
     fail("left: " + text_of_alive(now.on_devices) + "; given up before: " + text_of_alive(left_.on_devices));
   }
   check_equal(now.host_bytes, left_.host_bytes, "bytes of the CPU's pool that remain");
@@ -152,6 +185,41 @@ class CallFailure : public DeviceInjection {
   int64_t before_ = 0;
 };
 
+// -- one call of a driver fails
+
+class DriverFailure : public DeviceInjection {
+ public:
+  DriverFailure(const Operation& operation, Left& left, std::string call, int64_t n)
+      : DeviceInjection(operation, operation.machine, left), call_(std::move(call)), n_(n) {}
+
+  void prepare() override {
+    if (before_ < 0) DeviceInjection::prepare();
+  }
+
+ private:
+  void begin_failure() override {
+    before_ = driver::failures();
+    driver::fail_nth(call_, n_);
+  }
+  bool end_failure() override {
+    const bool has_failed = driver::failures() != before_;
+    driver::fail_no_more();
+    return has_failed;
+  }
+
+  void check_survived() override {
+    if (!driver::may_survive(operation(), call_)) fail("the call has succeeded without " + call_);
+  }
+  void check_failure(int code, const arrowdevice_error& error) override {
+    if (has(operation().codes, code) || driver::is_told(call_, code, error)) return;
+    fail("code " + std::to_string(code) + ", native code " + std::to_string(error.native_code) + ": " + error.message);
+  }
+
+  const std::string call_;
+  const int64_t n_;
+  int64_t before_ = -1;  // failures before the call, or -1
+};
+
 // -- a device is lost
 
 Machine with_latency(Machine machine) {
@@ -200,6 +268,11 @@ class Loss : public DeviceInjection {
 std::unique_ptr<DeviceInjection> make_call_failure(const Operation& operation, Left& left, std::string function,
                                                    int64_t n) {
   return std::make_unique<CallFailure>(operation, left, std::move(function), n);
+}
+
+std::unique_ptr<DeviceInjection> make_driver_failure(const Operation& operation, Left& left, std::string call,
+                                                     int64_t n) {
+  return std::make_unique<DriverFailure>(operation, left, std::move(call), n);
 }
 
 std::unique_ptr<DeviceInjection> make_loss(const Operation& operation, Left& left, int64_t id, int64_t n) {

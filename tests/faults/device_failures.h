@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failures of the simulated devices: a backend call that fails, and a device that is lost.
+// Failures of devices: a backend call or a driver call that fails, and a simulated device that is lost.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +16,12 @@ struct Left {
   std::vector<int64_t> on_devices = std::vector<int64_t>(4 * kDevices);
   int64_t host_bytes = 0;
 };
+
+// Drops all cached memory and idle queues, so that an operation asks the device for everything.
+void begin_from_nothing();
+
+// Returns the objects that are alive on the devices.
+std::vector<int64_t> alive_now();
 
 // A run on devices of which the operation gets all memory, queues and events, because nothing is cached.
 class DeviceInjection : public Injection {
@@ -48,9 +54,12 @@ class DeviceInjection : public Injection {
   bool was_injected_ = false;
 };
 
-// Return a run in which the nth call of the function fails, or in which the device is lost at the nth call.
+// Return a run in which the nth call of the function or of the driver fails, or in which the device is lost at the nth
+// call.
 std::unique_ptr<DeviceInjection> make_call_failure(const Operation& operation, Left& left, std::string function,
                                                    int64_t n);
+std::unique_ptr<DeviceInjection> make_driver_failure(const Operation& operation, Left& left, std::string call,
+                                                     int64_t n);
 std::unique_ptr<DeviceInjection> make_loss(const Operation& operation, Left& left, int64_t id, int64_t n);
 
 }  // namespace faults

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "faults/device_failures.h"
+#include "faults/driver.h"
 #include "faults/injector.h"
 #include "faults/scene.h"
 
@@ -20,8 +21,8 @@ using arrowdevice::sim::Function;
 using arrowdevice::sim::kFunctions;
 using arrowdevice::sim::name_of;
 
-constexpr int kMostWays = kFunctions;
-static_assert(kMostWays >= kDevices);
+constexpr int kMostWays = 128;
+static_assert(kMostWays >= kFunctions && kMostWays >= kDevices);
 
 struct Progress {
   Place place;
@@ -77,10 +78,11 @@ class DeviceInjector : public Injector {
 
   void begin(const Operation& operation, const char* plugin) const {
     alarm(kLongestSeconds);
-    set_up(operation.machine, plugin);
+    if (!driver::is_used()) set_up(operation.machine, plugin);
     // Deferred work runs only when the test calls it. Otherwise the calls of a thread would be counted too.
     must(arrowdevice_deferred_set_manual, 1);
     if (operation.at_first_use) return;
+    if (driver::is_used()) return driver::set_up();
     // Each device has a thread from here on.
     const Array host = Rows::flat().host();
     for (int64_t id = 0; id < kDevices; ++id) copy(*host, *Rows::flat().schema(), sim(id));
@@ -97,6 +99,10 @@ class DeviceInjector : public Injector {
   void play_all(const Operation& operation, const char* plugin, Place last) {
     begin(operation, plugin);
     Left left;
+    if (driver::is_used()) {
+      begin_from_nothing();
+      left.on_devices = alive_now();
+    }
     Counting counting(operation, left, *this);
     progress_.place = {};
     play_once(operation, counting);
@@ -152,7 +158,7 @@ class Calls : public DeviceInjector {
  private:
   std::string kind(int way) const override {
     const auto function = static_cast<Function>(way);
-    return arrowdevice::sim::can_fail(function) ? std::string(name_of(function)) : "";
+    return way < kFunctions && arrowdevice::sim::can_fail(function) ? std::string(name_of(function)) : "";
   }
   std::unique_ptr<DeviceInjection> make(const Operation& operation, Left& left, Place place) const override {
     return make_call_failure(operation, left, kind(place.way), place.n);
@@ -167,6 +173,32 @@ class Calls : public DeviceInjector {
     return calls(way) - before_[static_cast<size_t>(way)];
   }
   int64_t calls(int way) const { return kind(way).empty() ? 0 : control::calls(kind(way)); }
+
+  std::array<int64_t, kMostWays> before_{};
+};
+
+class DriverCalls : public DeviceInjector {
+ public:
+  Injectors id() const override { return kLosses; }
+  bool plays(const Operation& operation) const override {
+    return DeviceInjector::plays(operation) && driver::can_play(operation);
+  }
+
+ private:
+  std::string kind(int way) const override {
+    return way < std::ssize(driver::calls()) ? driver::calls()[static_cast<size_t>(way)] : "";
+  }
+  std::unique_ptr<DeviceInjection> make(const Operation& operation, Left& left, Place place) const override {
+    return make_driver_failure(operation, left, kind(place.way), place.n);
+  }
+  void begin_counting() override {
+    for (int way = 0; way < kMostWays; ++way) before_[static_cast<size_t>(way)] = calls(way);
+  }
+  // The number of calls depends on the timing of the driver's threads and on what the backend keeps.
+  int64_t count(const Operation&, int way) const override {
+    return calls(way) == before_[static_cast<size_t>(way)] ? 0 : -1;
+  }
+  int64_t calls(int way) const { return kind(way).empty() ? 0 : driver::count(kind(way)); }
 
   std::array<int64_t, kMostWays> before_{};
 };
@@ -196,6 +228,7 @@ class Losses : public DeviceInjector {
 }  // namespace
 
 std::unique_ptr<Injector> inject_calls() { return std::make_unique<Calls>(); }
+std::unique_ptr<Injector> inject_driver_calls() { return std::make_unique<DriverCalls>(); }
 std::unique_ptr<Injector> inject_losses() { return std::make_unique<Losses>(); }
 
 }  // namespace faults

@@ -32,12 +32,14 @@ class Injector {
  public:
   virtual ~Injector() = default;
   virtual Injectors id() const = 0;
+  virtual bool plays(const Operation& operation) const { return (operation.injectors & id()) != 0; }
   // Plays all failures of the operation. `plugin` is the file of the simulation as a plugin.
   virtual Outcome play(const Operation& operation, const char* plugin) = 0;
 };
 
 std::unique_ptr<Injector> inject_calls();
 std::unique_ptr<Injector> inject_losses();
+std::unique_ptr<Injector> inject_driver_calls();
 std::unique_ptr<Injector> inject_allocations();
 
 // -- processes

@@ -104,7 +104,7 @@ void set_up(const Machine& machine, const char* plugin) {
   first_has_pinned = machine.has_pinned;
   backend_table();
   if (machine.is_registered) stress::must(arrowdevice_backend_register, &backend_table());
-  arrowdevice_log_set_handler(note, nullptr);
+  log_to_test();
 }
 
 void lose_at_call(int64_t id, int64_t n) {
@@ -142,6 +142,8 @@ std::string text_of_alive(const std::vector<int64_t>& alive) {
 }
 
 bool were_devices_opened() { return control::calls("device_open") > 0; }
+
+void log_to_test() { arrowdevice_log_set_handler(note, nullptr); }
 
 void forget_log() {
   given_up = false;

@@ -53,6 +53,8 @@ bool were_devices_opened();
 
 // -- the log
 
+void log_to_test();
+
 void forget_log();
 // Return true if the library logged this after forget_log().
 bool has_given_memory_up();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plays the catalogue of operations with an injector: faults calls|losses|allocations FOLDER PLUGIN [WORD | PART/PARTS]
+// Plays the catalogue of operations with an injector: faults calls|losses|allocations|driver FOLDER PLUGIN
+// [WORD | PART/PARTS]
 //
 // FOLDER has the C headers. Each function in them must have an operation. PLUGIN is the absolute path of the
 // simulation as a plugin. With a WORD, only operations run whose name contains it. With 2/3, every third
@@ -160,7 +161,7 @@ int play_all(Injector& injector, const char* folder, const char* plugin, const S
   int64_t all = 0;
   size_t place = 0;
   for (const auto& operation : operations) {
-    if ((operation.injectors & injector.id()) == 0 || !selection.has(place++, operation.name())) continue;
+    if (!injector.plays(operation) || !selection.has(place++, operation.name())) continue;
     const Outcome outcome = injector.play(operation, plugin);
     report.add(outcome.is_well, operation.name());
     std::printf("%s: %lld:%s\n", operation.name().c_str(), static_cast<long long>(outcome.failures),
@@ -181,6 +182,7 @@ int play_all(Injector& injector, const char* folder, const char* plugin, const S
 std::unique_ptr<Injector> injector_named(const std::string& name) {
   if (name == "calls") return inject_calls();
   if (name == "losses") return inject_losses();
+  if (name == "driver") return inject_driver_calls();
   if (name == "allocations") return inject_allocations();
   return nullptr;
 }
@@ -191,7 +193,7 @@ std::unique_ptr<Injector> injector_named(const std::string& name) {
 int main(int argc, char** argv) {
   const auto injector = faults::injector_named(argc > 1 ? argv[1] : "");
   if (injector == nullptr || argc < 4) {
-    std::fprintf(stderr, "usage: faults calls|losses|allocations FOLDER PLUGIN [WORD | PART/PARTS]\n");
+    std::fprintf(stderr, "usage: faults calls|losses|allocations|driver FOLDER PLUGIN [WORD | PART/PARTS]\n");
     return 2;
   }
   return faults::play_all(*injector, argv[2], argv[3], faults::Selection(argc > 4 ? argv[4] : ""));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue of operations. Three injectors play it: each backend call fails in turn (calls), a device is lost at
-// each call (losses), and each allocation of host memory fails in turn (allocations).
+// The catalogue of operations. Three injectors play it on simulated devices: each backend call fails in turn (calls), a
+// device is lost at each call (losses), and each allocation of host memory fails in turn (allocations). A fourth plays
+// a part of it on devices of another backend: each call of the driver fails in turn (driver).
 //
 //   operations.push_back(of<Scene>({.function = "array_share", .variant = "on the CPU"},
 //                                  {.make = [] { return std::make_shared<Scene>(Rows::nested(), kHost); },

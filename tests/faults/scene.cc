@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "faults/driver.h"
 #include "support/reader.h"
 
 namespace faults {
@@ -116,7 +117,7 @@ Array Rows::host() const { return cut(from_host(make_array(data_, ledger_))); }
 Array Rows::on(int64_t id) const {
   if (id < 0) return host();
   const Array all = from_host(make_array(data_, ledger_));
-  Array there = copy(*all, *schema_, sim(id), ARROWDEVICE_COPY_ASYNC);
+  Array there = copy(*all, *schema_, device(id), ARROWDEVICE_COPY_ASYNC);
   must(arrowdevice_array_wait, there.get(), nullptr, int64_t{ARROWDEVICE_NO_TIMEOUT});
   return cut(std::move(there));
 }
@@ -146,7 +147,7 @@ int64_t live_nodes() {
   return live;
 }
 
-arrowdevice_device* device(int64_t id) { return id < 0 ? cpu() : sim(id); }
+arrowdevice_device* device(int64_t id) { return id < 0 ? cpu() : driver::is_used() ? driver::device(id) : sim(id); }
 
 const char* kind_of(int64_t id) { return id < 0 ? "the CPU" : id < kHandles[0] ? "addresses" : "handles"; }
 

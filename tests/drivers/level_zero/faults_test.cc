@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each call of each entry point of the driver fails in turn. Each failure has its own process.
+// Each call of each entry point of the driver fails in turn in the first use of devices and in wrapped contexts. Each
+// failure has its own process. tests/faults has the other operations.
 #include <arrowdevice/arrowdevice.h>
 
 #include <cerrno>
+#include <cstdio>
 
 #include "drivers/level_zero/application.h"
 #include "drivers/trips.h"
 #include "support/catch.h"
-#include "support/variable.h"
 
 namespace {
 
 using namespace drivers;  // NOLINT: what every line of these tests is written with
-using arrowdevice::testing::Variable;
 
 constexpr int64_t kMostCalls = 60;  // of an entry point that the test tries
 
@@ -46,12 +46,11 @@ void wrap(const Attempt& attempt) {
   with_wrapped(0, attempt, [&](arrowdevice_device* wrapped) { drivers::move_bytes(attempt, wrapped); });
 }
 
-void do_everything(const std::string& failing) {
+void use_devices(const std::string& failing) {
   const Attempt attempt = attempt_while(failing);
   arrowdevice_device* const first = drivers::get_device(attempt, ARROW_DEVICE_ONEAPI, 0);
   arrowdevice_device* const second = drivers::get_device(attempt, ARROW_DEVICE_ONEAPI, 1);
-  drivers::move_array(attempt, arrowdevice::testing::find_case("record batch"), first, second);
-  drivers::move_bytes(attempt, first);
+  for (arrowdevice_device* const device : {first, second}) drivers::move_bytes(attempt, device);
   drivers::trim_all();
   expect(level_zero::live_allocations() == 0,
          std::to_string(level_zero::live_allocations()) + " allocations of the driver were lost");
@@ -113,22 +112,11 @@ TEST_CASE("a failed driver call loses nothing, and its message begins with name 
     failures += fail_each(entry_point, [&](int64_t n) {
       level_zero::fail_nth(entry_point, n);
       if (n <= of_loader && (entry_point == "zeInit" || is_refused())) return refuse_to_start(entry_point, n);
-      do_everything(entry_point);
+      use_devices(entry_point);
     });
   }
-  CHECK(failures > 60);
-}
-
-TEST_CASE("nothing is lost of host and shared memory when its allocation fails") {
-  for (const char* const kind : {"host", "shared"}) {
-    const Variable memory("ARROWDEVICE_LEVEL_ZERO_MEMORY", kind);
-    const std::string entry_point = std::string(kind) == "host" ? "zeMemAllocHost" : "zeMemAllocShared";
-    const int64_t failures = fail_each(entry_point, [&](int64_t n) {
-      level_zero::fail_nth(entry_point, n);
-      do_everything(entry_point);
-    });
-    CHECK(failures > 0);
-  }
+  std::printf("%lld calls of the driver failed in turn\n", static_cast<long long>(failures));
+  CHECK(failures > 30);
 }
 
 TEST_CASE("unwrapping leaves nothing in a context in which any driver call failed") {
@@ -140,6 +128,7 @@ TEST_CASE("unwrapping leaves nothing in a context in which any driver call faile
         "zeMemGetAllocProperties", "zeMemGetAddressRange"}) {
     failures += fail_each(entry_point, [&](int64_t n) { wrap_and_unwrap(entry_point, n); });
   }
+  std::printf("%lld calls in wrapped contexts failed in turn\n", static_cast<long long>(failures));
   CHECK(failures > 10);
 }
 

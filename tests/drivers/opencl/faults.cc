@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 
+#include "drivers/machine/control.h"
 #include "opencl/vendor.h"
 
 namespace opencl_faults {
@@ -23,7 +24,6 @@ struct State {
   int code = 0;
   long until_loss = 0;
   bool is_lost = false;
-  int pauses = 0;
   long failures = 0;
   std::string failed;
   std::map<std::string, long> calls;
@@ -53,7 +53,6 @@ int intercept(const std::string& function) {
   State& now = state();
   const std::lock_guard lock(now.mutex);
   ++now.calls[function];
-  if (now.pauses > 0) return CL_SUCCESS;
   if (is_submission(function)) {
     ++now.submissions;
     if (now.until_loss > 0 && --now.until_loss == 0) now.is_lost = true;
@@ -156,18 +155,6 @@ EXPORTED void plan_loss(long nth) {
   now.until_loss = nth;
 }
 
-EXPORTED Pause::Pause() {
-  State& now = state();
-  const std::lock_guard lock(now.mutex);
-  ++now.pauses;
-}
-
-EXPORTED Pause::~Pause() {
-  State& now = state();
-  const std::lock_guard lock(now.mutex);
-  --now.pauses;
-}
-
 EXPORTED long failures() {
   State& now = state();
   const std::lock_guard lock(now.mutex);
@@ -199,6 +186,25 @@ EXPORTED long live(const std::string& object) {
 }
 
 }  // namespace opencl_faults
+
+extern "C" {
+
+EXPORTED const char* standin_entry_point(int64_t index) {
+  const auto& names = opencl_faults::functions();
+  return index < std::ssize(names) ? names[static_cast<size_t>(index)].c_str() : nullptr;
+}
+EXPORTED void standin_fail_nth(const char* call, int64_t n, int code) {
+  opencl_faults::plan(call, n, code != 0 ? code : CL_OUT_OF_RESOURCES);
+}
+EXPORTED void standin_fail_no_more() { opencl_faults::reset(); }
+EXPORTED int64_t standin_calls(const char* call) { return opencl_faults::calls(call); }
+EXPORTED int64_t standin_failed() { return opencl_faults::failures(); }
+EXPORTED void standin_live(int64_t* allocations, int64_t* queues, int64_t* events) {
+  *allocations = opencl_faults::live("MemObject");
+  *queues = opencl_faults::live("CommandQueue");
+  *events = opencl_faults::live("Event");
+}
+}
 
 #define ANSWERS(name, parameters, arguments)                                    \
   extern "C" EXPORTED cl_int CL_API_CALL name parameters {                      \

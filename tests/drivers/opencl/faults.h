@@ -25,15 +25,6 @@ void plan_any(long nth, int code);
 // fail with CL_DEVICE_NOT_AVAILABLE until reset().
 void plan_loss(long nth);
 
-// During its lifetime calls neither fail nor count for a plan.
-class Pause {
- public:
-  Pause();
-  ~Pause();
-  Pause(const Pause&) = delete;
-  Pause& operator=(const Pause&) = delete;
-};
-
 // Returns the number of failures in the life of the program.
 long failures();
 

@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "drivers/machine/control.h"
 #include "drivers/vulkan/discrete.h"
 #include "drivers/vulkan/unordered.h"
 #include "vulkan/functions.h"
@@ -49,6 +50,7 @@ struct Control {
   void* user = nullptr;
   std::atomic<bool> lost{false};
   std::atomic<int64_t> live{0};
+  std::atomic<int64_t> failed{0};
   std::map<VkInstance, VkDebugUtilsMessengerEXT> messengers;
 } control;
 
@@ -58,6 +60,7 @@ VkResult failure_of(int index) {
   const std::lock_guard lock(control.mutex);
   if (control.index != index || --control.left != 0) return VK_SUCCESS;
   control.index = -1;
+  ++control.failed;
   if (control.loses) control.lost.store(true);
   return control.result;
 }
@@ -298,6 +301,25 @@ void before_next(const char* function, void (*act)(void*), void* user) {
 }
 
 }  // namespace
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+EXPORT const char* standin_entry_point(int64_t index) {
+  const char* const* const names = fallible();
+  int64_t n = 0;
+  while (names[n] != nullptr && n < index) ++n;
+  return names[n];
+}
+EXPORT void standin_fail_nth(const char* call, int64_t n, int code) {
+  fail(call, n, code != 0 ? code : VK_ERROR_OUT_OF_HOST_MEMORY);
+}
+EXPORT void standin_fail_no_more() { fail(nullptr, 0, 0); }
+EXPORT int64_t standin_calls(const char* call) { return calls(call); }
+EXPORT int64_t standin_failed() { return control.failed; }
+EXPORT void standin_live(int64_t* objects, int64_t* queues, int64_t* events) {
+  *objects = live();
+  *queues = *events = 0;
+}
 
 extern "C" __attribute__((visibility("default"))) const VulkanDriverControl* vulkan_driver_control() {
   static const VulkanDriverControl table = {fail, lose, calls, fallible, live, before_next};
