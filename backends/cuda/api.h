@@ -21,24 +21,25 @@ struct CUuuid {
 };
 
 // X(name, value)
-#define ARROWDEVICE_CUDA_OTHER_RESULTS(X)       \
-  X(CUDA_SUCCESS, 0)                            \
-  X(CUDA_ERROR_INVALID_VALUE, 1)                \
-  X(CUDA_ERROR_OUT_OF_MEMORY, 2)                \
-  X(CUDA_ERROR_NOT_INITIALIZED, 3)              \
-  X(CUDA_ERROR_DEINITIALIZED, 4)                \
-  X(CUDA_ERROR_STUB_LIBRARY, 34)                \
-  X(CUDA_ERROR_NO_DEVICE, 100)                  \
-  X(CUDA_ERROR_INVALID_DEVICE, 101)             \
-  X(CUDA_ERROR_INVALID_CONTEXT, 201)            \
-  X(CUDA_ERROR_INVALID_HANDLE, 400)             \
-  X(CUDA_ERROR_NOT_FOUND, 500)                  \
-  X(CUDA_ERROR_NOT_READY, 600)                  \
-  X(CUDA_ERROR_NOT_SUPPORTED, 801)              \
-  X(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803)     \
-  X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900) \
-  X(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, 906)    \
-  X(CUDA_ERROR_CAPTURED_EVENT, 907)             \
+#define ARROWDEVICE_CUDA_OTHER_RESULTS(X)        \
+  X(CUDA_SUCCESS, 0)                             \
+  X(CUDA_ERROR_INVALID_VALUE, 1)                 \
+  X(CUDA_ERROR_OUT_OF_MEMORY, 2)                 \
+  X(CUDA_ERROR_NOT_INITIALIZED, 3)               \
+  X(CUDA_ERROR_DEINITIALIZED, 4)                 \
+  X(CUDA_ERROR_STUB_LIBRARY, 34)                 \
+  X(CUDA_ERROR_NO_DEVICE, 100)                   \
+  X(CUDA_ERROR_INVALID_DEVICE, 101)              \
+  X(CUDA_ERROR_INVALID_CONTEXT, 201)             \
+  X(CUDA_ERROR_INVALID_HANDLE, 400)              \
+  X(CUDA_ERROR_NOT_FOUND, 500)                   \
+  X(CUDA_ERROR_NOT_READY, 600)                   \
+  X(CUDA_ERROR_NOT_SUPPORTED, 801)               \
+  X(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803)      \
+  X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900)  \
+  X(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, 906)     \
+  X(CUDA_ERROR_CAPTURED_EVENT, 907)              \
+  X(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, 908) \
   X(CUDA_ERROR_UNKNOWN, 999)
 
 // After one of these, the context or the process cannot use the GPU any more. A test compares the list with the

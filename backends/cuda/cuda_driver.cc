@@ -217,7 +217,7 @@ class CudaDriver final : public cuda_like::Driver {
                                         CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR};
     void* values[] = {&type, &is_managed, &ordinal, &start, &size, &context, &is_mapped, &mapped_size, &mapping};
     static_assert(std::size(attributes) == std::size(values));
-    constexpr unsigned kAboutMappings = 3;  // the last ones, which are in cuda.h since 11.7
+    constexpr unsigned kAboutMappings = 3;  // the last ones, two of which are in cuda.h since 11.7
     constexpr int kKnowsMappings = 11070;
     const auto all = static_cast<unsigned>(std::size(attributes));
     const unsigned count = cuda_.version() >= kKnowsMappings ? all : all - kAboutMappings;

@@ -25,6 +25,7 @@ using GetProcAddress12 = CUresult(const char* symbol, void** function, int versi
 std::string version_text(int version) { return format("CUDA %d.%d", version / 1000, version % 1000 / 10); }
 
 int code_of(CUresult result) {
+  if (result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD) return EBUSY;
   switch (result) {
     case CUDA_ERROR_OUT_OF_MEMORY: return ENOMEM;
     case CUDA_ERROR_INVALID_VALUE:
@@ -35,9 +36,6 @@ int code_of(CUresult result) {
     case CUDA_ERROR_STUB_LIBRARY:
     case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH: return ENODEV;
     case CUDA_ERROR_NOT_SUPPORTED: return ENOTSUP;
-    case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
-    case CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:
-    case CUDA_ERROR_CAPTURED_EVENT: return EBUSY;
     default: return EIO;
   }
 }

@@ -28,7 +28,8 @@ struct arrowdevice_pool_options {
    * work of the device's context so far, on all queues. The pool reuses or frees the memory when
    * that event has fired. This protects a consumer that releases an array although its own work
    * still uses the memory. Each release then costs a driver call, and it may end graph captures in
-   * that context (see the backend's manual). `allocate` must be NULL.
+   * that context (see the backend's manual). Memory that waits counts for `max_bytes`. If the device
+   * is full, an allocation fails without waiting for it. `allocate` must be NULL.
    */
   uint32_t flags;
   /**

@@ -46,7 +46,7 @@ std::string place_of(std::span<const Found> found, int64_t index) {
 std::pmr::vector<Found> find_all(const ArrowArray& root, std::pmr::memory_resource* memory) {
   std::pmr::vector<Found> found(memory);
   found.push_back({&root, -1, 1});
-  const auto add = [&](const ArrowArray* array, size_t parent) {
+  const auto add = [&](const ArrowArray* array, size_t parent, int depth) {
     const auto where = [&] { return place_of(found, static_cast<int64_t>(parent)); };
     if (array == nullptr) throw Error(EINVAL, where() + ": a child is NULL");
     if (array->release == nullptr) throw Error(EINVAL, where() + ": a child is released");
@@ -54,9 +54,6 @@ std::pmr::vector<Found> find_all(const ArrowArray& root, std::pmr::memory_resour
       if (found[static_cast<size_t>(above)].array == array)
         throw Error(EINVAL, where() + ": a child is its own ancestor");
     }
-    const int depth = found[parent].depth + 1;
-    if (depth > schema::kDeepest) throw Error(EINVAL, where() + ": more than 64 levels deep");
-    if (static_cast<int64_t>(found.size()) >= schema::kMostNodes) throw Error(EINVAL, "more than 2^20 arrays in one");
     found.push_back({array, static_cast<int64_t>(parent), depth});
   };
   auto next_look_at_sharing = static_cast<size_t>(schema::kMostSharedNodes) + 1;
@@ -66,14 +63,22 @@ std::pmr::vector<Found> find_all(const ArrowArray& root, std::pmr::memory_resour
       check_sharing(found);
       next_look_at_sharing = 2 * found.size();
     }
+    const auto where = [&] { return place_of(found, static_cast<int64_t>(i)); };
     if (array.n_children < 0 || (array.n_children > 0 && array.children == nullptr) || array.n_buffers < 0 ||
         (array.n_buffers > 0 && array.buffers == nullptr)) {
-      throw Error(EINVAL, place_of(found, static_cast<int64_t>(i)) + ": buffers or children are missing");
+      throw Error(EINVAL, where() + ": buffers or children are missing");
     }
-    const size_t wanted = found.size() + static_cast<size_t>(std::min(array.n_children, schema::kMostNodes));
-    if (wanted > found.capacity()) found.reserve(std::max(wanted, 2 * found.capacity()));
-    for (int64_t child = 0; child < array.n_children; ++child) add(array.children[child], i);
-    if (array.dictionary != nullptr) add(array.dictionary, i);
+    const bool has_dictionary = array.dictionary != nullptr;
+    if (array.n_children == 0 && !has_dictionary) continue;
+    const int depth = found[i].depth + 1;
+    if (depth > schema::kDeepest) throw Error(EINVAL, where() + ": more than 64 levels deep");
+    const int64_t wanted =
+        std::ssize(found) + std::min(array.n_children, schema::kMostNodes) + (has_dictionary ? 1 : 0);
+    if (wanted > schema::kMostNodes) throw Error(EINVAL, "more than 2^20 arrays in one");
+    const auto room = static_cast<size_t>(wanted);
+    if (room > found.capacity()) found.reserve(std::max(room, 2 * found.capacity()));
+    for (int64_t child = 0; child < array.n_children; ++child) add(array.children[child], i, depth);
+    if (has_dictionary) add(array.dictionary, i, depth);
   }
   return found;
 }

@@ -90,10 +90,10 @@ class Device {
   void sub_buffer_destroy(void* sub) const noexcept;
 
   // Returns the driver's information about an address or handle, or nullopt if the driver does not know it.
+  std::optional<arrowdevice_pointer_info> pointer_info(const void* buffer) const;
+
   // Records an event after all work of the device's context so far. Throws ENOTSUP if the driver cannot.
   std::shared_ptr<Event> record_event();
-
-  std::optional<arrowdevice_pointer_info> pointer_info(const void* buffer) const;
 
   void memory_info(int64_t* free_bytes, int64_t* total_bytes) const;
 

@@ -44,15 +44,17 @@ int64_t default_cache_limit(const Device& device) {
 
 // A block that goes to the driver after its last use.
 struct DeferredBlock final : public Deferred {
-  DeferredBlock(Device& its_device, Block its_block)
-      : use(its_device), device(its_device), block(std::move(its_block)) {}
+  DeferredBlock(Device& its_device, std::shared_ptr<std::atomic<int64_t>> its_counter)
+      : use(its_device), device(its_device), counter(std::move(its_counter)) {}
   ~DeferredBlock() override {
     for (const auto& sub : block.sub_buffers) device.sub_buffer_destroy(sub.handle);
     device.driver_deallocate(block.buffer);
+    *counter -= block.capacity;
   }
 
   const DeviceUse use;  // outlives the block
   Device& device;
+  const std::shared_ptr<std::atomic<int64_t>> counter;
   Block block;
 };
 
@@ -94,7 +96,8 @@ Pool::Pool(Device& device, const arrowdevice_pool_options& options, Owner owner)
       use_(owner == kApplicationOwned ? std::optional<DeviceUse>(std::in_place, device) : std::nullopt),
       cache_limit_(options.max_cached_bytes < 0   ? 0
                    : options.max_cached_bytes > 0 ? options.max_cached_bytes
-                                                  : default_cache_limit(device)) {
+                                                  : default_cache_limit(device)),
+      waiting_bytes_(std::make_shared<std::atomic<int64_t>>(0)) {
   if ((options.allocate == nullptr) != (options.deallocate == nullptr)) {
     throw Error(EINVAL, "the pool's allocate and deallocate come together, but only one is there");
   }
@@ -139,45 +142,46 @@ Allocation Pool::allocate(Queue* queue, int64_t size) {
 // Returns a cached block of this size that is unused, or a block without a buffer if there is none. Blocks become
 // unused in about the order in which they were returned, so only one is asked for.
 Block Pool::take_cached(int64_t capacity) {
-  Block block = pop_cached(capacity);
-  if (block.last_use == nullptr) return block;
-  if (block.last_use->has_ended()) {
-    block.last_use = nullptr;
-    return block;
+  CachedList node = pop_cached(capacity);
+  if (node.empty()) return {};
+  Block& block = node.front().block;
+  if (block.last_use != nullptr && !block.last_use->has_ended()) {
+    const std::lock_guard lock(mutex_);
+    stats_.cached_bytes += capacity;
+    stats_.used_bytes -= capacity;
+    const auto found = cached_.find(capacity);
+    if (found != cached_.end()) found->second.splice(found->second.begin(), node);
+    if (node.empty()) return {};
+    stats_.cached_bytes -= capacity;  // the pool was trimmed meanwhile
   }
-  const std::lock_guard lock(mutex_);
-  stats_.cached_bytes += capacity;
-  stats_.used_bytes -= capacity;
-  // A node that was popped a moment ago is pushed again. Without memory for it, the driver gets the block.
-  try {
-    cached_[capacity].push_front({std::move(block), 0});
+  if (block.last_use != nullptr && !block.last_use->has_ended()) {
+    to_driver(block);
     return {};
-  } catch (const std::bad_alloc&) {
-    stats_.cached_bytes -= capacity;
   }
-  to_driver(block);
-  return {};
+  block.last_use = nullptr;
+  return std::move(block);
 }
 
 // Counts the block as used. Waiting blocks are taken from the oldest on, others from the newest, which are in caches.
-Block Pool::pop_cached(int64_t capacity) {
+// The list of the size stays, even if it is empty.
+Pool::CachedList Pool::pop_cached(int64_t capacity) {
+  CachedList node;
   const std::lock_guard lock(mutex_);
   const auto found = cached_.find(capacity);
-  if (found == cached_.end() || found->second.empty()) return {};
+  if (found == cached_.end() || found->second.empty()) return node;
   auto& blocks = found->second;
-  const auto place = blocks.back().block.last_use != nullptr ? blocks.begin() : std::prev(blocks.end());
-  Block block = std::move(place->block);
-  blocks.erase(place);
-  if (blocks.empty()) cached_.erase(found);
+  const bool waits = blocks.back().block.last_use != nullptr;
+  node.splice(node.begin(), blocks, waits ? blocks.begin() : std::prev(blocks.end()));
   stats_.cached_bytes -= capacity;
   stats_.used_bytes += capacity;
-  return block;
+  return node;
 }
 
 // Counts a new block as used, within the limit. Frees the cached memory if the limit requires it.
 void Pool::reserve(int64_t capacity) {
   const auto fits = [&] {
-    return options_.max_bytes == 0 || stats_.used_bytes + stats_.cached_bytes + capacity <= options_.max_bytes;
+    const int64_t held = stats_.used_bytes + stats_.cached_bytes + *waiting_bytes_;
+    return options_.max_bytes == 0 || held + capacity <= options_.max_bytes;
   };
   std::unique_lock lock(mutex_);
   if (!fits() && stats_.cached_bytes > 0) {
@@ -276,9 +280,10 @@ bool Pool::cache(Block& block, CachedList& evicted) {
 void Pool::to_driver(Block& block) noexcept {
   if (block.last_use != nullptr && !block.last_use->has_ended()) {
     try {
-      auto last_use = std::move(block.last_use);
-      auto work = std::make_unique<DeferredBlock>(device_, std::move(block));
-      work->after = std::move(last_use);
+      auto work = std::make_unique<DeferredBlock>(device_, waiting_bytes_);
+      work->after = std::move(block.last_use);
+      work->block = std::move(block);
+      *waiting_bytes_ += work->block.capacity;
       DeferredWork::instance().defer(std::move(work));
     } catch (const std::bad_alloc&) {
       log(LogLevel::kError, "memory of a pool is lost, because there is no memory to wait for its last use");
@@ -307,7 +312,9 @@ void Pool::trim() noexcept {
 
 PoolStats Pool::stats() const {
   const std::lock_guard lock(mutex_);
-  return stats_;
+  PoolStats stats = stats_;
+  stats.used_bytes += *waiting_bytes_;
+  return stats;
 }
 
 }  // namespace arrowdevice::device

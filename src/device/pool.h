@@ -6,6 +6,7 @@
 #include <arrowdevice/arrowdevice.h>
 #include <sys/types.h>
 
+#include <atomic>
 #include <list>
 #include <map>
 #include <memory>
@@ -112,7 +113,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   using CachedList = std::list<CachedBlock>;
 
   Block take_cached(int64_t capacity);
-  Block pop_cached(int64_t capacity);
+  CachedList pop_cached(int64_t capacity);
   bool record_last_use(Block& block) noexcept;
   void reserve(int64_t capacity);
   void* ask_driver(Queue* queue, int64_t capacity);
@@ -127,6 +128,9 @@ class Pool : public std::enable_shared_from_this<Pool> {
   const pid_t creator_;  // the process that may call `destroy`; a forked child must not
   const std::optional<DeviceUse> use_;
   const int64_t cache_limit_;
+
+  // Bytes of blocks that go to the driver after their last use. Such a block may outlive the pool.
+  const std::shared_ptr<std::atomic<int64_t>> waiting_bytes_;
 
   std::mutex owner_mutex_;
   std::shared_ptr<Pool> owner_;

@@ -64,26 +64,23 @@ Queue::~Queue() {
 }
 
 Queue::Turn::Turn(Queue& queue, const Deadline& deadline) : queue_(queue) {
+  int free = kFree;
+  if (queue.turn_.compare_exchange_strong(free, kTaken)) return;
   std::unique_lock lock(queue.mutex_);
-  const auto is_free = [&] { return !queue.is_in_call_; };
+  const auto takes = [&] { return queue.turn_.exchange(kAwaited) == kFree; };
+  constexpr int64_t kLongest = INT64_MAX / 4;  // the end of a longer wait cannot be represented
   const int64_t left = deadline.left();
   if (left == ARROWDEVICE_NO_TIMEOUT) {
-    queue.changed_.wait(lock, is_free);
-  } else if (!queue.changed_.wait_for(lock, std::chrono::nanoseconds(std::max<int64_t>(left, 0)), is_free)) {
+    queue.changed_.wait(lock, takes);
+  } else if (!queue.changed_.wait_for(lock, std::chrono::nanoseconds(std::clamp<int64_t>(left, 0, kLongest)), takes)) {
     throw Error(ETIMEDOUT, "the driver of " + queue.device_.text() + " is still busy with a call for the queue");
   }
-  queue.is_in_call_ = true;
 }
 
 Queue::Turn::~Turn() {
+  if (queue_.turn_.exchange(kFree) != kAwaited) return;
   const std::lock_guard lock(queue_.mutex_);
-  queue_.is_in_call_ = false;
   queue_.changed_.notify_all();
-}
-
-void Queue::Turn::add_work() noexcept {
-  const std::lock_guard lock(queue_.mutex_);
-  if (queue_.handle_ != nullptr) queue_.has_new_work_ = true;
 }
 
 arrowdevice_native_queue Queue::native() {
@@ -113,7 +110,6 @@ arrowdevice_native_queue Queue::native_here() {
   arrowdevice_native_queue out{};
   out.struct_size = sizeof out;
   backend.call("queue_get_native", backend.table().queue_get_native, usable_handle(), &out);
-  const std::lock_guard lock(mutex_);
   is_known_outside_ = true;
   return out;
 }
@@ -145,19 +141,14 @@ void Queue::give_native_back() noexcept {
   is_wrapped_ = false;
 }
 
-bool Queue::is_wrapped() const noexcept {
-  const std::lock_guard lock(mutex_);
-  return is_wrapped_;
-}
-
 void* Queue::usable_handle() {
+  if (handle_ != nullptr) return handle_;
   std::shared_ptr<Event> last;
   {
     const std::lock_guard lock(mutex_);
     if (lost_) lost_.raise();
     last = last_;
   }
-  if (handle_ != nullptr) return handle_;
   const auto& backend = device_.backend();
   void* made = nullptr;
   backend.call("queue_create", backend.table().queue_create, device_.handle(), &made);
@@ -232,11 +223,8 @@ void Queue::wait_for(const Event& event) {
   device_.check_usable();
   Turn turn(*this);
   void* const handle = usable_handle();
-  {
-    const std::lock_guard lock(mutex_);
-    has_new_work_ = true;
-    may_wait_for_others_ = true;
-  }
+  has_new_work_ = true;
+  may_wait_for_others_ = true;
   device_.backend().call("queue_wait_event", device_.backend().table().queue_wait_event, handle, event.handle());
 }
 
@@ -259,10 +247,7 @@ bool Queue::finish(int64_t timeout_ns) {
 }
 
 bool Queue::has_work_of_others() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!may_wait_for_others_ && !is_known_outside_) return false;
-  }
+  if (!may_wait_for_others_ && !is_known_outside_) return false;
   auto event = end();
   if (event == nullptr) event = record();
   // A new event is pending for a moment even if the queue is idle.
@@ -290,21 +275,6 @@ Queue::State Queue::state() const noexcept {
   } catch (...) {
     return State::kBusy;
   }
-}
-
-bool Queue::has_unseen_work() const noexcept {
-  const std::lock_guard lock(mutex_);
-  return has_new_work_;
-}
-
-bool Queue::may_wait_for_others() const noexcept {
-  const std::lock_guard lock(mutex_);
-  return may_wait_for_others_;
-}
-
-void Queue::forget_waits() noexcept {
-  const std::lock_guard lock(mutex_);
-  may_wait_for_others_ = false;
 }
 
 // Does the same as one attempt of drain(), with an event that needs no memory of the library.

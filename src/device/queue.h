@@ -2,6 +2,7 @@
 // A queue: work of a device that runs in order.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -41,8 +42,10 @@ class Queue {
     // The backend's handle, or NULL, which means any queue, if the application has unwrapped its queue.
     void* handle() const noexcept { return queue_.handle_; }
 
-    // Tells the queue that it gets work that is not a function of its class.
-    void add_work() noexcept;
+    // Tells the queue that it gets work.
+    void add_work() noexcept {
+      if (queue_.handle_ != nullptr) queue_.has_new_work_ = true;
+    }
 
    private:
     Queue& queue_;
@@ -73,7 +76,7 @@ class Queue {
 
   // Returns true if the queue is the application's and is not unwrapped. Such a queue may differ between threads, as a
   // vendor's default stream of the calling thread does.
-  bool is_wrapped() const noexcept;
+  bool is_wrapped() const noexcept { return is_wrapped_; }
 
   // Submits a batch. An empty batch is no submission. Counts the bytes to and from the queue's own device. The caller
   // counts the bytes of the other device.
@@ -98,13 +101,13 @@ class Queue {
 
   // Returns true if work was submitted after the last event. The library cannot tell when such work finishes or if it
   // fails.
-  bool has_unseen_work() const noexcept;
+  bool has_unseen_work() const noexcept { return has_new_work_; }
 
   // Returns true if the queue's work may wait for foreign work, which may fail or never finish.
-  bool may_wait_for_others() const noexcept;
+  bool may_wait_for_others() const noexcept { return may_wait_for_others_; }
 
   // Forgets the waits for foreign work. The caller has seen that the queue is idle.
-  void forget_waits() noexcept;
+  void forget_waits() noexcept { may_wait_for_others_ = false; }
 
   // Drains the queue after a failure: waits until no submitted work is running, with any result. Returns false if the
   // state is unknown. The memory that the work uses must then never be reused.
@@ -130,19 +133,21 @@ class Queue {
   // Returns the event after all work so far, or NULL if it is not recorded.
   std::shared_ptr<Event> end() const noexcept;
 
+  enum : int { kFree, kTaken, kAwaited };
+
   Device& device_;
+  std::atomic<int> turn_{kFree};  // kAwaited: taken, and a thread may wait for it
   void* handle_;  // only the thread that has its turn uses it; NULL: unwrapped, and not needed again yet
+  std::atomic<bool> is_wrapped_;
+  std::atomic<bool> has_new_work_{false};  // after `last_` was recorded, or ever
+  std::atomic<bool> may_wait_for_others_{false};
+  std::atomic<bool> is_known_outside_;  // other code may submit work that the library does not see
 
   mutable std::mutex mutex_;         // guards all members below
   std::condition_variable changed_;  // when a turn or a native use ends
-  bool is_in_call_ = false;          // a thread has its turn
   int native_uses_ = 0;
-  bool is_wrapped_;
   Failure lost_;  // set if the work before the unwrap cannot be waited for
   std::shared_ptr<Event> last_;
-  bool has_new_work_ = false;  // after `last_` was recorded, or ever
-  bool may_wait_for_others_ = false;
-  bool is_known_outside_;  // other code may submit work that the library does not see
 };
 
 }  // namespace arrowdevice::device

@@ -81,9 +81,11 @@ class Copy {
       place();
       allocate();
       build_output();
-      submitted = placed_.device_bytes > 0;
-      if (submitted) {
-        submit_buffers();
+      if (placed_.device_bytes > 0) {
+        allocate_staging_memory();
+        submitted = true;
+        submit(array_, plan_, placed_, route_, owner_->memory().allocation.buffer(),
+               is_by_cpu ? nullptr : &staging_->in_flight, scratch_);
         finish();
       }
     } catch (...) {
@@ -100,21 +102,23 @@ class Copy {
  private:
   device::Device& target() const { return route_.target(); }
 
-  // Waits for the source, or makes the queue wait. A staged copy submits again after pieces have arrived. With a
-  // deadline, the CPU therefore waits for the event first. It does so too if sizes of variadic buffers are in host
-  // memory, because they are read before the submission.
+  // Waits for the source, or makes the queue wait. The CPU waits first in these cases:
+  // - with a deadline, if the call waits for the copy later, at its end or between pieces
+  // - if sizes of variadic buffers are in host memory, because they are read before the submission
+  // - if the driver would wait in the submission, which has no limit
   void wait_for_source() {
     if (request_.pool != nullptr) check_pool(*request_.pool, target());
     route_.wait_for(event_of_source_, request_.deadline);
-    const bool waits_between_pieces = route_.is_staged() && request_.deadline.has_limit();
-    if (waits_between_pieces || reads_sizes_on_host()) event_of_source_.wait(request_.deadline.left());
-    auto& queue = route_.target_queue();
-    const bool blocks = route_.blocks_on_pageable() && queue.has_work_of_others();
-    route_.stage_host_memory(blocks && is_async() && route_.source_on_host() && has_pinned_staging(target()));
-    if ((blocks || waits_between_pieces) && !route_.stages_host_memory()) wait_for_queue();
+    const bool is_bounded = request_.deadline.has_limit() && (!is_async() || route_.is_staged());
+    if (is_bounded || reads_sizes_on_host()) event_of_source_.wait(request_.deadline.left());
+    const bool blocks = route_.blocks_on_pageable();
+    // A queue of the library has waited for no more than the source.
+    if (request_.queue == nullptr || !(is_bounded || blocks) || !route_.target_queue().has_work_of_others()) return;
+    const bool can_stage = is_async() && route_.source_on_host() && has_pinned_staging(target());
+    route_.stage_host_memory(blocks && can_stage);
+    if (!route_.stages_host_memory()) wait_for_queue();
   }
 
-  // The driver, or the wait between two pieces, would wait for the queue's work without limit.
   void wait_for_queue() {
     auto& queue = route_.target_queue();
     if (!queue.finish(request_.deadline.left())) {
@@ -124,20 +128,16 @@ class Copy {
 
   bool is_async() const { return request_.async && target().publishes_events(); }
 
-  void submit_buffers() {
-    const auto attempt = [&] {
-      submit(array_, plan_, placed_, route_, owner_->memory().allocation.buffer(),
-             staging_ != nullptr ? &staging_->in_flight : nullptr, scratch_);
-    };
-    if (!route_.stages_host_memory()) return attempt();
+  // Allocates the staging memory before anything is submitted. Without enough of it, waits for the queue.
+  void allocate_staging_memory() {
+    if (!route_.stages_host_memory()) return;
     try {
-      attempt();
+      staging_->in_flight.staging.push_back(allocate_staging(target(), placed_.device_bytes + kPaddedTo));
     } catch (const Error& error) {
       if (error.code() != ENOMEM) throw;
       log(LogLevel::kInfo, "an asynchronous copy waits for its queue, because there is no pinned memory for it");
       route_.stage_host_memory(false);
       wait_for_queue();
-      attempt();
     }
   }
 

@@ -6,6 +6,7 @@
 
 #include "backend/device_types.h"
 #include "device/devices.h"
+#include "transfer/staging.h"
 
 namespace arrowdevice::transfer {
 namespace {
@@ -92,8 +93,12 @@ bool Route::is_staged(const device::Device& source, const device::Device& target
          (device::peer_flags(source, target) & ARROWDEVICE_PEER_COPY) == 0;
 }
 
-bool Route::blocks_on_pageable() const noexcept {
-  return (source_.is_cpu() || target_.is_cpu()) && target_queue_->device().blocks_on_pageable();
+bool Route::blocks_on_pageable() const {
+  const auto& worker = target_queue_->device();
+  if (!worker.blocks_on_pageable()) return false;
+  const auto is_unknown = [&](const device::Device& host) { return &host.backend() != &worker.backend(); };
+  return (source_on_host_ && is_unknown(source_)) || (target_on_host_ && is_unknown(target_)) ||
+         (!target_on_host_ && !has_pinned_staging(target_));  // buffers that the CPU makes are staged
 }
 
 void Route::wait_for(const device::ForeignEvent& event, const Deadline& deadline) {

@@ -43,9 +43,9 @@ class Route {
   void* source_handle() const noexcept { return source_on_host_ ? nullptr : source_.handle(); }
   void* target_handle() const noexcept { return target_on_host_ ? nullptr : target_.handle(); }
 
-  // Returns true if one end is pageable memory, and the driver may wait for the queue's work when it copies that
-  // memory.
-  bool blocks_on_pageable() const noexcept;
+  // Returns true if the copy uses host memory that the driver does not know, and the driver may wait for the queue's
+  // work when it copies such memory.
+  bool blocks_on_pageable() const;
 
   // Makes the CPU copy the source's host memory to staging memory first, so that the submission cannot block.
   void stage_host_memory(bool stages) noexcept { stages_host_memory_ = stages; }

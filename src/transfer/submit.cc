@@ -64,7 +64,7 @@ class Submission {
     const int64_t gathered = gathered_bytes();
     stage_size_ = gathered + (needs_zeros() ? kPaddedTo : 0);
     if (stage_size_ > 0) {
-      in_flight_->staging.push_back(allocate_staging(route_.target(), stage_size_));
+      if (in_flight_->staging.empty()) in_flight_->staging.push_back(allocate_staging(route_.target(), stage_size_));
       stage_ = static_cast<uint8_t*>(in_flight_->staging.back().buffer());
       std::memset(stage_ + gathered, 0, static_cast<size_t>(stage_size_ - gathered));
       zeros_ = gathered;

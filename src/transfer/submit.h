@@ -11,7 +11,7 @@
 
 namespace arrowdevice::transfer {
 
-// Memory that a submission uses until it has finished.
+// Memory that a submission uses until it has finished. The caller may have allocated the memory for gathered buffers.
 struct InFlight {
   std::vector<device::Allocation> staging;
 };

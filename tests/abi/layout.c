@@ -352,7 +352,7 @@ MEMBER(arrowdevice_pointer_info, device_id, 16, 8);
 MEMBER(arrowdevice_pointer_info, base, 24, 8);
 MEMBER(arrowdevice_pointer_info, size, 32, 8);
 
-GROWS(arrowdevice_backend, 248);
+GROWS(arrowdevice_backend, 256);
 MEMBER(arrowdevice_backend, abi_version, 4, 4);
 MEMBER(arrowdevice_backend, name, 8, 8);
 MEMBER(arrowdevice_backend, version, 16, 8);
@@ -385,6 +385,7 @@ MEMBER(arrowdevice_backend, device_get_peer_flags, 216, 8);
 MEMBER(arrowdevice_backend, device_locate, 224, 8);
 MEMBER(arrowdevice_backend, pointer_get_info, 232, 8);
 MEMBER(arrowdevice_backend, device_get_memory_info, 240, 8);
+MEMBER(arrowdevice_backend, device_record_event, 248, 8);
 
 #else
 typedef int arrowdevice_layout_is_checked_on_lp64_only; /* a source file must not be empty */

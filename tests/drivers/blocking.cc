@@ -174,6 +174,7 @@ TEST_CASE("time-outs hold while a queue waits for work of others") {
             const auto limited = with(0, queue.get(), kShort);
             expect(copy(host.get(), *one, gpu(), limited, out) == ETIMEDOUT, "the copy to the GPU has no limit");
             expect(copy(there.get(), *one, cpu(), limited, out) == ETIMEDOUT, "the copy from the GPU has no limit");
+            expect(copy(there.get(), *one, gpu(), limited, out) == ETIMEDOUT, "the copy on the GPU has no limit");
             expect(copy(gate.array(), small(), cpu(), with(0, nullptr, kShort), out) == ETIMEDOUT,
                    "the wait for the source has no limit");
             gate.open();
@@ -189,8 +190,13 @@ TEST_CASE("without pinned memory an asynchronous copy waits for its queue") {
           const Queue queue = gate.queue();
           Owned<ArrowDeviceArray> host = on_host(large());
           Owned<ArrowDeviceArray> out;
+          constexpr int kNoMemory = 2;
+          // The library asks a second time after it has freed cached memory.
+          for (const int64_t call : {1, 2}) fail_nth(vendor().allocate_pinned, call, kNoMemory);
+          expect(copy(host.get(), large(), gpu(), with(ARROWDEVICE_COPY_ASYNC, queue.get(), kShort), out) == ETIMEDOUT,
+                 "the wait for the queue has no limit");
           const int64_t asked = calls(vendor().allocate_pinned);
-          fail_nth(vendor().allocate_pinned, 1, 2);  // no memory
+          fail_nth(vendor().allocate_pinned, 1, kNoMemory);  // no memory is cached any more
           std::thread opener([&] {
             while (calls(vendor().allocate_pinned) == asked) std::this_thread::yield();
             gate.open();
@@ -230,11 +236,12 @@ TEST_CASE("a copy of bytes of pageable memory waits for its queue") {
 
 // Returns a buffer of a pool that waits for the context.
 struct WaitingPool {
-  WaitingPool() : pool(make()) {}
+  explicit WaitingPool(int64_t max_bytes = 0) : pool(make(max_bytes)) {}
 
-  static arrowdevice_pool* make(arrowdevice_error* error = nullptr) {
+  static arrowdevice_pool* make(int64_t max_bytes, arrowdevice_error* error = nullptr) {
     auto options = sized<arrowdevice_pool_options>();
     options.flags = ARROWDEVICE_POOL_WAIT_FOR_CONTEXT;
+    options.max_bytes = max_bytes;
     arrowdevice_pool* made = nullptr;
     arrowdevice_pool_create(gpu(), &options, &made, error);
     return made;
@@ -273,8 +280,12 @@ TEST_CASE("a pool that waits for the context frees memory after its work") {
           Gate gate;
           const int64_t before = live_allocations();
           {
-            const WaitingPool waiting;
+            const WaitingPool waiting(4096);
             arrowdevice_buffer_free(gpu(), nullptr, waiting.allocate());
+            void* more = nullptr;
+            expect(arrowdevice_buffer_allocate(gpu(), waiting.pool.get(), nullptr, 4096, &more, nullptr) == ENOMEM,
+                   "memory that waits does not count");
+            expect(output_of(arrowdevice_pool_get_stats, waiting.pool.get()).used_bytes == 4096, "it is not in use");
           }
           expect(live_allocations() == before + 1, "memory was freed while work of the context was pending");
           gate.open();
@@ -311,7 +322,7 @@ TEST_CASE("a pool that waits for the context needs a driver that can, and no cap
   const Variable older("STANDIN_DRIVER_VERSION", "12040");
   CHECK(contains(in_limited_child([] {
                    arrowdevice_error error{};
-                   expect(WaitingPool::make(&error) == nullptr, "no error");
+                   expect(WaitingPool::make(0, &error) == nullptr, "no error");
                    throw std::runtime_error(error.message);
                  }),
                  "cuCtxRecordEvent: the driver does not have it"));
