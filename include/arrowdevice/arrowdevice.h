@@ -66,15 +66,16 @@
  *   release it. If the call fails, every output struct's `release` and every output pointer is
  *   NULL.
  * - All other parameters are borrowed for the call. The caller may release a schema, or destroy a
- *   queue or pool, as soon as the call returns.
+ *   queue or pool, as soon as the call returns, also after ETIMEDOUT.
  * - Devices are never destroyed.
  *
  * **Failure.** If a call fails, nothing is leaked. If it fails with ETIMEDOUT, device work that it
  * submitted may still run, and the library frees its own memory later. The caller must then keep
- * the call's inputs, moved ones included, until arrowdevice_wait_idle() has succeeded. A function
+ * the arrays and streams of the call, moved ones included, until arrowdevice_wait_idle() has
+ * succeeded. A function
  * that only waits, such as arrowdevice_array_wait(), submits no work: after ETIMEDOUT the caller may
  * call it again or do anything else with its inputs. If a call fails with another code, its work has
- * finished, unless the function's comment says otherwise.
+ * finished, unless the function's comment says otherwise, or EBUSY means that the driver cannot tell.
  *
  * **Options and info.** The caller sets `struct_size` of every struct that starts with it, inputs
  * and outputs alike. The library reads or fills members up to the smaller of `struct_size` and its

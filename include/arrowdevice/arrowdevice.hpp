@@ -24,8 +24,8 @@
  *
  *       ad::TypedArray batch =
  *           ad::BatchBuilder().add("id", std::vector<int64_t>{1, 2}).build().to_device(device);
- *       for (ad::DeviceArray& batch : stream) {
- *         const ad::View view(std::move(batch).to_device(schema, cpu), schema);
+ *       for (ad::DeviceArray& item : stream) {
+ *         const ad::View view(std::move(item).to_device(schema, cpu), schema);
  *         for (int64_t id : view.column("id").values<int64_t>()) ...
  *       }
  *

@@ -5,9 +5,10 @@
  *
  * Two layouts of `ArrowAsyncProducer` exist. The published text has a member `release` between
  * `cancel` and the metadata, and its struct has 48 bytes. The struct of Arrow's libraries has no
- * `release` and 40 bytes. In the library's own struct, a consumer finds the metadata with either
- * layout, and must not call `release`. In the struct of a foreign producer, the library reads no
- * member after `cancel`, unless `upstream_layout` names the layout.
+ * `release` and 40 bytes. The library fills its own struct so that the metadata can be read with
+ * either layout. With 48 bytes, a consumer then finds no function in `release` and must not call it.
+ * In the struct of a foreign producer, the library reads no member after `cancel`, unless
+ * `upstream_layout` names the layout.
  *
  * **Handlers that the library makes** (`out_handler`, `out_upstream`):
  *
@@ -85,7 +86,7 @@ struct arrowdevice_async_options {
    */
   uint32_t copy_flags;
   uint32_t reserved;
-  /** The next three are as in arrowdevice_stream_options. The stream uses them until it has ended. */
+  /** The next three are as in arrowdevice_stream_options. See there until when the stream uses them. */
   struct arrowdevice_queue* queue;
   struct arrowdevice_pool* pool;
   struct arrowdevice_device* source_device;
@@ -133,7 +134,8 @@ struct arrowdevice_async_options {
  * - The value of `submit`, if the executor refuses the job.
  * - The general errors.
  * - Later, by `on_error`: the stream's error with its text, after the arrays before it.
- * - Later, by `on_error`: EINVAL if devices of the stream's type cannot access an array.
+ * - Later, by `on_error`: EINVAL if an array is in memory that devices of the stream's type cannot
+ *   use.
  * - Later, by `on_error`: EINVAL if metadata is malformed.
  * Implements: "Async Device Stream Interface".
  * Thread-safety: per object. Does not block.

@@ -44,8 +44,8 @@ extern "C" {
 #define ARROWDEVICE_POINTER_HOST_READABLE 2 /* the CPU reads the memory in place */
 
 /**
- * One region of a copy. The struct is frozen: it never grows, because it is passed in arrays. A
- * device of this backend, or NULL for memory of the program, is at each end.
+ * One region of a copy. The struct is frozen: it never grows, because it is passed in arrays.
+ * `dst_device` and `src_device` are devices of this backend, or NULL for memory of the program.
  */
 struct arrowdevice_backend_region {
   void *dst_device, *dst;

@@ -5,7 +5,7 @@
  *
  * - arrowdevice_array_copy() always copies and leaves its source alone.
  * - arrowdevice_array_to_device() takes its source over, so the caller need not keep it alive. It
- *   shares the memory if the device can use it, else it copies.
+ *   shares the memory if the device can use it at full speed, else it copies.
  * - arrowdevice_array_to_host() does the same for the CPU and gives a plain `ArrowArray`.
  */
 #ifndef ARROWDEVICE_COPY_H
@@ -31,16 +31,15 @@ struct arrowdevice_copy_options {
    * fires when the copy is complete. If the target has no events, the call waits for the copy
    * without limit.
    *
-   * The library divides two kinds of copies into pieces, and submits the last piece when most
-   * others have arrived. The call returns after that. These copies are:
+   * Two kinds of copies are divided into pieces. For these, even an asynchronous call returns only
+   * when most pieces have been copied and the last one is submitted:
    *
    * - staged copies, which go from device to device through host memory
-   * - copies of 8 MiB or more to a GPU from pageable host memory, such as that of `malloc`, unless
-   *   the queue waits for work of others
+   * - copies of 8 MiB or more to a GPU from pageable host memory, such as that of `malloc`
    *
-   * If `queue` waits for work of others, and the device has ARROWDEVICE_DEVICE_COPY_BLOCKS, the
-   * call first copies pageable host memory to pinned memory. Without enough pinned memory, the call
-   * waits for the queue's work.
+   * A copy to a device with ARROWDEVICE_DEVICE_COPY_BLOCKS is not divided if the application's
+   * `queue` still waits for an event or runs other work. The call then copies pageable host memory to
+   * pinned memory first, and returns. Without enough pinned memory, it waits for the queue's work.
    *
    * ARROWDEVICE_COPY_ALWAYS and ARROWDEVICE_COPY_NEVER exclude each other. They have an effect only
    * in arrowdevice_array_to_device() and arrowdevice_array_to_host(). Memory that the device would
@@ -129,7 +128,7 @@ struct arrowdevice_copy_options {
  * - EIO if the producer's work or the copy failed.
  * - The general errors.
  * Implements: "Synchronization"; the layouts of the columnar format.
- * Thread-safety: free on a `const` array. Blocks until the copy is complete. With
+ * Thread-safety: free on a `const` array, per object on the queue. Blocks until the copy is complete. With
  * ARROWDEVICE_COPY_ASYNC it blocks until the copy is submitted. Before that, the library may read
  * offsets and sizes back from the source device.
  */
@@ -139,14 +138,16 @@ ARROWDEVICE_API int arrowdevice_array_copy(const struct ArrowDeviceArray* array,
                                            struct arrowdevice_error* error);
 
 /**
- * Puts an array on a device: shares the memory if the device can use it, else copies it.
+ * Puts an array on a device: shares the memory if the device can use it at full speed, else copies
+ * it.
  *
  * If the array is copied, the library releases the source when the copy is complete, even with
  * ARROWDEVICE_COPY_ASYNC. The caller keeps nothing alive.
  *
- * If the source's device is wrapped, arrowdevice_device_unwrap() waits for such copies. It fails with
- * EBUSY as long as `out` is alive and has an event of the source device. That is so if `to` is host
- * memory with events, such as CUDA_HOST, or if `options.queue` is a queue of the source device.
+ * If the source's device is wrapped, arrowdevice_device_unwrap() waits for such copies. `out` has an
+ * event of the source device in two cases: `to` is host memory with events, such as CUDA_HOST, or
+ * `options.queue` is a queue of the source device. The unwrap then fails with EBUSY until `out` is
+ * released.
  *
  * @param moved    The array.
  * @param schema   Type of the array.

@@ -111,9 +111,10 @@ ARROWDEVICE_API int arrowdevice_queue_get_native(const struct arrowdevice_queue*
  * - EIO if the driver fails.
  * - The general errors.
  * Thread-safety: per object. Returns before the copies are complete, unless the queue belongs to
- * the CPU. On a device with ARROWDEVICE_DEVICE_COPY_BLOCKS, the call may also wait if a region has
- * pageable host memory, such as that of `malloc`: for the queue's work so far, and for copies to
- * that memory. Memory of the device's `staging_type` avoids these waits.
+ * the CPU. On a device with ARROWDEVICE_DEVICE_COPY_BLOCKS, a region in pageable host memory, such as
+ * that of `malloc`, makes the call wait for the queue's work so far. If the region is copied to such
+ * memory, the call may wait for that copy too. Memory of the device's `staging_type` avoids these
+ * waits.
  */
 ARROWDEVICE_API int arrowdevice_queue_copy(struct arrowdevice_queue* queue,
                                            const struct arrowdevice_copy_region* regions, int64_t n,

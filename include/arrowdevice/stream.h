@@ -35,8 +35,8 @@ struct arrowdevice_stream_options {
    */
   uint32_t flags;
   /**
-   * Number of batches in progress, including the one that the consumer gets next. With 2, the stream
-   * has read the following batch and started its copy when it gives out a batch. 0 means 2.
+   * Number of batches in progress, including the one that the consumer gets next. With 2, when
+   * the stream gives out a batch, it has read the next one and started its copy. 0 means 2.
    */
   int32_t depth;
   /**
@@ -46,8 +46,8 @@ struct arrowdevice_stream_options {
   uint32_t copy_flags;
   /**
    * Queue for the copies, as in arrowdevice_copy_options, or NULL for a queue of the library. The
-   * stream uses it until the stream is released or the application calls
-   * arrowdevice_queue_destroy(), which is the only function that it may call on the queue meanwhile.
+   * stream uses it until the stream is released. Meanwhile the application may call only
+   * arrowdevice_queue_destroy() on it. The comment of that function says how the stream goes on.
    */
   struct arrowdevice_queue* queue;
   /**
@@ -159,8 +159,8 @@ ARROWDEVICE_API int arrowdevice_stream_to_host(struct ArrowDeviceArrayStream* mo
  * - EINVAL if the queue cannot serve batches of the stream's device type or of `source_device`.
  * - The general errors.
  * - Later, from the stream: the producer's error with its text, after the batches before it.
- * - Later, from the stream: EINVAL if devices of the stream's type cannot access a batch. They can
- *   access more than their own memory: a stream on CUDA may have batches in CUDA_HOST memory.
+ * - Later, from the stream: EINVAL if a batch is in memory that devices of the stream's type cannot
+ *   use. A stream on CUDA may also have batches in CUDA_HOST memory, which those devices can use.
  * - Later, from the stream: all errors of arrowdevice_array_to_device().
  * Implements: "Device Stream Interface".
  * Thread-safety: per object. Does not block.

@@ -113,9 +113,9 @@ class Node {
   int64_t n_children() const noexcept { return node_->n_children; }
 
   /**
-   * Returns a child. If this node is a struct, a sparse union or a fixed-size list, the child has
-   * the values of this node's rows. Otherwise it has all its rows. Throws EINVAL if there is no
-   * such child.
+   * Returns a child. If this node is a struct, a sparse union or a fixed-size list, the result has
+   * the values of this node's rows. Otherwise, as for a list, the result is the whole child. Throws
+   * EINVAL if there is no such child.
    */
   Node child(int64_t index) const {
     if (index < 0 || index >= node_->n_children) {
@@ -189,8 +189,8 @@ class Node {
   /**
    * Returns one row of texts or binary values. The call trusts the array's offsets. If the producer
    * is not trusted, import the array with ARROWDEVICE_VALIDATE_FULL. Throws EINVAL if the
-   * array holds no texts or binary values, or if there is no such row. Throws ENOTSUP as values()
-   * does.
+   * layout is not that of texts or binary values with offsets, if there is no such row, or if its
+   * offsets decrease. Throws ENOTSUP as values() does.
    */
   std::string_view text(int64_t row) const {
     if (row < 0 || row >= size_) refuse(EINVAL, "there is no row " + std::to_string(row));

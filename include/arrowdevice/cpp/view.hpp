@@ -40,8 +40,8 @@ class View : public detail::HandleOwner<arrowdevice_view, arrowdevice_view_relea
   /** Returns the root of the tree of nodes, which is valid as long as the view. */
   const arrowdevice_node& root() const { return held(arrowdevice_view_get_root(get())); }
   /**
-   * Returns the root, from which values are read. A Node or Span refers to its view, so this function
-   * and those that follow cannot be called on a temporary view.
+   * Returns the root, from which values are read. A Node or Span refers to its view, so node(),
+   * column(), values() and device_values() cannot be called on a temporary view.
    */
   Node node() const& { return Node(root(), device()); }
   void node() const&& = delete;
