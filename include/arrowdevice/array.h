@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file array.h
- * Device arrays: export, own, wait, share, slice, select and validate them. The results refer to the
- * same memory.
+ * Device arrays: export, own, wait, share, slice, select and validate them. An array that one of
+ * these functions makes refers to the memory of its source.
  *
  * copy.h copies arrays to other devices. view.h imports foreign arrays and shows their buffers.
  */

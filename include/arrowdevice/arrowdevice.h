@@ -19,6 +19,7 @@
  * | stream.h | streams of device arrays |
  * | async.h | async streams |
  * | dlpack.h | exchange with tensor libraries |
+ * | abi.h | the structs of the Arrow format |
  *
  * The conventions below hold for every function, unless its comment says otherwise. The library
  * needs no call to start or end it.
@@ -58,8 +59,8 @@
  *
  * - `moved`: on success the library owns the object. The library sets `release` of a moved struct
  *   to NULL. The caller must not use a moved pointer again. On failure the object is untouched and
- *   still belongs to the caller, who may call again or release it (after ETIMEDOUT, see
- *   **Failure**).
+ *   still belongs to the caller, who may call again or release it (after ETIMEDOUT
+ *   and EBUSY, see **Failure**).
  * - `inout`: the array stays valid and still belongs to the caller. It and the result are then
  *   owners of the same memory, and both must be released.
  * - `out`: if the call succeeds, the caller owns each array, schema and stream in it and must
@@ -69,13 +70,13 @@
  *   queue or pool, as soon as the call returns, also after ETIMEDOUT.
  * - Devices are never destroyed.
  *
- * **Failure.** If a call fails, nothing is leaked. If it fails with ETIMEDOUT, device work that it
- * submitted may still run, and the library frees its own memory later. The caller must then keep
- * the arrays and streams of the call, moved ones included, until arrowdevice_wait_idle() has
- * succeeded. A function
- * that only waits, such as arrowdevice_array_wait(), submits no work: after ETIMEDOUT the caller may
- * call it again or do anything else with its inputs. If a call fails with another code, its work has
- * finished, unless the function's comment says otherwise, or EBUSY means that the driver cannot tell.
+ * **Failure.** If a call fails, nothing is leaked. If it fails with ETIMEDOUT or EBUSY, device work
+ * that it submitted may still run, and the library frees its own memory later. The caller must then
+ * keep the arrays of the call, moved ones included, until arrowdevice_wait_idle() has succeeded. If
+ * it fails with another code, its work has finished, unless the function's comment says otherwise.
+ *
+ * A function that only waits, such as arrowdevice_array_wait(), submits no work. After ETIMEDOUT
+ * the caller may call it again, or do anything else with the array.
  *
  * **Options and info.** The caller sets `struct_size` of every struct that starts with it, inputs
  * and outputs alike. The library reads or fills members up to the smaller of `struct_size` and its

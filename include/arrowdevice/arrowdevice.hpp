@@ -12,8 +12,8 @@
  * - A method that can fail throws Exception. The errors, blocking and threads of a method are those
  *   of its C function. Its comment names the function and says only the differences.
  * - If the C function takes an object over (`moved`), the method needs an rvalue or has a parameter
- *   `T&&`. An example is `std::move(array).to_device(schema, device)`. If it throws, the owner still
- *   holds its object.
+ *   `T&&`. An example is `std::move(array).to_device(schema, device)`. If it throws, the owner
+ *   still holds its object.
  * - `get()` returns the C object, which the owner keeps. `out()` empties the owner and returns the
  *   struct, which a C function fills. `hand_over(&other)` moves the struct to code that uses the C
  *   interface.

@@ -6,7 +6,8 @@
  * Two layouts of `ArrowAsyncProducer` exist. The published text has a member `release` between
  * `cancel` and the metadata, and its struct has 48 bytes. The struct of Arrow's libraries has no
  * `release` and 40 bytes. The library fills its own struct so that the metadata can be read with
- * either layout. With 48 bytes, a consumer then finds no function in `release` and must not call it.
+ * either layout. A consumer with the layout of 48 bytes must not call `release`, even if it is not
+ * NULL: it holds the pointer to the metadata, not a function.
  * In the struct of a foreign producer, the library reads no member after `cancel`, unless
  * `upstream_layout` names the layout.
  *
@@ -30,8 +31,8 @@
  * - It calls `cancel` at most once, from any thread, and `request` no more afterwards.
  * - It calls neither `request` nor `cancel` after the final `on_next_task`, `on_error` or `release`
  *   has returned.
- * - When the producer reports the end or an error, or releases the handler, the library first waits
- *   until none of its own threads is inside a function of the producer. It waits for at most 100
+ * - Before the final `on_next_task`, `on_error` or `release` of the handler returns, it waits until
+ *   none of the library's threads is inside a function of the producer. It waits for at most 100
  *   ms, and then returns even if such a thread is still there.
  * - If it refuses a task, such as one with malformed metadata, it discards the task and cancels the
  *   producer. `on_next_task` then returns 0.
@@ -41,8 +42,8 @@
  * **The library as a producer** (arrowdevice_async_produce() and the downstream side of
  * arrowdevice_async_to_device()):
  *
- * - The library borrows the consumer's handler from the successful call until `release`, which is
- *   its last call.
+ * - If the function succeeds, the library borrows the consumer's handler until it has called the
+ *   handler's `release`. It makes no call of the handler after that.
  * - The library makes its calls on the executor, which is the application's `submit` or a thread of
  *   the stream. It makes one call at a time, and never within `request` or `cancel`.
  * - `request(n)` allows `n` calls of `on_next_task`. The call that marks the end counts too, so a
@@ -86,15 +87,15 @@ struct arrowdevice_async_options {
    */
   uint32_t copy_flags;
   uint32_t reserved;
-  /** The next three are as in arrowdevice_stream_options. See there until when the stream uses them. */
+  /** arrowdevice_stream_options says what the next three mean, and how long the stream uses them. */
   struct arrowdevice_queue* queue;
   struct arrowdevice_pool* pool;
   struct arrowdevice_device* source_device;
   /**
-   * Executor of the application, or NULL for one thread of the stream. `submit` schedules `job(arg)`
-   * for any thread, and never runs it itself. It returns 0 if it accepts the job. Every accepted
-   * job must run. If `submit` returns another value, it refuses the job, and the stream ends with
-   * that value as its error. A stream submits one job at a time.
+   * Executor of the application, or NULL for one thread of the stream. `submit` schedules
+   * `job(arg)` for any thread, and never runs it itself. It returns 0 if it accepts the job. Every
+   * accepted job must run. If `submit` returns another value, it refuses the job, and the stream
+   * ends with that value as its error. A stream submits one job at a time.
    */
   int (*submit)(void* user, void (*job)(void* arg), void* arg);
   /**
@@ -108,9 +109,9 @@ struct arrowdevice_async_options {
    *
    * `kind` is ARROWDEVICE_METADATA_STREAM after a `get_schema` that succeeded. It is
    * ARROWDEVICE_METADATA_ITEM after each `get_next`, and after a `get_schema` that failed. The
-   * library makes the call on the thread that read the stream. The callback returns NULL if there is
-   * no metadata. The library copies the metadata at once. Malformed metadata ends the stream with
-   * EINVAL.
+   * library makes the call on the thread that read the stream. The callback returns NULL if there
+   * is no metadata. The library copies the metadata at once. Malformed metadata ends the stream
+   * with EINVAL.
    */
   const char* (*get_metadata)(void* user, int32_t kind);
 };
@@ -133,7 +134,8 @@ struct arrowdevice_async_options {
  * - ENOMEM if the library can start no thread.
  * - The value of `submit`, if the executor refuses the job.
  * - The general errors.
- * - Later, by `on_error`: the stream's error with its text, after the arrays before it.
+ * - Later, by `on_error`: the stream's error with its text. The consumer gets the arrays before the
+ *   error first.
  * - Later, by `on_error`: EINVAL if an array is in memory that devices of the stream's type cannot
  *   use.
  * - Later, by `on_error`: EINVAL if metadata is malformed.
@@ -163,7 +165,8 @@ ARROWDEVICE_API int arrowdevice_async_produce(struct ArrowDeviceArrayStream* mov
  * Errors:
  * - EINVAL if `device_type` is not positive, or if the options are not valid.
  * - The general errors.
- * - Later, from the stream: the producer's error, after the arrays before it.
+ * - Later, from the stream: the producer's error. The consumer gets the arrays before the error
+ *   first.
  * - Later, from the stream: EIO if the producer releases the handler before the end.
  * - Later, from the stream: EINVAL if the end comes before the schema.
  * - Later, from the stream and from `on_schema`: EINVAL if the producer has another device type.

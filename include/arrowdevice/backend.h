@@ -115,8 +115,8 @@ struct arrowdevice_backend {
   /**
    * Enqueues a batch of copies, and does nothing else. Regions of one batch may run in any order.
    * Host memory of the regions stays valid until the copies are complete, but the array `regions`
-   * does not. `dst` and `src` are pointers or handles as in `ArrowArray.buffers`, and may come from a
-   * foreign producer. If the call fails, the backend may have enqueued the first regions. If the
+   * does not. `dst` and `src` are pointers or handles as in `ArrowArray.buffers`, and may come from
+   * a foreign producer. If the call fails, the backend may have enqueued the first regions. If the
    * driver may wait for the queue's work when it copies pageable host memory, the device has
    * ARROWDEVICE_DEVICE_COPY_BLOCKS.
    */
@@ -152,9 +152,9 @@ struct arrowdevice_backend {
    * are of table version 1. */
 
   /**
-   * Gives a pointer to the native event, in the form that the format defines for the device type. The
-   * native event lives as long as the event. If this function or event_import is absent, the library
-   * finishes arrays before it publishes them, and they carry no event.
+   * Gives a pointer to the native event, in the form that the format defines for the device type.
+   * The native event lives as long as the event. If this function or event_import is absent, the
+   * library waits until an array is ready before it gives the array out, and `sync_event` is NULL.
    */
   int (*event_publish)(void* event, void** sync_event, struct arrowdevice_error* error);
   /**

@@ -64,10 +64,8 @@ ARROWDEVICE_API int arrowdevice_backend_register(const struct arrowdevice_backen
                                                  struct arrowdevice_error* error);
 
 /**
- * Reads one entry of the list of all places that the library has searched, in the order of the
- * search.
- *
- * The list has the backends that were loaded and those that were refused, each with the reason.
+ * Reads one entry of the list of backends that were loaded, registered or refused, and of folders
+ * that were searched in vain. The list is in the order of the search, and gives the reasons.
  *
  * @param index  Index into the list, from 0.
  * @param out    Receives the entry. The caller sets its `struct_size`.

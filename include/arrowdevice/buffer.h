@@ -28,8 +28,8 @@ struct arrowdevice_pool_options {
    * work of the device's context so far, on all queues. The pool reuses or frees the memory when
    * that event has fired. This protects a consumer that releases an array although its own work
    * still uses the memory. Each release then costs a driver call, and it may end graph captures in
-   * that context (see the backend's manual). Memory that waits counts for `max_bytes`. If the device
-   * is full, an allocation fails without waiting for it. `allocate` must be NULL.
+   * that context (see the backend's manual). Memory that waits counts for `max_bytes`. If the
+   * device is full, an allocation fails without waiting for it. `allocate` must be NULL.
    */
   uint32_t flags;
   /**
@@ -48,8 +48,8 @@ struct arrowdevice_pool_options {
    *
    * `native_queue` is the vendor's queue that uses the memory first. If it is NULL, the memory must
    * be ready for every queue when the function returns. While the function runs,
-   * arrowdevice_queue_destroy() of that queue may wait for it. A thread that destroys the queue must
-   * therefore not hold a lock that this function takes.
+   * arrowdevice_queue_destroy() of that queue may wait for it. A thread that destroys the queue
+   * must therefore not hold a lock that this function takes.
    */
   int (*allocate)(void* user, int64_t size, int64_t alignment, void* native_queue, void** out);
   /**
@@ -95,7 +95,8 @@ struct arrowdevice_pool_stats {
  * - EINVAL if `flags` has unknown bits, `max_bytes` is negative, or only one of `allocate` and
  *   `deallocate` is set.
  * - EINVAL if ARROWDEVICE_POOL_WAIT_FOR_CONTEXT and `allocate` are set.
- * - ENOTSUP if ARROWDEVICE_POOL_WAIT_FOR_CONTEXT is set, and the driver cannot record such an event.
+ * - ENOTSUP if ARROWDEVICE_POOL_WAIT_FOR_CONTEXT is set, and the driver cannot record such an
+ *   event.
  * - The general errors.
  * Thread-safety: free.
  */

@@ -6,7 +6,8 @@
  * - arrowdevice_array_copy() always copies and leaves its source alone.
  * - arrowdevice_array_to_device() takes its source over, so the caller need not keep it alive. It
  *   shares the memory if the device can use it at full speed, else it copies.
- * - arrowdevice_array_to_host() does the same for the CPU and gives a plain `ArrowArray`.
+ * - arrowdevice_array_to_host() puts an array on the CPU and gives a plain `ArrowArray`. It shares
+ *   memory that the CPU can read, else it copies.
  */
 #ifndef ARROWDEVICE_COPY_H
 #define ARROWDEVICE_COPY_H
@@ -38,8 +39,9 @@ struct arrowdevice_copy_options {
    * - copies of 8 MiB or more to a GPU from pageable host memory, such as that of `malloc`
    *
    * A copy to a device with ARROWDEVICE_DEVICE_COPY_BLOCKS is not divided if the application's
-   * `queue` still waits for an event or runs other work. The call then copies pageable host memory to
-   * pinned memory first, and returns. Without enough pinned memory, it waits for the queue's work.
+   * `queue` still waits for an event or runs other work. The call then copies pageable host memory
+   * to pinned memory, submits the copy from there to the device, and returns. Without enough pinned
+   * memory, it waits for the queue's work.
    *
    * ARROWDEVICE_COPY_ALWAYS and ARROWDEVICE_COPY_NEVER exclude each other. They have an effect only
    * in arrowdevice_array_to_device() and arrowdevice_array_to_host(). Memory that the device would
@@ -51,8 +53,8 @@ struct arrowdevice_copy_options {
   uint32_t flags;
   /**
    * Queue for the copy, or NULL for a queue of the library. The copy runs after the queue's work so
-   * far. The application may destroy the queue when the call returns, even with
-   * ARROWDEVICE_COPY_ASYNC.
+   * far. The queue may be of another device of the same backend. The application may destroy the
+   * queue when the call returns, even with ARROWDEVICE_COPY_ASYNC.
    *
    * The queue must belong to the backend in the third column. Otherwise the call fails with EINVAL,
    * even if no copy is needed. In this table, host memory is the CPU, or another device with both
@@ -78,10 +80,11 @@ struct arrowdevice_copy_options {
    */
   struct arrowdevice_device* source_device;
   /**
-   * Limit in nanoseconds. It covers the CPU's waits before the copy: for the source's event, for the
-   * queue's work, and for offsets and sizes that the CPU reads back. It does not cover the copy
-   * itself. If the limit is exceeded, the call fails with ETIMEDOUT. ARROWDEVICE_NO_TIMEOUT (0)
-   * waits without limit.
+   * Limit in nanoseconds. It covers the CPU's waits before the copy: for the source's event, for
+   * the queue's work, and for offsets and sizes that the CPU reads back. It does not cover the copy
+   * itself: with any time-out, a call without ARROWDEVICE_COPY_ASYNC waits for its copy. If the
+   * limit is exceeded, the call fails with ETIMEDOUT. ARROWDEVICE_NO_TIMEOUT (0) waits without
+   * limit. With ARROWDEVICE_POLL, the call fails if the copy cannot begin at once.
    */
   int64_t timeout_ns;
 };
@@ -92,14 +95,14 @@ struct arrowdevice_copy_options {
  *
  * The copy has only the bytes that the array's rows need, unless ARROWDEVICE_COPY_NO_TRIM is set.
  *
- * The copy runs after the source's event. Until the copy no longer needs the source, the caller must
- * not release it, change its data, or unwrap its device. That moment is:
+ * The copy runs after the source's event. Until the copy no longer needs the source, the caller
+ * must not release it, change its data, or unwrap its device. That moment comes when the call
+ * returns, with two exceptions:
  *
- * - usually when the call returns
- * - after ETIMEDOUT: when arrowdevice_wait_idle() has succeeded
- * - after success with ARROWDEVICE_COPY_ASYNC, if `out->sync_event` is not NULL: when
+ * - After ETIMEDOUT or EBUSY, it comes when arrowdevice_wait_idle() has succeeded.
+ * - After success with ARROWDEVICE_COPY_ASYNC, if `out->sync_event` is not NULL, it comes when
  *   arrowdevice_array_wait() or arrowdevice_array_is_ready() has reported that the event of `out`
- *   fired
+ *   fired.
  *
  * A caller that cannot wait for the event of an asynchronous copy has three choices:
  *
@@ -107,8 +110,10 @@ struct arrowdevice_copy_options {
  *   releases the source.
  * - If it gave a queue in the options, it calls arrowdevice_array_release_after() for the source
  *   with that queue.
- * - It releases `out`, and then the source when arrowdevice_wait_idle() has succeeded. This is also
- *   the way if arrowdevice_array_wait() fails with another code than ETIMEDOUT.
+ * - It releases `out`, and then the source when arrowdevice_wait_idle() has succeeded.
+ *
+ * If arrowdevice_array_wait() fails with another code than ETIMEDOUT, the caller also releases
+ * `out`, and then the source when arrowdevice_wait_idle() has succeeded.
  *
  * @param array    The source, which stays as it is.
  * @param schema   Type of the array.
@@ -128,9 +133,9 @@ struct arrowdevice_copy_options {
  * - EIO if the producer's work or the copy failed.
  * - The general errors.
  * Implements: "Synchronization"; the layouts of the columnar format.
- * Thread-safety: free on a `const` array, per object on the queue. Blocks until the copy is complete. With
- * ARROWDEVICE_COPY_ASYNC it blocks until the copy is submitted. Before that, the library may read
- * offsets and sizes back from the source device.
+ * Thread-safety: free on a `const` array, per object on the queue. Blocks until the copy is
+ * complete. With ARROWDEVICE_COPY_ASYNC it blocks until the copy is submitted. Before that, the
+ * library may read offsets and sizes back from the source device.
  */
 ARROWDEVICE_API int arrowdevice_array_copy(const struct ArrowDeviceArray* array, const struct ArrowSchema* schema,
                                            struct arrowdevice_device* to,
@@ -144,10 +149,12 @@ ARROWDEVICE_API int arrowdevice_array_copy(const struct ArrowDeviceArray* array,
  * If the array is copied, the library releases the source when the copy is complete, even with
  * ARROWDEVICE_COPY_ASYNC. The caller keeps nothing alive.
  *
- * If the source's device is wrapped, arrowdevice_device_unwrap() waits for such copies. `out` has an
- * event of the source device in two cases: `to` is host memory with events, such as CUDA_HOST, or
- * `options.queue` is a queue of the source device. The unwrap then fails with EBUSY until `out` is
- * released.
+ * If the source's device is wrapped, arrowdevice_device_unwrap() waits for such copies. In two
+ * cases it fails with EBUSY until `out` is released, because `out` has an event of the source
+ * device:
+ *
+ * - `to` is host memory with events, such as CUDA_HOST.
+ * - `options.queue` is a queue of the source device.
  *
  * @param moved    The array.
  * @param schema   Type of the array.

@@ -180,7 +180,8 @@ ARROWDEVICE_API int arrowdevice_device_get_info(const struct arrowdevice_device*
  * @param from  Device that has the memory.
  * @param to    Device that uses the memory.
  * @param out   Receives a sum of `ARROWDEVICE_PEER_*`. It is 0 if the library stages data between
- *              the devices through the host. For the same device twice, the result is ACCESS and COPY.
+ *              the devices through the host. For the same device twice, the result is ACCESS and
+ *              COPY.
  *
  * Errors:
  * - EIO if the driver fails.
@@ -264,9 +265,9 @@ ARROWDEVICE_API int arrowdevice_device_wrap(ArrowDeviceType device_type, int64_t
  *
  * When the device has been unwrapped as often as it was wrapped, the call waits for all deferred
  * work of the process. It then destroys the library's own queues of the device, frees the memory
- * that the device's default pool caches, and stops using the handles. Afterwards every call on the
- * device fails with ENODEV. If the call fails, the device stays usable, and the application may call
- * again.
+ * that the device's default pool caches, and stops using the handles. Afterwards every other call
+ * on the device fails with ENODEV. If the call fails, the device stays usable, and the application
+ * may call again.
  *
  * @param device      A wrapped device.
  * @param timeout_ns  Time-out in nanoseconds, as the conventions say.

@@ -107,14 +107,16 @@ ARROWDEVICE_API int arrowdevice_queue_get_native(const struct arrowdevice_queue*
  *
  * Errors:
  * - EINVAL if `n`, a size or an offset is negative, or if an address or handle is NULL.
- * - EINVAL if a device belongs to another backend than the queue.
+ * - EINVAL if a device is not the CPU's and belongs to another backend than the queue.
  * - EIO if the driver fails.
  * - The general errors.
  * Thread-safety: per object. Returns before the copies are complete, unless the queue belongs to
- * the CPU. On a device with ARROWDEVICE_DEVICE_COPY_BLOCKS, a region in pageable host memory, such as
- * that of `malloc`, makes the call wait for the queue's work so far. If the region is copied to such
- * memory, the call may wait for that copy too. Memory of the device's `staging_type` avoids these
- * waits.
+ * the CPU.
+ *
+ * On a device with ARROWDEVICE_DEVICE_COPY_BLOCKS, pageable host memory, such as that of `malloc`,
+ * makes the call wait. If it is the source or destination of a region, the call waits for the
+ * queue's work so far. If it is the destination, the call may also wait for the copy. Memory of the
+ * device's `staging_type` avoids these waits.
  */
 ARROWDEVICE_API int arrowdevice_queue_copy(struct arrowdevice_queue* queue,
                                            const struct arrowdevice_copy_region* regions, int64_t n,

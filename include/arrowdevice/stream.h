@@ -35,8 +35,8 @@ struct arrowdevice_stream_options {
    */
   uint32_t flags;
   /**
-   * Number of batches in progress, including the one that the consumer gets next. With 2, when
-   * the stream gives out a batch, it has read the next one and started its copy. 0 means 2.
+   * Number of batches in progress, including the one that the consumer gets next. With 2, the
+   * stream has read batch 2 and started its copy when the consumer gets batch 1. 0 means 2.
    */
   int32_t depth;
   /**
@@ -101,8 +101,8 @@ ARROWDEVICE_API int arrowdevice_stream_from_arrays(struct ArrowSchema* moved, st
                                                    struct ArrowDeviceArrayStream* out, struct arrowdevice_error* error);
 
 /**
- * Makes a device stream on the CPU from a C stream. Each call that the consumer makes leads to one
- * call to the producer.
+ * Makes a device stream on the CPU from a C stream. Until the end or an error, each call that the
+ * consumer makes leads to one call to the producer.
  *
  * @param moved  The C stream.
  * @param out    Receives the device stream.
@@ -139,8 +139,8 @@ ARROWDEVICE_API int arrowdevice_stream_to_host(struct ArrowDeviceArrayStream* mo
 /**
  * Makes a stream that puts each batch on a device, as arrowdevice_array_to_device() does.
  *
- * - A batch that the device can use is shared, the others are copied. The event of a batch may
- *   still be pending when the consumer gets the batch.
+ * - A batch that the device can use at full speed is shared, the others are copied. The event of a
+ *   batch may still be pending when the consumer gets the batch.
  * - The stream holds at most `depth` batches. It does not call the producer before the consumer's
  *   first call.
  * - Staged copies, large copies of pageable memory, and copies to devices without events run on a
@@ -158,7 +158,8 @@ ARROWDEVICE_API int arrowdevice_stream_to_host(struct ArrowDeviceArrayStream* mo
  *   another device than `to`.
  * - EINVAL if the queue cannot serve batches of the stream's device type or of `source_device`.
  * - The general errors.
- * - Later, from the stream: the producer's error with its text, after the batches before it.
+ * - Later, from the stream: the producer's error with its text. The consumer gets the batches
+ *   before the error first.
  * - Later, from the stream: EINVAL if a batch is in memory that devices of the stream's type cannot
  *   use. A stream on CUDA may also have batches in CUDA_HOST memory, which those devices can use.
  * - Later, from the stream: all errors of arrowdevice_array_to_device().

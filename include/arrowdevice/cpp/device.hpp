@@ -27,7 +27,7 @@ inline arrowdevice_pool_options pool_options() noexcept { return detail::sized<a
  */
 class Device {
  public:
-  /** Makes a value without a device. As a target or source it means the same as NULL in C. */
+  /** Makes a value without a device, which is NULL in C: as a source, the device is found from the array. */
   Device() noexcept = default;
   Device(arrowdevice_device* device) noexcept : device_(device) {} /* NOLINT: an implicit conversion */
 
