@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <iterator>
+#include <span>
+#include <string_view>
+#include <vector>
 
 #include "base/environment.h"
 #include "base/error.h"
@@ -12,7 +14,7 @@ namespace arrowdevice::vulkan {
 namespace {
 
 struct Word {
-  const char* text;
+  std::string_view text;
   bool Options::*option;
 };
 
@@ -25,17 +27,12 @@ constexpr Word kWithout[] = {
 };
 constexpr Word kForce[] = {{"noncoherent", &Options::noncoherent}};
 
-template <size_t n>
-void read_words(Options& options, const char* variable, const Word (&words)[n], bool value) {
-  for (const auto& text : environment::list(variable, ',')) {
-    const auto* word = std::ranges::find_if(words, [&](const Word& one) { return text == one.text; });
-    if (word != std::end(words)) {
-      options.*(word->option) = value;
-      continue;
-    }
-    std::string known;
-    for (const Word& one : words) known += (known.empty() ? "" : ", ") + std::string(one.text);
-    throw Error(EINVAL, std::string(variable) + ": \"" + text + "\" is none of " + known);
+void read_words(Options& options, const char* variable, std::span<const Word> words, bool value) {
+  std::vector<std::string_view> known;
+  for (const Word& one : words) known.push_back(one.text);
+  for (const auto& text : environment::words(variable, known)) {
+    const auto word = std::ranges::find(words, text, &Word::text);
+    options.*(word->option) = value;
   }
 }
 

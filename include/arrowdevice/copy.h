@@ -30,7 +30,8 @@ struct arrowdevice_copy_options {
   /**
    * ARROWDEVICE_COPY_ASYNC: the call returns when the copy is submitted. The result's `sync_event`
    * fires when the copy is complete. If the target has no events, the call waits for the copy
-   * without limit.
+   * without limit. If the source is host memory with an event, such as CUDA_HOST, the call waits
+   * for that event.
    *
    * Two kinds of copies are divided into pieces. For these, even an asynchronous call returns only
    * when most pieces have been copied and the last one is submitted:

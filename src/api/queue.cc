@@ -115,11 +115,7 @@ ARROWDEVICE_API int arrowdevice_queue_wait_array(arrowdevice_queue* queue, const
 }
 
 ARROWDEVICE_API int arrowdevice_queue_finish(arrowdevice_queue* queue, int64_t timeout_ns, arrowdevice_error* error) {
-  return guarded(error, [&] {
-    auto& of = queue_of(queue);
-    if (!of.finish(timeout_ns))
-      throw Error(ETIMEDOUT, "the queue's work on " + of.device().text() + " is not done in time");
-  });
+  return guarded(error, [&] { queue_of(queue).finish_in_time(Deadline(timeout_ns)); });
 }
 
 // Streams may hold a reference to the queue too.

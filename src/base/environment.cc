@@ -41,6 +41,17 @@ std::vector<std::string> list(const char* name, char separator) {
   return parts;
 }
 
+std::vector<std::string> words(const char* name, std::span<const std::string_view> known) {
+  auto words = list(name, ',');
+  for (const auto& word : words) {
+    if (std::ranges::find(known, word) != known.end()) continue;
+    std::string all;
+    for (const auto one : known) all += (all.empty() ? "" : ", ") + std::string(one);
+    throw Error(EINVAL, std::string(name) + ": \"" + word + "\" is none of " + all);
+  }
+  return words;
+}
+
 bool secure_execution() noexcept { return getauxval(AT_SECURE) != 0; }
 
 }  // namespace arrowdevice::environment

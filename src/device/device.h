@@ -46,6 +46,9 @@ class Device {
   // and the format must define them for the device type.
   bool publishes_events() const noexcept { return (info_.flags & ARROWDEVICE_DEVICE_EVENTS) != 0; }
 
+  // Returns true if the CPU uses the memory in place, by its addresses.
+  bool is_on_host() const noexcept { return has_addresses() && is_host_readable(); }
+
   // Returns true if a queue's wait for an event may block the calling thread.
   bool waits_on_host() const noexcept { return (info_.flags & ARROWDEVICE_DEVICE_WAIT_BLOCKS) != 0; }
 

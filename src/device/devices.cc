@@ -311,7 +311,7 @@ uint32_t peer_flags(const Device& from, const Device& to) {
   if (to.is_cpu() || from.is_cpu()) {
     const Device& other = to.is_cpu() ? from : to;
     uint32_t out = ARROWDEVICE_PEER_COPY;
-    if (to.is_cpu() && from.is_host_readable() && from.has_addresses()) out |= ARROWDEVICE_PEER_ACCESS;
+    if (to.is_cpu() && from.is_on_host()) out |= ARROWDEVICE_PEER_ACCESS;
     if (other.backend().table().device_get_peer_flags != nullptr) {
       out |= ask(other, from.is_cpu() ? nullptr : &from, to.is_cpu() ? nullptr : &to);
     }

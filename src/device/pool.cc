@@ -145,21 +145,22 @@ Block Pool::take_cached(int64_t capacity) {
   CachedList node = pop_cached(capacity);
   if (node.empty()) return {};
   Block& block = node.front().block;
-  if (block.last_use != nullptr && !block.last_use->has_ended()) {
+  if (block.last_use == nullptr || block.last_use->has_ended()) {
+    block.last_use = nullptr;
+    return std::move(block);
+  }
+  {
     const std::lock_guard lock(mutex_);
-    stats_.cached_bytes += capacity;
     stats_.used_bytes -= capacity;
     const auto found = cached_.find(capacity);
-    if (found != cached_.end()) found->second.splice(found->second.begin(), node);
-    if (node.empty()) return {};
-    stats_.cached_bytes -= capacity;  // the pool was trimmed meanwhile
+    if (found != cached_.end()) {
+      stats_.cached_bytes += capacity;
+      found->second.splice(found->second.begin(), node);
+      return {};
+    }
   }
-  if (block.last_use != nullptr && !block.last_use->has_ended()) {
-    to_driver(block);
-    return {};
-  }
-  block.last_use = nullptr;
-  return std::move(block);
+  to_driver(block);  // the pool was trimmed meanwhile
+  return {};
 }
 
 // Counts the block as used. Waiting blocks are taken from the oldest on, others from the newest, which are in caches.

@@ -246,6 +246,12 @@ bool Queue::finish(int64_t timeout_ns) {
   return event->wait(deadline.left());
 }
 
+void Queue::finish_in_time(const Deadline& deadline) {
+  if (!finish(deadline.left())) {
+    throw Error(ETIMEDOUT, "the queue's work on " + device_.text() + " is not done in time");
+  }
+}
+
 bool Queue::has_work_of_others() {
   if (!may_wait_for_others_ && !is_known_outside_) return false;
   auto event = end();

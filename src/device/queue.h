@@ -92,6 +92,9 @@ class Queue {
   // poll returns true.
   bool finish(int64_t timeout_ns);
 
+  // Does the same, but throws ETIMEDOUT if the deadline passes first.
+  void finish_in_time(const Deadline& deadline);
+
   // Returns true if the queue has work of others, or waits for such work, which may take any time.
   bool has_work_of_others();
 

@@ -316,8 +316,7 @@ void validate_data(const schema::Binding& bound, const ArrowDeviceArray& array, 
   const device::DeviceUse use(source);
   const device::ForeignEvent event(source, array.sync_event);
   event.wait(deadline.left());
-  const bool in_place = source.has_addresses() && source.is_host_readable();
-  const device::QueueLease lease = in_place ? device::QueueLease() : device::QueueLease(source);
+  const device::QueueLease lease = source.is_on_host() ? device::QueueLease() : device::QueueLease(source);
   Validation(bound, {source, lease.get(), event, deadline}, level == Level::kStrict).run(array);
 }
 

@@ -141,7 +141,7 @@ void View::fill(const schema::Binding& bound, const ArrowDeviceArray& moved, con
   const device::ForeignEvent event(*device_, moved.sync_event);
   if (options.queue != nullptr) event.wait_on(*options.queue, options.deadline.left());
 
-  const bool on_host = device_->has_addresses() && device_->is_host_readable();
+  const bool on_host = device_->is_on_host();
   const bool may_look = options.learn_sizes || (on_host && moved.sync_event == nullptr);
   device::QueueLease lease;
   std::optional<transfer::SourceReader> contents;

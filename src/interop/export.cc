@@ -107,8 +107,7 @@ class Elements {
     Bitmaps(const schema::Binding& array, const ArrowDeviceArray& whole)
         : source(array::device_of(whole, nullptr)), use(source), event(source, whole.sync_event) {
       event.wait(deadline.left());
-      const bool in_place = source.has_addresses() && source.is_host_readable();
-      if (!in_place) lease = device::QueueLease(source);
+      if (!source.is_on_host()) lease = device::QueueLease(source);
       validity.emplace(array, inspect::DataSource{source, lease.get(), event, deadline});
     }
 

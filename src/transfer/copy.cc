@@ -116,14 +116,7 @@ class Copy {
     if (request_.queue == nullptr || !(is_bounded || blocks) || !route_.target_queue().has_work_of_others()) return;
     const bool can_stage = is_async() && route_.source_on_host() && has_pinned_staging(target());
     route_.stage_host_memory(blocks && can_stage);
-    if (!route_.stages_host_memory()) wait_for_queue();
-  }
-
-  void wait_for_queue() {
-    auto& queue = route_.target_queue();
-    if (!queue.finish(request_.deadline.left())) {
-      throw Error(ETIMEDOUT, "the queue's work on " + queue.device().text() + " is not done in time");
-    }
+    if (!route_.stages_host_memory()) route_.target_queue().finish_in_time(request_.deadline);
   }
 
   bool is_async() const { return request_.async && target().publishes_events(); }
@@ -137,7 +130,7 @@ class Copy {
       if (error.code() != ENOMEM) throw;
       log(LogLevel::kInfo, "an asynchronous copy waits for its queue, because there is no pinned memory for it");
       route_.stage_host_memory(false);
-      wait_for_queue();
+      route_.target_queue().finish_in_time(request_.deadline);
     }
   }
 

@@ -123,8 +123,7 @@ bool move_blocks(const ArrowDeviceArray& moved, device::Device& to, const CopyOp
   if (!options.async || !to.publishes_events()) return true;
   if (is_shared) return &source.backend() != &to.backend();
   // The CPU waits for the event of an array in host memory, and the driver may wait for the given queue's work.
-  const bool is_on_host = source.has_addresses() && source.is_host_readable();
-  if (is_on_host && moved.sync_event != nullptr) return true;
+  if (source.is_on_host() && moved.sync_event != nullptr) return true;
   if (options.queue != nullptr && to.blocks_on_pageable() && !transfer::has_pinned_staging(to)) return true;
   return transfer::Route::is_staged(source, to) || transfer::may_go_through_pinned(source, to);
 }

@@ -11,13 +11,11 @@
 namespace arrowdevice::transfer {
 namespace {
 
-bool is_on_host(const device::Device& device) { return device.has_addresses() && device.is_host_readable(); }
-
 // Returns the device that does the work: the target, or the source if the target is host memory. If both are host
 // memory, the CPU does the work.
 template <typename Device>
 Device& worker(Device& source, Device& target) {
-  return !is_on_host(target) ? target : !is_on_host(source) ? source : device::Devices::instance().cpu();
+  return !target.is_on_host() ? target : !source.is_on_host() ? source : device::Devices::instance().cpu();
 }
 
 bool can_work(const device::Queue& queue, const device::Device& source, const device::Device& target) {
@@ -28,7 +26,7 @@ bool can_work(const device::Queue& queue, const device::Device& source, const de
 // queue's work.
 bool may_order_host_copy(const device::Queue& queue, const device::Device& source, const device::Device& target) {
   const auto* backend = &queue.device().backend();
-  return is_on_host(source) && is_on_host(target) && (backend == &source.backend() || backend == &target.backend());
+  return source.is_on_host() && target.is_on_host() && (backend == &source.backend() || backend == &target.backend());
 }
 
 // Returns true if a device type, of which no device is known yet, may be host memory.
@@ -53,7 +51,7 @@ void check_queue(const device::Queue& chosen, ArrowDeviceType source, const devi
   constexpr ArrowDeviceType kUnknown = 0;
   const auto& backend = chosen.device().backend();
   const bool is_targets = &backend == &target.backend();
-  if (!is_on_host(target)) {
+  if (!target.is_on_host()) {
     if (is_targets) return;
   } else {
     // A queue of the source's backend is valid. If the CPU copies, so is a queue of the target's backend or of the CPU.
@@ -72,8 +70,8 @@ Route::Route(device::Device& source, device::Device& target, device::Queue* chos
     : source_(source),
       target_(target),
       uses_{device::DeviceUse(source), device::DeviceUse(target)},
-      source_on_host_(is_on_host(source)),
-      target_on_host_(is_on_host(target)) {
+      source_on_host_(source.is_on_host()),
+      target_on_host_(target.is_on_host()) {
   source.check_usable();
   target.check_usable();
   is_staged_ = is_staged(source, target);
@@ -86,14 +84,16 @@ Route::Route(device::Device& source, device::Device& target, device::Queue* chos
   target_queue_ = fits ? chosen : take(worker(source, target), leases_[0]);
   source_queue_ = is_staged_ ? take(source, leases_[1]) : target_queue_;
   if (chosen != nullptr && !fits) comes_after_ = chosen;
+  blocks_on_pageable_ = uses_blocking_memory();
 }
 
 bool Route::is_staged(const device::Device& source, const device::Device& target) {
-  return !is_on_host(source) && !is_on_host(target) &&
+  return !source.is_on_host() && !target.is_on_host() &&
          (device::peer_flags(source, target) & ARROWDEVICE_PEER_COPY) == 0;
 }
 
-bool Route::blocks_on_pageable() const {
+// Returns true if the copy uses host memory that the driver does not know, and that makes it wait.
+bool Route::uses_blocking_memory() const {
   const auto& worker = target_queue_->device();
   if (!worker.blocks_on_pageable()) return false;
   const auto is_unknown = [&](const device::Device& host) { return &host.backend() != &worker.backend(); };
@@ -102,11 +102,9 @@ bool Route::blocks_on_pageable() const {
 }
 
 void Route::wait_for(const device::ForeignEvent& event, const Deadline& deadline) {
-  if (comes_after_ != nullptr && !comes_after_->finish(deadline.left())) {
-    throw Error(ETIMEDOUT, "the queue's work on " + comes_after_->device().text() + " is not done in time");
-  }
+  if (comes_after_ != nullptr) comes_after_->finish_in_time(deadline);
   // The driver would wait for the event without limit when it copies to pageable memory.
-  if (source_on_host_ || blocks_on_pageable()) {
+  if (source_on_host_ || blocks_on_pageable_) {
     event.wait(deadline.left());
   } else {
     event.wait_on(*source_queue_, deadline.left());

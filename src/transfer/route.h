@@ -45,7 +45,7 @@ class Route {
 
   // Returns true if the copy uses host memory that the driver does not know, and the driver may wait for the queue's
   // work when it copies such memory.
-  bool blocks_on_pageable() const;
+  bool blocks_on_pageable() const noexcept { return blocks_on_pageable_; }
 
   // Makes the CPU copy the source's host memory to staging memory first, so that the submission cannot block.
   void stage_host_memory(bool stages) noexcept { stages_host_memory_ = stages; }
@@ -63,12 +63,15 @@ class Route {
   void abandon() noexcept;
 
  private:
+  bool uses_blocking_memory() const;
+
   device::Device& source_;
   device::Device& target_;
   const device::DeviceUse uses_[2];
   const bool source_on_host_;
   const bool target_on_host_;
   bool is_staged_ = false;
+  bool blocks_on_pageable_ = false;
   bool stages_host_memory_ = false;
   device::QueueLease leases_[2];
   device::Queue* source_queue_ = nullptr;

@@ -32,9 +32,7 @@ void SourceReader::read_back() {
   // After the submission, the copies must be waited for without limit. A wait that may time out therefore comes before.
   if (deadline_->has_limit()) {
     event_->wait(deadline_->left());
-    if (is_queue_given_ && queue_->has_work_of_others() && !queue_->finish(deadline_->left())) {
-      throw Error(ETIMEDOUT, "the queue's work on " + queue_->device().text() + " is not done in time");
-    }
+    if (is_queue_given_ && queue_->has_work_of_others()) queue_->finish_in_time(*deadline_);
   }
   int64_t total = 0;
   for (const auto& piece : pending_reads_) total = checked_add(align_up(total, kPieceAlignment), piece.size);
