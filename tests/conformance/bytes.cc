@@ -9,6 +9,27 @@ DeviceBuffer::DeviceBuffer(arrowdevice_device* device, int64_t size, arrowdevice
   expect(memory_ != nullptr, "a buffer that is NULL");
 }
 
+namespace {
+
+arrowdevice_device* fast_host_of(arrowdevice_device* device) {
+  const auto info = describe(device);
+  return info.staging_type != 0 ? output_of(arrowdevice_device_find_by_id, info.staging_type, info.device_id)
+                                : output_of(arrowdevice_device_find_by_id, ARROW_DEVICE_CPU, int64_t{-1});
+}
+
+}  // namespace
+
+HostBuffer::HostBuffer(arrowdevice_device* of, int64_t size) : memory_(fast_host_of(of), size) {
+  std::fill_n(data(), size, static_cast<unsigned char>(0));
+}
+
+HostBuffer::HostBuffer(arrowdevice_device* of, const Bytes& bytes)
+    : memory_(fast_host_of(of), static_cast<int64_t>(bytes.size())) {
+  std::ranges::copy(bytes, data());
+}
+
+bool HostBuffer::holds(const Bytes& bytes) const { return std::equal(bytes.begin(), bytes.end(), data()); }
+
 arrowdevice_copy_region region_in(arrowdevice_device* to, void* dst, int64_t dst_offset, const void* host,
                                   int64_t size) {
   arrowdevice_copy_region region{};

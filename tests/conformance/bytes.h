@@ -32,6 +32,19 @@ class DeviceBuffer {
   int64_t size_;
 };
 
+// Host memory that the device copies without a wait in the call: its pinned memory, if it has some.
+class HostBuffer {
+ public:
+  HostBuffer(arrowdevice_device* of, int64_t size);
+  HostBuffer(arrowdevice_device* of, const Bytes& bytes);
+
+  unsigned char* data() const noexcept { return static_cast<unsigned char*>(memory_.get()); }
+  bool holds(const Bytes& bytes) const;
+
+ private:
+  DeviceBuffer memory_;
+};
+
 // Return a region between host memory and a device. Neither function copies.
 arrowdevice_copy_region region_in(arrowdevice_device* to, void* dst, int64_t dst_offset, const void* host,
                                   int64_t size);

@@ -25,8 +25,8 @@ inline constexpr uint32_t kNeedsPeer = 2;      // there is another device of the
 inline constexpr uint32_t kNeedsDiscrete = 4;  // the CPU cannot read the device's memory in place
 inline constexpr uint32_t kNeedsDirect = 8;    // copies to and from the host are not staged
 inline constexpr uint32_t kNeedsBounds = 16;   // the backend knows the size of a buffer
-inline constexpr uint32_t kNeedsBacklog =
-    32;  // there is another device of the same type, or the driver can delay a queue
+// There is another device of the same type, or the driver has a gate for a queue.
+inline constexpr uint32_t kNeedsBacklog = 32;
 
 struct Case {
   const char* name;  // a sentence about behaviour

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "conformance/delay.h"
+#include "conformance/gate.h"
 
 #include <dlfcn.h>
 
-#include <chrono>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include "support/calls.h"
 
@@ -16,12 +14,10 @@ namespace {
 using testing::expect;
 using testing::output_of;
 
-constexpr std::chrono::milliseconds kDelay{10};
-
 // Both vendors declare the function in the same way. It returns 0 on success.
 using LaunchHostFunction = int(void* stream, void (*function)(void* user), void* user);
 
-void wait(void*) { std::this_thread::sleep_for(kDelay); }
+void wait(void* is_open) { static_cast<std::atomic<bool>*>(is_open)->wait(false); }
 
 // Returns a function of a library that the backend has loaded, or NULL.
 template <typename Function>
@@ -43,29 +39,9 @@ Function* find_hip(const char* symbol) {
   return nullptr;
 }
 
-// Requires that the context of the stream is current.
-void delay_cuda(arrowdevice_device* device, void* stream) {
-  const auto native = output_of(arrowdevice_device_get_native, device);
-  void* popped = nullptr;
-  expect(find_cuda<int(void*)>("cuCtxPushCurrent_v2")(native.context) == 0, "cuCtxPushCurrent");
-  const int code = find_cuda<LaunchHostFunction>("cuLaunchHostFunc")(stream, wait, nullptr);
-  expect(find_cuda<int(void**)>("cuCtxPopCurrent_v2")(&popped) == 0, "cuCtxPopCurrent");
-  expect(code == 0, "cuLaunchHostFunc gave " + std::to_string(code));
-}
-
-void delay_hip(arrowdevice_device* device, void* stream) {
-  int former = 0;
-  const auto id = static_cast<int>(output_of(arrowdevice_device_get_info, device).device_id);
-  expect(find_hip<int(int*)>("hipGetDevice")(&former) == 0, "hipGetDevice");
-  expect(find_hip<int(int)>("hipSetDevice")(id) == 0, "hipSetDevice");
-  const int code = find_hip<LaunchHostFunction>("hipLaunchHostFunc")(stream, wait, nullptr);
-  expect(find_hip<int(int)>("hipSetDevice")(former) == 0, "hipSetDevice");
-  expect(code == 0, "hipLaunchHostFunc gave " + std::to_string(code));
-}
-
 bool is_of(const arrowdevice_device_info& info, std::string_view backend) { return backend == info.backend; }
 
-// The OpenCL functions that a delay needs, of the loader that the backend has opened.
+// The OpenCL functions that a gate needs, of the loader that the backend has opened.
 struct OpenCl {
   template <typename Function>
   static Function* find_here(const char* symbol) {
@@ -87,31 +63,55 @@ struct OpenCl {
 
 }  // namespace
 
-bool Delay::is_offered(const arrowdevice_device_info& info) {
+bool Gate::is_offered(const arrowdevice_device_info& info) {
   return (is_of(info, "cuda") && find_cuda<LaunchHostFunction>("cuLaunchHostFunc") != nullptr) ||
          (is_of(info, "hip") && find_hip<LaunchHostFunction>("hipLaunchHostFunc") != nullptr) ||
          (is_of(info, "opencl") && OpenCl().is_complete());
 }
 
-Delay::Delay(arrowdevice_device* device, arrowdevice_queue* queue) {
+Gate::Gate(arrowdevice_device* device, arrowdevice_queue* queue) {
   const auto info = output_of(arrowdevice_device_get_info, device);
   void* const native = output_of(arrowdevice_queue_get_native, queue).queue;
   if (is_of(info, "cuda")) {
-    delay_cuda(device, native);
+    shut_cuda(device, native);
   } else if (is_of(info, "hip")) {
-    delay_hip(device, native);
+    shut_hip(device, native);
   } else {
-    delay_opencl(device, native);
+    shut_opencl(device, native);
   }
 }
 
-Delay::~Delay() {
-  if (signal_.joinable()) signal_.join();
+Gate::~Gate() {
   if (destroy_) destroy_();
 }
 
+void Gate::open() {
+  if (is_open_.exchange(true)) return;
+  is_open_.notify_all();
+  if (signal_) signal_();
+}
+
+void Gate::shut_cuda(arrowdevice_device* device, void* stream) {
+  const auto native = output_of(arrowdevice_device_get_native, device);
+  void* popped = nullptr;
+  expect(find_cuda<int(void*)>("cuCtxPushCurrent_v2")(native.context) == 0, "cuCtxPushCurrent");
+  const int code = find_cuda<LaunchHostFunction>("cuLaunchHostFunc")(stream, wait, &is_open_);
+  expect(find_cuda<int(void**)>("cuCtxPopCurrent_v2")(&popped) == 0, "cuCtxPopCurrent");
+  expect(code == 0, "cuLaunchHostFunc gave " + std::to_string(code));
+}
+
+void Gate::shut_hip(arrowdevice_device* device, void* stream) {
+  int former = 0;
+  const auto id = static_cast<int>(output_of(arrowdevice_device_get_info, device).device_id);
+  expect(find_hip<int(int*)>("hipGetDevice")(&former) == 0, "hipGetDevice");
+  expect(find_hip<int(int)>("hipSetDevice")(id) == 0, "hipSetDevice");
+  const int code = find_hip<LaunchHostFunction>("hipLaunchHostFunc")(stream, wait, &is_open_);
+  expect(find_hip<int(int)>("hipSetDevice")(former) == 0, "hipSetDevice");
+  expect(code == 0, "hipLaunchHostFunc gave " + std::to_string(code));
+}
+
 // The barrier holds all later commands of the queue.
-void Delay::delay_opencl(arrowdevice_device* device, void* queue) {
+void Gate::shut_opencl(arrowdevice_device* device, void* queue) {
   const OpenCl cl;
   int code = 0;
   void* const event = cl.create_user_event(output_of(arrowdevice_device_get_native, device).context, &code);
@@ -123,11 +123,8 @@ void Delay::delay_opencl(arrowdevice_device* device, void* queue) {
     cl.release(event);
   }
   expect(code == 0, "clEnqueueBarrierWithWaitList gave " + std::to_string(code));
+  signal_ = [cl, event] { cl.set_status(event, 0); };
   destroy_ = [cl, event] { cl.release(event); };
-  signal_ = std::thread([cl, event] {
-    wait(nullptr);
-    cl.set_status(event, 0);
-  });
 }
 
 }  // namespace arrowdevice::conformance
