@@ -2,15 +2,13 @@
 // Copies of pageable host memory on a queue that waits for work of others. The driver waits for such a queue in the
 // call, without limit. Each case has its own process, which an alarm ends if a call hangs.
 #include <arrowdevice/arrowdevice.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <thread>
 
+#include "drivers/gate.h"
 #include "drivers/trips.h"
-#include "drivers/vendor.h"
 #include "support/catch.h"
 #include "support/handles.h"
 #include "support/reader.h"
@@ -22,22 +20,11 @@ using namespace arrowdevice::testing;  // NOLINT: what every line of these tests
 using namespace drivers;               // NOLINT: what every line of these tests is written with
 
 constexpr int64_t kShort = 20'000'000;  // nanoseconds
-constexpr unsigned kMostSeconds = 60;
 
-bool is_cuda() { return vendor().device == ARROW_DEVICE_CUDA; }
-arrowdevice_device* gpu() { return output_of(arrowdevice_device_find_by_id, vendor().device, int64_t{0}); }
-arrowdevice_device* cpu() { return output_of(arrowdevice_device_find_by_id, ARROW_DEVICE_CPU, int64_t{-1}); }
-
-const HostCase& small() { return find_case("record batch"); }
 // Above the size from which copies use several threads.
 const HostCase& large() {
   static const HostCase made{"large", struct_of({field("w:800"), field("l")}).not_null(), {.rows = 12'000}};
   return made;
-}
-
-Owned<ArrowDeviceArray> on_host(const HostCase& one) {
-  Owned<ArrowArray> array = one.array(Ledger());
-  return output_of(arrowdevice_array_from_host, array.get());
 }
 
 arrowdevice_copy_options with(uint32_t flags = 0, arrowdevice_queue* queue = nullptr, int64_t timeout_ns = 0) {
@@ -54,13 +41,6 @@ int copy(ArrowDeviceArray* array, const HostCase& one, arrowdevice_device* to, c
   return arrowdevice_array_copy(array, schema.get(), to, &options, out.out(), nullptr);
 }
 
-Owned<ArrowDeviceArray> on_gpu(const HostCase& one) {
-  Owned<ArrowDeviceArray> host = on_host(one);
-  Owned<ArrowDeviceArray> out;
-  expect(copy(host.get(), one, gpu(), with(), out) == 0, "not copied to the GPU");
-  return out;
-}
-
 void expect_same(const HostCase& one, ArrowDeviceArray* array) {
   Owned<ArrowDeviceArray> host;
   expect(copy(array, one, cpu(), with(), host) == 0, "not copied back");
@@ -71,61 +51,6 @@ void expect_same(const HostCase& one, ArrowDeviceArray* array) {
 
 bool is_pending(const ArrowDeviceArray& array) {
   return arrowdevice_array_wait(&array, nullptr, ARROWDEVICE_POLL, nullptr) == ETIMEDOUT;
-}
-
-// An application's stream that stands still until the gate opens, and an array with an event behind the gate.
-class Gate {
- public:
-  Gate() : array_(on_gpu(small())), stream_(create_stream(0)), event_(create_event(0)) {
-    make_current(0);
-    const auto wait = [](void* self) {
-      while (!static_cast<Gate*>(self)->is_open_) std::this_thread::sleep_for(std::chrono::microseconds(100));
-    };
-    void (*const function)(void*) = wait;
-    expect(call(is_cuda() ? "cuLaunchHostFunc" : "hipLaunchHostFunc", stream_, function, static_cast<void*>(this)) == 0,
-           "no host function");
-    undo_make_current();
-    record(0, event_, stream_);
-    array_->sync_event = &event_;
-  }
-  ~Gate() {
-    open();
-    arrowdevice_array_wait(array_.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, nullptr);
-    array_.reset();
-    arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, nullptr);
-    destroy_event(0, event_);
-    destroy_stream(0, stream_);
-    trim_all();
-  }
-  Gate(const Gate&) = delete;
-  Gate& operator=(const Gate&) = delete;
-
-  void open() { is_open_ = true; }
-  bool is_open() const { return is_open_; }
-  ArrowDeviceArray* array() { return array_.get(); }
-  void* stream() const { return stream_; }
-  // Returns a queue of the library that waits for the gate.
-  Queue queue() {
-    arrowdevice_queue* made = nullptr;
-    must(arrowdevice_queue_create, gpu(), &made);
-    Queue queue(made);
-    must(arrowdevice_queue_wait_array, queue.get(), array(), nullptr);
-    return queue;
-  }
-
- private:
-  std::atomic<bool> is_open_{false};
-  Owned<ArrowDeviceArray> array_;  // made first, which starts the driver
-  void* const stream_;
-  void* event_;
-};
-
-// Runs the body in a child, which the alarm ends.
-std::string in_limited_child(const std::function<void()>& body) {
-  return in_child([&] {
-    ::alarm(kMostSeconds);
-    body();
-  });
 }
 
 TEST_CASE("an asynchronous copy to a GPU returns while its queue waits for work of others") {
@@ -232,100 +157,6 @@ TEST_CASE("a copy of bytes of pageable memory waits for its queue") {
           must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
           arrowdevice_buffer_free(gpu(), nullptr, there);
         }) == "");
-}
-
-// Returns a buffer of a pool that waits for the context.
-struct WaitingPool {
-  explicit WaitingPool(int64_t max_bytes = 0) : pool(make(max_bytes)) {}
-
-  static arrowdevice_pool* make(int64_t max_bytes, arrowdevice_error* error = nullptr) {
-    auto options = sized<arrowdevice_pool_options>();
-    options.flags = ARROWDEVICE_POOL_WAIT_FOR_CONTEXT;
-    options.max_bytes = max_bytes;
-    arrowdevice_pool* made = nullptr;
-    arrowdevice_pool_create(gpu(), &options, &made, error);
-    return made;
-  }
-  void* allocate() const { return output_of(arrowdevice_buffer_allocate, gpu(), pool.get(), nullptr, int64_t{4096}); }
-
-  const Pool pool;
-};
-
-TEST_CASE("a pool that waits for the context does not reuse memory of kernels that run") {
-  if (!is_cuda()) return;  // HIP has no such event
-  CHECK(in_limited_child([] {
-          Gate gate;
-          const WaitingPool waiting;
-          void* const first = waiting.allocate();
-          arrowdevice_buffer_free(gpu(), nullptr, first);
-          void* const second = waiting.allocate();
-          expect(second != first, "memory was reused while work of the context was pending");
-          gate.open();
-          must(arrowdevice_array_wait, gate.array(), nullptr, ARROWDEVICE_NO_TIMEOUT);
-          while (output_of(arrowdevice_pool_get_stats, waiting.pool.get()).allocations < 1000) {
-            void* const third = waiting.allocate();
-            const bool is_reused = third == first;
-            arrowdevice_buffer_free(gpu(), nullptr, third);
-            if (is_reused) break;
-          }
-          arrowdevice_buffer_free(gpu(), nullptr, second);
-          const auto stats = output_of(arrowdevice_pool_get_stats, waiting.pool.get());
-          expect(stats.allocations < 1000 && stats.driver_allocations == 2, "memory was not reused later");
-        }) == "");
-}
-
-TEST_CASE("a pool that waits for the context frees memory after its work") {
-  if (!is_cuda()) return;
-  CHECK(in_limited_child([] {
-          Gate gate;
-          const int64_t before = live_allocations();
-          {
-            const WaitingPool waiting(4096);
-            arrowdevice_buffer_free(gpu(), nullptr, waiting.allocate());
-            void* more = nullptr;
-            expect(arrowdevice_buffer_allocate(gpu(), waiting.pool.get(), nullptr, 4096, &more, nullptr) == ENOMEM,
-                   "memory that waits does not count");
-            expect(output_of(arrowdevice_pool_get_stats, waiting.pool.get()).used_bytes == 4096, "it is not in use");
-          }
-          expect(live_allocations() == before + 1, "memory was freed while work of the context was pending");
-          gate.open();
-          must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
-          expect(live_allocations() == before, "memory was not freed later");
-        }) == "");
-}
-
-TEST_CASE("a pool that waits for the context needs a driver that can, and no captures") {
-  CHECK(in_limited_child([] {
-          auto options = sized<arrowdevice_pool_options>();
-          options.flags = ARROWDEVICE_POOL_WAIT_FOR_CONTEXT;
-          options.allocate = [](void*, int64_t, int64_t, void*, void**) { return ENOMEM; };
-          options.deallocate = [](void*, void*, int64_t, void*) {};
-          arrowdevice_pool* made = nullptr;
-          expect(arrowdevice_pool_create(gpu(), &options, &made, nullptr) == EINVAL, "with an allocator");
-          if (!is_cuda()) {
-            options.allocate = nullptr;
-            options.deallocate = nullptr;
-            expect(arrowdevice_pool_create(gpu(), &options, &made, nullptr) == ENOTSUP, "HIP has such an event");
-            return;
-          }
-          const WaitingPool waiting;
-          void* const buffer = waiting.allocate();
-          void* const stream = create_stream(0);
-          begin_capture(0, stream, kRelaxedCapture);
-          arrowdevice_buffer_free(gpu(), nullptr, buffer);
-          expect(!end_capture(0, stream), "the capture is still valid");
-          expect(waiting.allocate() != buffer, "memory was reused that may be in use");
-          destroy_stream(0, stream);
-          ::_exit(0);  // the memory is lost, which the stand-in would report
-        }) == "");
-  if (!is_cuda()) return;
-  const Variable older("STANDIN_DRIVER_VERSION", "12040");
-  CHECK(contains(in_limited_child([] {
-                   arrowdevice_error error{};
-                   expect(WaitingPool::make(0, &error) == nullptr, "no error");
-                   throw std::runtime_error(error.message);
-                 }),
-                 "cuCtxRecordEvent: the driver does not have it"));
 }
 
 TEST_CASE("a queue can be asked and waited for while the driver blocks in a call") {

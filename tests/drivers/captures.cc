@@ -144,8 +144,7 @@ TEST_CASE("an event that was recorded in a capture is refused with EBUSY") {
 }
 
 TEST_CASE("the legacy stream refuses work with EBUSY while a blocking stream is captured") {
-  const std::string is_capturing =
-      vendor().device == ARROW_DEVICE_CUDA ? "cuStreamIsCapturing" : "hipStreamIsCapturing";
+  const std::string is_capturing = is_cuda() ? "cuStreamIsCapturing" : "hipStreamIsCapturing";
   CHECK(in_child([&] {
           void* const legacy = wrap(gpu(0), nullptr);
           drivers::fail_nth(is_capturing, 1, kCaptureImplicit);  // the driver's answer in that case

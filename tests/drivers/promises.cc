@@ -263,7 +263,7 @@ TEST_CASE("the backend uses the vendor's library that the process has loaded alr
 }
 
 TEST_CASE("contexts are wrapped if the vendor has contexts") {
-  const bool has_contexts = vendor().device == ARROW_DEVICE_CUDA;
+  const bool has_contexts = is_cuda();
   CHECK((table().device_wrap != nullptr) == has_contexts);
   CHECK((table().device_unwrap != nullptr) == has_contexts);
 }
@@ -345,7 +345,7 @@ TEST_CASE("regions go to the driver as one batch if it has batches, else one by 
             in.push_back({device, there, i * kPiece, nullptr, sent, i * kPiece, kPiece, 0});
             out.push_back({nullptr, received, i * kPiece, device, there, i * kPiece, kPiece, 0});
           }
-          const bool takes_batches = vendor().device == ARROW_DEVICE_CUDA;
+          const bool takes_batches = is_cuda();
           void* const own = create_queue(device);
           void* const legacy = wrap(device, nullptr);
           for (void* const queue : {own, legacy}) {

@@ -22,8 +22,6 @@ void check_violation(const std::string& part, const std::function<void()>& mista
   CHECK(said.find("ended by") != std::string::npos);
 }
 
-bool is_cuda() { return vendor().device == ARROW_DEVICE_CUDA; }
-
 void* device_memory(int ordinal, size_t size) {
   drivers::make_current(ordinal);
   void* memory = nullptr;

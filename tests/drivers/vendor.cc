@@ -44,8 +44,6 @@ constexpr Vendor kHip{.library = "libamdhip64.so.7",
                       .synchronize = "hipStreamSynchronize",
                       .create_event = "hipEventCreateWithFlags"};
 
-bool is_cuda() { return &vendor() == &kCuda; }
-
 void check(int result, const char* what) {
   if (result != 0) throw std::runtime_error(std::string(what) + " gave " + std::to_string(result));
 }
@@ -78,6 +76,8 @@ const Vendor& vendor() {
   }();
   return *chosen;
 }
+
+bool is_cuda() { return &vendor() == &kCuda; }
 
 void* find(const char* symbol) {
   static void* const library = ::dlopen(vendor().library, RTLD_NOW);

@@ -22,6 +22,7 @@ struct Vendor {
 };
 
 const Vendor& vendor();
+bool is_cuda();
 
 // Returns a function of the stand-in's library, which it opens lazily. The calls of both vendors return 0
 // on success.

@@ -57,4 +57,14 @@ std::string in_child(Body&& body, std::string* output = nullptr) {
   return said.empty() ? "failed and said nothing" : said;
 }
 
+// Like in_child(), but an alarm ends a body that hangs.
+template <typename Body>
+std::string in_limited_child(Body&& body) {
+  constexpr unsigned kMostSeconds = 60;
+  return in_child([&] {
+    ::alarm(kMostSeconds);
+    body();
+  });
+}
+
 }  // namespace arrowdevice::testing

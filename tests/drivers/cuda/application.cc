@@ -86,7 +86,17 @@ MemoryPools& memory_pools() {
 constexpr unsigned kWaitGreaterOrEqual = 0;
 constexpr unsigned kWaitEqual = 1;
 constexpr unsigned kReleaseThreshold = 4;
-constexpr std::chrono::microseconds kPause{20};
+
+// Calls use() with the threshold of the pool. Ends the process if the pool or the attribute is unknown.
+template <typename Use>
+void use_threshold(void* pool, unsigned attribute, const char* call, Use use) {
+  if (attribute != kReleaseThreshold) violation("%s: attribute %u", call, attribute);
+  auto& all = memory_pools();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.thresholds.find(pool);
+  if (found == all.thresholds.end()) violation("%s: %p is no memory pool", call, pool);
+  use(found->second);
+}
 
 }  // namespace
 
@@ -163,7 +173,7 @@ EXPORT CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, uin
       const uint32_t now = std::atomic_ref(*word).load();
       return flags == kWaitEqual ? now == value : static_cast<int32_t>(now - value) >= 0;
     };
-    while (!holds()) std::this_thread::sleep_for(kPause);
+    while (!holds()) std::this_thread::yield();  // a driver polls the word too, and nobody announces a change
   };
   gpus.call_back(uncaptured_stream_of(gpus, stream, kCall), wait, address);
   return CUDA_SUCCESS;
@@ -194,21 +204,13 @@ EXPORT CUresult cuDeviceGetDefaultMemPool(void** pool, CUdevice device) {
 // The machine has a fresh allocation for each request, with any threshold.
 EXPORT CUresult cuMemPoolSetAttribute(void* pool, unsigned attribute, void* value) {
   BEGIN("cuMemPoolSetAttribute");
-  if (attribute != kReleaseThreshold) violation("%s: attribute %u", kCall, attribute);
-  auto& all = memory_pools();
-  const std::lock_guard lock(all.mutex);
-  if (!all.thresholds.contains(pool)) violation("%s: %p is no memory pool", kCall, pool);
-  all.thresholds[pool] = *static_cast<cuuint64_t*>(value);
+  use_threshold(pool, attribute, kCall, [value](auto& threshold) { threshold = *static_cast<cuuint64_t*>(value); });
   return CUDA_SUCCESS;
 }
 
 EXPORT CUresult cuMemPoolGetAttribute(void* pool, unsigned attribute, void* value) {
   BEGIN("cuMemPoolGetAttribute");
-  if (attribute != kReleaseThreshold) violation("%s: attribute %u", kCall, attribute);
-  auto& all = memory_pools();
-  const std::lock_guard lock(all.mutex);
-  if (!all.thresholds.contains(pool)) violation("%s: %p is no memory pool", kCall, pool);
-  *static_cast<cuuint64_t*>(value) = all.thresholds[pool];
+  use_threshold(pool, attribute, kCall, [value](auto& threshold) { *static_cast<cuuint64_t*>(value) = threshold; });
   return CUDA_SUCCESS;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the CUDA backend with contexts that an application creates. Each case has its own process. The
+// Tests the table of the CUDA backend with contexts that an application creates. Each case has its own process. The
 // stand-in refuses to destroy a context while objects are left in it.
 #include <arrowdevice/arrowdevice.h>
 
@@ -9,8 +9,8 @@
 #include <chrono>
 #include <thread>
 
+#include "drivers/cuda/own_context.h"
 #include "drivers/table.h"
-#include "drivers/trips.h"
 #include "support/catch.h"
 #include "support/variable.h"
 
@@ -18,52 +18,14 @@ namespace {
 
 using namespace drivers;  // NOLINT: what every line of these tests is written with
 using drivers::wrap;
+using drivers::cuda::Context;
+using drivers::cuda::handles_of;
+using drivers::cuda::must_cuda;
 
 constexpr ArrowDeviceType kTypes[] = {ARROW_DEVICE_CUDA, ARROW_DEVICE_CUDA_HOST, ARROW_DEVICE_CUDA_MANAGED};
 constexpr int64_t kSize = 4096;
 
 void* gpu(int64_t id) { return drivers::open(ARROW_DEVICE_CUDA, id); }
-
-void must_cuda(int result, const char* what) { expect(result == 0, std::string(what) + ": " + std::to_string(result)); }
-
-// A context of the application, and functions to create objects while it is current.
-class Context {
- public:
-  explicit Context(int ordinal) {
-    must_cuda(call("cuInit", 0u), "cuInit");
-    must_cuda(call("cuCtxCreate_v2", &native_, 0u, ordinal), "cuCtxCreate_v2");
-    void* current = nullptr;
-    must_cuda(call("cuCtxPopCurrent_v2", &current), "cuCtxPopCurrent_v2");
-  }
-  ~Context() { call("cuCtxDestroy_v2", native_); }
-  Context(const Context&) = delete;
-  Context& operator=(const Context&) = delete;
-
-  void* get() const { return native_; }
-
-  template <typename... Arguments>
-  void run(const char* symbol, Arguments... arguments) const {
-    must_cuda(call("cuCtxPushCurrent_v2", native_), "cuCtxPushCurrent_v2");
-    must_cuda(call(symbol, arguments...), symbol);
-    void* current = nullptr;
-    must_cuda(call("cuCtxPopCurrent_v2", &current), "cuCtxPopCurrent_v2");
-  }
-
-  void* create_stream() const {
-    void* stream = nullptr;
-    run("cuStreamCreate", &stream, 1u);
-    return stream;
-  }
-
- private:
-  void* native_ = nullptr;
-};
-
-arrowdevice_native_device handles_of(void* context) {
-  auto native = sized<arrowdevice_native_device>();
-  native.context = context;
-  return native;
-}
 
 void* wrap(ArrowDeviceType type, int64_t id, void* context) { return drivers::wrap(type, id, handles_of(context)); }
 
@@ -299,39 +261,6 @@ TEST_CASE("a stream of a green context is one of the primary context's device") 
   CHECK(contains(in_child(wrap_stream_of_green_context), "wrap it on the device that was wrapped with its context"));
 }
 
-TEST_CASE("a buffer may span mappings of virtual memory, but not a hole between them") {
-  CHECK(in_child([] {
-          constexpr size_t kMapping = 2 << 20;
-          auto* const device = output_of(arrowdevice_device_find_by_id, ARROW_DEVICE_CUDA, int64_t{0});
-          uint64_t range = 0;
-          drivers::make_current(0);
-          expect(call("cuMemAddressReserve", &range, 4 * kMapping, size_t{0}, uint64_t{0}, 0ULL) == 0, "no range");
-          for (const size_t piece : {0, 1, 3}) {
-            expect(call("cuMemMap", range + piece * kMapping, kMapping, size_t{0}, 0ULL, 0ULL) == 0, "not mapped");
-          }
-          const auto schema = arrowdevice::testing::make_schema(arrowdevice::testing::field("l"));
-          const auto validate = [&](uint64_t start, size_t bytes) -> std::string {
-            const void* buffers[] = {nullptr, reinterpret_cast<const void*>(start)};
-            ArrowDeviceArray array{};
-            array.array.length = static_cast<int64_t>(bytes / sizeof(int64_t));
-            array.array.n_buffers = 2;
-            array.array.buffers = buffers;
-            array.array.release = [](ArrowArray* self) { self->release = nullptr; };
-            array.device_type = ARROW_DEVICE_CUDA;
-            arrowdevice_error error{};
-            const int code =
-                arrowdevice_array_validate(&array, schema.get(), device, ARROWDEVICE_VALIDATE_FULL, &error);
-            return code == 0 ? "" : error.message;
-          };
-          expect(validate(range, 2 * kMapping).empty(), "two mappings were refused");
-          expect(contains(validate(range, 2 * kMapping + 8), "its memory ends after 4194304"), "a hole was accepted");
-          expect(contains(validate(range + 3 * kMapping, kMapping + 8), "its memory ends after 2097152"),
-                 "memory after the range was accepted");
-          expect(call("cuMemAddressFree", range, 4 * kMapping) == 0, "the range is in use");
-          drivers::undo_make_current();
-        }) == "");
-}
-
 TEST_CASE("contexts copy and wait across each other, and have no access in place") {
   CHECK(in_child([] {
           const Context mine(0), other(0);
@@ -431,117 +360,6 @@ TEST_CASE("a context that refuses queries does not hide memory of other contexts
           expect(contains(message, "cuPointerGetAttributes"), message);  // the message names the driver's call
           must(table().device_unwrap, device);
         }) == "");
-}
-
-// -- through the library
-
-// Wraps the context during `body`, which gets the wrapped device.
-void with_wrapped(const Context& context, const drivers::Attempt& attempt,
-                  const std::function<void(arrowdevice_device* wrapped)>& body) {
-  const arrowdevice_native_device native = handles_of(context.get());
-  arrowdevice_device* wrapped = nullptr;
-  attempt([&](auto* error) { return arrowdevice_device_wrap(ARROW_DEVICE_CUDA, 0, &native, &wrapped, error); });
-  body(wrapped);
-  attempt([&](auto* error) { return arrowdevice_device_unwrap(wrapped, ARROWDEVICE_NO_TIMEOUT, error); });
-}
-
-void must_succeed(const std::function<int(arrowdevice_error*)>& call) { drivers::attempt({}, call); }
-
-TEST_CASE("the primary context is one device, in any order of wrap and open") {
-  for (const bool is_wrapped_first : {true, false}) {
-    CHECK(in_child([&] {
-            void* context = nullptr;
-            must_cuda(call("cuInit", 0u), "cuInit");
-            must_cuda(call("cuDevicePrimaryCtxRetain", &context, 0), "cuDevicePrimaryCtxRetain");
-            const arrowdevice_native_device native = handles_of(context);
-            arrowdevice_device *wrapped = nullptr, *got = nullptr;
-            const auto wrap_it = [&](auto* error) {
-              return arrowdevice_device_wrap(ARROW_DEVICE_CUDA, 0, &native, &wrapped, error);
-            };
-            if (is_wrapped_first) must_succeed(wrap_it);
-            got = drivers::get_device(must_succeed, ARROW_DEVICE_CUDA, 0);
-            if (!is_wrapped_first) must_succeed(wrap_it);
-            expect(wrapped == got, "there are two");
-            auto info = sized<arrowdevice_device_info>();
-            must_succeed([&](auto* error) { return arrowdevice_device_get_info(got, &info, error); });
-            expect((info.flags & ARROWDEVICE_DEVICE_WRAPPED) == 0, "the device with the id says that it was wrapped");
-            must_succeed(
-                [&](auto* error) { return arrowdevice_device_unwrap(wrapped, ARROWDEVICE_NO_TIMEOUT, error); });
-            expect(arrowdevice_device_unwrap(wrapped, ARROWDEVICE_NO_TIMEOUT, nullptr) == EINVAL,
-                   "it was unwrapped twice");
-            drivers::move_bytes(must_succeed, got);
-            drivers::trim_all();
-          }) == "");
-  }
-}
-
-TEST_CASE("arrays of every type survive the round trip to an application's context") {
-  CHECK(in_child([] {
-          const Context mine(0);
-          arrowdevice_device* const primary = drivers::get_device(must_succeed, ARROW_DEVICE_CUDA, 0);
-          with_wrapped(mine, must_succeed, [&](arrowdevice_device* wrapped) {
-            for (const auto* const cases : {&arrowdevice::testing::all_cases(), &arrowdevice::testing::large_cases()}) {
-              for (const auto& one : *cases) {
-                drivers::move_array(must_succeed, one, wrapped, primary);
-                drivers::move_array(must_succeed, one, primary, wrapped);
-              }
-            }
-          });
-          drivers::trim_all();
-        }) == "");
-}
-
-TEST_CASE("a wrapped context uses pinned memory of an existing primary context only") {
-  for (const bool has_primary : {false, true}) {
-    CHECK(in_child([&] {
-            const Context mine(0);
-            if (has_primary) drivers::destroy_stream(0, drivers::create_stream(0));
-            const int64_t before = calls("cuDevicePrimaryCtxRetain");
-            with_wrapped(mine, must_succeed, [&](arrowdevice_device* wrapped) {
-              for (const auto& one : arrowdevice::testing::large_cases()) {
-                drivers::move_array(must_succeed, one, wrapped, wrapped);
-              }
-              drivers::move_bytes(must_succeed, wrapped);
-            });
-            expect(has_primary || calls("cuDevicePrimaryCtxRetain") == before, "the primary context was made");
-            expect((calls("cuMemHostAlloc") > 0) == has_primary, "pinned memory");
-            drivers::trim_all();
-          }) == "");
-  }
-}
-
-TEST_CASE("a failed driver call loses nothing in an application's context") {
-  constexpr int64_t kMostCalls = 400;  // of an entry point that the test tries
-  int failures = 0;
-  for (const std::string& entry_point : drivers::entry_points()) {
-    if (entry_point == "cuInit") continue;  // the application has called it
-    for (int64_t n = 1; n <= kMostCalls; ++n) {
-      const std::string problem = in_child([&] {
-        const Context mine(0);
-        const int64_t before = calls(entry_point);
-        drivers::fail_nth(entry_point, n, 0);
-        const std::string start = drivers::name_in_messages(entry_point) + ": ";
-        const drivers::Attempt attempt = [&](const auto& call) {
-          drivers::attempt({{start, ENOMEM, 2}, {start, EIO, 999}, {start, EBUSY, 999}, {start, ENODEV, 999}}, call);
-        };
-        with_wrapped(mine, attempt, [&](arrowdevice_device* wrapped) {
-          const auto& batch = arrowdevice::testing::find_case("record batch");
-          drivers::move_array(attempt, batch, wrapped, drivers::get_device(attempt, ARROW_DEVICE_CUDA, 0));
-          drivers::move_bytes(attempt, wrapped);
-        });
-        drivers::trim_all();
-        const bool is_reached = calls(entry_point) >= before + n;
-        drivers::fail_no_more();
-        expect(drivers::live_allocations() == 0, "allocations of the driver were lost");
-        if (!is_reached) throw std::runtime_error("not reached");
-      });
-      if (problem == "not reached\n") break;
-      ++failures;
-      INFO(entry_point << ", call " << n);
-      CHECK(problem == "");
-    }
-  }
-  CHECK(failures > 100);
 }
 
 }  // namespace

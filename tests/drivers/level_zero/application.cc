@@ -147,6 +147,10 @@ void fail_no_more() { control<void()>("standin_fail_no_more")(); }
 
 int64_t calls(const std::string& call) { return control<int64_t(const char*)>("standin_calls")(call.c_str()); }
 
+void hold() { control<void()>("standin_hold")(); }
+
+void resume() { control<void()>("standin_resume")(); }
+
 int64_t live_allocations() {
   int64_t allocations = 0, streams = 0, events = 0;
   control<void(int64_t*, int64_t*, int64_t*)>("standin_live")(&allocations, &streams, &events);

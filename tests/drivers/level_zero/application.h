@@ -45,6 +45,8 @@ void finish(ze_context_handle_t context, ze_command_list_handle_t list);
 void fail_nth(const std::string& call, int64_t n, int code = 0);
 void fail_no_more();
 int64_t calls(const std::string& call);
+void hold();
+void resume();
 int64_t live_allocations();
 std::vector<std::string> entry_points();
 

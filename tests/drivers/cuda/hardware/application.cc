@@ -155,11 +155,12 @@ void must_not_block(double seconds, const std::function<void()>& unblock, const 
   if (is_blocked) throw std::runtime_error("the call was blocked until the gate opened");
 }
 
-ArrowDeviceArray array_over(void* memory, int64_t rows, void** event) {
+ArrowDeviceArray array_over(void* memory, int64_t rows, void** event, std::atomic<int>* releases) {
   struct Private {
     const void* buffers[2];
+    std::atomic<int>* releases;
   };
-  auto* const own = new Private{{nullptr, memory}};
+  auto* const own = new Private{{nullptr, memory}, releases};
   ArrowDeviceArray array{};
   array.device_type = ARROW_DEVICE_CUDA;
   array.sync_event = event;
@@ -168,7 +169,9 @@ ArrowDeviceArray array_over(void* memory, int64_t rows, void** event) {
   array.array.buffers = own->buffers;
   array.array.private_data = own;
   array.array.release = [](ArrowArray* released) {
-    delete static_cast<Private*>(released->private_data);
+    auto* const mine = static_cast<Private*>(released->private_data);
+    if (mine->releases != nullptr) ++*mine->releases;
+    delete mine;
     released->release = nullptr;
   };
   return array;

@@ -122,8 +122,9 @@ class Gate {
 // Runs the body on another thread. If it has not returned after `seconds`, calls `unblock`, waits for it and throws.
 void must_not_block(double seconds, const std::function<void()>& unblock, const std::function<void()>& body);
 
-// A uint8 array over device memory that the caller keeps, ready when the event has fired.
-ArrowDeviceArray array_over(void* memory, int64_t rows, void** event);
+// A uint8 array over device memory that the caller keeps, ready when the event has fired. Its release adds 1 to
+// `releases`, if that is not NULL.
+ArrowDeviceArray array_over(void* memory, int64_t rows, void** event, std::atomic<int>* releases = nullptr);
 const ArrowSchema& bytes_schema();
 
 }  // namespace hardware

@@ -77,23 +77,8 @@ void lose_the_gpu(Gate& gate) {
 
 // An array over pinned memory that counts its releases.
 ArrowDeviceArray counted(const HostMemory& memory, std::atomic<int>& releases) {
-  struct Private {
-    const void* buffers[2];
-    std::atomic<int>* releases;
-  };
-  auto* const own = new Private{{nullptr, memory.bytes()}, &releases};
-  ArrowDeviceArray array{};
+  ArrowDeviceArray array = array_over(memory.bytes(), kSize, nullptr, &releases);
   array.device_type = ARROW_DEVICE_CUDA_HOST;
-  array.array.length = kSize;
-  array.array.n_buffers = 2;
-  array.array.buffers = own->buffers;
-  array.array.private_data = own;
-  array.array.release = [](ArrowArray* released) {
-    auto* const mine = static_cast<Private*>(released->private_data);
-    ++*mine->releases;
-    delete mine;
-    released->release = nullptr;
-  };
   return array;
 }
 
