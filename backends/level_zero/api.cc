@@ -3,12 +3,15 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cassert>
 #include <cerrno>
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
 #include "base/error.h"
 #include "cuda_like/vendor_library.h"
@@ -98,6 +101,22 @@ Api look_up(const cuda_like::VendorLibrary& library) {
   return functions;
 }
 
+bool is_at_least(const zel_version_t& version, const zel_version_t& first) {
+  return std::tie(version.major, version.minor, version.patch) >= std::tie(first.major, first.minor, first.patch);
+}
+
+// Returns the version 0.0.0 if the loader does not report one.
+zel_version_t version_of(const cuda_like::VendorLibrary& library) {
+  const auto get = reinterpret_cast<decltype(&zelLoaderGetVersions)>(library.find("zelLoaderGetVersions"));
+  size_t count = 0;
+  if (get == nullptr || get(&count, nullptr) != ZE_RESULT_SUCCESS) return {};
+  std::vector<zel_component_version_t> components(count);
+  if (count == 0 || get(&count, components.data()) != ZE_RESULT_SUCCESS) return {};
+  const auto loader = std::ranges::find_if(
+      components, [](const auto& component) { return std::string_view(component.component_name) == "loader"; });
+  return loader != components.end() ? loader->component_lib_version : zel_version_t{};
+}
+
 // Returns advice for the user if the drivers do not start.
 const char* advice() {
   return ::access(kGpuNodes, F_OK) != 0
@@ -117,8 +136,12 @@ void start(const Api& functions) {
 
 const Api* load() {
   const cuda_like::VendorLibrary library(kNames);
-  const Api functions = look_up(library);
+  Api functions = look_up(library);
   start(functions);
+  // Earlier loaders have mistakes in it. Loaders report no version before the start.
+  if (is_at_least(version_of(library), {1, 19, 2})) {
+    functions.zeInitDrivers = reinterpret_cast<InitDrivers*>(library.find("zeInitDrivers"));
+  }
   return new Api(functions);
 }
 

@@ -2,6 +2,7 @@
 // The Level Zero loader, opened at first use and never closed, and errors from its result codes.
 #pragma once
 
+#include <level_zero/loader/ze_loader.h>
 #include <level_zero/ze_api.h>
 
 #include <string>
@@ -14,8 +15,19 @@ namespace arrowdevice::level_zero {
 inline constexpr ze_command_queue_flag_t kInOrder = static_cast<ze_command_queue_flag_t>(ZE_BIT(1));
 inline constexpr uint32_t kFirstWithInOrder = ZE_MAKE_VERSION(1, 7);
 
+// zeInitDrivers and its struct, which older headers lack.
+struct InitDriverTypeDesc {
+  ze_structure_type_t stype;
+  const void* next;
+  uint32_t flags;
+};
+inline constexpr auto kInitDriverTypeDesc = static_cast<ze_structure_type_t>(0x00020021);
+inline constexpr uint32_t kInitGpuDrivers = ZE_BIT(0);
+using InitDrivers = ze_result_t(uint32_t* count, ze_driver_handle_t* drivers, InitDriverTypeDesc* description);
+
 // The loader's functions under their own names: api().zeMemFree(context, memory).
 struct Api {
+  InitDrivers* zeInitDrivers = nullptr;  // NULL if the loader lacks it, or if the SYCL runtime does not use it either
 #define X(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)
 #include "level_zero/symbols.inc"
 #undef X

@@ -24,13 +24,30 @@ void keep_written(std::vector<Handle>& handles, uint32_t count) {
   std::erase(handles, nullptr);
 }
 
+// Returns the drivers in the order of zeInitDrivers. Returns none if the loader does not have it, or if it fails.
+std::vector<ze_driver_handle_t> list_ordered_drivers() {
+  if (open_api().zeInitDrivers == nullptr) return {};
+  InitDriverTypeDesc gpus{.stype = kInitDriverTypeDesc, .next = nullptr, .flags = kInitGpuDrivers};
+  uint32_t count = 0;
+  if (api().zeInitDrivers(&count, nullptr, &gpus) != ZE_RESULT_SUCCESS || count == 0) return {};
+  std::vector<ze_driver_handle_t> drivers(count);
+  if (api().zeInitDrivers(&count, drivers.data(), &gpus) != ZE_RESULT_SUCCESS) return {};
+  keep_written(drivers, count);
+  return drivers;
+}
+
+// Returns the drivers in the order of the SYCL runtime: those of zeInitDrivers, then those that only zeDriverGet lists.
+// Some loaders list the drivers in opposite orders by the two functions.
 std::vector<ze_driver_handle_t> list_drivers() {
+  std::vector<ze_driver_handle_t> ordered = list_ordered_drivers();
   uint32_t count = 0;
   check("zeDriverGet", open_api().zeDriverGet(&count, nullptr));
   std::vector<ze_driver_handle_t> drivers(count);
   if (count > 0) check("zeDriverGet", api().zeDriverGet(&count, drivers.data()));
   keep_written(drivers, count);
-  return drivers;
+  std::erase_if(drivers, [&](auto* driver) { return std::ranges::find(ordered, driver) != ordered.end(); });
+  ordered.insert(ordered.end(), drivers.begin(), drivers.end());
+  return ordered;
 }
 
 std::vector<ze_device_handle_t> list_devices(ze_driver_handle_t driver) {

@@ -24,10 +24,10 @@ struct DriverDevice {
   bool has_in_order_lists;
 };
 
-// Returns the GPUs of all drivers in the order of their ids. Drivers are in the loader's order, and the GPUs of a
-// driver in its own order. `sycl-ls` uses the same order. The order is the same in every process while the installed
-// drivers, ZE_AFFINITY_MASK and ZE_FLAT_DEVICE_HIERARCHY do not change. Throws ENODEV with the reason if there are no
-// GPUs.
+// Returns the GPUs of all drivers in the order of their ids, which is the order of `sycl-ls`. Drivers are in the order
+// of the loader's zeInitDrivers, or of zeDriverGet below loaders before 1.19.2, and the GPUs of a driver in its own
+// order. The order is the same in every process while the installed drivers, ZE_AFFINITY_MASK and
+// ZE_FLAT_DEVICE_HIERARCHY do not change. Throws ENODEV with the reason if there are no GPUs.
 std::vector<DriverDevice> list_driver_devices();
 
 // All functions are thread-safe. Devices live as long as the process.

@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 
+#include "drivers/level_zero/handles.h"
+
 // Turns the leak sanitizer off, because it sometimes crashes in forked children with threads. The stand-in
 // checks leaks of driver objects. The same tests on the simulated device check leaks of the library.
 extern "C" [[gnu::visibility("default")]] const char* __asan_default_options();
@@ -23,6 +25,11 @@ void* find(void* library, const char* symbol) {
   return function;
 }
 
+void* loader() {
+  static void* const opened = open("libze_loader.so.1");
+  return opened;
+}
+
 template <typename Function>
 Function* control(const char* symbol) {
   static void* const standin = [] {
@@ -38,9 +45,8 @@ Function* control(const char* symbol) {
 
 const Functions& ze() {
   static const Functions* const found = [] {
-    void* const loader = open("libze_loader.so.1");
     auto* const functions = new Functions;
-#define X(name) functions->name = reinterpret_cast<decltype(functions->name)>(find(loader, #name));
+#define X(name) functions->name = reinterpret_cast<decltype(functions->name)>(find(loader(), #name));
 #include "level_zero/symbols.inc"
 #undef X
     must(functions->zeInit(ZE_INIT_FLAG_GPU_ONLY));
@@ -53,19 +59,41 @@ void must(ze_result_t result) {
   if (result != ZE_RESULT_SUCCESS) throw std::runtime_error("Level Zero gave " + std::to_string(result));
 }
 
-ze_driver_handle_t driver() {
-  uint32_t count = 1;
-  ze_driver_handle_t first = nullptr;
-  must(ze().zeDriverGet(&count, &first));
-  return first;
+std::vector<ze_driver_handle_t> drivers_of_driver_get() {
+  uint32_t count = 0;
+  must(ze().zeDriverGet(&count, nullptr));
+  std::vector<ze_driver_handle_t> drivers(count);
+  must(ze().zeDriverGet(&count, drivers.data()));
+  return drivers;
 }
 
-ze_device_handle_t device(uint32_t ordinal) {
-  uint32_t count = ordinal + 1;
-  std::vector<ze_device_handle_t> all(count);
-  must(ze().zeDeviceGet(driver(), &count, all.data()));
-  return all.at(ordinal);
+std::vector<ze_driver_handle_t> drivers_of_init_drivers() {
+  using namespace standin::level_zero;
+  ze();
+  const auto list = reinterpret_cast<decltype(&init_drivers)>(::dlsym(loader(), "zeInitDrivers"));
+  if (list == nullptr) return {};
+  InitDriverTypeDesc gpus{kInitDriverTypeDesc, nullptr, kInitGpu};
+  uint32_t count = 0;
+  must(list(&count, nullptr, &gpus));
+  std::vector<ze_driver_handle_t> drivers(count);
+  must(list(&count, drivers.data(), &gpus));
+  return drivers;
 }
+
+ze_driver_handle_t driver() {
+  const auto newer = drivers_of_init_drivers();
+  return newer.empty() ? drivers_of_driver_get().at(0) : newer.at(0);
+}
+
+std::vector<ze_device_handle_t> devices_of(ze_driver_handle_t driver) {
+  uint32_t count = 0;
+  must(ze().zeDeviceGet(driver, &count, nullptr));
+  std::vector<ze_device_handle_t> devices(count);
+  must(ze().zeDeviceGet(driver, &count, devices.data()));
+  return devices;
+}
+
+ze_device_handle_t device(uint32_t ordinal) { return devices_of(driver()).at(ordinal); }
 
 ze_context_handle_t create_context() {
   ze_context_desc_t description{};

@@ -24,7 +24,11 @@ const Functions& ze();
 // Throws if the result is not ZE_RESULT_SUCCESS.
 void must(ze_result_t result);
 
-// Return the loader's handles of the first driver and its devices.
+// Return the drivers in the orders of the two functions. The second list is empty if the loader has no zeInitDrivers.
+std::vector<ze_driver_handle_t> drivers_of_driver_get();
+std::vector<ze_driver_handle_t> drivers_of_init_drivers();
+std::vector<ze_device_handle_t> devices_of(ze_driver_handle_t driver);
+// Return the loader's handles of the first driver in SYCL's order, and of its devices.
 ze_driver_handle_t driver();
 ze_device_handle_t device(uint32_t ordinal);
 
