@@ -78,6 +78,7 @@ if [ "$sanitize" = none ]; then
   # With nothing precompiled the compiler warns of everything.
   precompiled=false
   cuda_folders=
+  hip_folders=
   python=$("$root/scripts/python-env.sh" "$work/python") || fail "FAILED: making the Python environment"
   # NVIDIA offers its headers for these machines only.
   case $(uname -m) in x86_64 | aarch64)
@@ -91,6 +92,11 @@ if [ "$sanitize" = none ]; then
     done
     ;;
   esac
+  # Continuous integration also compares with the headers of HIP that newer versions of Debian have.
+  if [ -n "${CI:-}" ]; then
+    hip_folders=$("$root/scripts/hip-headers.sh" "$work/hip-headers") || fail "FAILED: downloading the headers of HIP"
+    hip_folders=$(echo "$hip_folders" | paste -sd ,)
+  fi
   # The demo is a program that uses the package.
   "$root/bindings/python/wheel.sh" "$work/package" "$python" || fail "FAILED: building the Python package"
   # libclang reads the headers for the comparison with the Rust declarations.
@@ -125,7 +131,7 @@ echo "Building in $build" >&2
 set_options() {
   meson setup "$@" "-Dwerror=$werror" "-Db_sanitize=$sanitize" "-Db_pch=$precompiled" -Dunity=on -Dunity_size=6 \
     "-Darrow_cpp=$arrow_cpp" "-Darrow_cpp_python=${python:-}" -Dpkgconfig.relocatable=true \
-    "-Dheaders_of_cuda=${cuda_folders:-}" "$build" "$root" </dev/null || fail "FAILED: configuring $build"
+    "-Dheaders_of_cuda=${cuda_folders:-}" "-Dheaders_of_hip=${hip_folders:-}" "$build" "$root" </dev/null || fail "FAILED: configuring $build"
 }
 if [ -f "$build/build.ninja" ]; then
   set_options --reconfigure # which also knows options that are newer than the build
