@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/bytes.h"
 
+#include <algorithm>
+#include <string_view>
+
+#include "conformance/level_zero.h"
+
 namespace arrowdevice::conformance {
 
 DeviceBuffer::DeviceBuffer(arrowdevice_device* device, int64_t size, arrowdevice_pool* pool, arrowdevice_queue* queue)
@@ -9,23 +14,30 @@ DeviceBuffer::DeviceBuffer(arrowdevice_device* device, int64_t size, arrowdevice
   expect(memory_ != nullptr, "a buffer that is NULL");
 }
 
-namespace {
-
-arrowdevice_device* fast_host_of(arrowdevice_device* device) {
-  const auto info = describe(device);
-  return info.staging_type != 0 ? output_of(arrowdevice_device_find_by_id, info.staging_type, info.device_id)
-                                : output_of(arrowdevice_device_find_by_id, ARROW_DEVICE_CPU, int64_t{-1});
-}
-
-}  // namespace
-
-HostBuffer::HostBuffer(arrowdevice_device* of, int64_t size) : memory_(fast_host_of(of), size) {
+HostBuffer::HostBuffer(arrowdevice_device* of, int64_t size) {
+  const auto info = describe(of);
+  if (const LevelZero ze; std::string_view(info.backend) == "level_zero" && ze.is_complete()) {
+    context_ = output_of(arrowdevice_device_get_native, of).context;
+    memory_ = ze.allocate_host(context_, size);
+  } else {
+    device_ = info.staging_type != 0 ? output_of(arrowdevice_device_find_by_id, info.staging_type, info.device_id)
+                                     : output_of(arrowdevice_device_find_by_id, ARROW_DEVICE_CPU, int64_t{-1});
+    must(arrowdevice_buffer_allocate, device_, nullptr, nullptr, size, &memory_);
+  }
   std::fill_n(data(), size, static_cast<unsigned char>(0));
 }
 
 HostBuffer::HostBuffer(arrowdevice_device* of, const Bytes& bytes)
-    : memory_(fast_host_of(of), static_cast<int64_t>(bytes.size())) {
+    : HostBuffer(of, static_cast<int64_t>(bytes.size())) {
   std::ranges::copy(bytes, data());
+}
+
+HostBuffer::~HostBuffer() {
+  if (context_ != nullptr) {
+    LevelZero().free(context_, memory_);
+  } else {
+    arrowdevice_buffer_free(device_, nullptr, memory_);
+  }
 }
 
 bool HostBuffer::holds(const Bytes& bytes) const { return std::equal(bytes.begin(), bytes.end(), data()); }

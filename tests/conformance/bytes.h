@@ -32,17 +32,22 @@ class DeviceBuffer {
   int64_t size_;
 };
 
-// Host memory that the device copies without a wait in the call: its pinned memory, if it has some.
+// Host memory that the device copies without a wait in the call: memory that its driver knows, if there is such memory.
 class HostBuffer {
  public:
   HostBuffer(arrowdevice_device* of, int64_t size);
   HostBuffer(arrowdevice_device* of, const Bytes& bytes);
+  ~HostBuffer();
+  HostBuffer(const HostBuffer&) = delete;
+  HostBuffer& operator=(const HostBuffer&) = delete;
 
-  unsigned char* data() const noexcept { return static_cast<unsigned char*>(memory_.get()); }
+  unsigned char* data() const noexcept { return static_cast<unsigned char*>(memory_); }
   bool holds(const Bytes& bytes) const;
 
  private:
-  DeviceBuffer memory_;
+  arrowdevice_device* device_ = nullptr;  // the device of the memory
+  void* context_ = nullptr;               // if it is Level Zero's: its context
+  void* memory_ = nullptr;
 };
 
 // Return a region between host memory and a device. Neither function copies.

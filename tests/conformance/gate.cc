@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/gate.h"
 
-#include <dlfcn.h>
-
 #include <string>
 #include <string_view>
 
+#include "conformance/loaded.h"
 #include "support/calls.h"
 
 namespace arrowdevice::conformance {
@@ -19,11 +18,11 @@ using LaunchHostFunction = int(void* stream, void (*function)(void* user), void*
 
 void wait(void* is_open) { static_cast<std::atomic<bool>*>(is_open)->wait(false); }
 
-// Returns a function of a library that the backend has loaded, or NULL.
 template <typename Function>
 Function* find(const char* library, const char* symbol) {
-  void* const loaded = ::dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
-  return loaded == nullptr ? nullptr : reinterpret_cast<Function*>(::dlsym(loaded, symbol));
+  Function* found = nullptr;
+  find_loaded(library, symbol, found);
+  return found;
 }
 
 template <typename Function>
@@ -66,7 +65,11 @@ struct OpenCl {
 bool Gate::is_offered(const arrowdevice_device_info& info) {
   return (is_of(info, "cuda") && find_cuda<LaunchHostFunction>("cuLaunchHostFunc") != nullptr) ||
          (is_of(info, "hip") && find_hip<LaunchHostFunction>("hipLaunchHostFunc") != nullptr) ||
-         (is_of(info, "opencl") && OpenCl().is_complete());
+         (is_of(info, "opencl") && OpenCl().is_complete()) || has_own_events(info);
+}
+
+bool Gate::has_own_events(const arrowdevice_device_info& info) {
+  return is_of(info, "level_zero") && LevelZero().is_complete();
 }
 
 Gate::Gate(arrowdevice_device* device, arrowdevice_queue* queue) {
@@ -76,13 +79,27 @@ Gate::Gate(arrowdevice_device* device, arrowdevice_queue* queue) {
     shut_cuda(device, native);
   } else if (is_of(info, "hip")) {
     shut_hip(device, native);
-  } else {
+  } else if (is_of(info, "opencl")) {
     shut_opencl(device, native);
+  } else {
+    shut_level_zero(device, native);
   }
 }
 
 Gate::~Gate() {
   if (destroy_) destroy_();
+}
+
+void Gate::mark_end(arrowdevice_queue* queue) {
+  level_zero_->append_signal(output_of(arrowdevice_queue_get_native, queue).queue, events_.ends);
+  destroy_ = [this] {
+    level_zero_->wait(events_.ends);
+    level_zero_->destroy(events_);
+  };
+}
+
+void Gate::hold_until_end(arrowdevice_queue* queue) const {
+  level_zero_->append_wait(output_of(arrowdevice_queue_get_native, queue).queue, events_.ends);
 }
 
 void Gate::open() {
@@ -125,6 +142,14 @@ void Gate::shut_opencl(arrowdevice_device* device, void* queue) {
   expect(code == 0, "clEnqueueBarrierWithWaitList gave " + std::to_string(code));
   signal_ = [cl, event] { cl.set_status(event, 0); };
   destroy_ = [cl, event] { cl.release(event); };
+}
+
+void Gate::shut_level_zero(arrowdevice_device* device, void* list) {
+  level_zero_.emplace();
+  events_ = level_zero_->create_events(output_of(arrowdevice_device_get_native, device).context);
+  signal_ = [this] { level_zero_->signal(events_.opens); };
+  destroy_ = [this] { level_zero_->destroy(events_); };
+  level_zero_->append_wait(list, events_.opens);
 }
 
 }  // namespace arrowdevice::conformance

@@ -8,6 +8,9 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
+
+#include "conformance/level_zero.h"
 
 namespace arrowdevice::conformance {
 
@@ -26,12 +29,22 @@ class Gate {
 
   void open();
 
+  // With some drivers, arrays have no events. There, mark_end() is called once, when the work behind the gate is
+  // enqueued. hold_until_end() makes another queue wait for that work, by an event of the driver.
+  static bool has_own_events(const arrowdevice_device_info& info);
+  bool has_mark() const noexcept { return level_zero_.has_value(); }
+  void mark_end(arrowdevice_queue* queue);
+  void hold_until_end(arrowdevice_queue* queue) const;
+
  private:
   void shut_cuda(arrowdevice_device* device, void* stream);
   void shut_hip(arrowdevice_device* device, void* stream);
   void shut_opencl(arrowdevice_device* device, void* queue);
+  void shut_level_zero(arrowdevice_device* device, void* list);
 
   std::atomic<bool> is_open_{false};
+  std::optional<LevelZero> level_zero_;
+  LevelZero::Events events_{};
   std::function<void()> signal_;   // tells a driver that does not see is_open_
   std::function<void()> destroy_;  // destroys the driver's objects
 };

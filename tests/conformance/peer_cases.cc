@@ -86,6 +86,8 @@ Pool new_pool(const Subject& subject) {
   return Pool(made);
 }
 
+bool has_events(const Subject& subject) { return (subject.info().flags & ARROWDEVICE_DEVICE_EVENTS) != 0; }
+
 void does_not_overtake_a_copy(Subject& subject) {
   const HostCase first_case{
       "first", testing::field("i"), {.rows = kPeerRows, .nulls = testing::Nulls::kNone, .seed = 1}};
@@ -108,8 +110,8 @@ void does_not_overtake_a_copy(Subject& subject) {
     must(arrowdevice_array_copy, sample.host.get(), sample.schema.get(), subject.device(), &options, out.out());
   };
   constexpr uint64_t kInHostMemory = ARROWDEVICE_DEVICE_HOST_READABLE | ARROWDEVICE_DEVICE_ADDRESSES;
-  // The CPU copies between host memory, after it has waited for the queue.
-  if ((subject.info().flags & kInHostMemory) == kInHostMemory) backlog.open();
+  // The call waits for the queue if the CPU copies between host memory, or if arrays have no events.
+  if ((subject.info().flags & kInHostMemory) == kInHostMemory || !has_events(subject)) backlog.open();
   copy(first);
   out.reset();
   options.flags = 0;
@@ -175,6 +177,7 @@ void waits_for_the_other_device(Subject& subject) {
   backlog.hold_up(held.get());
   enqueue(held.get(), {region_in(subject.device(), buffer.get(), 0, source.data(), kPeerBytes)});
   Owned<ArrowArray> array = array_over(std::move(buffer), kPeerRows, count_releases());
+  if (!has_events(subject)) backlog.open();  // the export waits
   auto exported = output_of(arrowdevice_array_export, subject.device(), array.get(), held.get());
   const auto schema = testing::make_schema(testing::field("i"));
   backlog.open();  // the copy may wait
@@ -231,7 +234,8 @@ std::span<const Case> peer_cases() {
       {"an array is released behind a queue that is held up, not before", kNeedsBacklog, does_not_overtake_a_release},
       {"an array that is held up is waited for", kNeedsPeer, waits_for_the_other_device},
       {"a queue is held up by a pending array", kNeedsBacklog, a_queue_waits_for_the_pile},
-      {"a queue is held up by the import of a pending array", kNeedsBacklog, an_import_waits_for_the_pile},
+      {"a queue is held up by the import of a pending array", kNeedsBacklog | kNeedsEvents,
+       an_import_waits_for_the_pile},
   };
   return kCases;
 }

@@ -124,14 +124,31 @@ ze_event_pool_handle_t create_pool(ze_context_handle_t context) {
   return pool;
 }
 
-ze_event_handle_t create_event(ze_event_pool_handle_t pool, uint32_t index) {
+namespace {
+
+ze_event_handle_t create_event(ze_event_pool_handle_t pool, uint32_t index, ze_event_scope_flags_t signal) {
   ze_event_desc_t description{};
   description.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
   description.index = index;
-  description.signal = description.wait = ZE_EVENT_SCOPE_FLAG_HOST;
+  description.signal = signal;
+  description.wait = ZE_EVENT_SCOPE_FLAG_HOST;
   ze_event_handle_t event = nullptr;
   must(ze().zeEventCreate(pool, &description, &event));
   return event;
+}
+
+}  // namespace
+
+ze_event_handle_t create_event(ze_event_pool_handle_t pool, uint32_t index) {
+  return create_event(pool, index, ZE_EVENT_SCOPE_FLAG_HOST);
+}
+
+ze_event_handle_t create_host_event(ze_event_pool_handle_t pool, uint32_t index) {
+  return create_event(pool, index, 0);
+}
+
+void signal(ze_event_handle_t event) {
+  must(reinterpret_cast<decltype(&::zeEventHostSignal)>(find(loader(), "zeEventHostSignal"))(event));
 }
 
 void* allocate(ze_context_handle_t context, uint32_t ordinal, size_t size) {

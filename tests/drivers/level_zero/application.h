@@ -37,6 +37,9 @@ ze_context_handle_t create_context();
 ze_command_list_handle_t create_list(ze_context_handle_t context, uint32_t ordinal, bool is_in_order);
 ze_event_pool_handle_t create_pool(ze_context_handle_t context);
 ze_event_handle_t create_event(ze_event_pool_handle_t pool, uint32_t index);
+// Create an event that only the host signals, and signal it.
+ze_event_handle_t create_host_event(ze_event_pool_handle_t pool, uint32_t index);
+void signal(ze_event_handle_t event);
 void* allocate(ze_context_handle_t context, uint32_t ordinal, size_t size);
 void* allocate_host(ze_context_handle_t context, size_t size);
 void append_copy(ze_command_list_handle_t list, void* to, const void* from, size_t size);

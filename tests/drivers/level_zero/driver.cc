@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stand-in for a Level Zero driver, which the real loader loads. It has only the entry points that the
-// backend uses.
+// backend and the conformance cases use.
 //
 //   STANDIN_ZE_API_VERSION     "1.4": the version of Level Zero that the driver reports; default 1.9.
 //   Version 1.7
@@ -333,10 +333,13 @@ EXPORT ze_result_t zeEventCreate(ze_event_pool_handle_t pool, const ze_event_des
                                  ze_event_handle_t* out) {
   BEGIN("zeEventCreate");
   check_type(description, ZE_STRUCTURE_TYPE_EVENT_DESC, kCall);
-  if ((description->signal & ZE_EVENT_SCOPE_FLAG_HOST) == 0 || (description->wait & ZE_EVENT_SCOPE_FLAG_HOST) == 0) {
+  // No command signals an event without a scope for that.
+  const bool is_of_host = description->signal == 0;
+  if ((!is_of_host && (description->signal & ZE_EVENT_SCOPE_FLAG_HOST) == 0) ||
+      (description->wait & ZE_EVENT_SCOPE_FLAG_HOST) == 0) {
     violation("%s: what comes before it need not be seen by the host, or by other devices", kCall);
   }
-  *out = objects().create_event(pool, description->index);
+  *out = objects().create_event(pool, description->index, is_of_host);
   return ZE_RESULT_SUCCESS;
 }
 
@@ -344,6 +347,12 @@ EXPORT ze_result_t zeEventDestroy(ze_event_handle_t event) {
   BEGIN_GIVING_BACK("zeEventDestroy");
   objects().destroy_event(event);
   return late;
+}
+
+EXPORT ze_result_t zeEventHostSignal(ze_event_handle_t event) {
+  BEGIN("zeEventHostSignal");
+  objects().signal(event);
+  return ZE_RESULT_SUCCESS;
 }
 
 EXPORT ze_result_t zeEventHostReset(ze_event_handle_t event) {

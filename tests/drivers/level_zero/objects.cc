@@ -130,6 +130,7 @@ void Objects::append_barrier(ze_command_list_handle_t handle, ze_event_handle_t 
   for (auto* const waited : waits) {
     const auto before = event(waited);
     if (before->pool->context != on->context) violation("a command list waits for an event of another context");
+    if (before->is_of_host) expect_signal(*before, on->device);
     if (before->signal == nullptr) violation("a command list waits for an event that nothing signals");
     machine_.wait_on(on->stream, before->signal);
     if (is_aside) machine_.wait_on(on->side, before->signal);
@@ -138,8 +139,10 @@ void Objects::append_barrier(ze_command_list_handle_t handle, ze_event_handle_t 
   if (signal == nullptr) return;
   const auto signalled = event(signal);
   if (signalled->pool->context != on->context) violation("a command list signals an event of another context");
+  if (signalled->is_of_host) violation("a command signals an event without a scope for that");
   if (signalled->signal != nullptr) violation("an event is signalled again that was not reset");
   signalled->signal = machine_.create_event(on->device);
+  signalled->device = on->device;
   signalled->signalled_by = on;
   signalled->command = command;
   signalled->covers_all_before = !is_aside;
@@ -167,7 +170,7 @@ void Objects::destroy_pool(ze_event_pool_handle_t handle) {
   pools_.erase(gone);
 }
 
-ze_event_handle_t Objects::create_event(ze_event_pool_handle_t pool, uint32_t index) {
+ze_event_handle_t Objects::create_event(ze_event_pool_handle_t pool, uint32_t index, bool is_of_host) {
   const std::lock_guard lock(mutex_);
   Pool& from = *find(pools_, pool, "event pool")->second;
   if (from.free_indices.erase(index) == 0) violation("an event with the index %u, which is taken or not there", index);
@@ -175,6 +178,7 @@ ze_event_handle_t Objects::create_event(ze_event_pool_handle_t pool, uint32_t in
   auto made = std::make_shared<Event>();
   made->pool = &from;
   made->index = index;
+  made->is_of_host = is_of_host;
   events_.emplace(handle, std::move(made));
   return handle;
 }
@@ -188,8 +192,25 @@ void Objects::check_idle(const Event& one, const char* what) const {
   }
 }
 
+// Makes the event fire when the host signals it.
+void Objects::expect_signal(Event& one, int device) {
+  if (one.signal != nullptr) return;
+  one.signal = machine_.create_event(device);
+  one.device = device;
+  machine_.expect_fire(one.signal);
+}
+
+void Objects::signal(ze_event_handle_t handle) {
+  const std::lock_guard lock(mutex_);
+  const auto one = event(handle);
+  if (!one->is_of_host) violation("the host signals an event of a command");
+  expect_signal(*one, 0);
+  machine_.fire(one->signal);
+  one->is_known = true;
+}
+
 void Objects::unsignal(Event& one) {
-  if (one.signal != nullptr) machine_.destroy_event(one.signalled_by->device, one.signal);
+  if (one.signal != nullptr) machine_.destroy_event(one.device, one.signal);
   one.signal = nullptr;
   one.is_known = false;
   one.signalled_by = nullptr;
@@ -217,6 +238,7 @@ bool Objects::is_done(ze_event_handle_t handle) {
   const auto asked = event(handle);
   if (asked->signal == nullptr || !machine_.is_done(asked->signal)) return false;
   asked->is_known = true;
+  if (asked->is_of_host) return true;
   List& by = *asked->signalled_by;
   if (asked->covers_all_before) {
     by.known_through = std::max(by.known_through, asked->command);

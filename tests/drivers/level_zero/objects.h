@@ -46,6 +46,8 @@ struct Pool {
 struct Event {
   Pool* pool;
   uint32_t index;
+  bool is_of_host;         // the host signals it, and no command may
+  int device = 0;          // of `signal`
   void* signal = nullptr;  // the machine's event, set by the signaling command until the reset
   bool is_known = false;   // the program knows that it has fired
   std::shared_ptr<List> signalled_by;
@@ -74,8 +76,9 @@ class Objects {
 
   ze_event_pool_handle_t create_pool(ze_context_handle_t context, uint32_t count);
   void destroy_pool(ze_event_pool_handle_t handle);
-  ze_event_handle_t create_event(ze_event_pool_handle_t pool, uint32_t index);
+  ze_event_handle_t create_event(ze_event_pool_handle_t pool, uint32_t index, bool is_of_host);
   void destroy_event(ze_event_handle_t handle);
+  void signal(ze_event_handle_t handle);
   void reset(ze_event_handle_t handle);
   bool is_done(ze_event_handle_t handle);
   // Waits for the event, without limit if `timeout_ns` is negative. Returns false if the time runs out
@@ -95,6 +98,7 @@ class Objects {
   void submit_held(List& on);
   bool is_copied_by_cpu(const Copy& copy) const;
   void check_idle(const Event& one, const char* what) const;
+  void expect_signal(Event& one, int device);
   void unsignal(Event& one);
 
   Machine& machine_;

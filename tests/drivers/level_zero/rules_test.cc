@@ -140,6 +140,18 @@ TEST_CASE("the stand-in ends the process on wrong use of events") {
     const DriverCallGuard busy;
     append_barrier(create_list(create_context(), 0, kInOrder), nullptr, busy.event);
   });
+  check_violation("a command signals an event without a scope for that", [] {
+    const DriverCallGuard busy;
+    append_barrier(busy.list, level_zero::create_host_event(busy.pool, 1), nullptr);
+  });
+  check_violation("the host signals an event of a command", [] { level_zero::signal(DriverCallGuard().event); });
+  check_violation("an event is destroyed while a command list waits for it", [] {
+    const DriverCallGuard busy;
+    auto* const event = level_zero::create_host_event(busy.pool, 1);
+    append_barrier(busy.list, nullptr, event);
+    level_zero::signal(event);
+    ze().zeEventDestroy(event);
+  });
   check_violation("with the index 0, which is taken", [] {
     auto* const pool = create_pool(create_context());
     create_event(pool, 0);

@@ -93,6 +93,7 @@ EXPORT ze_result_t zeGetEventProcAddrTable(ze_api_version_t version, ze_event_dd
   if (const auto refused = check(version, table)) return refused;
   ENTRY_POINT(pfnCreate, zeEventCreate);
   ENTRY_POINT(pfnDestroy, zeEventDestroy);
+  ENTRY_POINT(pfnHostSignal, zeEventHostSignal);
   ENTRY_POINT(pfnHostReset, zeEventHostReset);
   ENTRY_POINT(pfnQueryStatus, zeEventQueryStatus);
   ENTRY_POINT(pfnHostSynchronize, zeEventHostSynchronize);

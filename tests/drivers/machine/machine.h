@@ -124,6 +124,9 @@ class Machine {
   void record(void* event, void* stream);
   // Records the event after the work of all streams of its GPU that are included.
   void record_all(void* event, const std::function<bool(void* stream)>& is_included);
+  // Makes the event fire when the program calls fire(), not behind work.
+  void expect_fire(void* event);
+  void fire(void* event);
   bool is_done(void* event);
   // Waits for the event. Returns false if the time runs out first, or if the machine is lost. 0 means no limit, below 0
   // a poll.

@@ -316,6 +316,16 @@ void Machine::record_all(void* event_handle, const std::function<bool(void* stre
   recorded->at = known;
 }
 
+void Machine::expect_fire(void* handle) {
+  const std::lock_guard lock(mutex_);
+  event(handle)->fence = std::make_shared<sim::Fence>();
+}
+
+void Machine::fire(void* handle) {
+  const std::lock_guard lock(mutex_);
+  event(handle)->fence->fire();
+}
+
 bool Machine::is_done(void* handle) {
   const std::lock_guard lock(mutex_);
   const auto asked = event(handle);
