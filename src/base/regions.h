@@ -42,12 +42,19 @@ class RegionWalk {
 
   bool at_end() const noexcept { return next_ == regions_.size(); }
 
-  // Returns the next bytes of the current region, at most `most` > 0 bytes. Must not be called at the end.
-  arrowdevice_backend_region take(int64_t most) noexcept {
+  // Returns the rest of the current region. Must not be called at the end.
+  arrowdevice_backend_region rest() const noexcept {
     arrowdevice_backend_region portion = regions_[next_];
     portion.dst_offset += done_;
     portion.src_offset += done_;
-    portion.size = std::min(portion.size - done_, most);
+    portion.size -= done_;
+    return portion;
+  }
+
+  // Returns the next bytes of the current region, at most `most` > 0 bytes. Must not be called at the end.
+  arrowdevice_backend_region take(int64_t most) noexcept {
+    arrowdevice_backend_region portion = rest();
+    portion.size = std::min(portion.size, most);
     done_ += portion.size;
     if (done_ == regions_[next_].size) {
       ++next_;

@@ -84,9 +84,9 @@ class Copy {
       if (placed_.device_bytes > 0) {
         allocate_staging_memory();
         submitted = true;
-        submit(array_, plan_, placed_, route_, owner_->memory().allocation.buffer(),
-               is_by_cpu ? nullptr : &staging_->in_flight, scratch_);
-        finish();
+        const bool has_arrived = submit(array_, plan_, placed_, route_, owner_->memory().allocation.buffer(),
+                                        is_by_cpu ? nullptr : &staging_->in_flight, scratch_);
+        finish(has_arrived);
       }
     } catch (...) {
       if (submitted && !route_.drain()) abandon_memory();
@@ -230,10 +230,10 @@ class Copy {
   }
 
   // Finishes the copy. Waits for it, unless the caller accepts an event instead.
-  void finish() {
-    event_ = route_.target_queue().record();
+  void finish(bool has_arrived) {
+    if (!has_arrived) event_ = route_.target_queue().record();
     const bool may_return_early =
-        is_async() && !placed_.needs_adjusting && &event_->device().backend() == &target().backend();
+        !has_arrived && is_async() && !placed_.needs_adjusting && &event_->device().backend() == &target().backend();
     if (may_return_early) {
       sync_event_ = event_->publish();
       owner_->event = event_;
@@ -241,7 +241,7 @@ class Copy {
       if (staging_ != nullptr) staging_->after = event_;
       return;
     }
-    event_->wait(ARROWDEVICE_NO_TIMEOUT);
+    if (!has_arrived) event_->wait(ARROWDEVICE_NO_TIMEOUT);
     if (!route_.target_on_host() || route_.source_on_host()) return;
     auto* const bytes = static_cast<uint8_t*>(owner_->memory().allocation.buffer());
     for (const auto& buffer : placed_.buffers) {

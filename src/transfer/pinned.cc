@@ -7,7 +7,10 @@
 #include <cerrno>
 #include <exception>
 #include <mutex>
+#include <optional>
 
+#include "base/checked.h"
+#include "base/log.h"
 #include "base/parallel.h"
 #include "transfer/staging.h"
 
@@ -16,10 +19,14 @@ namespace {
 
 using Region = arrowdevice_backend_region;
 
-// For smaller copies, threads would cost more than they gain.
-constexpr int64_t kLeastBytes = 8 << 20;
 constexpr int64_t kLeastBytesOfAThread = 4 << 20;
 constexpr int64_t kLeastCopiesOfStaging = 4;  // a copy is at least this many times as large as its staging memory
+
+int64_t padded_bytes_of(std::span<const Region> regions) {
+  int64_t bytes = 0;
+  for (const auto& region : regions) bytes += align_up(region.size, kPaddedTo);
+  return bytes;
+}
 
 device::Device& device_of(const Route& route) { return route.target_on_host() ? route.source() : route.target(); }
 
@@ -30,7 +37,7 @@ class PinnedCopy {
         is_to_host_(route.target_on_host()),
         piece_bytes_(piece_bytes),
         blocks_(blocks),
-        pieces_(regions, piece_bytes) {}
+        pieces_(regions, piece_bytes, is_to_host_ ? std::optional<Neighbours>(route.source()) : std::nullopt) {}
 
   // Each thread alternates between two halves of staging memory: the link uses one half while the thread fills or
   // empties the other.
@@ -100,7 +107,7 @@ bool may_go_through_pinned(const device::Device& source, const device::Device& t
 }
 
 bool gains_from_pinned(const Route& route, int64_t bytes) {
-  return bytes >= kLeastBytes && may_go_through_pinned(route.source(), route.target()) &&
+  return bytes >= kLeastThreadedBytes && may_go_through_pinned(route.source(), route.target()) &&
          !route.target_queue().is_wrapped();
 }
 
@@ -113,24 +120,30 @@ bool is_pageable(const Route& route, const void* host) noexcept {
   }
 }
 
-void copy_through_pinned(Route& route, std::span<const Region> regions, InFlight& in_flight) {
+bool copy_through_pinned(Route& route, std::span<const Region> regions, InFlight& in_flight) {
   const int64_t total = bytes_of(regions);
-  const int64_t piece_bytes = staged_piece_bytes(total);
+  const bool is_threaded = gains_from_pinned(route, total);
+  // A small piece also has room for the bytes between the regions.
+  const int64_t piece_bytes =
+      is_threaded ? staged_piece_bytes(total) : std::min(padded_bytes_of(regions), kSmallPieceBytes);
   const int64_t bytes_of_a_thread = PinnedCopy::kHalves * piece_bytes;
   const int64_t most_threads =
       std::min(total / kLeastBytesOfAThread, total / kLeastCopiesOfStaging / bytes_of_a_thread);
-  const int threads = static_cast<int>(std::clamp<int64_t>(most_threads, 1, parallel::copy_threads()));
+  const int threads =
+      is_threaded ? static_cast<int>(std::clamp<int64_t>(most_threads, 1, parallel::copy_threads())) : 1;
   try {
     in_flight.staging.push_back(allocate_staging(device_of(route), threads * bytes_of_a_thread));
   } catch (const Error& error) {
     if (error.code() != ENOMEM) throw;
-    route.target_queue().copy(regions);  // slower, but needs no memory
-    return;
+    log(LogLevel::kInfo, "a copy is slower, because there is no pinned memory for it");
+    route.target_queue().copy(regions);
+    return false;
   }
   auto* const blocks = static_cast<uint8_t*>(in_flight.staging.back().buffer());
   device::Counters::add(device_of(route).counters().staged_bytes, total);
   PinnedCopy copy(route, regions, piece_bytes, blocks);
   parallel::run(threads, [&copy] { copy.carry(); });
+  return route.target_on_host();
 }
 
 }  // namespace arrowdevice::transfer

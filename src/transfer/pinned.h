@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large copies between a device and pageable host memory. Several threads copy pieces through pinned memory while other
-// pieces are on the link. A driver does the same with a single thread, which is slower than the link.
+// Copies between a device and pageable host memory, in pieces through pinned memory. While a piece is on the link, the
+// CPU fills or empties another one. A large copy uses several threads: a driver does the same with a single thread,
+// which is slower than the link. A small copy uses the calling thread: a driver would wait for each buffer.
 #pragma once
 
 #include <span>
@@ -21,7 +22,14 @@ bool gains_from_pinned(const Route& route, int64_t bytes);
 bool is_pageable(const Route& route, const void* host) noexcept;
 
 // Copies regions between the ends of such a route. For a copy to a device, the last pieces may still be in flight on
-// return, and `in_flight` holds the staging memory. For a copy from a device, all bytes have arrived on return.
-void copy_through_pinned(Route& route, std::span<const arrowdevice_backend_region> regions, InFlight& in_flight);
+// return, and `in_flight` holds the staging memory. For a copy from a device, the function returns true if all bytes
+// have arrived. They have not if there was no pinned memory.
+bool copy_through_pinned(Route& route, std::span<const arrowdevice_backend_region> regions, InFlight& in_flight);
+
+// Copies at least this large gain from several threads.
+inline constexpr int64_t kLeastThreadedBytes = 8 << 20;
+
+// The bytes of a small copy that are gathered or scattered at a time.
+inline constexpr int64_t kSmallPieceBytes = 2 << 20;
 
 }  // namespace arrowdevice::transfer

@@ -12,6 +12,7 @@ namespace {
 constexpr int64_t kLargestPiece = 4 << 20;
 constexpr int64_t kSmallestPiece = 256 << 10;
 constexpr int64_t kPiecesOfACopy = 32;
+constexpr int64_t kLargestGap = 256;  // at most as much as the padding of a buffer
 constexpr int64_t kPageBytes = 4096;  // devices prefer copies that begin at an aligned address
 
 }  // namespace
@@ -32,12 +33,45 @@ int64_t staged_piece_bytes(int64_t total) {
   return std::min(total, align_up(std::clamp(total / kPiecesOfACopy, kSmallestPiece, kLargestPiece), kPageBytes));
 }
 
+bool Neighbours::is_in_known_block(const void* begin, const void* end) const noexcept {
+  return begin >= begin_ && end <= end_;
+}
+
+int64_t Neighbours::gap(const void* first, int64_t first_size, const void* second, int64_t second_size) {
+  const auto* const first_end = static_cast<const char*>(first) + first_size;
+  const auto* const end = static_cast<const char*>(second) + second_size;
+  if (is_unknown_ || second < first_end || static_cast<const char*>(second) - first_end > kLargestGap) return -1;
+  if (!is_in_known_block(first, end)) {
+    const auto info = device_.has_addresses() ? device_.pointer_info(first) : std::nullopt;
+    is_unknown_ = !info || info->base == nullptr || info->size <= 0;
+    if (is_unknown_) return -1;
+    begin_ = static_cast<const char*>(info->base);
+    end_ = begin_ + info->size;
+    if (!is_in_known_block(first, end)) return -1;
+  }
+  return static_cast<const char*>(second) - first_end;
+}
+
+int64_t StagedPieces::gap_before(const StagedPiece& piece, const arrowdevice_backend_region& portion) {
+  if (!neighbours_ || piece.in.empty() || piece.in.back().src_device != portion.src_device) return -1;
+  const auto& last = piece.in.back();
+  return neighbours_->gap(static_cast<const char*>(last.src) + last.src_offset, last.size,
+                          static_cast<const char*>(portion.src) + portion.src_offset, portion.size);
+}
+
 void StagedPieces::next(void* memory, StagedPiece& out) {
   out.in.clear();
   out.out.clear();
   for (int64_t filled = 0; !at_end() && filled < piece_bytes_;) {
+    const int64_t gap = gap_before(out, walk_.rest());
+    filled += std::max<int64_t>(gap, 0);
+    if (filled >= piece_bytes_) break;
     const auto portion = walk_.take(piece_bytes_ - filled);
-    out.in.push_back({nullptr, memory, filled, portion.src_device, portion.src, portion.src_offset, portion.size, 0});
+    if (gap >= 0) {
+      out.in.back().size += gap + portion.size;
+    } else {
+      out.in.push_back({nullptr, memory, filled, portion.src_device, portion.src, portion.src_offset, portion.size, 0});
+    }
     out.out.push_back({portion.dst_device, portion.dst, portion.dst_offset, nullptr, memory, filled, portion.size, 0});
     filled += portion.size;
   }

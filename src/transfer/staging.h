@@ -5,6 +5,7 @@
 #include <arrowdevice/backend.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,11 +33,31 @@ struct StagedPiece {
   bool is_empty() const noexcept { return in.empty(); }
 };
 
+// Finds regions of a device that can be copied as one, with the few bytes between them.
+class Neighbours {
+ public:
+  explicit Neighbours(const device::Device& device) : device_(device) {}
+
+  // Returns the number of bytes between two ranges of one allocation. Returns -1 if the second range is not close
+  // behind the first one, or if the driver does not know their allocation. Asks the driver once for each allocation.
+  int64_t gap(const void* first, int64_t first_size, const void* second, int64_t second_size);
+
+ private:
+  bool is_in_known_block(const void* begin, const void* end) const noexcept;
+
+  const device::Device& device_;
+  const char* begin_ = nullptr;  // of the allocation that the driver told last
+  const char* end_ = nullptr;
+  bool is_unknown_ = false;
+};
+
 // Divides regions into pieces of one size.
 class StagedPieces {
  public:
-  StagedPieces(std::span<const arrowdevice_backend_region> regions, int64_t piece_bytes)
-      : walk_(regions), piece_bytes_(piece_bytes) {}
+  // With `neighbours`, close regions of the source become one region to the staging memory.
+  StagedPieces(std::span<const arrowdevice_backend_region> regions, int64_t piece_bytes,
+               std::optional<Neighbours> neighbours = std::nullopt)
+      : walk_(regions), piece_bytes_(piece_bytes), neighbours_(neighbours) {}
 
   bool at_end() const noexcept { return walk_.at_end(); }
 
@@ -45,8 +66,12 @@ class StagedPieces {
   void next(void* memory, StagedPiece& out);
 
  private:
+  // Returns the bytes between the last region of the piece and the portion, or -1 if they are not close.
+  int64_t gap_before(const StagedPiece& piece, const arrowdevice_backend_region& portion);
+
   RegionWalk walk_;
   const int64_t piece_bytes_;
+  std::optional<Neighbours> neighbours_;
 };
 
 }  // namespace arrowdevice::transfer

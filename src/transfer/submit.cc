@@ -28,17 +28,15 @@ class Submission {
         regions_(scratch.memory()),
         to_stage_(scratch.memory()) {}
 
-  void run() {
-    if (route_.target_on_host()) {
-      to_host();
-    } else {
-      to_device();
-    }
+  bool run() {
+    if (route_.target_on_host()) return to_host();
+    to_device();
+    return false;
   }
 
  private:
   // Submits a copy to host memory. The CPU writes the buffers that it makes directly; a queue copies the rest.
-  void to_host() {
+  bool to_host() {
     auto* const out = static_cast<uint8_t*>(target_);
     regions_.reserve(buffers_.size());
     for (const auto& buffer : buffers_) {
@@ -51,16 +49,25 @@ class Submission {
         regions_.push_back(copied(buffer));
       }
     }
-    if (!route_.source_on_host() && gains_from_pinned(route_, bytes_of(regions_)) && is_pageable(route_, target_)) {
-      copy_through_pinned(route_, regions_, *in_flight_);
-    } else {
-      route_.target_queue().copy(regions_);
-    }
+    if (goes_through_pinned()) return copy_through_pinned(route_, regions_, *in_flight_);
+    route_.target_queue().copy(regions_);
+    return false;
+  }
+
+  // Returns true for a copy to pageable host memory that should pass through pinned memory: a large copy, or one that
+  // the driver would wait for buffer by buffer.
+  bool goes_through_pinned() const {
+    if (route_.source_on_host() || regions_.empty()) return false;
+    const int64_t bytes = bytes_of(regions_);
+    const bool is_small =
+        bytes < kLeastThreadedBytes && route_.target().is_cpu() && has_pinned_staging(route_.source());
+    return (is_small || gains_from_pinned(route_, bytes)) && is_pageable(route_, target_);
   }
 
   // Submits a copy to a device. Small host buffers and buffers that the CPU makes are gathered in runs. Buffers that
   // are adjacent in the target are adjacent in staging memory too, and become one region.
   void to_device() {
+    if (gathers_all()) largest_gathered_ = kLeastThreadedBytes;
     const int64_t gathered = gathered_bytes();
     stage_size_ = gathered + (needs_zeros() ? kPaddedTo : 0);
     if (stage_size_ > 0) {
@@ -77,6 +84,8 @@ class Submission {
         ++i;
       } else if (is_gathered(buffer)) {
         i = gather(i);
+        // The link works while the CPU gathers the next run.
+        if (i < buffers_.size() && largest_gathered_ > kLargestGathered && route_.source_on_host()) submit_regions();
       } else {
         const bool is_staged = route_.is_staged() || (avoids_pageable && is_pageable(route_, buffer.source));
         (is_staged ? to_stage_ : regions_).push_back(copied(buffer));
@@ -88,6 +97,24 @@ class Submission {
     route_.target_queue().copy(regions_);
     count_direct();
     if (!to_stage_.empty()) copy_through_pinned(route_, to_stage_, *in_flight_);
+  }
+
+  void submit_regions() {
+    route_.target_queue().copy(regions_);
+    regions_.clear();
+  }
+
+  // Returns true if a small copy from pageable memory is gathered in pinned memory, whatever its buffers' sizes. Asks
+  // the driver about one buffer only, because gathering is right for any memory.
+  bool gathers_all() const {
+    if (!route_.source_on_host() || !has_pinned_staging(route_.target())) return false;
+    const uint8_t* large = nullptr;
+    int64_t bytes = 0;
+    for (const auto& buffer : buffers_) {
+      bytes += buffer.on_host ? 0 : buffer.size;
+      if (!is_gathered(buffer) && !buffer.on_host) large = static_cast<const uint8_t*>(buffer.source);
+    }
+    return bytes < kLeastThreadedBytes && large != nullptr && is_pageable(route_, large);
   }
 
   // Returns the bytes of the buffers that are not gathered.
@@ -109,13 +136,17 @@ class Submission {
   bool is_gathered(const OutputBuffer& buffer) const {
     if (buffer.on_host) return false;
     if (buffer.origin == Origin::kMade || route_.stages_host_memory()) return true;
-    return route_.source_on_host() && buffer.size <= kLargestGathered;
+    return route_.source_on_host() && buffer.size <= largest_gathered_;
   }
 
-  // Returns the end of the run of gathered buffers that begins at `first`.
+  // Returns the end of the run of gathered buffers that begins at `first`. A run ends when it has the size of a piece.
   size_t run_end(size_t first) const {
     size_t end = first;
-    while (end < buffers_.size() && is_gathered(buffers_[end])) ++end;
+    while (end < buffers_.size() && is_gathered(buffers_[end])) {
+      ++end;
+      if (largest_gathered_ > kLargestGathered && buffers_[end - 1].end() - buffers_[first].offset >= kSmallPieceBytes)
+        break;
+    }
     return end;
   }
 
@@ -187,14 +218,15 @@ class Submission {
   uint8_t* stage_ = nullptr;
   int64_t stage_size_ = 0;
   int64_t staged_ = 0;
+  int64_t largest_gathered_ = kLargestGathered;
   int64_t zeros_ = 0;  // offset of kPaddedTo zeros in the staging memory
 };
 
 }  // namespace
 
-void submit(const schema::Binding& array, const Plan& plan, const PlacedBuffers& placed, Route& route, void* target,
+bool submit(const schema::Binding& array, const Plan& plan, const PlacedBuffers& placed, Route& route, void* target,
             InFlight* in_flight, Scratch& scratch) {
-  Submission(array, plan, placed, route, target, in_flight, scratch).run();
+  return Submission(array, plan, placed, route, target, in_flight, scratch).run();
 }
 
 }  // namespace arrowdevice::transfer

@@ -18,8 +18,9 @@ struct InFlight {
 
 // Submits all output buffers to `target`, the allocation. If the CPU writes the target, buffers with the origin kMade
 // are complete on return and copies may still run. The caller then adjusts the buffers with the origin
-// kCopiedThenAdjusted. `in_flight` may be NULL if the CPU reads and writes.
-void submit(const schema::Binding& array, const Plan& plan, const PlacedBuffers& placed, Route& route, void* target,
+// kCopiedThenAdjusted. `in_flight` may be NULL if the CPU reads and writes. Returns true if all bytes have arrived, so
+// that nothing is left to wait for.
+bool submit(const schema::Binding& array, const Plan& plan, const PlacedBuffers& placed, Route& route, void* target,
             InFlight* in_flight, Scratch& scratch);
 
 // Host buffers up to this size are gathered in one staging block, so that many small buffers become one region.

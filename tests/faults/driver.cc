@@ -48,6 +48,9 @@ constexpr const char* kSurvived[] = {
     "clGetEventInfo", "EventHostReset", "GetAddressRange", "CounterValue", "FenceStatus",
     "WaitSemaphores", "MemcpyBatch"};
 
+// The same for copies to the CPU, which pass through pinned memory if the driver has some and the target is not pinned.
+constexpr const char* kSurvivedToCpu[] = {"HostAlloc", "HostMalloc", "PointerGetAttribute"};
+
 const Vendor& vendor() {
   static const Vendor* const chosen = std::ranges::find_if(
       kVendors, [](const Vendor& one) { return std::string_view(one.name) == std::getenv("FAULTS_DRIVER"); });
@@ -155,9 +158,11 @@ std::vector<int64_t> alive() {
 bool may_survive(const Operation& operation, const std::string& call) {
   const bool survives_more =
       std::ranges::any_of(operation.may_survive, [](const std::string& one) { return one != "event_query"; });
+  const auto is_in_call = [&](const char* part) { return contains(call, part); };
+  const bool is_to_cpu = contains(operation.name(), "to the CPU");
+  if (is_to_cpu && std::ranges::any_of(kSurvivedToCpu, is_in_call)) return true;
   const bool has_no_code = contains(operation.function, "release") || contains(operation.function, "destroy");
-  return survives_more || has_no_code ||
-         std::ranges::any_of(kSurvived, [&](const char* part) { return contains(call, part); });
+  return survives_more || has_no_code || std::ranges::any_of(kSurvived, is_in_call);
 }
 
 bool is_told(const std::string& call, int code, const arrowdevice_error& error) {

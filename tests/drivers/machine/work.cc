@@ -175,9 +175,11 @@ bool Machine::is_unknown(uintptr_t address) const {
 void Machine::copy(void* handle, const std::vector<Copy>& copies, Blocking blocking) {
   std::shared_ptr<sim::Fence> before;
   bool waits_for_copies = false;
+  bool is_pageable = false;
   if (blocking != Blocking::kNone) {
     const std::lock_guard lock(mutex_);
     for (const Copy& one : copies) {
+      is_pageable |= is_unknown(one.from) || is_unknown(one.to);
       const bool only_reads = is_unknown(one.from) && !is_unknown(one.to);
       if (only_reads && blocking == Blocking::kUntilRead) {
         before = stream(handle)->end;
@@ -186,6 +188,7 @@ void Machine::copy(void* handle, const std::vector<Copy>& copies, Blocking block
       }
     }
   }
+  if (is_pageable) calls_.enter("pageable copy");
   if (before != nullptr) before->wait(0);
   std::shared_ptr<sim::Fence> end;
   {
