@@ -39,10 +39,10 @@ struct arrowdevice_copy_options {
    * - staged copies, which go from device to device through host memory
    * - copies of 8 MiB or more to a GPU from pageable host memory, such as that of `malloc`
    *
-   * A copy to a device with ARROWDEVICE_DEVICE_COPY_BLOCKS is not divided if the application's
-   * `queue` still waits for an event or runs other work. The call then copies pageable host memory
-   * to pinned memory, submits the copy from there to the device, and returns. Without enough pinned
-   * memory, it waits for the queue's work.
+   * The second kind has an exception: a copy to a device with ARROWDEVICE_DEVICE_COPY_BLOCKS, while
+   * the application's `queue` still waits for an event or runs other work. The library does not
+   * divide such a copy. The call copies the source to pinned memory, submits the copy from there,
+   * and returns. If there is not enough pinned memory, the call waits for the queue's work.
    *
    * ARROWDEVICE_COPY_ALWAYS and ARROWDEVICE_COPY_NEVER exclude each other. They have an effect only
    * in arrowdevice_array_to_device() and arrowdevice_array_to_host(). Memory that the device would
@@ -54,11 +54,12 @@ struct arrowdevice_copy_options {
   uint32_t flags;
   /**
    * Queue for the copy, or NULL for a queue of the library. The copy runs after the queue's work so
-   * far. The queue may be of another device of the same backend. The application may destroy the
-   * queue when the call returns, even with ARROWDEVICE_COPY_ASYNC.
+   * far. The application may destroy the queue when the call returns, even with
+   * ARROWDEVICE_COPY_ASYNC.
    *
-   * The queue must belong to the backend in the third column. Otherwise the call fails with EINVAL,
-   * even if no copy is needed. In this table, host memory is the CPU, or another device with both
+   * The table below names the backend of the queue. The queue may be of any device of that backend.
+   * With a queue of another backend the call fails with EINVAL, even if no copy is needed. In the
+   * table, host memory is the CPU, or another device with both
    * ARROWDEVICE_DEVICE_HOST_READABLE and ARROWDEVICE_DEVICE_ADDRESSES, such as CUDA_HOST.
    *
    * | source | target | backend of the queue |
@@ -83,16 +84,17 @@ struct arrowdevice_copy_options {
   /**
    * Limit in nanoseconds. It covers the CPU's waits before the copy: for the source's event, for
    * the queue's work, and for offsets and sizes that the CPU reads back. It does not cover the copy
-   * itself: with any time-out, a call without ARROWDEVICE_COPY_ASYNC waits for its copy. If the
-   * limit is exceeded, the call fails with ETIMEDOUT. ARROWDEVICE_NO_TIMEOUT (0) waits without
+   * itself: without ARROWDEVICE_COPY_ASYNC, the call waits for its copy without limit. If the limit
+   * is exceeded, the call fails with ETIMEDOUT. ARROWDEVICE_NO_TIMEOUT (0) waits without
    * limit. With ARROWDEVICE_POLL, the call fails if the copy cannot begin at once.
    */
   int64_t timeout_ns;
 };
 
 /**
- * Copies an array to a device, with one allocation and one event. A copy that is not divided into
- * pieces (see ARROWDEVICE_COPY_ASYNC) is one submission.
+ * Copies an array to a device, with one allocation. The copy is one submission and one event, unless
+ * it is divided into pieces (see ARROWDEVICE_COPY_ASYNC), or copies more than 2 MiB between pageable
+ * host memory and a GPU.
  *
  * The copy has only the bytes that the array's rows need, unless ARROWDEVICE_COPY_NO_TRIM is set.
  *
@@ -105,16 +107,17 @@ struct arrowdevice_copy_options {
  *   arrowdevice_array_wait() or arrowdevice_array_is_ready() has reported that the event of `out`
  *   fired.
  *
- * A caller that cannot wait for the event of an asynchronous copy has three choices:
+ * A caller that does not want to wait for the event of `out` has three choices:
  *
  * - It calls arrowdevice_array_to_device() with ARROWDEVICE_COPY_ALWAYS instead. The library then
  *   releases the source.
  * - If it gave a queue in the options, it calls arrowdevice_array_release_after() for the source
  *   with that queue.
- * - It releases `out`, and then the source when arrowdevice_wait_idle() has succeeded.
+ * - It releases `out`, so that the running copy becomes deferred work. It releases the source
+ *   later, when arrowdevice_wait_idle() has succeeded.
  *
- * If arrowdevice_array_wait() fails with another code than ETIMEDOUT, the caller also releases
- * `out`, and then the source when arrowdevice_wait_idle() has succeeded.
+ * If arrowdevice_array_wait() fails with another code than ETIMEDOUT or EBUSY, the caller makes the
+ * third choice.
  *
  * @param array    The source, which stays as it is.
  * @param schema   Type of the array.

@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <exception>
 #include <mutex>
 #include <optional>
 
-#include "base/checked.h"
 #include "base/log.h"
 #include "base/parallel.h"
 #include "transfer/staging.h"
@@ -21,12 +19,6 @@ using Region = arrowdevice_backend_region;
 
 constexpr int64_t kLeastBytesOfAThread = 4 << 20;
 constexpr int64_t kLeastCopiesOfStaging = 4;  // a copy is at least this many times as large as its staging memory
-
-int64_t padded_bytes_of(std::span<const Region> regions) {
-  int64_t bytes = 0;
-  for (const auto& region : regions) bytes += align_up(region.size, kPaddedTo);
-  return bytes;
-}
 
 device::Device& device_of(const Route& route) { return route.target_on_host() ? route.source() : route.target(); }
 
@@ -123,9 +115,9 @@ bool is_pageable(const Route& route, const void* host) noexcept {
 bool copy_through_pinned(Route& route, std::span<const Region> regions, InFlight& in_flight) {
   const int64_t total = bytes_of(regions);
   const bool is_threaded = gains_from_pinned(route, total);
-  // A small piece also has room for the bytes between the regions.
-  const int64_t piece_bytes =
-      is_threaded ? staged_piece_bytes(total) : std::min(padded_bytes_of(regions), kSmallPieceBytes);
+  // A small piece also has room for the bytes between neighbours.
+  const int64_t most_with_gaps = total + static_cast<int64_t>(regions.size()) * kLargestGap;
+  const int64_t piece_bytes = is_threaded ? staged_piece_bytes(total) : std::min(most_with_gaps, kSmallPieceBytes);
   const int64_t bytes_of_a_thread = PinnedCopy::kHalves * piece_bytes;
   const int64_t most_threads =
       std::min(total / kLeastBytesOfAThread, total / kLeastCopiesOfStaging / bytes_of_a_thread);
@@ -133,9 +125,8 @@ bool copy_through_pinned(Route& route, std::span<const Region> regions, InFlight
       is_threaded ? static_cast<int>(std::clamp<int64_t>(most_threads, 1, parallel::copy_threads())) : 1;
   try {
     in_flight.staging.push_back(allocate_staging(device_of(route), threads * bytes_of_a_thread));
-  } catch (const Error& error) {
-    if (error.code() != ENOMEM) throw;
-    log(LogLevel::kInfo, "a copy is slower, because there is no pinned memory for it");
+  } catch (const Error&) {
+    log(LogLevel::kInfo, kLacksPinned);
     route.target_queue().copy(regions);
     return false;
   }

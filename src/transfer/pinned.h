@@ -21,9 +21,9 @@ bool gains_from_pinned(const Route& route, int64_t bytes);
 // Returns true if the driver at the device's end of the route does not know the memory as pinned.
 bool is_pageable(const Route& route, const void* host) noexcept;
 
-// Copies regions between the ends of such a route. For a copy to a device, the last pieces may still be in flight on
-// return, and `in_flight` holds the staging memory. For a copy from a device, the function returns true if all bytes
-// have arrived. They have not if there was no pinned memory.
+// Copies regions between pageable host memory and a device with pinned memory. For a copy to a device, the last pieces
+// may still be in flight on return, and `in_flight` holds the staging memory. For a copy from a device, the function
+// returns true if all bytes have arrived. They have not if there was no pinned memory.
 bool copy_through_pinned(Route& route, std::span<const arrowdevice_backend_region> regions, InFlight& in_flight);
 
 // Copies at least this large gain from several threads.
@@ -31,5 +31,8 @@ inline constexpr int64_t kLeastThreadedBytes = 8 << 20;
 
 // The bytes of a small copy that are gathered or scattered at a time.
 inline constexpr int64_t kSmallPieceBytes = 2 << 20;
+
+// The message for the log if pinned memory cannot be allocated.
+inline constexpr const char* kLacksPinned = "a copy is slower, because there is no pinned memory for it";
 
 }  // namespace arrowdevice::transfer

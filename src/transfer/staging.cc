@@ -2,6 +2,7 @@
 #include "transfer/staging.h"
 
 #include <algorithm>
+#include <exception>
 
 #include "base/checked.h"
 #include "device/devices.h"
@@ -12,7 +13,6 @@ namespace {
 constexpr int64_t kLargestPiece = 4 << 20;
 constexpr int64_t kSmallestPiece = 256 << 10;
 constexpr int64_t kPiecesOfACopy = 32;
-constexpr int64_t kLargestGap = 256;  // at most as much as the padding of a buffer
 constexpr int64_t kPageBytes = 4096;  // devices prefer copies that begin at an aligned address
 
 }  // namespace
@@ -37,18 +37,26 @@ bool Neighbours::is_in_known_block(const void* begin, const void* end) const noe
   return begin >= begin_ && end <= end_;
 }
 
-int64_t Neighbours::gap(const void* first, int64_t first_size, const void* second, int64_t second_size) {
+// Assumes that a driver that cannot tell does not know the memory. The regions are then copied one by one.
+void Neighbours::ask(const void* address) noexcept {
+  std::optional<arrowdevice_pointer_info> info;
+  try {
+    if (device_.has_addresses()) info = device_.pointer_info(address);
+  } catch (const std::exception&) {
+    info.reset();
+  }
+  is_unknown_ = !info || info->base == nullptr || info->size <= 0;
+  if (is_unknown_) return;
+  begin_ = static_cast<const char*>(info->base);
+  end_ = begin_ + info->size;
+}
+
+int64_t Neighbours::gap(const void* first, int64_t first_size, const void* second, int64_t second_size) noexcept {
   const auto* const first_end = static_cast<const char*>(first) + first_size;
   const auto* const end = static_cast<const char*>(second) + second_size;
   if (is_unknown_ || second < first_end || static_cast<const char*>(second) - first_end > kLargestGap) return -1;
-  if (!is_in_known_block(first, end)) {
-    const auto info = device_.has_addresses() ? device_.pointer_info(first) : std::nullopt;
-    is_unknown_ = !info || info->base == nullptr || info->size <= 0;
-    if (is_unknown_) return -1;
-    begin_ = static_cast<const char*>(info->base);
-    end_ = begin_ + info->size;
-    if (!is_in_known_block(first, end)) return -1;
-  }
+  if (!is_in_known_block(first, end)) ask(first);
+  if (is_unknown_ || !is_in_known_block(first, end)) return -1;
   return static_cast<const char*>(second) - first_end;
 }
 

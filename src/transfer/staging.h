@@ -33,17 +33,22 @@ struct StagedPiece {
   bool is_empty() const noexcept { return in.empty(); }
 };
 
+// The most bytes between two regions that are copied as one. Many producers align their buffers to this size.
+inline constexpr int64_t kLargestGap = 256;
+
 // Finds regions of a device that can be copied as one, with the few bytes between them.
 class Neighbours {
  public:
   explicit Neighbours(const device::Device& device) : device_(device) {}
 
   // Returns the number of bytes between two ranges of one allocation. Returns -1 if the second range is not close
-  // behind the first one, or if the driver does not know their allocation. Asks the driver once for each allocation.
-  int64_t gap(const void* first, int64_t first_size, const void* second, int64_t second_size);
+  // behind the first one, or if the driver does not know their allocation. Remembers the allocation that the driver
+  // told last.
+  int64_t gap(const void* first, int64_t first_size, const void* second, int64_t second_size) noexcept;
 
  private:
   bool is_in_known_block(const void* begin, const void* end) const noexcept;
+  void ask(const void* address) noexcept;
 
   const device::Device& device_;
   const char* begin_ = nullptr;  // of the allocation that the driver told last

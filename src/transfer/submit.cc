@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 
+#include "base/log.h"
 #include "transfer/pinned.h"
 #include "transfer/staged.h"
 #include "transfer/staging.h"
@@ -67,11 +68,9 @@ class Submission {
   // Submits a copy to a device. Small host buffers and buffers that the CPU makes are gathered in runs. Buffers that
   // are adjacent in the target are adjacent in staging memory too, and become one region.
   void to_device() {
-    if (gathers_all()) largest_gathered_ = kLeastThreadedBytes;
-    const int64_t gathered = gathered_bytes();
-    stage_size_ = gathered + (needs_zeros() ? kPaddedTo : 0);
+    if (gathers_all()) largest_gathered_ = kSmallPieceBytes;
+    const int64_t gathered = allocate_stage();
     if (stage_size_ > 0) {
-      if (in_flight_->staging.empty()) in_flight_->staging.push_back(allocate_staging(route_.target(), stage_size_));
       stage_ = static_cast<uint8_t*>(in_flight_->staging.back().buffer());
       std::memset(stage_ + gathered, 0, static_cast<size_t>(stage_size_ - gathered));
       zeros_ = gathered;
@@ -85,7 +84,7 @@ class Submission {
       } else if (is_gathered(buffer)) {
         i = gather(i);
         // The link works while the CPU gathers the next run.
-        if (i < buffers_.size() && largest_gathered_ > kLargestGathered && route_.source_on_host()) submit_regions();
+        if (i < buffers_.size() && unsubmitted_ >= kSmallPieceBytes && route_.source_on_host()) submit_regions();
       } else {
         const bool is_staged = route_.is_staged() || (avoids_pageable && is_pageable(route_, buffer.source));
         (is_staged ? to_stage_ : regions_).push_back(copied(buffer));
@@ -102,10 +101,29 @@ class Submission {
   void submit_regions() {
     route_.target_queue().copy(regions_);
     regions_.clear();
+    unsubmitted_ = 0;
   }
 
-  // Returns true if a small copy from pageable memory is gathered in pinned memory, whatever its buffers' sizes. Asks
-  // the driver about one buffer only, because gathering is right for any memory.
+  // Allocates the staging memory and returns the bytes that are gathered in it. Gathers small buffers only if there is
+  // not enough pinned memory for more.
+  int64_t allocate_stage() {
+    for (;;) {
+      const int64_t gathered = gathered_bytes();
+      stage_size_ = gathered + (needs_zeros() ? kPaddedTo : 0);
+      if (stage_size_ == 0 || !in_flight_->staging.empty()) return gathered;
+      try {
+        in_flight_->staging.push_back(allocate_staging(route_.target(), stage_size_));
+        return gathered;
+      } catch (const Error&) {
+        if (largest_gathered_ == kLargestGathered) throw;
+      }
+      log(LogLevel::kInfo, kLacksPinned);
+      largest_gathered_ = kLargestGathered;
+    }
+  }
+
+  // Returns true if larger buffers of a small copy from pageable memory are gathered in pinned memory too. Asks the
+  // driver about one buffer only, because gathering is right for any memory.
   bool gathers_all() const {
     if (!route_.source_on_host() || !has_pinned_staging(route_.target())) return false;
     const uint8_t* large = nullptr;
@@ -139,7 +157,8 @@ class Submission {
     return route_.source_on_host() && buffer.size <= largest_gathered_;
   }
 
-  // Returns the end of the run of gathered buffers that begins at `first`. A run ends when it has the size of a piece.
+  // Returns the end of the run of gathered buffers that begins at `first`. If larger buffers are gathered too, a run
+  // ends when it has the size of a piece.
   size_t run_end(size_t first) const {
     size_t end = first;
     while (end < buffers_.size() && is_gathered(buffers_[end])) {
@@ -198,6 +217,7 @@ class Submission {
     std::memset(stage + written, 0, static_cast<size_t>(bytes - written));
     regions_.push_back({route_.target_handle(), target_, run.front().offset, nullptr, stage_, staged_, bytes, 0});
     staged_ += bytes;
+    unsubmitted_ += bytes;
     return end;
   }
 
@@ -218,6 +238,7 @@ class Submission {
   uint8_t* stage_ = nullptr;
   int64_t stage_size_ = 0;
   int64_t staged_ = 0;
+  int64_t unsubmitted_ = 0;  // gathered bytes in `regions_`
   int64_t largest_gathered_ = kLargestGathered;
   int64_t zeros_ = 0;  // offset of kPaddedTo zeros in the staging memory
 };

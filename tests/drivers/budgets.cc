@@ -3,6 +3,7 @@
 // hundred kilobytes.
 #include <arrowdevice/arrowdevice.h>
 
+#include <cerrno>
 #include <map>
 
 #include "drivers/gate.h"
@@ -50,10 +51,13 @@ void expect_within(Spent& spent, const Budget& budget, const std::string& way) {
 
 // Copies a table to a GPU and back. Only the second round counts, when the pools have memory.
 std::string problem_with(const HostCase& table, const Budget& in, const Budget& out) {
+  const bool has_bitmaps = table.knobs.nulls == Nulls::kNoneWithBitmap;
   return in_limited_child([&] {
     const auto schema = table.schema();
     for (const bool counts : {false, true}) {
       Owned<ArrowArray> array = table.array(Ledger());
+      // The bitmaps are then copied, and the copy to the GPU counts the nulls.
+      for (int64_t i = 0; has_bitmaps && i < array->n_children; ++i) array->children[i]->null_count = -1;
       Owned<ArrowDeviceArray> host = output_of(arrowdevice_array_from_host, array.get());
       Spent spent;
       spent.take();
@@ -87,6 +91,55 @@ TEST_CASE("fifty columns of 100 kilobytes cost at most four copies each way") {
 TEST_CASE("columns of mixed types and sizes cost few copies each way") {
   CHECK(problem_with(table_of({"l", "i", "g", "s", "b"}, 600, 1'000), {.copies = 2, .questions = 2},
                      {.copies = 4, .questions = 9}) == "");
+}
+
+// A bitmap without nulls is not copied to the host, and the columns are further apart on the GPU because of it.
+TEST_CASE("columns with bitmaps between them cost one copy to the host") {
+  std::vector<Field> fields;
+  for (int i = 0; i < 1'000; ++i) fields.push_back(field("l"));
+  const HostCase table{
+      "table", struct_of(std::move(fields)).not_null(), {.rows = 100, .nulls = Nulls::kNoneWithBitmap}};
+  CHECK(problem_with(table, {.copies = 1, .questions = 1}, {.copies = 1, .questions = 5}) == "");
+}
+
+TEST_CASE("without enough pinned memory, small copies succeed without it") {
+  CHECK(in_limited_child([] {
+          const HostCase table = table_of({"l"}, 1, 131'072);
+          const auto schema = table.schema();
+          auto* const pinned = output_of(arrowdevice_device_find_by_id, vendor().pinned, int64_t{0});
+          auto limits = sized<arrowdevice_pool_options>();
+          limits.max_bytes = 256 << 10;
+          auto* const pool = output_of(arrowdevice_pool_create, pinned, &limits);
+          must(arrowdevice_device_set_pool, pinned, pool);
+          {
+            Owned<ArrowArray> array = table.array(Ledger());
+            Owned<ArrowDeviceArray> host = output_of(arrowdevice_array_from_host, array.get());
+            Owned<ArrowDeviceArray> there = output_of(arrowdevice_array_copy, host.get(), schema.get(), gpu(), nullptr);
+            Gate gate;
+            const Queue queue = gate.queue();
+            auto options = sized<arrowdevice_copy_options>();
+            options.flags = ARROWDEVICE_COPY_ASYNC;
+            options.queue = queue.get();
+            options.timeout_ns = 20'000'000;
+            Owned<ArrowDeviceArray> late;
+            const auto copy = [&] {
+              return arrowdevice_array_copy(host.get(), schema.get(), gpu(), &options, late.out(), nullptr);
+            };
+            expect(copy() == ETIMEDOUT, "the copy did not wait for its queue");
+            gate.open();
+            options.timeout_ns = ARROWDEVICE_NO_TIMEOUT;
+            expect(copy() == 0, "not copied later");
+            for (const auto* const copied : {there.get(), late.get()}) {
+              Owned<ArrowDeviceArray> back = output_of(arrowdevice_array_copy, copied, schema.get(), cpu(), nullptr);
+              const auto twin = table.array(Ledger());
+              const auto changed = difference(*schema, *twin, 0, *schema, back->array, 0, twin->length);
+              expect(changed.empty(), "the values changed: " + changed);
+            }
+          }
+          must(arrowdevice_device_set_pool, pinned, nullptr);
+          arrowdevice_pool_destroy(pool);
+          drivers::trim_all();
+        }) == "");
 }
 
 }  // namespace
