@@ -216,8 +216,8 @@ ARROWDEVICE_API int arrowdevice_array_wait(const struct ArrowDeviceArray* array,
  * @param schema  Type of the array.
  * @param offset  First row, counted from the array's own first row.
  * @param length  Number of rows.
- * @param out     Receives the slice. If the array is a record batch (`+s` without validity at the
- *                root), the root has offset 0, and each child is sliced.
+ * @param out     Receives the slice. A record batch is a root of type `+s` without validity. The root
+ *                of its slice has offset 0, and each child is sliced instead.
  *
  * Errors:
  * - EINVAL if rows are outside of the array, or if the array does not match its schema.

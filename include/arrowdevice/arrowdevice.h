@@ -59,12 +59,12 @@
  *
  * - `moved`: on success the library owns the object. The library sets `release` of a moved struct
  *   to NULL. The caller must not use a moved pointer again. On failure the object is untouched and
- *   still belongs to the caller, who may call again or release it (after ETIMEDOUT
- *   and EBUSY, see **Failure**).
+ *   still belongs to the caller. The caller may call again. After ETIMEDOUT and EBUSY, the caller
+ *   may not release the object at once: see **Failure**.
  * - `inout`: the array stays valid and still belongs to the caller. It and the result are then
  *   owners of the same memory, and both must be released.
- * - `out`: if the call succeeds, the caller owns each array, schema and stream in it and must
- *   release it. If the call fails, every output struct's `release` and every output pointer is
+ * - `out`: if the call succeeds, the caller owns each object in it, and must release or destroy
+ *   it. If the call fails, every output struct's `release` and every output pointer is
  *   NULL.
  * - All other parameters are borrowed for the call. The caller may release a schema, or destroy a
  *   queue or pool, as soon as the call returns, also after ETIMEDOUT.
@@ -76,7 +76,7 @@
  * it fails with another code, its work has finished, unless the function's comment says otherwise.
  *
  * A function that only waits, such as arrowdevice_array_wait(), submits no work. After ETIMEDOUT
- * the caller may call it again, or do anything else with the array.
+ * or EBUSY the caller may call it again, or release the array.
  *
  * **Options and info.** The caller sets `struct_size` of every struct that starts with it, inputs
  * and outputs alike. The library reads or fills members up to the smaller of `struct_size` and its

@@ -6,8 +6,8 @@
  * Two layouts of `ArrowAsyncProducer` exist. The published text has a member `release` between
  * `cancel` and the metadata, and its struct has 48 bytes. The struct of Arrow's libraries has no
  * `release` and 40 bytes. The library fills its own struct so that the metadata can be read with
- * either layout. A consumer with the layout of 48 bytes must not call `release`, even if it is not
- * NULL: it holds the pointer to the metadata, not a function.
+ * either layout. In that struct, the place of `release` holds the pointer to the metadata, which is
+ * not a function. A consumer with the layout of 48 bytes must therefore not call `release`.
  * In the struct of a foreign producer, the library reads no member after `cancel`, unless
  * `upstream_layout` names the layout.
  *
@@ -29,11 +29,11 @@
  * - It calls `request` only while the producer is alive: in a callback of the handler, or while it
  *   holds a task that it has not extracted.
  * - It calls `cancel` at most once, from any thread, and `request` no more afterwards.
- * - It calls neither `request` nor `cancel` after the final `on_next_task`, `on_error` or `release`
- *   has returned.
- * - Before the final `on_next_task`, `on_error` or `release` of the handler returns, it waits until
- *   none of the library's threads is inside a function of the producer. It waits for at most 100
- *   ms, and then returns even if such a thread is still there.
+ * - Three callbacks of the handler end its use of the producer: `on_next_task` with NULL,
+ *   `on_error`, and `release`. When one of them has returned, the library calls neither `request`
+ *   nor `cancel`.
+ * - Such a callback waits until no thread of the library is inside a function of the producer. It
+ *   waits for at most 100 ms. Then it returns in any case.
  * - If it refuses a task, such as one with malformed metadata, it discards the task and cancels the
  *   producer. `on_next_task` then returns 0.
  * - If an extraction fails, it waits up to a second for the producer's `on_error` and reports that
@@ -134,8 +134,8 @@ struct arrowdevice_async_options {
  * - ENOMEM if the library can start no thread.
  * - The value of `submit`, if the executor refuses the job.
  * - The general errors.
- * - Later, by `on_error`: the stream's error with its text. The consumer gets the arrays before the
- *   error first.
+ * - Later, by `on_error`: the stream's error with its text. The consumer first gets the
+ *   arrays that precede the error.
  * - Later, by `on_error`: EINVAL if an array is in memory that devices of the stream's type cannot
  *   use.
  * - Later, by `on_error`: EINVAL if metadata is malformed.
@@ -151,8 +151,8 @@ ARROWDEVICE_API int arrowdevice_async_produce(struct ArrowDeviceArrayStream* mov
  * Makes a handler for a producer, and the stream of the arrays that the handler receives.
  *
  * The library requests `depth` arrays ahead. The thread that reads the stream extracts the tasks.
- * Releasing the stream cancels the producer. It does not release the handler, which the producer
- * does.
+ * Releasing the stream cancels the producer. It does not release the handler: the
+ * producer does.
  *
  * @param device_type  Device type of the arrays.
  * @param options      Options, or NULL for the defaults. The call uses only `depth` and
@@ -165,8 +165,8 @@ ARROWDEVICE_API int arrowdevice_async_produce(struct ArrowDeviceArrayStream* mov
  * Errors:
  * - EINVAL if `device_type` is not positive, or if the options are not valid.
  * - The general errors.
- * - Later, from the stream: the producer's error. The consumer gets the arrays before the error
- *   first.
+ * - Later, from the stream: the producer's error. The consumer first gets the arrays that
+ *   precede the error.
  * - Later, from the stream: EIO if the producer releases the handler before the end.
  * - Later, from the stream: EINVAL if the end comes before the schema.
  * - Later, from the stream and from `on_schema`: EINVAL if the producer has another device type.

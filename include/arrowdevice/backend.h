@@ -113,12 +113,13 @@ struct arrowdevice_backend {
   /** Destroys a queue without a wait. Work and events in flight survive. */
   void (*queue_destroy)(void* queue);
   /**
-   * Enqueues a batch of copies, and does nothing else. Regions of one batch may run in any order.
+   * Enqueues a batch of copies. Regions of one batch may run in any order.
    * Host memory of the regions stays valid until the copies are complete, but the array `regions`
    * does not. `dst` and `src` are pointers or handles as in `ArrowArray.buffers`, and may come from
-   * a foreign producer. If the call fails, the backend may have enqueued the first regions. If the
-   * driver may wait for the queue's work when it copies pageable host memory, the device has
-   * ARROWDEVICE_DEVICE_COPY_BLOCKS.
+   * a foreign producer. If the call fails, the backend may have enqueued the first regions.
+   *
+   * Some drivers wait for the queue's work when they copy pageable host memory. The backend of such
+   * a driver sets ARROWDEVICE_DEVICE_COPY_BLOCKS in device_get_info().
    */
   int (*queue_copy)(void* queue, const struct arrowdevice_backend_region* regions, int64_t n,
                     struct arrowdevice_error* error);

@@ -114,8 +114,8 @@ ARROWDEVICE_API int arrowdevice_deferred_set_manual(int on, struct arrowdevice_e
 ARROWDEVICE_API int arrowdevice_deferred_run(int64_t max, int64_t* done, struct arrowdevice_error* error);
 
 /**
- * Waits until no work is deferred. Work of calls that failed with ETIMEDOUT counts as deferred. A
- * program that must free all memory before it ends calls this function.
+ * Waits until no work is deferred. Work of calls that failed with ETIMEDOUT or EBUSY counts as
+ * deferred. A program that must free all memory before it ends calls this function.
  *
  * In manual mode the calling thread completes deferred work while it waits.
  *

@@ -29,7 +29,8 @@ struct arrowdevice_pool_options {
    * that event has fired. This protects a consumer that releases an array although its own work
    * still uses the memory. Each release then costs a driver call, and it may end graph captures in
    * that context (see the backend's manual). Memory that waits counts for `max_bytes`. If the
-   * device is full, an allocation fails without waiting for it. `allocate` must be NULL.
+   * device is full, an allocation does not wait for such memory and fails with ENOMEM. `allocate`
+   * must be NULL.
    */
   uint32_t flags;
   /**

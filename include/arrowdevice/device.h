@@ -273,8 +273,9 @@ ARROWDEVICE_API int arrowdevice_device_wrap(ArrowDeviceType device_type, int64_t
  * @param timeout_ns  Time-out in nanoseconds, as the conventions say.
  *
  * Errors:
- * - EBUSY if arrays of the device are alive, or pools or queues that the application created, or if
- *   another thread is unwrapping it.
+ * - EBUSY if an array of the device is alive, or if a pool or queue that the application created on
+ *   it is alive.
+ * - EBUSY if another thread is unwrapping the device.
  * - EBUSY if the call is made from a release callback that runs as deferred work.
  * - ETIMEDOUT if work is not complete when the time-out ends.
  * - ENOTSUP if the backend cannot wrap contexts.
@@ -287,8 +288,8 @@ ARROWDEVICE_API int arrowdevice_device_unwrap(struct arrowdevice_device* device,
                                               struct arrowdevice_error* error);
 
 /**
- * Gets the vendor's handles behind a device. They are borrowed. They stay valid until the process
- * ends, or until a wrapped device is unwrapped.
+ * Gets the vendor's handles behind a device. They are borrowed. If the device is wrapped, they
+ * stay valid until it is unwrapped, otherwise until the process ends.
  *
  * @param device  The device.
  * @param out     Receives the handles. The caller sets its `struct_size`.

@@ -158,8 +158,8 @@ ARROWDEVICE_API int arrowdevice_stream_to_host(struct ArrowDeviceArrayStream* mo
  *   another device than `to`.
  * - EINVAL if the queue cannot serve batches of the stream's device type or of `source_device`.
  * - The general errors.
- * - Later, from the stream: the producer's error with its text. The consumer gets the batches
- *   before the error first.
+ * - Later, from the stream: the producer's error with its text. The consumer first gets the batches
+ *   that precede the error.
  * - Later, from the stream: EINVAL if a batch is in memory that devices of the stream's type cannot
  *   use. A stream on CUDA may also have batches in CUDA_HOST memory, which those devices can use.
  * - Later, from the stream: all errors of arrowdevice_array_to_device().

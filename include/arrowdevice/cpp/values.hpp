@@ -96,8 +96,8 @@ class Bits {
 /**
  * One node of a view. Row 0 is its first visible row: the offsets of the node and of its parent
  * structs are applied already. A Node is a few pointers, and is valid as long as the view. The
- * caller may read values in host memory when the array's event has fired, for which View::wait()
- * waits.
+ * caller may read values in host memory when the array's event has fired. View::wait() waits for
+ * that event.
  */
 class Node {
  public:
