@@ -3,6 +3,7 @@
 // without the headers of Level Zero.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace arrowdevice::conformance {
