@@ -197,13 +197,14 @@ class Allocations : public Injector {
     if (operation.allocates == false) check_equal(refusal.counted(), 0, "allocations of what shall make none");
   }
 
-  // Checks for leaks. A count that grows with each repeated call shows a leak. Other objects may remain in
-  // small numbers, such as idle queues of a device and messages of the simulation.
-  static void check_no_leak(const Operation& operation, Refusal& refusal, const Alive& before) {
+  // Checks for leaks when there are only `steady` threads. A count that grows with each repeated call shows a leak.
+  // Other objects may remain in small numbers, such as idle queues of a device and messages of the simulation.
+  static void check_no_leak(const Operation& operation, Refusal& refusal, const Alive& before, int64_t steady) {
     constexpr int kRepeated = 20;
     Growth growth(before);
     for (int i = 0; i < kRepeated; ++i) {
       if (i > 0) play_once(operation, refusal);
+      wait_until_threads_are(steady);
       if (has_given_memory_up() || !growth.goes_on(alive(operation))) return;
     }
     fail("leaked each time: " + growth.text());
@@ -217,13 +218,15 @@ class Allocations : public Injector {
       alarm(kLongestSeconds);
       record(operation);
       const Choice choice(later().stacks());
+      int64_t steady = threads();  // a thread of the recorded call may still be ending
       for (bool reached = true; reached;) {
         progress_.place.n = choice.after(progress_.place.n);
         alarm(kLongestSeconds);
         Refusal refusal(operation, progress_.place, nullptr);
+        steady = std::min(steady, threads());
         const Alive before = alive(operation);
         reached = play_once(operation, refusal);
-        check_no_leak(operation, refusal, before);
+        check_no_leak(operation, refusal, before, steady);
       }
     }
   }
