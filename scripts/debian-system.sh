@@ -83,13 +83,8 @@ for name in PIP_CERT SSL_CERT_FILE REQUESTS_CA_BUNDLE CURL_CA_BUNDLE; do
   if [ -z "$certificates" ] && [ -f "$file" ]; then certificates=$file; fi
 done
 
-# The mirror of this machine's own Debian packages. apt-get knows its label after an update, and its path always. Without a
-# mirror, as on Ubuntu, debootstrap uses its own.
-repositories() { apt-get indextargets --format "$1" 'Created-By: Packages'; }
-mirror=$(repositories '$(LABEL) $(COMPONENT) $(REPO_URI)' | sed -n 's/^Debian main //p' | head -n 1)
-if [ -z "$mirror" ]; then
-  mirror=$(repositories '$(COMPONENT) $(REPO_URI)' | sed -n 's!^main \(.*/debian/*\)$!\1!p' | head -n 1)
-fi
+# Without a mirror, debootstrap uses its own.
+mirror=$("$root/scripts/debian-mirror.sh")
 
 # Copies this machine's settings of apt-get, such as proxies and time limits.
 copy_apt_settings() {

@@ -5,45 +5,43 @@
 #   scripts/hip-headers.sh FOLDER
 #
 # The headers are those of Debian 13 and of Debian testing, from the mirror of this machine's own packages. The script does
-# not install them. It prints nothing on another system than Debian, and it downloads nothing if FOLDER is newer than a week.
+# not install them. It downloads them again after a week.
 set -eu
 
-[ $# -eq 1 ] || {
-  echo "usage: hip-headers.sh FOLDER" >&2
-  exit 2
+here=$(cd "$(dirname "$0")" && pwd)
+fail() {
+  echo "hip-headers.sh: $1" >&2
+  exit 1
 }
-command -v apt-get >/dev/null 2>&1 && command -v dpkg-deb >/dev/null 2>&1 || exit 0
+[ $# -eq 1 ] || fail "usage: hip-headers.sh FOLDER"
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-mirror=$(apt-get indextargets --format '$(COMPONENT) $(REPO_URI)' 'Created-By: Packages' |
-  sed -n 's!^main \(.*/debian/*\)$!\1!p' | head -n 1)
-[ -n "$mirror" ] && [ -f "$keyring" ] || exit 0
+mirror=$("$here/debian-mirror.sh")
+[ -n "$mirror" ] || fail "this machine has no mirror of Debian"
+[ -f "$keyring" ] || fail "Debian's keys are not installed: install debian-archive-keyring"
 
 mkdir -p "$1"
 folder=$(cd "$1" && pwd -P)
 log=$folder/log
 for suite in trixie testing; do
-  here=$folder/$suite
-  if [ -z "$(find "$here/done" -mtime -7 2>/dev/null)" ]; then
+  place=$folder/$suite
+  if [ -z "$(find "$place/done" -mtime -7 2>/dev/null)" ]; then
     echo "Downloading the headers of HIP in Debian $suite" >&2
-    rm -rf "$here"
-    mkdir -p "$here/lists/partial" "$here/archives/partial" "$here/parts" "$here/packages"
-    echo "deb [signed-by=$keyring] $mirror $suite main" >"$here/sources.list"
+    rm -rf "$place"
+    mkdir -p "$place/lists/partial" "$place/archives/partial" "$place/parts" "$place/packages"
+    echo "deb [signed-by=$keyring] $mirror $suite main" >"$place/sources.list"
     # The lists of this machine's own packages stay as they are.
-    set -- -o "Dir::Etc::SourceList=$here/sources.list" -o "Dir::Etc::SourceParts=$here/parts" \
-      -o "Dir::State::Lists=$here/lists" -o "Dir::Cache=$here" -o "Dir::Cache::Archives=$here/archives" \
+    set -- -o "Dir::Etc::SourceList=$place/sources.list" -o "Dir::Etc::SourceParts=$place/parts" \
+      -o "Dir::State::Lists=$place/lists" -o "Dir::Cache=$place" -o "Dir::Cache::Archives=$place/archives" \
       -o APT::Sandbox::User=root -o Acquire::Languages=none
-    if ! { apt-get "$@" update && cd "$here/packages" && apt-get "$@" download libamdhip64-dev; } >"$log" 2>&1; then
+    if ! { apt-get "$@" update && cd "$place/packages" && apt-get "$@" download libamdhip64-dev; } >"$log" 2>&1; then
       cat "$log" >&2
-      echo "hip-headers.sh: the headers of HIP in Debian $suite cannot be downloaded" >&2
-      exit 1
+      fail "the headers of HIP in Debian $suite cannot be downloaded"
     fi
-    dpkg-deb -x "$here"/packages/libamdhip64-dev_*.deb "$here/root"
-    rm -rf "$here/lists" "$here/archives" "$here"/*.bin
-    touch "$here/done"
+    dpkg-deb -x "$place"/packages/libamdhip64-dev_*.deb "$place/root"
+    rm -rf "$place/lists" "$place/archives" "$place"/*.bin
+    touch "$place/done"
   fi
-  [ -f "$here/root/usr/include/hip/hip_runtime_api.h" ] || {
-    echo "hip-headers.sh: the package of Debian $suite has no hip/hip_runtime_api.h" >&2
-    exit 1
-  }
-  echo "$here/root/usr/include"
+  [ -f "$place/root/usr/include/hip/hip_runtime_api.h" ] ||
+    fail "the package of Debian $suite has no hip/hip_runtime_api.h"
+  echo "$place/root/usr/include"
 done
