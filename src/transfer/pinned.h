@@ -26,7 +26,7 @@ bool is_pageable(const Route& route, const void* host) noexcept;
 // returns true if all bytes have arrived. They have not if there was no pinned memory.
 bool copy_through_pinned(Route& route, std::span<const arrowdevice_backend_region> regions, InFlight& in_flight);
 
-// Copies at least this large gain from several threads.
+// A copy of at least this many bytes gains from several threads.
 inline constexpr int64_t kLeastThreadedBytes = 8 << 20;
 
 // The bytes of a small copy that are gathered or scattered at a time.

@@ -157,16 +157,24 @@ class Submission {
     return route_.source_on_host() && buffer.size <= largest_gathered_;
   }
 
-  // Returns the end of the run of gathered buffers that begins at `first`. If larger buffers are gathered too, a run
-  // ends when it has the size of a piece.
+  // Returns the end of the run of gathered buffers that begins at `first`, or `first` if that buffer is not gathered.
+  // Buffers in host memory have no place in the target, so they do not end a run. If larger buffers are gathered too, a
+  // run ends when it has the size of a piece.
   size_t run_end(size_t first) const {
     size_t end = first;
-    while (end < buffers_.size() && is_gathered(buffers_[end])) {
-      ++end;
-      if (largest_gathered_ > kLargestGathered && buffers_[end - 1].end() - buffers_[first].offset >= kSmallPieceBytes)
+    for (size_t i = first; i < buffers_.size() && !is_full(first, end); ++i) {
+      if (is_gathered(buffers_[i])) {
+        end = i + 1;
+      } else if (!buffers_[i].on_host) {
         break;
+      }
     }
     return end;
+  }
+
+  bool is_full(size_t first, size_t end) const {
+    return end > first && largest_gathered_ > kLargestGathered &&
+           buffers_[end - 1].end() - buffers_[first].offset >= kSmallPieceBytes;
   }
 
   static int64_t run_bytes(std::span<const OutputBuffer> run) { return run.back().padded_end() - run.front().offset; }
@@ -204,6 +212,7 @@ class Submission {
     uint8_t* const stage = stage_ + staged_;
     int64_t written = 0;
     for (const auto& buffer : run) {
+      if (buffer.on_host) continue;
       const int64_t at = buffer.offset - run.front().offset;
       if (at > written) std::memset(stage + written, 0, static_cast<size_t>(at - written));  // no stray bytes
       if (buffer.origin == Origin::kMade) {
