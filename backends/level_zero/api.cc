@@ -138,7 +138,7 @@ const Api* load() {
   const cuda_like::VendorLibrary library(kNames);
   Api functions = look_up(library);
   start(functions);
-  // Earlier loaders have mistakes in it. Loaders report no version before the start.
+  // The SYCL runtime calls zeInitDrivers from this version of the loader on. A loader tells its version after zeInit.
   if (is_at_least(version_of(library), {1, 19, 2})) {
     functions.zeInitDrivers = reinterpret_cast<InitDrivers*>(library.find("zeInitDrivers"));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares a device buffer that frees itself, and copies of bytes to and from the buffer. Neither needs
-// Arrow.
+// Declares buffers of a device and of the host that free themselves, and copies of bytes between them. None of this
+// needs Arrow.
 #pragma once
 
 #include <vector>

@@ -17,7 +17,7 @@ namespace {
 using namespace arrowdevice::testing;  // NOLINT: what every line of these tests is written with
 using namespace drivers;               // NOLINT: what every line of these tests is written with
 
-// Returns a buffer of a pool that waits for the context.
+// A pool that waits for the context.
 struct WaitingPool {
   explicit WaitingPool(int64_t max_bytes = 0) : pool(make(max_bytes)) {}
 

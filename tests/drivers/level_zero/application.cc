@@ -74,7 +74,7 @@ std::vector<ze_driver_handle_t> drivers_of_init_drivers() {
   if (list == nullptr) return {};
   InitDriverTypeDesc gpus{kInitDriverTypeDesc, nullptr, kInitGpu};
   uint32_t count = 0;
-  must(list(&count, nullptr, &gpus));
+  if (list(&count, nullptr, &gpus) != ZE_RESULT_SUCCESS) return {};
   std::vector<ze_driver_handle_t> drivers(count);
   must(list(&count, drivers.data(), &gpus));
   return drivers;

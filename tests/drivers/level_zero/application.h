@@ -24,7 +24,8 @@ const Functions& ze();
 // Throws if the result is not ZE_RESULT_SUCCESS.
 void must(ze_result_t result);
 
-// Return the drivers in the orders of the two functions. The second list is empty if the loader has no zeInitDrivers.
+// Return the drivers in the orders of the two functions. The second list is empty if the loader has no zeInitDrivers,
+// or if the drivers are too old for it.
 std::vector<ze_driver_handle_t> drivers_of_driver_get();
 std::vector<ze_driver_handle_t> drivers_of_init_drivers();
 std::vector<ze_device_handle_t> devices_of(ze_driver_handle_t driver);

@@ -12,7 +12,7 @@ void standin_fail_nth(const char* call, int64_t n, int code);
 void standin_fail_no_more();
 // Blocks each thread that makes this call until another call or "" is set.
 void standin_hold_call(const char* call);
-// Also counts each "pageable copy": a call that copies host memory which the driver does not know.
+// Returns the number of calls so far. "pageable copy" names the calls that copy host memory unknown to the driver.
 int64_t standin_calls(const char* call);
 int64_t standin_failed();
 // Stop and resume all GPUs. Pending work stays pending in between.
