@@ -44,10 +44,18 @@ class Spent {
 void expect_within(Spent& spent, const Budget& budget, const std::string& way) {
   const Budget made = spent.take();
   const int64_t pageable = spent.since("pageable copy");
+  expect(pageable == 0, way + ": " + std::to_string(pageable) + " copies of pageable memory");
+  expect(made.copies > 0, way + ": no copies were counted");
   expect(made.copies <= budget.copies, way + ": " + std::to_string(made.copies) + " copies");
   expect(made.questions <= budget.questions,
          way + ": " + std::to_string(made.questions) + " questions about addresses");
-  expect(pageable == 0, way + ": " + std::to_string(pageable) + " copies of pageable memory");
+}
+
+void expect_values(const HostCase& table, const ArrowDeviceArray& host) {
+  const auto schema = table.schema();
+  const auto twin = table.array(Ledger());
+  const auto changed = difference(*schema, *twin, 0, *schema, host.array, 0, twin->length);
+  expect(changed.empty(), "the values changed: " + changed);
 }
 
 // Copies a table to a GPU and back. Only the second round counts, when the pools have memory. Without a budget for the
@@ -68,9 +76,7 @@ std::string problem_with(const HostCase& table, const Budget& in, const std::opt
       if (counts) expect_within(spent, in, "to the GPU");
       Owned<ArrowDeviceArray> back = output_of(arrowdevice_array_copy, there.get(), schema.get(), cpu(), nullptr);
       if (counts && out) expect_within(spent, *out, "to the host");
-      const auto twin = table.array(Ledger());
-      const auto changed = difference(*schema, *twin, 0, *schema, back->array, 0, twin->length);
-      expect(changed.empty(), "the values changed: " + changed);
+      expect_values(table, *back);
     }
     drivers::trim_all();
   });
@@ -125,8 +131,7 @@ TEST_CASE("without enough pinned memory, small copies succeed without it") {
           auto* const pool = output_of(arrowdevice_pool_create, pinned, &limits);
           must(arrowdevice_device_set_pool, pinned, pool);
           {
-            Owned<ArrowArray> array = table.array(Ledger());
-            Owned<ArrowDeviceArray> host = output_of(arrowdevice_array_from_host, array.get());
+            const Owned<ArrowDeviceArray> host = on_host(table);
             Owned<ArrowDeviceArray> there = output_of(arrowdevice_array_copy, host.get(), schema.get(), gpu(), nullptr);
             Gate gate;
             const Queue queue = gate.queue();
@@ -144,9 +149,7 @@ TEST_CASE("without enough pinned memory, small copies succeed without it") {
             expect(copy() == 0, "not copied later");
             for (const auto* const copied : {there.get(), late.get()}) {
               Owned<ArrowDeviceArray> back = output_of(arrowdevice_array_copy, copied, schema.get(), cpu(), nullptr);
-              const auto twin = table.array(Ledger());
-              const auto changed = difference(*schema, *twin, 0, *schema, back->array, 0, twin->length);
-              expect(changed.empty(), "the values changed: " + changed);
+              expect_values(table, *back);
             }
           }
           must(arrowdevice_device_set_pool, pinned, nullptr);
