@@ -4,8 +4,6 @@
 #include <chrono>
 #include <cstring>
 #include <exception>
-#include <filesystem>
-#include <iterator>
 #include <thread>
 
 #include "faults/scene.h"
@@ -97,15 +95,6 @@ bool play_once(const Operation& operation, Injection& injection) {
   check_nodes();
   injection.check_end();
   return injection.was_injected();
-}
-
-int64_t threads() {
-  const std::filesystem::directory_iterator all("/proc/self/task");
-  return std::distance(begin(all), end(all));
-}
-
-void wait_until_threads_are(int64_t n) {
-  while (threads() > n) std::this_thread::yield();
 }
 
 void use_cpu() {

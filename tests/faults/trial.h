@@ -24,11 +24,6 @@ class Injection {
 // Returns true if the failure happened.
 bool play_once(const Operation& operation, Injection& injection);
 
-// threads() returns the number of threads of the process. wait_until_threads_are() waits until there are at most `n`:
-// threads of streams that end release their objects.
-int64_t threads();
-void wait_until_threads_are(int64_t n);
-
 // Checks that a process can still copy arrays on the CPU.
 void use_cpu();
 
