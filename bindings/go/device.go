@@ -64,6 +64,8 @@ const (
 	DeviceWaitBlocks DeviceFlags = C.ARROWDEVICE_DEVICE_WAIT_BLOCKS
 	// DeviceCopyBlocks means that copies of pageable host memory may wait for a queue's work.
 	DeviceCopyBlocks DeviceFlags = C.ARROWDEVICE_DEVICE_COPY_BLOCKS
+	// DeviceStreamOrdered means that memory allocated for a queue is there after the queue's work so far.
+	DeviceStreamOrdered DeviceFlags = C.ARROWDEVICE_DEVICE_STREAM_ORDERED
 	// DeviceWrapped means that the application owns the context.
 	DeviceWrapped DeviceFlags = C.ARROWDEVICE_DEVICE_WRAPPED
 )

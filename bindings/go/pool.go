@@ -18,7 +18,7 @@ func (p poolResource) free() { C.arrowdevice_pool_destroy(p.c) }
 
 // PoolOptions configure a pool. A program that needs its own allocator uses the C API.
 type PoolOptions struct {
-	MaxCachedBytes int64 // cached bytes at most; 0 means a quarter of the free memory, at most 1 GiB; negative means none
+	MaxCachedBytes int64 // cached bytes at most; 0 means a share of the device's memory, as in C; negative means none
 	MaxBytes       int64 // used and cached bytes at most, beyond it calls fail with ENOMEM; 0 means no limit
 }
 

@@ -99,7 +99,9 @@ struct arrowdevice_backend {
   int (*device_get_info)(void* device, struct arrowdevice_device_info* out, struct arrowdevice_error* error);
   /**
    * Allocates memory. `size` is in bytes and more than 0. If `queue` is not NULL, it uses the
-   * memory first, and the allocation may be stream-ordered on it.
+   * memory first, and the allocation may be stream-ordered on it. The device then has the flag
+   * ARROWDEVICE_DEVICE_STREAM_ORDERED, and the library lets other queues use the memory only after
+   * the work that `queue` has at the time of the call.
    */
   int (*buffer_allocate)(void* device, void* queue, int64_t size, int64_t alignment, void** out,
                          struct arrowdevice_error* error);
@@ -220,6 +222,11 @@ struct arrowdevice_backend {
    * queues, those of the application included. Fails with ENOTSUP if the driver cannot.
    */
   int (*device_record_event)(void* device, void** event, struct arrowdevice_error* error);
+  /**
+   * Returns memory that the backend keeps for later allocations to the system, and destroys objects
+   * that it keeps for reuse. Memory and objects that are in use stay.
+   */
+  void (*device_trim)(void* device);
 };
 
 /** Name of the only symbol that a plugin exports. */

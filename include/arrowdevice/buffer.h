@@ -34,7 +34,9 @@ struct arrowdevice_pool_options {
    */
   uint32_t flags;
   /**
-   * Bytes that the pool may cache for reuse. 0 means a quarter of the free memory, at most 1 GiB.
+   * Bytes that the pool may cache for reuse. 0 means a quarter of the free memory, at most 1 GiB or
+   * an eighth of the device's memory, whichever is more. For memory that the CPU uses in place, 0
+   * means a quarter of the free memory, at most 1 GiB.
    * If the number is negative, the pool caches no memory.
    */
   int64_t max_cached_bytes;

@@ -28,6 +28,9 @@ extern "C" {
 #define ARROWDEVICE_DEVICE_WAIT_BLOCKS 8   /* arrowdevice_queue_wait_array() may block the calling thread */
 #define ARROWDEVICE_DEVICE_WRAPPED 16      /* the device is an application's own context */
 #define ARROWDEVICE_DEVICE_COPY_BLOCKS 32  /* copies of pageable host memory may wait for the queue's work */
+#define ARROWDEVICE_DEVICE_STREAM_ORDERED                                    \
+  64 /* memory allocated for a queue is there after that queue's work so far \
+      */
 
 /* Peer flags */
 #define ARROWDEVICE_PEER_ACCESS 1 /* the device uses the other device's memory in place */

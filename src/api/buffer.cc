@@ -66,7 +66,9 @@ ARROWDEVICE_API int arrowdevice_buffer_allocate(arrowdevice_device* device, arro
     if (queue != nullptr && &queue->device() != &of) {
       throw Error(EINVAL, "the queue is of " + queue->device().text() + ", not of " + of.text());
     }
-    *out = of.buffers().add(pool->allocate(queue, size));
+    auto buffer = pool->allocate(queue, size);
+    if (queue != nullptr) buffer.order_after(*queue);
+    *out = of.buffers().add(std::move(buffer));
   });
 }
 

@@ -154,6 +154,9 @@ class BackendTable {
   }
 
   static void add_memory(arrowdevice_backend& table) noexcept {
+    if constexpr (requires { F::device_trim; }) {
+      table.device_trim = [](void* device) noexcept { F::device_trim(device_of(device)); };
+    }
     table.buffer_allocate = [](void* device, void* queue, int64_t size, int64_t alignment, void** out,
                                arrowdevice_error* error) noexcept {
       return guarded(

@@ -101,6 +101,11 @@ void Device::driver_deallocate(void* buffer) noexcept {
   if (is_usable()) backend_.table().buffer_free(handle_, nullptr, buffer);
 }
 
+void Device::driver_trim() noexcept {
+  const auto trim = backend_.table().device_trim;
+  if (trim != nullptr && is_usable()) trim(handle_);
+}
+
 std::shared_ptr<Pool> Device::pool() {
   check_usable();
   const std::lock_guard lock(pool_mutex_);

@@ -55,6 +55,9 @@ class Device {
   // Returns true if the driver may wait for a queue's work when it copies pageable host memory on that queue.
   bool blocks_on_pageable() const noexcept { return (info_.flags & ARROWDEVICE_DEVICE_COPY_BLOCKS) != 0; }
 
+  // Returns true if memory that is allocated for a queue may be used by other queues only after that queue's work.
+  bool is_stream_ordered() const noexcept { return (info_.flags & ARROWDEVICE_DEVICE_STREAM_ORDERED) != 0; }
+
   // Returns the id that arrays on this device carry: -1 for the CPU.
   int64_t published_id() const noexcept { return is_cpu() ? -1 : id(); }
 
@@ -76,6 +79,8 @@ class Device {
   // Allocates `size` > 0 bytes from the driver at the device's alignment.
   void* driver_allocate(Queue* queue, int64_t size);
   void driver_deallocate(void* buffer) noexcept;
+  // Returns what the backend keeps for reuse.
+  void driver_trim() noexcept;
 
   // Returns the pool that copies use if the caller names no pool. The device's own pool is created at first use.
   std::shared_ptr<Pool> pool();

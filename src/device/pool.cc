@@ -20,8 +20,9 @@ namespace {
 
 constexpr int64_t kSmallestClass = 512;
 constexpr int64_t kClassesPerDoubling = 8;
-constexpr int64_t kMostCachedByDefault = int64_t{1} << 30;
-constexpr int64_t kDefaultCacheShare = 4;  // a quarter of the free memory
+constexpr int64_t kCachedOfHostMemory = int64_t{1} << 30;
+constexpr int64_t kPartOfFreeMemory = 4;
+constexpr int64_t kPartOfAllMemory = 8;
 
 // Rounds a size up to an eighth of its power of two. At most an eighth is wasted, and a returned block fits the next
 // buffer of about its size.
@@ -39,7 +40,9 @@ int64_t default_cache_limit(const Device& device) {
   } catch (const Error&) {
     free_bytes = -1;  // a device that cannot report its free memory gets the fixed limit
   }
-  return free_bytes < 0 ? kMostCachedByDefault : std::min(kMostCachedByDefault, free_bytes / kDefaultCacheShare);
+  if (free_bytes < 0) return kCachedOfHostMemory;
+  const int64_t of_device = device.is_on_host() ? 0 : total_bytes / kPartOfAllMemory;
+  return std::min(std::max(kCachedOfHostMemory, of_device), free_bytes / kPartOfFreeMemory);
 }
 
 // A block that goes to the driver after its last use.
@@ -66,6 +69,17 @@ void Allocation::reset() noexcept {
   block_ = {};
   next_sub_buffer_ = 0;
   pool_.reset();
+}
+
+void Allocation::order_after(Queue& queue) {
+  if (!std::exchange(block_.is_behind_queue, false)) return;
+  try {
+    block_.last_use = queue.record();
+  } catch (...) {
+    if (queue.drain()) return;
+    block_ = {};  // never used again
+    throw;
+  }
 }
 
 void* Allocation::sub_buffer(int64_t offset, int64_t size) {
@@ -111,7 +125,7 @@ Pool::Pool(Device& device, const arrowdevice_pool_options& options, Owner owner)
 
 Pool::~Pool() {
   if (device_.is_cpu()) process::forget_across_fork(mutex_);
-  trim();
+  free_cached();
   if (options_.destroy != nullptr && may_call_out() && getpid() == creator_) options_.destroy(options_.user);
 }
 
@@ -123,7 +137,9 @@ Allocation Pool::allocate(Queue* queue, int64_t size) {
   if (block.buffer == nullptr) {
     reserve(capacity);
     try {
-      block = {ask_driver(queue, capacity), capacity, {}, nullptr};
+      block.buffer = ask_driver(queue, capacity);
+      block.capacity = capacity;
+      block.is_behind_queue = queue != nullptr && (options_.allocate != nullptr || device_.is_stream_ordered());
     } catch (...) {
       const std::lock_guard lock(mutex_);
       stats_.used_bytes -= capacity;
@@ -187,7 +203,7 @@ void Pool::reserve(int64_t capacity) {
   std::unique_lock lock(mutex_);
   if (!fits() && stats_.cached_bytes > 0) {
     lock.unlock();
-    trim();
+    free_cached();
     lock.lock();
   }
   if (!fits()) {
@@ -226,6 +242,7 @@ void* Pool::ask_driver_once(Queue* queue, int64_t capacity) {
 }
 
 void Pool::take_back(Block& block) noexcept {
+  block.is_behind_queue = false;
   // The function does not take the lock either: in a forked child, a thread that does not exist may hold it.
   if (!device_.is_usable()) return;
   if (!record_last_use(block)) return;
@@ -300,6 +317,11 @@ void Pool::to_driver(Block& block) noexcept {
 }
 
 void Pool::trim() noexcept {
+  free_cached();
+  if (options_.allocate == nullptr) device_.driver_trim();
+}
+
+void Pool::free_cached() noexcept {
   std::map<int64_t, CachedList> all;
   {
     const std::lock_guard lock(mutex_);

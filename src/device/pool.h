@@ -33,7 +33,8 @@ struct Block {
   void* buffer = nullptr;
   int64_t capacity = 0;
   std::vector<SubBuffer> sub_buffers;
-  std::shared_ptr<Event> last_use;  // the block is unused when this has fired; NULL: it is unused
+  bool is_behind_queue = false;     // new, and not there before the work of the queue that allocated it
+  std::shared_ptr<Event> last_use;  // other queues may use the block when this has fired; NULL: at once
 };
 
 // A block of a pool's memory. The destructor returns it to the pool, and from then on its user must not touch the
@@ -61,6 +62,11 @@ class Allocation {
   int64_t capacity() const noexcept { return block_.capacity; }
   explicit operator bool() const noexcept { return block_.buffer != nullptr; }
   void reset() noexcept;
+
+  // Lets other queues use the memory later, but only after the work that the queue has now. The user of the memory
+  // calls this unless it waits for work of the queue that uses the memory. `queue` is the queue that allocated it.
+  // Throws if the driver cannot tell when its work ends. The memory is then never used again.
+  void order_after(Queue& queue);
 
   // Returns a region of the block as a buffer, which is valid as long as the allocation. On devices with handles, the
   // caller asks for the regions in order and for each region once.
@@ -98,7 +104,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   // the cached memory and asks the driver again.
   Allocation allocate(Queue* queue, int64_t size);
 
-  // Frees all cached memory.
+  // Frees all cached memory, and all memory that the backend keeps for reuse.
   void trim() noexcept;
 
   PoolStats stats() const;
@@ -112,6 +118,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   };
   using CachedList = std::list<CachedBlock>;
 
+  void free_cached() noexcept;
   Block take_cached(int64_t capacity);
   CachedList pop_cached(int64_t capacity);
   bool record_last_use(Block& block) noexcept;

@@ -89,6 +89,7 @@ class Copy {
         finish(has_arrived);
       }
     } catch (...) {
+      if (!submitted) order_memory();
       if (submitted && !route_.drain()) abandon_memory();
       route_.abandon();
       throw;
@@ -136,6 +137,15 @@ class Copy {
 
   bool reads_sizes_on_host() const {
     return !route_.source_on_host() && request_.source.has_addresses() && array_.has_variadic();
+  }
+
+  // Makes unused memory wait for the queue that allocated it.
+  void order_memory() noexcept {
+    try {
+      if (owner_ != nullptr) owner_->memory().allocation.order_after(route_.target_queue());
+    } catch (const std::exception& error) {
+      log(LogLevel::kError, error.what());
+    }
   }
 
   // Abandons the memory for good, because the library cannot tell when the device has finished with it.

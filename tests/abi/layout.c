@@ -123,6 +123,7 @@ VALUE(ARROWDEVICE_DEVICE_HOST_READABLE, 2);
 VALUE(ARROWDEVICE_DEVICE_EVENTS, 4);
 VALUE(ARROWDEVICE_DEVICE_WAIT_BLOCKS, 8);
 VALUE(ARROWDEVICE_DEVICE_COPY_BLOCKS, 32);
+VALUE(ARROWDEVICE_DEVICE_STREAM_ORDERED, 64);
 VALUE(ARROWDEVICE_DEVICE_WRAPPED, 16);
 
 VALUE(ARROWDEVICE_PEER_ACCESS, 1);
@@ -386,6 +387,7 @@ MEMBER(arrowdevice_backend, device_locate, 224, 8);
 MEMBER(arrowdevice_backend, pointer_get_info, 232, 8);
 MEMBER(arrowdevice_backend, device_get_memory_info, 240, 8);
 MEMBER(arrowdevice_backend, device_record_event, 248, 8);
+MEMBER(arrowdevice_backend, device_trim, 256, 8);
 
 #else
 typedef int arrowdevice_layout_is_checked_on_lp64_only; /* a source file must not be empty */

@@ -40,6 +40,7 @@ pub const ARROWDEVICE_DEVICE_EVENTS: u64 = 4;
 pub const ARROWDEVICE_DEVICE_WAIT_BLOCKS: u64 = 8;
 pub const ARROWDEVICE_DEVICE_WRAPPED: u64 = 16;
 pub const ARROWDEVICE_DEVICE_COPY_BLOCKS: u64 = 32;
+pub const ARROWDEVICE_DEVICE_STREAM_ORDERED: u64 = 64;
 pub const ARROWDEVICE_PEER_ACCESS: u32 = 1;
 pub const ARROWDEVICE_PEER_COPY: u32 = 2;
 pub const ARROWDEVICE_PEER_REMOTE: u32 = 4;
@@ -529,7 +530,7 @@ pub struct arrowdevice_pool_options {
     pub struct_size: u32,
     #[doc = "ARROWDEVICE\\_POOL\\_WAIT\\_FOR\\_CONTEXT: when memory is released, the pool records an event after all\nwork of the device's context so far, on all queues. The pool reuses or frees the memory when\nthat event has fired. This protects a consumer that releases an array although its own work\nstill uses the memory. Each release then costs a driver call, and it may end graph captures in\nthat context (see the backend's manual). Memory that waits counts for `max_bytes`. If the\ndevice is full, an allocation does not wait for such memory and fails with ENOMEM. `allocate`\nmust be NULL."]
     pub flags: u32,
-    #[doc = "Bytes that the pool may cache for reuse. 0 means a quarter of the free memory, at most 1 GiB.\nIf the number is negative, the pool caches no memory."]
+    #[doc = "Bytes that the pool may cache for reuse. 0 means a quarter of the free memory, at most 1 GiB or\nan eighth of the device's memory, whichever is more. For memory that the CPU uses in place, 0\nmeans a quarter of the free memory, at most 1 GiB.\nIf the number is negative, the pool caches no memory."]
     pub max_cached_bytes: i64,
     #[doc = "Limit of the bytes in use and cached together. Beyond it, allocations fail with ENOMEM. 0 means\nno limit."]
     pub max_bytes: i64,

@@ -257,6 +257,8 @@ pub struct DeviceInfo {
     pub wait_blocks: bool,
     /// True if copies of pageable host memory may wait for a queue's work.
     pub copy_blocks: bool,
+    /// True if memory that is allocated for a queue is there after the queue's work so far.
+    pub stream_ordered: bool,
     /// True if the application owns the context.
     pub wrapped: bool,
     /// Type of the device's pinned host memory.
@@ -281,6 +283,7 @@ impl DeviceInfo {
             has_events: has(sys::ARROWDEVICE_DEVICE_EVENTS),
             wait_blocks: has(sys::ARROWDEVICE_DEVICE_WAIT_BLOCKS),
             copy_blocks: has(sys::ARROWDEVICE_DEVICE_COPY_BLOCKS),
+            stream_ordered: has(sys::ARROWDEVICE_DEVICE_STREAM_ORDERED),
             wrapped: has(sys::ARROWDEVICE_DEVICE_WRAPPED),
             staging_type: (raw.staging_type != 0).then_some(DeviceType(raw.staging_type)),
         }

@@ -101,6 +101,8 @@ struct arrowdevice_backend {
                                 struct arrowdevice_error* error);
 
   int (*device_record_event)(void* device, void** event, struct arrowdevice_error* error);
+
+  void (*device_trim)(void* device);
 };
 
 #define ARROWDEVICE_BACKEND_ENTRY "arrowdevice_backend_entry"
