@@ -14,6 +14,7 @@ using CUcontext = struct CUctx_st*;
 using CUgreenCtx = struct CUgreenCtx_st*;
 using CUstream = struct CUstream_st*;
 using CUevent = struct CUevent_st*;
+using CUmemoryPool = struct CUmemPoolHandle_st*;
 using cuuint64_t = uint64_t;
 
 struct CUuuid {
@@ -34,6 +35,7 @@ struct CUuuid {
   X(CUDA_ERROR_INVALID_HANDLE, 400)              \
   X(CUDA_ERROR_NOT_FOUND, 500)                   \
   X(CUDA_ERROR_NOT_READY, 600)                   \
+  X(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, 704) \
   X(CUDA_ERROR_NOT_SUPPORTED, 801)               \
   X(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803)      \
   X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900)  \
@@ -68,10 +70,11 @@ struct CUuuid {
 
 #define ARROWDEVICE_CUDA_RESULTS(X) ARROWDEVICE_CUDA_OTHER_RESULTS(X) ARROWDEVICE_CUDA_FATAL_RESULTS(X)
 
-#define ARROWDEVICE_CUDA_DEVICE_ATTRIBUTES(X)          \
-  X(CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 41)        \
-  X(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 83)            \
-  X(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 89) \
+#define ARROWDEVICE_CUDA_DEVICE_ATTRIBUTES(X)                              \
+  X(CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 41)                            \
+  X(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 83)                                \
+  X(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 89)                     \
+  X(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES, 100) \
   X(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 115)
 
 #define ARROWDEVICE_CUDA_POINTER_ATTRIBUTES(X) \
@@ -103,6 +106,18 @@ struct CUuuid {
 
 #define ARROWDEVICE_CUDA_ACCESS_ORDERS(X) X(CU_MEMCPY_SRC_ACCESS_ORDER_STREAM, 1)
 
+#define ARROWDEVICE_CUDA_COPY_FLAGS(X) X(CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE, 1)
+
+#define ARROWDEVICE_CUDA_POOL_ATTRIBUTES(X)               \
+  X(CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES, 3) \
+  X(CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, 4)
+
+#define ARROWDEVICE_CUDA_ALLOCATION_TYPES(X) X(CU_MEM_ALLOCATION_TYPE_PINNED, 1)
+
+#define ARROWDEVICE_CUDA_HANDLE_TYPES(X) X(CU_MEM_HANDLE_TYPE_NONE, 0)
+
+#define ARROWDEVICE_CUDA_ACCESS_FLAGS(X) X(CU_MEM_ACCESS_FLAGS_PROT_READWRITE, 3)
+
 #define ARROWDEVICE_CUDA_LOCATION_TYPES(X) X(CU_MEM_LOCATION_TYPE_DEVICE, 1)
 
 // clang-format off
@@ -115,6 +130,11 @@ enum CUstreamCaptureStatus : unsigned { ARROWDEVICE_CUDA_CAPTURE_STATUSES(X) };
 enum CUstreamCaptureMode : unsigned { ARROWDEVICE_CUDA_CAPTURE_MODES(X) };
 enum CUdriverProcAddressQueryResult : unsigned { ARROWDEVICE_CUDA_QUERY_RESULTS(X) };
 enum CUmemcpySrcAccessOrder : unsigned { ARROWDEVICE_CUDA_ACCESS_ORDERS(X) };
+enum CUmemcpyFlags : unsigned { ARROWDEVICE_CUDA_COPY_FLAGS(X) };
+enum CUmemPool_attribute : unsigned { ARROWDEVICE_CUDA_POOL_ATTRIBUTES(X) };
+enum CUmemAllocationType : unsigned { ARROWDEVICE_CUDA_ALLOCATION_TYPES(X) };
+enum CUmemAllocationHandleType : unsigned { ARROWDEVICE_CUDA_HANDLE_TYPES(X) };
+enum CUmemAccess_flags : unsigned { ARROWDEVICE_CUDA_ACCESS_FLAGS(X) };
 enum CUmemLocationType : unsigned { ARROWDEVICE_CUDA_LOCATION_TYPES(X) };
 #undef X
 // clang-format on
@@ -122,6 +142,7 @@ enum CUmemLocationType : unsigned { ARROWDEVICE_CUDA_LOCATION_TYPES(X) };
 // X(name, value) for values that cuda.h has as macros or as enumerators of unnamed types.
 #define ARROWDEVICE_CUDA_FLAGS(X) \
   X(CU_STREAM_NON_BLOCKING, 1)    \
+  X(CU_EVENT_BLOCKING_SYNC, 1)    \
   X(CU_EVENT_DISABLE_TIMING, 2)   \
   X(CU_MEMHOSTALLOC_PORTABLE, 1)  \
   X(CU_MEM_ATTACH_GLOBAL, 1)
@@ -137,6 +158,19 @@ inline constexpr uintptr_t kStreamPerThread = 2;
 struct CUmemLocation {
   CUmemLocationType type;
   int id;
+};
+
+struct CUmemPoolProps {
+  CUmemAllocationType allocType;
+  CUmemAllocationHandleType handleTypes;
+  CUmemLocation location;
+  void* win32SecurityAttributes;
+  unsigned char reserved[64];  // later versions use some of these bytes, where 0 means the default
+};
+
+struct CUmemAccessDesc {
+  CUmemLocation location;
+  CUmemAccess_flags flags;
 };
 
 struct CUmemcpyAttributes {

@@ -17,6 +17,7 @@ namespace {
 
 using cuda_like::Context;
 using cuda_like::MemoryKind;
+using cuda_like::MemoryPool;
 using cuda_like::NativeEvent;
 using cuda_like::Piece;
 using cuda_like::PointerFacts;
@@ -28,11 +29,12 @@ CUdeviceptr address_of(const void* memory) { return static_cast<CUdeviceptr>(rei
 void* pointer_to(CUdeviceptr address) { return reinterpret_cast<void*>(static_cast<uintptr_t>(address)); }
 CUstream native(Stream stream) { return static_cast<CUstream>(stream); }
 CUevent native_event(NativeEvent event) { return static_cast<CUevent>(event); }
+CUmemoryPool native_pool(MemoryPool pool) { return static_cast<CUmemoryPool>(pool); }
 
-// Throws Error(EINVAL) for an unknown word in the variable.
-bool allows_batches() {
-  constexpr std::string_view kKnown[] = {"batches"};
-  return environment::words("ARROWDEVICE_CUDA_WITHOUT", kKnown).empty();
+// Returns true if the variable has the word. Throws Error(EINVAL) for an unknown word.
+bool has_word(const char* variable, std::string_view word) {
+  const std::string_view known[] = {word};
+  return !environment::words(variable, known).empty();
 }
 
 class CudaDriver final : public cuda_like::Driver {
@@ -63,11 +65,15 @@ class CudaDriver final : public cuda_like::Driver {
       properties.total_memory = static_cast<int64_t>(memory);
     }
     // An address must be the same on the CPU and on every GPU. This holds on 64-bit systems.
-    properties.has_stream_ordered_memory = cuda_.cuMemAllocAsync != nullptr && cuda_.cuMemFreeAsync != nullptr &&
-                                           has(device, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
+    const bool knows_pools = cuda_.cuMemPoolCreate != nullptr && cuda_.cuMemPoolDestroy != nullptr &&
+                             cuda_.cuMemPoolSetAttribute != nullptr && cuda_.cuMemPoolSetAccess != nullptr &&
+                             cuda_.cuMemPoolTrimTo != nullptr && cuda_.cuMemAllocFromPoolAsync != nullptr &&
+                             cuda_.cuMemFreeAsync != nullptr;
+    properties.has_memory_pools = knows_pools && has(device, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
     properties.has_managed_memory =
         cuda_.cuMemAllocManaged != nullptr && has(device, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY);
     properties.shares_managed_memory = has(device, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
+    properties.reads_host_pages = has(device, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES);
     return properties;
   }
 
@@ -83,6 +89,13 @@ class CudaDriver final : public cuda_like::Driver {
     int can = 0;
     cuda_.check("cuDeviceCanAccessPeer", cuda_.cuDeviceCanAccessPeer(&can, device_at(ordinal), device_at(peer)));
     return can != 0;
+  }
+
+  void enable_peer_access(Context peer) override {
+    if (!enables_peer_access_ || cuda_.cuCtxEnablePeerAccess == nullptr) return;
+    const CUresult result = cuda_.cuCtxEnablePeerAccess(static_cast<CUcontext>(peer), 0);
+    if (result == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) return;
+    cuda_.check("cuCtxEnablePeerAccess", result);
   }
 
   int ordinal_of(Context context) override {
@@ -170,9 +183,36 @@ class CudaDriver final : public cuda_like::Driver {
     }
   }
 
-  void* allocate_on(Stream stream, int64_t size) override {
+  MemoryPool create_pool(int ordinal, int64_t kept_bytes) override {
+    CUmemPoolProps properties{};
+    properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;  // the only one: the memory stays on its GPU
+    properties.handleTypes = CU_MEM_HANDLE_TYPE_NONE;      // other pools ignore the threshold
+    properties.location = location_of(ordinal);
+    CUmemoryPool pool = nullptr;
+    cuda_.check("cuMemPoolCreate", cuda_.cuMemPoolCreate(&pool, &properties));
+    int waits_for_others = 0;
+    auto threshold = static_cast<cuuint64_t>(kept_bytes);
+    try {
+      set_attribute(pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES, &waits_for_others);
+      set_attribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold);
+    } catch (...) {
+      [[maybe_unused]] const CUresult result = cuda_.cuMemPoolDestroy(pool);
+      throw;
+    }
+    return pool;
+  }
+
+  void grant_access(MemoryPool pool, int ordinal) override {
+    const CUmemAccessDesc user{.location = location_of(ordinal), .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    cuda_.check("cuMemPoolSetAccess", cuda_.cuMemPoolSetAccess(native_pool(pool), &user, 1));
+  }
+
+  void trim(MemoryPool pool) override { cuda_.check("cuMemPoolTrimTo", cuda_.cuMemPoolTrimTo(native_pool(pool), 0)); }
+
+  void* allocate_from(MemoryPool pool, Stream stream, int64_t size) override {
     CUdeviceptr address = 0;
-    cuda_.check("cuMemAllocAsync", cuda_.cuMemAllocAsync(&address, static_cast<size_t>(size), native(stream)),
+    cuda_.check("cuMemAllocFromPoolAsync",
+                cuda_.cuMemAllocFromPoolAsync(&address, static_cast<size_t>(size), native_pool(pool), native(stream)),
                 bytes_text(size));
     return pointer_to(address);
   }
@@ -308,7 +348,9 @@ class CudaDriver final : public cuda_like::Driver {
       sizes[i] = static_cast<size_t>(pieces[i].size);
     }
     CUmemcpyAttributes attributes{};  // applies to all pieces
+    // An application may have enqueued work on the stream that writes a source, also one in host memory.
     attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+    attributes.flags = CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE;
     size_t first = 0;
     size_t failed = 0;
     cuda_.check("cuMemcpyBatchAsync",
@@ -319,7 +361,7 @@ class CudaDriver final : public cuda_like::Driver {
 
   NativeEvent create_event() override {
     CUevent event = nullptr;
-    cuda_.check("cuEventCreate", cuda_.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    cuda_.check("cuEventCreate", cuda_.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC));
     return event;
   }
 
@@ -361,6 +403,14 @@ class CudaDriver final : public cuda_like::Driver {
     return exchange != nullptr && exchange(&mode) == CUDA_SUCCESS ? static_cast<int>(mode) : kUnchanged;
   }
 
+  void set_attribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) const {
+    cuda_.check("cuMemPoolSetAttribute", cuda_.cuMemPoolSetAttribute(pool, attribute, value));
+  }
+
+  CUmemLocation location_of(int ordinal) const {
+    return {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device_at(ordinal)};
+  }
+
   CUdevice device_at(int ordinal) const {
     CUdevice device = 0;
     cuda_.check("cuDeviceGet", cuda_.cuDeviceGet(&device, ordinal));
@@ -382,7 +432,9 @@ class CudaDriver final : public cuda_like::Driver {
   }
 
   const Library cuda_;
-  std::atomic<bool> takes_batches_{cuda_.cuMemcpyBatchAsync != nullptr && allows_batches()};
+  std::atomic<bool> takes_batches_{cuda_.cuMemcpyBatchAsync != nullptr &&
+                                   !has_word("ARROWDEVICE_CUDA_WITHOUT", "batches")};
+  const bool enables_peer_access_ = has_word("ARROWDEVICE_CUDA_WITH", "peer_access");
 };
 
 }  // namespace

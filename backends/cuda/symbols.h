@@ -64,6 +64,7 @@ inline std::string entry_name(std::string name) {
   X(cuStreamGetCtx, 9020, "", (CUstream stream, CUcontext * context))                              \
   X(cuStreamIsCapturing, 10000, "", (CUstream stream, CUstreamCaptureStatus * status))             \
   X(cuThreadExchangeStreamCaptureMode, 10010, "", (CUstreamCaptureMode * mode))                    \
+  X(cuCtxEnablePeerAccess, 4000, "", (CUcontext peer, unsigned flags))                             \
   X(cuMemcpyPeerAsync, 4000, "",                                                                   \
     (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t size, CUstream stream))
 
@@ -74,8 +75,13 @@ inline std::string entry_name(std::string name) {
   X(cuDevicePrimaryCtxRelease, 11000, "_v2")
 
 // Optional functions, by the CUDA version that introduced them. NULL if the driver does not have them.
-#define ARROWDEVICE_CUDA_SINCE_11_2(X)                                                \
-  X(cuMemAllocAsync, 11020, "", (CUdeviceptr * memory, size_t size, CUstream stream)) \
+#define ARROWDEVICE_CUDA_SINCE_11_2(X)                                                                           \
+  X(cuMemPoolCreate, 11020, "", (CUmemoryPool * pool, const CUmemPoolProps* properties))                         \
+  X(cuMemPoolDestroy, 11020, "", (CUmemoryPool pool))                                                            \
+  X(cuMemPoolSetAttribute, 11020, "", (CUmemoryPool pool, CUmemPool_attribute attribute, void* value))           \
+  X(cuMemPoolSetAccess, 11020, "", (CUmemoryPool pool, const CUmemAccessDesc* users, size_t count))              \
+  X(cuMemPoolTrimTo, 11020, "", (CUmemoryPool pool, size_t kept_bytes))                                          \
+  X(cuMemAllocFromPoolAsync, 11020, "", (CUdeviceptr * memory, size_t size, CUmemoryPool pool, CUstream stream)) \
   X(cuMemFreeAsync, 11020, "", (CUdeviceptr memory, CUstream stream))
 #define ARROWDEVICE_CUDA_SINCE_12_5(X) X(cuCtxRecordEvent, 12050, "", (CUcontext context, CUevent event))
 // A second form of a function, with other parameters.

@@ -4,6 +4,7 @@
 #include <arrowdevice/arrowdevice.h>
 
 #include <cerrno>
+#include <iterator>
 
 #include "cuda_like/queue.h"
 
@@ -35,46 +36,71 @@ uint32_t peer_flags_between_gpus(const Device& from, const Device& to) {
 
 }  // namespace
 
-void* Memory::allocate(int64_t size, int64_t alignment) {
+void* Memory::allocate(const Queue* queue, int64_t size, int64_t alignment) {
   free_unused();
-  void* const memory = gpu_.use([&](Driver& driver) {
-    if (!is_stream_ordered()) return driver.allocate(kind_, size);
-    const Stream order = gpu_.memory_stream();
-    void* const made = driver.allocate_on(order, size);
+  return gpu_.use([&](Driver& driver) {
+    if (queue != nullptr && queue->is_captured(driver)) queue = nullptr;
+    const bool is_of_queue = queue != nullptr && is_stream_ordered();
+    // The stream frees the memory later, where nothing may fail.
+    Stream order = is_stream_ordered() ? gpu_.memory_stream() : nullptr;
+    if (is_of_queue) order = queue->stream();
+    void* const memory =
+        is_stream_ordered() ? driver.allocate_from(gpu_.pool(), order, size) : driver.allocate(kind_, size);
     try {
+      if (reinterpret_cast<uintptr_t>(memory) % static_cast<uintptr_t>(alignment) != 0) {
+        throw Error(ENOTSUP, format("GPU %d gave memory that is not aligned to %lld bytes", gpu_.ordinal(),
+                                    static_cast<long long>(alignment)));
+      }
       // Other streams can use the memory only after this call. The call takes no time, because no other work is
       // enqueued on this stream.
-      driver.synchronize(order);
+      if (is_stream_ordered() && !is_of_queue) driver.synchronize(order);
+      if (is_stream_ordered()) remember(memory, size);
     } catch (...) {
-      driver.free_on(order, made);
+      free_to_driver(driver, order, memory);
       throw;
     }
-    return made;
+    return memory;
   });
-  if (reinterpret_cast<uintptr_t>(memory) % static_cast<uintptr_t>(alignment) != 0) {
-    free(memory);
-    throw Error(ENOTSUP, format("GPU %d gave memory that is not aligned to %lld bytes", gpu_.ordinal(),
-                                static_cast<long long>(alignment)));
-  }
-  return memory;
 }
 
-void Memory::free_to_driver(Driver& driver, void* memory) {
+void Memory::remember(const void* memory, int64_t size) {
+  const std::lock_guard lock(mutex_);
+  of_pool_.emplace(static_cast<const char*>(memory), size);
+}
+
+void Memory::forget(const void* memory) noexcept {
+  const std::lock_guard lock(mutex_);
+  of_pool_.erase(static_cast<const char*>(memory));
+}
+
+bool Memory::is_of_pool(const void* address) {
+  const auto* const asked = static_cast<const char*>(address);
+  const std::lock_guard lock(mutex_);
+  const auto next = of_pool_.upper_bound(asked);
+  if (next == of_pool_.begin()) return false;
+  const auto& [start, size] = *std::prev(next);
+  return asked - start < size;
+}
+
+void Memory::free_to_driver(Driver& driver, Stream order, void* memory) {
   if (is_stream_ordered()) {
-    driver.free_on(gpu_.memory_stream(), memory);
+    driver.free_on(order, memory);
   } else {
     driver.free(kind_, memory);
   }
 }
 
 void Memory::free(void* memory) noexcept {
-  gpu_.give_back([&](Driver& driver) { free_to_driver(driver, memory); });
+  if (is_stream_ordered()) forget(memory);
+  gpu_.give_back(
+      [&](Driver& driver) { free_to_driver(driver, is_stream_ordered() ? gpu_.memory_stream() : nullptr, memory); });
 }
 
 void Memory::free_after(const Queue& queue, void* memory) noexcept {
   gpu_.give_back([&](Driver& driver) {
     if (queue.is_captured(driver)) throw Error(EBUSY, "memory stays allocated: its stream is captured into a graph");
     if (is_stream_ordered()) {
+      forget(memory);
       driver.free_on(queue.stream(), memory);
     } else {
       wait_for_last_use(driver, queue.stream(), memory);
@@ -88,12 +114,12 @@ void Memory::wait_for_last_use(Driver& driver, Stream stream, void* memory) {
   try {
     const std::lock_guard lock(mutex_);
     waiting_.reserve(waiting_.size() + 1);
-    last_use = driver.create_event();
+    last_use = gpu_.take_event();
     driver.record(last_use, stream);
     waiting_.push_back({.last_use = last_use, .memory = memory});
     return;
   } catch (...) {
-    if (last_use != nullptr) driver.destroy_event(last_use);
+    if (last_use != nullptr) gpu_.return_event(last_use);
   }
   // Without an event, the library waits here, because it would otherwise leak the memory.
   driver.synchronize(stream);
@@ -106,7 +132,7 @@ void Memory::free_all() {
   for (; !waiting_.empty(); waiting_.pop_back()) {
     const Waiting& one = waiting_.back();
     gpu_.use([&](Driver& driver) { driver.wait(one.last_use); });
-    gpu_.give_back([&](Driver& driver) { driver.destroy_event(one.last_use); });
+    gpu_.give_back([&](Driver&) { gpu_.return_event(one.last_use); });
     free(one.memory);
   }
 }
@@ -126,7 +152,7 @@ void Memory::free_unused() {
     });
   }
   for (const Waiting& one : unused) {
-    gpu_.give_back([&](Driver& driver) { driver.destroy_event(one.last_use); });
+    gpu_.give_back([&](Driver&) { gpu_.return_event(one.last_use); });
     free(one.memory);
   }
 }

@@ -5,6 +5,7 @@
 #include <arrowdevice/abi.h>
 
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <vector>
 
@@ -20,8 +21,9 @@ class Memory {
  public:
   Memory(Gpu& gpu, MemoryKind kind) : gpu_(gpu), kind_(kind) {}
 
-  // Returns memory that every stream can use. Throws Error(ENOMEM).
-  void* allocate(int64_t size, int64_t alignment);
+  // Returns memory that every stream can use, or only the queue's, after the queue's work so far, if there is a queue
+  // and the memory is stream-ordered. Throws Error(ENOMEM).
+  void* allocate(const Queue* queue, int64_t size, int64_t alignment);
 
   // Frees memory that no work uses.
   void free(void* memory) noexcept;
@@ -33,6 +35,12 @@ class Memory {
   // confirm that the work has finished.
   void free_all();
 
+  // Returns true if allocate() returns memory of the GPU's pool.
+  bool is_stream_ordered() const noexcept { return kind_ == MemoryKind::kDevice && gpu_.has_pool(); }
+
+  // Returns true if the address is in memory of the GPU's pool.
+  bool is_of_pool(const void* address);
+
  private:
   // Memory that the library frees when its last use has finished, because the driver frees only immediately.
   struct Waiting {
@@ -40,17 +48,18 @@ class Memory {
     void* memory;
   };
 
-  bool is_stream_ordered() const noexcept {
-    return kind_ == MemoryKind::kDevice && gpu_.properties().has_stream_ordered_memory;
-  }
-  void free_to_driver(Driver& driver, void* memory);
+  void* allocate_from_pool(Driver& driver, const Queue* queue, int64_t size);
+  void remember(const void* memory, int64_t size);
+  void forget(const void* memory) noexcept;
+  void free_to_driver(Driver& driver, Stream order, void* memory);
   void wait_for_last_use(Driver& driver, Stream stream, void* memory);
   void free_unused();
 
   Gpu& gpu_;
   const MemoryKind kind_;
   std::mutex mutex_;
-  std::vector<Waiting> waiting_;  // guarded by mutex_
+  std::vector<Waiting> waiting_;            // guarded by mutex_
+  std::map<const char*, int64_t> of_pool_;  // sizes by address; guarded by mutex_
 };
 
 // A device of the format: one kind of memory of one GPU. Lives as long as the process. All functions are thread-safe.

@@ -21,6 +21,7 @@ namespace arrowdevice::cuda_like {
 using Context = void*;
 using Stream = void*;
 using NativeEvent = void*;
+using MemoryPool = void*;
 
 // The vendor's kinds of memory. The format sees each kind as a device.
 enum class MemoryKind { kDevice, kPinned, kManaged };
@@ -29,9 +30,10 @@ struct Properties {
   std::string name;
   std::array<uint8_t, 16> uuid{};
   int64_t total_memory = -1;
-  bool has_stream_ordered_memory = false;
+  bool has_memory_pools = false;  // of stream-ordered memory
   bool has_managed_memory = false;
   bool shares_managed_memory = false;  // the CPU may use it while the GPU does
+  bool reads_host_pages = false;       // the GPU uses pageable memory by the page tables of the host
 };
 
 // The driver's information about an address.
@@ -70,6 +72,8 @@ class Driver {
   // Returns the primary context, which an application's runtime uses too. The driver retains it until the process ends.
   virtual Context retain_context(int ordinal) = 0;
   virtual bool can_access_peer(int ordinal, int peer) = 0;
+  // Lets the current context use all memory of another GPU's context in place, if the application asked for that.
+  virtual void enable_peer_access(Context /*peer*/) {}
   // has_primary_context() returns true if the primary context exists. is_primary() returns true if a context is the
   // primary context. ordinal_of() returns the GPU of a context. Vendors without contexts do not override these
   // functions.
@@ -96,8 +100,18 @@ class Driver {
 
   virtual void* allocate(MemoryKind kind, int64_t size) = 0;
   virtual void free(MemoryKind kind, void* memory) = 0;
-  virtual void* allocate_on(Stream stream, int64_t size) = 0;
+
+  // Creates a pool of stream-ordered memory of a GPU, which the driver keeps until the process ends. The pool returns
+  // freed memory to the system while it holds more than `kept_bytes`. An allocation never waits for the work of another
+  // stream.
+  virtual MemoryPool create_pool(int ordinal, int64_t kept_bytes) = 0;
+  // Lets another GPU use all present and future memory of the pool in place.
+  virtual void grant_access(MemoryPool pool, int ordinal) = 0;
+  // Returns unused memory to the system.
+  virtual void trim(MemoryPool pool) = 0;
+  virtual void* allocate_from(MemoryPool pool, Stream stream, int64_t size) = 0;
   virtual void free_on(Stream stream, void* memory) = 0;
+
   virtual void device_get_memory_info(int64_t* free_bytes, int64_t* total_bytes) = 0;
   virtual std::optional<PointerFacts> find_pointer(const void* pointer) = 0;
   // Moves managed memory to the GPU, which uses it next. The backend calls this only if the GPU has managed memory.
@@ -125,7 +139,7 @@ class Driver {
     for (const Piece& piece : pieces) copy(piece, stream);
   }
 
-  virtual NativeEvent create_event() = 0;  // without timing
+  virtual NativeEvent create_event() = 0;  // without timing; a wait for it blocks and does not spin
   virtual void destroy_event(NativeEvent event) = 0;
   virtual void record(NativeEvent event, Stream stream) = 0;
   // Records an event after all work of the context so far. Throws Error(ENOTSUP) if the driver cannot.

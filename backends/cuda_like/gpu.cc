@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_like/gpu.h"
 
+#include <algorithm>
 #include <exception>
+#include <new>
 
 #include "base/log.h"
 
@@ -9,13 +11,11 @@ namespace arrowdevice::cuda_like {
 
 namespace {
 
-// Disables stream-ordered memory in a wrapped context. Such memory belongs to a GPU and not to a context, so locate()
-// could not find it again.
-Properties properties_in(Driver& driver, int ordinal, Context wrapped) {
-  Properties properties = driver.properties(ordinal);
-  if (wrapped != nullptr) properties.has_stream_ordered_memory = false;
-  return properties;
-}
+// The pool keeps at most this part of the GPU's memory.
+constexpr int64_t kKeptPart = 4;
+
+// More events are destroyed when they are returned.
+constexpr size_t kMostFreeEvents = 256;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ Gpu::Gpu(Driver& driver, int ordinal, Context wrapped)
     : driver_(driver),
       ordinal_(ordinal),
       wrapped_(wrapped),
-      properties_(properties_in(driver, ordinal, wrapped)),
+      properties_(driver.properties(ordinal)),
       context_(wrapped) {}
 
 Context Gpu::context() {
@@ -46,10 +46,96 @@ void Gpu::report_unreturned() const noexcept {
   }
 }
 
+void Gpu::forget_loss() noexcept {
+  const std::lock_guard lock(mutex_);
+  free_events_.clear();  // destroyed with the context
+  lost_.clear();
+}
+
 Stream Gpu::memory_stream() {
   const std::lock_guard lock(mutex_);
   if (memory_stream_ == nullptr) memory_stream_ = driver_.create_stream();
   return memory_stream_;
+}
+
+MemoryPool Gpu::pool() {
+  const std::lock_guard lock(mutex_);
+  if (pool_ == nullptr) pool_ = driver_.create_pool(ordinal_, properties_.total_memory / kKeptPart);
+  return pool_;
+}
+
+// Logs a refusal of the driver, because copies then pass through the host.
+bool Gpu::shares_pool_with(const Gpu& user) {
+  if (!has_pool()) return false;
+  if (user.ordinal() == ordinal_) return true;
+  const std::lock_guard lock(mutex_);
+  if (const auto known = pool_users_.find(user.ordinal()); known != pool_users_.end()) return known->second;
+  bool& may_use = pool_users_[user.ordinal()];
+  if (pool_ == nullptr || !driver_.can_access_peer(user.ordinal(), ordinal_)) return may_use;
+  try {
+    driver_.grant_access(pool_, user.ordinal());
+    may_use = true;
+  } catch (const Error& error) {
+    if (driver_.is_fatal(error.native_code())) throw;
+    log(LogLevel::kWarning, "copies between two GPUs may be slow, because one may not use the memory of the other:");
+    log(LogLevel::kWarning, error.what());
+  }
+  return may_use;
+}
+
+bool Gpu::has_shared_pool() {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(pool_users_, [](const auto& user) { return user.second; });
+}
+
+void Gpu::enable_peer_access(Gpu& peer) {
+  const std::lock_guard lock(mutex_);
+  if (accessible_.contains(&peer)) return;
+  if (driver_.can_access_peer(ordinal_, peer.ordinal())) driver_.enable_peer_access(peer.context());
+  accessible_.insert(&peer);
+}
+
+NativeEvent Gpu::take_event() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!free_events_.empty()) {
+      NativeEvent const event = free_events_.back();
+      free_events_.pop_back();
+      return event;
+    }
+  }
+  return driver_.create_event();
+}
+
+void Gpu::return_event(NativeEvent event) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (free_events_.size() < kMostFreeEvents) {
+      try {
+        free_events_.push_back(event);
+        return;
+      } catch (const std::bad_alloc&) {
+        // There is no room to keep it.
+      }
+    }
+  }
+  driver_.destroy_event(event);
+}
+
+void Gpu::trim() {
+  std::vector<NativeEvent> events;
+  MemoryPool pool = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    events.swap(free_events_);
+    pool = pool_;
+  }
+  for (NativeEvent const event : events) {
+    give_back([&](Driver& driver) { driver.destroy_event(event); });
+  }
+  if (pool != nullptr) {
+    give_back([&](Driver& driver) { driver.trim(pool); });
+  }
 }
 
 }  // namespace arrowdevice::cuda_like

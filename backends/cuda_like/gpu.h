@@ -2,8 +2,11 @@
 // A GPU in its primary context or in a context of the application, and the fatal error if it is lost.
 #pragma once
 
+#include <map>
 #include <mutex>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "cuda_like/driver.h"
@@ -29,7 +32,7 @@ class Gpu {
 
   bool is_lost() const noexcept { return lost_.is_lost(); }
   // Clears the fatal error when the application wraps a new context that has the same handle as a lost one.
-  void forget_loss() noexcept { lost_.clear(); }
+  void forget_loss() noexcept;
 
   // Runs `body` while the GPU is current, and then restores the caller's state, also if `body` throws. Records a fatal
   // error, which every later call then throws.
@@ -65,6 +68,30 @@ class Gpu {
   // Returns the stream that orders allocations and frees that name no queue. No other work is enqueued there, so the
   // stream never waits for long.
   Stream memory_stream();
+
+  // Returns true if memory of this GPU comes from a pool that the library owns. A wrapped context has none: memory of a
+  // pool belongs to a GPU and not to a context, so locate() could not find it again.
+  bool has_pool() const noexcept { return !is_wrapped() && properties_.has_memory_pools; }
+
+  // Returns the pool. Requires has_pool(). The GPU is current.
+  MemoryPool pool();
+
+  // Lets another GPU use the memory of the pool in place, and returns true if it can. The caller's GPU is current.
+  bool shares_pool_with(const Gpu& user);
+
+  // Returns true if another GPU may use the memory of the pool.
+  bool has_shared_pool();
+
+  // Lets the context of this GPU, which is current, use another's memory in place, if the application asked for that.
+  void enable_peer_access(Gpu& peer);
+
+  // Returns an event that nothing uses, and takes it back. An event may be pending when it is returned, because a wait
+  // for it keeps what it waits for. The GPU is current.
+  NativeEvent take_event();
+  void return_event(NativeEvent event);
+
+  // Returns what the library keeps for reuse: events, and unused memory of the pool.
+  void trim();
 
  private:
   // Lets the thread call the driver beside captures of streams, until the end of a scope.
@@ -120,8 +147,12 @@ class Gpu {
   Context context_;
 
   LostState lost_;
-  std::mutex mutex_;
-  Stream memory_stream_ = nullptr;  // guarded by mutex_
+  std::mutex mutex_;  // guards all members below
+  Stream memory_stream_ = nullptr;
+  MemoryPool pool_ = nullptr;        // created at first use
+  std::map<int, bool> pool_users_;   // the other GPUs that asked for the pool, and if they may use it
+  std::set<const Gpu*> accessible_;  // peers whose access the driver was asked for
+  std::vector<NativeEvent> free_events_;
 };
 
 }  // namespace arrowdevice::cuda_like

@@ -122,6 +122,7 @@ void Gpus::unwrap(Device& device) {
   if (!device.gpu.is_wrapped()) return;
   try {
     device.memory.free_all();
+    device.gpu.trim();
   } catch (...) {
     const std::lock_guard alone(wraps_mutex_);
     ++wraps_[&device];

@@ -15,6 +15,8 @@ namespace {
 // Intervals between polls. They grow from the first to the longest.
 constexpr std::chrono::microseconds kFirstPause{2};
 constexpr std::chrono::microseconds kLongestPause{200};
+// A wait without a limit asks for this time before it blocks.
+constexpr std::chrono::microseconds kLongestSpin{50};
 
 NativeEvent checked(const NativeEvent* published) {
   if (published == nullptr || *published == nullptr) {
@@ -31,19 +33,46 @@ Piece piece_of(const Region& region) {
           .size = region.size};
 }
 
-// Returns the GPU that owns the memory, or NULL for memory that every GPU can access.
-Gpu* owner(void* device_handle) {
+// Returns the device of the memory, or NULL for memory that every GPU can access.
+Device* owner(void* device_handle) {
   auto* const device = static_cast<Device*>(device_handle);
-  return device != nullptr && device->kind == MemoryKind::kDevice ? &device->gpu : nullptr;
+  return device != nullptr && device->kind == MemoryKind::kDevice ? device : nullptr;
 }
 
-// Prefetches managed memory that a queue writes, because its GPU then does not fetch the pages one by one.
-void prefetch_target(Driver& driver, const Gpu& gpu, const Region& region, const Piece& piece, Stream stream) {
-  const auto* const device = static_cast<const Device*>(region.dst_device);
-  const bool is_managed = device != nullptr && device->kind == MemoryKind::kManaged;
-  if (!is_managed || !gpu.properties().shares_managed_memory) return;
-  driver.prefetch(piece.to, piece.size, gpu.ordinal(), stream);
-}
+// Managed memory that a queue writes. It is prefetched to the queue's GPU, because the GPU then does not fetch the
+// pages one by one. Regions of one buffer are one range.
+class Targets {
+ public:
+  Targets(Driver& driver, const Gpu& gpu, Stream stream) : driver_(driver), gpu_(gpu), stream_(stream) {}
+
+  void add(const Region& region, const Piece& piece) {
+    const auto* const device = static_cast<const Device*>(region.dst_device);
+    const bool is_managed = device != nullptr && device->kind == MemoryKind::kManaged;
+    if (!is_managed || !gpu_.properties().shares_managed_memory) return;
+    auto* const begin = static_cast<char*>(piece.to);
+    if (region.dst != buffer_) {
+      prefetch();
+      buffer_ = region.dst;
+      begin_ = begin;
+      end_ = begin + piece.size;
+    } else {
+      begin_ = std::min(begin_, begin);
+      end_ = std::max(end_, begin + piece.size);
+    }
+  }
+
+  void prefetch() {
+    if (buffer_ != nullptr) driver_.prefetch(begin_, end_ - begin_, gpu_.ordinal(), stream_);
+  }
+
+ private:
+  Driver& driver_;
+  const Gpu& gpu_;
+  const Stream stream_;
+  const void* buffer_ = nullptr;
+  char* begin_ = nullptr;
+  char* end_ = nullptr;
+};
 
 // Checks if the driver can access an address directly: its own memory, or pinned memory.
 class Pinned {
@@ -71,8 +100,26 @@ class Pinned {
   PointerFacts last_{.kind = MemoryKind::kPinned, .ordinal = 0, .base = nullptr, .size = 0};
 };
 
-void copy_between(Driver& driver, Gpu& to, Gpu& from, const Piece& piece, Stream stream) {
-  driver.copy_peer(piece, to.ordinal(), to.context(), from.ordinal(), from.context(), stream);
+bool is_of(const Gpu& gpu, const Device* device) { return device == nullptr || &device->gpu == &gpu; }
+
+// Returns true if `gpu` can use the memory at one end of a copy in place. Memory of another GPU must be of the
+// library's own pool, which the function shares with `gpu`.
+bool can_use(Gpu& gpu, Device* device, const void* address) {
+  if (is_of(gpu, device)) return true;
+  return device->memory.is_of_pool(address) && device->gpu.shares_pool_with(gpu);
+}
+
+// Copies between memory of two GPUs or contexts that the library cannot share between them. The driver may stage the
+// bytes in host memory. The copy that names both GPUs has silently written nothing into pools that others may use.
+void copy_foreign(Driver& driver, Gpu& gpu, Device& to, Device& from, const Piece& piece, Stream stream) {
+  for (Device* const end : {&to, &from}) {
+    if (end->gpu.ordinal() != gpu.ordinal()) gpu.enable_peer_access(end->gpu);
+  }
+  if (to.gpu.has_shared_pool() && to.memory.is_of_pool(piece.to)) {
+    driver.copy(piece, stream);
+  } else {
+    driver.copy_peer(piece, to.gpu.ordinal(), to.gpu.context(), from.gpu.ordinal(), from.gpu.context(), stream);
+  }
 }
 
 // Drivers have crashed and hung with tens of thousands of copies in a batch.
@@ -101,15 +148,17 @@ void copy_regions(Driver& driver, Gpu& gpu, Stream stream, std::span<const Regio
   std::vector<Piece> batch;
   const bool takes_batches = regions.size() > 1 && driver.takes_batches(stream);
   Pinned pinned(driver);
+  Targets targets(driver, gpu, stream);
+  for (const Region& region : regions) targets.add(region, piece_of(region));
+  targets.prefetch();
   for (const Region& region : regions) {
     const Piece piece = piece_of(region);
-    prefetch_target(driver, gpu, region, piece, stream);
-    Gpu* const to = owner(region.dst_device);
-    Gpu* const from = owner(region.src_device);
-    const bool is_within = (to == nullptr || to == &gpu) && (from == nullptr || from == &gpu);
-    if (!is_within && to != nullptr && from != nullptr) {
-      copy_between(driver, *to, *from, piece, stream);
-    } else if (is_within && takes_batches && pinned.has(region.dst_device, piece.to, piece.size) &&
+    Device* const to = owner(region.dst_device);
+    Device* const from = owner(region.src_device);
+    if (to != nullptr && from != nullptr && !(can_use(gpu, to, piece.to) && can_use(gpu, from, piece.from))) {
+      copy_foreign(driver, gpu, *to, *from, piece, stream);
+    } else if (takes_batches && is_of(gpu, to) && is_of(gpu, from) &&
+               pinned.has(region.dst_device, piece.to, piece.size) &&
                pinned.has(region.src_device, piece.from, piece.size)) {
       batch.push_back(piece);
     } else {
@@ -122,32 +171,51 @@ void copy_regions(Driver& driver, Gpu& gpu, Stream stream, std::span<const Regio
 }  // namespace
 
 Event::Event(Gpu& gpu)
-    : gpu_(gpu), native_(gpu.use([](Driver& driver) { return driver.create_event(); })), is_borrowed_(false) {}
+    : gpu_(gpu), native_(gpu.use([&gpu](Driver&) { return gpu.take_event(); })), is_borrowed_(false) {}
 
 Event::Event(Gpu& gpu, const NativeEvent* published) : gpu_(gpu), native_(checked(published)), is_borrowed_(true) {}
 
 Event::~Event() {
   if (is_borrowed_) return;
-  gpu_.give_back([this](Driver& driver) { driver.destroy_event(native_); });
+  gpu_.give_back([this](Driver&) { gpu_.return_event(native_); });
 }
 
 bool Event::is_done() const {
   return gpu_.use([this](Driver& driver) { return driver.is_done(native_); });
 }
 
-// Polls if there is a time limit, because no driver has a wait with a time limit.
+// Polls if there is a time limit, because no driver has a wait with a time limit. Polls for a foreign event, because
+// the driver may spin in a wait for it.
 void Event::wait(int64_t timeout_ns) const {
   gpu_.use([&](Driver& driver) {
-    if (timeout_ns == ARROWDEVICE_NO_TIMEOUT) return driver.wait(native_);
-    const Deadline deadline(timeout_ns);
-    for (auto pause = kFirstPause; !driver.is_done(native_); pause = std::min(2 * pause, kLongestPause)) {
-      const std::chrono::nanoseconds left(deadline.left());
-      if (left.count() < 0) {
-        throw Error(ETIMEDOUT, format("an event was still pending after %lld ns", static_cast<long long>(timeout_ns)));
-      }
-      std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(pause, left));
-    }
+    const bool has_limit = timeout_ns != ARROWDEVICE_NO_TIMEOUT;
+    if (has_limit || is_borrowed_) return poll(driver, timeout_ns);
+    if (!is_done_soon(driver)) driver.wait(native_);
   });
+}
+
+void Event::poll(Driver& driver, int64_t timeout_ns) const {
+  const Deadline deadline(timeout_ns);
+  for (auto pause = kFirstPause; !driver.is_done(native_); pause = std::min(2 * pause, kLongestPause)) {
+    const std::chrono::nanoseconds left(deadline.left());
+    if (left.count() < 0) {
+      throw Error(ETIMEDOUT, format("an event was still pending after %lld ns", static_cast<long long>(timeout_ns)));
+    }
+    std::this_thread::sleep_for(deadline.has_limit() ? std::min<std::chrono::nanoseconds>(pause, left) : pause);
+  }
+}
+
+// Short work ends before a thread is asleep. Leaves failed queries to the wait that follows.
+bool Event::is_done_soon(Driver& driver) const {
+  const auto end = std::chrono::steady_clock::now() + kLongestSpin;
+  try {
+    do {
+      if (driver.is_done(native_)) return true;
+    } while (std::chrono::steady_clock::now() < end);
+  } catch (const Error& error) {
+    if (driver.is_fatal(error.native_code())) throw;
+  }
+  return false;
 }
 
 Queue::Queue(Device& device)

@@ -35,6 +35,9 @@ class Event {
   void wait(int64_t timeout_ns) const;
 
  private:
+  void poll(Driver& driver, int64_t timeout_ns) const;
+  bool is_done_soon(Driver& driver) const;
+
   Gpu& gpu_;
   NativeEvent native_;
   const bool is_borrowed_;

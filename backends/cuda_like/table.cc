@@ -44,7 +44,8 @@ struct Functions {
     out.buffer_alignment = kAlignment;
     out.sub_buffer_alignment = 1;
     out.flags = ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_EVENTS | ARROWDEVICE_DEVICE_COPY_BLOCKS |
-                (device.is_host_readable() ? ARROWDEVICE_DEVICE_HOST_READABLE : 0);
+                (device.is_host_readable() ? ARROWDEVICE_DEVICE_HOST_READABLE : 0) |
+                (device.memory.is_stream_ordered() ? ARROWDEVICE_DEVICE_STREAM_ORDERED : 0);
     out.staging_type = has_staging(device.gpu) ? gpus->type_of(MemoryKind::kPinned) : 0;
     out.reserved = 0;
   }
@@ -87,8 +88,8 @@ struct Functions {
     out.size = facts ? facts->size : -1;
   }
 
-  static void* buffer_allocate(Device& device, Queue*, int64_t size, int64_t alignment) {
-    return device.memory.allocate(size, alignment);
+  static void* buffer_allocate(Device& device, Queue* queue, int64_t size, int64_t alignment) {
+    return device.memory.allocate(queue, size, alignment);
   }
 
   static void buffer_free(Device& device, Queue* queue, void* buffer) noexcept {
@@ -121,6 +122,8 @@ struct Functions {
     device.gpu.use([&](Driver& driver) { driver.record_context(event->native(), device.gpu.context()); });
     return event;
   }
+
+  static void device_trim(Device& device) { device.gpu.trim(); }
 
   static bool event_query(Event& event) { return event.is_done(); }
 

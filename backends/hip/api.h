@@ -12,6 +12,7 @@ using hipDevice_t = int;
 using hipDeviceptr_t = void*;
 using hipStream_t = struct ihipStream_t*;
 using hipEvent_t = struct ihipEvent_t*;
+using hipMemPool_t = struct ihipMemPoolHandle_t*;
 
 struct hipUUID {
   char bytes[16];
@@ -56,6 +57,18 @@ struct hipUUID {
 
 #define ARROWDEVICE_HIP_MEMCPY_KINDS(X) X(hipMemcpyDefault, 4)
 
+#define ARROWDEVICE_HIP_POOL_ATTRIBUTES(X)       \
+  X(hipMemPoolReuseAllowInternalDependencies, 3) \
+  X(hipMemPoolAttrReleaseThreshold, 4)
+
+#define ARROWDEVICE_HIP_ALLOCATION_TYPES(X) X(hipMemAllocationTypePinned, 1)
+
+#define ARROWDEVICE_HIP_HANDLE_TYPES(X) X(hipMemHandleTypeNone, 0)
+
+#define ARROWDEVICE_HIP_LOCATION_TYPES(X) X(hipMemLocationTypeDevice, 1)
+
+#define ARROWDEVICE_HIP_ACCESS_FLAGS(X) X(hipMemAccessFlagsProtReadWrite, 3)
+
 // The values of HIP 5. HIP 6 has a different enumeration with the same name, see pointer_kind.h.
 #define ARROWDEVICE_HIP_MEMORY_TYPES(X) \
   X(hipMemoryTypeHost, 0)               \
@@ -68,12 +81,18 @@ enum hipDeviceAttribute_t : unsigned { ARROWDEVICE_HIP_DEVICE_ATTRIBUTES(X) };
 enum hipStreamCaptureStatus : unsigned { ARROWDEVICE_HIP_CAPTURE_STATUSES(X) };
 enum hipStreamCaptureMode : unsigned { ARROWDEVICE_HIP_CAPTURE_MODES(X) };
 enum hipMemcpyKind : unsigned { ARROWDEVICE_HIP_MEMCPY_KINDS(X) };
+enum hipMemPoolAttr : unsigned { ARROWDEVICE_HIP_POOL_ATTRIBUTES(X) };
+enum hipMemAllocationType : unsigned { ARROWDEVICE_HIP_ALLOCATION_TYPES(X) };
+enum hipMemAllocationHandleType : unsigned { ARROWDEVICE_HIP_HANDLE_TYPES(X) };
+enum hipMemLocationType : unsigned { ARROWDEVICE_HIP_LOCATION_TYPES(X) };
+enum hipMemAccessFlags : unsigned { ARROWDEVICE_HIP_ACCESS_FLAGS(X) };
 #undef X
 // clang-format on
 
 // X(name, value) for macros of the header.
 #define ARROWDEVICE_HIP_FLAGS(X) \
   X(hipStreamNonBlocking, 1)     \
+  X(hipEventBlockingSync, 1)     \
   X(hipEventDisableTiming, 2)    \
   X(hipHostMallocPortable, 1)
 
@@ -84,6 +103,24 @@ ARROWDEVICE_HIP_FLAGS(X)
 // hipStreamLegacy, which exists from HIP 6 on, and hipStreamPerThread. Both are casts in the header.
 inline constexpr uintptr_t kStreamLegacy = 1;
 inline constexpr uintptr_t kStreamPerThread = 2;
+
+struct hipMemLocation {
+  hipMemLocationType type;
+  int id;
+};
+
+struct hipMemPoolProps {
+  hipMemAllocationType allocType;
+  hipMemAllocationHandleType handleTypes;
+  hipMemLocation location;
+  void* win32SecurityAttributes;
+  unsigned char reserved[64];  // later versions use some of these bytes, where 0 means the default
+};
+
+struct hipMemAccessDesc {
+  hipMemLocation location;
+  hipMemAccessFlags flags;
+};
 
 // The layout is the same in all versions. The values of the first member differ.
 struct hipPointerAttribute_t {

@@ -12,6 +12,7 @@ namespace {
 
 using cuda_like::Context;
 using cuda_like::MemoryKind;
+using cuda_like::MemoryPool;
 using cuda_like::NativeEvent;
 using cuda_like::Piece;
 using cuda_like::PointerFacts;
@@ -21,6 +22,8 @@ using cuda_like::StreamPlace;
 
 hipStream_t native(Stream stream) { return static_cast<hipStream_t>(stream); }
 hipEvent_t native_event(NativeEvent event) { return static_cast<hipEvent_t>(event); }
+hipMemPool_t native_pool(MemoryPool pool) { return static_cast<hipMemPool_t>(pool); }
+hipMemLocation location_of(int ordinal) { return {.type = hipMemLocationTypeDevice, .id = ordinal}; }
 
 // hipMemoryType of HIP 5: 0 host, 1 device, 2 array, 3 unified, and from 5.3 on 4 managed.
 std::optional<MemoryKind> kind_of_5(unsigned type) {
@@ -77,8 +80,11 @@ class HipDriver final : public cuda_like::Driver {
     size_t memory = 0;
     hip_.check("hipDeviceTotalMem", hip_.hipDeviceTotalMem(&memory, ordinal));
     properties.total_memory = static_cast<int64_t>(memory);
-    properties.has_stream_ordered_memory =
-        hip_.hipMallocAsync != nullptr && hip_.hipFreeAsync != nullptr && has_memory_pools(ordinal);
+    const bool knows_pools = hip_.hipMemPoolCreate != nullptr && hip_.hipMemPoolDestroy != nullptr &&
+                             hip_.hipMemPoolSetAttribute != nullptr && hip_.hipMemPoolSetAccess != nullptr &&
+                             hip_.hipMemPoolTrimTo != nullptr && hip_.hipMallocFromPoolAsync != nullptr &&
+                             hip_.hipFreeAsync != nullptr;
+    properties.has_memory_pools = knows_pools && has_memory_pools(ordinal);
     return properties;
   }
 
@@ -144,9 +150,36 @@ class HipDriver final : public cuda_like::Driver {
     }
   }
 
-  void* allocate_on(Stream stream, int64_t size) override {
+  MemoryPool create_pool(int ordinal, int64_t kept_bytes) override {
+    hipMemPoolProps properties{};
+    properties.allocType = hipMemAllocationTypePinned;  // the only one: the memory stays on its GPU
+    properties.handleTypes = hipMemHandleTypeNone;
+    properties.location = location_of(ordinal);
+    hipMemPool_t pool = nullptr;
+    hip_.check("hipMemPoolCreate", hip_.hipMemPoolCreate(&pool, &properties));
+    int waits_for_others = 0;
+    auto threshold = static_cast<uint64_t>(kept_bytes);
+    try {
+      set_attribute(pool, hipMemPoolReuseAllowInternalDependencies, &waits_for_others);
+      set_attribute(pool, hipMemPoolAttrReleaseThreshold, &threshold);
+    } catch (...) {
+      if (hip_.hipMemPoolDestroy(pool) != hipSuccess) hip_.forget_error();
+      throw;
+    }
+    return pool;
+  }
+
+  void grant_access(MemoryPool pool, int ordinal) override {
+    const hipMemAccessDesc user{.location = location_of(ordinal), .flags = hipMemAccessFlagsProtReadWrite};
+    hip_.check("hipMemPoolSetAccess", hip_.hipMemPoolSetAccess(native_pool(pool), &user, 1));
+  }
+
+  void trim(MemoryPool pool) override { hip_.check("hipMemPoolTrimTo", hip_.hipMemPoolTrimTo(native_pool(pool), 0)); }
+
+  void* allocate_from(MemoryPool pool, Stream stream, int64_t size) override {
     void* memory = nullptr;
-    hip_.check("hipMallocAsync", hip_.hipMallocAsync(&memory, static_cast<size_t>(size), native(stream)),
+    hip_.check("hipMallocFromPoolAsync",
+               hip_.hipMallocFromPoolAsync(&memory, static_cast<size_t>(size), native_pool(pool), native(stream)),
                bytes_text(size));
     return memory;
   }
@@ -229,7 +262,8 @@ class HipDriver final : public cuda_like::Driver {
 
   NativeEvent create_event() override {
     hipEvent_t event = nullptr;
-    hip_.check("hipEventCreateWithFlags", hip_.hipEventCreateWithFlags(&event, hipEventDisableTiming));
+    hip_.check("hipEventCreateWithFlags",
+               hip_.hipEventCreateWithFlags(&event, hipEventDisableTiming | hipEventBlockingSync));
     return event;
   }
 
@@ -267,6 +301,10 @@ class HipDriver final : public cuda_like::Driver {
     if (hip_.hipThreadExchangeStreamCaptureMode(&mode) == hipSuccess) return static_cast<int>(mode);
     hip_.forget_error();
     return kUnchanged;
+  }
+
+  void set_attribute(hipMemPool_t pool, hipMemPoolAttr attribute, void* value) const {
+    hip_.check("hipMemPoolSetAttribute", hip_.hipMemPoolSetAttribute(pool, attribute, value));
   }
 
   bool has_memory_pools(int ordinal) const {

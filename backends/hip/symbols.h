@@ -39,10 +39,15 @@
     (void* to, int to_device, const void* from, int from_device, size_t size, hipStream_t stream))
 
 // NULL if the runtime does not have them.
-#define ARROWDEVICE_HIP_OPTIONAL(X)                                                   \
-  X(hipMallocAsync, 5.2, (void** memory, size_t size, hipStream_t stream))            \
-  X(hipFreeAsync, 5.2, (void* memory, hipStream_t stream))                            \
-  X(hipStreamIsCapturing, 5.2, (hipStream_t stream, hipStreamCaptureStatus * status)) \
+#define ARROWDEVICE_HIP_OPTIONAL(X)                                                                   \
+  X(hipMemPoolCreate, 5.2, (hipMemPool_t * pool, const hipMemPoolProps* properties))                  \
+  X(hipMemPoolDestroy, 5.2, (hipMemPool_t pool))                                                      \
+  X(hipMemPoolSetAttribute, 5.2, (hipMemPool_t pool, hipMemPoolAttr attribute, void* value))          \
+  X(hipMemPoolSetAccess, 5.2, (hipMemPool_t pool, const hipMemAccessDesc* users, size_t count))       \
+  X(hipMemPoolTrimTo, 5.2, (hipMemPool_t pool, size_t kept_bytes))                                    \
+  X(hipMallocFromPoolAsync, 5.2, (void** memory, size_t size, hipMemPool_t pool, hipStream_t stream)) \
+  X(hipFreeAsync, 5.2, (void* memory, hipStream_t stream))                                            \
+  X(hipStreamIsCapturing, 5.2, (hipStream_t stream, hipStreamCaptureStatus * status))                 \
   X(hipThreadExchangeStreamCaptureMode, 5.2, (hipStreamCaptureMode * mode))
 
 // Functions from HIP 5.6 on, which are not in the header of 5.2.

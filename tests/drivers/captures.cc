@@ -42,7 +42,7 @@ TEST_CASE("the library's work does not end a capture, nor fail during one") {
     for (const CaptureMode mode : {kGlobalCapture, kThreadLocalCapture, kRelaxedCapture}) {
       for (const bool is_of_same_thread : {true, false}) {
         INFO("pools " << pools << ", mode " << mode << ", same thread " << is_of_same_thread);
-        CHECK(in_child([&] {
+        CHECK(in_own_process([&] {
                 gpu(0);
                 void* const stream = drivers::create_stream(0);
                 drivers::begin_capture(0, stream, mode);
@@ -60,7 +60,7 @@ TEST_CASE("the library's work does not end a capture, nor fail during one") {
 }
 
 TEST_CASE("every call restores the thread's capture mode") {
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           gpu(0);
           for (const CaptureMode mode : {kGlobalCapture, kThreadLocalCapture, kRelaxedCapture}) {
             drivers::exchange_capture_mode(mode);
@@ -71,7 +71,7 @@ TEST_CASE("every call restores the thread's capture mode") {
 }
 
 TEST_CASE("a stream that is being captured refuses work with EBUSY and the reason") {
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           void* const device = gpu(0);
           void* const stream = drivers::create_stream(0);
           void* const queue = wrap(device, stream);
@@ -96,7 +96,7 @@ TEST_CASE("a stream that is being captured refuses work with EBUSY and the reaso
 }
 
 TEST_CASE("a queue whose stream was given out and is then captured refuses work") {
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           void* const queue = create_queue(gpu(0));
           arrowdevice_native_queue native{};
           must(table().queue_get_native, queue, &native);
@@ -110,7 +110,7 @@ TEST_CASE("a queue whose stream was given out and is then captured refuses work"
 TEST_CASE("memory freed behind a captured stream stays allocated, and the log says so") {
   const Variable log("ARROWDEVICE_LOG", "1");
   std::string output;
-  CHECK(in_child(
+  CHECK(in_own_process(
             [] {
               void* const device = gpu(0);
               void* const stream = drivers::create_stream(0);
@@ -127,7 +127,7 @@ TEST_CASE("memory freed behind a captured stream stays allocated, and the log sa
 }
 
 TEST_CASE("an event that was recorded in a capture is refused with EBUSY") {
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           void* const device = gpu(0);
           void* const stream = drivers::create_stream(0);
           void* theirs = drivers::create_event(0);
@@ -145,7 +145,7 @@ TEST_CASE("an event that was recorded in a capture is refused with EBUSY") {
 
 TEST_CASE("the legacy stream refuses work with EBUSY while a blocking stream is captured") {
   const std::string is_capturing = is_cuda() ? "cuStreamIsCapturing" : "hipStreamIsCapturing";
-  CHECK(in_child([&] {
+  CHECK(in_own_process([&] {
           void* const legacy = wrap(gpu(0), nullptr);
           drivers::fail_nth(is_capturing, 1, kCaptureImplicit);  // the driver's answer in that case
           void* event = nullptr;
@@ -155,7 +155,7 @@ TEST_CASE("the legacy stream refuses work with EBUSY while a blocking stream is 
 
 // A driver error that is not fatal says nothing about the work.
 TEST_CASE("a query that fails is EIO only if the GPU is lost") {
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           constexpr int kUnknown = 999;
           constexpr int kIllegalAddress = 700;
           void* const event = record(create_queue(gpu(0)));
@@ -171,7 +171,7 @@ TEST_CASE("a query that fails is EIO only if the GPU is lost") {
 // The driver knows nothing of the work of a context that the application has destroyed.
 TEST_CASE("after the application has destroyed its context, its work counts as failed") {
   if (vendor().device != ARROW_DEVICE_CUDA) return;  // the other vendor has no contexts
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           constexpr int kInvalidContext = 201;
           void* const event = record(create_queue(gpu(0)));
           drivers::fail_nth("cuCtxPushCurrent_v2", 1, kInvalidContext);

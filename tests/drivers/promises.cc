@@ -58,7 +58,7 @@ void use_once() {
 }
 
 TEST_CASE("every call restores the caller's current context, even if the call fails") {
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           gpu(0);
           drivers::make_current(1);
           const intptr_t before = drivers::current();
@@ -78,7 +78,7 @@ TEST_CASE("every call restores the caller's current context, even if the call fa
 }
 
 TEST_CASE("a thread without a context can free everything, and still has none") {
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           auto work = std::make_unique<Pending>(gpu(1));
           work->finish();
           intptr_t before = -1, after = -1;
@@ -93,7 +93,7 @@ TEST_CASE("a thread without a context can free everything, and still has none") 
 }
 
 TEST_CASE("threads that allocate first at the same time share one stream for memory") {
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           constexpr int kThreads = 8;
           void* const device = gpu(0);
           std::atomic<int> begun = 0;
@@ -114,7 +114,7 @@ TEST_CASE("threads that allocate first at the same time share one stream for mem
 
 TEST_CASE("a GPU has the free and total memory that its driver reports") {
   const Variable small("STANDIN_MEMORY", "1048576");
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           void* const memory = allocate(gpu(0), 4096);
           int64_t free_bytes = -1, total_bytes = -1;
           must(table().device_get_memory_info, gpu(0), &free_bytes, &total_bytes);
@@ -127,7 +127,7 @@ TEST_CASE("a GPU has the free and total memory that its driver reports") {
 // The error: freeing stream-ordered memory with the call that waits, on a thread without a context.
 TEST_CASE("mistake 13: memory is freed in order, and in the way it was allocated") {
   const Variable slow("STANDIN_LATENCY_US", "20000");
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           Pending work(gpu(0));
           std::thread([&] { work.free_behind(); }).join();
           expect(calls(vendor().allocate_on) == 1 && calls(vendor().free_on) == 1, "not in the order of a stream");
@@ -136,7 +136,7 @@ TEST_CASE("mistake 13: memory is freed in order, and in the way it was allocated
         }) == "");
   {
     const Variable without_pools("STANDIN_MEMORY_POOLS", "0");
-    CHECK(in_child([] {
+    CHECK(in_own_process([] {
             gpu(0);
             drivers::hold();
             Pending work(gpu(0));
@@ -149,7 +149,7 @@ TEST_CASE("mistake 13: memory is freed in order, and in the way it was allocated
             expect(calls(vendor().free) == 1, "it was not freed when the work was over");
           }) == "");
   }
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           pinned(0);
           drivers::hold();
           Pending work(pinned(0));
@@ -163,7 +163,7 @@ TEST_CASE("mistake 13: memory is freed in order, and in the way it was allocated
 }
 
 TEST_CASE("pinned memory waits for its last use even if the driver creates no event") {
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           pinned(0);
           drivers::hold();
           Pending work(pinned(0));
@@ -184,7 +184,7 @@ TEST_CASE("pinned memory waits for its last use even if the driver creates no ev
 
 TEST_CASE("after a fatal error of a GPU every call fails with EIO and names the error") {
   constexpr int kIllegalAddress = 700;
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           void* const queue = create_queue(gpu(0));
           void* const event = record(queue);
           void* const memory = allocate(gpu(0), 64);
@@ -213,7 +213,7 @@ TEST_CASE("freeing after the driver has shut down is silent, other failures are 
   const Variable log("ARROWDEVICE_LOG", "1");
   for (const int code : {kDeinitialized, 999}) {
     std::string output;
-    CHECK(in_child(
+    CHECK(in_own_process(
               [&] {
                 auto work = std::make_unique<Pending>(gpu(0));
                 work->finish();
@@ -227,7 +227,7 @@ TEST_CASE("freeing after the driver has shut down is silent, other failures are 
 }
 
 TEST_CASE("streams, default ones included, are wrapped on their own GPU only") {
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           void* const device = gpu(0);
           void* const theirs = drivers::create_stream(0);
           for (void* const stream :
@@ -253,7 +253,7 @@ TEST_CASE("streams, default ones included, are wrapped on their own GPU only") {
 TEST_CASE("the backend uses the vendor's library that the process has loaded already") {
   if (vendor().device != ARROW_DEVICE_ROCM) return;  // libcuda.so.1 is the only name of the other vendor's library
   const Variable old("STANDIN_HIP_VERSION", "40500000");
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           const std::string older = std::string(std::getenv("STANDIN_OLDER")) + "/libamdhip64.so.5";
           expect(::dlopen(older.c_str(), RTLD_NOW) != nullptr, "there is no " + older);
           int64_t n = 0;
@@ -269,7 +269,7 @@ TEST_CASE("contexts are wrapped if the vendor has contexts") {
 }
 
 TEST_CASE("a queue waits for a foreign event by its address and leaves it to its owner") {
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           void* const device = gpu(0);
           void* const stream = drivers::create_stream(1);
           void* theirs = drivers::create_event(1);
@@ -291,7 +291,7 @@ TEST_CASE("a queue waits for a foreign event by its address and leaves it to its
 
 TEST_CASE("a wait times out, and a later wait for the same event succeeds") {
   const Variable slow("STANDIN_LATENCY_US", "200000");
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           Pending work(gpu(0));
           void* const event = record(work.queue());
           must_fail_once(ETIMEDOUT, table().event_wait, event, ARROWDEVICE_POLL);
@@ -302,7 +302,7 @@ TEST_CASE("a wait times out, and a later wait for the same event succeeds") {
 }
 
 TEST_CASE("the driver's description decides where memory is, and a wrong id is refused") {
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           const Pending device_memory(gpu(1), 4096);
           const Pending pinned_memory(pinned(0), 4096);
           std::vector<char> ordinary(4096);
@@ -331,7 +331,7 @@ TEST_CASE("the driver's description decides where memory is, and a wrong id is r
 }
 
 TEST_CASE("regions go to the driver as one batch if it has batches, else one by one") {
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           constexpr int64_t kPiece = 1000;
           constexpr int kPieces = 3;
           void* const device = gpu(0);
@@ -397,7 +397,7 @@ int send_in_pieces(int64_t pieces) {
 TEST_CASE("a batch is divided, and after a failed batch all copies are single") {
   if (vendor().device != ARROW_DEVICE_CUDA) return;  // HIP has none
   const std::string batch = "cuMemcpyBatchAsync";
-  CHECK(in_child([&] {
+  CHECK(in_own_process([&] {
           expect(send_in_pieces(2500) == 0 && calls(batch) == 3, "another number of batches");
           drivers::fail_nth(batch, 2, 999);
           expect(send_in_pieces(2500) == 0 && calls(batch) == 5, "the failed batch was not the last");
@@ -405,16 +405,16 @@ TEST_CASE("a batch is divided, and after a failed batch all copies are single") 
           expect(send_in_pieces(2500) == 0 && calls(batch) == 5, "another batch was tried");
           expect(calls(vendor().copy) == copies + 2501, "another number of copies");
         }) == "");
-  CHECK(in_child([&] {
+  CHECK(in_own_process([&] {
           drivers::fail_nth(batch, 1, 900);  // the stream is captured, which does not speak against batches
           expect(send_in_pieces(3) == EBUSY, "it was copied in spite of a capture");
           expect(send_in_pieces(3) == 0 && calls(batch) == 2, "batches were given up");
         }) == "");
   const Variable without("ARROWDEVICE_CUDA_WITHOUT", "batches");
-  CHECK(in_child([&] { expect(send_in_pieces(3) == 0 && calls(batch) == 0, "a batch in spite of the variable"); }) ==
-        "");
+  CHECK(in_own_process(
+            [&] { expect(send_in_pieces(3) == 0 && calls(batch) == 0, "a batch in spite of the variable"); }) == "");
   const Variable unknown("ARROWDEVICE_CUDA_WITHOUT", "batches,brakes");
-  CHECK(contains(in_child([&] { gpu(0); }), "ARROWDEVICE_CUDA_WITHOUT: \"brakes\" is none of batches"));
+  CHECK(contains(in_own_process([&] { gpu(0); }), "ARROWDEVICE_CUDA_WITHOUT: \"brakes\" is none of batches"));
 }
 
 TEST_CASE("a MIG partition has a UUID of its own, if the driver can tell") {
@@ -423,7 +423,7 @@ TEST_CASE("a MIG partition has a UUID of its own, if the driver can tell") {
   const std::pair<const char*, const char*> kUuids[] = {{"12080", "standin for mig"}, {"11030", "standin for cud"}};
   for (const auto& expected : kUuids) {
     const Variable driver("STANDIN_DRIVER_VERSION", expected.first);
-    CHECK(in_child([&] {
+    CHECK(in_own_process([&] {
             const auto info = output_of(table().device_get_info, gpu(0));
             expect(std::memcmp(info.uuid, expected.second, 15) == 0,
                    std::string("it is ") + std::string(reinterpret_cast<const char*>(info.uuid), 15));
@@ -434,12 +434,13 @@ TEST_CASE("a MIG partition has a UUID of its own, if the driver can tell") {
 TEST_CASE("managed memory that the CPU shares is prefetched to the GPU of its queue") {
   if (vendor().device != ARROW_DEVICE_CUDA) {  // the format has no managed memory for other vendors
     void* device = nullptr;
-    CHECK(in_child([&] { must_fail_once(EINVAL, table().device_open, ARROW_DEVICE_CUDA_MANAGED, 0, &device); }) == "");
+    CHECK(in_own_process([&] { must_fail_once(EINVAL, table().device_open, ARROW_DEVICE_CUDA_MANAGED, 0, &device); }) ==
+          "");
     return;
   }
   for (const int shared : {2, 1}) {
     const Variable managed("STANDIN_MANAGED", std::to_string(shared).c_str());
-    CHECK(in_child([&] {
+    CHECK(in_own_process([&] {
             const Pending work(drivers::open(ARROW_DEVICE_CUDA_MANAGED, 0));
             expect(calls("cuMemPrefetchAsync") == (shared == 2 ? 1 : 0), "another number of prefetches");
           }) == "");

@@ -143,6 +143,8 @@ TEST_CASE("a stand-in ends the process on ranges outside of allocations and free
     call("cuCtxGetCurrent", &context);
     call("cuMemcpyPeerAsync", to, context, pinned, context, size_t{64}, static_cast<void*>(nullptr));
   });
+  // The driver of CUDA stages such a copy in host memory.
+  if (is_cuda()) return;
   check_violation("is memory of GPU 1", [] { copy(0, device_memory(0, 64), device_memory(1, 64), 64, nullptr); });
 }
 
@@ -159,11 +161,19 @@ TEST_CASE("a stand-in ends the process when memory in use is freed, at any speed
     copy(0, to, device_memory(0, 64), 64, nullptr);
     free_memory(0, to);
   });
-  check_violation("does not wait for the work on it", [] {
+  check_violation("is freed before it is there", [] {
     const Pending work(drivers::open(vendor().device, 0));
     void* const other = drivers::create_stream(0);
     drivers::make_current(0);
     call(vendor().free_on, work.memory(), other);
+  });
+  check_violation("does not wait for the work on it", [] {
+    void* const device = drivers::open(vendor().device, 0);
+    char* const memory = static_cast<char*>(drivers::allocate(device, 64));
+    drivers::copy(drivers::create_queue(device), drivers::region(device, memory + 32, device, memory, 32));
+    void* const other = drivers::create_stream(0);
+    drivers::make_current(0);
+    call(vendor().free_on, memory, other);
   });
   check_violation("freed by the call that waits", [] {
     Pending work(drivers::open(vendor().device, 0));

@@ -3,10 +3,16 @@
 
 #include <dlfcn.h>
 
+#include <mutex>
+#include <set>
+
 namespace drivers {
 namespace {
 
 constexpr int64_t kAlignment = 64;
+
+std::mutex opened_mutex;
+std::set<void*> opened;
 
 }  // namespace
 
@@ -25,7 +31,17 @@ const arrowdevice_backend& table() {
   return *found;
 }
 
-void* open(ArrowDeviceType type, int64_t id) { return output_of(table().device_open, type, id); }
+void* open(ArrowDeviceType type, int64_t id) {
+  void* const device = output_of(table().device_open, type, id);
+  const std::lock_guard lock(opened_mutex);
+  opened.insert(device);
+  return device;
+}
+
+void trim() {
+  const std::lock_guard lock(opened_mutex);
+  for (void* const device : opened) table().device_trim(device);
+}
 
 void* wrap(ArrowDeviceType type, int64_t id, const arrowdevice_native_device& native) {
   return output_of(table().device_wrap, type, id, &native);

@@ -15,6 +15,8 @@ const arrowdevice_backend& table();
 
 // Call the table's functions. Each call must succeed.
 void* open(ArrowDeviceType type, int64_t id);
+// Makes the backend give back what it keeps for reuse, on all devices that open() returned.
+void trim();
 void* wrap(ArrowDeviceType type, int64_t id, const arrowdevice_native_device& native);
 void* locate(ArrowDeviceType type, int64_t id, const void* buffer);
 
@@ -29,6 +31,17 @@ void free_memory(void* device, void* memory);
 
 arrowdevice_backend_region region(void* to_device, void* to, void* from_device, const void* from, int64_t size);
 void copy(void* queue, const arrowdevice_backend_region& one);
+
+// Runs a test in a process of its own, at whose end the backend keeps nothing for reuse.
+template <typename Body>
+std::string in_own_process(Body&& body, std::string* output = nullptr) {
+  return in_child(
+      [&] {
+        body();
+        trim();
+      },
+      output);
+}
 
 // A queue and memory with a copy that stays pending for a while.
 class Pending {

@@ -46,7 +46,10 @@ constexpr const char* kSurvived[] = {
     "Free",           "Destroy",        "Release",         "PushCurrent",  "PopCurrent",
     "CaptureMode",    "hipGetDevice",   "hipSetDevice",    "MemGetInfo",   "Query",
     "clGetEventInfo", "EventHostReset", "GetAddressRange", "CounterValue", "FenceStatus",
-    "WaitSemaphores", "MemcpyBatch"};
+    "WaitSemaphores", "MemcpyBatch",    "PoolTrim",        "PoolSetAccess"};
+
+// The same for an allocation for a queue. Without an event, the library waits until the queue is idle.
+constexpr const char* kSurvivedForQueue[] = {"EventCreate", "EventRecord"};
 
 // The same for copies to the CPU, which pass through pinned memory if the driver has some and the target is not pinned.
 constexpr const char* kSurvivedToCpu[] = {"HostAlloc", "HostMalloc", "PointerGetAttribute"};
@@ -161,6 +164,8 @@ bool may_survive(const Operation& operation, const std::string& call) {
   const auto is_in_call = [&](const char* part) { return contains(call, part); };
   const bool is_to_cpu = contains(operation.name(), "to the CPU");
   if (is_to_cpu && std::ranges::any_of(kSurvivedToCpu, is_in_call)) return true;
+  const bool is_for_queue = operation.function == "buffer_allocate" && contains(operation.name(), "for a queue");
+  if (is_for_queue && std::ranges::any_of(kSurvivedForQueue, is_in_call)) return true;
   const bool has_no_code = contains(operation.function, "release") || contains(operation.function, "destroy");
   return survives_more || has_no_code || std::ranges::any_of(kSurvived, is_in_call);
 }

@@ -73,30 +73,8 @@ Recordings& recordings() {
   return *made;
 }
 
-struct MemoryPools {
-  std::mutex mutex;
-  std::map<int, void*> handles;
-  std::map<void*, cuuint64_t> thresholds;
-};
-MemoryPools& memory_pools() {
-  static auto* const made = new MemoryPools;
-  return *made;
-}
-
 constexpr unsigned kWaitGreaterOrEqual = 0;
 constexpr unsigned kWaitEqual = 1;
-constexpr unsigned kReleaseThreshold = 4;
-
-// Calls use() with the threshold of the pool. Ends the process if the pool or the attribute is unknown.
-template <typename Use>
-void use_threshold(void* pool, unsigned attribute, const char* call, Use use) {
-  if (attribute != kReleaseThreshold) violation("%s: attribute %u", call, attribute);
-  auto& all = memory_pools();
-  const std::lock_guard lock(all.mutex);
-  const auto found = all.thresholds.find(pool);
-  if (found == all.thresholds.end()) violation("%s: %p is no memory pool", call, pool);
-  use(found->second);
-}
 
 }  // namespace
 
@@ -186,31 +164,18 @@ EXPORT CUresult cuLaunchHostFunc(CUstream stream, void (*function)(void* user), 
   return CUDA_SUCCESS;
 }
 
-EXPORT CUresult cuDeviceGetDefaultMemPool(void** pool, CUdevice device) {
+EXPORT CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) {
   BEGIN("cuDeviceGetDefaultMemPool");
   check_device(gpus, device, kCall);
   if (!gpus.memory_pools()) return CUDA_ERROR_NOT_SUPPORTED;
-  auto& all = memory_pools();
-  const std::lock_guard lock(all.mutex);
-  void*& handle = all.handles[device];
-  if (handle == nullptr) {
-    handle = arrowdevice::sim::new_handle();
-    all.thresholds[handle] = 0;
-  }
-  *pool = handle;
+  *pool = static_cast<CUmemoryPool>(gpus.default_pool(device));
   return CUDA_SUCCESS;
 }
 
-// The machine has a fresh allocation for each request, with any threshold.
-EXPORT CUresult cuMemPoolSetAttribute(void* pool, unsigned attribute, void* value) {
-  BEGIN("cuMemPoolSetAttribute");
-  use_threshold(pool, attribute, kCall, [value](auto& threshold) { threshold = *static_cast<cuuint64_t*>(value); });
-  return CUDA_SUCCESS;
-}
-
-EXPORT CUresult cuMemPoolGetAttribute(void* pool, unsigned attribute, void* value) {
+EXPORT CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
   BEGIN("cuMemPoolGetAttribute");
-  use_threshold(pool, attribute, kCall, [value](auto& threshold) { *static_cast<cuuint64_t*>(value) = threshold; });
+  if (attribute != CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) violation("%s: attribute %u", kCall, attribute);
+  *static_cast<cuuint64_t*>(value) = gpus.pool(pool).threshold;
   return CUDA_SUCCESS;
 }
 

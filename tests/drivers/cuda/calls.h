@@ -4,6 +4,7 @@
 //
 //   STANDIN_DRIVER_VERSION   12080 for CUDA 12.8; newer entry points are missing
 //   STANDIN_WITHOUT          functions that the driver refuses, each followed by a comma: "cuMemGetInfo,"
+//   STANDIN_HOST_PAGES       set if the GPUs use pageable memory by the page tables of the host, like a GH200
 //   STANDIN_MIG              set if the GPUs are MIG partitions, which have UUIDs of their own
 #pragma once
 

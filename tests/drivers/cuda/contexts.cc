@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "machine/violation.h"
@@ -36,6 +38,7 @@ struct Contexts {
   std::map<void*, int> devices;
   std::map<void*, void*> green;  // with their primary contexts
   std::map<uintptr_t, void*> owners;
+  std::set<std::pair<void*, void*>> peers;  // contexts, and contexts whose memory they may use
 };
 
 Contexts& contexts() {
@@ -146,6 +149,18 @@ void* pop(const char* call) {
 }
 
 void* current() { return stack().contexts.empty() ? nullptr : stack().contexts.back(); }
+
+bool enable_peer(void* peer) {
+  auto& all = contexts();
+  const std::lock_guard lock(all.mutex);
+  return all.peers.emplace(current(), peer).second;
+}
+
+bool may_use_peer(void* context, void* peer) {
+  auto& all = contexts();
+  const std::lock_guard lock(all.mutex);
+  return all.peers.contains({context, peer});
+}
 
 int current_device(const char* call) {
   if (current() == nullptr) violation("%s: no context is current", call);

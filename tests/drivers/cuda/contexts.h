@@ -26,6 +26,10 @@ void push(void* context);
 void* pop(const char* call);
 void* current();  // NULL if there is none
 
+// Lets the current context use the memory of another GPU's context. Returns false if it may already.
+bool enable_peer(void* peer);
+bool may_use_peer(void* context, void* peer);
+
 // Returns the current GPU. Ends the process if no context is current.
 int current_device(const char* call);
 

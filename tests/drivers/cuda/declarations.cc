@@ -26,6 +26,7 @@ namespace ours = arrowdevice::cuda;
 SAME(CUcontext)
 SAME(CUstream)
 SAME(CUevent)
+SAME(CUmemoryPool)
 #if CUDA_VERSION >= 12050
 SAME(CUgreenCtx)
 #endif
@@ -43,8 +44,15 @@ SAME_SIZE(CUstreamCaptureMode)
 SAME_SIZE(CUdriverProcAddressQueryResult)
 SAME_SIZE(CUmemLocationType)
 SAME_SIZE(CUmemLocation)
+SAME_SIZE(CUmemPool_attribute)
+SAME_SIZE(CUmemAllocationType)
+SAME_SIZE(CUmemAllocationHandleType)
+SAME_SIZE(CUmemAccess_flags)
+SAME_SIZE(CUmemPoolProps)
+SAME_SIZE(CUmemAccessDesc)
 #if CUDA_VERSION >= 12080
 SAME_SIZE(CUmemcpySrcAccessOrder)
+SAME_SIZE(CUmemcpyFlags)
 SAME_SIZE(CUmemcpyAttributes)
 #endif
 
@@ -56,6 +64,12 @@ static_assert(std::is_same_v<ours::CUdevice, ::CUdevice> && std::is_same_v<ours:
                 sizeof(ours::type::member) == sizeof(::type::member));
 SAME_PLACE(CUmemLocation, type)
 SAME_PLACE(CUmemLocation, id)
+SAME_PLACE(CUmemPoolProps, allocType)
+SAME_PLACE(CUmemPoolProps, handleTypes)
+SAME_PLACE(CUmemPoolProps, location)
+SAME_PLACE(CUmemPoolProps, win32SecurityAttributes)
+SAME_PLACE(CUmemAccessDesc, location)
+SAME_PLACE(CUmemAccessDesc, flags)
 #if CUDA_VERSION >= 12080
 SAME_PLACE(CUmemcpyAttributes, srcAccessOrder)
 SAME_PLACE(CUmemcpyAttributes, srcLocHint)
@@ -79,8 +93,13 @@ ARROWDEVICE_CUDA_CAPTURE_STATUSES(X)
 ARROWDEVICE_CUDA_CAPTURE_MODES(X)
 ARROWDEVICE_CUDA_QUERY_RESULTS(X)
 ARROWDEVICE_CUDA_LOCATION_TYPES(X)
+ARROWDEVICE_CUDA_POOL_ATTRIBUTES(X)
+ARROWDEVICE_CUDA_ALLOCATION_TYPES(X)
+ARROWDEVICE_CUDA_HANDLE_TYPES(X)
+ARROWDEVICE_CUDA_ACCESS_FLAGS(X)
 #if CUDA_VERSION >= 12080
 ARROWDEVICE_CUDA_ACCESS_ORDERS(X)
+ARROWDEVICE_CUDA_COPY_FLAGS(X)
 #endif
 ARROWDEVICE_CUDA_FLAGS(X)
 #undef X

@@ -65,6 +65,19 @@ void check_ends(const Machine& gpus, CUdeviceptr to, void* to_context, CUdevicep
   check_context(source->start, from_context, call);
 }
 
+// Returns true if the current context uses the memory in place.
+bool is_within_reach(const Machine& gpus, CUdeviceptr memory, const char* call) {
+  const auto found = gpus.find(memory);
+  const int here = current_device(call);
+  if (!found || found->kind != Kind::kDevice || found->device == here) return true;
+  return gpus.is_shared_with(memory, here) || may_use_peer(current(), context_of(found->start));
+}
+
+// Counts a copy between GPUs that passes through host memory.
+void count_staged(Machine& gpus, CUdeviceptr to, CUdeviceptr from, const char* call) {
+  if (!is_within_reach(gpus, to, call) || !is_within_reach(gpus, from, call)) gpus.calls().enter("staged copy");
+}
+
 }  // namespace
 
 EXPORT CUresult cuMemAlloc_v2(CUdeviceptr* memory, size_t size) {
@@ -126,6 +139,75 @@ EXPORT CUresult cuMemAllocAsync(CUdeviceptr* memory, size_t size, CUstream strea
   if (!gpus.memory_pools()) return CUDA_ERROR_NOT_SUPPORTED;
   *memory = gpus.allocate_on(uncaptured_stream_of(gpus, stream, kCall), size);
   return *memory != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+EXPORT CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
+  BEGIN("cuMemPoolCreate");
+  if (!gpus.memory_pools()) return CUDA_ERROR_NOT_SUPPORTED;
+  if (properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
+      properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE || properties->win32SecurityAttributes != nullptr) {
+    violation("%s: no memory of a GPU", kCall);
+  }
+  if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE) violation("%s: the pool ignores its threshold", kCall);
+  if (std::ranges::any_of(properties->reserved, [](unsigned char byte) { return byte != 0; })) {
+    violation("%s: a reserved byte is not 0", kCall);
+  }
+  check_device(gpus, properties->location.id, kCall);
+  *pool = static_cast<CUmemoryPool>(gpus.create_pool(properties->location.id));
+  return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuMemPoolDestroy(CUmemoryPool pool) {
+  BEGIN_GIVING_BACK("cuMemPoolDestroy");
+  gpus.destroy_pool(pool);
+  return late;
+}
+
+EXPORT CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
+  BEGIN("cuMemPoolSetAttribute");
+  switch (attribute) {
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+      gpus.pool(pool).waits_for_others = *static_cast<const int*>(value) != 0;
+      return CUDA_SUCCESS;
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+      gpus.pool(pool).threshold = *static_cast<const cuuint64_t*>(value);
+      return CUDA_SUCCESS;
+  }
+  violation("%s: attribute %u", kCall, attribute);
+}
+
+// Fails for a GPU that cannot be a peer. The owner always has access.
+EXPORT CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* users, size_t count) {
+  BEGIN("cuMemPoolSetAccess");
+  for (size_t i = 0; i < count; ++i) {
+    const CUmemAccessDesc& user = users[i];
+    check_device(gpus, user.location.id, kCall);
+    if (user.location.type != CU_MEM_LOCATION_TYPE_DEVICE || user.flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE) {
+      violation("%s: no access of a GPU", kCall);
+    }
+    if (!gpus.peers() || user.location.id == gpus.pool(pool).device) return CUDA_ERROR_INVALID_DEVICE;
+    gpus.pool(pool).users.insert(user.location.id);
+  }
+  return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t) {
+  BEGIN("cuMemPoolTrimTo");
+  gpus.pool(pool);
+  return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuMemAllocFromPoolAsync(CUdeviceptr* memory, size_t size, CUmemoryPool pool, CUstream stream) {
+  BEGIN("cuMemAllocFromPoolAsync");
+  *memory = gpus.allocate_on(uncaptured_stream_of(gpus, stream, kCall), size, pool);
+  return *memory != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+EXPORT CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
+  BEGIN("cuCtxEnablePeerAccess");
+  if (flags != 0) violation("%s: flags %u", kCall, flags);
+  if (device_of(peer, kCall) == current_device(kCall) || !gpus.peers()) return CUDA_ERROR_INVALID_DEVICE;
+  return enable_peer(peer) ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
 }
 
 EXPORT CUresult cuMemFreeAsync(CUdeviceptr memory, CUstream stream) {
@@ -219,7 +301,8 @@ EXPORT CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attr
 EXPORT CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream) {
   BEGIN("cuMemcpyAsync");
   check_ends(gpus, to, current(), from, current(), kCall);
-  gpus.copy(uncaptured_stream_of(gpus, stream, kCall), {{.to = to, .from = from, .size = size}},
+  count_staged(gpus, to, from, kCall);
+  gpus.copy(uncaptured_stream_of(gpus, stream, kCall), {{.to = to, .from = from, .size = size, .may_stage = true}},
             standin::Blocking::kUntilRead);
   return CUDA_SUCCESS;
 }
@@ -228,6 +311,12 @@ EXPORT CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdevice
                                   size_t size, CUstream stream) {
   BEGIN("cuMemcpyPeerAsync");
   check_ends(gpus, to, to_context, from, from_context, kCall);
+  // Driver 590 succeeds then without writing anything.
+  const auto target = gpus.find(to);
+  if (target && target->pool != nullptr && !target->pool->users.empty()) {
+    violation("%s: into a pool that others may use", kCall);
+  }
+  count_staged(gpus, to, from, kCall);
   gpus.copy(uncaptured_stream_of(gpus, stream, kCall),
             {{.to = to,
               .from = from,

@@ -69,7 +69,7 @@ void unwrap_while_work_is_pending(void* device) {
 }
 
 TEST_CASE("a wrapped context is one counted device of each type, and unwrapping empties it") {
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           const Context mine(1);
           for (const ArrowDeviceType type : kTypes) {
             for (int round = 0; round < 2; ++round) {  // the context may be wrapped again
@@ -92,7 +92,7 @@ TEST_CASE("a wrapped context is one counted device of each type, and unwrapping 
 }
 
 TEST_CASE("threads that wrap a context at the same time get one device") {
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           constexpr size_t kThreads = 8;
           gpu(0);
           const Context mine(1);
@@ -119,7 +119,7 @@ TEST_CASE("threads that wrap a context at the same time get one device") {
 
 TEST_CASE("unwrapping waits for queries of memory in the context") {
   constexpr auto kLongEnough = std::chrono::milliseconds(50);  // longer than a call that does not wait
-  CHECK(in_child([&] {
+  CHECK(in_own_process([&] {
           const Pending work(gpu(0));
           const Context mine(0);
           void* const device = wrap(ARROW_DEVICE_CUDA, 0, mine.get());
@@ -143,7 +143,7 @@ TEST_CASE("unwrapping waits for queries of memory in the context") {
 }
 
 TEST_CASE("the primary context is the device that has it already") {
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           const Pending work(gpu(1));
           arrowdevice_native_device shown{};
           must(table().device_get_native, gpu(1), &shown);
@@ -165,7 +165,7 @@ TEST_CASE("the primary context is the device that has it already") {
 }
 
 TEST_CASE("handles that are not a context of the given GPU are refused with the reason") {
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           const Context mine(0);
           int nothing = 0;
           expect(contains(wrapping_refused(EINVAL, 0, nullptr), "`context`"), "a message without the field");
@@ -179,7 +179,7 @@ TEST_CASE("handles that are not a context of the given GPU are refused with the 
 }
 
 TEST_CASE("an application's memory is found in its context, if that is wrapped") {
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           const Context mine(0), other(0);
           void *of_mine = nullptr, *of_other = nullptr, *of_pool = nullptr, *pinned = nullptr;
           void* const stream = mine.create_stream();
@@ -212,7 +212,7 @@ TEST_CASE("an application's memory is found in its context, if that is wrapped")
 }
 
 TEST_CASE("streams are wrapped only on the device of their context") {
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           const Context mine(0);
           void* const theirs = mine.create_stream();
           void* const of_primary = drivers::create_stream(0);
@@ -255,14 +255,15 @@ TEST_CASE("a stream of a green context is one of the primary context's device") 
     expect(call("cuGreenCtxDestroy", green) == 0, "the green context is in use");
     if (code != 0) throw std::runtime_error(error.message);
   };
-  CHECK(in_child(wrap_stream_of_green_context) == "");
+  CHECK(in_own_process(wrap_stream_of_green_context) == "");
   // Before CUDA 12.5 the driver names the green context only.
   const arrowdevice::testing::Variable older("STANDIN_DRIVER_VERSION", "12040");
-  CHECK(contains(in_child(wrap_stream_of_green_context), "wrap it on the device that was wrapped with its context"));
+  CHECK(contains(in_own_process(wrap_stream_of_green_context),
+                 "wrap it on the device that was wrapped with its context"));
 }
 
 TEST_CASE("contexts copy and wait across each other, and have no access in place") {
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           const Context mine(0), other(0);
           void* const a = wrap(ARROW_DEVICE_CUDA, 0, mine.get());
           void* const b = wrap(ARROW_DEVICE_CUDA, 0, other.get());
@@ -301,7 +302,7 @@ TEST_CASE("contexts copy and wait across each other, and have no access in place
 
 TEST_CASE("a lost context leaves other contexts usable, and can be wrapped again") {
   constexpr int kContextIsDestroyed = 709;
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           const Context mine(0), other(0);
           void* const device = wrap(ARROW_DEVICE_CUDA, 0, mine.get());
           void* const sound = wrap(ARROW_DEVICE_CUDA, 0, other.get());
@@ -335,7 +336,7 @@ TEST_CASE("a lost context leaves other contexts usable, and can be wrapped again
 }
 
 TEST_CASE("a context that refuses queries does not hide memory of other contexts") {
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           const Context mine(0), other(0);
           const Pending work(gpu(0));
           void* const device = wrap(ARROW_DEVICE_CUDA, 0, mine.get());
@@ -350,7 +351,7 @@ TEST_CASE("a context that refuses queries does not hide memory of other contexts
           must(table().device_unwrap, device);
           must(table().device_unwrap, second);
         }) == "");
-  CHECK(in_child([] {
+  CHECK(in_own_process([] {
           const Context mine(0);
           void* const device = wrap(ARROW_DEVICE_CUDA, 0, mine.get());
           drivers::fail_nth("cuPointerGetAttributes", 1, 0);

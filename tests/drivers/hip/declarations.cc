@@ -22,6 +22,7 @@ namespace ours = arrowdevice::hip;
   };
 SAME(hipStream_t)
 SAME(hipEvent_t)
+SAME(hipMemPool_t)
 
 #define SAME_SIZE(type) \
   SAME(type)            \
@@ -33,21 +34,37 @@ SAME_SIZE(hipMemcpyKind)
 SAME_SIZE(hipStreamCaptureStatus)
 SAME_SIZE(hipStreamCaptureMode)
 SAME_SIZE(hipPointerAttribute_t)
+SAME_SIZE(hipMemPoolAttr)
+SAME_SIZE(hipMemAllocationType)
+SAME_SIZE(hipMemAllocationHandleType)
+SAME_SIZE(hipMemLocationType)
+SAME_SIZE(hipMemAccessFlags)
+SAME_SIZE(hipMemLocation)
+SAME_SIZE(hipMemPoolProps)
+SAME_SIZE(hipMemAccessDesc)
 
 static_assert(std::is_same_v<ours::hipDevice_t, ::hipDevice_t> &&
               std::is_same_v<ours::hipDeviceptr_t, ::hipDeviceptr_t>);
 
-#define SAME_PLACE(member)                                                                                    \
-  static_assert(offsetof(ours::hipPointerAttribute_t, member) == offsetof(::hipPointerAttribute_t, member) && \
-                sizeof(ours::hipPointerAttribute_t::member) == sizeof(::hipPointerAttribute_t::member));
+#define SAME_PLACE(type, member)                                            \
+  static_assert(offsetof(ours::type, member) == offsetof(::type, member) && \
+                sizeof(ours::type::member) == sizeof(::type::member));
 #if HIP_VERSION_MAJOR < 6
-SAME_PLACE(memoryType)
+SAME_PLACE(hipPointerAttribute_t, memoryType)
 #endif
-SAME_PLACE(device)
-SAME_PLACE(devicePointer)
-SAME_PLACE(hostPointer)
-SAME_PLACE(isManaged)
-SAME_PLACE(allocationFlags)
+SAME_PLACE(hipPointerAttribute_t, device)
+SAME_PLACE(hipPointerAttribute_t, devicePointer)
+SAME_PLACE(hipPointerAttribute_t, hostPointer)
+SAME_PLACE(hipPointerAttribute_t, isManaged)
+SAME_PLACE(hipPointerAttribute_t, allocationFlags)
+SAME_PLACE(hipMemLocation, type)
+SAME_PLACE(hipMemLocation, id)
+SAME_PLACE(hipMemPoolProps, allocType)
+SAME_PLACE(hipMemPoolProps, handleTypes)
+SAME_PLACE(hipMemPoolProps, location)
+SAME_PLACE(hipMemPoolProps, win32SecurityAttributes)
+SAME_PLACE(hipMemAccessDesc, location)
+SAME_PLACE(hipMemAccessDesc, flags)
 
 }  // namespace declarations
 
@@ -58,6 +75,11 @@ ARROWDEVICE_HIP_DEVICE_ATTRIBUTES(X)
 ARROWDEVICE_HIP_MEMCPY_KINDS(X)
 ARROWDEVICE_HIP_CAPTURE_STATUSES(X)
 ARROWDEVICE_HIP_CAPTURE_MODES(X)
+ARROWDEVICE_HIP_POOL_ATTRIBUTES(X)
+ARROWDEVICE_HIP_ALLOCATION_TYPES(X)
+ARROWDEVICE_HIP_HANDLE_TYPES(X)
+ARROWDEVICE_HIP_LOCATION_TYPES(X)
+ARROWDEVICE_HIP_ACCESS_FLAGS(X)
 ARROWDEVICE_HIP_FLAGS(X)
 #if HIP_VERSION_MAJOR < 6
 ARROWDEVICE_HIP_MEMORY_TYPES(X)

@@ -229,6 +229,62 @@ EXPORT hipError_t hipMallocAsync(void** memory, size_t size, hipStream_t stream)
   return fail(*memory != nullptr ? hipSuccess : hipErrorOutOfMemory);
 }
 
+EXPORT hipError_t hipMemPoolCreate(hipMemPool_t* pool, const hipMemPoolProps* properties) {
+  BEGIN("hipMemPoolCreate");
+  if (!gpus.memory_pools()) return fail(hipErrorNotSupported);
+  if (properties->allocType != hipMemAllocationTypePinned || properties->location.type != hipMemLocationTypeDevice ||
+      properties->handleTypes != hipMemHandleTypeNone || properties->win32SecurityAttributes != nullptr) {
+    violation("%s: no memory of a GPU", kCall);
+  }
+  check_device(gpus, properties->location.id, kCall);
+  *pool = static_cast<hipMemPool_t>(gpus.create_pool(properties->location.id));
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipMemPoolDestroy(hipMemPool_t pool) {
+  BEGIN_GIVING_BACK("hipMemPoolDestroy");
+  gpus.destroy_pool(pool);
+  return late;
+}
+
+EXPORT hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr attribute, void* value) {
+  BEGIN("hipMemPoolSetAttribute");
+  switch (attribute) {
+    case hipMemPoolReuseAllowInternalDependencies:
+      gpus.pool(pool).waits_for_others = *static_cast<const int*>(value) != 0;
+      return hipSuccess;
+    case hipMemPoolAttrReleaseThreshold:
+      gpus.pool(pool).threshold = *static_cast<const uint64_t*>(value);
+      return hipSuccess;
+  }
+  violation("%s: attribute %u", kCall, attribute);
+}
+
+EXPORT hipError_t hipMemPoolSetAccess(hipMemPool_t pool, const hipMemAccessDesc* users, size_t count) {
+  BEGIN("hipMemPoolSetAccess");
+  for (size_t i = 0; i < count; ++i) {
+    check_device(gpus, users[i].location.id, kCall);
+    if (users[i].location.type != hipMemLocationTypeDevice || users[i].flags != hipMemAccessFlagsProtReadWrite) {
+      violation("%s: no access of a GPU", kCall);
+    }
+    if (!gpus.peers() || users[i].location.id == gpus.pool(pool).device) return fail(hipErrorInvalidDevice);
+    gpus.pool(pool).users.insert(users[i].location.id);
+  }
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipMemPoolTrimTo(hipMemPool_t pool, size_t) {
+  BEGIN("hipMemPoolTrimTo");
+  gpus.pool(pool);
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipMallocFromPoolAsync(void** memory, size_t size, hipMemPool_t pool, hipStream_t stream) {
+  BEGIN("hipMallocFromPoolAsync");
+  *memory = reinterpret_cast<void*>(gpus.allocate_on(uncaptured_stream_of(gpus, stream, kCall), size, pool));
+  return fail(*memory != nullptr ? hipSuccess : hipErrorOutOfMemory);
+}
+
 EXPORT hipError_t hipFreeAsync(void* memory, hipStream_t stream) {
   BEGIN_GIVING_BACK("hipFreeAsync");
   gpus.free_on(uncaptured_stream_of(gpus, stream, kCall), number(memory));

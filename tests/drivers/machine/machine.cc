@@ -149,22 +149,9 @@ uintptr_t Machine::allocate(Kind kind, int device, size_t size) {
                .start = start,
                .size = size,
                .pages = std::move(pages),
-               .is_stream_ordered = false,
+               .pool = nullptr,
                .made = {},
                .used = {}});
-}
-
-uintptr_t Machine::allocate_on(void* handle, size_t size) {
-  const int device = device_of_stream(handle);
-  const uintptr_t start = allocate(Kind::kDevice, device, size);
-  if (start == 0) return 0;
-  const std::lock_guard lock(mutex_);
-  const auto on = stream(handle);
-  auto& allocation = allocations_.at(start);
-  allocation.is_stream_ordered = true;
-  allocation.made.set(on->id, ++on->work);
-  on->knows.set(on->id, on->work);
-  return start;
 }
 
 // Frees memory, but keeps its address reserved.
@@ -199,28 +186,12 @@ void Machine::free(Kind kind, int device, uintptr_t memory) {
   const auto place = start_of(kind, memory);
   const Allocation& allocation = place->second;
   // The vendor's call would wait for all work, and it also frees stream-ordered memory.
-  if (allocation.is_stream_ordered) violation("stream-ordered memory at %#zx is freed by the call that waits", memory);
+  if (allocation.pool != nullptr) violation("stream-ordered memory at %#zx is freed by the call that waits", memory);
   if (kind != Kind::kPinned && allocation.device != device) {
     violation("memory of GPU %d is freed while GPU %d is current", allocation.device, device);
   }
   if (!host_.covers(allocation.used, host_)) {
     violation("%s at %#zx is freed while work on it is pending", name_of(kind), memory);
-  }
-  bury(place);
-}
-
-void Machine::free_on(void* handle, uintptr_t memory) {
-  const std::lock_guard lock(mutex_);
-  const auto on = stream(handle);
-  const auto place = start_of(Kind::kDevice, memory);
-  const Allocation& allocation = place->second;
-  if (!allocation.is_stream_ordered) violation("plain memory at %#zx is freed in the order of a stream", memory);
-  if (allocation.device != on->device) {
-    violation("memory of GPU %d is freed on a stream of GPU %d", allocation.device, on->device);
-  }
-  if (!on->knows.covers(allocation.made, host_)) violation("memory at %#zx is freed before it is there", memory);
-  if (!on->knows.covers(allocation.used, host_)) {
-    violation("memory at %#zx is freed on a stream that does not wait for the work on it", memory);
   }
   bury(place);
 }
@@ -232,7 +203,7 @@ void Machine::register_host(int device, uintptr_t memory, size_t size) {
         .start = memory,
         .size = size,
         .pages = nullptr,
-        .is_stream_ordered = false,
+        .pool = nullptr,
         .made = {},
         .used = {}});
 }

@@ -20,6 +20,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,19 @@ enum class Kind { kDevice, kPinned, kManaged, kRegistered };
 
 const char* name_of(Kind kind);
 
+struct Stream;
+
+// A pool of stream-ordered memory. `users` are the other GPUs that may use its memory in place.
+struct MemoryPool {
+  explicit MemoryPool(int its_device) : device(its_device) {}
+
+  const int device;
+  bool waits_for_others = true;  // an allocation may wait for another stream's work before a free
+  uint64_t threshold = 0;
+  std::set<int> users;
+  std::vector<std::shared_ptr<Stream>> freed_on;
+};
+
 // Registered memory belongs to the program. `order` is the order of the allocation and its uses.
 struct Allocation {
   Kind kind;
@@ -41,7 +55,7 @@ struct Allocation {
   uintptr_t start;
   size_t size;
   std::shared_ptr<arrowdevice::sim::Pages> pages;
-  bool is_stream_ordered;
+  std::shared_ptr<MemoryPool> pool;  // NULL: plain memory
   Order made;
   Order used;
 };
@@ -73,6 +87,7 @@ struct Copy {
   uintptr_t to, from;
   size_t size;
   int to_device = -1, from_device = -1;
+  bool may_stage = false;  // the driver stages the bytes in host memory if it must
 };
 
 // How a copy with pageable memory, which the driver does not know, blocks its caller.
@@ -97,9 +112,18 @@ class Machine {
 
   // Return 0 if there is not enough memory.
   uintptr_t allocate(Kind kind, int device, size_t size);
-  uintptr_t allocate_on(void* stream, size_t size);
+  // NULL means the GPU's default pool, which all libraries of the process use.
+  uintptr_t allocate_on(void* stream, size_t size, void* pool = nullptr);
   void free(Kind kind, int device, uintptr_t memory);
   void free_on(void* stream, uintptr_t memory);
+
+  void* create_pool(int device);
+  void* default_pool(int device);
+  void destroy_pool(void* pool);
+  MemoryPool& pool(void* handle);
+  // Returns true if work of the GPU reaches the memory in place, as far as the pool tells.
+  bool is_shared_with(uintptr_t address, int device) const;
+
   void register_host(int device, uintptr_t memory, size_t size);
   void unregister_host(uintptr_t memory);
   // Returns a copy of the entry for the memory at an address.
@@ -158,6 +182,8 @@ class Machine {
   Allocation* check_end(uintptr_t address, size_t size, int device, const char* what);
   void use(Stream& on, Allocation& allocation);
   void* add_stream(int device);
+  std::shared_ptr<MemoryPool> pool_for(int device, void* handle) const;
+  void wait_for_frees(Stream& on, MemoryPool& pool);
 
   friend Machine& machine(const char* call, int* code);
 
@@ -178,6 +204,8 @@ class Machine {
   std::map<uintptr_t, Allocation> dead_;  // their addresses are not reused
   std::map<void*, std::shared_ptr<Stream>> streams_;
   std::map<void*, std::shared_ptr<Event>> events_;
+  std::map<void*, std::shared_ptr<MemoryPool>> pools_;
+  std::map<int, void*> default_pools_;
   std::map<std::pair<int, void*>, void*> default_streams_;
   uint64_t next_stream_ = 1;
   Order host_;  // work that the program knows has finished

@@ -134,11 +134,16 @@ sim::Transfer Machine::transfer(Stream& on, const Copy& copy) {
   if (copy.size == 0) violation("a copy of 0 bytes");
   Allocation* const to = check_end(copy.to, copy.size, copy.to_device, "target");
   Allocation* const from = check_end(copy.from, copy.size, copy.from_device, "source");
-  // There is a single address space. Any stream can copy between the host and a GPU. A copy between GPUs
-  // must name both.
+  // There is a single address space. Any stream can copy between the host and a GPU. A copy between GPUs names both,
+  // unless their pools let the GPU of the stream use the memory in place.
   const bool is_on_gpus = to != nullptr && from != nullptr && to->kind == Kind::kDevice && from->kind == Kind::kDevice;
-  if (is_on_gpus && copy.to_device < 0) check_gpu(*to, on.device, "target");
-  if (is_on_gpus && copy.from_device < 0) check_gpu(*from, on.device, "source");
+  const auto is_shared = [&](const Allocation& end) {
+    return end.pool != nullptr && end.pool->users.contains(on.device);
+  };
+  if (is_on_gpus && copy.to_device < 0 && !copy.may_stage && !is_shared(*to)) check_gpu(*to, on.device, "target");
+  if (is_on_gpus && copy.from_device < 0 && !copy.may_stage && !is_shared(*from)) {
+    check_gpu(*from, on.device, "source");
+  }
   if (copy.to < copy.from + copy.size && copy.from < copy.to + copy.size) {
     violation("source and target of a copy overlap");
   }
