@@ -11,9 +11,17 @@
 
 namespace arrowdevice::level_zero {
 
-// From version 1.7 on: commands of an immediate list run in order.
-inline constexpr ze_command_queue_flag_t kInOrder = static_cast<ze_command_queue_flag_t>(ZE_BIT(1));
-inline constexpr uint32_t kFirstWithInOrder = ZE_MAKE_VERSION(1, 7);
+// Flags of immediate lists, which older headers lack: commands run in order, and copies may run on other engines.
+inline constexpr ze_command_queue_flags_t kInOrderFlag = ZE_BIT(1);
+inline constexpr ze_command_queue_flags_t kOffloadCopiesFlag = ZE_BIT(2);
+
+// The struct of Intel's drivers that means the same as kOffloadCopiesFlag.
+struct OffloadCopiesDesc {
+  ze_structure_type_t stype;
+  const void* next;
+  ze_bool_t is_enabled;
+};
+inline constexpr auto kOffloadCopiesDesc = static_cast<ze_structure_type_t>(0x0003001b);
 
 // zeInitDrivers and its struct, which older headers lack.
 struct InitDriverTypeDesc {

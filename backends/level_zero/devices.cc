@@ -83,9 +83,10 @@ void check_version(uint32_t version) {
 std::vector<DriverDevice> list_devices_of(ze_driver_handle_t driver) {
   const uint32_t version = version_of(driver);
   check_version(version);
+  const DriverFeatures features = features_of(driver, version);
   std::vector<DriverDevice> listed;
   for (auto* const device : list_devices(driver)) {
-    if (is_gpu(device)) listed.push_back({driver, device, version >= kFirstWithInOrder});
+    if (is_gpu(device)) listed.push_back({driver, device, features});
   }
   return listed;
 }
@@ -166,7 +167,7 @@ int64_t Devices::count() {
 PhysicalDevice& Devices::physical(ze_device_handle_t native) {
   if (const auto known = physical_.find(native); known != physical_.end()) return *known->second;
   const auto* const entry = find(native);  // a sub-device is not listed
-  auto made = std::make_unique<PhysicalDevice>(native, entry != nullptr && entry->has_in_order_lists);
+  auto made = std::make_unique<PhysicalDevice>(native, entry != nullptr ? entry->features : DriverFeatures());
   return *(physical_[native] = std::move(made));
 }
 

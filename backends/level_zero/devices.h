@@ -21,7 +21,7 @@ namespace arrowdevice::level_zero {
 struct DriverDevice {
   ze_driver_handle_t driver;
   ze_device_handle_t device;
-  bool has_in_order_lists;
+  DriverFeatures features;
 };
 
 // Returns the GPUs of all drivers in the order of their ids, which is the order of `sycl-ls`. Drivers are in the order

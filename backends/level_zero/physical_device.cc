@@ -41,7 +41,7 @@ bool ask_system_memory(ze_device_handle_t device) {
   return (answer.sharedSystemAllocCapabilities & ZE_MEMORY_ACCESS_CAP_FLAG_RW) != 0;
 }
 
-// Prefers engines that only copy, so that copies run beside kernels.
+// Prefers engines that compute, which copy within a device faster than the engines that only copy.
 QueueGroup ask_queue_group(ze_device_handle_t device) {
   const auto* const call = "zeDeviceGetCommandQueueGroupProperties";
   uint32_t count = 0;
@@ -57,11 +57,20 @@ QueueGroup ask_queue_group(ze_device_handle_t device) {
         groups, [&](const auto& group) { return (group.flags & (kCopy | kCompute)) == wanted && group.numQueues > 0; });
   };
   // Compute engines can copy too, even if the driver does not report it.
-  for (const uint32_t wanted : {uint32_t{kCopy}, uint32_t{kCopy} | kCompute, uint32_t{kCompute}}) {
+  for (const uint32_t wanted : {uint32_t{kCopy} | kCompute, uint32_t{kCompute}, uint32_t{kCopy}}) {
     const auto found = with(wanted);
-    if (found != groups.end()) return {static_cast<uint32_t>(found - groups.begin()), found->numQueues};
+    if (found != groups.end()) return {static_cast<uint32_t>(found - groups.begin()), (wanted & kCompute) != 0};
   }
   throw Error(ENODEV, std::string(call) + ": the device has no engine that copies");
+}
+
+// Drivers before 25.09 offload copies on every device if they are asked to. Later drivers refuse that on GPUs of the
+// generation Xe-HPG (Arc A and Flex), and on most integrated GPUs.
+bool gains_from_offload(const ze_device_properties_t& device) {
+  constexpr uint32_t kSeries = 0xff00;
+  constexpr uint32_t kXeHpg = 0x5600;
+  const bool is_xe_hpg = device.vendorId == kIntel && (device.deviceId & kSeries) == kXeHpg;
+  return (device.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED) == 0 && !is_xe_hpg;
 }
 
 }  // namespace
@@ -76,7 +85,14 @@ Properties::Properties(ze_device_handle_t device)
   static_assert(sizeof uuid == sizeof answer.uuid.id);
   std::memcpy(uuid.data(), answer.uuid.id, sizeof answer.uuid.id);
   largest_allocation = answer.maxMemAllocSize;
+  may_offload = queue_group.computes && gains_from_offload(answer);
 }
+
+PhysicalDevice::PhysicalDevice(ze_device_handle_t native, const DriverFeatures& features)
+    : native_(native),
+      properties_(native),
+      offload_form_(features.offload_form),
+      best_list_(properties_.may_offload ? features.best_list : std::min(features.best_list, ListKind::kInOrder)) {}
 
 bool PhysicalDevice::give_back(const char* call, ze_result_t result) noexcept {
   if (result == ZE_RESULT_SUCCESS) return true;

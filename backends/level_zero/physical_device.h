@@ -10,13 +10,14 @@
 #include "base/error.h"
 #include "cuda_like/lost_state.h"
 #include "level_zero/api.h"
+#include "level_zero/driver_features.h"
 
 namespace arrowdevice::level_zero {
 
 // The engines of a device that run the library's queues.
 struct QueueGroup {
   uint32_t ordinal;
-  uint32_t engines;
+  bool computes;
 };
 
 struct Properties {
@@ -29,14 +30,14 @@ struct Properties {
   uint64_t largest_allocation;  // bytes; larger allocations need relaxed limits
   bool reaches_system_memory;   // the device can access host memory that the driver did not allocate
   QueueGroup queue_group;
+  bool may_offload;  // copies with the host may run on engines that only copy
 };
 
 // Lives as long as the process. All functions are thread-safe.
 class PhysicalDevice {
  public:
-  // `has_in_order_lists` describes the driver.
-  PhysicalDevice(ze_device_handle_t native, bool has_in_order_lists)
-      : native_(native), properties_(native), has_in_order_lists_(has_in_order_lists) {}
+  // `features` describes the driver.
+  PhysicalDevice(ze_device_handle_t native, const DriverFeatures& features);
 
   ze_device_handle_t native() const noexcept { return native_; }
   const Properties& properties() const noexcept { return properties_; }
@@ -60,13 +61,11 @@ class PhysicalDevice {
 
   bool is_lost() const noexcept { return lost_.is_lost(); }
 
-  bool has_in_order_lists() const noexcept { return has_in_order_lists_.load(std::memory_order_relaxed); }
-  void lacks_in_order_lists() noexcept { has_in_order_lists_.store(false, std::memory_order_relaxed); }
-
-  // Assigns the engines to queues in turn.
-  uint32_t next_engine() noexcept {
-    return next_engine_.fetch_add(1, std::memory_order_relaxed) % properties_.queue_group.engines;
-  }
+  // Returns the best kind of list for the library's queues. A layer between the loader and the driver may be older than
+  // the driver and refuse it. The caller then records the best kind that it could create.
+  ListKind best_list() const noexcept { return best_list_.load(std::memory_order_relaxed); }
+  void set_best_list(ListKind kind) noexcept { best_list_.store(kind, std::memory_order_relaxed); }
+  OffloadForm offload_form() const noexcept { return offload_form_; }
 
  private:
   void check_not_lost() const {
@@ -78,8 +77,8 @@ class PhysicalDevice {
 
   const ze_device_handle_t native_;
   const Properties properties_;
-  std::atomic<bool> has_in_order_lists_;
-  std::atomic<uint32_t> next_engine_{0};
+  const OffloadForm offload_form_;
+  std::atomic<ListKind> best_list_;
   cuda_like::LostState lost_;
 };
 

@@ -12,16 +12,42 @@
 namespace arrowdevice::level_zero {
 namespace {
 
-ze_result_t create_list(const Device& device, bool in_order, ze_command_list_handle_t* out) {
+ze_result_t create_list(const Device& device, ListKind kind, ze_command_list_handle_t* out) {
   auto& physical = device.physical();
+  const OffloadCopiesDesc offload{.stype = kOffloadCopiesDesc, .next = nullptr, .is_enabled = 1};
   ze_command_queue_desc_t description{};
   description.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
   description.ordinal = physical.properties().queue_group.ordinal;
-  description.index = physical.next_engine();
-  description.flags = ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY;
-  if (in_order) description.flags |= kInOrder;
   description.mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS;
+  if (kind != ListKind::kUnordered) description.flags |= kInOrderFlag;
+  if (kind == ListKind::kOffloading && physical.offload_form() == OffloadForm::kFlag) {
+    description.flags |= kOffloadCopiesFlag;
+  } else if (kind == ListKind::kOffloading) {
+    description.pNext = &offload;
+  }
   return api().zeCommandListCreateImmediate(device.context().native(), physical.native(), &description, out);
+}
+
+// Returns true for the codes of a layer that does not know a flag or a struct.
+bool is_refusal(ze_result_t result) {
+  return result == ZE_RESULT_ERROR_INVALID_ENUMERATION || result == ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
+// Creates the best kind of list, or the next one if that is refused. Returns the kind.
+ListKind create_best_list(const Device& device, ze_command_list_handle_t* out) {
+  auto& physical = device.physical();
+  const ListKind best = physical.best_list();
+  return physical.use([&] {
+    ListKind kind = best;
+    ze_result_t result = create_list(device, kind, out);
+    while (is_refusal(result) && kind != ListKind::kUnordered) {
+      kind = kind == ListKind::kOffloading ? ListKind::kInOrder : ListKind::kUnordered;
+      result = create_list(device, kind, out);
+    }
+    check("zeCommandListCreateImmediate", result);
+    if (kind != best) physical.set_best_list(kind);
+    return kind;
+  });
 }
 
 // Does not build a string, because the host may be out of memory.
@@ -97,18 +123,10 @@ std::vector<Piece> check_pieces(const Device& device, std::span<const arrowdevic
 }  // namespace
 
 Queue::Queue(Device& device)
-    : device_(device), is_borrowed_(false), is_shared_(false), is_in_order_(device.physical().has_in_order_lists()) {
-  device.physical().use([&] {
-    ze_result_t result = create_list(device, is_in_order_, &list_);
-    if (is_in_order_ && result == ZE_RESULT_ERROR_INVALID_ENUMERATION) {
-      // A layer between the loader and the driver is older than the driver.
-      device.physical().lacks_in_order_lists();
-      is_in_order_ = false;
-      result = create_list(device, false, &list_);
-    }
-    check("zeCommandListCreateImmediate", result);
-  });
-}
+    : device_(device),
+      is_borrowed_(false),
+      is_shared_(false),
+      is_in_order_(create_best_list(device, &list_) != ListKind::kUnordered) {}
 
 // Older drivers do not report if the list is in order.
 Queue::Queue(Device& device, ze_command_list_handle_t borrowed)

@@ -2,13 +2,18 @@
 // A stand-in for a Level Zero driver, which the real loader loads. It has only the entry points that the
 // backend and the conformance cases use.
 //
-//   STANDIN_ZE_API_VERSION     "1.4": the version of Level Zero that the driver reports; default 1.9.
-//   Version 1.7
-//                              added in-order lists, 1.10 zeInitDrivers, 1.13 entry points in handles
+//   STANDIN_ZE_API_VERSION     "1.4": the version of Level Zero that the driver reports; default 1.6, as Intel's
+//                              drivers from mid-2024 to mid-2025. Version 1.10 added zeInitDrivers, 1.13 entry
+//                              points in handles, 1.14 a flag for the offload of copies
+//   STANDIN_ZE_DRIVER_BUILD    the build of Intel's driver: 32224, of December 2024. Below version 1.6 it is
+//                              26241, which has no in-order lists yet
 //   STANDIN_ZE_LACKS           "zeContextCreate": an entry point that is missing
 //   STANDIN_ZE_DEVICE_TYPE     "vpu": the type of its devices; default GPU
 //   STANDIN_ZE_COMPUTE_ENGINES number of engines that compute and copy: 1
-//   STANDIN_ZE_COPY_ENGINES    number of engines that only copy: 2
+//   STANDIN_ZE_COPY_ENGINES    number of main engines that only copy: 1
+//   STANDIN_ZE_LINK_ENGINES    number of link engines that only copy: 7
+//   STANDIN_ZE_INTEGRATED      1 if the GPUs are integrated: 0
+//   STANDIN_ZE_DEVICE_ID       PCI id of the GPUs: 0xbd5, a discrete GPU with link engines
 //   STANDIN_ZE_SYSTEM_MEMORY   1 if devices can access all host memory: 0
 //   STANDIN_ZE_OTHER_CONTEXTS  1 if contexts know each other's memory, as in Intel's driver: 0
 #include <level_zero/ze_api.h>
@@ -52,7 +57,6 @@ using standin::level_zero::api_version;
 using standin::level_zero::Objects;
 
 constexpr uint32_t kIntel = 0x8086;
-constexpr uint32_t kInOrder = ZE_BIT(1);
 
 std::atomic<bool> started{false};
 std::atomic<bool> is_lost{false};
@@ -79,12 +83,34 @@ ze_result_t begin(const char* call, int failing) {
 }
 
 int64_t number(const char* variable, int64_t otherwise) {
+  constexpr int kAnyBase = 0;
   const char* text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::atoll(text);
+  return text == nullptr ? otherwise : std::strtoll(text, nullptr, kAnyBase);
 }
 
 uint32_t compute_engines() { return static_cast<uint32_t>(number("STANDIN_ZE_COMPUTE_ENGINES", 1)); }
-uint32_t copy_engines() { return static_cast<uint32_t>(number("STANDIN_ZE_COPY_ENGINES", 2)); }
+
+// The groups of engines that a device has. A driver does not report empty groups.
+std::vector<ze_command_queue_group_properties_t> engine_groups() {
+  constexpr auto kCopy = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY;
+  constexpr auto kCompute = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE;
+  std::vector<ze_command_queue_group_properties_t> groups;
+  const auto add = [&](uint32_t flags, uint32_t engines) {
+    ze_command_queue_group_properties_t group{};
+    group.flags = flags;
+    group.numQueues = engines;
+    if (engines > 0) groups.push_back(group);
+  };
+  add(uint32_t{kCompute} | kCopy, compute_engines());
+  add(kCopy, static_cast<uint32_t>(number("STANDIN_ZE_COPY_ENGINES", 1)));
+  add(kCopy, static_cast<uint32_t>(number("STANDIN_ZE_LINK_ENGINES", 7)));
+  return groups;
+}
+
+bool computes(const ze_command_queue_group_properties_t& group) {
+  return (group.flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) != 0;
+}
+
 bool has_tables_in_handles() { return api_version() >= standin::level_zero::kFirstWithTablesInHandles; }
 bool contexts_know_all() { return number("STANDIN_ZE_OTHER_CONTEXTS", 0) != 0; }
 
@@ -131,6 +157,50 @@ ze_result_t list(uint32_t available, uint32_t* count, bool has_room, Get&& get) 
   return ZE_RESULT_SUCCESS;
 }
 
+// Returns true if the list should offload copies. Ends the process if the driver is too old for the form of the hint.
+bool has_offload_hint(const ze_command_queue_desc_t& description, const char* call) {
+  using namespace standin::level_zero;
+  bool is_hinted = (description.flags & kOffloadHint) != 0;
+  if (is_hinted && api_version() < kFirstWithOffloadFlag) violation("%s: a flag that the driver does not know", call);
+  for (const auto* next = static_cast<const ze_base_desc_t*>(description.pNext); next != nullptr;
+       next = static_cast<const ze_base_desc_t*>(next->pNext)) {
+    if (next->stype != kOffloadHintDesc || driver_build() < kFirstBuildWithOffload) {
+      violation("%s: a struct that the driver does not know", call);
+    }
+    is_hinted |= reinterpret_cast<const OffloadHintDesc*>(next)->is_enabled != 0;
+  }
+  return is_hinted;
+}
+
+// Tells which engine copies for a list, as Intel's drivers of 2024: a hint counts for in-order lists of engines that
+// compute, on every device with engines that only copy.
+standin::level_zero::Engine engine_of(const ze_command_queue_desc_t& description, const char* call) {
+  using standin::level_zero::Engine;
+  const auto groups = engine_groups();
+  const bool is_hinted = has_offload_hint(description, call);
+  if (!computes(groups[description.ordinal])) {
+    if (is_hinted) violation("%s: copies are offloaded from an engine that only copies", call);
+    return Engine::kCopy;
+  }
+  const bool is_in_order = (description.flags & standin::level_zero::kInOrder) != 0;
+  const bool has_others = std::ranges::any_of(groups, [](const auto& group) { return !computes(group); });
+  return is_hinted && is_in_order && has_others ? Engine::kComputeWithOffload : Engine::kCompute;
+}
+
+bool has_in_order_lists() {
+  using namespace standin::level_zero;
+  return api_version() >= kFirstWithInOrder || driver_build() >= kFirstBuildWithInOrder;
+}
+
+std::vector<const char*> extensions() {
+  using namespace standin::level_zero;
+  std::vector<const char*> names;
+  if (driver_build() >= kFirstBuildWithCounters) names.push_back(kCounterExtension);
+  if (driver_build() >= kFirstBuildWithOffload) names.push_back(kOffloadExtension);
+  if (has_tables_in_handles()) names.push_back(kDdiHandlesExtension);
+  return names;
+}
+
 }  // namespace
 
 // -- drivers and devices
@@ -165,14 +235,15 @@ EXPORT ze_result_t zeDriverGetApiVersion(ze_driver_handle_t of, ze_api_version_t
   return ZE_RESULT_SUCCESS;
 }
 
-// Loaders from 1.20 call this to sort the drivers. Newer loaders also ask if handles carry entry points.
+// Loaders from 1.20 call this too, to sort the drivers. Newer loaders also ask if handles carry entry points.
 EXPORT ze_result_t zeDriverGetProperties(ze_driver_handle_t of, ze_driver_properties_t* out) {
   using standin::level_zero::DdiHandlesProperties;
   BEGIN("zeDriverGetProperties");
   if (of != driver()) violation("%s: %p is not a driver", kCall, static_cast<void*>(of));
   check_type(out, ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES, kCall);
   std::memcpy(out->uuid.id, "standin's driver", sizeof out->uuid.id);
-  out->driverVersion = 1;
+  constexpr uint32_t kFirstVersion = 0x01030000;  // Intel's driver adds its build to this number
+  out->driverVersion = kFirstVersion + standin::level_zero::driver_build();
   for (void* next = out->pNext; next != nullptr; next = static_cast<ze_base_properties_t*>(next)->pNext) {
     if (static_cast<ze_base_properties_t*>(next)->stype != standin::level_zero::kDdiHandlesProperties) continue;
     static_cast<DdiHandlesProperties*>(next)->flags =
@@ -185,8 +256,9 @@ EXPORT ze_result_t zeDriverGetExtensionProperties(ze_driver_handle_t of, uint32_
                                                   ze_driver_extension_properties_t* out) {
   BEGIN("zeDriverGetExtensionProperties");
   if (of != driver()) violation("%s: %p is not a driver", kCall, static_cast<void*>(of));
-  return list(has_tables_in_handles() ? 1 : 0, count, out != nullptr, [&](uint32_t i) {
-    std::snprintf(out[i].name, sizeof out[i].name, "%s", standin::level_zero::kDdiHandlesExtension);
+  const auto names = extensions();
+  return list(static_cast<uint32_t>(names.size()), count, out != nullptr, [&](uint32_t i) {
+    std::snprintf(out[i].name, sizeof out[i].name, "%s", names[i]);
     out[i].version = ZE_MAKE_VERSION(1, 0);
   });
 }
@@ -204,7 +276,10 @@ EXPORT ze_result_t zeDeviceGetProperties(ze_device_handle_t device, ze_device_pr
   check_type(out, ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES, kCall);
   const char* const type = std::getenv("STANDIN_ZE_DEVICE_TYPE");
   out->type = type != nullptr && std::string(type) == "vpu" ? static_cast<ze_device_type_t>(5) : ZE_DEVICE_TYPE_GPU;
+  constexpr int64_t kDiscreteWithLinks = 0xbd5;
   out->vendorId = kIntel;
+  out->deviceId = static_cast<uint32_t>(number("STANDIN_ZE_DEVICE_ID", kDiscreteWithLinks));
+  out->flags = number("STANDIN_ZE_INTEGRATED", 0) != 0 ? uint32_t{ZE_DEVICE_PROPERTY_FLAG_INTEGRATED} : 0;
   out->maxMemAllocSize = gpus.memory() / 2;
   std::snprintf(out->name, sizeof out->name, "Stand-in for an Intel GPU %d", ordinal);
   std::memcpy(out->uuid.id, "standin for zero", sizeof out->uuid.id);
@@ -236,11 +311,11 @@ EXPORT ze_result_t zeDeviceGetCommandQueueGroupProperties(ze_device_handle_t dev
                                                           ze_command_queue_group_properties_t* out) {
   BEGIN("zeDeviceGetCommandQueueGroupProperties");
   ordinal_of(device, kCall);
-  return list(2, count, out != nullptr, [&](uint32_t i) {
+  const auto groups = engine_groups();
+  return list(static_cast<uint32_t>(groups.size()), count, out != nullptr, [&](uint32_t i) {
     check_type(&out[i], ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES, kCall);
-    out[i].flags = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY;
-    if (i == 0) out[i].flags |= ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE;
-    out[i].numQueues = i == 0 ? compute_engines() : copy_engines();
+    out[i].flags = groups[i].flags;
+    out[i].numQueues = groups[i].numQueues;
   });
 }
 
@@ -274,18 +349,17 @@ EXPORT ze_result_t zeCommandListCreateImmediate(ze_context_handle_t context, ze_
                                                 ze_command_list_handle_t* out) {
   BEGIN("zeCommandListCreateImmediate");
   check_type(description, ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, kCall);
-  const bool is_in_order = (description->flags & kInOrder) != 0;
-  if (is_in_order && api_version() < standin::level_zero::kFirstWithInOrder)
-    violation("%s: in order, of a driver that is too old", kCall);
-  const uint32_t engines = description->ordinal == 0 ? 1 : copy_engines();
-  if (description->ordinal > 1 || description->index >= engines) {
+  const bool is_in_order = (description->flags & standin::level_zero::kInOrder) != 0;
+  if (is_in_order && !has_in_order_lists()) violation("%s: in order, of a driver that is too old", kCall);
+  const auto groups = engine_groups();
+  if (description->ordinal >= groups.size() || description->index >= groups[description->ordinal].numQueues) {
     violation("%s: engine %u of group %u", kCall, description->index, description->ordinal);
   }
   if (description->index != 0 && (description->flags & ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY) == 0) {
     violation("%s: an engine is named, and may be another", kCall);
   }
   if (description->mode != ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS) violation("%s: appending to it blocks", kCall);
-  *out = objects().create_list(context, ordinal_of(device, kCall), is_in_order);
+  *out = objects().create_list(context, ordinal_of(device, kCall), is_in_order, engine_of(*description, kCall));
   return ZE_RESULT_SUCCESS;
 }
 

@@ -103,9 +103,17 @@ void* new_readable_handle() {
 uint32_t api_version() {
   const char* text = std::getenv("STANDIN_ZE_API_VERSION");
   unsigned major = 1;
-  unsigned minor = 9;
+  unsigned minor = 6;
   if (text != nullptr && std::sscanf(text, "%u.%u", &major, &minor) != 2) violation("STANDIN_ZE_API_VERSION=%s", text);
   return ZE_MAKE_VERSION(major, minor);
+}
+
+uint32_t driver_build() {
+  constexpr uint32_t kOfDecember2024 = 32224;
+  constexpr uint32_t kOfMay2023 = 26241;
+  const char* const text = std::getenv("STANDIN_ZE_DRIVER_BUILD");
+  if (text != nullptr) return static_cast<uint32_t>(std::atoi(text));
+  return api_version() >= ZE_MAKE_VERSION(1, 6) ? kOfDecember2024 : kOfMay2023;
 }
 
 void* new_object_handle() {

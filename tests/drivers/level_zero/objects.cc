@@ -52,12 +52,13 @@ void Objects::destroy_context(ze_context_handle_t handle) {
 
 // -- command lists
 
-ze_command_list_handle_t Objects::create_list(ze_context_handle_t of, int device, bool is_in_order) {
+ze_command_list_handle_t Objects::create_list(ze_context_handle_t of, int device, bool is_in_order, Engine engine) {
   const std::lock_guard lock(mutex_);
   auto made = std::make_shared<List>();
   made->context = &context(of);
   made->device = device;
   made->is_in_order = is_in_order;
+  made->engine = engine;
   made->stream = machine_.create_stream(device);
   made->side = is_in_order ? nullptr : machine_.create_stream(device);
   auto* const handle = new_handle<ze_command_list_handle_t>();
@@ -90,6 +91,19 @@ bool Objects::is_copied_by_cpu(const Copy& copy) const {
   return is_to_device != is_from_device && copy.size <= (is_to_device ? kMostToDevice : kMostFromDevice);
 }
 
+bool Objects::is_on_device(uintptr_t address) const {
+  const auto found = machine_.find(address);
+  return found.has_value() && found->kind == Kind::kDevice;
+}
+
+// Counts a copy under the name of the engine that runs it.
+void Objects::count_engine(const List& on, const Copy& copy) const {
+  const bool is_within_devices = is_on_device(copy.to) && is_on_device(copy.from);
+  const bool is_offloaded =
+      on.engine == Engine::kCopy || (on.engine == Engine::kComputeWithOffload && !is_within_devices);
+  machine_.calls().enter(is_offloaded ? "copy by a copy engine" : "copy by a compute engine");
+}
+
 void Objects::append_copy(ze_command_list_handle_t handle, Copy copy) {
   std::unique_lock lock(mutex_);
   const auto on = list(handle);
@@ -103,7 +117,9 @@ void Objects::append_copy(ze_command_list_handle_t handle, Copy copy) {
     if (found->kind == Kind::kDevice && found->device != on->device && machine_.peers()) *device = found->device;
   }
   ++on->appended;
-  if (is_copied_by_cpu(copy)) {
+  const bool is_by_cpu = is_copied_by_cpu(copy);
+  if (!is_by_cpu) count_engine(*on, copy);
+  if (is_by_cpu) {
     lock.unlock();  // other lists go on meanwhile
     machine_.copy(on->stream, {copy}, Blocking::kUntilCopied);
   } else if (on->is_in_order) {

@@ -21,12 +21,17 @@ struct Context {
   ze_context_handle_t handle;
 };
 
+// The engine that runs the copies of a list. With offload, copies run on an engine that only copies, except those
+// within device memory.
+enum class Engine { kCompute, kComputeWithOffload, kCopy };
+
 // An immediate command list. Without the in-order flag, the commands between two barriers run in reverse
 // order.
 struct List {
   Context* context;
   int device;
   bool is_in_order;
+  Engine engine;
   void* stream;
   void* side;  // for commands that only wait for an event, independent of the list's other work
   uint64_t appended = 0;
@@ -66,7 +71,7 @@ class Objects {
   // Checks the handle only.
   void check_context(ze_context_handle_t handle);
 
-  ze_command_list_handle_t create_list(ze_context_handle_t context, int device, bool is_in_order);
+  ze_command_list_handle_t create_list(ze_context_handle_t context, int device, bool is_in_order, Engine engine);
   void destroy_list(ze_command_list_handle_t handle);
   void append_copy(ze_command_list_handle_t list, Copy copy);
   // Appends a barrier; `signal` may be NULL. Without `waits` the barrier runs after all earlier commands,
@@ -97,6 +102,8 @@ class Objects {
   std::shared_ptr<Event> event(ze_event_handle_t handle);
   void submit_held(List& on);
   bool is_copied_by_cpu(const Copy& copy) const;
+  bool is_on_device(uintptr_t address) const;
+  void count_engine(const List& on, const Copy& copy) const;
   void check_idle(const Event& one, const char* what) const;
   void expect_signal(Event& one, int device);
   void unsignal(Event& one);

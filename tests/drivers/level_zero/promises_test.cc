@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <memory>
 #include <numeric>
+#include <sstream>
 
 #include "drivers/level_zero/application.h"
 #include "drivers/level_zero/table_calls.h"
@@ -91,7 +92,7 @@ TEST_CASE("memory is freed behind the work on it, without waiting") {
 
 TEST_CASE("later calls destroy queues and events that were in use when released") {
   const Variable slow("STANDIN_LATENCY_US", kSlow);
-  for (const char* const version : {"1.9", "1.4"}) {
+  for (const char* const version : {"1.6", "1.4"}) {
     const Variable older("STANDIN_ZE_API_VERSION", version);
     CHECK(in_child([] {
             auto work = std::make_unique<Pending>(gpu(0));
@@ -331,13 +332,103 @@ TEST_CASE("allocations above the driver's usual limit ask for relaxed limits") {
         }) == "");
 }
 
+// The number of copies that each kind of engine ran.
+struct EngineUse {
+  int64_t compute;
+  int64_t copy;
+  bool operator==(const EngineUse&) const = default;
+};
+
+// Copies USM of the host to a device, within the device and to a peer, and back to the host.
+EngineUse engines_of_copies() {
+  constexpr int64_t kSize = 64;
+  EngineUse used{};
+  const std::string problem = in_child([&] {
+    void* const device = gpu(0);
+    arrowdevice_native_device native{};
+    must(table().device_get_native, device, &native);
+    auto* const context = static_cast<ze_context_handle_t>(native.context);
+    void* const host = level_zero::allocate_host(context, kSize);
+    void* const first = allocate(device, kSize);
+    void* const second = allocate(device, kSize);
+    void* const third = allocate(gpu(1), kSize);
+    void* const queue = create_queue(device);
+    copy(queue, region(device, first, nullptr, host, kSize));
+    copy(queue, region(device, second, device, first, kSize));
+    copy(queue, region(gpu(1), third, device, second, kSize));
+    copy(queue, region(nullptr, host, device, second, kSize));
+    finish(queue);
+    table().queue_destroy(queue);
+    for (void* const memory : {first, second}) free_memory(device, memory);
+    free_memory(gpu(1), third);
+    level_zero::must(ze().zeMemFree(context, host));
+    throw std::runtime_error(std::to_string(calls("copy by a compute engine")) + " " +
+                             std::to_string(calls("copy by a copy engine")) + " " +
+                             std::to_string(calls("zeCommandListCreateImmediate")));
+  });
+  int64_t lists = 0;
+  std::istringstream said(problem);
+  said >> used.compute >> used.copy >> lists;
+  INFO(problem);
+  CHECK(lists == 1);
+  CHECK(used.compute + used.copy == 4);
+  return used;
+}
+
+constexpr EngineUse kOffloaded{.compute = 2, .copy = 2};
+constexpr EngineUse kComputeOnly{.compute = 4, .copy = 0};
+
+TEST_CASE("discrete GPUs use copy engines for copies with the host only") {
+  CHECK(engines_of_copies() == kOffloaded);
+  const Variable newer("STANDIN_ZE_API_VERSION", "1.14");  // which has a flag for it
+  CHECK(engines_of_copies() == kOffloaded);
+}
+
+TEST_CASE("integrated GPUs copy by compute engines only") {
+  const Variable integrated("STANDIN_ZE_INTEGRATED", "1");
+  CHECK(engines_of_copies() == kComputeOnly);
+}
+
+TEST_CASE("GPUs of the generation Xe-HPG copy by compute engines only") {
+  for (const char* const id : {"0x56a0", "0x5690", "0x56c1"}) {
+    const Variable arc("STANDIN_ZE_DEVICE_ID", id);
+    CHECK(engines_of_copies() == kComputeOnly);
+  }
+  const Variable battlemage("STANDIN_ZE_DEVICE_ID", "0xe20b");
+  CHECK(engines_of_copies() == kOffloaded);
+}
+
 TEST_CASE("a device without copy engines copies with compute engines") {
-  const Variable none("STANDIN_ZE_COPY_ENGINES", "0");
-  CHECK(in_child([] { const Pending work(gpu(0)); }) == "");
+  const Variable no_main_engine("STANDIN_ZE_COPY_ENGINES", "0"), no_link_engine("STANDIN_ZE_LINK_ENGINES", "0");
+  CHECK(engines_of_copies() == kComputeOnly);
+}
+
+TEST_CASE("a device without compute engines copies with copy engines") {
+  const Variable no_compute_engine("STANDIN_ZE_COMPUTE_ENGINES", "0");
+  CHECK(engines_of_copies() == EngineUse{.compute = 0, .copy = 4});
+}
+
+// Build 30049 is of June 2024. Build 32149 is the first one whose in-order lists Intel's own runtime uses.
+TEST_CASE("drivers before build 32149 copy in unordered lists by compute engines") {
+  for (const char* const build : {"26241", "27912", "30049", "32148"}) {
+    const Variable older("STANDIN_ZE_DRIVER_BUILD", build);
+    CHECK(engines_of_copies() == kComputeOnly);
+  }
+  const Variable trusted("STANDIN_ZE_DRIVER_BUILD", "32149");
+  CHECK(engines_of_copies() == kOffloaded);
+}
+
+TEST_CASE("a driver that does not list its extensions has the abilities of Level Zero 1.0") {
+  for (const char* const call : {"zeDriverGetExtensionProperties", "zeDriverGetProperties"}) {
+    const Variable lacking("STANDIN_ZE_LACKS", call);
+    const Variable oldest("STANDIN_ZE_API_VERSION", "1.6");
+    CHECK(engines_of_copies() == kComputeOnly);
+  }
 }
 
 TEST_CASE("a device without any engine that copies cannot be opened") {
-  const Variable no_copy_engine("STANDIN_ZE_COPY_ENGINES", "0"), no_compute_engine("STANDIN_ZE_COMPUTE_ENGINES", "0");
+  const Variable no_copy_engine("STANDIN_ZE_COPY_ENGINES", "0"), no_link_engine("STANDIN_ZE_LINK_ENGINES", "0"),
+      no_compute_engine("STANDIN_ZE_COMPUTE_ENGINES", "0");
   CHECK(in_child([] {
           void* none = nullptr;
           const std::string message = must_fail_once(ENODEV, table().device_open, ARROW_DEVICE_ONEAPI, 0, &none);
@@ -407,6 +498,30 @@ TEST_CASE("barriers keep the order if a layer refuses in-order lists") {
             table().queue_destroy(other);
           }) == "");
   }
+}
+
+// Newer validation layers know in-order lists, but not the struct of Intel's drivers.
+TEST_CASE("lists stay in order if a layer refuses only the hint to offload copies") {
+  CHECK(in_child([] {
+          void* const device = gpu(0);
+          level_zero::fail_nth("zeCommandListCreateImmediate", 1, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+          for (const int64_t lists : {2, 3}) {
+            constexpr int64_t kSize = 8 << 20;  // which the CPU does not copy
+            const std::vector<char> sent(kSize, 's');
+            std::vector<char> received(kSize);
+            void* const queue = create_queue(device);
+            expect(calls("zeCommandListCreateImmediate") == lists, "another number of lists");
+            void* const memory = allocate(device, kSize);
+            copy(queue, region(device, memory, nullptr, sent.data(), kSize));
+            copy(queue, region(nullptr, received.data(), device, memory, kSize));
+            expect(calls("zeCommandListAppendBarrier") == lists - 2, "a barrier between the copies");
+            finish(queue);
+            expect(received == sent, "the bytes changed");
+            free_memory(device, memory);
+            table().queue_destroy(queue);
+          }
+          expect(calls("copy by a copy engine") == 0 && calls("copy by a compute engine") == 4, "another engine");
+        }) == "");
 }
 
 TEST_CASE("devices have peer access within a context if the driver allows it") {

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "drivers/level_zero/application.h"
+#include "drivers/level_zero/handles.h"
 #include "support/catch.h"
 #include "support/variable.h"
 
@@ -156,6 +157,42 @@ TEST_CASE("the stand-in ends the process on wrong use of events") {
     auto* const pool = create_pool(create_context());
     create_event(pool, 0);
     create_event(pool, 0);
+  });
+}
+
+TEST_CASE("the stand-in ends the process on lists that the driver cannot create") {
+  using namespace standin::level_zero;
+  constexpr auto kExplicit = ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY;
+  struct Wanted {
+    uint32_t ordinal, index, flags;
+    bool has_struct;
+  };
+  const auto create = [](const Wanted& wanted) {
+    const OffloadHintDesc hint{kOffloadHintDesc, nullptr, 1};
+    ze_command_queue_desc_t description{};
+    description.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
+    description.pNext = wanted.has_struct ? &hint : nullptr;
+    description.ordinal = wanted.ordinal;
+    description.index = wanted.index;
+    description.flags = wanted.flags;
+    description.mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS;
+    ze_command_list_handle_t list = nullptr;
+    auto* const context = create_context();
+    level_zero::must(ze().zeCommandListCreateImmediate(context, level_zero::device(0), &description, &list));
+    level_zero::must(ze().zeCommandListDestroy(list));
+  };
+  // The groups are one engine that computes, one main engine that copies, and seven link engines.
+  CHECK(in_child([&] { create({2, 6, kExplicit, false}); }) == "");
+  CHECK(in_child([&] { create({0, 0, standin::level_zero::kInOrder, true}); }) == "");
+  check_violation("engine 0 of group 3", [&] { create({3, 0, 0, false}); });
+  check_violation("engine 7 of group 2", [&] { create({2, 7, kExplicit, false}); });
+  check_violation("an engine is named, and may be another", [&] { create({2, 1, 0, false}); });
+  check_violation("from an engine that only copies", [&] { create({1, 0, 0, true}); });
+  check_violation("a flag that the driver does not know", [&] { create({0, 0, kOffloadHint, false}); });
+  const Variable old("STANDIN_ZE_DRIVER_BUILD", "26241");
+  check_violation("a struct that the driver does not know", [&] { create({0, 0, 0, true}); });
+  check_violation("in order, of a driver that is too old", [&] {
+    create({0, 0, standin::level_zero::kInOrder, false});
   });
 }
 
