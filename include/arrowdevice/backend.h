@@ -227,6 +227,17 @@ struct arrowdevice_backend {
    * that it keeps for reuse. Memory and objects that are in use stay.
    */
   void (*device_trim)(void* device);
+  /**
+   * Allocates staging memory: host memory that the driver copies from and to the device fast and
+   * without a wait. `size` is in bytes and more than 0. The CPU reads and writes the memory by its
+   * address. In regions it is memory of the program, so its device is NULL.
+   *
+   * The library stages copies of pageable memory in it, if the device has no `staging_type`. A pair
+   * with staging_free. A backend without the pair stages in plain memory.
+   */
+  int (*staging_allocate)(void* device, int64_t size, void** out, struct arrowdevice_error* error);
+  /** Frees staging memory that no work uses. Must not block. */
+  void (*staging_free)(void* device, void* memory);
 };
 
 /** Name of the only symbol that a plugin exports. */

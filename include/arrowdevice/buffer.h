@@ -120,7 +120,8 @@ ARROWDEVICE_API int arrowdevice_pool_get_stats(const struct arrowdevice_pool* po
                                                struct arrowdevice_error* error);
 
 /**
- * Frees all memory that a pool caches and that is not in use.
+ * Frees all memory that a pool caches and that is not in use. Also frees the staging memory that
+ * the pool's device caches, if no device type stands for that memory.
  *
  * @param pool  The pool.
  *

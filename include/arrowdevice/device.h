@@ -50,7 +50,7 @@ struct arrowdevice_device_info {
   int64_t buffer_alignment;     /* bytes; alignment of the start of every allocation */
   int64_t sub_buffer_alignment; /* bytes; alignment of the start of every sub-buffer */
   uint64_t flags;               /* ARROWDEVICE_DEVICE_* */
-  ArrowDeviceType staging_type; /* device type of its pinned host memory, 0 if it has none */
+  ArrowDeviceType staging_type; /* device type of its pinned host memory, 0 if no type stands for it */
   int32_t reserved;
 };
 

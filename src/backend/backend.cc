@@ -46,6 +46,7 @@ void check_pairs(const arrowdevice_backend& table) {
        table.sub_buffer_destroy != nullptr},
       {"queue_wrap", "queue_get_native", table.queue_wrap != nullptr, table.queue_get_native != nullptr},
       {"device_wrap", "device_unwrap", table.device_wrap != nullptr, table.device_unwrap != nullptr},
+      {"staging_allocate", "staging_free", table.staging_allocate != nullptr, table.staging_free != nullptr},
   };
   for (const auto& pair : pairs) {
     if (pair.has_first != pair.has_second) {

@@ -174,6 +174,12 @@ class BackendTable {
         F::sub_buffer_destroy(device_of(device), sub);
       };
     }
+    if constexpr (requires { F::staging_allocate; }) {
+      table.staging_allocate = [](void* device, int64_t size, void** out, arrowdevice_error* error) noexcept {
+        return guarded(error, [&] { *out = F::staging_allocate(device_of(device), size); });
+      };
+      table.staging_free = [](void* device, void* memory) noexcept { F::staging_free(device_of(device), memory); };
+    }
     if constexpr (requires { F::pointer_get_info; }) {
       table.pointer_get_info = [](void* device, const void* buffer, arrowdevice_pointer_info* out,
                                   arrowdevice_error* error) noexcept {

@@ -118,6 +118,39 @@ std::shared_ptr<Pool> Device::pool() {
   return own_pool_;
 }
 
+std::shared_ptr<Pool> Device::staging_pool() {
+  check_usable();
+  const std::lock_guard lock(pool_mutex_);
+  if (staging_pool_ == nullptr) {
+    arrowdevice_pool_options options{};
+    if (is_borrowed()) options.max_cached_bytes = -1;
+    staging_pool_ = std::make_shared<Pool>(*this, options, Pool::kDeviceOwned, Pool::kStagingMemory);
+  }
+  return staging_pool_;
+}
+
+void Device::trim_staging() noexcept {
+  if (!has_staging_memory()) return;
+  std::shared_ptr<Pool> pool;
+  {
+    const std::lock_guard lock(pool_mutex_);
+    pool = staging_pool_;
+  }
+  if (pool != nullptr) pool->trim();
+}
+
+void* Device::staging_allocate(int64_t size) {
+  check_usable();
+  void* memory = nullptr;
+  backend_.call("staging_allocate", backend_.table().staging_allocate, handle_, size, &memory);
+  if (memory == nullptr) throw Error(EIO, "staging_allocate gave NULL on " + text(), backend_.name(), 0);
+  return memory;
+}
+
+void Device::staging_free(void* memory) noexcept {
+  if (is_usable()) backend_.table().staging_free(handle_, memory);
+}
+
 void Device::set_pool(std::shared_ptr<Pool> pool) {
   if (pool != nullptr && &pool->device() != this) {
     throw Error(EINVAL, "the pool is of " + pool->device().text() + ", not of " + text());
@@ -169,11 +202,12 @@ void Device::report_unknown_work(const Error& error) const noexcept {
 
 void Device::drop_idle() {
   const auto queues = queues_.take_all();  // destroyed after the pools are trimmed
-  std::shared_ptr<Pool> pools[2];
+  std::shared_ptr<Pool> pools[3];
   {
     const std::lock_guard lock(pool_mutex_);
     pools[0] = own_pool_;
     pools[1] = chosen_pool_;
+    pools[2] = staging_pool_;
   }
   for (const auto& pool : pools) {
     if (pool != nullptr) pool->trim();
@@ -182,10 +216,11 @@ void Device::drop_idle() {
 
 void Device::unwrap() {
   {
-    std::shared_ptr<Pool> pools[2];  // destroyed after the unlock, because an application's pool calls `destroy`
+    std::shared_ptr<Pool> pools[3];  // destroyed after the unlock, because an application's pool calls `destroy`
     const std::lock_guard lock(pool_mutex_);
     pools[0].swap(own_pool_);
     pools[1].swap(chosen_pool_);
+    pools[2].swap(staging_pool_);
   }
   backend_.call("device_unwrap", backend_.table().device_unwrap, handle_);
   unwrapped_.store(true, std::memory_order_release);

@@ -86,6 +86,17 @@ class Device {
   std::shared_ptr<Pool> pool();
   void set_pool(std::shared_ptr<Pool> pool);
 
+  // Returns true if the backend allocates staging memory for the device.
+  bool has_staging_memory() const noexcept { return backend_.table().staging_allocate != nullptr; }
+
+  // Returns the pool of that staging memory, which is created at first use. The application does not see the pool.
+  std::shared_ptr<Pool> staging_pool();
+  void trim_staging() noexcept;
+
+  // Allocates and frees `size` > 0 bytes of staging memory.
+  void* staging_allocate(int64_t size);
+  void staging_free(void* memory) noexcept;
+
   QueueCache& queues() noexcept { return queues_; }
   BufferRegistry& buffers() noexcept { return buffers_; }
 
@@ -145,6 +156,7 @@ class Device {
   std::mutex pool_mutex_;
   std::shared_ptr<Pool> own_pool_;
   std::shared_ptr<Pool> chosen_pool_;
+  std::shared_ptr<Pool> staging_pool_;
 
   std::optional<process::UsableAcrossFork> usable_across_fork_;  // the CPU's `pool_mutex_`
 

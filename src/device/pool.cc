@@ -103,9 +103,10 @@ void* Allocation::sub_buffer(int64_t offset, int64_t size) {
   return sub_buffers[next_sub_buffer_++].handle;
 }
 
-Pool::Pool(Device& device, const arrowdevice_pool_options& options, Owner owner)
+Pool::Pool(Device& device, const arrowdevice_pool_options& options, Owner owner, Memory memory)
     : device_(device),
       options_(options),
+      memory_(memory),
       creator_(getpid()),
       use_(owner == kApplicationOwned ? std::optional<DeviceUse>(std::in_place, device) : std::nullopt),
       cache_limit_(options.max_cached_bytes < 0   ? 0
@@ -227,6 +228,7 @@ void* Pool::ask_driver(Queue* queue, int64_t capacity) {
 }
 
 void* Pool::ask_driver_once(Queue* queue, int64_t capacity) {
+  if (memory_ == kStagingMemory) return device_.staging_allocate(capacity);
   if (options_.allocate == nullptr) return device_.driver_allocate(queue, capacity);
   device_.check_usable();
   std::optional<Queue::NativeUse> native_queue;
@@ -309,7 +311,9 @@ void Pool::to_driver(Block& block) noexcept {
     return;
   }
   for (const auto& sub : block.sub_buffers) device_.sub_buffer_destroy(sub.handle);
-  if (options_.deallocate == nullptr) {
+  if (memory_ == kStagingMemory) {
+    device_.staging_free(block.buffer);
+  } else if (options_.deallocate == nullptr) {
     device_.driver_deallocate(block.buffer);
   } else if (may_call_out()) {
     options_.deallocate(options_.user, block.buffer, block.capacity, nullptr);

@@ -83,8 +83,10 @@ class Allocation {
 class Pool : public std::enable_shared_from_this<Pool> {
  public:
   enum Owner { kDeviceOwned, kApplicationOwned };
+  enum Memory { kDeviceMemory, kStagingMemory };
 
-  Pool(Device& device, const arrowdevice_pool_options& options, Owner owner);
+  // A pool of staging memory has no `allocate` in its options.
+  Pool(Device& device, const arrowdevice_pool_options& options, Owner owner, Memory memory = kDeviceMemory);
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
@@ -132,6 +134,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
 
   Device& device_;
   const arrowdevice_pool_options options_;
+  const Memory memory_;
   const pid_t creator_;  // the process that may call `destroy`; a forked child must not
   const std::optional<DeviceUse> use_;
   const int64_t cache_limit_;

@@ -34,7 +34,7 @@ void copy_staged(Route& route, std::span<const Region> regions, std::span<const 
   const int64_t piece_bytes = staged_piece_bytes(total);
   std::vector<Stage> stages(static_cast<size_t>(std::min(kBlocks, (total + piece_bytes - 1) / piece_bytes)));
   for (auto& stage : stages) {
-    in_flight.staging.push_back(allocate_staging(route.target(), piece_bytes));
+    in_flight.staging.push_back(allocate_staging_between(route.source(), route.target(), piece_bytes));
     stage.memory = in_flight.staging.back().buffer();
   }
   for (auto* device : {&route.source(), &route.target()}) {

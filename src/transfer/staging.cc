@@ -15,18 +15,43 @@ constexpr int64_t kSmallestPiece = 256 << 10;
 constexpr int64_t kPiecesOfACopy = 32;
 constexpr int64_t kPageBytes = 4096;  // devices prefer copies that begin at an aligned address
 
+// A wrapped device may have an id that no pinned memory has.
+bool has_pinned_device(const device::Device& device) {
+  const ArrowDeviceType type = device.info().staging_type;
+  return type != 0 && device.id() >= 0 && device.id() < device::Devices::instance().count(type);
+}
+
+device::Allocation allocate_plain(int64_t size) {
+  return device::Devices::instance().cpu().pool()->allocate(nullptr, size);
+}
+
+// Returns false if the driver cannot tell.
+bool knows(const device::Device& device, const void* memory) {
+  try {
+    return device.pointer_info(memory).has_value();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 device::Allocation allocate_staging(device::Device& device, int64_t size) {
-  auto& devices = device::Devices::instance();
-  auto& host = has_pinned_staging(device) ? devices.get(device.info().staging_type, device.id()) : devices.cpu();
-  return host.pool()->allocate(nullptr, size);
+  if (has_pinned_device(device)) {
+    return device::Devices::instance().get(device.info().staging_type, device.id()).pool()->allocate(nullptr, size);
+  }
+  return device.has_staging_memory() ? device.staging_pool()->allocate(nullptr, size) : allocate_plain(size);
+}
+
+device::Allocation allocate_staging_between(device::Device& source, device::Device& target, int64_t size) {
+  auto staging = allocate_staging(target, size);
+  const bool may_be_unusable = !has_pinned_device(target) && target.has_staging_memory() &&
+                               &source.backend() == &target.backend() && !knows(source, staging.buffer());
+  return may_be_unusable ? allocate_plain(size) : std::move(staging);
 }
 
 bool has_pinned_staging(const device::Device& device) {
-  const ArrowDeviceType type = device.info().staging_type;
-  // A wrapped device may have an id that no pinned memory has. Plain memory is used then.
-  return type != 0 && device.id() >= 0 && device.id() < device::Devices::instance().count(type);
+  return has_pinned_device(device) || device.has_staging_memory();
 }
 
 int64_t staged_piece_bytes(int64_t total) {

@@ -15,10 +15,15 @@
 
 namespace arrowdevice::transfer {
 
-// Allocates host memory for fast copies with the device: its pinned memory if it has some, else plain memory.
+// Allocates host memory for fast copies with the device: its pinned memory, else the staging memory of its backend,
+// else plain memory.
 device::Allocation allocate_staging(device::Device& device, int64_t size);
 
-// Returns true if allocate_staging() returns pinned memory.
+// Does the same for copies from `source` through the memory to `target`. Returns plain memory if the source's driver
+// does not know the target's memory, because the two devices may be in two contexts of one driver.
+device::Allocation allocate_staging_between(device::Device& source, device::Device& target, int64_t size);
+
+// Returns true if allocate_staging() returns memory that the driver knows.
 bool has_pinned_staging(const device::Device& device);
 
 // Returns the piece size for a copy of `total` > 0 bytes. A piece is large enough to hide a link's latency. It is small

@@ -353,7 +353,7 @@ MEMBER(arrowdevice_pointer_info, device_id, 16, 8);
 MEMBER(arrowdevice_pointer_info, base, 24, 8);
 MEMBER(arrowdevice_pointer_info, size, 32, 8);
 
-GROWS(arrowdevice_backend, 256);
+GROWS(arrowdevice_backend, 272);
 MEMBER(arrowdevice_backend, abi_version, 4, 4);
 MEMBER(arrowdevice_backend, name, 8, 8);
 MEMBER(arrowdevice_backend, version, 16, 8);
@@ -388,6 +388,8 @@ MEMBER(arrowdevice_backend, pointer_get_info, 232, 8);
 MEMBER(arrowdevice_backend, device_get_memory_info, 240, 8);
 MEMBER(arrowdevice_backend, device_record_event, 248, 8);
 MEMBER(arrowdevice_backend, device_trim, 256, 8);
+MEMBER(arrowdevice_backend, staging_allocate, 264, 8);
+MEMBER(arrowdevice_backend, staging_free, 272, 8);
 
 #else
 typedef int arrowdevice_layout_is_checked_on_lp64_only; /* a source file must not be empty */

@@ -103,6 +103,7 @@ TEST_CASE("an unusable table is not registered") {
   CHECK(contains(refusal(EINVAL, [](auto& t) { t.n_device_types = 0; }), "device types"));
   CHECK(contains(refusal(EINVAL, [](auto& t) { t.event_wait = nullptr; }), "event_wait"));
   CHECK(contains(refusal(EINVAL, [](auto& t) { t.sub_buffer_destroy = nullptr; }), "sub_buffer_create"));
+  CHECK(contains(refusal(EINVAL, [](auto& t) { t.staging_free = [](void*, void*) {}; }), "staging_allocate"));
   CHECK(looks() == before);
   int64_t count = 0;
   must_fail(ENOTSUP, arrowdevice_device_count, ArrowDeviceType{70}, &count);

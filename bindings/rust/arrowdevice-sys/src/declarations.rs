@@ -1259,7 +1259,7 @@ unsafe extern "C" {
         out: *mut arrowdevice_pool_stats,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Frees all memory that a pool caches and that is not in use.\n\n- `pool`: The pool.\n\nErrors: the general errors.\n\nThread-safety: free."]
+    #[doc = "Frees all memory that a pool caches and that is not in use. Also frees the staging memory that\nthe pool's device caches, if no device type stands for that memory.\n\n- `pool`: The pool.\n\nErrors: the general errors.\n\nThread-safety: free."]
     pub fn arrowdevice_pool_trim(pool: *mut arrowdevice_pool, error: *mut arrowdevice_error) -> ::core::ffi::c_int;
     #[doc = "Destroys a pool. Live buffers hold references, so the memory survives until the last buffer is\nfreed.\n\n- `pool`: The pool, or NULL.\n\nThread-safety: free. The application calls it once."]
     pub fn arrowdevice_pool_destroy(pool: *mut arrowdevice_pool);

@@ -103,6 +103,10 @@ struct arrowdevice_backend {
   int (*device_record_event)(void* device, void** event, struct arrowdevice_error* error);
 
   void (*device_trim)(void* device);
+
+  int (*staging_allocate)(void* device, int64_t size, void** out, struct arrowdevice_error* error);
+
+  void (*staging_free)(void* device, void* memory);
 };
 
 #define ARROWDEVICE_BACKEND_ENTRY "arrowdevice_backend_entry"
