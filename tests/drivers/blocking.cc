@@ -183,4 +183,31 @@ TEST_CASE("a queue can be asked and waited for while the driver blocks in a call
         }) == "");
 }
 
+TEST_CASE("without enough pinned memory, small copies succeed without it") {
+  static const HostCase table{"megabyte", struct_of({field("l")}).not_null(), {.rows = 131'072}};
+  CHECK(in_limited_child([] {
+          auto* const pinned = output_of(arrowdevice_device_find_by_id, vendor().pinned, int64_t{0});
+          auto limits = sized<arrowdevice_pool_options>();
+          limits.max_bytes = 256 << 10;
+          auto* const pool = output_of(arrowdevice_pool_create, pinned, &limits);
+          must(arrowdevice_device_set_pool, pinned, pool);
+          {
+            Owned<ArrowDeviceArray> host = on_host(table);
+            Owned<ArrowDeviceArray> there, late;
+            expect(copy(host.get(), table, gpu(), with(), there) == 0, "not copied");
+            Gate gate;
+            const Queue queue = gate.queue();
+            auto options = with(ARROWDEVICE_COPY_ASYNC, queue.get(), kShort);
+            expect(copy(host.get(), table, gpu(), options, late) == ETIMEDOUT, "the copy did not wait for its queue");
+            gate.open();
+            options.timeout_ns = ARROWDEVICE_NO_TIMEOUT;
+            expect(copy(host.get(), table, gpu(), options, late) == 0, "not copied later");
+            for (auto* const copied : {there.get(), late.get()}) expect_same(table, copied);
+          }
+          must(arrowdevice_device_set_pool, pinned, nullptr);
+          arrowdevice_pool_destroy(pool);
+          trim_all();
+        }) == "");
+}
+
 }  // namespace

@@ -13,10 +13,6 @@ void wait(void* is_open) { static_cast<std::atomic<bool>*>(is_open)->wait(false)
 
 }  // namespace
 
-arrowdevice_device* gpu() { return output_of(arrowdevice_device_find_by_id, vendor().device, int64_t{0}); }
-
-arrowdevice_device* cpu() { return output_of(arrowdevice_device_find_by_id, ARROW_DEVICE_CPU, int64_t{-1}); }
-
 const HostCase& small() { return find_case("record batch"); }
 
 Owned<ArrowDeviceArray> on_host(const HostCase& one) {

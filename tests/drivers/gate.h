@@ -6,14 +6,12 @@
 
 #include <atomic>
 
+#include "drivers/devices.h"
 #include "drivers/vendor.h"
 #include "support/cases.h"
 #include "support/handles.h"
 
 namespace drivers {
-
-arrowdevice_device* gpu();
-arrowdevice_device* cpu();
 
 // A record batch below the size from which copies use several threads.
 const arrowdevice::testing::HostCase& small();

@@ -26,7 +26,8 @@ constexpr Vendor kCuda{.library = "libcuda.so.1",
                        .wait_on = "cuStreamWaitEvent",
                        .create_stream = "cuStreamCreate",
                        .synchronize = "cuStreamSynchronize",
-                       .create_event = "cuEventCreate"};
+                       .create_event = "cuEventCreate",
+                       .question = "cuPointerGetAttributes"};
 constexpr Vendor kHip{.library = "libamdhip64.so.7",
                       .device = ARROW_DEVICE_ROCM,
                       .pinned = ARROW_DEVICE_ROCM_HOST,
@@ -42,7 +43,8 @@ constexpr Vendor kHip{.library = "libamdhip64.so.7",
                       .wait_on = "hipStreamWaitEvent",
                       .create_stream = "hipStreamCreateWithFlags",
                       .synchronize = "hipStreamSynchronize",
-                      .create_event = "hipEventCreateWithFlags"};
+                      .create_event = "hipEventCreateWithFlags",
+                      .question = "hipPointerGetAttributes"};
 
 void check(int result, const char* what) {
   if (result != 0) throw std::runtime_error(std::string(what) + " gave " + std::to_string(result));

@@ -18,7 +18,8 @@ struct Vendor {
   ArrowDeviceType device, pinned;
   // The vendor's names of these functions.
   const char *allocate, *free, *allocate_on, *free_on, *allocate_pinned, *free_pinned, *copy, *record, *query, *wait_on,
-      *create_stream, *synchronize, *create_event;
+      *create_stream, *synchronize, *create_event, *question;  // `question`: about an address
+  bool asks_before_copies = false;  // the backend asks about the target or source of each copy
 };
 
 const Vendor& vendor();
