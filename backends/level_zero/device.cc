@@ -76,12 +76,16 @@ MemoryKind chosen_memory_kind() {
   throw Error(EINVAL, std::string(kVariable) + "=" + *chosen + ": none of \"device\", \"host\" and \"shared\"");
 }
 
-void* Device::allocate(int64_t size, int64_t alignment) {
+void* Device::allocate(int64_t size, int64_t alignment) { return allocate(kind_, size, alignment); }
+
+void* Device::allocate_host(int64_t size, int64_t alignment) { return allocate(MemoryKind::kHost, size, alignment); }
+
+void* Device::allocate(MemoryKind kind, int64_t size, int64_t alignment) {
   context_.unfinished().sweep();
   return physical_.use([&] {
     void* memory = nullptr;
-    const auto [call, result] = request(kind_, context_.native(), physical_, static_cast<size_t>(size),
-                                        static_cast<size_t>(alignment), &memory);
+    const auto [call, result] =
+        request(kind, context_.native(), physical_, static_cast<size_t>(size), static_cast<size_t>(alignment), &memory);
     if (result != ZE_RESULT_SUCCESS) {
       throw failure(call, result, format("%lld bytes on %s", static_cast<long long>(size), properties().name.c_str()));
     }

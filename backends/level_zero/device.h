@@ -70,10 +70,15 @@ class Device {
 
   void* allocate(int64_t size, int64_t alignment);
 
+  // Allocates USM of the host, which all devices of the context copy fast.
+  void* allocate_host(int64_t size, int64_t alignment);
+
   // Frees memory that no work uses.
   void free(void* memory) noexcept;
 
  private:
+  void* allocate(MemoryKind kind, int64_t size, int64_t alignment);
+
   Context& context_;
   PhysicalDevice& physical_;
   const MemoryKind kind_;

@@ -79,6 +79,13 @@ struct Functions : ListedDevices<Devices, Device> {
     }
   }
 
+  static void* staging_allocate(Device& device, int64_t size) { return device.allocate_host(size, kAlignment); }
+
+  static void staging_free(Device& device, void* memory) noexcept {
+    device.free(memory);
+    device.context().unfinished().sweep();
+  }
+
   static std::unique_ptr<Queue> queue_create(Device& device) { return std::make_unique<Queue>(device); }
 
   static std::unique_ptr<Queue> queue_wrap(Device& device, const arrowdevice_native_queue& native) {

@@ -52,7 +52,8 @@ constexpr const char* kSurvived[] = {
 constexpr const char* kSurvivedForQueue[] = {"EventCreate", "EventRecord"};
 
 // The same for copies to the CPU, which pass through pinned memory if the driver has some and the target is not pinned.
-constexpr const char* kSurvivedToCpu[] = {"HostAlloc", "HostMalloc", "PointerGetAttribute"};
+constexpr const char* kSurvivedToCpu[] = {"HostAlloc", "HostMalloc", "PointerGetAttribute", "zeMemAllocHost",
+                                          "zeMemGetAllocProperties"};
 
 const Vendor& vendor() {
   static const Vendor* const chosen = std::ranges::find_if(

@@ -132,6 +132,26 @@ TEST_CASE("unwrapping leaves nothing in a context in which any driver call faile
   CHECK(failures > 10);
 }
 
+// Without staging memory, a copy to the host is slower and succeeds.
+TEST_CASE("moves of arrays lose nothing if any call for their memory fails") {
+  int64_t failures = 0;
+  for (const char* const entry_point : {"zeMemAllocHost", "zeMemFree", "zeMemGetAllocProperties",
+                                        "zeMemGetAddressRange", "zeCommandListAppendMemoryCopy"}) {
+    failures += fail_each(entry_point, [&](int64_t n) {
+      const Attempt attempt = attempt_while(entry_point);
+      const Attempt succeed = [](const auto& call) { drivers::attempt({}, call); };
+      arrowdevice_device* const first = drivers::get_device(succeed, ARROW_DEVICE_ONEAPI, 0);
+      arrowdevice_device* const second = drivers::get_device(succeed, ARROW_DEVICE_ONEAPI, 1);
+      level_zero::fail_nth(entry_point, n);
+      drivers::move_array(attempt, arrowdevice::testing::find_case("record batch"), first, second);
+      drivers::trim_all();
+      expect(level_zero::live_allocations() == 0, "allocations of the driver were lost");
+    });
+  }
+  std::printf("%lld calls for memory failed in turn\n", static_cast<long long>(failures));
+  CHECK(failures > 15);
+}
+
 TEST_CASE("an array on a wrapped device is valid, whatever id the application gave that") {
   CHECK(in_child([] {
           const Attempt succeed = [](const auto& call) { drivers::attempt({}, call); };

@@ -119,6 +119,8 @@ void Objects::append_copy(ze_command_list_handle_t handle, Copy copy) {
   ++on->appended;
   const bool is_by_cpu = is_copied_by_cpu(copy);
   if (!is_by_cpu) count_engine(*on, copy);
+  const bool is_pageable = !machine_.find(copy.to) || !machine_.find(copy.from);
+  if (is_pageable && !is_by_cpu) machine_.calls().enter("pageable copy");
   if (is_by_cpu) {
     lock.unlock();  // other lists go on meanwhile
     machine_.copy(on->stream, {copy}, Blocking::kUntilCopied);
