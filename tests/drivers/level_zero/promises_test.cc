@@ -339,11 +339,14 @@ struct EngineUse {
   bool operator==(const EngineUse&) const = default;
 };
 
-// Copies USM of the host to a device, within the device and to a peer, and back to the host.
-EngineUse engines_of_copies() {
+// Copies USM of the host to a device, within the device and to a peer, and back to the host. The backend's first call
+// of `failing` fails.
+EngineUse engines_of_copies(const char* failing = nullptr) {
   constexpr int64_t kSize = 64;
   EngineUse used{};
   const std::string problem = in_child([&] {
+    level_zero::device(0);  // the loader has asked about the drivers by then
+    if (failing != nullptr) level_zero::fail_nth(failing, 1);
     void* const device = gpu(0);
     arrowdevice_native_device native{};
     must(table().device_get_native, device, &native);
@@ -420,9 +423,8 @@ TEST_CASE("drivers before build 32149 copy in unordered lists by compute engines
 
 TEST_CASE("a driver that does not list its extensions has the abilities of Level Zero 1.0") {
   for (const char* const call : {"zeDriverGetExtensionProperties", "zeDriverGetProperties"}) {
-    const Variable lacking("STANDIN_ZE_LACKS", call);
-    const Variable oldest("STANDIN_ZE_API_VERSION", "1.6");
-    CHECK(engines_of_copies() == kComputeOnly);
+    const Variable version("STANDIN_ZE_API_VERSION", "1.6");
+    CHECK(engines_of_copies(call) == kComputeOnly);
   }
 }
 
