@@ -251,32 +251,35 @@ CopyCommands::CopyCommands(const LogicalDevice& device, VkCommandBuffer commands
           VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT);
 }
 
+// Searches only the last groups, so that copies between many buffers cost little. A batch of host memory alternates
+// between a few: pages of the caller, staging memory, and one allocation of the device.
+CopyCommands::Group& CopyCommands::group_of(VkBuffer from, VkBuffer to) {
+  constexpr ptrdiff_t kMostSearched = 4;
+  const auto last = groups_.rbegin();
+  const auto end = last + std::min(kMostSearched, std::ssize(groups_));
+  const auto found = std::find_if(last, end, [&](const Group& group) { return group.from == from && group.to == to; });
+  return found != end ? *found : groups_.emplace_back(Group{from, to, {}});
+}
+
 void CopyCommands::add(const BufferPosition& from, const BufferPosition& to, VkDeviceSize size) {
-  if (from.buffer != from_ || to.buffer != to_) {
-    record_pending();
-    from_ = from.buffer;
-    to_ = to.buffer;
-  }
-  if (!pending_.empty()) {
-    VkBufferCopy& last = pending_.back();
+  auto& copies = group_of(from.buffer, to.buffer).copies;
+  if (!copies.empty()) {
+    VkBufferCopy& last = copies.back();
     if (last.srcOffset + last.size == from.offset && last.dstOffset + last.size == to.offset) {
       last.size += size;
       return;
     }
   }
-  pending_.push_back({from.offset, to.offset, size});
-}
-
-void CopyCommands::record_pending() {
-  if (pending_.empty()) return;
-  device_->vkCmdCopyBuffer(commands_, from_, to_, static_cast<uint32_t>(pending_.size()), pending_.data());
-  pending_.clear();
+  copies.push_back({from.offset, to.offset, size});
 }
 
 // Makes the copied data visible to later work of the device and to the CPU. Later work also does not overwrite data
 // that a copy still reads.
 void CopyCommands::end() {
-  record_pending();
+  for (const auto& group : groups_) {
+    device_->vkCmdCopyBuffer(commands_, group.from, group.to, static_cast<uint32_t>(group.copies.size()),
+                             group.copies.data());
+  }
   barrier(device_, commands_, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
           VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT,
           VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT);

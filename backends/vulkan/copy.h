@@ -18,8 +18,8 @@ struct BufferPosition {
   VkDeviceSize offset;
 };
 
-// Records copies between buffers, and the barriers that order them. Consecutive copies between the same two buffers
-// become one command.
+// Records copies between buffers, and the barriers that order them. The copies may run in any order, so that copies
+// between the same two buffers become one command.
 class CopyCommands {
  public:
   CopyCommands(const LogicalDevice& device, VkCommandBuffer commands);
@@ -28,13 +28,18 @@ class CopyCommands {
   void end();
 
  private:
-  void record_pending();
+  // The copies of a command.
+  struct Group {
+    VkBuffer from;
+    VkBuffer to;
+    std::vector<VkBufferCopy> copies;
+  };
+
+  Group& group_of(VkBuffer from, VkBuffer to);
 
   const LogicalDevice& device_;
   const VkCommandBuffer commands_;
-  VkBuffer from_ = VK_NULL_HANDLE;
-  VkBuffer to_ = VK_NULL_HANDLE;
-  std::vector<VkBufferCopy> pending_;  // copies from `from_` to `to_`
+  std::vector<Group> groups_;
 };
 
 // Enqueues all regions. The CPU writes them at once if the memory is mapped and no earlier work is pending. Otherwise
