@@ -101,7 +101,7 @@ std::optional<uint64_t> SubmissionQueue::try_submit(Batch& batch) {
     signalled.push_back(timeline_->get());
     signalled_values.push_back(submission.number);
   } else {
-    submission.fence = std::make_shared<UniqueFence>(make_fence(device_));
+    submission.fence = fences_->take();
   }
   VkTimelineSemaphoreSubmitInfo values{};
   values.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO;

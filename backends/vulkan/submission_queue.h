@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/deadline.h"
+#include "vulkan/fences.h"
 #include "vulkan/logical_device.h"
 #include "vulkan/native_queue.h"
 #include "vulkan/staging.h"
@@ -155,6 +156,7 @@ class SubmissionQueue : public std::enable_shared_from_this<SubmissionQueue> {
   Staging& staging_;
   const bool borrowed_;
   const std::shared_ptr<UniqueSemaphore> timeline_;  // NULL if fences are used
+  const std::shared_ptr<Fences> fences_ = std::make_shared<Fences>(device_);
 
   std::mutex recording_;  // guards the command pool; taken before mutex_
   const UniqueCommandPool pool_;

@@ -46,6 +46,7 @@
   X(vkQueueSubmit)                             \
   X(vkCreateFence)                             \
   X(vkDestroyFence)                            \
+  X(vkResetFences)                             \
   X(vkGetFenceStatus)                          \
   X(vkWaitForFences)                           \
   X(vkCreateSemaphore)                         \
