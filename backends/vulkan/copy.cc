@@ -26,7 +26,7 @@ using Region = arrowdevice_backend_region;
 
 // Up to this size the CPU writes mapped memory itself, because a submission costs as much. For larger copies the device
 // reads host memory while the caller continues, if it can.
-constexpr VkDeviceSize kMostWritten = 256 << 10;
+constexpr VkDeviceSize kMostWritten = 1 << 20;
 // From this size on, importing pages is faster than a copy to staging memory.
 constexpr VkDeviceSize kLeastImported = 32 << 10;
 // Number of staging blocks in flight on a queue before the copy waits for the oldest blocks.
