@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "opencl/buffer.h"
 #include "opencl/native_kernel.h"
 #include "opencl/query.h"
 
@@ -22,7 +21,10 @@ cl_mem buffer_of(const void* buffer) { return static_cast<cl_mem>(const_cast<voi
 
 void Copy::enqueue(std::span<const arrowdevice_backend_region> regions) {
   host_pieces_.reserve(regions.size());
-  for (const auto& region : regions) sort_in(region, &region - regions.data());
+  {
+    const OwnBuffers::Reader buffers;
+    for (const auto& region : regions) sort_in(buffers, region, &region - regions.data());
+  }
   for (const auto& piece : device_pieces_) enqueue_device_piece(piece);
   enqueue_host_pieces();
 }
@@ -34,21 +36,21 @@ void Copy::check_context(const void* device) const {
   }
 }
 
-void Copy::sort_in(const arrowdevice_backend_region& region, int64_t number) {
+void Copy::sort_in(const OwnBuffers::Reader& buffers, const arrowdevice_backend_region& region, int64_t number) {
   if (region.size <= 0) throw Error(EINVAL, format("a region of %lld bytes", static_cast<long long>(region.size)));
   const auto size = static_cast<size_t>(region.size);
   for (const auto* device : {region.dst_device, region.src_device}) {
     if (device != nullptr) check_context(device);
   }
   if (region.dst_device != nullptr && region.src_device != nullptr) {
-    const auto to = resolve(buffer_of(region.dst), number, region.dst_offset, region.size);
-    const auto from = resolve(buffer_of(region.src), number, region.src_offset, region.size);
+    const auto to = buffers.resolve(buffer_of(region.dst), number, region.dst_offset, region.size);
+    const auto from = buffers.resolve(buffer_of(region.src), number, region.src_offset, region.size);
     device_pieces_.push_back({to.parent, from.parent, to.offset, from.offset, size});
   } else if (region.dst_device != nullptr) {
-    const auto to = resolve(buffer_of(region.dst), number, region.dst_offset, region.size);
+    const auto to = buffers.resolve(buffer_of(region.dst), number, region.dst_offset, region.size);
     add({to.parent, to.offset, host_place(region.src, region.src_offset), size, false});
   } else if (region.src_device != nullptr) {
-    const auto from = resolve(buffer_of(region.src), number, region.src_offset, region.size);
+    const auto from = buffers.resolve(buffer_of(region.src), number, region.src_offset, region.size);
     add({from.parent, from.offset, host_place(region.dst, region.dst_offset), size, true});
   } else {
     throw Error(ENOTSUP, "an OpenCL queue does not copy from host memory to host memory");

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "opencl/buffer.h"
 #include "opencl/device.h"
 #include "opencl/pending.h"
 
@@ -36,7 +37,7 @@ class Copy {
     size_t size;
   };
 
-  void sort_in(const arrowdevice_backend_region& region, int64_t number);
+  void sort_in(const OwnBuffers::Reader& buffers, const arrowdevice_backend_region& region, int64_t number);
   void add(const HostPiece& piece);
   void check_context(const void* device) const;
   void enqueue_host_pieces();

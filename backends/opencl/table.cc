@@ -59,17 +59,17 @@ struct Functions : ListedDevices<Devices, Device> {
   }
 
   static void* buffer_allocate(Device& device, Queue*, int64_t size, int64_t alignment) {
-    return allocate_buffer(device, size, alignment).take();
+    return OwnBuffers::instance().allocate(device, size, alignment);
   }
 
   // Enqueued commands hold their own reference to a cl_mem.
-  static void buffer_free(Device&, Queue*, void* buffer) noexcept { Counting<cl_mem>::release(buffer_of(buffer)); }
+  static void buffer_free(Device&, Queue*, void* buffer) noexcept { OwnBuffers::instance().release(buffer_of(buffer)); }
 
   static void* sub_buffer_create(Device&, const void* buffer, int64_t offset, int64_t size) {
-    return make_sub_buffer(buffer_of(buffer), offset, size).take();
+    return OwnBuffers::instance().make_sub_buffer(buffer_of(buffer), offset, size);
   }
 
-  static void sub_buffer_destroy(Device&, void* sub) noexcept { Counting<cl_mem>::release(buffer_of(sub)); }
+  static void sub_buffer_destroy(Device&, void* sub) noexcept { OwnBuffers::instance().release(buffer_of(sub)); }
 
   // The driver knows only the context of a cl_mem, not its device. A sub-buffer is reported as a buffer with its own
   // size.

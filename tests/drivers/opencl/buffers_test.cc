@@ -119,7 +119,11 @@ TEST_CASE("full validation refuses an array whose cl_mem is too small") {
   const Array longer = array_over(buffer.get(), 65, nullptr);
   must_fail_saying(EINVAL, "needs 65 bytes, and its memory ends after 64", arrowdevice_array_validate, longer.get(),
                    &byte_schema(), nullptr, kFull);
-  const ClBuffer half = arrowdevice::opencl::make_sub_buffer(buffer.get(), 0, 32);
+  const cl_buffer_region region{0, 32};
+  cl_int code = CL_SUCCESS;
+  const ClBuffer half =
+      ClBuffer::wrap(api().clCreateSubBuffer(buffer.get(), 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
+  REQUIRE(code == CL_SUCCESS);
   const Array half_fits = array_over(half.get(), 32, nullptr);
   must(arrowdevice_array_validate, half_fits.get(), &byte_schema(), nullptr, kFull);
   const Array beyond_half = array_over(half.get(), 33, nullptr);
