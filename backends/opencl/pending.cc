@@ -13,6 +13,8 @@ void Pending::settle() {
     if (status < CL_COMPLETE) {
       fail(failed_work(status));
       release_failed(std::move(unfinished_.front()));
+    } else {
+      last_finished_ = std::move(unfinished_.front());
     }
     unfinished_.pop_front();
   }

@@ -28,6 +28,9 @@ class Pending {
   bool is_empty() const noexcept { return unfinished_.empty(); }
   size_t size() const noexcept { return unfinished_.size(); }
 
+  // Returns the last work that settle() has removed, or an empty handle.
+  const Owned<cl_event>& last_finished() const noexcept { return last_finished_; }
+
   // Returns references to all unfinished work.
   std::vector<Owned<cl_event>> share() const;
 
@@ -36,6 +39,7 @@ class Pending {
 
  private:
   std::deque<Owned<cl_event>> unfinished_;
+  Owned<cl_event> last_finished_;
   std::optional<Error> failure_;
 };
 

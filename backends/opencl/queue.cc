@@ -36,11 +36,14 @@ std::unique_ptr<Event> Queue::record() {
   pending_.settle();
   auto work = pending_.share();
   if (pending_.failure()) return std::make_unique<Event>(*pending_.failure(), std::move(work));
+  const bool is_shared = is_shared_.load(std::memory_order_relaxed);
   Owned<cl_event> point;
-  if (work.size() == 1 && !is_shared_.load(std::memory_order_relaxed)) {
-    // A single command needs no marker after it.
+  // A single command needs no marker after it.
+  if (work.size() == 1 && !is_shared) {
     point = std::move(work.front());
     work.clear();
+  } else if (work.empty() && pending_.last_finished() && !is_shared) {
+    point = Owned<cl_event>::share(pending_.last_finished().get());
   } else {
     const auto list = handles_of(work);
     cl_event marker = nullptr;
