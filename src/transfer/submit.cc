@@ -88,7 +88,7 @@ class Submission {
       } else {
         const bool is_staged = route_.is_staged() || (avoids_pageable && is_pageable(route_, buffer.source));
         (is_staged ? to_stage_ : regions_).push_back(copied(buffer));
-        pad(buffer);
+        pad(i);
         ++i;
       }
     }
@@ -177,19 +177,44 @@ class Submission {
            buffers_[end - 1].end() - buffers_[first].offset >= kSmallPieceBytes;
   }
 
-  static int64_t run_bytes(std::span<const OutputBuffer> run) { return run.back().padded_end() - run.front().offset; }
+  // Returns the offset in the target of the run that begins at `first`. It includes the padding of the buffer before,
+  // if that is copied by itself.
+  int64_t run_begin(size_t first) const {
+    for (size_t i = first; i-- > 0;) {
+      if (!buffers_[i].on_host) return has_padding(i) ? buffers_[i].end() : buffers_[first].offset;
+    }
+    return buffers_[first].offset;
+  }
 
-  // Returns true if the padding of some buffer needs a region of zeros.
+  int64_t run_bytes(size_t first, size_t end) const { return buffers_[end - 1].padded_end() - run_begin(first); }
+
+  // Returns true if the buffer is copied by itself and has padding.
+  bool has_padding(size_t i) const {
+    const auto& buffer = buffers_[i];
+    return !buffer.on_host && !is_gathered(buffer) && buffer.size % kPaddedTo != 0;
+  }
+
+  // Returns true if the padding of the buffer needs a region of zeros, because no run follows.
+  bool needs_zeros(size_t i) const {
+    if (!has_padding(i)) return false;
+    for (++i; i < buffers_.size(); ++i) {
+      if (!buffers_[i].on_host) return !is_gathered(buffers_[i]);
+    }
+    return true;
+  }
+
   bool needs_zeros() const {
-    return std::ranges::any_of(buffers_, [&](const OutputBuffer& buffer) {
-      return !buffer.on_host && !is_gathered(buffer) && buffer.size % kPaddedTo != 0;
-    });
+    for (size_t i = 0; i < buffers_.size(); ++i) {
+      if (needs_zeros(i)) return true;
+    }
+    return false;
   }
 
   // Adds the padding of a buffer that is copied by itself.
-  void pad(const OutputBuffer& buffer) {
+  void pad(size_t i) {
+    if (!needs_zeros(i)) return;
+    const auto& buffer = buffers_[i];
     const int64_t padding = buffer.padded_end() - buffer.end();
-    if (padding == 0) return;
     regions_.push_back({route_.target_handle(), target_, buffer.end(), nullptr, stage_, zeros_, padding, 0});
   }
 
@@ -197,7 +222,7 @@ class Submission {
     int64_t bytes = 0;
     for (size_t i = 0; i < buffers_.size();) {
       const size_t end = run_end(i);
-      if (end > i) bytes += run_bytes(std::span(buffers_).subspan(i, end - i));
+      if (end > i) bytes += run_bytes(i, end);
       i = end > i ? end : i + 1;
     }
     return bytes;
@@ -207,13 +232,14 @@ class Submission {
   size_t gather(size_t first) {
     const size_t end = run_end(first);
     const auto run = std::span(buffers_).subspan(first, end - first);
-    const int64_t bytes = run_bytes(run);
+    const int64_t begin = run_begin(first);
+    const int64_t bytes = run_bytes(first, end);
     assert(stage_ != nullptr);
     uint8_t* const stage = stage_ + staged_;
     int64_t written = 0;
     for (const auto& buffer : run) {
       if (buffer.on_host) continue;
-      const int64_t at = buffer.offset - run.front().offset;
+      const int64_t at = buffer.offset - begin;
       if (at > written) std::memset(stage + written, 0, static_cast<size_t>(at - written));  // no stray bytes
       if (buffer.origin == Origin::kMade) {
         write_buffer(array_, plan_, buffer, stage + at);
@@ -224,7 +250,7 @@ class Submission {
       written = at + buffer.size;
     }
     std::memset(stage + written, 0, static_cast<size_t>(bytes - written));
-    regions_.push_back({route_.target_handle(), target_, run.front().offset, nullptr, stage_, staged_, bytes, 0});
+    regions_.push_back({route_.target_handle(), target_, begin, nullptr, stage_, staged_, bytes, 0});
     staged_ += bytes;
     unsubmitted_ += bytes;
     return end;
