@@ -6,6 +6,7 @@
 
 #include "opencl/native_kernel.h"
 #include "opencl/query.h"
+#include "opencl/scatter.h"
 
 namespace arrowdevice::opencl {
 namespace {
@@ -14,6 +15,13 @@ std::byte* host_place(const void* memory, int64_t offset) {
   if (memory == nullptr || offset < 0) throw Error(EINVAL, "a region that lies nowhere in host memory");
   return static_cast<std::byte*>(const_cast<void*>(memory)) + offset;
 }
+
+// Small pieces of a buffer are read by one command if there are several. The range that it reads has gaps of limited
+// size. The CPU copies a piece of the largest size in about the time of a command.
+constexpr size_t kLeastScattered = 8;
+constexpr size_t kLargestScattered = 64 << 10;
+constexpr size_t kLargestGap = 64 << 10;
+constexpr size_t kLargestBlock = 4 << 20;
 
 cl_mem buffer_of(const void* buffer) { return static_cast<cl_mem>(const_cast<void*>(buffer)); }
 
@@ -72,7 +80,7 @@ void Copy::add(const HostPiece& piece) {
 
 void Copy::enqueue_host_pieces() {
   if (device_.properties().submission == Submission::kCommands) {
-    for (const auto& piece : host_pieces_) enqueue_command(piece);
+    enqueue_commands(host_pieces_);
     return;
   }
   // Uses one kernel for each buffer, because PoCL 3.1 gives a native kernel only the address of its first buffer.
@@ -89,6 +97,39 @@ void Copy::enqueue_host_pieces() {
     }
     first = end;
   }
+}
+
+void Copy::enqueue_commands(std::span<const HostPiece> pieces) {
+  ScatteredReads reads(device_.context(), queue_, pending_);
+  for (size_t first = 0; first < pieces.size();) {
+    const auto run = pieces.subspan(first, scattered_run(pieces.subspan(first)));
+    if (run.size() < kLeastScattered) {
+      for (const auto& piece : run) enqueue_command(piece);
+    } else {
+      std::vector<ScatteredReads::Piece> scattered;
+      for (const auto& piece : run) scattered.push_back({piece.offset, piece.host, piece.size});
+      reads.enqueue(run.front().buffer, std::move(scattered));
+    }
+    first += run.size();
+  }
+  reads.finish();
+}
+
+// Returns how many of the first pieces one command reads, at least 1.
+size_t Copy::scattered_run(std::span<const HostPiece> pieces) {
+  const auto is_small = [](const HostPiece& piece) { return piece.to_host && piece.size <= kLargestScattered; };
+  const auto& first = pieces.front();
+  if (!is_small(first)) return 1;
+  size_t n = 1;
+  for (size_t end = first.offset + first.size; n < pieces.size(); ++n) {
+    const auto& piece = pieces[n];
+    if (!is_small(piece) || piece.buffer != first.buffer || piece.offset < end || piece.offset - end > kLargestGap ||
+        piece.offset + piece.size - first.offset > kLargestBlock) {
+      break;
+    }
+    end = piece.offset + piece.size;
+  }
+  return n;
 }
 
 void Copy::enqueue_command(const HostPiece& piece) {

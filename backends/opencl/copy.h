@@ -41,6 +41,8 @@ class Copy {
   void add(const HostPiece& piece);
   void check_context(const void* device) const;
   void enqueue_host_pieces();
+  void enqueue_commands(std::span<const HostPiece> pieces);
+  static size_t scattered_run(std::span<const HostPiece> pieces);
   void enqueue_command(const HostPiece& piece);
   void enqueue_kernel(std::span<const HostPiece> pieces);
   void enqueue_device_piece(const DevicePiece& piece);

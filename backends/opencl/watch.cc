@@ -14,7 +14,6 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kInterval = 2ms;
-constexpr auto kFailureEnds = 100ms;
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 // has begun.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -32,7 +33,10 @@ class Watch {
   bool is_stopping_ = false;
 };
 
-// Releases a failed event a little later, because PoCL 3.1 reports an event as failed before it stops using the event.
+// PoCL 3.1 reports work as failed before it stops using its objects. They live that much longer.
+inline constexpr std::chrono::milliseconds kFailureEnds{100};
+
+// Releases a failed event a little later.
 void release_failed(Owned<cl_event> event) noexcept;
 
 }  // namespace arrowdevice::opencl

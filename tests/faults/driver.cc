@@ -43,10 +43,10 @@ constexpr const char* kLeftOut[] = {"with another device", "of a pending copy", 
 // Parts of the names of calls without which an operation may succeed: calls that free, calls that restore the state of
 // the thread, and questions. A question about work that fails tells nothing, so the library asks again.
 constexpr const char* kSurvived[] = {
-    "Free",           "Destroy",        "Release",         "PushCurrent",  "PopCurrent",
-    "CaptureMode",    "hipGetDevice",   "hipSetDevice",    "MemGetInfo",   "Query",
-    "clGetEventInfo", "EventHostReset", "GetAddressRange", "CounterValue", "FenceStatus",
-    "WaitSemaphores", "MemcpyBatch",    "PoolTrim",        "PoolSetAccess"};
+    "Free",           "Destroy",        "Release",         "PushCurrent",   "PopCurrent",
+    "CaptureMode",    "hipGetDevice",   "hipSetDevice",    "MemGetInfo",    "Query",
+    "clGetEventInfo", "EventHostReset", "GetAddressRange", "CounterValue",  "FenceStatus",
+    "WaitSemaphores", "MemcpyBatch",    "PoolTrim",        "PoolSetAccess", "clSetUserEvent"};
 
 // The same for an allocation for a queue. Without an event, the library waits until the queue is idle.
 constexpr const char* kSurvivedForQueue[] = {"EventCreate", "EventRecord"};
