@@ -2,8 +2,10 @@
 #include "opencl/scatter.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 namespace arrowdevice::opencl {
 namespace {
@@ -13,25 +15,65 @@ constexpr int kFailedQueries = 50;
 
 }  // namespace
 
+// Blocks of host memory that reads have used. New memory costs about as much as the read, because its pages are fresh.
+class ReadBlocks {
+ public:
+  struct Block {
+    std::unique_ptr<std::byte[]> bytes;
+    size_t size = 0;
+  };
+
+  static ReadBlocks& instance() {
+    static auto& blocks = *new ReadBlocks;
+    return blocks;
+  }
+
+  Block take(size_t size) {
+    {
+      const std::lock_guard lock(mutex_);
+      for (auto& block : free_) {
+        if (block.size >= size) return std::exchange(block, {});
+      }
+    }
+    return {std::make_unique_for_overwrite<std::byte[]>(size), size};
+  }
+
+  // Replaces the smallest block if there are too many.
+  void give_back(Block& block) noexcept {
+    const std::lock_guard lock(mutex_);
+    auto& smallest = *std::ranges::min_element(free_, {}, &Block::size);
+    if (smallest.size < block.size) std::swap(smallest, block);
+  }
+
+ private:
+  static constexpr size_t kMostFree = 4;
+
+  std::mutex mutex_;
+  std::array<Block, kMostFree> free_;
+};
+
 class ScatteredReads::Read {
  public:
   explicit Read(std::vector<Piece> pieces) : pieces_(std::move(pieces)), begin_(pieces_.front().offset) {
     size_t end = begin_;
     for (const auto& piece : pieces_) end = std::max(end, piece.offset + piece.size);
     size_ = end - begin_;
-    block_ = std::make_unique_for_overwrite<std::byte[]>(size_);
+    block_ = ReadBlocks::instance().take(size_);
   }
+  ~Read() { ReadBlocks::instance().give_back(block_); }
+  Read(const Read&) = delete;
+  Read& operator=(const Read&) = delete;
 
   size_t begin() const noexcept { return begin_; }
   size_t size() const noexcept { return size_; }
-  std::byte* block() noexcept { return block_.get(); }
+  std::byte* block() noexcept { return block_.bytes.get(); }
 
   // Copies the pieces if the read succeeded. A failed read reports its failure itself. The queue continues, because
   // PoCL 3.1 hangs if a command waits for a failed event.
   cl_int end(cl_int status) noexcept {
     if (status < CL_COMPLETE) return CL_COMPLETE;
     const std::lock_guard lock(mutex_);
-    for (const auto& piece : pieces_) std::memcpy(piece.host, block_.get() + (piece.offset - begin_), piece.size);
+    for (const auto& piece : pieces_) std::memcpy(piece.host, block_.bytes.get() + (piece.offset - begin_), piece.size);
     return CL_COMPLETE;
   }
 
@@ -46,7 +88,7 @@ class ScatteredReads::Read {
   std::vector<Piece> pieces_;
   const size_t begin_;
   size_t size_ = 0;
-  std::unique_ptr<std::byte[]> block_;
+  ReadBlocks::Block block_;
 };
 
 ScatteredReads::~ScatteredReads() {
