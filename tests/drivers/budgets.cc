@@ -6,12 +6,12 @@
 #include <map>
 #include <optional>
 
+#include "drivers/budgets.h"
 #include "drivers/devices.h"
 #include "drivers/trips.h"
 #include "drivers/vendor.h"
 #include "support/catch.h"
 #include "support/handles.h"
-#include "support/reader.h"
 
 namespace {
 
@@ -47,13 +47,6 @@ void expect_within(Spent& spent, const Budget& budget, const std::string& way) {
   expect(made.questions <= questions, way + ": " + std::to_string(made.questions) + " questions about addresses");
 }
 
-void expect_values(const HostCase& table, const ArrowDeviceArray& host) {
-  const auto schema = table.schema();
-  const auto twin = table.array(Ledger());
-  const auto changed = difference(*schema, *twin, 0, *schema, host.array, 0, twin->length);
-  expect(changed.empty(), "the values changed: " + changed);
-}
-
 // Copies a table to a GPU and back. Only the second round counts, when the pools have memory. Without a budget for the
 // way to the host, only its values are checked.
 std::string problem_with(const HostCase& table, const Budget& in, const std::optional<Budget>& out) {
@@ -76,12 +69,6 @@ std::string problem_with(const HostCase& table, const Budget& in, const std::opt
     }
     drivers::trim_all();
   });
-}
-
-HostCase table_of(const std::vector<const char*>& formats, int columns, int64_t rows) {
-  std::vector<Field> fields;
-  for (int i = 0; i < columns; ++i) fields.push_back(field(formats[static_cast<size_t>(i) % formats.size()]));
-  return {"table", struct_of(std::move(fields)).not_null(), {.rows = rows}};
 }
 
 TEST_CASE("a thousand columns of 800 bytes cost one copy each way") {

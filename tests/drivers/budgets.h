@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies of typical tables, and the driver calls that they may cost.
+#pragma once
+
+#include <arrowdevice/arrowdevice.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/calls.h"
+#include "support/cases.h"
+#include "support/reader.h"
+
+namespace drivers {
+
+using arrowdevice::testing::expect;
+using arrowdevice::testing::HostCase;
+
+// Returns a table whose columns have these formats in turns.
+inline HostCase table_of(const std::vector<const char*>& formats, int columns, int64_t rows,
+                         arrowdevice::testing::Nulls nulls = arrowdevice::testing::Nulls::kSome) {
+  std::vector<arrowdevice::testing::Field> fields;
+  for (int i = 0; i < columns; ++i) {
+    fields.push_back(arrowdevice::testing::field(formats[static_cast<size_t>(i) % formats.size()]));
+  }
+  return {"table", arrowdevice::testing::struct_of(std::move(fields)).not_null(), {.rows = rows, .nulls = nulls}};
+}
+
+// Compares the first and the last rows, because a large table takes long.
+inline void expect_values(const HostCase& table, const ArrowDeviceArray& host) {
+  constexpr int64_t kMostRows = 100'000;
+  const auto schema = table.schema();
+  const auto twin = table.array(arrowdevice::testing::Ledger());
+  const int64_t rows = std::min(twin->length, kMostRows);
+  for (const int64_t row : {int64_t{0}, twin->length - rows}) {
+    const auto changed = arrowdevice::testing::difference(*schema, *twin, row, *schema, host.array, row, rows);
+    expect(changed.empty(), "the values changed: " + changed);
+  }
+}
+
+// The driver's calls of a copy, by kind.
+struct Calls {
+  int64_t copies = 0;
+  int64_t submissions = 0;
+  int64_t waits = 0;
+  int64_t objects = 0;
+  int64_t questions = 0;
+};
+
+struct Kind {
+  const char* name;
+  int64_t Calls::*member;
+};
+inline constexpr Kind kKinds[] = {{"copies", &Calls::copies},
+                                  {"submissions", &Calls::submissions},
+                                  {"waits", &Calls::waits},
+                                  {"objects", &Calls::objects},
+                                  {"questions", &Calls::questions}};
+
+struct CallBudget {
+  std::string backend;
+  std::string table;
+  std::string direction;
+  Calls most;
+};
+
+inline const std::vector<CallBudget>& budgets() {
+  static const std::vector<CallBudget> all = {
+#define BUDGET(backend, table, direction, ...) {backend, table, direction, {__VA_ARGS__}},
+#include "drivers/budgets.inc"
+#undef BUDGET
+  };
+  return all;
+}
+
+inline HostCase budgeted_table(const std::string& name) {
+  if (name == "narrow") return table_of({"l"}, 1'000, 100);
+  if (name == "mixed") return table_of({"i", "l", "g", "u", "b"}, 600, 1'000);
+  if (name == "medium") return table_of({"l"}, 50, 12'500);
+  return table_of({"l"}, 1, 8 << 20, arrowdevice::testing::Nulls::kNone);
+}
+
+// Copies a table to the device and back. Compares the calls of the last round with the budgets, because the first ones
+// fill pools. `calls` returns the calls so far. Throws if a copy costs more, or if the library submitted nothing.
+inline void expect_within_budget(const std::string& backend, const std::string& name, arrowdevice_device* device,
+                                 const std::function<Calls()>& calls) {
+  using arrowdevice::testing::output_of;
+  constexpr int kRounds = 3;
+  const HostCase table = budgeted_table(name);
+  const auto schema = table.schema();
+  auto* const cpu = output_of(arrowdevice_device_find_by_id, ArrowDeviceType{ARROW_DEVICE_CPU}, int64_t{-1});
+  const auto copy = [&](const ArrowDeviceArray& array, const std::string& direction, bool counts) {
+    const Calls before = calls();
+    const auto bytes_before = output_of(arrowdevice_device_get_counters, device);
+    arrowdevice::testing::Owned<ArrowDeviceArray> out =
+        output_of(arrowdevice_array_copy, &array, schema.get(), direction == "to the host" ? cpu : device, nullptr);
+    if (!counts) return out;
+    const Calls after = calls();
+    const auto bytes = output_of(arrowdevice_device_get_counters, device);
+    const auto found = std::ranges::find_if(budgets(), [&](const CallBudget& one) {
+      return one.backend == backend && one.table == name && one.direction == direction;
+    });
+    const auto text = backend + ", " + name + ", " + direction + ": ";
+    expect(found != budgets().end(), text + "there is no budget");
+    expect(bytes.submissions > bytes_before.submissions, text + "nothing was submitted");
+    expect(found->most.copies == 0 || after.copies > before.copies, text + "no copies were counted");
+    for (const Kind& kind : kKinds) {
+      const int64_t made = after.*kind.member - before.*kind.member;
+      expect(made <= found->most.*kind.member,
+             text + std::to_string(made) + " " + kind.name + " instead of " + std::to_string(found->most.*kind.member));
+    }
+    return out;
+  };
+  for (int round = 1; round <= kRounds; ++round) {
+    arrowdevice::testing::Owned<ArrowArray> array = table.array(arrowdevice::testing::Ledger());
+    const arrowdevice::testing::Owned<ArrowDeviceArray> host = output_of(arrowdevice_array_from_host, array.get());
+    const auto there = copy(*host, "to the device", round == kRounds);
+    const auto back = copy(*there, "to the host", round == kRounds);
+    expect_values(table, *back);
+  }
+}
+
+}  // namespace drivers
