@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "batch.h"
 
+#include <cstring>
+
 namespace arrowdevice::bench {
 namespace {
 
@@ -9,6 +11,24 @@ constexpr size_t kTextBytes = 10;
 // The batch owns all memory.
 void release_array(ArrowArray* array) { array->release = nullptr; }
 void release_schema(ArrowSchema* schema) { schema->release = nullptr; }
+
+// Makes a struct of the children, which the caller owns.
+void make_root(int64_t rows, const void** no_validity, std::vector<ArrowArray*>& arrays,
+               std::vector<ArrowSchema*>& schemas, ArrowDeviceArray& array, ArrowSchema& schema) {
+  array.array.length = rows;
+  array.array.n_buffers = 1;
+  array.array.buffers = no_validity;
+  array.array.n_children = static_cast<int64_t>(arrays.size());
+  array.array.children = arrays.data();
+  array.array.release = release_array;
+  array.device_type = ARROW_DEVICE_CPU;
+  array.device_id = -1;
+  schema.format = "+s";
+  schema.name = "";
+  schema.n_children = static_cast<int64_t>(schemas.size());
+  schema.children = schemas.data();
+  schema.release = release_schema;
+}
 
 }  // namespace
 
@@ -27,19 +47,15 @@ Batch::Batch(int64_t columns, int64_t rows) : rows_(rows), values_(static_cast<s
     arrays_.push_back(&column.array);
     schemas_.push_back(&column.schema);
   }
-  array_.array.length = rows;
-  array_.array.n_buffers = 1;
-  array_.array.buffers = root_buffers_;
-  array_.array.n_children = columns;
-  array_.array.children = arrays_.data();
-  array_.array.release = release_array;
-  array_.device_type = ARROW_DEVICE_CPU;
-  array_.device_id = -1;
-  schema_.format = "+s";
-  schema_.name = "";
-  schema_.n_children = columns;
-  schema_.children = schemas_.data();
-  schema_.release = release_schema;
+  make_root(rows, root_buffers_, arrays_, schemas_, array_, schema_);
+}
+
+std::vector<Bytes> Batch::buffers() const {
+  std::vector<Bytes> all;
+  for (int64_t i = 0; i < std::ssize(columns_); ++i) {
+    all.push_back({column(i), static_cast<size_t>(rows_) * sizeof(int64_t)});
+  }
+  return all;
 }
 
 Texts::Texts(int64_t rows) : offsets_(static_cast<size_t>(rows) + 1), bytes_(static_cast<size_t>(rows) * kTextBytes) {
@@ -56,6 +72,46 @@ Texts::Texts(int64_t rows) : offsets_(static_cast<size_t>(rows) + 1), bytes_(sta
   schema_.format = "u";
   schema_.name = "";
   schema_.release = release_schema;
+}
+
+Mixed::Mixed(int64_t columns, int64_t rows) {
+  struct Type {
+    const char* format;
+    int64_t bits;  // of a value
+  };
+  constexpr Type kTypes[] = {{"i", 32}, {"l", 64}, {"g", 64}, {"u", 32}, {"b", 1}};
+  for (int64_t i = 0; i < columns; ++i) {
+    const Type& type = kTypes[static_cast<size_t>(i) % std::size(kTypes)];
+    const bool is_text = std::strcmp(type.format, "u") == 0;
+    auto& column = *columns_.emplace_back(std::make_unique<Column>());
+    column.bytes.emplace_back(static_cast<size_t>((type.bits * (rows + (is_text ? 1 : 0)) + 7) / 8));
+    if (is_text) {
+      for (int64_t row = 0; row <= rows; ++row) {
+        const auto offset = static_cast<int32_t>(row * int64_t{kTextBytes});
+        std::memcpy(column.bytes[0].data() + row * int64_t{sizeof offset}, &offset, sizeof offset);
+      }
+      column.bytes.emplace_back(static_cast<size_t>(rows) * kTextBytes, 'a');
+    }
+    for (size_t j = 0; j < column.bytes.size(); ++j) column.buffers[1 + j] = column.bytes[j].data();
+    column.array.length = rows;
+    column.array.n_buffers = 1 + std::ssize(column.bytes);
+    column.array.buffers = column.buffers;
+    column.array.release = release_array;
+    column.schema.format = type.format;
+    column.schema.name = "";
+    column.schema.release = release_schema;
+    arrays_.push_back(&column.array);
+    schemas_.push_back(&column.schema);
+  }
+  make_root(rows, root_buffers_, arrays_, schemas_, array_, schema_);
+}
+
+std::vector<Bytes> Mixed::buffers() const {
+  std::vector<Bytes> all;
+  for (const auto& column : columns_) {
+    for (const auto& bytes : column->bytes) all.push_back({bytes.data(), bytes.size()});
+  }
+  return all;
 }
 
 }  // namespace arrowdevice::bench

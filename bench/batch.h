@@ -30,6 +30,12 @@ struct AlignedAllocator {
 template <typename T>
 using AlignedVector = std::vector<T, AlignedAllocator<T>>;
 
+// A buffer of a batch in host memory.
+struct Bytes {
+  const void* data;
+  size_t size;
+};
+
 // A record batch of int64 columns.
 class Batch {
  public:
@@ -42,6 +48,7 @@ class Batch {
   const void* column(int64_t i) const { return values_.data() + i * rows_; }
   // Returns all columns, which are contiguous.
   void* data() { return values_.data(); }
+  std::vector<Bytes> buffers() const;
 
  private:
   struct Column {
@@ -75,6 +82,32 @@ class Texts {
   AlignedVector<int32_t> offsets_;
   AlignedVector<char> bytes_;
   const void* buffers_[3] = {};
+  ArrowDeviceArray array_{};
+  ArrowSchema schema_{};
+};
+
+// A record batch of columns of int32, int64, double, utf8 and bool, in turns. Each buffer has its own allocation.
+class Mixed {
+ public:
+  Mixed(int64_t columns, int64_t rows);
+  Mixed(const Mixed&) = delete;
+
+  const ArrowDeviceArray& array() const { return array_; }
+  const ArrowSchema& schema() const { return schema_; }
+  std::vector<Bytes> buffers() const;
+
+ private:
+  struct Column {
+    ArrowArray array{};
+    ArrowSchema schema{};
+    std::vector<AlignedVector<char>> bytes;
+    const void* buffers[3] = {};
+  };
+
+  std::vector<std::unique_ptr<Column>> columns_;
+  std::vector<ArrowArray*> arrays_;
+  std::vector<ArrowSchema*> schemas_;
+  const void* root_buffers_[1] = {};
   ArrowDeviceArray array_{};
   ArrowSchema schema_{};
 };

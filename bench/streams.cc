@@ -130,7 +130,8 @@ void overlap(benchmark::State& state, const char* from, const char* to) {
   }
   const double slower = std::max(pause, kLinkSeconds);
   state.counters["ratio"] = taken / static_cast<double>(state.iterations()) / (kBatches * slower);
-  state.counters["bound"] = kBound;
+  // Without a path, the CPU forwards each piece within a millisecond. Other work on the machine decides if it does.
+  if (std::string(from) == "cpu") state.counters["bound"] = kBound;
   if (there.array.release != nullptr) arrowdevice_array_release(&there);
 }
 

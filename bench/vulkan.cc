@@ -1,76 +1,108 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the library on a Vulkan device with raw calls that move the same bytes on the same VkDevice. Both run in
-// turns, so that other load affects both. `ratio` is the ratio of the medians.
-#include <arrowdevice/arrowdevice.h>
-#include <benchmark/benchmark.h>
-
+// Compares the Vulkan backend with raw calls on the same bytes and the same VkDevice. Run it from the build folder:
+//
+//   meson devenv -C build bench/bench-vulkan
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <numeric>
-#include <string>
-#include <vector>
 
+#include "copies.h"
 #include "vulkan/functions.h"
 
+namespace arrowdevice::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-void must(int code, const arrowdevice_error& error) {
-  if (code == 0) return;
-  std::fprintf(stderr, "bench: %s\n", error.message);
-  std::exit(1);
-}
-void must(VkResult result, const char* call) {
-  if (result >= 0) return;
-  std::fprintf(stderr, "bench: %s: %d\n", call, result);
-  std::exit(1);
+void check(const char* call, VkResult result) {
+  if (result < 0) throw std::runtime_error(std::string(call) + ": " + std::to_string(result));
 }
 
-arrowdevice_device* device(ArrowDeviceType type) {
-  arrowdevice_error error{};
-  arrowdevice_device* found = nullptr;
-  must(arrowdevice_device_find_by_id(type, 0, &found, &error), error);
-  return found;
-}
-
-// Uses the VkDevice that the library opened, as an application would.
+// Uses the VkDevice that the library opened, as an application would. Each buffer of the batch has a VkBuffer, and a
+// place in mapped staging memory that already has the bytes. A copy is a vkCmdCopyBuffer for each buffer, one
+// submission and one wait.
 class Raw {
  public:
+  explicit Raw(const std::vector<Bytes>& sources) {
+    open();
+    for (const auto& source : sources) {
+      buffers_.push_back({create(source.size), source.size, 0});
+      auto& buffer = buffers_.back();
+      const auto needed = requirements(buffer.on_device);
+      size_ = (size_ + needed.alignment - 1) / needed.alignment * needed.alignment;
+      buffer.offset = size_;
+      size_ += needed.size;
+    }
+    staging_ = create(size_);
+    size_ = std::max(size_, requirements(staging_).size);
+    device_memory_ = allocate();
+    staging_memory_ = allocate();
+    for (const auto& buffer : buffers_) bind(buffer.on_device, device_memory_, buffer.offset);
+    bind(staging_, staging_memory_, 0);
+  }
+
+  ~Raw() {
+    for (const auto& buffer : buffers_) vk_.vkDestroyBuffer(device_, buffer.on_device, nullptr);
+    vk_.vkDestroyBuffer(device_, staging_, nullptr);
+    vk_.vkFreeMemory(device_, device_memory_, nullptr);
+    vk_.vkFreeMemory(device_, staging_memory_, nullptr);
+    vk_.vkDestroyFence(device_, fence_, nullptr);
+    vk_.vkDestroyCommandPool(device_, pool_, nullptr);
+  }
+  Raw(const Raw&) = delete;
+  Raw& operator=(const Raw&) = delete;
+
+  void to_device() {
+    begin();
+    for (const auto& buffer : buffers_) {
+      const VkBufferCopy region{buffer.offset, 0, buffer.size};
+      vk_.vkCmdCopyBuffer(commands_, staging_, buffer.on_device, 1, &region);
+    }
+    finish();
+  }
+
+  void to_host() {
+    begin();
+    for (const auto& buffer : buffers_) {
+      const VkBufferCopy region{0, buffer.offset, buffer.size};
+      vk_.vkCmdCopyBuffer(commands_, buffer.on_device, staging_, 1, &region);
+    }
+    finish();
+  }
+
+ private:
   struct Buffer {
-    VkBuffer buffer = VK_NULL_HANDLE;
-    VkDeviceMemory memory = VK_NULL_HANDLE;
-    unsigned char* mapped = nullptr;
+    VkBuffer on_device;
+    VkDeviceSize size;
+    VkDeviceSize offset;  // in both memories
   };
 
-  Raw() {
+  void open() {
     arrowdevice_native_device native{};
     native.struct_size = sizeof native;
     arrowdevice_error error{};
-    must(arrowdevice_device_get_native(device(ARROW_DEVICE_VULKAN), &native, &error), error);
+    arrowdevice_device* device = nullptr;
+    if (arrowdevice_device_find_by_name("vulkan:0", &device, &error) != 0 ||
+        arrowdevice_device_get_native(device, &native, &error) != 0) {
+      throw std::runtime_error(error.message);
+    }
     const auto get = reinterpret_cast<PFN_vkGetInstanceProcAddr>(native.get_proc_addr);
     const auto instance = static_cast<VkInstance>(native.platform);
     const auto get_device = reinterpret_cast<PFN_vkGetDeviceProcAddr>(get(instance, "vkGetDeviceProcAddr"));
     device_ = static_cast<VkDevice>(native.device);
     queue_ = static_cast<VkQueue>(native.queue);
-    vk_ = arrowdevice::vulkan::device_functions(get_device, device_);
+    vk_ = vulkan::device_functions(get_device, device_);
     reset_fences_ = reinterpret_cast<PFN_vkResetFences>(get_device(device_, "vkResetFences"));
     VkCommandPoolCreateInfo pool{};
     pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
     pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
     pool.queueFamilyIndex = native.queue_family;
-    must(vk_.vkCreateCommandPool(device_, &pool, nullptr, &pool_), "vkCreateCommandPool");
+    check("vkCreateCommandPool", vk_.vkCreateCommandPool(device_, &pool, nullptr, &pool_));
     VkCommandBufferAllocateInfo commands{};
     commands.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
     commands.commandPool = pool_;
     commands.commandBufferCount = 1;
-    must(vk_.vkAllocateCommandBuffers(device_, &commands, &commands_), "vkAllocateCommandBuffers");
+    check("vkAllocateCommandBuffers", vk_.vkAllocateCommandBuffers(device_, &commands, &commands_));
     VkFenceCreateInfo fence{};
     fence.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
-    must(vk_.vkCreateFence(device_, &fence, nullptr, &fence_), "vkCreateFence");
+    check("vkCreateFence", vk_.vkCreateFence(device_, &fence, nullptr, &fence_));
   }
 
   VkBuffer create(VkDeviceSize size) const {
@@ -79,7 +111,7 @@ class Raw {
     info.size = size;
     info.usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
     VkBuffer made = VK_NULL_HANDLE;
-    must(vk_.vkCreateBuffer(device_, &info, nullptr, &made), "vkCreateBuffer");
+    check("vkCreateBuffer", vk_.vkCreateBuffer(device_, &info, nullptr, &made));
     return made;
   }
 
@@ -89,253 +121,59 @@ class Raw {
     return needed;
   }
 
-  // Uses memory type 0, which Vulkan implementations on CPUs have.
-  Buffer make(VkDeviceSize size) const {
-    Buffer made;
-    made.buffer = create(size);
+  // Uses memory type 0, which Vulkan implementations on CPUs have. The pages are touched.
+  VkDeviceMemory allocate() const {
     VkMemoryAllocateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
-    info.allocationSize = requirements(made.buffer).size;
-    must(vk_.vkAllocateMemory(device_, &info, nullptr, &made.memory), "vkAllocateMemory");
-    must(vk_.vkBindBufferMemory(device_, made.buffer, made.memory, 0), "vkBindBufferMemory");
+    info.allocationSize = size_;
+    VkDeviceMemory memory = VK_NULL_HANDLE;
+    check("vkAllocateMemory", vk_.vkAllocateMemory(device_, &info, nullptr, &memory));
     void* mapped = nullptr;
-    must(vk_.vkMapMemory(device_, made.memory, 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory");
-    made.mapped = static_cast<unsigned char*>(mapped);
-    std::memset(made.mapped, 1, size);
-    return made;
+    check("vkMapMemory", vk_.vkMapMemory(device_, memory, 0, VK_WHOLE_SIZE, 0, &mapped));
+    std::memset(mapped, 1, size_);
+    return memory;
   }
 
   void bind(VkBuffer buffer, VkDeviceMemory memory, VkDeviceSize offset) const {
-    must(vk_.vkBindBufferMemory(device_, buffer, memory, offset), "vkBindBufferMemory");
-  }
-  void destroy(VkBuffer buffer) const { vk_.vkDestroyBuffer(device_, buffer, nullptr); }
-  void destroy(const Buffer& made) const {
-    destroy(made.buffer);
-    vk_.vkFreeMemory(device_, made.memory, nullptr);
+    check("vkBindBufferMemory", vk_.vkBindBufferMemory(device_, buffer, memory, offset));
   }
 
-  // Submits one command with these regions and waits for its fence.
-  void copy(VkBuffer from, VkBuffer to, const std::vector<VkBufferCopy>& regions) const {
-    VkCommandBufferBeginInfo begin{};
-    begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
-    must(vk_.vkBeginCommandBuffer(commands_, &begin), "vkBeginCommandBuffer");
-    vk_.vkCmdCopyBuffer(commands_, from, to, static_cast<uint32_t>(regions.size()), regions.data());
-    must(vk_.vkEndCommandBuffer(commands_), "vkEndCommandBuffer");
+  void begin() const {
+    VkCommandBufferBeginInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+    check("vkBeginCommandBuffer", vk_.vkBeginCommandBuffer(commands_, &info));
+  }
+
+  void finish() const {
+    check("vkEndCommandBuffer", vk_.vkEndCommandBuffer(commands_));
     VkSubmitInfo submit{};
     submit.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
     submit.commandBufferCount = 1;
     submit.pCommandBuffers = &commands_;
-    must(vk_.vkQueueSubmit(queue_, 1, &submit, fence_), "vkQueueSubmit");
-    must(vk_.vkWaitForFences(device_, 1, &fence_, VK_TRUE, UINT64_MAX), "vkWaitForFences");
-    must(reset_fences_(device_, 1, &fence_), "vkResetFences");
+    check("vkQueueSubmit", vk_.vkQueueSubmit(queue_, 1, &submit, fence_));
+    check("vkWaitForFences", vk_.vkWaitForFences(device_, 1, &fence_, VK_TRUE, UINT64_MAX));
+    check("vkResetFences", reset_fences_(device_, 1, &fence_));
   }
 
- private:
   VkDevice device_ = VK_NULL_HANDLE;
   VkQueue queue_ = VK_NULL_HANDLE;
-  arrowdevice::vulkan::DeviceFunctions vk_;
+  vulkan::DeviceFunctions vk_;
   PFN_vkResetFences reset_fences_ = nullptr;
   VkCommandPool pool_ = VK_NULL_HANDLE;
   VkCommandBuffer commands_ = VK_NULL_HANDLE;
   VkFence fence_ = VK_NULL_HANDLE;
+  std::vector<Buffer> buffers_;
+  VkBuffer staging_ = VK_NULL_HANDLE;
+  VkDeviceSize size_ = 0;  // of both memories
+  VkDeviceMemory device_memory_ = VK_NULL_HANDLE;
+  VkDeviceMemory staging_memory_ = VK_NULL_HANDLE;
 };
-
-const Raw& raw() {
-  static const Raw made;
-  return made;
-}
-
-// A record batch of int64 columns in host memory.
-class Batch {
- public:
-  Batch(size_t columns, int64_t rows) : values_(columns), buffers_(columns * 2), columns_(columns), children_(columns) {
-    for (size_t i = 0; i < columns; ++i) {
-      values_[i].resize(static_cast<size_t>(rows));
-      std::iota(values_[i].begin(), values_[i].end(), 1);
-      buffers_[2 * i + 1] = values_[i].data();
-      children_[i] = &columns_[i];
-      fill(columns_[i], rows, 2, &buffers_[2 * i]);
-    }
-    fill(array_.array, rows, 1, root_);
-    array_.array.n_children = static_cast<int64_t>(columns);
-    array_.array.children = children_.data();
-    array_.device_type = ARROW_DEVICE_CPU;
-    array_.device_id = -1;
-
-    fields_.resize(columns);
-    field_pointers_.resize(columns);
-    for (size_t i = 0; i < columns; ++i) {
-      fill(fields_[i], "l");
-      field_pointers_[i] = &fields_[i];
-    }
-    fill(schema_, "+s");
-    schema_.n_children = static_cast<int64_t>(columns);
-    schema_.children = field_pointers_.data();
-  }
-
-  const ArrowDeviceArray& array() const { return array_; }
-  const ArrowSchema& schema() const { return schema_; }
-
- private:
-  static void fill(ArrowArray& array, int64_t rows, int64_t n_buffers, const void** buffers) {
-    array = ArrowArray{};
-    array.length = rows;
-    array.n_buffers = n_buffers;
-    array.buffers = buffers;
-    array.release = [](ArrowArray* one) { one->release = nullptr; };
-  }
-  static void fill(ArrowSchema& schema, const char* format) {
-    schema = ArrowSchema{};
-    schema.format = format;
-    schema.name = "";
-    schema.release = [](ArrowSchema* one) { one->release = nullptr; };
-  }
-
-  std::vector<std::vector<int64_t>> values_;
-  std::vector<const void*> buffers_;
-  std::vector<ArrowArray> columns_;
-  std::vector<ArrowArray*> children_;
-  const void* root_[1] = {};
-  ArrowDeviceArray array_{};
-  std::vector<ArrowSchema> fields_;
-  std::vector<ArrowSchema*> field_pointers_;
-  ArrowSchema schema_{};
-};
-
-ArrowDeviceArray copy(const ArrowDeviceArray& array, const ArrowSchema& schema, arrowdevice_device* to) {
-  ArrowDeviceArray out{};
-  arrowdevice_error error{};
-  must(arrowdevice_array_copy(&array, &schema, to, nullptr, &out, &error), error);
-  return out;
-}
-
-template <typename Body>
-double seconds(Body&& body) {
-  const auto start = Clock::now();
-  body();
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-double median(std::vector<double>& all) {
-  std::ranges::nth_element(all, all.begin() + static_cast<ptrdiff_t>(all.size() / 2));
-  return all[all.size() / 2];
-}
-
-// Runs both in turns. Reports the medians and their ratio.
-template <typename RawBody, typename LibraryBody>
-void compare(benchmark::State& state, RawBody&& raw_body, LibraryBody&& library_body) {
-  std::vector<double> raw_times;
-  std::vector<double> library_times;
-  raw_body();
-  library_body();
-  for (auto _ : state) {
-    raw_times.push_back(raw_body());
-    library_times.push_back(library_body());
-    state.SetIterationTime(library_times.back());
-  }
-  const double raw_median = median(raw_times);
-  const double library_median = median(library_times);
-  state.counters["raw_ms"] = raw_median * 1e3;
-  state.counters["library_ms"] = library_median * 1e3;
-  state.counters["ratio"] = library_median / raw_median;
-}
-
-constexpr size_t kColumns = 8;
-constexpr int64_t kRows = 1 << 20;
-constexpr VkDeviceSize kBytes = kColumns * kRows * 8;
-
-void large_batch_there(benchmark::State& state, bool mapped_write) {
-  const Batch batch(kColumns, kRows);
-  const auto staging = raw().make(kBytes);
-  const auto target = raw().make(kBytes);
-  compare(
-      state,
-      [&] {
-        return seconds([&] {
-          if (mapped_write) {
-            std::memcpy(target.mapped, staging.mapped, kBytes);
-          } else {
-            raw().copy(staging.buffer, target.buffer, {{0, 0, kBytes}});
-          }
-        });
-      },
-      [&] {
-        ArrowDeviceArray out{};
-        const double time = seconds([&] { out = copy(batch.array(), batch.schema(), device(ARROW_DEVICE_VULKAN)); });
-        out.array.release(&out.array);
-        return time;
-      });
-  raw().destroy(staging);
-  raw().destroy(target);
-}
-
-void large_batch_back(benchmark::State& state) {
-  const Batch batch(kColumns, kRows);
-  const auto staging = raw().make(kBytes);
-  const auto source = raw().make(kBytes);
-  ArrowDeviceArray there = copy(batch.array(), batch.schema(), device(ARROW_DEVICE_VULKAN));
-  compare(
-      state, [&] { return seconds([&] {
-                     raw().copy(source.buffer, staging.buffer, {{0, 0, kBytes}});
-                   }); },
-      [&] {
-        ArrowDeviceArray out{};
-        const double time = seconds([&] { out = copy(there, batch.schema(), device(ARROW_DEVICE_CPU)); });
-        out.array.release(&out.array);
-        return time;
-      });
-  there.array.release(&there.array);
-  raw().destroy(staging);
-  raw().destroy(source);
-}
-
-constexpr size_t kManyColumns = 1000;
-constexpr int64_t kFewRows = 100;
-constexpr VkDeviceSize kColumnBytes = kFewRows * 8;
-
-void wide_batch_there(benchmark::State& state) {
-  const Batch batch(kManyColumns, kFewRows);
-  const VkDeviceSize step = raw().requirements(raw().create(kColumnBytes)).size;
-  const auto staging = raw().make(kManyColumns * step);
-  const auto target = raw().make(kManyColumns * step);
-  std::vector<VkBuffer> parts(kManyColumns);
-  std::vector<VkBufferCopy> regions;
-  for (size_t i = 0; i < kManyColumns; ++i) regions.push_back({i * step, i * step, kColumnBytes});
-  compare(
-      state,
-      [&] {
-        const double time = seconds([&] {
-          for (size_t i = 0; i < kManyColumns; ++i) {
-            parts[i] = raw().create(kColumnBytes);
-            static_cast<void>(raw().requirements(parts[i]));
-            raw().bind(parts[i], target.memory, i * step);
-          }
-          raw().copy(staging.buffer, target.buffer, regions);
-        });
-        for (const VkBuffer part : parts) raw().destroy(part);
-        return time;
-      },
-      [&] {
-        ArrowDeviceArray out{};
-        const double time = seconds([&] { out = copy(batch.array(), batch.schema(), device(ARROW_DEVICE_VULKAN)); });
-        out.array.release(&out.array);
-        return time;
-      });
-  raw().destroy(staging);
-  raw().destroy(target);
-}
-
-BENCHMARK_CAPTURE(large_batch_there, beside_vkCmdCopyBuffer, false)
-    ->UseManualTime()
-    ->Iterations(60)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(large_batch_there, beside_mapped_write, true)
-    ->UseManualTime()
-    ->Iterations(60)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(large_batch_back)->UseManualTime()->Iterations(60)->Unit(benchmark::kMillisecond);
-BENCHMARK(wide_batch_there)->UseManualTime()->Iterations(300)->Unit(benchmark::kMillisecond);
 
 }  // namespace
+}  // namespace arrowdevice::bench
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  arrowdevice::bench::register_copies<arrowdevice::bench::Raw>("vulkan:0");
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}
