@@ -161,6 +161,23 @@ TEST_CASE("a staged copy waits for its source's event before it reads") {
   there->sync_event = nullptr;
 }
 
+// The link from the source thus has work while the CPU forwards a piece.
+TEST_CASE("a staged copy submits three pieces before it waits for the first") {
+  begin(configuration(Peers::kNone));
+  const Block block(8 * kSmallest);
+  const auto there = copy(*block.array, *block.schema, sim(0));
+  const Counters before = counters(sim(0));
+  Held engine(0);
+  Array moved;
+  std::thread copier([&] { moved = copy(*there, *block.schema, sim(1)); });
+  while (counters(sim(0)).host_waits == before.host_waits) std::this_thread::yield();
+  const int64_t submitted = counters(sim(0)).submissions - before.submissions;
+  engine.resume();
+  copier.join();
+  CHECK(submitted == 3);
+  CHECK(block.is_on(1, *moved));
+}
+
 TEST_CASE("an asynchronous staged copy is pending until its last piece has arrived") {
   begin(configuration(Peers::kNone));
   const Block block(kBlocks * kSmallest);  // more pieces would wait for a block of staging memory
