@@ -69,11 +69,31 @@ struct CallBudget {
 
 inline const std::vector<CallBudget>& budgets() {
   static const std::vector<CallBudget> all = {
+#define BUFFERS(table, description, buffers)
 #define BUDGET(backend, table, direction, ...) {backend, table, direction, {__VA_ARGS__}},
 #include "drivers/budgets.inc"
 #undef BUDGET
+#undef BUFFERS
   };
   return all;
+}
+
+// Returns the number of buffers that budgets.inc states for a table.
+inline int64_t stated_buffers(const std::string& name) {
+#define BUFFERS(table, description, buffers) \
+  if (name == table) return buffers;
+#define BUDGET(...)
+#include "drivers/budgets.inc"
+#undef BUDGET
+#undef BUFFERS
+  return -1;
+}
+
+inline int64_t count_buffers(const ArrowArray& array) {
+  int64_t buffers = std::count_if(array.buffers, array.buffers + array.n_buffers,
+                                  [](const void* buffer) { return buffer != nullptr; });
+  for (int64_t i = 0; i < array.n_children; ++i) buffers += count_buffers(*array.children[i]);
+  return buffers;
 }
 
 inline HostCase budgeted_table(const std::string& name) {
@@ -117,6 +137,7 @@ inline void expect_within_budget(const std::string& backend, const std::string& 
   for (int round = 1; round <= kRounds; ++round) {
     arrowdevice::testing::Owned<ArrowArray> array = table.array(arrowdevice::testing::Ledger());
     const arrowdevice::testing::Owned<ArrowDeviceArray> host = output_of(arrowdevice_array_from_host, array.get());
+    expect(count_buffers(host->array) == stated_buffers(name), name + ": another number of buffers");
     const auto there = copy(*host, "to the device", round == kRounds);
     const auto back = copy(*there, "to the host", round == kRounds);
     expect_values(table, *back);

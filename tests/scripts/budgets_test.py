@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/performance.md has the budgets of driver calls that the tests enforce: budgets_test.py ROOT [--update]
+
+The tests of OpenCL and Vulkan read tests/drivers/budgets.inc. Those of CUDA and HIP have their budgets in
+tests/drivers/budgets.cc. --update writes the table.
+"""
+
+import os
+import re
+import sys
+
+# The columns after the plain way, and the test cases of CUDA and HIP.
+BACKENDS = ["CUDA", "HIP", "OpenCL, commands", "OpenCL, native kernels", "Vulkan", "Vulkan, staging", "Level Zero"]
+GPU_CASES = {"narrow": "a thousand columns of 800 bytes cost", "mixed": "columns of mixed types and sizes cost",
+             "medium": "fifty columns of 100 kilobytes cost"}
+DIRECTIONS = ["to the device", "to the host"]
+
+
+def read(root, path):
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def gpu_budgets(root):
+    text = read(root, "tests/drivers/budgets.cc")
+    found = {}
+    for table, name in GPU_CASES.items():
+        case = re.search(rf'TEST_CASE\("{name}.*?\n}}', text, re.DOTALL)
+        copies = re.findall(r"\.copies = (\d+)", case[0]) if case else []
+        if len(copies) != 2:
+            raise SystemExit(f"tests/drivers/budgets.cc has no two budgets of copies for {name!r}")
+        for direction, most in zip(DIRECTIONS, copies):
+            for backend in ("CUDA", "HIP"):
+                found[backend, table, direction] = most
+    return found
+
+
+def table(root):
+    text = read(root, "tests/drivers/budgets.inc")
+    cells = gpu_budgets(root)
+    for backend, name, direction, copies, submissions, _, objects, _ in re.findall(
+            r'^BUDGET\("(.*?)", "(.*?)", "(.*?)", (\d+), (\d+), (\d+), (\d+), (\d+)\)$', text, re.MULTILINE):
+        cells[backend, name, direction] = f"{copies} / {submissions} / {objects}"
+    rows = [["copy", "plain", *BACKENDS], ["---"] + ["---:"] * (1 + len(BACKENDS))]
+    for name, description, buffers in re.findall(r'^BUFFERS\("(.*?)", "(.*?)", (\d+)\)$', text, re.MULTILINE):
+        for direction in DIRECTIONS:
+            rows.append([f"{description}, {direction}", buffers,
+                         *(cells.get((backend, name, direction), "") for backend in BACKENDS)])
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
+
+
+def main():
+    root = sys.argv[1]
+    page = read(root, "docs/performance.md")
+    parts = re.split(r"(<!-- budgets -->\n)(.*?)(<!-- end -->)", page, maxsplit=1, flags=re.DOTALL)
+    if len(parts) != 5:
+        raise SystemExit("docs/performance.md has no place for the budgets")
+    expected = table(root)
+    if sys.argv[2:] == ["--update"]:
+        parts[2] = expected
+        with open(os.path.join(root, "docs/performance.md"), "w", encoding="utf-8") as file:
+            file.write("".join(parts))
+    elif parts[2] != expected:
+        raise SystemExit(f"docs/performance.md differs from the budgets that the tests enforce. Run {sys.argv[0]} "
+                         f"{root} --update. Expected:\n{expected}")
+
+
+main()
