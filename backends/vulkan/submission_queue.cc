@@ -205,9 +205,15 @@ uint64_t SubmissionQueue::reached(uint64_t waited_for) {
   return value;
 }
 
+// Downloads fill the blocks of staging memory one after the other. One call invalidates the used part of a block.
 void SubmissionQueue::finish(const Submission& submission) {
-  for (const auto& download : submission.downloads) {
-    download.from->invalidate(download.offset, download.size);
+  const auto& downloads = submission.downloads;
+  for (size_t first = 0, end = 0; first < downloads.size(); first = end) {
+    while (end < downloads.size() && downloads[end].from == downloads[first].from) ++end;
+    const auto& last = downloads[end - 1];
+    downloads[first].from->invalidate(downloads[first].offset, last.offset + last.size - downloads[first].offset);
+  }
+  for (const auto& download : downloads) {
     std::memcpy(download.to, download.from->mapped() + download.offset, download.size);
   }
 }

@@ -48,17 +48,16 @@ struct Calls {
   int64_t waits = 0;
   int64_t objects = 0;
   int64_t questions = 0;
+  int64_t flushes = 0;
 };
 
 struct Kind {
   const char* name;
   int64_t Calls::*member;
 };
-inline constexpr Kind kKinds[] = {{"copies", &Calls::copies},
-                                  {"submissions", &Calls::submissions},
-                                  {"waits", &Calls::waits},
-                                  {"objects", &Calls::objects},
-                                  {"questions", &Calls::questions}};
+inline constexpr Kind kKinds[] = {{"copies", &Calls::copies},       {"submissions", &Calls::submissions},
+                                  {"waits", &Calls::waits},         {"objects", &Calls::objects},
+                                  {"questions", &Calls::questions}, {"flushes", &Calls::flushes}};
 
 struct CallBudget {
   std::string backend;

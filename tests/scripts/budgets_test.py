@@ -38,8 +38,8 @@ def gpu_budgets(root):
 def table(root):
     text = read(root, "tests/drivers/budgets.inc")
     cells = gpu_budgets(root)
-    for backend, name, direction, copies, submissions, _, objects, _ in re.findall(
-            r'^BUDGET\("(.*?)", "(.*?)", "(.*?)", (\d+), (\d+), (\d+), (\d+), (\d+)\)$', text, re.MULTILINE):
+    for backend, name, direction, copies, submissions, objects in re.findall(
+            r'^BUDGET\("(.*?)", "(.*?)", "(.*?)", (\d+), (\d+), \d+, (\d+), \d+, \d+\)$', text, re.MULTILINE):
         cells[backend, name, direction] = f"{copies} / {submissions} / {objects}"
     rows = [["copy", "plain", *BACKENDS], ["---"] + ["---:"] * (1 + len(BACKENDS))]
     for name, description, buffers in re.findall(r'^BUFFERS\("(.*?)", "(.*?)", (\d+)\)$', text, re.MULTILINE):

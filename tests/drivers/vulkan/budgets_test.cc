@@ -22,7 +22,8 @@ drivers::Calls calls() {
           .waits = sum({"vkWaitSemaphores", "vkWaitForFences"}),
           .objects = sum({"vkAllocateMemory", "vkCreateBuffer", "vkCreateFence", "vkCreateSemaphore", "vkCreateEvent",
                           "vkCreateCommandPool", "vkAllocateCommandBuffers", "vkMapMemory"}),
-          .questions = sum({"vkGetBufferMemoryRequirements", "vkGetMemoryHostPointerPropertiesEXT"})};
+          .questions = sum({"vkGetBufferMemoryRequirements", "vkGetMemoryHostPointerPropertiesEXT"}),
+          .flushes = sum({"vkFlushMappedMemoryRanges", "vkInvalidateMappedMemoryRanges"})};
 }
 
 void expect_within_budget(const char* table) {
