@@ -32,6 +32,13 @@ constexpr VkDeviceSize kLeastImported = 32 << 10;
 // Number of staging blocks in flight on a queue before the copy waits for the oldest blocks.
 constexpr size_t kMostBlocks = 32;
 
+// Small regions of a buffer that are close to each other are downloaded together through a staging block, if there are
+// several. A device needs longer for a region than the CPU for some kilobytes.
+constexpr VkDeviceSize kLargestScattered = 2 << 10;
+constexpr VkDeviceSize kLargestGap = 256;
+constexpr size_t kLeastScattered = 8;
+constexpr size_t kMostScattered = 4'096;
+
 bool is_upload(const Region& region) { return region.src_device == nullptr; }
 bool is_download(const Region& region) { return region.dst_device == nullptr; }
 VkDeviceSize size_of(const Region& region) { return static_cast<VkDeviceSize>(region.size); }
@@ -49,6 +56,7 @@ class Copy {
   void run() {
     find_places();
     if (write_directly()) return;
+    find_scattered();
     gather_host_ranges();
     begin();
     for (size_t i = 0; i < regions_.size(); ++i) {
@@ -56,6 +64,8 @@ class Copy {
       const auto& ends = ends_[i];
       if (is_upload(region)) {
         upload(region, position(ends.to, region.dst, region.dst_offset));
+      } else if (is_scattered_[i]) {
+        download_scattered(i);
       } else if (is_download(region)) {
         download(region, position(ends.from, region.src, region.src_offset));
       } else {
@@ -116,10 +126,42 @@ class Copy {
     return true;
   }
 
+  // Finds runs of downloads that go through staging memory together. The CPU ends such a copy, and a wait for its
+  // VkEvent blocks. The wait is short only if the queue has no other work.
+  void find_scattered() {
+    is_scattered_.resize(regions_.size());
+    if (queue_.is_borrowed() || regions_.size() < kLeastScattered || regions_.size() > kMostScattered) return;
+    if (!std::ranges::any_of(regions_, is_download) || !queue_.is_idle()) return;
+    for (size_t first = 0, end = 0; first < regions_.size(); first = end) {
+      end = first + 1;
+      if (!is_small_download(first)) continue;
+      while (end < regions_.size() && is_small_download(end) && gap_before(end) <= kLargestGap) ++end;
+      if (end - first >= kLeastScattered)
+        std::fill_n(is_scattered_.begin() + static_cast<ptrdiff_t>(first), end - first, true);
+    }
+  }
+
+  bool is_small_download(size_t i) const {
+    return is_download(regions_[i]) && ends_[i].from && size_of(regions_[i]) <= kLargestScattered;
+  }
+
+  VkDeviceSize begin_on_device(size_t i) const {
+    return ends_[i].from->offset + static_cast<VkDeviceSize>(regions_[i].src_offset);
+  }
+
+  // Returns the bytes between the region and the one before. Returns a large number if they are of different buffers,
+  // or not in this order.
+  VkDeviceSize gap_before(size_t i) const {
+    const VkDeviceSize before = begin_on_device(i - 1) + size_of(regions_[i - 1]);
+    if (ends_[i].from->whole != ends_[i - 1].from->whole || begin_on_device(i) < before) return ~VkDeviceSize{0};
+    return begin_on_device(i) - before;
+  }
+
   void gather_host_ranges() {
-    for (const auto& region : regions_) {
+    for (size_t i = 0; i < regions_.size(); ++i) {
+      const auto& region = regions_[i];
       if (is_upload(region)) ranges_.add(host_source(region), size_of(region));
-      if (is_download(region)) ranges_.add(host_target(region), size_of(region));
+      if (is_download(region) && !is_scattered_[i]) ranges_.add(host_target(region), size_of(region));
     }
     const HostImporter& importer = device_.importer();
     ranges_.join(importer.is_used() ? importer.alignment() : 1);
@@ -188,6 +230,24 @@ class Copy {
     }
   }
 
+  // Downloads a small region, with the bytes between it and the region before if both fit into the open block. The
+  // copies are then adjacent at both ends, and become one.
+  void download_scattered(size_t i) {
+    const VkDeviceSize size = size_of(regions_[i]);
+    VkDeviceSize gap = i > 0 && is_scattered_[i - 1] ? gap_before(i) : ~VkDeviceSize{0};
+    if (gap > kLargestGap || room_left() < gap + size) gap = 0;
+    if (room_left() < gap + size) download_block_.reset();
+    const auto room = take_room(download_block_, Staging::kDownload, gap + size);
+    commands_->add({ends_[i].from->whole, begin_on_device(i) - gap}, {room.buffer, room.offset}, room.size);
+    auto& submission = batch_->submission();
+    unsigned char* const to = host_target(regions_[i]);
+    const auto begin = reinterpret_cast<uintptr_t>(to);
+    submission.downloads.push_back({room.memory, room.offset + gap, to, size});
+    submission.host_writes.push_back({begin, begin + size, nullptr, 0});
+  }
+
+  VkDeviceSize room_left() const { return download_block_ ? Staging::kBlockBytes - download_block_->used : 0; }
+
   // A slot in a staging block of this batch.
   struct Room {
     const Memory* memory;
@@ -234,7 +294,8 @@ class Copy {
   Device& device_;
   SubmissionQueue& queue_;
   const std::span<const Region> regions_;
-  std::vector<Ends> ends_;  // both ends of each region
+  std::vector<Ends> ends_;          // both ends of each region
+  std::vector<bool> is_scattered_;  // of each region: it is downloaded together with its neighbours
   HostRanges ranges_;
   std::optional<Batch> batch_;
   std::optional<CopyCommands> commands_;
