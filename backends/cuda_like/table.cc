@@ -79,9 +79,12 @@ struct Functions {
 
   static void pointer_get_info(Device& device, const void* buffer, arrowdevice_pointer_info& out) {
     const auto facts = device.gpu.use([&](Driver& driver) { return driver.find_pointer(buffer); });
-    const bool is_host = facts && facts->kind != MemoryKind::kDevice;
-    out.flags = (facts ? ARROWDEVICE_POINTER_KNOWN : 0) | (is_host ? ARROWDEVICE_POINTER_HOST_READABLE : 0);
-    out.device_type = facts ? gpus->type_of(facts->kind) : 0;
+    // A GPU that uses the page tables of the host uses all memory of the program in place.
+    const bool is_of_program = !facts && device.gpu.properties().reads_host_pages;
+    const bool is_host = is_of_program || (facts && facts->kind != MemoryKind::kDevice);
+    out.flags =
+        (facts || is_of_program ? ARROWDEVICE_POINTER_KNOWN : 0) | (is_host ? ARROWDEVICE_POINTER_HOST_READABLE : 0);
+    out.device_type = facts ? gpus->type_of(facts->kind) : is_of_program ? ARROW_DEVICE_CPU : 0;
     out.reserved = 0;
     out.device_id = facts ? facts->ordinal : -1;
     out.base = facts ? facts->base : nullptr;

@@ -35,7 +35,9 @@ void* region_end(arrowdevice_device* end, const device::Queue& queue, int64_t in
 // Returns true if one end of a region is host memory that the queue's driver does not know.
 bool is_pageable(const arrowdevice_backend_region& region, const device::Device& device) {
   const auto is_unknown = [&](const void* handle, const void* memory, int64_t offset) {
-    return handle == nullptr && !device.pointer_info(static_cast<const char*>(memory) + offset);
+    if (handle != nullptr) return false;
+    const auto info = device.pointer_info(static_cast<const char*>(memory) + offset);
+    return !info || info->device_type == ARROW_DEVICE_CPU;
   };
   return is_unknown(region.dst_device, region.dst, region.dst_offset) ||
          is_unknown(region.src_device, region.src, region.src_offset);

@@ -32,7 +32,7 @@ int64_t size_class(int64_t size) {
   return align_up(size, std::max(kSmallestClass, power / kClassesPerDoubling));
 }
 
-int64_t default_cache_limit(const Device& device) {
+int64_t default_cache_limit(const Device& device, Pool::Memory memory) {
   int64_t free_bytes = -1;
   int64_t total_bytes = -1;
   try {
@@ -41,7 +41,8 @@ int64_t default_cache_limit(const Device& device) {
     free_bytes = -1;  // a device that cannot report its free memory gets the fixed limit
   }
   if (free_bytes < 0) return kCachedOfHostMemory;
-  const int64_t of_device = device.is_on_host() ? 0 : total_bytes / kPartOfAllMemory;
+  const bool is_of_host = device.is_on_host() || memory == Pool::kStagingMemory;
+  const int64_t of_device = is_of_host ? 0 : total_bytes / kPartOfAllMemory;
   return std::min(std::max(kCachedOfHostMemory, of_device), free_bytes / kPartOfFreeMemory);
 }
 
@@ -111,7 +112,7 @@ Pool::Pool(Device& device, const arrowdevice_pool_options& options, Owner owner,
       use_(owner == kApplicationOwned ? std::optional<DeviceUse>(std::in_place, device) : std::nullopt),
       cache_limit_(options.max_cached_bytes < 0   ? 0
                    : options.max_cached_bytes > 0 ? options.max_cached_bytes
-                                                  : default_cache_limit(device)),
+                                                  : default_cache_limit(device, memory)),
       waiting_bytes_(std::make_shared<std::atomic<int64_t>>(0)) {
   if ((options.allocate == nullptr) != (options.deallocate == nullptr)) {
     throw Error(EINVAL, "the pool's allocate and deallocate come together, but only one is there");
@@ -140,7 +141,7 @@ Allocation Pool::allocate(Queue* queue, int64_t size) {
     try {
       block.buffer = ask_driver(queue, capacity);
       block.capacity = capacity;
-      block.is_behind_queue = queue != nullptr && (options_.allocate != nullptr || device_.is_stream_ordered());
+      block.is_behind_queue = queue != nullptr && options_.allocate == nullptr && device_.is_stream_ordered();
     } catch (...) {
       const std::lock_guard lock(mutex_);
       stats_.used_bytes -= capacity;

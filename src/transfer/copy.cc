@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "array/output.h"
@@ -40,10 +42,15 @@ class CopyOwner final : public array::BufferOwner {
   ~CopyOwner() override { device::DeferredWork::instance().defer(std::move(memory_)); }
 
   CopyMemory& memory() noexcept { return *memory_; }
+  PaddedBuffers padded() const noexcept {
+    return {static_cast<const char*>(memory_->allocation.buffer()), ends_of_buffers};
+  }
   std::unique_ptr<CopyMemory> take_memory() noexcept { return std::move(memory_); }
 
   // The event that the array carries; it lives as long as the array.
   std::shared_ptr<device::Event> event;
+  // Where the buffers end, for later copies to other devices.
+  std::vector<int64_t> ends_of_buffers;
   // Sizes of variadic buffers, if they are not on the device.
   std::unique_ptr<uint8_t[]> host_bytes;
 
@@ -80,12 +87,13 @@ class Copy {
                         variadic_sizes_on_host(array_, request_.source), scratch_.memory());
       place();
       allocate();
+      note_ends();
       build_output();
       if (placed_.device_bytes > 0) {
         allocate_staging_memory();
         submitted = true;
         const bool has_arrived = submit(array_, plan_, placed_, route_, owner_->memory().allocation.buffer(),
-                                        is_by_cpu ? nullptr : &staging_->in_flight, scratch_);
+                                        is_by_cpu ? nullptr : &staging_->in_flight, padded_source(), scratch_);
         finish(has_arrived);
       }
     } catch (...) {
@@ -172,6 +180,22 @@ class Copy {
       memory->allocation = pool->allocate(queue_is_targets ? &route_.target_queue() : nullptr, placed_.device_bytes);
     }
     owner_ = std::make_shared<CopyOwner>(std::move(memory));
+  }
+
+  // Returns the buffers of the source if a copy of the library made it.
+  PaddedBuffers padded_source() const {
+    if (route_.source_on_host() || !array::is_output(array_[0])) return {};
+    const auto* const owner = dynamic_cast<const CopyOwner*>(array::owner_of(array_[0]).get());
+    return owner != nullptr ? owner->padded() : PaddedBuffers{};
+  }
+
+  // Notes where the buffers end. Memory that the CPU uses is copied by the CPU, which adds the padding.
+  void note_ends() {
+    if (route_.target_on_host() || !target().has_addresses()) return;
+    owner_->ends_of_buffers.reserve(placed_.buffers.size());
+    for (const auto& buffer : placed_.buffers) {
+      if (!buffer.on_host) owner_->ends_of_buffers.push_back(buffer.end());
+    }
   }
 
   // Builds the structs and pointers of the copy, with the final addresses of the buffers.

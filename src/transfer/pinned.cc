@@ -7,6 +7,8 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/log.h"
 #include "base/parallel.h"
@@ -24,7 +26,8 @@ device::Device& device_of(const Route& route) { return route.target_on_host() ? 
 
 class PinnedCopy {
  public:
-  PinnedCopy(Route& route, std::span<const Region> regions, int64_t piece_bytes, uint8_t* blocks)
+  // Each thread takes one of the blocks, which have kHalves pieces each.
+  PinnedCopy(Route& route, std::span<const Region> regions, int64_t piece_bytes, std::span<uint8_t* const> blocks)
       : queue_(route.target_queue()),
         is_to_host_(route.target_on_host()),
         piece_bytes_(piece_bytes),
@@ -38,7 +41,8 @@ class PinnedCopy {
   // Copies one thread's share. Pieces may come in any order.
   void carry() {
     std::array<Half, kHalves> halves;
-    for (auto& half : halves) half.memory = blocks_ + next_block_++ * piece_bytes_;
+    uint8_t* memory = blocks_[next_block_++];
+    for (auto& half : halves) half.memory = std::exchange(memory, memory + piece_bytes_);
     try {
       size_t turn = 0;
       for (;; turn = (turn + 1) % kHalves) {
@@ -84,8 +88,8 @@ class PinnedCopy {
   device::Queue& queue_;
   const bool is_to_host_;
   const int64_t piece_bytes_;
-  uint8_t* const blocks_;
-  std::atomic<int64_t> next_block_{0};
+  const std::span<uint8_t* const> blocks_;
+  std::atomic<size_t> next_block_{0};
   std::atomic<bool> has_failed_{false};
   std::mutex mutex_;
   StagedPieces pieces_;  // guarded by the mutex
@@ -104,11 +108,13 @@ bool gains_from_pinned(const Route& route, int64_t bytes) {
 }
 
 // Assumes that a driver that cannot tell copies as requested.
-bool is_pageable(const Route& route, const void* host) noexcept {
+HostMemory kind_of(const Route& route, const void* host) noexcept {
   try {
-    return !device_of(route).pointer_info(host);
+    const auto info = device_of(route).pointer_info(host);
+    if (!info) return HostMemory::kPageable;
+    return info->device_type == ARROW_DEVICE_CPU ? HostMemory::kDirect : HostMemory::kPinned;
   } catch (const std::exception&) {
-    return false;
+    return HostMemory::kPinned;
   }
 }
 
@@ -123,17 +129,23 @@ bool copy_through_pinned(Route& route, std::span<const Region> regions, InFlight
       std::min(total / kLeastBytesOfAThread, total / kLeastCopiesOfStaging / bytes_of_a_thread);
   const int threads =
       is_threaded ? static_cast<int>(std::clamp<int64_t>(most_threads, 1, parallel::copy_threads())) : 1;
+  std::vector<uint8_t*> blocks;
+  blocks.reserve(static_cast<size_t>(threads));
   try {
-    in_flight.staging.push_back(allocate_staging(device_of(route), threads * bytes_of_a_thread));
+    for (int i = 0; i < threads; ++i) {
+      in_flight.staging.push_back(allocate_staging(device_of(route), bytes_of_a_thread));
+      blocks.push_back(static_cast<uint8_t*>(in_flight.staging.back().buffer()));
+    }
   } catch (const Error&) {
     log(LogLevel::kInfo, kLacksPinned);
+  }
+  if (blocks.empty()) {
     route.target_queue().copy(regions);
     return false;
   }
-  auto* const blocks = static_cast<uint8_t*>(in_flight.staging.back().buffer());
   device::Counters::add(device_of(route).counters().staged_bytes, total);
   PinnedCopy copy(route, regions, piece_bytes, blocks);
-  parallel::run(threads, [&copy] { copy.carry(); });
+  parallel::run(static_cast<int>(blocks.size()), [&copy] { copy.carry(); });
   return route.target_on_host();
 }
 

@@ -18,8 +18,11 @@ bool may_go_through_pinned(const device::Device& source, const device::Device& t
 // queue.
 bool gains_from_pinned(const Route& route, int64_t bytes);
 
-// Returns true if the driver at the device's end of the route does not know the memory as pinned.
-bool is_pageable(const Route& route, const void* host) noexcept;
+// Kinds of host memory, as the driver at the device's end of a route sees them. kDirect is pageable memory that the
+// device uses by the page tables of the host, as fast as pinned memory.
+enum class HostMemory { kPageable, kDirect, kPinned };
+
+HostMemory kind_of(const Route& route, const void* host) noexcept;
 
 // Copies regions between pageable host memory and a device with pinned memory. For a copy to a device, the last pieces
 // may still be in flight on return, and `in_flight` holds the staging memory. For a copy from a device, the function

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 
 #include "base/checked.h"
 #include "device/devices.h"
@@ -13,12 +14,20 @@ namespace {
 constexpr int64_t kLargestPiece = 4 << 20;
 constexpr int64_t kSmallestPiece = 256 << 10;
 constexpr int64_t kPiecesOfACopy = 32;
+// Staging memory comes in few sizes, so that a copy finds memory of earlier copies. A driver needs long to allocate
+// such memory, and may wait for the device's work. Larger memory has the size that is asked for.
+constexpr int64_t kBlockSizes[] = {64 << 10, 256 << 10, 1 << 20, 4 << 20, 8 << 20};
 constexpr int64_t kPageBytes = 4096;  // devices prefer copies that begin at an aligned address
 
 // A wrapped device may have an id that no pinned memory has.
 bool has_pinned_device(const device::Device& device) {
   const ArrowDeviceType type = device.info().staging_type;
   return type != 0 && device.id() >= 0 && device.id() < device::Devices::instance().count(type);
+}
+
+int64_t block_size(int64_t size) {
+  const auto* const block = std::ranges::lower_bound(kBlockSizes, size);
+  return block != std::end(kBlockSizes) ? *block : size;
 }
 
 device::Allocation allocate_plain(int64_t size) {
@@ -38,9 +47,11 @@ bool knows(const device::Device& device, const void* memory) {
 
 device::Allocation allocate_staging(device::Device& device, int64_t size) {
   if (has_pinned_device(device)) {
-    return device::Devices::instance().get(device.info().staging_type, device.id()).pool()->allocate(nullptr, size);
+    auto& pinned = device::Devices::instance().get(device.info().staging_type, device.id());
+    return pinned.pool()->allocate(nullptr, block_size(size));
   }
-  return device.has_staging_memory() ? device.staging_pool()->allocate(nullptr, size) : allocate_plain(size);
+  return device.has_staging_memory() ? device.staging_pool()->allocate(nullptr, block_size(size))
+                                     : allocate_plain(size);
 }
 
 device::Allocation allocate_staging_between(device::Device& source, device::Device& target, int64_t size) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 
+#include "base/checked.h"
 #include "base/log.h"
 #include "transfer/pinned.h"
 #include "transfer/staged.h"
@@ -19,13 +20,14 @@ using Region = arrowdevice_backend_region;
 class Submission {
  public:
   Submission(const schema::Binding& array, const Plan& plan, const PlacedBuffers& placed, Route& route, void* target,
-             InFlight* in_flight, Scratch& scratch)
+             InFlight* in_flight, const PaddedBuffers& source, Scratch& scratch)
       : array_(array),
         plan_(plan),
         buffers_(placed.buffers),
         route_(route),
         target_(target),
         in_flight_(in_flight),
+        source_(source),
         regions_(scratch.memory()),
         to_stage_(scratch.memory()) {}
 
@@ -62,7 +64,9 @@ class Submission {
     const int64_t bytes = bytes_of(regions_);
     const bool is_small =
         bytes < kLeastThreadedBytes && route_.target().is_cpu() && has_pinned_staging(route_.source());
-    return (is_small || gains_from_pinned(route_, bytes)) && is_pageable(route_, target_);
+    if (!is_small && !gains_from_pinned(route_, bytes)) return false;
+    const HostMemory kind = kind_of(route_, target_);
+    return kind == HostMemory::kPageable || (is_small && kind == HostMemory::kDirect);
   }
 
   // Submits a copy to a device. Small host buffers and buffers that the CPU makes are gathered in runs. Buffers that
@@ -86,9 +90,15 @@ class Submission {
         // The link works while the CPU gathers the next run.
         if (i < buffers_.size() && unsubmitted_ >= kSmallPieceBytes && route_.source_on_host()) submit_regions();
       } else {
-        const bool is_staged = route_.is_staged() || (avoids_pageable && is_pageable(route_, buffer.source));
-        (is_staged ? to_stage_ : regions_).push_back(copied(buffer));
-        pad(i);
+        const bool is_staged =
+            route_.is_staged() || (avoids_pageable && kind_of(route_, buffer.source) == HostMemory::kPageable);
+        auto& regions = is_staged ? to_stage_ : regions_;
+        if (comes_padded(buffer)) {
+          add_padded(buffer, regions);
+        } else {
+          regions.push_back(copied(buffer));
+          pad(i);
+        }
         ++i;
       }
     }
@@ -132,7 +142,7 @@ class Submission {
       bytes += buffer.on_host ? 0 : buffer.size;
       if (!is_gathered(buffer) && !buffer.on_host) large = static_cast<const uint8_t*>(buffer.source);
     }
-    return bytes < kLeastThreadedBytes && large != nullptr && is_pageable(route_, large);
+    return bytes < kLeastThreadedBytes && large != nullptr && kind_of(route_, large) != HostMemory::kPinned;
   }
 
   // Returns the bytes of the buffers that are not gathered.
@@ -191,7 +201,7 @@ class Submission {
   // Returns true if the buffer is copied by itself and has padding.
   bool has_padding(size_t i) const {
     const auto& buffer = buffers_[i];
-    return !buffer.on_host && !is_gathered(buffer) && buffer.size % kPaddedTo != 0;
+    return !buffer.on_host && !is_gathered(buffer) && !comes_padded(buffer) && buffer.size % kPaddedTo != 0;
   }
 
   // Returns true if the padding of the buffer needs a region of zeros, because no run follows.
@@ -208,6 +218,33 @@ class Submission {
       if (needs_zeros(i)) return true;
     }
     return false;
+  }
+
+  // Returns true if the source has the padding that the buffer needs: its last byte is the last one of a buffer that
+  // the library has padded, and there are as many zeros behind it.
+  bool comes_padded(const OutputBuffer& buffer) const {
+    if (source_.ends.empty() || buffer.origin != Origin::kCopied || buffer.source_bytes != buffer.size) return false;
+    const auto memory = reinterpret_cast<uintptr_t>(source_.memory);
+    const auto begin = reinterpret_cast<uintptr_t>(buffer.source) + static_cast<uintptr_t>(buffer.source_offset);
+    if (begin < memory) return false;
+    const int64_t end = static_cast<int64_t>(begin - memory) + buffer.size;
+    const int64_t zeros = align_up(end, kPaddedTo) - end;
+    return zeros >= buffer.padded_end() - buffer.end() && std::ranges::binary_search(source_.ends, end);
+  }
+
+  // Adds a buffer with its padding. Buffers that are adjacent at both ends become one region.
+  void add_padded(const OutputBuffer& buffer, std::pmr::vector<Region>& regions) const {
+    Region added = copied(buffer);
+    added.size = buffer.padded_end() - buffer.offset;
+    const auto start = [](const Region& region) { return static_cast<const char*>(region.src) + region.src_offset; };
+    const bool is_adjacent = !regions.empty() && regions.back().dst == added.dst &&
+                             regions.back().dst_offset + regions.back().size == added.dst_offset &&
+                             start(regions.back()) + regions.back().size == start(added);
+    if (is_adjacent) {
+      regions.back().size += added.size;
+    } else {
+      regions.push_back(added);
+    }
   }
 
   // Adds the padding of a buffer that is copied by itself.
@@ -267,6 +304,7 @@ class Submission {
   Route& route_;
   void* const target_;
   InFlight* const in_flight_;
+  const PaddedBuffers source_;
 
   std::pmr::vector<Region> regions_;
   std::pmr::vector<Region> to_stage_;  // in pieces
@@ -281,8 +319,8 @@ class Submission {
 }  // namespace
 
 bool submit(const schema::Binding& array, const Plan& plan, const PlacedBuffers& placed, Route& route, void* target,
-            InFlight* in_flight, Scratch& scratch) {
-  return Submission(array, plan, placed, route, target, in_flight, scratch).run();
+            InFlight* in_flight, const PaddedBuffers& source, Scratch& scratch) {
+  return Submission(array, plan, placed, route, target, in_flight, source, scratch).run();
 }
 
 }  // namespace arrowdevice::transfer

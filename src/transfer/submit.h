@@ -2,6 +2,7 @@
 // Step 4 of a copy: submits the copies.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "base/scratch.h"
@@ -16,12 +17,18 @@ struct InFlight {
   std::vector<device::Allocation> staging;
 };
 
+// Memory of a device with buffers that the library has padded with zeros. Empty for other memory.
+struct PaddedBuffers {
+  const char* memory = nullptr;
+  std::span<const int64_t> ends = {};  // of the buffers, in bytes from the start of the memory, ascending
+};
+
 // Submits all output buffers to `target`, the allocation. If the CPU writes the target, buffers with the origin kMade
 // are complete on return and copies may still run. The caller then adjusts the buffers with the origin
 // kCopiedThenAdjusted. `in_flight` may be NULL if the CPU reads and writes. Returns true if all bytes have arrived, so
 // that nothing is left to wait for.
 bool submit(const schema::Binding& array, const Plan& plan, const PlacedBuffers& placed, Route& route, void* target,
-            InFlight* in_flight, Scratch& scratch);
+            InFlight* in_flight, const PaddedBuffers& source, Scratch& scratch);
 
 // Host buffers up to this size are gathered in one staging block, so that many small buffers become one region.
 inline constexpr int64_t kLargestGathered = 64 << 10;
