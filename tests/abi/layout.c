@@ -353,7 +353,7 @@ MEMBER(arrowdevice_pointer_info, device_id, 16, 8);
 MEMBER(arrowdevice_pointer_info, base, 24, 8);
 MEMBER(arrowdevice_pointer_info, size, 32, 8);
 
-GROWS(arrowdevice_backend, 272);
+GROWS(arrowdevice_backend, 280);
 MEMBER(arrowdevice_backend, abi_version, 4, 4);
 MEMBER(arrowdevice_backend, name, 8, 8);
 MEMBER(arrowdevice_backend, version, 16, 8);

@@ -6,6 +6,7 @@
 #include <arrowdevice/abi.h>
 
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,13 @@ void* find(const char* symbol);
 template <typename... Arguments>
 int call(const char* symbol, Arguments... arguments) {
   return reinterpret_cast<int (*)(Arguments...)>(find(symbol))(arguments...);
+}
+
+// Calls the function of the vendor under test, which must succeed.
+template <typename... Arguments>
+void must_call_vendor(const char* of_cuda, const char* of_hip, Arguments... arguments) {
+  const char* const symbol = is_cuda() ? of_cuda : of_hip;
+  if (call(symbol, arguments...) != 0) throw std::runtime_error(std::string(symbol) + " failed");
 }
 
 // The stand-in's control functions (see machine/control.h).

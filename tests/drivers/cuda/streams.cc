@@ -69,7 +69,7 @@ EXPORT CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
 EXPORT CUresult cuEventCreate(CUevent* event, unsigned flags) {
   BEGIN("cuEventCreate");
   if ((flags & CU_EVENT_DISABLE_TIMING) == 0) violation("%s: an event with timing (%u)", kCall, flags);
-  *event = static_cast<CUevent>(gpus.create_event(current_device(kCall)));
+  *event = static_cast<CUevent>(gpus.create_event(current_device(kCall), (flags & CU_EVENT_BLOCKING_SYNC) != 0));
   made_here(number(*event));
   return CUDA_SUCCESS;
 }

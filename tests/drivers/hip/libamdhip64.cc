@@ -408,7 +408,9 @@ EXPORT hipError_t hipStreamEndCapture(hipStream_t stream, void** graph) {
 EXPORT hipError_t hipMemcpyAsync(void* to, const void* from, size_t size, hipMemcpyKind kind, hipStream_t stream) {
   BEGIN("hipMemcpyAsync");
   if (kind != hipMemcpyDefault) violation("%s: kind %u", kCall, kind);
-  gpus.copy(uncaptured_stream_of(gpus, stream, kCall), {{.to = number(to), .from = number(from), .size = size}},
+  // The runtime stages a copy between GPUs in host memory if it must.
+  gpus.copy(uncaptured_stream_of(gpus, stream, kCall),
+            {{.to = number(to), .from = number(from), .size = size, .may_stage = true}},
             standin::Blocking::kUntilCopied);
   return hipSuccess;
 }
@@ -430,7 +432,7 @@ EXPORT hipError_t hipMemcpyPeerAsync(void* to, int to_device, const void* from, 
 EXPORT hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
   BEGIN("hipEventCreateWithFlags");
   if ((flags & hipEventDisableTiming) == 0) violation("%s: an event with timing (%u)", kCall, flags);
-  *event = static_cast<hipEvent_t>(gpus.create_event(current));
+  *event = static_cast<hipEvent_t>(gpus.create_event(current, (flags & hipEventBlockingSync) != 0));
   return hipSuccess;
 }
 

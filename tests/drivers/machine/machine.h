@@ -71,6 +71,7 @@ struct Stream {
 
 struct Event {
   int device;
+  bool blocks;                                     // a thread that waits for it sleeps
   std::shared_ptr<arrowdevice::sim::Fence> fence;  // NULL: not recorded
   Order at;
 };
@@ -142,7 +143,7 @@ class Machine {
   // body returns. The body must not call the driver. Memory at `word` stays in use until then, if it is not 0.
   void call_back(void* stream, std::function<void()> body, uintptr_t word = 0);
 
-  void* create_event(int device);
+  void* create_event(int device, bool blocks = false);
   void destroy_event(int device, void* event);
   int device_of_event(void* event) const;
   void record(void* event, void* stream);

@@ -274,10 +274,11 @@ void Machine::call_back(void* handle, std::function<void()> body, uintptr_t word
   }).detach();
 }
 
-void* Machine::create_event(int device) {
+void* Machine::create_event(int device, bool blocks) {
   const std::lock_guard lock(mutex_);
   void* const handle = sim::new_handle();
-  events_.emplace(handle, std::make_shared<Event>(Event{.device = device, .fence = nullptr, .at = {}}));
+  events_.emplace(handle,
+                  std::make_shared<Event>(Event{.device = device, .blocks = blocks, .fence = nullptr, .at = {}}));
   return handle;
 }
 
@@ -345,12 +346,15 @@ bool Machine::is_done(void* handle) {
 bool Machine::wait(void* handle, int64_t timeout_ns) {
   std::shared_ptr<sim::Fence> fence;
   Order known;
+  bool spins = false;
   {
     const std::lock_guard lock(mutex_);
     const auto waited = event(handle);
     fence = waited->fence;
     known = waited->at;
+    spins = !waited->blocks && fence != nullptr && !fence->finished();
   }
+  if (spins) calls_.enter("spinning wait");
   try {
     if (fence != nullptr) fence->wait(timeout_ns);
   } catch (const arrowdevice::Error& e) {
