@@ -112,8 +112,8 @@
  * child process after `fork`, arrays on the CPU work as before. In that child, the release of an
  * array on a device calls neither a driver nor a producer.
  *
- * **The format.** An `Implements:` line quotes sections and members of "The Arrow C Device data
- * interface".
+ * **The format.** An `Implements:` line quotes sections and members of the format's pages, most of
+ * them of "The Arrow C Device data interface".
  */
 #ifndef ARROWDEVICE_ARROWDEVICE_H
 #define ARROWDEVICE_ARROWDEVICE_H

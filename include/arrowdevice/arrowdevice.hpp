@@ -13,12 +13,14 @@
  *   of its C function. Its comment names the function and says only the differences.
  * - If the C function takes an object over (`moved`), the method needs an rvalue or has a parameter
  *   `T&&`. An example is `std::move(array).to_device(schema, device)`. If it throws, the owner
- *   still holds its object.
+ *   still holds its object. After ETIMEDOUT and EBUSY, the owner must live until
+ *   arrowdevice_wait_idle() has succeeded, so the program must not pass a temporary with a time-out.
  * - `get()` returns the C object, which the owner keeps. `out()` empties the owner and returns the
  *   struct, which a C function fills. `hand_over(&other)` moves the struct to code that uses the C
  *   interface.
- * - A time-out is a duration: kNoTimeout, the largest duration, waits without limit. A duration of
- *   zero or less, such as kPoll, does not wait.
+ * - A time-out that is a parameter is a duration: kNoTimeout, the largest duration, waits without
+ *   limit. A duration of zero or less, such as kPoll, does not wait. In `timeout_ns` of a struct, 0
+ *   waits without limit, as in C.
  * - `make_array` and BatchBuilder make arrays from vectors. A View shows the values of an array.
  *   Streams are ranges:
  *

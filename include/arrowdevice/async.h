@@ -4,10 +4,10 @@
  * Async streams: the library as a producer, as a consumer, and between a producer and a consumer.
  *
  * Two layouts of `ArrowAsyncProducer` exist. The published text has a member `release` between
- * `cancel` and the metadata, and its struct has 48 bytes. The struct of Arrow's libraries has no
- * `release` and 40 bytes. The library fills its own struct so that the metadata can be read with
- * either layout. In that struct, the place of `release` holds the pointer to the metadata, which is
- * not a function. A consumer with the layout of 48 bytes must therefore not call `release`.
+ * `cancel` and the metadata, and its struct has 48 bytes. The struct of Arrow's libraries has 40
+ * bytes and no `release`. The library fills its own struct so that the metadata can be read with
+ * either layout. A consumer with the layout of 48 bytes sees a pointer to the metadata where it
+ * expects `release`. That pointer is not a function, so such a consumer must not call it.
  * In the struct of a foreign producer, the library reads no member after `cancel`, unless
  * `upstream_layout` names the layout.
  *
@@ -203,7 +203,8 @@ ARROWDEVICE_API int arrowdevice_async_collect(ArrowDeviceType device_type,
  * - Later, by `on_error`: the producer's error.
  * - Later, by `on_error`, after the schema: EINVAL if the queue cannot serve the producer's device
  *   type.
- * - Later, by `on_error`: all errors of arrowdevice_array_to_device().
+ * - Later, by `on_error`: all errors of arrowdevice_array_to_device() but ETIMEDOUT, because its
+ *   waits have no limit.
  * - Later, by `on_error`: EINVAL if the end comes before the schema, or if metadata of a task is
  *   malformed.
  * - Later, by `on_error`: EIO if the producer releases its handler before the end, or before its

@@ -39,10 +39,10 @@ struct arrowdevice_copy_options {
    * - staged copies, which go from device to device through host memory
    * - copies of 8 MiB or more to a GPU from pageable host memory, such as that of `malloc`
    *
-   * The second kind has an exception: a copy to a device with ARROWDEVICE_DEVICE_COPY_BLOCKS, while
-   * the application's `queue` still waits for an event or runs other work. The library does not
-   * divide such a copy. The call copies the source to pinned memory, submits the copy from there,
-   * and returns. If there is not enough pinned memory, the call waits for the queue's work.
+   * The library does not divide a copy of the second kind if the target has
+   * ARROWDEVICE_DEVICE_COPY_BLOCKS and the application's `queue` still waits for an event or runs
+   * other work. The call then copies the source to pinned memory, submits the copy from there, and
+   * returns. If there is not enough pinned memory, the call waits for the queue's work.
    *
    * ARROWDEVICE_COPY_ALWAYS and ARROWDEVICE_COPY_NEVER exclude each other. They have an effect only
    * in arrowdevice_array_to_device() and arrowdevice_array_to_host(). Memory that the device would
@@ -82,9 +82,10 @@ struct arrowdevice_copy_options {
    */
   struct arrowdevice_device* source_device;
   /**
-   * Limit in nanoseconds. It covers the CPU's waits before the copy: for the source's event, for
-   * the queue's work, and for offsets and sizes that the CPU reads back. It does not cover the copy
-   * itself: without ARROWDEVICE_COPY_ASYNC, the call waits for its copy without limit. If the limit
+   * Limit in nanoseconds. It covers all of the CPU's waits before the copy together: for the
+   * source's event, for the queue's work, and for offsets and sizes that the CPU reads back. It does
+   * not cover the copy itself: without ARROWDEVICE_COPY_ASYNC, the call waits for its copy without
+   * limit, and a divided copy waits for its pieces. If the limit
    * is exceeded, the call fails with ETIMEDOUT. ARROWDEVICE_NO_TIMEOUT (0) waits without
    * limit. With ARROWDEVICE_POLL, the call fails if the copy cannot begin at once.
    */
@@ -92,9 +93,10 @@ struct arrowdevice_copy_options {
 };
 
 /**
- * Copies an array to a device, with one allocation. The copy is one submission and one event, unless
- * it is divided into pieces (see ARROWDEVICE_COPY_ASYNC), or copies more than 2 MiB between pageable
- * host memory and a GPU.
+ * Copies an array to a device, with one allocation. The copy is one submission and one event, with
+ * two exceptions. A copy that is divided into pieces (see ARROWDEVICE_COPY_ASYNC) needs several. So
+ * does a copy of more than 2 MiB between pageable host memory and a GPU, in either direction, even
+ * if it is too small to be divided.
  *
  * The copy has only the bytes that the array's rows need, unless ARROWDEVICE_COPY_NO_TRIM is set.
  *
@@ -102,7 +104,8 @@ struct arrowdevice_copy_options {
  * must not release it, change its data, or unwrap its device. That moment comes when the call
  * returns, with two exceptions:
  *
- * - After ETIMEDOUT or EBUSY, it comes when arrowdevice_wait_idle() has succeeded.
+ * - After ETIMEDOUT or EBUSY, it comes when arrowdevice_wait_idle() has succeeded. Before that, the
+ *   caller may call again with the same array.
  * - After success with ARROWDEVICE_COPY_ASYNC, if `out->sync_event` is not NULL, it comes when
  *   arrowdevice_array_wait() or arrowdevice_array_is_ready() has reported that the event of `out`
  *   fired.
@@ -116,8 +119,8 @@ struct arrowdevice_copy_options {
  * - It releases `out`, so that the running copy becomes deferred work. It releases the source
  *   later, when arrowdevice_wait_idle() has succeeded.
  *
- * If arrowdevice_array_wait() fails with another code than ETIMEDOUT or EBUSY, the caller makes the
- * third choice.
+ * If arrowdevice_array_wait() or arrowdevice_array_is_ready() fails with another code than ETIMEDOUT
+ * or EBUSY, the caller makes the third choice.
  *
  * @param array    The source, which stays as it is.
  * @param schema   Type of the array.
@@ -150,8 +153,8 @@ ARROWDEVICE_API int arrowdevice_array_copy(const struct ArrowDeviceArray* array,
  * Puts an array on a device: shares the memory if the device can use it at full speed, else copies
  * it.
  *
- * If the array is copied, the library releases the source when the copy is complete, even with
- * ARROWDEVICE_COPY_ASYNC. The caller keeps nothing alive.
+ * If the array is copied, the library releases the source when the copy is complete or has failed,
+ * even with ARROWDEVICE_COPY_ASYNC. The caller keeps nothing alive.
  *
  * If the source's device is wrapped, arrowdevice_device_unwrap() waits for such copies. In two
  * cases it fails with EBUSY until `out` is released, because `out` has an event of the source

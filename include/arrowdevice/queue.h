@@ -114,7 +114,7 @@ ARROWDEVICE_API int arrowdevice_queue_get_native(const struct arrowdevice_queue*
  * the CPU.
  *
  * On a device with ARROWDEVICE_DEVICE_COPY_BLOCKS, pageable host memory, such as that of `malloc`,
- * makes the call wait. If it is the source or destination of a region, the call waits for the
+ * may make the call wait. If it is the source or destination of a region, the call may wait for the
  * queue's work so far. If it is the destination, the call may also wait for the copy. Memory of the
  * device's `staging_type` avoids these waits.
  */

@@ -27,7 +27,7 @@ inline arrowdevice_pool_options pool_options() noexcept { return detail::sized<a
  */
 class Device {
  public:
-  /** Makes an empty value. For a source without a device, the library finds the device from the array. */
+  /** Makes an empty value. If a parameter `source` is empty, the library finds the device from the array. */
   Device() noexcept = default;
   Device(arrowdevice_device* device) noexcept : device_(device) {} /* NOLINT: an implicit conversion */
 
