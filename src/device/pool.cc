@@ -83,6 +83,12 @@ void Allocation::order_after(Queue& queue) {
   }
 }
 
+void Allocation::reset_behind(std::shared_ptr<Event> last_use, uint64_t queue) noexcept {
+  block_.last_use = std::move(last_use);
+  block_.used_by = queue;
+  reset();
+}
+
 void* Allocation::sub_buffer(int64_t offset, int64_t size) {
   const Device& device = pool_->device();
   if (device.has_addresses()) return device.sub_buffer_create(block_.buffer, offset, size);
@@ -135,7 +141,7 @@ bool Pool::may_call_out() const noexcept { return device_.is_usable() && !proces
 
 Allocation Pool::allocate(Queue* queue, int64_t size) {
   const int64_t capacity = size_class(size);
-  Block block = take_cached(capacity);
+  Block block = take_cached(queue, capacity);
   if (block.buffer == nullptr) {
     reserve(capacity);
     try {
@@ -159,12 +165,15 @@ Allocation Pool::allocate(Queue* queue, int64_t size) {
 
 // Returns a cached block of this size that is unused, or a block without a buffer if there is none. Blocks become
 // unused in about the order in which they were returned, so only one is asked for.
-Block Pool::take_cached(int64_t capacity) {
+Block Pool::take_cached(const Queue* queue, int64_t capacity) {
   CachedList node = pop_cached(capacity);
   if (node.empty()) return {};
   Block& block = node.front().block;
+  // The queue's later work runs after the last use. It may not follow, so the block keeps the event.
+  if (queue != nullptr && block.used_by == queue->id()) return std::move(block);
   if (block.last_use == nullptr || block.last_use->has_ended()) {
     block.last_use = nullptr;
+    block.used_by = 0;
     return std::move(block);
   }
   {

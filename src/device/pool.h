@@ -35,6 +35,7 @@ struct Block {
   std::vector<SubBuffer> sub_buffers;
   bool is_behind_queue = false;     // new, and not there before the work of the queue that allocated it
   std::shared_ptr<Event> last_use;  // other queues may use the block when this has fired; NULL: at once
+  uint64_t used_by = 0;             // the queue that may use the block before that, 0 if there is none
 };
 
 // A block of a pool's memory. The destructor returns it to the pool, and from then on its user must not touch the
@@ -67,6 +68,10 @@ class Allocation {
   // calls this unless it waits for work of the queue that uses the memory. `queue` is the queue that allocated it.
   // Throws if the driver cannot tell when its work ends. The memory is then never used again.
   void order_after(Queue& queue);
+
+  // Returns the block before its last use has ended. The queue with that id, which does the work before `last_use`, may
+  // use it at once.
+  void reset_behind(std::shared_ptr<Event> last_use, uint64_t queue) noexcept;
 
   // Returns a region of the block as a buffer, which is valid as long as the allocation. On devices with handles, the
   // caller asks for the regions in order and for each region once.
@@ -121,7 +126,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   using CachedList = std::list<CachedBlock>;
 
   void free_cached() noexcept;
-  Block take_cached(int64_t capacity);
+  Block take_cached(const Queue* queue, int64_t capacity);
   CachedList pop_cached(int64_t capacity);
   bool record_last_use(Block& block) noexcept;
   void reserve(int64_t capacity);

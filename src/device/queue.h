@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27,6 +28,9 @@ class Queue {
   Queue& operator=(const Queue&) = delete;
 
   Device& device() const noexcept { return device_; }
+
+  // Returns a number that no other queue of the process has ever had. It is more than 0.
+  uint64_t id() const noexcept { return id_; }
 
   // The right to call the driver with the queue's handle. One thread has it at a time.
   class Turn {
@@ -138,7 +142,10 @@ class Queue {
 
   enum : int { kFree, kTaken, kAwaited };
 
+  static inline std::atomic<uint64_t> last_id_{0};
+
   Device& device_;
+  const uint64_t id_ = ++last_id_;
   std::atomic<int> turn_{kFree};  // kAwaited: taken, and a thread may wait for it
   void* handle_;  // only the thread that has its turn uses it; NULL: unwrapped, and not needed again yet
   std::atomic<bool> is_wrapped_;

@@ -34,12 +34,17 @@ struct CopyMemory final : public device::Deferred {
 
   const device::DeviceUse use;  // outlives the memory
   device::Allocation allocation;
+  uint64_t queue = 0;  // that may use the memory before `after` has fired, because it does the work
 };
 
 class CopyOwner final : public array::BufferOwner {
  public:
   explicit CopyOwner(std::unique_ptr<CopyMemory> memory) : memory_(std::move(memory)) {}
-  ~CopyOwner() override { device::DeferredWork::instance().defer(std::move(memory_)); }
+  ~CopyOwner() override {
+    if (memory_ == nullptr) return;
+    if (memory_->queue != 0) memory_->allocation.reset_behind(memory_->after, memory_->queue);
+    device::DeferredWork::instance().defer(std::move(memory_));
+  }
 
   CopyMemory& memory() noexcept { return *memory_; }
   PaddedBuffers padded() const noexcept {
@@ -49,7 +54,7 @@ class CopyOwner final : public array::BufferOwner {
 
   // The event that the array carries; it lives as long as the array.
   std::shared_ptr<device::Event> event;
-  // Where the buffers end, for later copies to other devices.
+  // The ends of the buffers, for later copies to other devices.
   std::vector<int64_t> ends_of_buffers;
   // Sizes of variadic buffers, if they are not on the device.
   std::unique_ptr<uint8_t[]> host_bytes;
@@ -272,6 +277,9 @@ class Copy {
       sync_event_ = event_->publish();
       owner_->event = event_;
       owner_->memory().after = event_;
+      // The order of a wrapped queue is not known: it may be another queue on each thread.
+      const auto& queue = route_.target_queue();
+      if (target().is_stream_ordered() && !queue.is_wrapped()) owner_->memory().queue = queue.id();
       if (staging_ != nullptr) staging_->after = event_;
       return;
     }

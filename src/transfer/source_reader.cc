@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transfer/source_reader.h"
 
+#include <algorithm>
+
 #include "base/checked.h"
 #include "transfer/staging.h"
 
@@ -8,6 +10,11 @@ namespace arrowdevice::transfer {
 namespace {
 
 constexpr int64_t kPieceAlignment = 16;
+
+// A driver needs longer for a call than for this many bytes.
+constexpr int64_t kLargestReadGap = 64 << 10;
+// The bytes between pieces that one submission reads back in addition.
+constexpr int64_t kMostGaps = 4 << 20;
 
 }  // namespace
 
@@ -28,24 +35,54 @@ const uint8_t* SourceReader::find(const void* buffer, int64_t offset, int64_t si
   return known->second;
 }
 
+// Sorts the pending reads by address, and joins reads that are close to each other in one allocation.
+std::vector<SourceReader::Range> SourceReader::merge_pending() {
+  std::vector<Range> ranges;
+  ranges.reserve(pending_reads_.size());
+  if (source_->has_addresses()) std::ranges::sort(pending_reads_, {}, address_of);
+  Neighbours neighbours(*source_, kLargestReadGap);
+  int64_t gaps = 0;
+  for (size_t i = 0; i < pending_reads_.size(); ++i) {
+    const Piece& piece = pending_reads_[i];
+    if (i > 0 && source_->has_addresses()) {
+      auto& last = ranges.back();
+      const char* const begin = address_of(pending_reads_[last.first]);
+      const int64_t gap = neighbours.gap(begin, last.size, address_of(piece), piece.size);
+      if (gap >= 0 && gaps + gap <= kMostGaps) {
+        gaps += gap;
+        last.size += gap + piece.size;
+        last.end = i + 1;
+        continue;
+      }
+    }
+    ranges.push_back({i, i + 1, piece.size});
+  }
+  return ranges;
+}
+
 void SourceReader::read_back() {
   // After the submission, the copies must be waited for without limit. A wait that may time out therefore comes before.
   if (deadline_->has_limit()) {
     event_->wait(deadline_->left());
     if (is_queue_given_ && queue_->has_work_of_others()) queue_->finish_in_time(*deadline_);
   }
+  const auto ranges = merge_pending();
   int64_t total = 0;
-  for (const auto& piece : pending_reads_) total = checked_add(align_up(total, kPieceAlignment), piece.size);
+  for (const auto& range : ranges) total = checked_add(align_up(total, kPieceAlignment), range.size);
   auto block = allocate_staging(*source_, total);
   auto* const bytes = static_cast<uint8_t*>(block.buffer());
   std::vector<arrowdevice_backend_region> regions;
-  regions.reserve(pending_reads_.size());
+  regions.reserve(ranges.size());
   int64_t place = 0;
-  for (const auto& piece : pending_reads_) {
+  for (const auto& range : ranges) {
     place = align_up(place, kPieceAlignment);
-    regions.push_back({nullptr, bytes, place, source_->handle(), piece.buffer, piece.offset, piece.size, 0});
-    known_[piece] = bytes + place;
-    place += piece.size;
+    const Piece& first = pending_reads_[range.first];
+    regions.push_back({nullptr, bytes, place, source_->handle(), first.buffer, first.offset, range.size, 0});
+    for (size_t i = range.first; i < range.end; ++i) {
+      const Piece& piece = pending_reads_[i];
+      known_[piece] = bytes + place + (i == range.first ? 0 : address_of(piece) - address_of(first));
+    }
+    place += range.size;
   }
   blocks_->allocations.push_back(std::move(block));
   try {

@@ -56,9 +56,19 @@ class SourceReader {
   struct Blocks final : device::Deferred {
     std::vector<device::Allocation> allocations;
   };
+  // Pending reads, by their places in the list, that one region covers.
+  struct Range {
+    size_t first, end;
+    int64_t size;
+  };
   struct PieceHash {
     size_t operator()(const Piece& piece) const noexcept;
   };
+
+  static const char* address_of(const Piece& piece) noexcept {
+    return static_cast<const char*>(piece.buffer) + piece.offset;
+  }
+  std::vector<Range> merge_pending();
 
   device::Device* source_ = nullptr;
   device::Queue* queue_ = nullptr;

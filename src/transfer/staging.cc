@@ -2,7 +2,6 @@
 #include "transfer/staging.h"
 
 #include <algorithm>
-#include <exception>
 #include <iterator>
 
 #include "base/checked.h"
@@ -73,24 +72,19 @@ bool Neighbours::is_in_known_block(const void* begin, const void* end) const noe
   return begin >= begin_ && end <= end_;
 }
 
-// Assumes that a driver that cannot tell does not know the memory. The regions are then copied one by one.
-void Neighbours::ask(const void* address) noexcept {
+void Neighbours::ask(const void* address) {
   std::optional<arrowdevice_pointer_info> info;
-  try {
-    if (device_.has_addresses()) info = device_.pointer_info(address);
-  } catch (const std::exception&) {
-    info.reset();
-  }
+  if (device_.has_addresses()) info = device_.pointer_info(address);
   is_unknown_ = !info || info->base == nullptr || info->size <= 0;
   if (is_unknown_) return;
   begin_ = static_cast<const char*>(info->base);
   end_ = begin_ + info->size;
 }
 
-int64_t Neighbours::gap(const void* first, int64_t first_size, const void* second, int64_t second_size) noexcept {
+int64_t Neighbours::gap(const void* first, int64_t first_size, const void* second, int64_t second_size) {
   const auto* const first_end = static_cast<const char*>(first) + first_size;
   const auto* const end = static_cast<const char*>(second) + second_size;
-  if (is_unknown_ || second < first_end || static_cast<const char*>(second) - first_end > kLargestGap) return -1;
+  if (is_unknown_ || second < first_end || static_cast<const char*>(second) - first_end > largest_gap_) return -1;
   if (!is_in_known_block(first, end)) ask(first);
   if (is_unknown_ || !is_in_known_block(first, end)) return -1;
   return static_cast<const char*>(second) - first_end;

@@ -44,18 +44,20 @@ inline constexpr int64_t kLargestGap = 256;
 // Finds regions of a device that can be copied as one, with the few bytes between them.
 class Neighbours {
  public:
-  explicit Neighbours(const device::Device& device) : device_(device) {}
+  explicit Neighbours(const device::Device& device, int64_t largest_gap = kLargestGap)
+      : device_(device), largest_gap_(largest_gap) {}
 
   // Returns the number of bytes between two ranges of one allocation. Returns -1 if the second range is not close
   // behind the first one, or if the driver does not know their allocation. Remembers the allocation that the driver
   // told last.
-  int64_t gap(const void* first, int64_t first_size, const void* second, int64_t second_size) noexcept;
+  int64_t gap(const void* first, int64_t first_size, const void* second, int64_t second_size);
 
  private:
   bool is_in_known_block(const void* begin, const void* end) const noexcept;
-  void ask(const void* address) noexcept;
+  void ask(const void* address);
 
   const device::Device& device_;
+  const int64_t largest_gap_;
   const char* begin_ = nullptr;  // of the allocation that the driver told last
   const char* end_ = nullptr;
   bool is_unknown_ = false;

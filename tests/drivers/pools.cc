@@ -82,7 +82,7 @@ TEST_CASE("an allocation does not wait for memory that another library frees") {
         }) == "");
 }
 
-TEST_CASE("memory for a queue is allocated without a wait, and other queues get it after the queue's work") {
+TEST_CASE("a queue gets memory without a wait, and other queues get it after its work") {
   CHECK(in_limited_child([] {
           const Pool pool = pool_on(gpu());
           Gate gate;
@@ -102,7 +102,42 @@ TEST_CASE("memory for a queue is allocated without a wait, and other queues get 
         }) == "");
 }
 
-TEST_CASE("a failed copy that submitted nothing leaves its memory to others after the queue's work") {
+TEST_CASE("a queue reuses the memory of its own copies before they are complete") {
+  CHECK(in_limited_child([] {
+          {
+            const Pool pool = pool_on(gpu());
+            Gate gate;
+            const Queue queue = gate.queue();
+            const Queue other = gate.queue();
+            const auto schema = small().schema();
+            const Owned<ArrowDeviceArray> host = on_host(small());
+            const auto copy_on = [&](const Queue& on) {
+              auto options = sized<arrowdevice_copy_options>();
+              options.flags = ARROWDEVICE_COPY_ASYNC;
+              options.queue = on.get();
+              options.pool = pool.get();
+              return Owned<ArrowDeviceArray>(
+                  output_of(arrowdevice_array_copy, host.get(), schema.get(), gpu(), &options));
+            };
+            const auto allocations = [&] {
+              return output_of(arrowdevice_pool_get_stats, pool.get()).driver_allocations;
+            };
+            copy_on(queue).reset();
+            copy_on(other).reset();
+            expect(allocations() == 2, "memory in flight was given to another queue");
+            Owned<ArrowDeviceArray> there = copy_on(queue);
+            expect(allocations() == 2, "the queue's memory was not reused");
+            gate.open();
+            Owned<ArrowDeviceArray> back = output_of(arrowdevice_array_copy, there.get(), schema.get(), cpu(), nullptr);
+            const auto twin = small().array(Ledger());
+            const auto changed = difference(*schema, *twin, 0, *schema, back->array, 0, twin->length);
+            expect(changed.empty(), "the values changed: " + changed);
+          }
+          trim_all();
+        }) == "");
+}
+
+TEST_CASE("memory of a copy that failed early goes to others after the queue's work") {
   CHECK(in_limited_child([] {
           const Pool pool = pool_on(gpu());
           Gate gate;
@@ -133,7 +168,7 @@ TEST_CASE("a failed copy that submitted nothing leaves its memory to others afte
         }) == "");
 }
 
-TEST_CASE("arrays of the library are copied between GPUs in one call, without a way through the host") {
+TEST_CASE("arrays of the library are copied directly between GPUs, in one call") {
   CHECK(in_limited_child([] {
           auto* const peer = gpu_with(1);
           const HostCase one{"one", struct_of({field("l"), field("i"), field("b")}).not_null(), {.rows = 1'001}};
@@ -195,7 +230,7 @@ arrowdevice_pool_options application_memory() {
   return options;
 }
 
-TEST_CASE("memory of an application is copied to another GPU, directly if it asks for peer access") {
+TEST_CASE("memory of an application is copied directly if it asks for peer access") {
   for (const bool asks : {false, true}) {
     INFO("asks " << asks);
     CHECK(in_limited_child([&] {

@@ -162,6 +162,23 @@ TEST_CASE("mistake 13: memory is freed in order, and in the way it was allocated
         }) == "");
 }
 
+TEST_CASE("an allocation does not wait for memory freed behind another queue's work") {
+  CHECK(in_own_process([] {
+          void* const device = gpu(0);
+          drivers::hold();
+          Pending work(device);
+          work.free_behind();
+          void* const other = drivers::create_queue(device);
+          void* memory = nullptr;
+          must(table().buffer_allocate, device, other, int64_t{64}, int64_t{64}, &memory);
+          expect(calls("inserted dependency") == 0, "the driver made the other queue wait");
+          drivers::resume();
+          drivers::finish(other);
+          drivers::free_memory(device, memory);
+          table().queue_destroy(other);
+        }) == "");
+}
+
 TEST_CASE("pinned memory waits for its last use even if the driver creates no event") {
   CHECK(in_own_process([] {
           pinned(0);

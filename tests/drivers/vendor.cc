@@ -11,7 +11,8 @@ extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
 namespace drivers {
 namespace {
 
-constexpr Vendor kCuda{.library = "libcuda.so.1",
+constexpr Vendor kCuda{.name = "CUDA",
+                       .library = "libcuda.so.1",
                        .device = ARROW_DEVICE_CUDA,
                        .pinned = ARROW_DEVICE_CUDA_HOST,
                        .allocate = "cuMemAlloc_v2",
@@ -28,7 +29,8 @@ constexpr Vendor kCuda{.library = "libcuda.so.1",
                        .synchronize = "cuStreamSynchronize",
                        .create_event = "cuEventCreate",
                        .question = "cuPointerGetAttributes"};
-constexpr Vendor kHip{.library = "libamdhip64.so.7",
+constexpr Vendor kHip{.name = "HIP",
+                      .library = "libamdhip64.so.7",
                       .device = ARROW_DEVICE_ROCM,
                       .pinned = ARROW_DEVICE_ROCM_HOST,
                       .allocate = "hipMalloc",

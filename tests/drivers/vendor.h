@@ -15,6 +15,7 @@
 namespace drivers {
 
 struct Vendor {
+  const char* name;
   const char* library;
   ArrowDeviceType device, pinned;
   // The vendor's names of these functions.

@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/performance.md has the budgets of driver calls that the tests enforce: budgets_test.py ROOT [--update]
 
-The tests of OpenCL and Vulkan read tests/drivers/budgets.inc. Those of CUDA and HIP have their budgets in
-tests/drivers/budgets.cc. --update writes the table.
+The tests of the drivers read tests/drivers/budgets.inc. --update writes the table.
 """
 
 import os
 import re
 import sys
 
-# The columns after the plain way, and the test cases of CUDA and HIP.
+# The columns after the plain way.
 BACKENDS = ["CUDA", "HIP", "OpenCL, commands", "OpenCL, native kernels", "Vulkan", "Vulkan, staging", "Level Zero"]
-GPU_CASES = {"narrow": "a thousand columns of 800 bytes cost", "mixed": "columns of mixed types and sizes cost",
-             "medium": "fifty columns of 100 kilobytes cost"}
 DIRECTIONS = ["to the device", "to the host"]
 
 
@@ -21,23 +18,9 @@ def read(root, path):
         return file.read()
 
 
-def gpu_budgets(root):
-    text = read(root, "tests/drivers/budgets.cc")
-    found = {}
-    for table, name in GPU_CASES.items():
-        case = re.search(rf'TEST_CASE\("{name}.*?\n}}', text, re.DOTALL)
-        copies = re.findall(r"\.copies = (\d+)", case[0]) if case else []
-        if len(copies) != 2:
-            raise SystemExit(f"tests/drivers/budgets.cc has no two budgets of copies for {name!r}")
-        for direction, most in zip(DIRECTIONS, copies):
-            for backend in ("CUDA", "HIP"):
-                found[backend, table, direction] = most
-    return found
-
-
 def table(root):
     text = read(root, "tests/drivers/budgets.inc")
-    cells = gpu_budgets(root)
+    cells = {}
     for backend, name, direction, copies, submissions, objects in re.findall(
             r'^BUDGET\("(.*?)", "(.*?)", "(.*?)", (\d+), (\d+), \d+, (\d+), \d+, \d+\)$', text, re.MULTILINE):
         cells[backend, name, direction] = f"{copies} / {submissions} / {objects}"

@@ -10,6 +10,7 @@ namespace drivers {
 const Vendor& vendor() {
   static const Vendor made = [] {
     Vendor names{};
+    names.name = "Level Zero";
     names.library = "libze_loader.so.1";
     names.device = ARROW_DEVICE_ONEAPI;
     names.copy = "zeCommandListAppendMemoryCopy";

@@ -48,6 +48,7 @@ std::shared_ptr<MemoryPool> Machine::pool_for(int device, void* handle) const {
 void Machine::wait_for_frees(Stream& on, MemoryPool& pool) {
   for (const auto& other : std::exchange(pool.freed_on, {})) {
     if (other.get() == &on || other->end == nullptr || other->end->finished()) continue;
+    calls_.enter("inserted dependency");
     on.knows.merge(other->knows);
     submit(on, arrowdevice::sim::WaitWork{.fence = other->end});
   }
