@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/parallel.h"
 
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "base/background.h"
 #include "base/environment.h"
 #include "base/error.h"
+#include "base/process.h"
 
 namespace arrowdevice::parallel {
 namespace {
@@ -23,19 +28,18 @@ constexpr const char* kVariable = "ARROWDEVICE_COPY_THREADS";
 // With more threads, memory and links limit a copy, not processors.
 constexpr int64_t kMostByItself = 8;
 constexpr int64_t kMostAsked = 256;
+// The time that a helper thread waits for the next call. The copies of one stream or table follow each other faster.
+constexpr auto kIdleTime = std::chrono::milliseconds(200);
+
+class Helper;
 
 // The threads of a call. It outlives the call, because a thread that starts late still reads it.
 class Crew {
  public:
   explicit Crew(const std::function<void()>& body) : body_(body) {}
 
-  // Runs on a helping thread.
-  void help() noexcept {
-    const background::DriverCallGuard busy;
-    if (!busy.is_allowed() || !enter()) return;
-    work();
-    leave();
-  }
+  // Runs on a helper thread.
+  void help(Helper& helper) noexcept;
 
   // Runs on the calling thread.
   void lead() {
@@ -77,6 +81,84 @@ class Crew {
   std::exception_ptr failure_;
 };
 
+// The helper threads that wait for a call. A forked child has none of them.
+struct IdleHelpers {
+  std::mutex mutex;
+  Helper* last = nullptr;  // began to wait last; guarded by the mutex
+};
+
+// Never destroyed, because helper threads may use it until the process ends.
+constinit IdleHelpers idle;
+
+// A helper thread. The object is on the stack of its thread.
+class Helper {
+ public:
+  // Throws if a child could not use the list after a fork.
+  static void prepare() {
+    [[maybe_unused]] static const bool is_prepared = [] {
+      if (pthread_atfork(nullptr, nullptr, [] { idle.last = nullptr; }) != 0) throw std::bad_alloc();
+      process::keep_usable_across_fork(idle.mutex);
+      return true;
+    }();
+  }
+
+  // Works for the first crew, and for each that comes while the thread waits.
+  static void run(std::shared_ptr<Crew> crew) noexcept {
+    Helper helper;
+    while (crew != nullptr) {
+      crew->help(helper);
+      crew = nullptr;  // frees the crew before the wait
+      crew = helper.next_crew();
+    }
+  }
+
+  // Gives the crew to an idle thread. Returns false if there is none. Takes the thread that began to wait last, so that
+  // threads that are not needed any more end.
+  static bool wake_one(const std::shared_ptr<Crew>& crew) noexcept {
+    const std::lock_guard lock(idle.mutex);
+    Helper* const helper = idle.last;
+    if (helper == nullptr) return false;
+    idle.last = helper->before_;
+    helper->crew_ = crew;
+    helper->changed_.notify_one();  // under the lock, because the object ends with its thread
+    return true;
+  }
+
+  // Lets calls find the thread.
+  void offer() noexcept {
+    const std::lock_guard lock(idle.mutex);
+    before_ = std::exchange(idle.last, this);
+  }
+
+ private:
+  // Waits for a crew. Returns NULL if none has come in time. The thread is then not idle any more.
+  std::shared_ptr<Crew> next_crew() noexcept {
+    std::unique_lock lock(idle.mutex);
+    if (!changed_.wait_for(lock, kIdleTime, [this] { return crew_ != nullptr; })) withdraw();
+    return std::move(crew_);
+  }
+
+  // The caller holds the lock.
+  void withdraw() noexcept {
+    Helper** place = &idle.last;
+    while (*place != this) place = &(*place)->before_;
+    *place = before_;
+  }
+
+  std::condition_variable changed_;
+  std::shared_ptr<Crew> crew_;  // guarded by the mutex of `idle`, as the next member
+  Helper* before_ = nullptr;    // the idle thread that began to wait before this one
+};
+
+// Offers the thread before it leaves the crew, so that the caller's next call finds it.
+void Crew::help(Helper& helper) noexcept {
+  const background::DriverCallGuard busy;
+  if (!busy.is_allowed() || !enter()) return helper.offer();
+  work();
+  helper.offer();
+  leave();
+}
+
 // Returns the number of processors in the affinity mask, which hardware_concurrency() ignores on some systems.
 int64_t processors() noexcept {
   cpu_set_t allowed;
@@ -103,7 +185,10 @@ void run(int threads, const std::function<void()>& body) {
   if (threads <= 1) return body();
   const auto crew = std::make_shared<Crew>(body);
   try {
-    for (int i = 1; i < threads; ++i) background::start([crew] { crew->help(); });
+    Helper::prepare();
+    for (int i = 1; i < threads; ++i) {
+      if (!Helper::wake_one(crew)) background::start([crew]() mutable { Helper::run(std::move(crew)); });
+    }
   } catch (const std::exception&) {
     // If a thread cannot start, the existing threads do the work.
   }

@@ -16,7 +16,8 @@ int read_copy_threads();
 // Runs `body` on the calling thread and on up to `threads` - 1 others. Each run takes its share of the work until no
 // work is left. Returns after all runs have returned; a thread that has not begun by then never runs `body`. Rethrows
 // the first exception; the other runs must find out themselves that they may stop. If a thread cannot start, fewer
-// threads do the work.
+// threads do the work. After its work, a helper thread waits for the next call for a short while. A call does not wait
+// for busy helper threads, but starts others.
 void run(int threads, const std::function<void()>& body);
 
 }  // namespace arrowdevice::parallel

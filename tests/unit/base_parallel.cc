@@ -2,21 +2,49 @@
 // Tests work that several threads share.
 #include "base/parallel.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <filesystem>
 #include <mutex>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "base/error.h"
 #include "support/catch.h"
+#include "support/ending.h"
 
 namespace {
 
 namespace parallel = arrowdevice::parallel;
+
+constexpr size_t kThreads = 3;
+
+// Runs a call in which all threads take part. Returns the helper threads, by the numbers of the system, because a new
+// thread may get the std::thread::id of one that has ended.
+std::set<pid_t> helpers_of_a_call() {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::set<pid_t> here;
+  parallel::run(static_cast<int>(kThreads), [&] {
+    std::unique_lock lock(mutex);
+    here.insert(gettid());
+    changed.notify_all();
+    changed.wait(lock, [&] { return here.size() == kThreads; });
+  });
+  here.erase(gettid());
+  return here;
+}
+
+bool is_alive(pid_t thread) { return std::filesystem::exists("/proc/self/task/" + std::to_string(thread)); }
 
 TEST_CASE("shared work runs each piece once, and all pieces before the call returns") {
   for (const int threads : {0, 1, 2, 5}) {
@@ -65,6 +93,62 @@ TEST_CASE("an exception of a thread reaches the caller after all have returned")
                     std::runtime_error);
     CHECK(inside == 0);
   }
+}
+
+TEST_CASE("a call uses the helper threads of the call before") {
+  // On a busy machine, more than the idle time may pass between two calls.
+  constexpr int kMostAttempts = 50;
+  bool are_same = false;
+  for (int attempt = 0; attempt < kMostAttempts && !are_same; ++attempt) {
+    const auto before = helpers_of_a_call();
+    REQUIRE(before.size() == kThreads - 1);
+    are_same = helpers_of_a_call() == before;
+  }
+  CHECK(are_same);
+}
+
+TEST_CASE("a call starts threads while the helper threads of other calls are busy") {
+  std::set<pid_t> inner;
+  const auto caller = gettid();
+  std::atomic<int> outside{0};
+  std::atomic<bool> is_done{false};
+  helpers_of_a_call();
+  parallel::run(static_cast<int>(kThreads), [&] {
+    ++outside;
+    while (outside < static_cast<int>(kThreads)) std::this_thread::yield();
+    if (gettid() == caller) {
+      inner = helpers_of_a_call();
+      is_done = true;
+    }
+    while (!is_done) std::this_thread::yield();
+  });
+  CHECK(inner.size() == kThreads - 1);
+}
+
+TEST_CASE("helper threads that no call needs end") {
+  constexpr auto kPatience = std::chrono::seconds(30);
+  const auto helpers = helpers_of_a_call();
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (std::ranges::any_of(helpers, is_alive) && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
+  CHECK(std::ranges::none_of(helpers, is_alive));
+}
+
+TEST_CASE("a forked child starts helper threads of its own") {
+  constexpr unsigned kLongestSeconds = 30;
+  helpers_of_a_call();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(kLongestSeconds);  // ends a child that waits for the threads of its parent
+    const bool is_right = helpers_of_a_call().size() == kThreads - 1;
+    arrowdevice::testing::end_child(is_right ? 0 : 1);
+  }
+  REQUIRE(child > 0);
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(helpers_of_a_call().size() == kThreads - 1);
 }
 
 TEST_CASE("the environment chooses the number of copy threads") {
