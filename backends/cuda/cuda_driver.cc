@@ -9,6 +9,7 @@
 
 #include "base/environment.h"
 #include "base/log.h"
+#include "base/numa.h"
 #include "base/text.h"
 #include "cuda/library.h"
 
@@ -64,6 +65,7 @@ class CudaDriver final : public cuda_like::Driver {
       cuda_.check("cuDeviceTotalMem_v2", cuda_.cuDeviceTotalMem(&memory, device));
       properties.total_memory = static_cast<int64_t>(memory);
     }
+    properties.numa_node = numa_node(device);
     // An address must be the same on the CPU and on every GPU. This holds on 64-bit systems.
     const bool knows_pools = cuda_.cuMemPoolCreate != nullptr && cuda_.cuMemPoolDestroy != nullptr &&
                              cuda_.cuMemPoolSetAttribute != nullptr && cuda_.cuMemPoolSetAccess != nullptr &&
@@ -401,6 +403,14 @@ class CudaDriver final : public cuda_like::Driver {
   int exchange_capture_mode(CUstreamCaptureMode mode) const noexcept {
     const auto exchange = cuda_.cuThreadExchangeStreamCaptureMode;
     return exchange != nullptr && exchange(&mode) == CUDA_SUCCESS ? static_cast<int>(mode) : kUnchanged;
+  }
+
+  // A GPU works without its node, so a failure makes it unknown.
+  int numa_node(CUdevice device) const {
+    char id[32] = {};
+    const bool is_known =
+        cuda_.cuDeviceGetPCIBusId != nullptr && cuda_.cuDeviceGetPCIBusId(id, sizeof id - 1, device) == CUDA_SUCCESS;
+    return is_known ? numa::node_of(id) : -1;
   }
 
   void set_attribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) const {

@@ -55,6 +55,7 @@ inline std::string entry_name(std::string name) {
 #define ARROWDEVICE_CUDA_SINCE_10_2(X)                                                             \
   X(cuDeviceGetUuid, 9020, "", (CUuuid * uuid, CUdevice device))                                   \
   X(cuDeviceTotalMem, 3020, "_v2", (size_t * bytes, CUdevice device))                              \
+  X(cuDeviceGetPCIBusId, 4010, "", (char* id, int size, CUdevice device))                          \
   X(cuDeviceCanAccessPeer, 4000, "", (int* can, CUdevice device, CUdevice peer))                   \
   X(cuDevicePrimaryCtxRelease, 7000, "", (CUdevice device))                                        \
   X(cuDevicePrimaryCtxGetState, 7000, "", (CUdevice device, unsigned* flags, int* is_active))      \

@@ -30,6 +30,7 @@ struct Properties {
   std::string name;
   std::array<uint8_t, 16> uuid{};
   int64_t total_memory = -1;
+  int numa_node = -1;             // nearest to the GPU; -1 if unknown
   bool has_memory_pools = false;  // of stream-ordered memory
   bool has_managed_memory = false;
   bool shares_managed_memory = false;  // the CPU may use it while the GPU does

@@ -47,7 +47,7 @@ struct Functions {
                 (device.is_host_readable() ? ARROWDEVICE_DEVICE_HOST_READABLE : 0) |
                 (device.memory.is_stream_ordered() ? ARROWDEVICE_DEVICE_STREAM_ORDERED : 0);
     out.staging_type = has_staging(device.gpu) ? gpus->type_of(MemoryKind::kPinned) : 0;
-    out.reserved = 0;
+    out.numa_node = properties.numa_node;
   }
 
   static void device_get_memory_info(Device& device, int64_t& free_bytes, int64_t& total_bytes) {

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/numa.h"
 #include "base/text.h"
 #include "hip/library.h"
 
@@ -80,6 +81,7 @@ class HipDriver final : public cuda_like::Driver {
     size_t memory = 0;
     hip_.check("hipDeviceTotalMem", hip_.hipDeviceTotalMem(&memory, ordinal));
     properties.total_memory = static_cast<int64_t>(memory);
+    properties.numa_node = numa_node(ordinal);
     const bool knows_pools = hip_.hipMemPoolCreate != nullptr && hip_.hipMemPoolDestroy != nullptr &&
                              hip_.hipMemPoolSetAttribute != nullptr && hip_.hipMemPoolSetAccess != nullptr &&
                              hip_.hipMemPoolTrimTo != nullptr && hip_.hipMallocFromPoolAsync != nullptr &&
@@ -305,6 +307,15 @@ class HipDriver final : public cuda_like::Driver {
 
   void set_attribute(hipMemPool_t pool, hipMemPoolAttr attribute, void* value) const {
     hip_.check("hipMemPoolSetAttribute", hip_.hipMemPoolSetAttribute(pool, attribute, value));
+  }
+
+  // A GPU works without its node, so a failure makes it unknown.
+  int numa_node(int ordinal) const {
+    char id[32] = {};
+    if (hip_.hipDeviceGetPCIBusId == nullptr) return -1;
+    if (hip_.hipDeviceGetPCIBusId(id, sizeof id - 1, ordinal) == hipSuccess) return numa::node_of(id);
+    hip_.forget_error();
+    return -1;
   }
 
   bool has_memory_pools(int ordinal) const {

@@ -40,6 +40,7 @@
 
 // NULL if the runtime does not have them.
 #define ARROWDEVICE_HIP_OPTIONAL(X)                                                                   \
+  X(hipDeviceGetPCIBusId, 1.0, (char* id, int size, int device))                                      \
   X(hipMemPoolCreate, 5.2, (hipMemPool_t * pool, const hipMemPoolProps* properties))                  \
   X(hipMemPoolDestroy, 5.2, (hipMemPool_t pool))                                                      \
   X(hipMemPoolSetAttribute, 5.2, (hipMemPool_t pool, hipMemPoolAttr attribute, void* value))          \

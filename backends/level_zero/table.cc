@@ -39,7 +39,6 @@ struct Functions : ListedDevices<Devices, Device> {
     out.sub_buffer_alignment = kAlignment;
     out.flags = ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_WAIT_BLOCKS | ARROWDEVICE_DEVICE_COPY_BLOCKS;
     out.staging_type = 0;
-    out.reserved = 0;
   }
 
   static void device_get_native(Device& device, arrowdevice_native_device& out) {

@@ -36,7 +36,6 @@ struct Functions : ListedDevices<Devices, Device> {
     out.sub_buffer_alignment = properties.alignment;
     out.flags = ARROWDEVICE_DEVICE_EVENTS;
     out.staging_type = 0;
-    out.reserved = 0;
   }
 
   static void device_get_native(const Device& device, arrowdevice_native_device& out) {

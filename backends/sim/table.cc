@@ -83,7 +83,6 @@ int device_get_info(void* device, arrowdevice_device_info* out, arrowdevice_erro
                  (sim.has(Function::event_publish) ? ARROWDEVICE_DEVICE_EVENTS : 0u) |
                  (described->context() != nullptr ? ARROWDEVICE_DEVICE_WRAPPED : 0u);
     out->staging_type = 0;
-    out->reserved = 0;
   });
 }
 

@@ -66,7 +66,6 @@ void Device::describe(arrowdevice_device_info& out) const {
   out.flags = ARROWDEVICE_DEVICE_WAIT_BLOCKS | (publishes ? ARROWDEVICE_DEVICE_EVENTS : 0u) |
               (is_wrapped() ? ARROWDEVICE_DEVICE_WRAPPED : 0u);
   out.staging_type = 0;
-  out.reserved = 0;
 }
 
 void Device::memory(int64_t* free_bytes, int64_t* total_bytes) const {

@@ -83,6 +83,7 @@ type DeviceInfo struct {
 	SubBufferAlignment int64    // bytes
 	Flags              DeviceFlags
 	StagingType        DeviceType // type of the device's pinned host memory, 0 if none
+	NUMANode           int        // the host's NUMA node that is nearest to the device, -1 if unknown
 }
 
 // FindByName finds a device by its type's name and its id: "cuda:0", "opencl:1", "cpu". It loads
@@ -142,6 +143,7 @@ func (d Device) Info() (DeviceInfo, error) {
 		SubBufferAlignment: int64(info.sub_buffer_alignment),
 		Flags:              DeviceFlags(info.flags),
 		StagingType:        DeviceType(info.staging_type),
+		NUMANode:           int(info.numa_node),
 	}, nil
 }
 

@@ -30,7 +30,7 @@ func TestInfoDescribesTheDevice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if info.Name == "" || info.Backend == "" || info.BufferAlignment < 1 || info.TotalMemory == 0 {
+		if info.Name == "" || info.Backend == "" || info.BufferAlignment < 1 || info.TotalMemory == 0 || info.NUMANode < -1 {
 			t.Errorf("not described: %+v", info)
 		}
 		type_, _, _ := strings.Cut(to.String(), ":")

@@ -94,7 +94,7 @@ struct arrowdevice_backend {
   int (*device_open)(ArrowDeviceType device_type, int64_t device_id, void** device, struct arrowdevice_error* error);
   /**
    * Fills all fields but `struct_size`, `device_type`, `device_id` and `backend`, which the library
-   * fills. Before the call, `total_memory` is -1, the alignments are 1, and all other fields are 0.
+   * fills. Before the call, `total_memory` and `numa_node` are -1, the alignments are 1, and all other fields are 0.
    */
   int (*device_get_info)(void* device, struct arrowdevice_device_info* out, struct arrowdevice_error* error);
   /**

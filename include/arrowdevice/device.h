@@ -51,7 +51,7 @@ struct arrowdevice_device_info {
   int64_t sub_buffer_alignment; /* bytes; alignment of the start of every sub-buffer */
   uint64_t flags;               /* ARROWDEVICE_DEVICE_* */
   ArrowDeviceType staging_type; /* device type of its pinned host memory, 0 if no type stands for it */
-  int32_t reserved;
+  int32_t numa_node;            /* the host's NUMA node that is nearest to the device, -1 if unknown */
 };
 
 /**

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -33,10 +34,36 @@ constexpr auto kIdleTime = std::chrono::milliseconds(200);
 
 class Helper;
 
+// The processors that threads may use, or nullopt if the system does not say.
+using Processors = std::optional<cpu_set_t>;
+
+Processors processors_of_this_thread() noexcept {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return std::nullopt;
+  return allowed;
+}
+
+// Returns the processors for the helper threads of a caller.
+Processors near(const Processors& allowed, int node, const char* sysfs) noexcept {
+  if (!allowed || node < 0) return allowed;
+  try {
+    const cpu_set_t of_node = numa::processors_of(node, sysfs);
+    cpu_set_t both;
+    CPU_AND(&both, &of_node, &*allowed);
+    return CPU_COUNT(&both) != 0 ? both : allowed;
+  } catch (const std::exception&) {
+    return allowed;  // The file cannot be read without memory.
+  }
+}
+
 // The threads of a call. It outlives the call, because a thread that starts late still reads it.
 class Crew {
  public:
-  explicit Crew(const std::function<void()>& body) : body_(body) {}
+  Crew(const std::function<void()>& body, int node, const char* sysfs)
+      : body_(body), of_caller_(processors_of_this_thread()), of_helpers_(near(of_caller_, node, sysfs)) {}
+
+  // A new thread begins with the processors of its caller.
+  const Processors& of_caller() const noexcept { return of_caller_; }
 
   // Runs on a helper thread.
   void help(Helper& helper) noexcept;
@@ -74,7 +101,9 @@ class Crew {
   }
 
   const std::function<void()>& body_;  // not used after the call has returned
-  std::mutex mutex_;                   // guards all members below
+  const Processors of_caller_;
+  const Processors of_helpers_;
+  std::mutex mutex_;  // guards all members below
   std::condition_variable changed_;
   int helping_ = 0;
   bool is_over_ = false;
@@ -104,7 +133,7 @@ class Helper {
 
   // Works for the first crew, and for each that comes while the thread waits.
   static void run(std::shared_ptr<Crew> crew) noexcept {
-    Helper helper;
+    Helper helper(crew->of_caller());
     while (crew != nullptr) {
       crew->help(helper);
       crew = nullptr;  // frees the crew before the wait
@@ -124,6 +153,12 @@ class Helper {
     return true;
   }
 
+  // Moves the thread to the processors. A thread that cannot move works where it is.
+  void use(const Processors& processors) noexcept {
+    if (!processors || (processors_ && CPU_EQUAL(&*processors_, &*processors))) return;
+    if (sched_setaffinity(0, sizeof *processors, &*processors) == 0) processors_ = processors;
+  }
+
   // Lets calls find the thread.
   void offer() noexcept {
     const std::lock_guard lock(idle.mutex);
@@ -131,6 +166,8 @@ class Helper {
   }
 
  private:
+  explicit Helper(const Processors& processors) noexcept : processors_(processors) {}
+
   // Waits for a crew. Returns NULL if none has come in time. The thread is then not idle any more.
   std::shared_ptr<Crew> next_crew() noexcept {
     std::unique_lock lock(idle.mutex);
@@ -145,6 +182,7 @@ class Helper {
     *place = before_;
   }
 
+  Processors processors_;  // those that the thread uses
   std::condition_variable changed_;
   std::shared_ptr<Crew> crew_;  // guarded by the mutex of `idle`, as the next member
   Helper* before_ = nullptr;    // the idle thread that began to wait before this one
@@ -154,6 +192,7 @@ class Helper {
 void Crew::help(Helper& helper) noexcept {
   const background::DriverCallGuard busy;
   if (!busy.is_allowed() || !enter()) return helper.offer();
+  helper.use(of_helpers_);
   work();
   helper.offer();
   leave();
@@ -161,9 +200,8 @@ void Crew::help(Helper& helper) noexcept {
 
 // Returns the number of processors in the affinity mask, which hardware_concurrency() ignores on some systems.
 int64_t processors() noexcept {
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
-  return std::thread::hardware_concurrency();
+  const Processors allowed = processors_of_this_thread();
+  return allowed ? CPU_COUNT(&*allowed) : std::thread::hardware_concurrency();
 }
 
 }  // namespace
@@ -181,9 +219,9 @@ int read_copy_threads() {
   return static_cast<int>(std::min(*asked, kMostAsked));
 }
 
-void run(int threads, const std::function<void()>& body) {
+void run(int threads, const std::function<void()>& body, int node, const char* sysfs) {
   if (threads <= 1) return body();
-  const auto crew = std::make_shared<Crew>(body);
+  const auto crew = std::make_shared<Crew>(body, node, sysfs);
   try {
     Helper::prepare();
     for (int i = 1; i < threads; ++i) {

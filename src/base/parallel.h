@@ -4,6 +4,8 @@
 
 #include <functional>
 
+#include "base/numa.h"
+
 namespace arrowdevice::parallel {
 
 // Returns the number of threads that a large copy may use. This is ARROWDEVICE_COPY_THREADS at the first call, else the
@@ -18,6 +20,10 @@ int read_copy_threads();
 // the first exception; the other runs must find out themselves that they may stop. If a thread cannot start, fewer
 // threads do the work. After its work, a helper thread waits for the next call for a short while. A call does not wait
 // for busy helper threads, but starts others.
-void run(int threads, const std::function<void()>& body);
+//
+// Helper threads run on those processors of a NUMA node that the calling thread may use, if there are any. Otherwise,
+// and if `node` is -1, they run on all processors that the calling thread may use. The processors of the calling thread
+// do not change. `sysfs` is the folder that describes the nodes.
+void run(int threads, const std::function<void()>& body, int node = -1, const char* sysfs = numa::kSysfs);
 
 }  // namespace arrowdevice::parallel

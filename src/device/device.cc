@@ -25,9 +25,11 @@ Device::Device(const backend::Backend& backend, ArrowDeviceType type, int64_t id
   info_.total_memory = -1;
   info_.buffer_alignment = 1;
   info_.sub_buffer_alignment = 1;
+  info_.numa_node = -1;
   backend_.call("device_get_info", backend_.table().device_get_info, handle_, &info_);
   info_.device_type = type;
   info_.device_id = id;
+  info_.numa_node = std::max(info_.numa_node, -1);
   const auto& name = backend_.name();
   std::memset(info_.backend, 0, sizeof info_.backend);
   std::memcpy(info_.backend, name.data(), std::min(name.size(), sizeof info_.backend - 1));

@@ -145,7 +145,8 @@ bool copy_through_pinned(Route& route, std::span<const Region> regions, InFlight
   }
   device::Counters::add(device_of(route).counters().staged_bytes, total);
   PinnedCopy copy(route, regions, piece_bytes, blocks);
-  parallel::run(static_cast<int>(blocks.size()), [&copy] { copy.carry(); });
+  parallel::run(
+      static_cast<int>(blocks.size()), [&copy] { copy.carry(); }, device_of(route).info().numa_node);
   return route.target_on_host();
 }
 

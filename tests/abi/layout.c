@@ -195,7 +195,7 @@ MEMBER(arrowdevice_device_info, buffer_alignment, 248, 8);
 MEMBER(arrowdevice_device_info, sub_buffer_alignment, 256, 8);
 MEMBER(arrowdevice_device_info, flags, 264, 8);
 MEMBER(arrowdevice_device_info, staging_type, 272, 4);
-MEMBER(arrowdevice_device_info, reserved, 276, 4);
+MEMBER(arrowdevice_device_info, numa_node, 276, 4);
 
 GROWS(arrowdevice_device_counters, 80);
 MEMBER(arrowdevice_device_counters, reserved, 4, 4);

@@ -22,7 +22,7 @@ void describes_itself(Subject& subject) {
   expect((info.flags & ARROWDEVICE_DEVICE_WRAPPED) == 0, "it says that it was wrapped");
   expect((info.flags & ARROWDEVICE_DEVICE_HOST_READABLE) == 0 || (info.flags & ARROWDEVICE_DEVICE_ADDRESSES) != 0,
          "the CPU reads handles");
-  expect(info.reserved == 0, "reserved is not zero");
+  expect(info.numa_node >= -1, "its NUMA node is neither a node nor unknown");
 }
 
 void fills_what_the_caller_knows(Subject& subject) {

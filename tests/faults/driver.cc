@@ -46,7 +46,8 @@ constexpr const char* kSurvived[] = {
     "Free",           "Destroy",        "Release",         "PushCurrent",   "PopCurrent",
     "CaptureMode",    "hipGetDevice",   "hipSetDevice",    "MemGetInfo",    "Query",
     "clGetEventInfo", "EventHostReset", "GetAddressRange", "CounterValue",  "FenceStatus",
-    "WaitSemaphores", "MemcpyBatch",    "PoolTrim",        "PoolSetAccess", "clSetUserEvent"};
+    "WaitSemaphores", "MemcpyBatch",    "PoolTrim",        "PoolSetAccess", "clSetUserEvent",
+    "GetPCIBusId"};
 
 // The same for an allocation for a queue. Without an event, the library waits until the queue is idle.
 constexpr const char* kSurvivedForQueue[] = {"EventCreate", "EventRecord"};

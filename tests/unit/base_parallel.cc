@@ -2,6 +2,7 @@
 // Tests work that several threads share.
 #include "base/parallel.h"
 
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -21,6 +23,7 @@
 #include "base/error.h"
 #include "support/catch.h"
 #include "support/ending.h"
+#include "sysfs.h"
 
 namespace {
 
@@ -28,20 +31,45 @@ namespace parallel = arrowdevice::parallel;
 
 constexpr size_t kThreads = 3;
 
-// Runs a call in which all threads take part. Returns the helper threads, by the numbers of the system, because a new
-// thread may get the std::thread::id of one that has ended.
-std::set<pid_t> helpers_of_a_call() {
+// Throws if the system does not say, because other threads than the test's call this.
+cpu_set_t processors_here() {
+  cpu_set_t processors;
+  if (sched_getaffinity(0, sizeof processors, &processors) != 0) throw std::runtime_error("unknown processors");
+  return processors;
+}
+
+// Runs a call in which all threads take part. Returns the processors of each thread, by the number of the thread in the
+// system, because a new thread may get the std::thread::id of one that has ended.
+std::map<pid_t, cpu_set_t> threads_of_a_call(int node = -1, const char* sysfs = arrowdevice::numa::kSysfs) {
   std::mutex mutex;
   std::condition_variable changed;
-  std::set<pid_t> here;
-  parallel::run(static_cast<int>(kThreads), [&] {
+  std::map<pid_t, cpu_set_t> here;
+  const auto body = [&] {
     std::unique_lock lock(mutex);
-    here.insert(gettid());
+    here.emplace(gettid(), processors_here());
     changed.notify_all();
     changed.wait(lock, [&] { return here.size() == kThreads; });
-  });
-  here.erase(gettid());
+  };
+  parallel::run(static_cast<int>(kThreads), body, node, sysfs);
   return here;
+}
+
+std::set<pid_t> helpers_of_a_call() {
+  std::set<pid_t> helpers;
+  for (const auto& [thread, processors] : threads_of_a_call()) helpers.insert(thread);
+  helpers.erase(gettid());
+  return helpers;
+}
+
+// Returns true if all helper threads of a call on a node use these processors, and the caller uses its own as before.
+bool helpers_use(const cpu_set_t& processors, int node, const arrowdevice::testing::Sysfs& sysfs) {
+  const cpu_set_t before = processors_here();
+  bool is_right = true;
+  for (const auto& [thread, used] : threads_of_a_call(node, sysfs.path().c_str())) {
+    is_right = is_right && CPU_EQUAL(&used, thread == gettid() ? &before : &processors);
+  }
+  const cpu_set_t after = processors_here();
+  return is_right && CPU_EQUAL(&before, &after);
 }
 
 bool is_alive(pid_t thread) { return std::filesystem::exists("/proc/self/task/" + std::to_string(thread)); }
@@ -149,6 +177,24 @@ TEST_CASE("a forked child starts helper threads of its own") {
   REQUIRE(waitpid(child, &status, 0) == child);
   CHECK(status == 0);
   CHECK(helpers_of_a_call().size() == kThreads - 1);
+}
+
+TEST_CASE("helper threads use the processors of the node, and the caller keeps its own") {
+  const cpu_set_t allowed = processors_here();
+  size_t first = 0;
+  while (!CPU_ISSET(first, &allowed)) ++first;
+  cpu_set_t only_first;
+  CPU_ZERO(&only_first);
+  CPU_SET(first, &only_first);
+  const arrowdevice::testing::Sysfs sysfs;
+  sysfs.write("devices/system/node/node0/cpulist", std::to_string(first) + "\n");
+  sysfs.write("devices/system/node/node1/cpulist", std::to_string(CPU_SETSIZE - 1) + "\n");
+  REQUIRE(!CPU_ISSET(CPU_SETSIZE - 1, &allowed));
+  CHECK(helpers_use(only_first, 0, sysfs));
+  CHECK(helpers_use(allowed, -1, sysfs));  // the same threads, if they have not ended
+  CHECK(helpers_use(only_first, 0, sysfs));
+  CHECK(helpers_use(allowed, 1, sysfs));  // the process may use no processor of the node
+  CHECK(helpers_use(allowed, 2, sysfs));  // there is no such node
 }
 
 TEST_CASE("the environment chooses the number of copy threads") {

@@ -22,7 +22,7 @@ struct CDeviceInfo
     sub_buffer_alignment::Int64
     flags::UInt64
     staging_type::Int32
-    reserved::Int32
+    numa_node::Int32
 end
 
 struct CDeviceCounters

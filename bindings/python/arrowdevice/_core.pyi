@@ -18,6 +18,7 @@ class _Info(TypedDict):
     sub_buffer_alignment: int
     flags: int
     staging_type: int
+    numa_node: int
 
 class Device:
     def info(self) -> _Info: ...

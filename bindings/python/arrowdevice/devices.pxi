@@ -30,7 +30,8 @@ cdef class Device:
             "device_type": info.device_type, "device_id": info.device_id, "name": text(info.name),
             "vendor": text(info.vendor), "backend": text(info.backend), "uuid": bytes(info.uuid[:16]),
             "total_memory": info.total_memory, "buffer_alignment": info.buffer_alignment,
-            "sub_buffer_alignment": info.sub_buffer_alignment, "flags": info.flags, "staging_type": info.staging_type}
+            "sub_buffer_alignment": info.sub_buffer_alignment, "flags": info.flags, "staging_type": info.staging_type,
+            "numa_node": info.numa_node}
 
     def memory_info(self):
         """Returns the bytes (free, total). A number is -1 if the driver does not report it."""

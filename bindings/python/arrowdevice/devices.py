@@ -183,6 +183,12 @@ class Device:
         number = self._info["staging_type"]
         return known_type(number) if number else None
 
+    @property
+    def numa_node(self) -> int | None:
+        """The host's NUMA node that is nearest to the device, None if unknown."""
+        node = self._info["numa_node"]
+        return None if node < 0 else node
+
     def _flag(self, flag: int) -> bool:
         return bool(self._info["flags"] & flag)
 

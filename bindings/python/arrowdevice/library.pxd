@@ -75,6 +75,7 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
         int64_t sub_buffer_alignment
         uint64_t flags
         ArrowDeviceType staging_type
+        int32_t numa_node
 
     struct device_counters_t "arrowdevice_device_counters":
         uint32_t struct_size

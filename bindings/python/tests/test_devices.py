@@ -27,6 +27,7 @@ def test_a_device_is_found_by_the_name_it_has(device):
 def test_devices_report_their_properties(device):
     assert device.description and device.vendor is not None
     assert device.total_memory is None or device.total_memory > 0
+    assert device.numa_node is None or device.numa_node >= 0
     assert device.buffer_alignment >= 1
     assert re.fullmatch(r"<arrowdevice\.Device \w+:\d+: .+>", repr(device))
 

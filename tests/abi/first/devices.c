@@ -34,6 +34,7 @@ static void check_described(struct arrowdevice_device* device) {
   CHECK(info.total_memory == 1 << 30);
   CHECK(info.buffer_alignment == 64);
   CHECK(info.sub_buffer_alignment == 64);
+  CHECK(info.numa_node == -1);
   CHECK(info.flags == ARROWDEVICE_DEVICE_ADDRESSES);
   CHECK(info.staging_type == 0);
 }

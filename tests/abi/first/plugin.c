@@ -68,7 +68,7 @@ static int device_open(ArrowDeviceType type, int64_t id, void** out, struct arro
 static int device_get_info(void* device, struct arrowdevice_device_info* out, struct arrowdevice_error* error) {
   if (!is_device(device)) return fail(error, EINVAL, "device_get_info: not a device");
   if (out->struct_size < sizeof *out) return fail(error, EINVAL, "device_get_info: the info has shrunk");
-  if (out->total_memory != -1 || out->buffer_alignment != 1 || out->sub_buffer_alignment != 1) {
+  if (out->total_memory != -1 || out->numa_node != -1 || out->buffer_alignment != 1 || out->sub_buffer_alignment != 1) {
     return fail(error, EINVAL, "device_get_info: the info is not as it is promised to come");
   }
   snprintf(out->name, sizeof out->name, "first %lld", (long long)((struct device*)device)->id);

@@ -83,6 +83,14 @@ EXPORT CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
 }
 #endif
 
+// The id is made up, so sysfs does not have it.
+EXPORT CUresult cuDeviceGetPCIBusId(char* id, int size, CUdevice device) {
+  BEGIN("cuDeviceGetPCIBusId");
+  check_device(gpus, device, kCall);
+  std::snprintf(id, static_cast<size_t>(size), "0000:%02X:1F.7", 0xE0u + static_cast<unsigned>(device));
+  return CUDA_SUCCESS;
+}
+
 EXPORT CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
   BEGIN("cuDeviceTotalMem_v2");
   check_device(gpus, device, kCall);

@@ -35,6 +35,7 @@ constexpr Form kForms[] = {
     {"cuDeviceGetUuid", 11040, "cuDeviceGetUuid_v2"},
     {"cuDeviceTotalMem", 3020, "cuDeviceTotalMem_v2"},
     {"cuDeviceGetAttribute", 2000, "cuDeviceGetAttribute"},
+    {"cuDeviceGetPCIBusId", 4010, "cuDeviceGetPCIBusId"},
     {"cuDeviceCanAccessPeer", 4000, "cuDeviceCanAccessPeer"},
     {"cuDevicePrimaryCtxRetain", 7000, "cuDevicePrimaryCtxRetain"},
     {"cuDevicePrimaryCtxRelease", 7000, "cuDevicePrimaryCtxRelease"},

@@ -676,7 +676,7 @@ pub struct arrowdevice_device_info {
     pub sub_buffer_alignment: i64,
     pub flags: u64,
     pub staging_type: ArrowDeviceType,
-    pub reserved: i32,
+    pub numa_node: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -706,8 +706,8 @@ const _: () = {
         [::core::mem::offset_of!(arrowdevice_device_info, flags) - 264usize];
     ["Offset of field: arrowdevice_device_info::staging_type"]
         [::core::mem::offset_of!(arrowdevice_device_info, staging_type) - 272usize];
-    ["Offset of field: arrowdevice_device_info::reserved"]
-        [::core::mem::offset_of!(arrowdevice_device_info, reserved) - 276usize];
+    ["Offset of field: arrowdevice_device_info::numa_node"]
+        [::core::mem::offset_of!(arrowdevice_device_info, numa_node) - 276usize];
 };
 impl Default for arrowdevice_device_info {
     fn default() -> Self {

@@ -263,6 +263,8 @@ pub struct DeviceInfo {
     pub wrapped: bool,
     /// Type of the device's pinned host memory.
     pub staging_type: Option<DeviceType>,
+    /// The host's NUMA node that is nearest to the device.
+    pub numa_node: Option<u32>,
 }
 
 impl DeviceInfo {
@@ -286,6 +288,7 @@ impl DeviceInfo {
             stream_ordered: has(sys::ARROWDEVICE_DEVICE_STREAM_ORDERED),
             wrapped: has(sys::ARROWDEVICE_DEVICE_WRAPPED),
             staging_type: (raw.staging_type != 0).then_some(DeviceType(raw.staging_type)),
+            numa_node: u32::try_from(raw.numa_node).ok(),
         }
     }
 }

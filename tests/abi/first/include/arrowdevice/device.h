@@ -34,7 +34,7 @@ struct arrowdevice_device_info {
   int64_t sub_buffer_alignment;
   uint64_t flags;
   ArrowDeviceType staging_type;
-  int32_t reserved;
+  int32_t numa_node;
 };
 
 struct arrowdevice_device_counters {
