@@ -2,6 +2,8 @@
 #include "opencl/buffer.h"
 
 #include <cerrno>
+#include <mutex>
+#include <shared_mutex>
 
 #include "base/regions.h"
 #include "opencl/query.h"
