@@ -48,8 +48,9 @@
  * - ENOMEM if the host has no memory.
  * - ENODEV if a device is no longer wrapped, after arrowdevice_device_unwrap().
  * - ENODEV if a driver is needed after `exit` has begun or in a child process after `fork`.
- * - EBUSY if the driver cannot tell if work has ended, or if the application is capturing the
- *   queue into a graph.
+ * - EBUSY if the driver cannot tell if work has ended.
+ * - EBUSY if the application is recording the queue's work into a graph of the vendor's API, such as
+ *   a CUDA graph.
  * - EIO, ENOMEM or another code of the backend if a driver call fails.
  *
  * **NULL.** If the object is NULL, a function that returns `void` does nothing, and a function that

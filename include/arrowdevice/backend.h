@@ -99,9 +99,9 @@ struct arrowdevice_backend {
   int (*device_get_info)(void* device, struct arrowdevice_device_info* out, struct arrowdevice_error* error);
   /**
    * Allocates memory. `size` is in bytes and more than 0. If `queue` is not NULL, it uses the
-   * memory first, and the allocation may be stream-ordered on it. The device then has the flag
-   * ARROWDEVICE_DEVICE_STREAM_ORDERED, and the library lets other queues use the memory only after
-   * the work that `queue` has at the time of the call.
+   * memory first. If the memory is usable only after the work that `queue` has at the time of the
+   * call, the backend sets ARROWDEVICE_DEVICE_STREAM_ORDERED in device_get_info(). The library then
+   * lets other queues use the memory only after that work.
    */
   int (*buffer_allocate)(void* device, void* queue, int64_t size, int64_t alignment, void** out,
                          struct arrowdevice_error* error);

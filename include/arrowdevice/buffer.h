@@ -34,9 +34,9 @@ struct arrowdevice_pool_options {
    */
   uint32_t flags;
   /**
-   * Bytes that the pool may cache for reuse. 0 means a quarter of the free memory, at most 1 GiB or
-   * an eighth of the device's memory, whichever is more. For memory that the CPU uses in place, 0
-   * means a quarter of the free memory, at most 1 GiB.
+   * Bytes that the pool may cache for reuse. 0 means a quarter of the free memory, up to a maximum.
+   * The maximum is 1 GiB or an eighth of the device's memory, whichever is larger. For memory that
+   * the CPU uses in place, it is 1 GiB.
    * If the number is negative, the pool caches no memory.
    */
   int64_t max_cached_bytes;
@@ -120,8 +120,8 @@ ARROWDEVICE_API int arrowdevice_pool_get_stats(const struct arrowdevice_pool* po
                                                struct arrowdevice_error* error);
 
 /**
- * Frees all memory that a pool caches and that is not in use. Also frees the staging memory that
- * the pool's device caches, if no device type stands for that memory.
+ * Frees all memory that a pool caches and that is not in use. If the `staging_type` of the pool's
+ * device is 0, the call also frees the host memory that the device caches for staged copies.
  *
  * @param pool  The pool.
  *

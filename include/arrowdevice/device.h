@@ -22,15 +22,13 @@ extern "C" {
 #endif
 
 /* Flags of arrowdevice_device_info */
-#define ARROWDEVICE_DEVICE_ADDRESSES 1     /* buffers are addresses; without the flag they are handles */
-#define ARROWDEVICE_DEVICE_HOST_READABLE 2 /* the CPU reads and writes the device's memory in place */
-#define ARROWDEVICE_DEVICE_EVENTS 4        /* the device can publish sync events */
-#define ARROWDEVICE_DEVICE_WAIT_BLOCKS 8   /* arrowdevice_queue_wait_array() may block the calling thread */
-#define ARROWDEVICE_DEVICE_WRAPPED 16      /* the device is an application's own context */
-#define ARROWDEVICE_DEVICE_COPY_BLOCKS 32  /* copies of pageable host memory may wait for the queue's work */
-#define ARROWDEVICE_DEVICE_STREAM_ORDERED                                    \
-  64 /* memory allocated for a queue is there after that queue's work so far \
-      */
+#define ARROWDEVICE_DEVICE_ADDRESSES 1       /* buffers are addresses; without the flag they are handles */
+#define ARROWDEVICE_DEVICE_HOST_READABLE 2   /* the CPU reads and writes the device's memory in place */
+#define ARROWDEVICE_DEVICE_EVENTS 4          /* the device can publish sync events */
+#define ARROWDEVICE_DEVICE_WAIT_BLOCKS 8     /* arrowdevice_queue_wait_array() may block the calling thread */
+#define ARROWDEVICE_DEVICE_WRAPPED 16        /* the device is an application's own context */
+#define ARROWDEVICE_DEVICE_COPY_BLOCKS 32    /* copies of pageable host memory may wait for the queue's work */
+#define ARROWDEVICE_DEVICE_STREAM_ORDERED 64 /* memory allocated for a queue is usable after its earlier work */
 
 /* Peer flags */
 #define ARROWDEVICE_PEER_ACCESS 1 /* the device uses the other device's memory in place */

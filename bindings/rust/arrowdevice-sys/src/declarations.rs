@@ -530,7 +530,7 @@ pub struct arrowdevice_pool_options {
     pub struct_size: u32,
     #[doc = "ARROWDEVICE\\_POOL\\_WAIT\\_FOR\\_CONTEXT: when memory is released, the pool records an event after all\nwork of the device's context so far, on all queues. The pool reuses or frees the memory when\nthat event has fired. This protects a consumer that releases an array although its own work\nstill uses the memory. Each release then costs a driver call, and it may end graph captures in\nthat context (see the backend's manual). Memory that waits counts for `max_bytes`. If the\ndevice is full, an allocation does not wait for such memory and fails with ENOMEM. `allocate`\nmust be NULL."]
     pub flags: u32,
-    #[doc = "Bytes that the pool may cache for reuse. 0 means a quarter of the free memory, at most 1 GiB or\nan eighth of the device's memory, whichever is more. For memory that the CPU uses in place, 0\nmeans a quarter of the free memory, at most 1 GiB.\nIf the number is negative, the pool caches no memory."]
+    #[doc = "Bytes that the pool may cache for reuse. 0 means a quarter of the free memory, up to a maximum.\nThe maximum is 1 GiB or an eighth of the device's memory, whichever is larger. For memory that\nthe CPU uses in place, it is 1 GiB.\nIf the number is negative, the pool caches no memory."]
     pub max_cached_bytes: i64,
     #[doc = "Limit of the bytes in use and cached together. Beyond it, allocations fail with ENOMEM. 0 means\nno limit."]
     pub max_bytes: i64,
@@ -1259,7 +1259,7 @@ unsafe extern "C" {
         out: *mut arrowdevice_pool_stats,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Frees all memory that a pool caches and that is not in use. Also frees the staging memory that\nthe pool's device caches, if no device type stands for that memory.\n\n- `pool`: The pool.\n\nErrors: the general errors.\n\nThread-safety: free."]
+    #[doc = "Frees all memory that a pool caches and that is not in use. If the `staging_type` of the pool's\ndevice is 0, the call also frees the host memory that the device caches for staged copies.\n\n- `pool`: The pool.\n\nErrors: the general errors.\n\nThread-safety: free."]
     pub fn arrowdevice_pool_trim(pool: *mut arrowdevice_pool, error: *mut arrowdevice_error) -> ::core::ffi::c_int;
     #[doc = "Destroys a pool. Live buffers hold references, so the memory survives until the last buffer is\nfreed.\n\n- `pool`: The pool, or NULL.\n\nThread-safety: free. The application calls it once."]
     pub fn arrowdevice_pool_destroy(pool: *mut arrowdevice_pool);
