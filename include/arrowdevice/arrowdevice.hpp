@@ -14,8 +14,8 @@
  * - If the C function takes an object over (`moved`), the method needs an rvalue or has a parameter
  *   `T&&`. An example is `std::move(array).to_device(schema, device)`. If it throws, the owner
  *   still holds its object. After ETIMEDOUT and EBUSY, the owner must live until
- *   arrowdevice_wait_idle() has succeeded. A program that sets a time-out must therefore not call
- *   the method on a temporary.
+ *   arrowdevice_wait_idle() has succeeded. A program that goes on after such an error must
+ *   therefore not call the method on a temporary.
  * - `get()` returns the C object, which the owner keeps. `out()` empties the owner and returns the
  *   struct, which a C function fills. `hand_over(&other)` moves the struct to code that uses the C
  *   interface.

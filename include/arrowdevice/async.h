@@ -29,14 +29,14 @@
  * - It calls `request` only while the producer is alive: in a callback of the handler, or while it
  *   holds a task that it has not extracted.
  * - It calls `cancel` at most once, from any thread, and `request` no more afterwards.
- * - Three callbacks of the handler end its use of the producer: `on_next_task` with NULL,
+ * - Three callbacks of the handler end the library's use of the producer: `on_next_task` with NULL,
  *   `on_error`, and `release`. When one of them has returned, the library calls neither `request`
  *   nor `cancel`.
  * - Such a callback waits until no thread of the library is inside a function of the producer. It
  *   waits for at most 100 ms. Then it returns in any case.
- * - If it refuses a task, such as one with malformed metadata, it discards the task and cancels the
- *   producer. `on_next_task` then returns 0.
- * - If an extraction fails, it waits up to a second for the producer's `on_error` and reports that
+ * - If the library refuses a task, such as one with malformed metadata, it discards the task and
+ *   cancels the producer. `on_next_task` then returns 0.
+ * - If an extraction fails, the library waits up to a second for the producer's `on_error` and reports that
  *   error.
  *
  * **The library as a producer** (arrowdevice_async_produce() and the downstream side of

@@ -232,8 +232,8 @@ struct arrowdevice_backend {
    * without a wait. `size` is in bytes and more than 0. The CPU reads and writes the memory by its
    * address. In regions it is memory of the program, so its device is NULL.
    *
-   * The library stages copies of pageable memory in it, if the device has no `staging_type`. A pair
-   * with staging_free. A backend without the pair stages in plain memory.
+   * The library stages copies of pageable memory in it, if the device has no `staging_type`. If the
+   * backend lacks this function too, the library stages in plain memory. A pair with staging_free.
    */
   int (*staging_allocate)(void* device, int64_t size, void** out, struct arrowdevice_error* error);
   /** Frees staging memory that no work uses. Must not block. */

@@ -93,10 +93,10 @@ struct arrowdevice_copy_options {
 };
 
 /**
- * Copies an array to a device, with one allocation. The copy is one submission and one event, with
- * two exceptions. A copy that is divided into pieces (see ARROWDEVICE_COPY_ASYNC) needs several. So
- * does a copy of more than 2 MiB between pageable host memory and a GPU, in either direction, even
- * if it is too small to be divided.
+ * Copies an array to a device, with one allocation. The copy is one submission and one event. Two
+ * kinds of copies need several of both: copies that are divided into pieces (see
+ * ARROWDEVICE_COPY_ASYNC), and copies of more than 2 MiB between pageable host memory and a GPU, in
+ * either direction.
  *
  * The copy has only the bytes that the array's rows need, unless ARROWDEVICE_COPY_NO_TRIM is set.
  *

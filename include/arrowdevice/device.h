@@ -10,7 +10,7 @@
  * destroyed.
  *
  * The library starts a driver when the application first asks for a device of one of the driver's
- * types, or for the list of all devices.
+ * types, for the number of such devices, or for the list of all devices.
  */
 #ifndef ARROWDEVICE_DEVICE_H
 #define ARROWDEVICE_DEVICE_H
@@ -28,7 +28,7 @@ extern "C" {
 #define ARROWDEVICE_DEVICE_WAIT_BLOCKS 8     /* arrowdevice_queue_wait_array() may block the calling thread */
 #define ARROWDEVICE_DEVICE_WRAPPED 16        /* the device is an application's own context */
 #define ARROWDEVICE_DEVICE_COPY_BLOCKS 32    /* copies of pageable host memory may wait for the queue's work */
-#define ARROWDEVICE_DEVICE_STREAM_ORDERED 64 /* memory allocated for a queue is usable after its earlier work */
+#define ARROWDEVICE_DEVICE_STREAM_ORDERED 64 /* memory for a queue is usable only after the queue's earlier work */
 
 /* Peer flags */
 #define ARROWDEVICE_PEER_ACCESS 1 /* the device uses the other device's memory in place */
@@ -266,8 +266,8 @@ ARROWDEVICE_API int arrowdevice_device_wrap(ArrowDeviceType device_type, int64_t
  *
  * When the device has been unwrapped as often as it was wrapped, the call waits for all deferred
  * work of the process. It then destroys the library's own queues of the device, frees the memory
- * that the device's default pool caches, and stops using the handles. Afterwards every other call
- * on the device fails with ENODEV. If the call fails, the device stays usable, and the application
+ * that the device's default pool caches, and stops using the handles. Afterwards every call on the
+ * device but this one fails with ENODEV. If the call fails, the device stays usable, and the application
  * may call again.
  *
  * @param device      A wrapped device.
