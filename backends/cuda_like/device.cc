@@ -4,6 +4,7 @@
 #include <arrowdevice/arrowdevice.h>
 
 #include <cerrno>
+#include <exception>
 #include <iterator>
 
 #include "cuda_like/queue.h"
@@ -39,7 +40,7 @@ uint32_t peer_flags_between_gpus(const Device& from, const Device& to) {
 void* Memory::allocate(const Queue* queue, int64_t size, int64_t alignment) {
   free_unused();
   return gpu_.use([&](Driver& driver) {
-    if (queue != nullptr && queue->is_captured(driver)) queue = nullptr;
+    if (queue != nullptr && is_stream_ordered()) queue->check_not_capturing(driver);
     const bool is_of_queue = queue != nullptr && is_stream_ordered();
     // The stream frees the memory later, where nothing may fail.
     Stream order = is_stream_ordered() ? gpu_.memory_stream() : nullptr;
@@ -139,22 +140,31 @@ void Memory::free_all() {
 
 void Memory::free_unused() {
   std::vector<Waiting> unused;
+  std::exception_ptr failure;
   {
     const std::lock_guard lock(mutex_);
     if (waiting_.empty()) return;
     unused.reserve(waiting_.size());
-    gpu_.use([&](Driver& driver) {
-      std::erase_if(waiting_, [&](const Waiting& one) {
-        if (!driver.is_done(one.last_use)) return false;
-        unused.push_back(one);
-        return true;
+    try {
+      gpu_.use([&](Driver& driver) {
+        for (auto one = waiting_.begin(); one != waiting_.end();) {
+          if (!driver.is_done(one->last_use)) {
+            ++one;
+          } else {
+            unused.push_back(*one);
+            one = waiting_.erase(one);
+          }
+        }
       });
-    });
+    } catch (...) {
+      failure = std::current_exception();
+    }
   }
   for (const Waiting& one : unused) {
     gpu_.give_back([&](Driver&) { gpu_.return_event(one.last_use); });
     free(one.memory);
   }
+  if (failure) std::rethrow_exception(failure);
 }
 
 uint32_t peer_flags(const Device* from, const Device* to) {

@@ -49,6 +49,8 @@ void Gpu::report_unreturned() const noexcept {
 void Gpu::forget_loss() noexcept {
   const std::lock_guard lock(mutex_);
   free_events_.clear();  // destroyed with the context
+  accessible_.clear();
+  ++contexts_;
   lost_.clear();
 }
 
@@ -64,23 +66,31 @@ MemoryPool Gpu::pool() {
   return pool_;
 }
 
-// Logs a refusal of the driver, because copies then pass through the host.
 bool Gpu::shares_pool_with(const Gpu& user) {
   if (!has_pool()) return false;
   if (user.ordinal() == ordinal_) return true;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = pool_users_.find(user.ordinal()); known != pool_users_.end()) return known->second;
+    if (pool_ == nullptr) return false;
+  }
+  const bool may_use = driver_.can_access_peer(user.ordinal(), ordinal_) && grant_pool(user.ordinal());
   const std::lock_guard lock(mutex_);
-  if (const auto known = pool_users_.find(user.ordinal()); known != pool_users_.end()) return known->second;
-  bool& may_use = pool_users_[user.ordinal()];
-  if (pool_ == nullptr || !driver_.can_access_peer(user.ordinal(), ordinal_)) return may_use;
+  pool_users_[user.ordinal()] = may_use;
+  return may_use;
+}
+
+// Logs a refusal of the driver, because copies then pass through the host.
+bool Gpu::grant_pool(int user) {
   try {
-    driver_.grant_access(pool_, user.ordinal());
-    may_use = true;
+    driver_.grant_access(pool(), user);
+    return true;
   } catch (const Error& error) {
     if (driver_.is_fatal(error.native_code())) throw;
     log(LogLevel::kWarning, "copies between two GPUs may be slow, because one may not use the memory of the other:");
     log(LogLevel::kWarning, error.what());
+    return false;
   }
-  return may_use;
 }
 
 bool Gpu::has_shared_pool() {
@@ -89,10 +99,14 @@ bool Gpu::has_shared_pool() {
 }
 
 void Gpu::enable_peer_access(Gpu& peer) {
-  const std::lock_guard lock(mutex_);
-  if (accessible_.contains(&peer)) return;
+  const int64_t context = peer.contexts_;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = accessible_.find(&peer); known != accessible_.end() && known->second == context) return;
+  }
   if (driver_.can_access_peer(ordinal_, peer.ordinal())) driver_.enable_peer_access(peer.context());
-  accessible_.insert(&peer);
+  const std::lock_guard lock(mutex_);
+  accessible_[&peer] = context;
 }
 
 NativeEvent Gpu::take_event() {
@@ -133,9 +147,12 @@ void Gpu::trim() {
   for (NativeEvent const event : events) {
     give_back([&](Driver& driver) { driver.destroy_event(event); });
   }
-  if (pool != nullptr) {
-    give_back([&](Driver& driver) { driver.trim(pool); });
-  }
+  if (pool == nullptr) return;
+  // The driver trims only memory whose release the CPU has seen. No other work is enqueued on this stream.
+  give_back([&](Driver& driver) {
+    driver.synchronize(memory_stream());
+    driver.trim(pool);
+  });
 }
 
 }  // namespace arrowdevice::cuda_like

@@ -2,9 +2,10 @@
 // A GPU in its primary context or in a context of the application, and the fatal error if it is lost.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <map>
 #include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -137,6 +138,7 @@ class Gpu {
   void remember(const Error& error) noexcept {
     if (driver_.is_fatal(error.native_code())) lost_.set(error);
   }
+  bool grant_pool(int user);
   void report_unreturned() const noexcept;
 
   Driver& driver_;
@@ -147,11 +149,12 @@ class Gpu {
   Context context_;
 
   LostState lost_;
-  std::mutex mutex_;  // guards all members below
+  std::atomic<int64_t> contexts_{0};  // that the application wrapped after another with the same handle
+  std::mutex mutex_;                  // guards all members below
   Stream memory_stream_ = nullptr;
-  MemoryPool pool_ = nullptr;        // created at first use
-  std::map<int, bool> pool_users_;   // the other GPUs that asked for the pool, and if they may use it
-  std::set<const Gpu*> accessible_;  // peers whose access the driver was asked for
+  MemoryPool pool_ = nullptr;                 // created at first use
+  std::map<int, bool> pool_users_;            // the other GPUs that asked for the pool, and if they may use it
+  std::map<const Gpu*, int64_t> accessible_;  // peers whose access the driver was asked for, with their `contexts_`
   std::vector<NativeEvent> free_events_;
 };
 

@@ -69,9 +69,10 @@ class Queue {
   std::unique_ptr<Event> record();
   void wait(const Event& event);
 
- private:
+  // Throws Error(EBUSY) for such a stream.
   void check_not_capturing(Driver& driver) const;
 
+ private:
   Device& device_;
   const Stream stream_;
   const bool is_borrowed_;

@@ -38,6 +38,12 @@ class ReadBlocks {
     return {std::make_unique_for_overwrite<std::byte[]>(size), size};
   }
 
+  void trim() noexcept {
+    std::array<Block, kMostFree> freed;
+    const std::lock_guard lock(mutex_);
+    freed.swap(free_);
+  }
+
   // Replaces the smallest block if there are too many.
   void give_back(Block& block) noexcept {
     const std::lock_guard lock(mutex_);
@@ -110,6 +116,8 @@ void ScatteredReads::enqueue(cl_mem buffer, std::vector<Piece> pieces) {
   relay.follow(Owned<cl_event>::wrap(done));
   pending_.add(Owned<cl_event>::share(done));
 }
+
+void ScatteredReads::trim() noexcept { ReadBlocks::instance().trim(); }
 
 void ScatteredReads::finish() {
   if (relays_.empty()) return;

@@ -35,6 +35,9 @@ class ScatteredReads {
   // Makes later work of the queue run after the copies of all pieces.
   void finish();
 
+  // Frees the host memory that is kept for later reads.
+  static void trim() noexcept;
+
  private:
   class Read;
 

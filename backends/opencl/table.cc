@@ -12,6 +12,7 @@
 #include "opencl/event.h"
 #include "opencl/query.h"
 #include "opencl/queue.h"
+#include "opencl/scatter.h"
 
 namespace arrowdevice::opencl {
 namespace {
@@ -63,6 +64,8 @@ struct Functions : ListedDevices<Devices, Device> {
 
   // Enqueued commands hold their own reference to a cl_mem.
   static void buffer_free(Device&, Queue*, void* buffer) noexcept { OwnBuffers::instance().release(buffer_of(buffer)); }
+
+  static void device_trim(Device&) noexcept { ScatteredReads::trim(); }
 
   static void* sub_buffer_create(Device&, const void* buffer, int64_t offset, int64_t size) {
     return OwnBuffers::instance().make_sub_buffer(buffer_of(buffer), offset, size);

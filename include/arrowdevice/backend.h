@@ -101,7 +101,8 @@ struct arrowdevice_backend {
    * Allocates memory. `size` is in bytes and more than 0. If `queue` is not NULL, it uses the
    * memory first. If the memory is usable only after the work that `queue` has at the time of the
    * call, the backend sets ARROWDEVICE_DEVICE_STREAM_ORDERED in device_get_info(). The library then
-   * lets other queues use the memory only after that work.
+   * lets other queues use the memory only after that work. If nothing can be allocated for the queue
+   * now, such as during a capture, the call fails with EBUSY, and the library asks without a queue.
    */
   int (*buffer_allocate)(void* device, void* queue, int64_t size, int64_t alignment, void** out,
                          struct arrowdevice_error* error);

@@ -9,8 +9,8 @@
  * a vendor's context. Pointers to devices stay valid until the process ends, and devices are never
  * destroyed.
  *
- * The library starts a driver when the application first asks for a device of one of the driver's
- * types, for the number of such devices, or for the list of all devices.
+ * The library starts a driver when the application first asks for devices of one of the driver's
+ * types, for their number, or for the list of all devices.
  */
 #ifndef ARROWDEVICE_DEVICE_H
 #define ARROWDEVICE_DEVICE_H

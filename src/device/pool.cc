@@ -83,6 +83,12 @@ void Allocation::order_after(Queue& queue) {
   }
 }
 
+bool Allocation::may_be_reused_in_order() const noexcept {
+  const auto& options = pool_->options_;
+  return pool_->device().is_stream_ordered() && options.allocate == nullptr &&
+         (options.flags & ARROWDEVICE_POOL_WAIT_FOR_CONTEXT) == 0;
+}
+
 void Allocation::reset_behind(std::shared_ptr<Event> last_use, uint64_t queue) noexcept {
   block_.last_use = std::move(last_use);
   block_.used_by = queue;
@@ -226,7 +232,8 @@ void Pool::reserve(int64_t capacity) {
   stats_.peak_bytes = std::max(stats_.peak_bytes, stats_.used_bytes + stats_.cached_bytes);
 }
 
-void* Pool::ask_driver(Queue* queue, int64_t capacity) {
+// Sets the queue to NULL if the memory is ready for all queues.
+void* Pool::ask_driver(Queue*& queue, int64_t capacity) {
   try {
     return ask_driver_once(queue, capacity);
   } catch (const Error& e) {
@@ -237,9 +244,19 @@ void* Pool::ask_driver(Queue* queue, int64_t capacity) {
   return ask_driver_once(queue, capacity);
 }
 
-void* Pool::ask_driver_once(Queue* queue, int64_t capacity) {
+void* Pool::ask_driver_once(Queue*& queue, int64_t capacity) {
   if (memory_ == kStagingMemory) return device_.staging_allocate(capacity);
-  if (options_.allocate == nullptr) return device_.driver_allocate(queue, capacity);
+  if (options_.allocate == nullptr) {
+    if (queue != nullptr && device_.is_stream_ordered()) {
+      try {
+        return device_.driver_allocate(queue, capacity);
+      } catch (const Error& error) {
+        if (error.code() != EBUSY) throw;
+      }
+      queue = nullptr;  // an application is capturing it
+    }
+    return device_.driver_allocate(queue, capacity);
+  }
   device_.check_usable();
   std::optional<Queue::NativeUse> native_queue;
   if (queue != nullptr && device_.backend().table().queue_get_native != nullptr) native_queue.emplace(*queue);
@@ -272,6 +289,7 @@ void Pool::take_back(Block& block) noexcept {
 // Returns false if the driver cannot tell when the block is unused. It is then never used again.
 bool Pool::record_last_use(Block& block) noexcept {
   if ((options_.flags & ARROWDEVICE_POOL_WAIT_FOR_CONTEXT) == 0) return true;
+  block.used_by = 0;
   try {
     block.last_use = device_.record_event();
     return true;

@@ -69,8 +69,12 @@ class Allocation {
   // Throws if the driver cannot tell when its work ends. The memory is then never used again.
   void order_after(Queue& queue);
 
+  // Returns true if a queue may use the block again before its own work on it has ended. An application's allocator
+  // gets only unused memory, and a pool may wait for more than the queue.
+  bool may_be_reused_in_order() const noexcept;
+
   // Returns the block before its last use has ended. The queue with that id, which does the work before `last_use`, may
-  // use it at once.
+  // use it at once. Requires may_be_reused_in_order().
   void reset_behind(std::shared_ptr<Event> last_use, uint64_t queue) noexcept;
 
   // Returns a region of the block as a buffer, which is valid as long as the allocation. On devices with handles, the
@@ -130,8 +134,8 @@ class Pool : public std::enable_shared_from_this<Pool> {
   CachedList pop_cached(int64_t capacity);
   bool record_last_use(Block& block) noexcept;
   void reserve(int64_t capacity);
-  void* ask_driver(Queue* queue, int64_t capacity);
-  void* ask_driver_once(Queue* queue, int64_t capacity);
+  void* ask_driver(Queue*& queue, int64_t capacity);
+  void* ask_driver_once(Queue*& queue, int64_t capacity);
   void take_back(Block& block) noexcept;
   bool cache(Block& block, CachedList& evicted);
   void to_driver(Block& block) noexcept;

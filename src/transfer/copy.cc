@@ -178,14 +178,14 @@ class Copy {
   }
 
   void allocate() {
-    auto memory = std::make_unique<CopyMemory>(target());
-    if (placed_.device_bytes > 0) {
-      const auto pool = request_.pool != nullptr ? request_.pool : target().pool();
-      const bool queue_is_targets = &route_.target_queue().device() == &target();
-      memory->allocation = pool->allocate(queue_is_targets ? &route_.target_queue() : nullptr, placed_.device_bytes);
-    }
-    owner_ = std::make_shared<CopyOwner>(std::move(memory));
+    owner_ = std::make_shared<CopyOwner>(std::make_unique<CopyMemory>(target()));
+    if (placed_.device_bytes == 0) return;
+    const auto pool = request_.pool != nullptr ? request_.pool : target().pool();
+    owner_->memory().allocation =
+        pool->allocate(queue_is_targets() ? &route_.target_queue() : nullptr, placed_.device_bytes);
   }
+
+  bool queue_is_targets() const { return &route_.target_queue().device() == &target(); }
 
   // Returns the buffers of the source if a copy of the library made it.
   PaddedBuffers padded_source() const {
@@ -279,7 +279,8 @@ class Copy {
       owner_->memory().after = event_;
       // The order of a wrapped queue is not known: it may be another queue on each thread.
       const auto& queue = route_.target_queue();
-      if (target().is_stream_ordered() && !queue.is_wrapped()) owner_->memory().queue = queue.id();
+      const bool is_in_order = queue_is_targets() && owner_->memory().allocation.may_be_reused_in_order();
+      if (is_in_order && !queue.is_wrapped()) owner_->memory().queue = queue.id();
       if (staging_ != nullptr) staging_->after = event_;
       return;
     }

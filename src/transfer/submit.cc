@@ -238,6 +238,7 @@ class Submission {
     added.size = buffer.padded_end() - buffer.offset;
     const auto start = [](const Region& region) { return static_cast<const char*>(region.src) + region.src_offset; };
     const bool is_adjacent = !regions.empty() && regions.back().dst == added.dst &&
+                             regions.back().src_device == added.src_device &&
                              regions.back().dst_offset + regions.back().size == added.dst_offset &&
                              start(regions.back()) + regions.back().size == start(added);
     if (is_adjacent) {
@@ -258,7 +259,7 @@ class Submission {
   int64_t gathered_bytes() const {
     int64_t bytes = 0;
     for (size_t i = 0; i < buffers_.size();) {
-      const size_t end = run_end(i);
+      const size_t end = buffers_[i].on_host ? i : run_end(i);  // a run begins where gather() is called
       if (end > i) bytes += run_bytes(i, end);
       i = end > i ? end : i + 1;
     }

@@ -287,13 +287,86 @@ TEST_CASE("a thread that waits for long work does not spin") {
         }) == "");
 }
 
+// Copies to a GPU asynchronously, and releases the copy before it is complete.
+void release_pending_copy(arrowdevice_device* to, arrowdevice_pool* pool, arrowdevice_queue* queue) {
+  const auto schema = small().schema();
+  const Owned<ArrowDeviceArray> host = on_host(small());
+  auto options = sized<arrowdevice_copy_options>();
+  options.flags = ARROWDEVICE_COPY_ASYNC;
+  options.queue = queue;
+  options.pool = pool;
+  Owned<ArrowDeviceArray> out = output_of(arrowdevice_array_copy, host.get(), schema.get(), to, &options);
+  expect(out->sync_event != nullptr, "the copy is not asynchronous");
+  out.reset();
+}
+
+TEST_CASE("an application's allocator gets its memory back after pending copies") {
+  CHECK(in_limited_child([] {
+          auto options = application_memory();
+          options.max_cached_bytes = -1;
+          const Count freed(vendor().free);
+          {
+            const Pool pool = pool_on(gpu_with(1), options);
+            const Queue queue(output_of(arrowdevice_queue_create, gpu_with(1)));
+            hold();
+            release_pending_copy(gpu_with(1), pool.get(), queue.get());
+            expect(freed.get() == 0, "memory in flight was freed");
+            resume();
+            must(arrowdevice_wait_idle, int64_t{ARROWDEVICE_NO_TIMEOUT});
+            expect(freed.get() == 1, "the allocator did not get its memory back");
+          }
+          trim_all();
+        }) == "");
+}
+
+TEST_CASE("a pool that waits for the context gives memory in flight to no queue") {
+  if (!is_cuda()) return;  // HIP has no such event
+  CHECK(in_limited_child([] {
+          {
+            auto options = sized<arrowdevice_pool_options>();
+            options.flags = ARROWDEVICE_POOL_WAIT_FOR_CONTEXT;
+            const Pool pool = pool_on(gpu(), options);
+            Gate gate;
+            const Queue queue(output_of(arrowdevice_queue_create, gpu()));
+            for (int i = 0; i < 2; ++i) release_pending_copy(gpu(), pool.get(), queue.get());
+            const auto stats = output_of(arrowdevice_pool_get_stats, pool.get());
+            expect(stats.driver_allocations == 2, "memory that a kernel may use was reused");
+            gate.open();
+          }
+          trim_all();
+        }) == "");
+}
+
+TEST_CASE("memory for a queue that is captured is ready for all queues") {
+  CHECK(in_limited_child([] {
+          {
+            const Pool pool = pool_on(gpu());
+            void* const stream = create_stream(0);
+            auto native = sized<arrowdevice_native_queue>();
+            native.queue = stream;
+            {
+              const Queue queue(output_of(arrowdevice_queue_wrap, gpu(), &native));
+              begin_capture(0, stream, kRelaxedCapture);
+              for (int i = 0; i < 3; ++i) give_back(allocate(pool.get(), queue.get()));
+              const auto stats = output_of(arrowdevice_pool_get_stats, pool.get());
+              expect(stats.used_bytes == 0 && stats.driver_allocations == 1, "the memory is not with the pool");
+              expect(end_capture(0, stream), "the capture was ended");
+            }
+            destroy_stream(0, stream);
+          }
+          trim_all();
+        }) == "");
+}
+
 TEST_CASE("trimming a pool gives memory of the driver's pool back") {
   CHECK(in_limited_child([] {
           copy_along(table(1'000), {gpu()});
           const Count trims(is_cuda() ? "cuMemPoolTrimTo" : "hipMemPoolTrimTo");
+          const Count waits(vendor().synchronize);
           const Count destroyed(is_cuda() ? "cuEventDestroy_v2" : "hipEventDestroy");
           trim_all();
           expect(trims.get() > 0, "the driver's pool was not trimmed");
+          expect(waits.get() > 0, "the driver has not seen that memory was freed");
           expect(destroyed.get() > 0, "no event was destroyed");
         }) == "");
 }

@@ -168,6 +168,8 @@ bool may_survive(const Operation& operation, const std::string& call) {
   if (is_to_cpu && std::ranges::any_of(kSurvivedToCpu, is_in_call)) return true;
   const bool is_for_queue = operation.function == "buffer_allocate" && contains(operation.name(), "for a queue");
   if (is_for_queue && std::ranges::any_of(kSurvivedForQueue, is_in_call)) return true;
+  // Trimming logs what the driver does not give back.
+  if (operation.function == "pool_trim" && contains(call, "StreamSynchronize")) return true;
   const bool has_no_code = contains(operation.function, "release") || contains(operation.function, "destroy");
   return survives_more || has_no_code || std::ranges::any_of(kSurvived, is_in_call);
 }
