@@ -107,9 +107,9 @@ struct arrowdevice_async_options {
    * Metadata of a stream for arrowdevice_async_produce(), or NULL. Without this callback, the
    * consumer gets the metadata of arrowdevice_stream_get_metadata().
    *
-   * `kind` is ARROWDEVICE_METADATA_STREAM after a `get_schema` that succeeded. It is
-   * ARROWDEVICE_METADATA_ITEM after each `get_next`, and after a `get_schema` that failed. The
-   * library makes the call on the thread that read the stream. The callback returns NULL if there
+   * The library calls it after it has called `get_schema` or `get_next`, on the same thread. After a
+   * `get_schema` that succeeded, `kind` is ARROWDEVICE_METADATA_STREAM. After each `get_next`, and
+   * after a `get_schema` that failed, `kind` is ARROWDEVICE_METADATA_ITEM. The callback returns NULL if there
    * is no metadata. The library copies the metadata at once. Malformed metadata ends the stream
    * with EINVAL.
    */

@@ -22,13 +22,14 @@ extern "C" {
 #endif
 
 /* Flags of arrowdevice_device_info */
-#define ARROWDEVICE_DEVICE_ADDRESSES 1       /* buffers are addresses; without the flag they are handles */
-#define ARROWDEVICE_DEVICE_HOST_READABLE 2   /* the CPU reads and writes the device's memory in place */
-#define ARROWDEVICE_DEVICE_EVENTS 4          /* the device can publish sync events */
-#define ARROWDEVICE_DEVICE_WAIT_BLOCKS 8     /* arrowdevice_queue_wait_array() may block the calling thread */
-#define ARROWDEVICE_DEVICE_WRAPPED 16        /* the device is an application's own context */
-#define ARROWDEVICE_DEVICE_COPY_BLOCKS 32    /* copies of pageable host memory may wait for the queue's work */
-#define ARROWDEVICE_DEVICE_STREAM_ORDERED 64 /* memory for a queue is usable only after the queue's earlier work */
+#define ARROWDEVICE_DEVICE_ADDRESSES 1     /* buffers are addresses; without the flag they are handles */
+#define ARROWDEVICE_DEVICE_HOST_READABLE 2 /* the CPU reads and writes the device's memory in place */
+#define ARROWDEVICE_DEVICE_EVENTS 4        /* the device can publish sync events */
+#define ARROWDEVICE_DEVICE_WAIT_BLOCKS 8   /* arrowdevice_queue_wait_array() may block the calling thread */
+#define ARROWDEVICE_DEVICE_WRAPPED 16      /* the device is an application's own context */
+#define ARROWDEVICE_DEVICE_COPY_BLOCKS 32  /* copies of pageable host memory may wait for the queue's work */
+/* Memory allocated for a queue is usable only after the work that the queue has at the allocation. */
+#define ARROWDEVICE_DEVICE_STREAM_ORDERED 64
 
 /* Peer flags */
 #define ARROWDEVICE_PEER_ACCESS 1 /* the device uses the other device's memory in place */

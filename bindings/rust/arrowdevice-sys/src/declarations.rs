@@ -446,7 +446,7 @@ pub struct arrowdevice_async_options {
     >,
     #[doc = "Passed to `submit` and `get_metadata`. Must stay valid until the stream has ended and its last\njob has returned."]
     pub user: *mut ::core::ffi::c_void,
-    #[doc = "Metadata of a stream for arrowdevice\\_async\\_produce(), or NULL. Without this callback, the\nconsumer gets the metadata of arrowdevice\\_stream\\_get\\_metadata().\n\n`kind` is ARROWDEVICE\\_METADATA\\_STREAM after a `get_schema` that succeeded. It is\nARROWDEVICE\\_METADATA\\_ITEM after each `get_next`, and after a `get_schema` that failed. The\nlibrary makes the call on the thread that read the stream. The callback returns NULL if there\nis no metadata. The library copies the metadata at once. Malformed metadata ends the stream\nwith EINVAL."]
+    #[doc = "Metadata of a stream for arrowdevice\\_async\\_produce(), or NULL. Without this callback, the\nconsumer gets the metadata of arrowdevice\\_stream\\_get\\_metadata().\n\nThe library calls it after it has called `get_schema` or `get_next`, on the same thread. After a\n`get_schema` that succeeded, `kind` is ARROWDEVICE\\_METADATA\\_STREAM. After each `get_next`, and\nafter a `get_schema` that failed, `kind` is ARROWDEVICE\\_METADATA\\_ITEM. The callback returns NULL if there\nis no metadata. The library copies the metadata at once. Malformed metadata ends the stream\nwith EINVAL."]
     pub get_metadata: ::core::option::Option<
         unsafe extern "C" fn(user: *mut ::core::ffi::c_void, kind: i32) -> *const ::core::ffi::c_char,
     >,
