@@ -35,33 +35,47 @@ uint32_t peer_flags_between_gpus(const Device& from, const Device& to) {
   return are_peers ? kCopy : 0;
 }
 
+// Runs `prepare`, and `free` if that throws.
+template <typename Prepare, typename Free>
+void free_if_thrown(Prepare&& prepare, Free&& free) {
+  try {
+    prepare();
+  } catch (...) {
+    free();
+    throw;
+  }
+}
+
 }  // namespace
 
 void* Memory::allocate(const Queue* queue, int64_t size, int64_t alignment) {
   free_unused();
   return gpu_.use([&](Driver& driver) {
-    if (queue != nullptr && is_stream_ordered()) queue->check_not_capturing(driver);
-    const bool is_of_queue = queue != nullptr && is_stream_ordered();
-    // The stream frees the memory later, where nothing may fail.
-    Stream order = is_stream_ordered() ? gpu_.memory_stream() : nullptr;
-    if (is_of_queue) order = queue->stream();
-    void* const memory =
-        is_stream_ordered() ? driver.allocate_from(gpu_.pool(), order, size) : driver.allocate(kind_, size);
-    try {
-      if (reinterpret_cast<uintptr_t>(memory) % static_cast<uintptr_t>(alignment) != 0) {
-        throw Error(ENOTSUP, format("GPU %d gave memory that is not aligned to %lld bytes", gpu_.ordinal(),
-                                    static_cast<long long>(alignment)));
-      }
+    if (!is_stream_ordered()) {
+      void* const memory = driver.allocate(kind_, size);
+      free_if_thrown([&] { check_alignment(memory, alignment); }, [&] { driver.free(kind_, memory); });
+      return memory;
+    }
+    const Stream own = gpu_.memory_stream();  // frees the memory later, where nothing may fail
+    if (queue != nullptr) queue->check_not_capturing(driver);
+    const Stream order = queue != nullptr ? queue->stream() : own;
+    void* const memory = driver.allocate_from(gpu_.pool(), order, size);
+    const auto prepare = [&] {
+      check_alignment(memory, alignment);
       // Other streams can use the memory only after this call. The call takes no time, because no other work is
       // enqueued on this stream.
-      if (is_stream_ordered() && !is_of_queue) driver.synchronize(order);
-      if (is_stream_ordered()) remember(memory, size);
-    } catch (...) {
-      free_to_driver(driver, order, memory);
-      throw;
-    }
+      if (queue == nullptr) driver.synchronize(order);
+      remember(memory, size);
+    };
+    free_if_thrown(prepare, [&] { driver.free_on(order, memory); });
     return memory;
   });
+}
+
+void Memory::check_alignment(const void* memory, int64_t alignment) const {
+  if (reinterpret_cast<uintptr_t>(memory) % static_cast<uintptr_t>(alignment) == 0) return;
+  throw Error(ENOTSUP, format("GPU %d gave memory that is not aligned to %lld bytes", gpu_.ordinal(),
+                              static_cast<long long>(alignment)));
 }
 
 void Memory::remember(const void* memory, int64_t size) {
@@ -83,18 +97,15 @@ bool Memory::is_of_pool(const void* address) {
   return asked - start < size;
 }
 
-void Memory::free_to_driver(Driver& driver, Stream order, void* memory) {
-  if (is_stream_ordered()) {
-    driver.free_on(order, memory);
-  } else {
-    driver.free(kind_, memory);
-  }
-}
-
 void Memory::free(void* memory) noexcept {
   if (is_stream_ordered()) forget(memory);
-  gpu_.give_back(
-      [&](Driver& driver) { free_to_driver(driver, is_stream_ordered() ? gpu_.memory_stream() : nullptr, memory); });
+  gpu_.give_back([&](Driver& driver) {
+    if (is_stream_ordered()) {
+      driver.free_on(gpu_.memory_stream(), memory);
+    } else {
+      driver.free(kind_, memory);
+    }
+  });
 }
 
 void Memory::free_after(const Queue& queue, void* memory) noexcept {
@@ -133,7 +144,7 @@ void Memory::free_all() {
   for (; !waiting_.empty(); waiting_.pop_back()) {
     const Waiting& one = waiting_.back();
     gpu_.use([&](Driver& driver) { driver.wait(one.last_use); });
-    gpu_.give_back([&](Driver&) { gpu_.return_event(one.last_use); });
+    gpu_.return_event(one.last_use);
     free(one.memory);
   }
 }
@@ -161,7 +172,7 @@ void Memory::free_unused() {
     }
   }
   for (const Waiting& one : unused) {
-    gpu_.give_back([&](Driver&) { gpu_.return_event(one.last_use); });
+    gpu_.return_event(one.last_use);
     free(one.memory);
   }
   if (failure) std::rethrow_exception(failure);

@@ -21,8 +21,8 @@ class Memory {
  public:
   Memory(Gpu& gpu, MemoryKind kind) : gpu_(gpu), kind_(kind) {}
 
-  // Returns memory that every stream can use, or only the queue's, after the queue's work so far, if there is a queue
-  // and the memory is stream-ordered. Throws Error(ENOMEM).
+  // Returns memory that every stream can use. If the memory is stream-ordered and `queue` is not NULL, only the queue
+  // can use it, after its work so far. Throws Error(ENOMEM), and Error(EBUSY) if the queue is being captured.
   void* allocate(const Queue* queue, int64_t size, int64_t alignment);
 
   // Frees memory that no work uses.
@@ -48,10 +48,9 @@ class Memory {
     void* memory;
   };
 
-  void* allocate_from_pool(Driver& driver, const Queue* queue, int64_t size);
+  void check_alignment(const void* memory, int64_t alignment) const;
   void remember(const void* memory, int64_t size);
   void forget(const void* memory) noexcept;
-  void free_to_driver(Driver& driver, Stream order, void* memory);
   void wait_for_last_use(Driver& driver, Stream stream, void* memory);
   void free_unused();
 

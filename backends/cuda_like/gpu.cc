@@ -110,6 +110,7 @@ void Gpu::enable_peer_access(Gpu& peer) {
 }
 
 NativeEvent Gpu::take_event() {
+  check_not_lost();
   {
     const std::lock_guard lock(mutex_);
     if (!free_events_.empty()) {
@@ -118,22 +119,25 @@ NativeEvent Gpu::take_event() {
       return event;
     }
   }
-  return driver_.create_event();
+  return use([](Driver& driver) { return driver.create_event(); });
 }
 
-void Gpu::return_event(NativeEvent event) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (free_events_.size() < kMostFreeEvents) {
-      try {
-        free_events_.push_back(event);
-        return;
-      } catch (const std::bad_alloc&) {
-        // There is no room to keep it.
-      }
-    }
+// The context of a lost GPU has destroyed the event.
+void Gpu::return_event(NativeEvent event) noexcept {
+  if (is_lost() || keep(event)) return;
+  give_back([&](Driver& driver) { driver.destroy_event(event); });
+}
+
+// Returns false if there is no room.
+bool Gpu::keep(NativeEvent event) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (free_events_.size() >= kMostFreeEvents) return false;
+  try {
+    free_events_.push_back(event);
+  } catch (const std::bad_alloc&) {
+    return false;
   }
-  driver_.destroy_event(event);
+  return true;
 }
 
 void Gpu::trim() {

@@ -86,12 +86,14 @@ class Gpu {
   // Lets the context of this GPU, which is current, use another's memory in place, if the application asked for that.
   void enable_peer_access(Gpu& peer);
 
-  // Returns an event that nothing uses, and takes it back. An event may be pending when it is returned, because a wait
-  // for it keeps what it waits for. The GPU is current.
+  // Returns an event to record. Until then, the driver may report an earlier recording.
   NativeEvent take_event();
-  void return_event(NativeEvent event);
 
-  // Returns what the library keeps for reuse: events, and unused memory of the pool.
+  // Keeps the event for take_event(). It may be pending, because a wait for an event does not change when the event is
+  // recorded again.
+  void return_event(NativeEvent event) noexcept;
+
+  // Gives back what the library keeps for reuse: events, and unused memory of the pool.
   void trim();
 
  private:
@@ -139,6 +141,7 @@ class Gpu {
     if (driver_.is_fatal(error.native_code())) lost_.set(error);
   }
   bool grant_pool(int user);
+  bool keep(NativeEvent event) noexcept;
   void report_unreturned() const noexcept;
 
   Driver& driver_;

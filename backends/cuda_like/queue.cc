@@ -110,7 +110,8 @@ bool can_use(Gpu& gpu, Device* device, const void* address) {
 }
 
 // Copies between memory of two GPUs or contexts that the library cannot share between them. The driver may stage the
-// bytes in host memory. The copy that names both GPUs has silently written nothing into pools that others may use.
+// bytes in host memory. A driver is reported to write nothing into pools that others may use when the copy names both
+// GPUs.
 void copy_foreign(Driver& driver, Gpu& gpu, Device& to, Device& from, const Piece& piece, Stream stream) {
   for (Device* const end : {&to, &from}) {
     if (end->gpu.ordinal() != gpu.ordinal()) gpu.enable_peer_access(end->gpu);
@@ -170,14 +171,12 @@ void copy_regions(Driver& driver, Gpu& gpu, Stream stream, std::span<const Regio
 
 }  // namespace
 
-Event::Event(Gpu& gpu)
-    : gpu_(gpu), native_(gpu.use([&gpu](Driver&) { return gpu.take_event(); })), is_borrowed_(false) {}
+Event::Event(Gpu& gpu) : gpu_(gpu), native_(gpu.take_event()), is_borrowed_(false) {}
 
 Event::Event(Gpu& gpu, const NativeEvent* published) : gpu_(gpu), native_(checked(published)), is_borrowed_(true) {}
 
 Event::~Event() {
-  if (is_borrowed_) return;
-  gpu_.give_back([this](Driver&) { gpu_.return_event(native_); });
+  if (!is_borrowed_) gpu_.return_event(native_);
 }
 
 bool Event::is_done() const {

@@ -16,7 +16,7 @@ namespace arrowdevice::cuda_like {
 // An event that the library creates or borrows from a producer. The format publishes the address of the event's handle.
 class Event {
  public:
-  // Creates an event. The driver reports it as complete until it is recorded.
+  // Makes an event to record. Until then, its state has no meaning.
   explicit Event(Gpu& gpu);
   // Borrows a foreign event. Throws Error(EINVAL) if the address holds no event.
   Event(Gpu& gpu, const NativeEvent* published);

@@ -45,11 +45,7 @@ ARROWDEVICE_API int arrowdevice_pool_get_stats(const arrowdevice_pool* pool, Poo
 }
 
 ARROWDEVICE_API int arrowdevice_pool_trim(arrowdevice_pool* pool, arrowdevice_error* error) {
-  return guarded(error, [&] {
-    auto& trimmed = pool_of(pool);
-    trimmed.trim();
-    trimmed.device().trim_staging();
-  });
+  return guarded(error, [&] { pool_of(pool).trim(); });
 }
 
 ARROWDEVICE_API void arrowdevice_pool_destroy(arrowdevice_pool* pool) {

@@ -104,6 +104,12 @@ void Device::driver_deallocate(void* buffer) noexcept {
 }
 
 void Device::driver_trim() noexcept {
+  std::shared_ptr<Pool> staging;
+  {
+    const std::lock_guard lock(pool_mutex_);
+    staging = staging_pool_;
+  }
+  if (staging != nullptr) staging->trim();
   const auto trim = backend_.table().device_trim;
   if (trim != nullptr && is_usable()) trim(handle_);
 }
@@ -129,16 +135,6 @@ std::shared_ptr<Pool> Device::staging_pool() {
     staging_pool_ = std::make_shared<Pool>(*this, options, Pool::kDeviceOwned, Pool::kStagingMemory);
   }
   return staging_pool_;
-}
-
-void Device::trim_staging() noexcept {
-  if (!has_staging_memory()) return;
-  std::shared_ptr<Pool> pool;
-  {
-    const std::lock_guard lock(pool_mutex_);
-    pool = staging_pool_;
-  }
-  if (pool != nullptr) pool->trim();
 }
 
 void* Device::staging_allocate(int64_t size) {
@@ -204,16 +200,16 @@ void Device::report_unknown_work(const Error& error) const noexcept {
 
 void Device::drop_idle() {
   const auto queues = queues_.take_all();  // destroyed after the pools are trimmed
-  std::shared_ptr<Pool> pools[3];
+  std::shared_ptr<Pool> pools[2];
   {
     const std::lock_guard lock(pool_mutex_);
     pools[0] = own_pool_;
     pools[1] = chosen_pool_;
-    pools[2] = staging_pool_;
   }
   for (const auto& pool : pools) {
     if (pool != nullptr) pool->trim();
   }
+  driver_trim();
 }
 
 void Device::unwrap() {

@@ -79,7 +79,7 @@ class Device {
   // Allocates `size` > 0 bytes from the driver at the device's alignment.
   void* driver_allocate(Queue* queue, int64_t size);
   void driver_deallocate(void* buffer) noexcept;
-  // Returns what the backend keeps for reuse.
+  // Frees the cached staging memory, and makes the backend give back what it keeps for reuse.
   void driver_trim() noexcept;
 
   // Returns the pool that copies use if the caller names no pool. The device's own pool is created at first use.
@@ -91,7 +91,6 @@ class Device {
 
   // Returns the pool of that staging memory, which is created at first use. The application does not see the pool.
   std::shared_ptr<Pool> staging_pool();
-  void trim_staging() noexcept;
 
   // Allocates and frees `size` > 0 bytes of staging memory.
   void* staging_allocate(int64_t size);

@@ -350,7 +350,7 @@ void Pool::to_driver(Block& block) noexcept {
 
 void Pool::trim() noexcept {
   free_cached();
-  if (options_.allocate == nullptr) device_.driver_trim();
+  if (memory_ == kDeviceMemory) device_.driver_trim();
 }
 
 void Pool::free_cached() noexcept {

@@ -115,7 +115,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   // the cached memory and asks the driver again.
   Allocation allocate(Queue* queue, int64_t size);
 
-  // Frees all cached memory, and all memory that the backend keeps for reuse.
+  // Frees all cached memory, and what the device and its backend keep for reuse.
   void trim() noexcept;
 
   PoolStats stats() const;

@@ -434,6 +434,12 @@ TEST_CASE("a batch is divided, and after a failed batch all copies are single") 
   CHECK(contains(in_own_process([&] { gpu(0); }), "ARROWDEVICE_CUDA_WITHOUT: \"brakes\" is none of batches"));
 }
 
+TEST_CASE("ARROWDEVICE_CUDA_WITH refuses words that it does not know") {
+  if (vendor().device != ARROW_DEVICE_CUDA) return;
+  const Variable unknown("ARROWDEVICE_CUDA_WITH", "peers");
+  CHECK(contains(in_own_process([&] { gpu(0); }), "ARROWDEVICE_CUDA_WITH: \"peers\" is none of peer_access"));
+}
+
 TEST_CASE("a MIG partition has a UUID of its own, if the driver can tell") {
   if (vendor().device != ARROW_DEVICE_CUDA) return;
   const Variable mig("STANDIN_MIG", "1");
