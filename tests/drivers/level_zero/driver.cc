@@ -24,6 +24,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "level_zero/engines.h"
 #include "level_zero/handles.h"
 #include "level_zero/objects.h"
 #include "machine/control.h"
@@ -54,6 +55,11 @@ using standin::violation;
 namespace {
 
 using standin::level_zero::api_version;
+using standin::level_zero::compute_engines;
+using standin::level_zero::engine_groups;
+using standin::level_zero::engine_of;
+using standin::level_zero::has_in_order_lists;
+using standin::level_zero::number;
 using standin::level_zero::Objects;
 
 constexpr uint32_t kIntel = 0x8086;
@@ -80,35 +86,6 @@ ze_result_t begin(const char* call, int failing) {
   const ze_result_t result = result_of(call, failing);
   if (result == ZE_RESULT_ERROR_DEVICE_LOST && !is_lost.exchange(true)) standin::machine().lose();
   return is_lost ? ZE_RESULT_ERROR_DEVICE_LOST : result;
-}
-
-int64_t number(const char* variable, int64_t otherwise) {
-  constexpr int kAnyBase = 0;
-  const char* text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::strtoll(text, nullptr, kAnyBase);
-}
-
-uint32_t compute_engines() { return static_cast<uint32_t>(number("STANDIN_ZE_COMPUTE_ENGINES", 1)); }
-
-// The groups of engines that a device has. A driver does not report empty groups.
-std::vector<ze_command_queue_group_properties_t> engine_groups() {
-  constexpr auto kCopy = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY;
-  constexpr auto kCompute = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE;
-  std::vector<ze_command_queue_group_properties_t> groups;
-  const auto add = [&](uint32_t flags, uint32_t engines) {
-    ze_command_queue_group_properties_t group{};
-    group.flags = flags;
-    group.numQueues = engines;
-    if (engines > 0) groups.push_back(group);
-  };
-  add(uint32_t{kCompute} | kCopy, compute_engines());
-  add(kCopy, static_cast<uint32_t>(number("STANDIN_ZE_COPY_ENGINES", 1)));
-  add(kCopy, static_cast<uint32_t>(number("STANDIN_ZE_LINK_ENGINES", 7)));
-  return groups;
-}
-
-bool computes(const ze_command_queue_group_properties_t& group) {
-  return (group.flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) != 0;
 }
 
 bool has_tables_in_handles() { return api_version() >= standin::level_zero::kFirstWithTablesInHandles; }
@@ -155,41 +132,6 @@ ze_result_t list(uint32_t available, uint32_t* count, bool has_room, Get&& get) 
   if (!has_room || *count == 0 || *count > available) *count = available;
   for (uint32_t i = 0; has_room && i < *count; ++i) get(i);
   return ZE_RESULT_SUCCESS;
-}
-
-// Returns true if the list should offload copies. Ends the process if the driver is too old for the form of the hint.
-bool has_offload_hint(const ze_command_queue_desc_t& description, const char* call) {
-  using namespace standin::level_zero;
-  bool is_hinted = (description.flags & kOffloadHint) != 0;
-  if (is_hinted && api_version() < kFirstWithOffloadFlag) violation("%s: a flag that the driver does not know", call);
-  for (const auto* next = static_cast<const ze_base_desc_t*>(description.pNext); next != nullptr;
-       next = static_cast<const ze_base_desc_t*>(next->pNext)) {
-    if (next->stype != kOffloadHintDesc || driver_build() < kFirstBuildWithOffload) {
-      violation("%s: a struct that the driver does not know", call);
-    }
-    is_hinted |= reinterpret_cast<const OffloadHintDesc*>(next)->is_enabled != 0;
-  }
-  return is_hinted;
-}
-
-// Tells which engine copies for a list, as Intel's drivers of 2024: a hint counts for in-order lists of engines that
-// compute, on every device with engines that only copy.
-standin::level_zero::Engine engine_of(const ze_command_queue_desc_t& description, const char* call) {
-  using standin::level_zero::Engine;
-  const auto groups = engine_groups();
-  const bool is_hinted = has_offload_hint(description, call);
-  if (!computes(groups[description.ordinal])) {
-    if (is_hinted) violation("%s: copies are offloaded from an engine that only copies", call);
-    return Engine::kCopy;
-  }
-  const bool is_in_order = (description.flags & standin::level_zero::kInOrder) != 0;
-  const bool has_others = std::ranges::any_of(groups, [](const auto& group) { return !computes(group); });
-  return is_hinted && is_in_order && has_others ? Engine::kComputeWithOffload : Engine::kCompute;
-}
-
-bool has_in_order_lists() {
-  using namespace standin::level_zero;
-  return api_version() >= kFirstWithInOrder || driver_build() >= kFirstBuildWithInOrder;
 }
 
 std::vector<const char*> extensions() {
