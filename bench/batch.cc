@@ -12,6 +12,18 @@ constexpr size_t kTextBytes = 10;
 void release_array(ArrowArray* array) { array->release = nullptr; }
 void release_schema(ArrowSchema* schema) { schema->release = nullptr; }
 
+// Fills the structs of an array without children. They own nothing.
+void describe(ArrowArray& array, ArrowSchema& schema, const char* format, int64_t rows, const void** buffers,
+              int64_t n_buffers) {
+  array.length = rows;
+  array.n_buffers = n_buffers;
+  array.buffers = buffers;
+  array.release = release_array;
+  schema.format = format;
+  schema.name = "";
+  schema.release = release_schema;
+}
+
 // Makes a struct of the children, which the caller owns.
 void make_root(int64_t rows, const void** no_validity, std::vector<ArrowArray*>& arrays,
                std::vector<ArrowSchema*>& schemas, ArrowDeviceArray& array, ArrowSchema& schema) {
@@ -37,13 +49,7 @@ Batch::Batch(int64_t columns, int64_t rows) : rows_(rows), values_(static_cast<s
   for (int64_t i = 0; i < columns; ++i) {
     auto& column = *columns_.emplace_back(std::make_unique<Column>());
     column.buffers[1] = this->column(i);
-    column.array.length = rows;
-    column.array.n_buffers = 2;
-    column.array.buffers = column.buffers;
-    column.array.release = release_array;
-    column.schema.format = "l";
-    column.schema.name = "";
-    column.schema.release = release_schema;
+    describe(column.array, column.schema, "l", rows, column.buffers, 2);
     arrays_.push_back(&column.array);
     schemas_.push_back(&column.schema);
   }
@@ -63,15 +69,9 @@ Texts::Texts(int64_t rows) : offsets_(static_cast<size_t>(rows) + 1), bytes_(sta
   for (size_t i = 0; i < bytes_.size(); ++i) bytes_[i] = static_cast<char>('a' + i % 26);
   buffers_[1] = offsets_.data();
   buffers_[2] = bytes_.data();
-  array_.array.length = rows;
-  array_.array.n_buffers = 3;
-  array_.array.buffers = buffers_;
-  array_.array.release = release_array;
+  describe(array_.array, schema_, "u", rows, buffers_, 3);
   array_.device_type = ARROW_DEVICE_CPU;
   array_.device_id = -1;
-  schema_.format = "u";
-  schema_.name = "";
-  schema_.release = release_schema;
 }
 
 Mixed::Mixed(int64_t columns, int64_t rows) {
@@ -93,13 +93,7 @@ Mixed::Mixed(int64_t columns, int64_t rows) {
       column.bytes.emplace_back(static_cast<size_t>(rows) * kTextBytes, 'a');
     }
     for (size_t j = 0; j < column.bytes.size(); ++j) column.buffers[1 + j] = column.bytes[j].data();
-    column.array.length = rows;
-    column.array.n_buffers = 1 + std::ssize(column.bytes);
-    column.array.buffers = column.buffers;
-    column.array.release = release_array;
-    column.schema.format = type.format;
-    column.schema.name = "";
-    column.schema.release = release_schema;
+    describe(column.array, column.schema, type.format, rows, column.buffers, 1 + std::ssize(column.bytes));
     arrays_.push_back(&column.array);
     schemas_.push_back(&column.schema);
   }
