@@ -36,8 +36,8 @@
  *   waits for at most 100 ms. Then it returns in any case.
  * - If the library refuses a task, such as one with malformed metadata, it discards the task and
  *   cancels the producer. `on_next_task` then returns 0.
- * - If an extraction fails, the library waits up to a second for the producer's `on_error` and reports that
- *   error.
+ * - If an extraction fails, the library waits up to a second for the producer's `on_error` and
+ *   reports that error.
  *
  * **The library as a producer** (arrowdevice_async_produce() and the downstream side of
  * arrowdevice_async_to_device()):
@@ -107,11 +107,11 @@ struct arrowdevice_async_options {
    * Metadata of a stream for arrowdevice_async_produce(), or NULL. Without this callback, the
    * consumer gets the metadata of arrowdevice_stream_get_metadata().
    *
-   * The library calls it after it has called `get_schema` or `get_next`, on the same thread. After a
-   * `get_schema` that succeeded, `kind` is ARROWDEVICE_METADATA_STREAM. After each `get_next`, and
-   * after a `get_schema` that failed, `kind` is ARROWDEVICE_METADATA_ITEM. The callback returns NULL if there
-   * is no metadata. The library copies the metadata at once. Malformed metadata ends the stream
-   * with EINVAL.
+   * The library calls it after it has called `get_schema` or `get_next`, on the same thread. After
+   * a `get_schema` that succeeded, `kind` is ARROWDEVICE_METADATA_STREAM. After each `get_next`,
+   * and after a `get_schema` that failed, `kind` is ARROWDEVICE_METADATA_ITEM. The callback returns
+   * NULL if there is no metadata. The library copies the metadata at once. Malformed metadata ends
+   * the stream with EINVAL.
    */
   const char* (*get_metadata)(void* user, int32_t kind);
 };

@@ -56,7 +56,10 @@ struct arrowdevice_backend_region {
   uint64_t reserved;
 };
 
-/** Facts that a driver has about an address or handle. */
+/**
+ * Facts that a driver has about an address or handle. The type ARROW_DEVICE_CPU stands for memory
+ * of the program that the device uses in place, although no call of the driver allocated it.
+ */
 struct arrowdevice_pointer_info {
   uint32_t struct_size, flags; /* ARROWDEVICE_POINTER_* */
   ArrowDeviceType device_type;
@@ -94,7 +97,8 @@ struct arrowdevice_backend {
   int (*device_open)(ArrowDeviceType device_type, int64_t device_id, void** device, struct arrowdevice_error* error);
   /**
    * Fills all fields but `struct_size`, `device_type`, `device_id` and `backend`, which the library
-   * fills. Before the call, `total_memory` and `numa_node` are -1, the alignments are 1, and all other fields are 0.
+   * fills. Before the call, `total_memory` and `numa_node` are -1, the alignments are 1, and all
+   * other fields are 0.
    */
   int (*device_get_info)(void* device, struct arrowdevice_device_info* out, struct arrowdevice_error* error);
   /**

@@ -115,7 +115,8 @@ ARROWDEVICE_API int arrowdevice_deferred_run(int64_t max, int64_t* done, struct 
 
 /**
  * Waits until no work is deferred. Work of calls that failed with ETIMEDOUT or EBUSY counts as
- * deferred until it is complete or has failed. A program that must free all memory before it ends calls this function.
+ * deferred until it is complete or has failed. A program that must free all memory before it ends
+ * calls this function.
  *
  * In manual mode the calling thread completes deferred work while it waits.
  *

@@ -36,8 +36,7 @@ struct arrowdevice_pool_options {
   /**
    * Bytes that the pool may cache for reuse. 0 means a quarter of the free memory, up to a maximum.
    * The maximum is 1 GiB or an eighth of the device's memory, whichever is larger. For memory that
-   * the CPU uses in place, it is 1 GiB.
-   * If the number is negative, the pool caches no memory.
+   * the CPU uses in place, it is 1 GiB. If the number is negative, the pool caches no memory.
    */
   int64_t max_cached_bytes;
   /**

@@ -83,11 +83,11 @@ struct arrowdevice_copy_options {
   struct arrowdevice_device* source_device;
   /**
    * Limit in nanoseconds. It covers all of the CPU's waits before the copy together: for the
-   * source's event, for the queue's work, and for offsets and sizes that the CPU reads back. It does
-   * not cover the copy itself: without ARROWDEVICE_COPY_ASYNC, the call waits for its copy without
-   * limit, and a divided copy waits for its pieces. If the limit
-   * is exceeded, the call fails with ETIMEDOUT. ARROWDEVICE_NO_TIMEOUT (0) waits without
-   * limit. With ARROWDEVICE_POLL, the call fails if the copy cannot begin at once.
+   * source's event, for the queue's work, and for offsets and sizes that the CPU reads back. It
+   * does not cover the copy itself: without ARROWDEVICE_COPY_ASYNC, the call waits for its copy
+   * without limit, and a divided copy waits for its pieces. If the limit is exceeded, the call
+   * fails with ETIMEDOUT. ARROWDEVICE_NO_TIMEOUT (0) waits without limit. With ARROWDEVICE_POLL,
+   * the call fails if the copy cannot begin at once.
    */
   int64_t timeout_ns;
 };

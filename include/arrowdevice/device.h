@@ -268,8 +268,8 @@ ARROWDEVICE_API int arrowdevice_device_wrap(ArrowDeviceType device_type, int64_t
  * When the device has been unwrapped as often as it was wrapped, the call waits for all deferred
  * work of the process. It then destroys the library's own queues of the device, frees the memory
  * that the device's default pool caches, and stops using the handles. Afterwards every call on the
- * device but this one fails with ENODEV. If the call fails, the device stays usable, and the application
- * may call again.
+ * device fails with ENODEV, this one included. If the call fails, the device stays usable, and the
+ * application may call again.
  *
  * @param device      A wrapped device.
  * @param timeout_ns  Time-out in nanoseconds, as the conventions say.

@@ -39,8 +39,8 @@ extern "C" {
  * @param out             Receives the tensor. The consumer calls its `deleter` once, from any
  *                        thread, and the `deleter` never blocks. The `deleter` does not wait for
  *                        `consumer_queue`: the consumer calls it after its device work on the
- *                        tensor has finished. If the tensor is the last owner, the `deleter` releases the
- *                        memory, and the library may reuse it at once.
+ *                        tensor has finished. If the tensor is the last owner, the `deleter`
+ *                        releases the memory, and the library may reuse it at once.
  *
  * Errors:
  * - EINVAL if the array does not match its schema.

@@ -50,7 +50,7 @@ impl PoolOptions {
     }
 
     /// Limits the bytes that are cached for reuse. 0 caches none. The default is a quarter of the
-    /// free memory, at most 1 GiB or an eighth of the device's memory.
+    /// free memory, up to 1 GiB, or up to an eighth of the device's memory if that is more.
     #[must_use]
     pub fn max_cached_bytes(mut self, bytes: usize) -> PoolOptions {
         self.max_cached_bytes = if bytes == 0 { -1 } else { count(bytes) };
