@@ -289,7 +289,6 @@ void Pool::take_back(Block& block) noexcept {
 // Returns false if the driver cannot tell when the block is unused. It is then never used again.
 bool Pool::record_last_use(Block& block) noexcept {
   if ((options_.flags & ARROWDEVICE_POOL_WAIT_FOR_CONTEXT) == 0) return true;
-  block.used_by = 0;
   try {
     block.last_use = device_.record_event();
     return true;

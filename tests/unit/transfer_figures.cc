@@ -175,4 +175,22 @@ TEST_CASE("the library's counters equal those of the simulated device") {
   CHECK(after.readbacks - before.readbacks > 0);
 }
 
+// The sizes of a string view's data are in host memory. A run of small buffers does not begin there.
+TEST_CASE("staging memory has the size of the small buffers behind a large string view") {
+  begin();
+  constexpr int64_t kText = 1 << 20;
+  Buffer view = buffer_of<int32_t>({kText, 0, 0, 0});
+  std::memcpy(view.bytes.data() + 4, "aaaa", 4);
+  const Data text =
+      data_of(1, {no_buffer(), view, filled<char>(kText, [](int64_t) { return 'a'; }), buffer_of<int64_t>({kText})});
+  const Data small = data_of(1, {no_buffer(), buffer_of<int8_t>({7})});
+  const auto schema = make_schema(struct_of({field("vu", "text"), field("c", "small")}).not_null());
+  Array here = from_host(make_array(data_of(1, {no_buffer()}, {text, small}), Ledger()));
+  const int64_t before = counters(sim(0)).staged_bytes;
+  const Array there = copy(*here, *schema, sim(0));
+  const int64_t staged = counters(sim(0)).staged_bytes - before;
+  CHECK(staged > 0);
+  CHECK(staged < 1'000);
+}
+
 }  // namespace
