@@ -225,7 +225,7 @@ void run(int threads, const std::function<void()>& body, int node, const char* s
   try {
     Helper::prepare();
     for (int i = 1; i < threads; ++i) {
-      if (!Helper::wake_one(crew)) background::start([crew]() mutable { Helper::run(std::move(crew)); });
+      if (!Helper::wake_one(crew)) background::start([first = crew]() mutable { Helper::run(std::move(first)); });
     }
   } catch (const std::exception&) {
     // If a thread cannot start, the existing threads do the work.
