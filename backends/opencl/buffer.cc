@@ -68,11 +68,18 @@ std::optional<int64_t> known_size(cl_mem buffer) {
   return type == CL_MEM_OBJECT_BUFFER ? std::optional(size_of(buffer)) : std::nullopt;
 }
 
-BufferRange OwnBuffers::Reader::resolve(cl_mem buffer, int64_t region, int64_t offset, int64_t size) const {
+BufferRange OwnBuffers::Reader::resolve(cl_mem buffer, int64_t region, int64_t offset, int64_t size) {
   const auto found = own_.buffers_.find(buffer);
-  const bool is_own = found != own_.buffers_.end();
-  check_region_bounds(region, offset, size, is_own ? found->second.size : size_of(buffer));
-  const auto range = is_own ? found->second.range : ask_range(buffer);
+  BufferRange range{};
+  if (found != own_.buffers_.end()) {
+    check_region_bounds(region, offset, size, found->second.size);
+    range = found->second.range;
+  } else {
+    lock_.unlock();
+    check_region_bounds(region, offset, size, size_of(buffer));
+    range = ask_range(buffer);
+    lock_.lock();
+  }
   return {range.parent, range.offset + static_cast<size_t>(offset)};
 }
 

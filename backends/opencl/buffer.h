@@ -30,7 +30,7 @@ class OwnBuffers {
   cl_mem make_sub_buffer(cl_mem buffer, int64_t offset, int64_t size);
   void release(cl_mem buffer) noexcept;
 
-  // Finds buffers. No buffer is added or released while an object of this class exists.
+  // Finds the buffers of a batch with one lock.
   class Reader;
 
  private:
@@ -48,12 +48,12 @@ class OwnBuffers {
 class OwnBuffers::Reader {
  public:
   // Throws EINVAL if the range is not within the buffer. `region` is its number in the batch. Asks the driver about a
-  // foreign buffer.
-  BufferRange resolve(cl_mem buffer, int64_t region, int64_t offset, int64_t size) const;
+  // foreign buffer, without the lock.
+  BufferRange resolve(cl_mem buffer, int64_t region, int64_t offset, int64_t size);
 
  private:
   OwnBuffers& own_ = instance();
-  const std::shared_lock<std::shared_mutex> lock_{own_.mutex_};
+  std::shared_lock<std::shared_mutex> lock_{own_.mutex_};
 };
 
 // Returns nullopt if the driver does not know the handle, or if it is an image or a pipe.

@@ -30,7 +30,7 @@ cl_mem buffer_of(const void* buffer) { return static_cast<cl_mem>(const_cast<voi
 void Copy::enqueue(std::span<const arrowdevice_backend_region> regions) {
   host_pieces_.reserve(regions.size());
   {
-    const OwnBuffers::Reader buffers;
+    OwnBuffers::Reader buffers;
     for (const auto& region : regions) sort_in(buffers, region, &region - regions.data());
   }
   for (const auto& piece : device_pieces_) enqueue_device_piece(piece);
@@ -44,7 +44,7 @@ void Copy::check_context(const void* device) const {
   }
 }
 
-void Copy::sort_in(const OwnBuffers::Reader& buffers, const arrowdevice_backend_region& region, int64_t number) {
+void Copy::sort_in(OwnBuffers::Reader& buffers, const arrowdevice_backend_region& region, int64_t number) {
   if (region.size <= 0) throw Error(EINVAL, format("a region of %lld bytes", static_cast<long long>(region.size)));
   const auto size = static_cast<size_t>(region.size);
   for (const auto* device : {region.dst_device, region.src_device}) {

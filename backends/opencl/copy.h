@@ -37,7 +37,7 @@ class Copy {
     size_t size;
   };
 
-  void sort_in(const OwnBuffers::Reader& buffers, const arrowdevice_backend_region& region, int64_t number);
+  void sort_in(OwnBuffers::Reader& buffers, const arrowdevice_backend_region& region, int64_t number);
   void add(const HostPiece& piece);
   void check_context(const void* device) const;
   void enqueue_host_pieces();

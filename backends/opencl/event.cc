@@ -75,29 +75,28 @@ void Event::check_not_failed() const {
   }
 }
 
+// Reports a failure only when all work has ended, because the caller may then free the memory. The driver may never end
+// the point behind work that failed.
 bool Event::is_ready() const {
-  if (failure_) {
-    for (const auto& event : work_) {
-      if (!has_ended(status_of(event.get()))) return false;
-    }
-    throw Error(*failure_);
-  }
+  if (!has_work_ended()) return false;
+  check_not_failed();
   const cl_int status = status_of(point_.get());
   if (status < 0) throw failed_work(status);
-  // Checks the work even if the event has fired, because some drivers do not fail it if earlier work failed.
-  check_not_failed();
   return status == CL_COMPLETE;
 }
 
 bool Event::has_failed() const noexcept {
   try {
-    if (failure_)
-      return std::ranges::all_of(work_, [](const auto& event) { return has_ended(status_of(event.get())); });
-    return status_of(point_.get()) < 0 ||
+    if (!has_work_ended()) return false;
+    return failure_ || status_of(point_.get()) < 0 ||
            std::ranges::any_of(work_, [](const auto& event) { return status_of(event.get()) < 0; });
   } catch (...) {
     return false;
   }
+}
+
+bool Event::has_work_ended() const {
+  return std::ranges::all_of(work_, [](const auto& event) { return has_ended(status_of(event.get())); });
 }
 
 void Event::wait_for_ever() const {

@@ -28,13 +28,13 @@ class Event {
   // Imports a foreign event, which may be a pending user event.
   static Event import(cl_event foreign);
 
-  // Returns true if the event has fired. Throws EIO if the work failed.
+  // Returns true if the event has fired. Throws EIO if work failed and all of it has ended.
   bool is_ready() const;
 
-  // Returns true if the work failed. Returns false if it did not, or if the driver cannot tell.
+  // Returns true if work failed and all of it has ended. Returns false if the driver cannot tell.
   bool has_failed() const noexcept;
 
-  // Throws ETIMEDOUT if the limit of `timeout_ns` passes first, and EIO if the work failed.
+  // Throws ETIMEDOUT if the limit of `timeout_ns` passes first, and EIO if work failed and all of it has ended.
   void wait(int64_t timeout_ns) const;
 
   // Returns the event that a queue can wait for. Throws EIO if the work has already failed.
@@ -45,6 +45,7 @@ class Event {
 
  private:
   void check_not_failed() const;
+  bool has_work_ended() const;
   void wait_for_ever() const;
 
   Owned<cl_event> point_;

@@ -173,6 +173,27 @@ TEST_CASE("an event of a failed queue is pending until the rest of its work has 
   CHECK_THROWS_WITH(event.wait(ARROWDEVICE_NO_TIMEOUT), "the queue has failed");
 }
 
+TEST_CASE("an event with failed work is pending until the rest of its work has ended") {
+  begin_opencl();
+  const ClContext context = make_context();
+  const ClEvent failed = make_user_event(context.get());
+  const ClEvent rest = make_user_event(context.get());
+  std::vector<ClEvent> work;
+  work.push_back(ClEvent::share(failed.get()));
+  work.push_back(ClEvent::share(rest.get()));
+  const arrowdevice::opencl::Event event(make_user_event(context.get()), std::move(work));
+  set(failed, kFailure);
+  CHECK_FALSE(event.is_ready());
+  CHECK_FALSE(event.has_failed());
+  CHECK_THROWS_WITH(event.wait(1'000'000), "the event has not fired in time");
+  set(rest);
+  // The event itself stays pending, as on a driver that does not continue after a failure.
+  CHECK(event.has_failed());
+  const std::string message = "the event's work failed with execution status unknown code (-4711)";
+  CHECK_THROWS_WITH(event.is_ready(), message);
+  CHECK_THROWS_WITH(event.wait(ARROWDEVICE_NO_TIMEOUT), message);
+}
+
 TEST_CASE("an event that fails while a queue waits for it fails what is behind it") {
   begin_opencl();
   for (const auto& [name, context] : contexts()) {
