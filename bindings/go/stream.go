@@ -83,7 +83,7 @@ type StreamOptions struct {
 	NoTrim    bool          // copies whole buffers instead of the rows of the slice
 	Queue     *Queue        // used by the stream alone until it is released; nil uses a queue of the library
 	Pool      *Pool         // belongs to the target; nil uses the target's default pool
-	Timeout   time.Duration // limits every wait before a submission; 0 means no limit, negative does not wait
+	Timeout   time.Duration // limits each call of Next; 0 means no limit, negative does not wait
 }
 
 // NewStream makes a stream of arrays on devices of one type, in the given order. It fails with

@@ -60,8 +60,8 @@
  *
  * - `moved`: on success the library owns the object. The library sets `release` of a moved struct
  *   to NULL. The caller must not use a moved pointer again. On failure the object is untouched and
- *   still belongs to the caller. The caller may call again. After ETIMEDOUT and EBUSY, the caller
- *   may not release the object at once: see **Failure**.
+ *   still belongs to the caller. The caller may call again. The object may have
+ *   become a shared owner of the same memory: see **Failure**.
  * - `inout`: the array stays valid and still belongs to the caller. It and the result are then
  *   owners of the same memory, and both must be released.
  * - `out`: if the call succeeds, the caller owns each object in it, and must release or destroy
@@ -71,10 +71,16 @@
  *   queue or pool, as soon as the call returns, also after ETIMEDOUT.
  * - Devices are never destroyed.
  *
- * **Failure.** If a call fails, nothing is leaked. If it fails with ETIMEDOUT or EBUSY, device work
- * that it submitted may still run, and the library frees its own memory later. The caller must then
- * keep the arrays of the call, moved ones included, until arrowdevice_wait_idle() has succeeded. If
- * it fails with another code, its work has finished, unless the function's comment says otherwise.
+ * **Failure.** If a call fails, nothing is leaked. If it fails with ETIMEDOUT, ECANCELED or EBUSY,
+ * device work that it submitted may still run, and the library frees its own memory later. Then:
+ *
+ * - After ETIMEDOUT or ECANCELED, the caller may release a `moved` array at once, because the
+ *   library holds a reference until the device has finished.
+ * - The caller must keep borrowed arrays until arrowdevice_wait_idle() has succeeded. After EBUSY,
+ *   this is so for `moved` arrays too.
+ *
+ * If a call fails with another code, its work has finished, unless the function's comment says
+ * otherwise.
  *
  * A function that only waits, such as arrowdevice_array_wait(), submits no work. After ETIMEDOUT
  * or EBUSY the caller may call it again, or release the array.
@@ -89,7 +95,8 @@
  * **Time-outs.** `timeout_ns` is in nanoseconds and means the same in parameters, options and the
  * backend table:
  *
- * - If it is greater than 0, it is the limit.
+ * - If it is greater than 0, it is the limit for the whole call. The library does not interrupt
+ *   calls of a driver or a producer, and not the CPU while it copies.
  * - ARROWDEVICE_NO_TIMEOUT (0) waits without limit.
  * - If it is less than 0, the call does not wait. It fails with ETIMEDOUT if it would have to.
  *   ARROWDEVICE_POLL (-1) names this.

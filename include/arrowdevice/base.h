@@ -81,6 +81,24 @@ ARROWDEVICE_API const char* arrowdevice_version(void);
  */
 ARROWDEVICE_API void arrowdevice_log_set_handler(void (*log)(void* user, int level, const char* message), void* user);
 
+/* -- interruption ------------------------------------------------------------------------------------------------- */
+
+/**
+ * Sets a function that can end the waits of the calling thread, or removes it.
+ *
+ * While a call of this thread waits for a device or for another thread of the library, the library
+ * calls `check` about 20 times per second. If the result is not 0, the wait ends and the call fails
+ * with ECANCELED. The rules after such a failure are those after ETIMEDOUT. Calls of the driver and
+ * of producers are not interrupted.
+ *
+ * @param check  The function, or NULL to remove it. The library calls it on this thread and holds
+ *               no lock meanwhile. It must not call the library.
+ * @param user   Passed to `check`.
+ *
+ * Thread-safety: free. Applies to the calling thread only.
+ */
+ARROWDEVICE_API void arrowdevice_interrupt_set_check(int (*check)(void* user), void* user);
+
 /* -- deferred work ------------------------------------------------------------------------------------------------ */
 
 /**
@@ -114,7 +132,7 @@ ARROWDEVICE_API int arrowdevice_deferred_set_manual(int on, struct arrowdevice_e
 ARROWDEVICE_API int arrowdevice_deferred_run(int64_t max, int64_t* done, struct arrowdevice_error* error);
 
 /**
- * Waits until no work is deferred. Work of calls that failed with ETIMEDOUT or EBUSY counts as
+ * Waits until no work is deferred. Work of calls that failed with ETIMEDOUT, ECANCELED or EBUSY counts as
  * deferred until it is complete or has failed. A program that must free all memory before it ends
  * calls this function.
  *

@@ -82,12 +82,11 @@ struct arrowdevice_copy_options {
    */
   struct arrowdevice_device* source_device;
   /**
-   * Limit in nanoseconds. It covers all of the CPU's waits before the copy together: for the
-   * source's event, for the queue's work, and for offsets and sizes that the CPU reads back. It
-   * does not cover the copy itself: without ARROWDEVICE_COPY_ASYNC, the call waits for its copy
-   * without limit, and a divided copy waits for its pieces. If the limit is exceeded, the call
-   * fails with ETIMEDOUT. ARROWDEVICE_NO_TIMEOUT (0) waits without limit. With ARROWDEVICE_POLL,
-   * the call fails if the copy cannot begin at once.
+   * Time-out in nanoseconds for all waits of the call together: for the source's event, for the
+   * queue's work, for offsets and sizes that the CPU reads back, and for the copy. If it ends, the
+   * call fails with ETIMEDOUT, and the work that was submitted runs on as deferred work.
+   * ARROWDEVICE_NO_TIMEOUT (0) waits without limit. With ARROWDEVICE_POLL, the call fails if it
+   * would have to wait.
    */
   int64_t timeout_ns;
 };
@@ -104,7 +103,7 @@ struct arrowdevice_copy_options {
  * must not release it, change its data, or unwrap its device. That moment comes when the call
  * returns, with two exceptions:
  *
- * - After ETIMEDOUT or EBUSY, it comes when arrowdevice_wait_idle() has succeeded. Before that, the
+ * - After ETIMEDOUT, ECANCELED or EBUSY, it comes when arrowdevice_wait_idle() has succeeded. Before that, the
  *   caller may call again with the same array.
  * - After success with ARROWDEVICE_COPY_ASYNC, if `out->sync_event` is not NULL, it comes when
  *   arrowdevice_array_wait() or arrowdevice_array_is_ready() has reported that the event of `out`
@@ -154,7 +153,8 @@ ARROWDEVICE_API int arrowdevice_array_copy(const struct ArrowDeviceArray* array,
  * it.
  *
  * If the array is copied, the library releases the source when the copy is complete or has failed,
- * even with ARROWDEVICE_COPY_ASYNC. The caller keeps nothing alive.
+ * even with ARROWDEVICE_COPY_ASYNC. The caller keeps nothing alive. After ETIMEDOUT the caller still
+ * owns `moved`, and may release it at once or call again.
  *
  * If the source's device is wrapped, arrowdevice_device_unwrap() waits for such copies. In two
  * cases it fails with EBUSY until `out` is released, because `out` has an event of the source
@@ -193,8 +193,7 @@ ARROWDEVICE_API int arrowdevice_array_to_device(struct ArrowDeviceArray* moved, 
  *
  * Errors: all errors of arrowdevice_array_to_device().
  * Implements: "Synchronization"; the layouts of the columnar format.
- * Thread-safety: per object. Blocks until the data is ready. The time-out limits the same waits as
- * in arrowdevice_array_copy(), not the copy itself.
+ * Thread-safety: per object. Blocks until the data is ready.
  */
 ARROWDEVICE_API int arrowdevice_array_to_host(struct ArrowDeviceArray* moved, const struct ArrowSchema* schema,
                                               const struct arrowdevice_copy_options* options, struct ArrowArray* out,

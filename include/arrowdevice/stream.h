@@ -61,9 +61,10 @@ struct arrowdevice_stream_options {
    */
   struct arrowdevice_device* source_device;
   /**
-   * Time-out in nanoseconds for the waits of the CPU before each batch is submitted.
-   * ARROWDEVICE_NO_TIMEOUT (0) waits without limit. If the time-out ends, `get_next` fails with
-   * ETIMEDOUT, which is final. The time-out does not limit the producer's own calls.
+   * Time-out in nanoseconds for all waits of one `get_schema` or `get_next` together.
+   * ARROWDEVICE_NO_TIMEOUT (0) waits without limit. If the time-out ends, the function fails with
+   * ETIMEDOUT. For `get_next` this is final. The time of the producer's own calls does not count,
+   * unless a thread of the stream makes them.
    */
   int64_t timeout_ns;
 };

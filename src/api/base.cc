@@ -2,6 +2,7 @@
 // The C functions for the version, the log and deferred work.
 #include "api/handles.h"
 #include "base/deadline.h"
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "device/deferred.h"
 
@@ -13,6 +14,10 @@ ARROWDEVICE_API const char* arrowdevice_version(void) { return ARROWDEVICE_VERSI
 
 ARROWDEVICE_API void arrowdevice_log_set_handler(void (*handler)(void*, int, const char*), void* user) {
   log_set_handler(handler, user);
+}
+
+ARROWDEVICE_API void arrowdevice_interrupt_set_check(int (*check)(void*), void* user) {
+  interrupt::set_check(check, user);
 }
 
 ARROWDEVICE_API int arrowdevice_deferred_set_manual(int on, arrowdevice_error* error) {

@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -20,6 +21,7 @@
 #include "base/background.h"
 #include "base/environment.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/process.h"
 
 namespace arrowdevice::parallel {
@@ -59,8 +61,11 @@ Processors near(const Processors& allowed, int node, const char* sysfs) noexcept
 // The threads of a call. It outlives the call, because a thread that starts late still reads it.
 class Crew {
  public:
-  Crew(const std::function<void()>& body, int node, const char* sysfs)
-      : body_(body), of_caller_(processors_of_this_thread()), of_helpers_(near(of_caller_, node, sysfs)) {}
+  Crew(const std::function<void()>& body, int node, const char* sysfs, std::atomic<bool>* give_up)
+      : body_(body),
+        give_up_(give_up),
+        of_caller_(processors_of_this_thread()),
+        of_helpers_(near(of_caller_, node, sysfs)) {}
 
   // A new thread begins with the processors of its caller.
   const Processors& of_caller() const noexcept { return of_caller_; }
@@ -73,7 +78,9 @@ class Crew {
     work();
     std::unique_lock lock(mutex_);
     is_over_ = true;
-    changed_.wait(lock, [this] { return helping_ == 0; });
+    const auto are_done = [this] { return helping_ == 0; };
+    if (give_up_ != nullptr) wait_until_interrupted(lock, are_done);
+    changed_.wait(lock, are_done);
     if (failure_) std::rethrow_exception(failure_);
   }
 
@@ -83,6 +90,18 @@ class Crew {
     if (is_over_) return false;
     ++helping_;
     return true;
+  }
+
+  // Waits for the helpers. If the thread's check ends the wait, the helpers give up.
+  template <typename Predicate>
+  void wait_until_interrupted(std::unique_lock<std::mutex>& lock, const Predicate& are_done) {
+    try {
+      interrupt::wait(changed_, lock, Deadline(ARROWDEVICE_NO_TIMEOUT), are_done);
+    } catch (...) {
+      lock.lock();
+      if (!failure_) failure_ = std::current_exception();
+      *give_up_ = true;
+    }
   }
 
   void leave() noexcept {
@@ -100,7 +119,9 @@ class Crew {
     }
   }
 
-  const std::function<void()>& body_;  // not used after the call has returned
+  // Neither is used after the call has returned.
+  const std::function<void()>& body_;
+  std::atomic<bool>* const give_up_;
   const Processors of_caller_;
   const Processors of_helpers_;
   std::mutex mutex_;  // guards all members below
@@ -109,6 +130,8 @@ class Crew {
   bool is_over_ = false;
   std::exception_ptr failure_;
 };
+
+int gives_up(void* give_up) { return *static_cast<std::atomic<bool>*>(give_up) ? 1 : 0; }
 
 // The helper threads that wait for a call. A forked child has none of them.
 struct IdleHelpers {
@@ -193,7 +216,9 @@ void Crew::help(Helper& helper) noexcept {
   const background::DriverCallGuard busy;
   if (!busy.is_allowed() || !enter()) return helper.offer();
   helper.use(of_helpers_);
+  if (give_up_ != nullptr) interrupt::set_check(gives_up, give_up_);
   work();
+  interrupt::set_check(nullptr, nullptr);
   helper.offer();
   leave();
 }
@@ -219,9 +244,9 @@ int read_copy_threads() {
   return static_cast<int>(std::min(*asked, kMostAsked));
 }
 
-void run(int threads, const std::function<void()>& body, int node, const char* sysfs) {
+void run(int threads, const std::function<void()>& body, int node, const char* sysfs, std::atomic<bool>* give_up) {
   if (threads <= 1) return body();
-  const auto crew = std::make_shared<Crew>(body, node, sysfs);
+  const auto crew = std::make_shared<Crew>(body, node, sysfs, interrupt::is_set() ? give_up : nullptr);
   try {
     Helper::prepare();
     for (int i = 1; i < threads; ++i) {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/background.h"
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/process.h"
 
@@ -196,6 +197,7 @@ bool DeferredWork::wait_idle(const Deadline& deadline) {
       }
     }
     if (runs_here && run(-1) == 0) wait_for_oldest();
+    interrupt::check();
   }
   return true;  // this process never destroys the remaining work
 }

@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "backend/device_types.h"
+#include "base/interrupt.h"
 #include "device/queue.h"
 
 namespace arrowdevice::device {
@@ -26,7 +27,7 @@ bool Event::is_ready() const {
 bool Event::wait(int64_t timeout_ns) const {
   if (timeout_ns < 0 || fired_.load(std::memory_order_acquire)) return is_ready();
   Counters::add(device_.counters().host_waits, 1);
-  return wait_idly(timeout_ns);
+  return interrupt::wait_in_slices(timeout_ns, [this](int64_t slice) { return wait_idly(slice); });
 }
 
 bool Event::wait_idly(int64_t timeout_ns) const {

@@ -27,10 +27,11 @@ class Event {
   // Returns true if the event has fired. Throws if the work before it failed.
   bool is_ready() const;
 
-  // Blocks until the event has fired. Returns false after `timeout_ns`. Throws if the work before it failed.
+  // Blocks until the event has fired. Returns false after `timeout_ns`. Throws if the work before it failed, and
+  // ECANCELED if the thread's check ends the wait.
   bool wait(int64_t timeout_ns) const;
 
-  // Does the same as wait(), but does not count as a host wait, because it delays no caller.
+  // Does the same as wait(), but does not count as a host wait, because it delays no caller. Nothing interrupts it.
   bool wait_idly(int64_t timeout_ns) const;
 
   // Returns true if the work before the event no longer uses its memory, because it has finished or failed. Returns

@@ -20,7 +20,7 @@ bool wait_until_ended(const Event& end) noexcept {
   constexpr std::chrono::milliseconds kPause{10};
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     try {
-      end.wait(ARROWDEVICE_NO_TIMEOUT);
+      end.wait_idly(ARROWDEVICE_NO_TIMEOUT);
       return true;
     } catch (...) {
       if (end.has_ended()) return true;

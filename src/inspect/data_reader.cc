@@ -10,13 +10,13 @@ void DataReader::read(const DataRange* ranges, size_t n, const uint8_t** out) {
   if (source_.queue == nullptr) {
     contents_.emplace();
   } else {
-    contents_.emplace(source_.device, *source_.queue, source_.event, source_.deadline);
+    contents_.emplace(source_.device, *source_.queue, source_.event, source_.deadline, source_.moved);
   }
   const auto find_all = [&] {
     for (size_t i = 0; i < n; ++i) out[i] = contents_->find(ranges[i].buffer, ranges[i].offset, ranges[i].size);
   };
   find_all();
-  if (!contents_->has_wishes()) return;
+  if (!contents_->has_pending_reads()) return;
   contents_->read_back();
   find_all();
 }

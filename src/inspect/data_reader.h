@@ -30,6 +30,7 @@ struct DataSource {
   device::Queue* queue;  // of the device; NULL if the CPU reads its memory in place
   const device::ForeignEvent& event;
   const Deadline& deadline;
+  ArrowDeviceArray* moved = nullptr;  // the array, if the call has taken it over and may end early
 };
 
 // A range of a buffer of the array. `size` > 0.

@@ -24,7 +24,7 @@ class Measuring {
   std::pmr::vector<int64_t> run() {
     measure();
     // The first round adds the pending reads of device data. The second round uses the data.
-    if (contents_ != nullptr && contents_->has_wishes()) {
+    if (contents_ != nullptr && contents_->has_pending_reads()) {
       contents_->read_back();
       measure();
     }

@@ -306,18 +306,18 @@ void validate(const ArrowDeviceArray& array, const ArrowSchema& schema, device::
   array::check_alive(&array);
   const schema::Tree tree(schema);
   const schema::Binding bound(tree, array.array);
-  if (level != Level::kStructure) validate_data(bound, array, array::device_of(array, named), level, deadline);
+  if (level != Level::kStructure) validate_data(bound, array, nullptr, array::device_of(array, named), level, deadline);
 }
 
-void validate_data(const schema::Binding& bound, const ArrowDeviceArray& array, device::Device& source, Level level,
-                   const Deadline& deadline) {
+void validate_data(const schema::Binding& bound, const ArrowDeviceArray& array, ArrowDeviceArray* moved,
+                   device::Device& source, Level level, const Deadline& deadline) {
   if (level == Level::kStructure) return;
   if (level == Level::kStrict) check_reserved(array);
   const device::DeviceUse use(source);
   const device::ForeignEvent event(source, array.sync_event);
   event.wait(deadline.left());
   const device::QueueLease lease = source.is_on_host() ? device::QueueLease() : device::QueueLease(source);
-  Validation(bound, {source, lease.get(), event, deadline}, level == Level::kStrict).run(array);
+  Validation(bound, {source, lease.get(), event, deadline, moved}, level == Level::kStrict).run(array);
 }
 
 }  // namespace arrowdevice::inspect

@@ -23,8 +23,9 @@ void validate(const ArrowDeviceArray& array, const ArrowSchema& schema, device::
               const Deadline& deadline);
 
 // Validates the rest of an array that matches its schema. Beyond kStructure, waits for the array and reads its data
-// back from the device in pieces.
-void validate_data(const schema::Binding& bound, const ArrowDeviceArray& array, device::Device& source, Level level,
-                   const Deadline& deadline);
+// back from the device in pieces. If a wait ends early, the library holds a reference to `moved`, which is the array or
+// NULL.
+void validate_data(const schema::Binding& bound, const ArrowDeviceArray& array, ArrowDeviceArray* moved,
+                   device::Device& source, Level level, const Deadline& deadline);
 
 }  // namespace arrowdevice::inspect

@@ -128,14 +128,14 @@ View::View(ArrowDeviceArray& moved, const ArrowSchema& schema, const ImportOptio
   const schema::Binding bound(tree, moved.array, scratch.memory());
   device_ = &array::device_of(moved, options.source);
   use_.emplace(*device_);
-  validate_data(bound, moved, *device_, options.level, options.deadline);
+  validate_data(bound, moved, &moved, *device_, options.level, options.deadline);
   fill(bound, moved, options, scratch.memory());
   owner_->array() = moved;
   nodes_.front().array = &owner_->array().array;
   moved.array.release = nullptr;
 }
 
-void View::fill(const schema::Binding& bound, const ArrowDeviceArray& moved, const ImportOptions& options,
+void View::fill(const schema::Binding& bound, ArrowDeviceArray& moved, const ImportOptions& options,
                 std::pmr::memory_resource* scratch) {
   const auto& tree = bound.tree();
   const device::ForeignEvent event(*device_, moved.sync_event);
@@ -150,7 +150,7 @@ void View::fill(const schema::Binding& bound, const ArrowDeviceArray& moved, con
     contents.emplace();
   } else if (may_look) {
     lease = device::QueueLease(*device_);
-    contents.emplace(*device_, *lease.get(), event, options.deadline);
+    contents.emplace(*device_, *lease.get(), event, options.deadline, &moved);
   }
   // Sizes of variadic buffers are in host memory, but the producer may not have written them yet.
   const bool sizes_on_host =

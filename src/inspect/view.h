@@ -30,7 +30,8 @@ struct ImportOptions {
 
 class View {
  public:
-  // Takes ownership of `moved` as its last step. On failure `moved` is unchanged.
+  // Takes ownership of `moved` as its last step. On failure `moved` is unchanged, except that it
+  // may have become a shared owner if a wait ended early.
   View(ArrowDeviceArray& moved, const ArrowSchema& schema, const ImportOptions& options);
 
   const arrowdevice_node& root() const noexcept { return nodes_.front(); }
@@ -47,7 +48,7 @@ class View {
   void release_after(device::Queue& queue);
 
  private:
-  void fill(const schema::Binding& bound, const ArrowDeviceArray& moved, const ImportOptions& options,
+  void fill(const schema::Binding& bound, ArrowDeviceArray& moved, const ImportOptions& options,
             std::pmr::memory_resource* scratch);
 
   device::Device* device_ = nullptr;

@@ -76,7 +76,7 @@ class Elements {
   }
 
   // Throws ENOTSUP if rows show nulls. Reads bitmaps whose nulls are not counted, on any device.
-  void refuse_nulls(const ArrowDeviceArray& whole) const {
+  void refuse_nulls(ArrowDeviceArray& whole) const {
     std::optional<Bitmaps> bitmaps;
     for (const Slots& slots : levels_) {
       const int64_t known = array_.null_count(slots.field);
@@ -104,11 +104,11 @@ class Elements {
 
   // The objects that read bitmaps.
   struct Bitmaps {
-    Bitmaps(const schema::Binding& array, const ArrowDeviceArray& whole)
+    Bitmaps(const schema::Binding& array, ArrowDeviceArray& whole)
         : source(array::device_of(whole, nullptr)), use(source), event(source, whole.sync_event) {
       event.wait(deadline.left());
       if (!source.is_on_host()) lease = device::QueueLease(source);
-      validity.emplace(array, inspect::DataSource{source, lease.get(), event, deadline});
+      validity.emplace(array, inspect::DataSource{source, lease.get(), event, deadline, &whole});
     }
 
     device::Device& source;

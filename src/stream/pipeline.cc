@@ -11,6 +11,7 @@
 #include "array/locate.h"
 #include "base/background.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/process.h"
 #include "schema/copy.h"
 #include "stream/device_stream.h"
@@ -52,7 +53,10 @@ void Pipeline::schema(ArrowSchema* out) {
     Lock lock(mutex_);
     if (!has_schema_ && options_.reads_ahead) {
       start_reading_ahead();
-      changed_.wait(lock, [&] { return has_schema_ || schema_failure_ || is_cancelled_; });
+      const Deadline deadline(options_.timeout_ns);
+      const auto is_over = [&] { return has_schema_ || schema_failure_ || is_cancelled_; };
+      if (!interrupt::wait(changed_, lock, deadline, is_over))
+        throw Error(ETIMEDOUT, "the schema has not come in time");
       if (schema_failure_) schema_failure_.raise();
       if (!has_schema_) throw Error(ECANCELED, "the stream was cancelled");
     } else if (!has_schema_) {
@@ -82,11 +86,14 @@ void Pipeline::load_schema() {
 
 bool Pipeline::next(ArrowDeviceArray* out, Metadata& metadata) {
   check_threads();
+  Deadline deadline(options_.timeout_ns);
   Batches dropped;  // released after the unlock
   Lock lock(mutex_);
   if (options_.reads_ahead) start_reading_ahead();
   for (;;) {
-    while (!has_reader_ && may_read()) read(lock, Reader::kConsumer);
+    while (!has_reader_ && may_read() && (batches_.empty() || deadline.left() >= 0)) {
+      read(lock, Reader::kConsumer, deadline);
+    }
     if (is_cancelled_) throw Error(ECANCELED, "the stream was cancelled");
     if (batches_.empty() && reading_failure_) reading_failure_.raise();
     if (batches_.empty() && has_ended_) {
@@ -94,7 +101,11 @@ bool Pipeline::next(ArrowDeviceArray* out, Metadata& metadata) {
       return false;
     }
     if (!batches_.empty() && batches_.front()->state == Batch::State::kSettled) break;
-    changed_.wait(lock);
+    const auto has_result = [&] {
+      if (is_cancelled_) return true;
+      return batches_.empty() ? has_ended_ || reading_failure_ : batches_.front()->state == Batch::State::kSettled;
+    };
+    if (!interrupt::wait(changed_, lock, deadline, has_result)) throw Error(ETIMEDOUT, "no array has come in time");
   }
   const auto batch = std::move(batches_.front());
   batches_.pop_front();
@@ -117,15 +128,18 @@ bool Pipeline::may_read() const noexcept {
          batches_.size() < static_cast<size_t>(options_.depth);
 }
 
-// Reads a batch, moves it if the move only submits, and stores it for the consumer. The lock is not held meanwhile.
-void Pipeline::read(Lock& lock, Reader reader) {
+// Reads a batch, moves it if the move only submits, and stores it for the consumer. The lock is not held meanwhile. The
+// time of the producer's call does not count.
+void Pipeline::read(Lock& lock, Reader reader, Deadline& deadline) {
   Batches place;  // allocated before the read, so that the batch can be stored
   place.push_back(std::make_shared<Batch>());
   const auto& batch = place.front();
   is_reading_ = true;
   const bool has_mover = has_mover_;
   lock.unlock();
+  const int64_t left = deadline.left();
   pull(*batch);
+  deadline = Deadline(left);
   std::optional<background::DriverCallGuard> busy;
   if (reader == Reader::kThread) busy.emplace();
   const bool is_allowed = !busy.has_value() || busy->is_allowed();
@@ -133,7 +147,7 @@ void Pipeline::read(Lock& lock, Reader reader) {
   bool needs_mover = false;
   if (!is_end && !batch->failure && is_allowed) {
     needs_mover = has_mover || occupies_thread(*batch);
-    if (!needs_mover) move(*batch);
+    if (!needs_mover) move(*batch, deadline);
   }
   if (!needs_mover) batch->state = Batch::State::kSettled;
   lock.lock();
@@ -188,11 +202,11 @@ bool Pipeline::occupies_thread(const Batch& batch) {
   }
 }
 
-void Pipeline::move(Batch& batch) noexcept {
+void Pipeline::move(Batch& batch, const Deadline& deadline) noexcept {
   try {
     ArrowDeviceArray moved{};
     auto options = options_.copy;
-    options.deadline = Deadline(options_.timeout_ns);
+    options.deadline = deadline;
     transfer::to_device(batch.array, *tree_, to_, options, &moved);
     batch.array = moved;
   } catch (...) {
@@ -226,7 +240,8 @@ void Pipeline::read_ahead() noexcept {
     changed_.wait(lock, [&] { return may_read() || has_ended_ || is_cancelled_ || is_closed_; });
     if (!may_read()) return;
     try {
-      read(lock, Reader::kThread);
+      Deadline deadline(options_.timeout_ns);
+      read(lock, Reader::kThread, deadline);
     } catch (...) {  // no memory for the batch
       reading_failure_ = Failure::current();
       if (!has_schema_) schema_failure_ = reading_failure_;  // a caller that asks for the schema waits for either
@@ -258,7 +273,7 @@ void Pipeline::move_batches() noexcept {
     {
       const background::DriverCallGuard busy;
       if (!busy.is_allowed()) return;
-      move(*batch);
+      move(*batch, Deadline(options_.timeout_ns));
     }
     lock.lock();
     batch->state = Batch::State::kSettled;

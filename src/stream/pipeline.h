@@ -72,11 +72,11 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
   void check_threads() const;
   void start_reading_ahead();
   bool may_read() const noexcept;
-  void read(Lock& lock, Reader reader);
+  void read(Lock& lock, Reader reader, Deadline& deadline);
   void pull(Batch& batch);
   void load_schema();
   void forget() noexcept;
-  void move(Batch& batch) noexcept;
+  void move(Batch& batch, const Deadline& deadline) noexcept;
   bool occupies_thread(const Batch& batch);
   void hand_to_mover(Batch& batch);
   void read_ahead() noexcept;

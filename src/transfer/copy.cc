@@ -68,6 +68,19 @@ struct DeferredStaging final : public device::Deferred {
   InFlight in_flight;
 };
 
+// Objects that a copy still uses after its call has ended early.
+struct LeftRunning final : public device::Deferred {
+  explicit LeftRunning(device::Device& of_source) : use(of_source) {}
+  // The second queue of a staged copy uses the objects too.
+  ~LeftRunning() override { device::DeferredWork::instance().defer(std::move(then)); }
+
+  const device::DeviceUse use;
+  std::unique_ptr<CopyMemory> memory;
+  std::unique_ptr<DeferredStaging> staging;
+  std::unique_ptr<array::OwnedArray> source;
+  std::unique_ptr<LeftRunning> then;
+};
+
 class Copy {
  public:
   explicit Copy(const CopyRequest& request)
@@ -78,7 +91,7 @@ class Copy {
         event_of_source_(request.source, request.sync_event),
         contents_(route_.source_on_host() ? SourceReader()
                                           : SourceReader(request.source, route_.source_queue(), event_of_source_,
-                                                         request.deadline, request.queue != nullptr)) {}
+                                                         request.deadline, request.moved, request.queue != nullptr)) {}
 
   std::shared_ptr<device::Event> run(ArrowDeviceArray* out) {
     // Allocated first, because the memory of submitted work must have an owner.
@@ -97,13 +110,18 @@ class Copy {
       if (placed_.device_bytes > 0) {
         allocate_staging_memory();
         submitted = true;
-        const bool has_arrived = submit(array_, plan_, placed_, route_, owner_->memory().allocation.buffer(),
-                                        is_by_cpu ? nullptr : &staging_->in_flight, padded_source(), scratch_);
+        const bool has_arrived =
+            submit(array_, plan_, placed_, route_, owner_->memory().allocation.buffer(),
+                   is_by_cpu ? nullptr : &staging_->in_flight, padded_source(), request_.deadline, scratch_);
         finish(has_arrived);
       }
+    } catch (const Error& error) {
+      const bool leaves = submitted && ends_early(error, request_.deadline);
+      if (!leaves || !leave_running()) clean_up(submitted);
+      route_.abandon();
+      throw;
     } catch (...) {
-      if (!submitted) order_memory();
-      if (submitted && !route_.drain()) abandon_memory();
+      clean_up(submitted);
       route_.abandon();
       throw;
     }
@@ -150,6 +168,33 @@ class Copy {
 
   bool reads_sizes_on_host() const {
     return !route_.source_on_host() && request_.source.has_addresses() && array_.has_variadic();
+  }
+
+  // Lets the submitted work run, with its memory and the source. Returns false if that is not possible.
+  bool leave_running() noexcept {
+    try {
+      auto left = std::make_unique<LeftRunning>(request_.source);
+      left->source = hold(request_.moved);
+      left->after = route_.target_queue().record();
+      if (route_.is_staged()) {
+        auto first = std::make_unique<LeftRunning>(request_.source);
+        first->after = route_.source_queue().record();
+        first->then = std::move(left);
+        left = std::move(first);
+      }
+      auto& last = left->then != nullptr ? *left->then : *left;
+      if (owner_ != nullptr) last.memory = owner_->take_memory();
+      last.staging = std::move(staging_);
+      device::DeferredWork::instance().defer(std::move(left));
+      return true;
+    } catch (...) {
+      return false;
+    }
+  }
+
+  void clean_up(bool submitted) noexcept {
+    if (!submitted) order_memory();
+    if (submitted && !route_.drain()) abandon_memory();
   }
 
   // Makes unused memory wait for the queue that allocated it.
@@ -284,7 +329,7 @@ class Copy {
       if (staging_ != nullptr) staging_->after = event_;
       return;
     }
-    if (!has_arrived) event_->wait(ARROWDEVICE_NO_TIMEOUT);
+    if (!has_arrived && !event_->wait(request_.deadline.left())) throw Error(ETIMEDOUT, kLate);
     if (!route_.target_on_host() || route_.source_on_host()) return;
     auto* const bytes = static_cast<uint8_t*>(owner_->memory().allocation.buffer());
     for (const auto& buffer : placed_.buffers) {

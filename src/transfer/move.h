@@ -23,7 +23,8 @@ struct CopyOptions {
   Deadline deadline{ARROWDEVICE_NO_TIMEOUT};
 };
 
-// All functions take ownership of `moved` on success and leave it unchanged on failure.
+// All functions take ownership of `moved` on success and leave it to the caller on failure. If a call ends early,
+// `moved` may have become a shared owner.
 
 void copy(const ArrowDeviceArray& array, const ArrowSchema& schema, device::Device& to, const CopyOptions& options,
           ArrowDeviceArray* out);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -27,8 +28,10 @@ device::Device& device_of(const Route& route) { return route.target_on_host() ? 
 class PinnedCopy {
  public:
   // Each thread takes one of the blocks, which have kHalves pieces each.
-  PinnedCopy(Route& route, std::span<const Region> regions, int64_t piece_bytes, std::span<uint8_t* const> blocks)
-      : queue_(route.target_queue()),
+  PinnedCopy(Route& route, std::span<const Region> regions, int64_t piece_bytes, std::span<uint8_t* const> blocks,
+             const Deadline& deadline)
+      : deadline_(deadline),
+        queue_(route.target_queue()),
         is_to_host_(route.target_on_host()),
         piece_bytes_(piece_bytes),
         blocks_(blocks),
@@ -37,6 +40,9 @@ class PinnedCopy {
   // Each thread alternates between two halves of staging memory: the link uses one half while the thread fills or
   // empties the other.
   static constexpr int64_t kHalves = 2;
+
+  // Ends the waits of helper threads when it is true.
+  std::atomic<bool>* give_up() noexcept { return &has_failed_; }
 
   // Copies one thread's share. Pieces may come in any order.
   void carry() {
@@ -67,7 +73,7 @@ class PinnedCopy {
   // Waits until the half is free.
   void settle(Half& half) {
     if (half.on_link == nullptr) return;
-    half.on_link->wait(ARROWDEVICE_NO_TIMEOUT);
+    if (!half.on_link->wait(deadline_.left())) throw Error(ETIMEDOUT, kLate);
     half.on_link = nullptr;
     if (is_to_host_) std::ranges::for_each(half.piece.out, copy_on_host);
   }
@@ -85,6 +91,7 @@ class PinnedCopy {
     return true;
   }
 
+  const Deadline& deadline_;
   device::Queue& queue_;
   const bool is_to_host_;
   const int64_t piece_bytes_;
@@ -118,7 +125,7 @@ HostMemory kind_of(const Route& route, const void* host) noexcept {
   }
 }
 
-bool copy_through_pinned(Route& route, std::span<const Region> regions, InFlight& in_flight) {
+bool copy_through_pinned(Route& route, std::span<const Region> regions, const Deadline& deadline, InFlight& in_flight) {
   const int64_t total = bytes_of(regions);
   const bool is_threaded = gains_from_pinned(route, total);
   // A small piece also has room for the bytes between neighbours.
@@ -144,9 +151,10 @@ bool copy_through_pinned(Route& route, std::span<const Region> regions, InFlight
     return false;
   }
   device::Counters::add(device_of(route).counters().staged_bytes, total);
-  PinnedCopy copy(route, regions, piece_bytes, blocks);
+  PinnedCopy copy(route, regions, piece_bytes, blocks, deadline);
   parallel::run(
-      static_cast<int>(blocks.size()), [&copy] { copy.carry(); }, device_of(route).info().numa_node);
+      static_cast<int>(blocks.size()), [&copy] { copy.carry(); }, device_of(route).info().numa_node, numa::kSysfs,
+      copy.give_up());
   return route.target_on_host();
 }
 

@@ -26,8 +26,10 @@ HostMemory kind_of(const Route& route, const void* host) noexcept;
 
 // Copies regions between pageable host memory and a device with pinned memory. For a copy to a device, the last pieces
 // may still be in flight on return, and `in_flight` holds the staging memory. For a copy from a device, the function
-// returns true if all bytes have arrived. They have not if there was no pinned memory.
-bool copy_through_pinned(Route& route, std::span<const arrowdevice_backend_region> regions, InFlight& in_flight);
+// returns true if all bytes have arrived. They have not if there was no pinned memory. After any failure, pieces may
+// still be in flight.
+bool copy_through_pinned(Route& route, std::span<const arrowdevice_backend_region> regions, const Deadline& deadline,
+                         InFlight& in_flight);
 
 // A copy of at least this many bytes gains from several threads.
 inline constexpr int64_t kLeastThreadedBytes = 8 << 20;

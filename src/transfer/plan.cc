@@ -43,7 +43,7 @@ class Planner {
         }
       }
       if (complete) return std::move(plan_);
-      assert(contents_.has_wishes());
+      assert(contents_.has_pending_reads());
       contents_.read_back();
     }
   }

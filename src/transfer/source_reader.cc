@@ -2,7 +2,9 @@
 #include "transfer/source_reader.h"
 
 #include <algorithm>
+#include <cerrno>
 
+#include "array/slice.h"
 #include "base/checked.h"
 #include "transfer/staging.h"
 
@@ -61,7 +63,7 @@ std::vector<SourceReader::Range> SourceReader::merge_pending() {
 }
 
 void SourceReader::read_back() {
-  // After the submission, the copies must be waited for without limit. A wait that may time out therefore comes before.
+  // Waits for the producer first, because a wait that ends then has nothing to leave behind.
   if (deadline_->has_limit()) {
     event_->wait(deadline_->left());
     if (is_queue_given_ && queue_->has_work_of_others()) queue_->finish_in_time(*deadline_);
@@ -89,12 +91,40 @@ void SourceReader::read_back() {
     queue_->copy(regions);
     device::Counters::add(source_->counters().readbacks, 1);
     if (&queue_->device() != source_) device::Counters::add(source_->counters().bytes_out, bytes_of(regions));
-    queue_->record()->wait(ARROWDEVICE_NO_TIMEOUT);
+    if (!queue_->record()->wait(deadline_->left())) throw Error(ETIMEDOUT, "reading back offsets is not done in time");
+  } catch (const Error& error) {
+    if (!(ends_early(error, *deadline_) && leave_running()) && !queue_->drain()) {
+      device::DeferredWork::abandon(std::move(blocks_));
+    }
+    throw;
   } catch (...) {
     if (!queue_->drain()) device::DeferredWork::abandon(std::move(blocks_));
     throw;
   }
   pending_reads_.clear();
+}
+
+// Lets the submitted reads run, with their memory and the source. Returns false if that is not possible.
+bool SourceReader::leave_running() noexcept {
+  try {
+    blocks_->source = hold(moved_);
+    blocks_->after = queue_->record();
+  } catch (...) {
+    return false;
+  }
+  device::DeferredWork::instance().defer(std::move(blocks_));
+  return true;
+}
+
+bool ends_early(const Error& error, const Deadline& deadline) noexcept {
+  return error.code() == ECANCELED || (error.code() == ETIMEDOUT && deadline.has_limit());
+}
+
+std::unique_ptr<array::OwnedArray> hold(ArrowDeviceArray* moved) {
+  if (moved == nullptr) return nullptr;
+  auto held = std::make_unique<array::OwnedArray>();
+  array::share(*moved, &held->array);
+  return held;
 }
 
 bool variadic_sizes_on_host(const schema::Binding& array, const device::Device& source) {

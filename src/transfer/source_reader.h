@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "array/owners.h"
 #include "base/deadline.h"
 #include "device/deferred.h"
 #include "device/event.h"
@@ -22,14 +23,15 @@ class SourceReader {
   SourceReader() = default;
 
   // Creates a reader of a source on a device. `queue` reads back, may be another device's, and already waits for
-  // `event`. The deadline limits the CPU's waits for the event and for other work of a queue that the application gave.
-  // Borrows all four.
+  // `event`. The deadline limits the CPU's waits. If it ends one, the library still holds a reference to `moved` until
+  // the device has finished. `moved` is the source, or NULL if the caller keeps it alive then. Borrows all five.
   SourceReader(device::Device& source, device::Queue& queue, const device::ForeignEvent& event,
-               const Deadline& deadline, bool is_queue_given = false)
+               const Deadline& deadline, ArrowDeviceArray* moved, bool is_queue_given = false)
       : source_(&source),
         queue_(&queue),
         event_(&event),
         deadline_(&deadline),
+        moved_(moved),
         is_queue_given_(is_queue_given),
         blocks_(std::make_unique<Blocks>()) {}
 
@@ -39,9 +41,10 @@ class SourceReader {
   // object. Returns NULL if the bytes are not read back yet, and then adds a pending read.
   const uint8_t* find(const void* buffer, int64_t offset, int64_t size);
 
-  bool has_wishes() const noexcept { return !pending_reads_.empty(); }
+  bool has_pending_reads() const noexcept { return !pending_reads_.empty(); }
 
-  // Reads all pending reads back with one submission and one wait. On failure none of this work runs any more.
+  // Reads all pending reads back with one submission and one wait. On failure none of this work runs any more, unless
+  // the wait ended early.
   void read_back();
 
  private:
@@ -52,9 +55,10 @@ class SourceReader {
 
     friend bool operator==(const Piece&, const Piece&) = default;
   };
-  // Deferred only if the library cannot tell when the device has finished with the blocks.
+  // Deferred if the wait ends early, and abandoned if the library cannot tell when the device has finished.
   struct Blocks final : device::Deferred {
     std::vector<device::Allocation> allocations;
+    std::unique_ptr<array::OwnedArray> source;
   };
   // Pending reads, by their places in the list, that one region covers.
   struct Range {
@@ -69,16 +73,24 @@ class SourceReader {
     return static_cast<const char*>(piece.buffer) + piece.offset;
   }
   std::vector<Range> merge_pending();
+  bool leave_running() noexcept;
 
   device::Device* source_ = nullptr;
   device::Queue* queue_ = nullptr;
   const device::ForeignEvent* event_ = nullptr;
   const Deadline* deadline_ = nullptr;
+  ArrowDeviceArray* moved_ = nullptr;
   bool is_queue_given_ = false;
   std::unordered_map<Piece, const uint8_t*, PieceHash> known_;  // NULL: pending
   std::vector<Piece> pending_reads_;
   std::unique_ptr<Blocks> blocks_;  // NULL if the CPU reads in place
 };
+
+// Returns true if a wait of the CPU ended because its time was over or because its thread was interrupted.
+bool ends_early(const Error& error, const Deadline& deadline) noexcept;
+
+// Makes `moved` a shared owner and returns another one, or NULL if `moved` is NULL.
+std::unique_ptr<array::OwnedArray> hold(ArrowDeviceArray* moved);
 
 // Returns true if the sizes of variadic buffers are in host memory. On devices with addresses they are, unless the
 // backend knows the address and the host cannot read it.

@@ -2,6 +2,7 @@
 #include "transfer/staged.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <deque>
 #include <utility>
 
@@ -26,10 +27,14 @@ struct Stage {
   std::shared_ptr<device::Event> left;     // fires when the piece is on the target
 };
 
+void wait_for(const device::Event& event, const Deadline& deadline) {
+  if (!event.wait(deadline.left())) throw Error(ETIMEDOUT, kLate);
+}
+
 }  // namespace
 
 void copy_staged(Route& route, std::span<const Region> regions, std::span<const Region> from_host,
-                 InFlight& in_flight) {
+                 const Deadline& deadline, InFlight& in_flight) {
   const int64_t total = bytes_of(regions);
   const int64_t piece_bytes = staged_piece_bytes(total);
   std::vector<Stage> stages(static_cast<size_t>(std::min(kBlocks, (total + piece_bytes - 1) / piece_bytes)));
@@ -41,7 +46,7 @@ void copy_staged(Route& route, std::span<const Region> regions, std::span<const 
     device::Counters::add(device->counters().staged_bytes, total);
   }
   const auto send_on = [&](Stage& stage) {
-    stage.arrived->wait(ARROWDEVICE_NO_TIMEOUT);
+    wait_for(*stage.arrived, deadline);
     route.target_queue().copy(stage.piece.out);
     stage.left = route.target_queue().record();
   };
@@ -56,7 +61,7 @@ void copy_staged(Route& route, std::span<const Region> regions, std::span<const 
     // If there are fewer blocks than pieces ahead, the block that is filled next must be sent first.
     if (arriving.size() == std::min(kPiecesAhead + 1, stages.size())) send_oldest_on();
     Stage& stage = stages[turn];
-    if (stage.left != nullptr) stage.left->wait(ARROWDEVICE_NO_TIMEOUT);
+    if (stage.left != nullptr) wait_for(*stage.left, deadline);
     pieces.next(stage.memory, stage.piece);
     if (std::exchange(is_first, false)) {
       stage.piece.out.insert(stage.piece.out.end(), from_host.begin(), from_host.end());

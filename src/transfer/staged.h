@@ -11,8 +11,8 @@ namespace arrowdevice::transfer {
 
 // Submits regions from the route's source to its target. Occupies the calling thread until the last piece is submitted.
 // `in_flight` holds the staging memory until the last piece has arrived. The regions of `from_host` go to the target
-// together with the first piece.
+// together with the first piece. The deadline limits the waits.
 void copy_staged(Route& route, std::span<const arrowdevice_backend_region> regions,
-                 std::span<const arrowdevice_backend_region> from_host, InFlight& in_flight);
+                 std::span<const arrowdevice_backend_region> from_host, const Deadline& deadline, InFlight& in_flight);
 
 }  // namespace arrowdevice::transfer

@@ -20,7 +20,7 @@ using Region = arrowdevice_backend_region;
 class Submission {
  public:
   Submission(const schema::Binding& array, const Plan& plan, const PlacedBuffers& placed, Route& route, void* target,
-             InFlight* in_flight, const PaddedBuffers& source, Scratch& scratch)
+             InFlight* in_flight, const PaddedBuffers& source, const Deadline& deadline, Scratch& scratch)
       : array_(array),
         plan_(plan),
         buffers_(placed.buffers),
@@ -28,6 +28,7 @@ class Submission {
         target_(target),
         in_flight_(in_flight),
         source_(source),
+        deadline_(deadline),
         regions_(scratch.memory()),
         to_stage_(scratch.memory()) {}
 
@@ -52,7 +53,7 @@ class Submission {
         regions_.push_back(copied(buffer));
       }
     }
-    if (goes_through_pinned()) return copy_through_pinned(route_, regions_, *in_flight_);
+    if (goes_through_pinned()) return copy_through_pinned(route_, regions_, deadline_, *in_flight_);
     route_.target_queue().copy(regions_);
     return false;
   }
@@ -102,10 +103,11 @@ class Submission {
         ++i;
       }
     }
-    if (route_.is_staged() && !to_stage_.empty()) return copy_staged(route_, to_stage_, regions_, *in_flight_);
+    if (route_.is_staged() && !to_stage_.empty())
+      return copy_staged(route_, to_stage_, regions_, deadline_, *in_flight_);
     route_.target_queue().copy(regions_);
     count_direct();
-    if (!to_stage_.empty()) copy_through_pinned(route_, to_stage_, *in_flight_);
+    if (!to_stage_.empty()) copy_through_pinned(route_, to_stage_, deadline_, *in_flight_);
   }
 
   void submit_regions() {
@@ -306,6 +308,7 @@ class Submission {
   void* const target_;
   InFlight* const in_flight_;
   const PaddedBuffers source_;
+  const Deadline& deadline_;
 
   std::pmr::vector<Region> regions_;
   std::pmr::vector<Region> to_stage_;  // in pieces
@@ -320,8 +323,8 @@ class Submission {
 }  // namespace
 
 bool submit(const schema::Binding& array, const Plan& plan, const PlacedBuffers& placed, Route& route, void* target,
-            InFlight* in_flight, const PaddedBuffers& source, Scratch& scratch) {
-  return Submission(array, plan, placed, route, target, in_flight, source, scratch).run();
+            InFlight* in_flight, const PaddedBuffers& source, const Deadline& deadline, Scratch& scratch) {
+  return Submission(array, plan, placed, route, target, in_flight, source, deadline, scratch).run();
 }
 
 }  // namespace arrowdevice::transfer

@@ -17,6 +17,9 @@ struct InFlight {
   std::vector<device::Allocation> staging;
 };
 
+// The message if a copy does not end in time.
+inline constexpr const char* kLate = "the copy is not done in time";
+
 // Memory of a device with buffers that the library has padded with zeros. Empty for other memory.
 struct PaddedBuffers {
   const char* memory = nullptr;
@@ -26,9 +29,9 @@ struct PaddedBuffers {
 // Submits all output buffers to `target`, the allocation. If the CPU writes the target, buffers with the origin kMade
 // are complete on return and copies may still run. The caller then adjusts the buffers with the origin
 // kCopiedThenAdjusted. `in_flight` may be NULL if the CPU reads and writes. Returns true if all bytes have arrived, so
-// that nothing is left to wait for.
+// that nothing is left to wait for. The deadline limits the waits for pieces.
 bool submit(const schema::Binding& array, const Plan& plan, const PlacedBuffers& placed, Route& route, void* target,
-            InFlight* in_flight, const PaddedBuffers& source, Scratch& scratch);
+            InFlight* in_flight, const PaddedBuffers& source, const Deadline& deadline, Scratch& scratch);
 
 // Host buffers up to this size are gathered in one staging block, so that many small buffers become one region.
 inline constexpr int64_t kLargestGathered = 64 << 10;

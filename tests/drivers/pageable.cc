@@ -256,6 +256,43 @@ TEST_CASE("all threads stop soon after a call for one piece has failed") {
         }) == "");
 }
 
+// Starts a large copy on GPUs that stand still, and returns its code. Without a time-out the thread's check ends it.
+// The array is released at once.
+int stuck_copy(Owned<ArrowDeviceArray> array, arrowdevice_device* to, int64_t timeout_ns) {
+  const auto schema = large().schema();
+  auto options = sized<arrowdevice_copy_options>();
+  options.timeout_ns = timeout_ns;
+  Owned<ArrowDeviceArray> out;
+  drivers::hold();
+  if (timeout_ns == 0) arrowdevice_interrupt_set_check([](void*) { return 1; }, nullptr);
+  const int code = arrowdevice_array_to_device(array.get(), schema.get(), to, &options, out.out(), nullptr);
+  arrowdevice_interrupt_set_check(nullptr, nullptr);
+  array.reset();
+  expect(arrowdevice_wait_idle(ARROWDEVICE_POLL, nullptr) == ETIMEDOUT, "the pieces were not left to run");
+  drivers::resume();
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
+  return code;
+}
+
+TEST_CASE("a copy in pieces ends in time, or when its thread is interrupted") {
+  constexpr int64_t kShort = 30'000'000;  // nanoseconds
+  CHECK(in_child([] {
+          use_threads("3");
+          const Ledger ledger;
+          auto* const gpu = device(vendor().device);
+          auto* const host = device(ARROW_DEVICE_CPU);
+          const auto schema = large().schema();
+          const auto there = [&] { return copy(on_host(ledger).get(), *schema, gpu); };
+          expect(stuck_copy(on_host(ledger), gpu, kShort) == ETIMEDOUT, "the copy to the GPU has no limit");
+          expect(stuck_copy(there(), host, kShort) == ETIMEDOUT, "the copy to the host has no limit");
+          expect(stuck_copy(on_host(ledger), gpu, 0) == ECANCELED, "the copy to the GPU was not interrupted");
+          expect(stuck_copy(there(), host, 0) == ECANCELED, "the copy to the host was not interrupted");
+          expect(ledger.live() == 0, "an array was not released");
+          drivers::trim_all();
+          expect(drivers::live_allocations() == 0, "memory was lost");
+        }) == "");
+}
+
 TEST_CASE("a failed call for any piece loses nothing") {
   constexpr int kUnknown = 999;
   int failures = 0;

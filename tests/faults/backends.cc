@@ -55,6 +55,11 @@ void add_backends(Operations& operations) {
         arrowdevice_log_set_handler(nullptr, nullptr);
         return 0;
       }));
+  operations.push_back(
+      calling({.function = "interrupt_set_check", .injectors = kAllocations, .allocates = false}, [](auto*) {
+        arrowdevice_interrupt_set_check(nullptr, nullptr);
+        return 0;
+      }));
   operations.push_back(calling(
       first("backend_register", {.is_registered = false}),
       [](auto* error) { return arrowdevice_backend_register(&backend_table(), error); }, check_device_works));

@@ -237,33 +237,23 @@ impl Array {
 
     /// Puts a copy on a device. It copies only the bytes that the array's rows need. The data is
     /// complete when it returns.
-    pub fn copy_to(&self, to: Device, options: CopyOptions<'_>) -> Result<Array> {
-        let mut out = sys::ArrowDeviceArray::default();
-        let raw_options = options.raw_copy(self.source);
-        // SAFETY: all pointers are valid, and the array is only read.
-        call(|error| unsafe {
-            sys::arrowdevice_array_copy(
-                &raw const self.raw,
-                self.schema.as_raw(),
-                to.as_ptr(),
-                &raw const raw_options,
-                &raw mut out,
-                error,
-            )
-        })?;
-        Ok(self.sibling(out, to.unless_found_by_pair()))
+    ///
+    /// The copy holds a reference to the source until it has finished, so this array may be dropped
+    /// at any time, also after `TimedOut`.
+    pub fn copy_to(&mut self, to: Device, options: CopyOptions<'_>) -> Result<Array> {
+        self.copy_with(to, options, 0)
     }
 
     /// Does the same as [`copy_to`](Array::copy_to), but returns while the copy runs.
     /// [`wait`](Array::wait) waits for the result.
-    ///
-    /// The copy holds a reference to the source until it has finished, so this array may be dropped
-    /// at any time.
     pub fn copy_to_async(&mut self, to: Device, options: CopyOptions<'_>) -> Result<Array> {
+        self.copy_with(to, options, sys::ARROWDEVICE_COPY_ASYNC)
+    }
+
+    fn copy_with(&mut self, to: Device, options: CopyOptions<'_>, flags: u32) -> Result<Array> {
         let source = self.share()?;
-        let options = options.sharing(Sharing::Refused);
         source
-            .into_device_with(to, options, sys::ARROWDEVICE_COPY_ASYNC)
+            .into_device_with(to, options.sharing(Sharing::Refused), flags)
             .map_err(MoveError::into_error)
     }
 

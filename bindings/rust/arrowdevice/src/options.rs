@@ -76,21 +76,15 @@ impl<'a> CopyOptions<'a> {
         self
     }
 
-    /// Limits every wait of the CPU before the submission. The call fails with `TimedOut`. A zero
-    /// duration does not wait.
+    /// Limits the whole call, which fails with `TimedOut`. Submitted work then ends in the
+    /// background. A zero duration does not wait.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> CopyOptions<'a> {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Returns the struct for a copy. It is valid as long as the values that it borrows.
-    pub(crate) fn raw_copy(&self, source: Option<Device>) -> sys::arrowdevice_copy_options {
-        self.raw(source, 0)
-    }
-
-    /// Returns the struct for `into_device` and `into_host`. It is valid as long as the values that
-    /// it borrows.
+    /// Returns the struct for copies. It is valid as long as the values that it borrows.
     pub(crate) fn raw_move(&self, source: Option<Device>, more_flags: u32) -> sys::arrowdevice_copy_options {
         self.raw(source, self.sharing.flags() | more_flags)
     }
@@ -233,8 +227,8 @@ impl<'a> StreamOptions<'a> {
         self
     }
 
-    /// Limits every wait of the CPU before a submission. The stream fails with `TimedOut`. A zero
-    /// duration does not wait.
+    /// Limits each call for the next array. The stream fails with `TimedOut`. A zero duration does
+    /// not wait.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> StreamOptions<'a> {
         self.timeout = Some(timeout);

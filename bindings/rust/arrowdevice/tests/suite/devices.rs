@@ -175,7 +175,7 @@ fn arrays_in_a_wrapped_context_are_on_its_device() {
 fn counters_count_the_driver_calls_of_a_copy() {
     let device = device("ext_dev:1");
     let before = device.counters().unwrap();
-    let array = Array::from_arrow(&Int32Array::from(vec![1; 1000])).unwrap();
+    let mut array = Array::from_arrow(&Int32Array::from(vec![1; 1000])).unwrap();
     array.copy_to(device, CopyOptions::new()).unwrap();
     let after = device.counters().unwrap(); // other tests use the device too
     assert!(after.submissions > before.submissions);

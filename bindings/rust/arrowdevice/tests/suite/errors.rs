@@ -149,7 +149,7 @@ fn from_arrays_returns_all_arrays_when_it_fails() {
 fn zero_time_out_does_not_wait_without_limit() {
     // The call waits for nothing, so that the time-out cannot strike.
     let options = CopyOptions::new().timeout(Duration::ZERO);
-    numbers().into_device(device("ext_dev:0"), options).unwrap();
+    numbers().into_device_async(device("ext_dev:0"), options).unwrap();
 }
 
 #[test]

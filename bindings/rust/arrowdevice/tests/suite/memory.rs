@@ -224,7 +224,7 @@ fn queue_copies_bytes_in_order_before_an_export() {
         };
         let schema = arrowdevice::Schema::try_from(&arrow_schema::DataType::UInt8).unwrap();
         // SAFETY: the buffer and its pointers outlive the array.
-        let array = unsafe { Array::export(device, raw, schema, Some(&mut queue)) }.unwrap();
+        let mut array = unsafe { Array::export(device, raw, schema, Some(&mut queue)) }.unwrap();
         assert_eq!(array.device().unwrap(), device);
         let copy = array.copy_to(Device::cpu().unwrap(), CopyOptions::new()).unwrap();
         drop(array);

@@ -64,15 +64,16 @@ assert_not_sync!(Queue, Stream, RecordBatches);
 fn many_threads_read_one_array() {
     let batch = types::batch();
     for from in tested() {
-        let array = Array::try_from(&batch)
+        let mut array = Array::try_from(&batch)
             .unwrap()
             .into_device(from, CopyOptions::new())
             .unwrap();
+        let owners: Vec<Array> = tested().iter().map(|_| array.share().unwrap()).collect();
         thread::scope(|scope| {
-            for to in tested() {
+            for (to, mut own) in tested().into_iter().zip(owners) {
                 let (array, batch) = (&array, &batch);
                 scope.spawn(move || {
-                    let copy = array.copy_to(to, CopyOptions::new()).unwrap();
+                    let copy = own.copy_to(to, CopyOptions::new()).unwrap();
                     array.wait(None).unwrap();
                     array.validate(Validation::Full).unwrap();
                     assert_eq!(&copy.into_record_batch().unwrap(), batch);

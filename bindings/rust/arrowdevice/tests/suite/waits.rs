@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arrow_array::{ArrayRef, Int32Array, StringArray};
-use arrowdevice::{Array, CopyOptions, ErrorKind, Queue};
+use arrowdevice::{Array, CopyOptions, ErrorKind, Queue, wait_idle};
 
 use crate::devices::{SLOW, device, tested};
 
@@ -54,6 +54,21 @@ fn copy_times_out_before_sizes_are_ready_and_returns_its_source() {
     let failed = pending.into_host(options).unwrap_err();
     assert_eq!(failed.error().kind(), ErrorKind::TimedOut);
     assert_eq!(&failed.into_value().into_arrow().unwrap(), &texts);
+}
+
+#[test]
+fn timeout_limits_the_whole_call_and_the_source_may_be_dropped() {
+    let limited = || CopyOptions::new().timeout(Duration::from_millis(200));
+    let begin = Instant::now();
+    let mut source = numbers();
+    let copy = source.copy_to(device(SLOW), limited()).unwrap_err();
+    let moved = numbers().into_device(device(SLOW), limited()).unwrap_err();
+    drop(source);
+    assert!(begin.elapsed() < Duration::from_millis(1500)); // a copy takes two seconds
+    assert_eq!(copy.kind(), ErrorKind::TimedOut);
+    assert_eq!(moved.error().kind(), ErrorKind::TimedOut);
+    drop(moved);
+    wait_idle(None).unwrap();
 }
 
 #[test]

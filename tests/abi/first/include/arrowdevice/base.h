@@ -45,6 +45,8 @@ ARROWDEVICE_API const char* arrowdevice_version(void);
 
 ARROWDEVICE_API void arrowdevice_log_set_handler(void (*log)(void* user, int level, const char* message), void* user);
 
+ARROWDEVICE_API void arrowdevice_interrupt_set_check(int (*check)(void* user), void* user);
+
 ARROWDEVICE_API int arrowdevice_deferred_set_manual(int on, struct arrowdevice_error* error);
 
 ARROWDEVICE_API int arrowdevice_deferred_run(int64_t max, int64_t* done, struct arrowdevice_error* error);
