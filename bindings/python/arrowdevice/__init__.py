@@ -14,7 +14,18 @@ import atexit
 
 from . import _core
 from .arrays import Array, Buffer, RecordBatch
-from .devices import BackendReport, Counters, Device, DeviceType, MemoryInfo, PoolStats, device, devices, explain
+from .devices import (
+    BackendReport,
+    Counters,
+    Device,
+    DeviceType,
+    MemoryInfo,
+    NativeDevice,
+    PoolStats,
+    device,
+    devices,
+    explain,
+)
 from .durations import nanoseconds as _nanoseconds
 from .errors import (
     BusyError,
@@ -30,6 +41,7 @@ from .errors import (
     NotSupportedError,
     OutOfMemoryError,
 )
+from .queues import Memory, Pool, Queue
 from .schema import Schema
 from .streams import Stream
 from .transfer import to_device
@@ -49,12 +61,16 @@ __all__ = [
     "Error",
     "ExistsError",
     "InvalidError",
+    "Memory",
     "MemoryInfo",
+    "NativeDevice",
     "NotFoundError",
     "NotShareableError",
     "NotSupportedError",
     "OutOfMemoryError",
+    "Pool",
     "PoolStats",
+    "Queue",
     "RecordBatch",
     "Schema",
     "Stream",

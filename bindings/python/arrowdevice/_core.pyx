@@ -2,6 +2,7 @@
 # cython: language_level=3, embedsignature=False
 """Binds the C library: ownership, the GIL, guards. The public API is in the modules beside this one."""
 
+cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New
 from libc.errno cimport EINVAL, ENOENT
@@ -17,7 +18,7 @@ cdef extern from "<errno.h>":
 
 from . import errors as _errors
 
-# Longest time that a signal waits for its handler.
+# Longest time that a signal waits for its handler while the interpreter ends.
 cdef int64_t TURN_NS = 200_000_000
 
 if not gil_is_supported():
@@ -36,6 +37,9 @@ cdef int fail(int code, error_t* error) except -1:
 
 
 cdef inline int check(int code, error_t* error) except -1:
+    """Raises the exception of a signal handler that ended the call, or the error of the call."""
+    if signals_raise():
+        return -1
     if code != 0:
         fail(code, error)
     return 0
@@ -92,12 +96,14 @@ def wait_idle(int64_t timeout_ns):
     cdef error_t error
     cdef int code
     with nogil:
+        signals_begin()
         code = arrowdevice_wait_idle(timeout_ns, &error)
+        signals_end()
     check(code, &error)
 
 
 def close_guard(int64_t timeout_ns):
-    """Stops calls into producers, see guard.h. Runs signal handlers while it waits, as `Array.wait()` does.
+    """Stops calls into producers, see guard.h. Runs signal handlers while it waits.
 
     The guard stays closed if a handler raises.
     """
@@ -116,5 +122,6 @@ include "devices.pxi"
 include "capsules.pxi"
 include "schemas.pxi"
 include "arrays.pxi"
+include "queues.pxi"
 include "streams.pxi"
 include "dlpack.pxi"

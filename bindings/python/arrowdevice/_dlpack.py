@@ -39,7 +39,7 @@ def _queue(device: Device, stream: int | None) -> _core.Queue | None:
         stream = 0 if stream == 1 else stream
     elif stream in (1, 2):
         raise ValueError(f"invalid stream {stream} on ROCm (the default stream is 0)")
-    return _core.Queue(device._core, stream or 0)
+    return _core.Queue.wrap(device._core, stream or 0, 0)
 
 
 def export(
@@ -84,7 +84,7 @@ def take(obj: Any) -> _core.Array:
         # The producer makes the default stream wait for the tensor. The event that the library records there fires
         # later.
         arguments["stream"] = 1 if device_type in _CUDA else 0
-        producer_queue = _core.Queue(_core.device_find_by_id(device_type, device_id), 0)
+        producer_queue = _core.Queue.wrap(_core.device_find_by_id(device_type, device_id), 0, 0)
     try:
         capsule = obj.__dlpack__(max_version=_VERSION, **arguments)
     except TypeError:  # the producer is older than versions

@@ -11,13 +11,27 @@ cdef int fill_copy_options(copy_options_t* options, uint32_t flags, int64_t time
     return 0
 
 
+cdef str element_of(const node_t* node, uint32_t role):
+    """Returns the format of the elements of a buffer. Bits, views and values of other widths are bytes."""
+    cdef str format = text(node.format)
+    if role == ARROWDEVICE_ROLE_DATA and node.layout == ARROWDEVICE_LAYOUT_FIXED:
+        if len(format) == 1 and format in "cCsSiIlLefg":
+            return format
+        return {32: "i", 64: "l"}.get(node.bit_width, "C")
+    if role == ARROWDEVICE_ROLE_OFFSETS or role == ARROWDEVICE_ROLE_SIZES:
+        large = (ARROWDEVICE_LAYOUT_LARGE_BINARY, ARROWDEVICE_LAYOUT_LARGE_LIST, ARROWDEVICE_LAYOUT_LARGE_LIST_VIEW)
+        return "l" if node.layout in large else "i"
+    return {ARROWDEVICE_ROLE_TYPE_IDS: "c", ARROWDEVICE_ROLE_VARIADIC_SIZES: "l"}.get(role, "C")
+
+
 cdef list buffers_of(const node_t* node, str path, list found):
-    """Appends (path, role, address, size) for each buffer of a node and its children, and returns the list."""
+    """Appends (path, role, address, size, element) for each buffer of a node and its children. Returns the list."""
     cdef int32_t i
     cdef int64_t child
     for i in range(node.n_buffers):
         found.append((path, node.buffers[i].role, <size_t>node.buffers[i].data,
-                      node.buffers[i].size if node.buffers[i].flags & 1 else None))
+                      node.buffers[i].size if node.buffers[i].flags & 1 else None,
+                      element_of(node, node.buffers[i].role)))
     for child in range(node.n_children):
         name = text(node.children[child].name) or str(child)
         buffers_of(node.children[child], f"{path}.{name}" if path else name, found)
@@ -116,6 +130,58 @@ cdef class Array:
         finally:
             arrowdevice_array_release(&array)  # empty if the import succeeded
 
+    @staticmethod
+    def from_parts(Schema schema not None, Device device not None, int64_t length, int64_t null_count, int64_t offset,
+                   list addresses not None, list children not None, owner, Queue queue):
+        """Returns an array of buffers and children, whose owner it keeps. It is ready after the work of the queue."""
+        cdef ArrowArray parts
+        cdef ArrowDeviceArray child
+        cdef Array out = Array.__new__(Array)
+        cdef arrowdevice_queue* producer = NULL
+        cdef error_t error
+        cdef int code
+        cdef int64_t i
+        if parts_array(owner, len(addresses), len(children), &parts) != 0:
+            raise MemoryError()
+        try:
+            parts.length = length
+            parts.null_count = null_count
+            parts.offset = offset
+            for i in range(len(addresses)):
+                parts.buffers[i] = <const void*><size_t>(addresses[i])
+            for i in range(len(children)):
+                (<Array?>children[i]).share(&child)
+                parts.children[i][0] = child.array
+            if queue is not None:
+                queue.begin()
+                producer = queue.pointer
+            with nogil:
+                code = arrowdevice_array_export(device.pointer, &parts, producer, &out.own, &error)
+                if code == 0:
+                    code = arrowdevice_array_validate(&out.own, schema.pointer, NULL, 0, &error)
+            if queue is not None:
+                queue.busy = False
+            check(code, &error)
+        finally:
+            arrowdevice_host_array_release(&parts)  # empty if the export succeeded
+        out.schema = schema
+        return out
+
+    def bytes_of(self, Schema schema not None, size_t address, int64_t length):
+        """Returns a buffer of this array as an array without nulls, which has the event of this one."""
+        cdef Array held = self.like(self.schema)
+        cdef Array out = Array.__new__(Array)
+        cdef ArrowArray parts
+        self.share(&held.own)
+        if parts_array(held, 2, 0, &parts) != 0:
+            raise MemoryError()
+        parts.length = length
+        parts.buffers[1] = <const void*>address
+        out.own = held.own
+        out.own.array = parts
+        out.schema = schema
+        return out
+
     @property
     def released(self):
         return self.own.array.release is NULL
@@ -188,42 +254,58 @@ cdef class Array:
         return ready != 0
 
     def wait(self, int64_t timeout_ns):
-        """Waits for the event of the array. 0 waits without limit, a negative time polls.
-
-        Runs signal handlers at least each TURN_NS.
-        """
-        cdef ArrowDeviceArray array
-        cdef int64_t turn_ns
-        cdef error_t error
-        cdef int code
-        self.share(&array)
-        try:
-            while True:
-                turn_ns = TURN_NS if timeout_ns == 0 else min(timeout_ns, TURN_NS)
-                with nogil:
-                    code = arrowdevice_array_wait(&array, NULL, turn_ns, &error)
-                if code != ETIMEDOUT or timeout_ns == turn_ns:
-                    break  # also after a poll
-                if timeout_ns > 0:
-                    timeout_ns -= turn_ns
-                PyErr_CheckSignals()
-        finally:
-            with nogil:
-                arrowdevice_array_release(&array)
-        check(code, &error)
-
-    def validate(self, int level):
-        """Validates the array against its type."""
+        """Waits for the event of the array. 0 waits without limit, a negative time polls."""
         cdef ArrowDeviceArray array
         cdef error_t error
         cdef int code
         self.share(&array)
         with nogil:
-            code = arrowdevice_array_validate(&array, self.schema.pointer, NULL, level, &error)
+            signals_begin()
+            code = arrowdevice_array_wait(&array, NULL, timeout_ns, &error)
+            signals_end()
             arrowdevice_array_release(&array)
         check(code, &error)
 
-    def to_device(self, Device device not None, uint32_t flags, int64_t timeout_ns):
+    def validate(self, int level):
+        """Validates the array against its type."""
+        cdef ArrowDeviceArray array
+        cdef arrowdevice_view* view
+        cdef error_t error
+        cdef int code
+        if level == 0:
+            self.share(&array)
+            with nogil:
+                code = arrowdevice_array_validate(&array, self.schema.pointer, NULL, level, &error)
+                arrowdevice_array_release(&array)
+            check(code, &error)
+            return
+        # An import may release its array at once if a signal ends the call. A validation may not.
+        view = self.imported_view(0, level)
+        with nogil:
+            arrowdevice_view_release(view)
+
+    cdef arrowdevice_view* imported_view(self, uint32_t flags, int32_t level) except NULL:
+        """Imports a shared owner. The caller releases the view."""
+        cdef ArrowDeviceArray array
+        cdef arrowdevice_view* view = NULL
+        cdef import_options_t options
+        cdef error_t error
+        cdef int code
+        memset(&options, 0, sizeof(options))
+        options.struct_size = sizeof(options)
+        options.flags = flags
+        options.validate = level
+        self.share(&array)
+        with nogil:
+            signals_begin()
+            code = arrowdevice_array_import(&array, self.schema.pointer, &options, &view, &error)
+            signals_end()
+            if code != 0:
+                arrowdevice_array_release(&array)
+        check(code, &error)
+        return view
+
+    def to_device(self, Device device not None, uint32_t flags, int64_t timeout_ns, Queue queue, Pool pool):
         """Returns the array on a device: shared or copied, as the flags allow. This array stays usable."""
         cdef ArrowDeviceArray array
         cdef Array out = self.like(self.schema)
@@ -231,10 +313,22 @@ cdef class Array:
         cdef error_t error
         cdef int code
         fill_copy_options(&options, flags, timeout_ns)
+        options.pool = NULL if pool is None else pool.pointer
         self.share(&array)
+        if queue is not None:
+            try:
+                queue.begin()
+            except:
+                arrowdevice_array_release(&array)
+                raise
+            options.queue = queue.pointer
         with nogil:
+            signals_begin()
             code = arrowdevice_array_to_device(&array, self.schema.pointer, device.pointer, &options, &out.own, &error)
+            signals_end()
             arrowdevice_array_release(&array)
+        if queue is not None:
+            queue.busy = False
         check_sharing(code, &error, flags)
         return out
 
@@ -284,21 +378,8 @@ cdef class Array:
             arrowdevice_array_release(&whole)
 
     def buffers(self, bint sizes):
-        """Returns (path, role, address, size) of each buffer. `sizes` also reads back sizes that are on the device."""
-        cdef ArrowDeviceArray array
-        cdef arrowdevice_view* view = NULL
-        cdef import_options_t options
-        cdef error_t error
-        cdef int code
-        memset(&options, 0, sizeof(options))
-        options.struct_size = sizeof(options)
-        options.flags = 1 if sizes else 0
-        self.share(&array)
-        with nogil:
-            code = arrowdevice_array_import(&array, self.schema.pointer, &options, &view, &error)
-            if code != 0:
-                arrowdevice_array_release(&array)
-        check(code, &error)
+        """Returns (path, role, address, size, element) of each buffer. `sizes` also reads back sizes that are on the device."""
+        cdef arrowdevice_view* view = self.imported_view(1 if sizes else 0, 0)
         try:
             return buffers_of(arrowdevice_view_get_root(view), "", [])
         finally:

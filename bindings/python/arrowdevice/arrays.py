@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import builtins
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, Sequence, overload
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Self, Sequence, overload
 
 from . import _core, _dlpack
 from .devices import Device, DeviceType, device_name, known_type
+from .devices import device as find_device
 from .durations import nanoseconds
+from .queues import Memory, Pool, Queue
 from .schema import Schema
 
 if TYPE_CHECKING:
@@ -24,8 +27,22 @@ _ROLES = {
 }  # fmt: skip
 
 
-class Buffer(NamedTuple):
-    """A buffer of an array."""
+class Buffer:
+    """A buffer of an array, which it keeps alive.
+
+    It is a tensor for consumers of DLPack, such as `numpy.from_dlpack`. The elements have the type of the values or
+    offsets. Bits, views and values of other widths are bytes. The tensor begins at the start of the buffer: the first
+    row is `Array.offset` elements behind it.
+
+    >>> import arrowdevice, numpy, pyarrow
+    >>> offsets = arrowdevice.Array(pyarrow.array(["a", None, "bc"])).buffers()[1]
+    >>> offsets.role, numpy.from_dlpack(offsets).tolist()
+    ('offsets', [0, 1, 1, 3])
+    """
+
+    __slots__ = ("_array", "_element", "_index", "_size", "address", "path", "role")
+
+    _WIDTHS = {"c": 1, "C": 1, "s": 2, "S": 2, "e": 2, "i": 4, "I": 4, "f": 4, "l": 8, "L": 8, "g": 8}
 
     path: str
     """The names of the fields that contain the buffer, such as "prices.item". "" for the array itself."""
@@ -33,8 +50,42 @@ class Buffer(NamedTuple):
     """The role in the layout, such as "validity", "data" or "offsets"."""
     address: int
     """The address, or the handle if the device has handles. 0 if the array has no such buffer."""
-    size: int | None
-    """Bytes that the array uses. None if the size is on the device and was not read back."""
+
+    def __init__(self, array: Array, index: int, fields: tuple[str, int, int, int | None, str]) -> None:
+        self._array = array
+        self._index = index
+        self.path, role, self.address, self._size, self._element = fields
+        self.role = _ROLES.get(role, str(role))
+
+    @property
+    def size(self) -> int | None:
+        """Bytes that the array uses. None if the size is on the device and was not read back."""
+        return self._size
+
+    @property
+    def device(self) -> Device:
+        """The device of the buffer."""
+        return self._array.device
+
+    def _tensor(self) -> Array:
+        if self.address == 0:
+            raise BufferError(f"the array has no {self.role} buffer")
+        size = self._size
+        if size is None:
+            size = self._array.buffers(sizes=True)[self._index].size or 0
+        schema = _core.Schema.primitive(self._element)
+        core = self._array._core.bytes_of(schema, self.address, size // self._WIDTHS[self._element])
+        return Array._wrap(core, self._array._device)
+
+    def __dlpack__(self, **arguments: Any) -> object:
+        return self._tensor().__dlpack__(**arguments)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._array.__dlpack_device__()
+
+    def __repr__(self) -> str:
+        where = f" of {self.path}" if self.path else ""
+        return f"<arrowdevice.Buffer {self.role}{where}, {self._size} bytes on {self.device.name}>"
 
 
 def only_none(arguments: dict[str, Any]) -> None:
@@ -80,6 +131,51 @@ class Array:
         made._core = core
         made._device = device
         return made
+
+    @classmethod
+    def from_buffers(
+        cls,
+        type: Any,
+        length: int,
+        buffers: Sequence[Buffer | Memory | int | None],
+        *,
+        device: Device | str | None = None,
+        null_count: int = -1,
+        offset: int = 0,
+        children: Sequence[Array] = (),
+        queue: Queue | None = None,
+        owner: object = None,
+    ) -> Array:
+        """Returns an array of memory that is on a device already. Copies no data.
+
+        type        A Schema, or an object with `__arrow_c_schema__` such as a pyarrow type.
+        buffers     The buffers of the type's layout in order. None is a missing validity bitmap. An integer is an
+                    address or handle, which needs `owner` and `device`.
+        null_count  -1 if unknown. Without a validity bitmap it is 0.
+        queue       The queue whose work so far writes the buffers. The array is ready after that work.
+        owner       An object that keeps the memory alive. The array keeps `buffers` and `owner` until it is released.
+
+        >>> import arrowdevice, pyarrow
+        >>> memory = arrowdevice.Memory("cpu", 64)
+        >>> arrowdevice.Array.from_buffers(pyarrow.int64(), 8, [None, memory])
+        <arrowdevice.Array int64, 8 rows on cpu:0>
+        """
+        found = find_device(device) if device is not None else next(
+            (part.device for part in (*buffers, *children) if not isinstance(part, (int, NoneType))), None
+        )  # fmt: skip
+        if found is None:
+            raise TypeError("device is missing (no buffer or child has a device)")
+        if any(isinstance(buffer, int) for buffer in buffers) and owner is None:
+            raise TypeError("owner is missing (an address does not keep its memory alive)")
+        addresses = [buffer if isinstance(buffer, int) else buffer.address if buffer else 0 for buffer in buffers]
+        schema = type if isinstance(type, Schema) else Schema(type)
+        if null_count == -1 and (not addresses or addresses[0] == 0):
+            null_count = 0
+        core = _core.Array.from_parts(
+            schema._core, found._core, length, null_count, offset, addresses, [child._core for child in children],
+            (tuple(buffers), owner), None if queue is None else queue._core,
+        )  # fmt: skip
+        return wrapped(core, found)
 
     # -- properties ----------------------------------------------------------------------------------------------------
 
@@ -153,10 +249,7 @@ class Array:
         >>> [(buffer.role, buffer.size) for buffer in arrowdevice.Array(pyarrow.array(["a", "bc"])).buffers()]
         [('validity', 0), ('offsets', 12), ('data', 3)]
         """
-        return [
-            Buffer(path, _ROLES.get(role, str(role)), address, size)
-            for path, role, address, size in self._core.buffers(sizes)
-        ]
+        return [Buffer(self, index, fields) for index, fields in enumerate(self._core.buffers(sizes))]
 
     # -- slices --------------------------------------------------------------------------------------------------------
 
@@ -204,7 +297,14 @@ class Array:
     # -- other devices -------------------------------------------------------------------------------------------------
 
     def to_device(
-        self, device: Device | str, copy: bool | None = None, *, wait: bool = True, timeout: float | None = None
+        self,
+        device: Device | str,
+        copy: bool | None = None,
+        *,
+        wait: bool = True,
+        timeout: float | None = None,
+        queue: Queue | None = None,
+        pool: Pool | None = None,
     ) -> Self:
         """Returns the array on a device, as `arrowdevice.to_device()` does. This array stays usable.
 
@@ -213,7 +313,7 @@ class Array:
         """
         from .transfer import array_to_device
 
-        return array_to_device(self, device, copy, wait=wait, timeout=timeout)
+        return array_to_device(self, device, copy, wait=wait, timeout=timeout, queue=queue, pool=pool)
 
     def to_host(self, *, timeout: float | None = None) -> Self:
         """Returns the array on the CPU, complete. Shares the memory if the CPU can read it, else copies."""

@@ -57,15 +57,28 @@ cdef class Device:
     def pool_stats(self):
         """Returns (used_bytes, cached_bytes, peak_bytes, allocations, driver_allocations) of the default pool."""
         cdef arrowdevice_pool* pool = NULL
-        cdef pool_stats_t stats
         cdef error_t error
-        memset(&stats, 0, sizeof(stats))
-        stats.struct_size = sizeof(stats)
         cdef int code = arrowdevice_device_get_pool(self.pointer, &pool, &error)
-        if code == 0:
-            code = arrowdevice_pool_get_stats(pool, &stats, &error)
         check(code, &error)
-        return stats.used_bytes, stats.cached_bytes, stats.peak_bytes, stats.allocations, stats.driver_allocations
+        return stats_of(pool)
+
+    def set_pool(self, Pool pool):
+        """Makes a pool the default, or the library's own if it is None."""
+        cdef arrowdevice_pool* chosen = NULL if pool is None else pool.pointer
+        cdef error_t error
+        cdef int code = arrowdevice_device_set_pool(self.pointer, chosen, &error)
+        check(code, &error)
+
+    def native(self):
+        """Returns the vendor's handles in the order of the C struct: platform to queue, and the queue's family."""
+        cdef native_device_t handles
+        cdef error_t error
+        memset(&handles, 0, sizeof(handles))
+        handles.struct_size = sizeof(handles)
+        cdef int code = arrowdevice_device_get_native(self.pointer, &handles, &error)
+        check(code, &error)
+        return (<size_t>handles.platform, <size_t>handles.physical_device, <size_t>handles.device,
+                <size_t>handles.context, <size_t>handles.queue, handles.queue_family)
 
     def pool_trim(self):
         """Returns the cached memory of the default pool to the driver."""

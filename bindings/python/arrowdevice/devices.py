@@ -17,7 +17,10 @@ from typing import NamedTuple
 
 from . import _core
 
-__all__ = ["BackendReport", "Counters", "Device", "DeviceType", "MemoryInfo", "PoolStats", "device", "devices", "explain"]
+__all__ = [
+    "BackendReport", "Counters", "Device", "DeviceType", "MemoryInfo", "NativeDevice", "PoolStats", "device", "devices",
+    "explain",
+]  # fmt: skip
 
 
 class DeviceType(enum.IntEnum):
@@ -87,6 +90,17 @@ class Counters(NamedTuple):
     bytes_in: int
     bytes_out: int
     staged_bytes: int
+
+
+class NativeDevice(NamedTuple):
+    """The vendor's handles of a device as integers, 0 where there is none. The backend's manual says which it has."""
+
+    platform: int
+    physical_device: int
+    device: int
+    context: int
+    queue: int
+    queue_family: int
 
 
 class BackendReport(NamedTuple):
@@ -221,6 +235,11 @@ class Device:
     def is_wrapped(self) -> bool:
         """True if the device is a native context that the application owns."""
         return self._flag(self._WRAPPED)
+
+    @property
+    def native(self) -> NativeDevice:
+        """The vendor's handles, for programs that submit their own work."""
+        return NativeDevice(*self._core.native())
 
     def memory(self) -> MemoryInfo:
         """Returns the free and total bytes that the driver reports now."""

@@ -31,26 +31,6 @@ cdef void destroy_legacy(object capsule) noexcept:
         delete_legacy(<legacy_tensor*>PyCapsule_GetPointer(capsule, "dltensor"))
 
 
-cdef class Queue:
-    """A native stream of a vendor, given as an integer. 0 is the default stream."""
-
-    cdef arrowdevice_queue* pointer
-
-    def __cinit__(self, Device device not None, size_t native):
-        cdef native_queue_t handle
-        cdef error_t error
-        cdef int code
-        memset(&handle, 0, sizeof(handle))
-        handle.struct_size = sizeof(handle)
-        handle.queue = <void*>native
-        with nogil:
-            code = arrowdevice_queue_wrap(device.pointer, &handle, &self.pointer, &error)
-        check(code, &error)
-
-    def __dealloc__(self):
-        arrowdevice_queue_destroy(self.pointer)
-
-
 def dlpack_export(Array array not None, Queue consumer_queue, bint versioned, bint copied):
     """Returns a capsule for `from_dlpack`.
 
@@ -64,7 +44,9 @@ def dlpack_export(Array array not None, Queue consumer_queue, bint versioned, bi
     cdef int code
     array.share(&own)
     with nogil:
+        signals_begin()
         code = arrowdevice_dlpack_export(&own, array.schema.pointer, queue, &tensor, &error)
+        signals_end()
         arrowdevice_array_release(&own)
     check(code, &error)
     if copied:
@@ -107,7 +89,9 @@ def dlpack_import(capsule, Queue producer_queue):
     else:
         raise TypeError(f"expected a capsule with an unconsumed DLPack tensor, got {capsule!r}")
     with nogil:
+        signals_begin()
         code = arrowdevice_dlpack_import(<DLManagedTensorVersioned*>tensor, queue, &out.own, &schema.own, &error)
+        signals_end()
         if code != 0:
             delete_versioned(tensor)
     check(code, &error)

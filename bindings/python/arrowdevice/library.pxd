@@ -49,6 +49,15 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
         ARROWDEVICE_COPY_ALWAYS
         ARROWDEVICE_COPY_NEVER
         ARROWDEVICE_STREAM_READ_AHEAD
+        ARROWDEVICE_ROLE_DATA
+        ARROWDEVICE_ROLE_OFFSETS
+        ARROWDEVICE_ROLE_SIZES
+        ARROWDEVICE_ROLE_TYPE_IDS
+        ARROWDEVICE_ROLE_VARIADIC_SIZES
+        ARROWDEVICE_LAYOUT_FIXED
+        ARROWDEVICE_LAYOUT_LARGE_BINARY
+        ARROWDEVICE_LAYOUT_LARGE_LIST
+        ARROWDEVICE_LAYOUT_LARGE_LIST_VIEW
 
     struct arrowdevice_device
     struct arrowdevice_queue
@@ -89,6 +98,20 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
         int64_t bytes_out
         int64_t staged_bytes
 
+    struct pool_options_t "arrowdevice_pool_options":
+        uint32_t struct_size
+        int64_t max_cached_bytes
+        int64_t max_bytes
+
+    struct native_device_t "arrowdevice_native_device":
+        uint32_t struct_size
+        uint32_t queue_family
+        void* platform
+        void* physical_device
+        void* device
+        void* context
+        void* queue
+
     struct pool_stats_t "arrowdevice_pool_stats":
         uint32_t struct_size
         int64_t used_bytes
@@ -120,6 +143,7 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
     struct import_options_t "arrowdevice_import_options":
         uint32_t struct_size
         uint32_t flags
+        int32_t validate
 
     struct node_buffer_t "arrowdevice_node_buffer":
         const void* data
@@ -135,6 +159,7 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
         int64_t null_count
         int32_t layout
         int32_t n_buffers
+        int64_t bit_width
         int64_t n_children
         const node_buffer_t* buffers
         const node_t* const* children
@@ -166,9 +191,22 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
     int arrowdevice_device_get_memory_info(const arrowdevice_device*, int64_t*, int64_t*, error_t*)
     int arrowdevice_device_get_counters(const arrowdevice_device*, device_counters_t*, error_t*)
     int arrowdevice_device_get_pool(const arrowdevice_device*, arrowdevice_pool**, error_t*)
+    int arrowdevice_device_set_pool(arrowdevice_device*, arrowdevice_pool*, error_t*)
+    int arrowdevice_device_get_native(const arrowdevice_device*, native_device_t*, error_t*)
+    int arrowdevice_pool_create(arrowdevice_device*, const pool_options_t*, arrowdevice_pool**, error_t*)
+    void arrowdevice_pool_destroy(arrowdevice_pool*)
+    int arrowdevice_buffer_allocate(arrowdevice_device*, arrowdevice_pool*, arrowdevice_queue*, int64_t, void**,
+                                    error_t*)
+    void arrowdevice_buffer_free(arrowdevice_device*, arrowdevice_queue*, void*)
     int arrowdevice_pool_get_stats(const arrowdevice_pool*, pool_stats_t*, error_t*)
     int arrowdevice_pool_trim(arrowdevice_pool*, error_t*)
     int arrowdevice_backend_get_report(int64_t, backend_report_t*, error_t*)
+    int arrowdevice_queue_create(arrowdevice_device*, arrowdevice_queue**, error_t*)
+    int arrowdevice_queue_get_native(const arrowdevice_queue*, native_queue_t*, error_t*)
+    int arrowdevice_queue_finish(arrowdevice_queue*, int64_t, error_t*)
+    int arrowdevice_queue_wait_array(arrowdevice_queue*, const ArrowDeviceArray*, arrowdevice_device*, error_t*)
+    int arrowdevice_array_release_after(ArrowDeviceArray*, arrowdevice_queue*, error_t*)
+    int arrowdevice_array_export(arrowdevice_device*, ArrowArray*, arrowdevice_queue*, ArrowDeviceArray*, error_t*)
     int arrowdevice_queue_wrap(arrowdevice_device*, const native_queue_t*, arrowdevice_queue**, error_t*)
     void arrowdevice_queue_destroy(arrowdevice_queue*)
     int arrowdevice_array_get_device(const ArrowDeviceArray*, arrowdevice_device**, error_t*)
@@ -211,6 +249,14 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
 
 cdef extern from "gil.h" nogil:
     int gil_is_supported()
+
+cdef extern from "parts.h":
+    int parts_array(object, int64_t, int64_t, ArrowArray*)
+
+cdef extern from "signals.h" nogil:
+    void signals_begin()
+    void signals_end()
+    int signals_raise()
 
 cdef extern from "outgoing.h" nogil:
     int outgoing_device_stream(ArrowDeviceArrayStream*)

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Part of _core.pyx: types.
 
+cdef void no_release(ArrowSchema* schema) noexcept nogil:
+    schema.release = NULL
+
+
 cdef class Schema:
     """An immutable type. It owns an ArrowSchema, or refers to a child in the ArrowSchema of `whole`."""
 
@@ -29,6 +33,16 @@ cdef class Schema:
         cdef int code = arrowdevice_schema_copy(source, &schema.own, &error)
         check(code, &error)
         return schema
+
+    @staticmethod
+    def primitive(str format not None):
+        """Returns a type without a name and children."""
+        cdef bytes encoded = format.encode()
+        cdef ArrowSchema made
+        memset(&made, 0, sizeof(made))
+        made.format = encoded
+        made.release = no_release
+        return Schema.copy_of(&made)
 
     cdef Schema inner(self, ArrowSchema* pointer):
         """Returns a child or dictionary, which holds a reference to this schema."""

@@ -127,7 +127,9 @@ cdef class Stream:
             self.begin()
             try:
                 with nogil:
+                    signals_begin()
                     code = arrowdevice_stream_get_schema(&self.own, &schema.own, &error)
+                    signals_end()
                 check(code, &error)
                 self.known_schema = schema
             finally:
@@ -145,7 +147,9 @@ cdef class Stream:
         self.begin()
         try:
             with nogil:
+                signals_begin()
                 code = arrowdevice_stream_get_next(&self.own, &out.own, &error)
+                signals_end()
                 if code == 0 and out.own.array.release is not NULL and not self.of_library:
                     code = arrowdevice_array_validate(&out.own, out.schema.pointer, NULL, 0, &error)
             check_sharing(code, &error, self.copy_flags)

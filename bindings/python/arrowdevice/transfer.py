@@ -10,6 +10,7 @@ from .arrays import Array, wrapped
 from .devices import Device
 from .devices import device as find_device
 from .durations import nanoseconds
+from .queues import Pool, Queue
 from .sources import any_from
 from .streams import Stream
 
@@ -26,12 +27,22 @@ def copy_flags(copy: bool | None) -> int:
 
 
 def array_to_device(
-    array: AnyArray, to: Device | str, copy: bool | None = None, *, wait: bool = True, timeout: float | None = None
+    array: AnyArray,
+    to: Device | str,
+    copy: bool | None = None,
+    *,
+    wait: bool = True,
+    timeout: float | None = None,
+    queue: Queue | None = None,
+    pool: Pool | None = None,
 ) -> AnyArray:
     """Returns an array on a device."""
     device = find_device(to)
     flags = copy_flags(copy) | (0 if wait else _core.COPY_ASYNC)
-    return array._wrap(array._core.to_device(device._core, flags, nanoseconds(timeout)), device)
+    core_queue = None if queue is None else queue._core
+    core_pool = None if pool is None else pool._core
+    core = array._core.to_device(device._core, flags, nanoseconds(timeout), core_queue, core_pool)
+    return array._wrap(core, device)
 
 
 def stream_to_device(
@@ -69,6 +80,8 @@ def to_device(
     *,
     wait: bool = ...,
     timeout: float | None = ...,
+    queue: Queue | None = ...,
+    pool: Pool | None = ...,
 ) -> AnyArray: ...
 
 
@@ -80,6 +93,8 @@ def to_device(
     *,
     wait: bool = ...,
     timeout: float | None = ...,
+    queue: Queue | None = ...,
+    pool: Pool | None = ...,
     depth: int = ...,
     read_ahead: bool = ...,
     interface: str = ...,
@@ -93,6 +108,8 @@ def to_device(
     *,
     wait: bool = True,
     timeout: float | None = None,
+    queue: Queue | None = None,
+    pool: Pool | None = None,
     depth: int = 0,
     read_ahead: bool = False,
     interface: str = "pull",
@@ -106,7 +123,9 @@ def to_device(
 
     copy        None shares if possible. True always copies. False never copies: NotShareableError if a copy is needed.
     wait        For an array. False returns while the copy runs, see `Array.is_ready()` and `Array.wait()`.
-    timeout     Seconds. Limits every wait of the CPU before a submission.
+    timeout     Seconds. Limits the whole call, or each `next()` of a stream.
+    queue       For an array. The copy runs on this queue, after its work so far. None means a queue of the library.
+    pool        For an array. The pool of the target device for the copy. None means its default pool.
     depth       For a stream. Number of batches that the stream requests before it returns the oldest. 0 means 2.
     read_ahead  For a stream. True calls the producer on a thread of the stream.
     interface   For a stream. "pull", or "async" for the handlers of the async interface.
@@ -129,9 +148,9 @@ def to_device(
     if isinstance(source, Array):
         if depth or read_ahead or interface != "pull":
             raise TypeError("depth, read_ahead and interface need a stream, and the object is one array")
-        return array_to_device(source, device, copy, wait=wait, timeout=timeout)
-    if not wait:
-        raise TypeError("wait=False needs one array, and the object is a stream")
+        return array_to_device(source, device, copy, wait=wait, timeout=timeout, queue=queue, pool=pool)
+    if not wait or queue is not None or pool is not None:
+        raise TypeError("wait=False, queue and pool need one array, and the object is a stream")
     return stream_to_device(
         source, device, copy, timeout=timeout, depth=depth, read_ahead=read_ahead, interface=interface
     )

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import ctypes
 import gc
+import types
 import weakref
 
 import numpy as np
@@ -166,7 +167,7 @@ CUDA, MANAGED, ROCM = map(Driven, (ad.DeviceType.CUDA, ad.DeviceType.CUDA_MANAGE
 ])  # fmt: skip
 def test_queues_follow_the_stream_table_of_the_array_api(monkeypatch, device, stream, queue):
     """Follows the table of streams in the array API standard. None means that the CPU waits."""
-    monkeypatch.setattr(_dlpack._core, "Queue", lambda _, native: native)
+    monkeypatch.setattr(_dlpack._core, "Queue", types.SimpleNamespace(wrap=lambda _, native, family: native))
     if queue is ValueError:
         with pytest.raises(ValueError):
             _dlpack._queue(device, stream)

@@ -150,24 +150,63 @@ def test_a_producer_release_runs_on_a_thread_of_the_library(run_python):
     assert out.splitlines() == ["ready: False", "freed by main: False"]
 
 
-def test_a_signal_interrupts_a_wait(run_python):
-    out = run_python(
-        """
-        import os, signal, threading, time
-        import arrowdevice as ad, pyarrow as pa
+SETUP = """
+import os, signal, threading, time
+import arrowdevice as ad, pyarrow as pa
 
-        there = ad.to_device(pa.array(range(1000)), "ext_dev:0", copy=True, wait=False)
-        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-        begin = time.monotonic()
-        try:
-            there.wait()
-        except KeyboardInterrupt:
-            print("interrupted:", time.monotonic() - begin < 4)
-        del there
-        """,
-        ARROWDEVICE_SIM_DEVICES="addresses:latency_us=5000000",
+host = pa.array([str(i) for i in range(1000)])
+there = ad.to_device(pa.array(range(1000)), "ext_dev:0", copy=True, wait=False)
+table = pa.table({"n": range(1000)})
+"""
+
+# Calls that wait for `there`, whose copy takes three seconds. `limit` is "" or the keyword argument.
+WAITS = {
+    "to_device": "ad.to_device(host, 'ext_dev:0', copy=True{limit})",
+    "to_host": "there.to_host({limit})",
+    "wait": "there.wait({limit})",
+    "wait_idle": "there = None; ad.wait_idle({limit})",
+    "stream": "next(ad.to_device(ad.to_device(table, 'ext_dev:0'), 'cpu'{limit}))",
+    "validate": "there.validate()",
+    "dlpack": "there.__dlpack__(dl_device=(1, 0), copy=True)",
+}
+
+
+@pytest.mark.parametrize("name", WAITS)
+def test_a_signal_ends_every_wait(run_python, name):
+    call = WAITS[name].format(limit="")
+    out = run_python(
+        SETUP
+        + f"""
+threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+begin = time.monotonic()
+try:
+    {call}
+except KeyboardInterrupt:
+    print("interrupted:", time.monotonic() - begin < 0.7)
+""",
+        ARROWDEVICE_SIM_DEVICES="addresses:latency_us=3000000",
     )
     assert out == "interrupted: True\n"
+
+
+@pytest.mark.parametrize("name", [name for name in WAITS if "{limit}" in WAITS[name]])
+def test_a_timeout_limits_the_whole_call(run_python, name):
+    lone = "({limit})" in WAITS[name]
+    call = WAITS[name].format(limit="timeout=0.3" if lone else ", timeout=0.3")
+    out = run_python(
+        SETUP
+        + f"""
+begin = time.monotonic()
+try:
+    {call}
+except TimeoutError:
+    print("in time:", 0.25 < time.monotonic() - begin < 1)
+host = there = table = None
+ad.wait_idle(30)
+""",
+        ARROWDEVICE_SIM_DEVICES="addresses:latency_us=2000000",
+    )
+    assert out == "in time: True\n"
 
 
 def test_cancel_does_not_deadlock_with_a_release_that_needs_the_gil(run_python):

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Work of the program on arrays: queues, memory for results, arrays of buffers, and buffers as tensors."""
+
+import ctypes
+import gc
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import arrowdevice as ad
+
+SLOW = "addresses:latency_us=300000"
+
+
+def test_a_queue_has_a_device_and_finishes(device):
+    with ad.Queue(device) as queue:
+        assert queue.device == device
+        queue.finish()
+        array = ad.to_device(pa.array(range(1000)), device, copy=True, wait=False)
+        with queue.use(array):
+            pass
+        queue.finish(30)
+    with pytest.raises(ValueError, match="closed"):
+        queue.finish()
+
+
+def test_use_holds_the_memory_until_the_work_has_finished(run_python):
+    out = run_python(
+        """
+        import arrowdevice as ad, pyarrow as pa
+
+        device = ad.device("ext_dev:0")
+        queue = ad.Queue(device)
+        array = ad.to_device(pa.array(range(1000)), device)
+        with queue.use(array):
+            # This copy stands for a kernel of the program. It writes memory of the queue for 0.3 seconds.
+            busy = ad.to_device(pa.array(range(1000)), device, copy=True, wait=False, queue=queue)
+        used = device.pool().used_bytes
+        array.release()
+        print("held:", device.pool().used_bytes == used)
+        queue.finish()
+        ad.wait_idle()
+        del busy
+        print("free:", device.pool().used_bytes)
+        """,
+        ARROWDEVICE_SIM_DEVICES=SLOW,
+    )
+    assert out.splitlines() == ["held: True", "free: 0"]
+
+
+def test_work_of_a_queue_runs_after_the_arrays_that_it_uses(run_python):
+    out = run_python(
+        """
+        import arrowdevice as ad, pyarrow as pa
+
+        array = ad.to_device(pa.array(range(1000)), "ext_dev:0", copy=True, wait=False)
+        queue = ad.Queue("ext_dev:1")
+        queue.wait_array(array)
+        print("ready:", array.is_ready())
+        queue.finish()
+        print("ready:", array.is_ready())
+        """,
+        ARROWDEVICE_SIM_DEVICES=f"{SLOW},addresses",
+    )
+    assert out.splitlines() == ["ready: False", "ready: True"]
+
+
+def test_an_array_of_buffers_has_their_values_and_keeps_them():
+    memory = ad.Memory("cpu", 64)
+    array = ad.Array.from_buffers(pa.int64(), 8, [None, memory])
+    values = np.arange(8)
+    ctypes.memmove(memory.address, values.ctypes.data, values.nbytes)
+    assert array.buffers()[1].address == memory.address
+    used = ad.device("cpu").pool().used_bytes
+    del memory
+    gc.collect()
+    assert ad.device("cpu").pool().used_bytes == used
+    assert array.to_pyarrow().to_pylist() == list(range(8))
+    moved = array.to_device("ext_dev:0")
+    del array
+    gc.collect()
+    assert ad.device("cpu").pool().used_bytes < used
+    assert moved.to_pyarrow().to_pylist() == list(range(8))
+
+
+def test_an_array_of_buffers_of_another_array_and_of_children():
+    texts = ad.to_device(pa.array(["a", None, "bcd"]), "ext_dev:0")
+    same = ad.Array.from_buffers(pa.string(), 3, texts.buffers())
+    numbers = ad.to_device(pa.array([1, 2, 3]), "ext_dev:0")
+    type = pa.struct([pa.field("t", pa.string()), pa.field("n", pa.int64())])
+    batch = ad.Array.from_buffers(type, 3, [None], children=[same, numbers])
+    del texts, same, numbers
+    gc.collect()
+    batch.validate("strict")
+    assert isinstance(batch, ad.RecordBatch)
+    assert batch.to_pyarrow().to_pydict() == {"t": ["a", None, "bcd"], "n": [1, 2, 3]}
+
+
+def test_an_array_of_an_address_keeps_its_owner():
+    values = np.arange(4, dtype=np.int32)
+    array = ad.Array.from_buffers(pa.int32(), 3, [None, values.ctypes.data], device="cpu", owner=values, offset=1)
+    del values
+    gc.collect()
+    assert array.to_pyarrow().to_pylist() == [1, 2, 3]
+    with pytest.raises(TypeError, match="owner"):
+        ad.Array.from_buffers(pa.int32(), 3, [None, 4096], device="cpu")
+    with pytest.raises(TypeError, match="device"):
+        ad.Array.from_buffers(pa.int32(), 3, [None, None])
+    with pytest.raises(ad.InvalidError):
+        ad.Array.from_buffers(pa.int32(), 3, [None], device="cpu")
+
+
+def test_a_result_is_ready_after_the_work_of_its_queue(run_python):
+    out = run_python(
+        """
+        import arrowdevice as ad, pyarrow as pa
+
+        queue = ad.Queue("ext_dev:0")
+        memory = ad.Memory("ext_dev:0", 64, queue=queue)
+        busy = ad.to_device(pa.array(range(1000)), "ext_dev:0", copy=True, wait=False, queue=queue)
+        array = ad.Array.from_buffers(pa.int64(), 8, [None, memory], queue=queue)
+        print("ready:", array.is_ready())
+        used = ad.device("ext_dev:0").pool().used_bytes
+        del memory, array
+        print("held:", ad.device("ext_dev:0").pool().used_bytes == used)
+        queue.finish()
+        ad.wait_idle()
+        del busy
+        print("free:", ad.device("ext_dev:0").pool().used_bytes)
+        queue.close()
+        """,
+        ARROWDEVICE_SIM_DEVICES=SLOW,
+    )
+    assert out.splitlines() == ["ready: False", "held: True", "free: 0"]
+
+
+def test_memory_may_outlive_its_queue():
+    with ad.Queue("ext_dev:0") as queue:
+        memory = ad.Memory("ext_dev:0", 64, queue=queue)
+    del queue
+    assert memory.size == 64
+
+
+def test_a_wrapped_queue_with_memory_in_use_is_not_closed(accelerator):
+    with ad.Queue(accelerator) as own:
+        try:
+            queue = ad.Queue.wrap(accelerator, own.native.handle, family=own.native.family)
+        except ad.NotSupportedError:
+            return  # the device has no native queues
+        memory = ad.Memory(accelerator, 64, queue=queue)
+        with pytest.raises(RuntimeError, match="1 allocations"):
+            queue.close()
+        del memory
+        queue.close()
+
+
+def test_a_pool_limits_memory():
+    pool = ad.Pool("ext_dev:0", max_bytes=4096)
+    array = ad.to_device(pa.array(range(10)), "ext_dev:0", pool=pool)
+    assert pool.stats().used_bytes >= 80
+    with pytest.raises(ad.OutOfMemoryError):
+        ad.to_device(pa.array(range(10_000)), "ext_dev:0", pool=pool)
+    del array
+    pool.trim()
+    assert pool.stats().cached_bytes == 0
+    with pytest.raises(TypeError, match="one array"):
+        ad.to_device(pa.table({"n": [1]}), "ext_dev:0", pool=pool)
+
+
+def test_buffers_with_nulls_and_texts_are_tensors():
+    array = ad.Array(pa.array(["a", None, "bcd"]))
+    validity, offsets, data = array.buffers()
+    assert np.from_dlpack(validity).tolist() == [0b101]
+    assert np.from_dlpack(offsets).tolist() == [0, 1, 1, 4]
+    assert bytes(np.from_dlpack(data)) == b"abcd"
+    seen = np.from_dlpack(ad.Array(pa.array([1.5, None])).buffers()[1])
+    assert seen.dtype == np.float64
+    assert seen[0] == 1.5
+    with pytest.raises(BufferError, match="no validity"):
+        np.from_dlpack(ad.Array(pa.array([1])).buffers()[0])
+
+
+def test_a_tensor_of_a_buffer_survives_the_release_of_its_array():
+    array = ad.to_device(pa.array([1, 2, None]), "cpu", copy=True)
+    data = array.buffers()[1]
+    tensor = np.from_dlpack(data)
+    array.release()
+    assert tensor[:2].tolist() == [1, 2]
+    with pytest.raises(ValueError, match="released"):
+        np.from_dlpack(data)
+
+
+def test_buffers_on_a_device_reach_the_cpu_by_dlpack(accelerator):
+    for values in (pa.array([1, None, 3]), pa.array([b"ab", b"c"], pa.large_binary())):
+        array = ad.to_device(values, accelerator)
+        here = ad.Array(values)
+        for there, own in zip(array.buffers(), here.buffers(), strict=True):
+            if own.size:
+                capsule = there.__dlpack__(dl_device=(1, 0), copy=True, max_version=(1, 0))
+                assert capsule is not None
+                assert there.__dlpack_device__()[0] == array.device_type
+
+
+# Keeps one thread of OpenCL busy for some time, and then adds up the numbers.
+SLOW_SUM = """
+kernel void sum(global const uchar* validity, global const long* data, long offset, long length, long turns,
+                global long* out) {
+  long total = 0;
+  volatile long busy = 0;
+  for (long i = 0; i < turns; ++i) busy += i;
+  for (long i = offset; i < offset + length; ++i) {
+    if (validity == 0 || (validity[i / 8] >> (i % 8) & 1)) total += data[i];
+  }
+  *out = total;
+}
+"""
+
+
+def summed(array, queue, turns=0):
+    """Returns the sum of an array as an array on its device, which may not be ready yet."""
+    cl = pytest.importorskip("pyopencl")
+
+    def handle(part):
+        return cl.Buffer.from_int_ptr(part.address) if part.address else None
+
+    kernel = cl.Program(cl.Context.from_int_ptr(queue.device.native.context), SLOW_SUM).build().sum
+    with queue.use(array):
+        result = ad.Memory(queue.device, 8, queue=queue)
+        validity, data = array.buffers()
+        long = cl.cltypes.long
+        kernel.set_args(
+            handle(validity), handle(data), long(array.offset), long(len(array)), long(turns), handle(result)
+        )
+        cl.enqueue_nd_range_kernel(cl.CommandQueue.from_int_ptr(queue.native.handle), kernel, (1,), None)
+    return ad.Array.from_buffers(pa.int64(), 1, [None, result], queue=queue)
+
+
+@pytest.fixture
+def opencl():
+    try:
+        return ad.device("opencl:0")
+    except ad.DeviceNotFoundError:
+        pytest.skip("opencl:0 does not exist on this machine")
+
+
+def test_a_kernel_adds_up_a_slice_with_nulls(opencl):
+    array = ad.to_device(pa.array([10, 1, None, 3, 100]), opencl)[1:4]
+    with ad.Queue(opencl) as queue:
+        total = summed(array, queue)
+    assert total.device == opencl
+    assert total.to_pyarrow().to_pylist() == [4]
+
+
+def test_a_kernel_may_run_on_when_its_array_is_released(opencl):
+    n = 1 << 20
+    ones = pa.array(np.ones(n, np.int64))
+    with ad.Queue(opencl) as queue:
+        array = ad.to_device(ones, opencl, copy=True)
+        total = summed(array, queue, turns=100_000_000)
+        assert not total.is_ready()
+        del array
+        # Without the hold on the array, this copy reuses its memory.
+        other = ad.to_device(pa.array(np.full(n, 7, np.int64)), opencl, copy=True)
+        assert total.to_pyarrow().to_pylist() == [n]
+        del other
+
+
+def test_native_handles(accelerator):
+    device = accelerator
+    if device.device_type != ad.DeviceType.OPENCL:
+        return
+    assert device.native.context != 0
+    with ad.Queue(device) as queue:
+        with ad.Queue.wrap(device, queue.native.handle) as wrapped:
+            assert wrapped.native.handle == queue.native.handle
+            array = ad.to_device(pa.array([1, 2]), device, queue=wrapped, copy=True)
+            assert array.to_pyarrow().to_pylist() == [1, 2]
