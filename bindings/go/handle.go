@@ -138,6 +138,13 @@ func (h *handle[R]) leave() {
 	}
 }
 
+// disown ends the ownership without freeing the resource. The caller has the resource exclusively.
+func (h *handle[R]) disown() {
+	h.freed.Store(true)
+	h.cleanup.Stop()
+	h.users.Or(releasedFlag)
+}
+
 // release may be called from any goroutine, any number of times. It returns at once, except if the
 // resource borrows something.
 func (h *handle[R]) release() {
