@@ -8,7 +8,7 @@ import re
 # A line without its page is ignored.
 PARTS = [
     ("Begin", ["docs/index.md", "docs/getting-started.md", "docs/concepts.md", "docs/cookbook.md",
-               "docs/troubleshooting.md"]),
+               "docs/compute.md", "docs/troubleshooting.md"]),
     ("Use", ["docs/streams.md", "docs/dlpack.md", "docs/reference.md"]),
     ("Languages", ["bindings/*"]),
     ("API", []),  # the groups of the headers: prepare.py
