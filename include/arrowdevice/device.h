@@ -120,11 +120,13 @@ ARROWDEVICE_API int arrowdevice_device_find_by_id(ArrowDeviceType device_type, i
  * id. The text is not the `name` of arrowdevice_device_info.
  *
  * @param name  A name of arrowdevice_device_type_get_name(), a colon and the id, such as "opencl:0"
- *              or "cuda_host:1". Without a colon and an id, as in "cpu", the id is 0.
+ *              or "cuda_host:1". Without a colon and an id, as in "cpu", the id is 0. Upper and lower
+ *              case are the same.
  * @param out   Receives the device, which is never a wrapped one.
  *
  * Errors:
- * - EINVAL if the name has another form or begins with an unknown type name.
+ * - EINVAL if the name has another form or begins with an unknown type name. The message suggests
+ *   the nearest name.
  * - All errors of arrowdevice_device_find_by_id().
  * Thread-safety: free. May block while a driver starts.
  */

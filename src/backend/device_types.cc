@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 namespace arrowdevice::backend {
 namespace {
@@ -34,6 +37,29 @@ constexpr std::array kAccess{
     Access{ARROW_DEVICE_CUDA, ARROW_DEVICE_CUDA_MANAGED}, Access{ARROW_DEVICE_ROCM, ARROW_DEVICE_ROCM_HOST},
 };
 
+char lower(char letter) noexcept {
+  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+}
+
+bool is_same(std::string_view one, std::string_view other) noexcept {
+  return std::ranges::equal(one, other, {}, lower, lower);
+}
+
+// Returns the number of letters to insert, remove or replace.
+size_t distance(std::string_view one, std::string_view other) {
+  std::vector<size_t> row(other.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < one.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < other.size(); ++j) {
+      const size_t replaced = diagonal + (lower(one[i]) == other[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, replaced});
+    }
+  }
+  return row.back();
+}
+
 }  // namespace
 
 const DeviceTypeInfo* find_device_type(ArrowDeviceType type) noexcept {
@@ -42,8 +68,22 @@ const DeviceTypeInfo* find_device_type(ArrowDeviceType type) noexcept {
 }
 
 const DeviceTypeInfo* find_device_type(std::string_view name) noexcept {
-  const auto found = std::ranges::find(kDeviceTypes, name, &DeviceTypeInfo::name);
+  const auto found = std::ranges::find_if(kDeviceTypes, [&](const auto& type) { return is_same(name, type.name); });
   return found == kDeviceTypes.end() ? nullptr : &*found;
+}
+
+const DeviceTypeInfo* nearest_device_type(std::string_view name) {
+  constexpr size_t kLongest = 32;
+  constexpr size_t kMostMistakes = 2;
+  if (name.empty() || name.size() > kLongest) return nullptr;
+  const auto of_plugin =
+      std::ranges::find_if(kDeviceTypes, [&](const auto& type) { return is_same(name, type.plugin); });
+  if (of_plugin != kDeviceTypes.end()) return &*of_plugin;
+  const auto mistakes = [&](const auto& type) { return distance(name, type.name); };
+  const auto nearest = std::ranges::min_element(kDeviceTypes, {}, mistakes);
+  // Few mistakes are in the first letter, and "gpu" does not mean "cpu".
+  const bool is_near = mistakes(*nearest) <= kMostMistakes && lower(name.front()) == nearest->name[0];
+  return is_near ? &*nearest : nullptr;
 }
 
 std::string device_type_text(ArrowDeviceType type) {

@@ -20,9 +20,12 @@ struct DeviceTypeInfo {
   bool may_be_on_host;  // false: the CPU certainly cannot read it in place
 };
 
-// Returns NULL if the format names no such type.
+// Returns NULL if the format names no such type. Upper and lower case are the same.
 const DeviceTypeInfo* find_device_type(ArrowDeviceType type) noexcept;
 const DeviceTypeInfo* find_device_type(std::string_view name) noexcept;
+
+// Returns the type that a user may have meant by an unknown name, or NULL. The name may be that of a backend.
+const DeviceTypeInfo* nearest_device_type(std::string_view name);
 
 // Returns "cuda_host", or "device type 99" for a type that the format does not name.
 std::string device_type_text(ArrowDeviceType type);

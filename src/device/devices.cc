@@ -116,7 +116,9 @@ Device& Devices::find(std::string_view name) {
   const auto colon = name.find(':');
   const auto* type = backend::find_device_type(name.substr(0, colon));
   if (type == nullptr) {
-    throw Error(EINVAL, "\"" + std::string(name) + "\" does not begin with the name of a device type");
+    const auto* const nearest = backend::nearest_device_type(name.substr(0, colon));
+    throw Error(EINVAL, "\"" + std::string(name) + "\" does not begin with the name of a device type" +
+                            (nearest == nullptr ? "" : std::string(" (did you mean \"") + nearest->name + "\"?)"));
   }
   int64_t id = 0;
   if (colon != name.npos) {

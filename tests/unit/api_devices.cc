@@ -130,7 +130,7 @@ TEST_CASE("a device is found by its name, and an invalid name is refused") {
   CHECK(find("cpu:0") == cpu());
   CHECK(find("ext_dev") == sim(0));
   CHECK(find("ext_dev:3") == sim(3));
-  for (const char* name : {"", ":", ":0", "CPU", "cpu:", "cpu:x", "cpu:0x", "cpu:-1", "cpu: 0", "cpu:0:0", "gpu",
+  for (const char* name : {"", ":", ":0", "cpu:", "cpu:x", "cpu:0x", "cpu:-1", "cpu: 0", "cpu:0:0", "gpu",
                            "ext_dev:99999999999999999999", "cpu\xFF"}) {
     INFO(name);
     arrowdevice_device* device = kNotADevice;
@@ -138,6 +138,20 @@ TEST_CASE("a device is found by its name, and an invalid name is refused") {
     CHECK(device == nullptr);
   }
   arrowdevice_device* device = kNotADevice;
+  CHECK(find("CPU:0") == cpu());
+  CHECK(find("Ext_Dev:1") == sim(1));
+  // A word that is close to a type, or that names a backend, is explained.
+  for (const auto& [name, meant] : {std::pair{"opncl:0", "opencl"},
+                                    {"CUAD", "cuda"},
+                                    {"hip:0", "rocm"},
+                                    {"level_zero", "oneapi"},
+                                    {"extdev:1", "ext_dev"}}) {
+    const std::string question = std::string("(did you mean \"") + meant + "\"?)";
+    must_fail_saying(EINVAL, question.c_str(), arrowdevice_device_find_by_name, name, &device);
+  }
+  for (const char* name : {"toaster:0", ":0", "gpu:0", "a name that is longer than every name of a device type"}) {
+    CHECK_FALSE(contains(must_fail(EINVAL, arrowdevice_device_find_by_name, name, &device), "did you mean"));
+  }
   must_fail(ENODEV, arrowdevice_device_find_by_name, "ext_dev:4", &device);
 }
 

@@ -1327,7 +1327,7 @@ unsafe extern "C" {
         out: *mut *mut arrowdevice_device,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Finds a device by a text such as \"opencl:0\", as arrowdevice\\_device\\_find\\_by\\_id() does by type and\nid. The text is not the `name` of arrowdevice\\_device\\_info.\n\n- `name`: A name of arrowdevice\\_device\\_type\\_get\\_name(), a colon and the id, such as \"opencl:0\"\n  or \"cuda\\_host:1\". Without a colon and an id, as in \"cpu\", the id is 0.\n- `out`: Receives the device, which is never a wrapped one.\n\nErrors:\n- EINVAL if the name has another form or begins with an unknown type name.\n- All errors of arrowdevice\\_device\\_find\\_by\\_id().\n\nThread-safety: free. May block while a driver starts."]
+    #[doc = "Finds a device by a text such as \"opencl:0\", as arrowdevice\\_device\\_find\\_by\\_id() does by type and\nid. The text is not the `name` of arrowdevice\\_device\\_info.\n\n- `name`: A name of arrowdevice\\_device\\_type\\_get\\_name(), a colon and the id, such as \"opencl:0\"\n  or \"cuda\\_host:1\". Without a colon and an id, as in \"cpu\", the id is 0. Upper and lower\n  case are the same.\n- `out`: Receives the device, which is never a wrapped one.\n\nErrors:\n- EINVAL if the name has another form or begins with an unknown type name. The message suggests\nthe nearest name.\n- All errors of arrowdevice\\_device\\_find\\_by\\_id().\n\nThread-safety: free. May block while a driver starts."]
     pub fn arrowdevice_device_find_by_name(
         name: *const ::core::ffi::c_char,
         out: *mut *mut arrowdevice_device,
