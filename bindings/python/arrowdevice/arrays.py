@@ -152,7 +152,8 @@ class Array:
         buffers     The buffers of the type's layout in order. None is a missing validity bitmap. An integer is an
                     address or handle, which needs `owner` and `device`.
         null_count  -1 if unknown. Without a validity bitmap it is 0.
-        queue       The queue whose work so far writes the buffers. The array is ready after that work.
+        queue       The queue whose work so far writes the buffers. The array is ready after that work. Without a queue
+                    the call waits for the arrays that `buffers` belong to.
         owner       An object that keeps the memory alive. The array keeps `buffers` and `owner` until it is released.
 
         >>> import arrowdevice, pyarrow
@@ -169,11 +170,18 @@ class Array:
             raise TypeError("owner is missing (an address does not keep its memory alive)")
         addresses = [buffer if isinstance(buffer, int) else buffer.address if buffer else 0 for buffer in buffers]
         schema = type if isinstance(type, Schema) else Schema(type)
+        # Shared owners, because the program may release the arrays themselves.
+        sources = [array.slice(0) for array in {buffer._array for buffer in buffers if isinstance(buffer, Buffer)}]
+        for source in (*sources, *children):
+            if queue is None:
+                source.wait()
+            else:
+                queue.wait_array(source)
         if null_count == -1 and (not addresses or addresses[0] == 0):
             null_count = 0
         core = _core.Array.from_parts(
             schema._core, found._core, length, null_count, offset, addresses, [child._core for child in children],
-            (tuple(buffers), owner), None if queue is None else queue._core,
+            (tuple(buffers), sources, owner), None if queue is None else queue._core,
         )  # fmt: skip
         return wrapped(core, found)
 
@@ -270,7 +278,7 @@ class Array:
     def __getitem__(self, key: builtins.slice) -> Array:
         if isinstance(key, builtins.slice):
             return self._rows(key)
-        raise TypeError(f"invalid index {key!r} (expected a slice such as array[2:5]; for values use to_pyarrow())")
+        raise TypeError(f"invalid index {key!r} (expected a slice such as array[2:5]; for values use to_pylist())")
 
     __iter__ = None
 
@@ -324,6 +332,40 @@ class Array:
         import pyarrow
 
         return pyarrow.array(self.to_host())
+
+    def to_pylist(self) -> list[Any]:
+        """Returns the values as Python objects, None for a null. Needs pyarrow.
+
+        >>> import arrowdevice, pyarrow
+        >>> arrowdevice.Array(pyarrow.array(["a", None])).to_pylist()
+        ['a', None]
+        """
+        values: list[Any] = self.to_pyarrow().to_pylist()
+        return values
+
+    def to_numpy(self) -> Any:
+        """Returns a NumPy array on the CPU, which shares memory if it can.
+
+        Numbers without nulls need NumPy only. Other types need pyarrow, which turns a null into NaN or None.
+        """
+        import numpy
+
+        host: Any = self.to_host()
+        try:
+            return numpy.from_dlpack(host)
+        except BufferError:
+            return host.to_pyarrow().to_numpy(zero_copy_only=False)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        import numpy
+
+        return numpy.array(self.to_numpy(), dtype=dtype, copy=copy)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.release()
 
     def release(self) -> None:
         """Releases the array now. Shared owners keep the memory alive. Later uses of this object raise ValueError."""

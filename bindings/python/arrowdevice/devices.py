@@ -129,10 +129,16 @@ class Device:
     _ADDRESSES, _HOST_READABLE, _EVENTS, _WAIT_BLOCKS, _WRAPPED, _COPY_BLOCKS = 1, 2, 4, 8, 16, 32
     _PEER_ACCESS, _PEER_COPY, _PEER_REMOTE = 1, 2, 4
 
-    def __init__(self, name: str) -> None:
-        if not isinstance(name, str):
-            raise TypeError(f"invalid device name of type {type(name).__name__} (expected a str such as 'opencl:0')")
-        self._of(_core.device_find_by_name(name.encode()))
+    def __init__(self, name: str | DeviceType | tuple[int, int]) -> None:
+        if isinstance(name, str):
+            return self._of(_core.device_find_by_name(name.encode()))
+        pair = (name, 0) if isinstance(name, DeviceType) else name
+        if not (isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(part, int) for part in pair)):
+            raise TypeError(
+                f"invalid device of type {type(name).__name__} "
+                "(expected a name such as 'opencl:0', a DeviceType, or a pair of type and id)"
+            )
+        self._of(_core.device_find_by_id(*pair))
 
     def _of(self, core: _core.Device) -> None:
         self._core = core
@@ -293,8 +299,10 @@ class Device:
         return f"<arrowdevice.Device {self.name}: {self.description}{size}>"
 
 
-def device(name: Device | str) -> Device:
+def device(name: Device | str | DeviceType | tuple[int, int]) -> Device:
     """Returns the device that has a name: a type's name, a colon and the id ("opencl:0"). A missing id means 0 ("cpu").
+
+    A DeviceType means its device 0, and a pair is a type and an id, as `__dlpack_device__()` returns it.
 
     Returns a Device unchanged. Raises InvalidError for a name of another form, and DeviceNotFoundError if there is no
     such device. The first device of a driver starts that driver.

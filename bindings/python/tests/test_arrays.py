@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -81,7 +82,7 @@ def test_slice_refuses_rows_outside_the_array(batch):
             array.slice(offset, length)
     with pytest.raises(ValueError, match="slice step 2"):
         array[::2]
-    with pytest.raises(TypeError, match="to_pyarrow"):
+    with pytest.raises(TypeError, match="to_pylist"):
         array["n"][2]
     with pytest.raises(TypeError):
         iter(array)
@@ -226,3 +227,21 @@ def test_dictionaries_survive_a_transfer(device):
     assert moved.type == "dictionary<values=string, indices=int32>"
     assert ("dictionary", "data") in [(b.path, b.role) for b in moved.buffers()]
     assert moved.to_pyarrow().equals(values)
+
+
+def test_values_as_python_objects_and_numpy(device):
+    for values in (pa.array([1, 2, 3]), pa.array(["a", None]), pa.array([1.5, None])):
+        there = ad.to_device(values, device)
+        assert there.to_pylist() == values.to_pylist()
+        expected = values.to_numpy(zero_copy_only=False)
+        for seen in (there.to_numpy(), np.asarray(there)):
+            assert seen.dtype == expected.dtype
+            assert str(seen) == str(expected)
+    assert np.asarray(ad.to_device(pa.array([1, 2]), device), dtype=np.float32).tolist() == [1.0, 2.0]
+
+
+def test_an_array_is_a_context_manager():
+    with ad.to_device(pa.array([1]), "cpu") as array:
+        assert len(array) == 1
+    with pytest.raises(ValueError, match="released"):
+        len(array)

@@ -97,6 +97,35 @@ def test_an_array_of_buffers_of_another_array_and_of_children():
     assert batch.to_pyarrow().to_pydict() == {"t": ["a", None, "bcd"], "n": [1, 2, 3]}
 
 
+def test_an_array_of_buffers_outlives_a_release_of_their_array():
+    source = ad.to_device(pa.array([1, 2, 3]), "ext_dev:0")
+    array = ad.Array.from_buffers(pa.int64(), 3, source.buffers())
+    source.release()
+    other = ad.to_device(pa.array([7, 8, 9]), "ext_dev:0")
+    assert array.to_pylist() == [1, 2, 3]
+    assert other.to_pylist() == [7, 8, 9]
+
+
+def test_an_array_of_buffers_waits_for_their_array(run_python):
+    out = run_python(
+        """
+        import arrowdevice as ad, pyarrow as pa
+
+        source = ad.to_device(pa.array([1, 2, 3]), "ext_dev:0", copy=True, wait=False)
+        array = ad.Array.from_buffers(pa.int64(), 3, source.buffers())
+        print("ready:", source.is_ready(), array.is_ready())
+        source = ad.to_device(pa.array([1, 2, 3]), "ext_dev:0", copy=True, wait=False)
+        with ad.Queue("ext_dev:0") as queue:
+            array = ad.Array.from_buffers(pa.int64(), 3, source.buffers(), queue=queue)
+        print("ready:", array.is_ready())
+        array.wait()
+        print("ready:", source.is_ready())
+        """,
+        ARROWDEVICE_SIM_DEVICES=SLOW,
+    )
+    assert out.splitlines() == ["ready: True True", "ready: False", "ready: True"]
+
+
 def test_an_array_of_an_address_keeps_its_owner():
     values = np.arange(4, dtype=np.int32)
     array = ad.Array.from_buffers(pa.int32(), 3, [None, values.ctypes.data], device="cpu", owner=values, offset=1)

@@ -88,3 +88,15 @@ def test_device_refuses_a_name_that_is_not_a_str():
 def test_device_raises_device_not_found_for_a_missing_device():
     with pytest.raises(ad.DeviceNotFoundError, match="ext_dev:7"):
         ad.device("ext_dev:7")
+
+
+def test_a_device_is_found_by_type_and_by_a_pair(device):
+    assert ad.device((device.device_type, device.device_id)) == device
+    if device.device_id == 0:
+        assert ad.device(ad.DeviceType(device.device_type)) == device
+    assert ad.device(device.name.upper()) == device
+    for bad in (1.5, (1, 2, 3), ("cpu", 0), None):
+        with pytest.raises(TypeError, match="invalid device"):
+            ad.device(bad)
+    with pytest.raises(ad.InvalidError, match='did you mean "opencl"'):
+        ad.device("openlc:0")
