@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Moves a small record batch to a device and back: move_to_device [DEVICE], "cpu" or "ext_dev:0" for example. */
-/* [send] */
 #include <arrowdevice/arrowdevice.h>
 
 /* Puts a batch on a device: shares the memory if the device can use it, copies it if not. */
@@ -15,7 +14,6 @@ int send_to(const char* name, struct ArrowArray* batch, const struct ArrowSchema
   if (code != 0) arrowdevice_array_release(&host); /* `host` owns the batch now */
   return code;
 }
-/* [end] */
 
 #include <stdio.h>
 #include <string.h>

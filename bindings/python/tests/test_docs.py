@@ -12,7 +12,8 @@ import pytest
 import arrowdevice
 
 README = (pathlib.Path(__file__).parents[1] / "README.md").read_text()
-SNIPPETS = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+PROJECT = (pathlib.Path(__file__).parents[3] / "README.md").read_text()
+SNIPPETS = re.findall(r"^```python\n(.*?)^```", PROJECT + README, re.MULTILINE | re.DOTALL)
 MODULES = ["arrowdevice"] + [f"arrowdevice.{module.name}" for module in pkgutil.iter_modules(arrowdevice.__path__)]
 
 
@@ -22,7 +23,7 @@ def test_readme_snippets_run(snippet):
 
 
 def test_readme_has_snippets():
-    assert len(SNIPPETS) >= 7
+    assert len(SNIPPETS) >= 9
 
 
 @pytest.mark.parametrize("name", MODULES)
