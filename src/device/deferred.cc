@@ -181,8 +181,20 @@ void DeferredWork::set_manual(bool manual) {
   manual_ = manual;
 }
 
+void DeferredWork::begin_outside() noexcept {
+  const std::lock_guard lock(mutex_);
+  ++ending_;
+}
+
+void DeferredWork::end_outside() noexcept {
+  const std::lock_guard lock(mutex_);
+  --ending_;
+  changed_.notify_all();
+}
+
 bool DeferredWork::wait_idle(const Deadline& deadline) {
   if (Ending::is_here()) throw Error(EBUSY, "a release that was deferred cannot wait for the others");
+  Deadline next_check(interrupt::kSliceNs);
   while (process::drivers_usable()) {
     bool runs_here;
     {
@@ -197,7 +209,9 @@ bool DeferredWork::wait_idle(const Deadline& deadline) {
       }
     }
     if (runs_here && run(-1) == 0) wait_for_oldest();
+    if (next_check.left() > 0) continue;
     interrupt::check();
+    next_check = Deadline(interrupt::kSliceNs);
   }
   return true;  // this process never destroys the remaining work
 }

@@ -46,6 +46,10 @@ class DeferredWork {
   // number of items destroyed.
   int64_t run(int64_t max) noexcept;
 
+  // Count work of another thread as deferred. Each begin_outside() is followed by one end_outside().
+  void begin_outside() noexcept;
+  void end_outside() noexcept;
+
   // Waits until no work is deferred. Returns false if the deadline passes first. Throws EBUSY if a deferred release
   // calls it.
   bool wait_idle(const Deadline& deadline);
@@ -67,7 +71,7 @@ class DeferredWork {
   std::mutex mutex_;  // guards all members below
   std::condition_variable changed_;
   List list_;
-  int64_t ending_ = 0;  // number of items that are off the list but not destroyed yet
+  int64_t ending_ = 0;  // number of items that are off the list but not destroyed yet, and of work outside
   bool manual_ = false;
   bool used_ = false;
   bool has_thread_ = false;

@@ -106,7 +106,7 @@ void ForeignEvent::wait_on(Queue& queue, int64_t timeout_ns) const {
   const bool is_of_queues_backend = &queue.device().backend() == &event_->device().backend();
   // A backend that blocks in the call would keep other calls of the queue waiting. A foreign event may take any time,
   // and a caller that unwraps the queue must not wait for that.
-  const bool is_bounded = timeout_ns != ARROWDEVICE_NO_TIMEOUT;
+  const bool is_bounded = timeout_ns != ARROWDEVICE_NO_TIMEOUT || interrupt::is_set();
   const bool waits_here = queue.device().waits_on_host() && (is_bounded || !is_our_own_);
   if (!is_of_queues_backend || waits_here) wait(timeout_ns);
   if (is_of_queues_backend) queue.wait_for(*event_);

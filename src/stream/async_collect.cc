@@ -9,6 +9,7 @@
 
 #include "array/locate.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "schema/copy.h"
 #include "stream/async.h"
 #include "stream/async_consumer.h"
@@ -109,7 +110,7 @@ class Collection final : public AsyncConsumer {
   void schema(ArrowSchema* out) {
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return has_schema_ || failure_ || is_cancelled_; });
+      wait(lock, [&] { return has_schema_ || failure_ || is_cancelled_; });
       if (!has_schema_) throw_failure();
     }
     schema::copy(schema_, out);  // the schema does not change any more
@@ -122,7 +123,7 @@ class Collection final : public AsyncConsumer {
     Task next;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return !tasks_.empty() || has_ended_ || failure_ || is_cancelled_; });
+      wait(lock, [&] { return !tasks_.empty() || has_ended_ || failure_ || is_cancelled_; });
       if (is_cancelled_ || (tasks_.empty() && !has_ended_)) {
         if (!is_cancelled_) metadata = std::move(error_metadata_);
         throw_failure();
@@ -171,6 +172,11 @@ class Collection final : public AsyncConsumer {
   }
 
  private:
+  template <typename Predicate>
+  void wait(std::unique_lock<std::mutex>& lock, const Predicate& predicate) {
+    interrupt::wait(changed_, lock, Deadline(ARROWDEVICE_NO_TIMEOUT), predicate);
+  }
+
   struct Task {
     ArrowAsyncTask task{};
     Metadata metadata;

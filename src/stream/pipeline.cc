@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/process.h"
+#include "device/deferred.h"
 #include "schema/copy.h"
 #include "stream/device_stream.h"
 #include "transfer/move.h"
@@ -269,6 +270,7 @@ void Pipeline::move_batches() noexcept {
     });
     if (batch == nullptr || is_closed_ || is_cancelled_) return;
     batch->state = Batch::State::kMoving;
+    is_moving_ = true;
     lock.unlock();
     {
       const background::DriverCallGuard busy;
@@ -282,6 +284,9 @@ void Pipeline::move_batches() noexcept {
     lock.unlock();
     batch.reset();
     lock.lock();
+    is_moving_ = false;
+    if (counts_as_work_) device::DeferredWork::instance().end_outside();
+    counts_as_work_ = false;
   }
 }
 
@@ -311,6 +316,8 @@ void Pipeline::close() noexcept {
     const Lock lock(mutex_);
     is_closed_ = true;
     is_reading = is_reading_;
+    counts_as_work_ = is_moving_;
+    if (counts_as_work_) device::DeferredWork::instance().begin_outside();
     dropped.swap(batches_);
     changed_.notify_all();
   }

@@ -111,6 +111,8 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
   bool has_ended_ = false;               // the producer has no more arrays
   bool is_cancelled_ = false;
   bool is_closed_ = false;
+  bool is_moving_ = false;       // the mover is at work
+  bool counts_as_work_ = false;  // since close(), because the program may wait for the end of the move
   // For an abandoned pipeline: its own reference, and the pipeline that was abandoned before it.
   std::shared_ptr<Pipeline> keep_alive_;
   Pipeline* forgotten_before_ = nullptr;

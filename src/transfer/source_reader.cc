@@ -108,6 +108,7 @@ void SourceReader::read_back() {
 bool SourceReader::leave_running() noexcept {
   try {
     blocks_->source = hold(moved_);
+    blocks_->use.emplace(*source_);
     blocks_->after = queue_->record();
   } catch (...) {
     return false;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -59,6 +60,7 @@ class SourceReader {
   struct Blocks final : device::Deferred {
     std::vector<device::Allocation> allocations;
     std::unique_ptr<array::OwnedArray> source;
+    std::optional<device::DeviceUse> use;  // of the source's device
   };
   // Pending reads, by their places in the list, that one region covers.
   struct Range {

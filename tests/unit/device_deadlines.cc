@@ -332,6 +332,24 @@ TEST_CASE("the thread's check ends every wait, or lets it go on") {
   }
 }
 
+TEST_CASE("wait_idle waits for the move of a stream that was released") {
+  const Sample sample(mixed_batch(), {.rows = 60});
+  begin();
+  auto producer = batches_of(sample, kRows);
+  DeviceStream stream = to_device(to_device(stream_of(producer), sim(0), stream_options()), cpu(), stream_options());
+  Held engine(0);
+  Array out;
+  {
+    const Check check;
+    CHECK(stream->get_next(stream.get(), out.out()) == ECANCELED);
+  }
+  stream.reset();
+  must_fail(ETIMEDOUT, arrowdevice_wait_idle, kShort);
+  engine.resume();
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
+  CHECK(stats(default_pool(sim(0))).used_bytes == 0);
+}
+
 TEST_CASE("a time-out of 0 waits without limit and a negative one does not wait") {
   begin();
   Sample sample(field("l"), {.rows = 30});

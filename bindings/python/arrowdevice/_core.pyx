@@ -47,6 +47,8 @@ cdef inline int check(int code, error_t* error) except -1:
 
 cdef inline int check_sharing(int code, error_t* error, uint32_t copy_flags) except -1:
     """Raises NotShareableError instead of NotSupportedError if the caller forbade a copy."""
+    if signals_raise():
+        return -1
     if code == ENOTSUP and copy_flags & ARROWDEVICE_COPY_NEVER:
         raise _errors.NotShareableError(code, error.message.decode("utf-8", "replace"),
                                         error.backend.decode("utf-8", "replace"), error.native_code)

@@ -25,13 +25,13 @@ cdef str element_of(const node_t* node, uint32_t role):
 
 
 cdef list buffers_of(const node_t* node, str path, list found):
-    """Appends (path, role, address, size, element) for each buffer of a node and its children. Returns the list."""
+    """Appends (path, role, address, size, element, on_host) for each buffer of a node and its children."""
     cdef int32_t i
     cdef int64_t child
     for i in range(node.n_buffers):
         found.append((path, node.buffers[i].role, <size_t>node.buffers[i].data,
-                      node.buffers[i].size if node.buffers[i].flags & 1 else None,
-                      element_of(node, node.buffers[i].role)))
+                      node.buffers[i].size if node.buffers[i].flags & ARROWDEVICE_BUFFER_SIZE_KNOWN else None,
+                      element_of(node, node.buffers[i].role), (node.buffers[i].flags & ARROWDEVICE_BUFFER_HOST) != 0))
     for child in range(node.n_children):
         name = text(node.children[child].name) or str(child)
         buffers_of(node.children[child], f"{path}.{name}" if path else name, found)
@@ -167,8 +167,11 @@ cdef class Array:
         out.schema = schema
         return out
 
-    def bytes_of(self, Schema schema not None, size_t address, int64_t length):
-        """Returns a buffer of this array as an array without nulls, which has the event of this one."""
+    def bytes_of(self, Schema schema not None, size_t address, int64_t length, bint on_host):
+        """Returns a buffer of this array as an array without nulls, which has the event of this one.
+
+        A buffer on the host becomes an array of the CPU, without an event.
+        """
         cdef Array held = self.like(self.schema)
         cdef Array out = Array.__new__(Array)
         cdef ArrowArray parts
@@ -178,6 +181,10 @@ cdef class Array:
         parts.length = length
         parts.buffers[1] = <const void*>address
         out.own = held.own
+        if on_host:
+            out.own.device_type = 1
+            out.own.device_id = -1
+            out.own.sync_event = NULL
         out.own.array = parts
         out.schema = schema
         return out
@@ -378,7 +385,7 @@ cdef class Array:
             arrowdevice_array_release(&whole)
 
     def buffers(self, bint sizes):
-        """Returns (path, role, address, size, element) of each buffer. `sizes` also reads back sizes that are on the device."""
+        """Returns (path, role, address, size, element, on_host) of each buffer. `sizes` also reads back sizes that are on the device."""
         cdef arrowdevice_view* view = self.imported_view(1 if sizes else 0, 0)
         try:
             return buffers_of(arrowdevice_view_get_root(view), "", [])

@@ -40,7 +40,7 @@ class Buffer:
     ('offsets', [0, 1, 1, 3])
     """
 
-    __slots__ = ("_array", "_element", "_index", "_size", "address", "path", "role")
+    __slots__ = ("_array", "_element", "_index", "_is_on_host", "_size", "address", "path", "role")
 
     _WIDTHS = {"c": 1, "C": 1, "s": 2, "S": 2, "e": 2, "i": 4, "I": 4, "f": 4, "l": 8, "L": 8, "g": 8}
 
@@ -51,10 +51,10 @@ class Buffer:
     address: int
     """The address, or the handle if the device has handles. 0 if the array has no such buffer."""
 
-    def __init__(self, array: Array, index: int, fields: tuple[str, int, int, int | None, str]) -> None:
+    def __init__(self, array: Array, index: int, fields: tuple[str, int, int, int | None, str, bool]) -> None:
         self._array = array
         self._index = index
-        self.path, role, self.address, self._size, self._element = fields
+        self.path, role, self.address, self._size, self._element, self._is_on_host = fields
         self.role = _ROLES.get(role, str(role))
 
     @property
@@ -64,7 +64,9 @@ class Buffer:
 
     @property
     def device(self) -> Device:
-        """The device of the buffer."""
+        """The device of the buffer. Sizes of variadic buffers may be in host memory."""
+        if self._is_on_host and not self._array.device.is_host_readable:
+            return find_device("cpu")
         return self._array.device
 
     def _tensor(self) -> Array:
@@ -74,14 +76,18 @@ class Buffer:
         if size is None:
             size = self._array.buffers(sizes=True)[self._index].size or 0
         schema = _core.Schema.primitive(self._element)
-        core = self._array._core.bytes_of(schema, self.address, size // self._WIDTHS[self._element])
-        return Array._wrap(core, self._array._device)
+        device = self.device
+        on_host = device != self._array.device
+        if on_host:
+            self._array.wait()
+        core = self._array._core.bytes_of(schema, self.address, size // self._WIDTHS[self._element], on_host)
+        return Array._wrap(core, device)
 
     def __dlpack__(self, **arguments: Any) -> object:
         return self._tensor().__dlpack__(**arguments)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return self._array.__dlpack_device__()
+        return (1, 0) if self.device.device_type == DeviceType.CPU else self._array.__dlpack_device__()
 
     def __repr__(self) -> str:
         where = f" of {self.path}" if self.path else ""
@@ -168,6 +174,11 @@ class Array:
             raise TypeError("device is missing (no buffer or child has a device)")
         if any(isinstance(buffer, int) for buffer in buffers) and owner is None:
             raise TypeError("owner is missing (an address does not keep its memory alive)")
+        for part in (*buffers, *children):
+            if isinstance(part, (int, NoneType)) or part.device == found:
+                continue
+            if not (isinstance(part, Buffer) and part._is_on_host) and not found.can_access(part.device):
+                raise ValueError(f"a buffer or child is on {part.device.name} (expected {found.name})")
         addresses = [buffer if isinstance(buffer, int) else buffer.address if buffer else 0 for buffer in buffers]
         schema = type if isinstance(type, Schema) else Schema(type)
         # Shared owners, because the program may release the arrays themselves.
@@ -183,6 +194,10 @@ class Array:
             schema._core, found._core, length, null_count, offset, addresses, [child._core for child in children],
             (tuple(buffers), sources, owner), None if queue is None else queue._core,
         )  # fmt: skip
+        for part, (_, _, _, needed, _, _) in zip(buffers, core.buffers(False)):
+            given = None if isinstance(part, (int, NoneType)) else part.size
+            if needed is not None and given is not None and given < needed:
+                raise ValueError(f"a buffer has {given} bytes (expected at least {needed})")
         return wrapped(core, found)
 
     # -- properties ----------------------------------------------------------------------------------------------------

@@ -40,11 +40,12 @@ class Queue:
     >>> queue.finish()
     """
 
-    __slots__ = ("_core", "_device")
+    __slots__ = ("_core", "_device", "_held")
 
     def __init__(self, device: Device | str) -> None:
         self._device = find_device(device)
         self._core = _core.Queue.create(self._device._core)
+        self._held: list[Array] = []
 
     @classmethod
     def wrap(cls, device: Device | str, native: int, *, family: int = 0) -> Queue:
@@ -55,6 +56,7 @@ class Queue:
         made = cls.__new__(cls)
         made._device = find_device(device)
         made._core = _core.Queue.wrap(made._device._core, native, family)
+        made._held = []
         return made
 
     @property
@@ -69,7 +71,9 @@ class Queue:
 
     def finish(self, timeout: float | None = None) -> None:
         """Waits until the work so far has finished. Raises DeviceTimeoutError after `timeout` seconds."""
+        held = len(self._held)
         self._core.finish(nanoseconds(timeout))
+        del self._held[:held]
 
     def wait_array(self, array: Array) -> None:
         """Makes work that is submitted later run after the array is ready. Does not hold the array: see `use()`."""
@@ -88,14 +92,19 @@ class Queue:
         """
         for array in arrays:
             self.wait_array(array)
+        held = [array.slice(0) for array in arrays]
+        self._held += held  # until finish(), if anything below fails
         try:
             yield self
         finally:
-            for array in arrays:
+            for array in held:
                 self.release_after(array)
+                self._held = [other for other in self._held if other is not array]
 
     def close(self) -> None:
         """Ends the queue. Its work continues. The library no longer uses a queue that it wraps."""
+        if self._held:
+            self.finish()
         self._core.close()
 
     def __enter__(self) -> Queue:

@@ -6,9 +6,11 @@
 
 #include "guard.h"
 
-/* The call that was interrupted may still release Python objects. So the exception is not set before it has ended. */
+/* The call that was interrupted may still release Python objects, which may call the library. So the exception is not
+ * set before that call has ended. */
 struct raised {
   PyObject *type, *value, *traceback;
+  int depth; /* of the interrupted call */
 };
 
 static __thread struct raised raised;
@@ -16,11 +18,14 @@ static __thread int depth;
 
 static int check(void* user) {
   (void)user;
-  if (raised.type != NULL) return 1;
+  if (raised.type != NULL) return depth == raised.depth;
   if (!guard_enter()) return 0; /* no thread may take the GIL when the interpreter ends */
   const PyGILState_STATE state = PyGILState_Ensure();
   const int interrupts = PyErr_CheckSignals() != 0;
-  if (interrupts) PyErr_Fetch(&raised.type, &raised.value, &raised.traceback);
+  if (interrupts) {
+    PyErr_Fetch(&raised.type, &raised.value, &raised.traceback);
+    raised.depth = depth;
+  }
   PyGILState_Release(state);
   guard_leave();
   return interrupts;
@@ -35,8 +40,8 @@ void signals_end(void) {
 }
 
 int signals_raise(void) {
-  if (raised.type == NULL) return 0;
+  if (raised.type == NULL || depth >= raised.depth) return 0;
   PyErr_Restore(raised.type, raised.value, raised.traceback);
-  raised = (struct raised){NULL, NULL, NULL};
+  raised = (struct raised){NULL, NULL, NULL, 0};
   return 1;
 }

@@ -49,6 +49,60 @@ def test_use_holds_the_memory_until_the_work_has_finished(run_python):
     assert out.splitlines() == ["held: True", "free: 0"]
 
 
+def test_use_holds_arrays_that_are_released_in_the_block(run_python):
+    out = run_python(
+        """
+        import arrowdevice as ad, pyarrow as pa
+
+        device = ad.device("ext_dev:0")
+        queue = ad.Queue(device)
+        one, two = (ad.to_device(pa.array(range(1000)), device) for _ in range(2))
+        with queue.use(one, two):
+            busy = ad.to_device(pa.array(range(1000)), device, copy=True, wait=False, queue=queue)
+            one.release()
+        used = device.pool().used_bytes
+        del two
+        print("held:", device.pool().used_bytes == used)
+        queue.finish()
+        ad.wait_idle()
+        del busy
+        print("free:", device.pool().used_bytes)
+        """,
+        ARROWDEVICE_SIM_DEVICES=SLOW,
+    )
+    assert out.splitlines() == ["held: True", "free: 0"]
+
+
+def test_use_holds_arrays_if_another_thread_uses_the_queue_at_its_end(run_python):
+    out = run_python(
+        """
+        import threading, time
+        import arrowdevice as ad, pyarrow as pa
+
+        device = ad.device("ext_dev:0")
+        queue = ad.Queue(device)
+        array = ad.to_device(pa.array(range(1000)), device)
+        try:
+            with queue.use(array):
+                busy = ad.to_device(pa.array(range(1000)), device, copy=True, wait=False, queue=queue)
+                finishing = threading.Thread(target=queue._core.finish, args=(0,))
+                finishing.start()
+                time.sleep(0.1)  # the thread waits for the copy, which takes 0.3 seconds
+        except RuntimeError as error:
+            print(error)
+        used = device.pool().used_bytes
+        del array
+        print("held:", device.pool().used_bytes == used)
+        finishing.join()
+        queue.finish()
+        del busy
+        print("free:", device.pool().used_bytes)
+        """,
+        ARROWDEVICE_SIM_DEVICES=SLOW,
+    )
+    assert out.splitlines() == ["another thread uses the queue", "held: True", "free: 0"]
+
+
 def test_work_of_a_queue_runs_after_the_arrays_that_it_uses(run_python):
     out = run_python(
         """
@@ -138,6 +192,10 @@ def test_an_array_of_an_address_keeps_its_owner():
         ad.Array.from_buffers(pa.int32(), 3, [None, None])
     with pytest.raises(ad.InvalidError):
         ad.Array.from_buffers(pa.int32(), 3, [None], device="cpu")
+    with pytest.raises(ValueError, match="on ext_dev:1"):
+        ad.Array.from_buffers(pa.int32(), 3, [None, ad.Memory("ext_dev:1", 64)], device="ext_dev:0")
+    with pytest.raises(ValueError, match="8 bytes .expected at least 400"):
+        ad.Array.from_buffers(pa.int32(), 100, [None, ad.Memory("cpu", 8)])
 
 
 def test_a_result_is_ready_after_the_work_of_its_queue(run_python):
@@ -208,6 +266,18 @@ def test_buffers_with_nulls_and_texts_are_tensors():
     assert seen[0] == 1.5
     with pytest.raises(BufferError, match="no validity"):
         np.from_dlpack(ad.Array(pa.array([1])).buffers()[0])
+
+
+def test_sizes_of_variadic_buffers_are_in_host_memory():
+    texts = pa.array(["a text that is longer than twelve bytes", None], pa.string_view())
+    there = ad.to_device(texts, "ext_dev:0")
+    *others, sizes = there.buffers()
+    assert [buffer.device.name for buffer in others] == ["ext_dev:0"] * len(others)
+    assert sizes.device.name == "cpu:0"
+    assert np.from_dlpack(sizes).tolist() == [39]
+    same = ad.Array.from_buffers(pa.string_view(), 2, there.buffers())
+    assert same.device.name == "ext_dev:0"
+    assert same.to_pylist() == texts.to_pylist()
 
 
 def test_a_tensor_of_a_buffer_survives_the_release_of_its_array():

@@ -166,6 +166,7 @@ WAITS = {
     "wait": "there.wait({limit})",
     "wait_idle": "there = None; ad.wait_idle({limit})",
     "stream": "next(ad.to_device(ad.to_device(table, 'ext_dev:0'), 'cpu'{limit}))",
+    "async stream": "next(ad.to_device(table, 'ext_dev:0', interface='async').to_host())",
     "validate": "there.validate()",
     "dlpack": "there.__dlpack__(dl_device=(1, 0), copy=True)",
 }
@@ -187,6 +188,44 @@ except KeyboardInterrupt:
         ARROWDEVICE_SIM_DEVICES="addresses:latency_us=3000000",
     )
     assert out == "interrupted: True\n"
+
+
+def test_an_exception_of_a_handler_is_raised_by_the_call_that_it_ended(run_python):
+    """The last owner of an array calls the package, while the interrupted call releases it."""
+    out = run_python(
+        """
+        import os, signal, threading
+        import arrowdevice as ad, numpy as np, pyarrow as pa
+
+        class Owner:
+            def __init__(self):
+                self.values = np.arange(1000)
+
+            @property
+            def __array_interface__(self):
+                return self.values.__array_interface__
+
+            def __del__(self):
+                ad.device("cpu").memory()
+
+        def release(signal, frame):
+            array.release()
+            raise KeyboardInterrupt
+
+        owner = Owner()
+        array = ad.Array.from_buffers(pa.int64(), 1000, [None, owner.values.ctypes.data], device="cpu", owner=owner)
+        del owner
+        signal.signal(signal.SIGINT, release)
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            array.to_device("ext_dev:0")
+        except KeyboardInterrupt:
+            print("interrupted")
+        ad.wait_idle()
+        """,
+        ARROWDEVICE_SIM_DEVICES="addresses:latency_us=1000000",
+    )
+    assert out == "interrupted\n"
 
 
 @pytest.mark.parametrize("name", [name for name in WAITS if "{limit}" in WAITS[name]])
