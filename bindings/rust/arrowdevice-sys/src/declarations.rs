@@ -916,7 +916,7 @@ pub struct arrowdevice_stream_options {
     pub pool: *mut arrowdevice_pool,
     #[doc = "Device of the batches, or NULL to find it from each batch. If it is wrapped, the application\nmay unwrap it while the stream is alive. Later batches then fail with ENODEV."]
     pub source_device: *mut arrowdevice_device,
-    #[doc = "Time-out in nanoseconds for all waits of one `get_schema` or `get_next` together.\nARROWDEVICE\\_NO\\_TIMEOUT (0) waits without limit. If the time-out ends, the function fails with\nETIMEDOUT. For `get_next` this is final. The time of the producer's own calls does not count,\nunless a thread of the stream makes them."]
+    #[doc = "Time-out in nanoseconds for all waits of one `get_schema` or `get_next` together.\nARROWDEVICE\\_NO\\_TIMEOUT (0) waits without limit. If the time-out ends, the function fails with\nETIMEDOUT. For `get_next` this is final, so ARROWDEVICE\\_POLL needs arrays that are ready at\nonce. The time of the producer's own calls does not count,\nunless a thread of the stream makes them."]
     pub timeout_ns: i64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
