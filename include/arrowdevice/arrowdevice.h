@@ -36,7 +36,7 @@
  * | ENOMEM | host or device memory is exhausted; the message says which |
  * | EIO | the device failed, now or in earlier work |
  * | ETIMEDOUT | a wait exceeded its time-out |
- * | ECANCELED | the stream was cancelled |
+ * | ECANCELED | the stream was cancelled, or the thread's check ended a wait |
  * | EBUSY | the driver or the library is busy (see the general errors and the function) |
  * | EEXIST, ENOENT | as the function says |
  *
@@ -52,6 +52,8 @@
  * - EBUSY if the application is recording the queue's work into a graph of the vendor's API, such as
  *   a CUDA graph.
  * - EIO, ENOMEM or another code of the backend if a driver call fails.
+ * - ECANCELED if the function waits, and the thread's check ends the wait (see
+ *   arrowdevice_interrupt_set_check()).
  *
  * **NULL.** If the object is NULL, a function that returns `void` does nothing, and a function that
  * returns a pointer returns NULL.
@@ -68,22 +70,23 @@
  *   it. If the call fails, every output struct's `release` and every output pointer is
  *   NULL.
  * - All other parameters are borrowed for the call. The caller may release a schema, or destroy a
- *   queue or pool, as soon as the call returns, also after ETIMEDOUT.
+ *   queue or pool, as soon as the call returns, also if it fails.
  * - Devices are never destroyed.
  *
  * **Failure.** If a call fails, nothing is leaked. If it fails with ETIMEDOUT, ECANCELED or EBUSY,
- * device work that it submitted may still run, and the library frees its own memory later. Then:
+ * device work that it submitted may still run. The library frees its own memory when that work has
+ * finished. The caller may release the arrays of the call at these times:
  *
- * - After ETIMEDOUT or ECANCELED, the caller may release a `moved` array at once, because the
- *   library holds a reference until the device has finished.
- * - The caller must keep borrowed arrays until arrowdevice_wait_idle() has succeeded. After EBUSY,
- *   this is so for `moved` arrays too.
+ * | after | `moved` arrays | borrowed arrays |
+ * |---|---|---|
+ * | ETIMEDOUT, ECANCELED | at once; the library holds a reference | when arrowdevice_wait_idle() has succeeded |
+ * | EBUSY | when arrowdevice_wait_idle() has succeeded | when arrowdevice_wait_idle() has succeeded |
  *
  * If a call fails with another code, its work has finished, unless the function's comment says
  * otherwise.
  *
- * A function that only waits, such as arrowdevice_array_wait(), submits no work. After ETIMEDOUT
- * or EBUSY the caller may call it again, or release the array.
+ * A function that only waits, such as arrowdevice_array_wait(), submits no work. After ETIMEDOUT,
+ * ECANCELED or EBUSY the caller may call it again, or release the array.
  *
  * **Options and info.** The caller sets `struct_size` of every struct that starts with it, inputs
  * and outputs alike. The library reads or fills members up to the smaller of `struct_size` and its
@@ -96,7 +99,7 @@
  * backend table:
  *
  * - If it is greater than 0, it is the limit for the whole call. The library does not interrupt
- *   calls of a driver or a producer, and not the CPU while it copies.
+ *   calls of a driver or a producer, nor a copy that the CPU makes.
  * - ARROWDEVICE_NO_TIMEOUT (0) waits without limit.
  * - If it is less than 0, the call does not wait. It fails with ETIMEDOUT if it would have to.
  *   ARROWDEVICE_POLL (-1) names this.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file base.h
- * The parts that every other header of the C API needs: version, errors, time-outs, log and
- * deferred work.
+ * The parts that every other header of the C API needs: version, errors, time-outs, log,
+ * interruption and deferred work.
  *
  * arrowdevice.h has the conventions of all functions, the general errors included.
  */
@@ -84,15 +84,17 @@ ARROWDEVICE_API void arrowdevice_log_set_handler(void (*log)(void* user, int lev
 /* -- interruption ------------------------------------------------------------------------------------------------- */
 
 /**
- * Sets a function that can end the waits of the calling thread, or removes it.
+ * Sets a function that can end the waits of the calling thread. NULL removes it.
  *
  * While a call of this thread waits for a device or for another thread of the library, the library
  * calls `check` about 20 times per second. If the result is not 0, the wait ends and the call fails
- * with ECANCELED. The rules after such a failure are those after ETIMEDOUT. Calls of the driver and
- * of producers are not interrupted.
+ * with ECANCELED. Afterwards the same rules hold as after ETIMEDOUT (see **Failure** in
+ * arrowdevice.h). Calls of the driver and of producers are not interrupted. The library does not
+ * call `check` in a wait of less than 50 milliseconds.
  *
- * @param check  The function, or NULL to remove it. The library calls it on this thread and holds
- *               no lock meanwhile. It must not call the library.
+ * @param check  The function, or NULL. There is one per thread. The library calls it on this
+ *               thread and holds no lock meanwhile. It may call the library, but not with an object
+ *               of the waiting call.
  * @param user   Passed to `check`.
  *
  * Thread-safety: free. Applies to the calling thread only.
@@ -132,9 +134,9 @@ ARROWDEVICE_API int arrowdevice_deferred_set_manual(int on, struct arrowdevice_e
 ARROWDEVICE_API int arrowdevice_deferred_run(int64_t max, int64_t* done, struct arrowdevice_error* error);
 
 /**
- * Waits until no work is deferred. Work of calls that failed with ETIMEDOUT, ECANCELED or EBUSY counts as
- * deferred until it is complete or has failed. A program that must free all memory before it ends
- * calls this function.
+ * Waits until no work is deferred. Work of calls that failed with ETIMEDOUT, ECANCELED or EBUSY
+ * counts as deferred until it is complete or has failed. A program that must free all memory before
+ * it ends calls this function.
  *
  * In manual mode the calling thread completes deferred work while it waits.
  *

@@ -83,8 +83,8 @@ struct arrowdevice_copy_options {
   struct arrowdevice_device* source_device;
   /**
    * Time-out in nanoseconds for all waits of the call together: for the source's event, for the
-   * queue's work, for offsets and sizes that the CPU reads back, and for the copy. If it ends, the
-   * call fails with ETIMEDOUT, and the work that was submitted runs on as deferred work.
+   * queue's work, for offsets and sizes that the CPU reads back, and for the copy. After that time
+   * the call fails with ETIMEDOUT, and the work that was submitted runs on as deferred work.
    * ARROWDEVICE_NO_TIMEOUT (0) waits without limit. With ARROWDEVICE_POLL, the call fails if it
    * would have to wait.
    */
@@ -118,8 +118,8 @@ struct arrowdevice_copy_options {
  * - It releases `out`, so that the running copy becomes deferred work. It releases the source
  *   later, when arrowdevice_wait_idle() has succeeded.
  *
- * If arrowdevice_array_wait() or arrowdevice_array_is_ready() fails with another code than ETIMEDOUT
- * or EBUSY, the caller makes the third choice.
+ * If arrowdevice_array_wait() or arrowdevice_array_is_ready() fails with another code than
+ * ETIMEDOUT, ECANCELED or EBUSY, the caller makes the third choice.
  *
  * @param array    The source, which stays as it is.
  * @param schema   Type of the array.
@@ -153,8 +153,8 @@ ARROWDEVICE_API int arrowdevice_array_copy(const struct ArrowDeviceArray* array,
  * it.
  *
  * If the array is copied, the library releases the source when the copy is complete or has failed,
- * even with ARROWDEVICE_COPY_ASYNC. The caller keeps nothing alive. After ETIMEDOUT the caller still
- * owns `moved`, and may release it at once or call again.
+ * even with ARROWDEVICE_COPY_ASYNC. The caller keeps nothing alive. After ETIMEDOUT or ECANCELED
+ * the caller still owns `moved`, and may release it at once or call again.
  *
  * If the source's device is wrapped, arrowdevice_device_unwrap() waits for such copies. In two
  * cases it fails with EBUSY until `out` is released, because `out` has an event of the source

@@ -63,9 +63,9 @@ struct arrowdevice_stream_options {
   /**
    * Time-out in nanoseconds for all waits of one `get_schema` or `get_next` together.
    * ARROWDEVICE_NO_TIMEOUT (0) waits without limit. If the time-out ends, the function fails with
-   * ETIMEDOUT. For `get_next` this is final, so ARROWDEVICE_POLL needs arrays that are ready at
-   * once. The time of the producer's own calls does not count,
-   * unless a thread of the stream makes them.
+   * ETIMEDOUT. For `get_next` this is final. With ARROWDEVICE_POLL, the first array that is not
+   * ready ends the stream. The time of the producer's own calls counts only with
+   * ARROWDEVICE_STREAM_READ_AHEAD.
    */
   int64_t timeout_ns;
 };
