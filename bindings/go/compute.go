@@ -72,6 +72,7 @@ import "C"
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"syscall"
 	"unsafe"
@@ -102,31 +103,39 @@ func (d Device) Native() (NativeDevice, error) {
 
 // Use orders work of the program with arrays. `submit` submits work to the queue. The work runs
 // after the arrays are ready. Their memory is not reused before the work has finished, even if the
-// program releases the arrays. Use holds the memory also if `submit` fails, and returns its error.
-func (q *Queue) Use(ctx context.Context, submit func() error, arrays ...*Array) error {
+// program releases the arrays. This also holds if `submit` fails or panics. Use returns its error.
+//
+// If Use fails because another goroutine uses the queue or because the queue has failed, the memory
+// is held until Finish succeeds.
+func (q *Queue) Use(ctx context.Context, submit func() error, arrays ...*Array) (err error) {
 	held := make([]*Array, 0, len(arrays))
-	defer func() {
-		for _, array := range held {
-			array.Release()
-		}
-	}()
 	for _, array := range arrays {
-		if err := q.WaitArray(ctx, array); err != nil {
-			return err
+		err := q.WaitArray(ctx, array)
+		var own *Array
+		if err == nil {
+			own, err = array.shareWithin(ctx, "array_share")
 		}
-		own, err := array.shareWithin(ctx, "array_share")
 		if err != nil {
+			q.drop(held) // nothing was submitted
 			return err
 		}
 		held = append(held, own)
 	}
-	err := submit()
-	for _, array := range held {
-		if failed := array.ReleaseAfter(q); failed != nil && err == nil {
-			err = failed
+	defer func() {
+		for _, array := range held {
+			failed := array.ReleaseAfter(q)
+			if failed == nil {
+				continue
+			}
+			q.mutex.Lock()
+			q.held = append(q.held, array)
+			q.mutex.Unlock()
+			if err == nil {
+				err = failed
+			}
 		}
-	}
-	return err
+	}()
+	return submit()
 }
 
 // Role is the role of a buffer in the layout of its array.
@@ -221,7 +230,7 @@ type Memory struct {
 type memoryResource struct {
 	device  Device
 	address uintptr
-	size    int64
+	size    int64 // bytes
 }
 
 func (m memoryResource) free() { C.go_free(m.device.c, nil, C.uintptr_t(m.address)) }
@@ -260,7 +269,9 @@ func (d Device) Allocate(size int64, queue *Queue, pool *Pool) (*Memory, error) 
 	if code := C.go_allocate(d.c, chosen, first, C.int64_t(size), &address, &e); code != 0 {
 		return nil, result(function, code, &e)
 	}
-	return &Memory{newHandle("memory", memoryResource{d, uintptr(address), size})}, nil
+	memory := &Memory{newHandle("memory", memoryResource{d, uintptr(address), size})}
+	memory.h.cleanup.Stop() // a kernel may still use memory that the program has forgotten
+	return memory, nil
 }
 
 // Address returns the address, or the handle if the device has handles. It returns 0 after Release.
@@ -274,7 +285,8 @@ func (m *Memory) Address() uintptr {
 }
 
 // Release frees the memory. The program promises that its work on the memory has finished.
-// Otherwise it calls ReleaseAfter. The garbage collector frees memory that the program forgets.
+// Otherwise it calls ReleaseAfter. The garbage collector frees no Memory, because it does not know
+// the program's work.
 func (m *Memory) Release() { m.handle().release() }
 
 // ReleaseAfter frees the memory when the queue's work so far has finished. It returns at once.
@@ -334,12 +346,16 @@ func (d Device) ArrayOf(kind arrow.DataType, length, nulls int64, queue *Queue, 
 	}
 	owner := parts.private_data
 	parts.length = C.int64_t(length)
+	if nulls < 0 && (len(buffers) == 0 || buffers[0] == nil) {
+		nulls = 0
+	}
 	parts.null_count = C.int64_t(nulls)
 	refuse := func(err error) (*Array, error) {
 		C.arrowdevice_host_array_release(parts)
 		out.free()
 		return nil, err
 	}
+	sizes := make([]int64, len(buffers))
 	for i, buffer := range buffers {
 		if buffer == nil {
 			continue
@@ -353,6 +369,7 @@ func (d Device) ArrayOf(kind arrow.DataType, length, nulls int64, queue *Queue, 
 			return refuse(newError(function, int(syscall.EINVAL), "buffer "+strconv.Itoa(i)+" is on another device"))
 		}
 		C.go_set_buffer(parts, C.int64_t(i), C.uintptr_t(owned.address))
+		sizes[i] = owned.size
 	}
 	var e C.struct_arrowdevice_error
 	if code := C.arrowdevice_array_export(d.c, parts, producer, out.c, &e); code != 0 {
@@ -361,11 +378,23 @@ func (d Device) ArrayOf(kind arrow.DataType, length, nulls int64, queue *Queue, 
 	if code := C.arrowdevice_array_validate(out.c, made.c, nil, C.ARROWDEVICE_VALIDATE_STRUCTURE, &e); code != 0 {
 		return refuse(result("array_validate", code, &e))
 	}
+	array := &Array{newHandle("array", out)}
+	found, err := array.Buffers()
+	if err != nil {
+		array.Release()
+		return nil, err
+	}
+	for i, buffer := range found[:len(buffers)] {
+		if buffer.Size > sizes[i] {
+			array.Release()
+			return nil, newError(function, int(syscall.EINVAL), fmt.Sprintf("buffer %d has %d bytes (expected at least %d)", i, sizes[i], buffer.Size))
+		}
+	}
 	for _, buffer := range buffers {
 		if buffer != nil {
 			buffer.h.disown()
 		}
 	}
 	C.go_own_parts(owner, C.int64_t(len(buffers)))
-	return &Array{newHandle("array", out)}, nil
+	return array, nil
 }

@@ -5,6 +5,7 @@ package arrowdevice_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -45,6 +46,9 @@ func TestArrayOfOwnsItsMemory(t *testing.T) {
 	mustFail(t, err, syscall.EBUSY)
 	_, err = device(t, "ext_dev:0").ArrayOf(arrow.PrimitiveTypes.Int64, 3, 0, nil, nil, memory)
 	mustFail(t, err, syscall.EINVAL)
+
+	_, err = cpu.ArrayOf(arrow.PrimitiveTypes.Int64, 100, 0, nil, nil, memory)
+	mustFail(t, err, syscall.EINVAL) // the memory is too small
 
 	made := must[*arrowdevice.Array](t)(cpu.ArrayOf(arrow.PrimitiveTypes.Int64, 3, 0, nil, nil, memory))
 	if memory.Address() != 0 {
@@ -98,6 +102,16 @@ func TestUseHoldsTheMemoryOfItsArrays(t *testing.T) {
 	if after := must[arrowdevice.PoolStats](t)(to.PoolStats()).UsedBytes; after != before {
 		t.Errorf("%d bytes in use (expected %d)", after, before)
 	}
+	// Without the queue, Use cannot release the array behind the work, so the Queue holds it.
+	again := submit()
+	released := must[*arrowdevice.Queue](t)(to.NewQueue())
+	mustFail(t, released.Use(ctx, func() error { released.Release(); return nil }, again), syscall.EINVAL)
+	before = must[arrowdevice.PoolStats](t)(to.PoolStats()).UsedBytes
+	again.Release()
+	if after := must[arrowdevice.PoolStats](t)(to.PoolStats()).UsedBytes; after != before {
+		t.Errorf("%d bytes in use (expected %d)", after, before)
+	}
+	runtime.KeepAlive(released)
 	failure := errors.New("the kernel failed")
 	if err := queue.Use(ctx, func() error { return failure }, busy); !errors.Is(err, failure) {
 		t.Errorf("the error of submit is lost: %v", err)

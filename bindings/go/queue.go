@@ -22,12 +22,19 @@ package arrowdevice
 // }
 import "C"
 
-import "context"
+import (
+	"context"
+	"slices"
+	"sync"
+)
 
 // Queue is an in-order queue of work on a device. Any goroutine may call its methods. They call the
 // library one at a time.
 type Queue struct {
 	h *handle[queueResource]
+
+	mutex sync.Mutex
+	held  []*Array // used by work of the program, and not released behind that work, because a call failed
 }
 
 type queueResource struct{ c *C.struct_arrowdevice_queue }
@@ -48,7 +55,7 @@ func (d Device) NewQueue() (*Queue, error) {
 	if code := C.arrowdevice_queue_create(d.c, &made, &e); code != 0 {
 		return nil, result("queue_create", code, &e)
 	}
-	return &Queue{newHandle("queue", queueResource{made})}, nil
+	return &Queue{h: newHandle("queue", queueResource{made})}, nil
 }
 
 // WrapQueue wraps a queue that the program owns. The program must not destroy its queue before
@@ -60,7 +67,7 @@ func (d Device) WrapQueue(native NativeQueue) (*Queue, error) {
 	if code := C.wrap_queue(d.c, C.uintptr_t(native.Queue), C.uint32_t(native.Family), &wrapped, &e); code != 0 {
 		return nil, result("queue_wrap", code, &e)
 	}
-	return &Queue{newBorrowing("queue", queueResource{wrapped})}, nil
+	return &Queue{h: newBorrowing("queue", queueResource{wrapped})}, nil
 }
 
 // Native returns the vendor's handle of the queue, valid until Release. It fails with EBUSY if
@@ -83,7 +90,8 @@ func (q *Queue) Native() (NativeQueue, error) {
 // Finish waits until all work that was queued so far has finished.
 func (q *Queue) Finish(ctx context.Context) error {
 	const function = "queue_finish"
-	return waitInSlices(ctx, function, func(timeout C.int64_t, e *C.struct_arrowdevice_error) (C.int, error) {
+	held := q.heldSoFar()
+	err := waitInSlices(ctx, function, func(timeout C.int64_t, e *C.struct_arrowdevice_error) (C.int, error) {
 		queue, leave, err := q.handle().changeWithin(ctx, function)
 		if err != nil {
 			return 0, err
@@ -91,6 +99,31 @@ func (q *Queue) Finish(ctx context.Context) error {
 		defer leave()
 		return C.arrowdevice_queue_finish(queue.c, timeout, e), nil
 	})
+	if err == nil {
+		q.drop(held)
+	}
+	return err
+}
+
+func (q *Queue) heldSoFar() []*Array {
+	if q == nil {
+		return nil
+	}
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	return slices.Clone(q.held)
+}
+
+func (q *Queue) drop(held []*Array) {
+	if q == nil {
+		return
+	}
+	q.mutex.Lock()
+	q.held = slices.DeleteFunc(q.held, func(array *Array) bool { return slices.Contains(held, array) })
+	q.mutex.Unlock()
+	for _, array := range held {
+		array.Release()
+	}
 }
 
 // WaitArray makes the queue wait for an array's event. Work that is queued later runs after the

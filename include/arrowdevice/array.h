@@ -37,7 +37,8 @@ extern "C" {
  * - The general errors.
  * Implements: "The ArrowDeviceArray structure", "Synchronization".
  * Thread-safety: per object. If the device publishes no events or the queue belongs to another
- * backend, the call waits for the queue without limit. Otherwise it does not block.
+ * backend, the call waits for the queue without limit. Otherwise it does not block. If the thread's
+ * check ends that wait, the queue's work may still write the buffers.
  */
 ARROWDEVICE_API int arrowdevice_array_export(struct arrowdevice_device* device, struct ArrowArray* moved,
                                              struct arrowdevice_queue* producer_queue, struct ArrowDeviceArray* out,

@@ -61,9 +61,9 @@
  * **Ownership.** The name of a parameter says how it is owned:
  *
  * - `moved`: on success the library owns the object. The library sets `release` of a moved struct
- *   to NULL. The caller must not use a moved pointer again. On failure the object is untouched and
- *   still belongs to the caller. The caller may call again. The object may have
- *   become a shared owner of the same memory: see **Failure**.
+ *   to NULL. The caller must not use a moved pointer again. On failure the object still belongs to
+ *   the caller, who may call again. The object is untouched, with one exception: after ETIMEDOUT or
+ *   ECANCELED it may have become a shared owner of the same memory.
  * - `inout`: the array stays valid and still belongs to the caller. It and the result are then
  *   owners of the same memory, and both must be released.
  * - `out`: if the call succeeds, the caller owns each object in it, and must release or destroy
@@ -77,7 +77,7 @@
  * device work that it submitted may still run. The library frees its own memory when that work has
  * finished. The caller may release the arrays of the call at these times:
  *
- * | after | `moved` arrays | borrowed arrays |
+ * | after | `moved` and `inout` arrays | borrowed arrays |
  * |---|---|---|
  * | ETIMEDOUT, ECANCELED | at once; the library holds a reference | when arrowdevice_wait_idle() has succeeded |
  * | EBUSY | when arrowdevice_wait_idle() has succeeded | when arrowdevice_wait_idle() has succeeded |

@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 
 #include "base/deadline.h"
 
@@ -25,6 +26,19 @@ bool is_set() noexcept;
 
 // Runs the check of the calling thread. Throws ECANCELED if it ends the wait. The caller holds no lock.
 void check();
+
+// Runs the check when it is due. Made at the beginning of a wait.
+class RegularCheck {
+ public:
+  void run_if_due() {
+    if (next_.left() > 0) return;
+    check();
+    next_ = Deadline(kSliceNs);
+  }
+
+ private:
+  Deadline next_{kSliceNs};
+};
 
 // Calls `wait(timeout_ns)` until it returns true, and checks between the calls. Returns false if the time-out ends.
 template <typename Wait>
@@ -43,18 +57,20 @@ bool wait_in_slices(int64_t timeout_ns, const Wait& wait) {
 template <typename Predicate>
 bool wait(std::condition_variable& changed, std::unique_lock<std::mutex>& lock, const Deadline& deadline,
           const Predicate& predicate) {
-  const bool has_check = is_set();
+  std::optional<RegularCheck> regular;
+  if (is_set()) regular.emplace();
   while (!predicate()) {
     const int64_t left = deadline.left();
     if (left < 0) return false;
-    if (left == ARROWDEVICE_NO_TIMEOUT && !has_check) {
+    if (left == ARROWDEVICE_NO_TIMEOUT && !regular) {
       changed.wait(lock);
       continue;
     }
     const int64_t slice = left == ARROWDEVICE_NO_TIMEOUT ? kSliceNs : std::min(left, kSliceNs);
-    if (changed.wait_for(lock, std::chrono::nanoseconds(slice)) != std::cv_status::timeout || !has_check) continue;
+    changed.wait_for(lock, std::chrono::nanoseconds(slice));
+    if (!regular) continue;
     lock.unlock();
-    check();
+    regular->run_if_due();
     lock.lock();
   }
   return true;

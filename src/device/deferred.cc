@@ -194,7 +194,7 @@ void DeferredWork::end_outside() noexcept {
 
 bool DeferredWork::wait_idle(const Deadline& deadline) {
   if (Ending::is_here()) throw Error(EBUSY, "a release that was deferred cannot wait for the others");
-  Deadline next_check(interrupt::kSliceNs);
+  interrupt::RegularCheck check;
   while (process::drivers_usable()) {
     bool runs_here;
     {
@@ -209,9 +209,7 @@ bool DeferredWork::wait_idle(const Deadline& deadline) {
       }
     }
     if (runs_here && run(-1) == 0) wait_for_oldest();
-    if (next_check.left() > 0) continue;
-    interrupt::check();
-    next_check = Deadline(interrupt::kSliceNs);
+    check.run_if_due();
   }
   return true;  // this process never destroys the remaining work
 }

@@ -14,6 +14,7 @@
 #include "base/scratch.h"
 #include "device/deferred.h"
 #include "transfer/bits.h"
+#include "transfer/early_end.h"
 #include "transfer/pinned.h"
 #include "transfer/placement.h"
 #include "transfer/plan.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "array/slice.h"
 #include "base/checked.h"
+#include "transfer/early_end.h"
 #include "transfer/staging.h"
 
 namespace arrowdevice::transfer {
@@ -115,17 +115,6 @@ bool SourceReader::leave_running() noexcept {
   }
   device::DeferredWork::instance().defer(std::move(blocks_));
   return true;
-}
-
-bool ends_early(const Error& error, const Deadline& deadline) noexcept {
-  return error.code() == ECANCELED || (error.code() == ETIMEDOUT && deadline.has_limit());
-}
-
-std::unique_ptr<array::OwnedArray> hold(ArrowDeviceArray* moved) {
-  if (moved == nullptr) return nullptr;
-  auto held = std::make_unique<array::OwnedArray>();
-  array::share(*moved, &held->array);
-  return held;
 }
 
 bool variadic_sizes_on_host(const schema::Binding& array, const device::Device& source) {

@@ -88,12 +88,6 @@ class SourceReader {
   std::unique_ptr<Blocks> blocks_;  // NULL if the CPU reads in place
 };
 
-// Returns true if a wait of the CPU ended because its time was over or because its thread was interrupted.
-bool ends_early(const Error& error, const Deadline& deadline) noexcept;
-
-// Makes `moved` a shared owner and returns another one, or NULL if `moved` is NULL.
-std::unique_ptr<array::OwnedArray> hold(ArrowDeviceArray* moved);
-
 // Returns true if the sizes of variadic buffers are in host memory. On devices with addresses they are, unless the
 // backend knows the address and the host cannot read it.
 bool variadic_sizes_on_host(const schema::Binding& array, const device::Device& source);

@@ -120,6 +120,10 @@ constexpr Unfinished kUnfinished[] = {
 
 arrowdevice_device* device(int64_t id) { return id < 0 ? cpu() : sim(id); }
 
+Array source_of(const Unfinished& copied, const Sample& sample) {
+  return copied.from < 0 ? sample.array() : copy(sample, sim(copied.from));
+}
+
 bool is_memory_free(const Unfinished& copied) {
   return std::ranges::all_of(std::array{copied.from, copied.to},
                              [](int64_t id) { return id < 0 || stats(default_pool(sim(id))).used_bytes == 0; });
@@ -133,7 +137,7 @@ TEST_CASE("a moved array may be released as soon as its call has timed out") {
       begin(configuration(one.peers));
       const Sample sample(type, {.rows = 300});
       const int64_t before = sample.ledger.live();
-      Array source = one.from < 0 ? sample.array() : copy(sample, sim(one.from));
+      Array source = source_of(one, sample);
       Held engine(one.held);
       const auto options = in_time(kShort);
       Array out;
@@ -161,7 +165,7 @@ TEST_CASE("after a time-out of a copy, its source is needed until the library is
       INFO(one.from << " to " << one.to << ", held " << one.held);
       begin(configuration(one.peers));
       const Sample sample(type, {.rows = 300});
-      Array source = one.from < 0 ? sample.array() : copy(sample, sim(one.from));
+      Array source = source_of(one, sample);
       Held engine(one.held);
       const auto options = in_time(kShort);
       Array out;
