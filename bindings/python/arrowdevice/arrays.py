@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import builtins
-from types import NoneType
 from typing import TYPE_CHECKING, Any, Self, Sequence, overload
 
 from . import _core, _dlpack
-from .devices import Device, DeviceType, device_name, known_type
-from .devices import device as find_device
+from .buffers import Buffer, array_of_buffers
+from .devices import Device, DeviceLike, DeviceType, device_name, known_type
 from .durations import nanoseconds
 from .queues import Memory, Pool, Queue
 from .schema import Schema
@@ -22,76 +21,6 @@ __all__ = ["Array", "Buffer", "RecordBatch"]
 # DLPack gives CPU, pinned and managed memory the id 0.
 _ALWAYS_0 = (DeviceType.CUDA_HOST, DeviceType.ROCM_HOST, DeviceType.CUDA_MANAGED)
 _LEVELS = {"structure": 0, "full": 1, "strict": 2}
-_ROLES = {
-    1: "validity", 2: "data", 3: "offsets", 4: "sizes", 5: "type_ids", 6: "views", 7: "variadic", 8: "variadic_sizes",
-}  # fmt: skip
-
-
-class Buffer:
-    """A buffer of an array, which it keeps alive.
-
-    It is a tensor for consumers of DLPack, such as `numpy.from_dlpack`. The elements have the type of the values or
-    offsets. Bits, views and values of other widths are bytes. The tensor begins at the start of the buffer: the first
-    row is `Array.offset` elements behind it.
-
-    >>> import arrowdevice, numpy, pyarrow
-    >>> offsets = arrowdevice.Array(pyarrow.array(["a", None, "bc"])).buffers()[1]
-    >>> offsets.role, numpy.from_dlpack(offsets).tolist()
-    ('offsets', [0, 1, 1, 3])
-    """
-
-    __slots__ = ("_array", "_element", "_index", "_is_on_host", "_size", "address", "path", "role")
-
-    _WIDTHS = {"c": 1, "C": 1, "s": 2, "S": 2, "e": 2, "i": 4, "I": 4, "f": 4, "l": 8, "L": 8, "g": 8}
-
-    path: str
-    """The names of the fields that contain the buffer, such as "prices.item". "" for the array itself."""
-    role: str
-    """The role in the layout, such as "validity", "data" or "offsets"."""
-    address: int
-    """The address, or the handle if the device has handles. 0 if the array has no such buffer."""
-
-    def __init__(self, array: Array, index: int, fields: tuple[str, int, int, int | None, str, bool]) -> None:
-        self._array = array
-        self._index = index
-        self.path, role, self.address, self._size, self._element, self._is_on_host = fields
-        self.role = _ROLES.get(role, str(role))
-
-    @property
-    def size(self) -> int | None:
-        """Bytes that the array uses. None if the size is on the device and was not read back."""
-        return self._size
-
-    @property
-    def device(self) -> Device:
-        """The device of the buffer. Sizes of variadic buffers may be in host memory."""
-        if self._is_on_host and not self._array.device.is_host_readable:
-            return find_device("cpu")
-        return self._array.device
-
-    def _tensor(self) -> Array:
-        if self.address == 0:
-            raise BufferError(f"the array has no {self.role} buffer")
-        size = self._size
-        if size is None:
-            size = self._array.buffers(sizes=True)[self._index].size or 0
-        schema = _core.Schema.primitive(self._element)
-        device = self.device
-        on_host = device != self._array.device
-        if on_host:
-            self._array.wait()
-        core = self._array._core.bytes_of(schema, self.address, size // self._WIDTHS[self._element], on_host)
-        return Array._wrap(core, device)
-
-    def __dlpack__(self, **arguments: Any) -> object:
-        return self._tensor().__dlpack__(**arguments)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0) if self.device.device_type == DeviceType.CPU else self._array.__dlpack_device__()
-
-    def __repr__(self) -> str:
-        where = f" of {self.path}" if self.path else ""
-        return f"<arrowdevice.Buffer {self.role}{where}, {self._size} bytes on {self.device.name}>"
 
 
 def only_none(arguments: dict[str, Any]) -> None:
@@ -145,7 +74,7 @@ class Array:
         length: int,
         buffers: Sequence[Buffer | Memory | int | None],
         *,
-        device: Device | str | None = None,
+        device: DeviceLike | None = None,
         null_count: int = -1,
         offset: int = 0,
         children: Sequence[Array] = (),
@@ -167,38 +96,7 @@ class Array:
         >>> arrowdevice.Array.from_buffers(pyarrow.int64(), 8, [None, memory])
         <arrowdevice.Array int64, 8 rows on cpu:0>
         """
-        found = find_device(device) if device is not None else next(
-            (part.device for part in (*buffers, *children) if not isinstance(part, (int, NoneType))), None
-        )  # fmt: skip
-        if found is None:
-            raise TypeError("device is missing (no buffer or child has a device)")
-        if any(isinstance(buffer, int) for buffer in buffers) and owner is None:
-            raise TypeError("owner is missing (an address does not keep its memory alive)")
-        for part in (*buffers, *children):
-            if isinstance(part, (int, NoneType)) or part.device == found:
-                continue
-            if not (isinstance(part, Buffer) and part._is_on_host) and not found.can_access(part.device):
-                raise ValueError(f"a buffer or child is on {part.device.name} (expected {found.name})")
-        addresses = [buffer if isinstance(buffer, int) else buffer.address if buffer else 0 for buffer in buffers]
-        schema = type if isinstance(type, Schema) else Schema(type)
-        # Shared owners, because the program may release the arrays themselves.
-        sources = [array.slice(0) for array in {buffer._array for buffer in buffers if isinstance(buffer, Buffer)}]
-        for source in (*sources, *children):
-            if queue is None:
-                source.wait()
-            else:
-                queue.wait_array(source)
-        if null_count == -1 and (not addresses or addresses[0] == 0):
-            null_count = 0
-        core = _core.Array.from_parts(
-            schema._core, found._core, length, null_count, offset, addresses, [child._core for child in children],
-            (tuple(buffers), sources, owner), None if queue is None else queue._core,
-        )  # fmt: skip
-        for part, (_, _, _, needed, _, _) in zip(buffers, core.buffers(False)):
-            given = None if isinstance(part, (int, NoneType)) else part.size
-            if needed is not None and given is not None and given < needed:
-                raise ValueError(f"a buffer has {given} bytes (expected at least {needed})")
-        return wrapped(core, found)
+        return array_of_buffers(type, length, buffers, device, null_count, offset, children, queue, owner)
 
     # -- properties ----------------------------------------------------------------------------------------------------
 
@@ -321,7 +219,7 @@ class Array:
 
     def to_device(
         self,
-        device: Device | str,
+        device: DeviceLike,
         copy: bool | None = None,
         *,
         wait: bool = True,

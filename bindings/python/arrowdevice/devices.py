@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import enum
 import uuid as _uuid
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from . import _core
 
@@ -264,18 +264,18 @@ class Device:
         """Returns the numbers of calls and bytes between the library and the driver."""
         return Counters(*self._core.counters())
 
-    def can_access(self, other: Device | str) -> bool:
+    def can_access(self, other: DeviceLike) -> bool:
         """Returns whether this device can use memory of the other device in place. `to_device()` then shares it.
 
         It copies memory that is used over the bus, unless `copy=False` rules copies out (see `is_remote`).
         """
         return bool(device(other)._core.peer_flags(self._core) & self._PEER_ACCESS)
 
-    def is_remote(self, other: Device | str) -> bool:
+    def is_remote(self, other: DeviceLike) -> bool:
         """Returns whether each use of the other device's memory in place goes over the bus."""
         return bool(device(other)._core.peer_flags(self._core) & self._PEER_REMOTE)
 
-    def can_copy_from(self, other: Device | str) -> bool:
+    def can_copy_from(self, other: DeviceLike) -> bool:
         """Returns whether one direct copy transfers memory of the other device.
 
         Copies are staged through the host otherwise.
@@ -299,7 +299,10 @@ class Device:
         return f"<arrowdevice.Device {self.name}: {self.description}{size}>"
 
 
-def device(name: Device | str | DeviceType | tuple[int, int]) -> Device:
+DeviceLike: TypeAlias = "Device | str | DeviceType | tuple[int, int]"
+
+
+def device(name: DeviceLike) -> Device:
     """Returns the device that has a name: a type's name, a colon and the id ("opencl:0"). A missing id means 0 ("cpu").
 
     A DeviceType means its device 0, and a pair is a type and an id, as `__dlpack_device__()` returns it.

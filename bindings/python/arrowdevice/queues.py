@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Iterator, NamedTuple
 
 from . import _core
-from .devices import Device, PoolStats
+from .devices import Device, DeviceLike, PoolStats
 from .devices import device as find_device
 from .durations import nanoseconds
 
@@ -42,13 +42,13 @@ class Queue:
 
     __slots__ = ("_core", "_device", "_held")
 
-    def __init__(self, device: Device | str) -> None:
+    def __init__(self, device: DeviceLike) -> None:
         self._device = find_device(device)
         self._core = _core.Queue.create(self._device._core)
         self._held: list[Array] = []
 
     @classmethod
-    def wrap(cls, device: Device | str, native: int, *, family: int = 0) -> Queue:
+    def wrap(cls, device: DeviceLike, native: int, *, family: int = 0) -> Queue:
         """Returns a queue that the application owns. 0 is the vendor's default stream.
 
         The application keeps its queue alive until `close()` has returned.
@@ -88,18 +88,19 @@ class Queue:
         """Orders the work of a `with` block with arrays.
 
         Work that is submitted in the block runs after the arrays are ready. Their memory is not reused before that work
-        has finished, even if the arrays are released.
+        has finished, even if the arrays are released. If the block cannot end because another thread uses the queue,
+        the memory is held until `finish()` succeeds.
         """
         for array in arrays:
             self.wait_array(array)
         held = [array.slice(0) for array in arrays]
-        self._held += held  # until finish(), if anything below fails
         try:
             yield self
         finally:
+            self._held += held  # until finish(), if a call below fails
             for array in held:
                 self.release_after(array)
-                self._held = [other for other in self._held if other is not array]
+                self._held.remove(array)
 
     def close(self) -> None:
         """Ends the queue. Its work continues. The library no longer uses a queue that it wraps."""
@@ -133,7 +134,7 @@ class Pool:
 
     __slots__ = ("_core", "_device")
 
-    def __init__(self, device: Device | str, *, max_cached_bytes: int = 0, max_bytes: int = 0) -> None:
+    def __init__(self, device: DeviceLike, *, max_cached_bytes: int = 0, max_bytes: int = 0) -> None:
         self._device = find_device(device)
         self._core = _core.Pool(self._device._core, max_cached_bytes, max_bytes)
 
@@ -172,7 +173,7 @@ class Memory:
     __slots__ = ("_core", "_device")
 
     def __init__(
-        self, device: Device | str, size: int, *, queue: Queue | None = None, pool: Pool | None = None
+        self, device: DeviceLike, size: int, *, queue: Queue | None = None, pool: Pool | None = None
     ) -> None:
         self._device = find_device(device)
         core_queue = None if queue is None else queue._core

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator
 
 from . import _core
 from .arrays import Array, check_requested, only_none, wrapped
-from .devices import Device, DeviceType, known_type
+from .devices import Device, DeviceLike, DeviceType, known_type
 from .schema import Schema
 from .type_names import type_name
 
@@ -126,7 +126,7 @@ class Stream:
 
     def to_device(
         self,
-        device: Device | str,
+        device: DeviceLike,
         copy: bool | None = None,
         *,
         timeout: float | None = None,

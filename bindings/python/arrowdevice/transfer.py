@@ -7,7 +7,7 @@ from typing import Any, TypeVar, overload
 
 from . import _core
 from .arrays import Array, wrapped
-from .devices import Device
+from .devices import Device, DeviceLike
 from .devices import device as find_device
 from .durations import nanoseconds
 from .queues import Pool, Queue
@@ -28,7 +28,7 @@ def copy_flags(copy: bool | None) -> int:
 
 def array_to_device(
     array: AnyArray,
-    to: Device | str,
+    to: DeviceLike,
     copy: bool | None = None,
     *,
     wait: bool = True,
@@ -47,7 +47,7 @@ def array_to_device(
 
 def stream_to_device(
     stream: Stream,
-    to: Device | str,
+    to: DeviceLike,
     copy: bool | None = None,
     *,
     timeout: float | None = None,
@@ -75,7 +75,7 @@ def stream_to_device(
 @overload
 def to_device(
     obj: AnyArray,
-    device: Device | str,
+    device: DeviceLike,
     copy: bool | None = ...,
     *,
     wait: bool = ...,
@@ -88,7 +88,7 @@ def to_device(
 @overload
 def to_device(
     obj: Any,
-    device: Device | str,
+    device: DeviceLike,
     copy: bool | None = ...,
     *,
     wait: bool = ...,
@@ -103,7 +103,7 @@ def to_device(
 
 def to_device(
     obj: Any,
-    device: Device | str,
+    device: DeviceLike,
     copy: bool | None = None,
     *,
     wait: bool = True,
