@@ -114,16 +114,17 @@ function copy_options(flags::UInt32, timeout)
     return Ref(CCopyOptions(UInt32(sizeof(CCopyOptions)), flags, C_NULL, C_NULL, C_NULL, nanoseconds(timeout)))
 end
 
-"Copies an array to a device. The copy is complete on return. `timeout` limits the wait for the source, in seconds."
+"""
+Copies an array to a device. The copy is complete on return. After `timeout` seconds it fails with `ETIMEDOUT`. The copy holds
+a reference to the source until it has finished.
+"""
 function copy_to(a::DeviceArray, to::Device; timeout::Union{Real,Nothing}=nothing)
-    out = typed_as(a)
-    options = copy_options(UInt32(0), timeout)
-    error = Ref{CError}()
-    code = @ccall libarrowdevice.arrowdevice_array_copy(a::Ptr{CDeviceArray}, a::Ptr{CSchema}, to::Ptr{Cvoid},
-                                                        options::Ref{CCopyOptions}, out::Ptr{CDeviceArray},
-                                                        error::Ref{CError})::Cint
-    check("arrowdevice_array_copy", code, error)
-    return out
+    source = share(a)
+    try
+        return to_device(source, to; copy=true, timeout=timeout)
+    finally
+        close(source)
+    end
 end
 
 """

@@ -77,7 +77,11 @@ class DeviceArray : public detail::StructOwner<ArrowDeviceArray> {
     detail::call(arrowdevice_array_get_device, get(), &device);
     return device;
   }
-  /** Calls arrowdevice_array_copy(), which always copies. */
+  /**
+   * Calls arrowdevice_array_copy(), which always copies. After an error with ETIMEDOUT or ECANCELED,
+   * keep this array until wait_idle() has succeeded. `share().to_device()` with
+   * ARROWDEVICE_COPY_ALWAYS needs no such care.
+   */
   DeviceArray copy(const Schema& schema, Device to) const { return copy(schema, to, nullptr); }
   DeviceArray copy(const Schema& schema, Device to, const arrowdevice_copy_options& options) const {
     return copy(schema, to, &options);
