@@ -30,6 +30,7 @@ class Submission {
         source_(source),
         deadline_(deadline),
         regions_(scratch.memory()),
+        staged_regions_(scratch.memory()),
         to_stage_(scratch.memory()) {}
 
   bool run() {
@@ -45,6 +46,10 @@ class Submission {
     regions_.reserve(buffers_.size());
     for (const auto& buffer : buffers_) {
       if (buffer.on_host) continue;
+      if (comes_padded(buffer)) {
+        add_padded(buffer, regions_);
+        continue;
+      }
       // Clears the last block before the copy, so that the same number of bytes is cleared for every buffer.
       std::memset(out + ((buffer.end() - 1) & -kPaddedTo), 0, kPaddedTo);
       if (buffer.origin == Origin::kMade) {
@@ -89,7 +94,7 @@ class Submission {
       } else if (is_gathered(buffer)) {
         i = gather(i);
         // The link works while the CPU gathers the next run.
-        if (i < buffers_.size() && unsubmitted_ >= kSmallPieceBytes && route_.source_on_host()) submit_regions();
+        if (i < buffers_.size() && unsubmitted_ >= kSmallPieceBytes && route_.source_on_host()) submit_staged();
       } else {
         const bool is_staged =
             route_.is_staged() || (avoids_pageable && kind_of(route_, buffer.source) == HostMemory::kPageable);
@@ -103,6 +108,8 @@ class Submission {
         ++i;
       }
     }
+    // A GPU needs much longer for small copies between large ones than for small copies after them.
+    regions_.insert(regions_.end(), staged_regions_.begin(), staged_regions_.end());
     if (route_.is_staged() && !to_stage_.empty())
       return copy_staged(route_, to_stage_, regions_, deadline_, *in_flight_);
     route_.target_queue().copy(regions_);
@@ -110,9 +117,9 @@ class Submission {
     if (!to_stage_.empty()) copy_through_pinned(route_, to_stage_, deadline_, *in_flight_);
   }
 
-  void submit_regions() {
-    route_.target_queue().copy(regions_);
-    regions_.clear();
+  void submit_staged() {
+    route_.target_queue().copy(staged_regions_);
+    staged_regions_.clear();
     unsubmitted_ = 0;
   }
 
@@ -255,7 +262,7 @@ class Submission {
     if (!needs_zeros(i)) return;
     const auto& buffer = buffers_[i];
     const int64_t padding = buffer.padded_end() - buffer.end();
-    regions_.push_back({route_.target_handle(), target_, buffer.end(), nullptr, stage_, zeros_, padding, 0});
+    staged_regions_.push_back({route_.target_handle(), target_, buffer.end(), nullptr, stage_, zeros_, padding, 0});
   }
 
   int64_t gathered_bytes() const {
@@ -290,7 +297,7 @@ class Submission {
       written = at + buffer.size;
     }
     std::memset(stage + written, 0, static_cast<size_t>(bytes - written));
-    regions_.push_back({route_.target_handle(), target_, begin, nullptr, stage_, staged_, bytes, 0});
+    staged_regions_.push_back({route_.target_handle(), target_, begin, nullptr, stage_, staged_, bytes, 0});
     staged_ += bytes;
     unsubmitted_ += bytes;
     return end;
@@ -311,11 +318,12 @@ class Submission {
   const Deadline& deadline_;
 
   std::pmr::vector<Region> regions_;
-  std::pmr::vector<Region> to_stage_;  // in pieces
+  std::pmr::vector<Region> staged_regions_;  // from `stage_`, small
+  std::pmr::vector<Region> to_stage_;        // in pieces
   uint8_t* stage_ = nullptr;
   int64_t stage_size_ = 0;
   int64_t staged_ = 0;
-  int64_t unsubmitted_ = 0;  // gathered bytes in `regions_`
+  int64_t unsubmitted_ = 0;  // gathered bytes in `staged_regions_`
   int64_t largest_gathered_ = kLargestGathered;
   int64_t zeros_ = 0;  // offset of kPaddedTo zeros in the staging memory
 };

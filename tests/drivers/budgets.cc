@@ -130,4 +130,48 @@ TEST_CASE("columns with bitmaps between them cost one copy to the host") {
   CHECK(problem_with(table, {.copies = 1, .questions = 1}, Budget{.copies = 1, .questions = 5}) == "");
 }
 
+// Copies a table from pinned memory to a GPU, or back. `copied` gets the array that the last copy makes.
+Budget cost_with_pinned(const HostCase& table, bool to_gpu) {
+  auto* const pinned = output_of(arrowdevice_device_find_by_id, vendor().pinned, int64_t{0});
+  auto* const target = to_gpu ? gpu() : pinned;
+  const auto schema = table.schema();
+  auto options = sized<arrowdevice_copy_options>();
+  options.flags = ARROWDEVICE_COPY_ALWAYS;
+  Owned<ArrowArray> array = table.array(Ledger());
+  Owned<ArrowDeviceArray> host = output_of(arrowdevice_array_from_host, array.get());
+  Owned<ArrowDeviceArray> source =
+      output_of(arrowdevice_array_copy, host.get(), schema.get(), to_gpu ? pinned : gpu(), &options);
+  Budget cost{};
+  for (int round = 0; round < 2; ++round) {  // when the pools have memory
+    Spent spent;
+    spent.take();
+    Owned<ArrowDeviceArray> there = output_of(arrowdevice_array_copy, source.get(), schema.get(), target, &options);
+    cost = spent.take();
+    expect_values(table, *output_of(arrowdevice_array_copy, there.get(), schema.get(), cpu(), nullptr));
+  }
+  return cost;
+}
+
+TEST_CASE("pinned memory gets a thousand columns in one copy") {
+  if (vendor().pinned == 0) return;  // pinned memory is no device of Level Zero
+  const HostCase table{"table", struct_of(std::vector<Field>(1'000, field("l"))).not_null(), {.rows = 99}};
+  CHECK(in_limited_child([&] {
+          const Budget cost = cost_with_pinned(table, false);
+          expect(cost.copies == 1, std::to_string(cost.copies) + " copies");
+          drivers::trim_all();
+        }) == "");
+}
+
+// Bitmaps and padding are gathered in other memory. Copied between the columns, they would slow each column down.
+TEST_CASE("columns of pinned memory are copied before their bitmaps") {
+  if (vendor().pinned == 0) return;
+  const HostCase table{"table", struct_of(std::vector<Field>(50, field("l"))).not_null(), {.rows = 12'501}};
+  CHECK(in_limited_child([&] {
+          const Budget cost = cost_with_pinned(table, true);
+          const int64_t most = vendor().asks_before_copies ? cost.copies + 4 : 4;
+          expect(cost.questions <= most, std::to_string(cost.questions) + " questions about addresses");
+          drivers::trim_all();
+        }) == "");
+}
+
 }  // namespace
