@@ -22,9 +22,9 @@ constexpr Word kWithout[] = {
     {"timeline_semaphores", &Options::timeline_semaphores},
     {"external_memory_host", &Options::external_memory_host},
     {"direct_mapping", &Options::direct_mapping},
-    {"transfer_family", &Options::transfer_family},
     {"memory_budget", &Options::memory_budget},
 };
+constexpr Word kWith[] = {{"transfer_family", &Options::transfer_family}};
 constexpr Word kForce[] = {{"noncoherent", &Options::noncoherent}};
 
 void read_words(Options& options, const char* variable, std::span<const Word> words, bool value) {
@@ -47,6 +47,7 @@ Options Options::from_environment() {
     options.library = *library;
   }
   read_words(options, "ARROWDEVICE_VULKAN_WITHOUT", kWithout, false);
+  read_words(options, "ARROWDEVICE_VULKAN_WITH", kWith, true);
   read_words(options, "ARROWDEVICE_VULKAN_FORCE", kForce, true);
   return options;
 }

@@ -13,8 +13,9 @@ struct Options {
   bool timeline_semaphores = true;
   bool external_memory_host = true;
   bool direct_mapping = true;
-  bool transfer_family = true;
   bool memory_budget = true;
+  // ARROWDEVICE_VULKAN_WITH: features that the backend uses only if asked.
+  bool transfer_family = false;
   // ARROWDEVICE_VULKAN_FORCE: steps that the backend takes even if they are not needed.
   bool noncoherent = false;
 
