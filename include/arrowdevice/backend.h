@@ -125,8 +125,9 @@ struct arrowdevice_backend {
    * does not. `dst` and `src` are pointers or handles as in `ArrowArray.buffers`, and may come from
    * a foreign producer. If the call fails, the backend may have enqueued the first regions.
    *
-   * Some drivers wait for the queue's work when they copy pageable host memory. The backend of such
-   * a driver sets ARROWDEVICE_DEVICE_COPY_BLOCKS in device_get_info().
+   * Some drivers wait for the queue's work when they copy pageable host memory, or copy from host
+   * memory to host memory. The backend of such a driver sets ARROWDEVICE_DEVICE_COPY_BLOCKS in
+   * device_get_info().
    */
   int (*queue_copy)(void* queue, const struct arrowdevice_backend_region* regions, int64_t n,
                     struct arrowdevice_error* error);

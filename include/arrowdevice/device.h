@@ -27,7 +27,7 @@ extern "C" {
 #define ARROWDEVICE_DEVICE_EVENTS 4        /* the device can publish sync events */
 #define ARROWDEVICE_DEVICE_WAIT_BLOCKS 8   /* arrowdevice_queue_wait_array() may block the calling thread */
 #define ARROWDEVICE_DEVICE_WRAPPED 16      /* the device is an application's own context */
-#define ARROWDEVICE_DEVICE_COPY_BLOCKS 32  /* copies of pageable host memory may wait for the queue's work */
+#define ARROWDEVICE_DEVICE_COPY_BLOCKS 32  /* some copies of host memory may wait for the queue's work */
 /* Memory allocated for a queue is usable only after the work that the queue has at the allocation. */
 #define ARROWDEVICE_DEVICE_STREAM_ORDERED 64
 

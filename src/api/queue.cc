@@ -3,6 +3,7 @@
 #include "device/queue.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "api/handles.h"
@@ -32,15 +33,21 @@ void* region_end(arrowdevice_device* end, const device::Queue& queue, int64_t in
   return device.handle();
 }
 
-// Returns true if one end of a region is host memory that the queue's driver does not know.
-bool is_pageable(const arrowdevice_backend_region& region, const device::Device& device) {
-  const auto is_unknown = [&](const void* handle, const void* memory, int64_t offset) {
-    if (handle != nullptr) return false;
+// Returns true if a device with ARROWDEVICE_DEVICE_COPY_BLOCKS may wait in a copy: for host memory that its driver does
+// not know, and for host memory at both ends.
+bool may_block(const arrowdevice_copy_region& region, const device::Device& device) {
+  const auto is_of_host = [](const device::Device* end) {
+    return end == nullptr || end->is_cpu() || end->type() == end->info().staging_type;
+  };
+  const auto is_unknown = [&](const device::Device* end, const void* memory, int64_t offset) {
+    if (end != nullptr && !end->is_cpu()) return false;
     const auto info = device.pointer_info(static_cast<const char*>(memory) + offset);
     return !info || info->device_type == ARROW_DEVICE_CPU;
   };
-  return is_unknown(region.dst_device, region.dst, region.dst_offset) ||
-         is_unknown(region.src_device, region.src, region.src_offset);
+  const auto* const to = api::from_c(region.dst_device);
+  const auto* const from = api::from_c(region.src_device);
+  return region.size > 0 && ((is_of_host(to) && is_of_host(from)) || is_unknown(to, region.dst, region.dst_offset) ||
+                             is_unknown(from, region.src, region.src_offset));
 }
 
 // Counts the bytes of other devices. The queue counts only the bytes of its own device.
@@ -99,8 +106,9 @@ ARROWDEVICE_API int arrowdevice_queue_copy(arrowdevice_queue* queue, const arrow
                        region_end(region.src_device, on, i), region.src, region.src_offset, region.size, 0});
     }
     // The driver would wait for this work too, but other calls of the queue would then wait for the driver.
-    const auto blocks = [&](const auto& region) { return is_pageable(region, on.device()); };
-    if (on.device().blocks_on_pageable() && on.has_work_of_others() && std::ranges::any_of(known, blocks)) {
+    const auto blocks = [&](const auto& region) { return may_block(region, on.device()); };
+    if (on.device().blocks_on_pageable() && on.has_work_of_others() &&
+        std::ranges::any_of(std::span(regions, static_cast<size_t>(n)), blocks)) {
       on.finish(ARROWDEVICE_NO_TIMEOUT);
     }
     on.copy(known);

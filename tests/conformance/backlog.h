@@ -2,7 +2,10 @@
 // Keeps a queue waiting, so that a missing wait lets later work overtake the waiting work.
 #pragma once
 
+#include <chrono>
+#include <future>
 #include <optional>
+#include <thread>
 
 #include "conformance/gate.h"
 #include "conformance/own_array.h"
@@ -44,6 +47,27 @@ class Backlog {
   Queue queue_;
   std::optional<Gate> gate_;
   Owned<ArrowDeviceArray> last_;
+};
+
+// Opens a backlog after a second at the latest: drivers wait in the call when a queue has about a thousand commands.
+// The destructor opens the backlog too.
+class OpensSoon {
+ public:
+  explicit OpensSoon(Backlog& backlog)
+      : thread_([this, &backlog] {
+          is_submitted_.get_future().wait_for(std::chrono::seconds(1));
+          backlog.open();
+        }) {}
+  ~OpensSoon() {
+    is_submitted_.set_value();
+    thread_.join();
+  }
+  OpensSoon(const OpensSoon&) = delete;
+  OpensSoon& operator=(const OpensSoon&) = delete;
+
+ private:
+  std::promise<void> is_submitted_;
+  std::thread thread_;
 };
 
 }  // namespace arrowdevice::conformance

@@ -10,7 +10,8 @@ namespace {
 std::string lacking(uint32_t needs) {
   if ((needs & kNeedsEvents) != 0) return "the device publishes no events";
   if ((needs & kNeedsPeer) != 0) return "there is no second device of this type";
-  if ((needs & kNeedsBacklog) != 0) return "there is no second device of this type, and no gate for a queue";
+  if ((needs & kNeedsBacklog) != 0)
+    return "there is no second device of this type and no gate for a queue, or copies block";
   if ((needs & kNeedsDiscrete) != 0) return "the CPU uses the memory in place";
   if ((needs & kNeedsBounds) != 0) return "the backend does not know how large a buffer is";
   return "copies to and from the host are staged";

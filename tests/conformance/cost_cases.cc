@@ -78,14 +78,15 @@ void a_slice_moves_its_bytes_only(Subject& subject) {
   columns.push_back(testing::dictionary_of("i", field("u")));
   const HostCase tall{"100000 rows", testing::struct_of(std::move(columns)).not_null(), {.rows = 100'000, .seed = 6}};
   Sample sample(tall);
-  constexpr int64_t kFew = 10'000;
+  // The columns have fewer than 64 buffers, each of which begins at a multiple of the alignment.
+  const int64_t few = 10'000 + 64 * subject.info().sub_buffer_alignment;
   const Range range{54'321, 10};
 
   auto slice = subject.slice(*sample.host, *sample.schema, range);
   Counters before = subject.counters();
   auto there = subject.to_device(*slice, *sample.schema);
   Counters cost = difference(subject.counters(), before);
-  expect(cost.bytes_in < kFew, std::to_string(cost.bytes_in) + " bytes in for 10 rows");
+  expect(cost.bytes_in < few, std::to_string(cost.bytes_in) + " bytes in for 10 rows");
   auto back = subject.to_cpu(*there, *sample.schema);
   sample.expect_values(back->array, range.offset);
 
@@ -94,7 +95,7 @@ void a_slice_moves_its_bytes_only(Subject& subject) {
   before = subject.counters();
   back = subject.to_cpu(*device_slice, *sample.schema);
   cost = difference(subject.counters(), before);
-  expect(cost.bytes_out < kFew, std::to_string(cost.bytes_out) + " bytes out for 10 rows");
+  expect(cost.bytes_out < few, std::to_string(cost.bytes_out) + " bytes out for 10 rows");
   sample.expect_values(back->array, range.offset);
 }
 
@@ -144,7 +145,7 @@ constexpr uint32_t kNeeds = kNeedsDiscrete | kNeedsDirect;
 std::span<const Case> cost_cases() {
   static constexpr Case kCases[] = {
       {"a batch of a thousand columns is one buffer, one submission and one event", kNeeds, a_batch_is_one_submission},
-      {"ten rows of a hundred thousand move less than 10 KB", kNeeds, a_slice_moves_its_bytes_only},
+      {"ten rows of a hundred thousand move few bytes", kNeeds, a_slice_moves_its_bytes_only},
       {"sizes of an array that is not sliced are read back in one batch", kNeeds, sizes_are_read_in_one_batch},
       {"an array without bytes takes no memory and copies nothing", kNeeds, nothing_is_moved_for_nothing},
       {"sharing, slicing and selecting do not call the driver", kNeedsNothing, shares_move_nothing},

@@ -62,7 +62,10 @@ struct OpenCl {
 
 }  // namespace
 
+bool finishes_copies(const arrowdevice_device_info& info) { return info.staging_type == info.device_type; }
+
 bool Gate::is_offered(const arrowdevice_device_info& info) {
+  if (finishes_copies(info)) return false;
   return (is_of(info, "cuda") && find_cuda<LaunchHostFunction>("cuLaunchHostFunc") != nullptr) ||
          (is_of(info, "hip") && find_hip<LaunchHostFunction>("hipLaunchHostFunc") != nullptr) ||
          (is_of(info, "opencl") && OpenCl().is_complete()) || has_own_events(info);

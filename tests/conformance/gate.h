@@ -14,10 +14,14 @@
 
 namespace arrowdevice::conformance {
 
-// Thread-safety: one thread.
+// Returns true if copies within the device have finished when the call returns, as with pinned memory.
+bool finishes_copies(const arrowdevice_device_info& info);
+
+// Thread-safety: one thread, and any thread for open().
 class Gate {
  public:
-  // Returns true if the driver of this device has a gate that leaves its other queues alone.
+  // Returns true if the driver of this device has a gate that leaves its other queues alone, and copies behind it do
+  // not block.
   static bool is_offered(const arrowdevice_device_info& info);
 
   // Makes later work of the queue wait. Throws Failure if the driver refuses that.

@@ -83,7 +83,6 @@ void expect_in_order(Subject& subject, int64_t size, int64_t regions) {
   finish(queue.get());
   Backlog backlog(subject);
   backlog.hold_up(queue.get());
-  enqueue(queue.get(), {region_in(subject.device(), buffer.get(), 0, new_bytes.data(), size)});
   std::vector<arrowdevice_copy_region> within;
   std::vector<arrowdevice_copy_region> out;
   const int64_t piece = size / regions;
@@ -91,9 +90,12 @@ void expect_in_order(Subject& subject, int64_t size, int64_t regions) {
     within.push_back({subject.device(), other.get(), i * piece, subject.device(), buffer.get(), i * piece, piece, 0});
     out.push_back(region_out(received.data() + i * piece, subject.device(), other.get(), i * piece, piece));
   }
-  enqueue(queue.get(), within);
-  enqueue(queue.get(), out);
-  backlog.open();
+  {
+    const OpensSoon soon(backlog);
+    enqueue(queue.get(), {region_in(subject.device(), buffer.get(), 0, new_bytes.data(), size)});
+    enqueue(queue.get(), within);
+    enqueue(queue.get(), out);
+  }
   finish(queue.get());
   expect(received.holds(after),
          std::to_string(regions) + " regions of " + std::to_string(piece) + " bytes overtook earlier work");

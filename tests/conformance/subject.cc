@@ -48,7 +48,7 @@ Subject::Subject(arrowdevice_device* device) : device_(device), info_(describe(d
   if (peer_ != nullptr) abilities_ |= kNeedsPeer;
   if ((out & ARROWDEVICE_PEER_ACCESS) == 0) abilities_ |= kNeedsDiscrete;
   if ((in & out & ARROWDEVICE_PEER_COPY) != 0) abilities_ |= kNeedsDirect;
-  if (peer_ != nullptr || Gate::is_offered(info_)) abilities_ |= kNeedsBacklog;
+  if (!finishes_copies(info_) && (peer_ != nullptr || Gate::is_offered(info_))) abilities_ |= kNeedsBacklog;
   if (knows_bounds(info_)) abilities_ |= kNeedsBounds;
 }
 

@@ -135,27 +135,48 @@ TEST_CASE("without pinned memory an asynchronous copy waits for its queue") {
         }) == "");
 }
 
-// An exception that the header names. The wait is in the library, so that other calls of the queue go on.
+// Copies a region on a queue of the GPU that waits. The wait must be in the library, so that other calls of the queue
+// go on.
+void expect_wait_for_queue(const arrowdevice_copy_region& region) {
+  Gate gate;
+  const Queue queue = gate.queue();
+  std::atomic<bool> has_returned{false};
+  std::thread copying([&] {
+    must(arrowdevice_queue_copy, queue.get(), &region, 1);
+    has_returned = true;
+  });
+  const int64_t copies = calls(vendor().copy);
+  expect(arrowdevice_queue_finish(queue.get(), kShort, nullptr) == ETIMEDOUT, "the queue is idle");
+  expect(!has_returned && calls(vendor().copy) == copies, "the driver waits, not the library");
+  gate.open();
+  copying.join();
+  must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
+}
+
+void* allocate_on(arrowdevice_device* device) {
+  return output_of(arrowdevice_buffer_allocate, device, nullptr, nullptr, int64_t{64});
+}
+
+// The header names the two exceptions.
 TEST_CASE("a copy of bytes of pageable memory waits for its queue") {
   CHECK(in_limited_child([] {
-          Gate gate;
-          const Queue queue = gate.queue();
-          void* there = nullptr;
-          must(arrowdevice_buffer_allocate, gpu(), nullptr, queue.get(), int64_t{64}, &there);
+          void* const there = allocate_on(gpu());
           const std::string bytes(64, 'x');
-          std::atomic<bool> has_returned{false};
-          std::thread copying([&] {
-            const arrowdevice_copy_region region{gpu(), there, 0, nullptr, bytes.data(), 0, 64, 0};
-            must(arrowdevice_queue_copy, queue.get(), &region, 1);
-            has_returned = true;
-          });
-          const int64_t copies = calls(vendor().copy);
-          expect(arrowdevice_queue_finish(queue.get(), kShort, nullptr) == ETIMEDOUT, "the queue is idle");
-          expect(!has_returned && calls(vendor().copy) == copies, "the driver waits, not the library");
-          gate.open();
-          copying.join();
-          must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
+          expect_wait_for_queue({gpu(), there, 0, nullptr, bytes.data(), 0, 64, 0});
           arrowdevice_buffer_free(gpu(), nullptr, there);
+          trim_all();
+        }) == "");
+}
+
+TEST_CASE("a copy of bytes within pinned memory waits for its queue") {
+  CHECK(in_limited_child([] {
+          auto* const pinned = output_of(arrowdevice_device_find_by_id, vendor().pinned, int64_t{0});
+          void* const from = allocate_on(pinned);
+          void* const to = allocate_on(pinned);
+          expect_wait_for_queue({pinned, to, 0, pinned, from, 0, 64, 0});
+          expect_wait_for_queue({nullptr, to, 0, nullptr, from, 0, 64, 0});
+          for (void* const memory : {from, to}) arrowdevice_buffer_free(pinned, nullptr, memory);
+          trim_all();
         }) == "");
 }
 

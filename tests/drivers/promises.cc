@@ -150,15 +150,18 @@ TEST_CASE("mistake 13: memory is freed in order, and in the way it was allocated
           }) == "");
   }
   CHECK(in_own_process([] {
+          void* const source = allocate(gpu(0), 64);
           pinned(0);
           drivers::hold();
-          Pending work(pinned(0));
+          Pending work(pinned(0), gpu(0), source);
           work.free_behind();
           expect(calls(vendor().free_pinned) == 0, "pinned memory was freed while work on it was pending");
           drivers::resume();
           work.finish();
-          const Pending more(pinned(0));
+          Pending more(pinned(0), gpu(0), source);
           expect(calls(vendor().free_pinned) == 1, "it was not freed when the work was over");
+          more.finish();
+          free_memory(gpu(0), source);
         }) == "");
 }
 
@@ -181,9 +184,10 @@ TEST_CASE("an allocation does not wait for memory freed behind another queue's w
 
 TEST_CASE("pinned memory waits for its last use even if the driver creates no event") {
   CHECK(in_own_process([] {
+          void* const source = allocate(gpu(0), 64);
           pinned(0);
           drivers::hold();
-          Pending work(pinned(0));
+          Pending work(pinned(0), gpu(0), source);
           const int64_t waits = calls(vendor().synchronize);
           const int64_t freed = calls(vendor().free_pinned);
           drivers::fail_nth(vendor().create_event, 1, 0);
@@ -196,6 +200,7 @@ TEST_CASE("pinned memory waits for its last use even if the driver creates no ev
           freeing.join();
           expect(!was_freed, "pinned memory was freed while work on it was pending");
           expect(calls(vendor().free_pinned) == freed + 1, "it was not freed when the work was over");
+          free_memory(gpu(0), source);
         }) == "");
 }
 

@@ -85,6 +85,13 @@ Pending::Pending(void* device, int64_t size) : device_(device), queue_(create_qu
   copy(queue_, region(device, static_cast<char*>(memory_) + size / 2, device, memory_, size / 2));
 }
 
+Pending::Pending(void* device, void* source_device, const void* source)
+    : device_(device), queue_(create_queue(device)) {
+  constexpr int64_t kSize = 64;
+  must(table().buffer_allocate, device, queue_, kSize, kAlignment, &memory_);
+  copy(queue_, region(device, memory_, source_device, source, kSize));
+}
+
 void Pending::free_behind() {
   table().buffer_free(device_, queue_, memory_);
   memory_ = nullptr;

@@ -47,6 +47,9 @@ std::string in_own_process(Body&& body, std::string* output = nullptr) {
 class Pending {
  public:
   explicit Pending(void* device, int64_t size = 1 << 20);
+  // Copies 64 bytes from memory of another device. Drivers do not return before copies within host memory have
+  // finished.
+  Pending(void* device, void* source_device, const void* source);
   ~Pending();
   Pending(const Pending&) = delete;
   Pending& operator=(const Pending&) = delete;

@@ -302,6 +302,7 @@ EXPORT CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUs
   BEGIN("cuMemcpyAsync");
   check_ends(gpus, to, current(), from, current(), kCall);
   count_staged(gpus, to, from, kCall);
+  gpus.wait_for_room(uncaptured_stream_of(gpus, stream, kCall), 1);
   gpus.copy(uncaptured_stream_of(gpus, stream, kCall), {{.to = to, .from = from, .size = size, .may_stage = true}},
             standin::Blocking::kUntilRead);
   return CUDA_SUCCESS;
@@ -345,6 +346,8 @@ EXPORT CUresult cuMemcpyBatchAsync(CUdeviceptr* to, CUdeviceptr* from, size_t* s
     check_ends(gpus, to[i], current(), from[i], current(), kCall);
     copies.push_back({.to = to[i], .from = from[i], .size = sizes[i]});
   }
-  gpus.copy(uncaptured_stream_of(gpus, stream, kCall), copies, standin::Blocking::kUntilRead);
+  gpus.wait_for_room(uncaptured_stream_of(gpus, stream, kCall), count);
+  // Batches of driver 580 never wait for pinned memory, not even at both ends.
+  gpus.copy(uncaptured_stream_of(gpus, stream, kCall), copies, standin::Blocking::kNone);
   return CUDA_SUCCESS;
 }

@@ -416,6 +416,7 @@ EXPORT hipError_t hipStreamEndCapture(hipStream_t stream, void** graph) {
 EXPORT hipError_t hipMemcpyAsync(void* to, const void* from, size_t size, hipMemcpyKind kind, hipStream_t stream) {
   BEGIN("hipMemcpyAsync");
   if (kind != hipMemcpyDefault) violation("%s: kind %u", kCall, kind);
+  gpus.wait_for_room(uncaptured_stream_of(gpus, stream, kCall), 1);
   // The runtime stages a copy between GPUs in host memory if it must.
   gpus.copy(uncaptured_stream_of(gpus, stream, kCall),
             {{.to = number(to), .from = number(from), .size = size, .may_stage = true}},

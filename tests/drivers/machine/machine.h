@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -60,6 +61,12 @@ struct Allocation {
   Order used;
 };
 
+// A submission that had not finished when it was made.
+struct Unfinished {
+  std::shared_ptr<arrowdevice::sim::Fence> end;
+  size_t copies;
+};
+
 struct Stream {
   uint64_t id;
   int device;
@@ -67,6 +74,7 @@ struct Stream {
   uint64_t work;
   Order knows;
   std::shared_ptr<arrowdevice::sim::Fence> end;  // of the last submission; NULL: there was none
+  std::deque<Unfinished> unfinished;             // oldest first; some may have finished meanwhile
 };
 
 struct Event {
@@ -91,10 +99,11 @@ struct Copy {
   bool may_stage = false;  // the driver stages the bytes in host memory if it must
 };
 
-// How a copy with pageable memory, which the driver does not know, blocks its caller.
+// How a copy with pageable memory, which the driver does not know, or between two ends in host memory blocks its
+// caller.
 enum class Blocking {
   kNone,
-  kUntilRead,    // a copy from such memory waits for the stream's work so far, other copies for themselves
+  kUntilRead,    // a copy from pageable memory to a GPU waits for the stream's work so far, other copies for themselves
   kUntilCopied,  // all copies wait for themselves
 };
 
@@ -136,6 +145,8 @@ class Machine {
   void destroy_default_stream(int device, void* context);
   int device_of_stream(void* stream) const;
   void synchronize(void* stream);
+  // Waits until the stream has room for as many copies.
+  void wait_for_room(void* stream, size_t copies);
   void copy(void* stream, const std::vector<Copy>& copies, Blocking blocking);
   void wait_on(void* stream, void* event);
   void fill(void* stream, uintptr_t to, unsigned char value, size_t size);
@@ -177,7 +188,8 @@ class Machine {
   std::shared_ptr<Event> event(void* handle) const;
   uintptr_t keep(Allocation allocation);
   void bury(Allocations::iterator place);
-  bool is_unknown(uintptr_t address) const;  // needs mutex_
+  bool is_unknown(uintptr_t address) const;
+  bool is_of_host(uintptr_t address) const;  // needs mutex_
   void submit(Stream& on, arrowdevice::sim::Work work);
   arrowdevice::sim::Transfer transfer(Stream& on, const Copy& copy);
   Allocation* check_end(uintptr_t address, size_t size, int device, const char* what);

@@ -177,6 +177,30 @@ bool Machine::is_unknown(uintptr_t address) const {
   return address - start >= allocation.size;
 }
 
+bool Machine::is_of_host(uintptr_t address) const {
+  const auto next = allocations_.upper_bound(address);
+  return is_unknown(address) || std::prev(next)->second.kind == Kind::kPinned ||
+         std::prev(next)->second.kind == Kind::kRegistered;
+}
+
+void Machine::wait_for_room(void* handle, size_t copies) {
+  // Measured on an H200 with driver 580: the next copy waits in the call.
+  constexpr size_t kMostUnfinished = 1021;
+  for (;;) {
+    std::shared_ptr<sim::Fence> oldest;
+    {
+      const std::lock_guard lock(mutex_);
+      auto& unfinished = stream(handle)->unfinished;
+      while (!unfinished.empty() && unfinished.front().end->finished()) unfinished.pop_front();
+      size_t before = 0;
+      for (const Unfinished& one : unfinished) before += one.copies;
+      if (before == 0 || before + copies <= kMostUnfinished) return;
+      oldest = unfinished.front().end;
+    }
+    oldest->wait(0);
+  }
+}
+
 void Machine::copy(void* handle, const std::vector<Copy>& copies, Blocking blocking) {
   std::shared_ptr<sim::Fence> before;
   bool waits_for_copies = false;
@@ -188,7 +212,7 @@ void Machine::copy(void* handle, const std::vector<Copy>& copies, Blocking block
       const bool only_reads = is_unknown(one.from) && !is_unknown(one.to);
       if (only_reads && blocking == Blocking::kUntilRead) {
         before = stream(handle)->end;
-      } else if (is_unknown(one.from) || is_unknown(one.to)) {
+      } else if (is_unknown(one.from) || is_unknown(one.to) || (is_of_host(one.from) && is_of_host(one.to))) {
         waits_for_copies = true;
       }
     }
@@ -205,6 +229,7 @@ void Machine::copy(void* handle, const std::vector<Copy>& copies, Blocking block
     for (const Copy& one : copies) work.transfers.push_back(transfer(*on, one));
     submit(*on, std::move(work));
     end = on->end;
+    on->unfinished.push_back({end, copies.size()});
   }
   if (waits_for_copies) end->wait(0);
 }
