@@ -56,6 +56,11 @@ cl_mem OwnBuffers::allocate(const Device& device, int64_t size, int64_t alignmen
                   format("%lld bytes on %s, at most %lld in one buffer", static_cast<long long>(size),
                          device.properties().name.c_str(), static_cast<long long>(device.properties().largest_buffer)));
   }
+  // NVIDIA's driver creates a buffer of any size.
+  if (const int64_t all = device.properties().total_memory; size > all) {
+    throw Error(ENOMEM, format("%lld bytes on %s, which has %lld", static_cast<long long>(size),
+                               device.properties().name.c_str(), static_cast<long long>(all)));
+  }
   const Known known{{buffer.get(), 0}, size};
   return add(std::move(buffer), known);
 }
