@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Sequence
 
@@ -25,9 +26,13 @@ _ROLES = {
 class Buffer:
     """A buffer of an array, which it keeps alive.
 
-    It is a tensor for consumers of DLPack, such as `numpy.from_dlpack`. The elements have the type of the values or
-    offsets. Bits, views and values of other widths are bytes. The tensor begins at the start of the buffer: the first
-    row is `Array.offset` elements behind it.
+    It is a tensor for consumers of DLPack, such as `numpy.from_dlpack`, of `__array_interface__` if the CPU reads the
+    memory, and of `__cuda_array_interface__` on CUDA devices. The elements have the type of the values or offsets.
+    Bits, views and values of other widths are bytes. The tensor begins at the start of the buffer: the first row is
+    `Array.offset` elements behind it.
+
+    The array interfaces wait for the array. They do not tell when the consumer's work has finished: submit that work in
+    `Queue.use()`, or keep the array until the work has finished.
 
     >>> import arrowdevice, numpy, pyarrow
     >>> offsets = arrowdevice.Array(pyarrow.array(["a", None, "bc"])).buffers()[1]
@@ -37,7 +42,10 @@ class Buffer:
 
     __slots__ = ("_array", "_element", "_index", "_is_on_host", "_size", "address", "path", "role")
 
-    _WIDTHS = {"c": 1, "C": 1, "s": 2, "S": 2, "e": 2, "i": 4, "I": 4, "f": 4, "l": 8, "L": 8, "g": 8}
+    _TYPES = {
+        "c": "i1", "C": "u1", "s": "i2", "S": "u2", "e": "f2", "i": "i4", "I": "u4", "f": "f4", "l": "i8", "L": "u8",
+        "g": "f8",
+    }  # fmt: skip
 
     path: str
     """The names of the fields that contain the buffer, such as "prices.item". "" for the array itself."""
@@ -64,21 +72,44 @@ class Buffer:
             return find_device("cpu")
         return self._array.device
 
-    def _tensor(self) -> Array:
-        from .arrays import Array
-
+    def _length(self) -> int:
         if self.address == 0:
             raise BufferError(f"the array has no {self.role} buffer")
         size = self._size
         if size is None:
             size = self._array.buffers(sizes=True)[self._index].size or 0
+        return size // int(self._TYPES[self._element][1])
+
+    def _tensor(self) -> Array:
+        from .arrays import Array
+
+        length = self._length()
         schema = _core.Schema.primitive(self._element)
         device = self.device
         on_host = device != self._array.device
         if on_host:
             self._array.wait()
-        core = self._array._core.bytes_of(schema, self.address, size // self._WIDTHS[self._element], on_host)
-        return Array._wrap(core, device)
+        return Array._wrap(self._array._core.bytes_of(schema, self.address, length, on_host), device)
+
+    def _interface(self) -> dict[str, Any]:
+        self._array.wait()
+        order = "|" if self._TYPES[self._element].endswith("1") else "<" if sys.byteorder == "little" else ">"
+        return {
+            "shape": (self._length(),), "typestr": order + self._TYPES[self._element], "data": (self.address, True),
+            "strides": None, "version": 3,
+        }  # fmt: skip
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        if not self.device.is_host_readable:
+            raise AttributeError(f"the CPU cannot read {self.device.name}")
+        return self._interface()
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        if self.device.device_type not in (DeviceType.CUDA, DeviceType.CUDA_HOST, DeviceType.CUDA_MANAGED):
+            raise AttributeError(f"{self.device.name} is no CUDA device")
+        return self._interface() | {"stream": None}
 
     def __dlpack__(self, **arguments: Any) -> object:
         return self._tensor().__dlpack__(**arguments)

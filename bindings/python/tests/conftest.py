@@ -20,15 +20,17 @@ import pytest  # noqa: E402
 
 import arrowdevice as ad  # noqa: E402
 
-DEVICES = ["cpu:0", "ext_dev:0", "ext_dev:1", "opencl:0", "vulkan:0"]
-
-
 def exists(name):
     try:
         ad.device(name)
     except ad.DeviceNotFoundError:
         return False
     return True
+
+
+DEVICES = ["cpu:0", "ext_dev:0", "ext_dev:1", "opencl:0", "vulkan:0"]
+# Few machines have such a GPU, so it is not missing elsewhere.
+DEVICES += [name for name in ("cuda:0", "cuda_host:0", "cuda_managed:0") if exists(name)]
 
 
 @pytest.fixture(params=DEVICES)

@@ -268,6 +268,21 @@ def test_buffers_with_nulls_and_texts_are_tensors():
         np.from_dlpack(ad.Array(pa.array([1])).buffers()[0])
 
 
+def test_buffers_have_the_array_interface_where_the_cpu_reads(accelerator):
+    array = ad.Array(pa.array(["ab", None, "cd"]))
+    validity, offsets, data = (np.asarray(buffer) for buffer in array.buffers())
+    assert validity.dtype == np.uint8 and validity.tolist() == [0b101]
+    assert offsets.dtype == np.int32 and offsets.tolist() == [0, 2, 2, 4]
+    assert not data.flags.writeable
+    del array
+    assert bytes(data) == b"abcd"
+    with pytest.raises(BufferError, match="no validity buffer"):
+        np.asarray(ad.Array(pa.array([1])).buffers()[0])
+    there = ad.to_device(pa.array([1, 2]), accelerator).buffers()[1]
+    assert hasattr(there, "__array_interface__") == accelerator.is_host_readable
+    assert hasattr(there, "__cuda_array_interface__") == accelerator.name.startswith("cuda")
+
+
 def test_sizes_of_variadic_buffers_are_in_host_memory():
     texts = pa.array(["a text that is longer than twelve bytes", None], pa.string_view())
     there = ad.to_device(texts, "ext_dev:0")

@@ -132,11 +132,14 @@ def test_dlpack_exports_to_the_cpu_when_the_consumer_asks(accelerator):
     assert '"dltensor_versioned"' in repr(array.__dlpack__(max_version=(1, 0), dl_device=(1, 0)))
     # Some consumers also pass the stream of __dlpack_device__. It does not matter, because the copy is complete.
     assert '"dltensor_versioned"' in repr(array.__dlpack__(max_version=(1, 0), dl_device=(1, 0), stream=1))
-    with pytest.raises(ad.NotShareableError, match="cop") as raised:
+    if accelerator.is_host_readable and not accelerator.name.startswith("ext_dev"):
         array.__dlpack__(dl_device=(1, 0), copy=False)
-    assert isinstance(raised.value, BufferError)
+    else:
+        with pytest.raises(ad.NotShareableError, match="cop") as raised:
+            array.__dlpack__(dl_device=(1, 0), copy=False)
+        assert isinstance(raised.value, BufferError)
     with pytest.raises(BufferError, match="invalid dl_device"):
-        array.__dlpack__(dl_device=(2, 0))
+        array.__dlpack__(dl_device=(8, 0))
 
 
 def test_dlpack_copies_when_copy_is_true():
@@ -176,6 +179,8 @@ def test_queues_follow_the_stream_table_of_the_array_api(monkeypatch, device, st
 
 
 def test_dlpack_refuses_a_stream_on_a_device_without_streams(device):
+    if device.name.startswith("cuda"):
+        return
     array = ad.to_device(pa.array([1, 2]), device)
     array.__dlpack__(stream=-1)
     with pytest.raises(ValueError, match="stream"):
