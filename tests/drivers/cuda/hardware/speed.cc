@@ -7,6 +7,7 @@
 //   batches     1,000 to 50,000 copies in one call
 //   allocation  allocations while the driver's pool gives freed memory back at once, and never
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <fstream>
@@ -38,14 +39,22 @@ double seconds_of(Body&& body) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Returns the median of some runs. The first run warms up and does not count.
-template <typename Body>
-double median_seconds(Body&& body) {
-  body();
-  std::vector<double> seconds;
-  for (int i = 0; i < kRuns; ++i) seconds.push_back(seconds_of(body));
-  std::ranges::sort(seconds);
-  return seconds[kRuns / 2];
+// Returns the medians of some runs of each body. The bodies take turns, because the driver is slower at first. The
+// first runs do not count.
+template <typename... Body>
+std::array<double, sizeof...(Body)> medians(Body&&... body) {
+  (body(), ...);
+  std::array<std::vector<double>, sizeof...(Body)> seconds;
+  for (int i = 0; i < kRuns; ++i) {
+    size_t next = 0;
+    (seconds[next++].push_back(seconds_of(body)), ...);
+  }
+  std::array<double, sizeof...(Body)> all{};
+  for (size_t i = 0; i < all.size(); ++i) {
+    std::ranges::sort(seconds[i]);
+    all[i] = seconds[i][kRuns / 2];
+  }
+  return all;
 }
 
 // Writes bytes that are never 0, with a prime period, so that no piece of a copy equals its neighbour or fresh memory.
@@ -159,13 +168,13 @@ void measure_arrays(Report& report, const Shape& shape, bool is_pinned) {
     const Memory device(shape.total());
     const HostMemory target(shape.total(), is_pinned);
     const Stream stream;
-    report.measured(name + ", to the GPU", median_seconds([&] { there = copy(*host, table.schema(), gpu()); }),
-                    median_seconds([&] { copy_columns(stream, device.address(), source.address(), shape); }),
-                    shape.total());
+    const auto [in, driver_in] = medians([&] { there = copy(*host, table.schema(), gpu()); },
+                                         [&] { copy_columns(stream, device.address(), source.address(), shape); });
+    report.measured(name + ", to the GPU", in, driver_in, shape.total());
     arrowdevice_device* const back = device_of(type);
-    report.measured(
-        name + ", to the host", median_seconds([&] { copy(*there, table.schema(), back, ARROWDEVICE_COPY_ALWAYS); }),
-        median_seconds([&] { copy_columns(stream, target.address(), device.address(), shape); }), shape.total());
+    const auto [out, driver_out] = medians([&] { copy(*there, table.schema(), back, ARROWDEVICE_COPY_ALWAYS); },
+                                           [&] { copy_columns(stream, target.address(), device.address(), shape); });
+    report.measured(name + ", to the host", out, driver_out, shape.total());
     expect(std::memcmp(source.bytes(), target.bytes(), static_cast<size_t>(shape.total())) == 0,
            "the driver's copies have other bytes");
   });
@@ -277,30 +286,33 @@ void measure_batch(Report& report, int64_t n) {
       region.src_offset = i * kPiece;
       region.size = kPiece;
     }
-    const double ours = median_seconds([&] {
+    const auto copy_by_library = [&] {
       must(arrowdevice_queue_copy, stream.queue(), regions.data(), n);
       must(arrowdevice_queue_finish, stream.queue(), int64_t{ARROWDEVICE_NO_TIMEOUT});
-    });
+    };
+    copy_by_library();
     stream.copy(back.address(), device.address(), n * kStep);
     stream.finish();
     for (int64_t i = 0; i < n; ++i) {
       const bool is_same = std::memcmp(back.bytes() + i * kStep, source.bytes() + i * kPiece, kPiece) == 0;
       if (!is_same) throw Failure("copy " + std::to_string(i) + " has other bytes");
     }
-    report.measured(name + ", plain single copies", ours, median_seconds([&] {
-                      const Current current;
-                      for (int64_t i = 0; i < n; ++i) {
-                        must_call("cuMemcpyAsync", device.address() + static_cast<uint64_t>(i * kStep),
-                                  source.address() + static_cast<uint64_t>(i * kPiece), size_t{kPiece}, stream.get());
-                      }
-                      must_call("cuStreamSynchronize", stream.get());
-                    }),
-                    n * kPiece);
+    const auto copy_one_by_one = [&] {
+      const Current current;
+      for (int64_t i = 0; i < n; ++i) {
+        must_call("cuMemcpyAsync", device.address() + static_cast<uint64_t>(i * kStep),
+                  source.address() + static_cast<uint64_t>(i * kPiece), size_t{kPiece}, stream.get());
+      }
+      must_call("cuStreamSynchronize", stream.get());
+    };
+    const auto [beside_single, single] = medians(copy_by_library, copy_one_by_one);
+    report.measured(name + ", plain single copies", beside_single, single, n * kPiece);
     if (!has("cuMemcpyBatchAsync")) {
       return report.not_run(name + ", plain batches of 1000", "the driver is older than CUDA 12.8");
     }
-    report.measured(name + ", plain batches of 1000", ours,
-                    median_seconds([&] { copy_in_chunks(stream, device.address(), source.address(), n); }), n * kPiece);
+    const auto [beside_batches, batches] =
+        medians(copy_by_library, [&] { copy_in_chunks(stream, device.address(), source.address(), n); });
+    report.measured(name + ", plain batches of 1000", beside_batches, batches, n * kPiece);
   });
 }
 
@@ -343,20 +355,19 @@ void measure_allocation(Report& report, uint64_t threshold, int64_t size) {
       arrowdevice_buffer_free(gpu(), stream.queue(), memory);
       stream.finish();
     };
-    const double driver = median_seconds([&] {
-      const Current current;
-      uint64_t memory = 0;
-      must_call("cuMemAllocAsync", &memory, static_cast<size_t>(size), stream.get());
-      stream.fill(memory, 1, size);
-      must_call("cuMemFreeAsync", memory, stream.get());
-      stream.finish();
-    });
-    const double unordered = median_seconds([&] { Memory(size, 1); });
-    const double ours = median_seconds([&] { allocate_from(uncached.get()); });
+    const auto [driver, unordered, ours, pooled] = medians(
+        [&] {
+          const Current current;
+          uint64_t memory = 0;
+          must_call("cuMemAllocAsync", &memory, static_cast<size_t>(size), stream.get());
+          stream.fill(memory, 1, size);
+          must_call("cuMemFreeAsync", memory, stream.get());
+          stream.finish();
+        },
+        [&] { Memory(size, 1); }, [&] { allocate_from(uncached.get()); }, [&] { allocate_from(nullptr); });
     report.measured(name + ", no cache, cuMemAllocAsync", ours, driver, 0);
     report.measured(name + ", no cache, cuMemAlloc", ours, unordered, 0);
-    report.measured(name + ", default pool, cuMemAllocAsync", median_seconds([&] { allocate_from(nullptr); }), driver,
-                    0);
+    report.measured(name + ", default pool, cuMemAllocAsync", pooled, driver, 0);
     const Memory target(size);
     void* const memory = output_of(arrowdevice_buffer_allocate, gpu(), uncached.get(), stream.queue(), size);
     stream.fill(reinterpret_cast<uint64_t>(memory), 7, size);
