@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <vector>
 
@@ -80,8 +81,10 @@ class Gpu {
   // Lets another GPU use the memory of the pool in place, and returns true if it can. The caller's GPU is current.
   bool shares_pool_with(const Gpu& user);
 
-  // Returns true if another GPU may use the memory of the pool.
+  // Returns true if another GPU may use the memory of the pool. That does not change as long as the caller holds
+  // grants().
   bool has_shared_pool();
+  std::shared_lock<std::shared_mutex> grants() { return std::shared_lock(grants_); }
 
   // Lets the context of this GPU, which is current, use another's memory in place, if the application asked for that.
   void enable_peer_access(Gpu& peer);
@@ -153,6 +156,7 @@ class Gpu {
 
   LostState lost_;
   std::atomic<int64_t> contexts_{0};  // that the application wrapped after another with the same handle
+  std::shared_mutex grants_;          // held while another GPU gets access to the pool; taken before `mutex_`
   std::mutex mutex_;                  // guards all members below
   Stream memory_stream_ = nullptr;
   MemoryPool pool_ = nullptr;                 // created at first use

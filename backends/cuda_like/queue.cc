@@ -116,6 +116,7 @@ void copy_foreign(Driver& driver, Gpu& gpu, Device& to, Device& from, const Piec
   for (Device* const end : {&to, &from}) {
     if (end->gpu.ordinal() != gpu.ordinal()) gpu.enable_peer_access(end->gpu);
   }
+  const auto unchanged = to.gpu.grants();
   if (to.gpu.has_shared_pool() && to.memory.is_of_pool(piece.to)) {
     driver.copy(piece, stream);
   } else {
