@@ -44,6 +44,11 @@ int highest_default_level() {
   return 0;
 }
 
+int highest_level() {
+  static const int highest = highest_default_level();
+  return highest;
+}
+
 void call_handler(const Destination& to, int level, std::string_view message) {
   if (message.size() >= kLongestOnStack) return to.handler(to.user, level, std::string(message).c_str());
   char line[kLongestOnStack];
@@ -52,11 +57,21 @@ void call_handler(const Destination& to, int level, std::string_view message) {
 }
 
 void write_to_standard_error(int level, std::string_view message) {
-  static const int highest = highest_default_level();
-  if (level <= highest) write_line(message);
+  if (level <= highest_level()) write_line(message);
 }
 
 }  // namespace
+
+std::atomic<int> details_are_logged{-1};
+
+bool read_if_details_are_logged() noexcept {
+  try {
+    details_are_logged = highest_level() >= static_cast<int>(LogLevel::kDebug) ? 1 : 0;
+  } catch (...) {
+    return false;  // the next call reads it
+  }
+  return details_are_logged == 1;
+}
 
 void log_set_handler(LogHandler handler, void* user) noexcept {
   const std::lock_guard lock(mutex);

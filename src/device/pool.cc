@@ -159,14 +159,26 @@ Allocation Pool::allocate(Queue* queue, int64_t size) {
       stats_.used_bytes -= capacity;
       throw;
     }
-    const std::lock_guard lock(mutex_);
-    ++stats_.driver_allocations;
+    {
+      const std::lock_guard lock(mutex_);
+      ++stats_.driver_allocations;
+    }
+    log_growth(capacity);
   }
   {
     const std::lock_guard lock(mutex_);
     ++stats_.allocations;
   }
   return {shared_from_this(), std::move(block)};
+}
+
+void Pool::log_growth(int64_t bytes) noexcept {
+  log_detail([&] {
+    const auto now = stats();
+    return format("a pool of %s grew by %lld bytes to %lld, of which %lld are used", device_.text().c_str(),
+                  static_cast<long long>(bytes), static_cast<long long>(now.used_bytes + now.cached_bytes),
+                  static_cast<long long>(now.used_bytes));
+  });
 }
 
 // Returns a cached block of this size that is unused, or a block without a buffer if there is none. Blocks become

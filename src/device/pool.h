@@ -130,6 +130,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   using CachedList = std::list<CachedBlock>;
 
   void free_cached() noexcept;
+  void log_growth(int64_t bytes) noexcept;
   Block take_cached(const Queue* queue, int64_t capacity);
   CachedList pop_cached(int64_t capacity);
   bool record_last_use(Block& block) noexcept;

@@ -14,6 +14,7 @@
 #include "base/scratch.h"
 #include "device/deferred.h"
 #include "transfer/bits.h"
+#include "transfer/copy_log.h"
 #include "transfer/early_end.h"
 #include "transfer/pinned.h"
 #include "transfer/placement.h"
@@ -128,6 +129,7 @@ class Copy {
     }
     // If only the wait for the producer was submitted, the next user of the queue must not be delayed by it.
     if (!submitted && request_.sync_event != nullptr) route_.abandon();
+    log_.copied(route_, placed_, staging_ == nullptr ? nullptr : &staging_->in_flight, sync_event_ != nullptr);
     publish(out);
     return sync_event_ != nullptr ? event_ : nullptr;
   }
@@ -349,6 +351,7 @@ class Copy {
     output_->publish(std::move(owner_), &out->array);
   }
 
+  const CopyLog log_;
   const CopyRequest& request_;
   const schema::Binding& array_;
   const schema::Tree& tree_;

@@ -8,6 +8,7 @@
 #include "base/scratch.h"
 #include "device/devices.h"
 #include "transfer/copy.h"
+#include "transfer/copy_log.h"
 #include "transfer/pinned.h"
 #include "transfer/route.h"
 #include "transfer/staging.h"
@@ -99,6 +100,7 @@ void to_device(ArrowDeviceArray& moved, const schema::Tree& tree, device::Device
   check_queue_and_pool(options, source, to);
   if (shares(source, to, options)) {
     take(moved, to, event_for(moved, source, to, options.deadline), out);
+    log_shared(source, to);
     return;
   }
   if (options.never) {

@@ -12,9 +12,13 @@
 
 namespace arrowdevice::transfer {
 
+// How the bytes of a copy get to the target, for the log.
+enum class Way { kDirect, kPinned, kGathered, kStaged };
+
 // Memory that a submission uses until it has finished. The caller may have allocated the memory for gathered buffers.
 struct InFlight {
   std::vector<device::Allocation> staging;
+  Way way = Way::kDirect;
 };
 
 // The message if a copy does not end in time.

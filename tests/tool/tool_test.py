@@ -169,6 +169,19 @@ class Tool(unittest.TestCase):
                       done.stdout.replace("\n", " "))
         self.assert_fits(done.stdout)
 
+    def test_the_debug_log_has_a_line_for_each_copy_and_for_each_growth_of_a_pool(self):
+        arguments = ("bench", "--mib=1", "cpu", "ext_dev:0", "ext_dev:1")
+        done = run(*arguments, ARROWDEVICE_SIM_PEERS="none", ARROWDEVICE_LOG="debug")
+        size = r": 1048576 bytes in 1 buffers, "
+        staged = "through host memory, because there is no direct path"
+        for line in ("copy from cpu:0 to cpu:0" + size + "by the CPU", "copy from cpu:0 to ext_dev:0" + size + "directly",
+                     "copy from cpu:0 to ext_dev:1: 64 bytes in 1 buffers, gathered in staging memory",
+                     "copy from ext_dev:0 to ext_dev:1" + size + staged, "copy from ext_dev:1 to cpu:0" + size + "directly"):
+            self.assertRegex(done.stderr, rf"(?m)^arrowdevice: {line}, [0-9.]+ us$")
+        self.assertRegex(done.stderr, r"(?m)^arrowdevice: a pool of ext_dev:0 grew by 1048576 bytes to \d+, of which \d+ are used$")
+        self.assertIn("arrowdevice: move from cpu:0 to cpu:0 without a copy\n", done.stderr)
+        self.assertNotRegex(run(*arguments, ARROWDEVICE_LOG="info").stderr, "copy from|grew|move from")
+
     def test_bench_of_many_devices_fits(self):
         done = run("bench", "--mib=1", *["ext_dev:0"] * 9)
         self.assertEqual(done.returncode, 0, done.stderr)
