@@ -52,6 +52,9 @@ def export(
     """Returns the capsule of `__dlpack__`. Raises BufferError if the array cannot be a tensor."""
     from .transfer import array_to_device
 
+    if stream is None and dl_device is None and not copy and max_version is not None and max_version >= _VERSION:
+        if array._core.device_type == DeviceType.CPU:
+            return _core.shared_capsule(array)
     own = array.__dlpack_device__()
     wanted = own if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
     if wanted not in (own, _CPU):
@@ -75,8 +78,28 @@ def export(
         raise BufferError(str(error)) from error
 
 
+def share(core: _core.Array) -> None:
+    """Makes the tensor that the functions of `__dlpack_c_exchange_api__` give. Waits until the array is ready."""
+    try:
+        _core.share_as_tensor(core)
+    except errors.NotSupportedError as error:
+        raise BufferError(str(error)) from error
+
+
+def from_capsule(capsule: object, device: tuple[int, int], stream: int) -> _core.Array:
+    """Returns the array of a tensor that is ready after the work of a stream so far."""
+    producer_queue = None
+    if device[0] in _WITH_STREAMS:
+        producer_queue = _core.Queue.wrap(_core.device_find_by_id(*device), stream, 0)
+    return _core.dlpack_import(capsule, producer_queue)
+
+
 def take(obj: Any) -> _core.Array:
-    """Returns the array that an object's `__dlpack__` gives."""
+    """Returns the array that an object's exchange functions or `__dlpack__` give."""
+    functions = getattr(type(obj), "__dlpack_c_exchange_api__", None)
+    taken = None if functions is None else _core.exchange_take(functions, obj)
+    if taken is not None:
+        return from_capsule(*taken)
     device_type, device_id = obj.__dlpack_device__()
     arguments: dict[str, Any] = {}
     producer_queue = None

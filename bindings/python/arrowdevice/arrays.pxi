@@ -54,9 +54,11 @@ cdef class Array:
 
     cdef ArrowDeviceArray own
     cdef readonly Schema schema
+    cdef shared_tensor* tensor  # the array as a tensor of exchange functions, or NULL
 
     def __cinit__(self):
         self.own.array.release = NULL
+        self.tensor = NULL
 
     def __dealloc__(self):
         self.release()
@@ -64,7 +66,12 @@ cdef class Array:
     def release(self):
         """Releases the array. Has no effect on a released array."""
         cdef ArrowDeviceArray own = self.own
+        cdef shared_tensor* tensor = self.tensor
         self.own.array.release = NULL
+        self.tensor = NULL
+        if tensor is not NULL:
+            with nogil:
+                drop_shared(tensor)
         if own.array.release is not NULL:
             with nogil:
                 arrowdevice_array_release(&own)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import builtins
-from typing import TYPE_CHECKING, Any, Self, Sequence, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Sequence, overload
 
 from . import _core, _dlpack
 from .buffers import Buffer, array_of_buffers
@@ -53,6 +53,8 @@ class Array:
     """
 
     __slots__ = ("__weakref__", "_core", "_device")
+
+    __dlpack_c_exchange_api__: ClassVar[object]
 
     def __init__(self, obj: Any) -> None:
         from .sources import array_from
@@ -314,6 +316,11 @@ class Array:
     ) -> object:
         return _dlpack.export(self, stream, max_version, dl_device, copy)
 
+    @classmethod
+    def _from_tensor(cls, capsule: object, device: tuple[int, int]) -> Self:
+        """Returns the array of a tensor that another package moves."""
+        return cls._wrap(_dlpack.from_capsule(capsule, device, 0))
+
     def __dlpack_device__(self) -> tuple[int, int]:
         kind = self._core.device_type
         return int(kind), 0 if kind in _ALWAYS_0 else max(self._core.device_id, 0)
@@ -323,6 +330,9 @@ class Array:
             return f"<arrowdevice.{type(self).__name__}, released>"
         where = device_name(self._core.device_type, self._core.device_id)
         return f"<arrowdevice.{type(self).__name__} {self.type}, {len(self):,} rows on {where}>"
+
+
+Array.__dlpack_c_exchange_api__ = _core.exchange_capsule(Array, _dlpack.share)
 
 
 class RecordBatch(Array):

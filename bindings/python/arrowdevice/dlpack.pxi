@@ -2,22 +2,45 @@
 # Part of _core.pyx: tensors in capsules. _dlpack.py chooses the stream and the version.
 
 from cpython.pycapsule cimport PyCapsule_SetName
+from cpython.ref cimport Py_INCREF
+from libc.stdint cimport uintptr_t
 
 cdef extern from "tensors.h" nogil:
     enum: IS_COPIED
+    struct tensor:
+        int32_t device_type
+        int32_t device_id
     struct legacy_tensor
     struct versioned_tensor:
         uint64_t flags
+        tensor tensor
     struct DLManagedTensorVersioned
     versioned_tensor* guard_versioned(versioned_tensor*)
     versioned_tensor* guard_legacy(legacy_tensor*)
     legacy_tensor* as_legacy(versioned_tensor*)
     void delete_versioned(versioned_tensor*)
     void delete_legacy(legacy_tensor*)
+    struct shared_tensor
+    shared_tensor* share_tensor(versioned_tensor*)
+    versioned_tensor* owner_of_shared(shared_tensor*)
+    void keep_after_end(versioned_tensor*)
+    const tensor* view_of_shared(const shared_tensor*)
+    void drop_shared(shared_tensor*)
     int arrowdevice_dlpack_export(ArrowDeviceArray*, const ArrowSchema*, arrowdevice_queue*, DLManagedTensorVersioned**,
                                   error_t*)
     int arrowdevice_dlpack_import(DLManagedTensorVersioned*, arrowdevice_queue*, ArrowDeviceArray*, ArrowSchema*,
                                   error_t*)
+
+# The functions have the GIL.
+cdef extern from "tensors.h":
+    struct exchange_header:
+        uint32_t major
+    struct exchange_api:
+        exchange_header header
+        int (*from_object)(void*, versioned_tensor**) except -1
+        int (*work_stream)(int32_t, int32_t, void**) except -1
+    const exchange_api* exchange_functions(int (*)(void*, versioned_tensor**) except -1,
+                                           int (*)(versioned_tensor*, void**) except -1, int (*)(void*, tensor*) except -1)
 
 
 # A consumer that takes a tensor renames the capsule. A destructor deletes only a tensor that is still in its capsule.
@@ -97,3 +120,82 @@ def dlpack_import(capsule, Queue producer_queue):
     check(code, &error)
     out.schema = schema
     return out
+
+
+# -- functions for other packages, see tensors.h ---------------------------------------------------------------------------
+
+# The class of arrays in Python, and what prepares an array that leaves. arrays.py sets both.
+cdef object array_class = None
+cdef object prepare_tensor = None
+
+
+cdef shared_tensor* shared_of(object array) except NULL:
+    """Returns the tensor of an object of the array class."""
+    cdef Array core = array._core
+    if core.tensor is NULL:
+        prepare_tensor(core)
+    return core.tensor
+
+
+def share_as_tensor(Array array not None):
+    """Makes the tensor of a ready array."""
+    cdef object capsule = dlpack_export(array, None, True, False)
+    cdef shared_tensor* made = share_tensor(<versioned_tensor*>PyCapsule_GetPointer(capsule, "dltensor_versioned"))
+    if made is NULL:
+        raise MemoryError()
+    PyCapsule_SetName(capsule, "used_dltensor_versioned")
+    array.tensor = made
+
+
+cdef int exchange_from_object(void* array, versioned_tensor** out) except -1:
+    out[0] = owner_of_shared(shared_of(<object>array))
+    if out[0] is NULL:
+        raise MemoryError()
+    return 0
+
+
+def shared_capsule(array):
+    """Returns the capsule of `__dlpack__` for a versioned tensor that the CPU uses."""
+    cdef versioned_tensor* tensor = NULL
+    exchange_from_object(<void*>array, &tensor)
+    keep_after_end(tensor)
+    try:
+        return PyCapsule_New(tensor, "dltensor_versioned", destroy_versioned)
+    except:
+        delete_versioned(tensor)
+        raise
+
+
+cdef int exchange_borrow(void* array, tensor* out) except -1:
+    out[0] = view_of_shared(shared_of(<object>array))[0]
+    return 0
+
+
+cdef int exchange_to_object(versioned_tensor* moved, void** out) except -1:
+    cdef object capsule = PyCapsule_New(moved, "dltensor_versioned", destroy_versioned)
+    cdef object made = array_class._from_tensor(capsule, (moved.tensor.device_type, moved.tensor.device_id))
+    Py_INCREF(made)
+    out[0] = <void*>made
+    return 0
+
+
+def exchange_capsule(of_class, prepare):
+    """Returns the capsule for `__dlpack_c_exchange_api__` of the array class."""
+    global array_class, prepare_tensor
+    array_class = of_class
+    prepare_tensor = prepare
+    return PyCapsule_New(<void*>exchange_functions(exchange_from_object, exchange_to_object, exchange_borrow), "dlpack_exchange_api", NULL)
+
+
+def exchange_take(functions, obj):
+    """Returns a capsule with the tensor of an object, its device, and the stream that its data are ready on."""
+    cdef const exchange_api* api = <const exchange_api*>PyCapsule_GetPointer(functions, "dlpack_exchange_api")
+    cdef versioned_tensor* tensor = NULL
+    cdef void* stream = NULL
+    if api.header.major != 1:
+        return None
+    api.from_object(<void*>obj, &tensor)
+    capsule = PyCapsule_New(tensor, "dltensor_versioned", destroy_versioned)
+    if tensor.tensor.device_type != 1:  # kDLCPU
+        api.work_stream(tensor.tensor.device_type, tensor.tensor.device_id, &stream)
+    return capsule, (tensor.tensor.device_type, tensor.tensor.device_id), <uintptr_t>stream

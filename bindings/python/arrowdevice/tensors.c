@@ -2,6 +2,7 @@
 #include "tensors.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "guard.h"
 
@@ -67,4 +68,125 @@ struct legacy_tensor* as_legacy(struct versioned_tensor* moved) {
   if (tensor == NULL) return NULL;
   *tensor = (struct legacy_tensor){.tensor = moved->tensor, .manager_ctx = moved, .deleter = delete_as_legacy};
   return tensor;
+}
+
+struct shared_tensor {
+  struct versioned_tensor* tensor;
+  int64_t owners;
+};
+
+struct shared_tensor* share_tensor(struct versioned_tensor* moved) {
+  struct shared_tensor* const shared = malloc(sizeof *shared);
+  if (shared != NULL) *shared = (struct shared_tensor){.tensor = moved, .owners = 1};
+  return shared;
+}
+
+void drop_shared(struct shared_tensor* shared) {
+  if (shared == NULL || __atomic_sub_fetch(&shared->owners, 1, __ATOMIC_ACQ_REL) != 0) return;
+  delete_versioned(shared->tensor);
+  free(shared);
+}
+
+static void delete_owner(struct versioned_tensor* tensor) {
+  drop_shared(tensor->manager_ctx);
+  free(tensor);
+}
+
+static void delete_kept_owner(struct versioned_tensor* tensor) {
+  struct shared_tensor* const shared = __atomic_exchange_n(&tensor->manager_ctx, NULL, __ATOMIC_ACQ_REL);
+  if (shared == NULL) return;
+  drop_shared(shared);
+  keep_ended(tensor);
+}
+
+struct versioned_tensor* owner_of_shared(struct shared_tensor* shared) {
+  struct versioned_tensor* const tensor = malloc(sizeof *tensor);
+  if (tensor == NULL) return NULL;
+  __atomic_add_fetch(&shared->owners, 1, __ATOMIC_RELAXED);
+  *tensor = *shared->tensor;
+  tensor->manager_ctx = shared;
+  tensor->deleter = delete_owner;
+  return tensor;
+}
+
+void keep_after_end(struct versioned_tensor* owner) { owner->deleter = delete_kept_owner; }
+
+const struct tensor* view_of_shared(const struct shared_tensor* shared) { return &shared->tensor->tensor; }
+
+/* A tensor of new memory. Its shape and strides follow. */
+struct made_tensor {
+  struct versioned_tensor tensor;
+  struct arrowdevice_device* device;
+  int64_t sizes[];
+};
+
+static void delete_made(struct versioned_tensor* tensor) {
+  struct made_tensor* const made = tensor->manager_ctx;
+  arrowdevice_buffer_free(made->device, NULL, tensor->tensor.data);
+  free(made);
+}
+
+/* Returns the size in bytes, or -1 if it is too large or the shape is wrong. Sets compact strides. */
+static int64_t lay_out(struct tensor* tensor) {
+  int64_t elements = 1;
+  for (int32_t i = tensor->ndim; i-- > 0;) {
+    tensor->strides[i] = elements;
+    if (tensor->shape[i] < 0 || __builtin_mul_overflow(elements, tensor->shape[i], &elements)) return -1;
+  }
+  int64_t bits = 0;
+  if (__builtin_mul_overflow(elements, (int64_t)tensor->dtype_bits * tensor->dtype_lanes, &bits)) return -1;
+  return bits / 8 + (bits % 8 != 0);
+}
+
+static int allocate(struct tensor* prototype, struct versioned_tensor** out, void* context,
+                    void (*set_error)(void* context, const char* kind, const char* message)) {
+  struct arrowdevice_error error;
+  *out = NULL;
+  const size_t n = prototype->ndim > 0 ? (size_t)prototype->ndim : 0;
+  struct made_tensor* const made = malloc(sizeof *made + 2 * n * sizeof made->sizes[0]);
+  if (made == NULL) {
+    set_error(context, "MemoryError", "there is no memory for a tensor");
+    return -1;
+  }
+  made->tensor =
+      (struct versioned_tensor){.major = 1, .manager_ctx = made, .deleter = delete_made, .tensor = *prototype};
+  struct tensor* const tensor = &made->tensor.tensor;
+  if (n > 0) memcpy(made->sizes, prototype->shape, n * sizeof made->sizes[0]);
+  tensor->shape = made->sizes;
+  tensor->strides = made->sizes + n;
+  tensor->byte_offset = 0;
+  const int64_t size = lay_out(tensor);
+  if (size < 0) {
+    set_error(context, "ValueError", "the shape of the prototype is not valid");
+    free(made);
+    return -1;
+  }
+  int code = arrowdevice_device_find_by_id(tensor->device_type, tensor->device_id, &made->device, &error);
+  if (code == 0)
+    code = arrowdevice_buffer_allocate(made->device, NULL, NULL, size > 0 ? size : 1, &tensor->data, &error);
+  if (code != 0) {
+    set_error(context, "BufferError", error.message);
+    free(made);
+    return -1;
+  }
+  *out = &made->tensor;
+  return 0;
+}
+
+/* Arrays are ready when they leave, so work on any stream can use them. */
+static int no_stream(int32_t device_type, int32_t device_id, void** stream) {
+  (void)device_type;
+  (void)device_id;
+  *stream = NULL;
+  return 0;
+}
+
+const struct exchange_api* exchange_functions(int (*from_object)(void*, struct versioned_tensor**),
+                                              int (*to_object)(struct versioned_tensor*, void**),
+                                              int (*borrow)(void*, struct tensor*)) {
+  static struct exchange_api api = {.header = {.major = 1, .minor = 3}, .allocate = allocate, .work_stream = no_stream};
+  api.from_object = from_object;
+  api.to_object = to_object;
+  api.borrow = borrow;
+  return &api;
 }

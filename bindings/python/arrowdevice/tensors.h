@@ -41,6 +41,37 @@ _Static_assert(sizeof(struct tensor) == 48, "as in dlpack.h");
 _Static_assert(sizeof(struct legacy_tensor) == 64, "as in dlpack.h");
 _Static_assert(sizeof(struct versioned_tensor) == 80, "as in dlpack.h");
 
+/* DLPackExchangeAPI in DLPack: functions that exchange tensors between packages without a call of Python. */
+struct exchange_header {
+  uint32_t major, minor;
+  struct exchange_header* previous;
+};
+struct exchange_api {
+  struct exchange_header header;
+  int (*allocate)(struct tensor* prototype, struct versioned_tensor** out, void* context,
+                  void (*set_error)(void* context, const char* kind, const char* message));
+  int (*from_object)(void* object, struct versioned_tensor** out);
+  int (*to_object)(struct versioned_tensor* moved, void** object);
+  int (*borrow)(void* object, struct tensor* out);
+  int (*work_stream)(int32_t device_type, int32_t device_id, void** stream);
+};
+
+/* Returns the functions of this package. The last three parameters are implemented in dlpack.pxi. */
+const struct exchange_api* exchange_functions(int (*from_object)(void*, struct versioned_tensor**),
+                                              int (*to_object)(struct versioned_tensor*, void**),
+                                              int (*borrow)(void*, struct tensor*));
+
+/* A tensor with several owners. */
+struct shared_tensor;
+/* Returns the first owner, or NULL without memory; the caller then still owns the tensor. */
+struct shared_tensor* share_tensor(struct versioned_tensor* moved);
+/* Returns a tensor that is one more owner, or NULL without memory. */
+struct versioned_tensor* owner_of_shared(struct shared_tensor* shared);
+/* Makes a second call of the owner's deleter harmless for a while, see tensors.c. */
+void keep_after_end(struct versioned_tensor* owner);
+const struct tensor* view_of_shared(const struct shared_tensor* shared);
+void drop_shared(struct shared_tensor* shared);
+
 /* Each wraps a foreign tensor by guarded callbacks, see guard.h. Returns NULL without memory; the caller then still
  * owns the tensor. */
 struct versioned_tensor* guard_versioned(struct versioned_tensor* moved);
