@@ -157,7 +157,8 @@ cdef class Stream:
             self.end()
         return None if out.own.array.release is NULL else out
 
-    def to_device(self, Device device not None, uint32_t flags, int32_t depth, uint32_t copy_flags, int64_t timeout_ns):
+    def to_device(self, Device device not None, uint32_t flags, int32_t depth, uint32_t copy_flags, int64_t timeout_ns,
+                  Pool pool):
         """Returns a stream of the same arrays on a device. Moves this stream."""
         cdef Stream out = Stream.__new__(Stream)
         cdef stream_options_t options
@@ -169,6 +170,7 @@ cdef class Stream:
         options.depth = depth
         options.copy_flags = copy_flags
         options.timeout_ns = timeout_ns
+        options.pool = NULL if pool is None else pool.pointer
         self.begin_moving()
         try:
             with nogil:

@@ -15,6 +15,8 @@ from .type_names import type_name
 if TYPE_CHECKING:
     import pyarrow
 
+    from .queues import Pool
+
 __all__ = ["Stream"]
 
 
@@ -133,12 +135,13 @@ class Stream:
         depth: int = 0,
         read_ahead: bool = False,
         interface: str = "pull",
+        pool: Pool | None = None,
     ) -> Stream:
         """Returns a stream of the same batches on a device, as `arrowdevice.to_device()` does. Moves this stream."""
         from .transfer import stream_to_device
 
         return stream_to_device(
-            self, device, copy, timeout=timeout, depth=depth, read_ahead=read_ahead, interface=interface
+            self, device, copy, timeout=timeout, depth=depth, read_ahead=read_ahead, interface=interface, pool=pool
         )
 
     def to_host(self, *, depth: int = 0) -> Stream:

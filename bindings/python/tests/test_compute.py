@@ -251,8 +251,11 @@ def test_a_pool_limits_memory():
     del array
     pool.trim()
     assert pool.stats().cached_bytes == 0
-    with pytest.raises(TypeError, match="one array"):
-        ad.to_device(pa.table({"n": [1]}), "ext_dev:0", pool=pool)
+    before = pool.stats().allocations
+    stream = ad.to_device(pa.table({"n": [1]}), "ext_dev:0", pool=pool)
+    assert next(stream).to_pylist() == [{"n": 1}] and pool.stats().allocations == before + 1
+    with pytest.raises(TypeError, match="pool need interface='pull'"):
+        ad.to_device(pa.table({"n": [1]}), "ext_dev:0", pool=pool, interface="async")
 
 
 def test_buffers_with_nulls_and_texts_are_tensors():

@@ -189,7 +189,7 @@ def test_to_device_refuses_options_that_the_interface_lacks(table):
         with pytest.raises(TypeError, match="async"):
             ad.to_device(stream, "ext_dev:0", interface="async", **arguments)
         assert not stream.closed
-    with pytest.raises(TypeError, match="wait=False, queue and pool need one array"):
+    with pytest.raises(TypeError, match="wait=False and queue need one array"):
         ad.to_device(table, "ext_dev:0", wait=False)
 
 
