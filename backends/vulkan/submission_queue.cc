@@ -148,6 +148,10 @@ uint64_t SubmissionQueue::record() {
   return batch.submit();
 }
 
+void SubmissionQueue::lend() {
+  if (!borrowed_.exchange(true)) record();
+}
+
 uint64_t SubmissionQueue::last() {
   const std::lock_guard lock(mutex_);
   return last_;
@@ -180,9 +184,13 @@ void SubmissionQueue::wait_for(const std::shared_ptr<SubmissionQueue>& other, ui
       if (write.queue.get() != this) theirs.push_back(std::move(write));
     }
   }
-  const std::lock_guard lock(mutex_);
-  std::ranges::move(theirs, std::back_inserter(host_writes_));
-  waits_.push_back(std::move(wait));
+  const bool is_of_other_queue = wait.semaphore != nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    std::ranges::move(theirs, std::back_inserter(host_writes_));
+    waits_.push_back(std::move(wait));
+  }
+  if (borrowed_ && is_of_other_queue) record();  // the next submission may be one of the application
 }
 
 uint64_t SubmissionQueue::reached(uint64_t waited_for) {

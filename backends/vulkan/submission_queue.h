@@ -85,12 +85,15 @@ class Batch {
 // All functions are thread-safe.
 class SubmissionQueue : public std::enable_shared_from_this<SubmissionQueue> {
  public:
-  // `borrowed` is true if the queue belongs to the application, which submits to it too.
+  // `borrowed` is true if the application submits to the queue too.
   SubmissionQueue(const LogicalDevice& device, NativeQueue& native, Staging& staging, bool has_timeline, bool borrowed);
   ~SubmissionQueue();
 
   NativeQueue& native() const noexcept { return native_; }
   bool is_borrowed() const noexcept { return borrowed_; }
+
+  // Lets the application submit to the queue too. Its submissions run after the waits so far.
+  void lend();
 
   // Returns the number of the submission that ends all work so far, or 0 before the first submission. This work
   // includes pending waits and submissions of the application. In both cases the function makes an empty submission.
@@ -99,7 +102,7 @@ class SubmissionQueue : public std::enable_shared_from_this<SubmissionQueue> {
   // Returns the number of the last submission.
   uint64_t last();
 
-  // Orders later submissions after submission `number` of `other`.
+  // Orders later submissions after submission `number` of `other`, including those of the application.
   void wait_for(const std::shared_ptr<SubmissionQueue>& other, uint64_t number);
 
   // Throws EIO if the device is lost. When the function returns true, downloads are complete.
@@ -154,7 +157,7 @@ class SubmissionQueue : public std::enable_shared_from_this<SubmissionQueue> {
   const LogicalDevice& device_;
   NativeQueue& native_;
   Staging& staging_;
-  const bool borrowed_;
+  std::atomic<bool> borrowed_;
   const std::shared_ptr<UniqueSemaphore> timeline_;  // NULL if fences are used
   const std::shared_ptr<Fences> fences_ = std::make_shared<Fences>(device_);
 

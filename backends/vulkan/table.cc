@@ -100,6 +100,7 @@ struct Functions : ListedDevices<Devices, Device> {
   }
 
   static void queue_get_native(Queue& queue, arrowdevice_native_queue& out) {
+    queue.submissions()->lend();
     const NativeQueue& native = queue.submissions()->native();
     out.queue = native.handle();
     out.family = native.family();

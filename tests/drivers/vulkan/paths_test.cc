@@ -22,6 +22,7 @@ namespace {
 using arrowdevice::testing::must;
 using arrowdevice::testing::output_of;
 using arrowdevice::testing::Queue;
+using arrowdevice::testing::sized;
 using vulkan_test::driver;
 using Bytes = std::vector<unsigned char>;
 
@@ -367,6 +368,49 @@ TEST_CASE("a queue waits for work although the application takes its queue back 
   REQUIRE(wrapped.table().event_wait(end, ARROWDEVICE_NO_TIMEOUT, &error) == 0);
   CHECK((received == wrapped.sent()));
   wrapped.table().event_destroy(end);
+  wrapped.table().queue_destroy(queue);
+}
+
+// The application's kernels may follow at any time, and are part of the queue's work.
+TEST_CASE("an event covers the work of an application that knows the native queue") {
+  const arrowdevice_backend& table = backend_table();
+  arrowdevice_error error{};
+  void* own = nullptr;
+  void* queue = nullptr;
+  REQUIRE(table.device_open(ARROW_DEVICE_VULKAN, 0, &own, &error) == 0);
+  REQUIRE(table.queue_create(own, &queue, &error) == 0);
+  const auto submissions_of_record = [&] {
+    void* event = nullptr;
+    const int64_t submissions =
+        calls("vkQueueSubmit", [&] { REQUIRE(table.event_record(queue, &event, &error) == 0); });
+    CHECK(table.event_wait(event, ARROWDEVICE_NO_TIMEOUT, &error) == 0);
+    table.event_destroy(event);
+    return submissions;
+  };
+  CHECK(submissions_of_record() == 0);
+  auto native = sized<arrowdevice_native_queue>();
+  REQUIRE(table.queue_get_native(queue, &native, &error) == 0);
+  CHECK(submissions_of_record() == 1);
+  CHECK(submissions_of_record() == 1);
+  table.queue_destroy(queue);
+}
+
+TEST_CASE("a queue waits at once if the application knows the native queue") {
+  WrappedQueue wrapped;
+  arrowdevice_error error{};
+  void* queue = nullptr;
+  REQUIRE(wrapped.table().queue_create(wrapped.device(), &queue, &error) == 0);
+  auto native = sized<arrowdevice_native_queue>();
+  REQUIRE(wrapped.table().queue_get_native(queue, &native, &error) == 0);
+  if (has_several_queues()) driver().fail("vkGetFenceStatus", 1, kNotReady);  // because it may have finished already
+  const int64_t submissions = calls("vkQueueSubmit", [&] {
+    const int code = wrapped.table().queue_wait_event(queue, wrapped.event(), &error);
+    INFO(error.message);
+    REQUIRE(code == 0);
+  });
+  // One signals a binary semaphore, the other waits for it. One VkQueue needs neither.
+  CHECK(submissions == (has_several_queues() ? 2 : 0));
+  CHECK(wrapped.table().event_wait(wrapped.event(), ARROWDEVICE_NO_TIMEOUT, &error) == 0);
   wrapped.table().queue_destroy(queue);
 }
 
