@@ -86,10 +86,24 @@ void Device::native(arrowdevice_native_device& out) {
   out.n_extensions = static_cast<uint32_t>(extension_names_.size());
   out.extensions = extension_names_.data();
   out.features = setup_.features;
-  // Exports the library's lock, which also takes the application's lock if there is one.
-  out.lock = [](void* user, void*) { static_cast<NativeQueue*>(user)->lock(); };
-  out.unlock = [](void* user, void*) { static_cast<NativeQueue*>(user)->unlock(); };
-  out.lock_user = &main;
+  // Exports the library's locks, which also take the application's lock if there is one. Each VkQueue has its own.
+  out.lock = [](void* user, void* queue) { static_cast<Device*>(user)->known_queue(queue).lock(); };
+  out.unlock = [](void* user, void* queue) { static_cast<Device*>(user)->known_queue(queue).unlock(); };
+  out.lock_user = this;
+}
+
+NativeQueue& Device::known_queue(const void* handle) {
+  const std::lock_guard lock(mutex_);
+  NativeQueue* const known = find_queue(handle);
+  return known != nullptr ? *known : *queues_.front();
+}
+
+NativeQueue* Device::find_queue(const void* handle) const {
+  for (const auto* const known : {&queues_, &wrapped_}) {
+    const auto found = std::ranges::find_if(*known, [&](const auto& one) { return one->handle() == handle; });
+    if (found != known->end()) return found->get();
+  }
+  return nullptr;
 }
 
 // Copies use the transfer family if one is opened. They use its queues in turn.
@@ -120,10 +134,7 @@ std::shared_ptr<SubmissionQueue> Device::wrap(VkQueue queue, uint32_t family) {
   logical().check_not_lost();
   const std::lock_guard lock(mutex_);
   if (queue == VK_NULL_HANDLE) return add_queue(*queues_.front(), true);
-  for (const auto* known : {&queues_, &wrapped_}) {
-    const auto found = std::ranges::find_if(*known, [&](const auto& one) { return one->handle() == queue; });
-    if (found != known->end()) return add_queue(**found, true);
-  }
+  if (NativeQueue* const known = find_queue(queue)) return add_queue(*known, true);
   const auto opened = std::ranges::find(setup_.families, family, &Family::index);
   if (opened == setup_.families.end()) {
     throw Error(EINVAL, format("VkQueue %p is of family %u, which %s was not %s with: its memory is not shared with it",

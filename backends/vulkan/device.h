@@ -52,6 +52,9 @@ class Device {
 
  private:
   NativeQueue& queue_for_copies();
+  // Returns the queue for a VkQueue, or the first queue if the handle is unknown.
+  NativeQueue& known_queue(const void* handle);
+  NativeQueue* find_queue(const void* handle) const;
   std::shared_ptr<SubmissionQueue> add_queue(NativeQueue& native, bool borrowed);
   std::vector<std::shared_ptr<SubmissionQueue>> all_queues();
 

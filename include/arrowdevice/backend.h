@@ -185,7 +185,10 @@ struct arrowdevice_backend {
    */
   int (*queue_wrap)(void* device, const struct arrowdevice_native_queue* native, void** queue,
                     struct arrowdevice_error* error);
-  /** Gives the vendor's handle behind a queue. */
+  /**
+   * Gives the vendor's handle behind a queue. The application may then submit work to it: later
+   * waits of the queue take effect at once, and later events cover that work.
+   */
   int (*queue_get_native)(void* queue, struct arrowdevice_native_queue* out, struct arrowdevice_error* error);
   /**
    * Wraps an application's context as a device. The same handles give the same device. A pair with

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -33,7 +34,8 @@ struct State {
   std::set<VkCommandPool> transfer_pools;
   std::set<VkCommandBuffer> transfer_commands;
   std::set<VkDeviceMemory> device_memory;
-  std::mutex submitting;  // both families share the only queue
+  std::map<VkQueue, std::unique_ptr<char>> transfer_queues;  // handles, by the queues behind them
+  std::mutex submitting;                                     // both families share the only queue
 } state;
 
 #define DISGUISED(X)                          \
@@ -91,8 +93,14 @@ VkResult vkCreateDevice(VkPhysicalDevice physical, const VkDeviceCreateInfo* ask
   return real.vkCreateDevice(physical, &info, callbacks, out);
 }
 
-void vkGetDeviceQueue(VkDevice device, uint32_t, uint32_t index, VkQueue* out) {
+// The queue for transfers has a handle of its own, behind which is the main queue.
+void vkGetDeviceQueue(VkDevice device, uint32_t family, uint32_t index, VkQueue* out) {
   real.vkGetDeviceQueue(device, kMain, index, out);
+  if (family != kTransfer) return;
+  const std::lock_guard lock(state.mutex);
+  auto& handle = state.transfer_queues[*out];
+  if (handle == nullptr) handle = std::make_unique<char>();
+  *out = reinterpret_cast<VkQueue>(handle.get());
 }
 
 VkResult vkCreateCommandPool(VkDevice device, const VkCommandPoolCreateInfo* asked,
@@ -182,6 +190,12 @@ void vkCmdSetEvent(VkCommandBuffer commands, VkEvent event, VkPipelineStageFlags
 }
 
 VkResult vkQueueSubmit(VkQueue queue, uint32_t n, const VkSubmitInfo* submits, VkFence fence) {
+  {
+    const std::lock_guard lock(state.mutex);
+    for (const auto& [real_queue, handle] : state.transfer_queues) {
+      if (reinterpret_cast<VkQueue>(handle.get()) == queue) queue = real_queue;
+    }
+  }
   const std::lock_guard lock(state.submitting);
   return real.vkQueueSubmit(queue, n, submits, fence);
 }

@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <future>
 #include <numeric>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -412,6 +415,32 @@ TEST_CASE("a queue waits at once if the application knows the native queue") {
   CHECK(submissions == (has_several_queues() ? 2 : 0));
   CHECK(wrapped.table().event_wait(wrapped.event(), ARROWDEVICE_NO_TIMEOUT, &error) == 0);
   wrapped.table().queue_destroy(queue);
+}
+
+TEST_CASE("each VkQueue has its own lock for applications") {
+  const arrowdevice_backend& table = backend_table();
+  arrowdevice_error error{};
+  void* own = nullptr;
+  void* queue = nullptr;
+  REQUIRE(table.device_open(ARROW_DEVICE_VULKAN, 0, &own, &error) == 0);
+  REQUIRE(table.queue_create(own, &queue, &error) == 0);
+  auto native_queue = sized<arrowdevice_native_queue>();
+  auto native = sized<arrowdevice_native_device>();
+  REQUIRE(table.queue_get_native(queue, &native_queue, &error) == 0);
+  REQUIRE(table.device_get_native(own, &native, &error) == 0);
+  CHECK((native_queue.queue != native.queue) == has_several_queues());
+  native.lock(native.lock_user, native_queue.queue);
+  std::promise<void> locked;
+  std::thread other([&] {
+    native.lock(native.lock_user, native.queue);
+    locked.set_value();
+    native.unlock(native.lock_user, native.queue);
+  });
+  const auto waited = locked.get_future().wait_for(std::chrono::seconds(has_several_queues() ? 20 : 0));
+  CHECK((waited == std::future_status::ready) == has_several_queues());
+  native.unlock(native.lock_user, native_queue.queue);
+  other.join();
+  table.queue_destroy(queue);
 }
 
 // The library itself refuses such sizes, so this test calls the backend.
