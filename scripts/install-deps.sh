@@ -44,6 +44,7 @@ installed pocl-opencl-icd || ! need dpkg-query || want pocl-opencl-icd
 has_library() { /sbin/ldconfig -p 2>/dev/null | grep -q "$1"; }
 { need pkg-config && pkg-config --exists vulkan; } || want libvulkan-dev
 ls /usr/share/vulkan/icd.d/lvp_icd*.json >/dev/null 2>&1 || want mesa-vulkan-drivers
+command -v glslangValidator >/dev/null || want glslang-tools
 has_library libVkLayer_khronos_validation || want vulkan-validationlayers
 # Level Zero: headers to build, and the loader, which loads the driver of the tests. Not every distribution has them;
 # where a change is checked, they must be there.

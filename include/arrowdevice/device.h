@@ -82,10 +82,10 @@ struct arrowdevice_native_device {
   const char* const* extensions; /* extensions that the application enabled (Vulkan) */
   const void* features;
   /**
-   * Locks and unlocks `native_queue`, if the API requires external synchronization. Both may be NULL. A
-   * thread of the library may hold a lock of the backend when it calls `lock`. A thread that holds
-   * the application's lock must therefore not call the library, because the two threads could wait
-   * for each other.
+   * Locks and unlocks `native_queue`, if the API requires external synchronization. Both may be
+   * NULL. A thread of the library may hold a lock of the backend when it calls `lock`. A thread
+   * that holds the application's lock must therefore not call the library, because the two threads
+   * could wait for each other.
    */
   void (*lock)(void* user, void* native_queue);
   void (*unlock)(void* user, void* native_queue);

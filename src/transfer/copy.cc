@@ -313,7 +313,8 @@ class Copy {
       write_buffer(array_, plan_, buffer, bytes);
       return bytes;
     }
-    return owner_->memory().allocation.sub_buffer(buffer.offset, buffer.size);
+    // Kernels may read whole words, so the padding belongs to the buffer.
+    return owner_->memory().allocation.sub_buffer(buffer.offset, buffer.padded_end() - buffer.offset);
   }
 
   // Finishes the copy. Waits for it, unless the caller accepts an event instead.

@@ -39,6 +39,24 @@ class StrayMemory {
     return bytes;
   }
 
+  // Fails unless a program can read the padding of each buffer through the buffer's handle, and finds zeros.
+  void expect_zeros_in(const std::vector<const arrowdevice_node_buffer*>& buffers) const {
+    std::vector<Bytes> content;
+    std::vector<arrowdevice_copy_region> regions;
+    for (const auto* const buffer : buffers) {
+      const int64_t size = padded(buffer->size, kPaddingUnit);
+      content.emplace_back(static_cast<size_t>(size), kStray);
+      regions.push_back(region_out(content.back().data(), device_, buffer->data, 0, size));
+    }
+    if (regions.empty()) return;
+    enqueue(queue_.get(), regions);
+    finish(queue_.get());
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      expect(std::all_of(content[i].begin() + buffers[i]->size, content[i].end(), [](auto byte) { return byte == 0; }),
+             "the handle of a buffer of " + std::to_string(buffers[i]->size) + " bytes has no zeros at its end");
+    }
+  }
+
  private:
   int allocate(int64_t size, void** out) {
     try {
@@ -70,6 +88,7 @@ void expect_zeros(const arrowdevice_node& root, const StrayMemory& memory, const
   if (!has_addresses && root.length == 0) return;  // an array without rows does not determine the sizes
   const auto base = reinterpret_cast<uintptr_t>(memory.allocations().front().get());
   int64_t end = 0;
+  std::vector<const arrowdevice_node_buffer*> handles;
   std::deque<const arrowdevice_node*> nodes{&root};
   for (; !nodes.empty(); nodes.pop_front()) {
     const auto& node = *nodes.front();
@@ -81,6 +100,7 @@ void expect_zeros(const arrowdevice_node& root, const StrayMemory& memory, const
       const auto at = has_addresses ? static_cast<int64_t>(reinterpret_cast<uintptr_t>(buffer.data) - base)
                                     : padded(end, std::max(info.sub_buffer_alignment, kPaddingUnit));
       if (at < 0 || at >= static_cast<int64_t>(content.size())) continue;  // in host memory: sizes of variadic buffers
+      if (!has_addresses) handles.push_back(&buffer);
       end = at + buffer.size;
       const int64_t padded_end = padded(end, kPaddingUnit);
       expect(padded_end <= static_cast<int64_t>(content.size()), "a buffer's padding is not within its allocation");
@@ -88,6 +108,7 @@ void expect_zeros(const arrowdevice_node& root, const StrayMemory& memory, const
              "the bytes behind a buffer of " + std::to_string(buffer.size) + " bytes are not zero");
     }
   }
+  memory.expect_zeros_in(handles);
 }
 
 void expect_padded(Subject& subject, const ArrowDeviceArray& source, const ArrowSchema& schema,
