@@ -79,27 +79,29 @@ def export(
 
 
 def share(core: _core.Array) -> None:
-    """Makes the tensor that the functions of `__dlpack_c_exchange_api__` give. Waits until the array is ready."""
+    """Makes the tensor that the functions of `__dlpack_c_exchange_api__` give. Waits until the array is ready.
+
+    Consumers work on the default stream, and do not wait for that work before they delete the tensor.
+    """
     try:
-        _core.share_as_tensor(core)
+        default_stream = None
+        if core.device_type in _WITH_STREAMS:
+            default_stream = _core.Queue.wrap(_core.device_find_by_id(core.device_type, max(core.device_id, 0)), 0, 0)
+        _core.share_as_tensor(core, default_stream)
     except errors.NotSupportedError as error:
         raise BufferError(str(error)) from error
 
 
-def from_capsule(capsule: object, device: tuple[int, int], stream: int) -> _core.Array:
-    """Returns the array of a tensor that is ready after the work of a stream so far."""
+def from_capsule(capsule: object, device: tuple[int, int]) -> _core.Array:
+    """Returns the array of a tensor that is ready after the work of the default stream so far."""
     producer_queue = None
     if device[0] in _WITH_STREAMS:
-        producer_queue = _core.Queue.wrap(_core.device_find_by_id(*device), stream, 0)
+        producer_queue = _core.Queue.wrap(_core.device_find_by_id(*device), 0, 0)
     return _core.dlpack_import(capsule, producer_queue)
 
 
 def take(obj: Any) -> _core.Array:
-    """Returns the array that an object's exchange functions or `__dlpack__` give."""
-    functions = getattr(type(obj), "__dlpack_c_exchange_api__", None)
-    taken = None if functions is None else _core.exchange_take(functions, obj)
-    if taken is not None:
-        return from_capsule(*taken)
+    """Returns the array that an object's `__dlpack__` gives."""
     device_type, device_id = obj.__dlpack_device__()
     arguments: dict[str, Any] = {}
     producer_queue = None

@@ -319,7 +319,7 @@ class Array:
     @classmethod
     def _from_tensor(cls, capsule: object, device: tuple[int, int]) -> Self:
         """Returns the array of a tensor that another package moves."""
-        return cls._wrap(_dlpack.from_capsule(capsule, device, 0))
+        return cls._wrap(_dlpack.from_capsule(capsule, device))
 
     def __dlpack_device__(self) -> tuple[int, int]:
         kind = self._core.device_type

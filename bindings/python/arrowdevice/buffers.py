@@ -31,7 +31,8 @@ class Buffer:
     Bits, views and values of other widths are bytes. The tensor begins at the start of the buffer: the first row is
     `Array.offset` elements behind it.
 
-    The array interfaces wait for the array. They do not tell when the consumer's work has finished: submit that work in
+    The array interfaces wait for the array, and say that the memory is read-only, which PyTorch refuses: it takes
+    DLPack. They do not tell when the consumer's work has finished: submit that work in
     `Queue.use()`, or keep the array until the work has finished.
 
     >>> import arrowdevice, numpy, pyarrow
@@ -40,7 +41,7 @@ class Buffer:
     ('offsets', [0, 1, 1, 3])
     """
 
-    __slots__ = ("_array", "_element", "_index", "_is_on_host", "_size", "address", "path", "role")
+    __slots__ = ("_array", "_element", "_index", "_is_on_host", "_owner", "_size", "address", "path", "role")
 
     _TYPES = {
         "c": "i1", "C": "u1", "s": "i2", "S": "u2", "e": "f2", "i": "i4", "I": "u4", "f": "f4", "l": "i8", "L": "u8",
@@ -57,6 +58,7 @@ class Buffer:
     def __init__(self, array: Array, index: int, fields: tuple[str, int, int, int | None, str, bool]) -> None:
         self._array = array
         self._index = index
+        self._owner: Array | None = None  # of the memory, after the program has released the array too
         self.path, role, self.address, self._size, self._element, self._is_on_host = fields
         self.role = _ROLES.get(role, str(role))
 
@@ -93,6 +95,8 @@ class Buffer:
 
     def _interface(self) -> dict[str, Any]:
         self._array.wait()
+        if self._owner is None:
+            self._owner = self._array.slice(0)
         order = "|" if self._TYPES[self._element].endswith("1") else "<" if sys.byteorder == "little" else ">"
         return {
             "shape": (self._length(),), "typestr": order + self._TYPES[self._element], "data": (self.address, True),

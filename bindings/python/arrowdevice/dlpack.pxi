@@ -17,11 +17,12 @@ cdef extern from "tensors.h" nogil:
     struct DLManagedTensorVersioned
     versioned_tensor* guard_versioned(versioned_tensor*)
     versioned_tensor* guard_legacy(legacy_tensor*)
+    void unguard(versioned_tensor*)
     legacy_tensor* as_legacy(versioned_tensor*)
     void delete_versioned(versioned_tensor*)
     void delete_legacy(legacy_tensor*)
     struct shared_tensor
-    shared_tensor* share_tensor(versioned_tensor*)
+    shared_tensor* share_tensor(versioned_tensor*, ArrowDeviceArray*, arrowdevice_queue*)
     versioned_tensor* owner_of_shared(shared_tensor*)
     void keep_after_end(versioned_tensor*)
     const tensor* view_of_shared(const shared_tensor*)
@@ -33,12 +34,7 @@ cdef extern from "tensors.h" nogil:
 
 # The functions have the GIL.
 cdef extern from "tensors.h":
-    struct exchange_header:
-        uint32_t major
-    struct exchange_api:
-        exchange_header header
-        int (*from_object)(void*, versioned_tensor**) except -1
-        int (*work_stream)(int32_t, int32_t, void**) except -1
+    struct exchange_api
     const exchange_api* exchange_functions(int (*)(void*, versioned_tensor**) except -1,
                                            int (*)(versioned_tensor*, void**) except -1, int (*)(void*, tensor*) except -1)
 
@@ -95,6 +91,7 @@ def dlpack_import(capsule, Queue producer_queue):
     """Moves the tensor out of a producer's capsule and returns it as an array."""
     cdef arrowdevice_queue* queue = NULL if producer_queue is None else producer_queue.pointer
     cdef versioned_tensor* tensor
+    cdef const char* name
     cdef Array out = Array.__new__(Array)
     cdef Schema schema = Schema.__new__(Schema)
     cdef error_t error
@@ -104,11 +101,13 @@ def dlpack_import(capsule, Queue producer_queue):
         if tensor is NULL:
             raise MemoryError()
         PyCapsule_SetName(capsule, "used_dltensor_versioned")
+        name = "dltensor_versioned"
     elif PyCapsule_IsValid(capsule, "dltensor"):
         tensor = guard_legacy(<legacy_tensor*>PyCapsule_GetPointer(capsule, "dltensor"))
         if tensor is NULL:
             raise MemoryError()
         PyCapsule_SetName(capsule, "used_dltensor")
+        name = "dltensor"
     else:
         raise TypeError(f"expected a capsule with an unconsumed DLPack tensor, got {capsule!r}")
     with nogil:
@@ -116,7 +115,9 @@ def dlpack_import(capsule, Queue producer_queue):
         code = arrowdevice_dlpack_import(<DLManagedTensorVersioned*>tensor, queue, &out.own, &schema.own, &error)
         signals_end()
         if code != 0:
-            delete_versioned(tensor)
+            unguard(tensor)
+    if code != 0:
+        PyCapsule_SetName(capsule, name)  # which still has the tensor
     check(code, &error)
     out.schema = schema
     return out
@@ -134,16 +135,35 @@ cdef shared_tensor* shared_of(object array) except NULL:
     cdef Array core = array._core
     if core.tensor is NULL:
         prepare_tensor(core)
+        if core.tensor is NULL:
+            raise ValueError("the array was released")  # by another thread
     return core.tensor
 
 
-def share_as_tensor(Array array not None):
-    """Makes the tensor of a ready array."""
+def share_as_tensor(Array array not None, Queue default_stream):
+    """Makes the tensor of an array, and waits for the array. The memory is released behind the stream's work, if given."""
+    cdef ArrowDeviceArray held
+    cdef arrowdevice_queue* queue = NULL
     cdef object capsule = dlpack_export(array, None, True, False)
-    cdef shared_tensor* made = share_tensor(<versioned_tensor*>PyCapsule_GetPointer(capsule, "dltensor_versioned"))
+    held.array.release = NULL
+    if default_stream is not None:
+        array.share(&held)
+        queue = default_stream.pointer
+        default_stream.pointer = NULL
+    cdef shared_tensor* made = share_tensor(
+        <versioned_tensor*>PyCapsule_GetPointer(capsule, "dltensor_versioned"), &held, queue
+    )
     if made is NULL:
+        if queue is not NULL:
+            arrowdevice_array_release(&held)
+            arrowdevice_queue_destroy(queue)
         raise MemoryError()
     PyCapsule_SetName(capsule, "used_dltensor_versioned")
+    # Other threads may have released or shared the array meanwhile.
+    if array.own.array.release is NULL or array.tensor is not NULL:
+        with nogil:
+            drop_shared(made)
+        return
     array.tensor = made
 
 
@@ -172,7 +192,8 @@ cdef int exchange_borrow(void* array, tensor* out) except -1:
 
 
 cdef int exchange_to_object(versioned_tensor* moved, void** out) except -1:
-    cdef object capsule = PyCapsule_New(moved, "dltensor_versioned", destroy_versioned)
+    # If this fails, the caller still has the tensor.
+    cdef object capsule = PyCapsule_New(moved, "dltensor_versioned", NULL)
     cdef object made = array_class._from_tensor(capsule, (moved.tensor.device_type, moved.tensor.device_id))
     Py_INCREF(made)
     out[0] = <void*>made
@@ -185,17 +206,3 @@ def exchange_capsule(of_class, prepare):
     array_class = of_class
     prepare_tensor = prepare
     return PyCapsule_New(<void*>exchange_functions(exchange_from_object, exchange_to_object, exchange_borrow), "dlpack_exchange_api", NULL)
-
-
-def exchange_take(functions, obj):
-    """Returns a capsule with the tensor of an object, its device, and the stream that its data are ready on."""
-    cdef const exchange_api* api = <const exchange_api*>PyCapsule_GetPointer(functions, "dlpack_exchange_api")
-    cdef versioned_tensor* tensor = NULL
-    cdef void* stream = NULL
-    if api.header.major != 1:
-        return None
-    api.from_object(<void*>obj, &tensor)
-    capsule = PyCapsule_New(tensor, "dltensor_versioned", destroy_versioned)
-    if tensor.tensor.device_type != 1:  # kDLCPU
-        api.work_stream(tensor.tensor.device_type, tensor.tensor.device_id, &stream)
-    return capsule, (tensor.tensor.device_type, tensor.tensor.device_id), <uintptr_t>stream

@@ -41,6 +41,8 @@ struct versioned_tensor* guard_versioned(struct versioned_tensor* moved) {
   return tensor;
 }
 
+void unguard(struct versioned_tensor* guard) { free(guard); }
+
 static void delete_guarded_legacy(struct versioned_tensor* tensor) {
   if (!guard_enter()) return;
   delete_legacy(tensor->manager_ctx);
@@ -73,17 +75,35 @@ struct legacy_tensor* as_legacy(struct versioned_tensor* moved) {
 struct shared_tensor {
   struct versioned_tensor* tensor;
   int64_t owners;
+  struct ArrowDeviceArray array;
+  struct arrowdevice_queue* queue;
 };
 
-struct shared_tensor* share_tensor(struct versioned_tensor* moved) {
+struct shared_tensor* share_tensor(struct versioned_tensor* moved, struct ArrowDeviceArray* array,
+                                   struct arrowdevice_queue* queue) {
   struct shared_tensor* const shared = malloc(sizeof *shared);
-  if (shared != NULL) *shared = (struct shared_tensor){.tensor = moved, .owners = 1};
+  if (shared == NULL) return NULL;
+  *shared = (struct shared_tensor){.tensor = moved, .owners = 1, .queue = queue};
+  if (array != NULL) {
+    shared->array = *array;
+    array->array.release = NULL;
+  }
   return shared;
+}
+
+/* The consumer's kernels may still run on the default stream. Without memory for a later release, waits for them. */
+static void release_behind(struct ArrowDeviceArray* array, struct arrowdevice_queue* queue) {
+  if (arrowdevice_array_release_after(array, queue, NULL) != 0) {
+    arrowdevice_queue_finish(queue, ARROWDEVICE_NO_TIMEOUT, NULL);
+    arrowdevice_array_release(array);
+  }
+  arrowdevice_queue_destroy(queue);
 }
 
 void drop_shared(struct shared_tensor* shared) {
   if (shared == NULL || __atomic_sub_fetch(&shared->owners, 1, __ATOMIC_ACQ_REL) != 0) return;
   delete_versioned(shared->tensor);
+  if (shared->queue != NULL) release_behind(&shared->array, shared->queue);
   free(shared);
 }
 
@@ -117,13 +137,19 @@ const struct tensor* view_of_shared(const struct shared_tensor* shared) { return
 struct made_tensor {
   struct versioned_tensor tensor;
   struct arrowdevice_device* device;
+  struct arrowdevice_queue* queue; /* the default stream, where the consumer works, or NULL */
   int64_t sizes[];
 };
 
 static void delete_made(struct versioned_tensor* tensor) {
   struct made_tensor* const made = tensor->manager_ctx;
-  arrowdevice_buffer_free(made->device, NULL, tensor->tensor.data);
+  arrowdevice_buffer_free(made->device, made->queue, tensor->tensor.data);
+  arrowdevice_queue_destroy(made->queue);
   free(made);
+}
+
+static int has_streams(int32_t device_type) {
+  return device_type == ARROW_DEVICE_CUDA || device_type == ARROW_DEVICE_CUDA_MANAGED || device_type == ARROW_DEVICE_ROCM;
 }
 
 /* Returns the size in bytes, or -1 if it is too large or the shape is wrong. Sets compact strides. */
@@ -162,10 +188,17 @@ static int allocate(struct tensor* prototype, struct versioned_tensor** out, voi
     return -1;
   }
   int code = arrowdevice_device_find_by_id(tensor->device_type, tensor->device_id, &made->device, &error);
-  if (code == 0)
-    code = arrowdevice_buffer_allocate(made->device, NULL, NULL, size > 0 ? size : 1, &tensor->data, &error);
+  const struct arrowdevice_native_queue default_stream = {.struct_size = sizeof default_stream};
+  made->queue = NULL;
+  if (code == 0 && has_streams(tensor->device_type)) {
+    code = arrowdevice_queue_wrap(made->device, &default_stream, &made->queue, &error);
+  }
+  if (code == 0) {
+    code = arrowdevice_buffer_allocate(made->device, NULL, made->queue, size > 0 ? size : 1, &tensor->data, &error);
+  }
   if (code != 0) {
     set_error(context, "BufferError", error.message);
+    arrowdevice_queue_destroy(made->queue);
     free(made);
     return -1;
   }

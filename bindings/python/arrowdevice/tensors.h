@@ -63,8 +63,11 @@ const struct exchange_api* exchange_functions(int (*from_object)(void*, struct v
 
 /* A tensor with several owners. */
 struct shared_tensor;
-/* Returns the first owner, or NULL without memory; the caller then still owns the tensor. */
-struct shared_tensor* share_tensor(struct versioned_tensor* moved);
+/* Returns the first owner, or NULL without memory; the caller then still owns what it gave. The last owner releases
+ * `array`, an owner of the tensor's memory, when the work of `queue` so far has finished, and destroys `queue`. Both may
+ * be NULL. */
+struct shared_tensor* share_tensor(struct versioned_tensor* moved, struct ArrowDeviceArray* array,
+                                   struct arrowdevice_queue* queue);
 /* Returns a tensor that is one more owner, or NULL without memory. */
 struct versioned_tensor* owner_of_shared(struct shared_tensor* shared);
 /* Makes a second call of the owner's deleter harmless for a while, see tensors.c. */
@@ -76,6 +79,8 @@ void drop_shared(struct shared_tensor* shared);
  * owns the tensor. */
 struct versioned_tensor* guard_versioned(struct versioned_tensor* moved);
 struct versioned_tensor* guard_legacy(struct legacy_tensor* moved);
+/* Gives the tensor of a guard back to the caller. */
+void unguard(struct versioned_tensor* guard);
 
 /* Converts a tensor for legacy consumers. Returns NULL without memory; the caller then still owns the tensor. */
 struct legacy_tensor* as_legacy(struct versioned_tensor* moved);

@@ -286,6 +286,13 @@ def test_buffers_have_the_array_interface_where_the_cpu_reads(accelerator):
     assert hasattr(there, "__cuda_array_interface__") == accelerator.name.startswith("cuda")
 
 
+def test_a_view_by_the_array_interface_outlives_a_release_of_the_array():
+    with ad.to_device(pa.array(range(1000)), "cpu", copy=True) as array:
+        seen = np.asarray(array.buffers()[1])
+    others = [ad.to_device(pa.array([7] * 1000), "cpu", copy=True) for _ in range(4)]
+    assert seen.tolist() == list(range(1000)) and len(others) == 4
+
+
 def test_sizes_of_variadic_buffers_are_in_host_memory():
     texts = pa.array(["a text that is longer than twelve bytes", None], pa.string_view())
     there = ad.to_device(texts, "ext_dev:0")
