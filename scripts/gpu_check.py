@@ -69,8 +69,25 @@ def carry():
     meson = os.path.join(folder, "bin", "meson")
     with open(meson, "w", encoding="utf-8") as file:
         file.write('#!/bin/sh\nexec python3 -m mesonbuild.mesonmain "$@"\n')
+    with open(os.path.join(CARRIED, "commit"), "w", encoding="utf-8") as file:
+        file.write(commit() or "")
     print(f"{CARRIED} has Meson, Ninja and the Python package.")
     return 0
+
+
+def commit():
+    """Returns the commit of this copy, or None if it has no history."""
+    done = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def carried_commit():
+    """Returns the commit that the carried package was made of, or None if it is not known."""
+    try:
+        with open(os.path.join(CARRIED, "commit"), encoding="utf-8") as file:
+            return file.read() or None
+    except OSError:
+        return None
 
 
 def use_carried():
@@ -132,8 +149,10 @@ class Check:
         if self.is_stand_in:
             versions["NVIDIA driver"] = "the stand-in"
         self.steps.facts["gpu"] = versions["NVIDIA driver"]
-        code, output = self.steps.execute(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], 30)
-        self.steps.facts["commit"] = output.strip() if code == 0 else "a copy without history"
+        here, carried = commit(), carried_commit()
+        self.steps.facts["commit"] = here or carried or "a copy without history"
+        if here and carried and here != carried:
+            self.steps.fail("the carried package is of this commit", f"it is of {carried}, and this is {here}: run --carry again")
         for name, text in versions.items():
             print(f"{name}: {text}")
 
@@ -193,7 +212,11 @@ class Check:
         if not self.needs(name, reason):
             return
         env = {"ARROWDEVICE_BACKEND_PATH": plugins[0]}
-        devices = self.list_devices(OTHERS, env)
+        try:
+            devices = self.list_devices(OTHERS, env)
+        except Stop as reason:
+            self.steps.fail(name, str(reason))
+            return
         for backend in OTHERS:
             if not self.needs(f"conformance of {backend}", not any(device.startswith(backend) for device in devices) and
                               f"there is no device of {backend}"):

@@ -74,7 +74,8 @@ bool Gpu::shares_pool_with(const Gpu& user) {
     if (const auto known = pool_users_.find(user.ordinal()); known != pool_users_.end()) return known->second;
     if (pool_ == nullptr) return false;
   }
-  const std::lock_guard granting(grants_);
+  const std::unique_lock granting(grants_, std::try_to_lock);
+  if (!granting.owns_lock()) return false;
   const bool may_use = driver_.can_access_peer(user.ordinal(), ordinal_) && grant_pool(user.ordinal());
   const std::lock_guard lock(mutex_);
   pool_users_[user.ordinal()] = may_use;

@@ -79,10 +79,10 @@ class Gpu {
   MemoryPool pool();
 
   // Lets another GPU use the memory of the pool in place, and returns true if it can. The caller's GPU is current.
+  // Returns false for now while another thread holds grants(), because a call of the driver may block there.
   bool shares_pool_with(const Gpu& user);
 
-  // Returns true if another GPU may use the memory of the pool. That does not change as long as the caller holds
-  // grants().
+  // Returns true if another GPU may use the memory of the pool. The answer stays valid while the caller holds grants().
   bool has_shared_pool();
   std::shared_lock<std::shared_mutex> grants() { return std::shared_lock(grants_); }
 

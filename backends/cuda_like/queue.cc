@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <shared_mutex>
 #include <thread>
 #include <vector>
 
@@ -116,8 +117,9 @@ void copy_foreign(Driver& driver, Gpu& gpu, Device& to, Device& from, const Piec
   for (Device* const end : {&to, &from}) {
     if (end->gpu.ordinal() != gpu.ordinal()) gpu.enable_peer_access(end->gpu);
   }
-  const auto unchanged = to.gpu.grants();
-  if (to.gpu.has_shared_pool() && to.memory.is_of_pool(piece.to)) {
+  std::shared_lock<std::shared_mutex> unchanged;
+  if (to.memory.is_of_pool(piece.to)) unchanged = to.gpu.grants();  // during the call, not until the copy has finished
+  if (unchanged.owns_lock() && to.gpu.has_shared_pool()) {
     driver.copy(piece, stream);
   } else {
     driver.copy_peer(piece, to.gpu.ordinal(), to.gpu.context(), from.gpu.ordinal(), from.gpu.context(), stream);

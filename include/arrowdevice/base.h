@@ -67,8 +67,8 @@ ARROWDEVICE_API const char* arrowdevice_version(void);
  *
  * If no handler is set, the library prints messages of level 0 to standard error and drops the
  * others. The environment variable `ARROWDEVICE_LOG` sets the highest level to print: "error",
- * "warning", "info", "debug", or a number from 0 to 3. It does not limit a handler, with one
- * exception: messages about single copies and about the growth of pools exist only with "debug".
+ * "warning", "info", "debug", or a number from 0 to 3. It does not limit a handler. The
+ * library logs single copies and the growth of pools only if the variable is "debug".
  *
  * @param log   Handler, or NULL to restore the default. The library calls it from any thread.
  *              `level` is 0 for errors, 1 for warnings, 2 for info and 3 for debug. `message` is a

@@ -116,8 +116,8 @@ ARROWDEVICE_API int arrowdevice_queue_get_native(const struct arrowdevice_queue*
  * On a device with ARROWDEVICE_DEVICE_COPY_BLOCKS, pageable host memory, such as that of `malloc`,
  * may make the call wait. If it is the source or destination of a region, the call may wait for the
  * queue's work so far. If it is the destination, the call may also wait for the copy. Memory of the
- * device's `staging_type` avoids these waits. The call may wait for copies from host memory to host
- * memory too, of any type.
+ * device's `staging_type` avoids these waits. If both ends of a region are host memory of any type,
+ * the call may wait for the queue's work so far and for the copy.
  */
 ARROWDEVICE_API int arrowdevice_queue_copy(struct arrowdevice_queue* queue,
                                            const struct arrowdevice_copy_region* regions, int64_t n,

@@ -9,7 +9,7 @@ namespace {
 const char* text_of(Way way) {
   switch (way) {
     case Way::kDirect: return "directly";
-    case Way::kPinned: return "in pieces through pinned memory, because the host memory is pageable";
+    case Way::kPinned: return "in pieces through pinned memory";
     case Way::kGathered: return "gathered in staging memory";
     case Way::kStaged: return "through host memory, because there is no direct path";
   }

@@ -150,6 +150,7 @@ bool copy_through_pinned(Route& route, std::span<const Region> regions, const De
     route.target_queue().copy(regions);
     return false;
   }
+  in_flight.way = Way::kPinned;
   device::Counters::add(device_of(route).counters().staged_bytes, total);
   PinnedCopy copy(route, regions, piece_bytes, blocks, deadline);
   parallel::run(

@@ -35,6 +35,7 @@ void wait_for(const device::Event& event, const Deadline& deadline) {
 
 void copy_staged(Route& route, std::span<const Region> regions, std::span<const Region> from_host,
                  const Deadline& deadline, InFlight& in_flight) {
+  in_flight.way = Way::kStaged;
   const int64_t total = bytes_of(regions);
   const int64_t piece_bytes = staged_piece_bytes(total);
   std::vector<Stage> stages(static_cast<size_t>(std::min(kBlocks, (total + piece_bytes - 1) / piece_bytes)));

@@ -58,10 +58,7 @@ class Submission {
         regions_.push_back(copied(buffer));
       }
     }
-    if (goes_through_pinned()) {
-      in_flight_->way = Way::kPinned;
-      return copy_through_pinned(route_, regions_, deadline_, *in_flight_);
-    }
+    if (goes_through_pinned()) return copy_through_pinned(route_, regions_, deadline_, *in_flight_);
     route_.target_queue().copy(regions_);
     return false;
   }
@@ -111,10 +108,7 @@ class Submission {
         ++i;
       }
     }
-    in_flight_->way = route_.is_staged()                             ? Way::kStaged
-                      : !to_stage_.empty()                           ? Way::kPinned
-                      : regions_.empty() && !staged_regions_.empty() ? Way::kGathered
-                                                                     : Way::kDirect;
+    if (regions_.empty() && stage_size_ > 0) in_flight_->way = Way::kGathered;
     // A GPU needs much longer for small copies between large ones than for small copies after them.
     regions_.insert(regions_.end(), staged_regions_.begin(), staged_regions_.end());
     if (route_.is_staged() && !to_stage_.empty())

@@ -49,8 +49,8 @@ class Backlog {
   Owned<ArrowDeviceArray> last_;
 };
 
-// Opens a backlog after a second at the latest: drivers wait in the call when a queue has about a thousand commands.
-// The destructor opens the backlog too.
+// Opens a backlog after one second, or earlier in the destructor. Without this, a driver that blocks after about a
+// thousand commands would never return.
 class OpensSoon {
  public:
   explicit OpensSoon(Backlog& backlog)

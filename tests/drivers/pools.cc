@@ -189,44 +189,46 @@ TEST_CASE("arrays of the library are copied directly between GPUs, in one call")
 
 // A driver is reported to write nothing if the call that names both GPUs has a target that others may use.
 TEST_CASE("a pool is not shared during a copy from another GPU's foreign memory") {
-  CHECK(
-      in_limited_child([] {
-        const char* const by_name = is_cuda() ? "cuMemcpyPeerAsync" : "hipMemcpyPeerAsync";
-        const Count grants(is_cuda() ? "cuMemPoolSetAccess" : "hipMemPoolSetAccess");
-        auto* const peer = gpu_with(1);
-        Owned<ArrowDeviceArray> there = on_gpu(small());
-        void* const target = allocate(nullptr, nullptr);
-        uint64_t source = 0;
-        make_current(1);
-        expect(call(vendor().allocate, &source, static_cast<size_t>(kSize)) == 0, "no foreign memory");
-        undo_make_current();
-        const Queue queue(output_of(arrowdevice_queue_create, gpu()));
-        const Count copies(by_name);
-        hold_call(by_name);
-        std::thread copying([&] {
-          const arrowdevice_copy_region region{gpu(), target, 0, peer, reinterpret_cast<void*>(source), 0, kSize, 0};
-          must(arrowdevice_queue_copy, queue.get(), &region, int64_t{1});
-        });
-        while (copies.get() == 0) std::this_thread::yield();
-        std::thread sharing([&] {
-          const auto schema = small().schema();
-          Owned<ArrowDeviceArray>(output_of(arrowdevice_array_copy, there.get(), schema.get(), peer, nullptr)).reset();
-        });
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        const int64_t granted = grants.get();
-        hold_call("");
-        copying.join();
-        sharing.join();
-        expect(granted == 0, "the pool was shared during the copy");
-        expect(grants.get() > 0, "the pool was not shared later");
-        must(arrowdevice_queue_finish, queue.get(), int64_t{ARROWDEVICE_NO_TIMEOUT});
-        give_back(target);
-        make_current(1);
-        expect(call(vendor().free, source) == 0, "the foreign memory is not freed");
-        undo_make_current();
-        there.reset();
-        trim_all();
-      }) == "");
+  CHECK(in_limited_child([] {
+          const char* const by_name = is_cuda() ? "cuMemcpyPeerAsync" : "hipMemcpyPeerAsync";
+          const Count grants(is_cuda() ? "cuMemPoolSetAccess" : "hipMemPoolSetAccess");
+          auto* const peer = gpu_with(1);
+          Owned<ArrowDeviceArray> there = on_gpu(small());
+          void* const target = allocate(nullptr, nullptr);
+          uint64_t source = 0;
+          make_current(1);
+          expect(call(vendor().allocate, &source, static_cast<size_t>(kSize)) == 0, "no foreign memory");
+          undo_make_current();
+          const Queue queue(output_of(arrowdevice_queue_create, gpu()));
+          const Count copies(by_name);
+          hold_call(by_name);
+          std::thread copying([&] {
+            const arrowdevice_copy_region region{gpu(), target, 0, peer, reinterpret_cast<void*>(source), 0, kSize, 0};
+            must(arrowdevice_queue_copy, queue.get(), &region, int64_t{1});
+          });
+          while (copies.get() == 0) std::this_thread::yield();
+          const auto copy_to_peer = [&] {
+            const auto schema = small().schema();
+            Owned<ArrowDeviceArray> copied =
+                output_of(arrowdevice_array_copy, there.get(), schema.get(), peer, nullptr);
+          };
+          std::thread sharing(copy_to_peer);  // makes the same call, which is held
+          std::this_thread::sleep_for(std::chrono::milliseconds(50));
+          const int64_t granted = grants.get();
+          hold_call("");
+          copying.join();
+          sharing.join();
+          expect(granted == 0, "the pool was shared during the copy");
+          copy_to_peer();
+          expect(grants.get() > 0, "the pool was not shared later");
+          must(arrowdevice_queue_finish, queue.get(), int64_t{ARROWDEVICE_NO_TIMEOUT});
+          give_back(target);
+          make_current(1);
+          expect(call(vendor().free, source) == 0, "the foreign memory is not freed");
+          undo_make_current();
+          there.reset();
+          trim_all();
+        }) == "");
 }
 
 TEST_CASE("part of an array of the library has zeros behind it on another GPU") {

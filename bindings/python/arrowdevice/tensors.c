@@ -149,7 +149,8 @@ static void delete_made(struct versioned_tensor* tensor) {
 }
 
 static int has_streams(int32_t device_type) {
-  return device_type == ARROW_DEVICE_CUDA || device_type == ARROW_DEVICE_CUDA_MANAGED || device_type == ARROW_DEVICE_ROCM;
+  return device_type == ARROW_DEVICE_CUDA || device_type == ARROW_DEVICE_CUDA_MANAGED ||
+         device_type == ARROW_DEVICE_ROCM;
 }
 
 /* Returns the size in bytes, or -1 if it is too large or the shape is wrong. Sets compact strides. */

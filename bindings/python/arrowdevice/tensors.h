@@ -64,8 +64,8 @@ const struct exchange_api* exchange_functions(int (*from_object)(void*, struct v
 /* A tensor with several owners. */
 struct shared_tensor;
 /* Returns the first owner, or NULL without memory; the caller then still owns what it gave. The last owner releases
- * `array`, an owner of the tensor's memory, when the work of `queue` so far has finished, and destroys `queue`. Both may
- * be NULL. */
+ * `array`, an owner of the tensor's memory, when the work of `queue` so far has finished, and destroys `queue`. Both
+ * may be NULL. */
 struct shared_tensor* share_tensor(struct versioned_tensor* moved, struct ArrowDeviceArray* array,
                                    struct arrowdevice_queue* queue);
 /* Returns a tensor that is one more owner, or NULL without memory. */

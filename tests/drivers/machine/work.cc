@@ -209,7 +209,7 @@ void Machine::copy(void* handle, const std::vector<Copy>& copies, Blocking block
     const std::lock_guard lock(mutex_);
     for (const Copy& one : copies) {
       is_pageable |= is_unknown(one.from) || is_unknown(one.to);
-      const bool only_reads = is_unknown(one.from) && !is_unknown(one.to);
+      const bool only_reads = is_unknown(one.from) && !is_of_host(one.to);
       if (only_reads && blocking == Blocking::kUntilRead) {
         before = stream(handle)->end;
       } else if (is_unknown(one.from) || is_unknown(one.to) || (is_of_host(one.from) && is_of_host(one.to))) {
