@@ -44,16 +44,19 @@ std::string wrapping_refused(void* device, void* stream) {
 
 uint32_t reach(void* from, void* to) { return output_of(table().device_get_peer_flags, from, to); }
 
-// Frees memory behind a pending copy and destroys its queue. The unwrap waits for the copy.
-void unwrap_while_work_is_pending(void* device) {
-  static const char bytes[kSize] = "";
+// Frees memory behind a pending copy to memory of the application, and destroys its queue. The unwrap waits for the
+// copy.
+void unwrap_while_work_is_pending(const Context& mine, void* device) {
+  uint64_t target = 0;
+  mine.run("cuMemAlloc_v2", &target, static_cast<size_t>(kSize));
+  const int64_t before = drivers::live_allocations();
   void* const memory = allocate(device, kSize);
   void* const queue = create_queue(device);
   drivers::hold();
-  copy(queue, region(device, memory, nullptr, bytes, kSize));
+  copy(queue, region(nullptr, reinterpret_cast<void*>(target), device, memory, kSize));
   table().buffer_free(device, queue, memory);
   table().queue_destroy(queue);
-  expect(drivers::live_allocations() == 1, "memory was freed while work on it was pending");
+  expect(drivers::live_allocations() == before + 1, "memory was freed while work on it was pending");
 
   const int64_t waits = calls("cuEventSynchronize");
   std::atomic<bool> is_unwrapped{false};
@@ -65,7 +68,8 @@ void unwrap_while_work_is_pending(void* device) {
   expect(!is_unwrapped, "a device was unwrapped while work on its memory was pending");
   drivers::resume();
   unwrapping.join();
-  expect(drivers::live_allocations() == 0, "memory was left in the context");
+  expect(drivers::live_allocations() == before, "memory was left in the context");
+  mine.run("cuMemFree_v2", target);
 }
 
 TEST_CASE("a wrapped context is one counted device of each type, and unwrapping empties it") {
@@ -84,7 +88,7 @@ TEST_CASE("a wrapped context is one counted device of each type, and unwrapping 
             }
             void* const wrapped = wrap(type, 1, mine.get());
             for (int left = 4; left > 0; --left) must(table().device_unwrap, wrapped);
-            unwrap_while_work_is_pending(wrapped);
+            unwrap_while_work_is_pending(mine, wrapped);
             must_fail_once(EINVAL, table().device_unwrap, wrapped);
           }
           expect(calls("cuDevicePrimaryCtxRetain") == 0, "a context was made that nobody had asked for");
