@@ -4,7 +4,6 @@
 #include <arrowdevice/arrowdevice.h>
 
 #include <cerrno>
-#include <chrono>
 #include <string>
 #include <thread>
 #include <utility>
@@ -213,8 +212,8 @@ TEST_CASE("a pool is not shared during a copy from another GPU's foreign memory"
             Owned<ArrowDeviceArray> copied =
                 output_of(arrowdevice_array_copy, there.get(), schema.get(), peer, nullptr);
           };
-          std::thread sharing(copy_to_peer);  // makes the same call, which is held
-          std::this_thread::sleep_for(std::chrono::milliseconds(50));
+          std::thread sharing(copy_to_peer);  // must make the same call, which is held
+          while (copies.get() == 1 && grants.get() == 0) std::this_thread::yield();
           const int64_t granted = grants.get();
           hold_call("");
           copying.join();
