@@ -2,9 +2,6 @@
 // The number of calls of the Vulkan driver that copies cost. The layer in this folder counts them.
 #include "drivers/budgets.h"
 
-#include <cstdlib>
-#include <cstring>
-
 #include "drivers/vulkan/driver_control.h"
 #include "support/catch.h"
 
@@ -27,7 +24,7 @@ drivers::Calls calls() {
 }
 
 void expect_within_budget(const char* table) {
-  const bool stages = std::strstr(std::getenv("ARROWDEVICE_VULKAN_WITHOUT"), "external_memory_host") != nullptr;
+  const bool stages = vulkan_test::is_without("external_memory_host");
   drivers::expect_within_budget(
       stages ? "Vulkan, staging" : "Vulkan", table,
       arrowdevice::testing::output_of(arrowdevice_device_find_by_id, ARROW_DEVICE_VULKAN, int64_t{0}), calls);
