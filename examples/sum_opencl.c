@@ -7,17 +7,8 @@
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
-#include <arrowdevice/arrowdevice.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-static struct arrowdevice_error error;
-
-static void check(int code, const char* call) {
-  if (code == 0) return;
-  fprintf(stderr, "%s: %s\n", call, error.message);
-  exit(1);
-}
+#include "sum.h"
 
 static void check_cl(cl_int code, const char* call) {
   if (code == CL_SUCCESS) return;
@@ -25,17 +16,10 @@ static void check_cl(cl_int code, const char* call) {
   exit(1);
 }
 
-/* The column 10, 1, null, 3. Its memory is static and is not freed. */
-static const uint8_t validity[] = {0x0B};
-static const int64_t numbers[] = {10, 1, 0, 3};
-static const void* column_buffers[] = {validity, numbers};
-static void release_column(struct ArrowArray* array) { array->release = NULL; }
-static void release_type(struct ArrowSchema* schema) { schema->release = NULL; }
-
 /* [kernel] */
 static const char* const kSum =
-    "kernel void sum(global const uchar* validity, global const long* data, long offset, long length,"
-    "                global long* out) {"
+    "kernel void sum(global const uchar* validity, global const int* data, long offset, long length,"
+    "                global int* out) {"
     "  *out = 0;"
     "  for (long i = offset; i < offset + length; ++i)"
     "    if (validity == 0 || (validity[i / 8] >> (i % 8) & 1)) *out += data[i];"
@@ -64,33 +48,6 @@ static void set(cl_kernel kernel, cl_uint index, size_t size, const void* value)
   check_cl(clSetKernelArg(kernel, index, size, value), "clSetKernelArg");
 }
 
-/* [result] */
-struct result {
-  struct arrowdevice_device* device;
-  const void* buffers[2]; /* no validity, and the sum */
-};
-
-static void release_result(struct ArrowArray* array) {
-  struct result* result = array->private_data;
-  arrowdevice_buffer_free(result->device, NULL, (void*)result->buffers[1]);
-  free(result);
-  array->release = NULL;
-}
-
-/* Makes an array of memory that the work of `queue` writes. */
-static struct ArrowDeviceArray export_result(struct arrowdevice_device* device, struct arrowdevice_queue* queue,
-                                             void* memory) {
-  struct result* result = malloc(sizeof *result);
-  if (result == NULL) exit(1);
-  *result = (struct result){device, {NULL, memory}};
-  struct ArrowArray array = {
-      .length = 1, .n_buffers = 2, .buffers = result->buffers, .release = release_result, .private_data = result};
-  struct ArrowDeviceArray out;
-  check(arrowdevice_array_export(device, &array, queue, &out, &error), "arrowdevice_array_export");
-  return out;
-}
-/* [end] */
-
 /* Adds up an array by work on the queue. Takes the array over. */
 static struct ArrowDeviceArray sum(struct arrowdevice_device* device, struct arrowdevice_queue* queue,
                                    struct ArrowDeviceArray* array) {
@@ -100,7 +57,7 @@ static struct ArrowDeviceArray sum(struct arrowdevice_device* device, struct arr
   check(arrowdevice_queue_get_native(queue, &native, &error), "arrowdevice_queue_get_native");
   check(arrowdevice_queue_wait_array(queue, array, NULL, &error), "arrowdevice_queue_wait_array");
   void* memory;
-  check(arrowdevice_buffer_allocate(device, NULL, queue, sizeof(cl_long), &memory, &error),
+  check(arrowdevice_buffer_allocate(device, NULL, queue, sizeof(cl_int), &memory, &error),
         "arrowdevice_buffer_allocate");
   cl_long offset = array->array.offset;
   cl_long length = array->array.length;
@@ -119,24 +76,13 @@ static struct ArrowDeviceArray sum(struct arrowdevice_device* device, struct arr
 }
 
 int main(void) {
-  struct ArrowArray column = {
-      .length = 4, .null_count = 1, .n_buffers = 2, .buffers = column_buffers, .release = release_column};
-  struct ArrowSchema type = {.format = "l", .name = "number", .flags = ARROW_FLAG_NULLABLE, .release = release_type};
   struct arrowdevice_device* device;
   struct arrowdevice_queue* queue;
-  struct ArrowDeviceArray host, there, slice;
   check(arrowdevice_device_find_by_name("opencl:0", &device, &error), "arrowdevice_device_find_by_name");
   check(arrowdevice_queue_create(device, &queue, &error), "arrowdevice_queue_create");
-  check(arrowdevice_array_from_host(&column, &host, &error), "arrowdevice_array_from_host");
-  check(arrowdevice_array_to_device(&host, &type, device, NULL, &there, &error), "arrowdevice_array_to_device");
-  check(arrowdevice_array_slice(&there, &type, 1, 3, &slice, &error), "arrowdevice_array_slice");
-  arrowdevice_array_release(&there);
-
+  struct ArrowDeviceArray slice = slice_on(device);
   struct ArrowDeviceArray total = sum(device, queue, &slice);
   arrowdevice_queue_destroy(queue);
-  check(arrowdevice_array_to_host(&total, &type, NULL, &column, &error), "arrowdevice_array_to_host");
-  printf("%lld on opencl:0\n", (long long)((const int64_t*)column.buffers[1])[column.offset]);
-  arrowdevice_host_array_release(&column);
-  arrowdevice_schema_release(&type);
+  print_result(&total, "opencl:0");
   return 0;
 }

@@ -6,35 +6,18 @@
  *   cc sum_vulkan.c -o sum_vulkan $(pkg-config --cflags --libs arrowdevice) -lvulkan
  *   sum_vulkan              prints "4 on vulkan:0"
  */
-#include <arrowdevice/arrowdevice.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <vulkan/vulkan.h>
 
+#include "sum.h"
 #include "sum_vulkan_shader.h"
 
 enum { buffer_count = 3 }; /* validity, data, result */
-
-static struct arrowdevice_error error;
-
-static void check(int code, const char* call) {
-  if (code == 0) return;
-  fprintf(stderr, "%s: %s\n", call, error.message);
-  exit(1);
-}
 
 static void check_vk(VkResult result, const char* call) {
   if (result == VK_SUCCESS) return;
   fprintf(stderr, "%s: Vulkan error %d\n", call, result);
   exit(1);
 }
-
-/* The column 10, 1, null, 3. Its memory is static and is not freed. */
-static const uint8_t validity[] = {0x0B};
-static const int32_t numbers[] = {10, 1, 0, 3};
-static const void* column_buffers[] = {validity, numbers};
-static void release_column(struct ArrowArray* array) { array->release = NULL; }
-static void release_type(struct ArrowSchema* schema) { schema->release = NULL; }
 
 struct rows {
   int32_t offset, length, has_validity; /* as in sum_vulkan.comp */
@@ -143,31 +126,6 @@ static void record(const struct shader* shader, const VkBuffer* buffers, struct 
   check_vk(vkEndCommandBuffer(shader->commands), "vkEndCommandBuffer");
 }
 
-struct result {
-  struct arrowdevice_device* device;
-  const void* buffers[2]; /* no validity, and the sum */
-};
-
-static void release_result(struct ArrowArray* array) {
-  struct result* result = array->private_data;
-  arrowdevice_buffer_free(result->device, NULL, (void*)result->buffers[1]);
-  free(result);
-  array->release = NULL;
-}
-
-/* Makes an array of memory that the work of `queue` writes. */
-static struct ArrowDeviceArray export_result(struct arrowdevice_device* device, struct arrowdevice_queue* queue,
-                                             void* memory) {
-  struct result* result = malloc(sizeof *result);
-  if (result == NULL) exit(1);
-  *result = (struct result){device, {NULL, memory}};
-  struct ArrowArray array = {
-      .length = 1, .n_buffers = 2, .buffers = result->buffers, .release = release_result, .private_data = result};
-  struct ArrowDeviceArray out;
-  check(arrowdevice_array_export(device, &array, queue, &out, &error), "arrowdevice_array_export");
-  return out;
-}
-
 /* Adds up an array by work on the queue. Takes the array over. */
 static struct ArrowDeviceArray sum(struct arrowdevice_device* device, struct arrowdevice_queue* queue,
                                    struct ArrowDeviceArray* array, struct shader* shader) {
@@ -196,26 +154,15 @@ static struct ArrowDeviceArray sum(struct arrowdevice_device* device, struct arr
 }
 
 int main(void) {
-  struct ArrowArray column = {
-      .length = 4, .null_count = 1, .n_buffers = 2, .buffers = column_buffers, .release = release_column};
-  struct ArrowSchema type = {.format = "i", .name = "number", .flags = ARROW_FLAG_NULLABLE, .release = release_type};
   struct arrowdevice_device* device;
   struct arrowdevice_queue* queue;
-  struct ArrowDeviceArray host, there, slice;
+  struct shader shader;
   check(arrowdevice_device_find_by_name("vulkan:0", &device, &error), "arrowdevice_device_find_by_name");
   check(arrowdevice_queue_create(device, &queue, &error), "arrowdevice_queue_create");
-  check(arrowdevice_array_from_host(&column, &host, &error), "arrowdevice_array_from_host");
-  check(arrowdevice_array_to_device(&host, &type, device, NULL, &there, &error), "arrowdevice_array_to_device");
-  check(arrowdevice_array_slice(&there, &type, 1, 3, &slice, &error), "arrowdevice_array_slice");
-  arrowdevice_array_release(&there);
-
-  struct shader shader;
+  struct ArrowDeviceArray slice = slice_on(device);
   struct ArrowDeviceArray total = sum(device, queue, &slice, &shader);
   arrowdevice_queue_destroy(queue);
-  check(arrowdevice_array_to_host(&total, &type, NULL, &column, &error), "arrowdevice_array_to_host");
+  print_result(&total, "vulkan:0");
   destroy_shader(&shader); /* the result has arrived, so the shader has finished */
-  printf("%d on vulkan:0\n", ((const int32_t*)column.buffers[1])[column.offset]);
-  arrowdevice_host_array_release(&column);
-  arrowdevice_schema_release(&type);
   return 0;
 }
