@@ -106,7 +106,7 @@ func (d Device) Native() (NativeDevice, error) {
 // program releases the arrays. This also holds if `submit` fails or panics. Use returns its error.
 //
 // If Use fails because another goroutine uses the queue or because the queue has failed, the memory
-// is held until Finish succeeds.
+// is held until Finish succeeds, also if the program forgets the queue.
 func (q *Queue) Use(ctx context.Context, submit func() error, arrays ...*Array) (err error) {
 	held := make([]*Array, 0, len(arrays))
 	for _, array := range arrays {
@@ -127,6 +127,7 @@ func (q *Queue) Use(ctx context.Context, submit func() error, arrays ...*Array) 
 			if failed == nil {
 				continue
 			}
+			array.h.cleanup.Stop() // the work may still run when the program has forgotten the queue
 			q.mutex.Lock()
 			q.held = append(q.held, array)
 			q.mutex.Unlock()

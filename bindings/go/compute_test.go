@@ -5,6 +5,7 @@ package arrowdevice_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"syscall"
 	"testing"
@@ -87,31 +88,53 @@ func TestUseHoldsTheMemoryOfItsArrays(t *testing.T) {
 	queue := must[*arrowdevice.Queue](t)(to.NewQueue())
 	defer queue.Release()
 	ctx := context.Background()
+	// An array without pending work of its own, whose memory is freed as soon as nothing holds it.
+	ready := func() *arrowdevice.Array {
+		memory := must[*arrowdevice.Memory](t)(to.Allocate(24, nil, nil))
+		return must[*arrowdevice.Array](t)(to.ArrayOf(arrow.PrimitiveTypes.Int64, 3, 0, nil, nil, memory))
+	}
 	submit := func() *arrowdevice.Array {
 		return must[*arrowdevice.Array](t)(fromArrow(t, numbers.make(t, memory.NewGoAllocator())).ToDevice(
 			ctx, to, &arrowdevice.CopyOptions{Async: true, Queue: queue}))
 	}
-	used := submit()
+	usedBytes := func() int64 { return must[arrowdevice.PoolStats](t)(to.PoolStats()).UsedBytes }
+	free := usedBytes()
+	ready().Release()
+	if after := usedBytes(); after != free {
+		t.Fatalf("%d bytes in use although nothing holds the array (expected %d)", after, free)
+	}
+
+	used := ready()
 	var busy *arrowdevice.Array
 	if err := queue.Use(ctx, func() error { busy = submit(); return nil }, used); err != nil {
 		t.Fatal(err)
 	}
 	defer busy.Release()
-	before := must[arrowdevice.PoolStats](t)(to.PoolStats()).UsedBytes
+	before := usedBytes()
 	used.Release()
-	if after := must[arrowdevice.PoolStats](t)(to.PoolStats()).UsedBytes; after != before {
+	if after := usedBytes(); after != before {
 		t.Errorf("%d bytes in use (expected %d)", after, before)
 	}
-	// Without the queue, Use cannot release the array behind the work, so the Queue holds it.
-	again := submit()
+
+	// Without the queue, Use cannot release the array behind the work, so it holds the memory, also if
+	// the program forgets the queue.
+	again := ready()
 	released := must[*arrowdevice.Queue](t)(to.NewQueue())
+	before = usedBytes()
 	mustFail(t, released.Use(ctx, func() error { released.Release(); return nil }, again), syscall.EINVAL)
-	before = must[arrowdevice.PoolStats](t)(to.PoolStats()).UsedBytes
 	again.Release()
-	if after := must[arrowdevice.PoolStats](t)(to.PoolStats()).UsedBytes; after != before {
-		t.Errorf("%d bytes in use (expected %d)", after, before)
+	released = nil
+	for range 2 { // in the second round, all that the first has found is freed
+		_ = ready()
+		eventually(t, func() error {
+			runtime.GC()
+			if after := usedBytes(); after != before {
+				return fmt.Errorf("%d bytes in use (expected %d)", after, before)
+			}
+			return nil
+		})
 	}
-	runtime.KeepAlive(released)
+
 	failure := errors.New("the kernel failed")
 	if err := queue.Use(ctx, func() error { return failure }, busy); !errors.Is(err, failure) {
 		t.Errorf("the error of submit is lost: %v", err)
