@@ -17,13 +17,19 @@ _CPU = (1, 0)
 
 # DLPack gives streams as integers. The library's default stream is 0. CUDA's default streams are 1 and 2 in DLPack.
 _CUDA = (DeviceType.CUDA, DeviceType.CUDA_MANAGED)
-_WITH_STREAMS = (*_CUDA, DeviceType.ROCM)
 _NO_WAIT = -1
+
+
+def _default_stream(device_type: int, device_id: int) -> _core.Queue | None:
+    """Returns the vendor's default stream, or None if devices of the type have no streams."""
+    if not _core.has_streams(device_type):
+        return None
+    return _core.Queue.wrap(_core.device_find_by_id(device_type, device_id), 0, 0)
 
 
 def _queue(device: Device, stream: int | None) -> _core.Queue | None:
     """Returns the queue for a consumer's stream, or None if the CPU waits."""
-    if device.device_type not in _WITH_STREAMS:
+    if not _core.has_streams(device.device_type):
         if stream not in (None, _NO_WAIT):
             raise ValueError(f"invalid stream {stream!r} on {device.name} (expected None or -1)")
         return None
@@ -84,32 +90,25 @@ def share(core: _core.Array) -> None:
     Consumers work on the default stream, and do not wait for that work before they delete the tensor.
     """
     try:
-        default_stream = None
-        if core.device_type in _WITH_STREAMS:
-            default_stream = _core.Queue.wrap(_core.device_find_by_id(core.device_type, max(core.device_id, 0)), 0, 0)
-        _core.share_as_tensor(core, default_stream)
+        _core.share_as_tensor(core, _default_stream(core.device_type, core.device_id))
     except errors.NotSupportedError as error:
         raise BufferError(str(error)) from error
 
 
 def from_capsule(capsule: object, device: tuple[int, int]) -> _core.Array:
     """Returns the array of a tensor that is ready after the work of the default stream so far."""
-    producer_queue = None
-    if device[0] in _WITH_STREAMS:
-        producer_queue = _core.Queue.wrap(_core.device_find_by_id(*device), 0, 0)
-    return _core.dlpack_import(capsule, producer_queue)
+    return _core.dlpack_import(capsule, _default_stream(*device))
 
 
 def take(obj: Any) -> _core.Array:
     """Returns the array that an object's `__dlpack__` gives."""
     device_type, device_id = obj.__dlpack_device__()
     arguments: dict[str, Any] = {}
-    producer_queue = None
-    if device_type in _WITH_STREAMS:
+    producer_queue = _default_stream(device_type, device_id)
+    if producer_queue is not None:
         # The producer makes the default stream wait for the tensor. The event that the library records there fires
         # later.
         arguments["stream"] = 1 if device_type in _CUDA else 0
-        producer_queue = _core.Queue.wrap(_core.device_find_by_id(device_type, device_id), 0, 0)
     try:
         capsule = obj.__dlpack__(max_version=_VERSION, **arguments)
     except TypeError:  # the producer is older than versions

@@ -15,6 +15,7 @@ cdef extern from "tensors.h" nogil:
         uint64_t flags
         tensor tensor
     struct DLManagedTensorVersioned
+    bint _has_streams "has_streams"(int32_t)
     versioned_tensor* guard_versioned(versioned_tensor*)
     versioned_tensor* guard_legacy(legacy_tensor*)
     void unguard(versioned_tensor*)
@@ -37,6 +38,10 @@ cdef extern from "tensors.h":
     struct exchange_api
     const exchange_api* exchange_functions(int (*)(void*, versioned_tensor**) except -1,
                                            int (*)(versioned_tensor*, void**) except -1, int (*)(void*, tensor*) except -1)
+
+
+def has_streams(int32_t device_type):
+    return _has_streams(device_type)
 
 
 # A consumer that takes a tensor renames the capsule. A destructor deletes only a tensor that is still in its capsule.

@@ -26,6 +26,10 @@ class NativeQueue(NamedTuple):
     """The queue family. Only Vulkan has families."""
 
 
+# Arrays of queues that the program has forgotten. Work may still use them.
+_forgotten: list[Array] = []
+
+
 class Queue:
     """An in-order queue of work on a device.
 
@@ -89,7 +93,7 @@ class Queue:
 
         Work that is submitted in the block runs after the arrays are ready. Their memory is not reused before that work
         has finished, even if the arrays are released. If the block cannot end because another thread uses the queue,
-        the memory is held until `finish()` succeeds.
+        the memory is held until `finish()` succeeds, also if the program forgets the queue.
         """
         for array in arrays:
             self.wait_array(array)
@@ -101,6 +105,9 @@ class Queue:
             for array in held:
                 self.release_after(array)
                 self._held.remove(array)
+
+    def __del__(self) -> None:
+        _forgotten.extend(getattr(self, "_held", ()))
 
     def close(self) -> None:
         """Ends the queue. Its work continues. The library no longer uses a queue that it wraps."""

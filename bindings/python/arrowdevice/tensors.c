@@ -133,6 +133,11 @@ void keep_after_end(struct versioned_tensor* owner) { owner->deleter = delete_ke
 
 const struct tensor* view_of_shared(const struct shared_tensor* shared) { return &shared->tensor->tensor; }
 
+int has_streams(int32_t device_type) {
+  return device_type == ARROW_DEVICE_CUDA || device_type == ARROW_DEVICE_CUDA_MANAGED ||
+         device_type == ARROW_DEVICE_ROCM;
+}
+
 /* A tensor of new memory. Its shape and strides follow. */
 struct made_tensor {
   struct versioned_tensor tensor;
@@ -146,11 +151,6 @@ static void delete_made(struct versioned_tensor* tensor) {
   arrowdevice_buffer_free(made->device, made->queue, tensor->tensor.data);
   arrowdevice_queue_destroy(made->queue);
   free(made);
-}
-
-static int has_streams(int32_t device_type) {
-  return device_type == ARROW_DEVICE_CUDA || device_type == ARROW_DEVICE_CUDA_MANAGED ||
-         device_type == ARROW_DEVICE_ROCM;
 }
 
 /* Returns the size in bytes, or -1 if it is too large or the shape is wrong. Sets compact strides. */

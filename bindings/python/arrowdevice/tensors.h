@@ -56,6 +56,10 @@ struct exchange_api {
   int (*work_stream)(int32_t device_type, int32_t device_id, void** stream);
 };
 
+/* Returns 1 if devices of the type have streams, which DLPack orders work by. The library's queue for the default
+ * stream wraps 0. */
+int has_streams(int32_t device_type);
+
 /* Returns the functions of this package. The last three parameters are implemented in dlpack.pxi. */
 const struct exchange_api* exchange_functions(int (*from_object)(void*, struct versioned_tensor**),
                                               int (*to_object)(struct versioned_tensor*, void**),

@@ -103,6 +103,29 @@ def test_use_holds_arrays_if_another_thread_uses_the_queue_at_its_end(run_python
     assert out.splitlines() == ["another thread uses the queue", "held: True", "free: 0"]
 
 
+def test_use_holds_arrays_if_the_program_forgets_the_queue(run_python):
+    out = run_python(
+        """
+        import gc
+        import arrowdevice as ad, pyarrow as pa
+
+        device = ad.device("ext_dev:0")
+        array = ad.to_device(pa.array(range(1000)), device)
+        queue = ad.Queue(device)
+        try:
+            with queue.use(array):
+                queue._core.close()  # so the block cannot release the array behind the work
+        except ValueError as error:
+            print(error)
+        used = device.pool().used_bytes
+        del array, queue
+        gc.collect()
+        print("held:", device.pool().used_bytes == used)
+        """
+    )
+    assert out.splitlines()[1:] == ["held: True"]
+
+
 def test_work_of_a_queue_runs_after_the_arrays_that_it_uses(run_python):
     out = run_python(
         """

@@ -106,10 +106,22 @@ def test_what_is_no_tensor_raises_buffer_error(values):
         managed(ad.RecordBatch(values) if isinstance(values, pa.RecordBatch) else ad.Array(values))
 
 
-def test_a_tensor_becomes_an_array():
-    out = ctypes.py_object()
-    assert OURS.to_object(managed(ad.Array(pa.array([1, 2, 3]))), ctypes.byref(out)) == 0
-    assert type(out.value) is ad.Array and out.value.to_pylist() == [1, 2, 3]
+def test_a_tensor_becomes_an_array_and_is_deleted_with_it():
+    source, out = np.array([1, 2, 3]), ctypes.py_object()
+    kept = weakref.ref(source)
+    tensor = managed(ad.Array(source))
+    del source
+    assert OURS.to_object(tensor, ctypes.byref(out)) == 0
+    array = out.value
+    ctypes.pythonapi.Py_DecRef(out)
+    assert type(array) is ad.Array and array.to_pylist() == [1, 2, 3]
+    out.value = None
+    gc.collect()
+    assert kept() is not None
+    del array
+    gc.collect()
+    ad.wait_idle()
+    assert kept() is None
 
 
 def test_a_tensor_that_is_no_array_stays_with_the_caller():
