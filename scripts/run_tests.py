@@ -9,6 +9,7 @@ The end of the output repeats each failure with the lines that show it. The last
 """
 
 import argparse
+import collections
 import fnmatch
 import glob
 import json
@@ -29,7 +30,7 @@ TOLD_LINES = 30  # of one test
 
 
 class Counts:
-    """Outcomes by name, and why some of them failed. Names of skips are what the list of allowed ones has."""
+    """Outcomes by name, and why some of them failed or were skipped. Names of skips are what the list of allowed ones has."""
 
     def __init__(self):
         self.passed, self.failed, self.skipped, self.why = [], [], [], {}
@@ -120,8 +121,9 @@ def count_junit(path):
         if failures:
             counts.add("failed", name)
             counts.why[name] = (failures[0].text or failures[0].get("message", "")).splitlines()[-TOLD_LINES:]
-        elif case.find("skipped") is not None:
+        elif (skipped := case.find("skipped")) is not None:
             counts.add("skipped", name)
+            counts.why[name] = skipped.get("message", "").splitlines()[:1]
         else:
             counts.add("passed", name)
     return counts
@@ -238,8 +240,10 @@ def refuse_skips(counts, path=ALLOWED_SKIPS):
 
 def report(counts):
     print()
-    for name in counts.skipped:
-        print(f"skipped: {name}")
+    # The cases of one test are told together if they have the same reason.
+    skips = collections.Counter((name.partition("[")[0], *counts.why.get(name, [])) for name in counts.skipped)
+    for (name, *why), cases in skips.items():
+        print(": ".join([f"skipped: {name}", *why]) + (f" ({cases} cases)" if cases > 1 else ""))
     for name in counts.failed:
         print(f"FAILED: {name}")
         for why in counts.why.get(name, []):

@@ -122,6 +122,14 @@ class Counting(unittest.TestCase):
         self.assertEqual(counts.line(), "1 passed, 2 failed, 1 skipped")
         self.assertEqual(counts.skipped, ["t.d"])
 
+    def test_skipped_cases_of_a_test_are_told_together_with_their_reason(self):
+        case = '<testcase classname="t" name="{}"><skipped message="{}"/></testcase>'
+        counts = run_tests.count_junit(self.file("<testsuite>" + case.format("a[1]", "no data") + case.format("a[2]", "no data") +
+                                                 case.format("a[3]", "no torch") + case.format("b", "") + "</testsuite>"))
+        counts.add("skipped", "bindings / julia")
+        self.assertEqual(self.told(counts)[1:5], ["skipped: t.a: no data (2 cases)", "skipped: t.a: no torch", "skipped: t.b",
+                                                  "skipped: bindings / julia"])
+
     def test_cargo_counts_by_its_output(self):
         counts = run_tests.count_cargo([
             "     Running unittests src/lib.rs (target/debug/deps/a-1)\n", "test error::says_where ... ok\n",
