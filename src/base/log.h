@@ -16,9 +16,16 @@ void log_set_handler(LogHandler handler, void* user) noexcept;
 // Logs a line. Never throws: a line that cannot be written is lost.
 void log(LogLevel level, std::string_view message) noexcept;
 
+// For logs_details(): 1 for yes, 0 for no, -1 if the variable was not read.
+extern std::atomic<int> details_are_logged;
+bool read_if_details_are_logged() noexcept;
+
 // Returns true if ARROWDEVICE_LOG is "debug". Only then are there lines about single copies and allocations, also for a
 // handler, because they cost time.
-inline bool logs_details() noexcept;
+inline bool logs_details() noexcept {
+  const int known = details_are_logged.load(std::memory_order_relaxed);
+  return known != 0 && (known > 0 || read_if_details_are_logged());
+}
 
 // Logs the text that `make` returns. Never throws, and calls `make` only if details are logged.
 template <typename Make>
@@ -29,15 +36,6 @@ void log_detail(Make&& make) noexcept {
   } catch (...) {
     return;  // there is no memory for the line
   }
-}
-
-// For logs_details(): 1 for yes, 0 for no, -1 if the variable was not read.
-extern std::atomic<int> details_are_logged;
-bool read_if_details_are_logged() noexcept;
-
-inline bool logs_details() noexcept {
-  const int known = details_are_logged.load(std::memory_order_relaxed);
-  return known != 0 && (known > 0 || read_if_details_are_logged());
 }
 
 }  // namespace arrowdevice

@@ -7,6 +7,7 @@
 #define ARROWDEVICE_PYTHON_TENSORS_H
 
 #include <arrowdevice/arrowdevice.h>
+#include <assert.h>
 #include <stdint.h>
 
 #define IS_COPIED 2 /* a flag of versioned_tensor */
@@ -37,9 +38,9 @@ struct versioned_tensor {
   struct tensor tensor;
 };
 
-_Static_assert(sizeof(struct tensor) == 48, "as in dlpack.h");
-_Static_assert(sizeof(struct legacy_tensor) == 64, "as in dlpack.h");
-_Static_assert(sizeof(struct versioned_tensor) == 80, "as in dlpack.h");
+static_assert(sizeof(struct tensor) == 48, "as in dlpack.h");
+static_assert(sizeof(struct legacy_tensor) == 64, "as in dlpack.h");
+static_assert(sizeof(struct versioned_tensor) == 80, "as in dlpack.h");
 
 /* DLPackExchangeAPI in DLPack: functions that exchange tensors between packages without a call of Python. */
 struct exchange_header {
