@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the programs that add up a column share: a slice of a column with nulls on a device, and the array of a result.
+ * A slice of a column with nulls on a device, and the array of a result, for the programs that add up a column.
  * Include it once in a program.
  */
 #include <arrowdevice/arrowdevice.h>

@@ -47,7 +47,7 @@ int64_t used_bytes() {
   return output_of(arrowdevice_pool_get_stats, pool).used_bytes;
 }
 
-TEST_CASE("the last owner of a tensor keeps the memory until the default stream's work has finished") {
+TEST_CASE("the last tensor keeps its memory until the default stream's work has finished") {
   CHECK(in_limited_child([] {
           const HostCase numbers{"numbers", field("l").not_null(), {.rows = kRows}};
           const auto schema = numbers.schema();
