@@ -107,7 +107,8 @@ class Queue:
                 self._held.remove(array)
 
     def __del__(self) -> None:
-        _forgotten.extend(getattr(self, "_held", ()))
+        if getattr(self, "_held", None):
+            _forgotten.extend(self._held)
 
     def close(self) -> None:
         """Ends the queue. Its work continues. The library no longer uses a queue that it wraps."""
