@@ -57,6 +57,7 @@ TEST_CASE("a copy within a backend times out if it must read a pending array fir
     CHECK(out.released());
     engine.resume();
     must(arrowdevice_array_wait, pending.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
+    options.timeout_ns = ARROWDEVICE_NO_TIMEOUT;
     const Array moved = copy(*pending, *sample.schema, sim(1), options);
     CHECK(difference(sample, *moved) == "");
   }
