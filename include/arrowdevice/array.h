@@ -208,6 +208,29 @@ ARROWDEVICE_API int arrowdevice_array_wait(const struct ArrowDeviceArray* array,
                                            struct arrowdevice_device* source_device, int64_t timeout_ns,
                                            struct arrowdevice_error* error);
 
+/**
+ * Makes a file descriptor for event loops such as `poll` and `epoll`. It becomes readable when the
+ * array's event has fired or failed, or at once if there is no event. arrowdevice_array_is_ready()
+ * then tells which.
+ *
+ * The caller keeps the array until the descriptor is readable or closed. With a manual mode of
+ * deferred work, the descriptor becomes readable in arrowdevice_deferred_run().
+ *
+ * @param array          The array.
+ * @param source_device  Device of the array, or NULL to find it from the array.
+ * @param out            Receives an `eventfd` of Linux that does not block. The caller closes it, at
+ *                       any time. It is -1 if the call fails.
+ *
+ * Errors:
+ * - EMFILE, ENFILE or ENOMEM if there are no more descriptors.
+ * - All errors of arrowdevice_array_is_ready() but EIO for the producer's work.
+ * Implements: "Synchronization".
+ * Thread-safety: free on a `const` array. Does not wait for the event.
+ */
+ARROWDEVICE_API int arrowdevice_array_open_eventfd(const struct ArrowDeviceArray* array,
+                                                   struct arrowdevice_device* source_device, int* out,
+                                                   struct arrowdevice_error* error);
+
 /* -- rows and columns --------------------------------------------------------------------------------------------- */
 
 /**

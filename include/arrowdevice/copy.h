@@ -8,6 +8,7 @@
  *   shares the memory if the device can use it at full speed, else it copies.
  * - arrowdevice_array_to_host() puts an array on the CPU and gives a plain `ArrowArray`. It shares
  *   memory that the CPU can read, else it copies.
+ * - arrowdevice_array_to_host_async() does the same while the caller goes on.
  */
 #ifndef ARROWDEVICE_COPY_H
 #define ARROWDEVICE_COPY_H
@@ -198,6 +199,47 @@ ARROWDEVICE_API int arrowdevice_array_to_device(struct ArrowDeviceArray* moved, 
 ARROWDEVICE_API int arrowdevice_array_to_host(struct ArrowDeviceArray* moved, const struct ArrowSchema* schema,
                                               const struct arrowdevice_copy_options* options, struct ArrowArray* out,
                                               struct arrowdevice_error* error);
+
+/**
+ * Puts an array on the CPU while the caller goes on. Does the same as arrowdevice_array_to_host() on
+ * a thread of the library.
+ *
+ * If the call succeeds, the library owns `moved` and calls `done` once, on its own thread, and never
+ * within the call. The arrays of one device are copied one after the other, each after its event.
+ * Arrays of different devices do not wait for each other. If `exit` begins before, or in a forked
+ * child, `done` is not called.
+ *
+ * `done` may call the library, except arrowdevice_wait_idle(), which fails with EBUSY. While `done`
+ * runs, later copies from the same device wait.
+ *
+ * @param moved    The array. If the call fails, it still belongs to the caller.
+ * @param schema   Type of the array. The library copies it.
+ * @param options  Options, or NULL for the defaults. `timeout_ns` limits the time from this call to
+ *                 the end of the copy. The copy runs after the work that `queue` has now, on a queue
+ *                 of the library. ARROWDEVICE_COPY_ASYNC has no effect.
+ * @param done     Receives the result. The library releases the arrays that `done` leaves.
+ *                 - On success `array` is the CPU array. `done` may move it out. `source` and
+ *                   `error` are NULL.
+ *                 - On failure `error` says why, and has the errors of arrowdevice_array_to_host().
+ *                   `source` is the array that was given. `done` may move it out. `array` is NULL.
+ * @param user     Passed to `done`.
+ *
+ * Errors:
+ * - EINVAL if the queue or pool does not fit the devices.
+ * - EINVAL if the flags are unknown or contradict each other.
+ * - ENOTSUP if the backend cannot import the array's event.
+ * - ENODEV if the array's device is not present.
+ * - ENOMEM if the library can start no thread.
+ * - The general errors.
+ * Implements: "Synchronization"; the layouts of the columnar format.
+ * Thread-safety: per object. Does not wait for devices.
+ */
+ARROWDEVICE_API int arrowdevice_array_to_host_async(struct ArrowDeviceArray* moved, const struct ArrowSchema* schema,
+                                                    const struct arrowdevice_copy_options* options,
+                                                    void (*done)(void* user, struct ArrowArray* array,
+                                                                 struct ArrowDeviceArray* source,
+                                                                 const struct arrowdevice_error* error),
+                                                    void* user, struct arrowdevice_error* error);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C functions for arrays and schemas.
 #include "api/handles.h"
+#include "array/eventfd.h"
 #include "array/export.h"
 #include "array/locate.h"
 #include "array/slice.h"
@@ -100,6 +101,14 @@ ARROWDEVICE_API int arrowdevice_array_wait(const ArrowDeviceArray* array, arrowd
   return guarded(error, [&] {
     array::check_alive(array);
     array::wait(*array, api::from_c(source_device), Deadline(timeout_ns));
+  });
+}
+
+ARROWDEVICE_API int arrowdevice_array_open_eventfd(const ArrowDeviceArray* array, arrowdevice_device* source_device,
+                                                   int* out, arrowdevice_error* error) {
+  return guarded(error, [&] {
+    required(out, "out") = -1;
+    *out = array::open_eventfd(required(array, "array"), api::from_c(source_device));
   });
 }
 

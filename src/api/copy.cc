@@ -5,6 +5,7 @@
 #include "api/handles.h"
 #include "base/deadline.h"
 #include "base/sized_struct.h"
+#include "transfer/host_copies.h"
 #include "transfer/move.h"
 
 using namespace arrowdevice;  // NOLINT: the C API is this library's own
@@ -79,6 +80,18 @@ ARROWDEVICE_API int arrowdevice_array_to_host(ArrowDeviceArray* moved, const Arr
     prepare(out, moved);
     const auto known = read(options);
     transfer::to_host(required(moved, "moved"), required(schema, "schema"), known, out);
+  });
+}
+
+ARROWDEVICE_API int arrowdevice_array_to_host_async(ArrowDeviceArray* moved, const ArrowSchema* schema,
+                                                    const arrowdevice_copy_options* options,
+                                                    void (*done)(void*, ArrowArray*, ArrowDeviceArray*,
+                                                                 const arrowdevice_error*),
+                                                    void* user, arrowdevice_error* error) {
+  return guarded(error, [&] {
+    const auto known = read(options);
+    if (done == nullptr) throw Error(EINVAL, "done is NULL");
+    transfer::to_host_async(required(moved, "moved"), required(schema, "schema"), known, done, user);
   });
 }
 

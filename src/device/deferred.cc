@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <thread>
 
 #include "base/background.h"
 #include "base/interrupt.h"
@@ -18,27 +17,12 @@ namespace {
 // The longest time that the thread waits for the oldest event before it checks the others again.
 constexpr int64_t kLongestWaitNs = 1'000'000;
 
-// If a driver cannot tell if work has ended, the library asks it again after this pause.
-constexpr std::chrono::milliseconds kPause{10};
-
-// Marks a thread that is destroying deferred work, because a release in it may call the library again.
-class Ending {
- public:
-  Ending() noexcept { ++depth(); }
-  ~Ending() { --depth(); }
-  Ending(const Ending&) = delete;
-  Ending& operator=(const Ending&) = delete;
-
-  static bool is_here() noexcept { return depth() > 0; }
-
- private:
-  static int& depth() noexcept {
-    thread_local int depth = 0;
-    return depth;
-  }
-};
-
 }  // namespace
+
+int& CompletingWork::depth() noexcept {
+  thread_local int depth = 0;
+  return depth;
+}
 
 Deferred::Deferred() { DeferredWork::instance(); }
 
@@ -136,12 +120,7 @@ void DeferredWork::wait_for_oldest() noexcept {
     const std::lock_guard lock(mutex_);
     if (list_.size > 0) oldest = list_.head->after;
   }
-  try {
-    if (oldest != nullptr) oldest->wait_idly(kLongestWaitNs);
-  } catch (...) {
-    // The event failed, which the next check finds too. Or the driver cannot tell, and is asked again after a pause.
-    if (!oldest->has_ended()) std::this_thread::sleep_for(kPause);
-  }
+  if (oldest != nullptr) oldest->wait_for_end(kLongestWaitNs);
 }
 
 // Works on any number of threads at once. An item is off the list while a thread checks it.
@@ -163,7 +142,7 @@ int64_t DeferredWork::run(int64_t max) noexcept {
     }
     const bool ended = work->after->has_ended();
     if (ended) {
-      const Ending here;
+      const CompletingWork here;
       work.reset();
       ++done;
     }
@@ -193,7 +172,7 @@ void DeferredWork::end_outside() noexcept {
 }
 
 bool DeferredWork::wait_idle(const Deadline& deadline) {
-  if (Ending::is_here()) throw Error(EBUSY, "a release that was deferred cannot wait for the others");
+  if (CompletingWork::is_here()) throw Error(EBUSY, "a callback of deferred work cannot wait for the other work");
   interrupt::RegularCheck check;
   while (process::drivers_usable()) {
     bool runs_here;

@@ -27,6 +27,20 @@ class Deferred {
   std::unique_ptr<Deferred> next_;
 };
 
+// Marks a thread that completes work and calls the program, which may call the library again.
+class CompletingWork {
+ public:
+  CompletingWork() noexcept { ++depth(); }
+  ~CompletingWork() { --depth(); }
+  CompletingWork(const CompletingWork&) = delete;
+  CompletingWork& operator=(const CompletingWork&) = delete;
+
+  static bool is_here() noexcept { return depth() > 0; }
+
+ private:
+  static int& depth() noexcept;
+};
+
 class DeferredWork {
  public:
   // Returns the instance, which is never destroyed because releases may come until the process ends.
@@ -75,6 +89,15 @@ class DeferredWork {
   bool manual_ = false;
   bool used_ = false;
   bool has_thread_ = false;
+};
+
+// Counts as deferred work as long as it lives.
+class OutsideWork {
+ public:
+  OutsideWork() { DeferredWork::instance().begin_outside(); }
+  ~OutsideWork() { DeferredWork::instance().end_outside(); }
+  OutsideWork(const OutsideWork&) = delete;
+  OutsideWork& operator=(const OutsideWork&) = delete;
 };
 
 }  // namespace arrowdevice::device

@@ -2,6 +2,8 @@
 #include "device/event.h"
 
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 #include "backend/device_types.h"
 #include "base/interrupt.h"
@@ -56,6 +58,16 @@ bool Event::has_ended() const noexcept {
     }
   }
   return true;
+}
+
+void Event::wait_for_end(int64_t timeout_ns) const noexcept {
+  constexpr std::chrono::milliseconds kPause{10};
+  try {
+    wait_idly(timeout_ns);
+  } catch (...) {
+    // The event failed, or the driver cannot tell and is asked again after a pause.
+    if (!has_ended()) std::this_thread::sleep_for(kPause);
+  }
 }
 
 void* Event::publish() const {

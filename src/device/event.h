@@ -38,6 +38,9 @@ class Event {
   // false if the driver cannot tell, or cannot be called any more.
   bool has_ended() const noexcept;
 
+  // Waits until has_ended() is true or the time-out ends. Pauses if the driver cannot tell.
+  void wait_for_end(int64_t timeout_ns) const noexcept;
+
   // Returns the event in the format's form, which is valid as long as this object.
   void* publish() const;
 

@@ -3,7 +3,11 @@
 // message.
 #include "cpp/cpp.h"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <functional>
+#include <future>
 
 namespace {
 
@@ -171,16 +175,35 @@ TEST_CASE("a batch survives the round trip to a device") {
     ad::DeviceArray slice = there.slice(schema, 10, 5);
     auto [column, column_schema] = there.select(schema, {0});
     ad::DeviceArray shared = there.share();
-    there.reset();
     CHECK(std::string(column_schema->format) == "+s");
 
     CHECK(values_of(*std::move(shared).to_host(schema)) == expected);
     CHECK(values_of(*std::move(copied).to_host(schema, ad::copy_options(ARROWDEVICE_COPY_ALWAYS))) == expected);
+    std::future<ad::Array> later = there.share().to_host_async(schema);
+    CHECK(values_of(*later.get()) == expected);
     CHECK(values_of(*std::move(slice).to_host(schema)) == std::vector<int32_t>(&expected[10], &expected[15]));
     CHECK(values_of(*std::move(column).to_host(column_schema)) == expected);
+    there.reset();
     ad::wait_idle();
     CHECK(made.releases == 1);
   }
+}
+
+TEST_CASE("the future of a copy to the host throws if the copy fails") {
+  Made made(20);
+  std::future<ad::Array> later = ad::DeviceArray::from_host(made.array()).to_host_async(schema_of("u"));
+  refused(EINVAL, [&] { later.get(); });
+  ad::wait_idle();
+  CHECK(made.releases == 1);
+  refused(EINVAL, [&] { ad::DeviceArray().to_host_async(schema_of("i")); });
+}
+
+TEST_CASE("the descriptor of an array that is ready is readable") {
+  Made made(20);
+  const ad::DeviceArray array = ad::DeviceArray::from_host(made.array());
+  pollfd entry{array.open_eventfd(), POLLIN, 0};
+  CHECK(poll(&entry, 1, 0) == 1);
+  close(entry.fd);
 }
 
 TEST_CASE("a view shows an array's buffers and returns the array") {

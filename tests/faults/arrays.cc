@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations of array functions that neither copy nor export.
+#include <poll.h>
+#include <unistd.h>
+
 #include "faults/scene.h"
 
 namespace faults {
@@ -68,6 +71,18 @@ int ask_ready(Scene& scene, arrowdevice_error* error) {
   return code;
 }
 
+int open_eventfd(Scene& scene, arrowdevice_error* error) {
+  int descriptor = 0;
+  const int code = arrowdevice_array_open_eventfd(scene.in.get(), nullptr, &descriptor, error);
+  check_now((code == 0) == (descriptor >= 0), "another descriptor than -1 on failure");
+  if (code != 0) return code;
+  const int waited = arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, error);
+  pollfd entry{descriptor, POLLIN, 0};
+  check_now(waited != 0 || poll(&entry, 1, 0) == 1, "the descriptor is not readable when no work is left");
+  close(descriptor);
+  return waited;
+}
+
 int wait(Scene& scene, arrowdevice_error* error) {
   return arrowdevice_array_wait(scene.in.get(), nullptr, ARROWDEVICE_NO_TIMEOUT, error);
 }
@@ -89,7 +104,10 @@ Operation asking(const char* function, int64_t id, int (*body)(Scene&, arrowdevi
                     .variant = std::string(is_pending ? "pending, on " : "on ") + kind_of(id),
                     .machine = {.latency_us = is_pending ? 50 : 0},
                     .allocates = allocates,
-                    .is_final = is_pending},
+                    .is_final = is_pending,
+                    // The descriptor becomes readable also if the event has failed.
+                    .may_survive = body == open_eventfd ? std::vector<std::string>{"event_query", "event_wait"}
+                                                        : std::vector<std::string>{}},
                    {.make =
                         [id, is_pending] {
                           const auto scene = std::make_shared<Scene>(Rows::nested(), is_pending ? kHost : id);
@@ -105,7 +123,7 @@ Operation asking(const char* function, int64_t id, int (*body)(Scene&, arrowdevi
                     .run = body,
                     .refused = [](Scene& scene) { scene.check_input(); },
                     .done =
-                        [waits = body != ask_ready](Scene& scene) {
+                        [waits = body != ask_ready && body != open_eventfd](Scene& scene) {
                           if (waits) scene.is_pending = false;  // the data is complete
                           scene.check_input();
                         }});
@@ -115,11 +133,13 @@ void add_asking(Operations& operations, int64_t id) {
   const bool has_event = id >= 0;
   operations.push_back(asking("array_get_device", id, ask_device, has_event));
   operations.push_back(asking("array_is_ready", id, ask_ready, has_event));
+  operations.push_back(asking("array_open_eventfd", id, open_eventfd));
   operations.push_back(asking("array_wait", id, wait, has_event));
   operations.push_back(asking("queue_wait_array", id, wait_by_queue, has_event));
   operations.push_back(asking("array_validate", id, validate));
   if (!has_event) return;
   operations.push_back(asking("array_is_ready", id, ask_ready, true, true));
+  operations.push_back(asking("array_open_eventfd", id, open_eventfd, true, true));
   operations.push_back(asking("array_wait", id, wait, true, true));
   operations.push_back(asking("queue_wait_array", id, wait_by_queue, true, true));
 }

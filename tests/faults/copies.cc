@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations that copy arrays: array_copy, array_to_device and array_to_host.
+// Operations that copy arrays: array_copy, array_to_device, array_to_host and array_to_host_async.
+#include <condition_variable>
+#include <mutex>
+
 #include "faults/scene.h"
 
 namespace faults {
@@ -83,6 +86,48 @@ int move_to_host(Copying& scene, arrowdevice_error* error) {
   return arrowdevice_array_to_host(scene.in.get(), scene.rows.schema(), &scene.options, scene.host_out.get(), error);
 }
 
+// Receives the result of a copy that runs while the caller goes on.
+struct Arrival {
+  static void came(void* user, ArrowArray* array, ArrowDeviceArray* source, const arrowdevice_error* error) {
+    auto& self = *static_cast<Arrival*>(user);
+    const std::lock_guard lock(self.mutex);
+    if (error != nullptr) self.error = *error;
+    if (array != nullptr) self.array = std::exchange(*array, ArrowArray{});
+    if (source != nullptr) self.source = std::exchange(*source, ArrowDeviceArray{});
+    self.has_come = true;
+    self.changed.notify_one();
+  }
+
+  void wait() {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [this] { return has_come; });
+  }
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool has_come = false;
+  ArrowArray array{};
+  ArrowDeviceArray source{};
+  arrowdevice_error error{};
+};
+
+int copy_meanwhile(Copying& scene, arrowdevice_error* error) {
+  poison(*scene.host_out.out());
+  scene.host_out->release = nullptr;
+  Arrival arrival;
+  const int code = arrowdevice_array_to_host_async(scene.in.get(), scene.rows.schema(), &scene.options, &Arrival::came,
+                                                   &arrival, error);
+  if (code != 0) return code;
+  arrival.wait();
+  if (arrival.error.code == 0) {
+    scene.host_out = Owned<ArrowArray>(arrival.array);
+    return 0;
+  }
+  scene.in = Array(arrival.source);
+  *error = arrival.error;
+  return error->code;
+}
+
 Operation copying(const char* function, const Way& way, const Options& with, int (*body)(Copying&, arrowdevice_error*),
                   void (*done)(Copying&)) {
   return of<Copying>(
@@ -113,12 +158,20 @@ Operation moving(const Way& way, const Options& with) {
   });
 }
 
+void check_on_host(Copying& scene) {
+  scene.check_taken();
+  must(arrowdevice_array_from_host, scene.host_out.get(), scene.out.out());
+  scene.check_output();
+}
+
 Operation moving_to_host(const Way& way, const Options& with) {
-  return copying("array_to_host", way, with, move_to_host, [](Copying& scene) {
-    scene.check_taken();
-    must(arrowdevice_array_from_host, scene.host_out.get(), scene.out.out());
-    scene.check_output();
-  });
+  return copying("array_to_host", way, with, move_to_host, check_on_host);
+}
+
+Operation copying_meanwhile(const Way& way, const Options& with) {
+  Operation operation = copying("array_to_host_async", way, with, copy_meanwhile, check_on_host);
+  operation.has_threads = true;
+  return operation;
 }
 
 // Each kind of path meets all failures, in one direction between two devices. The flags and the queue matter to the
@@ -171,6 +224,8 @@ void add_copies(Operations& operations) {
     operations.push_back(moving_to_host(way, {}));
     operations.push_back(moving_to_host(way, {.flags = kWhole}));
     operations.push_back(moving_to_host(way, {.own_queue = true}));
+    operations.push_back(copying_meanwhile(way, {}));
+    operations.push_back(copying_meanwhile(way, {.own_queue = true}));
   }
   const Machine pinned{.has_pinned = true};
   operations.push_back(copying({kHost, kAddresses[0], pinned}, {.rows = Rows::large}));

@@ -69,6 +69,8 @@ constexpr struct {
      "pointer_get_info event lost"},
     {"array_to_device", "buffer_allocate queue_copy event_record event_wait event_import event lost"},
     {"array_to_host", "queue_copy event_record event_wait event_import event lost"},
+    {"array_to_host_async", "queue_copy event_record event_wait event_import event lost"},
+    {"array_open_eventfd", "event_import"},
     {"array_import",
      "event_import queue_wait_event event_wait queue_copy event_record queue_create pointer_get_info "
      "event lost device_locate"},

@@ -47,6 +47,19 @@ TEST_CASE("deferred work without a thread is logged, and runs when the program a
   CHECK(sample.ledger.live() == 0);
 }
 
+TEST_CASE("a copy to the CPU that gets no thread leaves its array alone") {
+  begin();
+  Sample sample(field("l"), {.rows = 21});
+  has_threads = false;
+  const int code = arrowdevice_array_to_host_async(
+      sample.host.get(), sample.schema.get(), nullptr,
+      [](void*, ArrowArray*, ArrowDeviceArray*, const arrowdevice_error*) {}, nullptr, nullptr);
+  has_threads = true;
+  CHECK(code == ENOMEM);
+  CHECK_FALSE(sample.host.released());
+  must(arrowdevice_wait_idle, ARROWDEVICE_POLL);
+}
+
 TEST_CASE("a stream ends with the code of an executor that refuses work") {
   begin();
   const Sample sample(field("l"), {.rows = 21});

@@ -8,6 +8,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
+#include <future>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -94,6 +97,14 @@ class DeviceArray : public detail::StructOwner<ArrowDeviceArray> {
   /** Calls arrowdevice_array_to_host(). The data is ready on return. */
   Array to_host(const Schema& schema) && { return to_host(schema, nullptr); }
   Array to_host(const Schema& schema, const arrowdevice_copy_options& options) && { return to_host(schema, &options); }
+  /**
+   * Calls arrowdevice_array_to_host_async(), which copies while the caller goes on. If the copy fails, the
+   * array is released, and `get()` of the future throws Exception.
+   */
+  std::future<Array> to_host_async(const Schema& schema) && { return to_host_async(schema, nullptr); }
+  std::future<Array> to_host_async(const Schema& schema, const arrowdevice_copy_options& options) && {
+    return to_host_async(schema, &options);
+  }
   /** Calls arrowdevice_array_share(). This array becomes a shared owner. */
   DeviceArray share() {
     DeviceArray out;
@@ -118,6 +129,12 @@ class DeviceArray : public detail::StructOwner<ArrowDeviceArray> {
     int ready = 0;
     detail::call(arrowdevice_array_is_ready, get(), source.get(), &ready);
     return ready != 0;
+  }
+  /** Calls arrowdevice_array_open_eventfd(). The caller closes the descriptor. */
+  int open_eventfd(Device source = {}) const {
+    int descriptor = -1;
+    detail::call(arrowdevice_array_open_eventfd, get(), source.get(), &descriptor);
+    return descriptor;
   }
   /**
    * Calls arrowdevice_array_wait(), which makes the CPU wait. Queue::wait_array() makes a queue
@@ -151,6 +168,22 @@ class DeviceArray : public detail::StructOwner<ArrowDeviceArray> {
     Array out;
     detail::call(arrowdevice_array_to_host, get(), schema.get(), options, out.get());
     return out;
+  }
+  std::future<Array> to_host_async(const Schema& schema, const arrowdevice_copy_options* options) {
+    std::unique_ptr<std::promise<Array>> promise(new std::promise<Array>());
+    std::future<Array> out = promise->get_future();
+    detail::call(arrowdevice_array_to_host_async, get(), schema.get(), options, &DeviceArray::keep_promise,
+                 static_cast<void*>(promise.get()));
+    promise.release();  // keep_promise() destroys it
+    return out;
+  }
+  static void keep_promise(void* user, ArrowArray* array, ArrowDeviceArray*, const arrowdevice_error* error) {
+    const std::unique_ptr<std::promise<Array>> promise(static_cast<std::promise<Array>*>(user));
+    if (error == nullptr) {
+      promise->set_value(Array(array));
+    } else {
+      promise->set_exception(std::make_exception_ptr(Exception(error->code, *error)));
+    }
   }
 };
 

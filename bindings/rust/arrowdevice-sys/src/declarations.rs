@@ -1175,6 +1175,13 @@ unsafe extern "C" {
         timeout_ns: i64,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
+    #[doc = "Makes a file descriptor for event loops such as `poll` and `epoll`. It becomes readable when the\narray's event has fired or failed, or at once if there is no event. arrowdevice\\_array\\_is\\_ready()\nthen tells which.\n\nThe caller keeps the array until the descriptor is readable or closed. With a manual mode of\ndeferred work, the descriptor becomes readable in arrowdevice\\_deferred\\_run().\n\n- `array`: The array.\n- `source_device`: Device of the array, or NULL to find it from the array.\n- `out`: Receives an `eventfd` of Linux that does not block. The caller closes it, at\n  any time. It is -1 if the call fails.\n\nErrors:\n- EMFILE, ENFILE or ENOMEM if there are no more descriptors.\n- All errors of arrowdevice\\_array\\_is\\_ready() but EIO for the producer's work.\n\nImplements: \"Synchronization\".\n\nThread-safety: free on a `const` array. Does not wait for the event."]
+    pub fn arrowdevice_array_open_eventfd(
+        array: *const ArrowDeviceArray,
+        source_device: *mut arrowdevice_device,
+        out: *mut ::core::ffi::c_int,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
     #[doc = "Makes an array of some rows of `inout`. Both arrays are owners of the memory then. Reads no data.\n\n- `inout`: The array, which stays valid and becomes a shared owner.\n- `schema`: Type of the array.\n- `offset`: First row, counted from the array's own first row.\n- `length`: Number of rows.\n- `out`: Receives the slice. A record batch is a root of type `+s` without validity. The root\n  of its slice has offset 0, and each child is sliced instead.\n\nErrors:\n- EINVAL if rows are outside of the array, or if the array does not match its schema.\n- ENOTSUP if a format is unknown.\n- The general errors.\n\nThread-safety: per object. Does not block."]
     pub fn arrowdevice_array_slice(
         inout: *mut ArrowDeviceArray,
@@ -1318,6 +1325,22 @@ unsafe extern "C" {
         schema: *const ArrowSchema,
         options: *const arrowdevice_copy_options,
         out: *mut ArrowArray,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Puts an array on the CPU while the caller goes on. Does the same as arrowdevice\\_array\\_to\\_host() on\na thread of the library.\n\nIf the call succeeds, the library owns `moved` and calls `done` once, on its own thread, and never\nwithin the call. The arrays of one device are copied one after the other, each after its event.\nArrays of different devices do not wait for each other. If `exit` begins before, or in a forked\nchild, `done` is not called.\n\n`done` may call the library, except arrowdevice\\_wait\\_idle(), which fails with EBUSY. While `done`\nruns, later copies from the same device wait.\n\n- `moved`: The array. If the call fails, it still belongs to the caller.\n- `schema`: Type of the array. The library copies it.\n- `options`: Options, or NULL for the defaults. `timeout_ns` limits the time from this call to\n  the end of the copy. The copy runs after the work that `queue` has now, on a queue\n  of the library. ARROWDEVICE\\_COPY\\_ASYNC has no effect.\n- `done`: Receives the result. The library releases the arrays that `done` leaves.\n  - On success `array` is the CPU array. `done` may move it out. `source` and\n  `error` are NULL.\n  - On failure `error` says why, and has the errors of arrowdevice\\_array\\_to\\_host().\n  `source` is the array that was given. `done` may move it out. `array` is NULL.\n- `user`: Passed to `done`.\n\nErrors:\n- EINVAL if the queue or pool does not fit the devices.\n- EINVAL if the flags are unknown or contradict each other.\n- ENOTSUP if the backend cannot import the array's event.\n- ENODEV if the array's device is not present.\n- ENOMEM if the library can start no thread.\n- The general errors.\n\nImplements: \"Synchronization\"; the layouts of the columnar format.\n\nThread-safety: per object. Does not wait for devices."]
+    pub fn arrowdevice_array_to_host_async(
+        moved: *mut ArrowDeviceArray,
+        schema: *const ArrowSchema,
+        options: *const arrowdevice_copy_options,
+        done: ::core::option::Option<
+            unsafe extern "C" fn(
+                user: *mut ::core::ffi::c_void,
+                array: *mut ArrowArray,
+                source: *mut ArrowDeviceArray,
+                error: *const arrowdevice_error,
+            ),
+        >,
+        user: *mut ::core::ffi::c_void,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
     #[doc = "Finds a device by its type and id. Loads the backend of its type if necessary.\n\n- `device_type`: An `ARROW_DEVICE_*` value.\n- `device_id`: Id from 0 to n-1. For the CPU, -1 and 0 name one device. For CUDA\\_HOST,\n  ROCM\\_HOST and CUDA\\_MANAGED, -1 means 0.\n- `out`: Receives the device, which is never a wrapped one.\n\nErrors:\n- ENODEV if there is no driver or no such device. The message says why.\narrowdevice\\_backend\\_get\\_report() lists every place that the library searched.\n- ENOTSUP if neither the format nor any backend knows the device type.\n- EINVAL if the backend reports properties that the library cannot use.\n- EIO if the driver fails.\n- The general errors.\n\nImplements: \"ArrowDeviceType\", \"ArrowDeviceArray.device\\_id\".\n\nThread-safety: free. May block while a driver starts."]

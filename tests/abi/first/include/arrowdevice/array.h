@@ -45,6 +45,10 @@ ARROWDEVICE_API int arrowdevice_array_wait(const struct ArrowDeviceArray* array,
                                            struct arrowdevice_device* source_device, int64_t timeout_ns,
                                            struct arrowdevice_error* error);
 
+ARROWDEVICE_API int arrowdevice_array_open_eventfd(const struct ArrowDeviceArray* array,
+                                                   struct arrowdevice_device* source_device, int* out,
+                                                   struct arrowdevice_error* error);
+
 ARROWDEVICE_API int arrowdevice_array_slice(struct ArrowDeviceArray* inout, const struct ArrowSchema* schema,
                                             int64_t offset, int64_t length, struct ArrowDeviceArray* out,
                                             struct arrowdevice_error* error);

@@ -41,6 +41,13 @@ ARROWDEVICE_API int arrowdevice_array_to_host(struct ArrowDeviceArray* moved, co
                                               const struct arrowdevice_copy_options* options, struct ArrowArray* out,
                                               struct arrowdevice_error* error);
 
+ARROWDEVICE_API int arrowdevice_array_to_host_async(struct ArrowDeviceArray* moved, const struct ArrowSchema* schema,
+                                                    const struct arrowdevice_copy_options* options,
+                                                    void (*done)(void* user, struct ArrowArray* array,
+                                                                 struct ArrowDeviceArray* source,
+                                                                 const struct arrowdevice_error* error),
+                                                    void* user, struct arrowdevice_error* error);
+
 #ifdef __cplusplus
 }
 #endif
