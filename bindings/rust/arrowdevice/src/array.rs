@@ -7,6 +7,7 @@ use crate::call::{call, count, timeout_ns};
 use crate::device::{Device, pointer_or_null};
 use crate::device_type::DeviceType;
 use crate::error::{MoveError, Result};
+use crate::host_copy::HostCopy;
 use crate::options::{CopyOptions, ImportOptions, Sharing};
 use crate::owned::Owned;
 use crate::queue::Queue;
@@ -166,6 +167,27 @@ impl Array {
             Ok(()) => Ok((out, self.schema.clone())),
             Err(error) => Err(MoveError::new(error, self)),
         }
+    }
+
+    /// Starts a copy to the CPU and returns while it runs. The copy begins when the array is ready,
+    /// and after the work that the queue of the options has now. The time-out of the options limits
+    /// the time until the copy is complete. The result is an [`Array`] on the CPU, which
+    /// `into_arrow` and `into_record_batch` turn into arrow's types without another copy.
+    ///
+    /// ```
+    /// # fn main() -> arrowdevice::Result<()> {
+    /// use arrowdevice::{Array, CopyOptions};
+    ///
+    /// let array = Array::from_arrow(&arrow_array::Int32Array::from(vec![1, 2]))?;
+    /// let copy = array.into_host_async(CopyOptions::new())?;
+    /// // ... other work, then `copy.await?` in an async function, or:
+    /// assert_eq!(copy.wait()?.len(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn into_host_async(self, options: CopyOptions<'_>) -> Result<HostCopy, MoveError<Array>> {
+        let source = self.source;
+        HostCopy::start(self, source, options)
     }
 
     /// Returns the type.

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use arrow_array::{ArrayRef, Int32Array, StringArray};
-use arrowdevice::{Array, CopyOptions, ErrorKind, Queue, wait_idle};
+use arrowdevice::{Array, CopyOptions, ErrorKind, Pool, PoolOptions, Queue, wait_idle};
 
 use crate::devices::{SLOW, device, tested};
 
@@ -69,6 +72,54 @@ fn timeout_limits_the_whole_call_and_the_source_may_be_dropped() {
     assert_eq!(moved.error().kind(), ErrorKind::TimedOut);
     drop(moved);
     wait_idle(None).unwrap();
+}
+
+/// Blocks on a future with a waker that unparks this thread.
+fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+#[test]
+fn array_comes_to_the_cpu_while_the_program_goes_on() {
+    let pending = numbers().into_device_async(device(SLOW), CopyOptions::new()).unwrap();
+    let copy = pending.into_host_async(CopyOptions::new()).unwrap();
+    assert!(!copy.is_ready()); // a copy to the device takes two seconds
+    let host = block_on(copy).unwrap();
+    assert_eq!(host.into_arrow().unwrap().len(), 5000);
+
+    let copy = numbers().into_host_async(CopyOptions::new()).unwrap();
+    assert_eq!(copy.wait().unwrap().len(), 5000);
+    drop(numbers().into_host_async(CopyOptions::new()).unwrap());
+    wait_idle(None).unwrap();
+}
+
+#[test]
+fn failed_copy_to_the_cpu_returns_its_source() {
+    let pending = numbers().into_device_async(device(SLOW), CopyOptions::new()).unwrap();
+    let copy = pending
+        .into_host_async(CopyOptions::new().timeout(Duration::ZERO))
+        .unwrap();
+    let failed = block_on(copy).unwrap_err();
+    assert_eq!(failed.error().kind(), ErrorKind::TimedOut);
+    assert_eq!(failed.into_value().into_arrow().unwrap().len(), 5000);
+
+    let pool = Pool::new(device(SLOW), PoolOptions::new()).unwrap();
+    let refused = numbers().into_host_async(CopyOptions::new().pool(&pool)).unwrap_err();
+    assert_eq!(refused.error().kind(), ErrorKind::InvalidInput);
+    assert_eq!(refused.into_value().into_arrow().unwrap().len(), 5000);
 }
 
 #[test]
