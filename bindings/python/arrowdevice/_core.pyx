@@ -4,6 +4,7 @@
 
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New
 from libc.errno cimport EINVAL, ENOENT
 from libc.stdlib cimport free, malloc
@@ -32,8 +33,13 @@ STREAM_READ_AHEAD = ARROWDEVICE_STREAM_READ_AHEAD
 
 cdef int fail(int code, error_t* error) except -1:
     """Raises the error of a function of the library."""
-    raise _errors.from_library(code or error.code, error.message.decode("utf-8", "replace"),
-                               error.backend.decode("utf-8", "replace"), error.native_code)
+    raise error_from(code or error.code, error)
+
+
+cdef object error_from(int code, error_t* error):
+    """Returns the exception for an error of the library."""
+    return _errors.from_library(code, error.message.decode("utf-8", "replace"),
+                                error.backend.decode("utf-8", "replace"), error.native_code)
 
 
 cdef inline int check(int code, error_t* error) except -1:

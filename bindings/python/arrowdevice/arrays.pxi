@@ -49,6 +49,31 @@ cdef int64_t nulls_in(const uint8_t* bits, int64_t offset, int64_t length) noexc
     return nulls
 
 
+cdef void host_copy_done(void* user, ArrowArray* array, ArrowDeviceArray* source,
+                         const error_t* error) noexcept nogil:
+    """Passes the result of a copy to Python, on a thread of the library. After the guard is closed, nobody waits."""
+    if guard_enter():
+        finish_host_copy(user, array, error)
+        guard_leave()
+
+
+cdef void finish_host_copy(void* user, ArrowArray* array, const error_t* error) noexcept with gil:
+    cdef Array out
+    schema, finish = <object>user
+    Py_DECREF(<object>user)
+    if error is not NULL:
+        finish(None, error_from(error.code, <error_t*>error))
+        return
+    out = Array.__new__(Array)
+    out.schema = schema
+    out.own.array = array[0]
+    out.own.device_type = 1
+    out.own.device_id = -1
+    out.own.sync_event = NULL
+    array.release = NULL
+    finish(out, None)
+
+
 cdef class Array:
     """A device array and its type."""
 
@@ -345,6 +370,46 @@ cdef class Array:
             queue.busy = False
         check_sharing(code, &error, flags)
         return out
+
+    def to_host_async(self, int64_t timeout_ns, Queue queue, finish not None):
+        """Copies the array to the CPU while the caller goes on. Then calls `finish(array or None, exception or None)`."""
+        cdef ArrowDeviceArray array
+        cdef copy_options_t options
+        cdef error_t error
+        cdef int code
+        user = (self.schema, finish)
+        fill_copy_options(&options, 0, timeout_ns)
+        self.share(&array)
+        if queue is not None:
+            try:
+                queue.begin()
+            except:
+                arrowdevice_array_release(&array)
+                raise
+            options.queue = queue.pointer
+        Py_INCREF(user)
+        with nogil:
+            code = arrowdevice_array_to_host_async(&array, self.schema.pointer, &options, host_copy_done, <void*>user,
+                                                   &error)
+            arrowdevice_array_release(&array)  # empty if the call succeeded
+        if queue is not None:
+            queue.busy = False
+        if code != 0:
+            Py_DECREF(user)
+        check(code, &error)
+
+    def open_eventfd(self):
+        """Returns a file descriptor that becomes readable when the array is ready."""
+        cdef ArrowDeviceArray array
+        cdef int descriptor = -1
+        cdef error_t error
+        cdef int code
+        self.share(&array)
+        with nogil:
+            code = arrowdevice_array_open_eventfd(&array, NULL, &descriptor, &error)
+            arrowdevice_array_release(&array)
+        check(code, &error)
+        return descriptor
 
     def slice(self, int64_t offset, int64_t length):
         """Returns a shared owner of a range of rows."""

@@ -16,6 +16,8 @@ from .schema import Schema
 if TYPE_CHECKING:
     import pyarrow
 
+    from .host_copies import HostCopy
+
 __all__ = ["Array", "Buffer", "RecordBatch"]
 
 # DLPack gives CPU, pinned and managed memory the id 0.
@@ -241,6 +243,30 @@ class Array:
     def to_host(self, *, timeout: float | None = None) -> Self:
         """Returns the array on the CPU, complete. Shares the memory if the CPU can read it, else copies."""
         return self.to_device("cpu", timeout=timeout)
+
+    def to_host_async(self, *, timeout: float | None = None, queue: Queue | None = None) -> HostCopy[Self]:
+        """Starts a copy to the CPU and returns while it runs. This array stays usable.
+
+        The result is a `concurrent.futures.Future` that can be awaited too. The copy begins when the array is ready and
+        the work of `queue` so far has finished. `timeout` limits the time until the copy is complete.
+
+        >>> import arrowdevice, pyarrow
+        >>> copy = arrowdevice.Array(pyarrow.array([1, 2])).to_host_async()
+        >>> copy.result().to_pylist()
+        [1, 2]
+        """
+        from .host_copies import HostCopy
+
+        copy = HostCopy[Self](self._wrap)
+        self._core.to_host_async(nanoseconds(timeout), None if queue is None else queue._core, copy._finish)
+        return copy
+
+    def open_eventfd(self) -> int:
+        """Returns a file descriptor for event loops, which becomes readable when the array is ready or has failed.
+
+        Keep the array until then, and close the descriptor with `os.close()`.
+        """
+        return self._core.open_eventfd()
 
     def to_pyarrow(self) -> pyarrow.Array:
         """Returns a pyarrow.Array on the CPU. Needs pyarrow."""

@@ -223,6 +223,10 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
                                   ArrowDeviceArray*, error_t*)
     int arrowdevice_array_from_host(ArrowArray*, ArrowDeviceArray*, error_t*)
     int arrowdevice_array_to_host(ArrowDeviceArray*, const ArrowSchema*, const copy_options_t*, ArrowArray*, error_t*)
+    int arrowdevice_array_to_host_async(ArrowDeviceArray*, const ArrowSchema*, const copy_options_t*,
+                                        void (*)(void*, ArrowArray*, ArrowDeviceArray*, const error_t*) noexcept nogil,
+                                        void*, error_t*)
+    int arrowdevice_array_open_eventfd(const ArrowDeviceArray*, arrowdevice_device*, int*, error_t*)
     int arrowdevice_array_share(ArrowDeviceArray*, ArrowDeviceArray*, error_t*)
     int arrowdevice_array_slice(ArrowDeviceArray*, const ArrowSchema*, int64_t, int64_t, ArrowDeviceArray*, error_t*)
     int arrowdevice_array_select(ArrowDeviceArray*, const ArrowSchema*, const int64_t*, int64_t, ArrowDeviceArray*,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, AsyncIterator, Iterable, Iterator
 
 from . import _core
 from .arrays import Array, check_requested, only_none, wrapped
@@ -104,6 +104,27 @@ class Stream:
         core = self._core.next()
         if core is None:
             raise StopIteration
+        return wrapped(core)
+
+    def __aiter__(self) -> AsyncIterator[Array]:
+        return self
+
+    async def __anext__(self) -> Any:
+        """Returns the next batch, and reads it on a thread of the event loop.
+
+        Cancelling the task that waits also cancels the stream.
+        """
+        import asyncio
+
+        reading = asyncio.get_running_loop().run_in_executor(None, self._core.next)
+        try:
+            core = await asyncio.shield(reading)
+        except asyncio.CancelledError:
+            self.cancel()
+            reading.add_done_callback(lambda done: done.cancelled() or done.exception())  # the error is expected
+            raise
+        if core is None:
+            raise StopAsyncIteration
         return wrapped(core)
 
     def cancel(self) -> None:
