@@ -64,7 +64,8 @@ func (a *Array) ToDevice(ctx context.Context, to Device, options *CopyOptions) (
 	return moved, nil
 }
 
-// ToHost puts the array on the CPU, as ToDevice does. The data is complete when it returns.
+// ToHost puts the array on the CPU, as ToDevice does. The data is complete when it returns. To go on
+// meanwhile, call it in a goroutine.
 func (a *Array) ToHost(ctx context.Context, options *CopyOptions) (*Array, error) {
 	host, err := a.onHost(ctx, options)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log"
 	"syscall"
+	"time"
 
 	arrowdevice "libarrowdevice/arrowdevice"
 
@@ -19,6 +20,44 @@ func ExampleFindByName() {
 	_, err := arrowdevice.FindByName("cpu:7")
 	fmt.Println(errors.Is(err, syscall.ENODEV))
 	// Output: true
+}
+
+func ExampleArray_ToHost() {
+	type result struct {
+		host *arrowdevice.Array
+		err  error
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	device, err := arrowdevice.FindByName("opencl:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	batch, err := arrowdevice.FromRecordBatch(prices())
+	if err != nil {
+		log.Fatal(err)
+	}
+	there, err := batch.ToDevice(ctx, device, nil)
+	if err != nil {
+		batch.Release()
+		log.Fatal(err)
+	}
+	home := make(chan result, 1)
+	go func() {
+		host, err := there.ToHost(ctx, nil)
+		home <- result{host, err}
+	}()
+	fmt.Println("other work")
+	came := <-home
+	if came.err != nil {
+		there.Release() // the failed call did not take ownership
+		log.Fatal(came.err)
+	}
+	defer came.host.Release()
+	fmt.Println(came.host.Len(), "rows")
+	// Output:
+	// other work
+	// 4 rows
 }
 
 func ExampleStream_All() {
