@@ -174,7 +174,7 @@ class DeviceArray : public detail::StructOwner<ArrowDeviceArray> {
     std::future<Array> out = promise->get_future();
     detail::call(arrowdevice_array_to_host_async, get(), schema.get(), options, &DeviceArray::keep_promise,
                  static_cast<void*>(promise.get()));
-    promise.release();  // keep_promise() destroys it
+    static_cast<void>(promise.release());  // keep_promise() destroys it
     return out;
   }
   static void keep_promise(void* user, ArrowArray* array, ArrowDeviceArray*, const arrowdevice_error* error) {
