@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
-#include <utility>
 #include <vector>
 
 namespace arrowdevice::backend {
@@ -45,19 +43,21 @@ bool is_same(std::string_view one, std::string_view other) noexcept {
   return std::ranges::equal(one, other, {}, lower, lower);
 }
 
-// Returns the number of letters to insert, remove or replace.
+// Returns the number of letters to insert, remove, replace or exchange with their neighbour.
 size_t distance(std::string_view one, std::string_view other) {
-  std::vector<size_t> row(other.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < one.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i + 1);
-    for (size_t j = 0; j < other.size(); ++j) {
-      const size_t replaced = diagonal + (lower(one[i]) == other[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, replaced});
+  std::vector<std::vector<size_t>> table(one.size() + 1, std::vector<size_t>(other.size() + 1));
+  for (size_t i = 0; i <= one.size(); ++i) table[i][0] = i;
+  for (size_t j = 0; j <= other.size(); ++j) table[0][j] = j;
+  for (size_t i = 1; i <= one.size(); ++i) {
+    for (size_t j = 1; j <= other.size(); ++j) {
+      const auto same = [&](size_t x, size_t y) { return lower(one[x - 1]) == other[y - 1]; };
+      table[i][j] = std::min({table[i - 1][j] + 1, table[i][j - 1] + 1, table[i - 1][j - 1] + (same(i, j) ? 0 : 1)});
+      if (i > 1 && j > 1 && same(i, j - 1) && same(i - 1, j)) {
+        table[i][j] = std::min(table[i][j], table[i - 2][j - 2] + 1);
+      }
     }
   }
-  return row.back();
+  return table.back().back();
 }
 
 }  // namespace

@@ -114,10 +114,11 @@ Device* Devices::promote(const Key& key, void* handle) {
 
 Device& Devices::find(std::string_view name) {
   const auto colon = name.find(':');
-  const auto* type = backend::find_device_type(name.substr(0, colon));
+  const auto type_name = name.substr(0, colon);
+  const auto* type = backend::find_device_type(type_name);
   if (type == nullptr) {
-    const auto* const nearest = backend::nearest_device_type(name.substr(0, colon));
-    throw Error(EINVAL, "\"" + std::string(name) + "\" does not begin with the name of a device type" +
+    const auto* const nearest = backend::nearest_device_type(type_name);
+    throw Error(EINVAL, "there is no device type \"" + std::string(type_name) + "\"" +
                             (nearest == nullptr ? "" : std::string(" (did you mean \"") + nearest->name + "\"?)"));
   }
   int64_t id = 0;

@@ -141,13 +141,13 @@ TEST_CASE("a device is found by its name, and an invalid name is refused") {
   CHECK(find("CPU:0") == cpu());
   CHECK(find("Ext_Dev:1") == sim(1));
   // A word that is close to a type, or that names a backend, is explained.
-  for (const auto& [name, meant] : {std::pair{"opncl:0", "opencl"},
-                                    {"CUAD", "cuda"},
-                                    {"hip:0", "rocm"},
-                                    {"level_zero", "oneapi"},
-                                    {"extdev:1", "ext_dev"}}) {
-    const std::string question = std::string("(did you mean \"") + meant + "\"?)";
-    must_fail_saying(EINVAL, question.c_str(), arrowdevice_device_find_by_name, name, &device);
+  for (const auto& [name, message] : {std::pair{"opncl:0", R"(no device type "opncl" (did you mean "opencl"?))"},
+                                      {"cdua", R"(no device type "cdua" (did you mean "cuda"?))"},
+                                      {"CUAD", R"(no device type "CUAD" (did you mean "cuda"?))"},
+                                      {"hip:0", R"(no device type "hip" (did you mean "rocm"?))"},
+                                      {"level_zero", R"(no device type "level_zero" (did you mean "oneapi"?))"},
+                                      {"extdev:1", R"(no device type "extdev" (did you mean "ext_dev"?))"}}) {
+    must_fail_saying(EINVAL, message, arrowdevice_device_find_by_name, name, &device);
   }
   for (const char* name : {"toaster:0", ":0", "gpu:0", "a name that is longer than every name of a device type"}) {
     CHECK_FALSE(contains(must_fail(EINVAL, arrowdevice_device_find_by_name, name, &device), "did you mean"));
