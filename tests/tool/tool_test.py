@@ -57,12 +57,31 @@ class Tool(unittest.TestCase):
 
     def test_wrong_usage_is_exit_code_2_without_standard_output(self):
         for arguments in ([], ["lst"], ["--versoin"], ["list", "--jsn"], ["list", "cpu"], ["explain", "a", "b"],
-                          ["explain", "--all"], ["explain", ""], ["bench", "--mib=0"],
+                          ["explain", "--all"], ["explain", ""], ["list", "--json=yes"], ["bench", "--mib=0"],
                           ["bench", "--mib=1x"], ["bench", "--mib"], ["bench", ""], ["--version", "list"]):
             with self.subTest(arguments=arguments):
                 done = run(*arguments)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.assertNotEqual(done.stderr, "")
+
+    def test_unknown_words_get_the_nearest_suggestion(self):
+        for arguments, message in {
+            ("lst",): 'there is no command "lst" (did you mean "list"?)',
+            ("explian",): 'there is no command "explian" (did you mean "explain"?)',
+            ("--versoin",): 'there is no option "--versoin" (did you mean "--version"?)',
+            ("list", "--jsn"): 'list: there is no option "--jsn" (did you mean "--json"?)',
+            ("check", "--require-devices"): 'check: there is no option "--require-devices" (did you mean "--require-device"?)',
+            ("bench", "cdua"): 'there is no device type "cdua" (did you mean "cuda"?)',
+            ("toaster",): 'there is no command "toaster"',
+        }.items():
+            with self.subTest(arguments=arguments):
+                self.assertEqual(run(*arguments).stderr.splitlines()[0], f"arrowdevice: {message}")
+
+    def test_words_after_two_dashes_are_no_options(self):
+        self.assertIn('device type "--json"', run("bench", "--", "--json").stderr)
+
+    def test_device_names_ignore_case(self):
+        self.assertEqual(run("explain", "EXT_DEV:1").returncode, 0)
 
     def assert_fits(self, text):
         for line in text.splitlines():

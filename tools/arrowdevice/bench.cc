@@ -4,14 +4,14 @@
 #include <arrowdevice/arrowdevice.hpp>
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <exception>
-#include <string_view>
+#include <string>
 #include <vector>
 
+#include "arguments.h"
 #include "command.h"
 #include "json.h"
 #include "names.h"
@@ -29,12 +29,6 @@ constexpr int64_t kMostMiB = 1 << 20;
 constexpr int64_t kSmallRows = 8;
 constexpr double kGiga = 1e9;
 constexpr double kMicro = 1e6;
-
-struct Options {
-  bool json = false;
-  int64_t bytes = kUsualMiB * kMiB;
-  std::vector<std::string> names;
-};
 
 // A column of int64 in host memory without nulls. Its arrays borrow the memory, so they must not outlive it.
 class Column {
@@ -198,50 +192,22 @@ void print_matrices(const std::vector<Place>& places, const std::vector<Trip>& t
   }
 }
 
+std::string json_of(const Trip& trip) {
+  const bool arrived = trip.problem.empty();
+  return json_object({{"from", json_string(trip.from->name)},
+                      {"to", json_string(trip.to->name)},
+                      {"direct", json_bool(trip.is_direct)},
+                      {"gb_per_s", arrived ? json_number(trip.gigabytes_a_second) : kJsonNull},
+                      {"small_us", arrived ? json_number(trip.microseconds) : kJsonNull},
+                      {"verified", json_bool(arrived)},
+                      {"error", json_string_or_null(trip.problem)}});
+}
+
 void print_json_of(const std::vector<Trip>& trips, int64_t bytes) {
-  std::printf("{\"version\": %s, \"bytes\": %lld, \"small_bytes\": %lld, \"pairs\": [",
-              json_string(arrowdevice_version()).c_str(), static_cast<long long>(bytes),
-              static_cast<long long>(kSmallRows * 8));
-  for (size_t i = 0; i < trips.size(); ++i) {
-    const Trip& trip = trips[i];
-    std::printf("%s\n  {\"from\": %s, \"to\": %s, \"direct\": %s, ", i == 0 ? "" : ",",
-                json_string(trip.from->name).c_str(), json_string(trip.to->name).c_str(),
-                trip.is_direct ? "true" : "false");
-    if (trip.problem.empty()) {
-      std::printf("\"gb_per_s\": %.3f, \"small_us\": %.3f, \"verified\": true, \"error\": null}",
-                  trip.gigabytes_a_second, trip.microseconds);
-    } else {
-      std::printf("\"gb_per_s\": null, \"small_us\": null, \"verified\": false, \"error\": %s}",
-                  json_string(trip.problem).c_str());
-    }
-  }
-  std::printf("\n]}\n");
-}
-
-int64_t parse_mib(const std::string& text) {
-  int64_t mib = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), mib);
-  if (code != std::errc() || end != text.data() + text.size() || mib < 1 || mib > kMostMiB) {
-    throw UsageError("bench: --mib=" + text + " is not a number from 1 to " + std::to_string(kMostMiB));
-  }
-  return mib;
-}
-
-Options parse(const std::vector<std::string>& arguments) {
-  constexpr std::string_view kMib = "--mib=";
-  Options options;
-  for (const std::string& argument : arguments) {
-    if (argument == "--json") {
-      options.json = true;
-    } else if (argument.compare(0, kMib.size(), kMib) == 0) {
-      options.bytes = parse_mib(argument.substr(kMib.size())) * kMiB;
-    } else if (argument.empty() || argument[0] == '-') {
-      throw UsageError("bench: there is no option \"" + argument + "\"");
-    } else {
-      options.names.push_back(argument);
-    }
-  }
-  return options;
+  std::vector<std::string> pairs;
+  for (const Trip& trip : trips) pairs.push_back(json_of(trip));
+  print_json(
+      {{"bytes", json_number(bytes)}, {"small_bytes", json_number(kSmallRows * 8)}, {"pairs", json_lines(pairs)}});
 }
 
 std::vector<Place> places_of(const std::vector<std::string>& names) {
@@ -253,12 +219,10 @@ std::vector<Place> places_of(const std::vector<std::string>& names) {
   return places;
 }
 
-}  // namespace
-
-int bench(const std::vector<std::string>& arguments) {
-  const Options options = parse(arguments);
-  const std::vector<Place> places = places_of(options.names);
-  Column large(options.bytes / 8);
+int run(const Arguments& arguments) {
+  const int64_t bytes = arguments.number("--mib", 1, kMostMiB, kUsualMiB) * kMiB;
+  const std::vector<Place> places = places_of(arguments.operands());
+  Column large(bytes / 8);
   Column small(kSmallRows);
   std::vector<Trip> trips;
   {
@@ -266,13 +230,35 @@ int bench(const std::vector<std::string>& arguments) {
     for (const Place& from : places) {
       for (const Place& to : places) {
         progress.tell(from, to);
-        trips.push_back(measure(from, to, large, small, options.bytes));
+        trips.push_back(measure(from, to, large, small, bytes));
       }
     }
   }
-  options.json ? print_json_of(trips, options.bytes) : print_matrices(places, trips, options.bytes);
+  arguments.has("--json") ? print_json_of(trips, bytes) : print_matrices(places, trips, bytes);
   const bool all = std::all_of(trips.begin(), trips.end(), [](const Trip& trip) { return trip.problem.empty(); });
   return all ? kSuccess : kFailure;
 }
+
+constexpr std::array kOptions{
+    kJson,
+    Option{"--mib", "N", "size of the large array (default: 64)"},
+};
+
+}  // namespace
+
+const Command kBench{
+    .name = "bench",
+    .summary = "measures copies from device to device",
+    .usage = "[OPTION...] [DEVICE]...",
+    .about =
+        "Copies an array of N MiB, and one of a few bytes, from each device to each. Prints GB/s and\n"
+        "microseconds: medians of warm copies that were waited for and verified. Without DEVICE (cuda:1),\n"
+        "it measures all devices.\n",
+    .options = kOptions,
+    .exit_code = "0 all copies arrived; 1 some did not, or the library failed; 2 wrong usage.",
+    .operands = Words::kDevices,
+    .most_operands = kAnyNumber,
+    .run = run,
+};
 
 }  // namespace arrowdevice::tool

@@ -4,12 +4,12 @@
 #include <arrowdevice/arrowdevice.hpp>
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <cstdio>
 #include <map>
-#include <string_view>
 #include <vector>
 
+#include "arguments.h"
 #include "case_process.h"
 #include "command.h"
 #include "conformance/conformance.h"
@@ -22,6 +22,8 @@ namespace {
 
 using conformance::Outcome;
 
+constexpr int64_t kUsualPatience = 120;  // seconds
+
 struct Options {
   bool json = false;
   bool list = false;
@@ -30,7 +32,7 @@ struct Options {
   std::vector<std::string> plugins;  // absolute paths
   std::vector<std::string> devices;  // "cuda:1"
   KnownCases known;
-  std::chrono::seconds patience{120};
+  std::chrono::seconds patience{kUsualPatience};
 };
 
 struct Verdict {
@@ -112,59 +114,36 @@ std::vector<Verdict> check(const Subject& subject, const Options& options) {
   return verdicts;
 }
 
+std::string json_of(const Verdict& verdict) {
+  return json_object({{"case", json_string(verdict.name)},
+                      {"outcome", json_string(conformance::outcome_name(verdict.outcome))},
+                      {"message", json_string(verdict.message)}});
+}
+
 void print_json_of(const std::vector<Subject>& subjects, const std::vector<std::vector<Verdict>>& verdicts) {
-  std::printf("{\"version\": %s, \"devices\": [", json_string(arrowdevice_version()).c_str());
+  std::vector<std::string> devices;
   for (size_t i = 0; i < subjects.size(); ++i) {
-    const Subject& subject = subjects[i];
-    std::printf("%s\n {\"device\": %s, \"backend\": %s, \"missing\": %s, \"results\": [", i == 0 ? "" : ",",
-                json_string(subject.device).c_str(), json_string(subject.backend).c_str(),
-                subject.missing.empty() ? "null" : json_string(subject.missing).c_str());
-    for (size_t j = 0; j < verdicts[i].size(); ++j) {
-      const Verdict& verdict = verdicts[i][j];
-      std::printf("%s\n  {\"case\": %s, \"outcome\": %s, \"message\": %s}", j == 0 ? "" : ",",
-                  json_string(verdict.name).c_str(), json_string(conformance::outcome_name(verdict.outcome)).c_str(),
-                  json_string(verdict.message).c_str());
-    }
-    std::printf("]}");
+    std::vector<std::string> results;
+    for (const Verdict& verdict : verdicts[i]) results.push_back(json_of(verdict));
+    devices.push_back(json_object({{"device", json_string(subjects[i].device)},
+                                   {"backend", json_string(subjects[i].backend)},
+                                   {"missing", json_string_or_null(subjects[i].missing)},
+                                   {"results", json_lines(results)}}));
   }
-  std::printf("\n]}\n");
+  print_json({{"devices", json_lines(devices)}});
 }
 
-std::chrono::seconds parse_patience(const std::string& text) {
-  constexpr int kMost = 24 * 60 * 60;
-  int seconds = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (code != std::errc() || end != text.data() + text.size() || seconds < 1 || seconds > kMost) {
-    throw UsageError("check: --timeout=" + text + " is not a number of seconds");
-  }
-  return std::chrono::seconds(seconds);
-}
-
-Options parse(const std::vector<std::string>& arguments) {
-  constexpr std::string_view kOnly = "--only=";
-  constexpr std::string_view kKnown = "--known=";
-  constexpr std::string_view kTimeout = "--timeout=";
+Options options_of(const Arguments& arguments) {
+  constexpr int64_t kMost = 24 * 60 * 60;
   Options options;
-  for (const std::string& argument : arguments) {
-    if (argument == "--json") {
-      options.json = true;
-    } else if (argument == "--list") {
-      options.list = true;
-    } else if (argument == "--require-device") {
-      options.require_device = true;
-    } else if (argument.compare(0, kOnly.size(), kOnly) == 0) {
-      options.only.push_back(argument.substr(kOnly.size()));
-    } else if (argument.compare(0, kKnown.size(), kKnown) == 0) {
-      options.known.read(argument.substr(kKnown.size()));
-    } else if (argument.compare(0, kTimeout.size(), kTimeout) == 0) {
-      options.patience = parse_patience(argument.substr(kTimeout.size()));
-    } else if (argument.empty() || argument[0] == '-') {
-      throw UsageError("check: there is no option \"" + argument + "\"");
-    } else if (argument[0] == '/') {
-      options.plugins.push_back(argument);
-    } else {
-      options.devices.push_back(argument);
-    }
+  options.json = arguments.has("--json");
+  options.list = arguments.has("--list");
+  options.require_device = arguments.has("--require-device");
+  options.only = arguments.values("--only");
+  options.patience = std::chrono::seconds(arguments.number("--timeout", 1, kMost, kUsualPatience));
+  for (const std::string& path : arguments.values("--known")) options.known.read(path);
+  for (const std::string& name : arguments.operands()) {
+    (name.starts_with('/') ? options.plugins : options.devices).push_back(name);
   }
   return options;
 }
@@ -175,10 +154,8 @@ int list_cases(const Options& options) {
   return kSuccess;
 }
 
-}  // namespace
-
-int check(const std::vector<std::string>& arguments) {
-  const Options options = parse(arguments);
+int run(const Arguments& arguments) {
+  const Options options = options_of(arguments);
   if (options.list) return list_cases(options);
   asked_for(options);  // reports invalid options before it opens a device
   const std::vector<Subject> subjects = find_subjects(options.devices, options.plugins, options.patience);
@@ -210,5 +187,36 @@ int check(const std::vector<std::string>& arguments) {
   }
   return bad > 0 || (lacks_devices && options.require_device) ? kFailure : kSuccess;
 }
+
+constexpr std::array kOptions{
+    Option{"--list", "", "prints the names of the cases and runs nothing"},
+    Option{"--only", "TEXT", "runs only cases with TEXT in their name; may be repeated"},
+    Option{"--require-device", "", "treats a missing device as a failure"},
+    Option{"--known", "FILE",
+           "reads the known limits of backends from FILE, one line for each case:\n"
+           "  BACKEND | unsupported | CASE | REASON\n"
+           "  BACKEND | expected to fail | CASE | REASON\n"
+           "an expected failure that passes is a failure; may be repeated"},
+    Option{"--timeout", "N", "lets a case take N seconds (default: 120)"},
+    kJson,
+};
+
+}  // namespace
+
+const Command kCheck{
+    .name = "check",
+    .summary = "tests if a backend does what every backend must",
+    .usage = "[OPTION...] [DEVICE | /PATH/OF/PLUGIN.so]...",
+    .about =
+        "Runs the conformance suite on the named devices (cuda:1), and on the devices of the plugins at\n"
+        "the given absolute paths. Without either, it checks all devices. The cases run in another process:\n"
+        "a case that crashes or hangs fails, and the others run. A case that needs an ability that the\n"
+        "device lacks is unsupported.\n",
+    .options = kOptions,
+    .exit_code = "0 nothing failed; 1 something failed, or the library did; 2 wrong usage.",
+    .operands = Words::kDevices,
+    .most_operands = kAnyNumber,
+    .run = run,
+};
 
 }  // namespace arrowdevice::tool

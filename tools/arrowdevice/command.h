@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands of the tool. Each takes the arguments after its name and returns the exit code.
+// The commands of the tool. One description of a command serves its parser, its help and the completion in shells.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <stdexcept>
 #include <string>
-#include <vector>
+#include <string_view>
 
 namespace arrowdevice::tool {
 
@@ -18,9 +20,41 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-int list(const std::vector<std::string>& arguments);
-int bench(const std::vector<std::string>& arguments);
-int check(const std::vector<std::string>& arguments);
-int explain(const std::vector<std::string>& arguments);
+class Arguments;
+
+// The kind of words that a shell suggests for an operand.
+enum class Words { kNone, kDevices, kNames };
+
+struct Option {
+  std::string_view name;   // "--json"
+  std::string_view value;  // placeholder of the value: "FILE"; empty if the option takes no value
+  std::string_view help;   // lines without a line break at the end
+  char letter = 0;         // 'v' for the short form "-v"
+};
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view usage;  // what follows the name: "[OPTION...] [DEVICE]..."
+  std::string_view about;  // paragraphs
+  std::span<const Option> options;
+  std::string_view exit_code;  // the meaning of each exit code
+  Words operands;
+  size_t most_operands;
+  int (*run)(const Arguments& arguments);  // returns the exit code
+};
+
+inline constexpr size_t kAnyNumber = static_cast<size_t>(-1);
+
+// An option of most commands.
+inline constexpr Option kJson{"--json", "", "prints one JSON object, for scripts"};
+
+extern const Command kList;
+extern const Command kBench;
+extern const Command kCheck;
+extern const Command kExplain;
+
+// Returns all commands, in the order of the help.
+std::span<const Command* const> commands();
 
 }  // namespace arrowdevice::tool

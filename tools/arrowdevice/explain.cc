@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "arguments.h"
 #include "command.h"
 #include "terminal.h"
 
@@ -146,15 +147,26 @@ int explain_device(const std::string& name) {
   return kSuccess;
 }
 
+int run(const Arguments& arguments) {
+  return arguments.operands().empty() ? explain_all() : explain_device(arguments.operands().front());
+}
+
 }  // namespace
 
-int explain(const std::vector<std::string>& arguments) {
-  if (arguments.size() > 1) throw UsageError("explain: one name at most");
-  if (arguments.empty()) return explain_all();
-  if (arguments[0].empty() || arguments[0][0] == '-') {
-    throw UsageError("explain: there is no option \"" + arguments[0] + "\"");
-  }
-  return explain_device(arguments[0]);
-}
+const Command kExplain{
+    .name = "explain",
+    .summary = "says why a device or backend is there, or is not",
+    .usage = "[NAME]",
+    .about =
+        "Lists every place that was searched for backends, in the order of the search, and why it was not\n"
+        "used.\n"
+        "NAME is a device type (cuda), a device (cuda:1) or a backend (sim). The command then lists only\n"
+        "places that were searched for it, and says if it can be used.\n",
+    .options = {},
+    .exit_code = "0 NAME can be used; 1 it cannot, or the library failed; 2 wrong usage.",
+    .operands = Words::kNames,
+    .most_operands = 1,
+    .run = run,
+};
 
 }  // namespace arrowdevice::tool

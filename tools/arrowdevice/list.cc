@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <iterator>
 
+#include "arguments.h"
 #include "command.h"
 #include "json.h"
 #include "names.h"
@@ -41,48 +42,63 @@ void print_table_of(const std::vector<arrowdevice_device_info>& devices) {
   print_table({"TYPE", "ID", "NAME", "MEMORY", "BACKEND", "BUFFERS", "CPU ACCESS"}, rows, 2);
 }
 
-std::string json_uuid(const arrowdevice_device_info& info) {
-  if (std::all_of(std::begin(info.uuid), std::end(info.uuid), [](uint8_t byte) { return byte == 0; })) return "null";
+std::string uuid_of(const arrowdevice_device_info& info) {
+  if (std::all_of(std::begin(info.uuid), std::end(info.uuid), [](uint8_t byte) { return byte == 0; })) return "";
   std::string digits;
   for (uint8_t byte : info.uuid) {
     char text[3];
     std::snprintf(text, sizeof text, "%02x", byte);
     digits += text;
   }
-  return json_string(digits);
+  return digits;
+}
+
+std::string json_of(const arrowdevice_device_info& info) {
+  return json_object({{"type", json_string(type_of(info))},
+                      {"device_type", json_number(info.device_type)},
+                      {"id", json_number(info.device_id)},
+                      {"name", json_string(info.name)},
+                      {"vendor", json_string(info.vendor)},
+                      {"backend", json_string(info.backend)},
+                      {"uuid", json_string_or_null(uuid_of(info))},
+                      {"total_memory", info.total_memory < 0 ? kJsonNull : json_number(info.total_memory)},
+                      {"buffers", json_string(buffers_of(info))},
+                      {"cpu_access", json_bool(has(info, ARROWDEVICE_DEVICE_HOST_READABLE))},
+                      {"events", json_bool(has(info, ARROWDEVICE_DEVICE_EVENTS))},
+                      {"buffer_alignment", json_number(info.buffer_alignment)},
+                      {"sub_buffer_alignment", json_number(info.sub_buffer_alignment)}});
 }
 
 void print_json_of(const std::vector<arrowdevice_device_info>& devices) {
-  const auto boolean = [](bool value) { return value ? "true" : "false"; };
-  std::printf("{\"version\": %s, \"devices\": [", json_string(arrowdevice_version()).c_str());
-  for (size_t i = 0; i < devices.size(); ++i) {
-    const auto& info = devices[i];
-    std::printf("%s\n  {\"type\": %s, \"device_type\": %d, \"id\": %lld, \"name\": %s, \"vendor\": %s, ",
-                i == 0 ? "" : ",", json_string(type_of(info)).c_str(), info.device_type,
-                static_cast<long long>(info.device_id), json_string(info.name).c_str(),
-                json_string(info.vendor).c_str());
-    std::printf("\"backend\": %s, \"uuid\": %s, \"total_memory\": %s, ", json_string(info.backend).c_str(),
-                json_uuid(info).c_str(), info.total_memory < 0 ? "null" : std::to_string(info.total_memory).c_str());
-    std::printf("\"buffers\": \"%s\", \"cpu_access\": %s, \"events\": %s, ", buffers_of(info),
-                boolean(has(info, ARROWDEVICE_DEVICE_HOST_READABLE)), boolean(has(info, ARROWDEVICE_DEVICE_EVENTS)));
-    std::printf("\"buffer_alignment\": %lld, \"sub_buffer_alignment\": %lld}",
-                static_cast<long long>(info.buffer_alignment), static_cast<long long>(info.sub_buffer_alignment));
-  }
-  std::printf("%s]}\n", devices.empty() ? "" : "\n");
+  std::vector<std::string> elements;
+  for (const auto& info : devices) elements.push_back(json_of(info));
+  print_json({{"devices", json_lines(elements)}});
+}
+
+constexpr std::array kOptions{kJson};
+
+int run(const Arguments& arguments) {
+  std::vector<arrowdevice_device_info> devices;
+  for (const cpp::Device& device : cpp::Device::list()) devices.push_back(device.info());
+  arguments.has("--json") ? print_json_of(devices) : print_table_of(devices);
+  return kSuccess;
 }
 
 }  // namespace
 
-int list(const std::vector<std::string>& arguments) {
-  bool json = false;
-  for (const std::string& argument : arguments) {
-    if (argument != "--json") throw UsageError("list: there is no option \"" + argument + "\"");
-    json = true;
-  }
-  std::vector<arrowdevice_device_info> devices;
-  for (const cpp::Device& device : cpp::Device::list()) devices.push_back(device.info());
-  json ? print_json_of(devices) : print_table_of(devices);
-  return kSuccess;
-}
+const Command kList{
+    .name = "list",
+    .summary = "lists the devices of this machine",
+    .usage = "[--json]",
+    .about =
+        "Lists the devices of every backend that loads: type, id, name, memory, backend, whether their\n"
+        "buffers are addresses or handles, and whether the CPU reads and writes their memory in place.\n"
+        "Programs name a device by TYPE:ID, such as cuda:1.\n",
+    .options = kOptions,
+    .exit_code = "0 listed; 1 the library failed; 2 wrong usage.",
+    .operands = Words::kNone,
+    .most_operands = 0,
+    .run = run,
+};
 
 }  // namespace arrowdevice::tool
