@@ -4,12 +4,15 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import unittest
 
 TOOL, VERSION = sys.argv[1], sys.argv[2]
 COLUMNS = 100
+SIM_ONLY = next(folder for folder in os.environ["ARROWDEVICE_BACKEND_PATH"].split(":")
+                if os.path.exists(os.path.join(folder, "libarrowdevice-sim.so")))
 ESCAPE = "\x1b["
 
 
@@ -121,6 +124,60 @@ class Tool(unittest.TestCase):
         self.assertGreater(simulated["total_memory"], 0)
         self.assertGreater(simulated["buffer_alignment"], 0)
         self.assertTrue(simulated["name"])
+
+    def test_explain_begins_with_each_device_type(self):
+        done = run("explain", ARROWDEVICE_BACKEND_PATH=SIM_ONLY)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        lines = done.stdout.splitlines()
+        self.assertRegex(lines[0], r"^cpu +1 device \(cpu\): \S")
+        self.assertRegex(lines[1], r"^ext_dev +2 devices \(sim\): Simulated accelerator 0 \(addresses\), ")
+        types = " ".join(done.stdout.split("\n\n")[0].split())
+        self.assertRegex(types, r"cuda none \(cuda\): (its plugin was not found|it is not built: \S+)")
+        self.assertIn("cuda_host none, as for cuda", types)
+        self.assertTrue(types.endswith("No backend drives these types: metal, vpi, webgpu, hexagon."), types)
+        self.assert_fits(done.stdout)
+
+    def test_explain_says_why_a_found_backend_is_not_used(self):
+        for devices, reason in (("", "used on request only: set ARROWDEVICE_SIM_DEVICES"), ("nonsense", '"nonsense" is not a kind')):
+            with self.subTest(devices=devices):
+                types = run("explain", devices=devices, ARROWDEVICE_BACKEND_PATH=SIM_ONLY).stdout.split("\n\n")[0]
+                self.assertRegex(" ".join(types.split()), rf"ext_dev none \(sim\): .*{re.escape(reason)}")
+
+    def test_explain_of_a_type_uses_the_reason_of_the_driver(self):
+        done = run("explain", ARROWDEVICE_SIM_FAIL="device_count:1+")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"ext_dev +none \(sim\): device_count: a failure that was asked for")
+
+    def test_explain_as_json_has_the_types_and_the_places(self):
+        done = run("explain", "--json", ARROWDEVICE_BACKEND_PATH=SIM_ONLY)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        answer = json.loads(done.stdout)
+        self.assertEqual(answer["version"], VERSION)
+        types = {one["type"]: one for one in answer["types"]}
+        self.assertEqual(len(types), 14)
+        self.assertEqual((types["ext_dev"]["backend"], types["ext_dev"]["reason"]), ("sim", None))
+        self.assertEqual([device["id"] for device in types["ext_dev"]["devices"]], [0, 1])
+        self.assertEqual((types["cuda_managed"]["device_type"], types["cuda_managed"]["backend"], types["cuda_managed"]["devices"]),
+                         (13, "cuda", []))
+        self.assertTrue(types["cuda_managed"]["reason"])
+        self.assertEqual((types["metal"]["backend"], types["metal"]["reason"]), (None, "no backend drives this type"))
+        self.assertIn((0, "sim", os.path.join(SIM_ONLY, "libarrowdevice-sim.so")),
+                      [(one["status"], one["backend"], one["path"]) for one in answer["searched"]])
+
+    def test_explain_of_a_name_as_json_has_the_conclusion(self):
+        for name, code, part in (("ext_dev:1", 0, "is there"), ("sim", 0, "is loaded"), ("ext_dev:7", 1, "there is no ext_dev:7"),
+                                 ("nonsense", 1, "no backend of that name")):
+            with self.subTest(name=name):
+                done = run("explain", name, "--json")
+                self.assertEqual((done.returncode, done.stderr), (code, ""))
+                answer = json.loads(done.stdout)
+                self.assertEqual((answer["name"], answer["usable"]), (name, code == 0))
+                self.assertIn(part, answer["conclusion"])
+                self.assertIsInstance(answer["searched"], list)
+
+    def test_explain_suggests_the_nearest_name(self):
+        for name, meant in (("cdua", "cuda"), ("simm", "sim"), ("opncl", "opencl")):
+            self.assertIn(f'(did you mean "{meant}"?).', " ".join(run("explain", name).stdout.split()))
 
     def test_explain_names_each_searched_path_and_its_outcome(self):
         done = run("explain")
@@ -243,7 +300,7 @@ class Tool(unittest.TestCase):
 
     def test_a_failed_write_of_the_output_is_a_failure(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
-            for arguments in (["list"], ["list", "--json"], ["explain"], ["bench", "--mib=1", "cpu"], ["--version"]):
+            for arguments in (["list"], ["list", "--json"], ["explain"], ["explain", "--json"], ["bench", "--mib=1", "cpu"], ["--version"]):
                 with self.subTest(arguments=arguments):
                     done = run(*arguments, stdout=full)
                     self.assertEqual(done.returncode, 1)

@@ -99,9 +99,12 @@ void print_table(const std::vector<std::string>& heading, const std::vector<std:
   for (const auto& row : rows) print_line(row);
 }
 
-void print_paragraph(std::string_view text, size_t indent) {
+void print_paragraph(std::string_view text, size_t indent) { print_entry("", text, indent); }
+
+void print_entry(const Cell& title, std::string_view text, size_t indent) {
   const size_t room = kColumns - indent;
-  const std::string margin(indent, ' ');
+  const size_t taken = columns_of(title.text);
+  std::string margin = styled(title.text, title.style) + std::string(indent - std::min(taken, indent), ' ');
   while (!text.empty()) {
     std::string_view piece = head(text, room);
     if (piece.size() < text.size() && text[piece.size()] != ' ') {
@@ -109,6 +112,7 @@ void print_paragraph(std::string_view text, size_t indent) {
       if (space != std::string_view::npos && space > 0) piece = piece.substr(0, space);
     }
     std::printf("%s%s\n", margin.c_str(), std::string(piece).c_str());
+    margin.assign(indent, ' ');
     text.remove_prefix(piece.size());
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   }

@@ -37,4 +37,8 @@ void print_table(const std::vector<std::string>& heading, const std::vector<std:
 // Prints a wrapped and indented text in at most kColumns columns. Breaks a word that is too long, such as a path.
 void print_paragraph(std::string_view text, size_t indent);
 
+// Prints such a paragraph with a title, such as a name, in the margin of its first line. The title has fewer columns
+// than the margin.
+void print_entry(const Cell& title, std::string_view text, size_t indent);
+
 }  // namespace arrowdevice::tool
