@@ -15,12 +15,12 @@ def help_of(*command):
 
 def options_in_help(text):
     """"--mib=N" and its like, from the lines that explain options."""
-    return set(re.findall(r"^  (--[a-z-]+(?:=[A-Z]+)?)  ", text, re.M))
+    return set(re.findall(r"^  (?:-\w, )?(--[a-z-]+(?:=[A-Z]+)?)  ", text, re.M))
 
 
 def options_in_page(text):
-    """The tags of its lists: `.B \\-\\-json`, or `.BI \\-\\-mib= N`."""
-    tags = re.findall(r"^\.TP\n\.BI? (--\S+)(?: ([A-Z]+))?$", text, re.M)
+    """The tags of its lists: `.B \\-\\-json`, `.BI \\-\\-mib= N`, or `.BR \\-v ", " \\-\\-verbose`."""
+    tags = re.findall(r'^\.TP\n\.B[IR]? (?:-\w ", " )?(--\S+)(?: ([A-Z]+))?$', text, re.M)
     return {option + value for option, value in tags}
 
 

@@ -125,6 +125,46 @@ class Tool(unittest.TestCase):
         self.assertGreater(simulated["buffer_alignment"], 0)
         self.assertTrue(simulated["name"])
 
+    def test_verbose_list_shows_the_properties_and_peer_access(self):
+        done = run("list", "-v", ARROWDEVICE_BACKEND_PATH=SIM_ONLY, ARROWDEVICE_SIM_PEERS="none")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        blocks = {lines[0].split()[0]: " ".join(lines[1:]) for lines in map(str.splitlines, done.stdout.strip().split("\n\n"))}
+        self.assertRegex(blocks["ext_dev:1"], r"vendor +libarrowdevice +backend +sim +uuid +[0-9a-f]{32} +memory +4.0 GiB, 4.0 GiB free "
+                         r"+alignment +buffers 128 B, sub-buffers 128 B +flags +events +pinned memory +no device type +NUMA node +unknown")
+        self.assertRegex(blocks["ext_dev:0"], "flags +addresses, events ")
+        self.assertRegex(blocks["cpu:0"], "flags +addresses, host_readable ")
+        self.assertEqual([line.split("  ")[0] for line in done.stdout.splitlines()[-4:-1]], ["cpu:0", "ext_dev:0", "ext_dev:1"])
+        self.assertRegex(blocks["PEERS"], r"ext_dev:0 +copy +access, copy +staged +ext_dev:1 +copy +staged +access, copy")
+        self.assert_fits(done.stdout)
+
+    def test_verbose_list_fits_with_many_devices(self):
+        done = run("list", "--verbose", devices=",".join(["addresses"] * 12), ARROWDEVICE_BACKEND_PATH=SIM_ONLY)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertGreater(done.stdout.count("\nPEERS "), 1)
+        self.assert_fits(done.stdout)
+
+    def test_verbose_json_has_the_same_content(self):
+        done = run("list", "-v", "--json", ARROWDEVICE_BACKEND_PATH=SIM_ONLY, ARROWDEVICE_SIM_PEERS="access")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        answer = json.loads(done.stdout)
+        devices = {f"{one['type']}:{one['id']}": one for one in answer["devices"]}
+        self.assertEqual((devices["ext_dev:0"]["free_memory"], devices["ext_dev:0"]["flags"]), (4 << 30, ["addresses", "events"]))
+        self.assertEqual((devices["ext_dev:0"]["pinned_memory"], devices["ext_dev:0"]["numa_node"]), (None, None))
+        self.assertEqual(len(answer["peers"]), len(devices) ** 2)
+        peers = {(one["from"], one["to"]): one["flags"] for one in answer["peers"]}
+        self.assertEqual((peers["ext_dev:0", "ext_dev:0"], peers["cpu:0", "ext_dev:0"]), (["access", "copy"], ["copy"]))
+        brief = json.loads(run("list", "--json", ARROWDEVICE_BACKEND_PATH=SIM_ONLY).stdout)
+        self.assertNotIn("peers", brief)
+        self.assertNotIn("free_memory", brief["devices"][0])
+
+    def test_verbose_list_survives_a_driver_without_free_memory(self):
+        failure = {"ARROWDEVICE_SIM_FAIL": "device_get_memory_info:1+", "ARROWDEVICE_BACKEND_PATH": SIM_ONLY}
+        done = run("list", "-v", **failure)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("free memory unknown: device_get_memory_info: a failure that was asked for", " ".join(done.stdout.split()))
+        devices = json.loads(run("list", "-v", "--json", **failure).stdout)["devices"]
+        self.assertIsNone(devices[-1]["free_memory"])
+
     def test_explain_begins_with_each_device_type(self):
         done = run("explain", ARROWDEVICE_BACKEND_PATH=SIM_ONLY)
         self.assertEqual((done.returncode, done.stderr), (0, ""))

@@ -148,38 +148,22 @@ std::string number(double value) {
 }
 
 // Prints a table of a quantity. Rows are sources, and columns are targets.
-void print_matrix(const std::string& title, const std::vector<Place>& places, const std::vector<Trip>& trips,
-                  double Trip::*quantity) {
-  size_t room = kColumns;
-  for (const auto& place : places) room = std::min(room, kColumns - columns_of(place.name));
-  size_t widest = 0;
-  for (const auto& place : places) widest = std::max(widest, columns_of(place.name) + 2);
-  const size_t at_once = std::max<size_t>(1, room / std::max<size_t>(widest, 8));
-  for (size_t first = 0; first < places.size(); first += at_once) {
-    const size_t end = std::min(places.size(), first + at_once);
-    std::vector<std::string> heading{title};
-    for (size_t to = first; to < end; ++to) heading.push_back(places[to].name);
-    std::vector<std::vector<Cell>> rows;
-    for (size_t from = 0; from < places.size(); ++from) {
-      std::vector<Cell> row{Cell{places[from].name}};
-      for (size_t to = first; to < end; ++to) {
-        const Trip& trip = trips[from * places.size() + to];
-        row.push_back(!trip.problem.empty()
-                          ? Cell{"failed", Style::kBad}
-                          : Cell{number(trip.*quantity), trip.is_direct ? Style::kGood : Style::kPlain});
-      }
-      rows.push_back(std::move(row));
-    }
-    print_table(heading, rows, 0);
-    std::printf("\n");
-  }
+void print_quantity(const std::string& title, const std::vector<Place>& places, const std::vector<Trip>& trips,
+                    double Trip::*quantity) {
+  std::vector<std::string> names;
+  for (const Place& place : places) names.push_back(place.name);
+  print_matrix(title, names, [&](size_t from, size_t to) {
+    const Trip& trip = trips[from * places.size() + to];
+    if (!trip.problem.empty()) return Cell("failed", Style::kBad);
+    return Cell(number(trip.*quantity), trip.is_direct ? Style::kGood : Style::kPlain);
+  });
 }
 
 void print_matrices(const std::vector<Place>& places, const std::vector<Trip>& trips, int64_t bytes) {
   std::printf("Copies of %lld MiB and of %lld bytes, from each row's device to each column's; medians, verified.\n\n",
               static_cast<long long>(bytes / kMiB), static_cast<long long>(kSmallRows * 8));
-  print_matrix("GB/s", places, trips, &Trip::gigabytes_a_second);
-  print_matrix("us", places, trips, &Trip::microseconds);
+  print_quantity("GB/s", places, trips, &Trip::gigabytes_a_second);
+  print_quantity("us", places, trips, &Trip::microseconds);
   std::string staged;
   for (const Trip& trip : trips) {
     if (trip.is_direct || !trip.problem.empty()) continue;

@@ -99,6 +99,34 @@ void print_table(const std::vector<std::string>& heading, const std::vector<std:
   for (const auto& row : rows) print_line(row);
 }
 
+void print_matrix(const std::string& title, const std::vector<std::string>& names,
+                  const std::function<Cell(size_t, size_t)>& cell) {
+  std::vector<std::vector<Cell>> cells(names.size());
+  size_t widest = 8;
+  size_t margin = columns_of(title);
+  for (size_t row = 0; row < names.size(); ++row) {
+    margin = std::max(margin, columns_of(names[row]));
+    widest = std::max(widest, columns_of(names[row]));
+    for (size_t column = 0; column < names.size(); ++column) {
+      cells[row].push_back(cell(row, column));
+      widest = std::max(widest, columns_of(cells[row].back().text));
+    }
+  }
+  const size_t at_once = std::max<size_t>(1, (kColumns - margin) / (widest + kGap));
+  for (size_t first = 0; first < names.size(); first += at_once) {
+    const size_t end = std::min(names.size(), first + at_once);
+    std::vector<std::string> heading{title};
+    for (size_t column = first; column < end; ++column) heading.push_back(names[column]);
+    std::vector<std::vector<Cell>> rows;
+    for (size_t row = 0; row < names.size(); ++row) {
+      rows.push_back({names[row]});
+      for (size_t column = first; column < end; ++column) rows.back().push_back(cells[row][column]);
+    }
+    print_table(heading, rows, 0);
+    std::printf("\n");
+  }
+}
+
 void print_paragraph(std::string_view text, size_t indent) { print_entry("", text, indent); }
 
 void print_entry(const Cell& title, std::string_view text, size_t indent) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +34,11 @@ struct Cell {
 
 // Prints rows under a heading in at most kColumns columns. Text in the column `elastic` is cut if a row does not fit.
 void print_table(const std::vector<std::string>& heading, const std::vector<std::vector<Cell>>& rows, size_t elastic);
+
+// Prints a table with a row and a column for each name. It is printed in several tables if it is too wide. `cell` gives
+// the text for the positions of a row's name and a column's name.
+void print_matrix(const std::string& title, const std::vector<std::string>& names,
+                  const std::function<Cell(size_t row, size_t column)>& cell);
 
 // Prints a wrapped and indented text in at most kColumns columns. Breaks a word that is too long, such as a path.
 void print_paragraph(std::string_view text, size_t indent);
