@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -123,6 +124,17 @@ class Check(unittest.TestCase):
         done = check("--known=/nowhere/at/all", "cpu")
         self.assertEqual(done.returncode, 2)
         self.assertIn("/nowhere/at/all", done.stderr)
+
+    def test_bench_finds_lost_bytes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(plugin("does_nothing"), folder)
+            environment = os.environ | {"ARROWDEVICE_SIM_DEVICES": "addresses", "ARROWDEVICE_BACKEND_PATH": folder}
+            done = subprocess.run([TOOL, "bench", "--json", "--bytes=4K", "cpu", "ext_dev"], env=environment, capture_output=True, text=True,
+                                  stdin=subprocess.DEVNULL, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        errors = {(pair["from"], pair["to"]): pair["sizes"][0]["error"] for pair in json.loads(done.stdout)["pairs"]}
+        self.assertEqual(errors["cpu:0", "cpu:0"], None)
+        self.assertEqual(errors["cpu:0", "ext_dev:0"], "other bytes arrived")
 
     # -- mistakes, each found by a case with a matching name
 

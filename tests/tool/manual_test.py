@@ -14,12 +14,12 @@ def help_of(*command):
 
 
 def options_in_help(text):
-    """"--mib=N" and its like, from the lines that explain options."""
+    """"--bytes=SIZES" and its like, from the lines that explain options."""
     return set(re.findall(r"^  (?:-\w, )?(--[a-z-]+(?:=[A-Z]+)?)  ", text, re.M))
 
 
 def options_in_page(text):
-    """The tags of its lists: `.B \\-\\-json`, `.BI \\-\\-mib= N`, or `.BR \\-v ", " \\-\\-verbose`."""
+    """The tags of its lists: `.B \\-\\-json`, `.BI \\-\\-bytes= SIZES`, or `.BR \\-v ", " \\-\\-verbose`."""
     tags = re.findall(r'^\.TP\n\.B[IR]? (?:-\w ", " )?(--\S+)(?: ([A-Z]+))?$', text, re.M)
     return {option + value for option, value in tags}
 

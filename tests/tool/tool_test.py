@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command-line tool, as a shell or a script sees it: tool_test.py TOOL VERSION"""
 
+import csv
+import io
 import json
 import os
 import pty
@@ -60,8 +62,8 @@ class Tool(unittest.TestCase):
 
     def test_wrong_usage_is_exit_code_2_without_standard_output(self):
         for arguments in ([], ["lst"], ["--versoin"], ["list", "--jsn"], ["list", "cpu"], ["explain", "a", "b"],
-                          ["explain", "--all"], ["explain", ""], ["list", "--json=yes"], ["bench", "--mib=0"],
-                          ["bench", "--mib=1x"], ["bench", "--mib"], ["bench", ""], ["--version", "list"]):
+                          ["explain", "--all"], ["explain", ""], ["list", "--json=yes"], ["bench", "--bytes=0"],
+                          ["bench", "--samples=0"], ["bench", "--samples=1x"], ["bench", "--bytes"], ["bench", "--json", "--csv"], ["bench", ""], ["--version", "list"]):
             with self.subTest(arguments=arguments):
                 done = run(*arguments)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
@@ -257,36 +259,63 @@ class Tool(unittest.TestCase):
         self.assertIn(folder, "".join(line.strip() for line in done.stdout.splitlines()))
         self.assert_fits(done.stdout)
 
-    def test_bench_measures_each_pair_of_devices(self):
-        done = run("bench", "--mib=1", "--json", "cpu", "ext_dev:0", "ext_dev:1", ARROWDEVICE_SIM_PEERS="none")
+    def test_bench_measures_each_pair_of_devices_and_each_size(self):
+        done = run("bench", "--bytes=1,3K,1M", "--samples=5", "--json", "cpu", "ext_dev:0", "ext_dev:1", ARROWDEVICE_SIM_PEERS="none")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         answer = json.loads(done.stdout)
-        self.assertEqual((answer["version"], answer["bytes"]), (VERSION, 1 << 20))
+        self.assertEqual(answer["version"], VERSION)
         names = ["cpu:0", "ext_dev:0", "ext_dev:1"]
         self.assertEqual([(pair["from"], pair["to"]) for pair in answer["pairs"]],
                          [(one, other) for one in names for other in names])
         for pair in answer["pairs"]:
             with self.subTest(pair=pair):
-                self.assertTrue(pair["verified"])
-                self.assertGreater(pair["gb_per_s"], 0)
-                self.assertGreater(pair["small_us"], 0)
                 self.assertEqual(pair["direct"], {pair["from"], pair["to"]} != {"ext_dev:0", "ext_dev:1"})
+                self.assertEqual([(one["bytes"], one["samples"], one["verified"], one["error"]) for one in pair["sizes"]],
+                                 [(size, 5, True, None) for size in (1, 3 << 10, 1 << 20)])
+                for one in pair["sizes"]:
+                    self.assertTrue(0 < one["min_us"] <= one["median_us"] <= one["max_us"])
+                    self.assertAlmostEqual(one["gb_per_s"] * one["median_us"], one["bytes"] / 1e3, delta=one["bytes"] / 1e6)
+
+    def test_bench_takes_suffixes_of_sizes(self):
+        sizes = json.loads(run("bench", "--bytes=7,2k,1M", "--samples=1", "--json", "cpu").stdout)["pairs"][0]["sizes"]
+        self.assertEqual([one["bytes"] for one in sizes], [7, 2 << 10, 1 << 20])
+        usual = json.loads(run("bench", "--samples=1", "--json", "cpu").stdout)["pairs"][0]["sizes"]
+        self.assertEqual([one["bytes"] for one in usual], [64, 64 << 20])
+
+    def test_bench_refuses_other_sizes(self):
+        for sizes in ("", "0", "-1", "1x", "M", "1,,2", "1,", "1.5M", "1025G", "99999999999999999999", "8388608T"):
+            with self.subTest(sizes=sizes):
+                done = run("bench", f"--bytes={sizes}", "cpu")
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn("arrowdevice: bench: invalid size", done.stderr)
+
+    def test_bench_prints_csv(self):
+        done = run("bench", "--bytes=64,1M", "--samples=3", "--csv", "cpu", "ext_dev:1", devices="addresses,addresses:memory=64k")
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        heading, *rows = csv.reader(io.StringIO(done.stdout))
+        self.assertEqual(heading, ["from", "to", "direct", "bytes", "samples", "min_us", "median_us", "max_us", "gb_per_s", "error"])
+        self.assertEqual([row[:5] for row in rows[:2]], [["cpu:0", "cpu:0", "1", "64", "3"], ["cpu:0", "cpu:0", "1", "1048576", "3"]])
+        self.assertEqual(len(rows), 8)
+        for row in rows:
+            with self.subTest(row=row):
+                has_failed = row[:2] != ["cpu:0", "cpu:0"] and row[3] == "1048576"
+                self.assertEqual(["device memory: 1048576 bytes" in row[9], row[5:9] == [""] * 4], [has_failed, has_failed])
 
     def test_bench_prints_a_table_for_people(self):
-        done = run("bench", "--mib=1", "cpu", "ext_dev:0", "ext_dev:1", ARROWDEVICE_SIM_PEERS="none")
+        done = run("bench", "--bytes=64,1M", "cpu", "ext_dev:0", "ext_dev:1", ARROWDEVICE_SIM_PEERS="none")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         rows = [line.split() for line in done.stdout.splitlines()]
-        for title in ("GB/s", "us"):
-            first = rows.index([title, "cpu:0", "ext_dev:0", "ext_dev:1"])
+        for title in (["64", "B,", "us"], ["1", "MiB,", "GB/s"]):
+            first = rows.index([*title, "cpu:0", "ext_dev:0", "ext_dev:1"])
             self.assertEqual([row[0] for row in rows[first + 1:first + 4]], ["cpu:0", "ext_dev:0", "ext_dev:1"])
             for row in rows[first + 1:first + 4]:
                 self.assertGreater(min(float(cell) for cell in row[1:]), 0, row)
-        self.assertIn("By way of host memory, for want of a direct path: ext_dev:0 to ext_dev:1, ext_dev:1 to ext_dev:0.",
+        self.assertIn("Through host memory, because there is no direct path: ext_dev:0 to ext_dev:1, ext_dev:1 to ext_dev:0.",
                       done.stdout.replace("\n", " "))
         self.assert_fits(done.stdout)
 
     def test_the_debug_log_has_a_line_for_each_copy_and_for_each_growth_of_a_pool(self):
-        arguments = ("bench", "--mib=1", "cpu", "ext_dev:0", "ext_dev:1")
+        arguments = ("bench", "--bytes=64,1M", "cpu", "ext_dev:0", "ext_dev:1")
         done = run(*arguments, ARROWDEVICE_SIM_PEERS="none", ARROWDEVICE_LOG="debug")
         size = r": 1048576 bytes in 1 buffers, "
         staged = "through host memory, because there is no direct path"
@@ -299,22 +328,23 @@ class Tool(unittest.TestCase):
         self.assertNotRegex(run(*arguments, ARROWDEVICE_LOG="info").stderr, "copy from|grew|move from")
 
     def test_bench_of_many_devices_fits(self):
-        done = run("bench", "--mib=1", *["ext_dev:0"] * 9)
+        done = run("bench", "--bytes=64", *["ext_dev:0"] * 9)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assert_fits(done.stdout)
-        self.assertEqual(sum(line.startswith("us ") for line in done.stdout.splitlines()), 2)
+        self.assertEqual(sum(line.startswith("64 B, us ") for line in done.stdout.splitlines()), 2)
 
     def test_bench_reports_failed_copies(self):
         devices = "addresses,addresses:memory=64k"
-        done = run("bench", "--mib=1", "cpu", "ext_dev:1", devices=devices)
+        done = run("bench", "--bytes=64,1M", "cpu", "ext_dev:1", devices=devices)
         self.assertEqual((done.returncode, done.stderr), (1, ""))
         self.assertIn("failed", done.stdout)
-        self.assertIn("cpu:0 to ext_dev:1 failed: ", done.stdout)
+        self.assertIn("cpu:0 to ext_dev:1 failed with 1 MiB: ", done.stdout)
         self.assert_fits(done.stdout)
-        answer = json.loads(run("bench", "--json", "--mib=1", "cpu", "ext_dev:1", devices=devices).stdout)
+        answer = json.loads(run("bench", "--json", "--bytes=64,1M", "cpu", "ext_dev:1", devices=devices).stdout)
         there = next(pair for pair in answer["pairs"] if (pair["from"], pair["to"]) == ("cpu:0", "ext_dev:1"))
-        self.assertEqual((there["verified"], there["gb_per_s"]), (False, None))
-        self.assertTrue(there["error"])
+        small, large = there["sizes"]
+        self.assertEqual((small["verified"], large["verified"], large["median_us"]), (True, False, None))
+        self.assertTrue(large["error"])
 
     def test_bench_of_a_missing_device_fails_with_the_reason(self):
         done = run("bench", "ext_dev:7")
@@ -322,7 +352,7 @@ class Tool(unittest.TestCase):
         self.assertIn("ext_dev:7", done.stderr)
 
     def test_only_terminals_get_colour(self):
-        for arguments in (["list"], ["explain"], ["bench", "--mib=1", "ext_dev:0"]):
+        for arguments in (["list"], ["explain"], ["bench", "--bytes=1M", "ext_dev:0"]):
             with self.subTest(arguments=arguments):
                 self.assertNotIn(ESCAPE, run(*arguments).stdout)
                 code, text = run_on_terminal(*arguments)
@@ -340,7 +370,7 @@ class Tool(unittest.TestCase):
 
     def test_a_failed_write_of_the_output_is_a_failure(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
-            for arguments in (["list"], ["list", "--json"], ["explain"], ["explain", "--json"], ["bench", "--mib=1", "cpu"], ["--version"]):
+            for arguments in (["list"], ["list", "--json"], ["explain"], ["explain", "--json"], ["bench", "--bytes=1M", "cpu"], ["--version"]):
                 with self.subTest(arguments=arguments):
                     done = run(*arguments, stdout=full)
                     self.assertEqual(done.returncode, 1)
