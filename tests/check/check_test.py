@@ -3,11 +3,13 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree as ElementTree
 
 TOOL, WRONG = sys.argv.pop(1), sys.argv.pop(1)
 COLUMNS = 100
@@ -77,7 +79,7 @@ class Check(unittest.TestCase):
             self.assertIn("is not checked: there is no ext_dev:7", done.stdout)
 
     def test_wrong_usage_is_exit_code_2(self):
-        for arguments in (["--lst"], ["--timeout=0"], ["--only=no case has this"], [""]):
+        for arguments in (["--lst"], ["--list", "--junit=x"], ["--timeout=0"], ["--only=no case has this"], [""]):
             done = check(*arguments)
             self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
             self.assertNotEqual(done.stderr, "")
@@ -135,6 +137,57 @@ class Check(unittest.TestCase):
         errors = {(pair["from"], pair["to"]): pair["sizes"][0]["error"] for pair in json.loads(done.stdout)["pairs"]}
         self.assertEqual(errors["cpu:0", "cpu:0"], None)
         self.assertEqual(errors["cpu:0", "ext_dev:0"], "other bytes arrived")
+
+    def junit(self, *arguments, **more):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "results.xml")
+            done = check(f"--junit={path}", *arguments, **more)
+            return done, ElementTree.parse(path).getroot()
+
+    def test_junit_has_the_outcome_of_each_case(self):
+        done, root = self.junit("cpu", "ext_dev:0", "--only=bytes copied", "--only=a device is opened", ARROWDEVICE_SIM_FAIL="queue_copy:1+")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        printed = [(device, outcome, name) for device, text in re.findall(r"(?ms)^(\S+), backend \w+\n(.*?)(?=^\S+, backend|^\d+ passed)", done.stdout)
+                   for outcome, name in re.findall(r"(?m)^(passed|failed|unsupported) +(.*)", text)]
+        words = {None: "passed", "failure": "failed", "skipped": "unsupported"}
+        written = [(case.get("classname"), words[case[0].tag if len(case) else None], case.get("name")) for case in root.iter("testcase")]
+        self.assertEqual(written, printed)
+        self.assertIn(("ext_dev:0", "failed", BYTES_ARE_THE_SAME), written)
+        self.assertIn("a failure that was asked for", root.find(".//failure").get("message"))
+        self.assertEqual([suite.get("name") for suite in root], ["cpu:0", "ext_dev:0"])
+        for one in (root, *root):
+            counts = [len(list(one.iter(tag))) for tag in ("testcase", "failure", "skipped")]
+            self.assertEqual([one.get(name) for name in ("tests", "failures", "skipped")], [str(count) for count in counts])
+
+    def test_junit_escapes_messages(self):
+        odd = "<&\"'> ]]> \x01 \t \udcff \ufffe ü"
+        with tempfile.NamedTemporaryFile("wb", suffix=".txt") as file:
+            file.write(f"right | unsupported | {BYTES_ARE_THE_SAME} | {odd}\n".encode("utf-8", "surrogateescape"))
+            file.flush()
+            done, root = self.junit(f"--known={file.name}", "--only=bytes copied", plugin("right"))
+        self.assertEqual(done.returncode, 0, done.stdout)
+        message = root.find(".//skipped").get("message")
+        self.assertEqual(message, "unsupported: <&\"'> ]]> \ufffd \t \ufffd \ufffd ü")
+
+    def test_junit_has_missing_devices(self):
+        for options, tag, code in ([], "skipped", 0), (["--require-device"], "failure", 1):
+            done, root = self.junit("ext_dev:7", *options)
+            self.assertEqual(done.returncode, code)
+            case, = root.iter("testcase")
+            self.assertEqual((case.get("classname"), case.get("name"), case[0].tag), ("ext_dev:7", "the device is there", tag))
+            self.assertIn("there is no ext_dev:7", case[0].get("message"))
+
+    def test_junit_that_cannot_be_written_is_a_failure(self):
+        done = check("--junit=/nowhere/results.xml", "cpu")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("/nowhere/results.xml cannot be written: No such file", done.stderr)
+        done = check("--junit=/dev/full", "--only=bytes copied", "cpu")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("/dev/full cannot be written: No space left", done.stderr)
+
+    def test_list_as_json_has_the_cases(self):
+        done = check("--list", "--json", "--only=a pool")
+        self.assertEqual(json.loads(done.stdout)["cases"], check("--list", "--only=a pool").stdout.splitlines())
 
     # -- mistakes, each found by a case with a matching name
 

@@ -5,12 +5,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
-#include <map>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
 #include <vector>
 
 #include "arguments.h"
 #include "case_process.h"
+#include "check_report.h"
 #include "command.h"
 #include "conformance/conformance.h"
 #include "json.h"
@@ -31,14 +35,9 @@ struct Options {
   std::vector<std::string> only;     // parts of case names
   std::vector<std::string> plugins;  // absolute paths
   std::vector<std::string> devices;  // "cuda:1"
+  std::string junit;                 // path; empty if there is no such file to write
   KnownCases known;
   std::chrono::seconds patience{kUsualPatience};
-};
-
-struct Verdict {
-  std::string name;
-  Outcome outcome;
-  std::string message;
 };
 
 bool is_asked_for(const std::string& name, const std::vector<std::string>& only) {
@@ -114,25 +113,6 @@ std::vector<Verdict> check(const Subject& subject, const Options& options) {
   return verdicts;
 }
 
-std::string json_of(const Verdict& verdict) {
-  return json_object({{"case", json_string(verdict.name)},
-                      {"outcome", json_string(conformance::outcome_name(verdict.outcome))},
-                      {"message", json_string(verdict.message)}});
-}
-
-void print_json_of(const std::vector<Subject>& subjects, const std::vector<std::vector<Verdict>>& verdicts) {
-  std::vector<std::string> devices;
-  for (size_t i = 0; i < subjects.size(); ++i) {
-    std::vector<std::string> results;
-    for (const Verdict& verdict : verdicts[i]) results.push_back(json_of(verdict));
-    devices.push_back(json_object({{"device", json_string(subjects[i].device)},
-                                   {"backend", json_string(subjects[i].backend)},
-                                   {"missing", json_string_or_null(subjects[i].missing)},
-                                   {"results", json_lines(results)}}));
-  }
-  print_json({{"devices", json_lines(devices)}});
-}
-
 Options options_of(const Arguments& arguments) {
   constexpr int64_t kMost = 24 * 60 * 60;
   Options options;
@@ -141,6 +121,8 @@ Options options_of(const Arguments& arguments) {
   options.require_device = arguments.has("--require-device");
   options.only = arguments.values("--only");
   options.patience = std::chrono::seconds(arguments.number("--timeout", 1, kMost, kUsualPatience));
+  for (const std::string& path : arguments.values("--junit")) options.junit = path;
+  if (options.list && !options.junit.empty()) throw arguments.error("--list and --junit exclude each other");
   for (const std::string& path : arguments.values("--known")) options.known.read(path);
   for (const std::string& name : arguments.operands()) {
     (name.starts_with('/') ? options.plugins : options.devices).push_back(name);
@@ -149,43 +131,90 @@ Options options_of(const Arguments& arguments) {
 }
 
 int list_cases(const Options& options) {
-  const auto all = conformance::cases();
-  for (const size_t index : asked_for(options)) std::printf("%s\n", all[index].name);
+  std::vector<std::string> names;
+  for (const size_t index : asked_for(options)) names.emplace_back(conformance::cases()[index].name);
+  if (!options.json) {
+    for (const std::string& name : names) std::printf("%s\n", name.c_str());
+    return kSuccess;
+  }
+  for (std::string& name : names) name = json_string(name);
+  print_json({{"cases", json_lines(names)}});
   return kSuccess;
 }
+
+std::vector<CheckedDevice> check_all(const Options& options) {
+  std::vector<CheckedDevice> devices;
+  for (const Subject& subject : find_subjects(options.devices, options.plugins, options.patience)) {
+    if (!options.json) {
+      std::printf("%s\n", styled(printable(subject.device + ", backend " + subject.backend), Style::kHeading).c_str());
+      if (!subject.missing.empty()) print_paragraph("is not checked: " + printable(subject.missing), 0);
+    }
+    devices.push_back({subject, {}});
+    if (subject.missing.empty()) devices.back().verdicts = check(subject, options);
+  }
+  return devices;
+}
+
+struct Totals {
+  size_t passed = 0, failed = 0, unsupported = 0;
+  size_t missing = 0;  // devices
+};
+
+Totals totals_of(const std::vector<CheckedDevice>& devices) {
+  Totals totals;
+  for (const auto& [subject, verdicts] : devices) {
+    if (!subject.missing.empty()) ++totals.missing;
+    for (const Verdict& verdict : verdicts) {
+      if (!conformance::is_good(verdict.outcome)) {
+        ++totals.failed;
+      } else {
+        ++(verdict.outcome == Outcome::kUnsupported ? totals.unsupported : totals.passed);
+      }
+    }
+  }
+  if (devices.empty()) totals.missing = 1;
+  return totals;
+}
+
+// The file of --junit. It is opened before the cases run, so that a wrong path fails at once.
+class JunitFile {
+ public:
+  explicit JunitFile(const Options& options) : path_(options.junit) {
+    if (path_.empty()) return;
+    file_.open(path_, std::ios::binary | std::ios::trunc);
+    check_file();
+  }
+  void write(const std::vector<CheckedDevice>& devices, bool requires_devices) {
+    if (path_.empty()) return;
+    write_junit(file_, devices, requires_devices);
+    file_.close();
+    check_file();
+  }
+
+ private:
+  void check_file() const {
+    if (!file_) throw std::runtime_error(path_ + " cannot be written: " + std::strerror(errno));
+  }
+
+  const std::string path_;
+  std::ofstream file_;
+};
 
 int run(const Arguments& arguments) {
   const Options options = options_of(arguments);
   if (options.list) return list_cases(options);
   asked_for(options);  // reports invalid options before it opens a device
-  const std::vector<Subject> subjects = find_subjects(options.devices, options.plugins, options.patience);
-  std::vector<std::vector<Verdict>> verdicts;
-  std::map<Outcome, size_t> counts;
-  size_t missing = 0;
-  for (const Subject& subject : subjects) {
-    if (!options.json) {
-      std::printf("%s\n", styled(printable(subject.device + ", backend " + subject.backend), Style::kHeading).c_str());
-    }
-    verdicts.emplace_back();
-    if (!subject.missing.empty()) {
-      ++missing;
-      if (!options.json) print_paragraph("is not checked: " + printable(subject.missing), 0);
-      continue;
-    }
-    verdicts.back() = check(subject, options);
-    for (const Verdict& verdict : verdicts.back()) ++counts[verdict.outcome];
-  }
-  size_t good = 0, bad = 0;
-  for (const auto& [outcome, count] : counts) (conformance::is_good(outcome) ? good : bad) += count;
-  const bool lacks_devices = missing > 0 || subjects.empty();
+  JunitFile junit(options);
+  const std::vector<CheckedDevice> devices = check_all(options);
+  junit.write(devices, options.require_device);
+  const Totals totals = totals_of(devices);
   if (options.json) {
-    print_json_of(subjects, verdicts);
+    print_check_json(devices);
   } else {
-    if (lacks_devices) std::printf("%zu devices are not there\n", std::max<size_t>(missing, 1));
-    std::printf("%zu passed, %zu failed, %zu unsupported\n", good - counts[Outcome::kUnsupported], bad,
-                counts[Outcome::kUnsupported]);
+    if (totals.missing > 0) std::printf("%zu devices are not there\n", totals.missing);
+    std::printf("%zu passed, %zu failed, %zu unsupported\n", totals.passed, totals.failed, totals.unsupported);
   }
-  return bad > 0 || (lacks_devices && options.require_device) ? kFailure : kSuccess;
+  return totals.failed > 0 || (totals.missing > 0 && options.require_device) ? kFailure : kSuccess;
 }
 
 constexpr std::array kOptions{
@@ -198,6 +227,7 @@ constexpr std::array kOptions{
            "  BACKEND | expected to fail | CASE | REASON\n"
            "an expected failure that passes is a failure; may be repeated"},
     Option{"--timeout", "N", "lets a case take N seconds (default: 120)"},
+    Option{"--junit", "FILE", "writes the results to FILE as JUnit XML too"},
     kJson,
 };
 
