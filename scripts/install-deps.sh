@@ -54,7 +54,7 @@ has_library libze_loader.so.1 || level_zero="$level_zero libze1"
 [ -n "${CI:-}" ] || { optional="$optional$level_zero"; level_zero=; }
 for package in $level_zero; do want "$package"; done
 # Continuous integration also checks the formatting, clang-tidy, the costs of calls, the builds of
-# programs, and the manual page.
+# programs, the manual page, and the completion in shells.
 if [ -n "${CI:-}" ]; then
   need clang-format || want clang-format
   need clang-tidy || want clang-tidy
@@ -62,6 +62,9 @@ if [ -n "${CI:-}" ]; then
   need abidiff || want abigail-tools
   need cmake || want cmake
   need groff || need mandoc || want groff-base
+  # The shells in which the completion of the tool is tested.
+  need zsh || want zsh
+  need fish || want fish
   # Its headers are compared with what the backend declares of them.
   [ -f /usr/include/hip/hip_runtime_api.h ] || [ -d /opt/rocm/include/hip ] || optional="$optional libamdhip64-dev"
   need doxygen || want doxygen # the documentation is built

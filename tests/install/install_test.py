@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 
-from installed import Installation, public_headers, python_package, run
+from installed import COMPLETIONS, Installation, public_headers, python_package, run
 
 source, build, prefix, libdir, mandir, version, package, *compiler = sys.argv[1:]
 
@@ -43,7 +43,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     installed = installation.files()
     allowed = public_headers(source)
-    allowed |= {"bin/arrowdevice", f"{mandir}/man1/arrowdevice.1", f"{libdir}/pkgconfig/arrowdevice.pc"}
+    allowed |= COMPLETIONS | {"bin/arrowdevice", f"{mandir}/man1/arrowdevice.1", f"{libdir}/pkgconfig/arrowdevice.pc"}
     allowed |= {f"{libdir}/cmake/arrowdevice/arrowdevice-config{end}.cmake" for end in ("", "-version")}
     allowed |= {f"{libdir}/arrowdevice-1/libarrowdevice-{name}.so" for name in os.listdir(os.path.join(build, "backends"))
                 if os.path.exists(os.path.join(build, "backends", name, f"libarrowdevice-{name}.so"))}

@@ -7,6 +7,11 @@ import subprocess
 import sys
 
 
+# The completions of the tool for bash, zsh and fish.
+COMPLETIONS = {"share/bash-completion/completions/arrowdevice", "share/zsh/site-functions/_arrowdevice",
+               "share/fish/vendor_completions.d/arrowdevice.fish"}
+
+
 def run(*command, failing=False, **environment):
     """The output of a command that has to succeed, or with `failing` to fail. It sees none of our own variables."""
     clean = {name: value for name, value in os.environ.items()

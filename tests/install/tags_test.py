@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 
-from installed import Installation, public_headers, python_package, run
+from installed import COMPLETIONS, Installation, public_headers, python_package, run
 
 source, build, prefix, libdir, mandir, version, package, *backends = sys.argv[1:]
 
@@ -17,7 +17,7 @@ EXPECTED = {
     "devel": public_headers(source)
     | {f"{libdir}/libarrowdevice.so", f"{libdir}/pkgconfig/arrowdevice.pc"}
     | {f"{libdir}/cmake/arrowdevice/arrowdevice-config{end}.cmake" for end in ("", "-version")},
-    "tool": {"bin/arrowdevice"},
+    "tool": {"bin/arrowdevice"} | COMPLETIONS,
     "man": {f"{mandir}/man1/arrowdevice.1"},
 } | {f"backend-{name}": {f"{libdir}/arrowdevice-1/libarrowdevice-{name}.so"} for name in backends}
 if package:

@@ -12,6 +12,7 @@
 #include "arguments.h"
 #include "case_process.h"
 #include "command.h"
+#include "complete.h"
 #include "help.h"
 #include "suggestion.h"
 
@@ -20,13 +21,13 @@ namespace {
 
 constexpr std::array<const Command*, 4> kCommands{&kList, &kExplain, &kCheck, &kBench};
 
-// The tool starts itself with these words.
+// The tool starts itself, and shells start it, with these words.
 struct Step {
   std::string_view name;
   int (*run)(const std::vector<std::string>& arguments);
 };
 constexpr std::array kSteps{Step{kFindSubjects, find_subjects_here}, Step{kRunCases, run_cases_here},
-                            Step{kLeaveThings, leave_things_here}};
+                            Step{kLeaveThings, leave_things_here}, Step{kComplete, complete_here}};
 
 bool is_help(std::string_view word) { return word == "--help" || word == "-h"; }
 
