@@ -127,16 +127,26 @@ class Check(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("/nowhere/at/all", done.stderr)
 
-    def test_bench_finds_lost_bytes(self):
+    def run_with(self, name, *arguments, **more):
+        """Runs the tool with one of the wrong plugins in the place of the simulated device's."""
         with tempfile.TemporaryDirectory() as folder:
-            shutil.copy(plugin("does_nothing"), folder)
-            environment = os.environ | {"ARROWDEVICE_SIM_DEVICES": "addresses", "ARROWDEVICE_BACKEND_PATH": folder}
-            done = subprocess.run([TOOL, "bench", "--json", "--bytes=4K", "cpu", "ext_dev"], env=environment, capture_output=True, text=True,
-                                  stdin=subprocess.DEVNULL, timeout=60, check=False)
+            shutil.copy(plugin(name), folder)
+            environment = os.environ | {"ARROWDEVICE_SIM_DEVICES": "addresses", "ARROWDEVICE_BACKEND_PATH": folder} | more
+            return subprocess.run([TOOL, *arguments], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  timeout=60, check=False)
+
+    def test_bench_finds_lost_bytes(self):
+        done = self.run_with("does_nothing", "bench", "--json", "--bytes=4K", "cpu", "ext_dev")
         self.assertEqual((done.returncode, done.stderr), (1, ""))
         errors = {(pair["from"], pair["to"]): pair["sizes"][0]["error"] for pair in json.loads(done.stdout)["pairs"]}
-        self.assertEqual(errors["cpu:0", "cpu:0"], None)
-        self.assertEqual(errors["cpu:0", "ext_dev:0"], "other bytes arrived")
+        lost = "other bytes arrived"
+        self.assertEqual(errors, {("cpu:0", "cpu:0"): None, ("cpu:0", "ext_dev:0"): lost, ("ext_dev:0", "cpu:0"): lost,
+                                  ("ext_dev:0", "ext_dev:0"): lost})
+
+    def test_explain_names_the_backend_that_drives_a_type(self):
+        done = self.run_with("right", "explain", ARROWDEVICE_SIM_FAIL="device_count:1+")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"(?m)^ext_dev +none \(right\): device_count: a failure that was asked for")
 
     def junit(self, *arguments, **more):
         with tempfile.TemporaryDirectory() as folder:

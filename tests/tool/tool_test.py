@@ -300,6 +300,8 @@ class Tool(unittest.TestCase):
             with self.subTest(row=row):
                 has_failed = row[:2] != ["cpu:0", "cpu:0"] and row[3] == "1048576"
                 self.assertEqual(["device memory: 1048576 bytes" in row[9], row[5:9] == [""] * 4], [has_failed, has_failed])
+                self.assertTrue(has_failed or 0 < float(row[5]) <= float(row[6]) <= float(row[7]), row)
+        self.assertTrue(any(row[5] != row[7] for row in rows))
 
     def test_bench_prints_a_table_for_people(self):
         done = run("bench", "--bytes=64,1M", "cpu", "ext_dev:0", "ext_dev:1", ARROWDEVICE_SIM_PEERS="none")
