@@ -3,6 +3,7 @@
 
 A comment above code in C and C++ names its source: `<!-- examples/cookbook.c [share] -->` is the text between
 `/* [share] */` and `/* [end] */` of that file. Code that only an application can have is under `<!-- sketch: why -->`.
+Code in other languages may name its source too. The marks are then comments of that language.
 """
 
 import os
@@ -30,7 +31,9 @@ def read(root, path):
 
 def region(text, name):
     """Returns the lines between the marks without their common indentation. Returns None unless there is one pair."""
-    found = re.findall(rf"^[ \t]*/\* \[{re.escape(name)}\] \*/\n(.*?)^[ \t]*/\* \[end\] \*/$", text, re.M | re.S)
+    def mark(word):
+        return rf"^[ \t]*(?:/\* \[{word}\] \*/|(?://|#) \[{word}\])"
+    found = re.findall(mark(re.escape(name)) + r"\n(.*?)" + mark("end") + "$", text, re.M | re.S)
     return textwrap.dedent(found[0]).rstrip("\n") if len(found) == 1 else None
 
 
@@ -51,9 +54,9 @@ def blocks(pages, text):
 
 def wrong_code(pages, root, path, text):
     for number, language, code, above in blocks(pages, text):
-        if language not in COMPILED:
-            continue
         origin = ORIGIN.match(above.strip())
+        if language not in COMPILED and not origin:
+            continue
         if not origin:
             yield f"{path}:{number}: code in {language} without the line over it that says where it is from"
         elif origin["path"]:
@@ -95,14 +98,18 @@ def prove(pages):
         (shown, None), ("<!-- sketch: no program has it -->\n```c\nint z;\n```\n", None),
         ("```c\nint y;\n```\n", "without the line"), (shown.replace("int y", "int z"), "is not what"),
         (shown.replace("program", "none"), "there is no none.c"), (shown.replace("part", "other"), "has no [other]"),
-        (shown + "```cpp\nint z;\n```\n", "without the line"),
+        (shown + "```cpp\nint z;\n```\n", "without the line"), ("```python\nint z\n```\n", None),
+        ("<!-- program.py [part] -->\n```python\ny = 1\n```\n", None),
+        ("<!-- program.py [part] -->\n```python\nz = 1\n```\n", "is not what"),
+        ("<!-- program.rs [part] -->\n```rust\nlet y = 1;\n```\n", None),
         ("[a](other.md#some-words) [b](#here) [c](folder) [d](https://x.y)\n## Here\n", None), ("`[a](none.md)`\n", None),
         ("```\n[a](none.md)\n```\n", None), ("[a\nb](none.md)\n", ":2: none.md: there is no"),
         ("![a](none.svg)\n", "there is no none.svg"), ("[a](other.md#words)\n", "has no heading"), ("[b](#there)\n", "has no heading"),
     ]
     with tempfile.TemporaryDirectory() as root:
         os.mkdir(os.path.join(root, "folder"))
-        for name, text in (("program.c", program), ("other.md", "# Other\n## Some `words`!\n")):
+        for name, text in (("program.c", program), ("program.py", "  # [part]\n  y = 1\n  # [end]\n"),
+                           ("program.rs", "// [part]\nlet y = 1;\n// [end]\n"), ("other.md", "# Other\n## Some `words`!\n")):
             with open(os.path.join(root, name), "w", encoding="utf-8") as file:
                 file.write(text)
         for text, mistake in cases:
@@ -122,7 +129,7 @@ def main(root):
     if found:
         sys.exit("\n".join(found))
     count = sum(ORIGIN.match(above.strip()) is not None for path in markdown(root)
-                for _, language, _, above in blocks(pages, read(root, path)) if language in COMPILED)
+                for _, _, _, above in blocks(pages, read(root, path)))
     if not count:
         sys.exit("no page shows any code")
     print(f"{count} pieces of code")
