@@ -15,6 +15,7 @@ mod deferred;
 mod device;
 mod device_type;
 mod error;
+mod from_buffers;
 mod host_copy;
 mod library;
 mod node;

@@ -6,6 +6,7 @@ mod devices;
 mod errors;
 mod memory;
 mod ownership;
+mod results;
 mod streams;
 mod threads;
 mod trips;
