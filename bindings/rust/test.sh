@@ -6,7 +6,8 @@
 #
 # The script needs Rust 1.88 or newer with rustfmt and clippy, and exits with 77 without them. Without
 # libclang (Debian and Ubuntu: libclang-dev) it does not compare the declarations with the headers.
-# If CI is set, both cases are failures. cargo builds in BUILD/rust.
+# If CI is set, both cases are failures. The examples need glslangValidator (glslang-tools). cargo
+# builds in BUILD/rust.
 set -eu
 
 [ $# -eq 1 ] && [ -f "$1/build.ninja" ] || { echo "usage: test.sh BUILD, a Meson build folder of the library" >&2; exit 2; }
@@ -81,5 +82,15 @@ cargo clippy --locked --workspace $left_out --all-targets -- -D warnings
 cargo clippy --locked --package arrowdevice --no-default-features -- -D warnings
 cargo doc --locked --no-deps
 cargo run --locked --quiet --example first_batch
+# The shader is compiled here, so that the example runs the one in examples/.
+glslangValidator -V --quiet -o "$build/rust/sum.spv" ../../examples/sum_vulkan.comp
+prints() {
+  expected=$1
+  shift
+  said=$(cargo run --locked --quiet --example "$@")
+  [ "$said" = "$expected" ] || { echo "expected \"$expected\" of the example $1, got: $said" >&2; exit 1; }
+}
+prints "4 on opencl:0" sum_opencl
+prints "4 on vulkan:0" sum_vulkan -- "$build/rust/sum.spv"
 # shellcheck disable=SC2086
 cargo test --locked --workspace $left_out --no-fail-fast
