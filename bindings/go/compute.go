@@ -68,11 +68,27 @@ package arrowdevice
 //   *family = c.queue_family;
 //   return code;
 // }
+//
+// // Locks a native queue, if its API requires it. Sets unlock to the function that unlocks and its argument.
+// static inline int go_lock(struct arrowdevice_device* device, uintptr_t queue, uintptr_t unlock[2],
+//                           struct arrowdevice_error* error) {
+//   struct arrowdevice_native_device c = {.struct_size = sizeof c};
+//   int code = arrowdevice_device_get_native(device, &c, error);
+//   if (code == 0 && c.lock != NULL) c.lock(c.lock_user, (void*)queue);
+//   unlock[0] = (uintptr_t)c.unlock;
+//   unlock[1] = (uintptr_t)c.lock_user;
+//   return code;
+// }
+//
+// static inline void go_unlock(const uintptr_t unlock[2], uintptr_t queue) {
+//   if (unlock[0] != 0) ((void (*)(void*, void*))unlock[0])((void*)unlock[1], (void*)queue);
+// }
 import "C"
 
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strconv"
 	"syscall"
 	"unsafe"
@@ -99,6 +115,22 @@ func (d Device) Native() (NativeDevice, error) {
 		Platform: uintptr(handles[0]), PhysicalDevice: uintptr(handles[1]), Device: uintptr(handles[2]),
 		Context: uintptr(handles[3]), Queue: uintptr(handles[4]), QueueFamily: uint32(family),
 	}, nil
+}
+
+// LockQueue calls submit while no other thread submits to a native queue of the device. Vulkan
+// requires this, because the library submits to its queues too. Without such a requirement there is
+// no lock. submit calls the vendor's API only: a call of this package could wait for the lock.
+// LockQueue returns the error of submit.
+func (d Device) LockQueue(queue NativeQueue, submit func() error) error {
+	runtime.LockOSThread() // the thread that locks also unlocks
+	defer runtime.UnlockOSThread()
+	var unlock [2]C.uintptr_t
+	var e C.struct_arrowdevice_error
+	if code := C.go_lock(d.c, C.uintptr_t(queue.Queue), &unlock[0], &e); code != 0 {
+		return result("device_get_native", code, &e)
+	}
+	defer C.go_unlock(&unlock[0], C.uintptr_t(queue.Queue))
+	return submit()
 }
 
 // Use orders work of the program with arrays. `submit` submits work to the queue. The work runs

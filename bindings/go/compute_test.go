@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -180,4 +182,61 @@ func TestNativeHandlesOfADevice(t *testing.T) {
 		t.Errorf("%+v", native)
 	}
 	mustFail(t, func() error { _, err := (arrowdevice.Device{}).Native(); return err }(), syscall.EINVAL)
+}
+
+func TestLockQueueAdmitsOneSubmitterAtATime(t *testing.T) {
+	to := device(t, "vulkan:0")
+	queue := must[*arrowdevice.Queue](t)(to.NewQueue())
+	defer queue.Release()
+	native := must[arrowdevice.NativeQueue](t)(queue.Native())
+	var inside atomic.Int32
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 1000 {
+				err := to.LockQueue(native, func() error {
+					defer inside.Add(-1)
+					if others := inside.Add(1); others != 1 {
+						return fmt.Errorf("%d submitters at once", others)
+					}
+					runtime.Gosched()
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestLockQueueUnlocksAfterAPanic(t *testing.T) {
+	to := device(t, "vulkan:0")
+	queue := must[*arrowdevice.Queue](t)(to.NewQueue())
+	defer queue.Release()
+	native := must[arrowdevice.NativeQueue](t)(queue.Native())
+	func() {
+		defer func() { _ = recover() }()
+		_ = to.LockQueue(native, func() error { panic("the submitter's own") })
+	}()
+	array := must[*arrowdevice.Array](t)(fromArrow(t, numbers.make(t, memory.NewGoAllocator())).ToDevice(
+		context.Background(), to, &arrowdevice.CopyOptions{Queue: queue})) // hangs if the queue is still locked
+	array.Release()
+}
+
+func TestLockQueueReturnsTheErrorOfSubmit(t *testing.T) {
+	failure := errors.New("the submission failed")
+	for _, name := range []string{"opencl:0", "vulkan:0"} {
+		to := device(t, name)
+		queue := must[*arrowdevice.Queue](t)(to.NewQueue())
+		defer queue.Release()
+		native := must[arrowdevice.NativeQueue](t)(queue.Native())
+		if err := to.LockQueue(native, func() error { return failure }); !errors.Is(err, failure) {
+			t.Errorf("%s: %v is not the error of submit", name, err)
+		}
+	}
+	err := (arrowdevice.Device{}).LockQueue(arrowdevice.NativeQueue{}, func() error { t.Error("submitted"); return nil })
+	mustFail(t, err, syscall.EINVAL)
 }
