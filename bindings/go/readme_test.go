@@ -19,8 +19,8 @@ func TestREADMEShowsTheExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown := regexp.MustCompile("(?s)```go\n(.*?)\n```").FindAllSubmatch(readme, -1)
-	if len(shown) != 1 {
-		t.Fatalf("README.md has %d Go programs", len(shown))
+	if len(shown) == 0 {
+		t.Fatal("README.md has no Go program")
 	}
 	want := string(source)
 	for _, change := range [][2]string{ // makes a program from an example

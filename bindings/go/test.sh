@@ -5,8 +5,8 @@
 #   bindings/go/test.sh BUILD [go test's options]
 #
 # The tests run on the devices of ARROWDEVICE_TEST_DEVICES, and a missing device fails them. The
-# default is all devices that need no hardware. Without go, the script exits with 77, or with 1 if
-# CI is set.
+# default is all devices that need no hardware. The examples need glslangValidator (Debian and
+# Ubuntu: glslang-tools). Without go, the script exits with 77, or with 1 if CI is set.
 set -eu
 
 missing() {
@@ -28,7 +28,7 @@ fi
 # Go does not notice changed headers, but it recompiles if flags change. So a flag has their hash.
 flags=$(mktemp -d)
 trap 'rm -rf "$flags"' EXIT
-headers=$(cat ../../include/arrowdevice/*.h | sha256sum | cut -c 1-16)
+headers=$(cat ../../include/arrowdevice/*.h ../../examples/sum_vulkan.h | sha256sum | cut -c 1-16)
 sed "s/^Cflags:/& -DARROWDEVICE_HEADERS_$headers/" "$build/meson-uninstalled/arrowdevice-uninstalled.pc" \
   >"$flags/arrowdevice-uninstalled.pc"
 PKG_CONFIG_PATH=$flags${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
@@ -42,10 +42,13 @@ ARROWDEVICE_BACKEND_PATH=$plugins
 ARROWDEVICE_SIM_DEVICES=addresses,handles,addresses:latency_us=600000000
 ARROWDEVICE_TEST_DEVICES=${ARROWDEVICE_TEST_DEVICES-cpu,ext_dev:0,ext_dev:1,opencl:0,vulkan:0}
 ARROWDEVICE_TEST_PENDING=ext_dev:2
+# The shader of an example.
+ARROWDEVICE_TEST_SHADER=$flags/sum.spv
+glslangValidator -V --quiet -o "$ARROWDEVICE_TEST_SHADER" ../../examples/sum_vulkan.comp
 # Uses only the modules that go.sum names.
 GOFLAGS="-mod=readonly${GOFLAGS:+ $GOFLAGS}"
 export PKG_CONFIG_PATH LD_LIBRARY_PATH ARROWDEVICE_BACKEND_PATH ARROWDEVICE_SIM_DEVICES ARROWDEVICE_TEST_DEVICES \
-  ARROWDEVICE_TEST_PENDING GOFLAGS
+  ARROWDEVICE_TEST_PENDING ARROWDEVICE_TEST_SHADER GOFLAGS
 
 unformatted=$(gofmt -l .)
 if [ -n "$unformatted" ]; then

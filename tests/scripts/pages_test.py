@@ -34,7 +34,7 @@ def region(text, name):
     def mark(word):
         return rf"^[ \t]*(?:/\* \[{word}\] \*/|(?://|#) \[{word}\])"
     found = re.findall(mark(re.escape(name)) + r"\n(.*?)" + mark("end") + "$", text, re.M | re.S)
-    return textwrap.dedent(found[0]).rstrip("\n") if len(found) == 1 else None
+    return textwrap.dedent(found[0]).strip("\n") if len(found) == 1 else None
 
 
 def blocks(pages, text):
