@@ -69,16 +69,35 @@ cdef class Device:
         cdef int code = arrowdevice_device_set_pool(self.pointer, chosen, &error)
         check(code, &error)
 
+    cdef int handles(self, native_device_t* out) except -1:
+        cdef error_t error
+        memset(out, 0, sizeof(out[0]))
+        out.struct_size = sizeof(out[0])
+        cdef int code = arrowdevice_device_get_native(self.pointer, out, &error)
+        check(code, &error)
+        return 0
+
     def native(self):
         """Returns the vendor's handles in the order of the C struct: platform to queue, and the queue's family."""
         cdef native_device_t handles
-        cdef error_t error
-        memset(&handles, 0, sizeof(handles))
-        handles.struct_size = sizeof(handles)
-        cdef int code = arrowdevice_device_get_native(self.pointer, &handles, &error)
-        check(code, &error)
+        self.handles(&handles)
         return (<size_t>handles.platform, <size_t>handles.physical_device, <size_t>handles.device,
                 <size_t>handles.context, <size_t>handles.queue, handles.queue_family)
+
+    def lock_queue(self, size_t queue):
+        """Locks a native queue, if its API requires it. The same thread calls unlock_queue()."""
+        cdef native_device_t handles
+        self.handles(&handles)
+        if handles.lock is not NULL:
+            with nogil:
+                handles.lock(handles.lock_user, <void*>queue)
+
+    def unlock_queue(self, size_t queue):
+        """Unlocks a native queue that lock_queue() locked."""
+        cdef native_device_t handles
+        self.handles(&handles)
+        if handles.unlock is not NULL:
+            handles.unlock(handles.lock_user, <void*>queue)
 
     def pool_trim(self):
         """Returns the cached memory of the default pool to the driver."""

@@ -113,6 +113,9 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
         void* device
         void* context
         void* queue
+        void (*lock)(void* user, void* native_queue) noexcept nogil
+        void (*unlock)(void* user, void* native_queue) noexcept nogil
+        void* lock_user
 
     struct pool_stats_t "arrowdevice_pool_stats":
         uint32_t struct_size

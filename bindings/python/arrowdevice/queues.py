@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import gc
+import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Iterator, NamedTuple
 
@@ -25,6 +27,33 @@ class NativeQueue(NamedTuple):
     family: int
     """The queue family. Only Vulkan has families."""
 
+
+class _WithoutCollection:
+    """Stops the garbage collector while any thread holds the lock of a queue.
+
+    A collection could free a `Memory` on the thread that holds the lock. Freeing it needs the lock.
+    """
+
+    def __init__(self) -> None:
+        self._mutex = threading.Lock()
+        self._holders = 0
+        self._collects = False
+
+    def __enter__(self) -> None:
+        with self._mutex:
+            if self._holders == 0:
+                self._collects = gc.isenabled()
+                gc.disable()
+            self._holders += 1
+
+    def __exit__(self, *exception: object) -> None:
+        with self._mutex:
+            self._holders -= 1
+            if self._holders == 0 and self._collects:
+                gc.enable()
+
+
+_without_collection = _WithoutCollection()
 
 # Arrays of queues that the program has forgotten. Work may still use them.
 _forgotten: list[Array] = []
@@ -72,6 +101,22 @@ class Queue:
     def native(self) -> NativeQueue:
         """The vendor's queue, valid until `close()`."""
         return NativeQueue(*self._core.native())
+
+    @contextmanager
+    def lock(self) -> Iterator[NativeQueue]:
+        """Locks the native queue for a `with` block that submits to it, and gives the native queue.
+
+        Vulkan requires the lock, because the library submits to its queues too. On devices without such a requirement
+        there is no lock. The block calls the vendor's API only. A call of this package, or the release of one of its
+        objects, could wait for the lock. The garbage collector is off meanwhile.
+        """
+        native = self.native
+        with _without_collection:
+            self._device._core.lock_queue(native.handle)
+            try:
+                yield native
+            finally:
+                self._device._core.unlock_queue(native.handle)
 
     def finish(self, timeout: float | None = None) -> None:
         """Waits until the work so far has finished. Raises DeviceTimeoutError after `timeout` seconds."""

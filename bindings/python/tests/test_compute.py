@@ -3,6 +3,8 @@
 
 import ctypes
 import gc
+import threading
+import time
 
 import numpy as np
 import pyarrow as pa
@@ -411,6 +413,43 @@ def test_a_kernel_may_run_on_when_its_array_is_released(opencl):
         other = ad.to_device(pa.array(np.full(n, 7, np.int64)), opencl, copy=True)
         assert total.to_pyarrow().to_pylist() == [n]
         del other
+
+
+def test_the_lock_of_a_queue_admits_one_thread_at_a_time():
+    inside, most = [], []
+
+    def submit(native):
+        with ad.Queue.wrap("vulkan:0", native.handle, family=native.family) as queue:
+            for _ in range(500):
+                with queue.lock():
+                    inside.append(None)
+                    time.sleep(0)  # another thread may run
+                    most.append(len(inside))
+                    inside.pop()
+
+    with ad.Queue("vulkan:0") as own:
+        threads = [threading.Thread(target=submit, args=(own.native,)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(most) == 2000 and max(most) == 1
+
+
+def test_a_failed_block_unlocks_the_queue(accelerator):
+    try:
+        queue = ad.Queue(accelerator)
+        queue.native
+    except ad.NotSupportedError:
+        return  # the device has no native queues
+    with queue:
+        with pytest.raises(KeyError), queue.lock() as native:
+            assert native == queue.native
+            assert not gc.isenabled()  # it could free memory, which needs the lock
+            raise KeyError("the submitter's own")
+        assert gc.isenabled()
+        array = ad.to_device(pa.array([1, 2]), accelerator, queue=queue, copy=True)  # hangs if the queue is locked
+        assert array.to_pylist() == [1, 2]
 
 
 def test_native_handles(accelerator):
