@@ -2,7 +2,7 @@
 /*
  * Adds up a slice of a column with nulls by a kernel of OpenCL. The result is an array on the device.
  *
- *   cc sum_opencl.c -o sum_opencl $(pkg-config --cflags --libs arrowdevice) -lOpenCL
+ *   cc sum_opencl.c -o sum_opencl $(pkg-config --cflags --libs arrowdevice) -l:libOpenCL.so.1
  *   sum_opencl              prints "4 on opencl:0"
  */
 #define CL_TARGET_OPENCL_VERSION 120
