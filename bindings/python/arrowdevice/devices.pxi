@@ -5,12 +5,62 @@ cdef class Device:
     """A device of the library. Compares equal to other handles of the same device."""
 
     cdef arrowdevice_device* pointer
+    cdef object extensions  # bytes, to which the next member points
+    cdef const char** extension_names  # used until unwrap() has succeeded, else until the process ends
 
     @staticmethod
     cdef Device of(arrowdevice_device* pointer):
         cdef Device device = Device.__new__(Device)
         device.pointer = pointer
         return device
+
+    @staticmethod
+    def wrap(ArrowDeviceType device_type, int64_t device_id, dict handles not None, list extensions not None):
+        """Returns the device of a native context, whose handles are integers. `extensions` are bytes."""
+        cdef native_device_t native
+        cdef arrowdevice_device* device = NULL
+        cdef const char** names = <const char**>zeroed((len(extensions) or 1) * sizeof(char*))
+        cdef error_t error
+        cdef int code
+        memset(&native, 0, sizeof(native))
+        native.struct_size = sizeof(native)
+        native.platform = <void*><size_t>handles["platform"]
+        native.physical_device = <void*><size_t>handles["physical_device"]
+        native.device = <void*><size_t>handles["device"]
+        native.context = <void*><size_t>handles["context"]
+        native.queue = <void*><size_t>handles["queue"]
+        native.queue_family = handles["queue_family"]
+        native.api_version = handles["api_version"]
+        native.get_proc_addr = <void*><size_t>handles["get_proc_addr"]
+        native.features = <const void*><size_t>handles["features"]
+        native.n_extensions = <uint32_t>len(extensions)
+        native.extensions = names
+        for i, extension in enumerate(extensions):
+            names[i] = <const char*>extension
+        with nogil:
+            code = arrowdevice_device_wrap(device_type, device_id, &native, &device, &error)
+        if code != 0:
+            free(names)
+        check(code, &error)
+        cdef Device out = Device.of(device)
+        out.extensions = extensions
+        out.extension_names = names
+        Py_INCREF(extensions)
+        return out
+
+    def unwrap(self, int64_t timeout_ns):
+        """Undoes one wrap()."""
+        cdef error_t error
+        cdef int code
+        with nogil:
+            signals_begin()
+            code = arrowdevice_device_unwrap(self.pointer, timeout_ns, &error)
+            signals_end()
+        check(code, &error)
+        if self.extension_names is not NULL:
+            Py_DECREF(self.extensions)
+            free(self.extension_names)
+            self.extension_names = NULL
 
     def __eq__(self, other):
         return isinstance(other, Device) and (<Device>other).pointer == self.pointer

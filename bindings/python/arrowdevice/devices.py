@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import enum
 import uuid as _uuid
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Sequence, TypeAlias
 
 from . import _core
+from .durations import nanoseconds
 
 __all__ = [
     "BackendReport", "Counters", "Device", "DeviceType", "MemoryInfo", "NativeDevice", "PoolStats", "device", "devices",
@@ -148,6 +149,50 @@ class Device:
     def _wrap(cls, core: _core.Device) -> Device:
         made = cls.__new__(cls)
         made._of(core)
+        return made
+
+    @classmethod
+    def wrap(
+        cls,
+        device_type: DeviceType | int,
+        device_id: int = 0,
+        *,
+        platform: int = 0,
+        physical_device: int = 0,
+        device: int = 0,
+        context: int = 0,
+        queue: int = 0,
+        queue_family: int = 0,
+        api_version: int = 0,
+        get_proc_addr: int = 0,
+        extensions: Sequence[str] = (),
+        features: int = 0,
+        owner: object = None,
+    ) -> WrappedDevice:
+        """Returns a context of the program as a device, without taking it over. Call `close()` before the context ends.
+
+        The handles are integers, such as `int_ptr` of a pyopencl object. The manual of the backend says which of them it
+        needs. `owner` is kept until `close()`, and may be the object that keeps the context alive. Arrays of the program
+        on the device come from `Array.from_buffers(..., device=...)`.
+
+        If the API needs a lock for submissions, as Vulkan does, no thread may submit to `queue` during a call of this
+        package. Other queues of the context are free.
+        """
+        handles = {
+            "platform": platform,
+            "physical_device": physical_device,
+            "device": device,
+            "context": context,
+            "queue": queue,
+            "queue_family": queue_family,
+            "api_version": api_version,
+            "get_proc_addr": get_proc_addr,
+            "features": features,
+        }
+        core = _core.Device.wrap(int(device_type), device_id, handles, [name.encode() for name in extensions])
+        made = WrappedDevice._wrap(core)
+        assert isinstance(made, WrappedDevice)
+        made._owner = owner
         return made
 
     @property
@@ -300,6 +345,28 @@ class Device:
 
 
 DeviceLike: TypeAlias = "Device | str | DeviceType | tuple[int, int]"
+
+
+class WrappedDevice(Device):
+    """A context of the program, as `Device.wrap()` returns it. A `with` block closes it."""
+
+    __slots__ = ("_owner",)
+
+    _owner: object
+
+    def close(self, timeout: float | None = None) -> None:
+        """Ends the use of the context. Later calls on the device fail.
+
+        Waits for deferred work. Raises BusyError while an array, memory, pool or queue of the device is alive.
+        """
+        self._core.unwrap(nanoseconds(timeout))
+        self._owner = None
+
+    def __enter__(self) -> WrappedDevice:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
 
 
 def device(name: DeviceLike) -> Device:

@@ -108,11 +108,16 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
     struct native_device_t "arrowdevice_native_device":
         uint32_t struct_size
         uint32_t queue_family
+        uint32_t api_version
+        uint32_t n_extensions
         void* platform
         void* physical_device
         void* device
         void* context
         void* queue
+        void* get_proc_addr
+        const char* const* extensions
+        const void* features
         void (*lock)(void* user, void* native_queue) noexcept nogil
         void (*unlock)(void* user, void* native_queue) noexcept nogil
         void* lock_user
@@ -206,6 +211,8 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
     int arrowdevice_pool_get_stats(const arrowdevice_pool*, pool_stats_t*, error_t*)
     int arrowdevice_pool_trim(arrowdevice_pool*, error_t*)
     int arrowdevice_backend_get_report(int64_t, backend_report_t*, error_t*)
+    int arrowdevice_device_wrap(ArrowDeviceType, int64_t, const native_device_t*, arrowdevice_device**, error_t*)
+    int arrowdevice_device_unwrap(arrowdevice_device*, int64_t, error_t*)
     int arrowdevice_queue_create(arrowdevice_device*, arrowdevice_queue**, error_t*)
     int arrowdevice_queue_get_native(const arrowdevice_queue*, native_queue_t*, error_t*)
     int arrowdevice_queue_finish(arrowdevice_queue*, int64_t, error_t*)

@@ -56,18 +56,22 @@ cdef class Queue:
     cdef int begin(self) except -1:
         """Reserves the queue for a call of this thread."""
         if self.busy:
-            raise RuntimeError("another thread uses the queue")
+            raise RuntimeError("another thread or a stream uses the queue")
         if self.closed:
             raise ValueError("the queue was closed")
         self.busy = True
+        return 0
+
+    cdef int check_unused(self) except -1:
+        if self.wrapped and self.users > 0:
+            raise RuntimeError(f"{self.users} allocations for the queue are in use")
         return 0
 
     def close(self):
         """Ends the queue. Has no effect on a queue that was closed. The last memory ends a queue of the library."""
         if self.closed:
             return
-        if self.wrapped and self.users > 0:
-            raise RuntimeError(f"{self.users} allocations for the queue are in use")
+        self.check_unused()
         self.begin()
         self.closed = True
         self.busy = False

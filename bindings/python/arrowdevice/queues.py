@@ -137,7 +137,7 @@ class Queue:
         """Orders the work of a `with` block with arrays.
 
         Work that is submitted in the block runs after the arrays are ready. Their memory is not reused before that work
-        has finished, even if the arrays are released. If the block cannot end because another thread uses the queue,
+        has finished, even if the arrays are released. If the block cannot end because another thread or a stream uses the queue,
         the memory is held until `finish()` succeeds, also if the program forgets the queue.
         """
         for array in arrays:

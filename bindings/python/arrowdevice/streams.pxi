@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Part of _core.pyx: streams.
 
+@cython.no_gc
 cdef class Stream:
     """A device stream with one consumer. One thread at a time uses it. Any thread may call cancel() and close()."""
 
@@ -12,10 +13,12 @@ cdef class Stream:
     cdef bint cancelled
     cdef bint closing
     cdef bint moving
+    cdef list queues  # queues that this stream and those behind it use alone
     cdef int cancelling  # number of threads in cancel(), which delay the release
 
     def __cinit__(self):
         self.own.release = NULL
+        self.queues = []
 
     def __dealloc__(self):
         self.release_own()
@@ -27,6 +30,19 @@ cdef class Stream:
         if own.release is not NULL:
             with nogil:
                 arrowdevice_stream_release(&own)
+        for queue in self.queues:
+            (<Queue>queue).busy = False
+        self.queues = []
+        return 0
+
+    cdef int close_queues(self) except -1:
+        """Ends queues that no object of Python could free any more. The stream goes on without them."""
+        for queue in self.queues:
+            (<Queue>queue).check_unused()
+        for queue in self.queues:
+            (<Queue>queue).busy = False
+            (<Queue>queue).close()
+        self.queues = []
         return 0
 
     cdef int begin(self) except -1:
@@ -158,7 +174,7 @@ cdef class Stream:
         return None if out.own.array.release is NULL else out
 
     def to_device(self, Device device not None, uint32_t flags, int32_t depth, uint32_t copy_flags, int64_t timeout_ns,
-                  Pool pool):
+                  Pool pool, Queue queue):
         """Returns a stream of the same arrays on a device. Moves this stream."""
         cdef Stream out = Stream.__new__(Stream)
         cdef stream_options_t options
@@ -173,9 +189,16 @@ cdef class Stream:
         options.pool = NULL if pool is None else pool.pointer
         self.begin_moving()
         try:
+            if queue is not None:
+                queue.begin()
+                options.queue = queue.pointer
             with nogil:
                 code = arrowdevice_stream_to_device(&self.own, device.pointer, &options, &out.own, &error)
+            if code != 0 and queue is not None:
+                queue.busy = False
             check_sharing(code, &error, copy_flags)
+            out.queues = self.queues if queue is None else [*self.queues, queue]
+            self.queues = []
         finally:
             self.end()
         out.of_library = True
@@ -213,6 +236,8 @@ cdef class Stream:
         out.of_library = True
         out.copy_flags = copy_flags
         out.known_schema = self.known_schema
+        out.queues = self.queues
+        self.queues = []
         return out
 
     def device_capsule(self):
@@ -226,6 +251,7 @@ cdef class Stream:
             except:
                 free(out)
                 raise
+            self.close_queues()
             if outgoing_device_stream(&self.own) != 0:
                 raise MemoryError()
             out[0] = self.own
@@ -247,6 +273,7 @@ cdef class Stream:
             except:
                 free(out)
                 raise
+            self.close_queues()
             with nogil:
                 code = arrowdevice_stream_to_host(&self.own, NULL, out, &error)
             check(code, &error)

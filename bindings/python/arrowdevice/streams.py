@@ -15,7 +15,7 @@ from .type_names import type_name
 if TYPE_CHECKING:
     import pyarrow
 
-    from .queues import Pool
+    from .queues import Pool, Queue
 
 __all__ = ["Stream"]
 
@@ -157,12 +157,21 @@ class Stream:
         read_ahead: bool = False,
         interface: str = "pull",
         pool: Pool | None = None,
+        queue: Queue | None = None,
     ) -> Stream:
         """Returns a stream of the same batches on a device, as `arrowdevice.to_device()` does. Moves this stream."""
         from .transfer import stream_to_device
 
         return stream_to_device(
-            self, device, copy, timeout=timeout, depth=depth, read_ahead=read_ahead, interface=interface, pool=pool
+            self,
+            device,
+            copy,
+            timeout=timeout,
+            depth=depth,
+            read_ahead=read_ahead,
+            interface=interface,
+            pool=pool,
+            queue=queue,
         )
 
     def to_host(self, *, depth: int = 0) -> Stream:

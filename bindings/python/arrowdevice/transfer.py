@@ -55,6 +55,7 @@ def stream_to_device(
     read_ahead: bool = False,
     interface: str = "pull",
     pool: Pool | None = None,
+    queue: Queue | None = None,
 ) -> Stream:
     """Returns a stream on a device. Moves `stream`."""
     device = find_device(to)
@@ -62,15 +63,21 @@ def stream_to_device(
     if depth < 0:
         raise ValueError(f"invalid depth {depth} (expected a number of batches of at least 0)")
     if interface == "async":
-        if read_ahead or timeout is not None or pool is not None:
-            raise TypeError("read_ahead, timeout and pool need interface='pull', and interface is 'async'")
+        if read_ahead or timeout is not None or pool is not None or queue is not None:
+            raise TypeError("read_ahead, timeout, pool and queue need interface='pull', and interface is 'async'")
         return Stream._wrap(stream._core.async_to_device(device._core, int(device.device_type), depth, flags))
     if interface != "pull":
         raise ValueError(f"invalid interface {interface!r} (expected 'pull' or 'async')")
     stream_flags = _core.STREAM_READ_AHEAD if read_ahead else 0
     return Stream._wrap(
         stream._core.to_device(
-            device._core, stream_flags, depth, flags, nanoseconds(timeout), None if pool is None else pool._core
+            device._core,
+            stream_flags,
+            depth,
+            flags,
+            nanoseconds(timeout),
+            None if pool is None else pool._core,
+            None if queue is None else queue._core,
         )
     )
 
@@ -127,7 +134,8 @@ def to_device(
     copy        None shares if possible. True always copies. False never copies: NotShareableError if a copy is needed.
     wait        For an array. False returns while the copy runs, see `Array.is_ready()` and `Array.wait()`.
     timeout     Seconds. Limits the whole call, or each `next()` of a stream.
-    queue       For an array. The copy runs on this queue, after its work so far. None means a queue of the library.
+    queue       The copy runs on this queue, after its work so far. None means a queue of the library. A stream uses the
+                queue alone until it is closed. If another package takes the stream, the queue is closed.
     pool        The pool of the target device for copies. None means its default pool.
     depth       For a stream. Number of batches that the stream requests before it returns the oldest. 0 means 2.
     read_ahead  For a stream. True calls the producer on a thread of the stream.
@@ -152,8 +160,16 @@ def to_device(
         if depth or read_ahead or interface != "pull":
             raise TypeError("depth, read_ahead and interface need a stream, and the object is one array")
         return array_to_device(source, device, copy, wait=wait, timeout=timeout, queue=queue, pool=pool)
-    if not wait or queue is not None:
-        raise TypeError("wait=False and queue need one array, and the object is a stream")
+    if not wait:
+        raise TypeError("wait=False needs one array, and the object is a stream")
     return stream_to_device(
-        source, device, copy, timeout=timeout, depth=depth, read_ahead=read_ahead, interface=interface, pool=pool
+        source,
+        device,
+        copy,
+        timeout=timeout,
+        depth=depth,
+        read_ahead=read_ahead,
+        interface=interface,
+        pool=pool,
+        queue=queue,
     )

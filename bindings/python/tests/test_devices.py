@@ -2,6 +2,8 @@
 import pickle
 import re
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 import arrowdevice as ad
@@ -100,3 +102,59 @@ def test_a_device_is_found_by_type_and_by_a_pair(device):
             ad.device(bad)
     with pytest.raises(ad.InvalidError, match='did you mean "opencl"'):
         ad.device("openlc:0")
+
+
+def test_wrap_uses_a_context_of_the_program(run_python):
+    out = run_python(
+        """
+        import weakref
+        import arrowdevice as ad, pyarrow as pa
+
+        class Context:
+            pass
+
+        owner = Context()
+        gone = weakref.ref(owner)
+        device = ad.Device.wrap(ad.DeviceType.EXT_DEV, context=0x1234, owner=owner, extensions=["VK_one", "VK_two"])
+        del owner
+        print(device.is_wrapped, device == ad.device("ext_dev:0"), gone() is not None)
+        there = ad.to_device(pa.array([1, 2]), device)
+        print(there.device == device, there.to_pylist())
+        try:
+            device.close()
+        except ad.BusyError:
+            print("in use")
+        there.release()
+        device.close()
+        print(gone() is None)
+        try:
+            ad.to_device(pa.array([1, 2]), device)
+        except ad.DeviceNotFoundError:
+            print("closed")
+        with ad.Device.wrap(12, 0, context=0x1234) as again:
+            print(ad.Array.from_buffers(pa.int64(), 2, [None, ad.Memory(again, 16)], device=again).device == again)
+        """
+    )
+    assert out.split("\n")[:-1] == ["True False True", "True [1, 2]", "in use", "True", "closed", "True"]
+
+
+def test_wrap_refuses_a_context_that_the_backend_cannot_use():
+    with pytest.raises(ad.InvalidError, match="context"):
+        ad.Device.wrap(ad.DeviceType.EXT_DEV)
+    with pytest.raises(ad.NotSupportedError):
+        ad.Device.wrap(ad.DeviceType.CPU, context=1)
+
+
+def test_wrap_puts_an_array_into_a_context_of_opencl():
+    cl = pytest.importorskip("pyopencl")
+    context = cl.Context(cl.get_platforms()[0].get_devices()[:1])
+    handles = {"context": context.int_ptr, "device": context.devices[0].int_ptr}
+    with ad.Device.wrap(ad.DeviceType.OPENCL, owner=context, **handles) as device:
+        there = ad.to_device(pa.array([5, 6, 7]), device)
+        buffer = cl.Buffer.from_int_ptr(there.buffers()[1].address)
+        assert buffer.context == context
+        read = np.zeros(3, np.int64)
+        cl.enqueue_copy(cl.CommandQueue(context), read, buffer)
+        assert read.tolist() == [5, 6, 7]
+        buffer.release()
+        there.release()

@@ -184,12 +184,12 @@ def test_to_device_refuses_stream_options_for_an_array(batch, arguments):
 
 
 def test_to_device_refuses_options_that_the_interface_lacks(table):
-    for arguments in ({"read_ahead": True}, {"timeout": 1}):
+    for arguments in ({"read_ahead": True}, {"timeout": 1}, {"queue": ad.Queue("ext_dev:0")}):
         stream = ad.Stream(table)
         with pytest.raises(TypeError, match="async"):
             ad.to_device(stream, "ext_dev:0", interface="async", **arguments)
         assert not stream.closed
-    with pytest.raises(TypeError, match="wait=False and queue need one array"):
+    with pytest.raises(TypeError, match="wait=False needs one array"):
         ad.to_device(table, "ext_dev:0", wait=False)
 
 
@@ -198,3 +198,28 @@ def test_to_device_refuses_a_canceled_stream(table):
     stream.cancel()
     with pytest.raises(ad.CanceledError):
         ad.to_device(stream, "ext_dev:0")
+
+
+def test_a_stream_uses_a_queue_alone_until_it_is_closed(table, accelerator):
+    with ad.Queue(accelerator) as queue:
+        with ad.to_device(table, accelerator, queue=queue) as stream:
+            with pytest.raises(RuntimeError, match="a stream uses the queue"):
+                queue.finish()
+            home = stream.to_host()  # passes the queue on
+            with pytest.raises(RuntimeError, match="a stream uses the queue"):
+                queue.finish()
+            assert pa.Table.from_batches([batch.to_pyarrow() for batch in home]).equals(table)
+            home.close()
+        queue.finish(30)
+        with ad.Queue("cpu") as other:
+            with pytest.raises(ad.InvalidError, match="queue"):
+                ad.to_device(table, accelerator, queue=other)
+            other.finish()  # the failed call gave it back
+
+
+def test_a_queue_is_closed_when_another_package_takes_its_stream(table, accelerator):
+    queue = ad.Queue(accelerator)
+    reader = ad.to_device(table, accelerator, queue=queue).to_pyarrow()
+    with pytest.raises(ValueError, match="closed"):
+        queue.finish()
+    assert reader.read_all().equals(table)

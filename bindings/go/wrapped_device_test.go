@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package arrowdevice_test
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"testing"
+
+	arrowdevice "libarrowdevice/arrowdevice"
+)
+
+func TestWrapDeviceUsesAContextOfTheProgram(t *testing.T) {
+	ctx := context.Background()
+	native := arrowdevice.NativeDevice{Context: 0x1234}
+	options := &arrowdevice.WrapOptions{Extensions: []string{"VK_one", "VK_two"}}
+	wrapped, err := arrowdevice.WrapDevice(arrowdevice.ExtDev, 0, native, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wrapped.Device == device(t, "ext_dev:0") {
+		t.Error("the wrapped context is the library's own device")
+	}
+	want := samples["string"].make(t, checked(t))
+	defer want.Release()
+	there, err := fromArrow(t, want).ToDevice(ctx, wrapped.Device, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := there.Device(); err != nil || found != wrapped.Device {
+		t.Errorf("the array is on %v, %v", found, err)
+	}
+	if err := wrapped.Close(ctx); !errors.Is(err, syscall.EBUSY) {
+		t.Errorf("Close with a live array: %v", err)
+	}
+	got := toArrow(t, there)
+	mustEqual(t, got, want)
+	got.Release()
+	for range 2 {
+		there.Release()
+	}
+	if err := wrapped.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{wrapped.Close(ctx), func() error { _, err := wrapped.NewQueue(); return err }()} {
+		if !errors.Is(err, syscall.ENODEV) {
+			t.Errorf("a call after Close: %v", err)
+		}
+	}
+}
+
+func TestWrapDeviceRefusesAContextThatTheBackendCannotUse(t *testing.T) {
+	if _, err := arrowdevice.WrapDevice(arrowdevice.ExtDev, 0, arrowdevice.NativeDevice{}, nil); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("without a context: %v", err)
+	}
+	if _, err := arrowdevice.WrapDevice(arrowdevice.CPU, 0, arrowdevice.NativeDevice{Context: 1}, nil); !errors.Is(err, syscall.ENOTSUP) {
+		t.Errorf("on the CPU: %v", err)
+	}
+}
