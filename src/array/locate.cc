@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "backend/device_types.h"
+#include "base/trace.h"
 #include "device/devices.h"
 #include "device/event.h"
 
@@ -76,7 +77,10 @@ bool is_ready(const ArrowDeviceArray& array, device::Device* named) {
 }
 
 void wait(const ArrowDeviceArray& array, device::Device* named, const Deadline& deadline) {
-  device::ForeignEvent(device_of(array, named), array.sync_event).wait(deadline.left());
+  trace::Span span("wait", "array_wait", trace::kLeastWaitNs);
+  auto& device = device_of(array, named);
+  device::ForeignEvent(device, array.sync_event).wait(deadline.left());
+  span.end([&] { return trace::Facts().add("device", device.text()); });
 }
 
 void wait_on(const ArrowDeviceArray& array, device::Device* named, device::Queue& queue) {

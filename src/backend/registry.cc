@@ -12,14 +12,15 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "base/trace.h"
 #include "cpu/cpu_backend.h"
 
 namespace arrowdevice::backend {
 namespace {
 
 std::string served_types(const Backend& backend) {
-  std::string text = "serves";
-  for (const auto type : backend.device_types()) text += " " + device_type_text(type);
+  std::string text;
+  for (const auto type : backend.device_types()) text += (text.empty() ? "" : " ") + device_type_text(type);
   return text;
 }
 
@@ -27,6 +28,19 @@ std::string line_of(const Look& look) { return (look.path.empty() ? look.name : 
 
 std::string file_in(const std::string& folder, const std::string& name) {
   return folder + "/libarrowdevice-" + name + ".so";
+}
+
+// Opens a plugin and reports it, also one that is refused.
+std::unique_ptr<Backend> open_backend(const std::string& path) {
+  trace::Span span("backend", "load backend");
+  try {
+    auto backend = std::make_unique<Backend>(open_plugin(path), path);
+    span.end([&] { return trace::Facts().add("path", path).add("serves", served_types(*backend)); });
+    return backend;
+  } catch (const Error& error) {
+    span.end([&] { return trace::Facts().add("path", path).add("error", error.message()); });
+    throw;
+  }
 }
 
 }  // namespace
@@ -72,7 +86,7 @@ void Registry::add_report(Look look) {
 }
 
 const Backend* Registry::keep(std::unique_ptr<Backend> backend) {
-  Look look{0, backend->name(), backend->path(), served_types(*backend)};
+  Look look{0, backend->name(), backend->path(), "serves " + served_types(*backend)};
   const std::string line = line_of(look);
   const Backend* const kept = backend.get();
   {
@@ -143,7 +157,7 @@ const Backend* Registry::load(const std::string& absolute_path) {
   const auto name = plugin_name(absolute_path);
   try {
     const Opening opening(*this, absolute_path);
-    auto backend = std::make_unique<Backend>(open_plugin(absolute_path), absolute_path);
+    auto backend = open_backend(absolute_path);
     if (backend->name() != name) {
       throw Error(EINVAL, "the table is named " + backend->name() + ", the file is not libarrowdevice-" +
                               backend->name() + ".so");
@@ -168,7 +182,7 @@ void Registry::try_plugin(const std::string& folder, const std::string& name) {
       return remember({ECANCELED, name, path, std::string("used on request only: set ") + opt_in});
     }
     try {
-      auto backend = std::make_unique<Backend>(open_plugin(path), path);
+      auto backend = open_backend(path);
       if (backend->name() != name) throw Error(EINVAL, "the table in it is named " + backend->name());
       keep(std::move(backend));
     } catch (const Error& e) {

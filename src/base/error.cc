@@ -98,8 +98,6 @@ int fill_from_current_exception(arrowdevice_error* out) noexcept {
       });
 }
 
-namespace {
-
 std::string utf8(std::string_view text) {
   std::string clean;
   clean.reserve(text.size());
@@ -114,8 +112,6 @@ std::string utf8(std::string_view text) {
   }
   return clean;
 }
-
-}  // namespace
 
 Failure::Failure(int code, std::string_view text, std::string_view backend, int native_code) noexcept
     : code_(code), native_code_(native_code) {

@@ -34,6 +34,9 @@ class Error : public std::exception {
 // Returns text in the manner of printf.
 [[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);
 
+// Returns the text with a '?' in place of each byte that is not UTF-8.
+std::string utf8(std::string_view text);
+
 // Fills an error that may be NULL. Text that is too long is cut between two characters. Bytes that are not UTF-8 become
 // '?'.
 void fill_error(arrowdevice_error* out, int code, int native_code, std::string_view backend,

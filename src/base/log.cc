@@ -62,16 +62,7 @@ void write_to_standard_error(int level, std::string_view message) {
 
 }  // namespace
 
-std::atomic<int> details_are_logged{-1};
-
-bool read_if_details_are_logged() noexcept {
-  try {
-    details_are_logged = highest_level() >= static_cast<int>(LogLevel::kDebug) ? 1 : 0;
-  } catch (...) {
-    return false;  // the next call reads it
-  }
-  return details_are_logged == 1;
-}
+bool is_logged(LogLevel level) { return static_cast<int>(level) <= highest_level(); }
 
 void log_set_handler(LogHandler handler, void* user) noexcept {
   const std::lock_guard lock(mutex);

@@ -10,6 +10,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "base/trace.h"
 
 namespace arrowdevice::device {
 namespace {
@@ -172,6 +173,13 @@ void DeferredWork::end_outside() noexcept {
 }
 
 bool DeferredWork::wait_idle(const Deadline& deadline) {
+  trace::Span span("wait", "wait_idle", trace::kLeastWaitNs);
+  const bool is_idle = wait_until_idle(deadline);
+  span.end([&] { return trace::Facts().add_flag("idle", is_idle); });
+  return is_idle;
+}
+
+bool DeferredWork::wait_until_idle(const Deadline& deadline) {
   if (CompletingWork::is_here()) throw Error(EBUSY, "a callback of deferred work cannot wait for the other work");
   interrupt::RegularCheck check;
   while (process::drivers_usable()) {

@@ -81,6 +81,7 @@ class DeferredWork {
   bool start_thread() noexcept;
   void run_thread() noexcept;
   void wait_for_oldest() noexcept;
+  bool wait_until_idle(const Deadline& deadline);
 
   std::mutex mutex_;  // guards all members below
   std::condition_variable changed_;

@@ -7,6 +7,7 @@
 
 #include "backend/device_types.h"
 #include "base/interrupt.h"
+#include "base/trace.h"
 #include "device/queue.h"
 
 namespace arrowdevice::device {
@@ -29,7 +30,10 @@ bool Event::is_ready() const {
 bool Event::wait(int64_t timeout_ns) const {
   if (timeout_ns < 0 || fired_.load(std::memory_order_acquire)) return is_ready();
   Counters::add(device_.counters().host_waits, 1);
-  return interrupt::wait_in_slices(timeout_ns, [this](int64_t slice) { return wait_idly(slice); });
+  trace::Span span("wait", "wait for an event", trace::kLeastWaitNs);
+  const bool fired = interrupt::wait_in_slices(timeout_ns, [this](int64_t slice) { return wait_idly(slice); });
+  span.end([&] { return trace::Facts().add("device", device_.text()).add_flag("fired", fired); });
+  return fired;
 }
 
 bool Event::wait_idly(int64_t timeout_ns) const {

@@ -12,6 +12,7 @@
 #include "base/checked.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "base/trace.h"
 #include "device/deferred.h"
 #include "device/queue.h"
 
@@ -149,6 +150,7 @@ Allocation Pool::allocate(Queue* queue, int64_t size) {
   const int64_t capacity = size_class(size);
   Block block = take_cached(queue, capacity);
   if (block.buffer == nullptr) {
+    trace::Span growth("memory", "pool growth");
     reserve(capacity);
     try {
       block.buffer = ask_driver(queue, capacity);
@@ -163,7 +165,7 @@ Allocation Pool::allocate(Queue* queue, int64_t size) {
       const std::lock_guard lock(mutex_);
       ++stats_.driver_allocations;
     }
-    log_growth(capacity);
+    report(growth, capacity);
   }
   {
     const std::lock_guard lock(mutex_);
@@ -172,12 +174,17 @@ Allocation Pool::allocate(Queue* queue, int64_t size) {
   return {shared_from_this(), std::move(block)};
 }
 
-void Pool::log_growth(int64_t bytes) noexcept {
-  log_detail([&] {
+void Pool::report(trace::Span& growth, int64_t bytes) const noexcept {
+  growth.end([&] {
     const auto now = stats();
-    return format("a pool of %s grew by %lld bytes to %lld, of which %lld are used", device_.text().c_str(),
-                  static_cast<long long>(bytes), static_cast<long long>(now.used_bytes + now.cached_bytes),
-                  static_cast<long long>(now.used_bytes));
+    const std::string device = device_.text();
+    trace::Facts facts;
+    facts.add("device", device).add("bytes", bytes);
+    facts.add("used_bytes", now.used_bytes).add("cached_bytes", now.cached_bytes);
+    facts.log_as(format("a pool of %s grew by %lld bytes to %lld, of which %lld are used", device.c_str(),
+                        static_cast<long long>(bytes), static_cast<long long>(now.used_bytes + now.cached_bytes),
+                        static_cast<long long>(now.used_bytes)));
+    return facts;
   });
 }
 

@@ -14,6 +14,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/trace.h"
 #include "device/device.h"
 
 namespace arrowdevice::device {
@@ -130,7 +131,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   using CachedList = std::list<CachedBlock>;
 
   void free_cached() noexcept;
-  void log_growth(int64_t bytes) noexcept;
+  void report(trace::Span& growth, int64_t bytes) const noexcept;
   Block take_cached(const Queue* queue, int64_t capacity);
   CachedList pop_cached(int64_t capacity);
   bool record_last_use(Block& block) noexcept;

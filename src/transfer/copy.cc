@@ -68,6 +68,7 @@ class CopyOwner final : public array::BufferOwner {
 // Staging memory, until the copy has finished.
 struct DeferredStaging final : public device::Deferred {
   InFlight in_flight;
+  LaterWork later;
 };
 
 // Objects that a copy still uses after its call has ended early.
@@ -330,7 +331,10 @@ class Copy {
       const auto& queue = route_.target_queue();
       const bool is_in_order = queue_is_targets() && owner_->memory().allocation.may_be_reused_in_order();
       if (is_in_order && !queue.is_wrapped()) owner_->memory().queue = queue.id();
-      if (staging_ != nullptr) staging_->after = event_;
+      if (staging_ != nullptr) {
+        staging_->after = event_;
+        staging_->later.begin();
+      }
       return;
     }
     if (!has_arrived && !event_->wait(request_.deadline.left())) throw Error(ETIMEDOUT, kLate);
@@ -352,7 +356,7 @@ class Copy {
     output_->publish(std::move(owner_), &out->array);
   }
 
-  const CopyLog log_;
+  CopyLog log_;
   const CopyRequest& request_;
   const schema::Binding& array_;
   const schema::Tree& tree_;

@@ -1,36 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transfer/copy_log.h"
 
-#include "base/text.h"
+#include <string>
+
+#include "base/error.h"
 
 namespace arrowdevice::transfer {
 namespace {
+
+constexpr const char* kInFlight = "copy in flight";
 
 const char* text_of(Way way) {
   switch (way) {
     case Way::kDirect: return "directly";
     case Way::kPinned: return "in pieces through pinned memory";
     case Way::kGathered: return "gathered in staging memory";
-    case Way::kStaged: return "through host memory, because there is no direct path";
+    case Way::kStaged: return "through host memory";
   }
   return "";
 }
 
 }  // namespace
 
-void CopyLog::write(const Route& route, const PlacedBuffers& placed, const InFlight* in_flight,
-                    bool is_pending) const noexcept {
-  const double microseconds = std::chrono::duration<double, std::micro>(Clock::now() - begin_).count();
-  log_detail([&] {
-    return format("copy from %s to %s: %lld bytes in %zu buffers, %s, %.1f us%s", route.source().text().c_str(),
-                  route.target().text().c_str(), static_cast<long long>(placed.device_bytes), placed.buffers.size(),
-                  in_flight == nullptr ? "by the CPU" : text_of(in_flight->way), microseconds,
-                  is_pending ? " until it was submitted" : "");
+trace::Facts CopyLog::facts(const Route& route, const PlacedBuffers& placed, const InFlight* in_flight,
+                            bool is_pending) {
+  const std::string from = route.source().text();
+  const std::string to = route.target().text();
+  const std::string path = in_flight == nullptr ? "by the CPU" : text_of(in_flight->way);
+  const std::string reason = in_flight == nullptr || in_flight->reason == nullptr ? "" : in_flight->reason;
+  trace::Facts facts;
+  facts.add("from", from).add("to", to).add("bytes", placed.device_bytes);
+  facts.add("buffers", static_cast<int64_t>(placed.buffers.size())).add("path", path);
+  if (!reason.empty()) facts.add("reason", reason);
+  facts.add_flag("pending", is_pending);
+  facts.log_as(format("copy from %s to %s: %lld bytes in %zu buffers, %s%s%s", from.c_str(), to.c_str(),
+                      static_cast<long long>(placed.device_bytes), placed.buffers.size(), path.c_str(),
+                      reason.empty() ? "" : ", because ", reason.c_str()),
+               is_pending ? " until it was submitted" : "");
+  return facts;
+}
+
+void MoveLog::moved(const device::Device& source, const device::Device& target) noexcept {
+  span_.end([&] {
+    const std::string from = source.text();
+    const std::string to = target.text();
+    trace::Facts facts;
+    facts.add("from", from).add("to", to).log_as("move from " + from + " to " + to + " without a copy");
+    return facts;
   });
 }
 
-void log_shared(const device::Device& source, const device::Device& target) noexcept {
-  log_detail([&] { return format("move from %s to %s without a copy", source.text().c_str(), target.text().c_str()); });
-}
+void LaterWork::begin() noexcept { number_ = trace::begin_later("copy", kInFlight); }
+
+void LaterWork::end() noexcept { trace::end_later("copy", kInFlight, number_); }
 
 }  // namespace arrowdevice::transfer

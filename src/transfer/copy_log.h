@@ -1,37 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log of copies: a line for each copy if ARROWDEVICE_LOG is "debug".
+// The log and the trace of copies and moves.
 #pragma once
 
-#include <chrono>
-#include <cstdint>
-
-#include "base/log.h"
+#include "base/trace.h"
 #include "transfer/placement.h"
 #include "transfer/route.h"
 #include "transfer/submit.h"
 
 namespace arrowdevice::transfer {
 
+// Lives as long as the copy, and reports one that fails.
 class CopyLog {
  public:
-  CopyLog() : begin_(logs_details() ? Clock::now() : Clock::time_point()) {}
-
-  // Logs a copy that succeeded. `in_flight` is NULL if the CPU copied.
-  void copied(const Route& route, const PlacedBuffers& placed, const InFlight* in_flight,
-              bool is_pending) const noexcept {
-    if (begin_ != Clock::time_point()) write(route, placed, in_flight, is_pending);
+  // Reports a copy that succeeded. `in_flight` is NULL if the CPU copied.
+  void copied(const Route& route, const PlacedBuffers& placed, const InFlight* in_flight, bool is_pending) noexcept {
+    span_.end([&] { return facts(route, placed, in_flight, is_pending); });
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
+  static trace::Facts facts(const Route& route, const PlacedBuffers& placed, const InFlight* in_flight,
+                            bool is_pending);
 
-  void write(const Route& route, const PlacedBuffers& placed, const InFlight* in_flight,
-             bool is_pending) const noexcept;
-
-  const Clock::time_point begin_;
+  trace::Span span_{"copy", "copy"};
 };
 
-// Logs a move without a copy.
-void log_shared(const device::Device& source, const device::Device& target) noexcept;
+// A move without a copy.
+class MoveLog {
+ public:
+  void moved(const device::Device& source, const device::Device& target) noexcept;
+
+ private:
+  trace::Span span_{"copy", "move"};
+};
+
+// The work of a copy after its call has ended, until the library learns that it has finished.
+class LaterWork {
+ public:
+  LaterWork() = default;
+  ~LaterWork() {
+    if (number_ != 0) [[unlikely]]
+      end();
+  }
+  LaterWork(const LaterWork&) = delete;
+  LaterWork& operator=(const LaterWork&) = delete;
+
+  void begin() noexcept;
+
+ private:
+  void end() noexcept;
+
+  uint64_t number_ = 0;
+};
 
 }  // namespace arrowdevice::transfer

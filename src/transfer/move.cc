@@ -99,8 +99,9 @@ void to_device(ArrowDeviceArray& moved, const schema::Tree& tree, device::Device
   to.check_usable();
   check_queue_and_pool(options, source, to);
   if (shares(source, to, options)) {
+    MoveLog log;
     take(moved, to, event_for(moved, source, to, options.deadline), out);
-    log_shared(source, to);
+    log.moved(source, to);
     return;
   }
   if (options.never) {

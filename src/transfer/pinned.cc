@@ -151,6 +151,8 @@ bool copy_through_pinned(Route& route, std::span<const Region> regions, const De
     return false;
   }
   in_flight.way = Way::kPinned;
+  in_flight.reason = is_threaded ? "several threads copy pageable memory faster than the driver"
+                                 : "the driver would wait for each buffer of pageable memory";
   device::Counters::add(device_of(route).counters().staged_bytes, total);
   PinnedCopy copy(route, regions, piece_bytes, blocks, deadline);
   parallel::run(

@@ -36,6 +36,9 @@ void wait_for(const device::Event& event, const Deadline& deadline) {
 void copy_staged(Route& route, std::span<const Region> regions, std::span<const Region> from_host,
                  const Deadline& deadline, InFlight& in_flight) {
   in_flight.way = Way::kStaged;
+  in_flight.reason = &route.source().backend() == &route.target().backend()
+                         ? "there is no direct path between these devices"
+                         : "there is no direct path between devices of two backends";
   const int64_t total = bytes_of(regions);
   const int64_t piece_bytes = staged_piece_bytes(total);
   std::vector<Stage> stages(static_cast<size_t>(std::min(kBlocks, (total + piece_bytes - 1) / piece_bytes)));

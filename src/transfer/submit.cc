@@ -108,7 +108,7 @@ class Submission {
         ++i;
       }
     }
-    if (regions_.empty() && stage_size_ > 0) in_flight_->way = Way::kGathered;
+    if (regions_.empty() && to_stage_.empty() && stage_size_ > 0) note_gathered();
     // A GPU needs much longer for small copies between large ones than for small copies after them.
     regions_.insert(regions_.end(), staged_regions_.begin(), staged_regions_.end());
     if (route_.is_staged() && !to_stage_.empty())
@@ -116,6 +116,13 @@ class Submission {
     route_.target_queue().copy(regions_);
     count_direct();
     if (!to_stage_.empty()) copy_through_pinned(route_, to_stage_, deadline_, *in_flight_);
+  }
+
+  void note_gathered() {
+    in_flight_->way = Way::kGathered;
+    in_flight_->reason = route_.stages_host_memory()            ? "the driver would wait for the queue's work"
+                         : largest_gathered_ > kLargestGathered ? "the driver would copy each pageable buffer by itself"
+                                                                : "its buffers are small, or written by the CPU";
   }
 
   void submit_staged() {

@@ -12,13 +12,14 @@
 
 namespace arrowdevice::transfer {
 
-// How the bytes of a copy get to the target, for the log.
+// How the bytes of a copy get to the target, for the log and the trace.
 enum class Way { kDirect, kPinned, kGathered, kStaged };
 
 // Memory that a submission uses until it has finished. The caller may have allocated the memory for gathered buffers.
 struct InFlight {
   std::vector<device::Allocation> staging;
   Way way = Way::kDirect;
+  const char* reason = nullptr;  // for any other way, the rest of a sentence after "because"
 };
 
 // The message if a copy does not end in time.
