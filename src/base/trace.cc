@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/nvtx.h"
 #include "base/trace_file.h"
 
 namespace arrowdevice::trace {
@@ -34,7 +35,8 @@ std::string event(const char* phase, const char* category, const char* name, int
 // Reads the environment. Several threads may do so at once, with the same result.
 int read_receivers() noexcept {
   try {
-    const int found = (is_logged(LogLevel::kDebug) ? kLog : 0) | (TraceFile::open() ? kFile : 0);
+    const int found =
+        (is_logged(LogLevel::kDebug) ? kLog : 0) | (TraceFile::open() ? kFile : 0) | (nvtx::attach() ? kProfiler : 0);
     receivers = found;
     return found;
   } catch (...) {
@@ -93,12 +95,13 @@ void Span::begin(const char* category, const char* name, int64_t least_ns) noexc
   least_ns_ = least_ns;
   begin_ns_ = now_ns();
   duration_ns_ = -1;
+  if ((receivers_ & kProfiler) != 0) nvtx::push(name);
 }
 
-// Returns true if the receivers get the span, which is not too short.
+// Returns true if the log or the file gets the span, which is not too short.
 bool Span::stop() noexcept {
   duration_ns_ = now_ns() - begin_ns_;
-  return duration_ns_ >= least_ns_;
+  return duration_ns_ >= least_ns_ && (receivers_ & (kLog | kFile)) != 0;
 }
 
 void Span::report(const Facts& facts) const {
@@ -111,9 +114,9 @@ void Span::report(const Facts& facts) const {
                               ",\"args\":{" + facts.members_ + "}}");
 }
 
-void Span::fail() noexcept {
-  if (duration_ns_ >= 0) return;
-  end([] { return Facts().add_flag("failed", true); });
+void Span::leave() noexcept {
+  if (duration_ns_ < 0) end([] { return Facts().add_flag("failed", true); });
+  if ((receivers_ & kProfiler) != 0) nvtx::pop();
 }
 
 uint64_t begin_later(const char* category, const char* name) noexcept {

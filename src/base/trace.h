@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells the log and the trace file about the library's work: copies, moves, waits, the growth of pools, and backends.
+// Tells the log, the trace file and a profiler about the library's work: copies, moves, waits, the growth of pools, and
+// backends.
 #pragma once
 
 #include <atomic>
@@ -10,8 +11,9 @@
 namespace arrowdevice::trace {
 
 // The receivers that the environment asks for.
-inline constexpr int kLog = 1;   // ARROWDEVICE_LOG=debug
-inline constexpr int kFile = 2;  // ARROWDEVICE_TRACE
+inline constexpr int kLog = 1;       // ARROWDEVICE_LOG=debug
+inline constexpr int kFile = 2;      // ARROWDEVICE_TRACE
+inline constexpr int kProfiler = 4;  // NVTX_INJECTION64_PATH
 
 // A sum of receivers, or -1 if the environment was not read.
 extern std::atomic<int> receivers;
@@ -35,7 +37,8 @@ class Facts {
   std::string after_time_;
 };
 
-// Receivers get waits of at least this time only, because most waits are over at once.
+// The log and the file get waits of at least this time only, because most waits are over at once. A profiler gets all,
+// because it learns of a span when the span begins.
 inline constexpr int64_t kLeastWaitNs = 5'000;
 
 // A period of a thread's work. Spans of one thread are nested. Without receivers a span costs five instructions.
@@ -44,13 +47,11 @@ class Span {
   // The name and the category live as long as the process.
   Span(const char* category, const char* name, int64_t least_ns = 0) noexcept
       : receivers_(receivers.load(std::memory_order_relaxed)) {
-    if (receivers_ != 0) [[unlikely]]
-      begin(category, name, least_ns);
+    if (receivers_ != 0) begin(category, name, least_ns);
   }
   // Reports a span that end() has not ended, because an exception has. Such a span has the fact `failed`.
   ~Span() {
-    if (receivers_ != 0) [[unlikely]]
-      fail();
+    if (receivers_ != 0) leave();
   }
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
@@ -70,7 +71,7 @@ class Span {
   void begin(const char* category, const char* name, int64_t least_ns) noexcept;
   bool stop() noexcept;
   void report(const Facts& facts) const;
-  void fail() noexcept;
+  void leave() noexcept;
 
   int receivers_;
   // The members below are set only if there are receivers.

@@ -38,8 +38,7 @@ class LaterWork {
  public:
   LaterWork() = default;
   ~LaterWork() {
-    if (number_ != 0) [[unlikely]]
-      end();
+    if (number_ != 0) end();
   }
   LaterWork(const LaterWork&) = delete;
   LaterWork& operator=(const LaterWork&) = delete;

@@ -71,6 +71,10 @@ class Trace(unittest.TestCase):
         waits = [event["args"] for event in self.spans(events, "wait for an event")]
         self.assertEqual(waits, [{"device": "ext_dev:2", "fired": True}] * 2)
 
+    def test_the_trace_leaves_out_short_waits(self):
+        self.run_program("short waits")
+        self.assertLess(len(self.spans(self.read(), "wait_idle")), 500)  # of 1000; a busy machine makes some longer
+
     def test_each_event_has_the_members_of_the_format(self):
         self.run_program("everything")
         events = self.read()

@@ -18,6 +18,7 @@ using namespace arrowdevice::testing;  // NOLINT: what every line of this progra
 
 constexpr int kThreads = 4;
 constexpr int kCopiesOfAThread = 50;
+constexpr int kShortWaits = 1'000;
 
 void do_everything() {
   const Sample sample(field("l"), {.rows = 100'000});
@@ -39,6 +40,10 @@ void wait_in_each_way() {
   must(arrowdevice_array_wait, awaited.get(), nullptr, ARROWDEVICE_NO_TIMEOUT);
   const Array drained = copy(sample, sim(2), ARROWDEVICE_COPY_ASYNC);
   must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
+}
+
+void wait_for_nothing() {
+  for (int i = 0; i < kShortWaits; ++i) must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
 }
 
 // A pool without room for the copy makes it fail.
@@ -63,17 +68,24 @@ void copy_on_each_thread() {
   });
 }
 
-void fork_and_copy_in_both() {
-  copy_once();
+// Runs the body in a child, which runs its exit handlers. Returns the child's process id.
+template <typename Body>
+int in_forked_child(const Body& body) {
   const pid_t child = ::fork();
   expect(child >= 0, "there is no child");
   if (child == 0) {
-    copy_once();
+    body();
     std::exit(0);
   }
   int status = 0;
   expect(::waitpid(child, &status, 0) == child && status == 0, "the child failed");
-  std::printf("%d\n", static_cast<int>(child));
+  return static_cast<int>(child);
+}
+
+void fork_and_copy_in_both() {
+  copy_once();
+  in_forked_child([] {});
+  std::printf("%d\n", in_forked_child(copy_once));
   copy_once();
 }
 
@@ -84,6 +96,7 @@ int main(int argc, char** argv) {
   try {
     if (std::strcmp(scenario, "everything") == 0) do_everything();
     if (std::strcmp(scenario, "waits") == 0) wait_in_each_way();
+    if (std::strcmp(scenario, "short waits") == 0) wait_for_nothing();
     if (std::strcmp(scenario, "failure") == 0) fail_a_copy();
     if (std::strcmp(scenario, "threads") == 0) copy_on_each_thread();
     if (std::strcmp(scenario, "fork") == 0) fork_and_copy_in_both();
