@@ -66,7 +66,7 @@ ARROWDEVICE_API int arrowdevice_buffer_allocate(arrowdevice_device* device, arro
     if (queue != nullptr && &queue->device() != &of) {
       throw Error(EINVAL, "the queue is of " + queue->device().text() + ", not of " + of.text());
     }
-    auto buffer = pool->allocate(queue, size);
+    auto buffer = pool->allocate(queue, size, device::Holder::kApplication);
     if (queue != nullptr) buffer.order_after(*queue);
     *out = of.buffers().add(std::move(buffer));
   });

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "device/holders.h"
+
 namespace arrowdevice::device {
 
 class Event;
@@ -27,7 +29,8 @@ struct Block {
   void* buffer = nullptr;
   int64_t capacity = 0;
   std::vector<SubBuffer> sub_buffers;
-  bool is_behind_queue = false;     // new, and not there before the work of the queue that allocated it
+  bool is_behind_queue = false;  // new, and not there before the work of the queue that allocated it
+  Holder holder = Holder::kApplication;
   std::shared_ptr<Event> last_use;  // other queues may use the block when this has fired; NULL: at once
   uint64_t used_by = 0;             // the queue that may use the block before that, 0 if there is none
 };

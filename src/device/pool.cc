@@ -12,6 +12,7 @@
 #include "base/checked.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "base/text.h"
 #include "base/trace.h"
 #include "device/deferred.h"
 #include "device/queue.h"
@@ -94,32 +95,55 @@ Pool::~Pool() {
 
 bool Pool::may_call_out() const noexcept { return device_.is_usable() && !process::exit_has_begun(); }
 
-Allocation Pool::allocate(Queue* queue, int64_t size) {
+Allocation Pool::allocate(Queue* queue, int64_t size, Holder holder) {
   const int64_t capacity = size_class(size);
   Block block = take_cached(queue, capacity);
-  if (block.buffer == nullptr) {
-    trace::Span growth("memory", "pool growth");
-    reserve(capacity);
-    try {
-      block.buffer = ask_driver(queue, capacity);
-      block.capacity = capacity;
-      block.is_behind_queue = queue != nullptr && options_.allocate == nullptr && device_.is_stream_ordered();
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      stats_.used_bytes -= capacity;
-      throw;
-    }
-    {
-      const std::lock_guard lock(mutex_);
-      ++stats_.driver_allocations;
-    }
-    report(growth, capacity);
-  }
+  if (block.buffer == nullptr) allocate_block(queue, capacity, block);
+  block.holder = holder;
   {
     const std::lock_guard lock(mutex_);
     ++stats_.allocations;
+    holders_.add(holder, capacity);
   }
   return {shared_from_this(), std::move(block)};
+}
+
+void Pool::allocate_block(Queue* queue, int64_t capacity, Block& block) {
+  trace::Span growth("memory", "pool growth");
+  reserve(capacity);
+  try {
+    block.buffer = ask_driver(queue, capacity);
+    block.capacity = capacity;
+    block.is_behind_queue = queue != nullptr && options_.allocate == nullptr && device_.is_stream_ordered();
+  } catch (const Error& error) {
+    unreserve(capacity);
+    if (error.code() != ENOMEM) throw;
+    throw Error(ENOMEM, error.message() + "; " + usage_text(capacity), error.backend(), error.native_code());
+  } catch (...) {
+    unreserve(capacity);
+    throw;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    ++stats_.driver_allocations;
+  }
+  report(growth, capacity);
+}
+
+void Pool::unreserve(int64_t capacity) noexcept {
+  const std::lock_guard lock(mutex_);
+  stats_.used_bytes -= capacity;
+}
+
+// Describes the pool for the message of a request that failed.
+std::string Pool::usage_text(int64_t requested) const {
+  const std::lock_guard lock(mutex_);
+  const int64_t waiting_bytes = *waiting_bytes_;
+  const std::string limit = options_.max_bytes == 0 ? "no limit" : "limit " + size_text(options_.max_bytes);
+  const std::string holders = holders_.text(waiting_bytes);
+  return "pool of " + device_.text() + ": " + bytes_text(requested) + " requested, " + limit + ", " +
+         size_text(stats_.used_bytes + waiting_bytes) + " used" + (holders.empty() ? "" : " (" + holders + ")") + ", " +
+         size_text(stats_.cached_bytes) + " cached";
 }
 
 void Pool::report(trace::Span& growth, int64_t bytes) const noexcept {
@@ -191,9 +215,8 @@ void Pool::reserve(int64_t capacity) {
     lock.lock();
   }
   if (!fits()) {
-    throw Error(ENOMEM, format("the pool's limit of %lld bytes on %s is reached: %lld are in use, %lld more are needed",
-                               static_cast<long long>(options_.max_bytes), device_.text().c_str(),
-                               static_cast<long long>(stats_.used_bytes), static_cast<long long>(capacity)));
+    lock.unlock();
+    throw Error(ENOMEM, "the pool's limit is reached; " + usage_text(capacity));
   }
   stats_.used_bytes += capacity;
   stats_.peak_bytes = std::max(stats_.peak_bytes, stats_.used_bytes + stats_.cached_bytes);
@@ -265,6 +288,7 @@ bool Pool::record_last_use(Block& block) noexcept {
   }
   const std::lock_guard lock(mutex_);
   stats_.used_bytes -= block.capacity;
+  holders_.remove(block.holder, block.capacity);
   return false;
 }
 
@@ -274,6 +298,7 @@ bool Pool::cache(Block& block, CachedList& evicted) {
   const int64_t capacity = block.capacity;
   const std::lock_guard lock(mutex_);
   stats_.used_bytes -= capacity;
+  holders_.remove(block.holder, capacity);
   if (capacity > cache_limit_ || !may_call_out()) return false;
   CachedList node(1);
   auto& same_size = cached_[capacity];

@@ -16,6 +16,7 @@
 #include "base/trace.h"
 #include "device/allocation.h"
 #include "device/device.h"
+#include "device/holders.h"
 
 namespace arrowdevice::device {
 
@@ -46,8 +47,9 @@ class Pool : public std::enable_shared_from_this<Pool> {
   }
 
   // Allocates `size` > 0 bytes. `queue` is the queue that uses the memory first, or NULL. If the device is full, frees
-  // the cached memory and asks the driver again.
-  Allocation allocate(Queue* queue, int64_t size);
+  // the cached memory and asks the driver again. Fails with ENOMEM if there is still no memory, and then names the
+  // largest holders.
+  Allocation allocate(Queue* queue, int64_t size, Holder holder);
 
   // Frees all cached memory, and what the device and its backend keep for reuse.
   void trim() noexcept;
@@ -68,7 +70,10 @@ class Pool : public std::enable_shared_from_this<Pool> {
   Block take_cached(const Queue* queue, int64_t capacity);
   CachedList pop_cached(int64_t capacity);
   bool record_last_use(Block& block) noexcept;
+  void allocate_block(Queue* queue, int64_t capacity, Block& block);
   void reserve(int64_t capacity);
+  void unreserve(int64_t capacity) noexcept;
+  std::string usage_text(int64_t requested) const;
   void* ask_driver(Queue*& queue, int64_t capacity);
   void* ask_driver_once(Queue*& queue, int64_t capacity);
   void take_back(Block& block) noexcept;
@@ -93,6 +98,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   std::map<int64_t, CachedList> cached_;  // by capacity; each list begins with the oldest block
   int64_t next_stamp_ = 0;
   PoolStats stats_{};
+  Holders holders_;  // of the used memory
 };
 
 }  // namespace arrowdevice::device

@@ -46,6 +46,7 @@ class Passage final : public AsyncConsumer {
         layout_(options.upstream_layout) {
     options_.queue = queue_.get();
     options_.async = true;
+    options_.holder = device::Holder::kStreams;
     if (queue_ != nullptr) queue_use_.emplace(queue_->device());
   }
   ~Passage() override {

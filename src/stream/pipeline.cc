@@ -208,6 +208,7 @@ void Pipeline::move(Batch& batch, const Deadline& deadline) noexcept {
     ArrowDeviceArray moved{};
     auto options = options_.copy;
     options.deadline = deadline;
+    options.holder = device::Holder::kStreams;
     transfer::to_device(batch.array, *tree_, to_, options, &moved);
     batch.array = moved;
   } catch (...) {

@@ -231,7 +231,7 @@ class Copy {
     if (placed_.device_bytes == 0) return;
     const auto pool = request_.pool != nullptr ? request_.pool : target().pool();
     owner_->memory().allocation =
-        pool->allocate(queue_is_targets() ? &route_.target_queue() : nullptr, placed_.device_bytes);
+        pool->allocate(queue_is_targets() ? &route_.target_queue() : nullptr, placed_.device_bytes, request_.holder);
   }
 
   bool queue_is_targets() const { return &route_.target_queue().device() == &target(); }

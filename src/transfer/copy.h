@@ -21,10 +21,11 @@ struct CopyRequest {
   void* sync_event;         // of the source array
   ArrowDeviceArray* moved;  // the source, to hold a reference if the call ends early; NULL: the caller keeps it alive
   device::Device& target;
-  device::Queue* queue = nullptr;             // NULL: a queue of the library
-  std::shared_ptr<device::Pool> pool;         // NULL: the target's default
-  bool async = false;                         // return while the copy runs, if the target publishes events
-  bool whole = false;                         // do not trim
+  device::Queue* queue = nullptr;      // NULL: a queue of the library
+  std::shared_ptr<device::Pool> pool;  // NULL: the target's default
+  bool async = false;                  // return while the copy runs, if the target publishes events
+  bool whole = false;                  // do not trim
+  device::Holder holder = device::Holder::kCopies;
   Deadline deadline{ARROWDEVICE_NO_TIMEOUT};  // limit of all waits
 };
 

@@ -69,6 +69,7 @@ transfer::CopyRequest request_of(const schema::Binding& bound, const ArrowDevice
           .pool = options.pool,
           .async = options.async,
           .whole = options.whole,
+          .holder = options.holder,
           .deadline = options.deadline};
 }
 

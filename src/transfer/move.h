@@ -21,6 +21,7 @@ struct CopyOptions {
   std::shared_ptr<device::Pool> pool;
   device::Device* source = nullptr;
   Deadline deadline{ARROWDEVICE_NO_TIMEOUT};
+  device::Holder holder = device::Holder::kCopies;
 };
 
 // All functions take ownership of `moved` on success and leave it to the caller on failure. If a call ends early,

@@ -31,6 +31,11 @@ struct WaitingPool {
     return made;
   }
   void* allocate() const { return output_of(arrowdevice_buffer_allocate, gpu(), pool.get(), nullptr, int64_t{4096}); }
+  // Returns the message of a request above the limit.
+  std::string refuse() const {
+    void* more = nullptr;
+    return must_fail(ENOMEM, arrowdevice_buffer_allocate, gpu(), pool.get(), nullptr, int64_t{8192}, &more);
+  }
 
   const Pool pool;
 };
@@ -64,8 +69,7 @@ TEST_CASE("a pool that waits for the context frees memory after its work") {
           {
             const WaitingPool waiting(4096);
             arrowdevice_buffer_free(gpu(), nullptr, waiting.allocate());
-            void* more = nullptr;
-            expect(arrowdevice_buffer_allocate(gpu(), waiting.pool.get(), nullptr, 4096, &more, nullptr) == ENOMEM,
+            expect(contains(waiting.refuse(), "4.0 KiB used (released but in use by the device 4.0 KiB), "),
                    "memory that waits does not count");
             expect(output_of(arrowdevice_pool_get_stats, waiting.pool.get()).used_bytes == 4096, "it is not in use");
           }
@@ -91,13 +95,15 @@ TEST_CASE("a pool that waits for the context needs a driver that can, and no cap
             drivers::trim_all();
             return;
           }
-          const WaitingPool waiting;
+          const WaitingPool waiting(8192);
           void* const buffer = waiting.allocate();
           void* const stream = create_stream(0);
           begin_capture(0, stream, kRelaxedCapture);
           arrowdevice_buffer_free(gpu(), nullptr, buffer);
           expect(!end_capture(0, stream), "the capture is still valid");
           expect(waiting.allocate() != buffer, "memory was reused that may be in use");
+          expect(contains(waiting.refuse(), "4.0 KiB used (application 4.0 KiB in 1 allocation), "),
+                 "memory that is never used again has a holder");
           destroy_stream(0, stream);
           ::_exit(0);  // the memory is lost, which the stand-in would report
         }) == "");
