@@ -42,6 +42,12 @@ void Allocation::reset_behind(std::shared_ptr<Event> last_use, uint64_t queue) n
 void* Allocation::sub_buffer(int64_t offset, int64_t size) {
   const Device& device = pool_->device();
   if (device.has_addresses()) return device.sub_buffer_create(block_.buffer, offset, size);
+  return sub_buffer_with_handle(offset, size);
+}
+
+// Stays out of line, because sub_buffer() would save registers for it, for each buffer of a copy.
+[[gnu::noinline]] void* Allocation::sub_buffer_with_handle(int64_t offset, int64_t size) {
+  const Device& device = pool_->device();
   auto& sub_buffers = block_.sub_buffers;
   if (next_sub_buffer_ < sub_buffers.size() && sub_buffers[next_sub_buffer_].offset == offset &&
       sub_buffers[next_sub_buffer_].size == size) {

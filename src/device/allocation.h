@@ -79,6 +79,8 @@ class Allocation {
   void* sub_buffer(int64_t offset, int64_t size);
 
  private:
+  void* sub_buffer_with_handle(int64_t offset, int64_t size);
+
   std::shared_ptr<Pool> pool_;
   Block block_;
   size_t next_sub_buffer_ = 0;
