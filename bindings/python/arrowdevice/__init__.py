@@ -45,6 +45,7 @@ from .errors import (
 from .queues import Memory, Pool, Queue
 from .schema import Schema
 from .streams import Stream
+from .tables import Table
 from .transfer import to_device
 
 __all__ = [
@@ -75,6 +76,7 @@ __all__ = [
     "RecordBatch",
     "Schema",
     "Stream",
+    "Table",
     "WrappedDevice",
     "device",
     "devices",

@@ -351,6 +351,12 @@ class Array:
         kind = self._core.device_type
         return int(kind), 0 if kind in _ALWAYS_0 else max(self._core.device_id, 0)
 
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        """Pickles the rows. The new array is on the CPU. Needs pyarrow."""
+        from .pickles import array_pickle
+
+        return array_pickle(self)
+
     def __repr__(self) -> str:
         if self._core.released:
             return f"<arrowdevice.{type(self).__name__}, released>"
@@ -463,11 +469,21 @@ class RecordBatch(Array):
         if self._core.released:
             return super().__repr__()
         where = device_name(self._core.device_type, self._core.device_id)
-        columns = [f"{child.name}: {child.type}" for child in self.schema.children[:8]]
-        if self.num_columns > len(columns):
-            columns.append(f"and {self.num_columns - len(columns)} more")
-        text = ", ".join(columns) or "no columns"
-        return f"<arrowdevice.RecordBatch {text}; {len(self):,} rows on {where}>"
+        return f"<arrowdevice.RecordBatch {columns_text(self.schema)}; {len(self):,} rows on {where}>"
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        from .pickles import batch_pickle
+
+        return batch_pickle(self)
+
+
+def columns_text(schema: Schema) -> str:
+    """Returns the names and types of the columns of a batch, the first eight if there are more."""
+    children = schema.children
+    columns = [f"{child.name}: {child.type}" for child in children[:8]]
+    if len(children) > len(columns):
+        columns.append(f"and {len(children) - len(columns)} more")
+    return ", ".join(columns) or "no columns"
 
 
 def is_batch(core: _core.Array) -> bool:

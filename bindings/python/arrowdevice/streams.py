@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow
 
     from .queues import Pool, Queue
+    from .tables import Table
 
 __all__ = ["Stream"]
 
@@ -177,6 +178,17 @@ class Stream:
     def to_host(self, *, depth: int = 0) -> Stream:
         """Returns a stream of the same batches on the CPU. Moves this stream."""
         return self.to_device("cpu", depth=depth)
+
+    def read_all(self) -> Table:
+        """Reads the stream to its end and closes it. Returns the batches as a table, where they are.
+
+        >>> import arrowdevice, pyarrow
+        >>> arrowdevice.to_device(pyarrow.table({"n": range(4)}), "cpu").read_all()
+        <arrowdevice.Table n: int64; 4 rows in 1 batch on cpu:0>
+        """
+        from .tables import Table
+
+        return Table(self)
 
     def to_pyarrow(self) -> pyarrow.RecordBatchReader:
         """Returns a pyarrow.RecordBatchReader on the CPU. Moves this stream. Needs pyarrow."""

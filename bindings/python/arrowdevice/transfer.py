@@ -13,6 +13,7 @@ from .durations import nanoseconds
 from .queues import Pool, Queue
 from .sources import any_from
 from .streams import Stream
+from .tables import Table
 
 __all__ = ["to_device"]
 
@@ -129,10 +130,10 @@ def to_device(
     `obj` is an Array, a RecordBatch, a Stream, or any object with one of these methods. The function calls the first
     that `obj` has: `__arrow_c_device_array__`, `__arrow_c_device_stream__`, `__arrow_c_array__`, `__arrow_c_stream__`,
     `__dlpack__`. Returns an Array (a RecordBatch for a struct without nulls of its own) or a Stream. An array stays
-    usable. A stream is moved.
+    usable. A stream is moved. For a Table of this package, the result is a Table.
 
     copy        None shares if possible. True always copies. False never copies: NotShareableError if a copy is needed.
-    wait        For an array. False returns while the copy runs, see `Array.is_ready()` and `Array.wait()`.
+    wait        For an array or table. False returns while the copy runs, see `Array.is_ready()` and `Array.wait()`.
     timeout     Seconds. Limits the whole call, or each `next()` of a stream.
     queue       The copy runs on this queue, after its work so far. None means a queue of the library. A stream uses the
                 queue alone until it is closed. If another package takes the stream, the queue is closed.
@@ -151,6 +152,10 @@ def to_device(
     [False]
     """
     copy_flags(copy)  # raises TypeError before a stream is moved
+    if isinstance(obj, Table):
+        if queue is not None or depth or read_ahead or interface != "pull":
+            raise TypeError("queue, depth, read_ahead and interface need a stream or an array, and the object is a table")
+        return obj.to_device(device, copy, wait=wait, timeout=timeout, pool=pool)
     if isinstance(obj, (Array, Stream)):
         source: Array | Stream = obj
     else:
