@@ -112,6 +112,21 @@ def test_the_time_out_of_a_table_covers_all_batches(run_python):
     assert out == "True\nFalse\n"
 
 
+def test_all_batches_of_a_table_are_ready_unless_the_program_does_not_wait(run_python):
+    out = run_python(
+        """
+        import arrowdevice as ad, pyarrow as pa
+
+        table = ad.Table.from_batches([pa.record_batch({"n": [1]})] * 3)
+        for wait in (True, False):
+            there = ad.to_device(table, "ext_dev:0", wait=wait)
+            print(all(batch.is_ready() for batch in there.batches))
+        """,
+        ARROWDEVICE_SIM_DEVICES="addresses:latency_us=100000",
+    )
+    assert out == "True\nFalse\n"
+
+
 def test_to_device_refuses_options_that_a_table_lacks(table):
     for options in ({"depth": 2}, {"read_ahead": True}, {"interface": "async"}):
         with pytest.raises(TypeError, match="table"):
