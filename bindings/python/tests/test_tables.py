@@ -117,12 +117,12 @@ def test_all_batches_of_a_table_are_ready_unless_the_program_does_not_wait(run_p
         """
         import arrowdevice as ad, pyarrow as pa
 
-        table = ad.Table.from_batches([pa.record_batch({"n": [1]})] * 3)
+        table = ad.Table.from_batches([pa.record_batch({"n": range(rows)}) for rows in (1, 500_000)])
         for wait in (True, False):
             there = ad.to_device(table, "ext_dev:0", wait=wait)
             print(all(batch.is_ready() for batch in there.batches))
         """,
-        ARROWDEVICE_SIM_DEVICES="addresses:latency_us=100000",
+        ARROWDEVICE_SIM_DEVICES="addresses:bandwidth=20m",  # the second batch takes 0.2 seconds
     )
     assert out == "True\nFalse\n"
 
