@@ -37,6 +37,9 @@ if ! has_libclang; then
   echo "test declarations_match_the_header ... ignored, libclang is not installed"
 fi
 
+# The manual of the crate is also the page of this folder.
+cmp -s README.md arrowdevice/README.md || { echo "README.md and arrowdevice/README.md differ" >&2; exit 1; }
+
 # Uses the library in the build folder.
 export PKG_CONFIG_PATH="$build/meson-uninstalled${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"
 export LD_LIBRARY_PATH="$build/src${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"

@@ -310,6 +310,11 @@ impl Array {
         }
     }
 
+    /// Returns the struct for calls that make another owner.
+    pub(crate) fn as_raw_mut(&mut self) -> *mut sys::ArrowDeviceArray {
+        &raw mut self.raw
+    }
+
     /// Makes a second owner of the memory.
     pub fn share(&mut self) -> Result<Array> {
         let mut out = sys::ArrowDeviceArray::default();

@@ -26,6 +26,7 @@ mod producer;
 mod queue;
 mod schema;
 mod stream;
+mod tensor;
 mod view;
 
 pub use array::{Array, Validation};
@@ -47,4 +48,5 @@ pub use pool::{Allocator, Pool, PoolOptions, PoolStats};
 pub use queue::Queue;
 pub use schema::Schema;
 pub use stream::{Canceller, Stream};
+pub use tensor::{DataType, Tensor};
 pub use view::View;

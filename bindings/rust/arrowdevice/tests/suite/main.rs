@@ -8,6 +8,7 @@ mod memory;
 mod ownership;
 mod results;
 mod streams;
+mod tensors;
 mod threads;
 mod trips;
 mod types;
