@@ -188,9 +188,11 @@ cdef class Array:
                 queue.begin()
                 producer = queue.pointer
             with nogil:
+                signals_begin()
                 code = arrowdevice_array_export(device.pointer, &parts, producer, &out.own, &error)
                 if code == 0:
                     code = arrowdevice_array_validate(&out.own, schema.pointer, NULL, 0, &error)
+                signals_end()
             if queue is not None:
                 queue.busy = False
             check(code, &error)

@@ -168,6 +168,9 @@ WAITS = {
     "stream": "next(ad.to_device(ad.to_device(table, 'ext_dev:0'), 'cpu'{limit}))",
     "async stream": "next(ad.to_device(table, 'ext_dev:0', interface='async').to_host())",
     "validate": "there.validate()",
+    "table": "ad.to_device(ad.Table(table), 'ext_dev:0', copy=True{limit})",
+    "from_buffers": "ad.Array.from_buffers(pa.int64(), 1000, there.buffers())",
+    "to_host_async": "there.to_host_async().result()",
     "dlpack": "there.__dlpack__(dl_device=(1, 0), copy=True)",
 }
 
