@@ -210,20 +210,20 @@ ARROWDEVICE_API int arrowdevice_array_wait(const struct ArrowDeviceArray* array,
 
 /**
  * Makes a file descriptor for event loops such as `poll` and `epoll`. It becomes readable when the
- * array's event has fired or failed, or at once if there is no event. arrowdevice_array_is_ready()
- * then tells which.
+ * array's event has fired or failed, or at once if there is no event. A call of
+ * arrowdevice_array_is_ready() then tells success from failure.
  *
- * The caller keeps the array until the descriptor is readable or closed. With a manual mode of
- * deferred work, the descriptor becomes readable in arrowdevice_deferred_run().
+ * The caller keeps the array until the descriptor is readable, even if the caller has closed it. If
+ * the mode of deferred work is manual, arrowdevice_deferred_run() makes the descriptor readable.
  *
  * @param array          The array.
  * @param source_device  Device of the array, or NULL to find it from the array.
- * @param out            Receives an `eventfd` of Linux that does not block. The caller closes it, at
- *                       any time. It is -1 if the call fails.
+ * @param out            Receives a non-blocking Linux `eventfd`, or -1 if the call fails. The caller
+ *                       closes it, at any time.
  *
  * Errors:
  * - EMFILE, ENFILE or ENOMEM if there are no more descriptors.
- * - All errors of arrowdevice_array_is_ready() but EIO for the producer's work.
+ * - All errors of arrowdevice_array_is_ready(). A failure of the producer's work is no error here.
  * Implements: "Synchronization".
  * Thread-safety: free on a `const` array. Does not wait for the event.
  */

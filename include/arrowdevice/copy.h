@@ -201,13 +201,13 @@ ARROWDEVICE_API int arrowdevice_array_to_host(struct ArrowDeviceArray* moved, co
                                               struct arrowdevice_error* error);
 
 /**
- * Puts an array on the CPU while the caller goes on. Does the same as arrowdevice_array_to_host() on
- * a thread of the library.
+ * Starts to put an array on the CPU, and returns without waiting. A thread of the library does what
+ * arrowdevice_array_to_host() does.
  *
- * If the call succeeds, the library owns `moved` and calls `done` once, on its own thread, and never
- * within the call. The arrays of one device are copied one after the other, each after its event.
- * Arrays of different devices do not wait for each other. If `exit` begins before, or in a forked
- * child, `done` is not called.
+ * If the call succeeds, the library owns `moved` and calls `done` once, on a thread of the library.
+ * `done` may run before this call returns. The arrays of one device are copied one after the other,
+ * each after its event. Arrays of different devices do not wait for each other. The library does not
+ * call `done` after `exit` has begun. A forked child does not call `done` for copies of its parent.
  *
  * `done` may call the library, except arrowdevice_wait_idle(), which fails with EBUSY. While `done`
  * runs, later copies from the same device wait.
@@ -215,13 +215,14 @@ ARROWDEVICE_API int arrowdevice_array_to_host(struct ArrowDeviceArray* moved, co
  * @param moved    The array. If the call fails, it still belongs to the caller.
  * @param schema   Type of the array. The library copies it.
  * @param options  Options, or NULL for the defaults. `timeout_ns` limits the time from this call to
- *                 the end of the copy. The copy runs after the work that `queue` has now, on a queue
- *                 of the library. ARROWDEVICE_COPY_ASYNC has no effect.
- * @param done     Receives the result. The library releases the arrays that `done` leaves.
+ *                 the end of the copy. The copy waits for the work that `queue` has now, and runs on
+ *                 a queue of the library. ARROWDEVICE_COPY_ASYNC has no effect.
+ * @param done     Receives the result. After `done` returns, the library releases the array that
+ *                 `done` has not moved out.
  *                 - On success `array` is the CPU array. `done` may move it out. `source` and
  *                   `error` are NULL.
  *                 - On failure `error` says why, and has the errors of arrowdevice_array_to_host().
- *                   `source` is the array that was given. `done` may move it out. `array` is NULL.
+ *                   `source` is the array of the call. `done` may move it out. `array` is NULL.
  * @param user     Passed to `done`.
  *
  * Errors:

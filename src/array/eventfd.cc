@@ -42,7 +42,10 @@ class Descriptor {
 class Signal final : public device::Deferred {
  public:
   explicit Signal(int descriptor) : duplicate_(fcntl(descriptor, F_DUPFD_CLOEXEC, 0)) {}
-  ~Signal() override { eventfd_write(duplicate_.get(), 1); }
+  ~Signal() override {
+    after.reset();  // the program may release the array as soon as it wakes
+    eventfd_write(duplicate_.get(), 1);
+  }
 
  private:
   const Descriptor duplicate_;

@@ -89,16 +89,17 @@ void watch_exit() noexcept {
 bool exit_has_begun() noexcept { return exiting.load(std::memory_order_acquire); }
 
 void at_exit(void (*function)()) noexcept {
-  const size_t place = exit_function_count.load();
+  const size_t place = exit_function_count.fetch_add(1);
   assert(place < kMostExitFunctions);
   exit_functions[place].store(function);
-  exit_function_count.store(place + 1);
 }
 
 void drivers_opened() {
   [[maybe_unused]] static const bool registered = register_for_fork(nullptr, nullptr, on_fork_in_child);
   opened.store(true);
 }
+
+void run_in_children(void (*function)()) { register_for_fork(nullptr, nullptr, function); }
 
 void keep_usable_across_fork(std::mutex& mutex) {
   [[maybe_unused]] static const bool registered =

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <new>
 
 #include "base/background.h"
 #include "base/interrupt.h"
@@ -59,12 +60,25 @@ std::unique_ptr<Deferred> DeferredWork::List::pop() noexcept {
 }
 
 DeferredWork& DeferredWork::instance() {
+  static std::atomic<DeferredWork*> published{nullptr};
   static auto* const created = [] {
     auto made = std::make_unique<DeferredWork>();
     process::keep_usable_across_fork(made->mutex_);
+    process::run_in_children([] {
+      if (auto* const work = published.load()) work->forget_parent();
+    });
+    published = made.get();
     return made.release();
   }();
   return *created;
+}
+
+// A forked child has none of the threads that wait here or work outside. A condition variable with waiters that do not
+// exist would stop the child.
+void DeferredWork::forget_parent() noexcept {
+  new (&changed_) std::condition_variable();
+  ending_ = 0;
+  has_thread_ = false;
 }
 
 void DeferredWork::defer(std::unique_ptr<Deferred> work) noexcept {

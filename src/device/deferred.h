@@ -80,6 +80,7 @@ class DeferredWork {
 
   bool start_thread() noexcept;
   void run_thread() noexcept;
+  void forget_parent() noexcept;
   void wait_for_oldest() noexcept;
   bool wait_until_idle(const Deadline& deadline);
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transfer/host_copies.h"
 
-#include <unistd.h>
-
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <list>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -103,9 +103,14 @@ class HostCopy {
 class HostCopies {
  public:
   static HostCopies& instance() {
+    static std::atomic<HostCopies*> published{nullptr};
     static auto* const created = [] {
       auto made = std::make_unique<HostCopies>();
       process::keep_usable_across_fork(made->mutex_);
+      process::run_in_children([] {
+        if (auto* const copies = published.load()) copies->forget_parent();
+      });
+      published = made.get();
       return made.release();
     }();
     return *created;
@@ -114,7 +119,6 @@ class HostCopies {
   // Takes ownership of `moved` unless it throws. `copy` has one element.
   void add(const device::Device& source, std::list<HostCopy> copy, ArrowDeviceArray& moved) {
     const std::lock_guard lock(mutex_);
-    forget_copies_of_parent();
     const auto [added, is_new] = added_.try_emplace(&source);
     if (is_new) start_thread(added);
     copy.front().take(moved);
@@ -125,7 +129,7 @@ class HostCopies {
  private:
   using Added = std::map<const device::Device*, std::list<HostCopy>>;
 
-  // Needs the mutex, as the next function does.
+  // Needs the mutex.
   void start_thread(Added::iterator of_device) {
     try {
       background::start([this, device = of_device->first] { run_thread(device); });
@@ -135,10 +139,10 @@ class HostCopies {
     }
   }
 
-  // A forked child has none of the threads, and none of the copies is its own.
-  void forget_copies_of_parent() {
-    if (process_ == getpid()) return;
-    process_ = getpid();
+  // A forked child has none of the threads, and does not finish copies of its parent.
+  void forget_parent() noexcept {
+    new (&changed_) std::condition_variable();  // the old one has waiters that do not exist
+    for (auto& [source, copies] : added_) abandoned_.splice(abandoned_.end(), copies);
     added_.clear();
   }
 
@@ -180,7 +184,6 @@ class HostCopies {
   std::condition_variable changed_;
   Added added_;
   std::list<HostCopy> abandoned_;
-  pid_t process_ = getpid();
 };
 
 }  // namespace

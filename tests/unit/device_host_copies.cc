@@ -255,6 +255,43 @@ TEST_CASE("wait_idle waits for the results of copies to the CPU") {
   CHECK(result.calls() == 1);
 }
 
+TEST_CASE("a forked child neither waits for copies of its parent nor for its threads") {
+  begin();
+  Sample sample(field("l"), {.rows = 60});
+  Array first = share(sample.host);
+  Array second = share(sample.host);
+  std::atomic<bool> has_begun = false, may_end = false;
+  Result running;
+  running.also = [&] {
+    has_begun = true;
+    may_end.wait(false);
+  };
+  running.start(first, sample.schema);
+  while (!has_begun) std::this_thread::yield();
+  // The thread of another device waits for its next copy.
+  Array there = copy(sample, sim(0));
+  Result before;
+  before.start(there, sample.schema);
+  CHECK(before.wait().difference(sample) == "");
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(30);
+    for (int i = 0; i < 5; ++i) {
+      Array again = share(second);
+      Result result;
+      result.start(again, sample.schema);
+      if (result.wait().difference(sample) != "") end_child(1);
+    }
+    end_child(0);
+  }
+  may_end = true;
+  may_end.notify_all();
+  CHECK(running.wait().difference(sample) == "");
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+}
+
 TEST_CASE("in a forked child, arrays of the CPU still come with their results") {
   begin();
   Sample sample(field("l"), {.rows = 60});
