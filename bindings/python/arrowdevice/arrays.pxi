@@ -51,7 +51,7 @@ cdef int64_t nulls_in(const uint8_t* bits, int64_t offset, int64_t length) noexc
 
 cdef void host_copy_done(void* user, ArrowArray* array, ArrowDeviceArray* source,
                          const error_t* error) noexcept nogil:
-    """Passes the result of a copy to Python, on a thread of the library. After the guard is closed, nobody waits."""
+    """Passes the result of a copy to Python, on a thread of the library. Does nothing after the guard is closed."""
     if guard_enter():
         finish_host_copy(user, array, error)
         guard_leave()

@@ -248,7 +248,8 @@ class Array:
         """Starts a copy to the CPU and returns while it runs. This array stays usable.
 
         The result is a `concurrent.futures.Future` that can be awaited too. The copy begins when the array is ready and
-        the work of `queue` so far has finished. `timeout` limits the time until the copy is complete.
+        the work of `queue` so far has finished. `timeout` limits the time until the copy is complete. Callbacks of the
+        future run on a thread of the library. They must not wait for another copy from the same device.
 
         >>> import arrowdevice, pyarrow
         >>> copy = arrowdevice.Array(pyarrow.array([1, 2])).to_host_async()

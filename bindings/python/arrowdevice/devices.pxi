@@ -6,6 +6,7 @@ cdef class Device:
 
     cdef arrowdevice_device* pointer
     cdef object extensions  # bytes, to which the next member points
+    cdef readonly bint unwrapped  # unwrap() has succeeded
     cdef const char** extension_names  # used until unwrap() has succeeded, else until the process ends
 
     @staticmethod
@@ -56,11 +57,13 @@ cdef class Device:
             signals_begin()
             code = arrowdevice_device_unwrap(self.pointer, timeout_ns, &error)
             signals_end()
+        if code == 0:
+            self.unwrapped = True
+            if self.extension_names is not NULL:
+                Py_DECREF(self.extensions)
+                free(self.extension_names)
+                self.extension_names = NULL
         check(code, &error)
-        if self.extension_names is not NULL:
-            Py_DECREF(self.extensions)
-            free(self.extension_names)
-            self.extension_names = NULL
 
     def __eq__(self, other):
         return isinstance(other, Device) and (<Device>other).pointer == self.pointer
@@ -134,21 +137,6 @@ cdef class Device:
         return (<size_t>handles.platform, <size_t>handles.physical_device, <size_t>handles.device,
                 <size_t>handles.context, <size_t>handles.queue, handles.queue_family)
 
-    def lock_queue(self, size_t queue):
-        """Locks a native queue, if its API requires it. The same thread calls unlock_queue()."""
-        cdef native_device_t handles
-        self.handles(&handles)
-        if handles.lock is not NULL:
-            with nogil:
-                handles.lock(handles.lock_user, <void*>queue)
-
-    def unlock_queue(self, size_t queue):
-        """Unlocks a native queue that lock_queue() locked."""
-        cdef native_device_t handles
-        self.handles(&handles)
-        if handles.unlock is not NULL:
-            handles.unlock(handles.lock_user, <void*>queue)
-
     def pool_trim(self):
         """Returns the cached memory of the default pool to the driver."""
         cdef arrowdevice_pool* pool = NULL
@@ -169,6 +157,39 @@ cdef class Device:
             code = arrowdevice_device_get_peer_flags(self.pointer, to.pointer, &out, &error)
         check(code, &error)
         return out
+
+
+@cython.no_gc
+cdef class QueueLock:
+    """Locks a native queue in a `with` block, if its API requires it. No exception comes between lock and unlock."""
+
+    cdef native_device_t handles
+    cdef object native
+    cdef size_t queue
+    cdef object around  # a context manager
+    cdef bint is_locked
+
+    def __init__(self, Device device not None, native, around):
+        device.handles(&self.handles)
+        self.native = native
+        self.queue = native[0]
+        self.around = around
+
+    def __enter__(self):
+        if self.is_locked:
+            raise RuntimeError("the lock is held already")
+        self.around.__enter__()
+        if self.handles.lock is not NULL:
+            with nogil:
+                self.handles.lock(self.handles.lock_user, <void*>self.queue)
+        self.is_locked = True
+        return self.native
+
+    def __exit__(self, *exception):
+        self.is_locked = False
+        if self.handles.unlock is not NULL:
+            self.handles.unlock(self.handles.lock_user, <void*>self.queue)
+        self.around.__exit__(*exception)
 
 
 def device_list():

@@ -355,11 +355,12 @@ class WrappedDevice(Device):
     _owner: object
 
     def close(self, timeout: float | None = None) -> None:
-        """Ends the use of the context. Later calls on the device fail.
+        """Ends the use of the context. Later calls on the device fail. A second call does nothing.
 
         Waits for deferred work. Raises BusyError while an array, memory, pool or queue of the device is alive.
         """
-        self._core.unwrap(nanoseconds(timeout))
+        if not self._core.unwrapped:
+            self._core.unwrap(nanoseconds(timeout))
         self._owner = None
 
     def __enter__(self) -> WrappedDevice:

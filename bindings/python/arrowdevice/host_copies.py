@@ -16,7 +16,7 @@ T = TypeVar("T")
 class HostCopy(concurrent.futures.Future[T]):
     """The future of an array on the CPU: `copy.result()`, or `await copy` in a coroutine.
 
-    A copy that has begun cannot be cancelled. Its result is dropped if nobody waits for it.
+    A copy that has begun cannot be cancelled. If the program drops this object, the result is released.
     """
 
     def __init__(self, wrap: Callable[[_core.Array], T]) -> None:

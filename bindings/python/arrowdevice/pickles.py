@@ -17,6 +17,8 @@ def _written(table: Any) -> bytes:
     """Returns the rows of a pyarrow.Table or pyarrow.RecordBatch, without those outside of a slice."""
     import pyarrow
 
+    if table.num_rows == 0:  # pyarrow cannot read back what it writes of an empty slice
+        table = pyarrow.RecordBatch.from_pylist([], schema=table.schema)
     sink = pyarrow.BufferOutputStream()
     with pyarrow.ipc.new_stream(sink, table.schema) as writer:
         writer.write(table)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import gc
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Iterator, NamedTuple
+from typing import TYPE_CHECKING, Any, ContextManager, Iterator, NamedTuple, cast
 
 from . import _core
 from .devices import Device, DeviceLike, PoolStats
@@ -102,21 +102,15 @@ class Queue:
         """The vendor's queue, valid until `close()`."""
         return NativeQueue(*self._core.native())
 
-    @contextmanager
-    def lock(self) -> Iterator[NativeQueue]:
+    def lock(self) -> ContextManager[NativeQueue]:
         """Locks the native queue for a `with` block that submits to it, and gives the native queue.
 
         Vulkan requires the lock, because the library submits to its queues too. On devices without such a requirement
         there is no lock. The block calls the vendor's API only. A call of this package, or the release of one of its
         objects, could wait for the lock. The garbage collector is off meanwhile.
         """
-        native = self.native
-        with _without_collection:
-            self._device._core.lock_queue(native.handle)
-            try:
-                yield native
-            finally:
-                self._device._core.unlock_queue(native.handle)
+        lock = _core.QueueLock(self._device._core, self.native, _without_collection)
+        return cast("ContextManager[NativeQueue]", lock)
 
     def finish(self, timeout: float | None = None) -> None:
         """Waits until the work so far has finished. Raises DeviceTimeoutError after `timeout` seconds."""

@@ -111,7 +111,7 @@ class Stream:
         return self
 
     async def __anext__(self) -> Any:
-        """Returns the next batch, and reads it on a thread of the event loop.
+        """Returns the next batch, and reads it on a thread of the loop's default executor.
 
         Cancelling the task that waits also cancels the stream.
         """

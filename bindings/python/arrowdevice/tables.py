@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Self, Sequence, overload
 
 from .arrays import Array, RecordBatch, check_requested, columns_text, only_none
 from .devices import DeviceLike
+from .durations import nanoseconds
 from .schema import Schema
 from .streams import Stream
 
@@ -156,6 +157,7 @@ class Table:
         pool: Pool | None = None,
     ) -> Table:
         """Returns the table on a device, as `arrowdevice.to_device()` does for each batch. This table stays usable."""
+        nanoseconds(timeout)  # raises ValueError for an invalid one
         end = None if timeout is None else time.monotonic() + timeout
 
         def left() -> float | None:

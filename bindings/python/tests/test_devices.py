@@ -131,11 +131,16 @@ def test_wrap_uses_a_context_of_the_program(run_python):
             ad.to_device(pa.array([1, 2]), device)
         except ad.DeviceNotFoundError:
             print("closed")
+        one, other = (ad.Device.wrap(12, 0, context=0x1234) for _ in range(2))
+        one.close()
+        one.close()
+        print(other.memory().total > 0)
+        other.close()
         with ad.Device.wrap(12, 0, context=0x1234) as again:
             print(ad.Array.from_buffers(pa.int64(), 2, [None, ad.Memory(again, 16)], device=again).device == again)
         """
     )
-    assert out.split("\n")[:-1] == ["True False True", "True [1, 2]", "in use", "True", "closed", "True"]
+    assert out.split("\n")[:-1] == ["True False True", "True [1, 2]", "in use", "True", "closed", "True", "True"]
 
 
 def test_wrap_refuses_a_context_that_the_backend_cannot_use():

@@ -128,6 +128,8 @@ def test_all_batches_of_a_table_are_ready_unless_the_program_does_not_wait(run_p
 
 
 def test_to_device_refuses_options_that_a_table_lacks(table):
+    with pytest.raises(ValueError, match="timeout|time-out|duration|-1"):
+        ad.to_device(ad.Table(table), "cpu", timeout=-1)
     for options in ({"depth": 2}, {"read_ahead": True}, {"interface": "async"}):
         with pytest.raises(TypeError, match="table"):
             ad.to_device(ad.Table(table), "cpu", **options)
@@ -135,7 +137,8 @@ def test_to_device_refuses_options_that_a_table_lacks(table):
 
 def test_pickles_have_the_rows_and_the_type(batch, table, device):
     array = ad.to_device(batch, device)["text"][1:4]
-    for value in (array, ad.to_device(batch, device)[1:], ad.to_device(ad.Table(table), device)):
+    there = ad.to_device(batch, device)
+    for value in (array, array[2:2], there[1:], there[5:], ad.to_device(ad.Table(table), device), ad.Table(table)[:0]):
         again = pickle.loads(pickle.dumps(value))
         assert type(again) is type(value)
         assert again.to_pyarrow().equals(value.to_pyarrow())
