@@ -24,6 +24,7 @@ import "C"
 
 import (
 	"context"
+	"sync"
 	"unsafe"
 )
 
@@ -38,6 +39,7 @@ type WrapOptions struct {
 // WrappedDevice is a context of the program that the library uses, and does not own.
 type WrappedDevice struct {
 	Device
+	mutex  sync.Mutex                          // guards native
 	native *C.struct_arrowdevice_native_device // used by the library until Close
 }
 
@@ -49,11 +51,12 @@ func WrapDevice(deviceType DeviceType, id int64, native NativeDevice, options *W
 	if options == nil {
 		options = &WrapOptions{}
 	}
-	c := (*C.struct_arrowdevice_native_device)(C.calloc(1, C.sizeof_struct_arrowdevice_native_device))
+	c := (*C.struct_arrowdevice_native_device)(C.malloc(C.sizeof_struct_arrowdevice_native_device))
+	*c = C.struct_arrowdevice_native_device{}
 	c.queue_family = C.uint32_t(native.QueueFamily)
 	c.api_version = C.uint32_t(options.APIVersion)
 	c.n_extensions = C.uint32_t(len(options.Extensions))
-	names := (**C.char)(C.calloc(C.size_t(len(options.Extensions)+1), C.size_t(unsafe.Sizeof(uintptr(0)))))
+	names := (**C.char)(C.malloc(C.size_t(len(options.Extensions)+1) * C.size_t(unsafe.Sizeof(uintptr(0)))))
 	for i, name := range options.Extensions {
 		unsafe.Slice(names, len(options.Extensions))[i] = C.CString(name)
 	}
@@ -72,8 +75,14 @@ func WrapDevice(deviceType DeviceType, id int64, native NativeDevice, options *W
 
 // Close ends the use of the context. It waits for deferred work. It fails with EBUSY while an
 // array, memory, pool or queue of the device is alive, and can then be called again. After a
-// success every call on the device fails. A device that is never closed stays wrapped.
+// success every call on the device fails, and a second Close does nothing. A device that is never
+// closed stays wrapped.
 func (d *WrappedDevice) Close(ctx context.Context) error {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.native == nil {
+		return nil
+	}
 	err := waitInSlices(ctx, "device_unwrap", func(timeout C.int64_t, e *C.struct_arrowdevice_error) (C.int, error) {
 		return C.arrowdevice_device_unwrap(d.c, timeout, e), nil
 	})
