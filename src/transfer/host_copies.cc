@@ -22,7 +22,6 @@
 #include "device/devices.h"
 #include "device/event.h"
 #include "schema/copy.h"
-#include "transfer/route.h"
 
 namespace arrowdevice::transfer {
 namespace {
@@ -65,6 +64,7 @@ class HostCopy {
     event->wait_for_end(left == ARROWDEVICE_NO_TIMEOUT ? kLongestWaitNs : std::min(left, kLongestWaitNs));
   }
 
+  // Calls the program, which may call the library again.
   void run() noexcept {
     arrowdevice_error error{};
     ArrowArray out{};
@@ -72,10 +72,7 @@ class HostCopy {
       for (const auto& event : events_) wait_for(*event);
       to_host(source_->array, schema_, options_, &out);
     });
-    {
-      const device::CompletingWork here;
-      done_(user_, code == 0 ? &out : nullptr, code == 0 ? nullptr : &source_->array, code == 0 ? nullptr : &error);
-    }
+    done_(user_, code == 0 ? &out : nullptr, code == 0 ? nullptr : &source_->array, code == 0 ? nullptr : &error);
     if (out.release != nullptr) out.release(&out);
   }
 
@@ -155,6 +152,8 @@ class HostCopies {
       if (due == copies.end()) {
         copies.front().wait();
       } else {
+        // The end of a copy may release its array, which calls the program too.
+        const device::CompletingWork here;
         due->run();
         copies.erase(due);
       }

@@ -237,6 +237,28 @@ TEST_CASE("the result of a copy to the CPU may start the next one, but not wait 
   CHECK(code == EBUSY);
 }
 
+TEST_CASE("the release after a failed copy to the CPU cannot wait for all") {
+  begin();
+  static std::atomic<int> code = -1;
+  static const void* buffers[] = {nullptr, nullptr};
+  ArrowArray made{};
+  made.n_buffers = 2;
+  made.buffers = buffers;
+  made.release = [](ArrowArray* array) {
+    code = arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, nullptr);
+    array->release = nullptr;
+  };
+  Array moved;
+  must(arrowdevice_array_from_host, &made, moved.out());
+  const Sample other(field("u"), {.rows = 60});
+  Result result;
+  result.takes_source = false;
+  result.start(moved, other.schema);
+  CHECK(result.wait().error().code == EINVAL);
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
+  CHECK(code == EBUSY);
+}
+
 TEST_CASE("wait_idle waits for the results of copies to the CPU") {
   begin();
   Sample sample(field("l"), {.rows = 60});
@@ -256,7 +278,7 @@ TEST_CASE("wait_idle waits for the results of copies to the CPU") {
   CHECK(result.calls() == 1);
 }
 
-TEST_CASE("a forked child neither waits for copies of its parent nor for its threads") {
+TEST_CASE("a forked child makes copies while its parent's threads wait and copy") {
   begin();
   Sample sample(field("l"), {.rows = 60});
   Array first = share(sample.host);
