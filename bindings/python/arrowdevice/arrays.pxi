@@ -64,7 +64,11 @@ cdef void finish_host_copy(void* user, ArrowArray* array, const error_t* error) 
     if error is not NULL:
         finish(None, error_from(error.code, <error_t*>error))
         return
-    out = Array.__new__(Array)
+    try:
+        out = Array.__new__(Array)
+    except MemoryError as failure:
+        finish(None, failure)
+        return
     out.schema = schema
     out.own.array = array[0]
     out.own.device_type = 1

@@ -142,3 +142,39 @@ def test_cancelling_a_task_cancels_its_stream(batch):
             await anext(stream)
 
     asyncio.run(main())
+
+
+def test_a_forked_child_does_not_wait_for_copies_of_its_parent(run_python):
+    """Only the CPU is used, because a child may not use the drivers of its parent."""
+    out = run_python(
+        """
+        import os, threading
+        import arrowdevice as ad, pyarrow as pa
+        from arrowdevice.host_copies import HostCopy
+
+        array = ad.Array(pa.array([1, 2, 3]))
+        inside, finish = threading.Event(), threading.Event()
+
+        ended = HostCopy._finish
+
+        def block(copy, core, error):
+            inside.set()
+            finish.wait(60)
+            ended(copy, core, error)
+
+        HostCopy._finish = block
+        copy = array.to_host_async()
+        HostCopy._finish = ended
+        inside.wait(60)
+        child = os.fork()
+        if child == 0:
+            ad.wait_idle(20)
+            for _ in range(5):
+                assert array.to_host_async().result(20).to_pylist() == [1, 2, 3]
+            ad.wait_idle(20)
+            os._exit(0)
+        finish.set()
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        """
+    )
+    assert out == "0\n"
