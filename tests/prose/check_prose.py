@@ -31,7 +31,7 @@ FORMER_NAMES = re.compile(
     r"|view_(?:root|array|device)|stream_(?:schema|next)|quiesce|set_log_handler|set_manual_reaping|reap)\b"
     r"|\bARROWDEVICE_(?:DEVICE_ADOPTED|REACH_\w+|COPY_WHOLE|IMPORT_SIZES|ASYNC_LAYOUT_(?:SHIPPED|PUBLISHED))\b")
 
-SOURCES = (".c", ".cc", ".h", ".hpp", ".inc")
+SOURCES = (".c", ".cc", ".go", ".h", ".hpp", ".inc", ".rs")
 HASH_SOURCES = (".py", ".sh", ".build", ".ci/run", "meson_options.txt")
 TOKENS = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 BETWEEN_LINES = re.compile(r"\n[ \t]*")
@@ -64,7 +64,7 @@ def comments(text):
             continue
         line = text.count("\n", 0, match.start()) + 1
         if token.startswith("//"):
-            words = token[2:].strip()
+            words = token[2:].lstrip("/!").strip()  # Rust's documentation has a third character
             if end is not None and BETWEEN_LINES.fullmatch(text, end, match.start()):
                 found[-1][1] += " " + words
             else:

@@ -19,6 +19,12 @@ class Prose(unittest.TestCase):
                 with self.subTest(text=text):
                     self.assertEqual(len(self.found(text)), 1)
 
+    def test_a_fragment_is_found_in_the_documentation_of_rust_and_go(self):
+        for path, text in (("new.rs", "/// What it is.\n"), ("new.rs", "//! Of the crate.\n"), ("new.go", "// Who it is.\n")):
+            with self.subTest(path=path, text=text):
+                self.assertEqual(len(self.found(text, path)), 1)
+        self.assertEqual(self.found("/// Returns the end\n/// Of the list.\n", "new.rs"), [])
+
     def test_a_word_that_only_begins_like_a_fragment_is_accepted(self):
         self.assertEqual(self.found("// Offsets are rows.\n"), [])
 

@@ -43,7 +43,7 @@ impl Shared {
     }
 }
 
-/// What the library gives back to `done`.
+/// The argument that the library passes to `done`.
 struct Started {
     shared: Arc<Shared>,
     schema: Schema,
