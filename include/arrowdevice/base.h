@@ -136,8 +136,9 @@ ARROWDEVICE_API int arrowdevice_deferred_run(int64_t max, int64_t* done, struct 
 
 /**
  * Waits until no work is deferred. Work of calls that failed with ETIMEDOUT, ECANCELED or EBUSY
- * counts as deferred until it is complete or has failed. A program that must free all memory before
- * it ends calls this function.
+ * counts as deferred until it is complete or has failed. A copy of arrowdevice_array_to_host_async()
+ * counts until its `done` has returned. A program that must free all memory before it ends calls
+ * this function.
  *
  * In manual mode the calling thread completes deferred work while it waits.
  *
@@ -145,7 +146,8 @@ ARROWDEVICE_API int arrowdevice_deferred_run(int64_t max, int64_t* done, struct 
  *
  * Errors:
  * - ETIMEDOUT if some work is not complete when the time-out ends. That work stays deferred.
- * - EBUSY if the call is made from a release callback that runs as deferred work.
+ * - EBUSY if the call is made from a release callback that runs as deferred work, or from `done` of
+ *   arrowdevice_array_to_host_async().
  * - The general errors.
  * Thread-safety: free. Blocks up to `timeout_ns`.
  */
